@@ -109,6 +109,9 @@ describe('quarterdeck hook', () => {
     // The agent has gone elsewhere with `cd`, but its project is still this one.
     const env = { QUARTERDECK_CONFIG_DIR: configDir, CLAUDE_PROJECT_DIR: workspace }
     expect(await run(question('/'), here, { env })).toEqual(refused(expect.any(String)))
+    // It was started by another host, whose project is not its own.
+    const inside = { QUARTERDECK_CONFIG_DIR: configDir, GEMINI_PROJECT_DIR: folder }
+    expect(await run(question(workspace), here, { env: inside })).toEqual(refused(expect.any(String)))
   })
 })
 

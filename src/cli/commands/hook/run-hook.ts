@@ -6,7 +6,7 @@ import { findConfigDir } from '../../../config/config-dir.ts'
 import type { Environment } from '../../../config/source/env-file.ts'
 import type { Clock } from '../../../domain/clock.ts'
 import { isWithin } from '../../../domain/is-within.ts'
-import { type HostName, hostNames, hosts } from '../../../hosts/hosts.ts'
+import { type HostName, hosts } from '../../../hosts/hosts.ts'
 import { isPermissionEvent } from '../../../protocols/hooks/decode.ts'
 import { encodeDenial } from '../../../protocols/hooks/encode.ts'
 import { readHookAnswer } from '../../../protocols/hooks/hook-answer.ts'
@@ -49,7 +49,7 @@ export async function runHook(options: HookOptions, io: HookSurroundings): Promi
     const body = await readInput(io.stdin)
     const input = parseInput(body)
     event = textOf(input.hook_event_name) || event
-    const folder = projectFolder(input, io)
+    const folder = projectFolder(options.host, input, io)
     const spawned = connectionInEnvironment(io.env)
     const connection = spawned ?? connectionOf(options.host, folder, io.env)
     if (connection === null && options.folders !== null && !isListed(folder, options.folders)) return silent
@@ -108,11 +108,14 @@ function parseInput(text: string): Record<string, unknown> {
   throw new Error('the host did not send a JSON object')
 }
 
-/** The project that the host was started for. The agent can change its current folder, but not these variables. */
-function projectFolder(input: Record<string, unknown>, { env, cwd }: HookSurroundings): string {
-  const variables = hostNames.flatMap((name) => hosts[name].hook.projectVariable ?? [])
-  const named = variables.map((name) => textOf(env[name])).find((path) => path !== '')
-  return realpathSync(named ?? (textOf(input.cwd) || cwd))
+/**
+ * The project that the host was started for. The agent can change its current folder, but not this variable. That of another host
+ * says nothing: one host may have been started inside the other.
+ */
+function projectFolder(host: HostName, input: Record<string, unknown>, { env, cwd }: HookSurroundings): string {
+  const { projectVariable } = hosts[host].hook
+  const named = projectVariable === null ? '' : textOf(env[projectVariable])
+  return realpathSync(named || textOf(input.cwd) || cwd)
 }
 
 type Connection = Pick<HookQuestion, 'url' | 'token'>
