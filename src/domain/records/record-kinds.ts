@@ -1,6 +1,8 @@
 // The kinds of records as a table: who asks and who answers, which status follows which, what is still open, and how each is
 // called on the wire. The types of records, the SQL of the stores, routes and figures read it.
 
+import type { NotifyKind } from '../channel-settings.ts'
+
 interface KindRules {
   /** `server`: it noticed something by itself. Then no agent waits for the answer, and a session has one of these at a time. */
   askedBy: 'agent' | 'server'
@@ -13,6 +15,8 @@ interface KindRules {
   unanswered: string
   /** What a person can answer while it is open, in the order in which it is shown. With an approval it depends on what is to be approved. */
   actions: readonly string[] | Readonly<Record<string, readonly string[]>>
+  /** The word of people's settings for being told of it; null: nobody is told. */
+  notify: NotifyKind | null
   /** Null: it is not sent as a record. */
   wire: WireNames | null
 }
@@ -53,6 +57,7 @@ export const recordKinds = {
       permission: ['approve', 'edit', 'reject'],
       policy: ['approve', 'reject'],
     },
+    notify: 'approval',
     wire: { kind: 'approval', path: 'approvals', id: 'approval_id', words: {} },
   },
   client_call: {
@@ -62,6 +67,7 @@ export const recordKinds = {
     open: ['pending'],
     unanswered: 'interrupted',
     actions: [],
+    notify: null,
     wire: null,
   },
   prompt: {
@@ -71,6 +77,7 @@ export const recordKinds = {
     open: ['pending'],
     unanswered: 'interrupted',
     actions: ['continue', 'refine', 'stop'],
+    notify: 'prompt',
     wire: { kind: 'prompt', path: 'prompts', id: 'prompt_id', words: {} },
   },
   standby: {
@@ -80,6 +87,7 @@ export const recordKinds = {
     open: ['pending'],
     unanswered: 'interrupted',
     actions: ['resume', 'stop'],
+    notify: 'wait',
     wire: { kind: 'wait', path: 'waits', id: 'wait_id', words: { pending: 'waiting' } },
   },
   alert: {
@@ -95,6 +103,7 @@ export const recordKinds = {
     open: ['pending', 'nudged', 'escalated'],
     unanswered: 'dismissed',
     actions: ['nudge', 'dismiss', 'stop'],
+    notify: 'stall',
     wire: { kind: 'alert', path: 'alerts', id: 'alert_id', words: {} },
   },
 } as const satisfies Record<string, KindRules>
@@ -152,6 +161,9 @@ export const unsettledStatuses: readonly string[] = [
 
 type WireKind = Table[PersonKind]['wire']['kind']
 export const wireKinds: readonly WireKind[] = personKinds.map((kind) => recordKinds[kind].wire.kind)
+
+/** `a, b or c`, for descriptions that name all kinds. */
+export const anyOf = (names: readonly string[]): string => `${names.slice(0, -1).join(', ')} or ${names.at(-1)}`
 
 type Words<Kind extends PersonKind> = Table[Kind]['wire']['words']
 /** The statuses of a kind in the words of the wire. */

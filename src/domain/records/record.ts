@@ -194,6 +194,16 @@ export type SupervisedApproval = Approval & { supervised: object }
 /** Those that the agent asked for itself. */
 export type AskedRecord = Extract<SupervisedRecord, { wait: AskedKind }>
 
+/** What an agent elsewhere asks in its own words. An approval has a title and a description in their place. */
+export function wordsOfAgent(record: Exclude<AskedRecord, SupervisedApproval>): string {
+  switch (record.wait) {
+    case 'prompt':
+      return record.promptText
+    case 'standby':
+      return record.message
+  }
+}
+
 export const isSupervised = (wait: AnyRecord): wait is SupervisedRecord =>
   wait.wait !== 'client_call' && wait.supervised !== undefined
 
