@@ -189,13 +189,14 @@ export interface Alert extends WaitBase, DecidedRecord {
 }
 
 /** Records of agents elsewhere. No run of ours waits for them, so an answer starts none. */
-export type SupervisedRecord = Prompt | Standby | Alert | SupervisedApproval
+export type SupervisedRecord = Exclude<PersonRecord, Approval> | SupervisedApproval
 export type SupervisedApproval = Approval & { supervised: object }
 /** Those that the agent asked for itself. */
 export type AskedRecord = Extract<SupervisedRecord, { wait: AskedKind }>
+/** Those that the agent asks in its own words. An approval has a title and a description in their place. */
+export type AskedInWords = Exclude<AskedRecord, SupervisedApproval>
 
-/** What an agent elsewhere asks in its own words. An approval has a title and a description in their place. */
-export function wordsOfAgent(record: Exclude<AskedRecord, SupervisedApproval>): string {
+export function wordsOfAgent(record: AskedInWords): string {
   switch (record.wait) {
     case 'prompt':
       return record.promptText
