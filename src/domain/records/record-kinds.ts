@@ -23,10 +23,12 @@ interface KindRules {
 
 interface WireNames {
   kind: string
-  /** First segment of its routes. */
+  /** First segment of its routes: the kind and an s. The client counts on that. */
   path: string
   /** The field with its id. */
   id: string
+  /** What people call a list of them. */
+  title: string
   /** Statuses that have another word there. */
   words: Readonly<Record<string, string>>
 }
@@ -58,7 +60,7 @@ export const recordKinds = {
       policy: ['approve', 'reject'],
     },
     notify: 'approval',
-    wire: { kind: 'approval', path: 'approvals', id: 'approval_id', words: {} },
+    wire: { kind: 'approval', path: 'approvals', id: 'approval_id', title: 'Approvals', words: {} },
   },
   client_call: {
     askedBy: 'agent',
@@ -78,7 +80,7 @@ export const recordKinds = {
     unanswered: 'interrupted',
     actions: ['continue', 'refine', 'stop'],
     notify: 'prompt',
-    wire: { kind: 'prompt', path: 'prompts', id: 'prompt_id', words: {} },
+    wire: { kind: 'prompt', path: 'prompts', id: 'prompt_id', title: 'Questions', words: {} },
   },
   standby: {
     askedBy: 'agent',
@@ -88,7 +90,7 @@ export const recordKinds = {
     unanswered: 'interrupted',
     actions: ['resume', 'stop'],
     notify: 'wait',
-    wire: { kind: 'wait', path: 'waits', id: 'wait_id', words: { pending: 'waiting' } },
+    wire: { kind: 'wait', path: 'waits', id: 'wait_id', title: 'Standing by', words: { pending: 'waiting' } },
   },
   alert: {
     askedBy: 'server',
@@ -104,7 +106,7 @@ export const recordKinds = {
     unanswered: 'dismissed',
     actions: ['nudge', 'dismiss', 'stop'],
     notify: 'stall',
-    wire: { kind: 'alert', path: 'alerts', id: 'alert_id', words: {} },
+    wire: { kind: 'alert', path: 'alerts', id: 'alert_id', title: 'Silent agents', words: {} },
   },
 } as const satisfies Record<string, KindRules>
 
@@ -163,7 +165,8 @@ type WireKind = Table[PersonKind]['wire']['kind']
 export const wireKinds: readonly WireKind[] = personKinds.map((kind) => recordKinds[kind].wire.kind)
 
 /** `a, b or c`, for descriptions that name all kinds. */
-export const anyOf = (names: readonly string[]): string => `${names.slice(0, -1).join(', ')} or ${names.at(-1)}`
+export const anyOf = (names: readonly string[]): string =>
+  [names.slice(0, -1).join(', '), ...names.slice(-1)].filter((part) => part !== '').join(' or ')
 
 type Words<Kind extends PersonKind> = Table[Kind]['wire']['words']
 /** The statuses of a kind in the words of the wire. */

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { anyOf, type PersonKind, personKinds, recordKinds, wireKinds } from '../../../domain/records/record-kinds.ts'
 import { AgUiEventSchema } from '../../shared/events/event-schema.ts'
-import { recordSchemas, type SchemaOf, type WireOf } from '../records/record-schemas.ts'
+import { recordSchemas, type SchemaOf, type WireOf } from '../records/kinds-on-wire.ts'
 
 const subject = { session_id: z.string(), owner: z.string(), agent: z.string() }
 const head = { type: z.literal('feed'), id: z.string(), at: z.iso.datetime() }
