@@ -18,9 +18,9 @@ test('answers what waits and commands sessions', async () => {
     ['prompt', prompt.id],
   ])
   expect(second.next).toBe(null)
-  const { view, ...got } = await client.prompts.get(prompt.id)
+  const { view, ...got } = await client.records.get('prompt', prompt.id)
   // What is behind a question is not in lists.
-  expect(await client.prompts.list()).toEqual([{ ...got, view: { ...view, body: [] } }])
+  expect(await client.records.list('prompt')).toEqual([{ ...got, view: { ...view, body: [] } }])
   expect(view.body).toHaveLength(1)
   const [goOn] = view.actions
   if (goOn === undefined) throw new Error('nothing can be answered')
@@ -33,7 +33,7 @@ test('answers what waits and commands sessions', async () => {
   expect(await client.waits.resume(wait.id, 'Rest.')).toMatchObject({ status: 'resumed', instruction: 'Rest.' })
   await Promise.all([prompt.answer, wait.answer])
 
-  const { session_id: id } = await client.waits.get(wait.id)
+  const { session_id: id } = await client.records.get('wait', wait.id)
   expect(await client.sessions.pause(id)).toMatchObject({ status: 'paused' })
   expect(await client.sessions.resume(id)).toMatchObject({ status: 'active' })
   expect(await client.sessions.steer(id, 'Use tabs.')).toMatchObject({ kind: 'steering' })

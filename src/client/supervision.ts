@@ -5,7 +5,6 @@ import type { Call } from './connection.ts'
 import { nextIn } from './sessions.ts'
 import type {
   Alert,
-  Approval,
   Channel,
   Checkpoint,
   CheckpointChanges,
@@ -32,6 +31,12 @@ import type {
 interface Signalled {
   signal?: AbortSignal
 }
+
+/** A record of each kind, with its words. */
+type AnyRecord = {
+  [Item in InboxItem as Item['kind']]: Item[Item['kind'] & keyof Item] & { view: RecordView }
+}
+type ShownKind = Exclude<InboxItem['kind'], 'approval'>
 
 export interface RecordListOptions extends Signalled {
   /** Default: `waiting`, what still wants something of a person. `all`: everything. */
@@ -79,22 +84,22 @@ export interface SupervisionClient {
   /** Newest first. `next` is null on the last page; `cursor` is where `GET /inbox/events` goes on. */
   inbox(options?: InboxOptions): Promise<Inbox & { next: string | null }>
   /** Sends one of the `actions` of a record's view. `more`: what else belongs to the body, such as `result` or `arguments`. */
-  answer(action: AnswerAction, given?: GivenAnswer, options?: Signalled): Promise<Approval | Prompt | Standby | Alert>
+  answer(action: AnswerAction, given?: GivenAnswer, options?: Signalled): Promise<AnyRecord[InboxItem['kind']]>
+  /** What agents elsewhere ask, by its kind. For approvals there are `approvals` and `approval`. */
+  records: {
+    /** Newest first, without what is behind a question. */
+    list<Kind extends ShownKind>(kind: Kind, options?: RecordListOptions): Promise<AnyRecord[Kind][]>
+    get<Kind extends ShownKind>(kind: Kind, id: string, options?: Signalled): Promise<AnyRecord[Kind]>
+  }
   prompts: {
-    list(options?: RecordListOptions): Promise<Prompt[]>
-    get(id: string, options?: Signalled): Promise<Prompt>
     answer(id: string, answer: CompleteAnswer, options?: Signalled): Promise<Prompt>
   }
   waits: {
-    list(options?: RecordListOptions): Promise<Standby[]>
-    get(id: string, options?: Signalled): Promise<Standby>
     /** Without an instruction the agent just goes on. */
     resume(id: string, instruction?: string, options?: Signalled): Promise<Standby>
     stop(id: string, options?: Signalled): Promise<Standby>
   }
   alerts: {
-    list(options?: RecordListOptions): Promise<Alert[]>
-    get(id: string, options?: Signalled): Promise<Alert>
     nudge(id: string, message?: string, options?: Signalled): Promise<Alert>
     dismiss(id: string, options?: Signalled): Promise<Alert>
     /** Ends the session of the silent agent. */
@@ -182,21 +187,19 @@ export function createSupervision({ json, page, jsonOnce, empty }: SupervisionDe
       return { ...body, next: nextIn(link) }
     },
     answer: (action, given, options) => post(action.request.path, answerBody(action, given), options),
+    records: {
+      list: (kind, options) => list(`${kind}s`, options),
+      get: (kind, id, options) => get(at(`${kind}s`, id), options),
+    },
     prompts: {
-      list: (options) => list('prompts', options),
-      get: (id, options) => get(at('prompts', id), options),
       answer: (id, answer, options) => post(at('prompts', id), answer, options),
     },
     waits: {
-      list: (options) => list('waits', options),
-      get: (id, options) => get(at('waits', id), options),
       resume: (id, instruction, options) =>
         post(at('waits', id), instruction === undefined ? {} : { instruction }, options),
       stop: (id, options) => post(at('waits', id), { stop: true }, options),
     },
     alerts: {
-      list: (options) => list('alerts', options),
-      get: (id, options) => get(at('alerts', id), options),
       nudge: (id, text, options) => post(at('alerts', id, '/nudge'), message(text), options),
       dismiss: (id, options) => post(at('alerts', id, '/dismiss'), {}, options),
       stop: (id, options) => post(at('alerts', id, '/stop'), {}, options),

@@ -18,8 +18,6 @@ export type {
   Remembered,
 } from '../protocols/manage/approvals/decision-schema.ts'
 export type {
-  Approval,
-  Change,
   EditCheck,
   Grant,
   ShownApproval,
@@ -44,6 +42,10 @@ export type { UploadedFile } from '../protocols/manage/files/schema.ts'
 export type { Inbox, InboxItem } from '../protocols/manage/inbox/schema.ts'
 export type { PolicyVerdict, TriedPolicy } from '../protocols/manage/policy/schema.ts'
 export type { NewPushSubscription, PushKey, PushSubscription } from '../protocols/manage/push/schema.ts'
+export type { Alert } from '../protocols/manage/records/kinds/alert.ts'
+export type { Approval, Change } from '../protocols/manage/records/kinds/approval.ts'
+export type { Prompt } from '../protocols/manage/records/kinds/prompt.ts'
+export type { Standby } from '../protocols/manage/records/kinds/standby.ts'
 export type { RecordView } from '../protocols/manage/records/schema.ts'
 export type { Search, SearchResult } from '../protocols/manage/search/schema.ts'
 export type { AnsweredRun, Run, SentMessage, SessionExport } from '../protocols/manage/sessions/schema.ts'
@@ -57,7 +59,7 @@ export type {
   ShownCheckpoint,
 } from '../protocols/manage/supervision/checkpoint-schema.ts'
 export type { PromptAnswer, Spawn } from '../protocols/manage/supervision/command-schema.ts'
-export type { Alert, Instruction, Modes, Prompt, Standby } from '../protocols/manage/supervision/schema.ts'
+export type { Instruction, Modes } from '../protocols/manage/supervision/schema.ts'
 export type { CreatedToken, NewToken, Token } from '../protocols/manage/tokens/schema.ts'
 export type { MyLimits, TokenPrice, Usage, UsageCounts } from '../protocols/manage/usage/schema.ts'
 export type { ProgressItem, Supervision } from '../protocols/shared/supervised/schema.ts'

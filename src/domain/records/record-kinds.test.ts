@@ -24,6 +24,10 @@ describe.each(allKinds)('%s', (kind) => {
   })
 })
 
+test('the routes of a kind are its plural', () => {
+  for (const { kind, path } of personKinds.map((one) => recordKinds[one].wire)) expect(path).toBe(`${kind}s`)
+})
+
 test('a status has one word on the wire, and two statuses never have the same', () => {
   expect(Object.fromEntries(personKinds.map((kind) => [recordKinds[kind].wire.path, wireStatusesOf(kind)]))).toEqual({
     approvals: ['pending', 'approved', 'rejected', 'answered', 'expired', 'interrupted', 'consumed'],

@@ -1,6 +1,8 @@
 // The kinds of records as a table: who asks and who answers, which status follows which, what is still open, and how each is
 // called on the wire. The types of records, the SQL of the stores, routes and figures read it.
 
+import type { NotifyKind } from '../channel-settings.ts'
+
 interface KindRules {
   /** `server`: it noticed something by itself. Then no agent waits for the answer, and a session has one of these at a time. */
   askedBy: 'agent' | 'server'
@@ -13,16 +15,20 @@ interface KindRules {
   unanswered: string
   /** What a person can answer while it is open, in the order in which it is shown. With an approval it depends on what is to be approved. */
   actions: readonly string[] | Readonly<Record<string, readonly string[]>>
+  /** The word of people's settings for being told of it; null: nobody is told. */
+  notify: NotifyKind | null
   /** Null: it is not sent as a record. */
   wire: WireNames | null
 }
 
 interface WireNames {
   kind: string
-  /** First segment of its routes. */
+  /** First segment of its routes: the kind and an s. The client counts on that. */
   path: string
   /** The field with its id. */
   id: string
+  /** What people call a list of them. */
+  title: string
   /** Statuses that have another word there. */
   words: Readonly<Record<string, string>>
 }
@@ -53,7 +59,8 @@ export const recordKinds = {
       permission: ['approve', 'edit', 'reject'],
       policy: ['approve', 'reject'],
     },
-    wire: { kind: 'approval', path: 'approvals', id: 'approval_id', words: {} },
+    notify: 'approval',
+    wire: { kind: 'approval', path: 'approvals', id: 'approval_id', title: 'Approvals', words: {} },
   },
   client_call: {
     askedBy: 'agent',
@@ -62,6 +69,7 @@ export const recordKinds = {
     open: ['pending'],
     unanswered: 'interrupted',
     actions: [],
+    notify: null,
     wire: null,
   },
   prompt: {
@@ -71,7 +79,8 @@ export const recordKinds = {
     open: ['pending'],
     unanswered: 'interrupted',
     actions: ['continue', 'refine', 'stop'],
-    wire: { kind: 'prompt', path: 'prompts', id: 'prompt_id', words: {} },
+    notify: 'prompt',
+    wire: { kind: 'prompt', path: 'prompts', id: 'prompt_id', title: 'Questions', words: {} },
   },
   standby: {
     askedBy: 'agent',
@@ -80,7 +89,8 @@ export const recordKinds = {
     open: ['pending'],
     unanswered: 'interrupted',
     actions: ['resume', 'stop'],
-    wire: { kind: 'wait', path: 'waits', id: 'wait_id', words: { pending: 'waiting' } },
+    notify: 'wait',
+    wire: { kind: 'wait', path: 'waits', id: 'wait_id', title: 'Standing by', words: { pending: 'waiting' } },
   },
   alert: {
     askedBy: 'server',
@@ -95,7 +105,8 @@ export const recordKinds = {
     open: ['pending', 'nudged', 'escalated'],
     unanswered: 'dismissed',
     actions: ['nudge', 'dismiss', 'stop'],
-    wire: { kind: 'alert', path: 'alerts', id: 'alert_id', words: {} },
+    notify: 'stall',
+    wire: { kind: 'alert', path: 'alerts', id: 'alert_id', title: 'Silent agents', words: {} },
   },
 } as const satisfies Record<string, KindRules>
 
@@ -152,6 +163,10 @@ export const unsettledStatuses: readonly string[] = [
 
 type WireKind = Table[PersonKind]['wire']['kind']
 export const wireKinds: readonly WireKind[] = personKinds.map((kind) => recordKinds[kind].wire.kind)
+
+/** `a, b or c`, for descriptions that name all kinds. */
+export const anyOf = (names: readonly string[]): string =>
+  [names.slice(0, -1).join(', '), ...names.slice(-1)].filter((part) => part !== '').join(' or ')
 
 type Words<Kind extends PersonKind> = Table[Kind]['wire']['words']
 /** The statuses of a kind in the words of the wire. */

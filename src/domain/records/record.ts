@@ -189,10 +189,21 @@ export interface Alert extends WaitBase, DecidedRecord {
 }
 
 /** Records of agents elsewhere. No run of ours waits for them, so an answer starts none. */
-export type SupervisedRecord = Prompt | Standby | Alert | SupervisedApproval
+export type SupervisedRecord = Exclude<PersonRecord, Approval> | SupervisedApproval
 export type SupervisedApproval = Approval & { supervised: object }
 /** Those that the agent asked for itself. */
 export type AskedRecord = Extract<SupervisedRecord, { wait: AskedKind }>
+/** Those that the agent asks in its own words. An approval has a title and a description in their place. */
+export type AskedInWords = Exclude<AskedRecord, SupervisedApproval>
+
+export function wordsOfAgent(record: AskedInWords): string {
+  switch (record.wait) {
+    case 'prompt':
+      return record.promptText
+    case 'standby':
+      return record.message
+  }
+}
 
 export const isSupervised = (wait: AnyRecord): wait is SupervisedRecord =>
   wait.wait !== 'client_call' && wait.supervised !== undefined

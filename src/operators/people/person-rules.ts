@@ -2,6 +2,7 @@
 
 import type { NotifyKind } from '../../domain/channel-settings.ts'
 import type { FeedItem } from '../../domain/feed.ts'
+import { recordKinds } from '../../domain/records/record-kinds.ts'
 import type { EscalationSettings, OperatorSettings } from '../../domain/supervision-settings.ts'
 import { configuredOperators } from '../../supervision/sessions/configured-operators.ts'
 import { isNews } from '../notice/notice.ts'
@@ -51,13 +52,6 @@ export function createPersonRules({ person, operators, escalation }: PersonRules
 
 /** The settings' word for what an item is about; null: they have none. */
 export function kindOf(item: FeedItem): NotifyKind | null {
-  if (item.kind !== 'wait') return item.kind === 'session' ? 'session' : null
-  switch (item.type) {
-    case 'standby':
-      return 'wait'
-    case 'alert':
-      return 'stall'
-    default:
-      return item.type
-  }
+  if (item.kind === 'wait') return recordKinds[item.type].notify
+  return item.kind === 'session' ? 'session' : null
 }

@@ -2,7 +2,7 @@
 
 import { ServerError } from '../../domain/errors.ts'
 import { type HostName, hostNames, hosts } from '../../hosts/hosts.ts'
-import type { ToolName } from '../../supervision/desk/agent-desk.ts'
+import { toolNames } from '../../supervision/desk/agent-desk.ts'
 import type { HookCall, HookNotice } from '../../supervision/hooks/hook-desk.ts'
 
 export interface DecodedHook {
@@ -21,19 +21,6 @@ const NOTICES: Readonly<Record<string, HookNotice['event']>> = {
 export const isPermissionEvent = (wireEvent: string): boolean =>
   hostNames.some((name) => hosts[name].hook.asks.includes(wireEvent))
 
-/** Ours, which can only ask and report. Another server could take our name, so only tools that we really have count. */
-const OWN_TOOLS: Readonly<Record<ToolName, true>> = {
-  ask_approval: true,
-  accept_diff: true,
-  approve_tool: true,
-  check_auto_approve: true,
-  forward_prompt: true,
-  remote_log: true,
-  recover_state: true,
-  set_operational_mode: true,
-  wait_for_instruction: true,
-  heartbeat: true,
-}
 /** How the hosts spell a tool of an MCP server called quarterdeck. */
 const OWN_PREFIX = /^(mcp__quarterdeck__|mcp_quarterdeck_|quarterdeck[-/.]|quarterdeck__)/
 
@@ -72,7 +59,8 @@ function decodeCall(host: HostName, input: Record<string, unknown>): CallPart {
 
 function effectOf(host: HostName, toolName: string): HookCall['effect'] {
   const own = toolName.replace(OWN_PREFIX, '')
-  if (own !== toolName && Object.hasOwn(OWN_TOOLS, own)) return 'own'
+  // Another server could take our name, so only tools that we really have count.
+  if (own !== toolName && toolNames.has(own)) return 'own'
   return hosts[host].hook.reading.includes(toolName) ? 'read' : 'change'
 }
 

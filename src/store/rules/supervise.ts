@@ -188,7 +188,8 @@ function refuseRival(open: readonly SupervisedRecord[], wait: SupervisedRecord):
   }
 }
 
-const isPrompt = ({ wait }: SupervisedRecord): boolean => wait === 'prompt' || wait === 'standby'
+/** What an agent asks in its own words. */
+const isPrompt = (record: SupervisedRecord): boolean => isAsked(record) && record.wait !== 'approval'
 
 /** A session has one open `diff`, and one open record of each kind that the server raises by itself. */
 const excludes = (one: SupervisedRecord, other: SupervisedRecord): boolean =>

@@ -65,6 +65,21 @@ export interface ToolInputs {
 
 export type ToolName = keyof ToolInputs
 
+const named: Readonly<Record<ToolName, true>> = {
+  ask_approval: true,
+  accept_diff: true,
+  approve_tool: true,
+  check_auto_approve: true,
+  forward_prompt: true,
+  remote_log: true,
+  recover_state: true,
+  set_operational_mode: true,
+  wait_for_instruction: true,
+  heartbeat: true,
+}
+/** All of them can only ask and report. */
+export const toolNames: ReadonlySet<string> = new Set(Object.keys(named))
+
 /**
  * The desk where agents elsewhere report and ask. An agent's credential can only do what is here, and nothing here decides. Never
  * rejects: what goes wrong is an answer that the model understands.

@@ -2,14 +2,15 @@
 
 import { ServerError } from '../../domain/errors.ts'
 import { parseUuid } from '../../domain/ids.ts'
-import type { AnyRecord, Prompt, RecordOf, Standby } from '../../domain/records/record.ts'
+import { type AnyRecord, type AskedInWords, isAsked, type RecordOf } from '../../domain/records/record.ts'
+import { recordKinds } from '../../domain/records/record-kinds.ts'
 import { visibleProse } from '../../domain/visible-text.ts'
 import { sha256 } from '../../json/digest.ts'
 import type { Store } from '../../store/store.ts'
 import type { Prompts } from '../prompts/create-prompts.ts'
 import { newRecord } from '../records/new-record.ts'
-import type { SessionNow, TakeStep } from '../sessions/take-step.ts'
-import type { AgentDesk } from './agent-desk.ts'
+import type { SessionNow, Step, TakeStep } from '../sessions/take-step.ts'
+import type { AgentDesk, ToolName } from './agent-desk.ts'
 import type { AnswerCall, CallDeps, OpenCall } from './answer-call.ts'
 import { createWaitForAnswer, isOwnRecord, type WaitFor } from './wait-for.ts'
 
@@ -32,7 +33,7 @@ export function createAskOperator(deps: AskDeps): Pick<AgentDesk, 'forward_promp
   const answered = createWaitForAnswer({ waitFor, takeStep, store, clock, expire: prompts.expire })
 
   /** By id the same record always; by the same content one that waits, or whose answer was never returned. */
-  async function find<Kind extends 'prompt' | 'standby'>(
+  async function find<Kind extends AskedInWords['wait']>(
     kind: Kind,
     { session }: OpenCall,
     id: string | undefined,
@@ -55,25 +56,45 @@ export function createAskOperator(deps: AskDeps): Pick<AgentDesk, 'forward_promp
     )
   }
 
-  const shared = (
-    { callId, session: { supervision } }: OpenCall,
-    tool: string,
-    now: SessionNow,
-    contentKey: string,
-  ) => ({
-    ...newRecord(now, ids.uuid()),
-    callId,
-    tool,
-    arguments: '{}',
-    supervised: { host: supervision.host, contentKey, returnedAt: null },
-  })
-
-  async function returned(call: OpenCall, record: Prompt | Standby): Promise<void> {
-    if (record.supervised.returnedAt !== null || call.signal.aborted) return
-    await takeStep(record.sessionId, ({ at }) => ({
+  async function returned(call: OpenCall, { id, sessionId, supervised }: AskedInWords): Promise<void> {
+    if (supervised.returnedAt !== null || call.signal.aborted) return
+    await takeStep(sessionId, ({ at }) => ({
       result: null,
-      settle: [{ id: record.id, patch: { supervised: { ...record.supervised, returnedAt: at } } }],
+      settle: [{ id, patch: { supervised: { ...supervised, returnedAt: at } } }],
     }))
+  }
+
+  /** Asks, or finds what was asked before, and waits. An agent may ask the same twice at once. */
+  async function askAndWait<Kind extends AskedInWords['wait']>(
+    open: OpenCall,
+    { kind, tool, id, content, seconds, fields, waiting, answer }: Question<Kind>,
+  ): Promise<Record<string, unknown>> {
+    const idField = recordKinds[kind].wire.id
+    const contentKey = sha256(JSON.stringify([kind, ...content]))
+    const ask = (now: SessionNow): Step<RecordOf<Kind>> => {
+      const same = now.waiting.find(
+        (one) => one.wait === kind && isAsked(one) && one.supervised.contentKey === contentKey,
+      )
+      if (same !== undefined) return { result: same as AnyRecord as RecordOf<Kind> }
+      const asked: object = {
+        ...newRecord(now, ids.uuid()),
+        callId: open.callId,
+        tool,
+        arguments: '{}',
+        supervised: { host: open.session.supervision.host, contentKey, returnedAt: null },
+        wait: kind,
+        expiresAt: seconds === 0 ? null : now.at + seconds * 1_000,
+        ...fields,
+      }
+      const record = asked as RecordOf<Kind>
+      return { result: record, ask: [record] }
+    }
+    const record = (await find(kind, open, id, contentKey)) ?? (await takeStep(open.session.id, ask)).result
+    const retryWith = { [idField]: record.id }
+    const now = await answered(open, record, waiting, retryWith)
+    if (now.status === 'pending') return pendingAnswer(tool, retryWith)
+    await returned(open, record)
+    return { ...answer(now), ...retryWith }
   }
 
   return {
@@ -81,45 +102,30 @@ export function createAskOperator(deps: AskDeps): Pick<AgentDesk, 'forward_promp
       answerCall(call, 'forward_prompt', { ...input }, async (open) => {
         const { prompt_text: text = '', prompt_type: promptType = 'continuation', prompt_id } = input
         if (prompt_id === undefined) checkPrompt(text)
-        const contentKey = sha256(JSON.stringify(['prompt', promptType, text]))
-        const known = await find('prompt', open, prompt_id, contentKey)
-        const record =
-          known ??
-          (
-            await takeStep<Prompt>(open.session.id, (now) => {
-              const same = now.waiting.find((one) => one.wait === 'prompt' && asks(one, contentKey))
-              if (same?.wait === 'prompt') return { result: same }
-              const prompt: Prompt = {
-                ...shared(open, 'forward_prompt', now, contentKey),
-                wait: 'prompt',
-                expiresAt: now.at + timeouts.promptSeconds * 1_000,
-                promptText: visibleProse(text),
-                promptType,
-                elapsedSeconds: input.elapsed_seconds ?? null,
-                actionsTaken: input.actions_taken ?? null,
-                decision: null,
-                instruction: null,
-              }
-              return { result: prompt, ask: [prompt] }
-            })
-          ).result
-        const { id, status, decision, instruction, reason } = await answered(
-          open,
-          record,
-          'Waiting for your operator.',
-          {
-            prompt_id: record.id,
+        return askAndWait(open, {
+          kind: 'prompt',
+          tool: 'forward_prompt',
+          id: prompt_id,
+          content: [promptType, text],
+          seconds: timeouts.promptSeconds,
+          fields: {
+            promptText: visibleProse(text),
+            promptType,
+            elapsedSeconds: input.elapsed_seconds ?? null,
+            actionsTaken: input.actions_taken ?? null,
+            decision: null,
+            instruction: null,
           },
-        )
-        if (status === 'pending') return pendingAnswer('forward_prompt', { prompt_id: id })
-        await returned(open, { ...record, status })
-        if (status === 'interrupted') return { decision: 'stop', reason: 'cancelled', prompt_id: id }
-        return {
-          decision,
-          ...(instruction === null ? {} : { instruction }),
-          ...(reason === null ? {} : { reason }),
-          prompt_id: id,
-        }
+          waiting: 'Waiting for your operator.',
+          answer: ({ status, decision, instruction, reason }) =>
+            status === 'interrupted'
+              ? { decision: 'stop', reason: 'cancelled' }
+              : {
+                  decision,
+                  ...(instruction === null ? {} : { instruction }),
+                  ...(reason === null ? {} : { reason }),
+                },
+        })
       }),
 
     wait_for_instruction: (call, input) =>
@@ -127,38 +133,40 @@ export function createAskOperator(deps: AskDeps): Pick<AgentDesk, 'forward_promp
         const { message = '', timeout_seconds = 0, wait_id } = input
         checkWait(message, timeout_seconds)
         const seconds = timeout_seconds === 0 ? timeouts.waitSeconds : timeout_seconds
-        const contentKey = sha256(JSON.stringify(['standby', message]))
-        const known = await find('standby', open, wait_id, contentKey)
-        const record =
-          known ??
-          (
-            await takeStep<Standby>(open.session.id, (now) => {
-              const same = now.waiting.find((one) => one.wait === 'standby' && asks(one, contentKey))
-              if (same?.wait === 'standby') return { result: same }
-              const wait: Standby = {
-                ...shared(open, 'wait_for_instruction', now, contentKey),
-                wait: 'standby',
-                expiresAt: seconds === 0 ? null : now.at + seconds * 1_000,
-                message: visibleProse(message),
-                timeoutSeconds: seconds,
-                instruction: null,
-              }
-              return { result: wait, ask: [wait] }
-            })
-          ).result
-        const { id, status, instruction } = await answered(open, record, 'Waiting for an instruction.', {
-          wait_id: record.id,
+        return askAndWait(open, {
+          kind: 'standby',
+          tool: 'wait_for_instruction',
+          id: wait_id,
+          content: [message],
+          seconds,
+          fields: { message: visibleProse(message), timeoutSeconds: seconds, instruction: null },
+          waiting: 'Waiting for an instruction.',
+          answer: ({ status, instruction }) =>
+            status === 'interrupted' ? { status: 'resumed', instruction: 'stop' } : { status, instruction },
         })
-        if (status === 'pending') return pendingAnswer('wait_for_instruction', { wait_id: id })
-        await returned(open, { ...record, status })
-        if (status === 'interrupted') return { status: 'resumed', instruction: 'stop', wait_id: id }
-        return { status, instruction, wait_id: id }
       }),
   }
 }
 
-/** An agent may ask the same twice at once. */
-const asks = ({ supervised }: Prompt | Standby, contentKey: string): boolean => supervised.contentKey === contentKey
+/** What is filled in for every kind. */
+type Given = 'wait' | 'callId' | 'tool' | 'arguments' | 'supervised' | 'expiresAt' | 'escalatedTo'
+
+/** One question of an agent, from asking to the answer. */
+interface Question<Kind extends AskedInWords['wait']> {
+  kind: Kind
+  tool: ToolName
+  /** Of the record that the agent goes on waiting for. */
+  id: string | undefined
+  /** What is asked. The same words find the same record. */
+  content: readonly string[]
+  /** After which it expires; 0: never. */
+  seconds: number
+  /** What only this kind has. */
+  fields: Omit<RecordOf<Kind>, keyof ReturnType<typeof newRecord> | Given>
+  /** What the host is told meanwhile. */
+  waiting: string
+  answer(record: RecordOf<Kind>): Record<string, unknown>
+}
 
 /** What a model is told when its host would not wait any longer. */
 export const pendingAnswer = (tool: string, retryWith: Record<string, string>): Record<string, unknown> => ({

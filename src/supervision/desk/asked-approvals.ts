@@ -18,14 +18,23 @@ import type { AgentCall } from './agent-desk.ts'
 import { refuseInactive } from './answer-call.ts'
 import { createWaitForAnswer, isOwnRecord, type WaitFor } from './wait-for.ts'
 
+/** What `newApproval` says of every approval. */
+type FilledIn =
+  | keyof ReturnType<typeof newRecord>
+  | 'wait'
+  | 'action'
+  | 'policyVersion'
+  | 'answerableBy'
+  | 'quorum'
+  | 'editedArguments'
+  | 'consumedAt'
+  | 'supervised'
+
+type Hashes = 'beforeHash' | 'afterHash'
+
 /** What an agent asks a person to approve. */
-export type Question = Pick<
-  SupervisedApproval,
-  'kind' | 'title' | 'description' | 'risk' | 'digest' | 'tool' | 'callId' | 'expiresAt'
-> &
-  Partial<Pick<SupervisedApproval, 'beforeHash' | 'afterHash'>> & {
-    /** JSON text of what was asked. */
-    arguments: string
+export type Question = Omit<SupervisedApproval, FilledIn | Hashes> &
+  Partial<Pick<SupervisedApproval, Hashes>> & {
     contentKey: string
     change?: SupervisedApproval['supervised']['change']
   }

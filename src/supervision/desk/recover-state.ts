@@ -4,7 +4,7 @@
 import { isoTime } from '../../domain/clock.ts'
 import { ServerError } from '../../domain/errors.ts'
 import type { Ids } from '../../domain/ids.ts'
-import { type AskedRecord, isAsked, isSupervised, isWaiting } from '../../domain/records/record.ts'
+import { type AskedRecord, isAsked, isSupervised, isWaiting, wordsOfAgent } from '../../domain/records/record.ts'
 import { recordKinds } from '../../domain/records/record-kinds.ts'
 import { isOpen, openStatuses } from '../../domain/supervision.ts'
 import type { Store } from '../../store/store.ts'
@@ -163,17 +163,6 @@ export function createRecoverState(deps: RecoverDeps): Pick<AgentDesk, 'recover_
 const requestView = (wait: AskedRecord) => ({
   request_id: wait.id,
   type: wait.wait === 'approval' ? wait.kind : recordKinds[wait.wait].wire.kind,
-  title: titleOf(wait),
+  title: wait.wait === 'approval' ? wait.title : wordsOfAgent(wait).slice(0, MOST_TITLE_CHARS),
   created_at: isoTime(wait.createdAt),
 })
-
-function titleOf(wait: AskedRecord): string {
-  switch (wait.wait) {
-    case 'approval':
-      return wait.title
-    case 'prompt':
-      return wait.promptText.slice(0, MOST_TITLE_CHARS)
-    case 'standby':
-      return wait.message.slice(0, MOST_TITLE_CHARS)
-  }
-}

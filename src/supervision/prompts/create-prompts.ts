@@ -1,13 +1,15 @@
 import type { AuditRecord } from '../../domain/audit.ts'
 import type { Caller } from '../../domain/decision.ts'
 import { ServerError } from '../../domain/errors.ts'
-import type {
-  AnyRecord,
-  Prompt,
-  PromptDecision,
-  RecordOf,
-  Standby,
-  SupervisedRecord,
+import {
+  type AnyRecord,
+  type AskedInWords,
+  isAsked,
+  type Prompt,
+  type PromptDecision,
+  type RecordOf,
+  type Standby,
+  type SupervisedRecord,
 } from '../../domain/records/record.ts'
 import { alreadyAnswered, type Records } from '../records/records.ts'
 import { checkReason, checkText } from '../sessions/check-text.ts'
@@ -25,7 +27,7 @@ const MOST_CONTINUES = 3
 
 export function createPrompts({ records, takeStep, operators }: PromptsDeps): Prompts {
   /** Answers a record that still waits. The first answer wins, in the store. */
-  async function settle<Kind extends 'prompt' | 'standby'>(
+  async function settle<Kind extends AskedInWords['wait']>(
     kind: Kind,
     by: Caller,
     id: string,
@@ -63,11 +65,11 @@ export function createPrompts({ records, takeStep, operators }: PromptsDeps): Pr
     },
 
     async expire(wait) {
-      if (wait.wait !== 'prompt' && wait.wait !== 'standby') return
       await takeStep(wait.sessionId, (now) => {
         const open = now.waiting.find(({ id }) => id === wait.id)
-        if (open?.wait === 'standby') return timedOut(now, open)
-        return open?.wait === 'prompt' ? unanswered(now, open) : { result: null }
+        if (open === undefined || !isAsked(open) || open.wait === 'approval') return { result: null }
+        const end: (now: SessionNow, record: never) => Step<null> = whenExpired[open.wait]
+        return end(now, open as never)
       })
     },
   }
@@ -102,6 +104,12 @@ function unanswered({ session, at }: SessionNow, prompt: Prompt): Step<null> {
   }
 }
 
+/** What becomes of each kind when its time is over. */
+const whenExpired: { [Kind in AskedInWords['wait']]: (now: SessionNow, record: RecordOf<Kind>) => Step<null> } = {
+  prompt: unanswered,
+  standby: timedOut,
+}
+
 function checkAnswer({ decision, instruction, reason }: PromptAnswer): string | null {
   checkReason(reason)
   if (instruction !== undefined) checkText(instruction)
@@ -111,7 +119,7 @@ function checkAnswer({ decision, instruction, reason }: PromptAnswer): string | 
   return instruction ?? null
 }
 
-const wordOf = (record: Prompt | Standby): string =>
+const wordOf = (record: AskedInWords): string =>
   record.wait === 'prompt'
     ? record.decision === null
       ? record.status
@@ -119,7 +127,7 @@ const wordOf = (record: Prompt | Standby): string =>
     : record.status
 
 const decisionOf = (
-  record: Prompt | Standby,
+  record: AskedInWords,
   by: Caller,
   decision: string,
   at: number,

@@ -3,8 +3,8 @@
 
 import type { Caller, Decision } from '../../domain/decision.ts'
 import { ServerError } from '../../domain/errors.ts'
-import type { Alert, Approval, PersonRecord, Prompt, Standby } from '../../domain/records/record.ts'
-import type { ActionName } from '../../domain/records/record-kinds.ts'
+import type { PersonRecord, RecordOf } from '../../domain/records/record.ts'
+import type { ActionName, PersonKind } from '../../domain/records/record-kinds.ts'
 import type { RunRecord } from '../../domain/run.ts'
 import type { Approvals } from '../approvals/approvals.ts'
 import type { Prompts } from '../prompts/create-prompts.ts'
@@ -40,12 +40,7 @@ type Answer<R extends PersonRecord> = (
 ) => Promise<Answered<R>>
 
 /** By kind. Throws what the part throws that keeps the record, and `invalid_request` for an action that the kind does not have. */
-export interface AnswerRecord {
-  approval: Answer<Approval>
-  prompt: Answer<Prompt>
-  standby: Answer<Standby>
-  alert: Answer<Alert>
-}
+export type AnswerRecord = { [Kind in PersonKind]: Answer<RecordOf<Kind>> }
 
 export function createAnswerRecord({ approvals, prompts, stalls }: AnswerDeps): AnswerRecord {
   return {

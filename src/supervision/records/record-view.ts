@@ -3,7 +3,7 @@
 // stored: each surface makes them harmless in its own way.
 
 import { z } from 'zod'
-import { actionNames } from '../../domain/records/record-kinds.ts'
+import { actionNames, anyOf, wireKinds } from '../../domain/records/record-kinds.ts'
 import { risks } from '../../domain/tool-settings.ts'
 
 const text = z.string()
@@ -91,7 +91,7 @@ const Outcome = z.strictObject({
 
 export const RecordViewSchema = z.strictObject({
   id: text,
-  kind: text.describe('`approval`, `prompt`, `wait` or `alert`.'),
+  kind: text.describe(`${anyOf(wireKinds.map((kind) => `\`${kind}\``))}.`),
   label: text.describe('Its kind in words: `Change of a file`.'),
   mark: z.enum(marks),
   agent: text.describe('The program of an agent elsewhere, or the name of our own agent.'),

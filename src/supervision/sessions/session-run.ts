@@ -4,11 +4,10 @@
 import { isoTime } from '../../domain/clock.ts'
 import { AG_UI_VERSION, type Interrupt, type RunEvent } from '../../domain/event.ts'
 import type { Ids } from '../../domain/ids.ts'
-import { type AskedRecord, isAsked, type SupervisedRecord } from '../../domain/records/record.ts'
+import { type AskedRecord, isAsked, type SupervisedRecord, wordsOfAgent } from '../../domain/records/record.ts'
 import { recordKinds } from '../../domain/records/record-kinds.ts'
 import type { SessionRecord } from '../../domain/session.ts'
 import type { SupervisedStatus, Supervision } from '../../domain/supervision.ts'
-import { unreachable } from '../../domain/unreachable.ts'
 import type { NewEntry } from '../../store/ports/entry.ts'
 
 interface Shown {
@@ -87,23 +86,16 @@ function interruptOf(wait: AskedRecord): Interrupt {
     ...(expiresAt === null ? {} : { expiresAt: isoTime(expiresAt) }),
   }
   const quarterdeck = { host: supervised.host, kind: recordKinds[wait.wait].wire.kind }
-  switch (wait.wait) {
-    case 'approval': {
-      const { title, description, risk, digest, kind } = wait
-      return {
-        ...shared,
-        reason: 'tool_call',
-        message: description === '' ? title : `${title}\n${description}`,
-        metadata: { quarterdeck: { ...quarterdeck, kind, risk, digest, answerableBy: 'operator' } },
-      }
-    }
-    case 'prompt': {
-      const metadata = { quarterdeck: { ...quarterdeck, promptType: wait.promptType } }
-      return { ...shared, reason: 'input_required', message: wait.promptText, metadata }
-    }
-    case 'standby':
-      return { ...shared, reason: 'input_required', message: wait.message, metadata: { quarterdeck } }
-    default:
-      return unreachable(wait)
+  if (wait.wait !== 'approval') {
+    const more = wait.wait === 'prompt' ? { promptType: wait.promptType } : {}
+    const metadata = { quarterdeck: { ...quarterdeck, ...more } }
+    return { ...shared, reason: 'input_required', message: wordsOfAgent(wait), metadata }
+  }
+  const { title, description, risk, digest, kind } = wait
+  return {
+    ...shared,
+    reason: 'tool_call',
+    message: description === '' ? title : `${title}\n${description}`,
+    metadata: { quarterdeck: { ...quarterdeck, kind, risk, digest, answerableBy: 'operator' } },
   }
 }

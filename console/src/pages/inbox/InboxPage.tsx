@@ -5,7 +5,7 @@ import { useTitle } from '../../app/title.ts'
 import { ApprovalCard } from '../../parts/approval/ApprovalCard.tsx'
 import { CardState } from '../../parts/approval/CardFrame.tsx'
 import { RecordCard } from '../../parts/approval/RecordCard.tsx'
-import { kindsOfRecords, recordKinds } from '../../parts/approval/record-kinds.ts'
+import { kindsOfRecords } from '../../parts/approval/record-kinds.ts'
 import { useRecordKind } from '../../parts/approval/use-record.ts'
 import { BackLink } from '../../parts/BackLink.tsx'
 import { riskWords } from '../../parts/Badge.tsx'
@@ -79,9 +79,9 @@ export default function InboxPage({ id }: { id: string | null }) {
                 onChange={({ target }) => set('kind', target.value)}
               >
                 <option value="">All kinds</option>
-                {kindsOfRecords.map((kind) => (
+                {kindsOfRecords.map(({ kind, title }) => (
                   <option key={kind} value={kind}>
-                    {recordKinds[kind].name}
+                    {title}
                   </option>
                 ))}
               </Select>
@@ -171,7 +171,7 @@ function OpenItem({ id, row }: { id: string; row: InboxRow | null }) {
 /** The filter lives in the address, so that it can be kept and shared. */
 function useFilter() {
   const [params, setParams] = useSearchParams()
-  const kind = kindsOfRecords.find((one) => one === params.get('kind'))
+  const kind = kindsOfRecords.find((one) => one.kind === params.get('kind'))?.kind
   const risk = risks.find((one) => one === params.get('risk'))
   const session = params.get('session')
   const filter: InboxFilter = {

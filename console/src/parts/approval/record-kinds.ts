@@ -1,19 +1,16 @@
 // The kinds of records: what the filter of the inbox calls them, and how one is read. Everything else about a record is in its view.
 
 import type { Client, InboxItem, RecordView } from 'quarterdeck/client'
+import { personKinds, recordKinds } from '../../../../src/domain/records/record-kinds.ts'
 
 export type RecordKind = InboxItem['kind']
 
-interface KindOfRecord {
-  name: string
-  read(client: Client, id: string, options: { signal: AbortSignal }): Promise<{ view: RecordView }>
-}
+export const kindsOfRecords = personKinds.map((kind) => recordKinds[kind].wire)
 
-export const recordKinds: Readonly<Record<RecordKind, KindOfRecord>> = {
-  approval: { name: 'Approvals', read: (client, id, options) => client.approval(id, options) },
-  prompt: { name: 'Questions', read: (client, id, options) => client.prompts.get(id, options) },
-  wait: { name: 'Standing by', read: (client, id, options) => client.waits.get(id, options) },
-  alert: { name: 'Silent agents', read: (client, id, options) => client.alerts.get(id, options) },
-}
-
-export const kindsOfRecords = Object.keys(recordKinds) as RecordKind[]
+export const readRecord = (
+  client: Client,
+  kind: RecordKind,
+  id: string,
+  options: { signal: AbortSignal },
+): Promise<{ view: RecordView }> =>
+  kind === 'approval' ? client.approval(id, options) : client.records.get(kind, id, options)

@@ -6,7 +6,7 @@ import { useLive } from '../../data/use-live.tsx'
 import { useInbox } from '../../data/waiting.ts'
 import { announce } from '../Announcer.tsx'
 import type { RecordAction } from './record-actions.ts'
-import { kindsOfRecords, type RecordKind, recordKinds } from './record-kinds.ts'
+import { kindsOfRecords, type RecordKind, readRecord } from './record-kinds.ts'
 
 /** A record, and a way to answer it. Nothing counts as answered before the server says so. */
 export function useRecord(kind: RecordKind, id: string) {
@@ -17,7 +17,7 @@ export function useRecord(kind: RecordKind, id: string) {
   useFreshRecord(kind, id)
   const query = useQuery({
     queryKey: [kind, id],
-    queryFn: ({ signal }) => recordKinds[kind].read(client, id, { signal }),
+    queryFn: ({ signal }) => readRecord(client, kind, id, { signal }),
   })
 
   /** True: there is nothing more to ask. Somebody else may have been faster. */
@@ -88,9 +88,9 @@ export function useRecordKind(id: string, listed: RecordKind | undefined) {
 /** Throws what the server says about an approval if there is no such record. */
 async function kindOf(client: Client, queries: QueryClient, id: string, signal: AbortSignal): Promise<RecordKind> {
   let missing: unknown = null
-  for (const kind of kindsOfRecords) {
+  for (const { kind } of kindsOfRecords) {
     try {
-      queries.setQueryData([kind, id], await recordKinds[kind].read(client, id, { signal }))
+      queries.setQueryData([kind, id], await readRecord(client, kind, id, { signal }))
       return kind
     } catch (error) {
       if (!(error instanceof ClientError) || error.status !== 404) throw error

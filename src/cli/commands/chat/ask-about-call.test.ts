@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Approval } from '../../../domain/records/record.ts'
-import { withRequests } from '../../../protocols/manage/records/record-views.ts'
+import { withRequests } from '../../../protocols/manage/records/kinds-on-wire.ts'
 import { describe as describeRecord } from '../../../supervision/records/describe-record.ts'
 import { approval } from '../../../supervision/testing/approval.ts'
 import { plainStyle } from '../../terminal/style.ts'

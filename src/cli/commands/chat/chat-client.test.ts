@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { exampleApproval } from '../../../protocols/manage/approvals/schema.ts'
+import { exampleApproval } from '../../../protocols/manage/records/kinds/approval.ts'
 import {
   type FakeServer,
   openSse,

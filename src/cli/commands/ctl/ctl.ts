@@ -1,4 +1,5 @@
 import { Command } from 'commander'
+import { anyOf, wireKinds } from '../../../domain/records/record-kinds.ts'
 import { credentialNames } from '../../../operators/credentials/credentials.ts'
 import type { Keychain } from '../../../operators/credentials/keychain.ts'
 import { exitCodes } from '../../exit-codes.ts'
@@ -94,7 +95,7 @@ function addLookingVerbs(command: Command, on: On): void {
     on(async (context) => (await import('./watch/watch.ts')).watch(context)),
   )
   add(command, 'show', 'Shows one record whole, with every hidden character written out.')
-    .argument('<id>', 'the short id of an approval, prompt, wait, alert, session or checkpoint')
+    .argument('<id>', `the short id of an ${anyOf([...wireKinds, 'session', 'checkpoint'])}`)
     .action((id: string, options: CtlOptions) =>
       on(async (context) => (await import('./list.ts')).show(id, context))(options),
     )

@@ -2,18 +2,7 @@
 // is imported as one that has ended: nothing in it waits, and nothing is written any more.
 
 import { z } from 'zod'
-import {
-  type Alert,
-  type AnyRecord,
-  type Approval,
-  isSupervised,
-  isWaiting,
-  type Prompt,
-  promptTypes,
-  type Standby,
-  type SupervisedRecord,
-} from '../../../domain/records/record.ts'
-import { statusesOf } from '../../../domain/records/record-kinds.ts'
+import { type AnyRecord, isSupervised, isWaiting, type SupervisedRecord } from '../../../domain/records/record.ts'
 import {
   operationalModes,
   type ProgressItem,
@@ -22,7 +11,7 @@ import {
 } from '../../../domain/supervision.ts'
 import type { ImportSession } from '../../../store/ports/sessions.ts'
 import { interruptWait } from '../../../store/rules/wait-change.ts'
-import { count, time, waitBase, whole } from './archived-wait.ts'
+import { count, time, whole } from './archive-shape.ts'
 
 const text = z.string().nullable()
 export const progress: z.ZodType<ProgressItem[] | null> = z
@@ -70,87 +59,6 @@ export const supervisionSchema: z.ZodType<Supervision> = whole<Supervision>()({
   spawned: z.strictObject({ pid: z.number().int(), startedAt: z.number() }).nullable(),
   place: z.string().exactOptional(),
   crash: z.string().exactOptional(),
-})
-
-const askedElsewhere = {
-  host: z.string(),
-  contentKey: z.string(),
-  returnedAt: time.nullable(),
-  leftAt: time.exactOptional(),
-}
-
-export const supervisedApprovalSchema: z.ZodType<NonNullable<Approval['supervised']>> = whole<
-  NonNullable<Approval['supervised']>
->()({
-  ...askedElsewhere,
-  change: z
-    .strictObject({
-      path: z.string(),
-      kind: z.enum(['create', 'modify', 'delete']),
-      addedLines: count,
-      removedLines: count,
-      warnings: z.array(z.string()),
-      protectedBecause: text,
-      hasHiddenText: z.boolean(),
-    })
-    .nullable(),
-  mayForce: z.boolean(),
-  isEdited: z.boolean(),
-  appliedAt: time.nullable(),
-  notApplied: z.string().exactOptional(),
-  refused: z.string().exactOptional(),
-})
-
-const decided = {
-  messageRefs: z.record(z.string(), z.string()),
-  decidedAt: time.nullable(),
-  decidedBy: text,
-  decidedVia: text,
-  reason: text,
-  escalatedTo: z.array(z.string()).exactOptional(),
-}
-
-export const prompt: z.ZodType<Prompt> = whole<Prompt>()({
-  ...waitBase,
-  ...decided,
-  wait: z.literal('prompt'),
-  status: z.enum(statusesOf('prompt')),
-  supervised: z.strictObject(askedElsewhere),
-  promptText: z.string(),
-  promptType: z.enum(promptTypes),
-  elapsedSeconds: z.number().nullable(),
-  actionsTaken: z.number().nullable(),
-  decision: z.enum(['continue', 'refine', 'stop']).nullable(),
-  instruction: text,
-})
-
-export const standby: z.ZodType<Standby> = whole<Standby>()({
-  ...waitBase,
-  ...decided,
-  wait: z.literal('standby'),
-  status: z.enum(statusesOf('standby')),
-  supervised: z.strictObject(askedElsewhere),
-  message: z.string(),
-  timeoutSeconds: z.number(),
-  instruction: text,
-})
-
-export const alert: z.ZodType<Alert> = whole<Alert>()({
-  ...waitBase,
-  ...decided,
-  // An alert is about no call.
-  tool: z.string(),
-  wait: z.literal('alert'),
-  status: z.enum(statusesOf('alert')),
-  supervised: z.strictObject({ host: z.string() }),
-  lastTool: text,
-  lastActivityAt: time,
-  idleSeconds: z.number(),
-  nudgeCount: count,
-  nudgeMessage: text,
-  lastNudgeAt: time.nullable(),
-  nudgedBy: text,
-  progressSnapshot: progress,
 })
 
 type Imported = Omit<ImportSession, 'type'>

@@ -5,17 +5,10 @@ import { z } from 'zod'
 import type { AuditEntry } from '../../../domain/audit.ts'
 import { isRecord } from '../../../domain/is-record.ts'
 import type { ContentPart, StoredMessage, ToolCall } from '../../../domain/message.ts'
-import {
-  type AnyRecord,
-  type Approval,
-  approvalStatuses,
-  type ClientCall,
-  isSupervised,
-} from '../../../domain/records/record.ts'
+import { isSupervised } from '../../../domain/records/record.ts'
 import { isFinished, type RunInput, type RunRecord } from '../../../domain/run.ts'
 import type { SessionRecord } from '../../../domain/session.ts'
 import { agentsProposalId } from '../../../domain/supervision.ts'
-import { risks } from '../../../domain/tool-settings.ts'
 import type { StoredEntry } from '../../../store/ports/entry.ts'
 import type { ImportSession } from '../../../store/ports/sessions.ts'
 import { CliError } from '../../cli-error.ts'
@@ -34,15 +27,9 @@ import {
   proposal,
   recordsLine,
 } from './archive-lines.ts'
-import {
-  alert,
-  prompt,
-  standby,
-  supervisedApprovalSchema,
-  supervisionSchema,
-  withoutAgent,
-} from './archived-supervision.ts'
-import { count, time, uuid, waitBase, whole } from './archived-wait.ts'
+import { count, time, uuid, whole } from './archive-shape.ts'
+import { archivedRecord } from './archived-records.ts'
+import { supervisionSchema, withoutAgent } from './archived-supervision.ts'
 
 const ARCHIVE_VERSION = 1
 
@@ -203,64 +190,13 @@ const entry: z.ZodType<StoredEntry> = whole<StoredEntry>()({
   spans: z.array(z.tuple([z.number().int().positive(), count])).exactOptional(),
 })
 
-const approval: z.ZodType<Approval> = whole<Approval>()({
-  ...waitBase,
-  wait: z.literal('approval'),
-  status: z.enum(approvalStatuses),
-  kind: z.enum(['tool_call', 'question', 'diff', 'permission', 'policy']),
-  title: z.string(),
-  description: z.string(),
-  action: z.string().nullable(),
-  preview: z.string().exactOptional(),
-  question: z
-    .strictObject({
-      index: z.number().int().nonnegative(),
-      effect: z.enum(['read', 'idempotent', 'once']),
-      message: z.string(),
-      schema: z.record(z.string(), z.unknown()),
-      state: z.string().exactOptional(),
-      held: z.literal(true).exactOptional(),
-    })
-    .exactOptional(),
-  response: z.string().exactOptional(),
-  risk: z.enum(risks),
-  digest: z.string().min(1),
-  policyVersion: z.string(),
-  answerableBy: z.enum(['owner', 'operator']),
-  quorum: z.number().int().positive().exactOptional(),
-  decisions: z
-    .array(z.strictObject({ by: z.string(), via: z.string(), at: time, force: z.boolean().exactOptional() }))
-    .exactOptional(),
-  beforeHash: z.string().nullable(),
-  afterHash: z.string().nullable(),
-  messageRefs: z.record(z.string(), z.string()),
-  decidedAt: time.nullable(),
-  decidedBy: z.string().nullable(),
-  decidedVia: z.string().nullable(),
-  escalatedTo: z.array(z.string()).exactOptional(),
-  reason: z.string().nullable(),
-  editedArguments: z.string().nullable(),
-  consumedAt: time.nullable(),
-  supervised: supervisedApprovalSchema.exactOptional(),
-})
-
-const clientCall: z.ZodType<ClientCall> = whole<ClientCall>()({
-  ...waitBase,
-  wait: z.literal('client_call'),
-  status: z.enum(['pending', 'answered', 'expired', 'interrupted']),
-  onExpiry: z.enum(['continue', 'complete']),
-  answeredAt: time.nullable(),
-})
-
-const wait: z.ZodType<AnyRecord> = z.union([approval, clientCall, prompt, standby, alert])
-
 const sessionLine: z.ZodType<ArchivedSession> = z
   .strictObject({
     session,
     runs: z.array(run),
     messages: z.array(message),
     entries: z.array(entry),
-    waits: z.array(wait).exactOptional(),
+    waits: z.array(archivedRecord).exactOptional(),
     files: z.array(file).exactOptional(),
     proposals: z.array(proposal).exactOptional(),
     instructions: z.array(instruction).exactOptional(),

@@ -1,11 +1,14 @@
 // What a token may be limited to. A token without scopes may do everything that its role may.
 
 import { ServerError } from '../../../domain/errors.ts'
+import { personKinds, recordKinds } from '../../../domain/records/record-kinds.ts'
 import type { Scope } from '../../../domain/token-role.ts'
 import type { Principal, Route } from '../../route.ts'
 
-const decisions =
-  /^(?:POST \/(?:approvals|prompts|waits|alerts|checkpoints|workspaces)\/:id(?:\/\w+)?|POST \/sessions(?:\/:id\/(?!handover)\w+)?|DELETE \/grants\/:id)$/
+const decidedUnder = [...personKinds.map((kind) => recordKinds[kind].wire.path), 'checkpoints', 'workspaces'].join('|')
+const decisions = new RegExp(
+  `^(?:POST /(?:${decidedUnder})/:id(?:/\\w+)?|POST /sessions(?:/:id/(?!handover)\\w+)?|DELETE /grants/:id)$`,
+)
 
 /** They change nothing, or no more than a message does. */
 const others: Readonly<Record<string, Scope>> = {

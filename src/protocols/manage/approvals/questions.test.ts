@@ -9,7 +9,8 @@ import { outline, testTool } from '../../../engine/testing/open-engine.ts'
 import { asOperator, eventsOf, refusalOf } from '../../testing/open-doors.ts'
 import { calls, interruptsOf, openGatedDoors, says } from '../../testing/open-gated-doors.ts'
 import { readSse } from '../../testing/sse-reader.ts'
-import { ApprovalSchema, GrantSchema, ShownApprovalSchema } from './schema.ts'
+import { ApprovalSchema } from '../records/kinds/approval.ts'
+import { GrantSchema, ShownApprovalSchema } from './schema.ts'
 
 type Doors = Awaited<ReturnType<typeof openGatedDoors>>
 

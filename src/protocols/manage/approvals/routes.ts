@@ -16,11 +16,13 @@ import { createAnswerApproval } from '../../../supervision/records/answer-record
 import { channelOf } from '../../../supervision/sessions/may-command.ts'
 import { callerOf } from '../../shared/request/caller.ts'
 import { decodePage, nextLink, queryProblem } from '../../shared/request/page.ts'
+import { ApprovalSchema } from '../records/kinds/approval.ts'
+import { encodeRecord } from '../records/kinds-on-wire.ts'
 import { createRecordViews } from '../records/record-views.ts'
 import { DecisionSchema, EditSchema, RevealSchema } from './decision-schema.ts'
 import { decodeDecision, decodeEdit, decodeInclude, decodeReveal, decodeStatus } from './decode.ts'
-import { approvalView, editCheckView, grantView, shownView } from './encode.ts'
-import { ApprovalSchema, EditCheckSchema, GrantSchema, RevealedSchema, ShownApprovalSchema } from './schema.ts'
+import { editCheckView, grantView, shownView } from './encode.ts'
+import { EditCheckSchema, GrantSchema, RevealedSchema, ShownApprovalSchema } from './schema.ts'
 
 const PAGE = { max: 100, fallback: 50 }
 
@@ -342,7 +344,7 @@ export function createApprovalRoutes(deps: ApprovalRoutesDeps): Route[] {
   ]
 }
 
-const encode = (request: Request, approval: Approval) => approvalView(approval, { isMasked: isConsole(request) })
+const encode = (request: Request, approval: Approval) => encodeRecord(approval, { isMasked: isConsole(request) })
 
 function notThere(error: unknown): never {
   if (!(error instanceof ServerError) || error.code !== 'approval_not_found') throw error

@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { type PersonKind, personKinds, recordKinds } from '../../../domain/records/record-kinds.ts'
+import { anyOf, type PersonKind, personKinds, recordKinds, wireKinds } from '../../../domain/records/record-kinds.ts'
 import { AgUiEventSchema } from '../../shared/events/event-schema.ts'
-import { recordSchemas, type SchemaOf, type WireOf } from '../records/record-schemas.ts'
+import { recordSchemas, type SchemaOf, type WireOf } from '../records/kinds-on-wire.ts'
 
 const subject = { session_id: z.string(), owner: z.string(), agent: z.string() }
 const head = { type: z.literal('feed'), id: z.string(), at: z.iso.datetime() }
@@ -39,6 +39,8 @@ function recordItem(of: PersonKind): RecordItem<PersonKind> {
   return z.strictObject(item) as RecordItem<PersonKind>
 }
 
+const withArticle = (noun: string): string => `${/^[aeio]/.test(noun) ? 'an' : 'a'} ${noun}`
+
 export const FeedItemSchema = z
   .discriminatedUnion('kind', [
     z.strictObject({
@@ -57,7 +59,7 @@ export const FeedItemSchema = z
     }),
     ...personKinds.map(recordItem),
   ])
-  .describe('A session, a run, an approval, a prompt, a wait or an alert that is new or has a new status.')
+  .describe(`${anyOf(['A session', 'a run', ...wireKinds.map(withArticle)])} that is new or has a new status.`)
   .meta({ id: 'FeedItem', example })
 export type FeedItem = z.output<typeof FeedItemSchema>
 

@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import { type PersonKind, personKinds, recordKinds } from '../../../domain/records/record-kinds.ts'
-import { exampleApproval } from '../approvals/schema.ts'
-import { answerRequests, recordSchemas, type SchemaOf, type WireOf } from '../records/record-schemas.ts'
+import { exampleApproval } from '../records/kinds/approval.ts'
+import { examplePrompt } from '../records/kinds/prompt.ts'
+import { answerRequests, recordSchemas, type SchemaOf, type WireOf } from '../records/kinds-on-wire.ts'
 import { RecordViewSchema, withoutView } from '../records/schema.ts'
-import { examplePrompt } from '../supervision/schema.ts'
 
 const shared = {
   id: z.string(),
@@ -36,7 +36,7 @@ type ItemOf<Kind extends PersonKind> = Kind extends PersonKind
 /** What all kinds have, and the record itself under the name of its kind. */
 function itemOf(of: PersonKind): ItemOf<PersonKind> {
   const { kind } = recordKinds[of].wire
-  const record = recordSchemas[of].describe(`Answer it with ${answerRequests[of]}.`)
+  const record = recordSchemas[of].describe(`Answer it with ${answerRequests(of)}.`)
   return z.strictObject({ ...shared, kind: z.literal(kind), [kind]: record }) as ItemOf<PersonKind>
 }
 

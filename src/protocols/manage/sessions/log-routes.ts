@@ -19,7 +19,7 @@ import { createMaskEntries } from '../../shared/events/mask-entries.ts'
 import { callerOf, viewerOf } from '../../shared/request/caller.ts'
 import { decodePage, nextLink, queryProblem } from '../../shared/request/page.ts'
 import { sessionRow } from '../../shared/request/session-row.ts'
-import { approvalView } from '../approvals/encode.ts'
+import { encodeRecord } from '../records/kinds-on-wire.ts'
 import { idOf, sessionParams, sessionTag } from './decode.ts'
 import { foreignRunView, runView } from './encode.ts'
 import { type Log, LogSchema, type SessionExport, SessionExportSchema } from './schema.ts'
@@ -97,7 +97,7 @@ export function createLogRoutes({ engine, oversight, approvals, clock }: LogRout
     const isMasked = isForeign || isConsole(request)
     yield* listPieces('messages', messagePages(session.id), (message) => messageView(message, isMasked))
     yield* listPieces('runs', runPages(session.id), (run) => (isForeign ? foreignRunView(run) : runView(run, session)))
-    yield* listPieces('approvals', approvalPages(request, session.id), (one) => approvalView(one, { isMasked }))
+    yield* listPieces('approvals', approvalPages(request, session.id), (one) => encodeRecord(one, { isMasked }))
     yield '}'
   }
 

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { AgUiEventSchema } from '../../shared/events/event-schema.ts'
 import { SessionRowShape } from '../../shared/request/session-row-schema.ts'
-import { ApprovalSchema, exampleApproval } from '../approvals/schema.ts'
+import { ApprovalSchema, exampleApproval } from '../records/kinds/approval.ts'
 import { withoutView } from '../records/schema.ts'
 
 export const SentMessageSchema = z.strictObject({ run_id: z.string(), message_id: z.string() }).meta({

@@ -1,6 +1,4 @@
 import { isoTime } from '../../../domain/clock.ts'
-import { type Alert, nobodyWaitsSince, type Prompt, type Standby } from '../../../domain/records/record.ts'
-import { wireStatus } from '../../../domain/records/record-kinds.ts'
 import type { Checkpoint, Instruction } from '../../../domain/supervision.ts'
 import type { Divergence, WorkspaceChange } from '../../../supervision/checkpoints/compare-workspace.ts'
 import type { FileDiff } from '../../../supervision/checkpoints/file-diff.ts'
@@ -9,56 +7,6 @@ import type { CheckpointChanges, CheckpointFileDiff, Checkpoint as WireCheckpoin
 import type * as wire from './schema.ts'
 
 const time = (ms: number | null): string | null => (ms === null ? null : isoTime(ms))
-
-const recordView = (record: Prompt | Standby | Alert) => ({
-  session_id: record.sessionId,
-  owner: record.owner,
-  host: record.supervised.host,
-  created_at: isoTime(record.createdAt),
-  decided_at: time(record.decidedAt),
-  decided_by: record.decidedBy,
-  decided_channel: record.decidedVia,
-  nobody_waits_since: time(nobodyWaitsSince(record)),
-  message_refs: record.messageRefs,
-})
-
-export const promptView = (prompt: Prompt): Omit<wire.Prompt, 'view'> => ({
-  prompt_id: prompt.id,
-  ...recordView(prompt),
-  status: prompt.status,
-  prompt_text: prompt.promptText,
-  prompt_type: prompt.promptType,
-  elapsed_seconds: prompt.elapsedSeconds,
-  actions_taken: prompt.actionsTaken,
-  expires_at: time(prompt.expiresAt),
-  decision: prompt.decision,
-  instruction: prompt.instruction,
-  reason: prompt.reason,
-})
-
-export const standbyView = (wait: Standby): Omit<wire.Standby, 'view'> => ({
-  wait_id: wait.id,
-  ...recordView(wait),
-  status: wireStatus('standby', wait.status),
-  message: wait.message,
-  timeout_seconds: wait.timeoutSeconds,
-  expires_at: time(wait.expiresAt),
-  instruction: wait.instruction,
-})
-
-export const alertView = (alert: Alert): Omit<wire.Alert, 'view'> => ({
-  alert_id: alert.id,
-  ...recordView(alert),
-  status: alert.status,
-  last_tool: alert.lastTool,
-  last_activity_at: isoTime(alert.lastActivityAt),
-  idle_seconds: alert.idleSeconds,
-  nudge_count: alert.nudgeCount,
-  nudge_message: alert.nudgeMessage,
-  last_nudge_at: time(alert.lastNudgeAt),
-  nudged_by: alert.nudgedBy,
-  progress_snapshot: alert.progressSnapshot,
-})
 
 export const instructionView = (one: Instruction): wire.Instruction => ({
   id: one.id,

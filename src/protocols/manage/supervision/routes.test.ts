@@ -7,7 +7,9 @@ import { readSse } from '../../testing/sse-reader.ts'
 import { EditCheckSchema, ShownApprovalSchema } from '../approvals/schema.ts'
 import { FeedItemSchema } from '../events/schema.ts'
 import { InboxSchema } from '../inbox/schema.ts'
-import { AlertSchema, PromptSchema, StandbySchema } from './schema.ts'
+import { AlertSchema } from '../records/kinds/alert.ts'
+import { PromptSchema } from '../records/kinds/prompt.ts'
+import { StandbySchema } from '../records/kinds/standby.ts'
 
 type Doors = Awaited<ReturnType<typeof openSupervisedDoors>>
 

@@ -184,22 +184,20 @@ function scrollTo(state: WatchState, wanted: number): WatchState {
   }
 }
 
-/** A record never has two actions with the same key. */
-const KEYS: Readonly<Record<ViewAction['name'], string>> = {
-  approve: 'a',
-  answer: 'a',
-  reject: 'r',
-  edit: 'e',
-  continue: 'c',
-  resume: 'c',
-  refine: 'f',
-  nudge: 'n',
-  dismiss: 'i',
-  stop: 'x',
-}
+/** Going on has one key, whatever it is called, and `s` steers. */
+const OWN_KEYS: Partial<Record<ViewAction['name'], string>> = { resume: 'c', refine: 'f', stop: 'x' }
+/** They do the same whatever is selected. */
+const SAME_EVERYWHERE = ['d', 'g', 'j', 'k', 'q', 's']
 
-export const keysOf = ({ view }: ShownRecord): { key: string; action: ViewAction }[] =>
-  view.actions.map((action) => ({ key: KEYS[action.name], action }))
+/** The key of an action is the first letter of its name that nothing else has. */
+export function keysOf({ view }: ShownRecord): { key: string; action: ViewAction }[] {
+  const taken = new Set([...SAME_EVERYWHERE, ...view.actions.flatMap(({ name }) => OWN_KEYS[name] ?? [])])
+  return view.actions.map((action) => {
+    const key = OWN_KEYS[action.name] ?? [...action.name].find((letter) => !taken.has(letter)) ?? ''
+    taken.add(key)
+    return { key, action }
+  })
+}
 
 /** Only agents elsewhere have a folder. */
 export const canBeSteered = ({ view }: ShownRecord): boolean => view.folder !== null
@@ -216,18 +214,18 @@ function act(state: WatchState, key: Key): Turn {
     return ask(state, { label: 'Tell the agent: ', isNeeded: true, effect: (text) => ({ type: 'steer', item, text }) })
   }
   const chosen = keysOf(item).find((one) => one.key === key.text)
-  if (chosen !== undefined) return begin(state, item, chosen.action)
+  if (chosen !== undefined) return begin(state, item, chosen)
   return key.text === '' ? stay(state) : note(state, `Keys: ${keyWords(item).join(', ')}, d the whole text, ? help`)
 }
 
 /** Asks for what the action takes, or whether it is meant. */
-function begin(state: WatchState, item: ShownRecord, action: ViewAction): Turn {
+function begin(state: WatchState, item: ShownRecord, { key, action }: { key: string; action: ViewAction }): Turn {
   const { takes, text: what, label, confirm, danger } = action
   // These show all of it first.
   if (takes === 'answer') return { state, effect: { type: 'respond', item } }
   if (takes === 'edit') return { state, effect: { type: 'edit', item } }
   if (!danger && mustBeSeen(item.view) && !state.seen.has(item.digest ?? '')) {
-    const notice = `Its risk is ${item.view.risk?.level}: read it page by page to the last line (space), then press ${KEYS[action.name]}.`
+    const notice = `Its risk is ${item.view.risk?.level}: read it page by page to the last line (space), then press ${key}.`
     if (state.view.type === 'record') return note(state, notice)
     return { state: { ...state, notice }, effect: { type: 'open', item } }
   }

@@ -10,19 +10,3 @@ export const whole =
   <T>() =>
   <Shape extends Record<keyof T, z.ZodType>>(shape: Shape): z.ZodObject<Shape, z.core.$strict> =>
     z.strictObject(shape)
-
-/** What every wait in an archive has. */
-export const waitBase = {
-  id: uuid,
-  sessionId: uuid,
-  owner: z.string().min(1),
-  agent: z.string().min(1),
-  runId: uuid,
-  callId: z.string(),
-  tool: z.string().min(1),
-  arguments: z.string(),
-  lane: z.string().nullable(),
-  createdAt: time,
-  expiresAt: time.nullable(),
-  continuationRunId: uuid.nullable(),
-}

@@ -1,0 +1,42 @@
+// The kinds of records on the wire. Lists, pages, the inbox, the feed and the document are made of these.
+
+import { z } from 'zod'
+import type { PersonRecord } from '../../../domain/records/record.ts'
+import { anyOf, type PersonKind, personKinds, recordKinds } from '../../../domain/records/record-kinds.ts'
+import type { RecordView as Words } from '../../../supervision/records/record-view.ts'
+import { type KindOnWire, type Look, type Requests, withRequestsOf } from './kind-on-wire.ts'
+import { alert } from './kinds/alert.ts'
+import { approval } from './kinds/approval.ts'
+import { prompt } from './kinds/prompt.ts'
+import { standby } from './kinds/standby.ts'
+import type { RecordView } from './schema.ts'
+
+export const kindsOnWire = { approval, prompt, standby, alert } satisfies { [Kind in PersonKind]: KindOnWire<Kind> }
+
+type Table = typeof kindsOnWire
+export type SchemaOf<Kind extends PersonKind> = z.ZodObject<Table[Kind]['shape'], z.core.$strict>
+export type WireOf<Kind extends PersonKind> = (typeof recordKinds)[Kind]['wire']
+
+/** Without their words: where these stand, the words stand beside them. */
+export const recordSchemas = Object.fromEntries(
+  personKinds.map((kind) => {
+    const name = recordKinds[kind].wire.kind
+    const id = `${name.charAt(0).toUpperCase()}${name.slice(1)}Record`
+    return [kind, z.strictObject(kindsOnWire[kind].shape).meta({ id })]
+  }),
+) as { [Kind in PersonKind]: SchemaOf<Kind> }
+
+/** The requests that answer a record, for the document. */
+export function answerRequests(kind: PersonKind): string {
+  const { path } = recordKinds[kind].wire
+  const [first = '', ...more] = kindsOnWire[kind].routes?.answers.map(({ at }) => at) ?? ['']
+  return anyOf([`\`POST /${path}/{id}${first}\``, ...more.map((at) => `\`${at.slice(1)}\``)])
+}
+
+export function encodeRecord<Kind extends PersonKind>(record: PersonRecord & { wait: Kind }, look: Look = {}) {
+  const encode: (one: never, look: Look) => object = kindsOnWire[record.wait].encode
+  return encode(record as never, look) as SchemaOf<Kind>['_output']
+}
+
+export const withRequests = (record: PersonRecord, view: Words): RecordView =>
+  withRequestsOf(record, view, kindsOnWire[record.wait].request as Requests<PersonKind>)
