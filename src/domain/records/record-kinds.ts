@@ -2,6 +2,7 @@
 // called on the wire. The types of records, the SQL of the stores, routes and figures read it.
 
 import type { NotifyKind } from '../channel-settings.ts'
+import { type WireNames, wireNames } from './wire-names.ts'
 
 interface KindRules {
   /** `server`: it noticed something by itself. Then no agent waits for the answer, and a session has one of these at a time. */
@@ -19,18 +20,6 @@ interface KindRules {
   notify: NotifyKind | null
   /** Null: it is not sent as a record. */
   wire: WireNames | null
-}
-
-interface WireNames {
-  kind: string
-  /** First segment of its routes: the kind and an s. The client counts on that. */
-  path: string
-  /** The field with its id. */
-  id: string
-  /** What people call a list of them. */
-  title: string
-  /** Statuses that have another word there. */
-  words: Readonly<Record<string, string>>
 }
 
 export const recordKinds = {
@@ -60,7 +49,7 @@ export const recordKinds = {
       policy: ['approve', 'reject'],
     },
     notify: 'approval',
-    wire: { kind: 'approval', path: 'approvals', id: 'approval_id', title: 'Approvals', words: {} },
+    wire: wireNames.approval,
   },
   client_call: {
     askedBy: 'agent',
@@ -80,7 +69,7 @@ export const recordKinds = {
     unanswered: 'interrupted',
     actions: ['continue', 'refine', 'stop'],
     notify: 'prompt',
-    wire: { kind: 'prompt', path: 'prompts', id: 'prompt_id', title: 'Questions', words: {} },
+    wire: wireNames.prompt,
   },
   standby: {
     askedBy: 'agent',
@@ -90,7 +79,7 @@ export const recordKinds = {
     unanswered: 'interrupted',
     actions: ['resume', 'stop'],
     notify: 'wait',
-    wire: { kind: 'wait', path: 'waits', id: 'wait_id', title: 'Standing by', words: { pending: 'waiting' } },
+    wire: wireNames.standby,
   },
   alert: {
     askedBy: 'server',
@@ -106,7 +95,7 @@ export const recordKinds = {
     unanswered: 'dismissed',
     actions: ['nudge', 'dismiss', 'stop'],
     notify: 'stall',
-    wire: { kind: 'alert', path: 'alerts', id: 'alert_id', title: 'Silent agents', words: {} },
+    wire: wireNames.alert,
   },
 } as const satisfies Record<string, KindRules>
 

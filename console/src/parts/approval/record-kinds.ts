@@ -1,11 +1,11 @@
 // The kinds of records: what the filter of the inbox calls them, and how one is read. Everything else about a record is in its view.
 
 import type { Client, InboxItem, RecordView } from 'quarterdeck/client'
-import { personKinds, recordKinds } from '../../../../src/domain/records/record-kinds.ts'
+import { wireNames } from '../../../../src/domain/records/wire-names.ts'
 
 export type RecordKind = InboxItem['kind']
 
-export const kindsOfRecords = personKinds.map((kind) => recordKinds[kind].wire)
+export const kindsOfRecords = Object.values(wireNames)
 
 export const readRecord = (
   client: Client,
