@@ -8,7 +8,6 @@ import { ServerError } from '../domain/errors.ts'
 import { createIds } from '../domain/ids.ts'
 import { silentLogger } from '../domain/logger.ts'
 import type { McpServerSettings } from '../domain/tool-settings.ts'
-import { lookAtTools } from './commands/doctor/tool-checks.ts'
 import type { LoadedConfig } from './load-config.ts'
 import type { Io } from './terminal/io.ts'
 
@@ -65,6 +64,9 @@ async function modelProblem(
 
 /** One tool at a time, so that the first problem does not hide the others. Then all together, because names may clash. */
 async function toolIssues(agent: AgentDefinition, config: LoadedConfig, deps: AgentCheckDeps): Promise<ConfigIssue[]> {
+  if (agent.tools.length === 0) return []
+  // What tools need is loaded for agents that have some.
+  const { lookAtTools } = await import('./commands/doctor/tool-checks.ts')
   const toolDeps = { ...deps, agents: config.agents, proxyVariables: config.settings.tools.proxy }
   const issues: ConfigIssue[] = []
   for (const [index, tool] of agent.tools.entries()) {

@@ -12,6 +12,7 @@ import { callFailure, whoIs } from './connection/mcp-failure.ts'
 import { createReconnector } from './connection/reconnector.ts'
 import { createStderrTail } from './connection/stderr-tail.ts'
 import { createWithConnection } from './connection/with-connection.ts'
+import { PATIENCE_MS } from './mcp-toolbox.ts'
 import { createStartQueue, type StartQueue } from './start-queue.ts'
 import { createToolList } from './tool-list.ts'
 
@@ -48,7 +49,6 @@ export interface McpServerDeps {
   listTimeoutMs?: number
 }
 
-export const PATIENCE_MS = 5_000
 /** Longer than callers wait, because npx and uvx may download a package at the first start. */
 const CONNECT_TIMEOUT_MS = 30_000
 const LIST_TIMEOUT_MS = 5_000

@@ -8,8 +8,11 @@ import { createJsonCheck } from '../../json/json-schema.ts'
 import { createSchemaBudget, type SchemaBudget } from '../../json/schema/budget.ts'
 import type { ServerTool, Tool, Toolbox } from '../tool.ts'
 import { untilAborted } from '../until-aborted.ts'
-import { type McpServer, PATIENCE_MS } from './mcp-server.ts'
+import type { McpServer } from './mcp-server.ts'
 import { safeName } from './tools/tool-names.ts'
+
+/** Here and not beside its server, so that a start without MCP servers does not load what they need. */
+export const PATIENCE_MS = 5_000
 
 type ToolLists = readonly (readonly ServerTool[])[]
 

@@ -1,6 +1,6 @@
 import type { Prompt, PromptType } from '../../../domain/records/record.ts'
 import type { KindView } from '../record-view.ts'
-import { agentsWords, duration, fact, oneLine } from '../record-words.ts'
+import { agentsWords, duration, fact, grouped, oneLine } from '../record-words.ts'
 import { action, interrupted, isPerson, type KindWords, stop, stopped, type Verdict } from './kind-words.ts'
 
 /** A question that an agent elsewhere forwards to its operator. */
@@ -31,7 +31,7 @@ function view({ promptType, promptText, elapsedSeconds, actionsTaken }: Prompt):
     risk: null,
     facts: [
       ...(elapsedSeconds === null ? [] : [fact('Time, it says', duration(elapsedSeconds))]),
-      ...(actionsTaken === null ? [] : [fact('Steps, it says', actionsTaken.toLocaleString('en'))]),
+      ...(actionsTaken === null ? [] : [fact('Steps, it says', grouped(actionsTaken))]),
     ],
   }
 }
