@@ -38,3 +38,13 @@ test('when the caller has left, it says so and since when', () => {
   expect(warnings).toContain(NOBODY_WAITS)
   expect(facts.at(-1)).toEqual({ name: 'The caller left', text: '', at: '1970-01-01T00:00:05.000Z', minor: false })
 })
+
+test('a list says that letters look like others, and the warning itself is not among the arguments', () => {
+  const to = 'ada@p\u0430ypal.com'
+  const warning = `Look closely: "ada@p<U+0430>ypal.com" has letters that look like others.`
+  const shown = view({ arguments: JSON.stringify({ to }), description: `${warning}\nto: ${to}` })
+
+  expect(shown.warnings).toEqual([expect.stringContaining('has letters that look like others')])
+  expect(shown.gist).toBe(`Look closely. to: ${to}`)
+  expect(shown.body.find(({ type }) => type === 'arguments')).toMatchObject({ text: `to: ${to}` })
+})

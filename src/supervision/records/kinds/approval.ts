@@ -98,9 +98,11 @@ function subjectOf(approval: Approval, change: ChangeSummary | null): Subject {
   }
 }
 
-/** One line, of a text with one argument a line. Warnings stand before them, and are shown by themselves. */
-const argumentsIn = (approval: Approval): string => oneLine(argumentLines(approval).join(', '))
+/** One line, of a text with one argument a line. A list has no room for warnings, so it says that there are some. */
+const argumentsIn = (approval: Approval): string =>
+  oneLine(`${callWarnings(approval).length === 0 ? '' : 'Look closely. '}${argumentLines(approval).join(', ')}`)
 
+/** Warnings stand before them in the description, and by themselves in a view. */
 function argumentLines(approval: Approval): string[] {
   const warnings = callWarnings(approval)
   const lines = approval.description.split('\n')

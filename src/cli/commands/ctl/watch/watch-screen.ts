@@ -4,8 +4,11 @@ import { agentOf, folderOf, riskOf, titleOf } from '../../../show-record.ts'
 import { YES_NO } from '../../../terminal/confirm.ts'
 import { localMinute, localZone } from '../../../terminal/local-time.ts'
 import type { Style } from '../../../terminal/style.ts'
+import { terminalLine } from '../../../terminal/terminal-text.ts'
 import { breakLine, fitting, paintLine } from './screen-line.ts'
 import { canBeSteered, keysOf, keyWords, pageOf, selectedItem, type WatchState } from './watch-state.ts'
+
+const MOST_WARNING = 500
 
 const HELP = [
   'up, down, j, k  choose',
@@ -86,7 +89,11 @@ function listLines(state: WatchState, style: Style): string[] {
 }
 
 function detailLines(view: RecordView, columns: number): string[] {
-  const lines = [[view.label, agentOf(view), folderOf(view)].filter((word) => word !== '').join('  '), titleOf(view)]
+  const lines = [
+    [view.label, agentOf(view), folderOf(view)].filter((word) => word !== '').join('  '),
+    titleOf(view),
+    ...view.warnings.map((warning) => terminalLine(warning, MOST_WARNING)),
+  ]
   return lines.flatMap((line) => breakLine(line, columns)).map(({ text }) => text)
 }
 

@@ -187,6 +187,11 @@ describe('a list that changes', () => {
 })
 
 describe('the screen', () => {
+  test('has what speaks against the selected item, before anybody answers it', () => {
+    const warned = { ...low, view: { ...low.view, warnings: ['Look closely.\u001b[2J'] } }
+    expect(screenLines(watching(warned), plainStyle).join('\n')).toContain('Look closely.<U+001B>[2J')
+  })
+
   const hostile = readRecord(
     sent({
       ...records.diff,
@@ -256,7 +261,8 @@ describe('the screen', () => {
       '',
       'Change of a file  claude-code  /home/ada/shop',
       'Change src/a.ts +1 −1 (Faster search)',
-      ...Array.from({ length: 5 }, () => ''),
+      'The diff is gone. Reject it, and let the agent ask again.',
+      ...Array.from({ length: 4 }, () => ''),
       '? help  q quit  a approve  e edit  r reject  d whole tex...',
     ])
   })
