@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { LOCAL_USER } from '../src/domain/session.ts'
+import { LOCAL_USER } from '../src/domain/session/session.ts'
 import { createSqliteStore } from '../src/store/sqlite/sqlite-store.ts'
 import { HISTORY_THREAD, seed } from './seed.ts'
 

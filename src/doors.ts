@@ -1,6 +1,6 @@
 // Which doors there are. This is data alone: whoever needs only names and words, as the settings do, loads no protocol with them.
 
-import type { DeclaredDoor } from './domain/door.ts'
+import type { DeclaredDoor } from './domain/settings/door.ts'
 import { agUi } from './protocols/ag-ui/declare.ts'
 import { mcp } from './protocols/mcp/declare.ts'
 import { openAi } from './protocols/openai/declare.ts'

@@ -1,17 +1,17 @@
 // The public API: everything an embedding program needs, and nothing else.
 
-export { ConfigError, type ConfigIssue } from './config/config-error.ts'
-export type { CodeSettings } from './config/settings/settings.ts'
 export {
   createQuarterdeck,
   type NodeRequest,
   type NodeResponse,
   type Quarterdeck,
   type QuarterdeckOptions,
-} from './create-quarterdeck.ts'
+} from './app/create-quarterdeck.ts'
+export { ConfigError, type ConfigIssue } from './config/config-error.ts'
+export type { CodeSettings } from './config/settings/settings.ts'
 export { type ErrorCode, errorCodes, ServerError } from './domain/errors.ts'
-export type { RunEvent } from './domain/event.ts'
 export type { Logger } from './domain/logger.ts'
+export type { RunEvent } from './domain/session/event.ts'
 export type { Middleware, MiddlewareScope } from './engine/middleware/middleware.ts'
 export {
   createEventLog,

@@ -1,4 +1,4 @@
-// The layering of docs/ARCHITECTURE.md as a test: imports go down, protocols never import each other, only the files at the root of src, start/ and cli/ see all.
+// The layering of docs/ARCHITECTURE.md as a test: imports go down, protocols never import each other, only app/ and cli/ see all.
 
 import { globSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'

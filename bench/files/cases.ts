@@ -1,4 +1,4 @@
-import type { FileType } from '../../src/domain/file.ts'
+import type { FileType } from '../../src/domain/session/file.ts'
 import { sampleReport } from '../../src/files/formats/office/testing/sample-text.ts'
 import {
   type WrittenDocument,

@@ -3,11 +3,11 @@
 import { statSync } from 'node:fs'
 import { delimiter, join, resolve } from 'node:path'
 import type { ConfigIssue } from '../config/config-error.ts'
-import type { AgentDefinition } from '../domain/agent.ts'
+import type { AgentDefinition } from '../domain/agent/agent.ts'
+import type { McpServerSettings } from '../domain/agent/tool-settings.ts'
 import { ServerError } from '../domain/errors.ts'
 import { createIds } from '../domain/ids.ts'
 import { silentLogger } from '../domain/logger.ts'
-import type { McpServerSettings } from '../domain/tool-settings.ts'
 import type { LoadedConfig } from './load-config.ts'
 import type { Io } from './terminal/io.ts'
 

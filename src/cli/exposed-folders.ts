@@ -3,9 +3,9 @@
 
 import { existsSync, statSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
-import type { AgentDefinition } from '../domain/agent.ts'
+import type { AgentDefinition } from '../domain/agent/agent.ts'
+import type { McpServerSettings } from '../domain/agent/tool-settings.ts'
 import { isWithin } from '../domain/is-within.ts'
-import type { McpServerSettings } from '../domain/tool-settings.ts'
 import { createRealPath } from '../supervision/policy/real-path.ts'
 
 export interface Secrets {

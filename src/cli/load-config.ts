@@ -12,7 +12,7 @@ import { findSettingsFile, readSettingsFile } from '../config/settings/settings-
 import { type ConfigFiles, diskFiles, recordReading } from '../config/source/config-files.ts'
 import { readEnvironment } from '../config/source/env-file.ts'
 import type { AgentDefaults } from '../config/source/load-context.ts'
-import type { AgentDefinition } from '../domain/agent.ts'
+import type { AgentDefinition } from '../domain/agent/agent.ts'
 import { dataDirWithoutAgent } from './data-directory.ts'
 import { exposedFolders } from './exposed-folders.ts'
 import type { Io } from './terminal/io.ts'

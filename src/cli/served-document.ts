@@ -3,7 +3,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createApp } from '../app.ts'
+import { createApp } from '../app/app.ts'
 import { loadAgent } from '../config/agent/load-agents.ts'
 import { resolveSettings } from '../config/settings/resolve-settings.ts'
 import { silentLogger } from '../domain/logger.ts'

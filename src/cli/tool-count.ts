@@ -1,4 +1,4 @@
-import type { ToolSettings } from '../domain/tool-settings.ts'
+import type { ToolSettings } from '../domain/agent/tool-settings.ts'
 
 /** Like `2 tools, 1 MCP server`. Only asking a server, or reading a document, would show how many tools it has. */
 export function toolCount(tools: readonly ToolSettings[]): string {

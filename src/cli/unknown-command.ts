@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { didYouMean } from '../domain/did-you-mean.ts'
+import { didYouMean } from '../domain/text/did-you-mean.ts'
 
 /** What commander says about a wrong word, for a place where it would not: below a command that does something itself. */
 export function unknownCommand(parent: Command, word: string): never {

@@ -1,7 +1,7 @@
 // What the server tells the tools that watch it, as a port. The default tells nothing and costs nothing. It is told of requests,
 // runs, model calls and tool calls, never of single events: those are the hot path.
 
-import type { TokenUsage } from './event.ts'
+import type { TokenUsage } from './session/event.ts'
 
 /** What another server needs to go on in the same trace: the headers of W3C Trace Context. */
 export interface TraceContext {

@@ -1,13 +1,13 @@
 // Taking a run: one command that stores the session, the run and its input, and then the run executes or waits in the queue.
 
-import type { AgentDefinition, SessionSettings } from '../domain/agent.ts'
+import type { AgentDefinition, SessionSettings } from '../domain/agent/agent.ts'
 import type { Clock } from '../domain/clock.ts'
-import { factText } from '../domain/entry.ts'
 import { ServerError } from '../domain/errors.ts'
 import type { Ids } from '../domain/ids.ts'
 import type { Logger } from '../domain/logger.ts'
-import type { RunOrigin, RunRecord } from '../domain/run.ts'
-import { refuseSupervised, type SessionRecord } from '../domain/session.ts'
+import { factText } from '../domain/session/entry.ts'
+import type { RunOrigin, RunRecord } from '../domain/session/run.ts'
+import { refuseSupervised, type SessionRecord } from '../domain/session/session.ts'
 import type { Telemetry } from '../domain/telemetry.ts'
 import type { SessionLog } from '../log/session-log.ts'
 import type { Store } from '../store/store.ts'

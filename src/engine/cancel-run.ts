@@ -1,11 +1,11 @@
 // Stopping a run, whether it runs, is queued or waits.
 
 import type { Clock } from '../domain/clock.ts'
-import { factText } from '../domain/entry.ts'
 import { ServerError } from '../domain/errors.ts'
 import type { Logger } from '../domain/logger.ts'
-import { isFinished, type RunRecord } from '../domain/run.ts'
-import type { SessionRecord } from '../domain/session.ts'
+import { factText } from '../domain/session/entry.ts'
+import { isFinished, type RunRecord } from '../domain/session/run.ts'
+import type { SessionRecord } from '../domain/session/session.ts'
 import type { SessionLog } from '../log/session-log.ts'
 import type { Store } from '../store/store.ts'
 import type { Middleware } from './middleware/middleware.ts'

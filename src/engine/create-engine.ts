@@ -1,6 +1,6 @@
 // Puts the engine together. What a run does is in `run/`; what survives a crash is in the store.
 
-import type { AgentDefinition } from '../domain/agent.ts'
+import type { AgentDefinition } from '../domain/agent/agent.ts'
 import type { Clock } from '../domain/clock.ts'
 import { ServerError } from '../domain/errors.ts'
 import type { Ids } from '../domain/ids.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { ServerError } from '../domain/errors.ts'
-import type { RunEvent } from '../domain/event.ts'
+import type { RunEvent } from '../domain/session/event.ts'
 import type { ModelRequest } from '../models/model.ts'
 import { createManualClock } from '../models/testing/manual-clock.ts'
 import type { ServerTool, Tool } from '../tools/tool.ts'

@@ -1,4 +1,4 @@
-import type { AgentDefinition } from '../domain/agent.ts'
+import type { AgentDefinition } from '../domain/agent/agent.ts'
 import type { MessageReads } from '../store/ports/messages.ts'
 import type { Tool } from '../tools/tool.ts'
 import type { Runs } from './ports/runs.ts'

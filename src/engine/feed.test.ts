@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
-import type { FeedItem } from '../domain/feed.ts'
+import type { FeedItem } from '../domain/session/feed.ts'
 import { createTestClock, openLog, settled } from '../log/testing/open-log.ts'
 import { createLocalWake, type Wake } from '../log/wake.ts'
 import { create, newSession } from '../store/contract/samples.contract.ts'

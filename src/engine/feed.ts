@@ -1,5 +1,5 @@
 import { ServerError } from '../domain/errors.ts'
-import type { FeedItem } from '../domain/feed.ts'
+import type { FeedItem } from '../domain/session/feed.ts'
 import type { Wake } from '../log/wake.ts'
 import type { FeedReads } from '../store/ports/feed.ts'
 

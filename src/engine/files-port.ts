@@ -1,4 +1,4 @@
-import type { Extract, FileRecord } from '../domain/file.ts'
+import type { Extract, FileRecord } from '../domain/session/file.ts'
 
 /** What the engine needs of attached files. It checks itself which files a session may see. */
 export interface Files {

@@ -1,13 +1,13 @@
 // The port between the engine and supervision. The engine knows runs and waits. The gate knows which calls need a person's
 // approval, and turns what people decide into answers that the engine commits. `supervision/` implements it.
 
-import type { AgentDefinition } from '../domain/agent.ts'
-import type { AuditRecord } from '../domain/audit.ts'
-import type { Caller, Decision } from '../domain/decision.ts'
-import type { Grant } from '../domain/grant.ts'
+import type { AgentDefinition } from '../domain/agent/agent.ts'
+import type { AskedQuestion } from '../domain/agent/question.ts'
 import type { Logger } from '../domain/logger.ts'
-import type { AskedQuestion } from '../domain/question.ts'
 import type { Approval, WaitAnswer } from '../domain/records/record.ts'
+import type { AuditRecord } from '../domain/supervision/audit.ts'
+import type { Caller, Decision } from '../domain/supervision/decision.ts'
+import type { Grant } from '../domain/supervision/grant.ts'
 import type { AgentTool, ServerTool } from '../tools/tool.ts'
 
 export interface Gate {

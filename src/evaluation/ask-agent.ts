@@ -1,12 +1,12 @@
 // One turn of a conversation with the agent under test: sends a message, answers approvals, and collects the answer and the calls.
 
-import { typeOfEventText } from '../domain/event.ts'
-import type { FileRecord } from '../domain/file.ts'
-import { contentWith } from '../domain/message.ts'
-import type { RunInput } from '../domain/run.ts'
-import { type AnswerSoFar, createRunFold, foldedTypes, type RunAnswer } from '../domain/run-answer.ts'
-import { LOCAL_USER, type SessionRecord } from '../domain/session.ts'
-import type { CaseApproval } from '../domain/test-case.ts'
+import type { CaseApproval } from '../domain/agent/test-case.ts'
+import { typeOfEventText } from '../domain/session/event.ts'
+import type { FileRecord } from '../domain/session/file.ts'
+import { contentWith } from '../domain/session/message.ts'
+import type { RunInput } from '../domain/session/run.ts'
+import { type AnswerSoFar, createRunFold, foldedTypes, type RunAnswer } from '../domain/session/run-answer.ts'
+import { LOCAL_USER, type SessionRecord } from '../domain/session/session.ts'
 import type { Runs, SessionChoice } from '../engine/ports/runs.ts'
 
 /** What a test needs of the engine. */

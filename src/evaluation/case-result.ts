@@ -1,4 +1,4 @@
-import type { TestCase } from '../domain/test-case.ts'
+import type { TestCase } from '../domain/agent/test-case.ts'
 
 /** One test case of one agent. */
 export interface AgentCase {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { TestCheck } from '../domain/test-case.ts'
+import type { TestCheck } from '../domain/agent/test-case.ts'
 import { checkAnswer } from './check-answer.ts'
 
 const never = new AbortController().signal

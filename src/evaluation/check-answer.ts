@@ -1,5 +1,5 @@
+import type { TestCheck } from '../domain/agent/test-case.ts'
 import { ServerError } from '../domain/errors.ts'
-import type { TestCheck } from '../domain/test-case.ts'
 import { unreachable } from '../domain/unreachable.ts'
 import { createJsonCheck } from '../json/json-schema.ts'
 import type { Finding } from './case-result.ts'

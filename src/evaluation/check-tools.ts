@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { TestCase } from '../domain/test-case.ts'
+import type { TestCase } from '../domain/agent/test-case.ts'
 import type { Finding, MadeCall } from './case-result.ts'
 
 /**

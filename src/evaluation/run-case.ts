@@ -1,9 +1,9 @@
+import type { TestCase } from '../domain/agent/test-case.ts'
 import type { Clock } from '../domain/clock.ts'
 import { ServerError } from '../domain/errors.ts'
-import type { FileRecord } from '../domain/file.ts'
 import type { Ids } from '../domain/ids.ts'
-import { argumentsObject, type RunAnswer } from '../domain/run-answer.ts'
-import type { TestCase } from '../domain/test-case.ts'
+import type { FileRecord } from '../domain/session/file.ts'
+import { argumentsObject, type RunAnswer } from '../domain/session/run-answer.ts'
 import type { SessionChoice } from '../engine/ports/runs.ts'
 import {
   type ApprovalAnswers,

@@ -1,6 +1,6 @@
 // The test cases of a running server's agents, run on demand: beside the server, never in it.
 
-import type { AgentDefinition } from '../domain/agent.ts'
+import type { AgentDefinition } from '../domain/agent/agent.ts'
 import type { Clock } from '../domain/clock.ts'
 import { ServerError } from '../domain/errors.ts'
 import type { CaseResult } from './case-result.ts'

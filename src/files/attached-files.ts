@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import type { Extract, FileRecord } from '../domain/file.ts'
+import type { Extract, FileRecord } from '../domain/session/file.ts'
 import type { FileKeeper } from './file-keeper.ts'
 import type { FileReader, ReadableFile, UnreadSections } from './file-reader.ts'
 import { sweepExtracts } from './reader/extract-cache.ts'

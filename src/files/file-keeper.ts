@@ -1,4 +1,4 @@
-import type { FileRecord } from '../domain/file.ts'
+import type { FileRecord } from '../domain/session/file.ts'
 
 /** Keeps attached files: the bytes under their hash, the records in the store. Protocols add files, the engine reads them. */
 export interface FileKeeper {

@@ -1,4 +1,4 @@
-import type { Extract, FileType } from '../domain/file.ts'
+import type { Extract, FileType } from '../domain/session/file.ts'
 
 /** Reads the text of files, in child processes and within limits. What the model sees of the text is decided in the engine. */
 export interface FileReader {

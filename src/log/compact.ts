@@ -1,8 +1,8 @@
 // Compaction joins the deltas of a message into one event, so that the log of an idle session does not keep an entry for every
 // token. A reader that resumes in the middle of such an event still sees each character once.
 
-import type { Entry } from '../domain/entry.ts'
-import { type RunEventType, typeOfEventText } from '../domain/event.ts'
+import type { Entry } from '../domain/session/entry.ts'
+import { type RunEventType, typeOfEventText } from '../domain/session/event.ts'
 import type { StoredEntry } from '../store/ports/entry.ts'
 
 /** The events that carry a piece of a streamed text, and the field that names the text. */

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { runs } from '../../test/tier.ts'
 import { createByteBudget } from '../domain/byte-budget.ts'
 import { ServerError } from '../domain/errors.ts'
-import type { RunRecord } from '../domain/run.ts'
+import type { RunRecord } from '../domain/session/run.ts'
 import {
   accept,
   append,

@@ -3,8 +3,8 @@
 
 import { type ByteBudget, createByteBudget, type Holder, READERS_BYTES } from '../domain/byte-budget.ts'
 import type { Clock } from '../domain/clock.ts'
-import type { Entry } from '../domain/entry.ts'
 import { ServerError } from '../domain/errors.ts'
+import type { Entry } from '../domain/session/entry.ts'
 import { type Command, needsSync, type Result } from '../store/ports/command.ts'
 import type { NewEntry, StoredEntry } from '../store/ports/entry.ts'
 import type { Journal } from '../store/ports/journal.ts'

@@ -2,7 +2,7 @@
 // reads the store instead. So a slow reader costs a bounded buffer, and nobody waits for it.
 
 import type { ByteBudget, Holder } from '../domain/byte-budget.ts'
-import type { Entry } from '../domain/entry.ts'
+import type { Entry } from '../domain/session/entry.ts'
 import type { StoredEntry } from '../store/ports/entry.ts'
 import { createCompactedReader } from './compact.ts'
 

@@ -1,6 +1,6 @@
 import { ServerError } from '../domain/errors.ts'
-import type { TokenUsage } from '../domain/event.ts'
 import type { Logger } from '../domain/logger.ts'
+import type { TokenUsage } from '../domain/session/event.ts'
 import type { Model, ModelUsage } from './model.ts'
 
 /** One prompt, one answer, without tools or history. Throws like the model, and for an answer longer than `maxChars`. */

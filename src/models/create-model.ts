@@ -1,4 +1,4 @@
-import type { ModelInput, ModelSettings } from '../domain/agent.ts'
+import type { ModelInput, ModelSettings } from '../domain/agent/agent.ts'
 import type { Clock } from '../domain/clock.ts'
 import { ServerError } from '../domain/errors.ts'
 import type { Ids } from '../domain/ids.ts'

@@ -1,7 +1,7 @@
 // Gives every failure of a provider one of our codes. All providers, and the servers that imitate them, in one place, because a
 // gateway may answer in the shape of any of them. Only the message of a provider's error is passed on, nothing else of its answer.
 
-import type { ModelSettings } from '../domain/agent.ts'
+import type { ModelSettings } from '../domain/agent/agent.ts'
 import { type ErrorCode, ServerError } from '../domain/errors.ts'
 import { CONNECT_TIMEOUT, PROXY_REFUSED } from '../outgoing/connection-failure.ts'
 import { type ErrorReport, OVERFLOW, readReport, reportOf, retryAfterSeconds, statusOf } from './wire/error-report.ts'

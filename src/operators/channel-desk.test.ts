@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import type { FeedItem } from '../domain/feed.ts'
 import { silentLogger } from '../domain/logger.ts'
+import type { FeedItem } from '../domain/session/feed.ts'
 import { createFeed } from '../engine/feed.ts'
 import { createTestClock, openLog } from '../log/testing/open-log.ts'
 import { createLocalWake } from '../log/wake.ts'

@@ -1,8 +1,8 @@
 // What operators see and do about the channels themselves.
 
-import type { ChannelState, Replay } from '../domain/channel-state.ts'
 import { ServerError } from '../domain/errors.ts'
-import type { FeedItem } from '../domain/feed.ts'
+import type { FeedItem } from '../domain/session/feed.ts'
+import type { ChannelState, Replay } from '../domain/supervision/channel-state.ts'
 import type { Feed } from '../engine/feed.ts'
 import type { SessionLog } from '../log/session-log.ts'
 import { OUTBOX_ITEMS, type OutboxReads } from '../store/ports/outbox.ts'

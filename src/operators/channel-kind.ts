@@ -4,7 +4,7 @@
 import type { z } from 'zod'
 import type { Setting } from '../config/settings/setting.ts'
 import type { Clock } from '../domain/clock.ts'
-import type { SupervisionSettings } from '../domain/supervision-settings.ts'
+import type { SupervisionSettings } from '../domain/settings/supervision-settings.ts'
 import type { ChannelParts, OpenedChannels } from './channel-parts.ts'
 
 /** Rows of the table of settings, by their key in quarterdeck.yaml. */

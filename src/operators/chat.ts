@@ -1,4 +1,4 @@
-import type { SessionRecord } from '../domain/session.ts'
+import type { SessionRecord } from '../domain/session/session.ts'
 import type { Reach } from '../supervision/reach.ts'
 import type { CreateChannel } from './operator.ts'
 

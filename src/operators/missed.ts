@@ -1,8 +1,8 @@
 // What a channel was only told the number of, because its outbox was full.
 
-import type { QueuedDelivery } from '../domain/delivery.ts'
+import { risks } from '../domain/agent/tool-settings.ts'
 import type { Logger } from '../domain/logger.ts'
-import { risks } from '../domain/tool-settings.ts'
+import type { QueuedDelivery } from '../domain/supervision/delivery.ts'
 import type { SessionLog } from '../log/session-log.ts'
 import { OUTBOX_ITEMS } from '../store/ports/outbox.ts'
 import type { OperatorChannel } from './operator.ts'

@@ -1,8 +1,8 @@
 // The promises of `operator.ts` as a suite that every channel passes.
 
 import { describe, expect, onTestFinished, test } from 'vitest'
-import type { Delivery } from '../domain/delivery.ts'
-import type { FeedItem } from '../domain/feed.ts'
+import type { FeedItem } from '../domain/session/feed.ts'
+import type { Delivery } from '../domain/supervision/delivery.ts'
 import { openEngine, testTool } from '../engine/testing/open-engine.ts'
 import type { CreateChannel, OperatorChannel } from './operator.ts'
 

@@ -1,9 +1,9 @@
 // The port behind which the ways to reach operators stand: chat, push notifications, webhooks.
 
-import type { ChannelLine, Delivery } from '../domain/delivery.ts'
-import type { FeedItem } from '../domain/feed.ts'
 import type { PersonRecord } from '../domain/records/record.ts'
-import type { SessionRecord } from '../domain/session.ts'
+import type { FeedItem } from '../domain/session/feed.ts'
+import type { SessionRecord } from '../domain/session/session.ts'
+import type { ChannelLine, Delivery } from '../domain/supervision/delivery.ts'
 import type { Approvals } from '../supervision/approvals/approvals.ts'
 import type { Surface } from '../supervision/sessions/mode-surfaces.ts'
 

@@ -2,9 +2,9 @@
 // channel, or this process, is down.
 
 import { type Clock, sleep } from '../domain/clock.ts'
-import { isOfFeed, isOfLine, type QueuedDelivery } from '../domain/delivery.ts'
 import { ServerError } from '../domain/errors.ts'
 import type { Logger } from '../domain/logger.ts'
+import { isOfFeed, isOfLine, type QueuedDelivery } from '../domain/supervision/delivery.ts'
 import type { Feed } from '../engine/feed.ts'
 import { createOwnJobs, type Jobs } from '../engine/sessions/jobs.ts'
 import type { SessionLog } from '../log/session-log.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { QueuedDelivery } from '../domain/delivery.ts'
+import type { QueuedDelivery } from '../domain/supervision/delivery.ts'
 import { planDeliveries, retryDelay } from './schedule.ts'
 
 const delivery = (n: number, sessionId: string | null, nextTryAt = 0): QueuedDelivery => ({

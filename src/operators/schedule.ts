@@ -1,6 +1,6 @@
 // Which deliveries of a channel may be tried now, and when the next one may. Pure: `outbox.ts` does the work.
 
-import type { QueuedDelivery } from '../domain/delivery.ts'
+import type { QueuedDelivery } from '../domain/supervision/delivery.ts'
 
 /** Deliveries of one channel that are under way at the same time. */
 const MAX_IN_FLIGHT = 8

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import type { FeedItem } from '../domain/feed.ts'
 import type { PersonRecord } from '../domain/records/record.ts'
-import type { SessionRecord } from '../domain/session.ts'
+import type { FeedItem } from '../domain/session/feed.ts'
+import type { SessionRecord } from '../domain/session/session.ts'
 import { createShownFrom } from './shown-from.ts'
 
 const item = {

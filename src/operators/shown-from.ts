@@ -1,8 +1,8 @@
 // Where and when a question is shown: the session's room, its mode, and who is asked when.
 
-import type { FeedItem } from '../domain/feed.ts'
 import type { PersonRecord } from '../domain/records/record.ts'
-import type { SessionRecord } from '../domain/session.ts'
+import type { FeedItem } from '../domain/session/feed.ts'
+import type { SessionRecord } from '../domain/session/session.ts'
 import { type Surface, surfacesOf } from '../supervision/sessions/mode-surfaces.ts'
 import type { OperatorChannel } from './operator.ts'
 

@@ -1,6 +1,6 @@
 // Which items of the feed a channel has to show.
 
-import type { FeedItem } from '../domain/feed.ts'
+import type { FeedItem } from '../domain/session/feed.ts'
 import type { Feed } from '../engine/feed.ts'
 import type { OperatorChannel } from './operator.ts'
 import type { ShownFrom } from './shown-from.ts'

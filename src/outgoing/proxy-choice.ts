@@ -2,7 +2,7 @@
 
 import { BlockList, isIP } from 'node:net'
 import { ServerError } from '../domain/errors.ts'
-import { proxyAddress } from '../domain/proxy-address.ts'
+import { proxyAddress } from '../domain/settings/proxy-address.ts'
 
 export interface ProxyChoice {
   /** http: or https:, with the user and the password for the proxy. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { type AuditEntry, MAIN_CHAIN } from '../domain/audit.ts'
+import { type AuditEntry, MAIN_CHAIN } from '../domain/supervision/audit.ts'
 import { EMPTY_CHAIN, emptyChain, linkHash, nextEntry, verifyChain } from './audit-chain.ts'
 
 function trail(length: number): AuditEntry[] {

@@ -2,7 +2,7 @@
 // insert an entry without computing every later hash again. To notice that the end was cut off, compare the last number and hash
 // with a tie in another chain (`audit-ties.ts`), or with a copy that is kept elsewhere.
 
-import { type AuditEntry, importedMain, isImportedMain, MAIN_CHAIN } from '../domain/audit.ts'
+import { type AuditEntry, importedMain, isImportedMain, MAIN_CHAIN } from '../domain/supervision/audit.ts'
 import { sha256 } from '../json/digest.ts'
 
 export interface ChainEnd {

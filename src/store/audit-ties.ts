@@ -2,8 +2,8 @@
 // it is gone. So one process writes a tie every hour: an entry that names each chain that has grown, with its length and head. The first entry
 // of a chain names the last tie before it. Whoever removes entries later would have to remove every tie that names them too.
 
-import type { AuditEntry, AuditRecord } from '../domain/audit.ts'
 import { isRecord } from '../domain/is-record.ts'
+import type { AuditEntry, AuditRecord } from '../domain/supervision/audit.ts'
 import type { ChainEnd } from './audit-chain.ts'
 
 /** An entry that is a tie, and when it was written. */

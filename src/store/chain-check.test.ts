@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { AuditEntry } from '../domain/audit.ts'
+import type { AuditEntry } from '../domain/supervision/audit.ts'
 import { createManualClock } from '../models/testing/manual-clock.ts'
 import { EMPTY_CHAIN, nextEntry } from './audit-chain.ts'
 import { createChainCheck } from './chain-check.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { AuditEntry, AuditRecord } from '../domain/audit.ts'
+import type { AuditEntry, AuditRecord } from '../domain/supervision/audit.ts'
 import { createManualClock } from '../models/testing/manual-clock.ts'
 import { emptyChain, nextEntry } from './audit-chain.ts'
 import { chainBegun } from './audit-ties.ts'

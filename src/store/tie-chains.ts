@@ -1,8 +1,8 @@
 // The job that ties the chains of the audit trail, once an hour, in one process of all that share the store.
 
-import type { AuditEntry, AuditRecord } from '../domain/audit.ts'
 import type { Clock } from '../domain/clock.ts'
 import { isRecord } from '../domain/is-record.ts'
+import type { AuditEntry, AuditRecord } from '../domain/supervision/audit.ts'
 import { claimsOf, TIE_EVERY_MS, type Tie, tieRecords, timeOf } from './audit-ties.ts'
 import type { AuditReads } from './ports/audit.ts'
 import type { Shared } from './ports/shared.ts'

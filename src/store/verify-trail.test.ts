@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { type AuditEntry, type AuditRecord, importedMain, MAIN_CHAIN } from '../domain/audit.ts'
+import { type AuditEntry, type AuditRecord, importedMain, MAIN_CHAIN } from '../domain/supervision/audit.ts'
 import { emptyChain, nextEntry } from './audit-chain.ts'
 import { chainBegun, type Tie, tieRecords } from './audit-ties.ts'
 import { type TrailPages, verifyTrail } from './verify-trail.ts'

@@ -1,6 +1,6 @@
 // Whether the whole audit trail is as it was written: every chain, and what the ties and the first entries of chains say about them.
 
-import type { AuditEntry } from '../domain/audit.ts'
+import type { AuditEntry } from '../domain/supervision/audit.ts'
 import { type ChainEnd, emptyChain, verifyChain } from './audit-chain.ts'
 import { claimsOf, LONGEST_GAP_MS, type Tie, timeOf } from './audit-ties.ts'
 

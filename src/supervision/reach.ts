@@ -1,6 +1,6 @@
 // How supervision reaches people beyond HTTP. The channels to operators stand behind it; they open after the services that they need.
 
-import type { OperationalMode } from '../domain/supervision.ts'
+import type { OperationalMode } from '../domain/supervision/supervision.ts'
 import type { PostLog } from './desk/report.ts'
 import type { ModeChanged } from './sessions/set-mode.ts'
 import type { SupervisedSession } from './sessions/take-step.ts'

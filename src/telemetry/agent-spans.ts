@@ -11,8 +11,8 @@ import {
   type Tracer,
   trace as traceApi,
 } from '@opentelemetry/api'
-import type { TokenUsage } from '../domain/event.ts'
-import { providerName } from '../domain/provider-name.ts'
+import { providerName } from '../domain/agent/provider-name.ts'
+import type { TokenUsage } from '../domain/session/event.ts'
 import type {
   AgentEnded,
   AgentSpan,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { createSystemClock } from '../domain/clock.ts'
-import type { TelemetrySettings } from '../domain/telemetry-settings.ts'
+import type { TelemetrySettings } from '../domain/settings/telemetry-settings.ts'
 import { type LogLine, recordingLogger } from '../domain/testing/recording-logger.ts'
 import { createManualClock } from '../models/testing/manual-clock.ts'
 import { openTelemetry } from './open-telemetry.ts'

@@ -1,9 +1,14 @@
 // The `agent` kind: another agent, called like a tool or handed the conversation. The engine runs it.
 
 import { readFileSync } from 'node:fs'
-import type { AgentDefinition, ModelSettings } from '../domain/agent.ts'
+import type { AgentDefinition, ModelSettings } from '../domain/agent/agent.ts'
+import type {
+  AgentToolSettings,
+  FunctionToolSettings,
+  JsonSchema,
+  ToolSettings,
+} from '../domain/agent/tool-settings.ts'
 import { ServerError } from '../domain/errors.ts'
-import type { AgentToolSettings, FunctionToolSettings, JsonSchema, ToolSettings } from '../domain/tool-settings.ts'
 import { textHash } from './function/module-source.ts'
 import type { AgentTool, Tool } from './tool.ts'
 import { boundTool } from './tool-binding.ts'

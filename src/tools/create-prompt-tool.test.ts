@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { PromptToolSettings } from '../domain/tool-settings.ts'
+import type { PromptToolSettings } from '../domain/agent/tool-settings.ts'
 import { createPromptTool } from './create-prompt-tool.ts'
 import { toolCall } from './testing/tool-call.ts'
 

@@ -1,9 +1,9 @@
 // The `prompt` kind: a template that becomes one call to the agent's model.
 
+import type { PromptToolSettings } from '../domain/agent/tool-settings.ts'
 import { ServerError } from '../domain/errors.ts'
-import type { TokenUsage } from '../domain/event.ts'
 import type { Logger } from '../domain/logger.ts'
-import type { PromptToolSettings } from '../domain/tool-settings.ts'
+import type { TokenUsage } from '../domain/session/event.ts'
 import { argumentsIn, parseTemplate, textOf } from './http/template/template.ts'
 import type { ServerTool } from './tool.ts'
 import { boundTool } from './tool-binding.ts'

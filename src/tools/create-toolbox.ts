@@ -1,14 +1,14 @@
 // Makes the tools of one agent, of every kind. A kind is loaded only when an agent uses it.
 
-import type { Clock } from '../domain/clock.ts'
-import { ServerError } from '../domain/errors.ts'
-import type { Logger } from '../domain/logger.ts'
 import type {
   ClientToolSettings,
   FunctionToolSettings,
   McpServerSettings,
   ToolSettings,
-} from '../domain/tool-settings.ts'
+} from '../domain/agent/tool-settings.ts'
+import type { Clock } from '../domain/clock.ts'
+import { ServerError } from '../domain/errors.ts'
+import type { Logger } from '../domain/logger.ts'
 import { unreachable } from '../domain/unreachable.ts'
 import { jsonCheckOf } from '../json/json-schema.ts'
 import { type Connections, createConnections } from '../outgoing/connections.ts'

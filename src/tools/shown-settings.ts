@@ -1,7 +1,7 @@
 // Settings of a tool as a person may read them before a call: as the file says them, with secrets masked.
 
 import { isRecord } from '../domain/is-record.ts'
-import { looksSecret, MASKED } from '../domain/secret-name.ts'
+import { looksSecret, MASKED } from '../domain/text/secret-name.ts'
 
 /**
  * A text of the part of the settings that approvals are bound to (`bound`), with each secret masked. Null: the settings were made

@@ -1,4 +1,4 @@
-import type { ToolType } from '../domain/tool-settings.ts'
+import type { ToolType } from '../domain/agent/tool-settings.ts'
 import { canonicalJson, sha256 } from '../json/digest.ts'
 import type { BoundTool, ToolDescription } from './tool.ts'
 

@@ -1,10 +1,10 @@
 // The port for everything that an agent can call. Every kind of tool implements it.
 
-import type { TokenUsage } from '../domain/event.ts'
+import type { GivenAnswer, QuestionAnswer, ToolQuestion } from '../domain/agent/question.ts'
+import type { JsonSchema, Risk, ToolRules } from '../domain/agent/tool-settings.ts'
 import type { Logger } from '../domain/logger.ts'
-import type { GivenAnswer, QuestionAnswer, ToolQuestion } from '../domain/question.ts'
+import type { TokenUsage } from '../domain/session/event.ts'
 import type { TraceContext } from '../domain/telemetry.ts'
-import type { JsonSchema, Risk, ToolRules } from '../domain/tool-settings.ts'
 
 export interface ToolDescription extends ToolRules {
   name: string

@@ -3,7 +3,7 @@
 import { join } from 'node:path'
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest'
 import { parseUuid } from '../../src/domain/ids.ts'
-import { LOCAL_USER } from '../../src/domain/session.ts'
+import { LOCAL_USER } from '../../src/domain/session/session.ts'
 import { digestOf, type TokenRecord } from '../../src/http/auth/tokens/token.ts'
 import { createTokenFile } from '../../src/http/auth/tokens/token-file.ts'
 import { makeFolder } from '../../src/store/make-folder.ts'

@@ -3,11 +3,11 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { createApp } from '../../src/app.ts'
+import { createApp } from '../../src/app/app.ts'
 import { loadAgents } from '../../src/config/agent/load-agents.ts'
 import { resolveSettings } from '../../src/config/settings/resolve-settings.ts'
 import { silentLogger } from '../../src/domain/logger.ts'
-import { LOCAL_USER } from '../../src/domain/session.ts'
+import { LOCAL_USER } from '../../src/domain/session/session.ts'
 import type { Tool } from '../../src/tools/tool.ts'
 import { openTestStore } from './test-store.ts'
 

@@ -13,8 +13,8 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { serve as serveExpress } from '../../examples/embedding/express.ts'
 import { serve as serveFastify } from '../../examples/embedding/fastify.ts'
 import { serve as serveHono } from '../../examples/embedding/hono.ts'
+import { createQuarterdeck } from '../../src/app/create-quarterdeck.ts'
 import { type Client, createClient } from '../../src/client/client.ts'
-import { createQuarterdeck } from '../../src/create-quarterdeck.ts'
 import { silentLogger } from '../../src/domain/logger.ts'
 import { collectLines, type LogLine, until } from '../../src/http/testing/server-fixture.ts'
 

@@ -3,7 +3,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createApp } from '../../src/app.ts'
+import { createApp } from '../../src/app/app.ts'
 import { resolveSettings } from '../../src/config/settings/resolve-settings.ts'
 import { silentLogger } from '../../src/domain/logger.ts'
 import { testAgent } from '../../src/engine/testing/open-engine.ts'

@@ -1,10 +1,10 @@
 // One life of the server, put together as `app.ts` does it, with every port from the simulator.
 
-import type { AgentDefinition } from '../../src/domain/agent.ts'
+import type { AgentDefinition } from '../../src/domain/agent/agent.ts'
 import type { Clock } from '../../src/domain/clock.ts'
-import { isTerminalText } from '../../src/domain/event.ts'
 import { createIds } from '../../src/domain/ids.ts'
 import type { Logger } from '../../src/domain/logger.ts'
+import { isTerminalText } from '../../src/domain/session/event.ts'
 import { createEngine } from '../../src/engine/create-engine.ts'
 import type { Engine } from '../../src/engine/engine.ts'
 import { createJanitor, type Janitor } from '../../src/engine/sessions/janitor.ts'

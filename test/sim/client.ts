@@ -1,6 +1,6 @@
 // A client that talks: sends messages one after the other, again when no answer came, reads what it asked for, changes its mind.
 
-import { isFinished } from '../../src/domain/run.ts'
+import { isFinished } from '../../src/domain/session/run.ts'
 import { type DoorOptions, startRun } from './door.ts'
 import type { Faults } from './faults.ts'
 import type { History, Send } from './history.ts'

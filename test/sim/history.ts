@@ -1,7 +1,7 @@
 // What could be seen from outside in one trial. The checkers judge this and the store that is left, nothing else.
 
-import type { Entry } from '../../src/domain/entry.ts'
-import type { RunStatus } from '../../src/domain/run.ts'
+import type { Entry } from '../../src/domain/session/entry.ts'
+import type { RunStatus } from '../../src/domain/session/run.ts'
 import type { Tool } from '../../src/tools/tool.ts'
 import type { AgentCallRecord } from './elsewhere/agents.ts'
 import type { OperatorAct } from './elsewhere/operators.ts'

@@ -1,7 +1,7 @@
 // A client whose sessions are short-lived: it asks, reads, and deletes the session while the answer is still on its way.
 // Nothing of it may be left, and nobody may wait for what is gone.
 
-import { isTerminalText } from '../../src/domain/event.ts'
+import { isTerminalText } from '../../src/domain/session/event.ts'
 import { startRun } from './door.ts'
 import type { History, Send } from './history.ts'
 import type { Kernel } from './kernel.ts'

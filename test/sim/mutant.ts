@@ -1,6 +1,6 @@
 // A planted bug: it comes in from outside, by wrapping one of the ports. The harness must find every one of them.
 
-import type { AgentDefinition } from '../../src/domain/agent.ts'
+import type { AgentDefinition } from '../../src/domain/agent/agent.ts'
 import type { Clock } from '../../src/domain/clock.ts'
 import type { Engine } from '../../src/engine/engine.ts'
 import type { Gate } from '../../src/engine/gate.ts'

@@ -1,7 +1,7 @@
 // The network between clients and the server: requests, answers that get lost, streams that break when the process dies.
 
-import type { Entry } from '../../src/domain/entry.ts'
 import { ServerError } from '../../src/domain/errors.ts'
+import type { Entry } from '../../src/domain/session/entry.ts'
 import type { FollowTarget } from '../../src/engine/ports/runs.ts'
 import type { Serving } from './assemble.ts'
 import type { Faults } from './faults.ts'

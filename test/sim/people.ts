@@ -1,8 +1,8 @@
 // Those who answer what runs wait for: operators who decide, late or twice or against each other, and a client that runs tools.
 // Once the trial has calmed down they leave nothing lying, so that every run can come to its end.
 
-import type { Caller, Decision } from '../../src/domain/decision.ts'
 import type { Approval, ClientCall } from '../../src/domain/records/record.ts'
+import type { Caller, Decision } from '../../src/domain/supervision/decision.ts'
 import type { Engine } from '../../src/engine/engine.ts'
 import type { StartRequest } from '../../src/engine/ports/runs.ts'
 import type { Faults } from './faults.ts'

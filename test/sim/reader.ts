@@ -1,7 +1,7 @@
 // A client that reads a run or a whole session: leaves, stalls, comes back with its last id or an older one, gives up.
 
-import type { Entry } from '../../src/domain/entry.ts'
-import { isTerminalText } from '../../src/domain/event.ts'
+import type { Entry } from '../../src/domain/session/entry.ts'
+import { isTerminalText } from '../../src/domain/session/event.ts'
 import type { Faults } from './faults.ts'
 import type { History, ReaderRecord, View } from './history.ts'
 import type { Kernel } from './kernel.ts'

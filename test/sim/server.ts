@@ -2,7 +2,7 @@
 // start; the disk can be full, slow, or fail to sync. When a life ends, another one begins soon.
 
 import { ServerError } from '../../src/domain/errors.ts'
-import type { RunRecord } from '../../src/domain/run.ts'
+import type { RunRecord } from '../../src/domain/session/run.ts'
 import { type AssembleDeps, assemble, type Serving } from './assemble.ts'
 import { lostSeqs } from './disk-history.ts'
 import type { History, Life } from './history.ts'

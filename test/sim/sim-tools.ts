@@ -1,8 +1,8 @@
 // The tools of a trial: one of each effect, free and gated; one that runs at the client; other agents. The ledger in the history
 // counts what really began.
 
+import type { Effect } from '../../src/domain/agent/tool-settings.ts'
 import { type Clock, sleep } from '../../src/domain/clock.ts'
-import type { Effect } from '../../src/domain/tool-settings.ts'
 import { serverTool } from '../../src/tools/testing/server-tool.ts'
 import type { AgentTool, BoundTool, ClientTool, ServerTool, Tool, ToolOutcome } from '../../src/tools/tool.ts'
 import type { Faults } from './faults.ts'

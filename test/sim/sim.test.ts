@@ -1,6 +1,6 @@
 import { HttpAgent } from '@ag-ui/client'
 import { describe, expect, test } from 'vitest'
-import { isFinished } from '../../src/domain/run.ts'
+import { isFinished } from '../../src/domain/session/run.ts'
 import { isQuick, runs } from '../tier.ts'
 import { entriesOf } from './evidence.ts'
 import { describeFailure } from './report.ts'

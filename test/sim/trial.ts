@@ -1,6 +1,6 @@
 // One trial: a world out of a seed, a time of faults, then calm, then the verdict.
 
-import type { AgentDefinition } from '../../src/domain/agent.ts'
+import type { AgentDefinition } from '../../src/domain/agent/agent.ts'
 import { createIds } from '../../src/domain/ids.ts'
 import { checkers } from './checkers/checkers.ts'
 import { type ClientOptions, talk } from './client.ts'

@@ -1,6 +1,6 @@
 import { Command } from 'commander'
 import { ConfigError, type ConfigIssue, formatIssue } from '../../config/config-error.ts'
-import type { AgentDefinition } from '../../domain/agent.ts'
+import type { AgentDefinition } from '../../domain/agent/agent.ts'
 import { ServerError } from '../../domain/errors.ts'
 import { silentLogger } from '../../domain/logger.ts'
 import { checkAgents, missingCommands } from '../check-agents.ts'
@@ -87,7 +87,7 @@ async function refused(config: LoadedConfig, version: string, io: Io): Promise<C
   const exit = (): never => {
     throw new Error('an app that was not started ends no process')
   }
-  const { createApp } = await import('../../app.ts')
+  const { createApp } = await import('../../app/app.ts')
   try {
     const app = await createApp({ agents, settings, dataDir, version, log: silentLogger, clock: io.clock, exit })
     await app.close({ drainMs: 0 })

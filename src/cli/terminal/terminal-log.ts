@@ -1,6 +1,6 @@
 // The log for a person at a terminal: one short line for each run, and what needs attention. --verbose shows everything else, with ids.
 
-import { visibleProse } from '../../domain/visible-text.ts'
+import { visibleProse } from '../../domain/text/visible-text.ts'
 import type { LogRecord } from '../../http/logging/logger.ts'
 import type { Style } from './style.ts'
 import { wrapText } from './terminal-text.ts'

@@ -1,4 +1,4 @@
-import { hiddenMark, visibleProse, visibleText } from '../../domain/visible-text.ts'
+import { hiddenMark, visibleProse, visibleText } from '../../domain/text/visible-text.ts'
 
 /**
  * Makes text from a model, a tool or a server safe to print. Control characters could move the cursor, change the window's title or fake

@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto'
-import type { Checkpoint } from '../../domain/supervision.ts'
+import type { Checkpoint } from '../../domain/supervision/supervision.ts'
 import type { Blobs } from '../../files/keep/blob-folder.ts'
 import {
   done,

@@ -1,11 +1,11 @@
 // An import that is killed at each of its steps and then repeated, for every kind of store.
 
 import { expect } from 'vitest'
-import { importedMain, MAIN_CHAIN } from '../../domain/audit.ts'
+import { openStore } from '../../app/open-store.ts'
 import { createIds } from '../../domain/ids.ts'
+import { importedMain, MAIN_CHAIN } from '../../domain/supervision/audit.ts'
 import type { Blobs } from '../../files/keep/blob-folder.ts'
 import { createBlobFolder } from '../../files/keep/blob-folder.ts'
-import { openStore } from '../../open-store.ts'
 import type { Store } from '../../store/store.ts'
 import { compareSessions } from '../commands/sessions/compare.ts'
 import { exportSessions } from '../commands/sessions/export.ts'

@@ -1,7 +1,7 @@
 // The agent of a server that starts without an agent file: built from environment variables, or the demo agent.
 
-import type { AgentDefinition } from '../../domain/agent.ts'
-import { didYouMean } from '../../domain/did-you-mean.ts'
+import type { AgentDefinition } from '../../domain/agent/agent.ts'
+import { didYouMean } from '../../domain/text/did-you-mean.ts'
 import { ConfigError, type ConfigIssue, issueWithoutLine } from '../config-error.ts'
 import { diskFiles } from '../source/config-files.ts'
 import { type Environment, variable } from '../source/env-file.ts'

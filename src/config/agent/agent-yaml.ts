@@ -1,7 +1,7 @@
 // The schema of agent.yaml. `define-agent.ts` turns a checked file into an AgentDefinition.
 
 import { z } from 'zod'
-import { didYouMean } from '../../domain/did-you-mean.ts'
+import { didYouMean } from '../../domain/text/did-you-mean.ts'
 import { duration } from '../source/duration.ts'
 import { jsonSchema } from '../source/json-schema-yaml.ts'
 import { count, key, type Report, reporter } from '../source/schema-key.ts'

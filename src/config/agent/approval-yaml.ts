@@ -1,7 +1,7 @@
 // The schema of `approval`, for the agent and for a single tool: which calls a person must approve.
 
 import { z } from 'zod'
-import type { ApprovalRule } from '../../domain/approval-rule.ts'
+import type { ApprovalRule } from '../../domain/agent/approval-rule.ts'
 import { duration } from '../source/duration.ts'
 import { quorum } from '../source/quorum.ts'
 import { key, oneOrMore, text } from '../source/schema-key.ts'

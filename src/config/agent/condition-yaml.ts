@@ -1,7 +1,7 @@
 // The schema of conditions on the arguments of a call, and what they are turned into.
 
 import { z } from 'zod'
-import type { ArgumentCondition, ArgumentConditions } from '../../domain/approval-rule.ts'
+import type { ArgumentCondition, ArgumentConditions } from '../../domain/agent/approval-rule.ts'
 import { key, text } from '../source/schema-key.ts'
 
 const scalar = () => z.union([z.string(), z.number(), z.boolean(), z.null()])

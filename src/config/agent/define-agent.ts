@@ -1,8 +1,8 @@
 // Turns a checked agent.yaml into an AgentDefinition: reads files, finds keys and addresses, converts times to milliseconds.
 
-import type { AgentDefinition, ModelInput, ModelSettings } from '../../domain/agent.ts'
-import { mostNeeded, type Quorum } from '../../domain/quorum.ts'
-import type { TestCase, TestCheck } from '../../domain/test-case.ts'
+import type { AgentDefinition, ModelInput, ModelSettings } from '../../domain/agent/agent.ts'
+import type { TestCase, TestCheck } from '../../domain/agent/test-case.ts'
+import { mostNeeded, type Quorum } from '../../domain/supervision/quorum.ts'
 import { proxyVariables } from '../source/env-file.ts'
 import type { Path } from '../source/json-schema-node.ts'
 import { existingFile, type LoadContext } from '../source/load-context.ts'

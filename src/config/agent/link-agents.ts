@@ -1,8 +1,8 @@
 // Agent files can name the files of other agents. This reads those too, each once, and replaces the paths with the agents' names.
 
 import { dirname, isAbsolute, join, resolve } from 'node:path'
-import type { AgentDefinition } from '../../domain/agent.ts'
-import type { AgentToolSettings, ToolSettings } from '../../domain/tool-settings.ts'
+import type { AgentDefinition } from '../../domain/agent/agent.ts'
+import type { AgentToolSettings, ToolSettings } from '../../domain/agent/tool-settings.ts'
 import type { ConfigIssue } from '../config-error.ts'
 import { diskFiles, fileProblem } from '../source/config-files.ts'
 import { type LoadOptions, type ReadAgent, readAgent } from './read-agent.ts'

@@ -1,7 +1,7 @@
 // Loads agents from files, or from folders of files.
 
 import { basename, join, resolve } from 'node:path'
-import type { AgentDefinition } from '../../domain/agent.ts'
+import type { AgentDefinition } from '../../domain/agent/agent.ts'
 import { ConfigError, type ConfigIssue, issueWithoutLine } from '../config-error.ts'
 import { type ConfigFiles, diskFiles, readText } from '../source/config-files.ts'
 import { linkAgents } from './link-agents.ts'

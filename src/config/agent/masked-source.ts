@@ -2,7 +2,7 @@
 // An agent file as it was written, for people to read. Variables stay as they are. A secret that somebody typed into it is masked.
 
 import { type Document, isAlias, isMap, isScalar, isSeq, parseDocument } from 'yaml'
-import { looksSecret, MASKED } from '../../domain/secret-name.ts'
+import { looksSecret, MASKED } from '../../domain/text/secret-name.ts'
 
 /** Keys whose values, and everything inside them, are never shown. */
 export const secretKeys: readonly string[] = ['api_key', 'headers', 'env', 'proxy']

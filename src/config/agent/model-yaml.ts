@@ -2,8 +2,8 @@
 // The schema of the key `model` in agent.yaml.
 
 import { z } from 'zod'
-import { modelInputs } from '../../domain/agent.ts'
-import { proxyAddress } from '../../domain/proxy-address.ts'
+import { modelInputs } from '../../domain/agent/agent.ts'
+import { proxyAddress } from '../../domain/settings/proxy-address.ts'
 import { duration } from '../source/duration.ts'
 import { count, key, text } from '../source/schema-key.ts'
 import { providerNames } from './providers.ts'

@@ -1,9 +1,9 @@
 // Reads one agent.yaml into an AgentDefinition. Loading only reads files: no network, no processes, no code is run.
 
 import { dirname, resolve } from 'node:path'
-import type { AgentDefinition } from '../../domain/agent.ts'
-import type { ApprovalRule } from '../../domain/approval-rule.ts'
-import { isAtLeast, type Risk, type ToolSettings } from '../../domain/tool-settings.ts'
+import type { AgentDefinition } from '../../domain/agent/agent.ts'
+import type { ApprovalRule } from '../../domain/agent/approval-rule.ts'
+import { isAtLeast, type Risk, type ToolSettings } from '../../domain/agent/tool-settings.ts'
 import { type ConfigIssue, issueWithoutLine } from '../config-error.ts'
 import { type ConfigFiles, diskFiles, readText } from '../source/config-files.ts'
 import { type Environment, readEnvironment } from '../source/env-file.ts'

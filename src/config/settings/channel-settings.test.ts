@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { notifyKinds } from '../../domain/channel-settings.ts'
+import { notifyKinds } from '../../domain/settings/channel-settings.ts'
 import { ConfigError, formatIssue } from '../config-error.ts'
 import { resolveSettings } from './resolve-settings.ts'
 

@@ -1,6 +1,6 @@
 // The settings about the ways to reach operators. Each kind of channel has its own rows, in `operators`.
 
-import type { ChannelSettings } from '../../domain/channel-settings.ts'
+import type { ChannelSettings } from '../../domain/settings/channel-settings.ts'
 import { channelRows, channels } from '../../operators/channels.ts'
 import { httpUrl } from './channel-values.ts'
 import { fileSetting } from './setting.ts'

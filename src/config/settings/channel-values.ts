@@ -1,7 +1,12 @@
 // Schemas for the values of the settings about the ways to reach operators.
 
 import { z } from 'zod'
-import { type NotifyKind, type NotifySettings, notifyKinds, type QuietHours } from '../../domain/channel-settings.ts'
+import {
+  type NotifyKind,
+  type NotifySettings,
+  notifyKinds,
+  type QuietHours,
+} from '../../domain/settings/channel-settings.ts'
 import { duration } from '../source/duration.ts'
 import { key, oneOrMore } from '../source/schema-key.ts'
 

@@ -1,7 +1,12 @@
 // The settings about who people are. They have no flags and no variables: who may decide must not come from a `.env` that an agent can
 // write.
 
-import type { DayLimitSettings, IdentitySettings, IssuerSettings, RoleRules } from '../../domain/identity-settings.ts'
+import type {
+  DayLimitSettings,
+  IdentitySettings,
+  IssuerSettings,
+  RoleRules,
+} from '../../domain/settings/identity-settings.ts'
 import {
   dayLimits,
   headerName,

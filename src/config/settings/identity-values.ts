@@ -2,8 +2,8 @@
 
 import { isIP } from 'node:net'
 import { z } from 'zod'
-import type { DayLimit, DayLimitSettings, IssuerSettings, RoleRules } from '../../domain/identity-settings.ts'
-import { PROVIDER_NAME, USER_NAME } from '../../domain/user-name.ts'
+import type { DayLimit, DayLimitSettings, IssuerSettings, RoleRules } from '../../domain/settings/identity-settings.ts'
+import { PROVIDER_NAME, USER_NAME } from '../../domain/supervision/user-name.ts'
 import { duration } from '../source/duration.ts'
 import { count, key, oneOrMore, reporter, text } from '../source/schema-key.ts'
 

@@ -1,7 +1,7 @@
 // What models cost, for the page that shows usage.
 
 import { z } from 'zod'
-import type { ModelPrice, PriceSettings } from '../../domain/prices.ts'
+import type { ModelPrice, PriceSettings } from '../../domain/agent/prices.ts'
 import { key } from '../source/schema-key.ts'
 import { fileSetting } from './setting.ts'
 import type { SettingKey, SettingValues } from './settings.ts'

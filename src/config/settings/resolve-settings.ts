@@ -1,9 +1,9 @@
 // Flags win over the environment, that wins over quarterdeck.yaml, that wins over the defaults. Unsafe combinations are refused.
 
-import { didYouMean } from '../../domain/did-you-mean.ts'
 import { isLoopback } from '../../domain/is-loopback.ts'
-import { LOCAL_USER } from '../../domain/session.ts'
-import { isPostgres, shownStore } from '../../domain/store-settings.ts'
+import { LOCAL_USER } from '../../domain/session/session.ts'
+import { isPostgres, shownStore } from '../../domain/settings/store-settings.ts'
+import { didYouMean } from '../../domain/text/did-you-mean.ts'
 import { CONFIG_DIR_VARIABLE } from '../config-dir.ts'
 import { ConfigError, type ConfigIssue, issueWithoutLine } from '../config-error.ts'
 import { type Environment, proxyVariables } from '../source/env-file.ts'

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import type { SupervisionSettings } from '../../domain/supervision-settings.ts'
+import type { SupervisionSettings } from '../../domain/settings/supervision-settings.ts'
 import { testOperator } from '../../domain/testing/test-operator.ts'
 import { ConfigError, formatIssue } from '../config-error.ts'
 import { resolveSettings } from './resolve-settings.ts'
@@ -267,9 +267,9 @@ describe('every setting about agents elsewhere', () => {
     'operatorGroups.admin': people,
     'escalation.afterMs': people,
     'escalation.to': people,
-    'quorum.low': 'domain/quorum.ts',
-    'quorum.high': 'domain/quorum.ts',
-    'quorum.critical': 'domain/quorum.ts',
+    'quorum.low': 'domain/supervision/quorum.ts',
+    'quorum.high': 'domain/supervision/quorum.ts',
+    'quorum.critical': 'domain/supervision/quorum.ts',
     maxConcurrentSessions: desk,
     maxConcurrentSessionsTotal: desk,
     hostCli: work,
@@ -286,7 +286,7 @@ describe('every setting about agents elsewhere', () => {
     'slack.channelId': 'create-channels.ts',
     'slack.channels': rooms,
     'modes.agentMaySet': desk,
-    ipcName: 'start/open-server.ts',
+    ipcName: 'app/open-server.ts',
   }
 
   test('is read by a part of the server', () => {

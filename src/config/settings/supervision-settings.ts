@@ -2,8 +2,8 @@
 // answer and which programs run has no variable either, because the environment may come from a `.env` that an agent can write.
 
 import { z } from 'zod'
-import { mostNeeded, ONE_PERSON } from '../../domain/quorum.ts'
-import type { SupervisionSettings, WorkspaceSettings } from '../../domain/supervision-settings.ts'
+import type { SupervisionSettings, WorkspaceSettings } from '../../domain/settings/supervision-settings.ts'
+import { mostNeeded, ONE_PERSON } from '../../domain/supervision/quorum.ts'
 import { contactKinds } from '../../operators/channels.ts'
 import { durationExpectation } from '../source/duration.ts'
 import { count, text } from '../source/schema-key.ts'

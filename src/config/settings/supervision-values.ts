@@ -1,15 +1,15 @@
 // Schemas for the values of the settings about agents that work elsewhere.
 
 import { z } from 'zod'
-import { splitCommandLine } from '../../domain/command-line.ts'
-import { ONE_PERSON, type Quorum } from '../../domain/quorum.ts'
 import type {
   EscalationSettings,
   OperatorGroup,
   OperatorSettings,
   WorkspaceSettings,
-} from '../../domain/supervision-settings.ts'
-import { USER_NAME } from '../../domain/user-name.ts'
+} from '../../domain/settings/supervision-settings.ts'
+import { ONE_PERSON, type Quorum } from '../../domain/supervision/quorum.ts'
+import { USER_NAME } from '../../domain/supervision/user-name.ts'
+import { splitCommandLine } from '../../domain/text/command-line.ts'
 import { contactKinds } from '../../operators/channels.ts'
 import { duration } from '../source/duration.ts'
 import { quorum } from '../source/quorum.ts'

@@ -8,7 +8,7 @@ import {
   type TraceSampler,
   telemetrySignals,
   traceSamplers,
-} from '../../domain/telemetry-settings.ts'
+} from '../../domain/settings/telemetry-settings.ts'
 import { type Environment, variable } from '../source/env-file.ts'
 import { count } from '../source/schema-key.ts'
 import { httpUrl } from './channel-values.ts'

@@ -1,9 +1,9 @@
 // Finds the mistakes in a JSON Schema that somebody wrote into a file. Validators skip a keyword that is mistyped, so the schema would
 // silently allow more than it seems to.
 
-import { didYouMean } from '../../domain/did-you-mean.ts'
 import { ServerError } from '../../domain/errors.ts'
 import { isRecord } from '../../domain/is-record.ts'
+import { didYouMean } from '../../domain/text/did-you-mean.ts'
 import { describeValue } from '../../json/describe-value.ts'
 import { createSchemaBudget } from '../../json/schema/budget.ts'
 import { keywords } from '../../json/schema/read-keywords.ts'

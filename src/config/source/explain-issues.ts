@@ -2,7 +2,7 @@
 
 import { stringify } from 'yaml'
 import type { z } from 'zod'
-import { didYouMean } from '../../domain/did-you-mean.ts'
+import { didYouMean } from '../../domain/text/did-you-mean.ts'
 import { describeValue } from '../../json/describe-value.ts'
 import {
   exampleOf,

@@ -1,8 +1,8 @@
 // The schema of `quorum`: how many operators must say yes.
 
 import { z } from 'zod'
-import { type Quorum, sameForEveryRisk } from '../../domain/quorum.ts'
-import { risks } from '../../domain/tool-settings.ts'
+import { risks } from '../../domain/agent/tool-settings.ts'
+import { type Quorum, sameForEveryRisk } from '../../domain/supervision/quorum.ts'
 import { count, key, reporter } from './schema-key.ts'
 
 const people = () => count().max(20)

@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import type { AgentDefinition } from '../../domain/agent.ts'
+import type { AgentDefinition } from '../../domain/agent/agent.ts'
 import { checkAgent } from '../agent/load-agents.ts'
 import { formatIssue } from '../config-error.ts'
 import type { Environment } from '../source/env-file.ts'

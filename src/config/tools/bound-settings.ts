@@ -1,7 +1,7 @@
 // The part of a tool's settings that an approval is bound to: the file as it is written, with the names of secrets instead of
 // their values. So changing the request voids an approval, but changing a key does not.
 
-import type { McpServerSettings } from '../../domain/tool-settings.ts'
+import type { McpServerSettings } from '../../domain/agent/tool-settings.ts'
 import type { Path } from '../source/json-schema-node.ts'
 import type { LoadContext } from '../source/load-context.ts'
 import { type Part, WrittenText } from '../source/substitute.ts'

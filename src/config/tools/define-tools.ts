@@ -10,7 +10,7 @@ import type {
   Risk,
   ToolRules,
   ToolSettings,
-} from '../../domain/tool-settings.ts'
+} from '../../domain/agent/tool-settings.ts'
 import { unreachable } from '../../domain/unreachable.ts'
 import type { Path } from '../source/json-schema-node.ts'
 import { noParameters } from '../source/json-schema-yaml.ts'

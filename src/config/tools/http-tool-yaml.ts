@@ -1,7 +1,7 @@
 // The schema of a tool of type `http`: one request, or the operations of an OpenAPI file.
 
 import { z } from 'zod'
-import { didYouMean } from '../../domain/did-you-mean.ts'
+import { didYouMean } from '../../domain/text/did-you-mean.ts'
 import { parameterNames } from '../source/json-schema-yaml.ts'
 import { key, oneOrMore, type Report, reporter, text } from '../source/schema-key.ts'
 import {

@@ -2,9 +2,9 @@
 // The keys that several kinds of tools share.
 
 import { z } from 'zod'
-import type { ApprovalRule } from '../../domain/approval-rule.ts'
-import { didYouMean } from '../../domain/did-you-mean.ts'
-import { risks } from '../../domain/tool-settings.ts'
+import type { ApprovalRule } from '../../domain/agent/approval-rule.ts'
+import { risks } from '../../domain/agent/tool-settings.ts'
+import { didYouMean } from '../../domain/text/did-you-mean.ts'
 import { approvalRule, ruleExpectation } from '../agent/approval-yaml.ts'
 import { duration } from '../source/duration.ts'
 import { jsonSchema, parameterNames, parameters } from '../source/json-schema-yaml.ts'

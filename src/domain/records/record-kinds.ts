@@ -1,7 +1,7 @@
 // The kinds of records as a table: who asks and who answers, which status follows which, what is still open, and how each is
 // called on the wire. The types of records, the SQL of the stores, routes and figures read it.
 
-import type { NotifyKind } from '../channel-settings.ts'
+import type { NotifyKind } from '../settings/channel-settings.ts'
 import { type WireNames, wireNames } from './wire-names.ts'
 
 interface KindRules {

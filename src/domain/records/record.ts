@@ -1,11 +1,11 @@
 // What a suspended run waits for: a person's decision, or the result of a tool that runs in the client. A wait is a row in the
 // store, not a timer or a socket: an answer through any door, at any later time, starts the continuation of the run.
 
-import type { AnswerableBy } from '../approval-rule.ts'
-import type { AskedQuestion } from '../question.ts'
-import type { Yes } from '../quorum.ts'
-import type { ProgressItem } from '../supervision.ts'
-import type { Risk } from '../tool-settings.ts'
+import type { AnswerableBy } from '../agent/approval-rule.ts'
+import type { AskedQuestion } from '../agent/question.ts'
+import type { Risk } from '../agent/tool-settings.ts'
+import type { Yes } from '../supervision/quorum.ts'
+import type { ProgressItem } from '../supervision/supervision.ts'
 import {
   type ActionName,
   type ApprovalKind,

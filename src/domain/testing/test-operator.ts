@@ -1,4 +1,4 @@
-import type { OperatorSettings } from '../supervision-settings.ts'
+import type { OperatorSettings } from '../settings/supervision-settings.ts'
 
 /** An operator of whom the settings say nothing but the name. */
 export const testOperator = (values: Partial<OperatorSettings> & { name: string }): OperatorSettings => ({

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import type { FileRecord } from '../../domain/file.ts'
-import { fileLine } from '../../domain/file-frame.ts'
+import type { FileRecord } from '../../domain/session/file.ts'
+import { fileLine } from '../../domain/session/file-frame.ts'
 import { withDistinctNames } from './distinct-names.ts'
 
 const file = (name: string): FileRecord => ({

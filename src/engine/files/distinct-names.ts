@@ -1,5 +1,5 @@
-import type { FileRecord } from '../../domain/file.ts'
-import { oneLine } from '../../domain/file-frame.ts'
+import type { FileRecord } from '../../domain/session/file.ts'
+import { oneLine } from '../../domain/session/file-frame.ts'
 
 /** Names are compared as the model sees them, without regard to case. */
 export const nameKey = (name: string): string => oneLine(name).toLowerCase()

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import type { ExtractSection } from '../../domain/file.ts'
-import { FILES_NOTICE } from '../../domain/file-frame.ts'
+import type { ExtractSection } from '../../domain/session/file.ts'
+import { FILES_NOTICE } from '../../domain/session/file-frame.ts'
 import { type FileText, filesText, type TextFile } from './file-text.ts'
 
 const file = (name: string, sections: ExtractSection[], notes: string[] = []): TextFile => ({

@@ -1,7 +1,7 @@
 // The files of one message as text that follows the user's words, cut to the given room.
 
-import type { Extract, ExtractSection } from '../../domain/file.ts'
-import { FILES_NOTICE, fileLine, oneLine } from '../../domain/file-frame.ts'
+import type { Extract, ExtractSection } from '../../domain/session/file.ts'
+import { FILES_NOTICE, fileLine, oneLine } from '../../domain/session/file-frame.ts'
 import { labelOf, lengthOf, nameSections, type Piece, readSections, renderFrom, unreadNote } from './render-extract.ts'
 
 export interface TextFile {

@@ -1,7 +1,7 @@
 // The tool with which an agent reads attached files: the parts that did not fit, and files of older messages.
 
-import type { Extract, ExtractSection, FileRecord } from '../../domain/file.ts'
-import { FILES_NOTICE, fileLine, oneLine } from '../../domain/file-frame.ts'
+import type { Extract, ExtractSection, FileRecord } from '../../domain/session/file.ts'
+import { FILES_NOTICE, fileLine, oneLine } from '../../domain/session/file-frame.ts'
 import type { ServerTool, ToolOutcome } from '../../tools/tool.ts'
 import { nameKey } from './distinct-names.ts'
 import { labelOf, lengthOf, nameSections, readSections, renderFrom, unreadNote } from './render-extract.ts'

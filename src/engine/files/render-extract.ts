@@ -1,8 +1,8 @@
 // An extract as text for a model: sections under their labels, and no line in them that looks like one of our own markers. Only
 // the part that is shown is processed, because an extract may be long and the event loop must not be blocked.
 
-import type { Extract, ExtractSection } from '../../domain/file.ts'
-import { oneLine } from '../../domain/file-frame.ts'
+import type { Extract, ExtractSection } from '../../domain/session/file.ts'
+import { oneLine } from '../../domain/session/file-frame.ts'
 
 export interface Piece {
   text: string

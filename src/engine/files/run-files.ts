@@ -1,11 +1,11 @@
 // The files of a session as one run sees them. Each is looked up, read and shown once at most.
 
 import { ServerError } from '../../domain/errors.ts'
-import type { Extract, FileRecord } from '../../domain/file.ts'
 import { isRecord } from '../../domain/is-record.ts'
 import type { Logger } from '../../domain/logger.ts'
-import type { StoredMessage } from '../../domain/message.ts'
-import type { RunRecord } from '../../domain/run.ts'
+import type { Extract, FileRecord } from '../../domain/session/file.ts'
+import type { StoredMessage } from '../../domain/session/message.ts'
+import type { RunRecord } from '../../domain/session/run.ts'
 import type { Store } from '../../store/store.ts'
 import type { Files } from '../files-port.ts'
 import type { Pen } from '../run/run-writer.ts'

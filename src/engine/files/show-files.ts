@@ -1,9 +1,9 @@
 // Decides what a model sees of the files in a conversation. The newest message with files comes first, older ones get what is
 // left, and all of them together get a share of the context window.
 
-import type { ModelInput } from '../../domain/agent.ts'
-import { type Extract, type FileRecord, isImage } from '../../domain/file.ts'
-import { type StoredMessage, textOf } from '../../domain/message.ts'
+import type { ModelInput } from '../../domain/agent/agent.ts'
+import { type Extract, type FileRecord, isImage } from '../../domain/session/file.ts'
+import { type StoredMessage, textOf } from '../../domain/session/message.ts'
 import type { ModelAttachment } from '../../models/model.ts'
 import { estimateTokens } from '../loop/context-window.ts'
 import type { Pen } from '../run/run-writer.ts'

@@ -1,8 +1,8 @@
 // The files of a conversation in one step: what the model sees of them, and whether it can ask for more.
 
-import type { FileRecord } from '../../domain/file.ts'
-import type { StoredMessage } from '../../domain/message.ts'
-import type { RunInput } from '../../domain/run.ts'
+import type { FileRecord } from '../../domain/session/file.ts'
+import type { StoredMessage } from '../../domain/session/message.ts'
+import type { RunInput } from '../../domain/session/run.ts'
 import type { Tool } from '../../tools/tool.ts'
 import { roomFor } from '../loop/build-request.ts'
 import { modelTools } from '../loop/offered-tools.ts'

@@ -4,12 +4,12 @@
 // The stored messages say where the conversation stands. So a new run, a run that goes on after a crash and one that goes on
 // after a person's answer all begin here in the same way.
 
-import type { AgentDefinition } from '../../domain/agent.ts'
-import type { Fact } from '../../domain/entry.ts'
+import type { AgentDefinition } from '../../domain/agent/agent.ts'
 import { ServerError } from '../../domain/errors.ts'
-import type { TokenUsage } from '../../domain/event.ts'
-import { type StoredMessage, textOf } from '../../domain/message.ts'
-import type { RunInput, RunRecord } from '../../domain/run.ts'
+import type { Fact } from '../../domain/session/entry.ts'
+import type { TokenUsage } from '../../domain/session/event.ts'
+import { type StoredMessage, textOf } from '../../domain/session/message.ts'
+import type { RunInput, RunRecord } from '../../domain/session/run.ts'
 import { jsonCheckOf } from '../../json/json-schema.ts'
 import type { Model, ModelUsage } from '../../models/model.ts'
 import type { Tool } from '../../tools/tool.ts'

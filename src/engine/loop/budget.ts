@@ -1,8 +1,8 @@
 // The limits of a run. Each one ends the run with `budget_exceeded` and says which limit it was.
 
-import type { ModelSettings, RunLimits } from '../../domain/agent.ts'
+import type { ModelSettings, RunLimits } from '../../domain/agent/agent.ts'
 import { ServerError } from '../../domain/errors.ts'
-import type { TokenUsage } from '../../domain/event.ts'
+import type { TokenUsage } from '../../domain/session/event.ts'
 import { canonicalJson } from '../../json/digest.ts'
 import type { ModelUsage } from '../../models/model.ts'
 

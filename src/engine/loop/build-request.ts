@@ -1,8 +1,8 @@
 // Makes a request to the model from the stored history and the run's input.
 
-import type { AgentDefinition } from '../../domain/agent.ts'
-import { type StoredMessage, textOf } from '../../domain/message.ts'
-import type { RunInput } from '../../domain/run.ts'
+import type { AgentDefinition } from '../../domain/agent/agent.ts'
+import { type StoredMessage, textOf } from '../../domain/session/message.ts'
+import type { RunInput } from '../../domain/session/run.ts'
 import type { ModelMessage, ModelRequest, ModelTool } from '../../models/model.ts'
 import type { MessageFiles } from '../files/show-files.ts'
 import { estimateTokens, messageTokens, selectWindow } from './context-window.ts'

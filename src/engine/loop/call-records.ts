@@ -1,10 +1,10 @@
 // What a call leaves behind: its intent on disk before it begins, its result after it has ended, and a line in the server's log.
 // After a crash these tell whether a call had begun and whether it had ended.
 
-import type { AuditRecord } from '../../domain/audit.ts'
-import type { Fact } from '../../domain/entry.ts'
 import { ServerError } from '../../domain/errors.ts'
-import type { StoredMessage, ToolCall } from '../../domain/message.ts'
+import type { Fact } from '../../domain/session/entry.ts'
+import type { StoredMessage, ToolCall } from '../../domain/session/message.ts'
+import type { AuditRecord } from '../../domain/supervision/audit.ts'
 import { canonicalJson, sha256 } from '../../json/digest.ts'
 import type { ToolOutcome } from '../../tools/tool.ts'
 import type { AgentParts, Lane, RunScope } from '../run/run-scope.ts'

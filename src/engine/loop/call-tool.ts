@@ -1,9 +1,9 @@
 // One call of a server tool, with its timeout, its retries and the events that it sends while it works.
 
+import type { QuestionAnswer, ToolQuestion } from '../../domain/agent/question.ts'
 import { sleep } from '../../domain/clock.ts'
 import { ServerError } from '../../domain/errors.ts'
-import type { ToolCall } from '../../domain/message.ts'
-import type { QuestionAnswer, ToolQuestion } from '../../domain/question.ts'
+import type { ToolCall } from '../../domain/session/message.ts'
 import { type TraceContext, traceFields } from '../../domain/telemetry.ts'
 import { jsonProblem } from '../../json/json-limits.ts'
 import type { ServerTool, ToolOutcome, ToolVoice } from '../../tools/tool.ts'

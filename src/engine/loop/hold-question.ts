@@ -1,11 +1,11 @@
 // A question of a tool that cannot be suspended: the call waits, with its connection, while the run executes. The record is the same
 // as any question's. If the process dies, nobody waits for the answer any more, and recovery interrupts the record.
 
-import { askedRecord } from '../../domain/approval-audit.ts'
+import type { QuestionAnswer, ToolQuestion } from '../../domain/agent/question.ts'
 import { sleep } from '../../domain/clock.ts'
 import { ServerError } from '../../domain/errors.ts'
-import type { QuestionAnswer, ToolQuestion } from '../../domain/question.ts'
 import type { Approval } from '../../domain/records/record.ts'
+import { askedRecord } from '../../domain/supervision/approval-audit.ts'
 import { logWaits } from '../run/run-log.ts'
 import type { AgentParts, Lane, RunScope } from '../run/run-scope.ts'
 import { gatedCall, questionAnswer, type RunnableCall } from './prepare-call.ts'

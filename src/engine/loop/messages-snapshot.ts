@@ -1,8 +1,8 @@
 // Stored messages as AG-UI messages, for hydration and recovery.
 
 import type { Message } from '@ag-ui/core'
-import type { RunEventOf } from '../../domain/event.ts'
-import { ACTIVITIES, type StoredMessage, textOf } from '../../domain/message.ts'
+import type { RunEventOf } from '../../domain/session/event.ts'
+import { ACTIVITIES, type StoredMessage, textOf } from '../../domain/session/message.ts'
 
 /** In bytes. A snapshot is one event, and clients read at most 10 MiB of an event. */
 export const SNAPSHOT_LIMIT = 4 * 1024 * 1024

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { ServerError } from '../../domain/errors.ts'
-import type { RunEvent } from '../../domain/event.ts'
+import type { RunEvent } from '../../domain/session/event.ts'
 import { createStaticToolbox } from '../../tools/create-toolbox.ts'
 import type { ServerTool, Toolbox, ToolServer } from '../../tools/tool.ts'
 import { openEngine, outline, testAgent, testTool } from '../testing/open-engine.ts'

@@ -1,7 +1,7 @@
 // One answer of the model, from the request to the messages that are stored.
 
 import { ServerError } from '../../domain/errors.ts'
-import type { StoredMessage, ToolCall } from '../../domain/message.ts'
+import type { StoredMessage, ToolCall } from '../../domain/session/message.ts'
 import { type ModelSpan, traceFields } from '../../domain/telemetry.ts'
 import { unreachable } from '../../domain/unreachable.ts'
 import type { FinishReason, ModelPart, ModelRequest, ModelUsage } from '../../models/model.ts'

@@ -1,4 +1,4 @@
-import type { PredictState, ToolRules } from '../../domain/tool-settings.ts'
+import type { PredictState, ToolRules } from '../../domain/agent/tool-settings.ts'
 import type { ModelTool } from '../../models/model.ts'
 import type { AgentTool, ClientTool, Tool } from '../../tools/tool.ts'
 import type { AgentParts, Lane, RunScope } from '../run/run-scope.ts'

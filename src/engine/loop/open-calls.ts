@@ -1,4 +1,4 @@
-import type { StoredMessage, ToolCall } from '../../domain/message.ts'
+import type { StoredMessage, ToolCall } from '../../domain/session/message.ts'
 
 export interface OpenCalls {
   /** The agent's answers since the user's last message, without those that broke off. */

@@ -1,9 +1,9 @@
 // Decides about one call before anything runs: does the agent have this tool, do the arguments fit, and may the call run?
 
+import type { GivenAnswer } from '../../domain/agent/question.ts'
 import { isRecord } from '../../domain/is-record.ts'
-import type { ToolCall } from '../../domain/message.ts'
-import type { GivenAnswer } from '../../domain/question.ts'
 import { type AnyRecord, type Approval, type ClientCall, clientCallId } from '../../domain/records/record.ts'
+import type { ToolCall } from '../../domain/session/message.ts'
 import { jsonCheckOf } from '../../json/json-schema.ts'
 import type { AgentTool, ClientTool, ServerTool, Tool } from '../../tools/tool.ts'
 import type { GatedCall } from '../gate.ts'

@@ -1,8 +1,8 @@
 // The state that a session shares with its clients. Tools change it, and clients get the difference.
 
 import { ServerError } from '../../domain/errors.ts'
-import type { JsonPatchOperation } from '../../domain/event.ts'
 import { isRecord } from '../../domain/is-record.ts'
+import type { JsonPatchOperation } from '../../domain/session/event.ts'
 import { jsonLimits, jsonProblem } from '../../json/json-limits.ts'
 import type { RunWriter } from '../run/run-writer.ts'
 

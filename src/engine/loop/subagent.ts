@@ -2,7 +2,7 @@
 // goes on where it was after a crash or a person's answer, as the run itself does.
 
 import { ServerError } from '../../domain/errors.ts'
-import { type ToolCall, textOf } from '../../domain/message.ts'
+import { type ToolCall, textOf } from '../../domain/session/message.ts'
 import type { ToolOutcome } from '../../tools/tool.ts'
 import type { AgentParts, Lane, Pending, RunScope } from '../run/run-scope.ts'
 import { agentStarted, stopOf } from '../run/run-scope.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { type Clock, createSystemClock } from '../../domain/clock.ts'
 import { ServerError } from '../../domain/errors.ts'
-import type { RunEvent } from '../../domain/event.ts'
+import type { RunEvent } from '../../domain/session/event.ts'
 import type { ModelRequest } from '../../models/model.ts'
 import { createSqliteStore } from '../../store/sqlite/sqlite-store.ts'
 import { type CallRules, createCallRules } from '../../supervision/approvals/call-rules.ts'

@@ -1,10 +1,10 @@
 // The calls of one answer. All are prepared first (checked, and judged by the gate). Then those that may run do so: intent on
 // disk, call, result on disk. Those that have to wait for a person or for the client are returned.
 
-import type { Fact } from '../../domain/entry.ts'
-import type { ToolCall } from '../../domain/message.ts'
-import type { ToolQuestion } from '../../domain/question.ts'
+import type { ToolQuestion } from '../../domain/agent/question.ts'
 import type { AnyRecord } from '../../domain/records/record.ts'
+import type { Fact } from '../../domain/session/entry.ts'
+import type { ToolCall } from '../../domain/session/message.ts'
 import type { ToolCallEnded } from '../../domain/telemetry.ts'
 import { unreachable } from '../../domain/unreachable.ts'
 import type { AgentTool, ServerTool, Tool, ToolOutcome } from '../../tools/tool.ts'

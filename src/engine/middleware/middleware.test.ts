@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import type { RunEvent } from '../../domain/event.ts'
 import { silentLogger } from '../../domain/logger.ts'
+import type { RunEvent } from '../../domain/session/event.ts'
 import { createManualClock } from '../../models/testing/manual-clock.ts'
 import {
   chain,

@@ -1,7 +1,7 @@
 import type { Clock } from '../../domain/clock.ts'
-import type { RunEvent } from '../../domain/event.ts'
 import type { Logger } from '../../domain/logger.ts'
-import type { RunRecord } from '../../domain/run.ts'
+import type { RunEvent } from '../../domain/session/event.ts'
+import type { RunRecord } from '../../domain/session/run.ts'
 
 /**
  * Sees every event before it is appended, and may change or drop it. So replayed events are the same as live ones. It must be

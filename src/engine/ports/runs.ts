@@ -1,9 +1,9 @@
 import type { Holder } from '../../domain/byte-budget.ts'
-import type { Caller, Decision } from '../../domain/decision.ts'
-import type { Entry } from '../../domain/entry.ts'
 import type { AnyRecord } from '../../domain/records/record.ts'
-import type { RunInput, RunOrigin, RunRecord, RunSummary } from '../../domain/run.ts'
-import type { SessionRecord } from '../../domain/session.ts'
+import type { Entry } from '../../domain/session/entry.ts'
+import type { RunInput, RunOrigin, RunRecord, RunSummary } from '../../domain/session/run.ts'
+import type { SessionRecord } from '../../domain/session/session.ts'
+import type { Caller, Decision } from '../../domain/supervision/decision.ts'
 import type { RunReads } from '../../store/ports/runs.ts'
 
 /** Every door starts, watches and stops work through this port. */

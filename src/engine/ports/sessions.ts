@@ -1,4 +1,4 @@
-import type { SessionRecord } from '../../domain/session.ts'
+import type { SessionRecord } from '../../domain/session/session.ts'
 import type { StoredEntry } from '../../store/ports/entry.ts'
 import type { Journal } from '../../store/ports/journal.ts'
 import type { SearchHit, SearchReads } from '../../store/ports/search.ts'

@@ -1,5 +1,5 @@
 import type { AnyRecord, ClientCall } from '../../domain/records/record.ts'
-import type { RunRecord } from '../../domain/run.ts'
+import type { RunRecord } from '../../domain/session/run.ts'
 import type { PreparedAnswer } from '../gate.ts'
 import type { AcceptedRun } from './runs.ts'
 

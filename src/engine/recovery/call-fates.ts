@@ -1,12 +1,12 @@
 // What became of each open call when a crashed run is ended. Each call gets a result that says so: people, the model and the audit
 // trail must not have to guess which calls ran.
 
-import type { AuditRecord } from '../../domain/audit.ts'
 import type { Ids } from '../../domain/ids.ts'
-import type { StoredMessage, ToolCall } from '../../domain/message.ts'
 import type { AnyRecord } from '../../domain/records/record.ts'
-import type { RunRecord } from '../../domain/run.ts'
-import type { SessionRecord } from '../../domain/session.ts'
+import type { StoredMessage, ToolCall } from '../../domain/session/message.ts'
+import type { RunRecord } from '../../domain/session/run.ts'
+import type { SessionRecord } from '../../domain/session/session.ts'
+import type { AuditRecord } from '../../domain/supervision/audit.ts'
 import type { Store } from '../../store/store.ts'
 import { openCalls } from '../loop/open-calls.ts'
 import type { RunWriter } from '../run/run-writer.ts'

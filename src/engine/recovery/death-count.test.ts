@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import type { Fact } from '../../domain/entry.ts'
-import type { RunEvent } from '../../domain/event.ts'
+import type { Fact } from '../../domain/session/entry.ts'
+import type { RunEvent } from '../../domain/session/event.ts'
 import { createDeathCount } from './death-count.ts'
 
 const run = 'r'

@@ -1,8 +1,8 @@
 // Counts how often the process died during the same call or step of a run. A tool or an answer that kills the process would
 // kill it again at every start.
 
-import type { Fact } from '../../domain/entry.ts'
-import type { RunEvent } from '../../domain/event.ts'
+import type { Fact } from '../../domain/session/entry.ts'
+import type { RunEvent } from '../../domain/session/event.ts'
 
 /** A call or step during which the process died this often is not tried again. */
 export const MOST_DEATHS = 2

@@ -1,9 +1,9 @@
 // Reads from the entries of a run what a crash left of it: what is open on the wire, what was finished, what is in doubt.
 
-import type { Entry, Fact } from '../../domain/entry.ts'
-import type { RunEvent, TokenUsage } from '../../domain/event.ts'
-import type { StoredMessage } from '../../domain/message.ts'
-import type { RunRecord } from '../../domain/run.ts'
+import type { Entry, Fact } from '../../domain/session/entry.ts'
+import type { RunEvent, TokenUsage } from '../../domain/session/event.ts'
+import type { StoredMessage } from '../../domain/session/message.ts'
+import type { RunRecord } from '../../domain/session/run.ts'
 import { createDeathCount, MOST_DEATHS } from './death-count.ts'
 
 export type Intent = Extract<Fact, { fact: 'tool_intent' }> & {

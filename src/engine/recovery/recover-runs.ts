@@ -1,12 +1,12 @@
 // Takes over the runs of processes that died. A run goes on after its last finished step, or ends where that could do harm.
 
 import type { Clock } from '../../domain/clock.ts'
-import { type Entry, factText } from '../../domain/entry.ts'
 import { ServerError } from '../../domain/errors.ts'
 import type { Ids } from '../../domain/ids.ts'
 import type { Logger } from '../../domain/logger.ts'
-import type { RunRecord } from '../../domain/run.ts'
-import type { SessionRecord } from '../../domain/session.ts'
+import { type Entry, factText } from '../../domain/session/entry.ts'
+import type { RunRecord } from '../../domain/session/run.ts'
+import type { SessionRecord } from '../../domain/session/session.ts'
 import { sha256 } from '../../json/digest.ts'
 import type { SessionLog } from '../../log/session-log.ts'
 import type { Store } from '../../store/store.ts'

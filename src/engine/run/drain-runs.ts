@@ -2,7 +2,7 @@
 
 import { type Clock, sleep } from '../../domain/clock.ts'
 import type { Logger } from '../../domain/logger.ts'
-import type { RunRecord } from '../../domain/run.ts'
+import type { RunRecord } from '../../domain/session/run.ts'
 import type { SessionLog } from '../../log/session-log.ts'
 import type { Store } from '../../store/store.ts'
 import { runLogger } from './run-log.ts'

@@ -1,15 +1,15 @@
 // One run from its first event to its last. What happens in between is the agent loop (`agent-loop.ts`). Everything it needs comes
 // in as arguments, and it ends with exactly one terminal event, whatever happens.
 
-import { afterTurn, conversationKey } from '../../domain/conversation.ts'
 import { ServerError } from '../../domain/errors.ts'
-import type { TokenUsage } from '../../domain/event.ts'
 import type { Logger } from '../../domain/logger.ts'
-import { type StoredMessage, textOf } from '../../domain/message.ts'
 import type { AnyRecord } from '../../domain/records/record.ts'
-import type { RunRecord } from '../../domain/run.ts'
-import { isBrokenOff } from '../../domain/run-answer.ts'
-import type { SessionRecord } from '../../domain/session.ts'
+import { afterTurn, conversationKey } from '../../domain/session/conversation.ts'
+import type { TokenUsage } from '../../domain/session/event.ts'
+import { type StoredMessage, textOf } from '../../domain/session/message.ts'
+import type { RunRecord } from '../../domain/session/run.ts'
+import { isBrokenOff } from '../../domain/session/run-answer.ts'
+import type { SessionRecord } from '../../domain/session/session.ts'
 import { type AgentSpan, traceFields } from '../../domain/telemetry.ts'
 import { createRunFiles } from '../files/run-files.ts'
 import { runAgent } from '../loop/agent-loop.ts'

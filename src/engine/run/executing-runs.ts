@@ -2,8 +2,8 @@
 
 import type { Ids } from '../../domain/ids.ts'
 import type { WaitAnswer } from '../../domain/records/record.ts'
-import type { RunRecord } from '../../domain/run.ts'
-import type { SessionRecord } from '../../domain/session.ts'
+import type { RunRecord } from '../../domain/session/run.ts'
+import type { SessionRecord } from '../../domain/session/session.ts'
 import type { Telemetry } from '../../domain/telemetry.ts'
 import type { SessionLog } from '../../log/session-log.ts'
 import type { Store } from '../../store/store.ts'

@@ -1,7 +1,7 @@
 // What a run has opened on the wire and not closed yet. AG-UI clients reject a run that finishes with something open, so a run that
 // ends early (cancel, failure, recovery) closes everything first.
 
-import type { RunEvent, RunEventOf } from '../../domain/event.ts'
+import type { RunEvent, RunEventOf } from '../../domain/session/event.ts'
 
 export interface OpenItems {
   see(event: RunEvent): void

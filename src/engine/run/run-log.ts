@@ -1,8 +1,8 @@
 // The line that a run writes to the server's log when it ends: which agent answered, with which tools, what it cost, how it ended.
 
-import type { TokenUsage } from '../../domain/event.ts'
 import type { Logger } from '../../domain/logger.ts'
-import { loggedReason, type RunError, type RunRecord } from '../../domain/run.ts'
+import type { TokenUsage } from '../../domain/session/event.ts'
+import { loggedReason, type RunError, type RunRecord } from '../../domain/session/run.ts'
 import type { Outcome } from './execute-run.ts'
 import type { Pending } from './run-scope.ts'
 

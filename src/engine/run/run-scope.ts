@@ -1,14 +1,14 @@
 // What the parts of a run share while it executes.
 
-import type { AgentDefinition } from '../../domain/agent.ts'
-import type { AuditRecord } from '../../domain/audit.ts'
+import type { AgentDefinition } from '../../domain/agent/agent.ts'
 import type { Clock } from '../../domain/clock.ts'
 import type { ErrorCode } from '../../domain/errors.ts'
 import type { Ids } from '../../domain/ids.ts'
 import type { Logger } from '../../domain/logger.ts'
 import type { AnyRecord, WaitAnswer } from '../../domain/records/record.ts'
-import type { RunRecord } from '../../domain/run.ts'
-import type { SessionRecord } from '../../domain/session.ts'
+import type { RunRecord } from '../../domain/session/run.ts'
+import type { SessionRecord } from '../../domain/session/session.ts'
+import type { AuditRecord } from '../../domain/supervision/audit.ts'
 import type { AgentSpan, AgentStarted, Telemetry } from '../../domain/telemetry.ts'
 import type { Model } from '../../models/model.ts'
 import type { Store } from '../../store/store.ts'

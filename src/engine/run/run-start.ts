@@ -1,9 +1,9 @@
 // What is written when a run begins: its RUN_STARTED, and the messages that it brings.
 
-import { AG_UI_VERSION, type RunEventOf } from '../../domain/event.ts'
-import type { StoredMessage } from '../../domain/message.ts'
-import type { RunRecord } from '../../domain/run.ts'
-import type { SessionRecord } from '../../domain/session.ts'
+import { AG_UI_VERSION, type RunEventOf } from '../../domain/session/event.ts'
+import type { StoredMessage } from '../../domain/session/message.ts'
+import type { RunRecord } from '../../domain/session/run.ts'
+import type { SessionRecord } from '../../domain/session/session.ts'
 import type { RunStart } from '../../store/ports/runs.ts'
 import type { Store } from '../../store/store.ts'
 import { toWireMessage } from '../loop/messages-snapshot.ts'

@@ -2,8 +2,8 @@
 
 import { type Clock, sleep } from '../../domain/clock.ts'
 import { ServerError } from '../../domain/errors.ts'
-import type { RunRecord } from '../../domain/run.ts'
-import type { SessionRecord } from '../../domain/session.ts'
+import type { RunRecord } from '../../domain/session/run.ts'
+import type { SessionRecord } from '../../domain/session/session.ts'
 import { createLocalWake, type Wake } from '../../log/wake.ts'
 import type { Store } from '../../store/store.ts'
 import type { Middleware } from '../middleware/middleware.ts'

@@ -1,5 +1,5 @@
-import { textOf } from '../../domain/message.ts'
-import type { RunRecord } from '../../domain/run.ts'
+import { textOf } from '../../domain/session/message.ts'
+import type { RunRecord } from '../../domain/session/run.ts'
 
 /**
  * Whether a queued run stops the one before it if nobody reads that any more. The stop button of many pages only closes the

@@ -1,12 +1,12 @@
 // Sessions as their owners see them.
 
-import type { SessionSettings } from '../../domain/agent.ts'
+import type { SessionSettings } from '../../domain/agent/agent.ts'
 import type { Clock } from '../../domain/clock.ts'
-import { conversationKey } from '../../domain/conversation.ts'
 import { ServerError, sessionNotFound } from '../../domain/errors.ts'
 import { parseUuid } from '../../domain/ids.ts'
 import type { Logger } from '../../domain/logger.ts'
-import type { SessionRecord } from '../../domain/session.ts'
+import { conversationKey } from '../../domain/session/conversation.ts'
+import type { SessionRecord } from '../../domain/session/session.ts'
 import type { SessionLog } from '../../log/session-log.ts'
 import type { Store } from '../../store/store.ts'
 import type { CancelRun } from '../cancel-run.ts'

@@ -1,9 +1,9 @@
 // Reading a session or one of its runs: first the entries in the log, then new ones as they come, each once.
 
-import type { Entry } from '../../domain/entry.ts'
 import { runNotFound, ServerError } from '../../domain/errors.ts'
-import { isTerminalText } from '../../domain/event.ts'
-import { isFinished } from '../../domain/run.ts'
+import type { Entry } from '../../domain/session/entry.ts'
+import { isTerminalText } from '../../domain/session/event.ts'
+import { isFinished } from '../../domain/session/run.ts'
 import type { SessionLog } from '../../log/session-log.ts'
 import type { Store } from '../../store/store.ts'
 import type { FollowTarget } from '../ports/runs.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import type { FileRecord } from '../../domain/file.ts'
 import { silentLogger } from '../../domain/logger.ts'
+import type { FileRecord } from '../../domain/session/file.ts'
 import { createManualClock } from '../../models/testing/manual-clock.ts'
 import {
   accept,

@@ -1,6 +1,6 @@
 // Regular housekeeping: takes over abandoned runs, expires waits, compacts idle sessions and purges old ones.
 
-import type { SessionSettings } from '../../domain/agent.ts'
+import type { SessionSettings } from '../../domain/agent/agent.ts'
 import type { Clock } from '../../domain/clock.ts'
 import { ServerError } from '../../domain/errors.ts'
 import type { Logger } from '../../domain/logger.ts'

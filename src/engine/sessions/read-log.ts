@@ -1,8 +1,8 @@
 // Pages of a session's events, from any place and in both directions, for readers that do not follow it live.
 
 import type { Clock } from '../../domain/clock.ts'
-import type { Entry } from '../../domain/entry.ts'
-import { type RunEventType, typeOfEventText } from '../../domain/event.ts'
+import type { Entry } from '../../domain/session/entry.ts'
+import { type RunEventType, typeOfEventText } from '../../domain/session/event.ts'
 import { sliceCompacted } from '../../log/compact.ts'
 import type { SessionLog } from '../../log/session-log.ts'
 import type { Store } from '../../store/store.ts'

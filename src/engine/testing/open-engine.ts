@@ -1,13 +1,13 @@
 // An engine on a real SQLite store in memory (or in a file, to be opened again), with a scripted model.
 
-import type { AgentDefinition } from '../../domain/agent.ts'
+import type { AgentDefinition } from '../../domain/agent/agent.ts'
 import { type Clock, createSystemClock } from '../../domain/clock.ts'
-import type { Entry } from '../../domain/entry.ts'
-import type { RunEvent } from '../../domain/event.ts'
 import { createIds } from '../../domain/ids.ts'
 import { type Logger, silentLogger } from '../../domain/logger.ts'
-import type { RunInput } from '../../domain/run.ts'
-import type { StepUp } from '../../domain/step-up.ts'
+import type { Entry } from '../../domain/session/entry.ts'
+import type { RunEvent } from '../../domain/session/event.ts'
+import type { RunInput } from '../../domain/session/run.ts'
+import type { StepUp } from '../../domain/supervision/step-up.ts'
 import { createSessionLog } from '../../log/session-log.ts'
 import { createLocalWake, type Wake } from '../../log/wake.ts'
 import type { Model } from '../../models/model.ts'

@@ -1,9 +1,9 @@
 // An engine with files that a test makes up. It records what the model was told about them.
 
-import type { RunEvent } from '../../domain/event.ts'
-import type { Extract, FileRecord, FileType } from '../../domain/file.ts'
 import { type Logger, silentLogger } from '../../domain/logger.ts'
-import type { ContentPart } from '../../domain/message.ts'
+import type { RunEvent } from '../../domain/session/event.ts'
+import type { Extract, FileRecord, FileType } from '../../domain/session/file.ts'
+import type { ContentPart } from '../../domain/session/message.ts'
 import type { FinishReason, Model, ModelMessage, ModelPart, ModelRequest } from '../../models/model.ts'
 import type { ScriptedOptions } from '../../models/scripted/scripted.ts'
 import type { Files } from '../files-port.ts'

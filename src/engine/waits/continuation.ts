@@ -1,8 +1,8 @@
 // The run that goes on after an answer: its input, and what the answers add to the command that takes it.
 
-import type { AuditRecord } from '../../domain/audit.ts'
 import type { ClientCall } from '../../domain/records/record.ts'
-import type { NewMessage, RunInput, RunRecord } from '../../domain/run.ts'
+import type { NewMessage, RunInput, RunRecord } from '../../domain/session/run.ts'
+import type { AuditRecord } from '../../domain/supervision/audit.ts'
 import type { AcceptRun } from '../../store/ports/runs.ts'
 import type { PreparedAnswer } from '../gate.ts'
 import { boundedResult } from '../loop/call-records.ts'

@@ -1,12 +1,12 @@
 // Answers from outside the conversation, results of client tools, and waits that expire. An answer is one command that also takes
 // the run it starts. The first to find its wait pending wins, in the store.
 
-import { decisionRecord } from '../../domain/approval-audit.ts'
 import type { Clock } from '../../domain/clock.ts'
 import { ServerError } from '../../domain/errors.ts'
 import type { Ids } from '../../domain/ids.ts'
 import { type AnyRecord, type ClientCall, hasExpired, type WaitAnswer } from '../../domain/records/record.ts'
-import type { NewMessage } from '../../domain/run.ts'
+import type { NewMessage } from '../../domain/session/run.ts'
+import { decisionRecord } from '../../domain/supervision/approval-audit.ts'
 import type { SessionLog } from '../../log/session-log.ts'
 import type { Store } from '../../store/store.ts'
 import type { AcceptRun } from '../accept-run.ts'

@@ -1,6 +1,6 @@
-import type { RunEvent } from '../../domain/event.ts'
-import type { RunRecord } from '../../domain/run.ts'
-import type { SessionRecord } from '../../domain/session.ts'
+import type { RunEvent } from '../../domain/session/event.ts'
+import type { RunRecord } from '../../domain/session/run.ts'
+import type { SessionRecord } from '../../domain/session/session.ts'
 import type { StartRequest } from '../../engine/ports/runs.ts'
 import type { TestedEngine } from '../ask-agent.ts'
 

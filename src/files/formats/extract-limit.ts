@@ -1,7 +1,7 @@
 // What every extract is held to, whatever the file says: a limit of characters, sections and notes, and only characters that
 // stores and terminals can handle.
 
-import type { Extract, ExtractSection } from '../../domain/file.ts'
+import type { Extract, ExtractSection } from '../../domain/session/file.ts'
 
 /** Far above any context window. A small file that repeats one long text by reference could otherwise give any amount of text. */
 export const extractCharacters = 4_000_000

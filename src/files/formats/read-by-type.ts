@@ -1,6 +1,6 @@
 // Which reader reads which type. Each is loaded with the first file of its type: all of them together take 100 MB.
 
-import { type Extract, type FileType, UNREADABLE } from '../../domain/file.ts'
+import { type Extract, type FileType, UNREADABLE } from '../../domain/session/file.ts'
 import type { Ocr } from './image/ocr.ts'
 import { unreadable } from './unreadable.ts'
 

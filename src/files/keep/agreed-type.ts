@@ -2,7 +2,7 @@
 // is refused, because the client meant to send another file.
 
 import { ServerError } from '../../domain/errors.ts'
-import { type FileType, isFileType, isText, readableTypes } from '../../domain/file.ts'
+import { type FileType, isFileType, isText, readableTypes } from '../../domain/session/file.ts'
 
 /** Labels without information. */
 const UNKNOWN = new Set(['', 'application/octet-stream', 'binary/octet-stream'])

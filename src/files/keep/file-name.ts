@@ -1,4 +1,4 @@
-import { type FileType, UNREADABLE } from '../../domain/file.ts'
+import { type FileType, UNREADABLE } from '../../domain/session/file.ts'
 
 const MAX_CHARS = 120
 /** A longer one is not an extension, but part of the name. */

@@ -1,5 +1,5 @@
 import { ServerError } from '../../domain/errors.ts'
-import { type FileType, isImage, isText, UNREADABLE } from '../../domain/file.ts'
+import { type FileType, isImage, isText, UNREADABLE } from '../../domain/session/file.ts'
 import { agreedType, mismatch, statedText, unknownContent, unknownEncoding } from './agreed-type.ts'
 import { createTextSniffer } from './sniff-text.ts'
 

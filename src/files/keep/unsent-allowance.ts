@@ -2,7 +2,7 @@
 
 import type { Clock } from '../../domain/clock.ts'
 import { ServerError } from '../../domain/errors.ts'
-import type { UnsentFiles } from '../../domain/file.ts'
+import type { UnsentFiles } from '../../domain/session/file.ts'
 
 export interface UnsentAllowance {
   /** Throws `too_many_uploads` when the user has no room for another file. */

@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto'
 import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Clock } from '../../domain/clock.ts'
-import type { Extract } from '../../domain/file.ts'
+import type { Extract } from '../../domain/session/file.ts'
 import type { ReadableFile } from '../file-reader.ts'
 import { readExtract } from './extract-file.ts'
 

@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { Extract } from '../../domain/file.ts'
+import type { Extract } from '../../domain/session/file.ts'
 import { readExtract, writeExtract } from './extract-file.ts'
 
 let folder: string

@@ -2,7 +2,7 @@
 
 import { createReadStream } from 'node:fs'
 import { open } from 'node:fs/promises'
-import type { Extract } from '../../domain/file.ts'
+import type { Extract } from '../../domain/session/file.ts'
 
 /** Text is cut into pieces of this many characters. */
 const PIECE = 32_768

@@ -1,7 +1,7 @@
 // The messages between the server and the child processes that read files. They never contain the text of a file: the child writes
 // it to disk (`extract-file.ts`), so that no large message blocks the server's event loop.
 
-import type { FileType } from '../../domain/file.ts'
+import type { FileType } from '../../domain/session/file.ts'
 import type { OcrLanguage } from '../formats/image/ocr.ts'
 
 export interface ReadJob {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { createSystemClock } from '../../domain/clock.ts'
-import type { FileType } from '../../domain/file.ts'
 import { silentLogger } from '../../domain/logger.ts'
+import type { FileType } from '../../domain/session/file.ts'
 import type { ReadJob } from './read-job.ts'
 import { createReaderPool, type PoolWork } from './reader-pool.ts'
 

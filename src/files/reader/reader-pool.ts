@@ -2,8 +2,8 @@
 
 import type { Clock } from '../../domain/clock.ts'
 import { ServerError } from '../../domain/errors.ts'
-import { type FileType, isImage } from '../../domain/file.ts'
 import type { Logger } from '../../domain/logger.ts'
+import { type FileType, isImage } from '../../domain/session/file.ts'
 import { unreadable } from '../formats/unreadable.ts'
 import type { ReadJob } from './read-job.ts'
 import type { JobEnd, ReaderChild } from './reader-child.ts'

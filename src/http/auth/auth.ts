@@ -5,7 +5,7 @@
 import { hash, timingSafeEqual } from 'node:crypto'
 import type { Clock } from '../../domain/clock.ts'
 import { type ErrorCode, ServerError } from '../../domain/errors.ts'
-import { LOCAL_USER } from '../../domain/session.ts'
+import { LOCAL_USER } from '../../domain/session/session.ts'
 import type { AgentPrincipal, Principal, Role } from '../route.ts'
 import { type Identity, invalidToken, type TokenFault } from './identity/identity.ts'
 import type { Oidc } from './identity/oidc.ts'

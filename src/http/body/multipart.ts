@@ -4,7 +4,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { Clock } from '../../domain/clock.ts'
 import { ServerError } from '../../domain/errors.ts'
-import { fileLimits } from '../../domain/file.ts'
+import { fileLimits } from '../../domain/session/file.ts'
 import { declaredLength, refuseEncoding } from './body.ts'
 import { type Pace, readChunks } from './body-chunks.ts'
 import { malformed, type RawPart, splitMultipart } from './multipart-split.ts'

@@ -2,8 +2,8 @@
 // secret.
 
 import type { LogFields, Logger } from '../../domain/logger.ts'
-import { createMask, MASKED } from '../../domain/mask.ts'
-import { visibleJson } from '../../domain/visible-text.ts'
+import { createMask, MASKED } from '../../domain/text/mask.ts'
+import { visibleJson } from '../../domain/text/visible-text.ts'
 
 const LEVELS = { debug: 10, info: 20, warn: 30, error: 40 } as const
 

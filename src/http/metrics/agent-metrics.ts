@@ -1,7 +1,7 @@
 // How long agents, models and tools take, and what they use, under the names of the GenAI conventions of OpenTelemetry.
 
+import { providerName } from '../../domain/agent/provider-name.ts'
 import type { Clock } from '../../domain/clock.ts'
-import { providerName } from '../../domain/provider-name.ts'
 import type { AgentSpan, ModelCallStarted, Telemetry } from '../../domain/telemetry.ts'
 import type { Metrics } from './metrics.ts'
 

@@ -1,8 +1,8 @@
 // The route table, compiled once. Paths without parameters are looked up in a Map, the others by their segments.
 // `*name` at the end of a path matches all that follows, also nothing.
 
-import { editDistance } from '../../domain/did-you-mean.ts'
 import { ServerError } from '../../domain/errors.ts'
+import { editDistance } from '../../domain/text/did-you-mean.ts'
 import type { Door, Route } from '../route.ts'
 
 export interface Router {

@@ -1,7 +1,7 @@
 // How each keyword of JSON Schema is read.
 
-import { didYouMean } from '../../domain/did-you-mean.ts'
 import { isRecord } from '../../domain/is-record.ts'
+import { didYouMean } from '../../domain/text/did-you-mean.ts'
 import { describeValue } from '../describe-value.ts'
 import { canonicalJson } from '../digest.ts'
 import type { LinearPattern } from './linear-pattern.ts'

@@ -2,8 +2,8 @@
 
 import { onTestFinished } from 'vitest'
 import type { Clock } from '../../domain/clock.ts'
-import type { Entry } from '../../domain/entry.ts'
-import type { RunRecord } from '../../domain/run.ts'
+import type { Entry } from '../../domain/session/entry.ts'
+import type { RunRecord } from '../../domain/session/run.ts'
 import { accept, newSession } from '../../store/contract/samples.contract.ts'
 import { type Command, needsSync } from '../../store/ports/command.ts'
 import type { Committed } from '../../store/ports/journal.ts'

@@ -1,4 +1,4 @@
-import type { ModelSettings } from '../../domain/agent.ts'
+import type { ModelSettings } from '../../domain/agent/agent.ts'
 import { isRecord } from '../../domain/is-record.ts'
 import type { Logger } from '../../domain/logger.ts'
 import { dropped, targetOf } from '../failure.ts'

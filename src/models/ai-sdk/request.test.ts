@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { ModelSettings } from '../../domain/agent.ts'
+import type { ModelSettings } from '../../domain/agent/agent.ts'
 import { emptyRequest } from '../testing/fixtures.ts'
 import { callOptions } from './request.ts'
 

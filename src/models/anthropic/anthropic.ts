@@ -1,4 +1,4 @@
-import type { ModelSettings } from '../../domain/agent.ts'
+import type { ModelSettings } from '../../domain/agent/agent.ts'
 import { targetOf } from '../failure.ts'
 import type { Model } from '../model.ts'
 import type { ModelHttp } from '../wire/model-http.ts'

@@ -1,8 +1,8 @@
 // ModelRequest → Anthropic's messages. Pure.
 
-import type { ModelSettings } from '../../domain/agent.ts'
+import type { ModelSettings } from '../../domain/agent/agent.ts'
+import { isOpenObject } from '../../domain/agent/open-object.ts'
 import { isRecord } from '../../domain/is-record.ts'
-import { isOpenObject } from '../../domain/open-object.ts'
 import type { ModelAttachment, ModelMessage, ModelRequest, ModelTool } from '../model.ts'
 import { baseUrl, withPath } from '../wire/base-url.ts'
 import { type JsonObject, parseObject } from '../wire/json.ts'

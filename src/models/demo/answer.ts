@@ -1,7 +1,7 @@
 // The answers of the demonstration model. Pure: the same conversation always gets the same answer.
 
-import { oneLine, splitFiles } from '../../domain/file-frame.ts'
 import { isRecord } from '../../domain/is-record.ts'
+import { oneLine, splitFiles } from '../../domain/session/file-frame.ts'
 import type { ModelAttachment, ModelMessage, ModelRequest, ModelTool } from '../model.ts'
 import { type JsonObject, parseObject } from '../wire/json.ts'
 

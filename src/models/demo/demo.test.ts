@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { FILES_NOTICE } from '../../domain/file-frame.ts'
+import { FILES_NOTICE } from '../../domain/session/file-frame.ts'
 import type { ModelMessage, ModelPart, ModelRequest, ModelTool } from '../model.ts'
 import { collect, createCounter, emptyRequest } from '../testing/fixtures.ts'
 import { createManualClock } from '../testing/manual-clock.ts'

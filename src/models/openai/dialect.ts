@@ -1,7 +1,7 @@
 // "OpenAI-compatible" servers differ in small ways, and strict ones refuse a request with one unknown key. Everything that depends on
 // the server is decided here, by its host (and for Azure also by the provider's name).
 
-import type { ModelSettings } from '../../domain/agent.ts'
+import type { ModelSettings } from '../../domain/agent/agent.ts'
 import { baseUrl } from '../wire/base-url.ts'
 
 export interface Dialect {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { ModelSettings } from '../../domain/agent.ts'
+import type { ModelSettings } from '../../domain/agent/agent.ts'
 import type { ModelRequest } from '../model.ts'
 import { emptyRequest } from '../testing/fixtures.ts'
 import { openAiProbe, openAiRequests } from './request.ts'

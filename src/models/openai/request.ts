@@ -1,9 +1,9 @@
 // ModelRequest → chat completions, for OpenAI and all servers that imitate it. Pure.
 
 import { createHash } from 'node:crypto'
-import type { ModelSettings } from '../../domain/agent.ts'
+import type { ModelSettings } from '../../domain/agent/agent.ts'
+import { isOpenObject } from '../../domain/agent/open-object.ts'
 import { isRecord } from '../../domain/is-record.ts'
-import { isOpenObject } from '../../domain/open-object.ts'
 import type { ModelMessage, ModelRequest } from '../model.ts'
 import { withPath } from '../wire/base-url.ts'
 import type { JsonObject } from '../wire/json.ts'

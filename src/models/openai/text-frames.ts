@@ -1,5 +1,5 @@
-import { detached } from '../../domain/event.ts'
 import { isRecord } from '../../domain/is-record.ts'
+import { detached } from '../../domain/session/event.ts'
 
 /**
  * The hundreds of chunks of a streamed answer are the same JSON around different text, and parsing them was the largest single cost

@@ -1,4 +1,4 @@
-import type { ModelSettings } from '../../domain/agent.ts'
+import type { ModelSettings } from '../../domain/agent/agent.ts'
 import { ServerError } from '../../domain/errors.ts'
 
 /** The server's address from the settings, checked. The query is kept, because Azure puts `api-version` there. */

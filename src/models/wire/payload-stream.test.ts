@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { runs } from '../../../test/tier.ts'
-import type { ModelSettings } from '../../domain/agent.ts'
+import type { ModelSettings } from '../../domain/agent/agent.ts'
 import { createSystemClock } from '../../domain/clock.ts'
 import type { ExchangeHandlers } from '../../outgoing/exchange.ts'
 import { turn, turns } from '../../outgoing/testing/ask.ts'

@@ -1,8 +1,8 @@
 // The bell of the terminal that the server runs in: it rings and writes one line when something waits. Nobody can answer here.
 
-import type { ProgramWords } from '../../domain/program-words.ts'
 import type { PersonRecord } from '../../domain/records/record.ts'
-import { visibleProse } from '../../domain/visible-text.ts'
+import type { ProgramWords } from '../../domain/settings/program-words.ts'
+import { visibleProse } from '../../domain/text/visible-text.ts'
 import { describeInShort } from '../../supervision/records/describe-record.ts'
 import type { Terminal } from '../channel-parts.ts'
 import { isNews } from '../notice/notice.ts'

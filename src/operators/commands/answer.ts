@@ -1,7 +1,7 @@
 // What a command answers, in no chat's own markup.
 
 import type { ErrorCode } from '../../domain/errors.ts'
-import { visibleProse } from '../../domain/visible-text.ts'
+import { visibleProse } from '../../domain/text/visible-text.ts'
 
 /**
  * Only the person who asked sees it. All texts are plain: a channel escapes every character that means something there. Nothing in them

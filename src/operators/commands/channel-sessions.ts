@@ -1,11 +1,11 @@
 // The sessions of the channel that a command was typed in, and which of them it means.
 
-import type { Caller } from '../../domain/decision.ts'
 import { ServerError } from '../../domain/errors.ts'
-import { matchingIds, shortIds } from '../../domain/id-prefix.ts'
-import { isOpen } from '../../domain/supervision.ts'
-import type { WorkspaceSettings } from '../../domain/supervision-settings.ts'
-import { visibleText } from '../../domain/visible-text.ts'
+import type { WorkspaceSettings } from '../../domain/settings/supervision-settings.ts'
+import type { Caller } from '../../domain/supervision/decision.ts'
+import { isOpen } from '../../domain/supervision/supervision.ts'
+import { matchingIds, shortIds } from '../../domain/text/id-prefix.ts'
+import { visibleText } from '../../domain/text/visible-text.ts'
 import type { SupervisedSession } from '../../supervision/sessions/take-step.ts'
 import { facts, oneLine } from './answer.ts'
 import type { Asked, CommandContext, CommandDesk } from './command-desk.ts'

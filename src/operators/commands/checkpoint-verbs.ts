@@ -1,9 +1,9 @@
 // Commands for checkpoints. A restore takes two commands: the first shows what would change, the second names the digest of that.
 
 import { ServerError } from '../../domain/errors.ts'
-import { matchingIds, shortIds } from '../../domain/id-prefix.ts'
-import type { Checkpoint } from '../../domain/supervision.ts'
-import { visibleText } from '../../domain/visible-text.ts'
+import type { Checkpoint } from '../../domain/supervision/supervision.ts'
+import { matchingIds, shortIds } from '../../domain/text/id-prefix.ts'
+import { visibleText } from '../../domain/text/visible-text.ts'
 import type { RestorePlan } from '../../supervision/checkpoints/restore-plan.ts'
 import { checkText } from '../../supervision/sessions/check-text.ts'
 import {

@@ -1,9 +1,9 @@
 // Commands that show the files of a workspace.
 
 import { basename, extname } from 'node:path/posix'
-import type { Caller } from '../../domain/decision.ts'
 import { ServerError } from '../../domain/errors.ts'
-import { visibleText } from '../../domain/visible-text.ts'
+import type { Caller } from '../../domain/supervision/decision.ts'
+import { visibleText } from '../../domain/text/visible-text.ts'
 import type { SupervisedSession } from '../../supervision/sessions/take-step.ts'
 import { isWorkspaceSession } from '../../supervision/sessions/workspace-session.ts'
 import { type FileList, type ListedEntry, listFiles, USUAL_DEPTH } from '../../supervision/workspace/list-files.ts'

@@ -1,5 +1,5 @@
-import { didYouMean } from '../../domain/did-you-mean.ts'
 import { ServerError } from '../../domain/errors.ts'
+import { didYouMean } from '../../domain/text/did-you-mean.ts'
 import { type Answer, type AnswerPart, heading, lines, oneLine, text } from './answer.ts'
 import type { Asked, CommandDesk } from './command-desk.ts'
 import { aliasSpec, type Category, categories, isVerb, type VerbSpec, verbs } from './verbs.ts'

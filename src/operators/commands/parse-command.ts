@@ -1,8 +1,8 @@
 // A line that a person has typed in a chat, often on a phone: “curly” quotes count as quotes, and a long dash as two short ones.
 
-import { didYouMean } from '../../domain/did-you-mean.ts'
 import { ServerError } from '../../domain/errors.ts'
-import { visibleText } from '../../domain/visible-text.ts'
+import { didYouMean } from '../../domain/text/did-you-mean.ts'
+import { visibleText } from '../../domain/text/visible-text.ts'
 import { aliasSpec, isVerb, type Verb, type VerbSpec, verbs } from './verbs.ts'
 
 export interface ParsedCommand {

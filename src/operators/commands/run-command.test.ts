@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import type { WorkspaceSettings } from '../../domain/supervision-settings.ts'
+import type { WorkspaceSettings } from '../../domain/settings/supervision-settings.ts'
 import { type LogLine, recordingLogger } from '../../domain/testing/recording-logger.ts'
 import { root as admin, agentIn, callOf } from '../../supervision/testing/open-desk.ts'
 import { makeWorkspace } from '../../supervision/testing/workspace.ts'

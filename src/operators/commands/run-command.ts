@@ -1,9 +1,9 @@
 // The way in: a line that an operator typed in a chat, and what to answer.
 
-import type { Caller } from '../../domain/decision.ts'
 import { ServerError } from '../../domain/errors.ts'
 import type { Logger } from '../../domain/logger.ts'
-import { visibleProse } from '../../domain/visible-text.ts'
+import type { Caller } from '../../domain/supervision/decision.ts'
+import { visibleProse } from '../../domain/text/visible-text.ts'
 import { type Answer, lines, says, text } from './answer.ts'
 import { listCheckpoints, restoreCheckpoint, saveCheckpoint } from './checkpoint-verbs.ts'
 import type { Asked, CommandContext, CommandDesk } from './command-desk.ts'

@@ -1,12 +1,12 @@
 // Commands for sessions and their agents.
 
-import type { Caller } from '../../domain/decision.ts'
 import { ServerError } from '../../domain/errors.ts'
-import { shortIds } from '../../domain/id-prefix.ts'
 import { isSupervised, type PersonRecord } from '../../domain/records/record.ts'
-import type { SupervisedStatus } from '../../domain/supervision.ts'
-import type { WorkspaceSettings } from '../../domain/supervision-settings.ts'
-import { visibleCode, visibleText } from '../../domain/visible-text.ts'
+import type { WorkspaceSettings } from '../../domain/settings/supervision-settings.ts'
+import type { Caller } from '../../domain/supervision/decision.ts'
+import type { SupervisedStatus } from '../../domain/supervision/supervision.ts'
+import { shortIds } from '../../domain/text/id-prefix.ts'
+import { visibleCode, visibleText } from '../../domain/text/visible-text.ts'
 import type { CommandResult } from '../../supervision/commands/run-command.ts'
 import type { InboxPlace } from '../../supervision/inbox/inbox.ts'
 import { describeInShort } from '../../supervision/records/describe-record.ts'

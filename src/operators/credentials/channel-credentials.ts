@@ -1,8 +1,8 @@
 // Reads the credentials that the configured channels need. Where no channel needs one, nobody asks the keychain.
 
-import type { ChannelSettings } from '../../domain/channel-settings.ts'
 import { ServerError } from '../../domain/errors.ts'
-import type { SupervisionSettings } from '../../domain/supervision-settings.ts'
+import type { ChannelSettings } from '../../domain/settings/channel-settings.ts'
+import type { SupervisionSettings } from '../../domain/settings/supervision-settings.ts'
 import { channels } from '../channels.ts'
 import { type CredentialSources, findCredential } from './credentials.ts'
 

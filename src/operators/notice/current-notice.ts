@@ -1,7 +1,7 @@
 // What a delivery has to show now. The record may have changed since the item was made, so only its present state counts.
 
-import type { Delivery } from '../../domain/delivery.ts'
 import { isWaiting } from '../../domain/records/record.ts'
+import type { Delivery } from '../../domain/supervision/delivery.ts'
 import { sha256 } from '../../json/digest.ts'
 import type { ConsoleLink } from '../console-link.ts'
 import type { OperatorDesk } from '../operator.ts'

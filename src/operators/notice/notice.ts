@@ -1,10 +1,10 @@
 // What a phone shows about something that waits: which agent, what kind of question, which tool, which risk. Never arguments, and
 // nothing that an agent wrote: a notification goes through the servers of others and lies on a locked screen. The link leads to the rest.
 
-import type { FeedItem } from '../../domain/feed.ts'
+import type { Risk } from '../../domain/agent/tool-settings.ts'
 import { isSupervised, NOBODY_WAITS, nobodyWaitsSince, type PersonRecord } from '../../domain/records/record.ts'
-import type { Risk } from '../../domain/tool-settings.ts'
-import { visibleText } from '../../domain/visible-text.ts'
+import type { FeedItem } from '../../domain/session/feed.ts'
+import { visibleText } from '../../domain/text/visible-text.ts'
 import { describeInShort } from '../../supervision/records/describe-record.ts'
 import type { RecordOutcome, RecordView } from '../../supervision/records/record-view.ts'
 import type { ConsoleLink } from '../console-link.ts'

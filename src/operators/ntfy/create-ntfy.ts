@@ -1,8 +1,8 @@
 // Notices on a phone through an ntfy server, one topic for each operator. Whoever knows the topic can read it, and often also write to it:
 // so nothing can be decided there, and its one button opens the console.
 
+import type { Risk } from '../../domain/agent/tool-settings.ts'
 import { isRecord } from '../../domain/is-record.ts'
-import type { Risk } from '../../domain/tool-settings.ts'
 import type { ChannelParts, OpenedChannels } from '../channel-parts.ts'
 import type { Notice } from '../notice/notice.ts'
 import type { CreateChannel } from '../operator.ts'

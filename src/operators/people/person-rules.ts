@@ -1,9 +1,9 @@
 // What one operator is told, and from when on. Pure: channels to single people (ntfy, Web Push) ask it for each item of the feed.
 
-import type { NotifyKind } from '../../domain/channel-settings.ts'
-import type { FeedItem } from '../../domain/feed.ts'
 import { recordKinds } from '../../domain/records/record-kinds.ts'
-import type { EscalationSettings, OperatorSettings } from '../../domain/supervision-settings.ts'
+import type { FeedItem } from '../../domain/session/feed.ts'
+import type { NotifyKind } from '../../domain/settings/channel-settings.ts'
+import type { EscalationSettings, OperatorSettings } from '../../domain/settings/supervision-settings.ts'
 import { configuredOperators } from '../../supervision/sessions/configured-operators.ts'
 import { isNews } from '../notice/notice.ts'
 import type { OperatorChannel } from '../operator.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
-import type { NotifySettings } from '../../domain/channel-settings.ts'
 import { silentLogger } from '../../domain/logger.ts'
 import type { Approval, PersonRecord } from '../../domain/records/record.ts'
+import type { NotifySettings } from '../../domain/settings/channel-settings.ts'
 import { testOperator } from '../../domain/testing/test-operator.ts'
 import { createFeed } from '../../engine/feed.ts'
 import { createTestClock, openLog } from '../../log/testing/open-log.ts'

@@ -1,6 +1,6 @@
 // A channel to one operator who only reads there. What all such channels have in common; each knows how its service shows a notice.
 
-import type { OperatorSettings } from '../../domain/supervision-settings.ts'
+import type { OperatorSettings } from '../../domain/settings/supervision-settings.ts'
 import type { ChannelParts } from '../channel-parts.ts'
 import { currentNotice } from '../notice/current-notice.ts'
 import { digestOf, type Notice } from '../notice/notice.ts'

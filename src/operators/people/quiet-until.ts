@@ -1,6 +1,6 @@
 // When an operator does not want to be disturbed: from one time of day to another, in their own time zone.
 
-import type { QuietHours } from '../../domain/channel-settings.ts'
+import type { QuietHours } from '../../domain/settings/channel-settings.ts'
 
 const MINUTE_MS = 60_000
 const DAY_MINUTES = 24 * 60

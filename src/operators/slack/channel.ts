@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { httpUrl, slackChannelId, slackUserId } from '../../config/settings/channel-values.ts'
 import { fileSetting } from '../../config/settings/setting.ts'
 import { key } from '../../config/source/schema-key.ts'
-import type { OperatorSettings } from '../../domain/supervision-settings.ts'
+import type { OperatorSettings } from '../../domain/settings/supervision-settings.ts'
 import { channelKind } from '../channel-kind.ts'
 
 const slackDetails = ['minimal', 'standard', 'verbose'] as const

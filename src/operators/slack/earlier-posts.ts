@@ -1,7 +1,7 @@
 // Finds what an earlier try has posted: Slack may have taken a message without our knowing it.
 
-import type { QueuedDelivery } from '../../domain/delivery.ts'
-import type { SessionRecord } from '../../domain/session.ts'
+import type { SessionRecord } from '../../domain/session/session.ts'
+import type { QueuedDelivery } from '../../domain/supervision/delivery.ts'
 import type { OutboxReads } from '../../store/ports/outbox.ts'
 import { createTurns } from '../../supervision/sessions/turns.ts'
 import { unlessAborted } from '../unless-aborted.ts'

@@ -1,9 +1,9 @@
 // Calls the people in Slack whom `operators.escalation` names, once a question has waited that long. Each step is a channel of its own:
 // its outbox holds the question until then, also over a restart.
 
-import type { FeedItem } from '../../domain/feed.ts'
 import { isWaiting } from '../../domain/records/record.ts'
-import type { EscalationSettings } from '../../domain/supervision-settings.ts'
+import type { FeedItem } from '../../domain/session/feed.ts'
+import type { EscalationSettings } from '../../domain/settings/supervision-settings.ts'
 import { DeliveryFailed, type OperatorChannel } from '../operator.ts'
 import { callMessage } from './cards/messages.ts'
 import { createEarlierPosts } from './earlier-posts.ts'

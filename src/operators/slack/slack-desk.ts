@@ -1,7 +1,7 @@
 // What the rooms need to know of the records that they show, and how they show them.
 
 import type { PersonRecord } from '../../domain/records/record.ts'
-import type { SessionRecord } from '../../domain/session.ts'
+import type { SessionRecord } from '../../domain/session/session.ts'
 import type { ReadDiff } from '../../supervision/approvals/read-diff.ts'
 import { describe } from '../../supervision/records/describe-record.ts'
 import type { RecordView } from '../../supervision/records/record-view.ts'

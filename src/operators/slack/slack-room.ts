@@ -1,11 +1,11 @@
 // One room of Slack as a channel: the threads of its sessions with their cards, summaries, and what the whole room has to know.
 
 import type { Clock } from '../../domain/clock.ts'
-import type { Delivery } from '../../domain/delivery.ts'
-import type { FeedItem } from '../../domain/feed.ts'
 import type { Logger } from '../../domain/logger.ts'
-import type { SessionRecord } from '../../domain/session.ts'
-import type { EscalationSettings } from '../../domain/supervision-settings.ts'
+import type { FeedItem } from '../../domain/session/feed.ts'
+import type { SessionRecord } from '../../domain/session/session.ts'
+import type { EscalationSettings } from '../../domain/settings/supervision-settings.ts'
+import type { Delivery } from '../../domain/supervision/delivery.ts'
 import type { SessionLog } from '../../log/session-log.ts'
 import type { OutboxReads } from '../../store/ports/outbox.ts'
 import type { Together } from '../../supervision/together.ts'

@@ -2,7 +2,7 @@
 
 import type { Clock } from '../../domain/clock.ts'
 import type { Logger } from '../../domain/logger.ts'
-import type { SessionRecord } from '../../domain/session.ts'
+import type { SessionRecord } from '../../domain/session/session.ts'
 import type { SessionLog } from '../../log/session-log.ts'
 import type { OutboxReads } from '../../store/ports/outbox.ts'
 import { createTurns } from '../../supervision/sessions/turns.ts'

@@ -3,7 +3,7 @@
 import { EventEmitter } from 'node:events'
 import { onTestFinished } from 'vitest'
 import { createSystemClock } from '../../domain/clock.ts'
-import type { Caller } from '../../domain/decision.ts'
+import type { Caller } from '../../domain/supervision/decision.ts'
 import { createCheckpoints } from '../../supervision/checkpoints/create-checkpoints.ts'
 import { createSessionCheckpoints } from '../../supervision/checkpoints/session-checkpoints.ts'
 import { createSessionCommands } from '../../supervision/commands/session-commands.ts'

@@ -1,7 +1,7 @@
 // A channel to a service in memory, which keeps its messages and can be made to fail.
 
-import type { Decision } from '../../domain/decision.ts'
-import type { FeedItem } from '../../domain/feed.ts'
+import type { FeedItem } from '../../domain/session/feed.ts'
+import type { Decision } from '../../domain/supervision/decision.ts'
 import { DeliveryFailed, type OperatorChannel, type OperatorDesk } from '../operator.ts'
 
 /** How the service answers: it works, fails, asks to come later, refuses for good, or never answers. */

@@ -1,8 +1,8 @@
 // Records of all kinds that wait for a person, and deliveries about them.
 
-import type { Delivery } from '../../domain/delivery.ts'
-import type { FeedItem } from '../../domain/feed.ts'
 import type { Alert, Approval, PersonRecord, Prompt, Standby } from '../../domain/records/record.ts'
+import type { FeedItem } from '../../domain/session/feed.ts'
+import type { Delivery } from '../../domain/supervision/delivery.ts'
 import type { OperatorDesk } from '../operator.ts'
 
 const shared = {

@@ -2,7 +2,7 @@
 // read. Nothing can be decided in a notification: it opens the console.
 
 import type { Logger } from '../../domain/logger.ts'
-import type { PushSubscription } from '../../domain/push-subscription.ts'
+import type { PushSubscription } from '../../domain/supervision/push-subscription.ts'
 import type { ChannelParts, OpenedChannels } from '../channel-parts.ts'
 import type { Notice } from '../notice/notice.ts'
 import { type CreateChannel, DeliveryFailed } from '../operator.ts'

@@ -2,16 +2,16 @@
 
 import { z } from 'zod'
 import type { Clock } from '../../domain/clock.ts'
-import type { Caller } from '../../domain/decision.ts'
 import { ServerError } from '../../domain/errors.ts'
 import { isLoopback } from '../../domain/is-loopback.ts'
 import type { Logger } from '../../domain/logger.ts'
+import type { OperatorSettings } from '../../domain/settings/supervision-settings.ts'
+import type { Caller } from '../../domain/supervision/decision.ts'
 import {
   MOST_PUSH_SUBSCRIPTIONS,
   type NewPushSubscription,
   type PushSubscription,
-} from '../../domain/push-subscription.ts'
-import type { OperatorSettings } from '../../domain/supervision-settings.ts'
+} from '../../domain/supervision/push-subscription.ts'
 import { sha256 } from '../../json/digest.ts'
 import type { SessionLog } from '../../log/session-log.ts'
 import type { OutboxReads } from '../../store/ports/outbox.ts'

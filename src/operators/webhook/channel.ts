@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { KINDS_TEXT, kindList } from '../../config/settings/channel-values.ts'
 import { fileSetting } from '../../config/settings/setting.ts'
 import { key, reporter } from '../../config/source/schema-key.ts'
-import { notifyKinds } from '../../domain/channel-settings.ts'
+import { notifyKinds } from '../../domain/settings/channel-settings.ts'
 import { type ChannelCheck, type CheckParts, channelKind } from '../channel-kind.ts'
 
 const webhook = () =>

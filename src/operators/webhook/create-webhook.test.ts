@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { notifyKinds } from '../../domain/channel-settings.ts'
 import { createSystemClock } from '../../domain/clock.ts'
-import type { FeedItem } from '../../domain/feed.ts'
+import type { FeedItem } from '../../domain/session/feed.ts'
+import { notifyKinds } from '../../domain/settings/channel-settings.ts'
 import { feedView } from '../../protocols/manage/events/feed-view.ts'
 import { describeOperator } from '../operator.contract.ts'
 import {

@@ -1,7 +1,7 @@
 // Posts what changes to an address of the settings, signed. The receiver is a program: it gets every change, not the present state.
 
 import { isoTime } from '../../domain/clock.ts'
-import type { Delivery } from '../../domain/delivery.ts'
+import type { Delivery } from '../../domain/supervision/delivery.ts'
 import { traceHeaders } from '../../domain/telemetry.ts'
 import type { ChannelParts, OpenedChannels } from '../channel-parts.ts'
 import { DeliveryFailed, type OperatorChannel } from '../operator.ts'

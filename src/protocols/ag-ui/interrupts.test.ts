@@ -1,6 +1,6 @@
 import { EventSchema } from '@ag-ui/core/schemas'
 import { describe, expect, test } from 'vitest'
-import { sameForEveryRisk } from '../../domain/quorum.ts'
+import { sameForEveryRisk } from '../../domain/supervision/quorum.ts'
 import { outline, type TestEngineOptions, testAgent, testTool } from '../../engine/testing/open-engine.ts'
 import type { ModelRequest } from '../../models/model.ts'
 import { asAda, asOperator, eventsOf, openDoors, refusalOf } from '../testing/open-doors.ts'

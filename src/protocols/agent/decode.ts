@@ -2,7 +2,7 @@
 
 import { z } from 'zod'
 import { ServerError } from '../../domain/errors.ts'
-import { fileLimits } from '../../domain/file.ts'
+import { fileLimits } from '../../domain/session/file.ts'
 import type { MultipartFile, MultipartPart } from '../../http/body/multipart.ts'
 import { MessageSchema } from '../shared/request/message-limits.ts'
 import { type SentFile, SentFilesSchema, sentFiles } from '../shared/request/sent-file.ts'

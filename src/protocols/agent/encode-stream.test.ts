@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import type { RunEvent } from '../../domain/event.ts'
-import type { RunRecord } from '../../domain/run.ts'
+import type { RunEvent } from '../../domain/session/event.ts'
+import type { RunRecord } from '../../domain/session/run.ts'
 import { streamProblem } from '../shared/answer/answer-failure.ts'
 import { createStreamEncoder } from './encode-stream.ts'
 

@@ -2,9 +2,16 @@
 // that needs these uses AG-UI.
 
 import type { ServerError } from '../../domain/errors.ts'
-import type { RunEvent, RunEventOf, RunEventType } from '../../domain/event.ts'
-import type { RunRecord } from '../../domain/run.ts'
-import { BETWEEN_MESSAGES, errorOf, isBrokenOff, isFailedResult, outcomeOf, waitsFor } from '../../domain/run-answer.ts'
+import type { RunEvent, RunEventOf, RunEventType } from '../../domain/session/event.ts'
+import type { RunRecord } from '../../domain/session/run.ts'
+import {
+  BETWEEN_MESSAGES,
+  errorOf,
+  isBrokenOff,
+  isFailedResult,
+  outcomeOf,
+  waitsFor,
+} from '../../domain/session/run-answer.ts'
 import type { Problem } from '../../http/problem.ts'
 import { failureOf } from '../shared/answer/answer-failure.ts'
 import type { AnswerEncoder } from '../shared/answer/stream-answer.ts'

@@ -1,8 +1,8 @@
 // Encodes a run for the agent routes. Pure.
 
-import type { TokenUsage } from '../../domain/event.ts'
-import type { RunRecord } from '../../domain/run.ts'
-import type { RunAnswer } from '../../domain/run-answer.ts'
+import type { TokenUsage } from '../../domain/session/event.ts'
+import type { RunRecord } from '../../domain/session/run.ts'
+import type { RunAnswer } from '../../domain/session/run-answer.ts'
 import type { ChatAnswer, TokensUsed, Waiting } from './schema.ts'
 
 export function chatResponse(answer: RunAnswer, messageId: string, sessionId: string): ChatAnswer {

@@ -1,5 +1,5 @@
 import { ServerError } from '../../domain/errors.ts'
-import { LOCAL_USER } from '../../domain/session.ts'
+import { LOCAL_USER } from '../../domain/session/session.ts'
 import { validBody } from '../shared/request/validate.ts'
 import { ChatRequestSchema } from './schema.ts'
 

@@ -1,4 +1,4 @@
-import { visibleText } from '../../domain/visible-text.ts'
+import { visibleText } from '../../domain/text/visible-text.ts'
 import type { AgentIdentity } from '../../supervision/sessions/supervised-sessions.ts'
 import type { McpAgent } from './tool-table.ts'
 

@@ -2,7 +2,7 @@
 
 import { z } from 'zod'
 import { promptTypes } from '../../domain/records/record.ts'
-import { operationalModes } from '../../domain/supervision.ts'
+import { operationalModes } from '../../domain/supervision/supervision.ts'
 import type { AgentCall, AgentDesk, DeskAnswer } from '../../supervision/desk/agent-desk.ts'
 import { agentIdentity } from './agent-identity.ts'
 import type { McpCallContext, McpTool, McpToolAnswer } from './tool-table.ts'

@@ -7,7 +7,7 @@ import { type EventStore, type McpServer, WebStandardStreamableHTTPServerTranspo
 import type { Clock } from '../../domain/clock.ts'
 import { ServerError } from '../../domain/errors.ts'
 import { isRecord } from '../../domain/is-record.ts'
-import type { McpConnection } from '../../domain/supervision.ts'
+import type { McpConnection } from '../../domain/supervision/supervision.ts'
 import type { McpConnections } from '../../supervision/sessions/mcp-connections.ts'
 import { createEventStore, type McpEventStore, type Post } from './event-store.ts'
 

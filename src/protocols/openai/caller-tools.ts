@@ -2,7 +2,7 @@
 
 import { z } from 'zod'
 import { type InputProblem, ServerError } from '../../domain/errors.ts'
-import type { RunInput } from '../../domain/run.ts'
+import type { RunInput } from '../../domain/session/run.ts'
 import { type BroughtTool, decodeClientTools } from '../shared/request/client-tools.ts'
 
 const functionShape = {

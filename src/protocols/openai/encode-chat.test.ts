@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import type { RunEvent } from '../../domain/event.ts'
 import type { ClientCall } from '../../domain/records/record.ts'
-import { createRunFold } from '../../domain/run-answer.ts'
+import type { RunEvent } from '../../domain/session/event.ts'
+import { createRunFold } from '../../domain/session/run-answer.ts'
 import { ChatChunkSchema, ChatCompletionSchema } from './chat-schema.ts'
 import { chatCompletion, createChatEncoder } from './encode-chat.ts'
 

@@ -1,9 +1,9 @@
 // Encodes a run as a chat completion, whole or in chunks. Pure.
 
-import type { RunEventType, TerminalEvent } from '../../domain/event.ts'
 import type { ClientCall } from '../../domain/records/record.ts'
-import type { RunRecord } from '../../domain/run.ts'
-import { BETWEEN_MESSAGES, type RunAnswer } from '../../domain/run-answer.ts'
+import type { RunEventType, TerminalEvent } from '../../domain/session/event.ts'
+import type { RunRecord } from '../../domain/session/run.ts'
+import { BETWEEN_MESSAGES, type RunAnswer } from '../../domain/session/run-answer.ts'
 import type { ClientCallEncoder } from './answer-run.ts'
 import type { ChatChunk, ChatCompletion } from './chat-schema.ts'
 import { type Ending, endingOf, endingOfEvent } from './ending.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import type { RunEvent } from '../../domain/event.ts'
 import type { ClientCall } from '../../domain/records/record.ts'
+import type { RunEvent } from '../../domain/session/event.ts'
 import { createResponseEncoder } from './encode-response.ts'
 import { outputItem, outputText, responseObject } from './response-object.ts'
 import { ResponseEventSchema } from './response-schema.ts'

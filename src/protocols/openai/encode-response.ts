@@ -1,8 +1,8 @@
 // Encodes the events of a run as the typed events of a response. Pure.
 
-import type { RunEventType, TerminalEvent } from '../../domain/event.ts'
 import type { ClientCall } from '../../domain/records/record.ts'
-import { isBrokenOff } from '../../domain/run-answer.ts'
+import type { RunEventType, TerminalEvent } from '../../domain/session/event.ts'
+import { isBrokenOff } from '../../domain/session/run-answer.ts'
 import type { SseEvent } from '../../http/sse.ts'
 import type { ClientCallEncoder } from './answer-run.ts'
 import { endingOfEvent } from './ending.ts'

@@ -1,9 +1,9 @@
 // Encodes a response as one object: the whole answer, and the content of the first and last events of a stream. Pure.
 
-import type { TokenUsage } from '../../domain/event.ts'
 import type { ClientCall } from '../../domain/records/record.ts'
-import type { RunRecord } from '../../domain/run.ts'
-import type { RunAnswer } from '../../domain/run-answer.ts'
+import type { TokenUsage } from '../../domain/session/event.ts'
+import type { RunRecord } from '../../domain/session/run.ts'
+import type { RunAnswer } from '../../domain/session/run-answer.ts'
 import { formatView } from './answer-format.ts'
 import type { ResponseRequest } from './decode-response.ts'
 import { type Ending, endingOf } from './ending.ts'

@@ -2,7 +2,7 @@
 
 import { ServerError } from '../../domain/errors.ts'
 import { isRecord } from '../../domain/is-record.ts'
-import type { RunRecord } from '../../domain/run.ts'
+import type { RunRecord } from '../../domain/session/run.ts'
 import type { Engine } from '../../engine/engine.ts'
 import { clientCalls } from '../shared/answer/client-calls.ts'
 import { readAnswer } from '../shared/answer/collect-answer.ts'

@@ -2,8 +2,8 @@
 
 import { ServerError } from '../../domain/errors.ts'
 import type { Ids } from '../../domain/ids.ts'
-import { type ToolCall, textOf } from '../../domain/message.ts'
-import type { NewMessage, RunInput } from '../../domain/run.ts'
+import { type ToolCall, textOf } from '../../domain/session/message.ts'
+import type { NewMessage, RunInput } from '../../domain/session/run.ts'
 import type { Engine } from '../../engine/engine.ts'
 import { refuseMany } from '../shared/request/message-limits.ts'
 import type { SentFile } from '../shared/request/sent-file.ts'

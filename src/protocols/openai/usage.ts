@@ -1,4 +1,4 @@
-import type { TokenUsage } from '../../domain/event.ts'
+import type { TokenUsage } from '../../domain/session/event.ts'
 import type { ChatUsage } from './chat-schema.ts'
 import type { ResponseUsage } from './response-schema.ts'
 

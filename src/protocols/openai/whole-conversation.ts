@@ -2,7 +2,7 @@
 // goes on there.
 
 import { createHash } from 'node:crypto'
-import { afterTurn, newConversation } from '../../domain/conversation.ts'
+import { afterTurn, newConversation } from '../../domain/session/conversation.ts'
 import type { SentFile } from '../shared/request/sent-file.ts'
 import { firstNew, isFilled, type Turn } from './turns.ts'
 

@@ -1,4 +1,4 @@
-import type { DeclaredDoor } from '../../domain/door.ts'
+import type { DeclaredDoor } from '../../domain/settings/door.ts'
 
 export const rest = {
   name: 'rest',

@@ -1,6 +1,6 @@
 import { AgentCapabilitiesSchema } from '@ag-ui/core/schemas'
 import { describe, expect, test } from 'vitest'
-import type { FunctionToolSettings } from '../../domain/tool-settings.ts'
+import type { FunctionToolSettings } from '../../domain/agent/tool-settings.ts'
 import { testAgent, testTool } from '../../engine/testing/open-engine.ts'
 import { capabilitiesOf } from './capabilities.ts'
 

@@ -1,5 +1,5 @@
 import type { AgentCapabilities } from '@ag-ui/core'
-import type { AgentDefinition } from '../../domain/agent.ts'
+import type { AgentDefinition } from '../../domain/agent/agent.ts'
 import type { Engine } from '../../engine/engine.ts'
 
 type Tools = Awaited<ReturnType<Engine['agents']['tools']>>

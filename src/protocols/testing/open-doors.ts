@@ -1,8 +1,8 @@
 // The AG-UI, CopilotKit and management routes over a real socket, on a real engine and store, with a model that the test controls.
 
-import type { AuditRecord } from '../../domain/audit.ts'
-import type { RunEvent } from '../../domain/event.ts'
 import { silentLogger } from '../../domain/logger.ts'
+import type { RunEvent } from '../../domain/session/event.ts'
+import type { AuditRecord } from '../../domain/supervision/audit.ts'
 import type { TestEngineOptions } from '../../engine/testing/open-engine.ts'
 import type { Route } from '../../http/route.ts'
 import {

@@ -1,7 +1,7 @@
 // The routes of an agent whose tools need approval, with the real gate.
 
 import { createSystemClock } from '../../domain/clock.ts'
-import type { RunEventOf } from '../../domain/event.ts'
+import type { RunEventOf } from '../../domain/session/event.ts'
 import { type TestEngineOptions, testAgent, testTool } from '../../engine/testing/open-engine.ts'
 import { openTestStore } from '../../store/sqlite/testing/open-test-store.ts'
 import { asLocalUser, eventsOf, openDoors } from './open-doors.ts'

@@ -3,7 +3,7 @@
 import type { Clock } from '../../domain/clock.ts'
 import { ServerError, sessionNotFound } from '../../domain/errors.ts'
 import type { Ids } from '../../domain/ids.ts'
-import type { SessionRecord } from '../../domain/session.ts'
+import type { SessionRecord } from '../../domain/session/session.ts'
 import type { Engine } from '../../engine/engine.ts'
 import type { AcceptedRun } from '../../engine/ports/runs.ts'
 import type { Reply, Request } from '../../http/route.ts'

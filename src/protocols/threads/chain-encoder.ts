@@ -2,9 +2,9 @@
 
 import { ServerError } from '../../domain/errors.ts'
 import type { ClientCall } from '../../domain/records/record.ts'
-import type { RunRecord } from '../../domain/run.ts'
-import { type RunAnswer, waitsFor } from '../../domain/run-answer.ts'
-import type { SessionRecord } from '../../domain/session.ts'
+import type { RunRecord } from '../../domain/session/run.ts'
+import { type RunAnswer, waitsFor } from '../../domain/session/run-answer.ts'
+import type { SessionRecord } from '../../domain/session/session.ts'
 import type { Engine } from '../../engine/engine.ts'
 import { ClientGone } from '../../http/client-gone.ts'
 import type { Request } from '../../http/route.ts'

@@ -1,9 +1,9 @@
 // Encodes the messages of a thread.
 
 import { isoTime } from '../../domain/clock.ts'
-import { type StoredMessage, textOf } from '../../domain/message.ts'
-import type { RunRecord } from '../../domain/run.ts'
-import { type AnswerToolCall, durationIn, parseArguments, type RunAnswer } from '../../domain/run-answer.ts'
+import { type StoredMessage, textOf } from '../../domain/session/message.ts'
+import type { RunRecord } from '../../domain/session/run.ts'
+import { type AnswerToolCall, durationIn, parseArguments, type RunAnswer } from '../../domain/session/run-answer.ts'
 import { jsonProblem } from '../../json/json-limits.ts'
 import type { ChatMessage, ToolUse } from './schema.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { RunEvent } from '../../domain/event.ts'
+import type { RunEvent } from '../../domain/session/event.ts'
 import { newRun, newSession } from '../../store/contract/samples.contract.ts'
 import { createThreadEncoder } from './encode.ts'
 import { ThreadEventSchema } from './schema.ts'

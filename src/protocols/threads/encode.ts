@@ -2,11 +2,11 @@
 // which the last event contains.
 
 import { isoTime } from '../../domain/clock.ts'
-import type { Fact } from '../../domain/entry.ts'
-import type { RunEvent, RunEventOf, RunEventType } from '../../domain/event.ts'
-import { textOf } from '../../domain/message.ts'
 import type { ClientCall } from '../../domain/records/record.ts'
-import type { RunRecord } from '../../domain/run.ts'
+import type { Fact } from '../../domain/session/entry.ts'
+import type { RunEvent, RunEventOf, RunEventType } from '../../domain/session/event.ts'
+import { textOf } from '../../domain/session/message.ts'
+import type { RunRecord } from '../../domain/session/run.ts'
 import {
   BETWEEN_MESSAGES,
   createRunFold,
@@ -18,8 +18,8 @@ import {
   type RunAnswer,
   type ToolResult,
   waitsFor,
-} from '../../domain/run-answer.ts'
-import type { SessionRecord } from '../../domain/session.ts'
+} from '../../domain/session/run-answer.ts'
+import type { SessionRecord } from '../../domain/session/session.ts'
 import type { AnswerEncoder } from '../shared/answer/stream-answer.ts'
 import { answerMessage, requestMetadata, resultValue } from './chat-message.ts'
 import { errorKind } from './error-shape.ts'

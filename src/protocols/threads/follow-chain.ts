@@ -2,12 +2,12 @@
 // chain is one stream, which also enforces the time limit of the client.
 
 import { type Clock, sleep } from '../../domain/clock.ts'
-import type { Entry } from '../../domain/entry.ts'
 import { ServerError } from '../../domain/errors.ts'
-import { isTerminalText, type RunEventOf, typeOfEventText } from '../../domain/event.ts'
 import type { Logger } from '../../domain/logger.ts'
-import type { RunRecord } from '../../domain/run.ts'
-import { waitsFor } from '../../domain/run-answer.ts'
+import type { Entry } from '../../domain/session/entry.ts'
+import { isTerminalText, type RunEventOf, typeOfEventText } from '../../domain/session/event.ts'
+import type { RunRecord } from '../../domain/session/run.ts'
+import { waitsFor } from '../../domain/session/run-answer.ts'
 import type { Engine } from '../../engine/engine.ts'
 import { beforeFirst, isOver } from '../shared/events/stream-events.ts'
 

@@ -2,7 +2,7 @@
 
 import { z } from 'zod'
 import { isoTime } from '../../domain/clock.ts'
-import type { StoredMessage } from '../../domain/message.ts'
+import type { StoredMessage } from '../../domain/session/message.ts'
 import type { Engine } from '../../engine/engine.ts'
 import { answer } from '../../http/describe-answer.ts'
 import type { Reply, Request, Route } from '../../http/route.ts'

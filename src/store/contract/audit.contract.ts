@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { AuditEntry } from '../../domain/audit.ts'
+import type { AuditEntry } from '../../domain/supervision/audit.ts'
 import { emptyChain, verifyChain } from '../audit-chain.ts'
 import type { Store } from '../store.ts'
 import {

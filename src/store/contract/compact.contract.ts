@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import type { RunRecord } from '../../domain/run.ts'
-import type { SessionRecord } from '../../domain/session.ts'
+import type { RunRecord } from '../../domain/session/run.ts'
+import type { SessionRecord } from '../../domain/session/session.ts'
 import type { StoredEntry } from '../ports/entry.ts'
 import type { CompactSession, ImportSession } from '../ports/sessions.ts'
 import type { Store } from '../store.ts'

@@ -1,7 +1,7 @@
 // Everything that can be read from a store, for tests that compare stores.
 
-import { parseSearch } from '../../domain/search-words.ts'
-import { sessionActivities } from '../../domain/session-overview.ts'
+import { parseSearch } from '../../domain/session/search-words.ts'
+import { sessionActivities } from '../../domain/session/session-overview.ts'
 import { usageGroups } from '../ports/usage.ts'
 import type { Store } from '../store.ts'
 import type { RandomCommands } from './random-commands.contract.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { FeedItem } from '../../domain/feed.ts'
+import type { FeedItem } from '../../domain/session/feed.ts'
 import { FEED_MS } from '../ports/feed.ts'
 import type { PurgeSessions } from '../ports/sessions.ts'
 import type { Store } from '../store.ts'

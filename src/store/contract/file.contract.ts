@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { FileRecord } from '../../domain/file.ts'
+import type { FileRecord } from '../../domain/session/file.ts'
 import type { Store } from '../store.ts'
 import {
   accept,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { Grant } from '../../domain/grant.ts'
+import type { Grant } from '../../domain/supervision/grant.ts'
 import type { Store } from '../store.ts'
 import {
   ACCEPTED,

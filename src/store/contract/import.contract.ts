@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest'
-import { type AuditEntry, importedMain, MAIN_CHAIN } from '../../domain/audit.ts'
+import { type AuditEntry, importedMain, MAIN_CHAIN } from '../../domain/supervision/audit.ts'
 import {
   agentsProposalId,
   type Checkpoint,
   type Instruction,
   type PolicyPin,
   type Proposal,
-} from '../../domain/supervision.ts'
+} from '../../domain/supervision/supervision.ts'
 import { emptyChain, nextEntry } from '../audit-chain.ts'
 import type { UsageRow } from '../ports/usage.ts'
 import {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { ACTIVITIES, type StoredMessage } from '../../domain/message.ts'
+import { ACTIVITIES, type StoredMessage } from '../../domain/session/message.ts'
 import {
   accept,
   acceptedRun,

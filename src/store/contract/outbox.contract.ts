@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import type { QueuedDelivery } from '../../domain/delivery.ts'
-import type { FeedItem } from '../../domain/feed.ts'
+import type { FeedItem } from '../../domain/session/feed.ts'
+import type { QueuedDelivery } from '../../domain/supervision/delivery.ts'
 import { MOST_LINES, OUTBOX_ITEMS, type QueueLine, type SettleDelivery, type TakeDeliveries } from '../ports/outbox.ts'
 import type { Store } from '../store.ts'
 import {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { decisionRecord } from '../../domain/approval-audit.ts'
 import type { WaitAnswer } from '../../domain/records/record.ts'
+import { decisionRecord } from '../../domain/supervision/approval-audit.ts'
 import type { Store } from '../store.ts'
 import {
   accept,

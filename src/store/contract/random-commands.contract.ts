@@ -1,11 +1,11 @@
 // Random commands, as a busy server with strange clients would send them. The same seed gives the same commands, as long as the store
 // answers the same.
 
-import type { StoredMessage } from '../../domain/message.ts'
 import type { AnyRecord, SupervisedApproval, WaitAnswer } from '../../domain/records/record.ts'
-import { isFinished, type RunRecord } from '../../domain/run.ts'
-import type { SessionRecord } from '../../domain/session.ts'
-import type { Instruction, SupervisedStatus } from '../../domain/supervision.ts'
+import type { StoredMessage } from '../../domain/session/message.ts'
+import { isFinished, type RunRecord } from '../../domain/session/run.ts'
+import type { SessionRecord } from '../../domain/session/session.ts'
+import type { Instruction, SupervisedStatus } from '../../domain/supervision/supervision.ts'
 import type { Command, Result } from '../ports/command.ts'
 import type { NewEntry } from '../ports/entry.ts'
 import type { Supervise } from '../ports/supervised.ts'

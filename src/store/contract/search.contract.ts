@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import type { StoredMessage } from '../../domain/message.ts'
-import { parseSearch } from '../../domain/search-words.ts'
-import type { SessionRecord } from '../../domain/session.ts'
+import type { StoredMessage } from '../../domain/session/message.ts'
+import { parseSearch } from '../../domain/session/search-words.ts'
+import type { SessionRecord } from '../../domain/session/session.ts'
 import type { SearchQuery } from '../ports/search.ts'
 import type { Store } from '../store.ts'
 import {

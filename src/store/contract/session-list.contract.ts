@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { SessionActivity } from '../../domain/session-overview.ts'
+import type { SessionActivity } from '../../domain/session/session-overview.ts'
 import type { SessionQuery } from '../ports/sessions.ts'
 import type { Store } from '../store.ts'
 import {

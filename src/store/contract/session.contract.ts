@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { SessionRecord } from '../../domain/session.ts'
+import type { SessionRecord } from '../../domain/session/session.ts'
 import type { Store } from '../store.ts'
 import {
   accept,

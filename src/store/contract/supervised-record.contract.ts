@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Alert, Prompt, Standby, SupervisedApproval, SupervisedRecord } from '../../domain/records/record.ts'
-import { MOST_PERMISSIONS, MOST_STEERING, MOST_TASKS } from '../../domain/supervision.ts'
+import { MOST_PERMISSIONS, MOST_STEERING, MOST_TASKS } from '../../domain/supervision/supervision.ts'
 import type { Supervise } from '../ports/supervised.ts'
 import type { Store } from '../store.ts'
 import {

@@ -1,8 +1,8 @@
 // Sessions of agents elsewhere, and what belongs to them.
 
 import type { SupervisedApproval } from '../../domain/records/record.ts'
-import type { SessionRecord } from '../../domain/session.ts'
-import type { Checkpoint, Instruction, Supervision } from '../../domain/supervision.ts'
+import type { SessionRecord } from '../../domain/session/session.ts'
+import type { Checkpoint, Instruction, Supervision } from '../../domain/supervision/supervision.ts'
 import type { Supervise } from '../ports/supervised.ts'
 import type { Store } from '../store.ts'
 import {

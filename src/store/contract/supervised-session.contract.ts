@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { mayBecome, type SupervisedStatus, supervisedStatuses } from '../../domain/supervision.ts'
+import { mayBecome, type SupervisedStatus, supervisedStatuses } from '../../domain/supervision/supervision.ts'
 import type { Store } from '../store.ts'
 import {
   accept,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { TokenUsage } from '../../domain/event.ts'
+import type { TokenUsage } from '../../domain/session/event.ts'
 import { dayOf, USAGE_DAYS } from '../ports/usage.ts'
 import type { Store } from '../store.ts'
 import {

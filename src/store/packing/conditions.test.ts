@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { expect, test } from 'vitest'
 import { allKinds, recordKinds } from '../../domain/records/record-kinds.ts'
-import { activityOf, type SessionWork, sessionActivities } from '../../domain/session-overview.ts'
-import { supervisedStatuses } from '../../domain/supervision.ts'
+import { activityOf, type SessionWork, sessionActivities } from '../../domain/session/session-overview.ts'
+import { supervisedStatuses } from '../../domain/supervision/supervision.ts'
 import { activityConditions } from './conditions.ts'
 
 const either = [false, true]

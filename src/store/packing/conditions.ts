@@ -7,7 +7,7 @@ import {
   busyStatuses,
   endedStatuses,
   type SessionActivity,
-} from '../../domain/session-overview.ts'
+} from '../../domain/session/session-overview.ts'
 
 export const among = (words: readonly string[]): string => `IN (${words.map((word) => `'${word}'`).join(', ')})`
 

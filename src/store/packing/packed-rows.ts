@@ -1,6 +1,6 @@
 // How every store packs the entries of a log into rows: consecutive entries, one per line.
 
-import type { Entry, EntryKind } from '../../domain/entry.ts'
+import type { Entry, EntryKind } from '../../domain/session/entry.ts'
 import type { NewEntry, StoredEntry } from '../ports/entry.ts'
 
 /**

@@ -1,8 +1,8 @@
 // What every store does to the fields of records that have no column of their own, or that columns do not hold as they are.
 
-import type { Grant } from '../../domain/grant.ts'
-import type { MessageMark, StoredMessage } from '../../domain/message.ts'
 import type { AnyRecord } from '../../domain/records/record.ts'
+import type { MessageMark, StoredMessage } from '../../domain/session/message.ts'
+import type { Grant } from '../../domain/supervision/grant.ts'
 import { jsonLimits } from '../../json/json-limits.ts'
 
 /** A state that is too large is ignored, because every run would have to send it. */

@@ -1,7 +1,7 @@
 // The audit trail: who decided what. Entries are only added, never changed. They form chains, in which each entry proves the
 // one before it (`audit-chain.ts`).
 
-import type { AuditEntry, AuditRecord } from '../../domain/audit.ts'
+import type { AuditEntry, AuditRecord } from '../../domain/supervision/audit.ts'
 
 export interface AuditReads {
   /** The ids of all chains. */

@@ -1,8 +1,8 @@
 // Writes are data: each command names its session and fence, and the store answers each with a result.
 
 import type { ServerError } from '../../domain/errors.ts'
-import type { RunRecord } from '../../domain/run.ts'
-import type { SessionRecord } from '../../domain/session.ts'
+import type { RunRecord } from '../../domain/session/run.ts'
+import type { SessionRecord } from '../../domain/session/session.ts'
 import type { AddAudit, ImportAudit } from './audit.ts'
 import type { AddFile } from './files.ts'
 import type { NoteForChannel, QueueLine, ReplayDeliveries, SettleDelivery, TakeDeliveries } from './outbox.ts'

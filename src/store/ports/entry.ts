@@ -1,4 +1,4 @@
-import type { Entry, EntryKind } from '../../domain/entry.ts'
+import type { Entry, EntryKind } from '../../domain/session/entry.ts'
 
 export interface NewEntry {
   kind: EntryKind

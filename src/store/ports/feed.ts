@@ -1,4 +1,4 @@
-import type { FeedItem } from '../../domain/feed.ts'
+import type { FeedItem } from '../../domain/session/feed.ts'
 
 /**
  * The feed of state changes in all sessions. Each command writes its items in its own transaction.

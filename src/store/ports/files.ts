@@ -1,6 +1,6 @@
 // Records of the files that users attached. The bytes are kept elsewhere, by hash.
 
-import type { FileRecord, UnsentFiles } from '../../domain/file.ts'
+import type { FileRecord, UnsentFiles } from '../../domain/session/file.ts'
 
 export interface FileReads {
   get(id: string): Promise<FileRecord | null>

@@ -1,4 +1,4 @@
-import type { MessageMark, StoredMessage } from '../../domain/message.ts'
+import type { MessageMark, StoredMessage } from '../../domain/session/message.ts'
 
 /** A page has at most this many messages of sub-agents and activities beside its own. */
 export const MOST_ASIDES = 500

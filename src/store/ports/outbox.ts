@@ -1,7 +1,7 @@
 // The outbox: what each channel still has to show its operators. It survives restarts, so nothing is lost while a channel is down.
 
-import type { ChannelLine, ChannelNote, QueuedDelivery } from '../../domain/delivery.ts'
-import type { FeedItem } from '../../domain/feed.ts'
+import type { FeedItem } from '../../domain/session/feed.ts'
+import type { ChannelLine, ChannelNote, QueuedDelivery } from '../../domain/supervision/delivery.ts'
 
 export interface OutboxReads {
   /** Number of the last item of the feed that the channel has looked at; null for a channel that has looked at none. */

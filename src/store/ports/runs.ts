@@ -1,12 +1,12 @@
 // Reads of runs, and the commands that take a run from its input to its end.
 
-import type { AuditRecord } from '../../domain/audit.ts'
-import type { TokenUsage } from '../../domain/event.ts'
-import type { Grant } from '../../domain/grant.ts'
-import type { StoredMessage } from '../../domain/message.ts'
 import type { AnyRecord, Approval, WaitAnswer } from '../../domain/records/record.ts'
-import type { RunError, RunRecord, RunStatus, RunSummary } from '../../domain/run.ts'
-import type { SessionRecord } from '../../domain/session.ts'
+import type { TokenUsage } from '../../domain/session/event.ts'
+import type { StoredMessage } from '../../domain/session/message.ts'
+import type { RunError, RunRecord, RunStatus, RunSummary } from '../../domain/session/run.ts'
+import type { SessionRecord } from '../../domain/session/session.ts'
+import type { AuditRecord } from '../../domain/supervision/audit.ts'
+import type { Grant } from '../../domain/supervision/grant.ts'
 import type { NewEntry } from './entry.ts'
 
 export interface RunReads {

@@ -1,8 +1,8 @@
-import type { MessageRole } from '../../domain/message.ts'
-import type { Excerpt, SearchTerm } from '../../domain/search-words.ts'
-import type { SessionRecord } from '../../domain/session.ts'
+import type { MessageRole } from '../../domain/session/message.ts'
+import type { Excerpt, SearchTerm } from '../../domain/session/search-words.ts'
+import type { SessionRecord } from '../../domain/session/session.ts'
 
-/** Full-text search over messages, and over the titles and prompts of agents elsewhere (`domain/search-words.ts` says what is a word). */
+/** Full-text search over messages, and over the titles and prompts of agents elsewhere (`domain/session/search-words.ts` says what is a word). */
 export interface SearchReads {
   /**
    * Sessions with a text that has all terms: first those whose title or prompt has them, then by their newest message that has them.

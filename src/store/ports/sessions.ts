@@ -1,14 +1,14 @@
 // Reads of sessions, and the commands that create, change and remove them.
 
-import type { ChannelNote } from '../../domain/delivery.ts'
-import type { FileRecord } from '../../domain/file.ts'
-import type { Grant } from '../../domain/grant.ts'
-import type { StoredMessage } from '../../domain/message.ts'
 import type { AnyRecord } from '../../domain/records/record.ts'
-import type { RunRecord } from '../../domain/run.ts'
-import type { SessionRecord } from '../../domain/session.ts'
-import type { SessionActivity, SessionKind, SessionOverview } from '../../domain/session-overview.ts'
-import type { Checkpoint, Instruction, PolicyPin, Proposal } from '../../domain/supervision.ts'
+import type { FileRecord } from '../../domain/session/file.ts'
+import type { StoredMessage } from '../../domain/session/message.ts'
+import type { RunRecord } from '../../domain/session/run.ts'
+import type { SessionRecord } from '../../domain/session/session.ts'
+import type { SessionActivity, SessionKind, SessionOverview } from '../../domain/session/session-overview.ts'
+import type { ChannelNote } from '../../domain/supervision/delivery.ts'
+import type { Grant } from '../../domain/supervision/grant.ts'
+import type { Checkpoint, Instruction, PolicyPin, Proposal } from '../../domain/supervision/supervision.ts'
 import type { StoredEntry } from './entry.ts'
 import type { UsageRow } from './usage.ts'
 

@@ -1,9 +1,9 @@
 // Sessions of agents elsewhere: reads of what belongs to them, and the one command that changes them.
 
-import type { AuditRecord } from '../../domain/audit.ts'
-import type { OpenLimits } from '../../domain/open-limits.ts'
 import type { SupervisedApproval, SupervisedRecord } from '../../domain/records/record.ts'
-import type { SessionRecord } from '../../domain/session.ts'
+import type { OpenLimits } from '../../domain/session/open-limits.ts'
+import type { SessionRecord } from '../../domain/session/session.ts'
+import type { AuditRecord } from '../../domain/supervision/audit.ts'
 import type {
   Checkpoint,
   Instruction,
@@ -11,7 +11,7 @@ import type {
   Proposal,
   SupervisedStatus,
   Supervision,
-} from '../../domain/supervision.ts'
+} from '../../domain/supervision/supervision.ts'
 import type { NewEntry } from './entry.ts'
 
 export interface SupervisedReads {

@@ -1,8 +1,8 @@
 // Waits (what runs wait for), grants (standing permissions), and the commands that answer without starting a run.
 
-import type { AuditRecord } from '../../domain/audit.ts'
-import type { Grant } from '../../domain/grant.ts'
 import type { AnyRecord, Approval, WaitAnswer } from '../../domain/records/record.ts'
+import type { AuditRecord } from '../../domain/supervision/audit.ts'
+import type { Grant } from '../../domain/supervision/grant.ts'
 
 export interface WaitReads {
   get(id: string): Promise<AnyRecord | null>

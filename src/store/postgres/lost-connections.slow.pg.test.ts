@@ -5,7 +5,7 @@ import { startTcpProxy, type TcpProxy } from '../../../test/postgres/tcp-proxy.t
 import { openTestDatabase, type TestDatabase } from '../../../test/postgres/test-database.ts'
 import { createSystemClock } from '../../domain/clock.ts'
 import { silentLogger } from '../../domain/logger.ts'
-import type { RunRecord } from '../../domain/run.ts'
+import type { RunRecord } from '../../domain/session/run.ts'
 import {
   accept,
   append,

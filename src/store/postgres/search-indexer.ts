@@ -2,8 +2,8 @@
 // it. A row of `search_due` is claimed by one of them, and comes back if that one dies.
 
 import type { Clock } from '../../domain/clock.ts'
-import { searchedSupervision, searchedText } from '../../domain/search-words.ts'
-import type { Supervision } from '../../domain/supervision.ts'
+import { searchedSupervision, searchedText } from '../../domain/session/search-words.ts'
+import type { Supervision } from '../../domain/supervision/supervision.ts'
 import type { SearchReads } from '../ports/search.ts'
 import { MOST_BYTES, withinBytes } from './rows/bounded-rows.ts'
 import { MESSAGE_COLUMNS, type MessageRow, toMessage } from './rows/message-table.ts'

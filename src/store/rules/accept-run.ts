@@ -2,8 +2,8 @@
 
 import { ServerError, sessionNotFound } from '../../domain/errors.ts'
 import type { AnyRecord, WaitAnswer } from '../../domain/records/record.ts'
-import type { RunRecord } from '../../domain/run.ts'
-import { refuseSupervised, type SessionRecord } from '../../domain/session.ts'
+import type { RunRecord } from '../../domain/session/run.ts'
+import { refuseSupervised, type SessionRecord } from '../../domain/session/session.ts'
 import type { AcceptRun } from '../ports/runs.ts'
 import type { Answered } from '../ports/waits.ts'
 import { findRun, findSession, findWaits, refuseFiles } from './find-rows.ts'

@@ -1,9 +1,9 @@
 // The feed items of a command's changes: one for every session, run and wait that is new or looks different to people.
 
-import type { NewFeedItem } from '../../domain/feed.ts'
 import { type AnyRecord, nobodyWaitsSince } from '../../domain/records/record.ts'
-import type { RunRecord } from '../../domain/run.ts'
-import type { SessionRecord, SessionStatus } from '../../domain/session.ts'
+import type { NewFeedItem } from '../../domain/session/feed.ts'
+import type { RunRecord } from '../../domain/session/run.ts'
+import type { SessionRecord, SessionStatus } from '../../domain/session/session.ts'
 import type { Command } from '../ports/command.ts'
 import type { Change, PurgedSession } from './rows.ts'
 

@@ -2,8 +2,8 @@
 
 import { fileNotFound, runNotFound, sessionNotFound } from '../../domain/errors.ts'
 import type { AnyRecord } from '../../domain/records/record.ts'
-import type { RunRecord } from '../../domain/run.ts'
-import type { SessionRecord } from '../../domain/session.ts'
+import type { RunRecord } from '../../domain/session/run.ts'
+import type { SessionRecord } from '../../domain/session/session.ts'
 import { ask, type Rule } from './rows.ts'
 
 /** Throws `run_not_found`. */

@@ -1,7 +1,7 @@
 // Rules for what comes from an export of another store.
 
-import { MAIN_CHAIN } from '../../domain/audit.ts'
 import { ServerError } from '../../domain/errors.ts'
+import { MAIN_CHAIN } from '../../domain/supervision/audit.ts'
 import { emptyChain, verifyChain } from '../audit-chain.ts'
 import type { ImportAudit } from '../ports/audit.ts'
 import type { ImportRecords, ImportSession } from '../ports/sessions.ts'

@@ -1,8 +1,8 @@
 // The outbox of a channel: a bounded list of items, and one summary that counts what finds no room in it.
 
-import type { QueuedDelivery } from '../../domain/delivery.ts'
 import { ServerError } from '../../domain/errors.ts'
-import type { FeedItem } from '../../domain/feed.ts'
+import type { FeedItem } from '../../domain/session/feed.ts'
+import type { QueuedDelivery } from '../../domain/supervision/delivery.ts'
 import {
   MOST_LINES,
   type NoteForChannel,

@@ -1,10 +1,10 @@
 // The life of a run from its start to its end. (`accept-run.ts` accepts it into its session.)
 
 import { ServerError } from '../../domain/errors.ts'
-import { countsAsMessage, type MessageMark, type StoredMessage } from '../../domain/message.ts'
 import type { AnyRecord } from '../../domain/records/record.ts'
-import { isFinished, type RunRecord } from '../../domain/run.ts'
-import type { SessionRecord } from '../../domain/session.ts'
+import { countsAsMessage, type MessageMark, type StoredMessage } from '../../domain/session/message.ts'
+import { isFinished, type RunRecord } from '../../domain/session/run.ts'
+import type { SessionRecord } from '../../domain/session/session.ts'
 import type { NewEntry } from '../ports/entry.ts'
 import type {
   AppendEntries,

@@ -1,8 +1,8 @@
 // Rules for whole sessions (create, change, remove, compact) and for uploaded files.
 
 import { ServerError, sessionNotFound } from '../../domain/errors.ts'
-import type { SessionRecord } from '../../domain/session.ts'
-import { isOpen } from '../../domain/supervision.ts'
+import type { SessionRecord } from '../../domain/session/session.ts'
+import { isOpen } from '../../domain/supervision/supervision.ts'
 import type { AddFile } from '../ports/files.ts'
 import type { CompactSession, CreateSession, DeleteSession, PurgeSessions, UpdateSession } from '../ports/sessions.ts'
 import { findSession } from './find-rows.ts'

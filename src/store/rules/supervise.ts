@@ -1,7 +1,6 @@
 // The state machine of supervised sessions and of the records that belong to them.
 
 import { ServerError, sessionNotFound } from '../../domain/errors.ts'
-import { type OpenLimits, refuseOneMore } from '../../domain/open-limits.ts'
 import {
   type AnyRecord,
   isAsked,
@@ -10,7 +9,8 @@ import {
   recordMayBecome,
   type SupervisedRecord,
 } from '../../domain/records/record.ts'
-import type { SessionRecord } from '../../domain/session.ts'
+import { type OpenLimits, refuseOneMore } from '../../domain/session/open-limits.ts'
+import type { SessionRecord } from '../../domain/session/session.ts'
 import {
   type Instruction,
   isOpen,
@@ -20,7 +20,7 @@ import {
   MOST_TASKS,
   mayBecome,
   type Supervision,
-} from '../../domain/supervision.ts'
+} from '../../domain/supervision/supervision.ts'
 import type { RecordChange, Supervise } from '../ports/supervised.ts'
 import { ask, type Change, type Decision, type Rule } from './rows.ts'
 import { appendTo } from './run-rules.ts'

@@ -1,4 +1,4 @@
-import { type RunRecord, tokenCount } from '../../domain/run.ts'
+import { type RunRecord, tokenCount } from '../../domain/session/run.ts'
 import { dayOf, type TokenSums, type UsageRow } from '../ports/usage.ts'
 
 /** What a run adds to the usage of its day, when it ends: a row for each model. */

@@ -1,14 +1,14 @@
 // How a wait changes when it is answered, when its run ends or when a new question replaces it. Pure functions.
 
-import { yesRecord } from '../../domain/approval-audit.ts'
-import type { AuditRecord } from '../../domain/audit.ts'
 import { ServerError } from '../../domain/errors.ts'
-import type { Grant } from '../../domain/grant.ts'
-import type { StoredMessage } from '../../domain/message.ts'
-import type { Yes } from '../../domain/quorum.ts'
 import { type AnyRecord, type Approval, isSupervised, type WaitAnswer } from '../../domain/records/record.ts'
 import { recordKinds } from '../../domain/records/record-kinds.ts'
-import type { RunRecord } from '../../domain/run.ts'
+import type { StoredMessage } from '../../domain/session/message.ts'
+import type { RunRecord } from '../../domain/session/run.ts'
+import { yesRecord } from '../../domain/supervision/approval-audit.ts'
+import type { AuditRecord } from '../../domain/supervision/audit.ts'
+import type { Grant } from '../../domain/supervision/grant.ts'
+import type { Yes } from '../../domain/supervision/quorum.ts'
 import type { AppendEntries, FinishRun, RunStart } from '../ports/runs.ts'
 import type { Answered, AskAgain } from '../ports/waits.ts'
 

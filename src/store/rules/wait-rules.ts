@@ -1,10 +1,10 @@
 // Rules for answers and for the grants that come with them. `wait-change.ts` says how an answer changes a wait.
 
-import type { AuditRecord } from '../../domain/audit.ts'
 import { ServerError } from '../../domain/errors.ts'
-import type { Grant } from '../../domain/grant.ts'
 import { type AnyRecord, isSupervised } from '../../domain/records/record.ts'
-import type { RunRecord } from '../../domain/run.ts'
+import type { RunRecord } from '../../domain/session/run.ts'
+import type { AuditRecord } from '../../domain/supervision/audit.ts'
+import type { Grant } from '../../domain/supervision/grant.ts'
 import type { AskAgain, RevokeGrant, SettleWaits } from '../ports/waits.ts'
 import { findRun, findWaits } from './find-rows.ts'
 import { ask, type Change, type Decision, type Rule } from './rows.ts'

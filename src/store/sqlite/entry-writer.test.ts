@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import type { RunRecord } from '../../domain/run.ts'
+import type { RunRecord } from '../../domain/session/run.ts'
 import {
   accept,
   acceptedRun,

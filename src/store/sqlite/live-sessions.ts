@@ -1,7 +1,7 @@
 // What the writer keeps in memory about sessions with a running run: the head of the log, and text in flight that is not in
 // `entries` yet. All of it can be rebuilt from the tables. An idle session costs nothing.
 
-import type { RunRecord } from '../../domain/run.ts'
+import type { RunRecord } from '../../domain/session/run.ts'
 
 /** Consecutive entries of one run that are only in `tail` so far. */
 export interface Segment {

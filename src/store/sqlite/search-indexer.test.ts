@@ -1,6 +1,6 @@
 import { DatabaseSync } from 'node:sqlite'
 import { expect, test } from 'vitest'
-import { parseSearch } from '../../domain/search-words.ts'
+import { parseSearch } from '../../domain/session/search-words.ts'
 import { accept, finish, newMessage, newSession } from '../contract/samples.contract.ts'
 import type { SearchPage } from '../ports/search.ts'
 import { createApplyCommand } from './apply-command.ts'

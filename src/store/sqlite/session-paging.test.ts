@@ -2,7 +2,7 @@
 
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { expect, test } from 'vitest'
-import type { SessionRecord } from '../../domain/session.ts'
+import type { SessionRecord } from '../../domain/session/session.ts'
 import { create, NOW, newSession } from '../contract/samples.contract.ts'
 import type { SessionQuery } from '../ports/sessions.ts'
 import type { Store } from '../store.ts'

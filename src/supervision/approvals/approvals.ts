@@ -1,7 +1,7 @@
-import type { Caller, Decision } from '../../domain/decision.ts'
-import type { Grant } from '../../domain/grant.ts'
 import type { Approval, ApprovalStatus } from '../../domain/records/record.ts'
-import type { RunRecord } from '../../domain/run.ts'
+import type { RunRecord } from '../../domain/session/run.ts'
+import type { Caller, Decision } from '../../domain/supervision/decision.ts'
+import type { Grant } from '../../domain/supervision/grant.ts'
 import type { Edit, EditCheck } from './check-edit.ts'
 
 /** The approvals that people are asked for, and the grants that they gave. For doors and operators. */

@@ -1,14 +1,14 @@
 // Questions whose tool or rules have changed since they were asked. Nobody can answer such a question: the same question about the
 // tool as it is now takes its place.
 
-import type { AgentDefinition } from '../../domain/agent.ts'
-import { askedRecord, decisionRecord } from '../../domain/approval-audit.ts'
-import type { AuditRecord } from '../../domain/audit.ts'
-import type { Caller, Decision } from '../../domain/decision.ts'
+import type { AgentDefinition } from '../../domain/agent/agent.ts'
 import { ServerError } from '../../domain/errors.ts'
 import type { Ids } from '../../domain/ids.ts'
 import type { Logger } from '../../domain/logger.ts'
 import type { AnyRecord, Approval } from '../../domain/records/record.ts'
+import { askedRecord, decisionRecord } from '../../domain/supervision/approval-audit.ts'
+import type { AuditRecord } from '../../domain/supervision/audit.ts'
+import type { Caller, Decision } from '../../domain/supervision/decision.ts'
 import { MOST_WAITS } from '../../engine/waits/synced-waits.ts'
 import { callDigest } from '../../json/digest.ts'
 import { jsonCheckOf } from '../../json/json-schema.ts'

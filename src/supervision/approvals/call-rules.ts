@@ -1,11 +1,11 @@
 // Which calls need an approval: what people refused in advance, then the rules of the agent and the tool, then the tool's own
 // opinion, then the grants.
 
-import type { AnswerableBy, ApprovalSettings } from '../../domain/approval-rule.ts'
+import type { AnswerableBy, ApprovalSettings } from '../../domain/agent/approval-rule.ts'
+import { isAtLeast, type Risk } from '../../domain/agent/tool-settings.ts'
 import { type Clock, createSystemClock } from '../../domain/clock.ts'
-import type { Grant } from '../../domain/grant.ts'
-import { isAtLeast, type Risk } from '../../domain/tool-settings.ts'
-import { hidesCharacters, visibleText } from '../../domain/visible-text.ts'
+import type { Grant } from '../../domain/supervision/grant.ts'
+import { hidesCharacters, visibleText } from '../../domain/text/visible-text.ts'
 import type { GatedCall } from '../../engine/gate.ts'
 import type { GrantReads } from '../../store/ports/waits.ts'
 import type { BoundTool } from '../../tools/tool.ts'

@@ -1,10 +1,10 @@
 // What would come of an edit, before anybody decides: whether it is allowed, what would run, how dangerous that is, and what is new in it.
 
+import type { Risk } from '../../domain/agent/tool-settings.ts'
 import { ServerError } from '../../domain/errors.ts'
 import type { Approval, ChangeSummary } from '../../domain/records/record.ts'
-import { maskEntries } from '../../domain/secret-name.ts'
-import type { Risk } from '../../domain/tool-settings.ts'
-import { hidesCharacters, visibleText } from '../../domain/visible-text.ts'
+import { maskEntries } from '../../domain/text/secret-name.ts'
+import { hidesCharacters, visibleText } from '../../domain/text/visible-text.ts'
 import { canonicalJson } from '../../json/digest.ts'
 import { jsonCheckOf } from '../../json/json-schema.ts'
 import type { AskAgain } from './ask-again.ts'

@@ -1,9 +1,9 @@
 // The gate in front of every call: it asks for approvals, and turns decisions into answers.
 
-import type { AskedQuestion } from '../../domain/question.ts'
+import type { AskedQuestion } from '../../domain/agent/question.ts'
+import { isAtLeast } from '../../domain/agent/tool-settings.ts'
 import type { Approval } from '../../domain/records/record.ts'
-import { isAtLeast } from '../../domain/tool-settings.ts'
-import { visibleCode, visibleText } from '../../domain/visible-text.ts'
+import { visibleCode, visibleText } from '../../domain/text/visible-text.ts'
 import type { Gate, GatedCall } from '../../engine/gate.ts'
 import { createSyncedWaits } from '../../engine/waits/synced-waits.ts'
 import { callDigest, isSameTool, questionDigest } from '../../json/digest.ts'

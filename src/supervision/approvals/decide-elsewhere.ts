@@ -1,20 +1,20 @@
 // Decisions about what agents elsewhere ask for. No run of ours waits for them: the agent finds the answer in its record.
 
-import { decisionRecord, yesRecord } from '../../domain/approval-audit.ts'
-import type { AuditRecord } from '../../domain/audit.ts'
-import type { Caller, Decision } from '../../domain/decision.ts'
 import { ServerError } from '../../domain/errors.ts'
-import type { RunEvent } from '../../domain/event.ts'
 import type { Ids } from '../../domain/ids.ts'
-import { ONE_PERSON, type Quorum } from '../../domain/quorum.ts'
 import {
   type AnyRecord,
   hasExpired,
   isSupervisedApproval,
   type SupervisedApproval,
 } from '../../domain/records/record.ts'
-import { noStepUp, type StepUp } from '../../domain/step-up.ts'
-import { isOpen, type PolicyPin } from '../../domain/supervision.ts'
+import type { RunEvent } from '../../domain/session/event.ts'
+import { decisionRecord, yesRecord } from '../../domain/supervision/approval-audit.ts'
+import type { AuditRecord } from '../../domain/supervision/audit.ts'
+import type { Caller, Decision } from '../../domain/supervision/decision.ts'
+import { ONE_PERSON, type Quorum } from '../../domain/supervision/quorum.ts'
+import { noStepUp, type StepUp } from '../../domain/supervision/step-up.ts'
+import { isOpen, type PolicyPin } from '../../domain/supervision/supervision.ts'
 import { sha256 } from '../../json/digest.ts'
 import type { Store } from '../../store/store.ts'
 import {

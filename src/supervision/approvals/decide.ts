@@ -1,13 +1,13 @@
 // Decisions as answers that the store can apply.
 
-import { decisionRecord } from '../../domain/approval-audit.ts'
-import type { AuditRecord } from '../../domain/audit.ts'
 import { isoTime } from '../../domain/clock.ts'
-import type { Caller, Decision } from '../../domain/decision.ts'
 import { ServerError } from '../../domain/errors.ts'
 import type { Ids } from '../../domain/ids.ts'
 import { type Approval, hasExpired } from '../../domain/records/record.ts'
-import { noStepUp, type ProofPurpose, type StepUp } from '../../domain/step-up.ts'
+import { decisionRecord } from '../../domain/supervision/approval-audit.ts'
+import type { AuditRecord } from '../../domain/supervision/audit.ts'
+import type { Caller, Decision } from '../../domain/supervision/decision.ts'
+import { noStepUp, type ProofPurpose, type StepUp } from '../../domain/supervision/step-up.ts'
 import type { Decided, SentDecisions } from '../../engine/gate.ts'
 import type { SyncedWaits } from '../../engine/waits/synced-waits.ts'
 import { callDigest, canonicalJson, sha256 } from '../../json/digest.ts'

@@ -1,11 +1,11 @@
 // What an operator writes in place of what an agent elsewhere asked for.
 
+import { isAtLeast } from '../../domain/agent/tool-settings.ts'
 import { ServerError } from '../../domain/errors.ts'
-import type { Quorum, Yes } from '../../domain/quorum.ts'
 import type { SupervisedApproval } from '../../domain/records/record.ts'
-import { agentsProposalId, type Proposal } from '../../domain/supervision.ts'
-import { isAtLeast } from '../../domain/tool-settings.ts'
-import { hidesCharacters, visibleText } from '../../domain/visible-text.ts'
+import type { Quorum, Yes } from '../../domain/supervision/quorum.ts'
+import { agentsProposalId, type Proposal } from '../../domain/supervision/supervision.ts'
+import { hidesCharacters, visibleText } from '../../domain/text/visible-text.ts'
 import { callDigest } from '../../json/digest.ts'
 import type { Store } from '../../store/store.ts'
 import { editedChange } from '../diffs/edited-change.ts'

@@ -1,6 +1,6 @@
 import { ServerError } from '../../domain/errors.ts'
 import { isRecord } from '../../domain/is-record.ts'
-import { looksSecret, MASKED, maskSecrets } from '../../domain/secret-name.ts'
+import { looksSecret, MASKED, maskSecrets } from '../../domain/text/secret-name.ts'
 import { canonicalJson } from '../../json/digest.ts'
 
 /**

@@ -1,6 +1,6 @@
-import type { AuditRecord } from '../../domain/audit.ts'
-import type { Decision } from '../../domain/decision.ts'
-import { visibleText } from '../../domain/visible-text.ts'
+import type { AuditRecord } from '../../domain/supervision/audit.ts'
+import type { Decision } from '../../domain/supervision/decision.ts'
+import { visibleText } from '../../domain/text/visible-text.ts'
 
 const MOST_NAMES = 5
 const MOST_NAME = 60

@@ -1,10 +1,10 @@
 // The grant that comes with a decision: similar calls run without asking, or are refused without asking.
 
-import type { ArgumentConditions } from '../../domain/approval-rule.ts'
-import type { Caller, Decision } from '../../domain/decision.ts'
+import type { ArgumentConditions } from '../../domain/agent/approval-rule.ts'
 import { ServerError } from '../../domain/errors.ts'
-import type { Grant } from '../../domain/grant.ts'
 import type { Approval } from '../../domain/records/record.ts'
+import type { Caller, Decision } from '../../domain/supervision/decision.ts'
+import type { Grant } from '../../domain/supervision/grant.ts'
 import { COUNT, fits } from '../policy/argument-conditions.ts'
 
 /** People forget the grants that they gave in a session, so those end soon. */

@@ -1,5 +1,5 @@
 import type { Clock } from '../../domain/clock.ts'
-import type { Caller } from '../../domain/decision.ts'
+import type { Caller } from '../../domain/supervision/decision.ts'
 import { createSyncedWaits } from '../../engine/waits/synced-waits.ts'
 import type { SessionLog } from '../../log/session-log.ts'
 import type { WaitReads } from '../../store/ports/waits.ts'

@@ -1,8 +1,8 @@
 // Who may see an approval, and who may decide it.
 
-import type { Caller } from '../../domain/decision.ts'
 import { ServerError } from '../../domain/errors.ts'
 import type { Approval } from '../../domain/records/record.ts'
+import type { Caller } from '../../domain/supervision/decision.ts'
 import type { SyncedWaits } from '../../engine/waits/synced-waits.ts'
 
 /** Throws `approval_not_found` for an approval that does not exist or that the caller may not see. */

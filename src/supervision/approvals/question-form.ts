@@ -1,9 +1,9 @@
 // What an answer to a question may be, in lines for the person who answers. The schema comes from a tool or an MCP server, so every word
 // of it is bounded and shown with all its characters.
 
+import type { JsonSchema } from '../../domain/agent/tool-settings.ts'
 import { isRecord } from '../../domain/is-record.ts'
-import type { JsonSchema } from '../../domain/tool-settings.ts'
-import { visibleJson, visibleText } from '../../domain/visible-text.ts'
+import { visibleJson, visibleText } from '../../domain/text/visible-text.ts'
 
 const MAX_FIELDS = 50
 const MAX_CHOICES = 50

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import type { Caller, Decision } from '../../domain/decision.ts'
 import { ServerError } from '../../domain/errors.ts'
-import { sameForEveryRisk } from '../../domain/quorum.ts'
 import type { Approval } from '../../domain/records/record.ts'
+import type { Caller, Decision } from '../../domain/supervision/decision.ts'
+import { sameForEveryRisk } from '../../domain/supervision/quorum.ts'
 import { openEngine, outline, type TestEngineOptions, testAgent, testTool } from '../../engine/testing/open-engine.ts'
 import { configuredOperators } from '../sessions/configured-operators.ts'
 

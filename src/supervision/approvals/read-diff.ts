@@ -1,5 +1,5 @@
 import type { Approval } from '../../domain/records/record.ts'
-import { agentsProposalId } from '../../domain/supervision.ts'
+import { agentsProposalId } from '../../domain/supervision/supervision.ts'
 import type { SupervisedReads } from '../../store/ports/supervised.ts'
 import { differenceBetween } from '../diffs/edited-change.ts'
 import { decodeFile } from '../diffs/file-text.ts'

@@ -2,8 +2,8 @@
 
 import type { Clock } from '../../domain/clock.ts'
 import { ServerError } from '../../domain/errors.ts'
-import type { Grant } from '../../domain/grant.ts'
 import type { Approval } from '../../domain/records/record.ts'
+import type { Grant } from '../../domain/supervision/grant.ts'
 import type { SessionLog } from '../../log/session-log.ts'
 import type { Store } from '../../store/store.ts'
 import type { AskAgain, AskAgainDeps } from './ask-again.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { looksSecret } from '../../domain/secret-name.ts'
+import { looksSecret } from '../../domain/text/secret-name.ts'
 import { shownArguments } from './shown-arguments.ts'
 
 describe('arguments as a person reads them', () => {

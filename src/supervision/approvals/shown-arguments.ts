@@ -1,9 +1,9 @@
 // The arguments of a call as a person reads them before they approve it: one per line, of limited length, with secrets masked and
 // every character visible. What needs a closer look comes first.
 
-import { lookalikeWarnings } from '../../domain/lookalike.ts'
-import { looksSecret, MASKED, maskSecrets } from '../../domain/secret-name.ts'
-import { visibleJson, visibleText } from '../../domain/visible-text.ts'
+import { lookalikeWarnings } from '../../domain/text/lookalike.ts'
+import { looksSecret, MASKED, maskSecrets } from '../../domain/text/secret-name.ts'
+import { visibleJson, visibleText } from '../../domain/text/visible-text.ts'
 
 const MAX_LINES = 40
 /** Characters of one value. If the whole text is too long, the next limit is tried, so that the first values do not push out the last. */

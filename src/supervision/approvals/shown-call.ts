@@ -1,10 +1,10 @@
 // The arguments of a call in full, for the person who decides: everything that would run, with secrets masked and every hidden character
 // marked. `shown-arguments.ts` is the short form, for lists and messages.
 
-import { lookalikeWarnings } from '../../domain/lookalike.ts'
 import { type Approval, isSupervisedApproval, type SupervisedApproval } from '../../domain/records/record.ts'
-import { looksSecret, MASKED, maskSecrets } from '../../domain/secret-name.ts'
-import { hidesCharacters, markedLines, visibleText } from '../../domain/visible-text.ts'
+import { lookalikeWarnings } from '../../domain/text/lookalike.ts'
+import { looksSecret, MASKED, maskSecrets } from '../../domain/text/secret-name.ts'
+import { hidesCharacters, markedLines, visibleText } from '../../domain/text/visible-text.ts'
 import { callDigest, sha256 } from '../../json/digest.ts'
 
 export interface ShownArgument {

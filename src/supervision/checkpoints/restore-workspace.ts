@@ -2,8 +2,8 @@
 // checkpoint of its own, and a journal with all steps is on disk. A step can be repeated: it compares the file with what it was and
 // with what it shall be. So a restore that was killed at any moment can be finished later.
 
-import type { Caller } from '../../domain/decision.ts'
 import { ServerError } from '../../domain/errors.ts'
+import type { Caller } from '../../domain/supervision/decision.ts'
 import { systemErrorCode } from '../../domain/system-error-code.ts'
 import { compareWorkspace, type Divergence, type WorkspaceChange } from './compare-workspace.ts'
 import { type HashProgress, type HashRequest, hashWorkspace, type WorkspaceHashes } from './hash-workspace.ts'

@@ -1,8 +1,8 @@
 // Checkpoints of supervised sessions: their records in the store, and their files on disk. `session-restores.ts` goes back to one.
 
-import type { Caller } from '../../domain/decision.ts'
 import { ServerError } from '../../domain/errors.ts'
-import { type Checkpoint, isOpen } from '../../domain/supervision.ts'
+import type { Caller } from '../../domain/supervision/decision.ts'
+import { type Checkpoint, isOpen } from '../../domain/supervision/supervision.ts'
 import { refuseForeignCommand, viaOf } from '../sessions/may-command.ts'
 import { noticeEvent } from '../sessions/session-events.ts'
 import { about, type TakeStep } from '../sessions/take-step.ts'

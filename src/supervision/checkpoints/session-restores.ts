@@ -1,11 +1,11 @@
 // A workspace goes back to a checkpoint: its files, the end of the session that worked there, and a new one in its place.
 
 import type { Clock } from '../../domain/clock.ts'
-import type { Caller } from '../../domain/decision.ts'
 import { ServerError } from '../../domain/errors.ts'
 import type { Ids } from '../../domain/ids.ts'
 import type { Logger } from '../../domain/logger.ts'
-import type { Checkpoint } from '../../domain/supervision.ts'
+import type { Caller } from '../../domain/supervision/decision.ts'
+import type { Checkpoint } from '../../domain/supervision/supervision.ts'
 import type { Store } from '../../store/store.ts'
 import { type Operators, refuseForeignCommand } from '../sessions/may-command.ts'
 import type { SupervisedSessions } from '../sessions/supervised-sessions.ts'

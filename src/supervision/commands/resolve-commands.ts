@@ -1,9 +1,9 @@
 // The commands of the settings, found and checked when the server starts. Later nothing is looked up any more: an agent that puts a
 // program into a folder of the PATH must not change what an alias runs.
 
-import { splitCommandLine } from '../../domain/command-line.ts'
-import { didYouMean } from '../../domain/did-you-mean.ts'
 import { ServerError } from '../../domain/errors.ts'
+import { splitCommandLine } from '../../domain/text/command-line.ts'
+import { didYouMean } from '../../domain/text/did-you-mean.ts'
 import { findProgram, type ProgramSearch } from './find-program.ts'
 
 export interface RegistryCommand {

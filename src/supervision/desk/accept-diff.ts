@@ -1,9 +1,9 @@
 // accept_diff: writes a change that was approved, exactly and once. The record is used up on disk before the file changes, so a kill at any
 // moment leaves the old file or the new one, and a record that says what is left to do (`apply-recovery.ts`).
 
-import type { AuditRecord } from '../../domain/audit.ts'
 import { type ErrorCode, ServerError, sessionNotFound } from '../../domain/errors.ts'
 import type { SupervisedApproval } from '../../domain/records/record.ts'
+import type { AuditRecord } from '../../domain/supervision/audit.ts'
 import type { Store } from '../../store/store.ts'
 import type { AppliedChange, ApprovedChange, ChangeWriter } from '../diffs/change-writer.ts'
 import { changeDigest } from '../diffs/propose-change.ts'

@@ -1,5 +1,5 @@
 import type { PromptType } from '../../domain/records/record.ts'
-import type { McpConnection, OperationalMode } from '../../domain/supervision.ts'
+import type { McpConnection, OperationalMode } from '../../domain/supervision/supervision.ts'
 import type { AgentIdentity } from '../sessions/supervised-sessions.ts'
 
 /** One call of an agent elsewhere, as its door hands it over. */

@@ -1,6 +1,6 @@
 // What an agent writes about its own work, as people see it: every character visible, of limited length, and never cut in silence.
 
-import { visibleProse, visibleText } from '../../domain/visible-text.ts'
+import { visibleProse, visibleText } from '../../domain/text/visible-text.ts'
 
 const MOST_TITLE = 200
 const MOST_DESCRIPTION = 4_000

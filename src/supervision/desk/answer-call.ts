@@ -2,12 +2,12 @@
 // carries what the operator wants the agent to know.
 
 import { type Clock, isoTime } from '../../domain/clock.ts'
-import type { Fact } from '../../domain/entry.ts'
 import { ServerError } from '../../domain/errors.ts'
 import type { Ids } from '../../domain/ids.ts'
 import type { Logger } from '../../domain/logger.ts'
 import type { SupervisedRecord } from '../../domain/records/record.ts'
-import { type Instruction, MOST_MCP_CONNECTIONS, type Supervision } from '../../domain/supervision.ts'
+import type { Fact } from '../../domain/session/entry.ts'
+import { type Instruction, MOST_MCP_CONNECTIONS, type Supervision } from '../../domain/supervision/supervision.ts'
 import type { Store } from '../../store/store.ts'
 import { sessionEnded } from '../sessions/attach-agent.ts'
 import { callEvents, resultEvent } from '../sessions/session-events.ts'

@@ -1,7 +1,7 @@
 import { ServerError } from '../../domain/errors.ts'
 import type { Logger } from '../../domain/logger.ts'
 import { isSupervisedApproval, type SupervisedApproval } from '../../domain/records/record.ts'
-import { openStatuses } from '../../domain/supervision.ts'
+import { openStatuses } from '../../domain/supervision/supervision.ts'
 import type { Store } from '../../store/store.ts'
 import type { ChangeWriter } from '../diffs/change-writer.ts'
 import type { TakeStep } from '../sessions/take-step.ts'

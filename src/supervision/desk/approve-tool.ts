@@ -1,15 +1,15 @@
 // approve_tool, and the permission hooks of hosts: the host asks before it runs one of its own tools. It understands yes and no only, so
 // what nobody has answered yet is a no that says how to go on.
 
-import { askedRecord } from '../../domain/approval-audit.ts'
+import type { Risk } from '../../domain/agent/tool-settings.ts'
 import { ServerError } from '../../domain/errors.ts'
 import { isRecord } from '../../domain/is-record.ts'
-import { lookalikeWarnings } from '../../domain/lookalike.ts'
-import type { Quorum } from '../../domain/quorum.ts'
 import type { SupervisedApproval } from '../../domain/records/record.ts'
-import { maskSecrets } from '../../domain/secret-name.ts'
-import type { Risk } from '../../domain/tool-settings.ts'
-import { hidesCharacters, visibleText } from '../../domain/visible-text.ts'
+import { askedRecord } from '../../domain/supervision/approval-audit.ts'
+import type { Quorum } from '../../domain/supervision/quorum.ts'
+import { lookalikeWarnings } from '../../domain/text/lookalike.ts'
+import { maskSecrets } from '../../domain/text/secret-name.ts'
+import { hidesCharacters, visibleText } from '../../domain/text/visible-text.ts'
 import { callDigest, canonicalJson, sha256 } from '../../json/digest.ts'
 import { shownArguments } from '../approvals/shown-arguments.ts'
 import { type ProposedChange, summaryOf } from '../diffs/propose-change.ts'

@@ -1,10 +1,10 @@
 // ask_approval: the agent proposes a change of one file, and a person or the policy decides.
 
-import { askedRecord } from '../../domain/approval-audit.ts'
+import { isAtLeast, type Risk, risks } from '../../domain/agent/tool-settings.ts'
 import { ServerError } from '../../domain/errors.ts'
-import type { Quorum } from '../../domain/quorum.ts'
 import type { SupervisedApproval } from '../../domain/records/record.ts'
-import { isAtLeast, type Risk, risks } from '../../domain/tool-settings.ts'
+import { askedRecord } from '../../domain/supervision/approval-audit.ts'
+import type { Quorum } from '../../domain/supervision/quorum.ts'
 import { canonicalJson, sha256 } from '../../json/digest.ts'
 import type { Store } from '../../store/store.ts'
 import { changeDigest, type ProposedChange, proposeChange, summaryOf } from '../diffs/propose-change.ts'

@@ -3,13 +3,13 @@
 import { type Clock, isoTime } from '../../domain/clock.ts'
 import { ServerError } from '../../domain/errors.ts'
 import { parseUuid } from '../../domain/ids.ts'
-import { ONE_PERSON, type Quorum } from '../../domain/quorum.ts'
 import {
   type AnyRecord,
   type Approval,
   isSupervisedApproval,
   type SupervisedApproval,
 } from '../../domain/records/record.ts'
+import { ONE_PERSON, type Quorum } from '../../domain/supervision/quorum.ts'
 import type { Store } from '../../store/store.ts'
 import type { ElsewhereApprovals } from '../approvals/decide-elsewhere.ts'
 import { newRecord } from '../records/new-record.ts'

@@ -1,9 +1,9 @@
 // Work that a policy let through: every piece is in the audit trail, and the session's log sums it up at the interval of the policy.
 
-import type { AuditRecord } from '../../domain/audit.ts'
 import type { Clock } from '../../domain/clock.ts'
 import type { Ids } from '../../domain/ids.ts'
 import type { Logger } from '../../domain/logger.ts'
+import type { AuditRecord } from '../../domain/supervision/audit.ts'
 import type { Reach } from '../reach.ts'
 import { noticeEvent } from '../sessions/session-events.ts'
 import type { SupervisedSession, TakeStep } from '../sessions/take-step.ts'

@@ -1,8 +1,8 @@
 // check_auto_approve: whether a request would be let through. The same evaluator as for the request itself, and it grants nothing.
 
+import { type Risk, risks } from '../../domain/agent/tool-settings.ts'
 import { ServerError } from '../../domain/errors.ts'
 import { isRecord } from '../../domain/is-record.ts'
-import { type Risk, risks } from '../../domain/tool-settings.ts'
 import type { GuardArguments } from '../workspace/guard-arguments.ts'
 import { accessOf } from '../workspace-policy/judge-request.ts'
 import type { AgentDesk } from './agent-desk.ts'

@@ -1,11 +1,11 @@
 // A policy file that no operator has accepted, or that now allows more, is a question of its own. It belongs to the workspace and to the
 // text, not to the session of an agent: nobody has to ask for it, it waits as long as that text lies there, and it ends with no session.
 
-import { askedRecord } from '../../domain/approval-audit.ts'
 import type { Ids } from '../../domain/ids.ts'
 import { isRecord } from '../../domain/is-record.ts'
-import type { Quorum } from '../../domain/quorum.ts'
 import type { AnyRecord } from '../../domain/records/record.ts'
+import { askedRecord } from '../../domain/supervision/approval-audit.ts'
+import type { Quorum } from '../../domain/supervision/quorum.ts'
 import { canonicalJson, sha256 } from '../../json/digest.ts'
 import type { Store } from '../../store/store.ts'
 import { withHeaders } from '../diffs/propose-change.ts'

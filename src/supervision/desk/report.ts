@@ -1,9 +1,9 @@
 // heartbeat, remote_log and set_operational_mode: what an agent tells about itself.
 
-import type { LineLevel } from '../../domain/delivery.ts'
 import { ServerError } from '../../domain/errors.ts'
 import { isRecord } from '../../domain/is-record.ts'
-import type { ProgressItem } from '../../domain/supervision.ts'
+import type { LineLevel } from '../../domain/supervision/delivery.ts'
+import type { ProgressItem } from '../../domain/supervision/supervision.ts'
 import type { Reach } from '../reach.ts'
 import { progressEvent } from '../sessions/session-events.ts'
 import type { SupervisedSessions } from '../sessions/supervised-sessions.ts'

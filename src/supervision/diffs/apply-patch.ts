@@ -3,7 +3,7 @@
 
 import { parsePatch, type StructuredPatch, type StructuredPatchHunk } from 'diff'
 import { ServerError } from '../../domain/errors.ts'
-import { visibleCode } from '../../domain/visible-text.ts'
+import { visibleCode } from '../../domain/text/visible-text.ts'
 import { linesOf } from './unified-diff.ts'
 
 interface Patch {

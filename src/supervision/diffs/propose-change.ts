@@ -3,9 +3,9 @@
 
 import { join } from 'node:path'
 import { ServerError } from '../../domain/errors.ts'
-import { shownPath } from '../../domain/lookalike.ts'
 import type { ChangeSummary } from '../../domain/records/record.ts'
-import { hidesCharacters } from '../../domain/visible-text.ts'
+import { shownPath } from '../../domain/text/lookalike.ts'
+import { hidesCharacters } from '../../domain/text/visible-text.ts'
 import { canonicalJson, sha256 } from '../../json/digest.ts'
 import { type ConfinedPath, confine } from '../workspace/confine.ts'
 import { createServerPlaces, protectedChange } from '../workspace/protected-path.ts'

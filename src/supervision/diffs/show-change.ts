@@ -1,5 +1,5 @@
-import { shownPath } from '../../domain/lookalike.ts'
-import { visibleCode } from '../../domain/visible-text.ts'
+import { shownPath } from '../../domain/text/lookalike.ts'
+import { visibleCode } from '../../domain/text/visible-text.ts'
 import type { ProposedChange } from './propose-change.ts'
 
 export interface ShownDiff {

@@ -1,7 +1,7 @@
 import type { Clock } from '../../domain/clock.ts'
 import type { Ids } from '../../domain/ids.ts'
 import type { Logger } from '../../domain/logger.ts'
-import { type Instruction, isOpen, openStatuses } from '../../domain/supervision.ts'
+import { type Instruction, isOpen, openStatuses } from '../../domain/supervision/supervision.ts'
 import { sha256 } from '../../json/digest.ts'
 import type { Shared } from '../../store/ports/shared.ts'
 import type { Store } from '../../store/store.ts'

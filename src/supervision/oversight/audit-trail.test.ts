@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
-import type { AuditRecord } from '../../domain/audit.ts'
-import type { Caller } from '../../domain/decision.ts'
+import type { AuditRecord } from '../../domain/supervision/audit.ts'
+import type { Caller } from '../../domain/supervision/decision.ts'
 import { openEngine } from '../../engine/testing/open-engine.ts'
 import { createAuditTrail } from './audit-trail.ts'
 

@@ -1,9 +1,9 @@
 // The audit trail for operators: the newest entries first, by kind, person, session and time. Who reads it is put on record too.
 
-import type { AuditEntry, AuditRecord } from '../../domain/audit.ts'
 import type { Clock } from '../../domain/clock.ts'
-import type { Caller } from '../../domain/decision.ts'
 import { isRecord } from '../../domain/is-record.ts'
+import type { AuditEntry, AuditRecord } from '../../domain/supervision/audit.ts'
+import type { Caller } from '../../domain/supervision/decision.ts'
 import type { SessionLog } from '../../log/session-log.ts'
 import type { AuditReads } from '../../store/ports/audit.ts'
 

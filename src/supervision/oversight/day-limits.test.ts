@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { ServerError } from '../../domain/errors.ts'
-import type { DayLimitSettings } from '../../domain/identity-settings.ts'
 import { silentLogger } from '../../domain/logger.ts'
+import type { DayLimitSettings } from '../../domain/settings/identity-settings.ts'
 import { createManualClock } from '../../http/testing/server-fixture.ts'
 import { createLocalShared } from '../../store/local-shared.ts'
 import type { UsageSum } from '../../store/ports/usage.ts'

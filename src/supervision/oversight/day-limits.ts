@@ -3,11 +3,11 @@
 // Runs are counted when they are taken, and by all processes together. Tokens and cost are known when a run ends, so what is running does
 // not count yet. They are read for all users at once and a few seconds old: a user may go past these limits by what runs at the time.
 
+import { costOf, type PriceSettings, priceOf } from '../../domain/agent/prices.ts'
 import type { Clock } from '../../domain/clock.ts'
 import { ServerError } from '../../domain/errors.ts'
-import type { DayLimit, DayLimitSettings } from '../../domain/identity-settings.ts'
 import type { Logger } from '../../domain/logger.ts'
-import { costOf, type PriceSettings, priceOf } from '../../domain/prices.ts'
+import type { DayLimit, DayLimitSettings } from '../../domain/settings/identity-settings.ts'
 import type { Admit, Starter } from '../../engine/ports/runs.ts'
 import type { Shared } from '../../store/ports/shared.ts'
 import { dayOf, type UsageReads } from '../../store/ports/usage.ts'

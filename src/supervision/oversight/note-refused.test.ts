@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import type { AuditRecord } from '../../domain/audit.ts'
 import { silentLogger } from '../../domain/logger.ts'
+import type { AuditRecord } from '../../domain/supervision/audit.ts'
 import { createManualClock } from '../../http/testing/server-fixture.ts'
 import { createNoteRefused, MOST_AN_HOUR, type Refused } from './note-refused.ts'
 

@@ -1,9 +1,9 @@
 // Whoever tries to decide or to command and may not is on record, at every door: who, what and why. The number of entries is bounded, so
 // that nobody fills the trail with them, and the trail itself says where it stopped and how many it left out.
 
-import type { AuditRecord } from '../../domain/audit.ts'
 import { type Clock, isoTime } from '../../domain/clock.ts'
 import type { Logger } from '../../domain/logger.ts'
+import type { AuditRecord } from '../../domain/supervision/audit.ts'
 
 export interface Refused {
   /** A person, or the name that a channel has for a stranger. */

@@ -1,12 +1,12 @@
 // Operators may read and cancel sessions and runs that they do not own. The audit trail says who did.
 
-import type { AuditRecord } from '../../domain/audit.ts'
 import type { Clock } from '../../domain/clock.ts'
-import type { Caller } from '../../domain/decision.ts'
 import { runNotFound, ServerError } from '../../domain/errors.ts'
 import { parseUuid } from '../../domain/ids.ts'
-import { isFinished, type RunRecord } from '../../domain/run.ts'
-import type { SessionRecord } from '../../domain/session.ts'
+import { isFinished, type RunRecord } from '../../domain/session/run.ts'
+import type { SessionRecord } from '../../domain/session/session.ts'
+import type { AuditRecord } from '../../domain/supervision/audit.ts'
+import type { Caller } from '../../domain/supervision/decision.ts'
 import type { Engine } from '../../engine/engine.ts'
 import type { SessionLog } from '../../log/session-log.ts'
 import type { Store } from '../../store/store.ts'

@@ -1,6 +1,6 @@
 // What agents used of models, and what it cost.
 
-import { costOf, type ModelPrice, type PriceSettings, priceOf } from '../../domain/prices.ts'
+import { costOf, type ModelPrice, type PriceSettings, priceOf } from '../../domain/agent/prices.ts'
 import type { SessionReads } from '../../store/ports/sessions.ts'
 import type { TokenSums, UsageQuery, UsageReads, UsageSum } from '../../store/ports/usage.ts'
 

@@ -1,8 +1,8 @@
 // What the rules say about a call. A pure function; in doubt it asks.
 
-import type { ApprovalRule, ApprovalSettings, PolicyRule } from '../../domain/approval-rule.ts'
-import { globMatches } from '../../domain/glob.ts'
-import { isAtLeast, type Risk, risks } from '../../domain/tool-settings.ts'
+import type { ApprovalRule, ApprovalSettings, PolicyRule } from '../../domain/agent/approval-rule.ts'
+import { isAtLeast, type Risk, risks } from '../../domain/agent/tool-settings.ts'
+import { globMatches } from '../../domain/text/glob.ts'
 import { policyVersionOf } from '../../json/digest.ts'
 import type { BoundTool } from '../../tools/tool.ts'
 import { fits } from './argument-conditions.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { ArgumentConditions } from '../../domain/approval-rule.ts'
+import type { ArgumentConditions } from '../../domain/agent/approval-rule.ts'
 import { pathContext } from '../testing/path-context.ts'
 import { fits as fitsWith } from './argument-conditions.ts'
 

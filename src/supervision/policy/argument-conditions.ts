@@ -1,7 +1,7 @@
 // Whether the arguments of a call fit the conditions of a rule or a grant. Types are compared strictly: "1" is not 1.
 
-import type { ArgumentCondition, ArgumentConditions } from '../../domain/approval-rule.ts'
-import { globMatches } from '../../domain/glob.ts'
+import type { ArgumentCondition, ArgumentConditions } from '../../domain/agent/approval-rule.ts'
+import { globMatches } from '../../domain/text/glob.ts'
 import { unreachable } from '../../domain/unreachable.ts'
 import { isPathArgument, type MatchMode, type PathContext, pathFits } from './path-conditions.ts'
 

@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, w
 import { homedir, tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { ArgumentConditions } from '../../domain/approval-rule.ts'
+import type { ArgumentConditions } from '../../domain/agent/approval-rule.ts'
 import { pathContext } from '../testing/path-context.ts'
 import { fits } from './argument-conditions.ts'
 import { isPathArgument, type MatchMode, type PathContext } from './path-conditions.ts'

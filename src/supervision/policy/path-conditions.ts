@@ -3,9 +3,9 @@
 
 import { homedir } from 'node:os'
 import { basename, isAbsolute, relative, resolve, sep } from 'node:path'
-import { globMatches } from '../../domain/glob.ts'
+import type { JsonSchema } from '../../domain/agent/tool-settings.ts'
 import { isRecord } from '../../domain/is-record.ts'
-import type { JsonSchema } from '../../domain/tool-settings.ts'
+import { globMatches } from '../../domain/text/glob.ts'
 
 /** What decides where a path in the arguments of a call leads. */
 export interface PathContext {

@@ -1,5 +1,3 @@
-import type { AuditRecord } from '../../domain/audit.ts'
-import type { Caller } from '../../domain/decision.ts'
 import { ServerError } from '../../domain/errors.ts'
 import {
   type AnyRecord,
@@ -11,6 +9,8 @@ import {
   type Standby,
   type SupervisedRecord,
 } from '../../domain/records/record.ts'
+import type { AuditRecord } from '../../domain/supervision/audit.ts'
+import type { Caller } from '../../domain/supervision/decision.ts'
 import { alreadyAnswered, type Records } from '../records/records.ts'
 import { checkReason, checkText } from '../sessions/check-text.ts'
 import { channelOf, escalatedTo, type Operators, refuseForeignCommand, viaOf } from '../sessions/may-command.ts'

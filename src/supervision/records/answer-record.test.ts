@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import type { Caller } from '../../domain/decision.ts'
 import { actionNames } from '../../domain/records/record-kinds.ts'
+import type { Caller } from '../../domain/supervision/decision.ts'
 import { type AnswerRecord, createAnswerRecord, type GivenAnswer } from './answer-record.ts'
 
 const ada: Caller = { user: 'ada', role: 'operator' }

@@ -1,11 +1,11 @@
 // A person's answer to a record of any kind, from any surface. Who may answer, whether it is still open, and what comes of it is for the
 // part that keeps the record.
 
-import type { Caller, Decision } from '../../domain/decision.ts'
 import { ServerError } from '../../domain/errors.ts'
 import type { PersonRecord, RecordOf } from '../../domain/records/record.ts'
 import type { ActionName, PersonKind } from '../../domain/records/record-kinds.ts'
-import type { RunRecord } from '../../domain/run.ts'
+import type { RunRecord } from '../../domain/session/run.ts'
+import type { Caller, Decision } from '../../domain/supervision/decision.ts'
 import type { Approvals } from '../approvals/approvals.ts'
 import type { Prompts } from '../prompts/create-prompts.ts'
 import type { Stalls } from '../stalls/stalls.ts'

@@ -1,8 +1,8 @@
 // The answers to a tool's question that are worth a button each.
 
+import type { JsonSchema } from '../../domain/agent/tool-settings.ts'
 import { isRecord } from '../../domain/is-record.ts'
-import type { JsonSchema } from '../../domain/tool-settings.ts'
-import { visibleCode } from '../../domain/visible-text.ts'
+import { visibleCode } from '../../domain/text/visible-text.ts'
 import type { RecordAction } from './record-view.ts'
 
 const MOST_CHOICES = 5

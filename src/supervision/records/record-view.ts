@@ -3,8 +3,8 @@
 // stored: each surface makes them harmless in its own way.
 
 import { z } from 'zod'
+import { risks } from '../../domain/agent/tool-settings.ts'
 import { actionNames, anyOf, wireKinds } from '../../domain/records/record-kinds.ts'
-import { risks } from '../../domain/tool-settings.ts'
 
 const text = z.string()
 const time = z.iso.datetime()

@@ -1,10 +1,10 @@
 // Prompts, standbys and alerts of agents elsewhere: who sees them, and how a person answers them.
 
 import { isoTime } from '../../domain/clock.ts'
-import type { Caller } from '../../domain/decision.ts'
 import { ServerError } from '../../domain/errors.ts'
 import type { RecordOf, SupervisedRecord } from '../../domain/records/record.ts'
 import type { PersonKind } from '../../domain/records/record-kinds.ts'
+import type { Caller } from '../../domain/supervision/decision.ts'
 import { createSyncedWaits, type SyncedWaits } from '../../engine/waits/synced-waits.ts'
 import type { SessionLog } from '../../log/session-log.ts'
 import type { WaitReads } from '../../store/ports/waits.ts'

@@ -2,8 +2,8 @@
 
 import { ServerError, sessionNotFound } from '../../domain/errors.ts'
 import type { Ids } from '../../domain/ids.ts'
-import type { SessionRecord } from '../../domain/session.ts'
-import { isOpen, type Supervision } from '../../domain/supervision.ts'
+import type { SessionRecord } from '../../domain/session/session.ts'
+import { isOpen, type Supervision } from '../../domain/supervision/supervision.ts'
 import { sha256 } from '../../json/digest.ts'
 import type { Alone } from '../../replicas/create-alone.ts'
 import type { Store } from '../../store/store.ts'

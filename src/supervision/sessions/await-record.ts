@@ -1,6 +1,6 @@
 import { type Clock, sleep } from '../../domain/clock.ts'
-import type { FeedItem } from '../../domain/feed.ts'
 import type { Logger } from '../../domain/logger.ts'
+import type { FeedItem } from '../../domain/session/feed.ts'
 import type { Feed } from '../../engine/feed.ts'
 
 /** Wakes those who wait for a change of one record. Nothing is decided here: whoever wakes reads the record again. */

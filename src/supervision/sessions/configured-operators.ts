@@ -1,7 +1,7 @@
-import type { Membership } from '../../domain/decision.ts'
-import { LOCAL_USER } from '../../domain/session.ts'
-import type { EscalationSettings, OperatorGroup, OperatorSettings } from '../../domain/supervision-settings.ts'
-import { isRemoteUser } from '../../domain/user-name.ts'
+import { LOCAL_USER } from '../../domain/session/session.ts'
+import type { EscalationSettings, OperatorGroup, OperatorSettings } from '../../domain/settings/supervision-settings.ts'
+import type { Membership } from '../../domain/supervision/decision.ts'
+import { isRemoteUser } from '../../domain/supervision/user-name.ts'
 import type { Operators } from './may-command.ts'
 
 type Listed = Pick<OperatorSettings, 'name' | 'admin' | 'console' | 'group' | 'local'> &

@@ -1,6 +1,6 @@
 // What the id of an agent's connection tells about it. A connection of an MCP client with a handshake has a UUID.
 
-import type { Supervision } from '../../domain/supervision.ts'
+import type { Supervision } from '../../domain/supervision/supervision.ts'
 
 const HOOK = 'hook:'
 

@@ -1,6 +1,6 @@
-import type { Caller } from '../../domain/decision.ts'
 import type { Ids } from '../../domain/ids.ts'
-import { type Instruction, isOpen } from '../../domain/supervision.ts'
+import type { Caller } from '../../domain/supervision/decision.ts'
+import { type Instruction, isOpen } from '../../domain/supervision/supervision.ts'
 import { checkText } from './check-text.ts'
 import { channelOf, type Operators, refuseEnded, refuseForeignCommand, viaOf } from './may-command.ts'
 import { noticeEvent } from './session-events.ts'

@@ -1,9 +1,9 @@
 // Who may decide what an agent elsewhere asks, and command its session.
 
-import type { AuditRecord } from '../../domain/audit.ts'
-import type { Caller, Membership } from '../../domain/decision.ts'
 import { ServerError } from '../../domain/errors.ts'
-import { LOCAL_USER } from '../../domain/session.ts'
+import { LOCAL_USER } from '../../domain/session/session.ts'
+import type { AuditRecord } from '../../domain/supervision/audit.ts'
+import type { Caller, Membership } from '../../domain/supervision/decision.ts'
 import type { SupervisedSession } from './take-step.ts'
 
 export interface Operators {

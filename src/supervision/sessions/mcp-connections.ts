@@ -3,10 +3,10 @@
 // nothing to lose: it gets 404 and begins anew, as the protocol says.
 
 import type { Clock } from '../../domain/clock.ts'
-import type { Fact } from '../../domain/entry.ts'
 import { parseUuid } from '../../domain/ids.ts'
 import type { Logger } from '../../domain/logger.ts'
-import type { McpConnection } from '../../domain/supervision.ts'
+import type { Fact } from '../../domain/session/entry.ts'
+import type { McpConnection } from '../../domain/supervision/supervision.ts'
 import type { SessionLog } from '../../log/session-log.ts'
 import type { Store } from '../../store/store.ts'
 import type { Together } from '../together.ts'

@@ -1,7 +1,7 @@
 // Where a session's questions are shown. An agent may choose the mode, so no mode may silence its operator.
 
-import type { OperationalMode } from '../../domain/supervision.ts'
-import type { Risk } from '../../domain/tool-settings.ts'
+import type { Risk } from '../../domain/agent/tool-settings.ts'
+import type { OperationalMode } from '../../domain/supervision/supervision.ts'
 
 /** `local`: at the terminal of this machine. `remote`: in a chat, on a phone, at a webhook. */
 export type Surface = 'local' | 'remote'

@@ -1,7 +1,7 @@
 // The events that a supervised session's log is made of.
 
-import type { RunEvent } from '../../domain/event.ts'
-import type { ProgressItem } from '../../domain/supervision.ts'
+import type { RunEvent } from '../../domain/session/event.ts'
+import type { ProgressItem } from '../../domain/supervision/supervision.ts'
 
 /** A call of the agent. `args` is what people see of its arguments: a large diff is named, not repeated. */
 export function callEvents(callId: string, tool: string, args: unknown, timestamp: number): RunEvent[] {

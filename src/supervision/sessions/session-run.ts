@@ -2,12 +2,12 @@
 // while the agent works, and ends with the agent's questions as interrupts while a person has to answer.
 
 import { isoTime } from '../../domain/clock.ts'
-import { AG_UI_VERSION, type Interrupt, type RunEvent } from '../../domain/event.ts'
 import type { Ids } from '../../domain/ids.ts'
 import { type AskedRecord, isAsked, type SupervisedRecord, wordsOfAgent } from '../../domain/records/record.ts'
 import { recordKinds } from '../../domain/records/record-kinds.ts'
-import type { SessionRecord } from '../../domain/session.ts'
-import type { SupervisedStatus, Supervision } from '../../domain/supervision.ts'
+import { AG_UI_VERSION, type Interrupt, type RunEvent } from '../../domain/session/event.ts'
+import type { SessionRecord } from '../../domain/session/session.ts'
+import type { SupervisedStatus, Supervision } from '../../domain/supervision/supervision.ts'
 import type { NewEntry } from '../../store/ports/entry.ts'
 
 interface Shown {

@@ -1,6 +1,6 @@
 import { ServerError } from '../../domain/errors.ts'
 import type { Ids } from '../../domain/ids.ts'
-import type { OperationalMode } from '../../domain/supervision.ts'
+import type { OperationalMode } from '../../domain/supervision/supervision.ts'
 import { type Operators, refuseEnded, refuseForeignCommand, viaOf } from './may-command.ts'
 import { noticeEvent } from './session-events.ts'
 import type { SupervisedSessions } from './supervised-sessions.ts'

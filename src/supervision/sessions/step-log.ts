@@ -1,8 +1,8 @@
 // What the server's log tells of agents elsewhere: who did what in which folder, and what came of it. Never what anybody said.
 
-import type { AuditRecord } from '../../domain/audit.ts'
 import type { LogFields, Logger } from '../../domain/logger.ts'
 import { type Alert, type AskedRecord, isAsked, type SupervisedRecord } from '../../domain/records/record.ts'
+import type { AuditRecord } from '../../domain/supervision/audit.ts'
 import type { Step, SupervisedSession } from './take-step.ts'
 
 /** Adds the session, the agent's program and its folder to every line. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { ServerError } from '../../domain/errors.ts'
-import type { SupervisedStatus } from '../../domain/supervision.ts'
+import type { SupervisedStatus } from '../../domain/supervision/supervision.ts'
 import type { ManualClock } from '../../models/testing/manual-clock.ts'
 import { createReports } from '../desk/report.ts'
 import { createLateReach } from '../reach.ts'

@@ -1,5 +1,10 @@
-import type { Caller } from '../../domain/decision.ts'
-import type { Instruction, OperationalMode, ProgressItem, SupervisedStatus } from '../../domain/supervision.ts'
+import type { Caller } from '../../domain/supervision/decision.ts'
+import type {
+  Instruction,
+  OperationalMode,
+  ProgressItem,
+  SupervisedStatus,
+} from '../../domain/supervision/supervision.ts'
 import type { SupervisedSession } from './take-step.ts'
 
 /** An agent elsewhere, as its door knows it. */

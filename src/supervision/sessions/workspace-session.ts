@@ -2,7 +2,7 @@
 // session of its own for each owner, which rests: no list shows it, no limit counts it, no agent takes it up, and nobody waits for it.
 
 import { ServerError, sessionNotFound } from '../../domain/errors.ts'
-import type { SessionRecord } from '../../domain/session.ts'
+import type { SessionRecord } from '../../domain/session/session.ts'
 import { sha256 } from '../../json/digest.ts'
 import type { Store } from '../../store/store.ts'
 import type { OpenSession } from './open-session.ts'

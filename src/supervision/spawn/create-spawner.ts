@@ -1,9 +1,9 @@
 // Starts coding agents for sessions. `watched-hosts.ts` ends them with their sessions.
 
-import type { Caller } from '../../domain/decision.ts'
 import { ServerError } from '../../domain/errors.ts'
 import type { Ids } from '../../domain/ids.ts'
-import { isOpen } from '../../domain/supervision.ts'
+import type { Caller } from '../../domain/supervision/decision.ts'
+import { isOpen } from '../../domain/supervision/supervision.ts'
 import type { ProcessEnd, ProcessGroups } from '../../tools/process/process-groups.ts'
 import type { Reach } from '../reach.ts'
 import { type Operators, refuseUnknownOwner } from '../sessions/may-command.ts'

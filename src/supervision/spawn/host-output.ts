@@ -4,8 +4,8 @@ import { chmodSync } from 'node:fs'
 import { appendFile, rename, rm } from 'node:fs/promises'
 import type { Readable } from 'node:stream'
 import { stripVTControlCharacters } from 'node:util'
-import { looksSecret, MASKED } from '../../domain/secret-name.ts'
-import { visibleText } from '../../domain/visible-text.ts'
+import { looksSecret, MASKED } from '../../domain/text/secret-name.ts'
+import { visibleText } from '../../domain/text/visible-text.ts'
 
 /** A longer line is shown in parts. */
 const MAX_LINE = 8_192

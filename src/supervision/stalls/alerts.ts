@@ -1,7 +1,7 @@
 // The alert that a silent agent raises: how it begins, and where it is found.
 
-import type { Caller } from '../../domain/decision.ts'
 import type { Alert, AnyRecord } from '../../domain/records/record.ts'
+import type { Caller } from '../../domain/supervision/decision.ts'
 import type { WaitReads } from '../../store/ports/waits.ts'
 import { newRecord } from '../records/new-record.ts'
 import type { Records } from '../records/records.ts'

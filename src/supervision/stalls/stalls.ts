@@ -1,5 +1,5 @@
-import type { Caller } from '../../domain/decision.ts'
 import type { Alert } from '../../domain/records/record.ts'
+import type { Caller } from '../../domain/supervision/decision.ts'
 import type { SupervisedSession } from '../sessions/take-step.ts'
 
 /** Watches for agents elsewhere that have gone silent, and wakes them. */

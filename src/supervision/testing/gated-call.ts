@@ -1,5 +1,5 @@
-import type { AgentDefinition } from '../../domain/agent.ts'
-import type { ApprovalSettings, PolicyRule } from '../../domain/approval-rule.ts'
+import type { AgentDefinition } from '../../domain/agent/agent.ts'
+import type { ApprovalSettings, PolicyRule } from '../../domain/agent/approval-rule.ts'
 import { silentLogger } from '../../domain/logger.ts'
 import type { RuledCall } from '../approvals/call-rules.ts'
 

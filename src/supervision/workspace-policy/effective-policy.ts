@@ -1,8 +1,8 @@
 // What counts of a policy file now: what the text that an operator has pinned and the text on the disk both allow. So an edit that narrows
 // counts at once, and one that widens counts after an operator's yes.
 
-import { isAtLeast } from '../../domain/tool-settings.ts'
-import { visibleText } from '../../domain/visible-text.ts'
+import { isAtLeast } from '../../domain/agent/tool-settings.ts'
+import { visibleText } from '../../domain/text/visible-text.ts'
 import type { FoundPolicy, PolicyFile } from './find-policy.ts'
 import { type Judgement, judgeRequest, type PolicyLimits } from './judge-request.ts'
 import { type ReadPolicy, readPolicy } from './read-policy.ts'

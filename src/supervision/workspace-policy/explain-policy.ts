@@ -1,7 +1,7 @@
 // Says in plain words what each line of a policy file allows, and what it cannot allow.
 
-import { splitCommandLine } from '../../domain/command-line.ts'
-import { visibleText } from '../../domain/visible-text.ts'
+import { splitCommandLine } from '../../domain/text/command-line.ts'
+import { visibleText } from '../../domain/text/visible-text.ts'
 import { commandMatches, isConfined, type PolicyLimits, splitPlainCommand } from './judge-request.ts'
 import type { PlacedSetting } from './read-policy.ts'
 import type { WorkspacePolicy } from './workspace-policy.ts'

@@ -1,10 +1,10 @@
 // Whether a policy lets a request through without asking. The one evaluator: the tool that agents ask and the gate that lets work through
 // both use it. In doubt a person is asked.
 
-import { splitCommandLine } from '../../domain/command-line.ts'
-import { globMatches } from '../../domain/glob.ts'
-import { isAtLeast } from '../../domain/tool-settings.ts'
-import { hidesCharacters } from '../../domain/visible-text.ts'
+import { isAtLeast } from '../../domain/agent/tool-settings.ts'
+import { splitCommandLine } from '../../domain/text/command-line.ts'
+import { globMatches } from '../../domain/text/glob.ts'
+import { hidesCharacters } from '../../domain/text/visible-text.ts'
 import { type FileAccess, protectedChange, protectedPath } from '../workspace/protected-path.ts'
 import type { PolicyRequest, WorkspacePolicy } from './workspace-policy.ts'
 

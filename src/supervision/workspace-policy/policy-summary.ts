@@ -1,7 +1,7 @@
 // Sums up the work that a policy let through, so that people see it without being asked each time. The audit trail has every piece of it;
 // this is what a channel shows.
 
-import { visibleText } from '../../domain/visible-text.ts'
+import { visibleText } from '../../domain/text/visible-text.ts'
 import type { WorkspacePolicy } from './workspace-policy.ts'
 
 export interface ApprovedWork {

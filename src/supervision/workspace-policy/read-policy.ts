@@ -1,9 +1,9 @@
 // The text of a policy file as checked data. Two spellings mean the same: flat keys in snake_case, and keys in camelCase below
 // `autoApprove` and `notifications`.
 
-import { didYouMean } from '../../domain/did-you-mean.ts'
-import { type Risk, risks } from '../../domain/tool-settings.ts'
-import { hidesCharacters, visibleText } from '../../domain/visible-text.ts'
+import { type Risk, risks } from '../../domain/agent/tool-settings.ts'
+import { didYouMean } from '../../domain/text/did-you-mean.ts'
+import { hidesCharacters, visibleText } from '../../domain/text/visible-text.ts'
 import { type PlacedJson, parsePlacedJson } from './placed-json.ts'
 import { defaultPolicy, type WorkspacePolicy } from './workspace-policy.ts'
 

@@ -1,6 +1,6 @@
 // What a policy would have done with the requests of the past.
 
-import type { Risk } from '../../domain/tool-settings.ts'
+import type { Risk } from '../../domain/agent/tool-settings.ts'
 import { judgeRequest, type PolicyLimits } from './judge-request.ts'
 import type { WorkspacePolicy } from './workspace-policy.ts'
 

@@ -1,8 +1,8 @@
 // What a tool call of a coding agent does, as far as a policy looks at it: the file it touches and the command it runs. Hosts name these
 // arguments differently.
 
+import type { Risk } from '../../domain/agent/tool-settings.ts'
 import { isRecord } from '../../domain/is-record.ts'
-import type { Risk } from '../../domain/tool-settings.ts'
 import { isPathArgument } from '../policy/path-conditions.ts'
 import type { PolicyRequest } from './workspace-policy.ts'
 

@@ -1,6 +1,6 @@
 // What the policy of a workspace would say about a request, for operators who wonder. It grants nothing and asks nobody.
 
-import type { Risk } from '../../domain/tool-settings.ts'
+import type { Risk } from '../../domain/agent/tool-settings.ts'
 import type { SupervisedReads } from '../../store/ports/supervised.ts'
 import type { GuardArguments } from '../workspace/guard-arguments.ts'
 import { type EffectivePolicy, judgeEffective } from './effective-policy.ts'

@@ -1,7 +1,7 @@
 // What a workspace's own file says about work that needs no asking. The file lies where the agent can write, so it counts only as far
 // as an operator has pinned it (`effective-policy.ts`).
 
-import type { Risk } from '../../domain/tool-settings.ts'
+import type { Risk } from '../../domain/agent/tool-settings.ts'
 
 export interface WorkspacePolicy {
   enabled: boolean

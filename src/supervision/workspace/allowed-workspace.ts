@@ -2,7 +2,7 @@ import { statSync } from 'node:fs'
 import { isAbsolute, parse } from 'node:path'
 import { ServerError } from '../../domain/errors.ts'
 import { isWithin } from '../../domain/is-within.ts'
-import type { SupervisionSettings } from '../../domain/supervision-settings.ts'
+import type { SupervisionSettings } from '../../domain/settings/supervision-settings.ts'
 import { createRealPath } from '../policy/real-path.ts'
 
 /** The folders of the server itself. Those that do not exist yet count as well. */

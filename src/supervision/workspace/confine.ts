@@ -6,7 +6,7 @@ import { isAbsolute, join, relative, sep } from 'node:path'
 import { ServerError } from '../../domain/errors.ts'
 import { isWithin } from '../../domain/is-within.ts'
 import { systemErrorCode } from '../../domain/system-error-code.ts'
-import { hidesCharacters, visibleText } from '../../domain/visible-text.ts'
+import { hidesCharacters, visibleText } from '../../domain/text/visible-text.ts'
 
 export interface ConfinedPath {
   /** Real path of the workspace. */

@@ -6,7 +6,7 @@ import { isAbsolute, join, normalize, parse, relative, resolve, sep } from 'node
 import { fileURLToPath } from 'node:url'
 import { isWithin } from '../../domain/is-within.ts'
 import { systemErrorCode } from '../../domain/system-error-code.ts'
-import { visibleText } from '../../domain/visible-text.ts'
+import { visibleText } from '../../domain/text/visible-text.ts'
 import { textsIn } from '../../json/texts-in.ts'
 import { createRealPath } from '../policy/real-path.ts'
 import { createServerPlaces, type FileAccess, protectedChange, protectedPath } from './protected-path.ts'

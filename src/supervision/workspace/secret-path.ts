@@ -2,8 +2,8 @@
 // the same. But what is shown in a chat stays there, for everybody who reads along.
 
 import { ServerError } from '../../domain/errors.ts'
-import { looksSecret } from '../../domain/secret-name.ts'
-import { visibleText } from '../../domain/visible-text.ts'
+import { looksSecret } from '../../domain/text/secret-name.ts'
+import { visibleText } from '../../domain/text/visible-text.ts'
 import { foldedName } from './confine.ts'
 
 const ENVIRONMENT = 'Such a file holds passwords and keys of the environment.'

@@ -1,5 +1,5 @@
 import { ServerError } from '../../domain/errors.ts'
-import { visibleCode, visibleText } from '../../domain/visible-text.ts'
+import { visibleCode, visibleText } from '../../domain/text/visible-text.ts'
 import { BYTE_ORDER_MARK, decodeFile } from '../diffs/file-text.ts'
 import { confine, refuseMoved } from './confine.ts'
 import { readWorkspaceFile, type WorkspaceFile } from './read-workspace-file.ts'

@@ -2,13 +2,13 @@
 
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { createApp } from '../../app.ts'
+import { createApp } from '../../app/app.ts'
+import type { AppOptions } from '../../app/app-options.ts'
 import { resolveSettings } from '../../config/settings/resolve-settings.ts'
 import { testAgent } from '../../engine/testing/open-engine.ts'
 import { createLogTap } from '../../http/logging/log-tap.ts'
 import { createLogger } from '../../http/logging/logger.ts'
 import type { ScriptedAnswer } from '../../models/scripted/script.ts'
-import type { AppOptions } from '../../start/app-options.ts'
 
 interface TracedAppOptions {
   /** Also where the script lies. */

@@ -2,8 +2,8 @@
 // nothing is held. With the answer the tool's function is called again from its start, and each `ask` that was answered before gives
 // its answer at once.
 
-import type { GivenAnswer, ToolQuestion } from '../../domain/question.ts'
-import type { JsonSchema } from '../../domain/tool-settings.ts'
+import type { GivenAnswer, ToolQuestion } from '../../domain/agent/question.ts'
+import type { JsonSchema } from '../../domain/agent/tool-settings.ts'
 import { canonicalJson } from '../../json/digest.ts'
 import { createJsonCheck } from '../../json/json-schema.ts'
 import { readCodeSchema } from './read-code-schema.ts'

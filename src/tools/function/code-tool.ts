@@ -1,7 +1,7 @@
 // A tool that an embedding program defines in code, with the rules that agent.yaml would have for `type: function`.
 
+import type { Effect, JsonSchema, Risk } from '../../domain/agent/tool-settings.ts'
 import { ServerError } from '../../domain/errors.ts'
-import type { Effect, JsonSchema, Risk } from '../../domain/tool-settings.ts'
 import type { ServerTool } from '../tool.ts'
 import { toolBinding } from '../tool-binding.ts'
 import type { JsonSchemaTool, SchemaTool } from './define-tool.ts'

@@ -1,4 +1,4 @@
-import type { JsonSchema } from '../../domain/tool-settings.ts'
+import type { JsonSchema } from '../../domain/agent/tool-settings.ts'
 import type { ApprovalNeed } from '../tool.ts'
 import type { OutputOf, StandardSchema } from './standard-schema.ts'
 import type { ReviewContext, ToolContext } from './tool-context.ts'

@@ -1,8 +1,8 @@
 // `type: function`: an export of a module as a tool. A schema in the code or in agent.yaml says what it takes.
 
 import { basename } from 'node:path'
+import type { FunctionToolSettings, JsonSchema } from '../../domain/agent/tool-settings.ts'
 import { ServerError } from '../../domain/errors.ts'
-import type { FunctionToolSettings, JsonSchema } from '../../domain/tool-settings.ts'
 import { createJsonCheck } from '../../json/json-schema.ts'
 import type { ServerTool } from '../tool.ts'
 import { toolBinding } from '../tool-binding.ts'

@@ -4,9 +4,9 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { extname } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import type { FunctionToolSettings } from '../../domain/agent/tool-settings.ts'
 import type { Clock } from '../../domain/clock.ts'
 import { ServerError } from '../../domain/errors.ts'
-import type { FunctionToolSettings } from '../../domain/tool-settings.ts'
 import { type ImportedModule, importModule } from './import-module.ts'
 
 export interface LoadModuleDeps {

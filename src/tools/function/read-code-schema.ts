@@ -1,8 +1,8 @@
 // Turns a schema in a tool's code into JSON Schema for the model and a check for the call.
 
 import { z } from 'zod'
+import type { JsonSchema } from '../../domain/agent/tool-settings.ts'
 import { isRecord } from '../../domain/is-record.ts'
-import type { JsonSchema } from '../../domain/tool-settings.ts'
 import { isStandardSchema, type StandardSchema } from './standard-schema.ts'
 
 /** `check` checks and transforms the arguments of a call. It is null for plain JSON Schema, which the engine checks. */

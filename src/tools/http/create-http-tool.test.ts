@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest'
+import type { HttpToolSettings } from '../../domain/agent/tool-settings.ts'
 import { type LogLine, recordingLogger } from '../../domain/testing/recording-logger.ts'
-import type { HttpToolSettings } from '../../domain/tool-settings.ts'
 import { never, toolCall } from '../testing/tool-call.ts'
 import { createHttpTool } from './create-http-tool.ts'
 import { httpToolDeps } from './testing/http-tool-deps.ts'

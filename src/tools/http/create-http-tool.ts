@@ -1,8 +1,8 @@
 // The `http` kind: one request, written as a template in agent.yaml.
 
+import type { HttpToolSettings } from '../../domain/agent/tool-settings.ts'
 import { ServerError } from '../../domain/errors.ts'
 import { isRecord } from '../../domain/is-record.ts'
-import type { HttpToolSettings } from '../../domain/tool-settings.ts'
 import { boundPart, parsedOrNull, shownUrl, writtenText } from '../shown-settings.ts'
 import type { ServerTool } from '../tool.ts'
 import { boundTool } from '../tool-binding.ts'

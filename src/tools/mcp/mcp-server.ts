@@ -1,10 +1,10 @@
 // One MCP server as the source of many tools. Once started it is kept connected in the background, and nobody waits for a server
 // that does not come back.
 
+import type { McpServerSettings } from '../../domain/agent/tool-settings.ts'
 import type { Clock } from '../../domain/clock.ts'
 import { ServerError } from '../../domain/errors.ts'
 import type { Logger } from '../../domain/logger.ts'
-import type { McpServerSettings } from '../../domain/tool-settings.ts'
 import type { ProcessGroups } from '../process/process-groups.ts'
 import type { ServerTool } from '../tool.ts'
 import { connectMcp, type McpConnection } from './connection/mcp-connection.ts'

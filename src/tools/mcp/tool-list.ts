@@ -1,9 +1,9 @@
 // The tools of one MCP server, as it listed them last. The list is read again when the server says that it has changed.
 
+import type { McpServerSettings } from '../../domain/agent/tool-settings.ts'
 import { type Clock, sleep } from '../../domain/clock.ts'
-import { globMatches } from '../../domain/glob.ts'
 import type { Logger } from '../../domain/logger.ts'
-import type { McpServerSettings } from '../../domain/tool-settings.ts'
+import { globMatches } from '../../domain/text/glob.ts'
 import type { ServerTool } from '../tool.ts'
 import { untilAborted } from '../until-aborted.ts'
 import type { McpConnection } from './connection/mcp-connection.ts'

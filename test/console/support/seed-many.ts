@@ -4,8 +4,8 @@
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { seed } from '../../../bench/seed.ts'
-import type { AuditRecord } from '../../../src/domain/audit.ts'
-import { LOCAL_USER } from '../../../src/domain/session.ts'
+import { LOCAL_USER } from '../../../src/domain/session/session.ts'
+import type { AuditRecord } from '../../../src/domain/supervision/audit.ts'
 import { createSqliteStore } from '../../../src/store/sqlite/sqlite-store.ts'
 
 export const MANY = 10_000

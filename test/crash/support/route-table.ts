@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createApp } from '../../../src/app.ts'
+import { createApp } from '../../../src/app/app.ts'
 import { resolveSettings } from '../../../src/config/settings/resolve-settings.ts'
 import type { SettingFlags } from '../../../src/config/settings/settings.ts'
 import { silentLogger } from '../../../src/domain/logger.ts'

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { createIds } from '../../../src/domain/ids.ts'
-import { LOCAL_USER } from '../../../src/domain/session.ts'
+import { LOCAL_USER } from '../../../src/domain/session/session.ts'
 import { createSqliteStore } from '../../../src/store/sqlite/sqlite-store.ts'
 
 const EVENTS_PER_SESSION = 1_000

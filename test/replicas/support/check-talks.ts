@@ -1,12 +1,12 @@
 // What clients have seen, held against what is stored in the end. Knows nothing of how the servers work.
 
+import { openSharedReads } from '../../../src/app/open-store.ts'
 import { storedTrail } from '../../../src/cli/commands/audit/verify.ts'
 import { createSystemClock } from '../../../src/domain/clock.ts'
 import { silentLogger } from '../../../src/domain/logger.ts'
-import type { StoredMessage } from '../../../src/domain/message.ts'
-import { isFinished, type RunRecord } from '../../../src/domain/run.ts'
-import { LOCAL_USER } from '../../../src/domain/session.ts'
-import { openSharedReads } from '../../../src/open-store.ts'
+import type { StoredMessage } from '../../../src/domain/session/message.ts'
+import { isFinished, type RunRecord } from '../../../src/domain/session/run.ts'
+import { LOCAL_USER } from '../../../src/domain/session/session.ts'
 import { verifyTrail } from '../../../src/store/verify-trail.ts'
 import { type Frame, record } from '../../crash/support/sse-recorder.ts'
 import type { Talk, View } from './talk.ts'

@@ -1,6 +1,6 @@
 // P1, P2: what was acknowledged is stored, once, in the order in which its client said it.
 
-import { isFinished } from '../../../src/domain/run.ts'
+import { isFinished } from '../../../src/domain/session/run.ts'
 import { type Checker, type Evidence, entriesOf, factsIn } from '../evidence.ts'
 import type { Send } from '../history.ts'
 

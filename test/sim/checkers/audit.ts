@@ -1,7 +1,7 @@
 // The audit trail is whole, and has every decision that somebody was told of and every call with an effect that began.
 
-import type { AuditRecord } from '../../../src/domain/audit.ts'
 import { isSupervised } from '../../../src/domain/records/record.ts'
+import type { AuditRecord } from '../../../src/domain/supervision/audit.ts'
 import { verifyChain } from '../../../src/store/audit-chain.ts'
 import type { Checker, Evidence } from '../evidence.ts'
 

@@ -1,7 +1,7 @@
 // A run is one RUN_STARTED, a grammatical stream and one terminal event that agrees with its record; runs take turns.
 
-import type { RunEvent } from '../../../src/domain/event.ts'
-import { isFinished, type RunRecord } from '../../../src/domain/run.ts'
+import type { RunEvent } from '../../../src/domain/session/event.ts'
+import { isFinished, type RunRecord } from '../../../src/domain/session/run.ts'
 import { type Checker, entriesOf, eventsIn, type SessionEvidence } from '../evidence.ts'
 import { checkGrammar } from './grammar.ts'
 

@@ -1,6 +1,6 @@
 // P29: a run stops exactly at its limits, also when crashes come in between.
 
-import type { RunRecord } from '../../../src/domain/run.ts'
+import type { RunRecord } from '../../../src/domain/session/run.ts'
 import { type Checker, type Evidence, entriesOf, type SessionEvidence } from '../evidence.ts'
 
 export const budgets: Checker = {

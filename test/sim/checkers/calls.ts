@@ -1,6 +1,6 @@
 // Every call has one answer before its agent says anything more; and a client's result that was taken is that answer.
 
-import type { StoredMessage } from '../../../src/domain/message.ts'
+import type { StoredMessage } from '../../../src/domain/session/message.ts'
 import type { Checker, Evidence } from '../evidence.ts'
 
 export const calls: Checker = {

@@ -1,6 +1,6 @@
 // An acknowledged cancel is heeded: by the process that took it, soon; by the next one, at once.
 
-import { isFinished } from '../../../src/domain/run.ts'
+import { isFinished } from '../../../src/domain/session/run.ts'
 import { type Checker, type Evidence, entriesOf } from '../evidence.ts'
 
 const HEED_MS = 3_000

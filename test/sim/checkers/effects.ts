@@ -1,6 +1,6 @@
 // P7: the ledger of what really began against what the log says about it.
 
-import type { RunRecord } from '../../../src/domain/run.ts'
+import type { RunRecord } from '../../../src/domain/session/run.ts'
 import { MOST_DEATHS } from '../../../src/engine/recovery/death-count.ts'
 import { type Checker, type Evidence, entriesOf, eventsIn, factsIn } from '../evidence.ts'
 import type { ToolStart } from '../history.ts'

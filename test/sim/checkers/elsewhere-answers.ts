@@ -1,9 +1,9 @@
 // What agents elsewhere and their operators were told is true and stays true: an answer by id is always the same, whoever won did win,
 // the trail has each decision once, steering was handed over before it counts as delivered, and files are as somebody allowed.
 
-import type { AuditRecord } from '../../../src/domain/audit.ts'
-import type { RunEvent } from '../../../src/domain/event.ts'
 import { isSupervised, isSupervisedApproval, type SupervisedRecord } from '../../../src/domain/records/record.ts'
+import type { RunEvent } from '../../../src/domain/session/event.ts'
+import type { AuditRecord } from '../../../src/domain/supervision/audit.ts'
 import type { OperatorAct } from '../elsewhere/operators.ts'
 import { type Checker, type Evidence, eventsIn } from '../evidence.ts'
 import { replay } from '../memory/memory-disk.ts'

@@ -1,10 +1,10 @@
 // Sessions of agents elsewhere, step by step as they were written: records change only as their states allow, nothing changes after its
 // end, the limits hold, and the log shows exactly what waits.
 
-import type { RunEvent } from '../../../src/domain/event.ts'
 import { isSupervised, isWaiting, type SupervisedRecord } from '../../../src/domain/records/record.ts'
-import type { SessionRecord } from '../../../src/domain/session.ts'
-import type { Supervision } from '../../../src/domain/supervision.ts'
+import type { RunEvent } from '../../../src/domain/session/event.ts'
+import type { SessionRecord } from '../../../src/domain/session/session.ts'
+import type { Supervision } from '../../../src/domain/supervision/supervision.ts'
 import type { Supervise } from '../../../src/store/ports/supervised.ts'
 import type { ElsewhereWorld } from '../elsewhere/world.ts'
 import type { Checker } from '../evidence.ts'

@@ -1,6 +1,6 @@
 // The order rules that @ag-ui/client 1.0 enforces on one run, for the events that the engine emits.
 
-import type { RunEvent } from '../../../src/domain/event.ts'
+import type { RunEvent } from '../../../src/domain/session/event.ts'
 
 type Space = 'text' | 'tool call' | 'reasoning' | 'reasoning message' | 'step' | 'sub-agent'
 

@@ -1,6 +1,6 @@
 // P3: when the faults are over, everything comes to its end.
 
-import { isFinished } from '../../../src/domain/run.ts'
+import { isFinished } from '../../../src/domain/session/run.ts'
 import type { Checker } from '../evidence.ts'
 
 export const liveness: Checker = {

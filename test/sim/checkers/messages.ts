@@ -1,6 +1,6 @@
 // The history of messages and the log tell the same story: what was said on the wire is what is remembered.
 
-import { isFinished } from '../../../src/domain/run.ts'
+import { isFinished } from '../../../src/domain/session/run.ts'
 import { type Checker, eventsIn, type ReadEntry, type SessionEvidence } from '../evidence.ts'
 
 export const messages: Checker = {

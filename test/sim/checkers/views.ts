@@ -1,8 +1,8 @@
 // P4, P5, P6: what a reader saw is the stored log, without gap or double, byte for byte; across a compaction, each character
 // once. Nothing was shown that is not stored, but text in flight that a power cut took; and then its id is never used again.
 
-import type { Entry } from '../../../src/domain/entry.ts'
-import { typeOfEventText } from '../../../src/domain/event.ts'
+import type { Entry } from '../../../src/domain/session/entry.ts'
+import { typeOfEventText } from '../../../src/domain/session/event.ts'
 import type { Checker, Evidence, ReadEntry, SessionEvidence } from '../evidence.ts'
 import type { ReaderRecord, SeenEntry, View } from '../history.ts'
 

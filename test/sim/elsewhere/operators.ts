@@ -1,8 +1,8 @@
 // Those who command agents elsewhere: they decide, twice or late or at the same time as others, edit, pause, end, steer and nudge. Once
 // the trial has calmed down they leave nothing lying.
 
-import type { Caller } from '../../../src/domain/decision.ts'
 import { isSupervisedApproval, type SupervisedRecord } from '../../../src/domain/records/record.ts'
+import type { Caller } from '../../../src/domain/supervision/decision.ts'
 import type { AgentsElsewhere } from '../../../src/supervision/agents-elsewhere.ts'
 import type { Serving } from '../assemble.ts'
 import type { Faults } from '../faults.ts'

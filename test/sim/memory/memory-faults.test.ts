@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { ServerError } from '../../../src/domain/errors.ts'
-import type { RunRecord } from '../../../src/domain/run.ts'
+import type { RunRecord } from '../../../src/domain/session/run.ts'
 import {
   accept,
   acceptedRun,

@@ -1,13 +1,13 @@
 // All reads of the memory store. The results may share parts with the state: `memory-store.ts` returns copies.
 
-import { type AuditEntry, MAIN_CHAIN } from '../../../src/domain/audit.ts'
-import { textOf } from '../../../src/domain/message.ts'
 import { isSupervisedApproval, isWaiting } from '../../../src/domain/records/record.ts'
-import { isFinished, type RunRecord, tokensOf } from '../../../src/domain/run.ts'
-import { excerptOf, hasTerms, searchedSupervision, searchedText } from '../../../src/domain/search-words.ts'
-import type { SessionRecord } from '../../../src/domain/session.ts'
-import { activityOf, type SessionOverview, titleOf } from '../../../src/domain/session-overview.ts'
-import type { Supervision } from '../../../src/domain/supervision.ts'
+import { textOf } from '../../../src/domain/session/message.ts'
+import { isFinished, type RunRecord, tokensOf } from '../../../src/domain/session/run.ts'
+import { excerptOf, hasTerms, searchedSupervision, searchedText } from '../../../src/domain/session/search-words.ts'
+import type { SessionRecord } from '../../../src/domain/session/session.ts'
+import { activityOf, type SessionOverview, titleOf } from '../../../src/domain/session/session-overview.ts'
+import { type AuditEntry, MAIN_CHAIN } from '../../../src/domain/supervision/audit.ts'
+import type { Supervision } from '../../../src/domain/supervision/supervision.ts'
 import type { StoredEntry } from '../../../src/store/ports/entry.ts'
 import { MOST_ASIDE_CHARS, MOST_ASIDES } from '../../../src/store/ports/messages.ts'
 import {

@@ -1,12 +1,12 @@
 // Reads rows for the rules and writes their changes. A state depends only on the commands that were applied to it, so the objects
 // of a command are never changed.
 
-import type { ChannelNote, QueuedDelivery } from '../../../src/domain/delivery.ts'
-import type { StoredMessage } from '../../../src/domain/message.ts'
 import { isSupervised, isWaiting } from '../../../src/domain/records/record.ts'
-import type { RunRecord } from '../../../src/domain/run.ts'
-import type { SessionRecord } from '../../../src/domain/session.ts'
-import { isOpen } from '../../../src/domain/supervision.ts'
+import type { StoredMessage } from '../../../src/domain/session/message.ts'
+import type { RunRecord } from '../../../src/domain/session/run.ts'
+import type { SessionRecord } from '../../../src/domain/session/session.ts'
+import type { ChannelNote, QueuedDelivery } from '../../../src/domain/supervision/delivery.ts'
+import { isOpen } from '../../../src/domain/supervision/supervision.ts'
 import { unreachable } from '../../../src/domain/unreachable.ts'
 import { EMPTY_CHAIN, nextEntry } from '../../../src/store/audit-chain.ts'
 import { FEED_ITEMS, FEED_MS } from '../../../src/store/ports/feed.ts'

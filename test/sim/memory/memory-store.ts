@@ -3,7 +3,7 @@
 import { type Clock, sleep } from '../../../src/domain/clock.ts'
 import { ServerError } from '../../../src/domain/errors.ts'
 import { type AnyRecord, isWaiting } from '../../../src/domain/records/record.ts'
-import type { RunStatus } from '../../../src/domain/run.ts'
+import type { RunStatus } from '../../../src/domain/session/run.ts'
 import { type Command, needsSync, type Result } from '../../../src/store/ports/command.ts'
 import type { Committed } from '../../../src/store/ports/journal.ts'
 import type { Store, StoreFigures } from '../../../src/store/store.ts'

@@ -1,6 +1,6 @@
 // Bugs of the log: readers that are shown too much, too little, too early or too late.
 
-import type { Entry } from '../../../src/domain/entry.ts'
+import type { Entry } from '../../../src/domain/session/entry.ts'
 import type { SessionLog } from '../../../src/log/session-log.ts'
 import type { Watcher } from '../../../src/log/watcher.ts'
 import type { Mutant } from '../mutant.ts'

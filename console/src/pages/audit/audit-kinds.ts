@@ -1,4 +1,4 @@
-import type { AuditRecord } from '../../../../src/domain/audit.ts'
+import type { AuditRecord } from '../../../../src/domain/supervision/audit.ts'
 
 /** The kinds of entries that the server writes, in the order of the filter. */
 const words: Readonly<Record<AuditRecord['kind'], string>> = {

@@ -1,4 +1,4 @@
-import { createJsonMask } from '../../../../src/domain/masked-json.ts'
+import { createJsonMask } from '../../../../src/domain/text/masked-json.ts'
 
 /** Longer JSON stays as it came: laying it out would hold up the page. */
 const LONGEST = 500_000

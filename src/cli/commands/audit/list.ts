@@ -1,4 +1,4 @@
-import type { AuditEntry } from '../../../domain/audit.ts'
+import type { AuditEntry } from '../../../domain/supervision/audit.ts'
 import type { AuditReads } from '../../../store/ports/audit.ts'
 import { CliError } from '../../cli-error.ts'
 import { exitCodes } from '../../exit-codes.ts'

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import type { AuditEntry } from '../../../domain/audit.ts'
+import type { AuditEntry } from '../../../domain/supervision/audit.ts'
 import { emptyChain, nextEntry } from '../../../store/audit-chain.ts'
 import { newAudit } from '../../../store/contract/samples.contract.ts'
 import { verifyTrail } from '../../../store/verify-trail.ts'

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs'
 import { readdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { checkWholeDatabase, copyDatabase, databaseIn } from '../../../open-store.ts'
+import { checkWholeDatabase, copyDatabase, databaseIn } from '../../../app/open-store.ts'
 import { CliError } from '../../cli-error.ts'
 import { exitCodes } from '../../exit-codes.ts'
 import type { Io } from '../../terminal/io.ts'

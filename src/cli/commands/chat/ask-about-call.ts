@@ -1,6 +1,6 @@
 import type { RecordView } from '../../../client/client.ts'
 import { isRecord } from '../../../domain/is-record.ts'
-import { visibleJson } from '../../../domain/visible-text.ts'
+import { visibleJson } from '../../../domain/text/visible-text.ts'
 import { emptyAnswer } from '../../../supervision/approvals/question-form.ts'
 import { shownArguments } from '../../../supervision/approvals/shown-arguments.ts'
 import { bodyLines } from '../../show-record.ts'

@@ -1,4 +1,4 @@
-import { visibleJson } from '../../../domain/visible-text.ts'
+import { visibleJson } from '../../../domain/text/visible-text.ts'
 import type { Io } from '../../terminal/io.ts'
 import { styleFor } from '../../terminal/style.ts'
 import { createTerminalMarkdown } from '../../terminal/terminal-markdown.ts'

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Checkpoint } from '../../../client/client.ts'
 import { ClientError, type Problem } from '../../../client/client-error.ts'
-import { shortIds } from '../../../domain/id-prefix.ts'
+import { shortIds } from '../../../domain/text/id-prefix.ts'
 import { CheckpointSchema } from '../../../protocols/manage/supervision/checkpoint-schema.ts'
 import { CliError } from '../../cli-error.ts'
 import { exitCodes } from '../../exit-codes.ts'

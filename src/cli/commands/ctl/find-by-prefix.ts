@@ -2,7 +2,7 @@
 
 import type { Checkpoint, Supervision } from '../../../client/client.ts'
 import { ClientError } from '../../../client/client-error.ts'
-import { matchingIds, shortIds } from '../../../domain/id-prefix.ts'
+import { matchingIds, shortIds } from '../../../domain/text/id-prefix.ts'
 import { CliError } from '../../cli-error.ts'
 import { exitCodes } from '../../exit-codes.ts'
 import { titleOf } from '../../show-record.ts'

@@ -1,5 +1,5 @@
 import type { Supervision } from '../../../client/client.ts'
-import { shortIds } from '../../../domain/id-prefix.ts'
+import { shortIds } from '../../../domain/text/id-prefix.ts'
 import { agentOf, folderOf, recordLines, riskOf, titleOf } from '../../show-record.ts'
 import { localTime, localZone } from '../../terminal/local-time.ts'
 import { styleFor } from '../../terminal/style.ts'

@@ -1,7 +1,7 @@
 // Commands for one session of an agent elsewhere.
 
 import { resolve } from 'node:path'
-import { operationalModes } from '../../../domain/supervision.ts'
+import { operationalModes } from '../../../domain/supervision/supervision.ts'
 import { CommandResultSchema } from '../../../protocols/manage/supervision/checkpoint-schema.ts'
 import { SupervisionSchema } from '../../../protocols/shared/supervised/schema.ts'
 import { CliError } from '../../cli-error.ts'

@@ -1,4 +1,4 @@
-import { didYouMean } from '../../../domain/did-you-mean.ts'
+import { didYouMean } from '../../../domain/text/did-you-mean.ts'
 import { credentialNames, credentialProblem, credentialVariable } from '../../../operators/credentials/credentials.ts'
 import { createKeychain, type Keychain } from '../../../operators/credentials/keychain.ts'
 import { CliError } from '../../cli-error.ts'

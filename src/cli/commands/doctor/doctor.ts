@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { Command } from 'commander'
 import { ConfigError, formatIssue } from '../../../config/config-error.ts'
-import { isPostgres } from '../../../domain/store-settings.ts'
+import { isPostgres } from '../../../domain/settings/store-settings.ts'
 import { createKeychain } from '../../../operators/credentials/keychain.ts'
 import { exitCodes } from '../../exit-codes.ts'
 import { type LoadedConfig, loadConfig } from '../../load-config.ts'

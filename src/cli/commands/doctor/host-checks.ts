@@ -1,5 +1,5 @@
 import { ServerError } from '../../../domain/errors.ts'
-import type { SupervisionSettings } from '../../../domain/supervision-settings.ts'
+import type { SupervisionSettings } from '../../../domain/settings/supervision-settings.ts'
 import { findProgram } from '../../../supervision/commands/find-program.ts'
 import { findSandbox } from '../../../supervision/spawn/sandbox.ts'
 import { resolveHost } from '../../../supervision/spawn/start-host.ts'

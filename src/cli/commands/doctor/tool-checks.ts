@@ -1,9 +1,9 @@
 // Checks the tools of an agent: loads modules, reads documents, starts servers and asks them for their tools.
 
-import type { AgentDefinition } from '../../../domain/agent.ts'
+import type { AgentDefinition } from '../../../domain/agent/agent.ts'
+import type { McpServerSettings, ToolSettings } from '../../../domain/agent/tool-settings.ts'
 import { ServerError } from '../../../domain/errors.ts'
 import { type Logger, silentLogger } from '../../../domain/logger.ts'
-import type { McpServerSettings, ToolSettings } from '../../../domain/tool-settings.ts'
 import { createConnections } from '../../../outgoing/connections.ts'
 import type { ProxyVariables } from '../../../outgoing/proxy-choice.ts'
 import { createToolbox } from '../../../tools/create-toolbox.ts'

@@ -1,6 +1,6 @@
 import { Command } from 'commander'
+import { migrateSharedStore } from '../../../app/open-store.ts'
 import { silentLogger } from '../../../domain/logger.ts'
-import { migrateSharedStore } from '../../../open-store.ts'
 import type { Migration } from '../../../store/postgres/schema.ts'
 import { CliError } from '../../cli-error.ts'
 import { exitCodes } from '../../exit-codes.ts'

@@ -1,10 +1,10 @@
 // The requests of the past, from a store: approvals, and what a policy let through by itself. Each page is a read of its own, so that the
 // log of a running server's database does not grow meanwhile.
 
+import { risks } from '../../../domain/agent/tool-settings.ts'
 import { isRecord } from '../../../domain/is-record.ts'
 import { isWithin } from '../../../domain/is-within.ts'
 import type { Approval, ApprovalStatus } from '../../../domain/records/record.ts'
-import { risks } from '../../../domain/tool-settings.ts'
 import type { AuditReads } from '../../../store/ports/audit.ts'
 import type { WaitQuery } from '../../../store/ports/waits.ts'
 import type { ReadOnlyStore } from '../../../store/store-reads.ts'

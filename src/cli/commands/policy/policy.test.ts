@@ -1,10 +1,10 @@
 import { mkdir, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { openStore } from '../../../app/open-store.ts'
 import type { SupervisedRecord } from '../../../domain/records/record.ts'
-import type { SessionRecord } from '../../../domain/session.ts'
-import type { Supervision } from '../../../domain/supervision.ts'
-import { openStore } from '../../../open-store.ts'
+import type { SessionRecord } from '../../../domain/session/session.ts'
+import type { Supervision } from '../../../domain/supervision/supervision.ts'
 import {
   accept,
   acceptedRun,

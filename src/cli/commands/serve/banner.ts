@@ -1,6 +1,6 @@
 import type { NetworkInterfaceInfo } from 'node:os'
-import type { AgentDefinition } from '../../../domain/agent.ts'
-import { isAtLeast, type ToolRules, type ToolSettings } from '../../../domain/tool-settings.ts'
+import type { AgentDefinition } from '../../../domain/agent/agent.ts'
+import { isAtLeast, type ToolRules, type ToolSettings } from '../../../domain/agent/tool-settings.ts'
 import { doors } from '../../../doors.ts'
 import type { Io } from '../../terminal/io.ts'
 import { styleFor } from '../../terminal/style.ts'

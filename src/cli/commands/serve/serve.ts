@@ -5,7 +5,7 @@ import type { SettingFlags, SettingKey } from '../../../config/settings/settings
 import { recordReading } from '../../../config/source/config-files.ts'
 import { ServerError } from '../../../domain/errors.ts'
 import { type Logger, silentLogger } from '../../../domain/logger.ts'
-import { isPostgres, shownStore } from '../../../domain/store-settings.ts'
+import { isPostgres, shownStore } from '../../../domain/settings/store-settings.ts'
 import { createLogTap, type LogTap } from '../../../http/logging/log-tap.ts'
 import { onLocalhost } from '../../../operators/console-link.ts'
 import { checkAgents } from '../../check-agents.ts'

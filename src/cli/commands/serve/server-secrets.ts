@@ -1,8 +1,8 @@
 import type { ServerSettings } from '../../../config/settings/server-settings.ts'
-import type { AgentDefinition, ModelSettings } from '../../../domain/agent.ts'
-import { looksSecret } from '../../../domain/secret-name.ts'
-import { isPostgres } from '../../../domain/store-settings.ts'
-import type { ToolSettings } from '../../../domain/tool-settings.ts'
+import type { AgentDefinition, ModelSettings } from '../../../domain/agent/agent.ts'
+import type { ToolSettings } from '../../../domain/agent/tool-settings.ts'
+import { isPostgres } from '../../../domain/settings/store-settings.ts'
+import { looksSecret } from '../../../domain/text/secret-name.ts'
 
 /** Every secret of the settings and of the agents' files. They are masked wherever text leaves the server. */
 export const serverSecrets = ({

@@ -1,6 +1,6 @@
+import type { AppOptions } from '../../../app/app-options.ts'
 import type { Logger } from '../../../domain/logger.ts'
 import { createKeychain } from '../../../operators/credentials/keychain.ts'
-import type { AppOptions } from '../../../start/app-options.ts'
 import type { LoadedConfig } from '../../load-config.ts'
 import type { Io } from '../../terminal/io.ts'
 import { dataDirFlag } from '../ctl/ctl-place.ts'
@@ -36,7 +36,7 @@ export type StartApp = (
 export function createAppStarter(version: string): StartApp {
   return async ({ agents, settings, dataDir, configDir, files }, log, io, more = {}) => {
     // Loaded only when a server is wanted: it is most of the program.
-    const { createApp } = await import('../../../app.ts')
+    const { createApp } = await import('../../../app/app.ts')
     const exit = (code: number): never => {
       io.exit(code)
       throw new Error(`the process did not end with ${code}`)

@@ -1,7 +1,7 @@
 import { fstatSync } from 'node:fs'
 import { relative, resolve } from 'node:path'
 import { diskFiles } from '../../../config/source/config-files.ts'
-import type { AgentDefinition } from '../../../domain/agent.ts'
+import type { AgentDefinition } from '../../../domain/agent/agent.ts'
 import { CliError } from '../../cli-error.ts'
 import { exitCodes } from '../../exit-codes.ts'
 import { agentPaths, type LoadedConfig } from '../../load-config.ts'

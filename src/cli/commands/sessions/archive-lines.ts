@@ -1,11 +1,11 @@
 // The lines of an archive beside its sessions: the bytes of files, records that belong to no session, the audit trail, and the end.
 
 import { z } from 'zod'
-import type { AuditEntry } from '../../../domain/audit.ts'
-import type { ChannelNote } from '../../../domain/delivery.ts'
-import { type FileRecord, fileTypes } from '../../../domain/file.ts'
-import type { Grant } from '../../../domain/grant.ts'
 import { isRecord } from '../../../domain/is-record.ts'
+import { type FileRecord, fileTypes } from '../../../domain/session/file.ts'
+import type { AuditEntry } from '../../../domain/supervision/audit.ts'
+import type { ChannelNote } from '../../../domain/supervision/delivery.ts'
+import type { Grant } from '../../../domain/supervision/grant.ts'
 import {
   type Checkpoint,
   type Instruction,
@@ -13,7 +13,7 @@ import {
   type PolicyPin,
   type Proposal,
   supervisedStatuses,
-} from '../../../domain/supervision.ts'
+} from '../../../domain/supervision/supervision.ts'
 import type { ImportRecords } from '../../../store/ports/sessions.ts'
 import type { UsageRow } from '../../../store/ports/usage.ts'
 import { count, time, uuid, whole } from './archive-shape.ts'

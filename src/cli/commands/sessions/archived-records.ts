@@ -1,6 +1,7 @@
 // The records of an archived session. A kind or a field that is missing here does not compile.
 
 import { z } from 'zod'
+import { risks } from '../../../domain/agent/tool-settings.ts'
 import { type AnyRecord, promptTypes, type RecordOf } from '../../../domain/records/record.ts'
 import {
   type ApprovalKind,
@@ -9,7 +10,6 @@ import {
   recordKinds,
   statusesOf,
 } from '../../../domain/records/record-kinds.ts'
-import { risks } from '../../../domain/tool-settings.ts'
 import { count, time, uuid, whole } from './archive-shape.ts'
 import { progress } from './archived-supervision.ts'
 

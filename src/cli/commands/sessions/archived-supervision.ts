@@ -8,7 +8,7 @@ import {
   type ProgressItem,
   type Supervision,
   supervisedStatuses,
-} from '../../../domain/supervision.ts'
+} from '../../../domain/supervision/supervision.ts'
 import type { ImportSession } from '../../../store/ports/sessions.ts'
 import { interruptWait } from '../../../store/rules/wait-change.ts'
 import { count, time, whole } from './archive-shape.ts'

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
-import { type AuditEntry, importedMain, MAIN_CHAIN } from '../../../domain/audit.ts'
+import { type AuditEntry, importedMain, MAIN_CHAIN } from '../../../domain/supervision/audit.ts'
 import { unreachable } from '../../../domain/unreachable.ts'
 import type { Blobs } from '../../../files/keep/blob-folder.ts'
 import { canonicalJson } from '../../../json/digest.ts'

@@ -1,5 +1,5 @@
 import { createHash, type Hash } from 'node:crypto'
-import { type AuditEntry, importedMain, MAIN_CHAIN } from '../../../domain/audit.ts'
+import { type AuditEntry, importedMain, MAIN_CHAIN } from '../../../domain/supervision/audit.ts'
 import { unreachable } from '../../../domain/unreachable.ts'
 import type { Blobs } from '../../../files/keep/blob-folder.ts'
 import { canonicalJson } from '../../../json/digest.ts'

@@ -1,4 +1,4 @@
-import type { SessionRecord } from '../../../domain/session.ts'
+import type { SessionRecord } from '../../../domain/session/session.ts'
 import type { SessionQuery } from '../../../store/ports/sessions.ts'
 import type { ReadOnlyStore, StoreReads } from '../../../store/store-reads.ts'
 import { CliError } from '../../cli-error.ts'

@@ -2,13 +2,13 @@
 // format.
 
 import { z } from 'zod'
-import type { AuditEntry } from '../../../domain/audit.ts'
 import { isRecord } from '../../../domain/is-record.ts'
-import type { ContentPart, StoredMessage, ToolCall } from '../../../domain/message.ts'
 import { isSupervised } from '../../../domain/records/record.ts'
-import { isFinished, type RunInput, type RunRecord } from '../../../domain/run.ts'
-import type { SessionRecord } from '../../../domain/session.ts'
-import { agentsProposalId } from '../../../domain/supervision.ts'
+import type { ContentPart, StoredMessage, ToolCall } from '../../../domain/session/message.ts'
+import { isFinished, type RunInput, type RunRecord } from '../../../domain/session/run.ts'
+import type { SessionRecord } from '../../../domain/session/session.ts'
+import type { AuditEntry } from '../../../domain/supervision/audit.ts'
+import { agentsProposalId } from '../../../domain/supervision/supervision.ts'
 import type { StoredEntry } from '../../../store/ports/entry.ts'
 import type { ImportSession } from '../../../store/ports/sessions.ts'
 import { CliError } from '../../cli-error.ts'

@@ -2,7 +2,7 @@ import { mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, test } from 'vitest'
-import { lockDataDir } from '../../../open-store.ts'
+import { lockDataDir } from '../../../app/open-store.ts'
 import { SCHEMA_VERSION } from '../../../store/sqlite/migrations.ts'
 import { main } from '../../main.ts'
 import { archiveLine, SAMPLE_NOW, sampleSession } from '../../testing/sample-session.ts'

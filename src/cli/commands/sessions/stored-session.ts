@@ -1,8 +1,8 @@
 // A session as the store has it, with everything that belongs to it, in the form of an archive.
 
 import type { AnyRecord } from '../../../domain/records/record.ts'
-import type { SessionRecord } from '../../../domain/session.ts'
-import { agentsProposalId, type Proposal } from '../../../domain/supervision.ts'
+import type { SessionRecord } from '../../../domain/session/session.ts'
+import { agentsProposalId, type Proposal } from '../../../domain/supervision/supervision.ts'
 import { canonicalJson } from '../../../json/digest.ts'
 import type { StoredEntry } from '../../../store/ports/entry.ts'
 import type { StoreReads } from '../../../store/store-reads.ts'

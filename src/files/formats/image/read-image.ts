@@ -1,6 +1,6 @@
 // Reads the text of a picture by OCR, whichever way up the picture is and however noisy it is.
 
-import type { Extract } from '../../../domain/file.ts'
+import type { Extract } from '../../../domain/session/file.ts'
 import { busiestBand, type GreyPicture, greyPicture, liesOnItsSide, pngOf, type Treatment } from './grey-picture.ts'
 import type { Ocr, Recognized } from './ocr.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { Extract } from '../../../domain/file.ts'
+import type { Extract } from '../../../domain/session/file.ts'
 import { readDocx } from './docx/read-docx.ts'
 import { readPptx } from './pptx/read-pptx.ts'
 import { sampleReport } from './testing/sample-text.ts'

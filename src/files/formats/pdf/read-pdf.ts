@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { setImmediate as nextLoopTurn } from 'node:timers/promises'
 import type { PDFDocumentProxy } from 'unpdf/pdfjs'
-import type { Extract } from '../../../domain/file.ts'
+import type { Extract } from '../../../domain/session/file.ts'
 import type { ReadContext } from '../read-by-type.ts'
 import { damaged, unreadable } from '../unreadable.ts'
 import { openPdf } from './open-pdf.ts'

@@ -1,5 +1,5 @@
 import { open } from 'node:fs/promises'
-import type { Extract } from '../../../domain/file.ts'
+import type { Extract } from '../../../domain/session/file.ts'
 import { extractCharacters } from '../extract-limit.ts'
 import { markdownTable } from '../markdown.ts'
 import { unreadable } from '../unreadable.ts'

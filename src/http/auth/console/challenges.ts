@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Clock } from '../../../domain/clock.ts'
 import type { Ids } from '../../../domain/ids.ts'
-import type { ProofPurpose } from '../../../domain/step-up.ts'
+import type { ProofPurpose } from '../../../domain/supervision/step-up.ts'
 import type { Shared } from '../../../store/ports/shared.ts'
 import type { ConsolePlace } from './own-origin.ts'
 

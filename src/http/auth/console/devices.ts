@@ -7,7 +7,7 @@ import type { Clock } from '../../../domain/clock.ts'
 import { ServerError } from '../../../domain/errors.ts'
 import type { Ids } from '../../../domain/ids.ts'
 import type { Logger } from '../../../domain/logger.ts'
-import { USER_NAME } from '../../../domain/user-name.ts'
+import { USER_NAME } from '../../../domain/supervision/user-name.ts'
 import { type ConfigFileOptions, createConfigFile } from '../config-folder/config-file.ts'
 import { digestOf, newToken, type Token } from '../tokens/token.ts'
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import type { Caller } from '../../../domain/decision.ts'
 import { ServerError } from '../../../domain/errors.ts'
-import type { ProofPurpose } from '../../../domain/step-up.ts'
+import type { Caller } from '../../../domain/supervision/decision.ts'
+import type { ProofPurpose } from '../../../domain/supervision/step-up.ts'
 import { openProofs, place, proofText } from './testing/open-proofs.ts'
 
 const approve: ProofPurpose = { kind: 'decision', approvalId: 'a', digest: 'd', decision: 'approve', remember: null }

@@ -1,7 +1,7 @@
 // Tokens of identity providers and names of a proxy, as requests bring them.
 
 import { describe, expect, test } from 'vitest'
-import type { ProxyAuthSettings } from '../../../domain/identity-settings.ts'
+import type { ProxyAuthSettings } from '../../../domain/settings/identity-settings.ts'
 import type { Role } from '../../route.ts'
 import {
   collectLines,

@@ -1,8 +1,8 @@
 // What the claims of a checked token say about a person.
 
-import type { IssuerSettings } from '../../../domain/identity-settings.ts'
 import { isRecord } from '../../../domain/is-record.ts'
-import { remoteUser } from '../../../domain/user-name.ts'
+import type { IssuerSettings } from '../../../domain/settings/identity-settings.ts'
+import { remoteUser } from '../../../domain/supervision/user-name.ts'
 import { type Identity, invalidToken, type RoleOf } from './identity.ts'
 
 type Claims = Readonly<Record<string, unknown>>

@@ -1,6 +1,6 @@
 import { ServerError } from '../../../domain/errors.ts'
-import type { RoleRules } from '../../../domain/identity-settings.ts'
-import type { OperatorGroup, OperatorSettings } from '../../../domain/supervision-settings.ts'
+import type { RoleRules } from '../../../domain/settings/identity-settings.ts'
+import type { OperatorGroup, OperatorSettings } from '../../../domain/settings/supervision-settings.ts'
 
 /** A person whom an identity provider or a proxy has named. */
 export interface Identity {

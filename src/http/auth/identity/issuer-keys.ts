@@ -5,8 +5,8 @@ import type { JSONWebKeySet } from 'jose'
 import { z } from 'zod'
 import type { Clock } from '../../../domain/clock.ts'
 import { ServerError } from '../../../domain/errors.ts'
-import type { IssuerSettings } from '../../../domain/identity-settings.ts'
 import type { Logger } from '../../../domain/logger.ts'
+import type { IssuerSettings } from '../../../domain/settings/identity-settings.ts'
 
 export interface IssuerKeys {
   /** The keys as far as they are known. Throws `identity_unavailable` if there are none. */

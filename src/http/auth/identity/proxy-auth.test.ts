@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { describe, expect, test } from 'vitest'
 import { ServerError } from '../../../domain/errors.ts'
-import type { ProxyAuthSettings } from '../../../domain/identity-settings.ts'
+import type { ProxyAuthSettings } from '../../../domain/settings/identity-settings.ts'
 import { createProxyAuth } from './proxy-auth.ts'
 
 const settings: ProxyAuthSettings = {

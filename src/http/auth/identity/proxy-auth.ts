@@ -5,8 +5,8 @@ import { isUtf8 } from 'node:buffer'
 import type { IncomingMessage } from 'node:http'
 import { BlockList, isIP } from 'node:net'
 import { ServerError } from '../../../domain/errors.ts'
-import type { ProxyAuthSettings } from '../../../domain/identity-settings.ts'
-import { remoteUser } from '../../../domain/user-name.ts'
+import type { ProxyAuthSettings } from '../../../domain/settings/identity-settings.ts'
+import { remoteUser } from '../../../domain/supervision/user-name.ts'
 import { createRoleOf, type Identity, invalidToken, type ListedOperators } from './identity.ts'
 
 /**

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { routeTable } from '../../../../test/crash/support/route-table.ts'
-import { type Scope, scopes } from '../../../domain/token-role.ts'
+import { type Scope, scopes } from '../../../domain/supervision/token-role.ts'
 import { refuseWithoutScope, scopeOf } from './scopes.ts'
 
 test('every route needs the scope that this table says', async () => {

@@ -2,7 +2,7 @@
 
 import { ServerError } from '../../../domain/errors.ts'
 import { personKinds, recordKinds } from '../../../domain/records/record-kinds.ts'
-import type { Scope } from '../../../domain/token-role.ts'
+import type { Scope } from '../../../domain/supervision/token-role.ts'
 import type { Principal, Route } from '../../route.ts'
 
 const decidedUnder = [...personKinds.map((kind) => recordKinds[kind].wire.path), 'checkpoints', 'workspaces'].join('|')

@@ -2,8 +2,8 @@
 
 import { z } from 'zod'
 import { ServerError } from '../../../domain/errors.ts'
-import { scopes, tokenRoles } from '../../../domain/token-role.ts'
-import { USER_NAME } from '../../../domain/user-name.ts'
+import { scopes, tokenRoles } from '../../../domain/supervision/token-role.ts'
+import { USER_NAME } from '../../../domain/supervision/user-name.ts'
 import { type ConfigFileOptions, createConfigFile } from '../config-folder/config-file.ts'
 import { checkTokens, type TokenRecord } from './token.ts'
 

@@ -2,7 +2,7 @@
 
 import { hash } from 'node:crypto'
 import { ServerError } from '../../../domain/errors.ts'
-import type { Scope, TokenRole } from '../../../domain/token-role.ts'
+import type { Scope, TokenRole } from '../../../domain/supervision/token-role.ts'
 
 /** User and role of a token come only from here. Nothing in a request can change them. */
 export interface Token {

@@ -2,13 +2,13 @@
 // memory. The file is read once. Changes to it while the server runs have no effect.
 
 import { randomBytes } from 'node:crypto'
-import type { AuditRecord } from '../../../domain/audit.ts'
 import type { Clock } from '../../../domain/clock.ts'
 import { ServerError } from '../../../domain/errors.ts'
 import type { Ids } from '../../../domain/ids.ts'
 import type { Logger } from '../../../domain/logger.ts'
-import { LOCAL_USER } from '../../../domain/session.ts'
-import type { PersonRole, Scope, TokenRole } from '../../../domain/token-role.ts'
+import { LOCAL_USER } from '../../../domain/session/session.ts'
+import type { AuditRecord } from '../../../domain/supervision/audit.ts'
+import type { PersonRole, Scope, TokenRole } from '../../../domain/supervision/token-role.ts'
 import type { ConfigFileOptions } from '../config-folder/config-file.ts'
 import { checkTokenText, digestOf, newToken, type Token, type TokenRecord } from './token.ts'
 import { createTokenFile } from './token-file.ts'

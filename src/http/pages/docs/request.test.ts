@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import * as server from '../../../domain/visible-text.ts'
+import * as server from '../../../domain/text/visible-text.ts'
 import { curlOf, requestOf } from './request.js'
 import { visibleLine, visibleLines } from './visible.js'
 

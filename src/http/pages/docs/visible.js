@@ -1,4 +1,4 @@
-// Shows text so that a person sees every character. The rules are those of `src/domain/visible-text.ts`, which a page cannot load. A
+// Shows text so that a person sees every character. The rules are those of `src/domain/text/visible-text.ts`, which a page cannot load. A
 // test compares the two character by character.
 
 const UNSEEN =

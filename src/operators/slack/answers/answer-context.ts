@@ -1,9 +1,9 @@
 // What everything that people do in Slack has in common: where they are, and how they are told something.
 
-import type { Caller } from '../../../domain/decision.ts'
+import { isAtLeast } from '../../../domain/agent/tool-settings.ts'
 import type { Logger } from '../../../domain/logger.ts'
 import type { Approval, PersonRecord } from '../../../domain/records/record.ts'
-import { isAtLeast } from '../../../domain/tool-settings.ts'
+import type { Caller } from '../../../domain/supervision/decision.ts'
 import { actionsOf } from '../../../supervision/records/describe-record.ts'
 import type { ButtonValues } from '../button-values.ts'
 import type { SlackMessage } from '../cards/blocks.ts'

@@ -1,11 +1,11 @@
 // Hands a person's answer to the part that decides, and shows on the card what goes on.
 
-import type { Caller } from '../../../domain/decision.ts'
 import { ServerError } from '../../../domain/errors.ts'
 import type { Logger } from '../../../domain/logger.ts'
-import { gatheredYeses } from '../../../domain/quorum.ts'
 import { isSupervised, isWaiting, type PersonRecord } from '../../../domain/records/record.ts'
-import type { SessionRecord } from '../../../domain/session.ts'
+import type { SessionRecord } from '../../../domain/session/session.ts'
+import type { Caller } from '../../../domain/supervision/decision.ts'
+import { gatheredYeses } from '../../../domain/supervision/quorum.ts'
 import type { NoteShown } from '../../../supervision/approvals/note-shown.ts'
 import type { NoteRefused } from '../../../supervision/oversight/note-refused.ts'
 import type { AnswerRecord, GivenAnswer } from '../../../supervision/records/answer-record.ts'

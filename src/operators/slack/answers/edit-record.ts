@@ -1,10 +1,10 @@
 // Editing before a yes: a person attaches the whole new file, or the new arguments as JSON, to a reply. What they sent is shown again,
 // and nothing is decided by it.
 
-import type { Caller } from '../../../domain/decision.ts'
 import { ServerError } from '../../../domain/errors.ts'
 import { isRecord } from '../../../domain/is-record.ts'
 import { type Approval, isWaiting, type PersonRecord } from '../../../domain/records/record.ts'
+import type { Caller } from '../../../domain/supervision/decision.ts'
 import { callDigest } from '../../../json/digest.ts'
 import { actionNamesOf } from '../../../supervision/../domain/records/record.ts'
 import { shownArguments } from '../../../supervision/approvals/shown-arguments.ts'

@@ -1,6 +1,6 @@
 // Who may answer and command in Slack. Everything that people do there passes this first.
 
-import type { Caller } from '../../../domain/decision.ts'
+import type { Caller } from '../../../domain/supervision/decision.ts'
 import type { NoteRefused } from '../../../supervision/oversight/note-refused.ts'
 import type { SlackPerson } from '../channel.ts'
 import type { Sender } from './payloads.ts'

@@ -1,9 +1,9 @@
 // What a reply is about. It is never guessed: where it is not clear, the person is asked.
 
-import type { Caller } from '../../../domain/decision.ts'
-import { matchingIds, shortIds } from '../../../domain/id-prefix.ts'
 import type { PersonRecord } from '../../../domain/records/record.ts'
 import type { ActionName } from '../../../domain/records/record-kinds.ts'
+import type { Caller } from '../../../domain/supervision/decision.ts'
+import { matchingIds, shortIds } from '../../../domain/text/id-prefix.ts'
 import { actionNamesOf } from '../../../supervision/../domain/records/record.ts'
 import { type AnswerContext, tell } from './answer-context.ts'
 import { listOf, says } from './answer-texts.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { ServerError } from '../../../domain/errors.ts'
-import { sameForEveryRisk } from '../../../domain/quorum.ts'
+import { sameForEveryRisk } from '../../../domain/supervision/quorum.ts'
 import { openProofs } from '../../../http/auth/console/testing/open-proofs.ts'
 import { ann, root } from '../../../supervision/testing/open-desk.ts'
 import { OTHER_ROOM, people, ROOM, TEAM } from './testing/open-answers.ts'

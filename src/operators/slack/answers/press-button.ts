@@ -1,7 +1,7 @@
 // Somebody pressed a button of ours.
 
-import type { Caller } from '../../../domain/decision.ts'
 import { isWaiting, type PersonRecord } from '../../../domain/records/record.ts'
+import type { Caller } from '../../../domain/supervision/decision.ts'
 import { actionsOf } from '../../../supervision/records/describe-record.ts'
 import type { ButtonValue } from '../button-values.ts'
 import type { SlackMessage } from '../cards/blocks.ts'

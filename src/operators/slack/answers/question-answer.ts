@@ -1,7 +1,7 @@
 // What a person wrote as the answer to a tool's question, as the value that the question asks for.
 
+import type { JsonSchema } from '../../../domain/agent/tool-settings.ts'
 import { isRecord } from '../../../domain/is-record.ts'
-import type { JsonSchema } from '../../../domain/tool-settings.ts'
 import { allowedValues, valueText } from '../../../supervision/records/question-choices.ts'
 
 /** `null`: a text cannot say it. What the value may be is checked by whoever takes the answer. */

@@ -3,7 +3,7 @@
 // Slack has no files that only one person sees. So what is for them alone comes in pieces, as code. Files of a workspace go to its room,
 // whose members see the diffs of its agents anyway.
 
-import type { Caller } from '../../../domain/decision.ts'
+import type { Caller } from '../../../domain/supervision/decision.ts'
 import type { NoteRefused } from '../../../supervision/oversight/note-refused.ts'
 import type { Answer, AnswerPart } from '../../commands/answer.ts'
 import type { CommandContext } from '../../commands/command-desk.ts'

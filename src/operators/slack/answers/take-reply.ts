@@ -1,10 +1,10 @@
 // Somebody wrote in the thread of a session. An answer is taken only where it is clear what it answers: nothing is ever guessed.
 
-import type { Caller } from '../../../domain/decision.ts'
 import { ServerError } from '../../../domain/errors.ts'
-import { matchingIds } from '../../../domain/id-prefix.ts'
 import { type Approval, isWaiting, type PersonRecord } from '../../../domain/records/record.ts'
 import type { ActionName } from '../../../domain/records/record-kinds.ts'
+import type { Caller } from '../../../domain/supervision/decision.ts'
+import { matchingIds } from '../../../domain/text/id-prefix.ts'
 import { actionsOf } from '../../../supervision/records/describe-record.ts'
 import { choicesOf } from '../../../supervision/records/question-choices.ts'
 import { createTurns } from '../../../supervision/sessions/turns.ts'

@@ -1,7 +1,7 @@
 // Answers that are written as text: at once, or after a button has asked for the text.
 
-import type { Caller } from '../../../domain/decision.ts'
 import { isWaiting, type PersonRecord } from '../../../domain/records/record.ts'
+import type { Caller } from '../../../domain/supervision/decision.ts'
 import { type AnswerContext, tell } from './answer-context.ts'
 import { notAsText, says } from './answer-texts.ts'
 import type { RecordAnswer } from './card-answers.ts'

@@ -1,7 +1,7 @@
 // What a person looks at before they answer. What does not fit, and what a short card leaves out, is a file in the thread.
 
 import { hash } from 'node:crypto'
-import { visibleCode } from '../../../domain/visible-text.ts'
+import { visibleCode } from '../../../domain/text/visible-text.ts'
 import type { BodyPart, RecordView } from '../../../supervision/records/record-view.ts'
 import { bold, line, preformatted, quote, type RichPart, rich, type SlackBlock, type ThreadFile } from './blocks.ts'
 import { type CardLook, checklist, type Room } from './card.ts'

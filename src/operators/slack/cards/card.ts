@@ -1,8 +1,8 @@
 // What cards and the other messages about a record have in common: a headline, facts, a checklist, and how it ended.
 
-import type { SessionStatus } from '../../../domain/session.ts'
-import type { ProgressItem } from '../../../domain/supervision.ts'
-import type { Risk } from '../../../domain/tool-settings.ts'
+import type { Risk } from '../../../domain/agent/tool-settings.ts'
+import type { SessionStatus } from '../../../domain/session/session.ts'
+import type { ProgressItem } from '../../../domain/supervision/supervision.ts'
 import type { Mark, RecordFact, RecordOutcome, RecordView } from '../../../supervision/records/record-view.ts'
 import { bold, code, emoji, type Inline, line, quote, type RichPart, time } from './blocks.ts'
 import type { ButtonAction, CardAction } from './card-actions.ts'

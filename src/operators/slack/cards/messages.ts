@@ -1,6 +1,6 @@
 // Messages that are not cards: summaries, lines of a log, notices, and the second look before a yes.
 
-import type { LineLevel } from '../../../domain/delivery.ts'
+import type { LineLevel } from '../../../domain/supervision/delivery.ts'
 import type { RecordView } from '../../../supervision/records/record-view.ts'
 import { duration } from '../../../supervision/records/record-words.ts'
 import { bold, code, emoji, line, link, mrkdwn, plain, preformatted, quote, rich, type SlackMessage } from './blocks.ts'

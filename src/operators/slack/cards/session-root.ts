@@ -1,6 +1,6 @@
 // The message that begins the thread of a session. It is brought up to date when the session changes.
 
-import type { SessionStatus } from '../../../domain/session.ts'
+import type { SessionStatus } from '../../../domain/session/session.ts'
 import { bold, code, emoji, line, quote, rich, type SlackMessage } from './blocks.ts'
 import { type CardLook, type CardSession, checklist, headline, notifiedHeadline } from './card.ts'
 import { consoleLine } from './render-card.ts'

@@ -1,6 +1,6 @@
 // Text of other people and programs for a Slack message: every character is visible, the length has a limit, and a cut says what it left out.
 
-import { hidesCharacters, visibleCode, visibleProse } from '../../../domain/visible-text.ts'
+import { hidesCharacters, visibleCode, visibleProse } from '../../../domain/text/visible-text.ts'
 import { escaped } from './blocks.ts'
 
 export interface ShownText {

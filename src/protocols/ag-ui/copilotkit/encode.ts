@@ -1,5 +1,5 @@
-import type { Entry } from '../../../domain/entry.ts'
-import { type RunEventOf, typeOfEventText } from '../../../domain/event.ts'
+import type { Entry } from '../../../domain/session/entry.ts'
+import { type RunEventOf, typeOfEventText } from '../../../domain/session/event.ts'
 import type { Engine } from '../../../engine/engine.ts'
 import type { Runs } from '../../../engine/ports/runs.ts'
 import { capabilitiesOf } from '../../shared/capabilities.ts'

@@ -2,7 +2,7 @@
 
 import { isoTime } from '../../../domain/clock.ts'
 import { ServerError } from '../../../domain/errors.ts'
-import type { SessionRecord } from '../../../domain/session.ts'
+import type { SessionRecord } from '../../../domain/session/session.ts'
 import type { Engine } from '../../../engine/engine.ts'
 import type { Request } from '../../../http/route.ts'
 import { listSessions } from '../../shared/request/list-sessions.ts'

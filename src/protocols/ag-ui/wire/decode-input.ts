@@ -2,12 +2,12 @@
 // and only a known field with a wrong value is an error.
 
 import { RunAgentInputSchema } from '@ag-ui/core/schemas'
-import type { Decision } from '../../../domain/decision.ts'
 import { type InputProblem, ServerError } from '../../../domain/errors.ts'
 import { isClientId } from '../../../domain/ids.ts'
 import { isRecord } from '../../../domain/is-record.ts'
 import type { Approval } from '../../../domain/records/record.ts'
-import type { RunInput } from '../../../domain/run.ts'
+import type { RunInput } from '../../../domain/session/run.ts'
+import type { Decision } from '../../../domain/supervision/decision.ts'
 import { jsonLimits, jsonProblem } from '../../../json/json-limits.ts'
 import { type Reader, readerOf } from '../../shared/events/encode-events.ts'
 import { decodeClientTools } from '../../shared/request/client-tools.ts'

@@ -11,7 +11,7 @@ import {
 } from '@ag-ui/core/schemas'
 import type { InputProblem } from '../../../domain/errors.ts'
 import { isRecord } from '../../../domain/is-record.ts'
-import type { ContentPart } from '../../../domain/message.ts'
+import type { ContentPart } from '../../../domain/session/message.ts'
 import { LongText } from '../../../http/body/long-text.ts'
 import { isLonger } from '../../shared/request/message-limits.ts'
 import { inputProblems, jsonPointer, validate } from '../../shared/request/validate.ts'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { StoredMessage } from '../../../domain/message.ts'
+import type { StoredMessage } from '../../../domain/session/message.ts'
 import type { AgUiInput } from './decode-input.ts'
 import type { InputMessage } from './decode-messages.ts'
 import { diffHistory, editPoint, type KnownHistory } from './diff-history.ts'

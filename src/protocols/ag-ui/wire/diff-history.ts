@@ -2,8 +2,8 @@
 // are taken only if a client may send them. Pure.
 
 import { ServerError } from '../../../domain/errors.ts'
-import type { MessageMark } from '../../../domain/message.ts'
-import type { NewMessage, RunInput } from '../../../domain/run.ts'
+import type { MessageMark } from '../../../domain/session/message.ts'
+import type { NewMessage, RunInput } from '../../../domain/session/run.ts'
 import { refuseMany } from '../../shared/request/message-limits.ts'
 import { longTextProblems } from '../../shared/request/validate.ts'
 import type { AgUiInput } from './decode-input.ts'

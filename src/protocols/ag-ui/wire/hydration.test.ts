@@ -1,6 +1,6 @@
 import { EventSchema } from '@ag-ui/core/schemas'
 import { describe, expect, test } from 'vitest'
-import type { RunEventOf } from '../../../domain/event.ts'
+import type { RunEventOf } from '../../../domain/session/event.ts'
 import { hydrationEvents } from './show-thread.ts'
 
 const about = { threadId: 't', runId: 'r', outcome: { type: 'success' as const }, timestamp: 5 }

@@ -2,11 +2,11 @@
 // AG-UI, CopilotKit and AgentCore decode their requests and then call `runInput`.
 
 import type { Clock } from '../../../domain/clock.ts'
-import type { Decision } from '../../../domain/decision.ts'
 import { ServerError, sessionNotFound } from '../../../domain/errors.ts'
 import type { Approval } from '../../../domain/records/record.ts'
-import type { RunRecord } from '../../../domain/run.ts'
-import { refuseSupervised, type SessionRecord } from '../../../domain/session.ts'
+import type { RunRecord } from '../../../domain/session/run.ts'
+import { refuseSupervised, type SessionRecord } from '../../../domain/session/session.ts'
+import type { Decision } from '../../../domain/supervision/decision.ts'
 import type { Engine } from '../../../engine/engine.ts'
 import type { Runs } from '../../../engine/ports/runs.ts'
 import { scopeMissing } from '../../../http/auth/tokens/scopes.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import type { StoredMessage } from '../../../domain/message.ts'
-import type { SessionRecord } from '../../../domain/session.ts'
+import type { StoredMessage } from '../../../domain/session/message.ts'
+import type { SessionRecord } from '../../../domain/session/session.ts'
 import type { MessagePage } from '../../../store/ports/messages.ts'
 import { sessionSnapshot } from './session-snapshot.ts'
 

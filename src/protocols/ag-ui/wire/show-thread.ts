@@ -1,10 +1,10 @@
 // Shows the current thread to a client that comes back: its messages, what it waits for, and the active run, live.
 
-import type { Entry } from '../../../domain/entry.ts'
-import { AG_UI_VERSION, type RunEvent, type RunEventOf } from '../../../domain/event.ts'
-import type { StoredMessage } from '../../../domain/message.ts'
-import { isFinished, type RunRecord } from '../../../domain/run.ts'
-import type { SessionRecord } from '../../../domain/session.ts'
+import type { Entry } from '../../../domain/session/entry.ts'
+import { AG_UI_VERSION, type RunEvent, type RunEventOf } from '../../../domain/session/event.ts'
+import type { StoredMessage } from '../../../domain/session/message.ts'
+import { isFinished, type RunRecord } from '../../../domain/session/run.ts'
+import type { SessionRecord } from '../../../domain/session/session.ts'
 import type { Engine } from '../../../engine/engine.ts'
 import type { Runs } from '../../../engine/ports/runs.ts'
 import type { Reply, Request } from '../../../http/route.ts'

@@ -1,8 +1,8 @@
 // Warnings to a client about its own request. AG-UI has no event for a warning, so it is a CUSTOM event. It is made for one reader: it
 // has no id and is not stored.
 
-import type { Entry } from '../../../domain/entry.ts'
-import type { RunEvent } from '../../../domain/event.ts'
+import type { Entry } from '../../../domain/session/entry.ts'
+import type { RunEvent } from '../../../domain/session/event.ts'
 
 export interface InputWarning {
   /** For programs. */

@@ -1,8 +1,8 @@
 // Shows a call that waits for approval to a client that comes back. Some clients bind an interrupt only to a message that came as
 // events, and ignore a message of the snapshot. So this message is sent as events, as it was the first time.
 
-import type { RunEvent, RunEventOf } from '../../../domain/event.ts'
-import type { SessionRecord } from '../../../domain/session.ts'
+import type { RunEvent, RunEventOf } from '../../../domain/session/event.ts'
+import type { SessionRecord } from '../../../domain/session/session.ts'
 import type { Engine } from '../../../engine/engine.ts'
 import { interruptOf } from '../../../engine/run/run-end.ts'
 import type { Approvals } from '../../../supervision/approvals/approvals.ts'

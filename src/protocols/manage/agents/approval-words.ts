@@ -1,5 +1,5 @@
-import type { ApprovalRule, ApprovalSettings } from '../../../domain/approval-rule.ts'
-import { isAtLeast, type Risk } from '../../../domain/tool-settings.ts'
+import type { ApprovalRule, ApprovalSettings } from '../../../domain/agent/approval-rule.ts'
+import { isAtLeast, type Risk } from '../../../domain/agent/tool-settings.ts'
 import { unreachable } from '../../../domain/unreachable.ts'
 
 type Asks = 'never' | 'always' | 'sometimes' | 'policy'

@@ -1,9 +1,9 @@
 // The agents of this server: what they are made of, a check of agent files, and their test cases.
 
 import { z } from 'zod'
-import type { AgentDefinition } from '../../../domain/agent.ts'
-import { createMask } from '../../../domain/mask.ts'
-import { refuseOtherAgent } from '../../../domain/token-role.ts'
+import type { AgentDefinition } from '../../../domain/agent/agent.ts'
+import { refuseOtherAgent } from '../../../domain/supervision/token-role.ts'
+import { createMask } from '../../../domain/text/mask.ts'
 import type { Engine } from '../../../engine/engine.ts'
 import type { CaseResult } from '../../../evaluation/case-result.ts'
 import type { TestRuns } from '../../../evaluation/test-runs.ts'

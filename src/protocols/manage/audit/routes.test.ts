@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { AuditRecord } from '../../../domain/audit.ts'
+import type { AuditRecord } from '../../../domain/supervision/audit.ts'
 import { createChainCheck } from '../../../store/chain-check.ts'
 import { createAuditTrail } from '../../../supervision/oversight/audit-trail.ts'
 import { asAda, asOperator, openDoors, refusalOf } from '../../testing/open-doors.ts'

@@ -1,8 +1,8 @@
 // The ways to reach operators, for operators: how they are doing, and what they should show once more.
 
 import { z } from 'zod'
-import type { ChannelState, Replay } from '../../../domain/channel-state.ts'
 import { isoTime } from '../../../domain/clock.ts'
+import type { ChannelState, Replay } from '../../../domain/supervision/channel-state.ts'
 import { answer } from '../../../http/describe-answer.ts'
 import type { Reply, Request, Route, RouteDescription } from '../../../http/route.ts'
 import { feedId, parseCursor } from '../events/cursor.ts'

@@ -1,6 +1,6 @@
-import type { AuditRecord } from '../../../domain/audit.ts'
 import { isoTime } from '../../../domain/clock.ts'
-import { LOCAL_USER } from '../../../domain/session.ts'
+import { LOCAL_USER } from '../../../domain/session/session.ts'
+import type { AuditRecord } from '../../../domain/supervision/audit.ts'
 import { type Device, expiresAt } from '../../../http/auth/console/devices.ts'
 import type { Passkey } from '../../../http/auth/console/passkeys.ts'
 import type { Principal } from '../../../http/route.ts'

@@ -1,7 +1,7 @@
 // What the routes of devices and passkeys take.
 
 import { z } from 'zod'
-import { USER_NAME, USER_NAME_TEXT } from '../../../domain/user-name.ts'
+import { USER_NAME, USER_NAME_TEXT } from '../../../domain/supervision/user-name.ts'
 import { AttestationSchema } from '../../../http/auth/console/web-authn.ts'
 import { ProofPurposeSchema } from './schema.ts'
 

@@ -2,7 +2,7 @@
 
 import { z } from 'zod'
 import type { Clock } from '../../../domain/clock.ts'
-import type { ProgramWords } from '../../../domain/program-words.ts'
+import type { ProgramWords } from '../../../domain/settings/program-words.ts'
 import type { Codes } from '../../../http/auth/console/codes.ts'
 import type { Devices } from '../../../http/auth/console/devices.ts'
 import type { Passkeys } from '../../../http/auth/console/passkeys.ts'

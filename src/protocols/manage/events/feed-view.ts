@@ -1,6 +1,6 @@
 import { isoTime } from '../../../domain/clock.ts'
-import type { FeedItem } from '../../../domain/feed.ts'
 import { recordKinds, wireStatus } from '../../../domain/records/record-kinds.ts'
+import type { FeedItem } from '../../../domain/session/feed.ts'
 import { unreachable } from '../../../domain/unreachable.ts'
 import { feedId } from './cursor.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import type { FeedItem } from '../../../domain/feed.ts'
 import { silentLogger } from '../../../domain/logger.ts'
+import type { FeedItem } from '../../../domain/session/feed.ts'
 import type { Feed } from '../../../engine/feed.ts'
 import type { ByteStream } from '../../../http/route.ts'
 import { streamFeed } from './stream-feed.ts'

@@ -1,10 +1,10 @@
 // One stream over several sources: the feed, and the logs of the named sessions.
 
-import type { Entry } from '../../../domain/entry.ts'
 import { ServerError } from '../../../domain/errors.ts'
-import type { FeedItem } from '../../../domain/feed.ts'
 import { ulidOf } from '../../../domain/ids.ts'
 import type { Logger } from '../../../domain/logger.ts'
+import type { Entry } from '../../../domain/session/entry.ts'
+import type { FeedItem } from '../../../domain/session/feed.ts'
 import type { Feed } from '../../../engine/feed.ts'
 import type { Runs } from '../../../engine/ports/runs.ts'
 import type { Sessions } from '../../../engine/ports/sessions.ts'

@@ -3,7 +3,7 @@
 import { type FileHandle, open } from 'node:fs/promises'
 import { z } from 'zod'
 import { fileNotFound, ServerError } from '../../../domain/errors.ts'
-import { type FileRecord, fileLimits, fileTypes, isImage } from '../../../domain/file.ts'
+import { type FileRecord, fileLimits, fileTypes, isImage } from '../../../domain/session/file.ts'
 import type { FileKeeper } from '../../../files/file-keeper.ts'
 import type { FileKeys } from '../../../http/auth/file-keys.ts'
 import { exampleOf } from '../../../http/describe-answer.ts'

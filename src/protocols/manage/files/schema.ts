@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { fileTypes } from '../../../domain/file.ts'
+import { fileTypes } from '../../../domain/session/file.ts'
 
 export const FileSchema = z
   .strictObject({

@@ -2,12 +2,12 @@
 
 import { z } from 'zod'
 import { isoTime } from '../../../domain/clock.ts'
-import type { Caller } from '../../../domain/decision.ts'
+import type { Caller } from '../../../domain/supervision/decision.ts'
 import {
   MOST_PUSH_SUBSCRIPTIONS,
   type NewPushSubscription,
   type PushSubscription,
-} from '../../../domain/push-subscription.ts'
+} from '../../../domain/supervision/push-subscription.ts'
 import { answer } from '../../../http/describe-answer.ts'
 import type { Reply, Request, Route, RouteDescription } from '../../../http/route.ts'
 import { callerOf } from '../../shared/request/caller.ts'

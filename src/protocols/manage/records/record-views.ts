@@ -1,7 +1,7 @@
 // Records in words for the wire, with the request that each answer is.
 
 import type { PersonRecord } from '../../../domain/records/record.ts'
-import type { SessionOverview } from '../../../domain/session-overview.ts'
+import type { SessionOverview } from '../../../domain/session/session-overview.ts'
 import type { Engine } from '../../../engine/engine.ts'
 import { describe, describeInShort } from '../../../supervision/records/describe-record.ts'
 import type { RecordScene } from '../../../supervision/records/record-view.ts'

@@ -2,9 +2,9 @@
 
 import { z } from 'zod'
 import { isoTime } from '../../../domain/clock.ts'
-import type { MessageRole } from '../../../domain/message.ts'
-import { MAX_QUERY_CHARS, parseSearch } from '../../../domain/search-words.ts'
-import type { SessionRecord } from '../../../domain/session.ts'
+import type { MessageRole } from '../../../domain/session/message.ts'
+import { MAX_QUERY_CHARS, parseSearch } from '../../../domain/session/search-words.ts'
+import type { SessionRecord } from '../../../domain/session/session.ts'
 import type { Engine } from '../../../engine/engine.ts'
 import type { SearchHit } from '../../../engine/ports/sessions.ts'
 import { answer } from '../../../http/describe-answer.ts'

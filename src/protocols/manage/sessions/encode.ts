@@ -1,6 +1,6 @@
 import { isoTime } from '../../../domain/clock.ts'
-import type { RunSummary } from '../../../domain/run.ts'
-import type { SessionRecord } from '../../../domain/session.ts'
+import type { RunSummary } from '../../../domain/session/run.ts'
+import type { SessionRecord } from '../../../domain/session/session.ts'
 import type { Run } from './schema.ts'
 
 /** A run in a list. Ids are the client's own if it chose them. */

@@ -1,7 +1,7 @@
 // Checkpoints, commands that were run, and sessions that were purged, as they are answered.
 
 import { z } from 'zod'
-import { operationalModes, supervisedStatuses } from '../../../domain/supervision.ts'
+import { operationalModes, supervisedStatuses } from '../../../domain/supervision/supervision.ts'
 import { exampleSupervision, ProgressSchema, SupervisionSchema } from '../../shared/supervised/schema.ts'
 
 const time = z.iso.datetime()

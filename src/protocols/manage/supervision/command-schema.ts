@@ -2,7 +2,7 @@
 
 import { z } from 'zod'
 import type { ErrorCode } from '../../../domain/errors.ts'
-import { operationalModes } from '../../../domain/supervision.ts'
+import { operationalModes } from '../../../domain/supervision/supervision.ts'
 import { MOST_INSTRUCTION_CHARS, MOST_NAME_CHARS, MOST_TITLE_CHARS } from '../../../supervision/sessions/check-text.ts'
 import { isLonger } from '../../shared/request/message-limits.ts'
 

@@ -1,5 +1,5 @@
 import { isoTime } from '../../../domain/clock.ts'
-import type { Checkpoint, Instruction } from '../../../domain/supervision.ts'
+import type { Checkpoint, Instruction } from '../../../domain/supervision/supervision.ts'
 import type { Divergence, WorkspaceChange } from '../../../supervision/checkpoints/compare-workspace.ts'
 import type { FileDiff } from '../../../supervision/checkpoints/file-diff.ts'
 import type { WorkspaceEntry } from '../../../supervision/checkpoints/read-entry.ts'

@@ -1,7 +1,7 @@
 // What the commands for agents elsewhere answer.
 
 import { z } from 'zod'
-import { operationalModes } from '../../../domain/supervision.ts'
+import { operationalModes } from '../../../domain/supervision/supervision.ts'
 
 const time = z.iso.datetime()
 

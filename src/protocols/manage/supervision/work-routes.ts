@@ -2,7 +2,7 @@
 
 import { z } from 'zod'
 import { ServerError } from '../../../domain/errors.ts'
-import type { Checkpoint } from '../../../domain/supervision.ts'
+import type { Checkpoint } from '../../../domain/supervision/supervision.ts'
 import { answer, page } from '../../../http/describe-answer.ts'
 import type { Reply, Request, Route } from '../../../http/route.ts'
 import type { RestorePlan } from '../../../supervision/checkpoints/restore-plan.ts'

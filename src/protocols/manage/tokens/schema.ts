@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { scopes, tokenRoles } from '../../../domain/token-role.ts'
-import { USER_NAME, USER_NAME_TEXT } from '../../../domain/user-name.ts'
+import { scopes, tokenRoles } from '../../../domain/supervision/token-role.ts'
+import { USER_NAME, USER_NAME_TEXT } from '../../../domain/supervision/user-name.ts'
 
 /** Five years. */
 const LONGEST_SECONDS = 5 * 365 * 86_400

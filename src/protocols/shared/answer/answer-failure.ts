@@ -1,8 +1,8 @@
 // Turns a run that did not complete into an error.
 
 import { type ErrorCode, isErrorCode, ServerError } from '../../../domain/errors.ts'
-import type { RunError } from '../../../domain/run.ts'
-import type { RunAnswer } from '../../../domain/run-answer.ts'
+import type { RunError } from '../../../domain/session/run.ts'
+import type { RunAnswer } from '../../../domain/session/run-answer.ts'
 import { type ErrorShape, type Problem, problemOf, problemShape } from '../../../http/problem.ts'
 
 /** Statuses of a protocol that differ from `http/status.ts`. */

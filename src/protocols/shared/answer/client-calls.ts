@@ -1,6 +1,6 @@
-import type { TerminalEvent } from '../../../domain/event.ts'
 import { type ClientCall, clientCallId } from '../../../domain/records/record.ts'
-import { waitsFor } from '../../../domain/run-answer.ts'
+import type { TerminalEvent } from '../../../domain/session/event.ts'
+import { waitsFor } from '../../../domain/session/run-answer.ts'
 import type { Engine } from '../../../engine/engine.ts'
 
 /** The calls that the end of a run leaves to the client, whether or not they have been answered since. */

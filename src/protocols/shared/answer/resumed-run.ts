@@ -1,7 +1,7 @@
-import type { Entry } from '../../../domain/entry.ts'
 import { runNotFound, sessionNotFound } from '../../../domain/errors.ts'
-import type { RunRecord } from '../../../domain/run.ts'
-import type { SessionRecord } from '../../../domain/session.ts'
+import type { Entry } from '../../../domain/session/entry.ts'
+import type { RunRecord } from '../../../domain/session/run.ts'
+import type { SessionRecord } from '../../../domain/session/session.ts'
 import type { Engine } from '../../../engine/engine.ts'
 import { entryAt, parseEventId } from '../events/event-id.ts'
 

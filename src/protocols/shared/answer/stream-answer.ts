@@ -1,6 +1,7 @@
 // Sends the events of a run to one reader, in the words of a protocol. `streamRun` does the loop, the end and the flow control.
 
-import type { Entry, Fact } from '../../../domain/entry.ts'
+import type { Logger } from '../../../domain/logger.ts'
+import type { Entry, Fact } from '../../../domain/session/entry.ts'
 import {
   isTerminalText,
   plainTextEvent,
@@ -8,10 +9,9 @@ import {
   type RunEventType,
   type TerminalEvent,
   typeOfEventText,
-} from '../../../domain/event.ts'
-import type { Logger } from '../../../domain/logger.ts'
-import type { RunRecord } from '../../../domain/run.ts'
-import { isOfSubagent } from '../../../domain/run-answer.ts'
+} from '../../../domain/session/event.ts'
+import type { RunRecord } from '../../../domain/session/run.ts'
+import { isOfSubagent } from '../../../domain/session/run-answer.ts'
 import type { Engine } from '../../../engine/engine.ts'
 import type { StoredEntry } from '../../../engine/ports/sessions.ts'
 import type { ByteStream } from '../../../http/route.ts'

@@ -1,7 +1,7 @@
 import { EventSchemas } from '@ag-ui/client-0'
 import { EventSchema } from '@ag-ui/core/schemas'
 import { describe, expect, test } from 'vitest'
-import type { RunEvent } from '../../../domain/event.ts'
+import type { RunEvent } from '../../../domain/session/event.ts'
 import { downgrade } from './encode-events.ts'
 
 const fileImage = { type: 'image', source: { type: 'file', value: 'file-1', provider: 'p' } } as const

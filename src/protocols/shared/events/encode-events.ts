@@ -1,8 +1,8 @@
 import { type BaseEvent, contentToText } from '@ag-ui/core'
-import type { Entry } from '../../../domain/entry.ts'
 import { ServerError } from '../../../domain/errors.ts'
-import { type RunEvent, type RunEventOf, type RunEventType, typeOfEventText } from '../../../domain/event.ts'
-import { isBrokenOff } from '../../../domain/run-answer.ts'
+import type { Entry } from '../../../domain/session/entry.ts'
+import { type RunEvent, type RunEventOf, type RunEventType, typeOfEventText } from '../../../domain/session/event.ts'
+import { isBrokenOff } from '../../../domain/session/run-answer.ts'
 import { sseFrame } from '../../../http/sse.ts'
 
 /** Encodes events for one reader. What was committed together becomes one chunk, and so one write. */

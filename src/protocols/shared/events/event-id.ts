@@ -1,8 +1,8 @@
 // The id of a log entry on the wire, `<session ULID>.<seq>`: the SSE `id:`, `Last-Event-ID` and `after=`.
 
-import type { Entry } from '../../../domain/entry.ts'
 import { ServerError } from '../../../domain/errors.ts'
 import { parseUuid, ulidOf } from '../../../domain/ids.ts'
+import type { Entry } from '../../../domain/session/entry.ts'
 import type { Sessions } from '../../../engine/ports/sessions.ts'
 
 export interface EventId {

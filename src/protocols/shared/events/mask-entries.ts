@@ -1,11 +1,11 @@
 // Events for people who look at a session: without the secrets that an approval's card masks too. Client programs that run a session's
 // tools get events as they are stored.
 
-import type { Entry } from '../../../domain/entry.ts'
-import { typeOfEventText } from '../../../domain/event.ts'
 import { isRecord } from '../../../domain/is-record.ts'
-import { createJsonMask } from '../../../domain/masked-json.ts'
-import { looksSecret, MASKED } from '../../../domain/secret-name.ts'
+import type { Entry } from '../../../domain/session/entry.ts'
+import { typeOfEventText } from '../../../domain/session/event.ts'
+import { createJsonMask } from '../../../domain/text/masked-json.ts'
+import { looksSecret, MASKED } from '../../../domain/text/secret-name.ts'
 import type { Runs } from '../../../engine/ports/runs.ts'
 import type { Sessions } from '../../../engine/ports/sessions.ts'
 

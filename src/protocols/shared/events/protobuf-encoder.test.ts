@@ -1,7 +1,7 @@
 import { decode, encode } from '@ag-ui/proto'
 import { describe, expect, test } from 'vitest'
-import type { Entry } from '../../../domain/entry.ts'
-import type { RunEvent } from '../../../domain/event.ts'
+import type { Entry } from '../../../domain/session/entry.ts'
+import type { RunEvent } from '../../../domain/session/event.ts'
 import { createProtobufEncoder } from './encode-events.ts'
 
 const entry = (seq: number, event: RunEvent): Entry => ({ seq, runId: 'r', kind: 'event', data: JSON.stringify(event) })

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import type { Entry } from '../../../domain/entry.ts'
 import { ulidOf } from '../../../domain/ids.ts'
+import type { Entry } from '../../../domain/session/entry.ts'
 import { createSseEncoder } from './encode-events.ts'
 
 const ulid = ulidOf('0192f3a1-7b2c-7def-8abc-0123456789ab')

@@ -2,13 +2,13 @@
 // this reader, one is made: it has no id and is not stored.
 
 import type { Clock } from '../../../domain/clock.ts'
-import type { Entry } from '../../../domain/entry.ts'
 import { runNotFound, ServerError } from '../../../domain/errors.ts'
-import { isTerminalText, type RunEvent, type RunEventOf } from '../../../domain/event.ts'
 import { ulidOf } from '../../../domain/ids.ts'
 import type { Logger } from '../../../domain/logger.ts'
-import type { RunRecord } from '../../../domain/run.ts'
-import type { SessionRecord } from '../../../domain/session.ts'
+import type { Entry } from '../../../domain/session/entry.ts'
+import { isTerminalText, type RunEvent, type RunEventOf } from '../../../domain/session/event.ts'
+import type { RunRecord } from '../../../domain/session/run.ts'
+import type { SessionRecord } from '../../../domain/session/session.ts'
 import type { Runs } from '../../../engine/ports/runs.ts'
 import { type EventId, formatEventId } from './event-id.ts'
 import type { EventReader } from './open-event-stream.ts'

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { ServerError } from '../../../domain/errors.ts'
-import type { FileRecord } from '../../../domain/file.ts'
-import { contentWith } from '../../../domain/message.ts'
+import type { FileRecord } from '../../../domain/session/file.ts'
+import { contentWith } from '../../../domain/session/message.ts'
 import { createAttachments, refuseExcess, startFiles } from './attachments.ts'
 import type { SentFile } from './sent-file.ts'
 

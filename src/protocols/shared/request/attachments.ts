@@ -1,8 +1,8 @@
 // Stores the files of a request, for every protocol that takes files.
 
-import type { ModelInput } from '../../../domain/agent.ts'
+import type { ModelInput } from '../../../domain/agent/agent.ts'
 import { ServerError } from '../../../domain/errors.ts'
-import { type FileRecord, fileLimits, isImage } from '../../../domain/file.ts'
+import { type FileRecord, fileLimits, isImage } from '../../../domain/session/file.ts'
 import type { FileKeeper, IncomingFile } from '../../../files/file-keeper.ts'
 import type { MultipartFile } from '../../../http/body/multipart.ts'
 import { ClientGone } from '../../../http/client-gone.ts'

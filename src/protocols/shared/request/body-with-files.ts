@@ -1,5 +1,5 @@
-import { fileLimits } from '../../../domain/file.ts'
 import { isRecord } from '../../../domain/is-record.ts'
+import { fileLimits } from '../../../domain/session/file.ts'
 import type { Request } from '../../../http/route.ts'
 import { fileTooLarge } from './attachments.ts'
 

@@ -1,5 +1,5 @@
-import type { Caller } from '../../../domain/decision.ts'
-import { LOCAL_USER } from '../../../domain/session.ts'
+import { LOCAL_USER } from '../../../domain/session/session.ts'
+import type { Caller } from '../../../domain/supervision/decision.ts'
 import type { Starter } from '../../../engine/ports/runs.ts'
 import type { Channel, Principal } from '../../../http/route.ts'
 import type { Viewer } from '../../../supervision/oversight/oversight.ts'

@@ -1,8 +1,8 @@
 // Tools that a caller sends. The caller runs them, so they only have to be described to a model.
 
+import type { JsonSchema } from '../../../domain/agent/tool-settings.ts'
 import { ServerError } from '../../../domain/errors.ts'
-import type { RunInput } from '../../../domain/run.ts'
-import type { JsonSchema } from '../../../domain/tool-settings.ts'
+import type { RunInput } from '../../../domain/session/run.ts'
 import { createJsonCheck } from '../../../json/json-schema.ts'
 import { createSchemaBudget, MAX_CHARS, MAX_VALUES, type SchemaBudget } from '../../../json/schema/budget.ts'
 import { longTextProblems } from './validate.ts'

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { describe, expect, test } from 'vitest'
-import type { FileRecord } from '../../../domain/file.ts'
+import type { FileRecord } from '../../../domain/session/file.ts'
 import type { TestEngineOptions } from '../../../engine/testing/open-engine.ts'
 import { startServer, until } from '../../../http/testing/server-fixture.ts'
 import { createAgentCoreRoutes } from '../../ag-ui/agent-core/routes.ts'

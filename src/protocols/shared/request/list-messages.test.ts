@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { StoredMessage } from '../../../domain/message.ts'
+import type { StoredMessage } from '../../../domain/session/message.ts'
 import type { MessagePage } from '../../../store/ports/messages.ts'
 import { listMessages } from './list-messages.ts'
 

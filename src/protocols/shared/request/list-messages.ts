@@ -1,4 +1,4 @@
-import { countsAsMessage, type StoredMessage, textOf } from '../../../domain/message.ts'
+import { countsAsMessage, type StoredMessage, textOf } from '../../../domain/session/message.ts'
 import type { Engine } from '../../../engine/engine.ts'
 import type { Reply } from '../../../http/route.ts'
 import { type Page, queryProblem } from './page.ts'

@@ -1,6 +1,6 @@
 import { ServerError } from '../../../domain/errors.ts'
 import { parseUuid, ulidOf } from '../../../domain/ids.ts'
-import type { SessionRecord } from '../../../domain/session.ts'
+import type { SessionRecord } from '../../../domain/session/session.ts'
 import type { Engine } from '../../../engine/engine.ts'
 import type { SessionFilters, SessionPage } from '../../../engine/ports/sessions.ts'
 import { type Page, queryProblem } from './page.ts'

@@ -2,7 +2,7 @@
 
 import { z } from 'zod'
 import { ServerError } from '../../../domain/errors.ts'
-import { fileLimits } from '../../../domain/file.ts'
+import { fileLimits } from '../../../domain/session/file.ts'
 import { type LongTail, LongText } from '../../../http/body/long-text.ts'
 import { jsonPointer } from './validate.ts'
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { sessionActivities, sessionKinds } from '../../../domain/session-overview.ts'
+import { sessionActivities, sessionKinds } from '../../../domain/session/session-overview.ts'
 
 /** What every list of sessions shows of one. */
 export const SessionRowShape = {

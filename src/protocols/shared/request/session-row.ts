@@ -1,6 +1,6 @@
 import { isoTime } from '../../../domain/clock.ts'
-import type { SessionRecord } from '../../../domain/session.ts'
-import type { SessionOverview } from '../../../domain/session-overview.ts'
+import type { SessionRecord } from '../../../domain/session/session.ts'
+import type { SessionOverview } from '../../../domain/session/session-overview.ts'
 
 /** A session that was deleted a moment ago has no overview any more. */
 export function sessionRow(session: SessionRecord, overview: SessionOverview | undefined) {

@@ -1,7 +1,7 @@
 // What people see of a supervised session beyond what every session has.
 
 import { z } from 'zod'
-import { operationalModes, supervisedStatuses } from '../../../domain/supervision.ts'
+import { operationalModes, supervisedStatuses } from '../../../domain/supervision/supervision.ts'
 
 const time = z.iso.datetime()
 

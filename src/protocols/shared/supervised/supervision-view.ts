@@ -1,6 +1,6 @@
 import { isoTime } from '../../../domain/clock.ts'
-import type { SessionRecord } from '../../../domain/session.ts'
-import type { Supervision } from '../../../domain/supervision.ts'
+import type { SessionRecord } from '../../../domain/session/session.ts'
+import type { Supervision } from '../../../domain/supervision/supervision.ts'
 import type * as wire from './schema.ts'
 
 export function supervisionView(session: SessionRecord & { supervision: Supervision }): wire.Supervision {

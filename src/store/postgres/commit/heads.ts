@@ -1,6 +1,6 @@
 // The heads of the sessions that a transaction has locked: the seq of the last entry, and the run that may write text.
 
-import type { RunRecord } from '../../../domain/run.ts'
+import type { RunRecord } from '../../../domain/session/run.ts'
 import { columnsOf, insertRows, type Sending, updateRows } from './batch.ts'
 
 export interface Head {

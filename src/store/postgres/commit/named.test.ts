@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Supervision } from '../../../domain/supervision.ts'
+import type { Supervision } from '../../../domain/supervision/supervision.ts'
 import { newSession } from '../../contract/samples.contract.ts'
 import type { Supervise } from '../../ports/supervised.ts'
 import { addNamed, createNamed } from './named.ts'

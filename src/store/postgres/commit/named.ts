@@ -1,6 +1,6 @@
 // What a command is about, as far as it says so itself. The transaction locks this before the rules are asked.
 
-import { openStatuses } from '../../../domain/supervision.ts'
+import { openStatuses } from '../../../domain/supervision/supervision.ts'
 import type { Command } from '../../ports/command.ts'
 import type { Supervise } from '../../ports/supervised.ts'
 import { aliasId } from '../rows/route.ts'

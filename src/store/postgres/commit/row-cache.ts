@@ -1,9 +1,9 @@
 // Rows that were read in one transaction and have not changed since.
 
-import type { MessageMark } from '../../../domain/message.ts'
 import type { AnyRecord } from '../../../domain/records/record.ts'
-import type { RunRecord } from '../../../domain/run.ts'
-import type { SessionRecord } from '../../../domain/session.ts'
+import type { MessageMark } from '../../../domain/session/message.ts'
+import type { RunRecord } from '../../../domain/session/run.ts'
+import type { SessionRecord } from '../../../domain/session/session.ts'
 import type { Change, IdempotencyKey } from '../../rules/rows.ts'
 import { patched } from '../../rules/run-rules.ts'
 import { type MarkRow, toMark } from '../rows/message-table.ts'

@@ -1,9 +1,9 @@
 // Reads the rows that the rules ask for, inside the transaction of `decision-group.ts`. Most were read ahead (`read-ahead.ts`).
 
-import type { MessageRole } from '../../../domain/message.ts'
 import { type AnyRecord, isSupervised, isWaiting } from '../../../domain/records/record.ts'
-import type { RunRecord } from '../../../domain/run.ts'
-import type { SessionRecord, SessionStatus } from '../../../domain/session.ts'
+import type { MessageRole } from '../../../domain/session/message.ts'
+import type { RunRecord } from '../../../domain/session/run.ts'
+import type { SessionRecord, SessionStatus } from '../../../domain/session/session.ts'
 import type { Command } from '../../ports/command.ts'
 import type { PurgeSessions } from '../../ports/sessions.ts'
 import type { Change, LaterRowReads, PurgedSession } from '../../rules/rows.ts'

@@ -1,7 +1,7 @@
 // Writes the changes that the rules decided, inside the transaction of `decision-group.ts`. The rows of the tables that every run
 // writes to are collected (`rows/`), and those of all commands are sent with one statement for each table.
 
-import { tokensOf } from '../../../domain/run.ts'
+import { tokensOf } from '../../../domain/session/run.ts'
 import type { Change } from '../../rules/rows.ts'
 import { type Route, routesOfCheckpoint, routesOfRun, routesOfSession, routesOfWait } from '../rows/route.ts'
 import type { Sql } from '../sql.ts'

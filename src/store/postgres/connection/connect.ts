@@ -3,7 +3,7 @@
 import { Socket } from 'node:net'
 import type { Client } from 'pg'
 import { ServerError } from '../../../domain/errors.ts'
-import { shownStore } from '../../../domain/store-settings.ts'
+import { shownStore } from '../../../domain/settings/store-settings.ts'
 import { fromStored, type Sql, type Statement, toStored } from '../sql.ts'
 import { ConnectionFailed, sqlState } from './database-error.ts'
 

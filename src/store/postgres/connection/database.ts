@@ -4,7 +4,7 @@
 import { type Clock, sleep } from '../../../domain/clock.ts'
 import { ServerError } from '../../../domain/errors.ts'
 import type { Logger } from '../../../domain/logger.ts'
-import { shownStore } from '../../../domain/store-settings.ts'
+import { shownStore } from '../../../domain/settings/store-settings.ts'
 import type { StoreConnections } from '../../store.ts'
 import type { Sql } from '../sql.ts'
 import { type Connection, createConnect, type Settings } from './connect.ts'

@@ -1,4 +1,4 @@
-import type { AuditEntry } from '../../../domain/audit.ts'
+import type { AuditEntry } from '../../../domain/supervision/audit.ts'
 import type { AuditReads } from '../../ports/audit.ts'
 import type { Sql, Statement } from '../sql.ts'
 

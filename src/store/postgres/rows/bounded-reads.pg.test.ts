@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openTestDatabase, type TestDatabase } from '../../../../test/postgres/test-database.ts'
 import { createSystemClock } from '../../../domain/clock.ts'
 import { silentLogger } from '../../../domain/logger.ts'
-import { parseSearch } from '../../../domain/search-words.ts'
+import { parseSearch } from '../../../domain/session/search-words.ts'
 import {
   accept,
   acceptedRun,

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openTestDatabase, type TestDatabase } from '../../../../test/postgres/test-database.ts'
 import { createSystemClock } from '../../../domain/clock.ts'
-import type { FeedItem } from '../../../domain/feed.ts'
 import { silentLogger } from '../../../domain/logger.ts'
+import type { FeedItem } from '../../../domain/session/feed.ts'
 import { accept, create, done, finish, newSession } from '../../contract/samples.contract.ts'
 import { createPostgresStore, type PostgresStore } from '../postgres-store.ts'
 

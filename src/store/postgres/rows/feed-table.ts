@@ -1,4 +1,4 @@
-import type { FeedItem } from '../../../domain/feed.ts'
+import type { FeedItem } from '../../../domain/session/feed.ts'
 import type { FeedReads } from '../../ports/feed.ts'
 import type { Sql, Statement } from '../sql.ts'
 

@@ -1,4 +1,4 @@
-import type { FileRecord } from '../../../domain/file.ts'
+import type { FileRecord } from '../../../domain/session/file.ts'
 import type { FileReads } from '../../ports/files.ts'
 import type { Sql, Statement } from '../sql.ts'
 

@@ -1,4 +1,4 @@
-import type { MessageMark, StoredMessage } from '../../../domain/message.ts'
+import type { MessageMark, StoredMessage } from '../../../domain/session/message.ts'
 import { unpackMark, unpackMessage } from '../../packing/stored-fields.ts'
 import { type MessageReads, MOST_ASIDE_CHARS, MOST_ASIDES } from '../../ports/messages.ts'
 import type { Sql, Statement } from '../sql.ts'

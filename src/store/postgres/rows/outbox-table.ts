@@ -1,4 +1,4 @@
-import type { ChannelNote, QueuedDelivery } from '../../../domain/delivery.ts'
+import type { ChannelNote, QueuedDelivery } from '../../../domain/supervision/delivery.ts'
 import type { OutboxReads } from '../../ports/outbox.ts'
 import type { Sql, Statement } from '../sql.ts'
 

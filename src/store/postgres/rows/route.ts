@@ -12,9 +12,9 @@
 // this kind. Files, instructions and grants have none either: they exist before they belong to a session, and are keyed by their id.
 
 import type { AnyRecord } from '../../../domain/records/record.ts'
-import type { RunRecord } from '../../../domain/run.ts'
-import type { SessionRecord } from '../../../domain/session.ts'
-import type { Checkpoint } from '../../../domain/supervision.ts'
+import type { RunRecord } from '../../../domain/session/run.ts'
+import type { SessionRecord } from '../../../domain/session/session.ts'
+import type { Checkpoint } from '../../../domain/supervision/supervision.ts'
 
 export interface Route {
   kind: 'run' | 'wait' | 'checkpoint' | 'alias' | 'wire'

@@ -1,4 +1,4 @@
-import type { RunRecord, RunSummary } from '../../../domain/run.ts'
+import type { RunRecord, RunSummary } from '../../../domain/session/run.ts'
 import type { RunReads } from '../../ports/runs.ts'
 import type { Sql, Statement } from '../sql.ts'
 import { sessionOfRoute, wireIds } from './route.ts'

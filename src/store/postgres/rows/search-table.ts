@@ -9,8 +9,8 @@ import {
   type SearchTerm,
   searchedSupervision,
   searchedText,
-} from '../../../domain/search-words.ts'
-import type { Supervision } from '../../../domain/supervision.ts'
+} from '../../../domain/session/search-words.ts'
+import type { Supervision } from '../../../domain/supervision/supervision.ts'
 import { HITS_OF_A_SESSION, type SearchHit, type SearchQuery } from '../../ports/search.ts'
 import { createNaming, type Sql, type Statement } from '../sql.ts'
 import { isEverything, MOST_BYTES, withinBytes } from './bounded-rows.ts'

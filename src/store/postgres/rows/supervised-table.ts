@@ -7,7 +7,7 @@ import {
   type PolicyPin,
   type Proposal,
   supervisedStatuses,
-} from '../../../domain/supervision.ts'
+} from '../../../domain/supervision/supervision.ts'
 import type { InstructionQuery, SupervisedQuery, SupervisedReads } from '../../ports/supervised.ts'
 import { createNaming, type Sql, type Statement } from '../sql.ts'
 import { sessionOfRoute } from './route.ts'

@@ -1,6 +1,6 @@
-import type { Grant } from '../../../domain/grant.ts'
 import { type AnyRecord, isSupervisedApproval } from '../../../domain/records/record.ts'
 import { allKinds, recordKinds } from '../../../domain/records/record-kinds.ts'
+import type { Grant } from '../../../domain/supervision/grant.ts'
 import { EVERY_SESSION } from '../../packing/stored-fields.ts'
 import type { GrantReads, WaitQuery, WaitReads } from '../../ports/waits.ts'
 import { createNaming, type Sql, type Statement } from '../sql.ts'

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
-import { type AuditEntry, type AuditRecord, MAIN_CHAIN } from '../../../domain/audit.ts'
+import { type AuditEntry, type AuditRecord, MAIN_CHAIN } from '../../../domain/supervision/audit.ts'
 import { EMPTY_CHAIN, nextEntry } from '../../audit-chain.ts'
 import type { AuditReads } from '../../ports/audit.ts'
 

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
-import type { FeedItem, NewFeedItem } from '../../../domain/feed.ts'
+import type { FeedItem, NewFeedItem } from '../../../domain/session/feed.ts'
 import type { FeedReads } from '../../ports/feed.ts'
 import type { LiveState } from '../live-sessions.ts'
 import type { Row } from './rows.ts'

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
-import type { StoredMessage } from '../../../domain/message.ts'
+import type { StoredMessage } from '../../../domain/session/message.ts'
 import { packMessage } from '../../packing/stored-fields.ts'
 import { type MessageReads, MOST_ASIDE_CHARS, MOST_ASIDES } from '../../ports/messages.ts'
 import { type Row, toMark, toMessage } from './rows.ts'

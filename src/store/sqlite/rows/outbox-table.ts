@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
-import type { ChannelNote, QueuedDelivery } from '../../../domain/delivery.ts'
+import type { ChannelNote, QueuedDelivery } from '../../../domain/supervision/delivery.ts'
 import type { Row } from './rows.ts'
 
 /** What channels still have to show, how far each has looked at the feed, and what each remembers for itself. */

@@ -1,10 +1,10 @@
 // Reads the rows that the rules ask for, inside the transaction of `sqlite-store.ts`.
 
 import type { DatabaseSync } from 'node:sqlite'
-import type { MessageRole } from '../../../domain/message.ts'
 import { isSupervised } from '../../../domain/records/record.ts'
-import type { RunRecord } from '../../../domain/run.ts'
-import type { SessionStatus } from '../../../domain/session.ts'
+import type { MessageRole } from '../../../domain/session/message.ts'
+import type { RunRecord } from '../../../domain/session/run.ts'
+import type { SessionStatus } from '../../../domain/session/session.ts'
 import { OPEN_RECORD } from '../../packing/conditions.ts'
 import type { RowReads } from '../../rules/rows.ts'
 import { isOwned } from '../../rules/run-rules.ts'

@@ -1,10 +1,10 @@
 // Writes the changes that the rules decided, inside the transaction of `sqlite-store.ts`.
 
 import type { DatabaseSync } from 'node:sqlite'
-import type { FileRecord } from '../../../domain/file.ts'
-import type { Grant } from '../../../domain/grant.ts'
 import type { AnyRecord } from '../../../domain/records/record.ts'
-import { tokensOf } from '../../../domain/run.ts'
+import type { FileRecord } from '../../../domain/session/file.ts'
+import { tokensOf } from '../../../domain/session/run.ts'
+import type { Grant } from '../../../domain/supervision/grant.ts'
 import { unreachable } from '../../../domain/unreachable.ts'
 import { EVERY_SESSION, grantData, waitData } from '../../packing/stored-fields.ts'
 import type { StoredEntry } from '../../ports/entry.ts'

@@ -1,12 +1,12 @@
 // Converts rows of the tables to the domain's records, and back.
 
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
-import type { FileRecord } from '../../../domain/file.ts'
-import type { Grant } from '../../../domain/grant.ts'
-import type { MessageMark, StoredMessage } from '../../../domain/message.ts'
 import type { AnyRecord } from '../../../domain/records/record.ts'
-import type { RunRecord, RunSummary } from '../../../domain/run.ts'
-import type { SessionRecord } from '../../../domain/session.ts'
+import type { FileRecord } from '../../../domain/session/file.ts'
+import type { MessageMark, StoredMessage } from '../../../domain/session/message.ts'
+import type { RunRecord, RunSummary } from '../../../domain/session/run.ts'
+import type { SessionRecord } from '../../../domain/session/session.ts'
+import type { Grant } from '../../../domain/supervision/grant.ts'
 import { EVERY_SESSION, stateOf, unpackMark, unpackMessage } from '../../packing/stored-fields.ts'
 
 /** Exactly the condition of the partial index `runs_open`: otherwise SQLite does not use the index. */

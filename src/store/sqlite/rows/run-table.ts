@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
-import { isFinished, type RunRecord } from '../../../domain/run.ts'
+import { isFinished, type RunRecord } from '../../../domain/session/run.ts'
 import type { RunReads } from '../../ports/runs.ts'
 import type { EntryWriter } from '../entry-writer.ts'
 import type { LiveState } from '../live-sessions.ts'

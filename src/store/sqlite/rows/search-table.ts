@@ -10,8 +10,8 @@ import {
   type SearchTerm,
   searchedSupervision,
   searchedText,
-} from '../../../domain/search-words.ts'
-import type { Supervision } from '../../../domain/supervision.ts'
+} from '../../../domain/session/search-words.ts'
+import type { Supervision } from '../../../domain/supervision/supervision.ts'
 import {
   HITS_OF_A_SESSION,
   type SearchHit,

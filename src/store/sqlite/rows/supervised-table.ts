@@ -8,7 +8,7 @@ import {
   type PolicyPin,
   type Proposal,
   supervisedStatuses,
-} from '../../../domain/supervision.ts'
+} from '../../../domain/supervision/supervision.ts'
 import type { InstructionQuery, SupervisedReads } from '../../ports/supervised.ts'
 import { keepPrepared, prepareSessions, type Row, readSession, toWait, WAIT_COLUMNS } from './rows.ts'
 

@@ -1,9 +1,9 @@
 // What an approval asks, in words: what would be done, what speaks against it, and what is behind it.
 
 import { isRecord } from '../../../domain/is-record.ts'
-import { shownPath } from '../../../domain/lookalike.ts'
 import type { Approval, ChangeSummary } from '../../../domain/records/record.ts'
-import { maskEntries } from '../../../domain/secret-name.ts'
+import { shownPath } from '../../../domain/text/lookalike.ts'
+import { maskEntries } from '../../../domain/text/secret-name.ts'
 import { unreachable } from '../../../domain/unreachable.ts'
 import { canonicalJson } from '../../../json/digest.ts'
 import { questionForm } from '../../approvals/question-form.ts'

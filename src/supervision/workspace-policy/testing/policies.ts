@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { risks } from '../../../domain/tool-settings.ts'
+import { risks } from '../../../domain/agent/tool-settings.ts'
 import type { PolicyRequest, WorkspacePolicy } from '../workspace-policy.ts'
 
 const list = (...from: string[]) => fc.uniqueArray(fc.constantFrom(...from), { maxLength: 3 })

@@ -1,6 +1,6 @@
+import type { FunctionToolSettings } from '../../../domain/agent/tool-settings.ts'
 import { createSystemClock } from '../../../domain/clock.ts'
 import { type Logger, silentLogger } from '../../../domain/logger.ts'
-import type { FunctionToolSettings } from '../../../domain/tool-settings.ts'
 import type { ToolCallRequest } from '../../tool.ts'
 import { createStrayErrors } from '../stray-errors.ts'
 

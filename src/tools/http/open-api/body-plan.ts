@@ -1,5 +1,5 @@
+import type { JsonSchema } from '../../../domain/agent/tool-settings.ts'
 import { isRecord } from '../../../domain/is-record.ts'
-import type { JsonSchema } from '../../../domain/tool-settings.ts'
 import { formPairs, queryPairs, queryStyles } from '../template/parameter-style.ts'
 import { textOf } from '../template/template.ts'
 import type { OpenApiDocument } from './document.ts'

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest'
+import type { OpenApiToolSettings } from '../../../domain/agent/tool-settings.ts'
 import type { LogLine } from '../../../domain/testing/recording-logger.ts'
-import type { OpenApiToolSettings } from '../../../domain/tool-settings.ts'
 import { never, toolCall } from '../../testing/tool-call.ts'
 import type { ServerTool } from '../../tool.ts'
 import { httpToolDeps } from '../testing/http-tool-deps.ts'

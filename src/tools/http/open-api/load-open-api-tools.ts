@@ -1,9 +1,9 @@
 // The `openapi` kind: every operation of an OpenAPI document becomes a tool.
 
+import type { OpenApiToolSettings, ToolRules } from '../../../domain/agent/tool-settings.ts'
 import { ServerError } from '../../../domain/errors.ts'
-import { globMatches } from '../../../domain/glob.ts'
 import { isRecord } from '../../../domain/is-record.ts'
-import type { OpenApiToolSettings, ToolRules } from '../../../domain/tool-settings.ts'
+import { globMatches } from '../../../domain/text/glob.ts'
 import { boundPart, parsedOrNull, shownUrl, writtenText } from '../../shown-settings.ts'
 import type { ServerTool } from '../../tool.ts'
 import { toolBinding } from '../../tool-binding.ts'

@@ -1,7 +1,7 @@
 // One operation of an OpenAPI document, with what is needed to call it. `operation-request.ts` builds the request.
 
+import type { JsonSchema } from '../../../domain/agent/tool-settings.ts'
 import { isRecord } from '../../../domain/is-record.ts'
-import type { JsonSchema } from '../../../domain/tool-settings.ts'
 import { isHeaderName, isReservedHeader } from '../template/header-templates.ts'
 import { type QueryStyle, queryStyles } from '../template/parameter-style.ts'
 import { type BodyPlan, planBody } from './body-plan.ts'

@@ -1,8 +1,8 @@
 // Turns a schema of an OpenAPI document into JSON Schema that stands alone: references are resolved, and keywords that only OpenAPI
 // has are translated or left out.
 
+import type { JsonSchema } from '../../../domain/agent/tool-settings.ts'
 import { isRecord } from '../../../domain/is-record.ts'
-import type { JsonSchema } from '../../../domain/tool-settings.ts'
 import type { OpenApiDocument } from './document.ts'
 
 /** The model sees the whole schema on every step. */

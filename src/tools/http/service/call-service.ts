@@ -1,8 +1,8 @@
+import type { Effect } from '../../../domain/agent/tool-settings.ts'
 import type { Clock } from '../../../domain/clock.ts'
 import { ServerError } from '../../../domain/errors.ts'
 import type { Logger } from '../../../domain/logger.ts'
 import { traceHeaders } from '../../../domain/telemetry.ts'
-import type { Effect } from '../../../domain/tool-settings.ts'
 import type { ToolCallRequest, ToolOutcome } from '../../tool.ts'
 import type { ServiceAnswer, ServiceHttp, ServiceRequest } from './service-http.ts'
 

@@ -1,5 +1,5 @@
 import { ServerError } from '../../../domain/errors.ts'
-import { fileLimits } from '../../../domain/file.ts'
+import { fileLimits } from '../../../domain/session/file.ts'
 import type { ServiceHttp } from './service-http.ts'
 
 interface FetchedFile {

@@ -2,10 +2,10 @@
 
 import { statSync } from 'node:fs'
 import type { Client, ServerCapabilities, Transport } from '@modelcontextprotocol/client'
+import type { McpServerSettings } from '../../../domain/agent/tool-settings.ts'
 import { type Clock, sleep } from '../../../domain/clock.ts'
 import { ServerError } from '../../../domain/errors.ts'
 import type { Logger } from '../../../domain/logger.ts'
-import type { McpServerSettings } from '../../../domain/tool-settings.ts'
 import { childEnvironment } from '../../process/child-environment.ts'
 import type { ProcessGroups } from '../../process/process-groups.ts'
 import type { ToolCallRequest } from '../../tool.ts'

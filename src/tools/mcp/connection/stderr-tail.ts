@@ -1,5 +1,5 @@
 import { stripVTControlCharacters } from 'node:util'
-import { createMask } from '../../../domain/mask.ts'
+import { createMask } from '../../../domain/text/mask.ts'
 
 const MOST_LINES = 5
 const MOST_CHARS = 1_000

@@ -1,4 +1,4 @@
-import type { McpServerSettings } from '../../../domain/tool-settings.ts'
+import type { McpServerSettings } from '../../../domain/agent/tool-settings.ts'
 
 /** Settings of a server with all defaults. Its command does not exist. */
 export function mcpSettings(changes: Partial<McpServerSettings> = {}): McpServerSettings {

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module'
+import type { McpServerSettings } from '../../../domain/agent/tool-settings.ts'
 import { createSystemClock } from '../../../domain/clock.ts'
 import type { LogFields, Logger } from '../../../domain/logger.ts'
-import type { McpServerSettings } from '../../../domain/tool-settings.ts'
 import { createConnections } from '../../../outgoing/connections.ts'
 import { createProcessGroups } from '../../process/process-groups.ts'
 import { never, toolCall } from '../../testing/tool-call.ts'

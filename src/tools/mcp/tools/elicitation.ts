@@ -1,10 +1,10 @@
 // Questions that an MCP server asks during a call (elicitation), as questions to a person.
 
 import type { ElicitRequest, ElicitResult } from '@modelcontextprotocol/client'
+import type { QuestionAnswer, ToolQuestion } from '../../../domain/agent/question.ts'
+import type { JsonSchema } from '../../../domain/agent/tool-settings.ts'
 import { ServerError } from '../../../domain/errors.ts'
 import { isRecord } from '../../../domain/is-record.ts'
-import type { QuestionAnswer, ToolQuestion } from '../../../domain/question.ts'
-import type { JsonSchema } from '../../../domain/tool-settings.ts'
 import { createJsonCheck } from '../../../json/json-schema.ts'
 
 const MAX_MESSAGE = 3_900

@@ -1,9 +1,9 @@
 // Reads the list of tools from an MCP server. It is read with tolerance: one broken tool must not hide the others.
 
 import { z } from 'zod'
+import type { JsonSchema } from '../../../domain/agent/tool-settings.ts'
 import { isRecord } from '../../../domain/is-record.ts'
 import type { Logger } from '../../../domain/logger.ts'
-import type { JsonSchema } from '../../../domain/tool-settings.ts'
 import { type McpConnection, NO_TIMEOUT_MS } from '../connection/mcp-connection.ts'
 
 export interface ListedTool {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { ToolRules } from '../../../domain/tool-settings.ts'
+import type { ToolRules } from '../../../domain/agent/tool-settings.ts'
 import { mcpSettings } from '../testing/mcp-settings.ts'
 import { toolRules } from './mcp-tool.ts'
 

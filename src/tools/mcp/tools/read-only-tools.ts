@@ -1,4 +1,4 @@
-import type { JsonSchema, McpServerSettings } from '../../../domain/tool-settings.ts'
+import type { JsonSchema, McpServerSettings } from '../../../domain/agent/tool-settings.ts'
 import type { ServerTool } from '../../tool.ts'
 import { toolBinding } from '../../tool-binding.ts'
 import { type McpConnection, NO_TIMEOUT_MS } from '../connection/mcp-connection.ts'

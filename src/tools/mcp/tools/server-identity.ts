@@ -1,5 +1,5 @@
+import type { McpServerSettings } from '../../../domain/agent/tool-settings.ts'
 import { isRecord } from '../../../domain/is-record.ts'
-import type { McpServerSettings } from '../../../domain/tool-settings.ts'
 import { boundPart, shownCommand, shownUrl, writtenText } from '../../shown-settings.ts'
 import type { McpConnection } from '../connection/mcp-connection.ts'
 

@@ -1,7 +1,7 @@
 // Conditions of a grant in words. Hidden characters in them are marked by the function that marks them everywhere.
 
 import type { GrantCondition } from 'quarterdeck/client'
-import { visibleText } from '../../../../../src/domain/visible-text.ts'
+import { visibleText } from '../../../../../src/domain/text/visible-text.ts'
 
 /** `is "ls -la"`, `looks like *.md`, `is above 5`. An unknown condition of a newer server is shown as it is. */
 export function conditionWords(condition: unknown): string {

@@ -1,4 +1,4 @@
-import { hiddenMark } from '../../../../domain/visible-text.ts'
+import { hiddenMark } from '../../../../domain/text/visible-text.ts'
 import type { Style } from '../../../terminal/style.ts'
 import { drawn } from '../../../terminal/terminal-text.ts'
 

@@ -1,4 +1,4 @@
-import { shortIds } from '../../../../domain/id-prefix.ts'
+import { shortIds } from '../../../../domain/text/id-prefix.ts'
 import type { RecordView } from '../../../../protocols/manage/records/schema.ts'
 import { agentOf, folderOf, riskOf, titleOf } from '../../../show-record.ts'
 import { YES_NO } from '../../../terminal/confirm.ts'

@@ -1,5 +1,5 @@
 import { posix } from 'node:path'
-import type { Extract } from '../../../../domain/file.ts'
+import type { Extract } from '../../../../domain/session/file.ts'
 import { extractCharacters, limitExtract } from '../../extract-limit.ts'
 import { joinBlocks } from '../../markdown.ts'
 import { type OfficePackage, openOfficePackage, type Relationship } from '../office-package.ts'

@@ -1,4 +1,4 @@
-import type { Extract, ExtractSection } from '../../../../domain/file.ts'
+import type { Extract, ExtractSection } from '../../../../domain/session/file.ts'
 import { extractCharacters, limitExtract } from '../../extract-limit.ts'
 import { joinBlocks, type TextBlock } from '../../markdown.ts'
 import { unreadable } from '../../unreadable.ts'

@@ -1,6 +1,6 @@
 // Word documents written by hand, for things that no library writes.
 
-import type { Extract } from '../../../../domain/file.ts'
+import type { Extract } from '../../../../domain/session/file.ts'
 import { readDocx } from '../docx/read-docx.ts'
 import { docxEntries, relationships, type TestRelationship } from './office-files.ts'
 import { withFile } from './with-file.ts'

@@ -1,4 +1,4 @@
-import type { Extract, ExtractSection } from '../../../../domain/file.ts'
+import type { Extract, ExtractSection } from '../../../../domain/session/file.ts'
 import { extractCharacters } from '../../extract-limit.ts'
 import { markdownLink, markdownTable, maxLink } from '../../markdown.ts'
 import { damaged } from '../../unreadable.ts'

@@ -2,7 +2,7 @@
 
 import { createIds } from '../../../../domain/ids.ts'
 import { silentLogger } from '../../../../domain/logger.ts'
-import type { ProofPurpose } from '../../../../domain/step-up.ts'
+import type { ProofPurpose } from '../../../../domain/supervision/step-up.ts'
 import { createLocalShared } from '../../../../store/local-shared.ts'
 import { createManualClock } from '../../../testing/server-fixture.ts'
 import { createChallenges } from '../challenges.ts'

@@ -3,7 +3,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer } from 'node:http'
 import { type CryptoKey, exportJWK, generateKeyPair, type JWK, SignJWT } from 'jose'
-import type { IssuerSettings } from '../../../../domain/identity-settings.ts'
+import type { IssuerSettings } from '../../../../domain/settings/identity-settings.ts'
 
 interface SigningKey {
   kid: string

@@ -2,9 +2,9 @@
 
 import { onTestFinished } from 'vitest'
 import { z } from 'zod'
+import type { JsonSchema } from '../../../../domain/agent/tool-settings.ts'
 import { createSystemClock } from '../../../../domain/clock.ts'
 import type { PersonRecord } from '../../../../domain/records/record.ts'
-import type { JsonSchema } from '../../../../domain/tool-settings.ts'
 import { openEngine, testTool } from '../../../../engine/testing/open-engine.ts'
 import { createNoteShown } from '../../../../supervision/approvals/note-shown.ts'
 import { createAskOperator } from '../../../../supervision/desk/ask-operator.ts'

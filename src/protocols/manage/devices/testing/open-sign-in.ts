@@ -1,9 +1,9 @@
 // The routes of the console's sign-in on a real server, with a clock that can leap and browsers in software.
 
-import type { AuditRecord } from '../../../../domain/audit.ts'
 import { createIds } from '../../../../domain/ids.ts'
 import { silentLogger } from '../../../../domain/logger.ts'
-import { plainProgram } from '../../../../domain/program-words.ts'
+import { plainProgram } from '../../../../domain/settings/program-words.ts'
+import type { AuditRecord } from '../../../../domain/supervision/audit.ts'
 import { testOperator } from '../../../../domain/testing/test-operator.ts'
 import { createChallenges } from '../../../../http/auth/console/challenges.ts'
 import { createCodes } from '../../../../http/auth/console/codes.ts'

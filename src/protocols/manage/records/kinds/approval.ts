@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { isoTime } from '../../../../domain/clock.ts'
 import { type Approval as ApprovalRecord, approvalStatuses } from '../../../../domain/records/record.ts'
 import type { ActionName } from '../../../../domain/records/record-kinds.ts'
-import { maskEntries } from '../../../../domain/secret-name.ts'
+import { maskEntries } from '../../../../domain/text/secret-name.ts'
 import {
   exampleOf,
   type KindOnWire,

@@ -1,7 +1,7 @@
 // Rows of tables that are only ever added to: the log, the feed, and this process's chain of the audit trail.
 
-import type { AuditRecord } from '../../../../domain/audit.ts'
-import type { NewFeedItem } from '../../../../domain/feed.ts'
+import type { NewFeedItem } from '../../../../domain/session/feed.ts'
+import type { AuditRecord } from '../../../../domain/supervision/audit.ts'
 import { type ChainEnd, nextEntry } from '../../../audit-chain.ts'
 import { chainBegun } from '../../../audit-ties.ts'
 import { type PackedRow, packLines } from '../../../packing/packed-rows.ts'

@@ -1,5 +1,5 @@
 // Rows that meet under a key before they are sent: messages, usage and idempotency keys.
-import type { StoredMessage } from '../../../../domain/message.ts'
+import type { StoredMessage } from '../../../../domain/session/message.ts'
 import { packMessage } from '../../../packing/stored-fields.ts'
 import type { UsageRow } from '../../../ports/usage.ts'
 import type { IdempotencyKey } from '../../../rules/rows.ts'

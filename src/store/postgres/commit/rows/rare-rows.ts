@@ -1,7 +1,7 @@
 // Changes that few commands bring. Each is a statement, or a few.
 
-import type { SessionRecord } from '../../../../domain/session.ts'
-import type { Checkpoint } from '../../../../domain/supervision.ts'
+import type { SessionRecord } from '../../../../domain/session/session.ts'
+import type { Checkpoint } from '../../../../domain/supervision/supervision.ts'
 import { unreachable } from '../../../../domain/unreachable.ts'
 import { EVERY_SESSION, grantData } from '../../../packing/stored-fields.ts'
 import { FEED_ITEMS, FEED_MS } from '../../../ports/feed.ts'

@@ -1,7 +1,7 @@
 // Rows of records that change their state and nothing else: runs, and the waits of runs (approvals, questions and calls).
 
 import type { AnyRecord } from '../../../../domain/records/record.ts'
-import type { RunRecord } from '../../../../domain/run.ts'
+import type { RunRecord } from '../../../../domain/session/run.ts'
 import { waitData } from '../../../packing/stored-fields.ts'
 import { isUnapplied } from '../../rows/wait-table.ts'
 import { columnsOf, insertRows, type Sending, setAll, updateRows } from '../batch.ts'

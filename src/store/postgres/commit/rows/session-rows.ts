@@ -1,6 +1,6 @@
 // Rows of sessions: new ones, and patches of those that are there.
 
-import type { SessionRecord } from '../../../../domain/session.ts'
+import type { SessionRecord } from '../../../../domain/session/session.ts'
 import type { SessionPatch } from '../../../rules/rows.ts'
 import { patched } from '../../../rules/run-rules.ts'
 import { columnsOf, insertRows, type Sending, updateRows } from '../batch.ts'

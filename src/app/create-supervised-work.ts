@@ -1,0 +1,201 @@
+// What the server does for agents elsewhere on this machine: checkpoints of workspaces, commands in them, and agents that it starts.
+
+import { join } from 'node:path'
+import type { ServerSettings } from '../config/settings/server-settings.ts'
+import type { Clock } from '../domain/clock.ts'
+import type { Ids } from '../domain/ids.ts'
+import type { Logger } from '../domain/logger.ts'
+import type { Caller } from '../domain/supervision/decision.ts'
+import type { Checkpoint } from '../domain/supervision/supervision.ts'
+import type { Tokens } from '../http/auth/tokens/tokens.ts'
+import type { SessionLog } from '../log/session-log.ts'
+import { reservedVerbs } from '../operators/commands/verbs.ts'
+import { createAtItsPlace } from '../replicas/at-its-place.ts'
+import type { Store } from '../store/store.ts'
+import type { AgentsElsewhere } from '../supervision/agents-elsewhere.ts'
+import { createCheckpoints } from '../supervision/checkpoints/create-checkpoints.ts'
+import { createSessionCheckpoints, type SessionCheckpoints } from '../supervision/checkpoints/session-checkpoints.ts'
+import { findProgram } from '../supervision/commands/find-program.ts'
+import { resolveCommands } from '../supervision/commands/resolve-commands.ts'
+import { commandEnvironment } from '../supervision/commands/run-command.ts'
+import { createSessionCommands, type SessionCommands } from '../supervision/commands/session-commands.ts'
+import type { Reach } from '../supervision/reach.ts'
+import { createPurgeSupervised, type PurgeSupervised } from '../supervision/sessions/purge-supervised.ts'
+import { createChildRecords } from '../supervision/spawn/child-records.ts'
+import { createSpawner, type Spawner } from '../supervision/spawn/create-spawner.ts'
+import { findSandbox, type Sandbox } from '../supervision/spawn/sandbox.ts'
+import { resolveHost } from '../supervision/spawn/start-host.ts'
+import type { OwnFolders, Workspaces } from '../supervision/workspace/allowed-workspace.ts'
+import { createServerPlaces, protectedPath } from '../supervision/workspace/protected-path.ts'
+import type { ProcessGroups } from '../tools/process/process-groups.ts'
+import type { Replica } from './open-replica.ts'
+
+export interface SupervisedWork {
+  checkpoints: SessionCheckpoints
+  commands: SessionCommands
+  spawner: Spawner
+  purge: PurgeSupervised
+  /** After a start. */
+  recover(): Promise<void>
+  /** Once an hour. */
+  tidy(): Promise<void>
+}
+
+type NewCheckpoint = Parameters<SessionCheckpoints['save']>[2]
+
+interface WorkParts {
+  elsewhere: AgentsElsewhere
+  settings: ServerSettings
+  store: Store
+  sessionLog: SessionLog
+  processes: ProcessGroups
+  tokens: Pick<Tokens, 'create' | 'revoke'>
+  own: OwnFolders
+  workspaces: Workspaces
+  /** See `createServerPlaces`. */
+  serverPaths: readonly string[]
+  /** What the processes on one store tell each other. Null: this is the only one. */
+  replica: Replica | null
+  /** Tells a session's chat room. */
+  tell: Reach['tell']
+  /** The address of `/mcp`. Null: this server has no port. */
+  mcpUrl: () => string | null
+  clock: Clock
+  ids: Ids
+  log: Logger
+}
+
+/** Throws `config_invalid` for commands that cannot run. What is started here ends with `undo`. */
+export function createSupervisedWork(parts: WorkParts, undo: AsyncDisposableStack): SupervisedWork {
+  const { elsewhere, settings, store, sessionLog, processes, tokens, own, replica } = parts
+  const { dataDir, configDir, runtimeDir } = own
+  const { clock, ids, log: logger } = parts
+  const { supervision } = settings
+  const workspaces = [
+    ...supervision.workspaces.map(({ path }) => path),
+    ...(supervision.defaultWorkspaceRoot === null ? [] : [supervision.defaultWorkspaceRoot]),
+  ]
+  const search = { searchPath: process.env.PATH ?? '', workspaces }
+  const environment = commandEnvironment(process.env, process.platform, workspaces)
+  const guarded = [dataDir, runtimeDir, ...(configDir === null ? [] : [configDir])]
+  const server = createServerPlaces(parts.serverPaths)
+  const { sessions, takeStep, changes, whileWorking, operators } = elsewhere
+  const shared = { sessions, takeStep, changes, whileWorking, operators, store, clock, ids, logger }
+
+  const checkpoints = createSessionCheckpoints({
+    ...shared,
+    jobs: createCheckpoints({
+      folder: join(dataDir, 'checkpoints'),
+      excluded: guarded,
+      isProtected: (path, root) => (server.because(join(root, path), 'write') ?? protectedPath(path)) !== null,
+    }),
+  })
+  const commands = createSessionCommands({
+    ...shared,
+    commands: resolveCommands(supervision.commands, { ...search, verbs: reservedVerbs }),
+    processes,
+    environment,
+  })
+  undo.defer(() => commands.close())
+  const records = createChildRecords(dataDir)
+  let sandbox: Sandbox | null = null
+  /** Looked for again as long as there is none: a try may fail because the machine is busy. */
+  async function sandboxNow(): Promise<Sandbox | null> {
+    if (sandbox !== null) return sandbox
+    const looked = await findSandbox(findProgram('bwrap', search).program)
+    if (looked.found === null) logger.warn('an agent starts without a sandbox', { why: looked.why })
+    sandbox = looked.found
+    return sandbox
+  }
+  const spawner = createSpawner({
+    ...shared,
+    host: hostOf(supervision.hostCli, search, logger),
+    extraArgs: supervision.hostCliArgs,
+    sandbox: sandboxNow,
+    findWorkspace: parts.workspaces.find,
+    tokens: {
+      async mint(owner, workspace) {
+        const { record, token } = await tokens.create(
+          { name: 'started agent', user: owner, role: 'agent', workspace },
+          owner,
+        )
+        return { id: record.id, token }
+      },
+      revoke: (id) => tokens.revoke(id, 'server'),
+    },
+    mcpUrl: parts.mcpUrl,
+    records,
+    processes,
+    environment,
+    runtimeDir,
+    masked: guarded,
+    home: own.home,
+    tell: parts.tell,
+    ...(replica === null ? {} : { together: replica }),
+  })
+  undo.defer(() => spawner.close())
+  const shown = replica === null ? { checkpoints, commands } : atTheirPlace({ checkpoints, commands }, store, replica)
+  const { retentionDays } = settings.sessions
+  const purge = createPurgeSupervised({ store, log: sessionLog, clock, retentionDays })
+  return {
+    ...shown,
+    spawner,
+    purge,
+    async recover() {
+      await checkpoints.recover()
+      await spawner.recover()
+    },
+    async tidy() {
+      const { sessions } = await purge({ dryRun: false })
+      for (const { id } of sessions) records.purge(id)
+      await checkpoints.sweep()
+    },
+  }
+}
+
+/** What needs the files of a session is done by the server that opened it, whichever one is asked. */
+function atTheirPlace(
+  { checkpoints, commands }: Pick<SupervisedWork, 'checkpoints' | 'commands'>,
+  store: Pick<Store, 'sessions' | 'supervised'>,
+  replica: Replica,
+): Pick<SupervisedWork, 'checkpoints' | 'commands'> {
+  const atItsPlace = createAtItsPlace(replica)
+  const placeOf = async (sessionId: string) => (await store.sessions.get(sessionId))?.supervision?.place
+  const ofSession = ([, sessionId]: readonly [Caller, string, ...unknown[]]) => placeOf(sessionId)
+  const ofCheckpoint = ([{ sessionId }]: readonly [Checkpoint, ...unknown[]]) => placeOf(sessionId)
+  const ofRecord = async ([, id]: readonly [Caller, string, ...unknown[]]) => {
+    const checkpoint = await store.supervised.checkpoint(id)
+    return checkpoint === null ? undefined : placeOf(checkpoint.sessionId)
+  }
+  // Whoever asks at another server and leaves does not end the work there: a signal is no JSON.
+  const save = atItsPlace('checkpoints.save', ofSession, (by: Caller, id: string, wanted: NewCheckpoint) =>
+    checkpoints.save(by, id, wanted),
+  )
+  const changes = atItsPlace('checkpoints.changes', ofCheckpoint, (checkpoint: Checkpoint) =>
+    checkpoints.changes(checkpoint),
+  )
+  return {
+    checkpoints: {
+      ...checkpoints,
+      save: (by, id, wanted) => save(by, id, wanted),
+      changes: (checkpoint) => changes(checkpoint),
+      files: atItsPlace('checkpoints.files', ofCheckpoint, checkpoints.files),
+      diff: atItsPlace('checkpoints.diff', ofCheckpoint, checkpoints.diff),
+      restore: atItsPlace('checkpoints.restore', ofRecord, checkpoints.restore),
+    },
+    commands: { ...commands, run: atItsPlace('commands.run', ofSession, commands.run) },
+  }
+}
+
+/** The program is found at the start, before an agent can put another one in its place. */
+function hostOf(hostCli: string | null, search: Parameters<typeof resolveHost>[1], logger: Logger) {
+  try {
+    const host = resolveHost(hostCli, search)
+    return () => host
+  } catch (error) {
+    if (hostCli !== null) logger.warn('agents cannot be started from here', { error })
+    return () => {
+      throw error
+    }
+  }
+}

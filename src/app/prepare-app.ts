@@ -1,0 +1,137 @@
+// What a server needs before it starts: agents with their models and tools, the secrets of channels, the certificate, the guard.
+
+import { createSystemClock } from '../domain/clock.ts'
+import { ServerError } from '../domain/errors.ts'
+import { createIds, type Ids } from '../domain/ids.ts'
+import { mostNeeded } from '../domain/supervision/quorum.ts'
+import type { EngineOptions } from '../engine/create-engine.ts'
+import { createGuard, type Guard } from '../http/server/guard.ts'
+import { readBasePath } from '../http/server/target.ts'
+import { readTlsPair, type TlsPair } from '../http/server/tls-pair.ts'
+import { createJsonCheck } from '../json/json-schema.ts'
+import { createComplete } from '../models/complete.ts'
+import { createModel } from '../models/create-model.ts'
+import { createModelHttp } from '../models/wire/model-http.ts'
+import { type ChannelCredentials, readChannelCredentials } from '../operators/credentials/channel-credentials.ts'
+import { createKeychain } from '../operators/credentials/keychain.ts'
+import { type Connections, createConnections } from '../outgoing/connections.ts'
+import { createToolbox } from '../tools/create-toolbox.ts'
+import { createStrayErrors, type StrayErrors } from '../tools/function/stray-errors.ts'
+import { createStartQueue } from '../tools/mcp/start-queue.ts'
+import { createProcessGroups, type ProcessGroups } from '../tools/process/process-groups.ts'
+import type { AppOptions } from './app-options.ts'
+import { createTeamClock, type TeamClock } from './team-clock.ts'
+
+export interface Prepared {
+  parts: EngineOptions['agents']
+  /** Who answers where no agent is named. */
+  answering: EngineOptions['agents'][number]
+  credentials: ChannelCredentials
+  connections: Connections
+  processes: ProcessGroups
+  tls: TlsPair | null
+  guard: Guard
+  strays: StrayErrors
+  clock: TeamClock
+  ids: Ids
+  basePath: string
+  /** Call it when the server has ended, or was never started. */
+  close(): Promise<void>
+}
+
+/** Throws `config_invalid`, and leaves nothing open then. */
+export async function prepareApp(options: AppOptions): Promise<Prepared> {
+  const { settings, agents } = options
+  // Nobody here knows how many members a group has.
+  const hasGroups = settings.supervision.operatorGroups.length > 0
+  refuseLargeQuorum(agents, hasGroups ? Number.POSITIVE_INFINITY : settings.supervision.operators.length)
+  const clock = createTeamClock(options.clock ?? createSystemClock())
+  const ids = createIds(clock.now)
+  // What is opened here is closed in reverse order: at the app's end, or now if something is wrong.
+  await using undo = new AsyncDisposableStack()
+
+  const connections = createConnections()
+  undo.defer(() => connections.close())
+  const strays = options.strays ?? createStrayErrors()
+  const processes = createProcessGroups({ clock, process })
+  const parts = await prepareAgents(options, { connections, processes, strays, clock, ids }, undo)
+  const served = parts.filter(({ definition }) => !definition.internal)
+  const answering = served.find(({ definition }) => definition.default) ?? served[0]
+  if (answering === undefined) throw new ServerError('config_invalid', 'There is no agent to serve.')
+  const sources = options.credentials ?? { keychain: createKeychain(clock), env: process.env }
+  const credentials = await readChannelCredentials(settings, sources)
+  const tls = settings.tls === null ? null : readTlsPair(settings.tls)
+  const origins =
+    settings.cors.origins.includes('local') && settings.cors.origins.length === 1 ? 'local' : settings.cors.origins
+  const guard = createGuard({
+    host: settings.host,
+    loopbackOnly: settings.loopback,
+    tokenRequired: settings.auth.required,
+    allowedHosts: settings.allowedHosts,
+    origins,
+    publicUrl: settings.channels.publicUrl,
+  })
+  const basePath = readBasePath(options.basePath ?? '')
+  const everything = undo.move()
+  return {
+    ...{ parts, answering, credentials, connections, processes, tls, guard, strays, clock, ids, basePath },
+    close: () => everything.disposeAsync(),
+  }
+}
+
+/** Throws `config_invalid` if an agent asks for more yeses than there are people. Its calls could never be approved. */
+function refuseLargeQuorum(agents: AppOptions['agents'], people: number): void {
+  for (const { name, approval } of agents) {
+    const needed = approval.quorum === undefined ? 1 : mostNeeded(approval.quorum)
+    if (needed <= people) continue
+    throw new ServerError(
+      'config_invalid',
+      `The agent ${name} asks for ${needed} yeses (approval.quorum), and there ${people === 1 ? 'is only one operator' : `are only ${people} operators`}. Add some to \`operators\` in quarterdeck.yaml, or lower it.`,
+    )
+  }
+}
+
+function prepareAgents(
+  { agents, settings, version, log, tools, reload }: AppOptions,
+  shared: Pick<Prepared, 'connections' | 'processes' | 'strays' | 'clock' | 'ids'>,
+  undo: AsyncDisposableStack,
+): Promise<Prepared['parts']> {
+  const { connections, processes, strays, clock, ids } = shared
+  const modelHttp = createModelHttp({ connections, clock, userAgent: `quarterdeck/${version}` })
+  const queue = createStartQueue()
+  const known = agents.map((one) => ({ ...one, given: tools?.[one.name] ?? [] }))
+  return Promise.all(
+    agents.map(async (definition) => {
+      const { directory } = definition
+      const model = await createModel(definition.model, {
+        http: modelHttp,
+        clock,
+        ids,
+        random: Math.random,
+        log,
+        directory,
+      })
+      const unenforced = definition.responseFormat === null ? [] : createJsonCheck(definition.responseFormat).warnings
+      if (unenforced.length > 0) {
+        log.warn('The response_format is not enforced in full.', { agent: definition.name, warnings: unenforced })
+      }
+      const toolbox = await createToolbox(definition.tools, {
+        clock,
+        log,
+        version,
+        processes,
+        queue,
+        environment: process.env,
+        connections,
+        proxyVariables: settings.tools.proxy,
+        agents: known,
+        complete: createComplete(model, definition.limits.answerChars),
+        strays,
+        extra: tools?.[definition.name] ?? [],
+        ...(reload === undefined ? {} : { reload }),
+      })
+      undo.defer(() => toolbox.close())
+      return { definition, model, toolbox }
+    }),
+  )
+}

@@ -1,0 +1,80 @@
+import {
+  openStatuses,
+  type SupervisedStatus,
+  type Supervision,
+  supervisedStatuses,
+} from '../supervision/supervision.ts'
+import { visibleProse } from '../text/visible-text.ts'
+
+/**
+ * What a session does, in one word for lists. `waiting`: for a person or for the client. `ended`: only of an agent elsewhere, because a
+ * conversation with an agent of ours can always go on. Everything else is `open`, also a paused agent.
+ */
+export const sessionActivities = ['open', 'running', 'waiting', 'ended'] as const
+export type SessionActivity = (typeof sessionActivities)[number]
+
+/** Whether our agents answer in it, or an agent elsewhere works in it. */
+export const sessionKinds = ['chat', 'supervised'] as const
+export type SessionKind = (typeof sessionKinds)[number]
+
+/** What lists show of a session beyond its record. */
+export interface SessionOverview {
+  id: string
+  /** The first words of its first message, or the title of the agent elsewhere. Empty if there is neither. */
+  title: string
+  activity: SessionActivity
+  /** How many records wait for an answer. */
+  pending: number
+  /** Tokens that its runs have used, as the models reported them. */
+  tokens: number
+  /** Of an agent elsewhere; null: our agents answer in it. */
+  elsewhere: Pick<Supervision, 'status' | 'workspaceRoot' | 'prompt'> | null
+}
+
+const TITLE_CHARS = 80
+
+export interface SessionWork {
+  supervised: SupervisedStatus | null
+  isRunning: boolean
+  hasQueued: boolean
+  pending: number
+}
+
+/** The agent elsewhere has gone. */
+export const endedStatuses: readonly SupervisedStatus[] = supervisedStatuses.filter(
+  (status) => !openStatuses.includes(status),
+)
+/** The agent elsewhere works, as far as anybody knows. */
+export const busyStatuses: readonly SupervisedStatus[] = openStatuses.filter((status) => status !== 'paused')
+
+/** The first fact that holds says what the session does. If none holds, it is `open`. The lists of the stores read the same rules. */
+export const activityRules = [
+  ['hasEnded', 'ended'],
+  ['isRunning', 'running'],
+  ['isWaiting', 'waiting'],
+  ['hasMore', 'running'],
+] as const satisfies readonly (readonly [string, SessionActivity])[]
+export type ActivityFact = (typeof activityRules)[number][0]
+
+export function activityOf({ supervised, isRunning, hasQueued, pending }: SessionWork): SessionActivity {
+  const facts: Record<ActivityFact, boolean> = {
+    hasEnded: supervised !== null && endedStatuses.includes(supervised),
+    isRunning,
+    isWaiting: pending > 0,
+    hasMore: hasQueued || (supervised !== null && busyStatuses.includes(supervised)),
+  }
+  return activityRules.find(([fact]) => facts[fact])?.[1] ?? 'open'
+}
+
+/** The first words of a text on one line, in which every character is visible. */
+export function titleOf(text: string): string {
+  const words = text
+    .slice(0, 4 * TITLE_CHARS)
+    .replace(/\s+/g, ' ')
+    .trim()
+  const shown = visibleProse(words.toWellFormed())
+  if (shown.length <= TITLE_CHARS && text.length <= 4 * TITLE_CHARS) return shown
+  const cut = shown.slice(0, TITLE_CHARS)
+  const blank = cut.lastIndexOf(' ')
+  return `${(blank > TITLE_CHARS / 2 ? cut.slice(0, blank) : cut).trimEnd().toWellFormed()}…`
+}

@@ -1,0 +1,42 @@
+// What the audit trail records about an approval: that it was asked, and how it was decided.
+
+import type { Approval } from '../records/record.ts'
+import type { AuditRecord } from './audit.ts'
+
+export const askedRecord = (approval: Approval): AuditRecord => ({
+  at: approval.createdAt,
+  kind: 'approval_asked',
+  by: approval.agent,
+  ...aboutCall(approval),
+  details: {
+    approval: approval.id,
+    risk: approval.risk,
+    digest: approval.digest,
+    policy: approval.policyVersion,
+    answerable_by: approval.answerableBy,
+    ...(approval.quorum === undefined ? {} : { quorum: approval.quorum }),
+  },
+})
+
+/** `by` is a user, or what ended it: `timeout`, `change`. */
+export const decisionRecord = (approval: Approval, by: string, decision: string, at: number): AuditRecord => ({
+  at,
+  kind: 'decision',
+  by,
+  ...aboutCall(approval),
+  details: { approval: approval.id, decision, digest: approval.digest, policy: approval.policyVersion },
+})
+
+/** The record of a decision that turned out to be one yes of several. */
+export const yesRecord = (decision: AuditRecord, { quorum = 1, decisions = [] }: Approval): AuditRecord => ({
+  ...decision,
+  details: { ...decision.details, decision: 'yes', yeses: decisions.length, needed: quorum },
+})
+
+const aboutCall = ({ sessionId, runId, agent, tool, callId }: Approval) => ({
+  session: sessionId,
+  run: runId,
+  agent,
+  tool,
+  call: callId,
+})

@@ -1,0 +1,56 @@
+// A person's decision about something that an agent asked.
+
+import type { ArgumentConditions } from '../agent/approval-rule.ts'
+
+/** Who calls, and in which role. `anyone` sent no token that names `user`: they may look and talk, but not decide. */
+export interface Caller {
+  user: string
+  role: 'anyone' | 'user' | 'operator'
+  /** The way they came: `http`, `console`, `ctl`, `slack`, … Left out: `http`. */
+  channel?: string
+  /** Groups that an identity provider or a proxy puts them into. */
+  groups?: readonly string[]
+  /** An identity provider or a proxy says that they are an admin. */
+  isAdmin?: true
+  /** Id of the token they sent, for the audit trail. */
+  credential?: string
+  /** What they sent to prove that they have a passkey. Nobody has checked it yet. */
+  proof?: string
+}
+
+/** What somebody else says about a caller, beside the name. */
+export type Membership = Pick<Caller, 'groups' | 'isAdmin'>
+
+export interface Decision {
+  /** `respond`: gives the result in the tool's place, or the answer to a question. The tool does not run for it. */
+  decision: 'approve' | 'reject' | 'respond'
+  /** Of a change by an agent elsewhere: it may overwrite the file although that has changed meanwhile. */
+  force?: boolean
+  /** Of a change by an agent elsewhere: the whole file as it should be, in place of what the agent proposed. */
+  content?: string
+  /** With `content`: the edit is kept and shown again. Nothing is approved, also if the text is what the record has already. */
+  onlyEdit?: true
+  /** Digest of the question that the person saw. If the question has another one, the decision is refused. */
+  digest?: string
+  /** What the person had on their screen, as their own surface says. */
+  lookedAt?: {
+    isWhole: boolean
+    /** Of which values they saw only a part: bytes that were shown, and of how many. */
+    notSeen: readonly { name: string; shown: number; total: number }[]
+  }
+  reason?: string
+  /** Replace the arguments that the model wrote. */
+  arguments?: Record<string, unknown>
+  /** The same as the person sent them, with masks in the place of secrets. Left out: they were sent as they are. */
+  sentArguments?: Record<string, unknown>
+  /** With `respond`: any JSON value. */
+  result?: unknown
+  /** Also allow similar calls from now on, or refuse them if this is a rejection. */
+  remember?: {
+    scope: 'session' | 'always'
+    /** Which arguments count as similar; left out, all must be equal. */
+    where?: ArgumentConditions
+    /** Null: until it is revoked. Left out: 15 minutes in a session, without end otherwise. */
+    seconds?: number | null
+  }
+}
