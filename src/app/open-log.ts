@@ -15,7 +15,8 @@ import type { Shared } from '../store/ports/shared.ts'
 import { databaseDamaged, HOW_TO_RESTORE } from '../store/sqlite/disk/damage.ts'
 import type { Store } from '../store/store.ts'
 import type { AppOptions } from './app-options.ts'
-import { databaseIn, type lockDataDir, openStore } from './open-store.ts'
+import { databaseIn } from './data-dir.ts'
+import { type lockDataDir, openStore } from './open-store.ts'
 import type { TeamClock } from './team-clock.ts'
 
 const DISK_FAILED = 74

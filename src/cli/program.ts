@@ -1,6 +1,6 @@
 import { Command } from 'commander'
+import { spelled } from '../domain/settings/program-words.ts'
 import type { StartApp } from './commands/serve/start-app.ts'
-import { spelled } from './program-name.ts'
 import type { Io, Settle } from './terminal/io.ts'
 import { styleFor } from './terminal/style.ts'
 import { unknownCommand } from './unknown-command.ts'

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { Command } from 'commander'
-import { databaseIn } from '../../../app/open-store.ts'
+import { databaseIn } from '../../../app/data-dir.ts'
 import { CliError } from '../../cli-error.ts'
 import { noData } from '../../data-directory.ts'
 import { exitCodes } from '../../exit-codes.ts'

@@ -1,4 +1,6 @@
 import { Command } from 'commander'
+import { agentPaths, type LoadedConfig, loadConfig } from '../../../app/load-config.ts'
+import { createServerLog } from '../../../app/server-log.ts'
 import { openTestEngine } from '../../../app/test-engine.ts'
 import { isSpan, secondsOf } from '../../../config/source/duration.ts'
 import { variable } from '../../../config/source/env-file.ts'
@@ -7,10 +9,8 @@ import type { AgentCase, CaseResult } from '../../../evaluation/case-result.ts'
 import { runCases } from '../../../evaluation/run-cases.ts'
 import { CliError } from '../../cli-error.ts'
 import { exitCodes } from '../../exit-codes.ts'
-import { agentPaths, type LoadedConfig, loadConfig } from '../../load-config.ts'
 import type { Io, Settle } from '../../terminal/io.ts'
 import { terminalLine } from '../../terminal/terminal-text.ts'
-import { createServerLog } from '../serve/server-log.ts'
 import { createTestProgress, jsonReport, junitReport, openTestReport, testTable } from './report.ts'
 
 interface TestOptions {

@@ -1,13 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { createLogger } from '../../http/logging/logger.ts'
-import { spelled } from '../program-name.ts'
-import { createTestIo } from '../testing/test-io.ts'
-import { styleFor } from './style.ts'
+import { spelled } from '../../domain/settings/program-words.ts'
+import { createLogger } from './logger.ts'
 import { createTerminalLog } from './terminal-log.ts'
 
 function setUp({ width = 200, terminal = false } = {}) {
   const lines: string[] = []
-  const style = styleFor(createTestIo({ terminal }).stderr, {})
   const log = createLogger({
     level: 'info',
     format: 'text',
@@ -16,7 +13,7 @@ function setUp({ width = 200, terminal = false } = {}) {
     now: () => 0,
     write: (line) => void lines.push(line.replace(/\d\d:\d\d:\d\d/, 'TIME')),
     render: createTerminalLog({
-      style,
+      colors: terminal,
       width: () => width,
       answerUrl: (id) => `http://127.0.0.1:8000/#thread=${id}`,
       spell: (text) => spelled(text, 'npx quarterdeck'),

@@ -1,12 +1,11 @@
 // The log for a person at a terminal: one short line for each run, and what needs attention. --verbose shows everything else, with ids.
 
 import { visibleProse } from '../../domain/text/visible-text.ts'
-import type { LogRecord } from '../../http/logging/logger.ts'
-import type { Style } from './style.ts'
-import { wrapText } from './terminal-text.ts'
+import { wrapText } from '../../domain/text/wrap-text.ts'
+import type { LogRecord } from './logger.ts'
 
 export interface TerminalLogOptions {
-  style: Style
+  colors: boolean
   /** Characters in a line of the terminal. */
   width: () => number
   /** The page where a person answers what a session waits for. Null until the server has an address. */
@@ -17,7 +16,7 @@ export interface TerminalLogOptions {
 
 /** Null for a record that a person does not need. */
 export function createTerminalLog({
-  style,
+  colors,
   width,
   answerUrl,
   spell,
@@ -31,7 +30,7 @@ export function createTerminalLog({
     if (said === null) return null
     const time = new Date(record.time).toTimeString().slice(0, 8)
     const line = wrapText(`${time}  ${spell(oneLine(said.text))}`, width(), INDENT)
-    return `${style.dim(line.slice(0, time.length))}${paint(style, said.tone)(line.slice(time.length))}`
+    return colors ? `${DIM(time)}${PAINT[said.tone](line.slice(time.length))}` : line
   }
 }
 
@@ -48,17 +47,16 @@ interface Said {
 /** Names and reasons may come from strangers. */
 const oneLine = (text: string): string => visibleProse(text).replace(/\s+/g, ' ').trim()
 
-function paint(style: Style, tone: Tone): (text: string) => string {
-  switch (tone) {
-    case 'plain':
-      return (text) => text
-    case 'waits':
-      return style.cyan
-    case 'warn':
-      return style.yellow
-    case 'error':
-      return style.red
-  }
+const paint =
+  (open: number, close: number) =>
+  (text: string): string =>
+    `\x1b[${open}m${text}\x1b[${close}m`
+const DIM = paint(2, 22)
+const PAINT: Readonly<Record<Tone, (text: string) => string>> = {
+  plain: (text) => text,
+  waits: paint(36, 39),
+  warn: paint(33, 39),
+  error: paint(31, 39),
 }
 
 function wordsOf(record: LogRecord, answerUrl: TerminalLogOptions['answerUrl']): Said | null {

@@ -1,9 +1,9 @@
 import { mkdir, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { main } from './main.ts'
-import { tempFolder } from './testing/temp-folder.ts'
-import { createTestIo } from './testing/test-io.ts'
+import { main } from '../cli/main.ts'
+import { tempFolder } from '../cli/testing/temp-folder.ts'
+import { createTestIo } from '../cli/testing/test-io.ts'
 
 /** The warnings of `validate` in a folder with a `.env` and `notes`, which has a link to the folder itself. */
 async function warnings(server: string, env: Record<string, string> = {}, prepare?: (cwd: string) => Promise<void>) {

@@ -13,9 +13,8 @@ import { type ConfigFiles, diskFiles, recordReading } from '../config/source/con
 import { readEnvironment } from '../config/source/env-file.ts'
 import type { AgentDefaults } from '../config/source/load-context.ts'
 import type { AgentDefinition } from '../domain/agent/agent.ts'
-import { dataDirWithoutAgent } from './data-directory.ts'
+import { dataDirWithoutAgent } from './data-dir.ts'
 import { exposedFolders } from './exposed-folders.ts'
-import type { Io } from './terminal/io.ts'
 
 interface ConfigRequest {
   /** Agent files or folders. None: the agent of this folder, otherwise the one that the environment describes. */
@@ -44,7 +43,16 @@ export interface LoadedConfig {
 }
 
 /** What `loadConfig` needs of the process. */
-export type Place = Pick<Io, 'cwd' | 'env' | 'stderr' | 'forget'>
+export interface Place {
+  cwd: string
+  env: Readonly<Record<string, string | undefined>>
+  stderr: { isTTY?: boolean }
+  /**
+   * Takes variables from this process, but not from `env`, so that tools and their children do not find them. False: programs of this
+   * user can still read some of them in /proc. Left out: the process belongs to somebody else.
+   */
+  forget?(names: readonly string[]): boolean
+}
 
 /** Loads everything that a server needs. Throws one `ConfigError` with all problems. */
 export function loadConfig(request: ConfigRequest, io: Place): LoadedConfig {
@@ -101,7 +109,7 @@ export function loadConfig(request: ConfigRequest, io: Place): LoadedConfig {
   // Before any code of a tool is loaded.
   if (io.forget?.(resolved.secretVariables) === false) warnings.push(READABLE)
   const usual =
-    paths.length === 0 ? dataDirWithoutAgent(io, configDir) : join(agents[0]?.directory ?? folder, '.quarterdeck')
+    paths.length === 0 ? dataDirWithoutAgent(io.cwd, configDir) : join(agents[0]?.directory ?? folder, '.quarterdeck')
   const dataDir = resolve(io.cwd, resolved.settings.dataDir ?? usual)
   const envFiles = new Set([folder, io.cwd, ...agents.map((agent) => agent.directory)].map((one) => join(one, '.env')))
   const exposed = exposedFolders(agents, { dataDir, configDir, envFiles: [...envFiles] })

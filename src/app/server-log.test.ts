@@ -1,10 +1,10 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import type { SettingFlags } from '../../../config/settings/settings.ts'
-import { loadConfig } from '../../load-config.ts'
-import { tempFolder } from '../../testing/temp-folder.ts'
-import { createTestIo } from '../../testing/test-io.ts'
+import { tempFolder } from '../cli/testing/temp-folder.ts'
+import { createTestIo } from '../cli/testing/test-io.ts'
+import type { SettingFlags } from '../config/settings/settings.ts'
+import { loadConfig } from './load-config.ts'
 import { createServerLog } from './server-log.ts'
 
 const MODEL =

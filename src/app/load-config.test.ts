@@ -1,9 +1,9 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { tempFolder } from '../cli/testing/temp-folder.ts'
+import { createTestIo } from '../cli/testing/test-io.ts'
 import { loadConfig } from './load-config.ts'
-import { tempFolder } from './testing/temp-folder.ts'
-import { createTestIo } from './testing/test-io.ts'
 
 const tool = 'type: client, description: Shows something.'
 const agent = `name: crow

@@ -1,8 +1,8 @@
-import type { ServerSettings } from '../../../config/settings/server-settings.ts'
-import type { AgentDefinition, ModelSettings } from '../../../domain/agent/agent.ts'
-import type { ToolSettings } from '../../../domain/agent/tool-settings.ts'
-import { isPostgres } from '../../../domain/settings/store-settings.ts'
-import { looksSecret } from '../../../domain/text/secret-name.ts'
+import type { AgentDefinition, ModelSettings } from '../domain/agent/agent.ts'
+import type { ToolSettings } from '../domain/agent/tool-settings.ts'
+import { isPostgres } from '../domain/settings/store-settings.ts'
+import { looksSecret } from '../domain/text/secret-name.ts'
+import type { ServerSettings } from './settings/server-settings.ts'
 
 /** Every secret of the settings and of the agents' files. They are masked wherever text leaves the server. */
 export const serverSecrets = ({

@@ -1,12 +1,12 @@
-import { type Logger, silentLogger } from '../../../domain/logger.ts'
-import type { LogTap } from '../../../http/logging/log-tap.ts'
-import { createLogger } from '../../../http/logging/logger.ts'
-import type { LoadedConfig } from '../../load-config.ts'
-import { spelled } from '../../program-name.ts'
-import type { Io } from '../../terminal/io.ts'
-import { styleFor } from '../../terminal/style.ts'
-import { createTerminalLog, type TerminalLogOptions } from '../../terminal/terminal-log.ts'
-import { serverSecrets } from './server-secrets.ts'
+import { serverSecrets } from '../config/server-secrets.ts'
+import type { Clock } from '../domain/clock.ts'
+import { type Logger, silentLogger } from '../domain/logger.ts'
+import { spelled } from '../domain/settings/program-words.ts'
+import { takesColors } from '../domain/text/takes-colors.ts'
+import type { LogTap } from '../http/logging/log-tap.ts'
+import { createLogger } from '../http/logging/logger.ts'
+import { createTerminalLog, type TerminalLogOptions } from '../http/logging/terminal-log.ts'
+import type { LoadedConfig } from './load-config.ts'
 
 interface ServerLogOptions {
   /** At a terminal: show every line, with ids. */
@@ -17,15 +17,24 @@ interface ServerLogOptions {
   tap?: LogTap
 }
 
+/** What it needs of the process. */
+interface LogPlace {
+  stderr: { write(text: string): unknown; isTTY?: boolean; columns?: number }
+  env: Readonly<Record<string, string | undefined>>
+  /** How a person types this program. */
+  program(): string
+  clock: Pick<Clock, 'now'>
+}
+
 /** The server's log. It goes to stderr, because stdout is for what the person asked for. */
 export function createServerLog(
-  { settings, agents }: LoadedConfig,
-  io: Pick<Io, 'stderr' | 'env' | 'clock' | 'program'>,
+  { settings, agents }: Pick<LoadedConfig, 'settings' | 'agents'>,
+  io: LogPlace,
   { verbose = false, answerUrl = () => null, tap }: ServerLogOptions = {},
 ): Logger {
   const { level, format, content } = settings.log
   if (level === 'silent') return silentLogger
-  const style = styleFor(io.stderr, io.env)
+  const colors = takesColors(io.stderr, io.env)
   // Text lines in a file are searched later, so all of them are kept.
   const forPerson = format === 'text' && io.stderr.isTTY === true && level !== 'debug' && !verbose
   const width = () => io.stderr.columns || 80
@@ -38,7 +47,7 @@ export function createServerLog(
     now: () => io.clock.now(),
     secrets: serverSecrets({ settings, agents }),
     ...(tap === undefined ? {} : { tap: tap.take }),
-    colors: style.bold('') !== '',
-    ...(forPerson ? { render: createTerminalLog({ style, width, answerUrl, spell }) } : {}),
+    colors,
+    ...(forPerson ? { render: createTerminalLog({ colors, width, answerUrl, spell }) } : {}),
   })
 }
