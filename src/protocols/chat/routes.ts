@@ -134,7 +134,7 @@ export function createChatRoutes({ engine, oversight, clock, ids }: ChatRoutesDe
 
   async function listForeign(request: Request, reply: Reply, owner: string, page: Page): Promise<void> {
     const query = { owner: owner === '*' ? null : owner, ...filtersIn(request.query) }
-    await oversight.listing(viewerOf(request.principal), owner)
+    await oversight.listing(viewerOf(request), owner)
     const { sessions, next } = await listSessions(engine, query, page)
     reply.json(200, await rowsOf(sessions, foreignInfo), nextLink('/sessions', request.query, next))
   }
@@ -148,7 +148,7 @@ export function createChatRoutes({ engine, oversight, clock, ids }: ChatRoutesDe
 
   async function show(request: Request, reply: Reply): Promise<void> {
     const page = decodePage(request, MESSAGES)
-    const viewer = viewerOf(request.principal)
+    const viewer = viewerOf(request)
     const reference = request.params.id ?? ''
     const foreign = await oversight.foreignSession(viewer, reference)
     const session = foreign ?? (await engine.sessions.getOpen(viewer.owner, reference))

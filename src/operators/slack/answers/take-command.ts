@@ -92,7 +92,7 @@ export function createTakeCommand({
       if (answer.error === 'forbidden' || answer.error === 'passkey_required') {
         const { user, credential } = by
         const tried = { what: 'command', tried: verbOf(command), why: answer.error }
-        await noteRefused({ by: user, channel: 'slack', credential, ...tried, details: { room: from.room } })
+        await noteRefused({ by: user, via: 'slack', credential, ...tried, details: { room: from.room } })
       }
       await saying
       const shown = await shared(from, answer)

@@ -128,7 +128,7 @@ async function start(
     origin: answers.length === 0 || bringsMessage(diff) ? 'reader' : 'background',
     // A new message gives up the open client tools. It cannot give up a person's decision.
     whenWaiting: 'abandon',
-    ...(answers.length === 0 ? {} : { decisions: { by: callerOf(request.principal, request.channel), answers } }),
+    ...(answers.length === 0 ? {} : { decisions: { by: callerOf(request), answers } }),
   })
   const { run } = await starting.catch((error: unknown) => {
     throw withResumePointers(error, input.answers)

@@ -34,7 +34,7 @@ export function createSignIn(deps: DeviceRoutesDeps): Route['handle'] {
 
   /** A right code or token passes although others wait: nobody can guess it. */
   function refuse(request: Request, error: ServerError): ServerError {
-    const address = request.raw.socket.remoteAddress ?? request.channel
+    const address = request.raw.socket.remoteAddress ?? request.via
     const wait = failures.waitFor(address)
     if (wait === null) {
       failures.hit(address)

@@ -36,7 +36,7 @@ export function createInboxRoutes({ engine, feed, inbox }: InboxRoutesDeps): Rou
     const { limit, before } = decodePage(request, PAGE)
     const place = before === undefined ? {} : { before: parsePlace(before) }
     const page = { limit, ...place, ...filterOf(request) }
-    const { items, next, cursor } = await inbox.list(callerOf(request.principal), page)
+    const { items, next, cursor } = await inbox.list(callerOf(request), page)
     const link = nextLink('/inbox', request.query, next === null ? null : printPlace(next))
     const views = await recordViews.many(items)
     const isMasked = isConsole(request)

@@ -37,7 +37,7 @@ const describe = (): RouteDescription => ({
 export function createPolicyRoutes({ tryRequest, workspaces, oversight }: PolicyRoutesDeps): Route[] {
   async function workspaceOf(request: Request, { workspace, session_id = '' }: z.infer<typeof TriedPolicySchema>) {
     if (workspace !== undefined) return workspaces.find(workspace).path
-    const session = await oversight.session(viewerOf(request.principal), session_id)
+    const session = await oversight.session(viewerOf(request), session_id)
     if (isSupervisedSession(session)) return session.supervision.workspaceRoot
     throw new ServerError('invalid_request', 'This session has no workspace: its agent runs on this server.')
   }

@@ -31,7 +31,7 @@ export function createSearchRoutes({ engine, oversight }: SearchRoutesDeps): Rou
     const terms = parseSearch(textIn(query))
     const asked = ownerIn(query) ?? principal.owner
     const [agent, since, until] = [agentIn(query), timeIn(query, 'since'), timeIn(query, 'until')]
-    if (asked !== principal.owner) await oversight.listing(viewerOf(principal), asked)
+    if (asked !== principal.owner) await oversight.listing(viewerOf(request), asked)
     const { found, next, isComplete } = await engine.sessions.search({
       terms,
       ...page,

@@ -86,7 +86,7 @@ function sessionRoutes(deps: SessionRoutesDeps): Route[] {
   }
 
   async function sessionEvents(request: Request, reply: Reply): Promise<void> {
-    const session = await oversight.session(viewerOf(request.principal), idOf(request))
+    const session = await oversight.session(viewerOf(request), idOf(request))
     reply.note({ session_id: session.id })
     const { seq } = cursorOf(request, session.id)
     const seen = seq === 0 ? null : await entryAt(engine.sessions, session.id, seq)
@@ -99,7 +99,7 @@ function sessionRoutes(deps: SessionRoutesDeps): Route[] {
   async function listRuns(request: Request, reply: Reply): Promise<void> {
     const { owner } = request.principal
     const { limit, before } = decodePage(request, RUNS)
-    const session = await oversight.session(viewerOf(request.principal), idOf(request))
+    const session = await oversight.session(viewerOf(request), idOf(request))
     reply.note({ session_id: session.id })
     const place = before === undefined ? undefined : await placeOf(session, before)
     const found = await engine.runs.list(session.id, limit + 1, place)
@@ -234,14 +234,14 @@ function runRoutes(deps: SessionRoutesDeps): Route[] {
 
   async function showRun(request: Request, reply: Reply): Promise<void> {
     const { owner } = request.principal
-    const run = await oversight.run(viewerOf(request.principal), idOf(request))
+    const run = await oversight.run(viewerOf(request), idOf(request))
     reply.note({ session_id: run.sessionId, run_id: run.id })
     const answer = run.status === 'waiting' ? null : await readAnswer(engine, run)
     reply.json(200, { ...(await viewOf(run, owner)), answer: answer?.outcome === 'completed' ? answer.text : null })
   }
 
   async function runEvents(request: Request, reply: Reply): Promise<void> {
-    const run = await oversight.run(viewerOf(request.principal), idOf(request))
+    const run = await oversight.run(viewerOf(request), idOf(request))
     reply.note({ session_id: run.sessionId, run_id: run.id })
     const { seq } = cursorOf(request, run.sessionId)
     const seen = seq > 0 ? await entryAt(engine.sessions, run.sessionId, seq) : null
@@ -254,7 +254,7 @@ function runRoutes(deps: SessionRoutesDeps): Route[] {
   }
 
   async function cancelRun(request: Request, reply: Reply): Promise<void> {
-    const viewer = viewerOf(request.principal)
+    const viewer = viewerOf(request)
     const run = await oversight.run(viewer, idOf(request))
     reply.note({ session_id: run.sessionId, run_id: run.id })
     reply.json(200, await viewOf(await oversight.cancel(viewer, run), viewer.owner))

@@ -77,7 +77,7 @@ export function createRecordRoutes(deps: RecordRoutesDeps): Route[] {
     const { path } = recordKinds[kind].wire
     const statuses = statusFilter(kind)
     return async (request, reply) => {
-      const viewer = viewerOf(request.principal)
+      const viewer = viewerOf(request)
       const { limit, before } = decodePage(request, PAGE)
       const status = decodeStatus(request, statuses)
       const [owner, sessionId] = [decodeOwner(request), decodeSession(request)]
@@ -103,7 +103,7 @@ export function createRecordRoutes(deps: RecordRoutesDeps): Route[] {
   const shower =
     (kind: ShownKind): Route['handle'] =>
     async (request, reply) => {
-      const viewer = viewerOf(request.principal)
+      const viewer = viewerOf(request)
       const record = await records.get(kind, viewer.by, idIn(request))
       reply.note({ session_id: record.sessionId })
       await oversight.foreignSession(viewer, record.sessionId)
@@ -114,7 +114,7 @@ export function createRecordRoutes(deps: RecordRoutesDeps): Route[] {
     (kind: ShownKind, read: Answering['read']): Route['handle'] =>
     async (request, reply) => {
       const given = await read(request)
-      const { record } = await answer[kind](callerOf(request.principal, request.channel), idIn(request), given)
+      const { record } = await answer[kind](callerOf(request), idIn(request), given)
       reply.note({ session_id: record.sessionId })
       reply.json(200, { ...encodeRecord(record), view: await recordViews.one(record) })
     }
