@@ -14,7 +14,7 @@ import { type ChannelDesk, createChannelDesk } from '../operators/channel-desk.t
 import type { ChannelParts, ChatParts, OpenedChannels, Terminal } from '../operators/channel-parts.ts'
 import type { CommandDesk } from '../operators/commands/command-desk.ts'
 import type { ConsoleLink } from '../operators/console-link.ts'
-import { type ChannelCredentials, usedChannels } from '../operators/credentials/channel-credentials.ts'
+import { type ChannelCredentials, usedChannels } from '../operators/credentials/credentials.ts'
 import { lastShownAnywhere, withTroublesElsewhere } from '../operators/heard-channels.ts'
 import { createPost } from '../operators/notice/post.ts'
 import { openReach } from '../operators/open-reach.ts'

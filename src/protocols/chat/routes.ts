@@ -15,7 +15,7 @@ import type { Oversight } from '../../supervision/oversight/oversight.ts'
 import { failureOf } from '../shared/answer/answer-failure.ts'
 import { collectAnswer } from '../shared/answer/collect-answer.ts'
 import { runErrors, startErrors } from '../shared/answer/error-lists.ts'
-import { resumedRun } from '../shared/answer/resumed-run.ts'
+import { resumedRun } from '../shared/events/event-id.ts'
 import { viewerOf } from '../shared/request/caller.ts'
 import { listMessages } from '../shared/request/list-messages.ts'
 import { listSessions } from '../shared/request/list-sessions.ts'
@@ -29,7 +29,7 @@ import {
   timeIn,
   wordIn,
 } from '../shared/request/page.ts'
-import { TimeSchema } from '../shared/request/session-row-schema.ts'
+import { TimeSchema } from '../shared/request/session-row.ts'
 import { askedBy, startHeaderSchemas } from '../shared/request/start-headers.ts'
 import { type ChatRequest, decodeChat, userLabel } from './decode.ts'
 import { chatResponse, foreignInfo, isSpoken, sessionInfo, sessionMessage, shownId } from './encode.ts'

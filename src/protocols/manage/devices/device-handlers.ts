@@ -8,9 +8,8 @@ import { isSamePerson, refuseForOthers, refuseUnknownOwner, viaOf } from '../../
 import { callerOf } from '../../shared/request/caller.ts'
 import { decodeBody } from '../supervision/decode.ts'
 import { deviceRecord, deviceView, shownUser, signedInBy } from './encode.ts'
-import { NewCodeSchema, NothingSchema } from './request-schema.ts'
 import type { DeviceRoutesDeps } from './routes.ts'
-import type { Code, Me } from './schema.ts'
+import { type Code, type Me, NewCodeSchema, NothingSchema } from './schema.ts'
 
 export function createDeviceHandlers(deps: DeviceRoutesDeps) {
   const { codes, devices, passkeys, proofs, audit, operators, base, publicUrl, about, clock } = deps

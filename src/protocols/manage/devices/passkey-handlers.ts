@@ -10,9 +10,14 @@ import { callerOf } from '../../shared/request/caller.ts'
 import { decodeDecision } from '../approvals/decode.ts'
 import { decodeBody } from '../supervision/decode.ts'
 import { deviceRecord, passkeyView, shownUser } from './encode.ts'
-import { NewChallengeSchema, NewPasskeySchema, NothingSchema } from './request-schema.ts'
 import type { DeviceRoutesDeps } from './routes.ts'
-import type { PasskeyList, ProofPurpose as WantedProof } from './schema.ts'
+import {
+  NewChallengeSchema,
+  NewPasskeySchema,
+  NothingSchema,
+  type PasskeyList,
+  type ProofPurpose as WantedProof,
+} from './schema.ts'
 
 export function createPasskeyHandlers(deps: DeviceRoutesDeps) {
   const { codes, devices, passkeys, proofs, audit, operators, publicUrl, clock } = deps

@@ -9,9 +9,8 @@ import { createWindowCounter } from '../../../http/auth/usage-limits.ts'
 import type { Request, Route } from '../../../http/route.ts'
 import { decodeBody } from '../supervision/decode.ts'
 import { deviceRecord, deviceView, shownUser } from './encode.ts'
-import { SignInSchema } from './request-schema.ts'
 import type { DeviceRoutesDeps } from './routes.ts'
-import type { SignedIn } from './schema.ts'
+import { type SignedIn, SignInSchema } from './schema.ts'
 
 /** As many wrong tokens as an address may send. */
 const WRONG_PER_MINUTE = 10

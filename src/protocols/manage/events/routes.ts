@@ -9,7 +9,7 @@ import type { Oversight } from '../../../supervision/oversight/oversight.ts'
 import { type EventId, entryAt, parseEventId } from '../../shared/events/event-id.ts'
 import { viewerOf } from '../../shared/request/caller.ts'
 import { queryProblem } from '../../shared/request/page.ts'
-import { type Cursor, MAX_SESSIONS, parseCursor } from './cursor.ts'
+import { type Cursor, MAX_SESSIONS, parseCursor } from './feed-view.ts'
 import { FeedCursorSchema, FeedEntrySchema, FeedErrorSchema, FeedItemSchema } from './schema.ts'
 import { streamFeed } from './stream-feed.ts'
 

@@ -10,7 +10,7 @@ import type { Workspaces } from '../../../supervision/workspace/allowed-workspac
 import type { TryRequest } from '../../../supervision/workspace-policy/try-request.ts'
 import { viewerOf } from '../../shared/request/caller.ts'
 import { validBody } from '../../shared/request/validate.ts'
-import { supervisionTag } from '../supervision/command-schema.ts'
+import { supervisionTag } from '../supervision/schema.ts'
 import { type PolicyVerdict, PolicyVerdictSchema, TriedPolicySchema } from './schema.ts'
 
 export interface PolicyRoutesDeps {

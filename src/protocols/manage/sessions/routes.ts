@@ -16,8 +16,14 @@ import { fileErrors, startErrors } from '../../shared/answer/error-lists.ts'
 import { eventStream } from '../../shared/events/describe-events.ts'
 import { type EventId, entryAt, parseCursor } from '../../shared/events/event-id.ts'
 import { createMaskedFollow } from '../../shared/events/mask-entries.ts'
-import { openEventStream } from '../../shared/events/open-event-stream.ts'
-import { beforeFirst, isEndOf, isOver, streamRun, streamSession } from '../../shared/events/stream-events.ts'
+import {
+  beforeFirst,
+  isEndOf,
+  isOver,
+  openEventStream,
+  streamRun,
+  streamSession,
+} from '../../shared/events/stream-events.ts'
 import { type Attachments, startFiles } from '../../shared/request/attachments.ts'
 import { jsonWithFiles } from '../../shared/request/body-with-files.ts'
 import { viewerOf } from '../../shared/request/caller.ts'

@@ -7,9 +7,13 @@ import type { Stalls } from '../../../supervision/stalls/stalls.ts'
 import { callerOf } from '../../shared/request/caller.ts'
 import { SupervisionSchema } from '../../shared/supervised/schema.ts'
 import { supervisionView } from '../../shared/supervised/supervision-view.ts'
+import { decodeBody, idIn } from './decode.ts'
+import { instructionView } from './encode.ts'
 import {
   commandErrors,
   HandoverSchema,
+  InstructionSchema,
+  ModesSchema,
   NewInstructionSchema,
   NewModeSchema,
   NoBodySchema,
@@ -18,10 +22,7 @@ import {
   sessionParams,
   TerminateSchema,
   supervisionTag as tag,
-} from './command-schema.ts'
-import { decodeBody, idIn } from './decode.ts'
-import { instructionView } from './encode.ts'
-import { InstructionSchema, ModesSchema } from './schema.ts'
+} from './schema.ts'
 
 export interface SupervisedSessionRoutesDeps {
   sessions: Pick<

@@ -24,6 +24,8 @@ import {
   RestoredSchema,
   ShownCheckpointSchema,
 } from './checkpoint-schema.ts'
+import { decodeBody, decodeOwner, decodeSession, idIn } from './decode.ts'
+import { changesView, checkpointView, fileDiffView } from './encode.ts'
 import {
   commandErrors,
   listQuery,
@@ -34,9 +36,7 @@ import {
   SpawnSchema,
   sessionParams,
   supervisionTag as tag,
-} from './command-schema.ts'
-import { decodeBody, decodeOwner, decodeSession, idIn } from './decode.ts'
-import { changesView, checkpointView, fileDiffView } from './encode.ts'
+} from './schema.ts'
 
 export interface WorkRoutesDeps {
   checkpoints: SessionCheckpoints

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { parseCursor } from './cursor.ts'
+import { parseCursor } from './feed-view.ts'
 
 const ulid = '01J9ZQ3V6K8R2T4Y7B5N0M1C3D'
 const sessionId = '01927f71-ecd3-4605-a13c-4b2b68030463'

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { StoredMessage } from '../../../domain/session/message.ts'
 import type { SessionRecord } from '../../../domain/session/session.ts'
 import type { MessagePage } from '../../../store/ports/messages.ts'
-import { sessionSnapshot } from './session-snapshot.ts'
+import { sessionSnapshot } from './show-thread.ts'
 
 const session = (messageCount: number): SessionRecord => ({
   id: 's',

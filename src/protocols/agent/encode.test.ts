@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { RunEvent } from '../../domain/session/event.ts'
 import type { RunRecord } from '../../domain/session/run.ts'
 import { streamProblem } from '../shared/answer/answer-failure.ts'
-import { createStreamEncoder } from './encode-stream.ts'
+import { createStreamEncoder } from './encode.ts'
 
 const run: RunRecord = {
   id: 'run',
