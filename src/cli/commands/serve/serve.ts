@@ -9,10 +9,11 @@ import { isPostgres, shownStore } from '../../../domain/settings/store-settings.
 import { createLogTap, type LogTap } from '../../../http/logging/log-tap.ts'
 import { onLocalhost } from '../../../operators/console-link.ts'
 import { checkAgents } from '../../check-agents.ts'
+import type { CommandContext } from '../../command.ts'
 import { type LoadedConfig, loadConfig } from '../../load-config.ts'
 import { spelled } from '../../program-name.ts'
 import { addSettingFlags, settingFlagsOf, shortFlagTexts } from '../../setting-flags.ts'
-import type { Io, Settle } from '../../terminal/io.ts'
+import type { Io } from '../../terminal/io.ts'
 import { styleFor } from '../../terminal/style.ts'
 import type { TerminalLogOptions } from '../../terminal/terminal-log.ts'
 import { dataDirFlag } from '../ctl/ctl-place.ts'
@@ -48,7 +49,7 @@ const everyday: Partial<Record<SettingKey, string>> = {
   'log.level': 'debug, info, warn, error or silent',
 }
 
-export function createServeCommand(version: string, startApp: StartApp, io: Io, settle: Settle): Command {
+export function createServeCommand({ version, startApp, io, settle }: CommandContext): Command {
   const command = new Command('serve')
     .summary('serve agents over AG-UI and HTTP')
     .description(
