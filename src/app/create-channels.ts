@@ -27,7 +27,7 @@ import type { Connections } from '../outgoing/connections.ts'
 import { feedView } from '../protocols/manage/events/feed-view.ts'
 import type { Store } from '../store/store.ts'
 import type { Reach } from '../supervision/reach.ts'
-import { createServiceHttp, systemLookup } from '../tools/http/service/service-http.ts'
+import { createServiceHttp, MAX_BODY_BYTES, systemNetwork } from '../tools/http/service/service-http.ts'
 import type { Services } from './create-services.ts'
 import type { SupervisedWork } from './create-supervised-work.ts'
 import type { Replica } from './open-replica.ts'
@@ -125,15 +125,15 @@ async function openChannels(
   undo: AsyncDisposableStack,
 ): Promise<OpenedChannels[]> {
   const { settings, connections, credentials, terminal = null, program, link, clock, ids, log: logger } = parts
-  const proxy = settings.tools.proxy
-  const proxied = proxy === null ? null : connections.pool({ proxyVariables: proxy })
+  const pool = connections.pool({ proxyVariables: settings.tools.proxy })
+  const http = createServiceHttp({ connections, pool, network: systemNetwork, maxBytes: MAX_BODY_BYTES })
   const shared: Omit<ChannelParts, 'settings' | 'supervision'> = {
     credentials,
     publicUrl: settings.channels.publicUrl,
     terminal,
     program,
     link,
-    post: createPost({ http: createServiceHttp({ connections, proxied, lookup: systemLookup }), clock }),
+    post: createPost({ http, clock }),
     feedView,
     traceOf: (item) => traceOf(parts, item),
     push: { subscriptions, keys: parts.pushKeys },
@@ -154,8 +154,7 @@ async function openChannels(
 function chatParts(parts: Parts, find: OperatorDesk['find']): ChatParts {
   const { settings, services, store, sessionLog, connections, replica, secret } = parts
   const { answer, elsewhere, readDiff, noteShown, noteRefused } = services
-  const proxy = settings.tools.proxy
-  const pool = connections.pool(proxy === null ? {} : { proxyVariables: proxy })
+  const pool = connections.pool({ proxyVariables: settings.tools.proxy })
   return {
     find,
     waits: store.waits,

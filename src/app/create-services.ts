@@ -21,7 +21,8 @@ import type { FileKeeper } from '../files/file-keeper.ts'
 import { createBlobFolder } from '../files/keep/blob-folder.ts'
 import { createCachedBlobs } from '../files/keep/cached-blobs.ts'
 import { createFileKeeper } from '../files/keep/create-file-keeper.ts'
-import { createFileReader } from '../files/reader/create-file-reader.ts'
+import { createFileReader, readerLimits } from '../files/reader/create-file-reader.ts'
+import { childProgram } from '../files/reader/reader-child.ts'
 import type { FileKeys } from '../http/auth/file-keys.ts'
 import type { SessionLog } from '../log/session-log.ts'
 import type { Wake } from '../log/wake.ts'
@@ -317,7 +318,14 @@ function openFiles(
     unsent: { bytes: settings.files.unsentBytes, ttlSeconds: settings.files.unsentTtlSeconds },
   })
   const cacheDir = join(dataDir, 'extracts')
-  const reader = createFileReader({ cacheDir, clock, log, environment: process.env })
+  const reader = createFileReader({
+    cacheDir,
+    clock,
+    log,
+    environment: process.env,
+    limits: readerLimits,
+    program: childProgram(),
+  })
   undo.defer(() => reader.close())
   return { keeper, files: createAttachedFiles({ keeper, reader, cacheDir, store: store.files }) }
 }
@@ -325,12 +333,12 @@ function openFiles(
 /** Loaded only when the settings allow fetching files. */
 async function fileFetcher(connections: Connections, proxyVariables: ProxyVariables | null): Promise<FetchFile> {
   const { createFetchFile } = await import('../tools/http/service/fetch-file.ts')
-  const { createServiceHttp, systemLookup } = await import('../tools/http/service/service-http.ts')
+  const { createServiceHttp, systemNetwork } = await import('../tools/http/service/service-http.ts')
   return createFetchFile(
     createServiceHttp({
       connections,
-      proxied: proxyVariables === null ? null : connections.pool({ proxyVariables }),
-      lookup: systemLookup,
+      pool: connections.pool({ proxyVariables }),
+      network: systemNetwork,
       maxBytes: fileLimits.base64Bytes,
     }),
   )

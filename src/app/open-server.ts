@@ -68,7 +68,7 @@ function createServer(
 ): HttpServer {
   const { issuers, proxy } = settings.identity
   const listed = settings.supervision
-  const { fetch } = connections.pool(settings.tools.proxy === null ? {} : { proxyVariables: settings.tools.proxy })
+  const { fetch } = connections.pool({ proxyVariables: settings.tools.proxy })
   const operators = configuredOperators(listed.operators, [], listed.operatorGroups)
   return createHttpServer({
     routes,

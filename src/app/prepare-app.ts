@@ -17,7 +17,7 @@ import { createKeychain } from '../operators/credentials/keychain.ts'
 import { type Connections, createConnections } from '../outgoing/connections.ts'
 import { createToolbox } from '../tools/create-toolbox.ts'
 import { createStrayErrors, type StrayErrors } from '../tools/function/stray-errors.ts'
-import { createStartQueue } from '../tools/mcp/start-queue.ts'
+import { createStartQueue, PATIENCE_MS } from '../tools/mcp/start-queue.ts'
 import { createProcessGroups, type ProcessGroups } from '../tools/process/process-groups.ts'
 import type { AppOptions } from './app-options.ts'
 import { createTeamClock, type TeamClock } from './team-clock.ts'
@@ -121,6 +121,7 @@ function prepareAgents(
         version,
         processes,
         queue,
+        patienceMs: PATIENCE_MS,
         environment: process.env,
         connections,
         proxyVariables: settings.tools.proxy,
@@ -128,7 +129,7 @@ function prepareAgents(
         complete: createComplete(model, definition.limits.answerChars),
         strays,
         extra: tools?.[definition.name] ?? [],
-        ...(reload === undefined ? {} : { reload }),
+        reload: reload ?? null,
       })
       undo.defer(() => toolbox.close())
       return { definition, model, toolbox }

@@ -32,7 +32,7 @@ export async function checkChannels(settings: Settings, deps: ChannelCheckDeps):
   const connections = createConnections()
   try {
     const shared = {
-      outgoing: connections.pool({ proxyVariables: settings.tools.proxy ?? {} }),
+      outgoing: connections.pool({ proxyVariables: settings.tools.proxy }),
       lookup: deps.lookup ?? systemLookup,
       kept: keptBy(deps.kept),
       clock: deps.clock,
