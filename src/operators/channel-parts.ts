@@ -5,7 +5,6 @@ import type { Clock } from '../domain/clock.ts'
 import type { Ids } from '../domain/ids.ts'
 import type { Logger } from '../domain/logger.ts'
 import type { FeedItem } from '../domain/session/feed.ts'
-import type { SessionRecord } from '../domain/session/session.ts'
 import type { ProgramWords } from '../domain/settings/program-words.ts'
 import type { SupervisionSettings } from '../domain/settings/supervision-settings.ts'
 import type { TraceContext } from '../domain/telemetry.ts'
@@ -13,14 +12,10 @@ import type { SessionLog } from '../log/session-log.ts'
 import type { OutboxReads } from '../store/ports/outbox.ts'
 import type { SessionReads } from '../store/ports/sessions.ts'
 import type { WaitReads } from '../store/ports/waits.ts'
-import type { AgentsElsewhere } from '../supervision/agents-elsewhere.ts'
-import type { NoteShown } from '../supervision/approvals/note-shown.ts'
 import type { ReadDiff } from '../supervision/approvals/read-diff.ts'
-import type { NoteRefused } from '../supervision/oversight/note-refused.ts'
-import type { Reach } from '../supervision/reach.ts'
-import type { AnswerRecord } from '../supervision/records/answer-record.ts'
+import type { Operators } from '../supervision/sessions/may-command.ts'
 import type { Together } from '../supervision/together.ts'
-import type { CommandDesk } from './commands/command-desk.ts'
+import type { Chat } from './chat.ts'
 import type { ConsoleLink } from './console-link.ts'
 import type { Post } from './notice/post.ts'
 import type { CreateChannel, OperatorDesk } from './operator.ts'
@@ -55,19 +50,15 @@ export interface Terminal {
   write(text: string): void
 }
 
-/** What a chat needs, where people answer and command. */
+/** What a chat needs to show things. What people answer and command there goes to `ChatDesk`. */
 export interface ChatParts {
   find: OperatorDesk['find']
   waits: Pick<WaitReads, 'list'>
   sessions: Pick<SessionReads, 'get'>
   outbox: OutboxReads
   log: SessionLog
-  answer: AnswerRecord
-  elsewhere: AgentsElsewhere
-  commands: CommandDesk
+  operators: Operators
   readDiff: ReadDiff
-  noteShown: NoteShown
-  noteRefused: NoteRefused
   /** Signs what a chat service sends back to us, such as the values of buttons. */
   secret: () => Uint8Array
   /** Does work that no other process does under the same name at the same time. Null: there is no other one. */
@@ -80,22 +71,4 @@ export interface OpenedChannels {
   channels: readonly CreateChannel[]
   /** The chat behind them, for what agents say there; null: nobody can write there. */
   chat: Chat | null
-}
-
-/** A chat service with rooms: one channel for each room, and what agents say there without asking anything. */
-export interface Chat extends Pick<Reach, 'recent'> {
-  /** The channel that takes lines for this room; null: there is no such room. */
-  linesOf(room: string): string | null
-  /** The session that a thread of this room belongs to; null: it is not one of ours. */
-  sessionOfThread(room: string, thread: string): Promise<string | null>
-  /** Tells the session's room something that is old news soon. It gets lost if the chat does not take it now. */
-  tell(session: SessionRecord, text: string): void
-  /** One for each room. */
-  channels: readonly CreateChannel[]
-  /**
-   * Takes what people do there until the signal aborts: connects, and again whenever the connection is lost. Call it when the channels are
-   * there; it may be called again afterwards. Without it messages are posted all the same. Left out: until it is closed.
-   */
-  serve(signal?: AbortSignal): Promise<void>
-  close(): Promise<void>
 }

@@ -7,7 +7,7 @@ import { visibleText } from '../domain/text/visible-text.ts'
 import type { Reach } from '../supervision/reach.ts'
 import { createExplainMode, surfacesOf } from '../supervision/sessions/mode-surfaces.ts'
 import type { SupervisedSession } from '../supervision/sessions/take-step.ts'
-import type { Chat } from './channel-parts.ts'
+import type { Chat } from './chat.ts'
 import type { OperatorChannel } from './operator.ts'
 import type { Outbox } from './outbox.ts'
 import { reaches, roomOf, surfacesFor } from './shown-from.ts'
@@ -16,7 +16,7 @@ interface ReachDeps {
   channels: readonly OperatorChannel[]
   outbox: Pick<Outbox, 'announce' | 'queue'>
   /** Null: none is configured. */
-  chat: Chat | null
+  chat: Omit<Chat, 'takeAnswers' | 'channels' | 'close'> | null
   /** The room of sessions that name none. */
   ownRoom: string | null
   clock: Pick<Clock, 'now'>

@@ -4,7 +4,6 @@ import type { PersonRecord } from '../domain/records/record.ts'
 import type { FeedItem } from '../domain/session/feed.ts'
 import type { SessionRecord } from '../domain/session/session.ts'
 import type { ChannelLine, Delivery } from '../domain/supervision/delivery.ts'
-import type { Approvals } from '../supervision/approvals/approvals.ts'
 import type { Surface } from '../supervision/sessions/mode-surfaces.ts'
 
 /** One way to reach operators. Every implementation that keeps messages and takes answers passes `operator.contract.ts`. */
@@ -52,9 +51,8 @@ export interface OperatorChannel {
   close(): Promise<void>
 }
 
-/** What a channel answers with: it looks up what it shows, and hands in what people decide. */
+/** Where a channel looks up what it shows. */
 export interface OperatorDesk {
-  approvals: Pick<Approvals, 'get' | 'decide'>
   /** The record behind an item, of whatever kind; null if it is gone or the item is about something else. */
   find(item: Pick<FeedItem, 'kind' | 'id'>): Promise<PersonRecord | null>
 }

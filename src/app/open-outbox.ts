@@ -1,4 +1,4 @@
-// The channels to operators, and the outbox that brings them what waits. Which kinds there are says `operators/channels.ts`.
+// The outbox, and the channels that it shows things on. People answer them from `serve-channels.ts` on, when there is somebody to answer to.
 
 import type { ServerSettings } from '../config/settings/server-settings.ts'
 import type { Clock } from '../domain/clock.ts'
@@ -8,36 +8,36 @@ import { isWaiting, type PersonRecord } from '../domain/records/record.ts'
 import type { FeedItem } from '../domain/session/feed.ts'
 import type { ProgramWords } from '../domain/settings/program-words.ts'
 import type { Telemetry, TraceContext } from '../domain/telemetry.ts'
-import type { Jobs } from '../engine/sessions/jobs.ts'
+import { createFeed, type Feed } from '../engine/feed.ts'
 import type { SessionLog } from '../log/session-log.ts'
+import type { Wake } from '../log/wake.ts'
 import { type ChannelDesk, createChannelDesk } from '../operators/channel-desk.ts'
 import type { ChannelParts, ChatParts, OpenedChannels, Terminal } from '../operators/channel-parts.ts'
-import type { CommandDesk } from '../operators/commands/command-desk.ts'
+import type { Chat } from '../operators/chat.ts'
 import type { ConsoleLink } from '../operators/console-link.ts'
 import { type ChannelCredentials, usedChannels } from '../operators/credentials/credentials.ts'
 import { lastShownAnywhere, withTroublesElsewhere } from '../operators/heard-channels.ts'
 import { createPost } from '../operators/notice/post.ts'
 import { openReach } from '../operators/open-reach.ts'
 import type { OperatorChannel, OperatorDesk } from '../operators/operator.ts'
-import { createOutbox } from '../operators/outbox.ts'
+import { createOutbox, type Outbox } from '../operators/outbox.ts'
 import { createShownFrom } from '../operators/shown-from.ts'
 import { openPushSubscriptions, type PushSubscriptions } from '../operators/web-push/subscriptions.ts'
 import type { VapidKeys } from '../operators/web-push/vapid.ts'
 import type { Connections } from '../outgoing/connections.ts'
 import { feedView } from '../protocols/manage/events/feed-view.ts'
 import type { Store } from '../store/store.ts'
+import { createReadDiff } from '../supervision/approvals/read-diff.ts'
 import type { Reach } from '../supervision/reach.ts'
+import { configuredOperators } from '../supervision/sessions/configured-operators.ts'
 import { createServiceHttp, MAX_BODY_BYTES, systemNetwork } from '../tools/http/service/service-http.ts'
-import type { Services } from './create-services.ts'
-import type { SupervisedWork } from './create-supervised-work.ts'
 import type { Replica } from './open-replica.ts'
 
-interface Parts {
+interface OutboxParts {
   settings: ServerSettings
-  services: Services
-  work: SupervisedWork
   store: Store
   sessionLog: SessionLog
+  wake: Wake
   connections: Connections
   credentials: ChannelCredentials
   /** The key pair for Web Push, made at its first use. */
@@ -48,29 +48,36 @@ interface Parts {
   telemetry: Telemetry
   /** What the processes on one store tell each other. Null: this is the only one. */
   replica: Pick<Replica, 'changes' | 'board' | 'alone'> | null
-  /** The terminal that the server runs in. Left out: it runs in none. */
-  terminal?: Terminal
+  /** The terminal that the server runs in. Null: it runs in none. */
+  terminal: Terminal | null
   program: ProgramWords
   clock: Clock
   ids: Ids
   log: Logger
 }
 
-export interface Channels {
+export interface OpenOutbox {
+  /** What happens to records and sessions. The outbox takes from it what channels show. */
+  feed: Feed
+  outbox: Outbox
+  /** How supervision reaches people. */
   reach: Reach
-  list: readonly OperatorChannel[]
+  channels: readonly OperatorChannel[]
+  /** Null: none is configured. */
+  chat: Chat | null
   channelDesk: ChannelDesk
   push: PushSubscriptions
 }
 
-/** What is opened here is closed by `undo`. */
-export async function createChannels(parts: Parts, undo: AsyncDisposableStack): Promise<Channels> {
-  const { settings, services, store, sessionLog, replica, clock, log } = parts
+/** Nothing is delivered yet. What is opened here is closed by `undo`. */
+export async function openOutbox(parts: OutboxParts, undo: AsyncDisposableStack): Promise<OpenOutbox> {
+  const { settings, store, sessionLog, wake, replica, clock, ids, log } = parts
+  const feed = createFeed({ store: store.feed, wake })
+  undo.defer(() => feed.close())
   const find = async ({ kind, id }: Pick<FeedItem, 'kind' | 'id'>): Promise<PersonRecord | null> => {
     const wait = kind === 'wait' ? await store.waits.get(id) : null
     return wait === null || wait.wait === 'client_call' ? null : wait
   }
-  const desk: OperatorDesk = { approvals: services.approvals, find }
   const push = await openPushSubscriptions({
     store: store.outbox,
     log: sessionLog,
@@ -78,24 +85,16 @@ export async function createChannels(parts: Parts, undo: AsyncDisposableStack): 
     operators: settings.supervision.operators,
     keys: parts.pushKeys,
     isLocalServer: settings.loopback,
-    onSubscribed: (channel) => outbox.look(channel),
     logger: log,
     ...(replica === null ? {} : { changes: replica.changes }),
   })
   const opened = await openChannels(parts, find, push, undo)
   const chat = opened.find((one) => one.chat !== null)?.chat ?? null
-  const here = opened.flatMap(({ channels }) => channels).map((create) => create(desk))
-  const list = replica === null ? here : withTroublesElsewhere(here, replica.board)
+  const here = opened.flatMap((one) => one.channels).map((create) => create({ find }))
+  const channels = replica === null ? here : withTroublesElsewhere(here, replica.board)
   const ownRoom = settings.supervision.slack.channelId
-  const shownFrom = createShownFrom({ channels: list, ownRoom, find, session: (id) => store.sessions.get(id) })
-  const shared = { channels: list, shownFrom, feed: services.feed, store: store.outbox, log: sessionLog }
-  // One process delivers and listens: what it posted is fresh in its memory when somebody answers.
-  const jobs: Pick<Jobs, 'whileHeld'> = {
-    whileHeld: (job, deliver) =>
-      services.jobs.whileHeld(job, async (signal) => {
-        await Promise.all([deliver(signal), chat?.serve(signal)])
-      }),
-  }
+  const shownFrom = createShownFrom({ channels, ownRoom, find, session: (id) => store.sessions.get(id) })
+  const shared = { channels, shownFrom, feed, store: store.outbox, log: sessionLog }
   const outbox = createOutbox({
     ...shared,
     async stillWaits(item) {
@@ -104,14 +103,17 @@ export async function createChannels(parts: Parts, undo: AsyncDisposableStack): 
     },
     clock,
     logger: log,
-    jobs,
     ...(replica === null ? {} : { changes: replica.changes }),
   })
   undo.defer(() => outbox.close())
+  push.watch(outbox.look)
   const lastShownAt = replica === null ? outbox.lastShownAt : lastShownAnywhere(here, outbox, replica.board)
   return {
-    reach: openReach({ channels: list, outbox, chat, ownRoom, clock, ids: parts.ids, logger: log }),
-    list,
+    feed,
+    outbox,
+    reach: openReach({ channels, outbox, chat, ownRoom, clock, ids, logger: log }),
+    channels,
+    chat,
     channelDesk: createChannelDesk({ ...shared, outbox: { ...outbox, lastShownAt } }),
     push,
   }
@@ -119,12 +121,12 @@ export async function createChannels(parts: Parts, undo: AsyncDisposableStack): 
 
 /** Those that the settings ask for. */
 async function openChannels(
-  parts: Parts,
+  parts: OutboxParts,
   find: OperatorDesk['find'],
   subscriptions: PushSubscriptions,
   undo: AsyncDisposableStack,
 ): Promise<OpenedChannels[]> {
-  const { settings, connections, credentials, terminal = null, program, link, clock, ids, log: logger } = parts
+  const { settings, connections, credentials, terminal, program, link, clock, ids, log: logger } = parts
   const pool = connections.pool({ proxyVariables: settings.tools.proxy })
   const http = createServiceHttp({ connections, pool, network: systemNetwork, maxBytes: MAX_BODY_BYTES })
   const shared: Omit<ChannelParts, 'settings' | 'supervision'> = {
@@ -151,9 +153,9 @@ async function openChannels(
   return opened
 }
 
-function chatParts(parts: Parts, find: OperatorDesk['find']): ChatParts {
-  const { settings, services, store, sessionLog, connections, replica, secret } = parts
-  const { answer, elsewhere, readDiff, noteShown, noteRefused } = services
+function chatParts(parts: OutboxParts, find: OperatorDesk['find']): ChatParts {
+  const { settings, store, sessionLog, connections, replica, secret } = parts
+  const { operators, escalation, operatorGroups } = settings.supervision
   const pool = connections.pool({ proxyVariables: settings.tools.proxy })
   return {
     find,
@@ -161,12 +163,8 @@ function chatParts(parts: Parts, find: OperatorDesk['find']): ChatParts {
     sessions: store.sessions,
     outbox: store.outbox,
     log: sessionLog,
-    answer,
-    elsewhere,
-    commands: commandDesk(parts),
-    readDiff,
-    noteShown,
-    noteRefused,
+    operators: configuredOperators(operators, escalation, operatorGroups),
+    readDiff: createReadDiff(store),
     secret,
     alone: replica?.alone ?? null,
     outgoing: {
@@ -176,26 +174,8 @@ function chatParts(parts: Parts, find: OperatorDesk['find']): ChatParts {
   }
 }
 
-function commandDesk({ settings, services, work, clock, log: logger }: Parts): CommandDesk {
-  const { slack, commands, workspaces } = settings.supervision
-  return {
-    sessions: services.elsewhere.sessions,
-    stalls: services.elsewhere.stalls,
-    checkpoints: work.checkpoints,
-    commands: work.commands,
-    spawner: work.spawner,
-    inbox: services.inbox,
-    oversight: services.oversight,
-    aliases: Object.keys(commands),
-    workspaces,
-    defaultChannelId: slack.channelId,
-    clock,
-    logger,
-  }
-}
-
 /** A failure to find the trace must not keep a message back. */
-async function traceOf({ store, telemetry }: Parts, { kind, id }: FeedItem): Promise<TraceContext | undefined> {
+async function traceOf({ store, telemetry }: OutboxParts, { kind, id }: FeedItem): Promise<TraceContext | undefined> {
   try {
     const runId = kind === 'wait' ? (await store.waits.get(id))?.runId : id
     const run = kind === 'session' || runId === undefined ? null : await store.runs.get(runId)
