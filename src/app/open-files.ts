@@ -11,7 +11,8 @@ import type { FileKeeper } from '../files/file-keeper.ts'
 import { createBlobFolder } from '../files/keep/blob-folder.ts'
 import { createCachedBlobs } from '../files/keep/cached-blobs.ts'
 import { createFileKeeper } from '../files/keep/create-file-keeper.ts'
-import { createFileReader } from '../files/reader/create-file-reader.ts'
+import { createFileReader, readerLimits } from '../files/reader/create-file-reader.ts'
+import { childProgram } from '../files/reader/reader-child.ts'
 import type { FileKeys } from '../http/auth/file-keys.ts'
 import type { SessionLog } from '../log/session-log.ts'
 import type { Connections } from '../outgoing/connections.ts'
@@ -61,7 +62,14 @@ export async function openFiles(parts: FileParts, undo: AsyncDisposableStack): P
     unsent: { bytes: settings.files.unsentBytes, ttlSeconds: settings.files.unsentTtlSeconds },
   })
   const cacheDir = join(dataDir, 'extracts')
-  const reader = createFileReader({ cacheDir, clock, log, environment: process.env })
+  const reader = createFileReader({
+    cacheDir,
+    clock,
+    log,
+    environment: process.env,
+    limits: readerLimits,
+    program: childProgram(),
+  })
   undo.defer(() => reader.close())
   const files = createAttachedFiles({ keeper, reader, cacheDir, store: store.files })
   const attachments = createAttachments({
@@ -76,12 +84,12 @@ export async function openFiles(parts: FileParts, undo: AsyncDisposableStack): P
 /** Loaded only when the settings allow fetching files. */
 async function fileFetcher(connections: Connections, proxyVariables: ProxyVariables | null): Promise<FetchFile> {
   const { createFetchFile } = await import('../tools/http/service/fetch-file.ts')
-  const { createServiceHttp, systemLookup } = await import('../tools/http/service/service-http.ts')
+  const { createServiceHttp, systemNetwork } = await import('../tools/http/service/service-http.ts')
   return createFetchFile(
     createServiceHttp({
       connections,
-      proxied: proxyVariables === null ? null : connections.pool({ proxyVariables }),
-      lookup: systemLookup,
+      pool: connections.pool({ proxyVariables }),
+      network: systemNetwork,
       maxBytes: fileLimits.base64Bytes,
     }),
   )

@@ -15,7 +15,7 @@ import { type ChannelDesk, createChannelDesk } from '../operators/channel-desk.t
 import type { ChannelParts, ChatParts, OpenedChannels, Terminal } from '../operators/channel-parts.ts'
 import type { Chat } from '../operators/chat.ts'
 import type { ConsoleLink } from '../operators/console-link.ts'
-import { type ChannelCredentials, usedChannels } from '../operators/credentials/channel-credentials.ts'
+import { type ChannelCredentials, usedChannels } from '../operators/credentials/credentials.ts'
 import { lastShownAnywhere, withTroublesElsewhere } from '../operators/heard-channels.ts'
 import { createPost } from '../operators/notice/post.ts'
 import { openReach } from '../operators/open-reach.ts'
@@ -30,7 +30,7 @@ import type { Store } from '../store/store.ts'
 import { createReadDiff } from '../supervision/approvals/read-diff.ts'
 import type { Reach } from '../supervision/reach.ts'
 import { configuredOperators } from '../supervision/sessions/configured-operators.ts'
-import { createServiceHttp, systemLookup } from '../tools/http/service/service-http.ts'
+import { createServiceHttp, MAX_BODY_BYTES, systemNetwork } from '../tools/http/service/service-http.ts'
 import type { Replica } from './open-replica.ts'
 
 interface OutboxParts {
@@ -127,15 +127,15 @@ async function openChannels(
   undo: AsyncDisposableStack,
 ): Promise<OpenedChannels[]> {
   const { settings, connections, credentials, terminal, program, link, clock, ids, log: logger } = parts
-  const proxy = settings.tools.proxy
-  const proxied = proxy === null ? null : connections.pool({ proxyVariables: proxy })
+  const pool = connections.pool({ proxyVariables: settings.tools.proxy })
+  const http = createServiceHttp({ connections, pool, network: systemNetwork, maxBytes: MAX_BODY_BYTES })
   const shared: Omit<ChannelParts, 'settings' | 'supervision'> = {
     credentials,
     publicUrl: settings.channels.publicUrl,
     terminal,
     program,
     link,
-    post: createPost({ http: createServiceHttp({ connections, proxied, lookup: systemLookup }), clock }),
+    post: createPost({ http, clock }),
     feedView,
     traceOf: (item) => traceOf(parts, item),
     push: { subscriptions, keys: parts.pushKeys },
@@ -156,8 +156,7 @@ async function openChannels(
 function chatParts(parts: OutboxParts, find: OperatorDesk['find']): ChatParts {
   const { settings, store, sessionLog, connections, replica, secret } = parts
   const { operators, escalation, operatorGroups } = settings.supervision
-  const proxy = settings.tools.proxy
-  const pool = connections.pool(proxy === null ? {} : { proxyVariables: proxy })
+  const pool = connections.pool({ proxyVariables: settings.tools.proxy })
   return {
     find,
     waits: store.waits,

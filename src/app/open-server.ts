@@ -49,7 +49,7 @@ export async function openServer(
 ): Promise<OpenServer> {
   const { settings, tls, basePath, connections, published, clock, log } = parts
   const { issuers } = settings.identity
-  const { fetch } = connections.pool(settings.tools.proxy === null ? {} : { proxyVariables: settings.tools.proxy })
+  const { fetch } = connections.pool({ proxyVariables: settings.tools.proxy })
   const oidc = issuers.length === 0 ? null : createOidc({ issuers, listed: settings.supervision, fetch, clock, log })
   const http = createServer(parts, oidc)
   const address = where === null || where === 'mounted' ? null : await http.listen(where)

@@ -14,14 +14,14 @@ import { createComplete } from '../models/complete.ts'
 import { createModel } from '../models/create-model.ts'
 import { createModelHttp } from '../models/wire/model-http.ts'
 import type { Terminal } from '../operators/channel-parts.ts'
-import { type ChannelCredentials, readChannelCredentials } from '../operators/credentials/channel-credentials.ts'
+import { type ChannelCredentials, readChannelCredentials } from '../operators/credentials/credentials.ts'
 import { createKeychain } from '../operators/credentials/keychain.ts'
 import { type Connections, createConnections } from '../outgoing/connections.ts'
 import { configuredOperators } from '../supervision/sessions/configured-operators.ts'
 import type { Operators } from '../supervision/sessions/may-command.ts'
 import { createToolbox } from '../tools/create-toolbox.ts'
 import { createStrayErrors, type StrayErrors } from '../tools/function/stray-errors.ts'
-import { createStartQueue } from '../tools/mcp/start-queue.ts'
+import { createStartQueue, PATIENCE_MS } from '../tools/mcp/start-queue.ts'
 import { createProcessGroups, type ProcessGroups } from '../tools/process/process-groups.ts'
 import type { AppOptions } from './app-options.ts'
 import { createTeamClock, type TeamClock } from './team-clock.ts'
@@ -158,6 +158,7 @@ function prepareAgents(
         version,
         processes,
         queue,
+        patienceMs: PATIENCE_MS,
         environment: process.env,
         connections,
         proxyVariables: settings.tools.proxy,
@@ -165,7 +166,7 @@ function prepareAgents(
         complete: createComplete(model, definition.limits.answerChars),
         strays,
         extra: tools?.[definition.name] ?? [],
-        ...(reload === undefined ? {} : { reload }),
+        reload: reload ?? null,
       })
       undo.defer(() => toolbox.close())
       return { definition, model, toolbox }

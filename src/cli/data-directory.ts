@@ -7,7 +7,7 @@ import { variable } from '../config/source/env-file.ts'
 import { ServerError } from '../domain/errors.ts'
 import type { Store } from '../store/store.ts'
 import type { ReadOnlyStore } from '../store/store-reads.ts'
-import { CliError } from './cli-error.ts'
+import { type CliError, cannotCreate, usageError } from './cli-error.ts'
 import { exitCodes } from './exit-codes.ts'
 import type { Io } from './terminal/io.ts'
 
@@ -87,9 +87,7 @@ async function updateThenRead<T>(
     return await withStore(directory, { create: false }, io, (store) => work({ read: (inner) => inner(store) }))
   } catch (error) {
     if (!(error instanceof ServerError) || error.code !== 'data_dir_locked') throw error
-    throw new CliError(exitCodes.cannotCreate.code, older.message, [
-      `A server of the older version is using ${directory} now. Stop it first.`,
-    ])
+    throw cannotCreate(older.message, [`A server of the older version is using ${directory} now. Stop it first.`])
   }
 }
 
@@ -104,14 +102,14 @@ function requireData(directory: string): void {
 }
 
 export const noData = (directory: string): CliError =>
-  new CliError(exitCodes.usage.code, `There is no data of Quarterdeck in ${directory}.`, [
+  usageError(`There is no data of Quarterdeck in ${directory}.`, [
     'Name the folder: --data-dir <folder> (a server prints it when it starts).',
     'If the data is in Postgres, set QUARTERDECK_STORE to the address of the database.',
   ])
 
 /** Even a reader needs the right to write: SQLite keeps the list of its readers in a file beside the database. */
 const unreadable = (directory: string, reason: unknown): CliError =>
-  new CliError(exitCodes.usage.code, `The data in ${directory} cannot be read (${reason}).`, [
+  usageError(`The data in ${directory} cannot be read (${reason}).`, [
     'Run this command as the user that the server runs as.',
     'If the folder is read-only, copy it and name the copy: --data-dir <folder>',
   ])

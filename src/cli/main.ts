@@ -30,7 +30,10 @@ async function run(args: readonly string[], io: Io): Promise<number> {
   }
   const [first, ...words] = args
   const wantsHelp = first === 'help'
-  const program = await createProgram(version, createAppStarter(version), io, settle, wantsHelp ? words[0] : first)
+  const program = await createProgram(
+    { version, startApp: createAppStarter(version), io, settle },
+    wantsHelp ? words[0] : first,
+  )
   try {
     // Commander itself looks at one word only.
     if (wantsHelp) commandAt(program, words).help()

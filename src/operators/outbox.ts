@@ -9,11 +9,9 @@ import type { Feed } from '../engine/feed.ts'
 import type { SessionLog } from '../log/session-log.ts'
 import type { OutboxReads, QueueLine, SettleDelivery } from '../store/ports/outbox.ts'
 import type { Surface } from '../supervision/sessions/mode-surfaces.ts'
-import { createMissed } from './missed.ts'
-import { DeliveryFailed, type OperatorChannel } from './operator.ts'
+import { DeliveryFailed, type OperatorChannel, unlessAborted } from './operator.ts'
 import { type Plan, planDeliveries, planTogether, retryDelay } from './schedule.ts'
-import { unlessAborted } from './unless-aborted.ts'
-import { notBeforeOf, stillWaiting, type Wanted, type WantedDeps, wantedOf } from './wanted.ts'
+import { createMissed, notBeforeOf, stillWaiting, type Wanted, type WantedDeps, wantedOf } from './wanted.ts'
 
 export interface Outbox {
   /** Tells the channels of these surfaces something that is no item of the feed. */

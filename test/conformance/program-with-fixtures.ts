@@ -18,11 +18,11 @@ subscribe('http.server.request.start', (message) => {
 
 const version = await readVersion()
 const startApp = createAppStarter(version)
-const program = await createProgram(
+const program = await createProgram({
   version,
-  (config, log, io, more) =>
+  startApp: (config, log, io, more) =>
     startApp(config, log, io, { ...more, mcpExtension: createConformanceFixtures(io.clock, randomBytes(32)) }),
-  createProcessIo(process),
-  (code) => process.exit(code),
-)
+  io: createProcessIo(process),
+  settle: (code) => process.exit(code),
+})
 await program.parseAsync()

@@ -6,9 +6,10 @@ import { readVersion } from '../../../config/version.ts'
 import { spelled } from '../../../domain/settings/program-words.ts'
 import { isPostgres } from '../../../domain/settings/store-settings.ts'
 import { createKeychain } from '../../../operators/credentials/keychain.ts'
+import type { CommandContext } from '../../command.ts'
 import { exitCodes } from '../../exit-codes.ts'
 import { addSettingFlags, settingFlagsOf } from '../../setting-flags.ts'
-import type { Io, Settle } from '../../terminal/io.ts'
+import type { Io } from '../../terminal/io.ts'
 import { styleFor } from '../../terminal/style.ts'
 import { terminalText } from '../../terminal/terminal-text.ts'
 import type { Check } from './checks.ts'
@@ -18,7 +19,7 @@ interface DoctorOptions {
   json?: boolean
 }
 
-export function createDoctorCommand(io: Io, settle: Settle): Command {
+export function createDoctorCommand({ io, settle }: CommandContext): Command {
   const command = new Command('doctor')
     .summary('look for what would keep a server from working')
     .description(

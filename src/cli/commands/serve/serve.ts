@@ -13,8 +13,9 @@ import { createLogTap, type LogTap } from '../../../http/logging/log-tap.ts'
 import type { TerminalLogOptions } from '../../../http/logging/terminal-log.ts'
 import { onLocalhost } from '../../../operators/console-link.ts'
 import { checkAgents } from '../../check-agents.ts'
+import type { CommandContext } from '../../command.ts'
 import { addSettingFlags, settingFlagsOf, shortFlagTexts } from '../../setting-flags.ts'
-import type { Io, Settle } from '../../terminal/io.ts'
+import type { Io } from '../../terminal/io.ts'
 import { styleFor } from '../../terminal/style.ts'
 import { dataDirFlag } from '../ctl/ctl-place.ts'
 import { type BannerFacts, banner, shownUrl } from './banner.ts'
@@ -48,7 +49,7 @@ const everyday: Partial<Record<SettingKey, string>> = {
   'log.level': 'debug, info, warn, error or silent',
 }
 
-export function createServeCommand(version: string, startApp: StartApp, io: Io, settle: Settle): Command {
+export function createServeCommand({ version, startApp, io, settle }: CommandContext): Command {
   const command = new Command('serve')
     .summary('serve agents over AG-UI and HTTP')
     .description(
