@@ -274,7 +274,7 @@ async function startApp(
       ...{ ...wiring, services, work, channels: opened, early, tokens, stepUp: proofs, workspaces, tests, program },
       signIn: {
         ...signIn,
-        ...(replica === null ? {} : { together: count }),
+        together: replica === null ? null : count,
         proofs,
         audit,
         operators,

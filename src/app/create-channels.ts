@@ -19,7 +19,7 @@ import { lastShownAnywhere, withTroublesElsewhere } from '../operators/heard-cha
 import { createPost } from '../operators/notice/post.ts'
 import { openReach } from '../operators/open-reach.ts'
 import type { OperatorChannel, OperatorDesk } from '../operators/operator.ts'
-import { createOutbox } from '../operators/outbox.ts'
+import { createOutbox, noChanges } from '../operators/outbox.ts'
 import { createShownFrom } from '../operators/shown-from.ts'
 import { openPushSubscriptions, type PushSubscriptions } from '../operators/web-push/subscriptions.ts'
 import type { VapidKeys } from '../operators/web-push/vapid.ts'
@@ -80,7 +80,7 @@ export async function createChannels(parts: Parts, undo: AsyncDisposableStack): 
     isLocalServer: settings.loopback,
     onSubscribed: (channel) => outbox.look(channel),
     logger: log,
-    ...(replica === null ? {} : { changes: replica.changes }),
+    changes: replica?.changes ?? noChanges,
   })
   const opened = await openChannels(parts, find, push, undo)
   const chat = opened.find((one) => one.chat !== null)?.chat ?? null
@@ -105,7 +105,7 @@ export async function createChannels(parts: Parts, undo: AsyncDisposableStack): 
     clock,
     logger: log,
     jobs,
-    ...(replica === null ? {} : { changes: replica.changes }),
+    changes: replica?.changes ?? noChanges,
   })
   undo.defer(() => outbox.close())
   const lastShownAt = replica === null ? outbox.lastShownAt : lastShownAnywhere(here, outbox, replica.board)

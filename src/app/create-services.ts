@@ -28,7 +28,7 @@ import type { Wake } from '../log/wake.ts'
 import type { Connections } from '../outgoing/connections.ts'
 import type { ProxyVariables } from '../outgoing/proxy-choice.ts'
 import { createDeskTools, deskInstructions } from '../protocols/mcp/desk-tools.ts'
-import { createLaterDoor } from '../protocols/mcp/later-door.ts'
+import { createLaterDoor, usualSessionLimits } from '../protocols/mcp/later-door.ts'
 import type { McpDoor, McpDoorOptions } from '../protocols/mcp/mcp-door.ts'
 import { createRoomResource } from '../protocols/mcp/room-resource.ts'
 import { type SharedConnections, shareConnections } from '../protocols/mcp/share-connections.ts'
@@ -230,7 +230,8 @@ export async function createServices(parts: ServiceParts, undo: AsyncDisposableS
     clock,
     ids,
     log,
-    ...(parts.mcpExtension === undefined ? {} : { extension: parts.mcpExtension }),
+    extension: parts.mcpExtension ?? null,
+    limits: usualSessionLimits,
   })
   undo.defer(() => mcp.close())
   const connections = shareConnections(mcp, replica)

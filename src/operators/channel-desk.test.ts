@@ -8,6 +8,7 @@ import { create, newSession } from '../store/contract/samples.contract.ts'
 import { createChannelDesk } from './channel-desk.ts'
 import type { OperatorDesk } from './operator.ts'
 import { createOutbox } from './outbox.ts'
+import { aloneOnStore } from './testing/alone-on-store.ts'
 import { createRecordingChannel } from './testing/recording-channel.ts'
 
 const nobody: OperatorDesk = {
@@ -22,7 +23,7 @@ function open(shownFrom = async (_channel: unknown, _item: FeedItem): Promise<nu
   const feed = createFeed({ store: store.feed, wake })
   const channel = createRecordingChannel(nobody)
   const shared = { channels: [channel], feed, store: store.outbox, log }
-  const outbox = createOutbox({ ...shared, shownFrom, clock, logger: silentLogger })
+  const outbox = createOutbox({ ...aloneOnStore(clock), ...shared, shownFrom, clock, logger: silentLogger })
   const desk = createChannelDesk({ ...shared, outbox, shownFrom })
   const settle = async () => {
     for (let i = 0; i < 12; i += 1) await clock.advance(2)

@@ -14,6 +14,7 @@ import { FEED_MS } from '../store/ports/feed.ts'
 import type { Shared } from '../store/ports/shared.ts'
 import { DeliveryFailed, type OperatorChannel, type OperatorDesk } from './operator.ts'
 import { createOutbox } from './outbox.ts'
+import { aloneOnStore } from './testing/alone-on-store.ts'
 import { createRecordingChannel } from './testing/recording-channel.ts'
 
 /** Nothing here is about approvals; `operator.contract.ts` is. */
@@ -29,7 +30,15 @@ function openOutbox(concerns?: (item: FeedItem) => boolean) {
   const open = () => {
     const feed = createFeed({ store: store.feed, wake })
     const channel = createRecordingChannel(desk, concerns === undefined ? {} : { concerns })
-    const outbox = createOutbox({ channels: [channel], feed, store: store.outbox, log, clock, logger: silentLogger })
+    const outbox = createOutbox({
+      ...aloneOnStore(clock),
+      channels: [channel],
+      feed,
+      store: store.outbox,
+      log,
+      clock,
+      logger: silentLogger,
+    })
     const close = async () => {
       feed.close()
       const closed = outbox.close()
@@ -47,7 +56,16 @@ function openOutbox(concerns?: (item: FeedItem) => boolean) {
     const feed = createFeed({ store: store.feed, wake })
     const channel = createRecordingChannel(desk)
     const channels = [change(channel)]
-    const outbox = createOutbox({ channels, feed, store: store.outbox, log, clock, logger: silentLogger, ...more })
+    const outbox = createOutbox({
+      ...aloneOnStore(clock),
+      channels,
+      feed,
+      store: store.outbox,
+      log,
+      clock,
+      logger: silentLogger,
+      ...more,
+    })
     onTestFinished(async () => {
       feed.close()
       const closed = outbox.close()
@@ -353,6 +371,7 @@ describe('the outbox', () => {
       return Promise.reject(new ServerError('storage_full', 'The disk is full.'))
     }
     const outbox = createOutbox({
+      ...aloneOnStore(clock),
       channels: [channel],
       feed,
       store: store.outbox,

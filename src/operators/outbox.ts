@@ -6,7 +6,7 @@ import { ServerError } from '../domain/errors.ts'
 import type { Logger } from '../domain/logger.ts'
 import { isOfFeed, isOfLine, type QueuedDelivery } from '../domain/supervision/delivery.ts'
 import type { Feed } from '../engine/feed.ts'
-import { createOwnJobs, type Jobs } from '../engine/sessions/jobs.ts'
+import type { Jobs } from '../engine/sessions/jobs.ts'
 import type { SessionLog } from '../log/session-log.ts'
 import type { OutboxReads, QueueLine, SettleDelivery } from '../store/ports/outbox.ts'
 import type { Surface } from '../supervision/sessions/mode-surfaces.ts'
@@ -34,11 +34,20 @@ interface OutboxDeps extends WantedDeps {
   log: Pick<SessionLog, 'commit'>
   clock: Clock
   logger: Logger
-  /** Where several processes share the store, one of them delivers at a time. Left out: this is the only one. */
-  jobs?: Pick<Jobs, 'whileHeld'>
-  /** Wakes the process that delivers, and is woken by the others. Left out: this is the only one. */
-  changes?: { tell(topic: string): Promise<void>; watch(topic: string, look: () => void): () => void }
+  /** Where several processes share the store, one of them delivers at a time. */
+  jobs: Pick<Jobs, 'whileHeld'>
+  /** Wakes the process that delivers, and is woken by the others. */
+  changes: Changes
 }
+
+/** Tells other processes on the same store that something has changed, and hears it of them. */
+export interface Changes {
+  tell(topic: string): Promise<void>
+  watch(topic: string, look: () => void): () => void
+}
+
+/** For the only process on its store. */
+export const noChanges: Changes = { tell: async () => {}, watch: () => () => {} }
 
 /** A try that takes longer than this has failed. */
 const DELIVERY_MS = 30_000
@@ -51,7 +60,7 @@ const JOB = 'channels'
 
 /** Starts at once. A channel that is new begins with what waits already. */
 export function createOutbox(deps: OutboxDeps): Outbox {
-  const { channels, jobs = createOwnJobs(deps.clock), changes, logger } = deps
+  const { channels, jobs, changes, logger } = deps
   /** By channel, while this process delivers. */
   const looks = new Map<string, () => void>()
   const shownAt = new Map<string, number>()
@@ -77,13 +86,13 @@ export function createOutbox(deps: OutboxDeps): Outbox {
   function look(channel: string): void {
     looks.get(channel)?.()
     // It is in the store already. A process that begins to deliver later finds it there.
-    changes?.tell(TOPIC).catch((error: unknown) => {
+    changes.tell(TOPIC).catch((error: unknown) => {
       logger.warn('another replica was not told that a channel has something to show', { channel, error })
     })
   }
 
   const delivering = jobs.whileHeld(JOB, deliver)
-  const stopWatching = changes?.watch(TOPIC, () => {
+  const stopWatching = changes.watch(TOPIC, () => {
     for (const look of looks.values()) look()
   })
   return {
@@ -97,7 +106,7 @@ export function createOutbox(deps: OutboxDeps): Outbox {
     look,
     lastShownAt: (channel) => shownAt.get(channel) ?? null,
     async close() {
-      stopWatching?.()
+      stopWatching()
       await delivering.close()
       await Promise.all(deps.channels.map((channel) => channel.close()))
     },

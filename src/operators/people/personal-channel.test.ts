@@ -9,6 +9,7 @@ import { createLocalWake } from '../../log/wake.ts'
 import { accept, expire, finish, newApproval, newSession } from '../../store/contract/samples.contract.ts'
 import { DeliveryFailed, type OperatorDesk } from '../operator.ts'
 import { createOutbox } from '../outbox.ts'
+import { aloneOnStore } from '../testing/alone-on-store.ts'
 import { testLink } from '../testing/test-post.ts'
 import { createPersonRules } from './person-rules.ts'
 import { createPersonalChannel } from './personal-channel.ts'
@@ -43,7 +44,15 @@ function open(notify: Partial<NotifySettings> = {}) {
   const start = () => {
     const feed = createFeed({ store: store.feed, wake })
     const channel = create({ approvals: { get: nobody, decide: nobody }, find })
-    const outbox = createOutbox({ channels: [channel], feed, store: store.outbox, log, clock, logger: silentLogger })
+    const outbox = createOutbox({
+      ...aloneOnStore(clock),
+      channels: [channel],
+      feed,
+      store: store.outbox,
+      log,
+      clock,
+      logger: silentLogger,
+    })
     const stop = async () => {
       feed.close()
       const closed = outbox.close()

@@ -14,6 +14,7 @@ import { channelName } from './slack-room.ts'
 
 type SlackParts = ChannelParts<SlackSettings, SlackSecret>
 
+const PING_MS = 5_000
 /** A record is looked for among this many of its session. */
 const RECENT = 200
 
@@ -48,7 +49,7 @@ export async function openSlackChat(parts: SlackParts): Promise<OpenedChannels> 
     teamId,
     outbox: chat.outbox,
     log: chat.log,
-    ...(chat.alone === null ? {} : { alone: chat.alone }),
+    alone: chat.alone,
     answers: (given) => answersFor(parts, { ...shared, ...given }),
     outgoing: {
       fetch: chat.outgoing.fetch,
@@ -57,6 +58,7 @@ export async function openSlackChat(parts: SlackParts): Promise<OpenedChannels> 
     clock,
     ids,
     random: Math.random,
+    pingMs: PING_MS,
     logger,
   })
   return { channels: opened.channels, chat: opened }

@@ -2,6 +2,7 @@ import { createSystemClock } from '../../../domain/clock.ts'
 import { silentLogger } from '../../../domain/logger.ts'
 import { testOperator } from '../../../domain/testing/test-operator.ts'
 import { openLog } from '../../../log/testing/open-log.ts'
+import { noChanges } from '../../outbox.ts'
 import { openPushSubscriptions } from '../subscriptions.ts'
 import { createVapidKeys, type VapidKeys } from '../vapid.ts'
 
@@ -14,7 +15,7 @@ export async function openSubscriptions({ isLocalServer = true, others = ['ben']
   let keys: VapidKeys | null = null
   const ada = testOperator({ name: 'ada', console: 'ada@work', local: true })
   const operators = [ada, ...others.map((name) => testOperator({ name }))]
-  const reopen = (changes?: Parameters<typeof openPushSubscriptions>[0]['changes']) =>
+  const reopen = (changes = noChanges) =>
     openPushSubscriptions({
       store: store.outbox,
       log,
@@ -27,7 +28,7 @@ export async function openSubscriptions({ isLocalServer = true, others = ['ben']
       isLocalServer,
       onSubscribed: (channel) => void subscribed.push(channel),
       logger: silentLogger,
-      ...(changes === undefined ? {} : { changes }),
+      changes,
     })
   return {
     subscriptions: await reopen(),
