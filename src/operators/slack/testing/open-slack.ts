@@ -92,8 +92,8 @@ export async function openSlackDesk() {
         { name: 'eve', slack: 'U0EVE', group: 'night' },
       ],
       escalation: options.escalation ?? [],
-      ...(options.personOf === undefined ? {} : { personOf: options.personOf }),
-      ...(options.alone === undefined ? {} : { alone: options.alone }),
+      personOf: options.personOf ?? ((name) => name),
+      alone: options.alone ?? null,
       desk: {
         find,
         session: (id) => store.sessions.get(id),
