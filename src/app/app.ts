@@ -2,7 +2,6 @@
 // parts and wires them.
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { hostname } from 'node:os'
 import type { ModelSettings } from '../domain/agent/agent.ts'
 import { createByteBudget, READERS_BYTES } from '../domain/byte-budget.ts'
 import { sleep } from '../domain/clock.ts'
@@ -12,12 +11,9 @@ import { isPostgres } from '../domain/settings/store-settings.ts'
 import type { Engine } from '../engine/engine.ts'
 import { createTestRuns } from '../evaluation/test-runs.ts'
 import type { FileKeeper } from '../files/file-keeper.ts'
-import type { Devices } from '../http/auth/console/devices.ts'
 import { createProofs } from '../http/auth/console/proofs.ts'
-import type { SharedDevices } from '../http/auth/console/shared-devices.ts'
 import { guardDecisions } from '../http/auth/passphrase/guard-decisions.ts'
 import { createRequirePassphrase } from '../http/auth/passphrase/require-passphrase.ts'
-import { createTokenRows } from '../http/auth/tokens/token-rows.ts'
 import { noOperatorToken, type Tokens, type WriteAudit } from '../http/auth/tokens/tokens.ts'
 import {
   createMetrics,
@@ -32,7 +28,6 @@ import { createServerState } from '../http/server-state.ts'
 import { createConsoleLink, onLocalhost } from '../operators/console-link.ts'
 import type { OperatorChannel } from '../operators/operator.ts'
 import { noteRefusedRequests } from '../protocols/shared/request/refused-requests.ts'
-import { createCountTogether } from '../replicas/count-together.ts'
 import type { Store } from '../store/store.ts'
 import type { Approvals } from '../supervision/approvals/approvals.ts'
 import { createLateReach } from '../supervision/reach.ts'
@@ -44,11 +39,10 @@ import { createRoutes } from './create-routes.ts'
 import { ANSWER_MS, createServices } from './create-services.ts'
 import { createSupervisedWork } from './create-supervised-work.ts'
 import { earlyRoutes } from './early-routes.ts'
+import { openAccess } from './open-access.ts'
 import { openLog } from './open-log.ts'
 import { openOwnFolders } from './open-own-folders.ts'
-import { openReplica } from './open-replica.ts'
-import { openServer } from './open-server.ts'
-import { openSharedParts } from './open-shared-parts.ts'
+import { createServerAuth, openServer } from './open-server.ts'
 import { lockDataDir, lockReplicaFolder } from './open-store.ts'
 import { type Prepared, prepareApp } from './prepare-app.ts'
 import { createReadStats } from './read-stats.ts'
@@ -170,7 +164,7 @@ async function startApp(
     : { lock: lockDataDir(given.dataDir), dataDir: given.dataDir }
   const options = { ...given, dataDir }
   undo.defer(() => lock.release())
-  const folders = openOwnFolders(options, prepared, undo)
+  const folders = await openOwnFolders(options, prepared, undo)
   const { own, workspaces, tokens, published, passphrase } = folders
   const state = createServerState(log)
   const metrics = createMetrics()
@@ -180,39 +174,24 @@ async function startApp(
   let channels: readonly OperatorChannel[] = []
   const early = earlyRoutes(options, prepared, { state, metrics, store: whenOpen.promise, channels: () => channels })
   const room = createByteBudget(READERS_BYTES, clock)
-  // The port opens before the store. Until then nobody has a device that is kept there.
-  let devices: Devices & Partial<SharedDevices> = folders.signIn.devices
-  const count = createCountTogether()
-  const lookAgain = async () => void (await Promise.all([devices.refresh?.(), tokens.refresh()]))
-  const isFresh = () => devices.isFresh?.() !== false && tokens.isFresh()
-  const serverParts = {
-    ...{ routes: early, tokens, state, metrics, telemetry, room, published },
-    devices: { current: () => devices.current(), used: (id: string) => devices.used(id) },
-    ...(isPostgres(settings.store) ? { together: { count, lookAgain, isFresh } } : {}),
-  }
+  const serverParts = { routes: early, tokens, state, metrics, telemetry, room, published }
   const { http, address, localAddress } = await openServer(options, prepared, serverParts, where, undo)
 
   const owner = ids.uuid()
-  const opening = openLog(options, { lock, owner, state, room, metrics, clock }, undo)
-  const { store, team, wake, sessionLog, unlessDamaged } = await opening
+  const logParts = { lock, owner, own: folders.shared, state, room, metrics, clock, ids }
+  const { store, replica, wake, sessionLog, unlessDamaged } = await openLog(options, logParts, undo)
   whenOpen.resolve(store)
-  if (team !== null && isPostgres(settings.store)) {
+  if (isPostgres(settings.store)) {
     const withinMs = settings.store.waitMs + ANSWER_MS
-    undo.defer(refuseUnconfirmed({ http, commitMs: team.commitMs, withinMs, clock }))
+    undo.defer(refuseUnconfirmed({ http, commitMs: replica.commitMs, withinMs, clock }))
   }
-  const place = `${hostname()}:${dataDir}`
-  const replica = team === null ? null : openReplica({ shared: team.shared, owner, place, clock, ids, log }, undo)
-  const agreed = replica === null ? folders : await openSharedParts({ ...replica, clock, ids, log })
-  const { fileKeys, pushKeys, secret, signIn } = agreed
-  devices = signIn.devices
-  if (replica !== null) count.open(replica)
+  const { fileKeys, pushKeys, secret, signIn } = await openAccess({ ...replica, clock, ids, log })
   const audit: WriteAudit = (record) => sessionLog.commit({ type: 'add_audit', audit: [record] })
-  const records = replica === null ? undefined : createTokenRows({ ...replica, log })
-  const madeToken = await tokens.begin(audit, { make: makeTokens, records })
+  const madeToken = await tokens.begin(audit, { make: makeTokens, place: replica })
   const { issuers, proxy } = settings.identity
   const knowsNobodyElse = issuers.length === 0 && proxy === null
   if (knowsNobodyElse && !tokens.current().some(({ role }) => role === 'operator')) {
-    log.warn(noOperatorToken(replica === null ? dataDir : null))
+    log.warn(noOperatorToken(isPostgres(settings.store) ? null : dataDir))
   }
   const wiring = { settings, fileKeys, dataDir, basePath, version, ids }
   const base = settings.channels.publicUrl ?? (localAddress === null ? '' : onLocalhost(localAddress))
@@ -234,8 +213,6 @@ async function startApp(
       store,
       sessionLog,
       wake,
-      owner,
-      team,
       connections,
       middleware: options.middleware ?? [],
       telemetry,
@@ -274,7 +251,7 @@ async function startApp(
       ...{ ...wiring, services, work, channels: opened, early, tokens, stepUp: proofs, workspaces, tests, program },
       signIn: {
         ...signIn,
-        ...(replica === null ? {} : { together: count }),
+        counts: replica.counts,
         proofs,
         audit,
         operators,
@@ -296,7 +273,12 @@ async function startApp(
   })
   await unlessDamaged(() => engine.recover())
   await unlessDamaged(() => elsewhere.recover())
-  http.serve(routes, noteRefusedRequests(services.noteRefused))
+  http.serve({
+    routes,
+    auth: createServerAuth(options, prepared, { tokens, devices: signIn.devices, counts: replica.counts }),
+    counts: replica.counts,
+    onRefused: noteRefusedRequests(services.noteRefused),
+  })
   state.advance('ready')
   let recovering = Promise.resolve()
   if (where !== null) {
@@ -345,7 +327,7 @@ async function startApp(
       await closing
       // A program that is used for a moment may stop before this has ended, and it reads the store.
       await Promise.race([recovering, sleep(clock, TELL_MS)])
-      team?.leave()
+      replica.leave()
       await everything.disposeAsync()
     },
   }

@@ -25,12 +25,12 @@ import { openPushSubscriptions, type PushSubscriptions } from '../operators/web-
 import type { VapidKeys } from '../operators/web-push/vapid.ts'
 import type { Connections } from '../outgoing/connections.ts'
 import { feedView } from '../protocols/manage/events/feed-view.ts'
+import type { Replica } from '../replicas/replica.ts'
 import type { Store } from '../store/store.ts'
 import type { Reach } from '../supervision/reach.ts'
 import { createServiceHttp, systemLookup } from '../tools/http/service/service-http.ts'
 import type { Services } from './create-services.ts'
 import type { SupervisedWork } from './create-supervised-work.ts'
-import type { Replica } from './open-replica.ts'
 
 interface Parts {
   settings: ServerSettings
@@ -41,13 +41,12 @@ interface Parts {
   connections: Connections
   credentials: ChannelCredentials
   /** The key pair for Web Push, made at its first use. */
-  pushKeys: () => VapidKeys
+  pushKeys: () => Promise<VapidKeys>
   /** Signs the values of buttons. */
-  secret: () => Uint8Array
+  secret: () => Promise<Uint8Array>
   link: ConsoleLink
   telemetry: Telemetry
-  /** What the processes on one store tell each other. Null: this is the only one. */
-  replica: Pick<Replica, 'changes' | 'board' | 'alone'> | null
+  replica: Pick<Replica, 'isShared' | 'changes' | 'board' | 'alone'>
   /** The terminal that the server runs in. Left out: it runs in none. */
   terminal?: Terminal
   program: ProgramWords
@@ -80,12 +79,12 @@ export async function createChannels(parts: Parts, undo: AsyncDisposableStack): 
     isLocalServer: settings.loopback,
     onSubscribed: (channel) => outbox.look(channel),
     logger: log,
-    ...(replica === null ? {} : { changes: replica.changes }),
+    changes: replica.changes,
   })
   const opened = await openChannels(parts, find, push, undo)
   const chat = opened.find((one) => one.chat !== null)?.chat ?? null
   const here = opened.flatMap(({ channels }) => channels).map((create) => create(desk))
-  const list = replica === null ? here : withTroublesElsewhere(here, replica.board)
+  const list = withTroublesElsewhere(here, replica.board)
   const ownRoom = settings.supervision.slack.channelId
   const shownFrom = createShownFrom({ channels: list, ownRoom, find, session: (id) => store.sessions.get(id) })
   const shared = { channels: list, shownFrom, feed: services.feed, store: store.outbox, log: sessionLog }
@@ -105,10 +104,10 @@ export async function createChannels(parts: Parts, undo: AsyncDisposableStack): 
     clock,
     logger: log,
     jobs,
-    ...(replica === null ? {} : { changes: replica.changes }),
+    changes: replica.changes,
   })
   undo.defer(() => outbox.close())
-  const lastShownAt = replica === null ? outbox.lastShownAt : lastShownAnywhere(here, outbox, replica.board)
+  const lastShownAt = lastShownAnywhere(here, outbox, replica.board)
   return {
     reach: openReach({ channels: list, outbox, chat, ownRoom, clock, ids: parts.ids, logger: log }),
     list,
@@ -169,7 +168,7 @@ function chatParts(parts: Parts, find: OperatorDesk['find']): ChatParts {
     noteShown,
     noteRefused,
     secret,
-    alone: replica?.alone ?? null,
+    alone: replica.isShared ? replica.alone : null,
     outgoing: {
       fetch: pool.fetch,
       dispatcherFor: async (target) => (pool.isProxied(target) ? (await pool.upstreamFor(target)).dispatcher : null),

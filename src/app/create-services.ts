@@ -15,11 +15,9 @@ import type { Engine } from '../engine/engine.ts'
 import { createFeed, type Feed } from '../engine/feed.ts'
 import { createEventLog, type Middleware } from '../engine/middleware/middleware.ts'
 import { createJanitor, type Janitor } from '../engine/sessions/janitor.ts'
-import { createJobs, createOwnJobs, type Jobs } from '../engine/sessions/jobs.ts'
+import type { Jobs } from '../engine/sessions/jobs.ts'
 import { createAttachedFiles } from '../files/attached-files.ts'
 import type { FileKeeper } from '../files/file-keeper.ts'
-import { createBlobFolder } from '../files/keep/blob-folder.ts'
-import { createCachedBlobs } from '../files/keep/cached-blobs.ts'
 import { createFileKeeper } from '../files/keep/create-file-keeper.ts'
 import { createFileReader } from '../files/reader/create-file-reader.ts'
 import type { FileKeys } from '../http/auth/file-keys.ts'
@@ -35,9 +33,7 @@ import { type SharedConnections, shareConnections } from '../protocols/mcp/share
 import { type Attachments, createAttachments, type FetchFile } from '../protocols/shared/request/attachments.ts'
 import { createFileLinks, type FileLinks } from '../protocols/shared/request/file-links.ts'
 import { type ChainCheck, createChainCheck } from '../store/chain-check.ts'
-import { createLocalShared } from '../store/local-shared.ts'
 import type { Store } from '../store/store.ts'
-import { tieChains } from '../store/tie-chains.ts'
 import { type AgentsElsewhere, createAgentsElsewhere } from '../supervision/agents-elsewhere.ts'
 import type { Approvals } from '../supervision/approvals/approvals.ts'
 import { createCallRules } from '../supervision/approvals/call-rules.ts'
@@ -58,8 +54,7 @@ import { configuredOperators } from '../supervision/sessions/configured-operator
 import type { SupervisedSessions } from '../supervision/sessions/supervised-sessions.ts'
 import type { Nudge } from '../supervision/stalls/stalls.ts'
 import type { Workspaces } from '../supervision/workspace/allowed-workspace.ts'
-import type { Team } from './open-log.ts'
-import type { Replica } from './open-replica.ts'
+import type { StoreReplica } from './open-log.ts'
 
 export interface Services {
   engine: Engine
@@ -105,12 +100,8 @@ interface ServiceParts {
   serverPaths: readonly string[]
   /** Once an hour. */
   tidy: () => Promise<void>
-  /** Name of this process. */
-  owner: string
-  /** Null: one process owns the store. */
-  team: Team | null
-  /** What the processes on one store tell each other. Null: this is the only one. */
-  replica: Replica | null
+  /** This process among those on the store. */
+  replica: StoreReplica
   /** Added to the MCP door beside our own tools. */
   mcpExtension?: McpDoorOptions['extension']
   dataDir: string
@@ -123,9 +114,8 @@ interface ServiceParts {
 
 /** What is opened here is closed by `undo`, the newest first: approvals before the engine, the engine before the readers of files. */
 export async function createServices(parts: ServiceParts, undo: AsyncDisposableStack): Promise<Services> {
-  const { agents, settings, store, sessionLog, wake, telemetry, team, replica, clock, ids, log } = parts
-  const jobs =
-    team === null ? createOwnJobs(clock) : createJobs({ shared: team.shared, owner: parts.owner, clock, logger: log })
+  const { agents, settings, store, sessionLog, wake, telemetry, replica, clock, ids, log } = parts
+  const { jobs } = replica
   const { keeper, files } = openFiles(parts, undo)
   const supervision = {
     rules: createCallRules({ grants: store.grants, clock }),
@@ -144,18 +134,15 @@ export async function createServices(parts: ServiceParts, undo: AsyncDisposableS
   )
   const dayLimits = createDayLimits({
     ...{ limits: settings.limits.perDay, prices, usage: store.usage, clock, logger: log },
-    shared: team?.shared ?? createLocalShared(clock),
-    isKept: team !== null,
+    shared: replica.shared,
+    isKept: replica.isShared,
   })
   const engine = createEngine({
     agents,
     store,
     log: sessionLog,
     wake,
-    leaseOwner: parts.owner,
-    // Without a team, the lock of the data directory proves it.
-    isOnlyProcess: team === null,
-    ...(team === null ? {} : { presence: team.presence, isAlone: team.isAlone, otherProcesses: team.others }),
+    replicas: replica.engine,
     clock,
     ids,
     logger: log,
@@ -185,8 +172,7 @@ export async function createServices(parts: ServiceParts, undo: AsyncDisposableS
     settings: settings.supervision,
     workspaces: parts.workspaces,
     serverPaths: parts.serverPaths,
-    shared: replica?.shared ?? createLocalShared(clock),
-    ...(replica === null ? {} : { together: replica }),
+    replica,
     jobs,
     push: async (nudge) => pushNudge(connections, elsewhere.sessions, nudge),
     reach: parts.reach,
@@ -206,7 +192,7 @@ export async function createServices(parts: ServiceParts, undo: AsyncDisposableS
     sessions: settings.sessions,
     unsentFileSeconds: settings.files.unsentTtlSeconds,
     jobs,
-    ...(team === null ? {} : { tidyReplicas: () => keepTeamTidy(parts, team) }),
+    tidyReplicas: () => replica.tidy(sessionLog.commit),
     expireElsewhere: elsewhere.expire,
     sweepElsewhere: elsewhere.sweep,
     tidyElsewhere: parts.tidy,
@@ -289,26 +275,15 @@ async function pushNudge(
   return way === null ? null : way === 'stream' ? 'notification' : 'notification during a call'
 }
 
-/** Once an hour, by one process of a team. */
-async function keepTeamTidy({ store, sessionLog, clock, owner }: ServiceParts, { shared, tidy }: Team): Promise<void> {
-  await tidy()
-  await tieChains({ reads: store.audit, shared, commit: sessionLog.commit, clock, writer: owner })
-}
-
-/** How much of the files that replicas share each of them keeps at hand. */
-const CACHED_BYTES = 1024 ** 3
-
 /** A database that cannot be reached is reported by the store itself, which takes a little longer than it waits. */
 export const ANSWER_MS = 3_000
 
 function openFiles(
-  { settings, store, sessionLog, team, dataDir, clock, ids, log }: ServiceParts,
+  { settings, store, sessionLog, replica, dataDir, clock, ids, log }: ServiceParts,
   undo: AsyncDisposableStack,
 ) {
-  const cached = { dir: join(dataDir, 'file-cache'), maxBytes: CACHED_BYTES, newId: () => ids.uuid(), log }
   const keeper = createFileKeeper({
-    blobs:
-      team === null ? createBlobFolder(join(dataDir, 'files')) : createCachedBlobs({ shared: team.blobs, ...cached }),
+    blobs: replica.blobs,
     store: store.files,
     commit: (command) => sessionLog.commit(command),
     clock,

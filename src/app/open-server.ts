@@ -1,12 +1,12 @@
 import { join } from 'node:path'
 import type { ByteBudget } from '../domain/byte-budget.ts'
 import type { Telemetry } from '../domain/telemetry.ts'
-import { type AuthOptions, createAuth } from '../http/auth/auth.ts'
+import { type Auth, createAuth } from '../http/auth/auth.ts'
 import { localUrl, type ServerAddress } from '../http/auth/config-folder/server-address.ts'
+import type { Devices } from '../http/auth/console/devices.ts'
 import { createOidc } from '../http/auth/identity/oidc.ts'
 import { createProxyAuth } from '../http/auth/identity/proxy-auth.ts'
 import type { Tokens } from '../http/auth/tokens/tokens.ts'
-import type { CountTogether } from '../http/auth/usage-limits.ts'
 import { createTempFolder } from '../http/body/temp-file.ts'
 import type { Metrics } from '../http/metrics/metrics.ts'
 import type { Route } from '../http/route.ts'
@@ -14,6 +14,7 @@ import type { ListenTarget } from '../http/server/listen.ts'
 import { createHttpServer, type HttpServer } from '../http/server/server.ts'
 import type { ServerState } from '../http/server-state.ts'
 import { findCtlPlace, openCtlSocket } from '../operators/ctl/socket.ts'
+import { ownCounts, type SharedCounts } from '../replicas/shared-counts.ts'
 import { configuredOperators } from '../supervision/sessions/configured-operators.ts'
 import { isSamePerson } from '../supervision/sessions/may-command.ts'
 import type { AppOptions } from './app-options.ts'
@@ -23,9 +24,6 @@ import type { Prepared } from './prepare-app.ts'
 interface ServerParts {
   routes: readonly Route[]
   tokens: Tokens
-  devices: NonNullable<AuthOptions['devices']>
-  /** What a server that shares its store with others needs beside. Left out: it is the only one. */
-  together?: { count: CountTogether } & Required<Pick<AuthOptions, 'lookAgain' | 'isFresh'>>
   state: ServerState
   metrics: Metrics
   telemetry: Telemetry
@@ -61,30 +59,57 @@ export async function openServer(
   return { http, address, localAddress }
 }
 
-function createServer(
-  { settings, dataDir, log }: AppOptions,
-  { basePath, guard, tls, clock, ids, connections }: Prepared,
-  { routes, tokens, devices, together, state, metrics, telemetry, room }: ServerParts,
-): HttpServer {
-  const { issuers, proxy } = settings.identity
+interface AuthParts {
+  tokens: Pick<Tokens, 'current' | 'refresh' | 'isFresh'>
+  devices: Pick<Devices, 'current' | 'used' | 'refresh' | 'isFresh'>
+  counts: SharedCounts
+}
+
+const noDevices: AuthParts['devices'] = {
+  current: () => [],
+  used() {},
+  refresh: async () => {},
+  isFresh: () => true,
+}
+
+export function createServerAuth(
+  { settings, log }: AppOptions,
+  { clock, connections }: Prepared,
+  { tokens, devices, counts }: AuthParts,
+): Auth {
+  const { issuers } = settings.identity
   const listed = settings.supervision
   const { fetch } = connections.pool(settings.tools.proxy === null ? {} : { proxyVariables: settings.tools.proxy })
   const operators = configuredOperators(listed.operators, [], listed.operatorGroups)
+  return createAuth({
+    tokens: () => tokens.current(),
+    devices,
+    oidc: issuers.length === 0 ? null : createOidc({ issuers, listed, fetch, clock, log }),
+    isSamePerson: (one, other) => isSamePerson(operators, one, other),
+    tokenRequired: settings.auth.required,
+    insecure: settings.auth.insecure,
+    failuresPerMinute: 10,
+    lookAgain: async () => void (await Promise.all([devices.refresh(), tokens.refresh()])),
+    isFresh: () => devices.isFresh() && tokens.isFresh(),
+    counts,
+    clock,
+  })
+}
+
+function createServer(
+  options: AppOptions,
+  prepared: Prepared,
+  { routes, tokens, state, metrics, telemetry, room }: ServerParts,
+): HttpServer {
+  const { settings, dataDir, log } = options
+  const { basePath, guard, tls, clock, ids } = prepared
+  const { proxy } = settings.identity
   return createHttpServer({
     routes,
     basePath,
-    auth: createAuth({
-      tokens: () => tokens.current(),
-      devices,
-      ...(issuers.length === 0 ? {} : { oidc: createOidc({ issuers, listed, fetch, clock, log }) }),
-      isSamePerson: (one, other) => isSamePerson(operators, one, other),
-      tokenRequired: settings.auth.required,
-      insecure: settings.auth.insecure,
-      ...(together === undefined ? {} : { ...together, together: together.count }),
-      clock,
-    }),
-    ...(proxy === null ? {} : { proxyAuth: createProxyAuth(proxy, listed) }),
-    ...(together === undefined ? {} : { together: together.count }),
+    // The port opens before the store. Until then nobody is signed in.
+    auth: createServerAuth(options, prepared, { tokens, devices: noDevices, counts: ownCounts }),
+    ...(proxy === null ? {} : { proxyAuth: createProxyAuth(proxy, settings.supervision) }),
     guard,
     log,
     clock,

@@ -20,7 +20,7 @@ import { createStrayErrors, type StrayErrors } from '../tools/function/stray-err
 import { createStartQueue } from '../tools/mcp/start-queue.ts'
 import { createProcessGroups, type ProcessGroups } from '../tools/process/process-groups.ts'
 import type { AppOptions } from './app-options.ts'
-import { createTeamClock, type TeamClock } from './team-clock.ts'
+import { createReplicaClock, type ReplicaClock } from './replica-clock.ts'
 
 export interface Prepared {
   parts: EngineOptions['agents']
@@ -32,7 +32,7 @@ export interface Prepared {
   tls: TlsPair | null
   guard: Guard
   strays: StrayErrors
-  clock: TeamClock
+  clock: ReplicaClock
   ids: Ids
   basePath: string
   /** Call it when the server has ended, or was never started. */
@@ -45,7 +45,7 @@ export async function prepareApp(options: AppOptions): Promise<Prepared> {
   // Nobody here knows how many members a group has.
   const hasGroups = settings.supervision.operatorGroups.length > 0
   refuseLargeQuorum(agents, hasGroups ? Number.POSITIVE_INFINITY : settings.supervision.operators.length)
-  const clock = createTeamClock(options.clock ?? createSystemClock())
+  const clock = createReplicaClock(options.clock ?? createSystemClock())
   const ids = createIds(clock.now)
   // What is opened here is closed in reverse order: at the app's end, or now if something is wrong.
   await using undo = new AsyncDisposableStack()

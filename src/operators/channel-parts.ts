@@ -9,6 +9,7 @@ import type { ProgramWords } from '../domain/settings/program-words.ts'
 import type { SupervisionSettings } from '../domain/settings/supervision-settings.ts'
 import type { TraceContext } from '../domain/telemetry.ts'
 import type { SessionLog } from '../log/session-log.ts'
+import type { Alone } from '../replicas/create-alone.ts'
 import type { OutboxReads } from '../store/ports/outbox.ts'
 import type { SessionReads } from '../store/ports/sessions.ts'
 import type { WaitReads } from '../store/ports/waits.ts'
@@ -17,7 +18,6 @@ import type { NoteShown } from '../supervision/approvals/note-shown.ts'
 import type { ReadDiff } from '../supervision/approvals/read-diff.ts'
 import type { NoteRefused } from '../supervision/oversight/note-refused.ts'
 import type { AnswerRecord } from '../supervision/records/answer-record.ts'
-import type { Together } from '../supervision/together.ts'
 import type { Chat } from './chat.ts'
 import type { CommandDesk } from './commands/command-desk.ts'
 import type { ConsoleLink } from './console-link.ts'
@@ -43,7 +43,7 @@ export interface ChannelParts<Own = unknown, Secret extends string = string> {
   feedView(item: FeedItem): { kind: string; status: string }
   /** The trace of the run that an item is about. */
   traceOf(item: FeedItem): Promise<TraceContext | undefined>
-  push: { subscriptions: PushSubscriptions; keys: () => VapidKeys }
+  push: { subscriptions: PushSubscriptions; keys: () => Promise<VapidKeys> }
   chat: ChatParts
   clock: Clock
   ids: Ids
@@ -68,9 +68,9 @@ export interface ChatParts {
   noteShown: NoteShown
   noteRefused: NoteRefused
   /** Signs what a chat service sends back to us, such as the values of buttons. */
-  secret: () => Uint8Array
+  secret: () => Promise<Uint8Array>
   /** Does work that no other process does under the same name at the same time. Null: there is no other one. */
-  alone: Together['alone'] | null
+  alone: Alone | null
   /** How requests leave this machine. `dispatcherFor` gives undici's for a proxy; null: there is none on the way. */
   outgoing: { fetch: typeof fetch; dispatcherFor(target: URL): Promise<Dispatcher | null> }
 }

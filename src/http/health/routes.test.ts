@@ -232,7 +232,9 @@ describe('server states', () => {
     state.advance('running')
     expect(await ask('/chat')).toEqual([200, undefined, null])
     expect(await ask('/comes-later')).toEqual([404, 'route_not_found', null])
-    server.server.serve([...routes, route('GET /comes-later', (_request, reply) => reply.json(200, 'now'))])
+    server.server.serve({
+      routes: [...routes, route('GET /comes-later', (_request, reply) => reply.json(200, 'now'))],
+    })
     expect(await ask('/comes-later')).toEqual([200, undefined, null])
     // The answer of the start is not cached.
     expect(await ask('/health')).toEqual([200, undefined, null])

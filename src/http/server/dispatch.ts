@@ -25,16 +25,22 @@ import { HttpRequest, type RequestContext } from './request.ts'
 import type { Match, Router } from './router.ts'
 import { originalUrl, parseTarget, pathOf, pathUnder, type Target } from './target.ts'
 
+/** What requests are answered with now. */
+export interface Answering {
+  router: Router
+  auth: Auth
+  usage: UsageLimits
+  onRefused: OnRefused
+}
+
 interface DispatchOptions {
-  router: () => Router
+  answering: () => Answering
   /** Comes before every path; see `readBasePath`. */
   basePath: string
   guard: Guard
-  auth: Auth
   /** Left out: no proxy says who people are. */
   proxyAuth?: ProxyAuth | undefined
   state: ServerState
-  usage: UsageLimits
   body: RequestContext['body']
   reply: ReplyServices
   log: Logger
@@ -42,7 +48,6 @@ interface DispatchOptions {
   clock: Clock
   ids: Ids
   onAnswer: (answer: Answer) => void
-  onRefused: OnRefused
 }
 
 /** A request that would have changed something, from somebody who may not do that. */
@@ -106,6 +111,7 @@ export class Exchange {
   readonly #response: ServerResponse
   readonly #via: Via
   readonly #options: DispatchOptions
+  readonly #answering: Answering
   readonly #bodies: BodyReaders
   readonly #method: string
   readonly #url: string
@@ -127,6 +133,7 @@ export class Exchange {
     this.#response = response
     this.#via = via
     this.#options = options
+    this.#answering = options.answering()
     this.#bodies = bodies
     this.#method = raw.method ?? ''
     this.#url = isMounted ? originalUrl(raw) : (raw.url ?? '')
@@ -205,7 +212,8 @@ export class Exchange {
 
   #serve({ route, params }: Match, { principal, isValid }: Access, path: string, sent: Target): Promise<void> {
     this.#principal = principal
-    const { guard, usage } = this.#options
+    const { guard } = this.#options
+    const { usage } = this.#answering
     // Browsers send the cookies of the proxy with requests of any page. A page that anybody may open has to stay reachable by a link.
     const isOfBrowser = principal.source === 'proxy' ? !mayBeOpened(route, this.#raw) : principal.isConsole
     if (isOfBrowser && this.#via !== 'ctl') guard.checkOwnPage(this.#raw)
@@ -245,9 +253,9 @@ export class Exchange {
   }
 
   #findRoute(path: string): Match {
-    const { router, state } = this.#options
+    const { state } = this.#options
     try {
-      return router().find(this.#method, path)
+      return this.#answering.router.find(this.#method, path)
     } catch (error) {
       // Most routes are added only when the server has started.
       throw state.current === 'initializing' ? unavailable(state) : error
@@ -255,17 +263,20 @@ export class Exchange {
   }
 
   #authenticate(match: Match, target: Target): Access | Promise<Access> {
+    const signed = signedAccess(match, this.#raw, target)
+    if (signed === null) return this.#identify(match, target)
+    return signed.then((access) => access ?? this.#identify(match, target))
+  }
+
+  #identify(match: Match, target: Target): Access | Promise<Access> {
     const { socket } = this.#raw
     const authorization = credentialOf(match.route, this.#raw, target)
-    return (
-      signedAccess(match, this.#raw, target) ??
-      this.#options.auth.authenticate(authorization, socket.remoteAddress ?? this.#via, match.route.role, {
-        isLocal: this.#via !== 'mounted' || isFromThisMachine(this.#raw),
-        needsToken: this.#via === 'ctl',
-        takesAnyKey: match.route.takesAnyKey === true,
-        proxied: this.#proxied(match.route),
-      })
-    )
+    return this.#answering.auth.authenticate(authorization, socket.remoteAddress ?? this.#via, match.route.role, {
+      isLocal: this.#via !== 'mounted' || isFromThisMachine(this.#raw),
+      needsToken: this.#via === 'ctl',
+      takesAnyKey: match.route.takesAnyKey === true,
+      proxied: this.#proxied(match.route),
+    })
   }
 
   #proxied({ role }: Route): Identity | null {
@@ -281,14 +292,14 @@ export class Exchange {
   }
 
   #answerOptions(path: string): void {
-    const { guard, router } = this.#options
+    const { guard } = this.#options
     const granted = guard.preflight(this.#raw)
     if (granted !== null) {
       this.reply.cors = [...this.reply.cors, ...granted]
       this.reply.empty(204)
       return
     }
-    const allow = router().methods(path)
+    const allow = this.#answering.router.methods(path)
     // Throws that there is no such route, with a hint.
     if (allow.length === 0) this.#findRoute(path)
     this.reply.empty(204, { Allow: allow.join(', ') })
@@ -311,10 +322,10 @@ export class Exchange {
   #noteRefused(failure: ServerError): void {
     if (this.#match === null || this.#match.route.method === 'GET' || !refusals.has(failure.code)) return
     const { route, params } = this.#match
-    const principal = this.#principal ?? this.#options.auth.whoWas(failure)
+    const principal = this.#principal ?? this.#answering.auth.whoWas(failure)
     const channel = this.#via === 'ctl' ? 'ctl' : 'http'
     const [sessionId = null, body = null] = [this.#notes.session_id, this.#request?.body]
-    this.#options.onRefused({ route, params, principal, channel, failure, sessionId, body })
+    this.#answering.onRefused({ route, params, principal, channel, failure, sessionId, body })
   }
 
   #close(): void {
@@ -347,10 +358,18 @@ export function correlationOf(header: string | string[] | undefined, ids: Ids): 
   return typeof header === 'string' && SAFE_ID.test(header) ? header : ids.uuid()
 }
 
-function signedAccess({ route, params }: Match, raw: IncomingMessage, { query }: Target): Access | null {
+/** Null, also later: the address has no signature. */
+function signedAccess(
+  { route, params }: Match,
+  raw: IncomingMessage,
+  { query }: Target,
+): Promise<Access | null> | null {
   if (route.signedOwner === undefined || raw.headers.authorization !== undefined) return null
-  const owner = route.signedOwner({ params, query: new URLSearchParams(query) })
-  return owner === null ? null : { principal: { owner, role: 'user', hasToken: false }, isValid: () => true }
+  return route
+    .signedOwner({ params, query: new URLSearchParams(query) })
+    .then((owner) =>
+      owner === null ? null : { principal: { owner, role: 'user', hasToken: false }, isValid: () => true },
+    )
 }
 
 /** Whether a link, or a person who types the address, may lead there. It shows something, and changes nothing. */

@@ -4,9 +4,9 @@ import { hash } from 'node:crypto'
 import type { Clock } from '../../domain/clock.ts'
 import type { SessionRecord } from '../../domain/session/session.ts'
 import type { SessionLog } from '../../log/session-log.ts'
+import type { Alone } from '../../replicas/create-alone.ts'
 import type { OutboxReads } from '../../store/ports/outbox.ts'
 import { createTurns } from '../../supervision/sessions/turns.ts'
-import type { Together } from '../../supervision/together.ts'
 import { sessionRoot } from './cards/session-root.ts'
 import type { SlackCalls } from './create-slack-api.ts'
 import type { PostUrgency } from './post-pace.ts'
@@ -45,7 +45,7 @@ interface ThreadDeps {
   log: Pick<SessionLog, 'commit'>
   looks: CardLooks
   /** Any process posts what agents say, so two may want to begin the same thread. Left out: there is only one. */
-  alone?: Together['alone']
+  alone?: Alone
   clock: Pick<Clock, 'now' | 'after'>
 }
 

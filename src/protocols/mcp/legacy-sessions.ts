@@ -84,6 +84,7 @@ const handshakeTooLong = (): ServerError =>
 
 export function createLegacySessions(options: LegacySessionsOptions): LegacySessions {
   const { clock, createServer, connections, onEnd, onError } = options
+  const others = connections?.others ?? null
   const limits = { ...DEFAULT_LIMITS, ...options.limits }
   const sessions = new Map<string, LegacySession>()
   const returning = new Map<string, Promise<LegacySession | null>>()
@@ -118,7 +119,7 @@ export function createLegacySessions(options: LegacySessionsOptions): LegacySess
     const events = createEventStore({
       currentPost: () => posts.getStore() ?? null,
       ...(connections === undefined ? {} : { keep: (n, message) => connections.keep(id, n, message) }),
-      ...(connections?.together === undefined ? {} : { least: clock.now }),
+      ...(others === null ? {} : { least: clock.now }),
     })
     const transport = new WebStandardStreamableHTTPServerTransport({
       sessionIdGenerator: () => id,
@@ -183,7 +184,7 @@ export function createLegacySessions(options: LegacySessionsOptions): LegacySess
     return coming
   }
 
-  connections?.together?.onForgotten((id) => {
+  others?.onForgotten((id) => {
     const session = sessions.get(id)
     if (session !== undefined) end(session)
   })
@@ -199,15 +200,14 @@ export function createLegacySessions(options: LegacySessionsOptions): LegacySess
       const known = sessions.get(of.id)
       if (known !== undefined && known.tokenId !== of.tokenId) return null
       const session = known ?? (await returned(of))
-      if (known !== undefined && opensStream && connections?.together !== undefined) await catchUp(known)
+      if (known !== undefined && opensStream && others !== null) await catchUp(known)
       if (session !== null) session.usedAt = clock.mono()
       return session
     },
     begin(of) {
-      const { together } = connections ?? {}
-      if (together !== undefined && openingOf(of) === null) throw handshakeTooLong()
+      if (others !== null && openingOf(of) === null) throw handshakeTooLong()
       return open(of, async (session) => {
-        if (session.opening !== null) await together?.opened(session.opening)
+        if (session.opening !== null) await others?.opened(session.opening)
         enter(session)
       })
     },

@@ -39,7 +39,7 @@ export function openEngineWithFiles(options: TestEngineOptions = {}) {
     log: silentLogger,
   })
   const attachments = createAttachments({ files: keeper, readable: async (file) => void (await read(file)) })
-  const keys = createFileKeys({ secret: () => Buffer.from('of these tests'), clock })
+  const keys = createFileKeys({ secret: async () => Buffer.from('of these tests'), clock })
   return {
     ...opened,
     keeper,

@@ -20,7 +20,7 @@ export async function openSubscriptions({ isLocalServer = true, others = ['ben']
       log,
       clock: createSystemClock(),
       operators,
-      keys() {
+      async keys() {
         keys ??= createVapidKeys()
         return keys
       },

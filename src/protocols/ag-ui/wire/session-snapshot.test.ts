@@ -59,7 +59,7 @@ async function snapshot(engine: ReturnType<typeof storing>, count: number, omit?
   return sessionSnapshot(engine, session(count), {
     timestamp: 7,
     makeRoom,
-    fileUrl: String,
+    fileUrls: async () => String,
     ...(omit === undefined ? {} : { omit }),
   })
 }

@@ -4,13 +4,14 @@ import type { SessionRecord } from '../../../domain/session/session.ts'
 import type { Engine } from '../../../engine/engine.ts'
 import { messagesSnapshot, SNAPSHOT_LIMIT, shownMessages } from '../../../engine/loop/messages-snapshot.ts'
 import type { Reply } from '../../../http/route.ts'
+import type { FileUrl } from '../../shared/request/file-links.ts'
 
 interface SnapshotOptions {
   timestamp: number
   /** Waits for memory before a large read. */
   makeRoom: Reply['makeRoom']
-  /** The address of a file for this reader. */
-  fileUrl: (fileId: string) => string
+  /** Asked for the addresses of files for this reader, if there are files. */
+  fileUrls: FileUrls
   /** Leaves out messages that the reader gets in another way. */
   omit?: (message: StoredMessage) => boolean
 }
@@ -28,7 +29,7 @@ const PAGE_CHARS = 64 * 1024
 export async function sessionSnapshot(
   store: Pick<Engine['messages'], 'page'>,
   session: SessionRecord,
-  { timestamp, makeRoom, fileUrl, omit = () => false }: SnapshotOptions,
+  { timestamp, makeRoom, fileUrls, omit = () => false }: SnapshotOptions,
 ): Promise<SessionSnapshot> {
   const pages: StoredMessage[][] = []
   let chars = 0
@@ -45,7 +46,7 @@ export async function sessionSnapshot(
   const messages = shownMessages(pages.flat()).filter((message) => !omit(message))
   const total = page.length > 0 ? session.messageCount : messages.length
   const event = messagesSnapshot(messages, total, timestamp)
-  return { event: withFileUrls(event, fileUrl), leaveRoom: leaveRoom ?? (() => {}) }
+  return { event: await withFileUrls(event, fileUrls), leaveRoom: leaveRoom ?? (() => {}) }
 }
 
 /** The approximate size in the snapshot. Calls and activities can be longer than the text. */
@@ -57,14 +58,22 @@ function charsOf({ content, toolCalls, activity, metadata, encryptedValue = '' }
 type Snapshot = RunEventOf<'MESSAGES_SNAPSHOT'>
 
 /** Clients cannot show a `file` source, and 0.x rejects the whole snapshot because of one. */
-export const withFileUrls = (snapshot: Snapshot, fileUrl: SnapshotOptions['fileUrl']): Snapshot => ({
-  ...snapshot,
-  messages: snapshot.messages.map((message) => messageWithUrls(message, fileUrl)),
-})
+export async function withFileUrls(snapshot: Snapshot, fileUrls: FileUrls): Promise<Snapshot> {
+  if (!snapshot.messages.some(hasFile)) return snapshot
+  const fileUrl = await fileUrls()
+  return { ...snapshot, messages: snapshot.messages.map((message) => messageWithUrls(message, fileUrl)) }
+}
+
+export type FileUrls = () => Promise<FileUrl>
 
 type Message = Snapshot['messages'][number]
 
-function messageWithUrls(message: Message, fileUrl: SnapshotOptions['fileUrl']): Message {
+const hasFile = (message: Message): boolean =>
+  message.role === 'user' &&
+  typeof message.content !== 'string' &&
+  message.content.some((part) => part.type !== 'text' && part.source.type === 'file')
+
+function messageWithUrls(message: Message, fileUrl: FileUrl): Message {
   if (message.role !== 'user' || typeof message.content === 'string') return message
   const content = message.content.map((part) => {
     if (part.type === 'text' || part.source.type !== 'file') return part

@@ -13,7 +13,7 @@ import type { Reader } from '../../shared/events/encode-events.ts'
 import { type EventReader, openEventStream } from '../../shared/events/open-event-stream.ts'
 import { beforeFirst, type StreamDeps, streamRun } from '../../shared/events/stream-events.ts'
 import type { FileLinks } from '../../shared/request/file-links.ts'
-import { sessionSnapshot, withFileUrls } from './session-snapshot.ts'
+import { type FileUrls, sessionSnapshot, withFileUrls } from './session-snapshot.ts'
 import { behindFirst } from './stream-warnings.ts'
 import { type Outcome, waitingOutcome, withWaitingCalls } from './waiting-calls.ts'
 
@@ -66,21 +66,21 @@ export async function showThread(deps: ShowThreadDeps, asked: ThreadRequest, ses
   const { request, reply, threadId, runId, reads, warnings = [] } = asked
   reply.note({ session_id: session.id })
   const makeRoom = (bytes: number) => reply.makeRoom(bytes)
-  const fileUrl = (id: string) => deps.links.urlOf(request, session.owner, id)
+  const fileUrls = () => deps.links.urlsFor(request, session.owner)
   const outcome = await waitingOutcome(deps, session)
   // Read last, so that a run that an answer has just continued is found.
   const active = await underWay(engine, session)
   if (active !== null) {
     const reader = await openEventStream(request, reply, reads)
     const { follow = engine.runs.follow } = asked
-    await followRuns(deps, { session, threadId, reader, makeRoom, fileUrl, warnings, follow }, active)
+    await followRuns(deps, { session, threadId, reader, makeRoom, fileUrls, warnings, follow }, active)
     return reader.stream.end()
   }
   const timestamp = clock.now()
   const { event: snapshot, leaveRoom } = await sessionSnapshot(engine.messages, session, {
     timestamp,
     makeRoom,
-    fileUrl,
+    fileUrls,
   })
   const { stream, encoder } = await openEventStream(request, reply, reads)
   const { state } = session
@@ -96,14 +96,14 @@ interface Followed {
   threadId: string
   reader: EventReader
   makeRoom: Reply['makeRoom']
-  fileUrl: (fileId: string) => string
+  fileUrls: FileUrls
   warnings: readonly RunEvent[]
   follow: Runs['follow']
 }
 
 async function followRuns(deps: ShowThreadDeps, followed: Followed, first: RunRecord): Promise<void> {
   const { engine, clock } = deps
-  const { session, threadId, reader, makeRoom, fileUrl } = followed
+  const { session, threadId, reader, makeRoom, fileUrls } = followed
   let warnings = followed.warnings
 
   /** Called when the run has begun. Before that its messages are not in the thread. */
@@ -111,7 +111,7 @@ async function followRuns(deps: ShowThreadDeps, followed: Followed, first: RunRe
     const timestamp = clock.now()
     const now = (await engine.sessions.find(session.owner, session.id)) ?? session
     const omit = toldByItsEvents(run)
-    const { event, leaveRoom } = await sessionSnapshot(engine.messages, now, { timestamp, makeRoom, fileUrl, omit })
+    const { event, leaveRoom } = await sessionSnapshot(engine.messages, now, { timestamp, makeRoom, fileUrls, omit })
     const parent = run.parentRunId === null ? {} : { parentRunId: run.parentRunId }
     // The stored RUN_STARTED holds the new messages, and a client would put them before the older messages of the snapshot.
     const started = {
@@ -132,7 +132,7 @@ async function followRuns(deps: ShowThreadDeps, followed: Followed, first: RunRe
   for (let run: RunRecord | null = first; run !== null; run = await nextOf(engine, session, run)) {
     const shown = run
     const follow: Runs['follow'] = (target, until) =>
-      behindFirst(withLinks(followed.follow(target, until), fileUrl), () => tellThread(shown), 'replaced')
+      behindFirst(withLinks(followed.follow(target, until), fileUrls), () => tellThread(shown), 'replaced')
     await streamRun(deps, run, beforeFirst(run), reader, follow)
     if (reader.signal.aborted) return
   }
@@ -141,11 +141,11 @@ async function followRuns(deps: ShowThreadDeps, followed: Followed, first: RunRe
 /** A run that continued after a crash has its own snapshot. As stored, it would remove the file addresses that this reader just got. */
 async function* withLinks(
   source: AsyncIterable<readonly Entry[]>,
-  fileUrl: Followed['fileUrl'],
+  fileUrls: FileUrls,
 ): AsyncGenerator<readonly Entry[]> {
-  const linked = (entry: Entry): Entry =>
-    isSnapshot(entry) ? { ...entry, data: JSON.stringify(withFileUrls(JSON.parse(entry.data), fileUrl)) } : entry
-  for await (const batch of source) yield batch.some(isSnapshot) ? batch.map(linked) : batch
+  const linked = async (entry: Entry): Promise<Entry> =>
+    isSnapshot(entry) ? { ...entry, data: JSON.stringify(await withFileUrls(JSON.parse(entry.data), fileUrls)) } : entry
+  for await (const batch of source) yield batch.some(isSnapshot) ? await Promise.all(batch.map(linked)) : batch
 }
 
 const isSnapshot = ({ kind, data }: Entry): boolean =>

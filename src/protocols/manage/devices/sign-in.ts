@@ -26,10 +26,9 @@ interface Shown {
 const purpose: ProofPurpose = { kind: 'sign_in' }
 
 export function createSignIn(deps: DeviceRoutesDeps): Route['handle'] {
-  const { codes, devices, proofs, audit, clock, publicUrl, together } = deps
+  const { codes, devices, proofs, audit, clock, publicUrl, counts } = deps
   const failures = createWindowCounter({
-    ...{ limit: WRONG_PER_MINUTE, windowMs: 60_000, clock },
-    ...together?.windows('failed sign-ins'),
+    ...{ kind: 'failed sign-ins', limit: WRONG_PER_MINUTE, windowMs: 60_000, clock, counts },
   })
 
   /** A right code or token passes although others wait: nobody can guess it. */

@@ -37,7 +37,7 @@ export async function openFiles({
     log: silentLogger,
     ...options,
   })
-  const keys = createFileKeys({ secret: () => Buffer.from('of these tests'), clock })
+  const keys = createFileKeys({ secret: async () => Buffer.from('of these tests'), clock })
   const server = await startServer({ routes: createFileRoutes({ files, keys }), auth })
   return {
     keys,
