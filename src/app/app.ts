@@ -176,6 +176,7 @@ async function startApp(
   const room = createByteBudget(READERS_BYTES, clock)
   const serverParts = { routes: early, tokens, state, metrics, telemetry, room, published }
   const { http, address, localAddress } = await openServer(options, prepared, serverParts, where, undo)
+  const port = address?.port ?? null
 
   const owner = ids.uuid()
   const logParts = { lock, owner, own: folders.shared, state, room, metrics, clock, ids }
@@ -258,10 +259,7 @@ async function startApp(
         base,
         agent: prepared.answering.definition.name,
       },
-      readStats: createReadStats(
-        { engine, store, http: http.stats, clock, replica, version, state, port: address?.port ?? null },
-        undo,
-      ),
+      readStats: createReadStats({ engine, store, http: http.stats, clock, replica, version, state, port }, undo),
     }),
     createRequirePassphrase(passphrase),
   )

@@ -39,7 +39,7 @@ export function createAtItsPlace({ place: own, board, calls }: PlaceDeps): AtIts
       if (place === undefined || isOfPlace(own, place)) return await work(...args)
       const there = (await board.listen(TOPIC)).find(({ said }) => said === place)
       if (there === undefined) throw nobodyThere(place)
-      const isThere = async () => (await board.listen(TOPIC)).some(({ replica }) => replica === there.replica)
+      const isThere = async () => (await board.listen(TOPIC)).map(({ replica }) => replica).includes(there.replica)
       const answered = await calls.ask(there.replica, what, args, WORK_MS, isThere)
       if (answered === null) throw nobodyThere(place)
       return answered.answer as Result

@@ -86,20 +86,17 @@ export function createOnlyReplica({ shared, owner }: Pick<ReplicaParts, 'shared'
   }
 }
 
-/** Changes of records that no other process sees: whoever keeps a copy reads it anew when a change is told. */
+/**
+ * Changes of records that no other process sees. Whoever changes something acts on it, so nobody else has to look; a copy is read anew
+ * when a change is told.
+ */
 export function createOwnChanges(): SharedChanges {
-  const watchers = new Map<string, Set<() => void>>()
   const copies = new Map<string, () => Promise<void>>()
   return {
     async tell(topic) {
-      for (const look of [...(watchers.get(topic) ?? [])]) look()
       await copies.get(topic)?.()
     },
-    watch(topic, look) {
-      const looks = watchers.get(topic) ?? new Set()
-      watchers.set(topic, looks.add(look))
-      return () => void looks.delete(look)
-    },
+    watch: () => () => {},
     keep(topic, read) {
       copies.set(topic, read)
       let isRead = false
