@@ -13,8 +13,9 @@ import type { AgentDefinition } from '../domain/agent/agent.ts'
 import { silentLogger } from '../domain/logger.ts'
 import { sameForEveryRisk } from '../domain/supervision/quorum.ts'
 import { testAgent } from '../engine/testing/open-engine.ts'
+import { createRecordFile } from '../http/auth/config-folder/record-file.ts'
 import { digestOf } from '../http/auth/tokens/token.ts'
-import { createTokenFile } from '../http/auth/tokens/token-file.ts'
+import { tokenFormat } from '../http/auth/tokens/token-rows.ts'
 import { createLogger } from '../http/logging/logger.ts'
 import { freePort } from '../http/testing/free-port.ts'
 import { collectLines, type LogLine } from '../http/testing/server-fixture.ts'
@@ -94,7 +95,7 @@ describe('a start that fails', () => {
   test('gives the data directory back', async () => {
     const dataDir = emptyFolder()
     const configDir = emptyFolder()
-    writeFileSync(createTokenFile({ configDir, dataDir, makeFolder }).path, 'no JSON', { mode: 0o600 })
+    writeFileSync(createRecordFile(tokenFormat, { configDir, dataDir, makeFolder }).path, 'no JSON', { mode: 0o600 })
     const app = await open(dataDir, {}, [agent], { configDir })
 
     await expect(app.listen()).rejects.toMatchObject({ code: 'config_invalid' })
@@ -240,9 +241,16 @@ describe('the tokens of an app', () => {
     expect((await start(beyond, { makeTokens: true })).madeToken).toMatch(/^qd_[\w-]{43}$/)
     const [dataDir, configDir] = [emptyFolder(), emptyFolder()]
     const stored = { name: '', user: 'ada', role: 'user', sha256: digestOf('a-token-that-is-stored') } as const
-    createTokenFile({ configDir, dataDir, makeFolder }).write([
-      { ...stored, id: 'one', created_at: new Date(0).toISOString() },
-    ])
+    createRecordFile(tokenFormat, { configDir, dataDir, makeFolder }).write(
+      [
+        {
+          key: 'one',
+          value: JSON.stringify({ ...stored, id: 'one', created_at: new Date(0).toISOString() }),
+          expiresAt: null,
+        },
+      ],
+      'one',
+    )
     expect((await start(beyond, { configDir }, dataDir)).tokens.current().length).toBe(1)
   })
 })

@@ -23,7 +23,6 @@ import { openAccess } from './open-access.ts'
 import { openLog } from './open-log.ts'
 import { openOutbox } from './open-outbox.ts'
 import { openOwnFolders } from './open-own-folders.ts'
-import { openReplicas } from './open-replicas.ts'
 import { openServer } from './open-server.ts'
 import { lockDataDir, lockReplicaFolder } from './open-store.ts'
 import { type Prepared, prepareApp } from './prepare-app.ts'
@@ -152,18 +151,17 @@ async function startApp(
     readerBudget: createByteBudget(READERS_BYTES, clock),
   }
   undo.defer(registerProcessMetrics(base.metrics))
-  const folders = { ...base, ...openOwnFolders({ ...options, dataDir }, prepared, undo) }
+  const folders = { ...base, ...(await openOwnFolders({ ...options, dataDir }, prepared, undo)) }
   const observed = { ...folders, telemetry: await startTelemetry(options, prepared, base.metrics, undo) }
   const listening = { ...observed, ...(await openServer(observed, where, undo)) }
   const stored = { ...listening, ...(await openLog(listening, undo)) }
-  const replicated = { ...stored, ...(await openReplicas(stored, undo)) }
-  const known = { ...replicated, ...(await openAccess(replicated)) }
+  const known = { ...stored, ...(await openAccess(stored)) }
   const telling = { ...known, ...(await openOutbox(known, undo)) }
   const working = { ...telling, services: await createServices(telling, undo) }
   serveChannels(working, undo)
   const tests = createTestRuns({ open: () => openTestEngine({ ...options, clock, strays: prepared.strays }), clock })
   const served = createServed({ ...working, tests }, undo)
-  const { http, state, team, store, signIn, tokens, madeToken, address, unlessDamaged } = working
+  const { http, state, replica, store, signIn, tokens, madeToken, address, unlessDamaged } = working
   const { engine, approvals, feed, mcp, elsewhere, janitor, keeper } = working.services
   await unlessDamaged(() => engine.recover())
   await unlessDamaged(() => elsewhere.recover())
@@ -202,7 +200,7 @@ async function startApp(
       await closing
       // A program that is used for a moment may stop before this has ended, and it reads the store.
       await Promise.race([recovering, sleep(clock, TELL_MS)])
-      team?.leave()
+      replica.leave()
       await everything.disposeAsync()
     },
   }

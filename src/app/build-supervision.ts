@@ -8,7 +8,6 @@ import type { Logger } from '../domain/logger.ts'
 import type { StepUp } from '../domain/supervision/step-up.ts'
 import type { Telemetry } from '../domain/telemetry.ts'
 import type { Feed } from '../engine/feed.ts'
-import type { Jobs } from '../engine/sessions/jobs.ts'
 import type { Tokens } from '../http/auth/tokens/tokens.ts'
 import type { SessionLog } from '../log/session-log.ts'
 import { createDeskTools, deskInstructions } from '../protocols/mcp/desk-tools.ts'
@@ -17,7 +16,6 @@ import type { McpDoor, McpDoorOptions } from '../protocols/mcp/mcp-door.ts'
 import { createOpenClients } from '../protocols/mcp/open-clients.ts'
 import { createRoomResource } from '../protocols/mcp/room-resource.ts'
 import { type SharedConnections, shareConnections } from '../protocols/mcp/share-connections.ts'
-import { createLocalShared } from '../store/local-shared.ts'
 import type { SessionReads } from '../store/ports/sessions.ts'
 import type { Store } from '../store/store.ts'
 import { type AgentsElsewhere, createAgentsElsewhere } from '../supervision/agents-elsewhere.ts'
@@ -26,7 +24,7 @@ import type { Nudge } from '../supervision/stalls/stalls.ts'
 import type { OwnFolders, Workspaces } from '../supervision/workspace/allowed-workspace.ts'
 import type { ProcessGroups } from '../tools/process/process-groups.ts'
 import { createSupervisedWork, type SupervisedWork } from './create-supervised-work.ts'
-import type { Replica } from './open-replica.ts'
+import type { StoreReplica } from './open-log.ts'
 import { serverPaths } from './server-paths.ts'
 
 export interface SupervisionParts {
@@ -37,7 +35,6 @@ export interface SupervisionParts {
   store: Store
   sessionLog: SessionLog
   feed: Feed
-  jobs: Jobs
   reach: Reach
   /** What needs a passkey. */
   stepUp: StepUp
@@ -45,8 +42,8 @@ export interface SupervisionParts {
   own: OwnFolders
   workspaces: Workspaces
   processes: ProcessGroups
-  /** What the processes on one store tell each other. Null: this is the only one. */
-  replica: Replica | null
+  /** This process among those on the store. */
+  replica: StoreReplica
   /** The URL that reaches this server from this machine. Null: it has no port. */
   localAddress: string | null
   telemetry: Telemetry
@@ -66,7 +63,7 @@ interface BuiltSupervision {
 
 /** What is opened here is closed by `undo`. */
 export function buildSupervision(parts: SupervisionParts, undo: AsyncDisposableStack): BuiltSupervision {
-  const { agents, settings, configFiles, store, sessionLog, feed, jobs, reach, own, workspaces, replica } = parts
+  const { agents, settings, configFiles, store, sessionLog, feed, reach, own, workspaces, replica } = parts
   const { stepUp, processes, tokens, localAddress, telemetry, clock, ids, log } = parts
   const ownPaths = serverPaths({ agents, settings, own, configFiles })
   const clients = createOpenClients()
@@ -81,9 +78,8 @@ export function buildSupervision(parts: SupervisionParts, undo: AsyncDisposableS
     settings: settings.supervision,
     workspaces,
     serverPaths: ownPaths,
-    shared: replica?.shared ?? createLocalShared(clock),
-    ...(replica === null ? {} : { together: replica }),
-    jobs,
+    replica,
+    jobs: replica.jobs,
     push: (nudge) => pushNudge(connections, store.sessions, nudge),
     reach,
     stepUp,

@@ -20,18 +20,18 @@ import { lastShownAnywhere, withTroublesElsewhere } from '../operators/heard-cha
 import { createPost } from '../operators/notice/post.ts'
 import { openReach } from '../operators/open-reach.ts'
 import type { OperatorChannel, OperatorDesk } from '../operators/operator.ts'
-import { createOutbox, noChanges, type Outbox } from '../operators/outbox.ts'
+import { createOutbox, type Outbox } from '../operators/outbox.ts'
 import { createShownFrom } from '../operators/shown-from.ts'
 import { openPushSubscriptions, type PushSubscriptions } from '../operators/web-push/subscriptions.ts'
 import type { VapidKeys } from '../operators/web-push/vapid.ts'
 import type { Connections } from '../outgoing/connections.ts'
 import { feedView } from '../protocols/manage/events/feed-view.ts'
+import type { Replica } from '../replicas/replica.ts'
 import type { Store } from '../store/store.ts'
 import { createReadDiff } from '../supervision/approvals/read-diff.ts'
 import type { Reach } from '../supervision/reach.ts'
 import { configuredOperators } from '../supervision/sessions/configured-operators.ts'
 import { createServiceHttp, MAX_BODY_BYTES, systemNetwork } from '../tools/http/service/service-http.ts'
-import type { Replica } from './open-replica.ts'
 
 interface OutboxParts {
   settings: ServerSettings
@@ -41,13 +41,12 @@ interface OutboxParts {
   connections: Connections
   credentials: ChannelCredentials
   /** The key pair for Web Push, made at its first use. */
-  pushKeys: () => VapidKeys
+  pushKeys: () => Promise<VapidKeys>
   /** Signs the values of buttons. */
-  secret: () => Uint8Array
+  secret: () => Promise<Uint8Array>
   link: ConsoleLink
   telemetry: Telemetry
-  /** What the processes on one store tell each other. Null: this is the only one. */
-  replica: Pick<Replica, 'changes' | 'board' | 'alone'> | null
+  replica: Pick<Replica, 'isShared' | 'changes' | 'board' | 'alone'>
   /** The terminal that the server runs in. Null: it runs in none. */
   terminal: Terminal | null
   program: ProgramWords
@@ -86,12 +85,12 @@ export async function openOutbox(parts: OutboxParts, undo: AsyncDisposableStack)
     keys: parts.pushKeys,
     isLocalServer: settings.loopback,
     logger: log,
-    changes: replica?.changes ?? noChanges,
+    changes: replica.changes,
   })
   const opened = await openChannels(parts, find, push, undo)
   const chat = opened.find((one) => one.chat !== null)?.chat ?? null
   const here = opened.flatMap((one) => one.channels).map((create) => create({ find }))
-  const channels = replica === null ? here : withTroublesElsewhere(here, replica.board)
+  const channels = withTroublesElsewhere(here, replica.board)
   const ownRoom = settings.supervision.slack.channelId
   const shownFrom = createShownFrom({ channels, ownRoom, find, session: (id) => store.sessions.get(id) })
   const shared = { channels, shownFrom, feed, store: store.outbox, log: sessionLog }
@@ -103,11 +102,11 @@ export async function openOutbox(parts: OutboxParts, undo: AsyncDisposableStack)
     },
     clock,
     logger: log,
-    changes: replica?.changes ?? noChanges,
+    changes: replica.changes,
   })
   undo.defer(() => outbox.close())
   push.watch(outbox.look)
-  const lastShownAt = replica === null ? outbox.lastShownAt : lastShownAnywhere(here, outbox, replica.board)
+  const lastShownAt = lastShownAnywhere(here, outbox, replica.board)
   return {
     feed,
     outbox,
@@ -166,7 +165,7 @@ function chatParts(parts: OutboxParts, find: OperatorDesk['find']): ChatParts {
     operators: configuredOperators(operators, escalation, operatorGroups),
     readDiff: createReadDiff(store),
     secret,
-    alone: replica?.alone ?? null,
+    alone: replica.isShared ? replica.alone : null,
     outgoing: {
       fetch: pool.fetch,
       dispatcherFor: async (target) => (pool.isProxied(target) ? (await pool.upstreamFor(target)).dispatcher : null),

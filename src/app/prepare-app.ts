@@ -24,7 +24,7 @@ import { createStrayErrors, type StrayErrors } from '../tools/function/stray-err
 import { createStartQueue, PATIENCE_MS } from '../tools/mcp/start-queue.ts'
 import { createProcessGroups, type ProcessGroups } from '../tools/process/process-groups.ts'
 import type { AppOptions } from './app-options.ts'
-import { createTeamClock, type TeamClock } from './team-clock.ts'
+import { createReplicaClock, type ReplicaClock } from './replica-clock.ts'
 
 export interface Prepared
   extends Pick<AppOptions, 'agents' | 'settings' | 'version' | 'log' | 'exit'>,
@@ -46,7 +46,7 @@ export interface Prepared
   tls: TlsPair | null
   guard: Guard
   strays: StrayErrors
-  clock: TeamClock
+  clock: ReplicaClock
   ids: Ids
   basePath: string
   /** Call it when the server has ended, or was never started. */
@@ -59,7 +59,7 @@ export async function prepareApp(options: AppOptions): Promise<Prepared> {
   const { operators, operatorGroups } = settings.supervision
   // Nobody here knows how many members a group has.
   refuseLargeQuorum(agents, operatorGroups.length > 0 ? Number.POSITIVE_INFINITY : operators.length)
-  const clock = createTeamClock(options.clock ?? createSystemClock())
+  const clock = createReplicaClock(options.clock ?? createSystemClock())
   const ids = createIds(clock.now)
   // What is opened here is closed in reverse order: at the app's end, or now if something is wrong.
   await using undo = new AsyncDisposableStack()

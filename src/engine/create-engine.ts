@@ -17,12 +17,12 @@ import type { Files } from './files-port.ts'
 import type { Gate } from './gate.ts'
 import { createTokenCorrection } from './loop/context-window.ts'
 import { chain, type Middleware } from './middleware/middleware.ts'
+import type { EngineReplicas } from './ports/replicas.ts'
 import type { Admit } from './ports/runs.ts'
 import type { AgentParts } from './run/run-scope.ts'
 import { createRunner } from './run/runner.ts'
 import { createStuckRuns } from './run/stuck-runs.ts'
 import { createSessions } from './sessions/create-sessions.ts'
-import { createLocalPresence, type Presence } from './sessions/presence.ts'
 import { createWaits } from './waits/create-waits.ts'
 import { createSyncedWaits } from './waits/synced-waits.ts'
 
@@ -39,21 +39,9 @@ export interface EngineOptions {
   gate: Gate
   /** Left out, attached files do not reach the model. */
   files?: Files
-  /** Left out, only the readers of this process count. */
-  presence?: Presence
-  /** Connects the engines of one store. Left out: this is the only one. */
-  wake?: Wake
-  /**
-   * No other process can use the store: runs of all other owners are taken over at once. False: the runs of an owner are taken
-   * over when its lease has run out.
-   */
-  isOnlyProcess: boolean
-  /** The name of this process among those that share the store. Left out: a new one. */
-  leaseOwner?: string
-  /** Whether no other process lives that could go on with the runs of this one. Left out: nobody knows. */
-  isAlone?: () => boolean
-  /** The names of the other processes that live, as far as this one knows. Left out: none. */
-  otherProcesses?: () => readonly string[]
+  /** Connects the engines of one store. */
+  wake: Wake
+  replicas: EngineReplicas
   /** Says whether a user may begin new work. Left out: everybody may. */
   admit?: Admit | undefined
   /** Who sends a message or an answer hears something within this time. Left out: when it is stored, or refused. */
@@ -73,11 +61,13 @@ export function createEngine(options: EngineOptions): Engine {
     options.agents.map((parts) => [parts.definition.name, { ...parts, correction: createTokenCorrection() }]),
   )
   const served = createServedAgents(agents)
-  const presence = options.presence ?? createLocalPresence(options.clock)
+  const { owner: leaseOwner, isOnlyProcess, isAlone, others: otherProcesses, presence } = options.replicas
   const files = options.files ?? null
   const { telemetry = noTelemetry } = options
   const stuck = createStuckRuns()
-  const shared = { ...options, agents, telemetry, middleware: chain(options.middleware ?? []), presence, files, stuck }
+  const middleware = chain(options.middleware ?? [])
+  const among = { leaseOwner, isOnlyProcess, isAlone, otherProcesses, presence }
+  const shared = { ...options, ...among, agents, telemetry, middleware, files, stuck }
   let runsStarted = 0
 
   const runner = createRunner({ ...shared, fileSource: files })

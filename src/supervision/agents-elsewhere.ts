@@ -12,7 +12,7 @@ import { openStatuses } from '../domain/supervision/supervision.ts'
 import type { Feed } from '../engine/feed.ts'
 import type { Jobs } from '../engine/sessions/jobs.ts'
 import type { SessionLog } from '../log/session-log.ts'
-import type { Shared } from '../store/ports/shared.ts'
+import type { Replica } from '../replicas/replica.ts'
 import type { Store } from '../store/store.ts'
 import { createElsewhereApprovals, type ElsewhereApprovals } from './approvals/decide-elsewhere.ts'
 import { createAcceptDiff } from './desk/accept-diff.ts'
@@ -49,7 +49,6 @@ import { createTakeStep, isSupervisedSession, type TakeStep } from './sessions/t
 import { createWhileWorking, type WhileWorking } from './sessions/while-working.ts'
 import { createStalls } from './stalls/create-stalls.ts'
 import type { PushNudge, Stalls } from './stalls/stalls.ts'
-import type { Together } from './together.ts'
 import type { Workspaces } from './workspace/allowed-workspace.ts'
 import { createGuardArguments } from './workspace/guard-arguments.ts'
 import { allowlistOf, protectedByPath } from './workspace-policy/judge-request.ts'
@@ -101,12 +100,9 @@ interface ElsewhereDeps {
   /** Whether a stream of this connection is open. Left out: none ever is. */
   isConnected?: (connectionId: string) => boolean
   reach: Reach
-  /** Left out: no other process uses the store. */
-  jobs?: Jobs
-  /** Small records. In memory where one process owns the store. */
-  shared: Pick<Shared, 'get' | 'list' | 'put' | 'take'>
-  /** Left out: no other process uses the store. */
-  together?: Together
+  jobs: Jobs
+  /** This process among those on the store. */
+  replica: Replica
   /** What needs a passkey. Left out: nobody has one. */
   stepUp?: StepUp
   /** The files of the workspaces. Left out: the real ones. */
@@ -124,8 +120,7 @@ const STOPS = 'The server is stopping. What waits here stays, and can be answere
 
 export function createAgentsElsewhere(deps: ElsewhereDeps): AgentsElsewhere {
   const { store, log, feed, clock, ids, logger, settings, workspaces, serverPaths, push, reach } = deps
-  const { isConnected = () => false, together } = deps
-  const withOthers = together === undefined ? {} : { together }
+  const { isConnected = () => false, jobs, replica } = deps
   const { quorum } = settings
   const maxOpen = { perOwner: settings.maxConcurrentSessions, total: settings.maxConcurrentSessionsTotal }
   const shared = { store, log, clock, ids, logger }
@@ -144,7 +139,7 @@ export function createAgentsElsewhere(deps: ElsewhereDeps): AgentsElsewhere {
   })
   const agentMaySetMode = settings.modes.agentMaySet
   const sessions = createSupervisedSessions({
-    ...{ ...shared, ...withOthers, takeStep, operators, workspaces, maxOpen, agentMaySetMode, isConnected },
+    ...{ ...shared, replica, takeStep, operators, workspaces, maxOpen, agentMaySetMode, isConnected },
     onMode: reach.modeChanged,
     onEnd: reach.tell,
   })
@@ -157,7 +152,7 @@ export function createAgentsElsewhere(deps: ElsewhereDeps): AgentsElsewhere {
     records,
     operators,
     push,
-    ...(deps.jobs === undefined ? {} : { jobs: deps.jobs }),
+    jobs,
     settings: { enabled, inactivityMs, escalationMs, maxRetries, defaultMessage: nudgeMessage },
   })
   const noteEscalations = createNoteEscalations({
@@ -212,10 +207,10 @@ export function createAgentsElsewhere(deps: ElsewhereDeps): AgentsElsewhere {
     timeouts: { promptSeconds: promptMs / 1_000, waitSeconds: (waitMs ?? 0) / 1_000 },
   }
   const askPermission = createAskPermission(asking)
-  const recoverApplies = createApplyRecovery({ store, takeStep, writer, logger, ...withOthers })
+  const recoverApplies = createApplyRecovery({ store, takeStep, writer, logger, place: replica.place })
   return {
     ...{ sessions, records, prompts, stalls, operators, takeStep, changes, whileWorking, approvals },
-    mcpConnections: createMcpConnections({ ...shared, takeStep, ...withOthers }),
+    mcpConnections: createMcpConnections({ ...shared, takeStep, replica }),
     desk: {
       ...createAskApproval(asking),
       ...createAcceptDiff({ ...asking, writer, whileWorking }),
@@ -226,7 +221,7 @@ export function createAgentsElsewhere(deps: ElsewhereDeps): AgentsElsewhere {
       ...createReports({ ...asking, stallsEnabled: enabled, reach }),
     },
     tryRequest: createTryRequest({ store, policies, limits, guard, confined: workspacePath }),
-    hooks: createHookDesk({ store, takeStep, askPermission, shared: deps.shared, ids, clock, logger }),
+    hooks: createHookDesk({ store, takeStep, askPermission, shared: replica.shared, ids, clock, logger }),
     async expire(wait) {
       if (wait.wait === 'approval') await approvals.expire(wait)
       else await prompts.expire(wait)

@@ -7,8 +7,10 @@ import type { Logger } from '../../src/domain/logger.ts'
 import { isTerminalText } from '../../src/domain/session/event.ts'
 import { createEngine } from '../../src/engine/create-engine.ts'
 import type { Engine } from '../../src/engine/engine.ts'
+import { onlyProcess } from '../../src/engine/ports/replicas.ts'
 import { createJanitor, type Janitor } from '../../src/engine/sessions/janitor.ts'
-import { createJobs } from '../../src/engine/sessions/jobs.ts'
+import { createJobs, createOwnJobs } from '../../src/engine/sessions/jobs.ts'
+import { createLocalPresence } from '../../src/engine/sessions/presence.ts'
 import { createSharedPresence } from '../../src/engine/sessions/shared-presence.ts'
 import { createNotifiedWake, type Notifications } from '../../src/log/notified-wake.ts'
 import { createSessionLog, type SessionLog } from '../../src/log/session-log.ts'
@@ -148,8 +150,8 @@ export function assemble(
     store,
     log,
     // Like the lock of a data directory: a life begins when the one before it has ended.
-    isOnlyProcess: sharing === null,
-    ...(replica === null ? {} : replica.engine),
+    wake,
+    replicas: replica?.engine ?? onlyProcess(ids.uuid(), createLocalPresence(clock)),
     clock,
     ids,
     logger,
@@ -163,7 +165,17 @@ export function assemble(
   const sessions = { ttlSeconds, retentionDays: 0 }
   const swept =
     elsewhere === null ? {} : { expireElsewhere: elsewhere.expire, sweepElsewhere: elsewhere.sessions.sweep }
-  const janitor = createJanitor({ engine, store, log, clock, logger, sessions, ...swept, ...replica?.janitor })
+  const alone = { jobs: createOwnJobs(clock), tidyReplicas: async () => {} }
+  const janitor = createJanitor({
+    engine,
+    store,
+    log,
+    clock,
+    logger,
+    sessions,
+    ...swept,
+    ...(replica?.janitor ?? alone),
+  })
   const close = async () => void (await replica?.close())
   return { process, engine, approvals, janitor, log, elsewhere, inner, showable, close }
 }
@@ -181,18 +193,17 @@ function createReplica(
   const notified = createNotifiedWake({ notifications, clock, replica, findOthers: () => rows.others(replica) })
   const wake = mutant?.wake?.(notified) ?? notified
   const isAlone = () => notified.isAlone
-  const otherProcesses = () => notified.others
   const shared = mutant?.shared?.(sharing.shared) ?? sharing.shared
   const presence = createSharedPresence({ rows, replica, clock, logger, isAlone })
   const world = { process, random: draw.fork('presence') }
   return {
     wake,
     engine: {
-      wake,
       presence: mutant?.presence?.(presence, world) ?? presence,
-      leaseOwner: replica,
+      owner: replica,
+      isOnlyProcess: false,
       isAlone,
-      otherProcesses,
+      others: () => notified.others,
     },
     janitor: {
       jobs: createJobs({ shared, owner: replica, clock, logger }),

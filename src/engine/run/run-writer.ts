@@ -73,7 +73,7 @@ interface RunWriterDeps {
   clock: Clock
   middleware: Middleware | null
   /** False: the store is a server of its own, which may be away for a while. A run waits for it, where the disk's failure ends it. */
-  isOnlyProcess?: boolean
+  isOnlyProcess: boolean
   /** Who hears that an end cannot be stored. Null: then `finish` throws, because nobody executes the run. */
   stuck: StuckRuns | null
 }
@@ -99,7 +99,7 @@ const NOTHING_TO_DO = Promise.resolve()
 
 /** `writtenUntil` is the last timestamp that an earlier owner of the run wrote. */
 export function createRunWriter(
-  { log, clock, middleware, isOnlyProcess = true, stuck }: RunWriterDeps,
+  { log, clock, middleware, isOnlyProcess, stuck }: RunWriterDeps,
   run: RunRecord,
   writtenUntil = run.startedAt ?? run.createdAt,
 ): RunWriter {

@@ -11,7 +11,7 @@ import type { Store } from '../../store/store.ts'
 import type { Engine } from '../engine.ts'
 import type { Files } from '../files-port.ts'
 import { createSteadyTime } from '../run/steady-time.ts'
-import { createOwnJobs, type Jobs } from './jobs.ts'
+import type { Jobs } from './jobs.ts'
 
 export interface Janitor {
   /** One round of everything that is due. */
@@ -36,10 +36,9 @@ export interface JanitorDeps {
   sweepElsewhere?: () => Promise<void>
   /** Removes what is left of sessions of agents elsewhere. */
   tidyElsewhere?: () => Promise<void>
-  /** Left out: no other process uses the store. */
-  jobs?: Jobs
+  jobs: Jobs
   /** Removes what dead processes left, once an hour. */
-  tidyReplicas?: () => Promise<void>
+  tidyReplicas: () => Promise<void>
   /** How long an uploaded file is kept if no message brings it. Left out: a day. */
   unsentFileSeconds?: number
 }
@@ -57,7 +56,7 @@ const WAITS_PER_SWEEP = 200
 
 export function createJanitor(deps: JanitorDeps): Janitor {
   const { engine, files = null, store, log, clock, logger, sessions, unsentFileSeconds = DAY_MS / 1_000 } = deps
-  const { jobs = createOwnJobs(clock) } = deps
+  const { jobs } = deps
   let stopTimer = () => {}
   let stopped = false
   let nextTidy = clock.mono()
@@ -150,7 +149,7 @@ export function createJanitor(deps: JanitorDeps): Janitor {
     })
     await jobs.onceIn(HOUR_MS, 'purge', async () => {
       await purge()
-      await deps.tidyReplicas?.()
+      await deps.tidyReplicas()
     })
     // Each process has folders of its own.
     if (clock.mono() >= nextTidy) {

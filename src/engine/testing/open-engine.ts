@@ -27,8 +27,9 @@ import { createEngine, type EngineOptions } from '../create-engine.ts'
 import { createFeed } from '../feed.ts'
 import type { Files } from '../files-port.ts'
 import type { Middleware } from '../middleware/middleware.ts'
+import type { EngineReplicas } from '../ports/replicas.ts'
 import type { AcceptedRun, StartRequest } from '../ports/runs.ts'
-import type { Presence } from '../sessions/presence.ts'
+import { createLocalPresence, type Presence } from '../sessions/presence.ts'
 
 export interface TestEngineOptions {
   operators?: Operators
@@ -58,7 +59,7 @@ export interface TestEngineOptions {
   /** Left out: yes. */
   isOnlyProcess?: boolean
   leaseOwner?: string
-  otherProcesses?: EngineOptions['otherProcesses']
+  otherProcesses?: EngineReplicas['others']
 }
 
 export const testAgent: AgentDefinition = {
@@ -121,7 +122,6 @@ export function openEngine(options: TestEngineOptions = {}) {
   const ids = createIds(clock.now)
   const store = options.store ?? openTestStore(options.path)
   const wake = options.wake ?? createLocalWake({ clock, pollMs: null })
-  const shared = { wake, ...(options.presence === undefined ? {} : { presence: options.presence }) }
   const log = createSessionLog({ store, clock, wake })
   const feed = createFeed({ store: store.feed, wake })
   const model =
@@ -156,10 +156,14 @@ export function openEngine(options: TestEngineOptions = {}) {
     gate: createGate(supervision),
     store,
     log,
-    ...shared,
-    isOnlyProcess: options.isOnlyProcess ?? true,
-    ...(options.leaseOwner === undefined ? {} : { leaseOwner: options.leaseOwner }),
-    ...(options.otherProcesses === undefined ? {} : { otherProcesses: options.otherProcesses }),
+    wake,
+    replicas: {
+      owner: options.leaseOwner ?? ids.uuid(),
+      isOnlyProcess: options.isOnlyProcess ?? true,
+      isAlone: () => options.isOnlyProcess ?? true,
+      others: options.otherProcesses ?? (() => []),
+      presence: options.presence ?? createLocalPresence(clock),
+    },
     clock,
     ids,
     logger,

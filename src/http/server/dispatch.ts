@@ -269,17 +269,20 @@ export class Exchange {
   }
 
   #authenticate(match: Match, target: Target): Access | Promise<Access> {
+    const signed = signedAccess(match, this.#raw, target)
+    if (signed === null) return this.#identify(match, target)
+    return signed.then((access) => access ?? this.#identify(match, target))
+  }
+
+  #identify(match: Match, target: Target): Access | Promise<Access> {
     const { socket } = this.#raw
     const authorization = credentialOf(match.route, this.#raw, target)
-    return (
-      signedAccess(match, this.#raw, target) ??
-      this.#answering.auth.authenticate(authorization, socket.remoteAddress ?? this.#via, match.route.role, {
-        isLocal: this.#via !== 'mounted' || isFromThisMachine(this.#raw),
-        needsToken: this.#via === 'ctl',
-        takesAnyKey: match.route.takesAnyKey === true,
-        proxied: this.#proxied(match.route),
-      })
-    )
+    return this.#answering.auth.authenticate(authorization, socket.remoteAddress ?? this.#via, match.route.role, {
+      isLocal: this.#via !== 'mounted' || isFromThisMachine(this.#raw),
+      needsToken: this.#via === 'ctl',
+      takesAnyKey: match.route.takesAnyKey === true,
+      proxied: this.#proxied(match.route),
+    })
   }
 
   #proxied({ role }: Route): Identity | null {
@@ -361,10 +364,18 @@ export function correlationOf(header: string | string[] | undefined, ids: Ids): 
   return typeof header === 'string' && SAFE_ID.test(header) ? header : ids.uuid()
 }
 
-function signedAccess({ route, params }: Match, raw: IncomingMessage, { query }: Target): Access | null {
+/** Null, also later: the address has no signature. */
+function signedAccess(
+  { route, params }: Match,
+  raw: IncomingMessage,
+  { query }: Target,
+): Promise<Access | null> | null {
   if (route.signedOwner === undefined || raw.headers.authorization !== undefined) return null
-  const owner = route.signedOwner({ params, query: new URLSearchParams(query) })
-  return owner === null ? null : { principal: { owner, role: 'user', hasToken: false }, isValid: () => true }
+  return route
+    .signedOwner({ params, query: new URLSearchParams(query) })
+    .then((owner) =>
+      owner === null ? null : { principal: { owner, role: 'user', hasToken: false }, isValid: () => true },
+    )
 }
 
 /** Whether a link, or a person who types the address, may lead there. It shows something, and changes nothing. */

@@ -10,9 +10,10 @@ import { ServerError } from '../../domain/errors.ts'
 import type { Ids } from '../../domain/ids.ts'
 import type { Logger } from '../../domain/logger.ts'
 import { noTelemetry, type Telemetry } from '../../domain/telemetry.ts'
+import { ownCounts, type SharedCounts } from '../../replicas/shared-counts.ts'
 import type { Auth } from '../auth/auth.ts'
 import type { ProxyAuth } from '../auth/identity/proxy-auth.ts'
-import { type CountTogether, createUsageLimits } from '../auth/usage-limits.ts'
+import { createUsageLimits } from '../auth/usage-limits.ts'
 import type { TempFolder } from '../body/temp-file.ts'
 import type { Metrics } from '../metrics/metrics.ts'
 import { registerHttpMetrics } from '../metrics/metrics.ts'
@@ -38,8 +39,7 @@ const { createServer } = process.getBuiltinModule('node:http')
 export interface Served {
   routes: readonly Route[]
   auth: Auth
-  /** Counts with the other processes on the same store. Null: there are none. */
-  together: CountTogether | null
+  counts: SharedCounts
   /** Hears of whoever may not do what they ask for. */
   onRefused: OnRefused
 }
@@ -127,18 +127,18 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   const stats = (): HttpStats => ({ connections: openConnections(), inWork: work.count, streams: streams.size })
   const onAnswer = registerHttpMetrics(options.metrics, stats, () => state.current)
   const doors = new Set(options.doors)
-  const answeringWith = ({ routes, auth, together, onRefused }: Served): Answering => ({
+  const answeringWith = ({ routes, auth, counts, onRefused }: Served): Answering => ({
     router: createRouter(routes, doors),
     auth,
     usage: createUsageLimits({
       postsPerMinute: limits.postsPerMinute,
       streams: limits.streamsPerUser,
       clock,
-      ...(together === null ? {} : { together }),
+      counts,
     }),
     onRefused,
   })
-  let served: Served = { routes: options.routes, auth: options.auth, together: null, onRefused() {} }
+  let served: Served = { routes: options.routes, auth: options.auth, counts: ownCounts, onRefused() {} }
   let answering = answeringWith(served)
   const dispatch = createDispatch({
     answering: () => answering,

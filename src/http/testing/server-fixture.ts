@@ -9,7 +9,8 @@ import { type Clock, createSystemClock } from '../../domain/clock.ts'
 import { createIds } from '../../domain/ids.ts'
 import type { LogFields, Logger } from '../../domain/logger.ts'
 import { type Door, doorNames } from '../../doors.ts'
-import { type AuthOptions, createAuth } from '../auth/auth.ts'
+import { ownCounts } from '../../replicas/shared-counts.ts'
+import { type Auth, type AuthOptions, createAuth } from '../auth/auth.ts'
 import { digestOf, type Token } from '../auth/tokens/token.ts'
 import { createTempFolder, type TempFolder } from '../body/temp-file.ts'
 import { createMetrics, type Metrics } from '../metrics/metrics.ts'
@@ -81,6 +82,22 @@ export interface TestServerOptions
   tempFolder?: TempFolder
 }
 
+/** Knows the tokens of these tests, and nobody else counts or makes any. */
+export const testAuth = (options: Partial<AuthOptions> & Pick<AuthOptions, 'clock'>): Auth =>
+  createAuth({
+    tokens: () => TOKENS,
+    devices: { current: () => [], used() {} },
+    oidc: null,
+    isSamePerson: (one, other) => one === other,
+    tokenRequired: false,
+    insecure: false,
+    failuresPerMinute: 10,
+    lookAgain: null,
+    isFresh: () => true,
+    counts: ownCounts,
+    ...options,
+  })
+
 /** Ends with `await using`. */
 export async function startServer(options: TestServerOptions): Promise<TestServer> {
   const clock = options.clock ?? createSystemClock()
@@ -93,7 +110,7 @@ export async function startServer(options: TestServerOptions): Promise<TestServe
   const tokenRequired = options.auth?.tokenRequired ?? false
   const server = createHttpServer({
     routes: options.routes,
-    auth: createAuth({ tokens: () => TOKENS, tokenRequired, clock, ...options.auth }),
+    auth: testAuth({ tokenRequired, clock, ...options.auth }),
     guard: createGuard({
       host: '127.0.0.1',
       loopbackOnly: true,

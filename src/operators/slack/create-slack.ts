@@ -9,9 +9,9 @@ import type { PersonRecord } from '../../domain/records/record.ts'
 import type { SessionRecord } from '../../domain/session/session.ts'
 import type { EscalationSettings } from '../../domain/settings/supervision-settings.ts'
 import type { SessionLog } from '../../log/session-log.ts'
+import type { Alone } from '../../replicas/create-alone.ts'
 import type { OutboxReads } from '../../store/ports/outbox.ts'
 import type { RecordView } from '../../supervision/records/record-view.ts'
-import type { Together } from '../../supervision/together.ts'
 import type { Chat } from '../chat.ts'
 import { roomOf } from '../shown-from.ts'
 import { plainText } from './answers/payloads.ts'
@@ -55,7 +55,7 @@ export interface SlackDeps {
   outbox: Pick<OutboxReads, 'note' | 'notes' | 'deliveries'>
   log: Pick<SessionLog, 'commit'>
   /** Does work that no other process does under the same name at the same time. Null: there is no other one. */
-  alone: Together['alone'] | null
+  alone: Alone | null
   buttons: ButtonValues
   /** How requests leave this machine. `dispatcher` is undici's, for a proxy; null: there is none between Slack and us. */
   outgoing: { fetch: typeof fetch; dispatcher: SocketModeDispatcher | null }

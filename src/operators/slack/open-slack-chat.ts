@@ -36,7 +36,7 @@ export async function openSlackChat(parts: SlackParts): Promise<OpenedChannels> 
   }
   const shared = {
     operators: slackPeople(supervision.operators),
-    buttons: createButtonValues(chat.secret()),
+    buttons: createButtonValues(await chat.secret()),
     desk,
   }
   const opened = openSlack({

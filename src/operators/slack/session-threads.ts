@@ -4,9 +4,9 @@ import { hash } from 'node:crypto'
 import type { Clock } from '../../domain/clock.ts'
 import type { SessionRecord, SessionStatus } from '../../domain/session/session.ts'
 import type { SessionLog } from '../../log/session-log.ts'
+import type { Alone } from '../../replicas/create-alone.ts'
 import type { OutboxReads } from '../../store/ports/outbox.ts'
 import { createTurns } from '../../supervision/sessions/turns.ts'
-import type { Together } from '../../supervision/together.ts'
 import { bold, code, emoji, line, quote, rich, type SlackMessage } from './cards/blocks.ts'
 import { type CardLook, type CardSession, checklist, headline, notifiedHeadline } from './cards/card.ts'
 import { consoleLine } from './cards/render-card.ts'
@@ -48,7 +48,7 @@ interface ThreadDeps {
   log: Pick<SessionLog, 'commit'>
   looks: CardLooks
   /** Any process posts what agents say, so two may want to begin the same thread. Null: there is only one. */
-  alone: Together['alone'] | null
+  alone: Alone | null
   clock: Pick<Clock, 'now' | 'after'>
 }
 

@@ -23,7 +23,7 @@ import type { VapidKeys } from './vapid.ts'
 
 export interface PushSubscriptions {
   /** Our public key: what a browser needs to subscribe. */
-  publicKey(): string
+  publicKey(): Promise<string>
   of(person: string): readonly PushSubscription[]
   /** Those of the caller. Throws `forbidden` for somebody whom the settings do not name as an operator. */
   list(by: Caller): Promise<readonly PushSubscription[]>
@@ -45,7 +45,7 @@ interface SubscriptionsDeps {
   clock: Clock
   operators: readonly OperatorSettings[]
   /** Called when somebody subscribes, or has. */
-  keys: () => VapidKeys
+  keys: () => Promise<VapidKeys>
   /** Whether only this machine can reach the server. */
   isLocalServer: boolean
   logger: Logger
@@ -97,7 +97,7 @@ export async function openPushSubscriptions(deps: SubscriptionsDeps): Promise<Pu
     const found = new Map<string, PushSubscription>()
     for (const { channel, key, value } of await store.notes(pushChannel(person))) {
       const { data: note } = NoteSchema.safeParse(parsed(value))
-      if (note?.for_key === keys().publicKey) {
+      if (note?.for_key === (await keys()).publicKey) {
         const { endpoint, label, created_at: createdAt } = note
         const id = key.slice(PREFIX.length)
         found.set(id, { id, person, label, createdAt, endpoint, keys: note.keys })
@@ -126,7 +126,7 @@ export async function openPushSubscriptions(deps: SubscriptionsDeps): Promise<Pu
   }
 
   async function put({ id, person, label, createdAt, endpoint, keys: browser }: PushSubscription): Promise<void> {
-    const note = { endpoint, keys: browser, label, created_at: createdAt, for_key: keys().publicKey }
+    const note = { endpoint, keys: browser, label, created_at: createdAt, for_key: (await keys()).publicKey }
     const [channel, key, value] = [pushChannel(person), `${PREFIX}${id}`, JSON.stringify(note)]
     await log.commit({ type: 'note_for_channel', channel, key, session: null, value, at: clock.now() })
   }
@@ -138,7 +138,7 @@ export async function openPushSubscriptions(deps: SubscriptionsDeps): Promise<Pu
   }
 
   return {
-    publicKey: () => keys().publicKey,
+    publicKey: async () => (await keys()).publicKey,
     of: (person) => [...ofPerson(person).values()],
     list: (by) =>
       inTurn(async () => {

@@ -82,6 +82,7 @@ const handshakeTooLong = (): ServerError =>
 
 export function createLegacySessions(options: LegacySessionsOptions): LegacySessions {
   const { clock, createServer, connections, onEnd, onError, limits } = options
+  const { others } = connections
   const sessions = new Map<string, LegacySession>()
   const returning = new Map<string, Promise<LegacySession | null>>()
   const posts = new AsyncLocalStorage<Post | null>()
@@ -115,7 +116,7 @@ export function createLegacySessions(options: LegacySessionsOptions): LegacySess
     const events = createEventStore({
       currentPost: () => posts.getStore() ?? null,
       keep: (n, message) => connections.keep(id, n, message),
-      least: connections.together === undefined ? () => 0 : clock.now,
+      least: others === null ? () => 0 : clock.now,
       limits: usualEventLimits,
     })
     const transport = new WebStandardStreamableHTTPServerTransport({
@@ -181,7 +182,7 @@ export function createLegacySessions(options: LegacySessionsOptions): LegacySess
     return coming
   }
 
-  connections.together?.onForgotten((id) => {
+  others?.onForgotten((id) => {
     const session = sessions.get(id)
     if (session !== undefined) end(session)
   })
@@ -197,15 +198,14 @@ export function createLegacySessions(options: LegacySessionsOptions): LegacySess
       const known = sessions.get(of.id)
       if (known !== undefined && known.tokenId !== of.tokenId) return null
       const session = known ?? (await returned(of))
-      if (known !== undefined && opensStream && connections.together !== undefined) await catchUp(known)
+      if (known !== undefined && opensStream && others !== null) await catchUp(known)
       if (session !== null) session.usedAt = clock.mono()
       return session
     },
     begin(of) {
-      const { together } = connections
-      if (together !== undefined && openingOf(of) === null) throw handshakeTooLong()
+      if (others !== null && openingOf(of) === null) throw handshakeTooLong()
       return open(of, async (session) => {
-        if (session.opening !== null) await together?.opened(session.opening)
+        if (session.opening !== null) await others?.opened(session.opening)
         enter(session)
       })
     },

@@ -44,7 +44,7 @@ export function openEngineWithFiles(options: TestEngineOptions = {}) {
     readable: async (file) => void (await read(file)),
     fetchFile: null,
   })
-  const keys = createFileKeys({ secret: () => Buffer.from('of these tests'), clock })
+  const keys = createFileKeys({ secret: async () => Buffer.from('of these tests'), clock })
   return {
     ...opened,
     keeper,

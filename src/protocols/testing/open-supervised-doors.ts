@@ -12,7 +12,9 @@ import { silentLogger } from '../../domain/logger.ts'
 import type { SupervisionSettings } from '../../domain/settings/supervision-settings.ts'
 import { ONE_PERSON } from '../../domain/supervision/quorum.ts'
 import { testOperator } from '../../domain/testing/test-operator.ts'
+import { createOwnJobs } from '../../engine/sessions/jobs.ts'
 import type { openEngine, TestEngineOptions } from '../../engine/testing/open-engine.ts'
+import { createOnlyReplica, type Replica } from '../../replicas/replica.ts'
 import { createLocalShared } from '../../store/local-shared.ts'
 import { openTestStore } from '../../store/sqlite/testing/open-test-store.ts'
 import { type AgentsElsewhere, createAgentsElsewhere } from '../../supervision/agents-elsewhere.ts'
@@ -31,7 +33,6 @@ import { createSpawner } from '../../supervision/spawn/create-spawner.ts'
 import type { Nudge } from '../../supervision/stalls/stalls.ts'
 import { noReach } from '../../supervision/testing/no-reach.ts'
 import { agentIn, callOf, everywhere } from '../../supervision/testing/open-desk.ts'
-import type { Together } from '../../supervision/together.ts'
 import { createProcessGroups } from '../../tools/process/process-groups.ts'
 import { createAgentRoutes } from '../agent/routes.ts'
 import { createChatRoutes } from '../chat/routes.ts'
@@ -91,6 +92,7 @@ function workOf(elsewhere: AgentsElsewhere, { store, log, clock, ids }: WorkDeps
       tokens: { mint: async () => ({ id: 'minted', token: 'secret' }), revoke: async () => {} },
       mcpUrl: () => 'http://127.0.0.1:1/mcp',
       tell() {},
+      place: null,
       records: createChildRecords(folder),
     }),
     purge: createPurgeSupervised({ store, log, clock, retentionDays: 30 }),
@@ -99,7 +101,7 @@ function workOf(elsewhere: AgentsElsewhere, { store, log, clock, ids }: WorkDeps
 
 /** Agents belong to `local_user`, whose operator is `asOperator`. Ends with `await using`. */
 export async function openSupervisedDoors(
-  options: TestEngineOptions & { together?: Together; isConnected?: (connectionId: string) => boolean } = {},
+  options: TestEngineOptions & { replica?: Replica; isConnected?: (connectionId: string) => boolean } = {},
 ) {
   let leap = 0
   const real = createSystemClock()
@@ -114,8 +116,8 @@ export async function openSupervisedDoors(
       ...{ store, log, feed, clock, ids, settings, logger: silentLogger },
       workspaces: everywhere,
       serverPaths: [],
-      shared: options.together?.shared ?? createLocalShared(clock),
-      ...(options.together === undefined ? {} : { together: options.together }),
+      replica: options.replica ?? createOnlyReplica({ shared: createLocalShared(clock), owner: ids.uuid() }),
+      jobs: createOwnJobs(clock),
       reach: { ...noReach, tell: note, tellNow: note },
       isConnected: (connectionId) => options.isConnected?.(connectionId) ?? false,
       push: async (nudge) => {

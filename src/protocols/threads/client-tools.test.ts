@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { type Clock, createSystemClock } from '../../domain/clock.ts'
 import { silentLogger } from '../../domain/logger.ts'
 import { createJanitor } from '../../engine/sessions/janitor.ts'
+import { createOwnJobs } from '../../engine/sessions/jobs.ts'
 import { scripted, type TestEngineOptions, testAgent, testTool } from '../../engine/testing/open-engine.ts'
 import { until } from '../../http/testing/server-fixture.ts'
 import type { Model, ModelRequest } from '../../models/model.ts'
@@ -344,7 +345,10 @@ describe('a reader of work that waits for the client', () => {
     const clock = { ...system, now: () => system.now() + later, mono: () => system.mono() + later }
     await using doors = await open({ clock })
     const { engine, store, log } = doors
-    const janitor = createJanitor({ engine, store, log, clock, logger: silentLogger, sessions: testAgent.sessions })
+    const janitor = createJanitor({
+      ...{ engine, store, log, clock, logger: silentLogger, sessions: testAgent.sessions },
+      ...{ jobs: createOwnJobs(clock), tidyReplicas: async () => {} },
+    })
     const reader = await go(doors)
     const { asked } = await untilAsked(reader)
     await reader.close()

@@ -8,9 +8,11 @@ import { type Logger, silentLogger } from '../../domain/logger.ts'
 import type { Quorum } from '../../domain/supervision/quorum.ts'
 import type { StepUp } from '../../domain/supervision/step-up.ts'
 import { createFeed } from '../../engine/feed.ts'
+import { createOwnJobs } from '../../engine/sessions/jobs.ts'
 import { createSessionLog } from '../../log/session-log.ts'
 import { createLocalWake } from '../../log/wake.ts'
 import { createManualClock, type ManualClock } from '../../models/testing/manual-clock.ts'
+import { createOnlyReplica } from '../../replicas/replica.ts'
 import { createLocalShared } from '../../store/local-shared.ts'
 import { openTestStore } from '../../store/sqlite/testing/open-test-store.ts'
 import type { Store } from '../../store/store.ts'
@@ -100,7 +102,10 @@ export function openDesk(options: DeskOptions = {}) {
   const feed = createFeed({ store: store.feed, wake })
   const changes = createRecordChanges({ feed, clock, logger })
   const takeStep = createTakeStep({ store, log, clock, ids, logger, maxOpen })
+  const replica = createOnlyReplica({ shared: createLocalShared(clock), owner: ids.uuid() })
+  const jobs = createOwnJobs(clock)
   const sessions = createSupervisedSessions({
+    replica,
     ...{ store, log, takeStep, operators, clock, ids, logger, maxOpen },
     agentMaySetMode: options.agentMaySetMode ?? true,
     workspaces: options.workspaces ?? everywhere,
@@ -153,9 +158,12 @@ export function openDesk(options: DeskOptions = {}) {
   })
 
   /** Everything that a part of the desk may need. */
-  const parts = { store, log, feed, changes, takeStep, sessions, operators, answerCall, waitFor, clock, ids, logger }
+  const parts = {
+    ...{ store, log, feed, changes, takeStep, sessions, operators, answerCall, waitFor, clock, ids, logger },
+    ...{ jobs, place: null },
+  }
 
-  const hookDesk = { store, takeStep, askPermission, shared: createLocalShared(clock), ids, clock, logger }
+  const hookDesk = { store, takeStep, askPermission, shared: replica.shared, ids, clock, logger }
   /** The second one is that of another server on the same store. */
   const hookDesks = { hooks: createHookDesk(hookDesk), otherHooks: createHookDesk(hookDesk) }
 
@@ -170,7 +178,7 @@ export function openDesk(options: DeskOptions = {}) {
     told,
     ...hookDesks,
     noteShown: createNoteShown({ waits: store.waits, log, clock }),
-    recoverApplies: createApplyRecovery({ store, takeStep, writer, logger }),
+    recoverApplies: createApplyRecovery({ store, takeStep, writer, logger, place: null }),
     /** The records of all sessions that want something of a person, newest first. */
     waiting: () => store.waits.list({ isWaiting: true, limit: 100 }),
     /** The next record that waits for a person. */

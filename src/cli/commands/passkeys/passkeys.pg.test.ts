@@ -3,7 +3,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { openTestDatabase } from '../../../../test/postgres/test-database.ts'
 import { createSystemClock } from '../../../domain/clock.ts'
 import { silentLogger } from '../../../domain/logger.ts'
-import { createSharedPasskeys } from '../../../http/auth/console/shared-passkeys.ts'
+import { createPasskeys } from '../../../http/auth/console/passkeys.ts'
 import { createPostgresStore } from '../../../store/postgres/postgres-store.ts'
 import { main } from '../../main.ts'
 import { tempFolder } from '../../testing/temp-folder.ts'
@@ -14,7 +14,7 @@ test('a lost passkey is removed in the database that the servers share', async (
   onTestFinished(drop)
   const store = await createPostgresStore({ url, clock: createSystemClock(), log: silentLogger })
   onTestFinished(() => store.close())
-  const passkeys = createSharedPasskeys(store.shared)
+  const passkeys = createPasskeys(store.shared)
   await passkeys.add({
     ...{
       id: 'k1',

@@ -5,11 +5,8 @@ import { createSharedChanges } from '../../../replicas/shared-changes.ts'
 import { createLocalShared } from '../../../store/local-shared.ts'
 import type { Shared } from '../../../store/ports/shared.ts'
 import { createManualClock, type ManualClock, whileTimePasses } from '../../testing/server-fixture.ts'
-import { fileKeySecret } from '../config-folder/file-key-secret.ts'
-import { openSharedSecret } from '../config-folder/shared-secret.ts'
-import type { Passkey } from './passkeys.ts'
-import { openSharedDevices } from './shared-devices.ts'
-import { createSharedPasskeys } from './shared-passkeys.ts'
+import { openDevices } from './devices.ts'
+import { createPasskeys, type Passkey } from './passkeys.ts'
 
 const HOUR = 3_600_000
 const ada = { user: 'ada', label: 'laptop', isKept: false, isVouched: false }
@@ -24,7 +21,7 @@ async function pass(clock: ManualClock, ms: number): Promise<void> {
 
 async function openReplica(clock: ManualClock, shared: Shared, owner: string) {
   const changes = createSharedChanges({ shared, owner, clock, logger: silentLogger })
-  const devices = await openSharedDevices({ shared, changes, clock, ids: createIds(clock.now), log: silentLogger })
+  const devices = await openDevices({ shared, changes, clock, ids: createIds(clock.now), log: silentLogger })
   onTestFinished(() => changes.close())
   return devices
 }
@@ -104,7 +101,7 @@ test('a record that cannot be read signs nobody in, and the others stay', async 
 
 test('a passkey that was added at one replica counts at once at the other, and each use counts once', async () => {
   const shared = createLocalShared(createManualClock())
-  const [a, b] = [createSharedPasskeys(shared), createSharedPasskeys(shared)]
+  const [a, b] = [createPasskeys(shared), createPasskeys(shared)]
   const passkey: Passkey = {
     ...{ id: 'one', user: 'ada', label: 'Laptop', rpId: 'localhost', credentialId: 'Y3JlZA', publicKey: 'a2V5' },
     ...{ counter: 0, transports: ['internal'], createdAt: 1_800_000_000_000, lastUsedAt: null },
@@ -125,14 +122,5 @@ test('a passkey that cannot be read ends what needs one, because without it noth
   const shared = createLocalShared(createManualClock())
   await shared.put({ kind: 'passkey', key: 'x', value: '{}', version: 0, expiresAt: null })
 
-  await expect(createSharedPasskeys(shared).list()).rejects.toMatchObject({ code: 'config_invalid' })
-})
-
-test('a secret is made once, however many replicas start at the same time', async () => {
-  const shared = createLocalShared(createManualClock())
-  const secrets = await Promise.all([1, 2, 3].map(() => openSharedSecret(shared, fileKeySecret)))
-  expect(new Set(secrets.map(({ files }) => files)).size).toBe(1)
-
-  await shared.put({ kind: 'secret', key: 'keys', value: 'x', version: null, expiresAt: null })
-  await expect(openSharedSecret(shared, fileKeySecret)).rejects.toMatchObject({ code: 'config_invalid' })
+  await expect(createPasskeys(shared).list()).rejects.toMatchObject({ code: 'config_invalid' })
 })

@@ -123,8 +123,8 @@ function senderOf(user: unknown, room: unknown, teams: Sender['teams']): Sender 
   return userId === null || roomId === null ? null : { user: userId, room: roomId, teams }
 }
 
-/** A workspace that a payload names, if it does. One that is no id is named too, and is never ours. */
-const named = (team: unknown): (string | null)[] => (team === undefined || team === null ? [] : [idOf(team)])
+/** The Slack workspace that a payload names, if any. What is not an id becomes null, which `Guard.check` never takes for ours. */
+const named = (id: unknown): (string | null)[] => (id === undefined || id === null ? [] : [idOf(id)])
 
 const recordOf = (value: unknown): Record<string, unknown> => (isRecord(value) ? value : {})
 const textOf = (value: unknown, most: number): string | null =>

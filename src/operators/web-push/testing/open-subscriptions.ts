@@ -21,7 +21,7 @@ export async function openSubscriptions({ isLocalServer = true, others = ['ben']
       log,
       clock: createSystemClock(),
       operators,
-      keys() {
+      async keys() {
         keys ??= createVapidKeys()
         return keys
       },

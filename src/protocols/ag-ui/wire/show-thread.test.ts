@@ -63,7 +63,7 @@ async function snapshot(
   return sessionSnapshot(engine, session(count), {
     timestamp: 7,
     makeRoom,
-    fileUrl: String,
+    fileUrls: async () => String,
     omit,
   })
 }

@@ -8,9 +8,9 @@ import type { Devices } from '../../../http/auth/console/devices.ts'
 import type { Passkeys } from '../../../http/auth/console/passkeys.ts'
 import type { Proofs } from '../../../http/auth/console/proofs.ts'
 import type { WriteAudit } from '../../../http/auth/tokens/tokens.ts'
-import type { CountTogether } from '../../../http/auth/usage-limits.ts'
 import { answer } from '../../../http/describe-answer.ts'
 import type { Route } from '../../../http/route.ts'
+import type { SharedCounts } from '../../../replicas/shared-counts.ts'
 import type { Operators } from '../../../supervision/sessions/may-command.ts'
 import { createDeviceHandlers } from './device-handlers.ts'
 import { createPasskeyHandlers } from './passkey-handlers.ts'
@@ -54,8 +54,8 @@ export interface DeviceRoutesDeps extends ConsoleSignIn {
     operators: readonly string[]
   }
   clock: Clock
-  /** Counts wrong codes with the other processes on the same store. Null: there are none. */
-  together: Pick<CountTogether, 'windows'> | null
+  /** Of wrong codes. */
+  counts: Pick<SharedCounts, 'add'>
 }
 
 const tag = 'Console sign-in'

@@ -25,12 +25,13 @@ interface Shown {
 const purpose: ProofPurpose = { kind: 'sign_in' }
 
 export function createSignIn(deps: DeviceRoutesDeps): Route['handle'] {
-  const { codes, devices, proofs, audit, clock, publicUrl, together } = deps
+  const { codes, devices, proofs, audit, clock, publicUrl, counts } = deps
   const failures = createWindowCounter({
+    kind: 'failed sign-ins',
     limit: WRONG_PER_MINUTE,
     windowMs: 60_000,
     clock,
-    ...together?.windows('failed sign-ins'),
+    counts,
   })
 
   /** A right code or token passes although others wait: nobody can guess it. */

@@ -86,7 +86,12 @@ const failing = (name: string, error: Error): McpTool => ({
 })
 
 /** Nothing outlives the door. */
-const noConnections: McpConnections = { find: async () => null, keep: async () => {}, forget: async () => {} }
+const noConnections: McpConnections = {
+  find: async () => null,
+  keep: async () => {},
+  forget: async () => {},
+  others: null,
+}
 
 export interface DoorSetUp {
   door?: Partial<Omit<McpDoorOptions, 'limits'>> & { limits?: Partial<SessionLimits> }

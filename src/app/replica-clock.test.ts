@@ -4,14 +4,14 @@ import { type LogLine, recordingLogger } from '../domain/testing/recording-logge
 import { createManualClock } from '../models/testing/manual-clock.ts'
 import { createDatabaseTime } from '../store/postgres/connection/database-time.ts'
 import type { Sql } from '../store/postgres/sql.ts'
-import { createTeamClock } from './team-clock.ts'
+import { createReplicaClock } from './replica-clock.ts'
 
 /** A machine and a database, each with a clock that is set by hand. */
 function openTeam() {
   const running = createManualClock(1_000_000)
   const state = { machine: 0, database: 0, isAway: false, asked: 0 }
   const own: Clock = { ...running, now: () => running.now() + state.machine }
-  const clock = createTeamClock(own)
+  const clock = createReplicaClock(own)
   const reads: Sql = {
     async rows<Row extends readonly unknown[]>() {
       state.asked += 1

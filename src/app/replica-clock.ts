@@ -6,7 +6,7 @@ import type { Logger } from '../domain/logger.ts'
  * writes has not expired, or lies in the future, for another one whose clock differs. From then on nobody notices when the clock of
  * this machine is set.
  */
-export interface TeamClock extends Clock {
+export interface ReplicaClock extends Clock {
   /**
    * `lead` says how far the database's time is ahead of monotonic time. It is asked every second, and must be cheap, unless `again`
    * says that its last answer may be wrong. `machine` is the same for the clock of this machine. The returned function ends it.
@@ -20,7 +20,7 @@ const SMALL_MS = 1_000
 /** Monotonic time stands still while the machine sleeps. Then wall time has jumped afterwards, as if it had been set. */
 const JUMP_MS = 250
 
-export function createTeamClock(own: Clock): TeamClock {
+export function createReplicaClock(own: Clock): ReplicaClock {
   /** How far wall time is ahead of monotonic time. Null: as this machine says. */
   let lead: number | null = null
 
