@@ -3,6 +3,7 @@ import { useEffect, useRef, useState } from 'react'
 import { useSearchParams } from 'wouter'
 import { useKeys } from '../../app/Keys.tsx'
 import { useTitle } from '../../app/title.ts'
+import { countFilters, writeFilters } from '../../data/list-filters.ts'
 import { useClient } from '../../data/server.tsx'
 import { useIsLive } from '../../data/use-live.tsx'
 import { announce } from '../../parts/Announcer.tsx'
@@ -16,7 +17,7 @@ import { saveFile } from '../../parts/save-file.ts'
 import { type RowsHandle, VirtualRows } from '../../parts/VirtualRows.tsx'
 import { counted, fullCount } from '../../words.ts'
 import styles from './AuditPage.module.css'
-import { type AuditFilters, isFiltered, questionOf, readFilters, writeFilters } from './audit-filters.ts'
+import { type AuditFilters, questionOf, readAuditFilters } from './audit-filters.ts'
 import { ChainState } from './ChainState.tsx'
 import { EntryRow, rowId } from './EntryRow.tsx'
 import { FilterBar } from './FilterBar.tsx'
@@ -26,7 +27,7 @@ import { readAllEntries, useAuditEntries, useChain } from './use-audit.ts'
 export default function AuditPage() {
   useTitle('Audit')
   const [params, setParams] = useSearchParams()
-  const filters = readFilters(params)
+  const filters = readAuditFilters(params)
   const bar = useRef<HTMLDivElement>(null)
   useKeys([
     {
@@ -60,6 +61,7 @@ export default function AuditPage() {
 function Entries({ filters }: { filters: AuditFilters }) {
   const list = useAuditEntries(filters)
   const { entries } = list
+  const isFiltered = countFilters(filters) > 0
   const chain = useChain()
   const isLive = useIsLive()
   const [open, setOpen] = useState<ReadonlySet<number>>(() => new Set(filters.at === '' ? [] : [Number(filters.at)]))
@@ -84,13 +86,11 @@ function Entries({ filters }: { filters: AuditFilters }) {
   if (list.isLoading) {
     return list.error === null ? <Loading rows={12} height={40} /> : <Failed error={list.error} onRetry={list.retry} />
   }
-  if (entries.length === 0) return <NoEntries isFiltered={isFiltered(filters)} />
+  if (entries.length === 0) return <NoEntries isFiltered={isFiltered} />
   return (
     <AsOf isLive={isLive} at={list.readAt} isFilled>
       <div className={styles.list}>
-        {filters.at === '' && (
-          <NewEntries newest={entries[0]?.seq ?? 0} readAt={list.readAt} isFiltered={isFiltered(filters)} />
-        )}
+        {filters.at === '' && <NewEntries newest={entries[0]?.seq ?? 0} readAt={list.readAt} isFiltered={isFiltered} />}
         <VirtualRows
           ref={handle}
           items={entries}

@@ -2,6 +2,7 @@ import { useMutation } from '@tanstack/react-query'
 import { type FormEvent, useId, useState } from 'react'
 import { useClient } from '../../data/server.tsx'
 import { useIsLive } from '../../data/use-live.tsx'
+import { given } from '../../given.ts'
 import { Button } from '../../parts/Button.tsx'
 import { Dialog } from '../../parts/Dialog.tsx'
 import { TextArea, TextField } from '../../parts/Field.tsx'
@@ -22,8 +23,7 @@ export function StartAgentDialog({ onClose, onStarted }: { onClose: () => void; 
       client.sessions.start({
         prompt: prompt.trim(),
         workspace: workspace.trim(),
-        ...(host.trim() === '' ? {} : { host: host.trim() }),
-        ...(title.trim() === '' ? {} : { title: title.trim() }),
+        ...given({ host: host.trim(), title: title.trim() }),
       }),
     onSuccess: ({ session_id }) => {
       onClose()

@@ -4,6 +4,7 @@ import { type FormEvent, useId, useState } from 'react'
 import { Link } from 'wouter'
 import { useClient } from '../../../data/server.tsx'
 import { useIsLive } from '../../../data/use-live.tsx'
+import { given } from '../../../given.ts'
 import { announce } from '../../../parts/Announcer.tsx'
 import { Badge } from '../../../parts/Badge.tsx'
 import { Button } from '../../../parts/Button.tsx'
@@ -128,8 +129,7 @@ function MakeCheckpointDialog({ sessionId, onClose }: { sessionId: string; onClo
   const [label, setLabel] = useState('')
   const [contents, setContents] = useState(true)
   const make = useMutation({
-    mutationFn: () =>
-      client.sessions.checkpoint(sessionId, { contents, ...(label.trim() === '' ? {} : { label: label.trim() }) }),
+    mutationFn: () => client.sessions.checkpoint(sessionId, { contents, ...given({ label: label.trim() }) }),
     onSuccess: ({ files }) => {
       announce(`Kept ${counted(files, 'file')}`)
       void queries.invalidateQueries({ queryKey: ['session', sessionId] })

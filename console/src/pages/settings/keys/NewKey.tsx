@@ -3,6 +3,7 @@ import type { CreatedToken, NewToken } from 'quarterdeck/client'
 import { type FormEvent, useId, useState } from 'react'
 import { useClient } from '../../../data/server.tsx'
 import { useIsLive } from '../../../data/use-live.tsx'
+import { given } from '../../../given.ts'
 import { Notice } from '../../../parts/approval/Notice.tsx'
 import { Button } from '../../../parts/Button.tsx'
 import { CopyText } from '../../../parts/CopyText.tsx'
@@ -41,14 +42,10 @@ function Make({ onMade, onClose }: { onMade: (token: CreatedToken) => void; onCl
     if (!isLive || isIncomplete) return
     const wanted: NewToken = {
       role,
-      ...(name.trim() === '' ? {} : { name: name.trim() }),
-      ...(user.trim() === '' ? {} : { user: user.trim() }),
-      ...(role === 'agent' ? { workspace: workspace.trim() } : {}),
+      ...given({ name: name.trim(), user: user.trim(), workspace: role === 'agent' ? workspace.trim() : null }),
     }
     void run(async () => {
-      const token = await withProof({ kind: 'token' }, (passkey) =>
-        client.createToken(wanted, passkey === undefined ? {} : { passkey }),
-      )
+      const token = await withProof({ kind: 'token' }, (proof) => client.createToken(wanted, proof))
       void queries.invalidateQueries({ queryKey: ['tokens'] })
       onMade(token)
     })
@@ -78,7 +75,7 @@ function Make({ onMade, onClose }: { onMade: (token: CreatedToken) => void; onCl
         <Choice label="Role" choices={roles} value={role} onChange={setRole} />
         <TextField
           label="User"
-          help="Whose sessions it sees and begins. Left out: yours. Only an admin names somebody else."
+          help="Whose sessions it sees and begins. Empty: yours. Only an admin names somebody else."
           maxLength={64}
           pattern="\w*"
           value={user}

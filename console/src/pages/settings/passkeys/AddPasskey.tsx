@@ -3,6 +3,7 @@ import { type FormEvent, useId, useState } from 'react'
 import { useMe } from '../../../data/me.ts'
 import { useClient } from '../../../data/server.tsx'
 import { useIsLive } from '../../../data/use-live.tsx'
+import { given } from '../../../given.ts'
 import { announce } from '../../../parts/Announcer.tsx'
 import { Button } from '../../../parts/Button.tsx'
 import { Dialog } from '../../../parts/Dialog.tsx'
@@ -37,12 +38,12 @@ export function AddPasskey({ onClose }: { onClose: () => void }) {
     const isAdded = await run(async () => {
       const challenge = await client.passkeys.options()
       const made = {
-        ...{ challenge_id: challenge.challenge_id, response: await makePasskey(challenge), label: label.trim() },
-        ...(needsCode && code.trim() !== '' ? { code: codeOf(code.trim()) } : {}),
+        challenge_id: challenge.challenge_id,
+        response: await makePasskey(challenge),
+        label: label.trim(),
+        ...given({ code: needsCode && code.trim() !== '' ? codeOf(code.trim()) : null }),
       }
-      await withProof({ kind: 'passkey' }, (passkey) =>
-        client.passkeys.add(made, passkey === undefined ? {} : { passkey }),
-      )
+      await withProof({ kind: 'passkey' }, (proof) => client.passkeys.add(made, proof))
       await Promise.all(['passkeys', 'me'].map((key) => queries.invalidateQueries({ queryKey: [key] })))
     })
     if (!isAdded) return
