@@ -2,6 +2,7 @@
 // finds the id first.
 
 import { useQuery } from '@tanstack/react-query'
+import { given } from '../given.ts'
 import { useClient } from './server.tsx'
 
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
@@ -33,6 +34,6 @@ export function useSessionId(reference: string) {
     },
     enabled: known === null,
     staleTime: Number.POSITIVE_INFINITY,
-    ...(known === null ? {} : { initialData: known }),
+    ...given({ initialData: known }),
   })
 }

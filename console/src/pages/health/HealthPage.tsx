@@ -167,7 +167,7 @@ function Servers({ servers }: { servers: Stats['replicas'] }) {
           {
             name: 'State',
             cell: ({ state, is_this }) => (
-              <div className={styles.serversState}>
+              <div className={styles.badges}>
                 <Badge tone={states[state][1]}>{states[state][0]}</Badge>
                 {is_this && <span className={styles.answered}>answered this page</span>}
               </div>

@@ -2,6 +2,7 @@ import { useCallback, useEffect, useRef, useState } from 'react'
 import { Link, useLocation, useSearch, useSearchParams } from 'wouter'
 import { useKeys } from '../../app/Keys.tsx'
 import { useTitle } from '../../app/title.ts'
+import { given } from '../../given.ts'
 import { ApprovalCard } from '../../parts/approval/ApprovalCard.tsx'
 import { CardState } from '../../parts/approval/CardFrame.tsx'
 import { RecordCard } from '../../parts/approval/RecordCard.tsx'
@@ -173,12 +174,9 @@ function useFilter() {
   const [params, setParams] = useSearchParams()
   const kind = kindsOfRecords.find((one) => one.kind === params.get('kind'))?.kind
   const risk = risks.find((one) => one === params.get('risk'))
-  const session = params.get('session')
   const filter: InboxFilter = {
     status: params.get('tab') === 'done' ? 'done' : 'waiting',
-    ...(kind === undefined ? {} : { kind }),
-    ...(risk === undefined ? {} : { risk }),
-    ...(session === null ? {} : { session }),
+    ...given({ kind, risk, session: params.get('session') }),
   }
   function set(name: 'kind' | 'risk' | 'text' | 'session', value: string): void {
     setParams(

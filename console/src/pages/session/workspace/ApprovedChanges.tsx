@@ -3,6 +3,7 @@ import type { Approval, RecordView } from 'quarterdeck/client'
 import { useCallback, useMemo } from 'react'
 import { Link } from 'wouter'
 import { useClient } from '../../../data/server.tsx'
+import { given } from '../../../given.ts'
 import { OutcomeBadge } from '../../../parts/Badge.tsx'
 import { DiffView } from '../../../parts/diff/DiffView.tsx'
 import { FileIcon } from '../../../parts/icons.ts'
@@ -30,8 +31,11 @@ export function ApprovedChanges({ sessionId, chosen, onChoose }: ChangesProps) {
     queryKey: ['session', sessionId, 'changes'],
     queryFn: ({ signal, pageParam }) =>
       client.approvals({
-        ...{ status: 'all', session: sessionId, limit: PAGE, signal },
-        ...(pageParam === null ? {} : { before: pageParam }),
+        ...given({ before: pageParam }),
+        status: 'all',
+        session: sessionId,
+        limit: PAGE,
+        signal,
       }),
     initialPageParam: null as string | null,
     getNextPageParam: (page) => (page.length < PAGE ? null : (page.at(-1)?.approval_id ?? null)),

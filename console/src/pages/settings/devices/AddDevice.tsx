@@ -4,6 +4,7 @@ import { useMemo, useState } from 'react'
 import { consolePath } from '../../../base.ts'
 import { useClient } from '../../../data/server.tsx'
 import { useIsLive } from '../../../data/use-live.tsx'
+import { given } from '../../../given.ts'
 import { Button } from '../../../parts/Button.tsx'
 import { CopyText } from '../../../parts/CopyText.tsx'
 import { Dialog } from '../../../parts/Dialog.tsx'
@@ -32,9 +33,9 @@ export function AddDevice({ onClose }: { onClose: () => void }) {
 
   const make = () =>
     run(async () => {
-      const someone = whose === undefined || whose === me?.user ? {} : { user: whose }
-      const made = await withProof({ kind: 'device_code' }, (passkey) =>
-        client.devices.makeCode({ ...someone, ...(passkey === undefined ? {} : { passkey }) }),
+      const someone = given({ user: whose === me?.user ? null : whose })
+      const made = await withProof({ kind: 'device_code' }, (proof) =>
+        client.devices.makeCode({ ...someone, ...proof }),
       )
       setCode(made)
     })
