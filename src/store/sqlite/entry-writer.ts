@@ -3,9 +3,9 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { packLines } from '../packing/packed-rows.ts'
 import type { NewEntry } from '../ports/entry.ts'
+import { OPEN } from '../tables/runs.ts'
 import type { WalSync } from './disk/wal-sync.ts'
 import { type LiveSession, type LiveState, SEGMENT_LIMIT, SEQ_BLOCK, type Segment } from './live-sessions.ts'
-import { OPEN } from './rows/rows.ts'
 import { textInFlight } from './text-in-flight.ts'
 
 export interface EntryWriter {

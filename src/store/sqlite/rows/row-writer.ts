@@ -5,9 +5,11 @@ import type { AnyRecord } from '../../../domain/records/record.ts'
 import { tokensOf } from '../../../domain/session/run.ts'
 import type { StoredEntry } from '../../ports/entry.ts'
 import { FEED_ITEMS, FEED_MS } from '../../ports/feed.ts'
+import { dayOf, USAGE_DAYS } from '../../ports/usage.ts'
 import type { Change, IdempotencyKey } from '../../rules/rows.ts'
 import { type RowChange, rowWriteOf, rowWrites } from '../../tables/row-writes.ts'
 import { insertRow } from '../../tables/statement.ts'
+import { ADD_USAGE, usageColumns, usageKey, usageSums } from '../../tables/usage.ts'
 import { waitKey, waitKeyColumns, waitState, waitStateColumns } from '../../tables/waits.ts'
 import type { EntryWriter } from '../entry-writer.ts'
 import { type LiveState, SEQ_BLOCK } from '../live-sessions.ts'
@@ -19,7 +21,6 @@ import { createPackedEntries } from './packed-entries.ts'
 import { createRunRows } from './run-table.ts'
 import type { CommandSession } from './session-table.ts'
 import { createSessionRows } from './session-table.ts'
-import { createUsageRows } from './usage-table.ts'
 
 export function createRowWriter(
   db: DatabaseSync,
@@ -27,16 +28,17 @@ export function createRowWriter(
   writer: EntryWriter,
   session: CommandSession,
 ): (change: Change) => void {
-  const sessions = createSessionRows(db)
-  const runs = createRunRows(db, state, writer)
-  const usage = createUsageRows(db)
-  const messages = createMessageRows(db)
+  const statements = createStatements(db)
+  const sessions = createSessionRows(db, statements)
+  const runs = createRunRows(statements, state, writer)
+  const addUsage = statements.run(`${insertRow('usage', Object.keys(usageColumns).join(', ')).text} ${ADD_USAGE}`)
+  const removeUsage = db.prepare('DELETE FROM usage WHERE day < ?')
+  const messages = createMessageRows(statements)
   const audit = createAuditTable(db)
   const feed = createFeedTable(db, state)
   feed.load()
   const log = createLogRows(db, state, writer)
   const keys = createKeyRows(db)
-  const statements = createStatements(db)
   const waits = createWaitRows(statements)
   const rows = createRowWrites(statements)
   const removeGrants = db.prepare('DELETE FROM grants WHERE expires_at <= ?')
@@ -122,7 +124,7 @@ export function createRowWriter(
         audit.import(change.entries)
         return
       case 'add_usage':
-        usage.add(change.rows)
+        for (const row of change.rows) addUsage(...usageKey(row), ...usageSums(row))
         return
       case 'add_to_feed':
         feed.add(change.items)
@@ -132,7 +134,7 @@ export function createRowWriter(
         removeGrants.run(change.now)
         removeUnsent.run(change.unsentBefore)
         feed.removeOld(change.now - FEED_MS, FEED_ITEMS)
-        usage.removeOld(change.now)
+        removeUsage.run(dayOf(change.now) - USAGE_DAYS)
         return
       default:
         rows(change)
@@ -188,17 +190,17 @@ function createKeyRows(db: DatabaseSync) {
 function createWaitRows({ run }: Statements) {
   const columns = Object.keys({ ...waitKeyColumns, ...waitStateColumns }).join(', ')
   const sets = Object.keys(waitStateColumns).map((column, i) => `${column} = $${i + 2}`)
-  const insert = run(insertRow('waits', columns))
-  const update = run({ name: 'update_wait', text: `UPDATE waits SET ${sets.join(', ')} WHERE id = $1` })
+  const insert = run(insertRow('waits', columns).text)
+  const update = run(`UPDATE waits SET ${sets.join(', ')} WHERE id = $1`)
 
   return {
-    insert: (wait: AnyRecord): void => insert(...waitKey(wait), ...waitState(wait)),
-    update: (wait: AnyRecord): void => update(wait.id, ...waitState(wait)),
+    insert: (wait: AnyRecord) => insert(...waitKey(wait), ...waitState(wait)),
+    update: (wait: AnyRecord) => update(wait.id, ...waitState(wait)),
   }
 }
 
 function createRowWrites({ run }: Statements): (change: RowChange) => void {
-  const prepared = new Map(Object.values(rowWrites).map(({ statement }) => [statement, run(statement)]))
+  const prepared = new Map(Object.values(rowWrites).map(({ statement }) => [statement, run(statement.text)]))
   return (change) => {
     const [statement, values] = rowWriteOf(change)
     prepared.get(statement)?.(...values)
