@@ -86,7 +86,7 @@ export async function openOutbox(parts: OutboxParts, undo: AsyncDisposableStack)
     keys: parts.pushKeys,
     isLocalServer: settings.loopback,
     logger: log,
-    ...(replica === null ? {} : { changes: replica.changes }),
+    changes: replica?.changes ?? noChanges,
   })
   const opened = await openChannels(parts, find, push, undo)
   const chat = opened.find((one) => one.chat !== null)?.chat ?? null

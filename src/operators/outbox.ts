@@ -42,6 +42,15 @@ interface OutboxDeps extends WantedDeps {
   changes?: { tell(topic: string): Promise<void>; watch(topic: string, look: () => void): () => void }
 }
 
+/** Tells other processes on the same store that something has changed, and hears it of them. */
+export interface Changes {
+  tell(topic: string): Promise<void>
+  watch(topic: string, look: () => void): () => void
+}
+
+/** For the only process on its store. */
+export const noChanges: Changes = { tell: async () => {}, watch: () => () => {} }
+
 /** A try that takes longer than this has failed. */
 const DELIVERY_MS = 30_000
 /** A channel that wanted none of this many items writes down how far it has looked. */
@@ -77,7 +86,7 @@ export function createOutbox(deps: OutboxDeps): Outbox {
   function look(channel: string): void {
     looks.get(channel)?.()
     // It is in the store already. A process that begins to deliver later finds it there.
-    changes?.tell(TOPIC).catch((error: unknown) => {
+    changes.tell(TOPIC).catch((error: unknown) => {
       logger.warn('another replica was not told that a channel has something to show', { channel, error })
     })
   }

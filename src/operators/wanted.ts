@@ -18,17 +18,16 @@ export interface Wanted {
 }
 
 export interface WantedDeps {
-  /** Left out: every channel shows everything that concerns it, at once. */
-  shownFrom?: ShownFrom
-  /** Whether the record of an item still waits for a person. Left out: a channel is told only what happens from now on. */
-  stillWaits?: (item: FeedItem) => Promise<boolean>
+  shownFrom: ShownFrom
+  /** Whether the record of an item still waits for a person. */
+  stillWaits: (item: FeedItem) => Promise<boolean>
   feed: Pick<Feed, 'oldest' | 'items'>
 }
 
 const READ_LIMIT = 256
 
 export async function wantedOf(
-  { shownFrom = async () => 0 }: WantedDeps,
+  { shownFrom }: WantedDeps,
   channel: OperatorChannel,
   items: readonly FeedItem[],
 ): Promise<Wanted[]> {
@@ -47,7 +46,6 @@ export async function stillWaiting(
   { after, upTo }: { after: number; upTo: number },
 ): Promise<Wanted[]> {
   const { feed, stillWaits } = deps
-  if (stillWaits === undefined) return []
   const newest = new Map<string, FeedItem>()
   let place = Math.max((await feed.oldest()) - 1, after)
   while (place < upTo) {

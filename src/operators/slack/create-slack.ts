@@ -49,8 +49,8 @@ export interface SlackDeps {
   teamId: string | null
   operators: readonly SlackPerson[]
   escalation: readonly EscalationSettings[]
-  /** The name under which a person is listed, whichever of their names they come with. Left out: each has one name. */
-  personOf?: (name: string) => string
+  /** The name under which a person is listed, whichever of their names they come with. */
+  personOf: (name: string) => string
   desk: SlackDesk
   outbox: Pick<OutboxReads, 'note' | 'notes' | 'deliveries'>
   log: Pick<SessionLog, 'commit'>
@@ -63,8 +63,8 @@ export interface SlackDeps {
   ids: Ids
   random: () => number
   logger: Logger
-  /** For tests: see `slack-socket.ts`. */
-  pingMs?: number
+  /** See `slack-socket.ts`. */
+  pingMs: number
 }
 
 /** A notice that was not posted by then is old news. */
@@ -88,7 +88,12 @@ export function openSlack(deps: SlackDeps): SlackChat {
     return deps.outgoing.fetch(input, { ...init, signal: AbortSignal.any(signals) })
   }
   const api = createSlackApi({
-    ...{ apiUrl: settings.apiUrl, botToken: deps.tokens.bot, teamId: deps.teamId, fetch: fetchOver, clock, logger },
+    apiUrl: settings.apiUrl,
+    botToken: deps.tokens.bot,
+    teamId: deps.teamId,
+    fetch: fetchOver,
+    clock,
+    logger,
     isPerson: (user) => operators.some(({ slack }) => slack === user),
     pace: createPostPace(clock),
     health,
@@ -127,8 +132,11 @@ export function openSlack(deps: SlackDeps): SlackChat {
         health.socket(state)
         if (state.type === 'connected') for (const room of rooms.values()) void room.bringUpToDate(closing.signal)
       },
-      ...(deps.pingMs === undefined ? {} : { pingMs: deps.pingMs }),
-      ...{ clock, logger, random: deps.random, libraryLogger: createLibraryLogger(logger, 'debug') },
+      pingMs: deps.pingMs,
+      clock,
+      logger,
+      random: deps.random,
+      libraryLogger: createLibraryLogger(logger, 'debug'),
     })
   const stopping = new AbortController()
   let serving: Promise<void> = Promise.resolve()

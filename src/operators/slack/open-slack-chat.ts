@@ -15,6 +15,7 @@ import { channelName } from './slack-room.ts'
 
 type SlackParts = ChannelParts<SlackSettings, SlackSecret>
 
+const PING_MS = 5_000
 /** A record is looked for among this many of its session. */
 const RECENT = 200
 
@@ -57,6 +58,7 @@ export async function openSlackChat(parts: SlackParts): Promise<OpenedChannels> 
     clock,
     ids,
     random: Math.random,
+    pingMs: PING_MS,
     logger,
   })
   const takeAnswers = (chatDesk: ChatDesk) => {

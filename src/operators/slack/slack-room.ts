@@ -39,15 +39,15 @@ export interface RoomDeps {
   room: string
   operators: readonly SlackPerson[]
   escalation: readonly EscalationSettings[]
-  /** The name under which `operators` lists the person behind a name. Left out: each name is a person. */
-  personOf?: (name: string) => string
+  /** The name under which `operators` lists the person behind a name. */
+  personOf: (name: string) => string
   api: SlackCalls
   desk: SlackDesk
   looks: CardLooks
   outbox: Pick<OutboxReads, 'note' | 'notes' | 'deliveries'>
   log: Pick<SessionLog, 'commit'>
-  /** Does work that no other process does under the same name at the same time. Left out: there is no other one. */
-  alone?: Together['alone']
+  /** Does work that no other process does under the same name at the same time. Null: there is no other one. */
+  alone: Together['alone'] | null
   trouble: () => string | null
   clock: Clock
   logger: Logger

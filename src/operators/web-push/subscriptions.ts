@@ -17,6 +17,7 @@ import type { SessionLog } from '../../log/session-log.ts'
 import type { OutboxReads } from '../../store/ports/outbox.ts'
 import { configuredOperators } from '../../supervision/sessions/configured-operators.ts'
 import { isPrivateHost } from '../../tools/http/service/safe-address.ts'
+import type { Changes } from '../outbox.ts'
 import { browserKeysProblem } from './encrypt-payload.ts'
 import type { VapidKeys } from './vapid.ts'
 
@@ -48,8 +49,8 @@ interface SubscriptionsDeps {
   /** Whether only this machine can reach the server. */
   isLocalServer: boolean
   logger: Logger
-  /** Where other processes share the store, so that the copy stays true. Left out: this is the only one. */
-  changes?: { tell(topic: string): Promise<void>; watch(topic: string, look: () => void): () => void }
+  /** Where other processes share the store, so that the copy stays true. */
+  changes: Changes
 }
 
 const TOPIC = 'push'
@@ -73,7 +74,7 @@ export async function openPushSubscriptions(deps: SubscriptionsDeps): Promise<Pu
   const watchers = new Set<(channel: string) => void>()
   const known = new Map<string, Map<string, PushSubscription>>()
   for (const { name } of operators) known.set(name, await readNotes(name))
-  changes?.watch(TOPIC, () => {
+  changes.watch(TOPIC, () => {
     inTurn(readAgain).catch((error: unknown) => logger.warn('the browsers cannot be read just now', { error }))
   })
 
@@ -83,7 +84,6 @@ export async function openPushSubscriptions(deps: SubscriptionsDeps): Promise<Pu
 
   /** What other processes have changed. */
   async function readAgain(): Promise<void> {
-    if (changes === undefined) return
     for (const [person, before] of [...known]) {
       const now = await readNotes(person)
       known.set(person, now)
@@ -134,7 +134,7 @@ export async function openPushSubscriptions(deps: SubscriptionsDeps): Promise<Pu
   async function remove({ id, person }: PushSubscription): Promise<void> {
     await log.commit({ type: 'note_for_channel', channel: pushChannel(person), key: `${PREFIX}${id}`, value: null })
     ofPerson(person).delete(id)
-    await changes?.tell(TOPIC)
+    await changes.tell(TOPIC)
   }
 
   return {
@@ -158,7 +158,7 @@ export async function openPushSubscriptions(deps: SubscriptionsDeps): Promise<Pu
         const subscription = { ...wanted, id, person, createdAt: before?.createdAt ?? clock.now() }
         await put(subscription)
         mine.set(id, subscription)
-        await changes?.tell(TOPIC)
+        await changes.tell(TOPIC)
         onSubscribed(pushChannel(person))
         return subscription
       }),

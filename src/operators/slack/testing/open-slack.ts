@@ -1,3 +1,4 @@
+import { aloneOnStore } from '../../testing/alone-on-store.ts'
 // Slack with a desk behind it: real records on a real SQLite store, the real client libraries, and the stand-in of Slack. Time stands still
 // unless a test lets it pass; what needs no time just happens.
 
@@ -92,8 +93,8 @@ export async function openSlackDesk() {
         { name: 'eve', slack: 'U0EVE', group: 'night' },
       ],
       escalation: options.escalation ?? [],
-      ...(options.personOf === undefined ? {} : { personOf: options.personOf }),
-      ...(options.alone === undefined ? {} : { alone: options.alone }),
+      personOf: options.personOf ?? ((name) => name),
+      alone: options.alone ?? null,
       desk: {
         find,
         session: (id) => store.sessions.get(id),

@@ -2,6 +2,7 @@ import { createSystemClock } from '../../../domain/clock.ts'
 import { silentLogger } from '../../../domain/logger.ts'
 import { testOperator } from '../../../domain/testing/test-operator.ts'
 import { openLog } from '../../../log/testing/open-log.ts'
+import { noChanges } from '../../outbox.ts'
 import { openPushSubscriptions } from '../subscriptions.ts'
 import { createVapidKeys, type VapidKeys } from '../vapid.ts'
 
@@ -26,7 +27,7 @@ export async function openSubscriptions({ isLocalServer = true, others = ['ben']
       },
       isLocalServer,
       logger: silentLogger,
-      ...(changes === undefined ? {} : { changes }),
+      changes,
     })
     opened.watch((channel) => void subscribed.push(channel))
     return opened

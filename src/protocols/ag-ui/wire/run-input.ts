@@ -150,7 +150,7 @@ async function showRun(
   const told = warningEvents(warnings, deps.clock.now())
   const tell = async () => reader.stream.write(reader.encoder.events(told))?.catch(() => {})
   const followTold: Runs['follow'] = (target, until) => behindFirst(follow(target, until), tell)
-  await streamRun(deps, run, after, reader, told.length === 0 ? follow : followTold)
+  await streamRun({ ...deps, comesBack: false }, run, after, reader, told.length === 0 ? follow : followTold)
   reader.stream.end()
 }
 

@@ -86,6 +86,7 @@ export async function showThread(deps: ShowThreadDeps, asked: ThreadRequest, ses
     timestamp,
     makeRoom,
     fileUrl,
+    omit: () => false,
   })
   const { stream, encoder } = await openEventStream(request, reply, reads)
   const { state } = session
@@ -138,7 +139,7 @@ async function followRuns(deps: ShowThreadDeps, followed: Followed, first: RunRe
     const shown = run
     const follow: Runs['follow'] = (target, until) =>
       behindFirst(withLinks(followed.follow(target, until), fileUrl), () => tellThread(shown), 'replaced')
-    await streamRun(deps, run, beforeFirst(run), reader, follow)
+    await streamRun({ ...deps, comesBack: false }, run, beforeFirst(run), reader, follow)
     if (reader.signal.aborted) return
   }
 }
@@ -224,7 +225,7 @@ interface SnapshotOptions {
   /** The address of a file for this reader. */
   fileUrl: (fileId: string) => string
   /** Leaves out messages that the reader gets in another way. */
-  omit?: (message: StoredMessage) => boolean
+  omit: (message: StoredMessage) => boolean
 }
 
 interface SessionSnapshot {
@@ -240,7 +241,7 @@ const PAGE_CHARS = 64 * 1024
 export async function sessionSnapshot(
   store: Pick<Engine['messages'], 'page'>,
   session: SessionRecord,
-  { timestamp, makeRoom, fileUrl, omit = () => false }: SnapshotOptions,
+  { timestamp, makeRoom, fileUrl, omit }: SnapshotOptions,
 ): Promise<SessionSnapshot> {
   const pages: StoredMessage[][] = []
   let chars = 0

@@ -54,8 +54,8 @@ export interface DeviceRoutesDeps extends ConsoleSignIn {
     operators: readonly string[]
   }
   clock: Clock
-  /** Counts wrong codes with the other processes on the same store. Left out: there are none. */
-  together?: Pick<CountTogether, 'windows'>
+  /** Counts wrong codes with the other processes on the same store. Null: there are none. */
+  together: Pick<CountTogether, 'windows'> | null
 }
 
 const tag = 'Console sign-in'

@@ -27,7 +27,9 @@ const purpose: ProofPurpose = { kind: 'sign_in' }
 export function createSignIn(deps: DeviceRoutesDeps): Route['handle'] {
   const { codes, devices, proofs, audit, clock, publicUrl, together } = deps
   const failures = createWindowCounter({
-    ...{ limit: WRONG_PER_MINUTE, windowMs: 60_000, clock },
+    limit: WRONG_PER_MINUTE,
+    windowMs: 60_000,
+    clock,
     ...together?.windows('failed sign-ins'),
   })
 

@@ -10,7 +10,7 @@ const keys = { sign: (file: string, owner: string) => `key-of-${file}-for-${owne
 function link(headers: Record<string, string>, more: { tls?: boolean; basePath?: string } = {}) {
   const socket = more.tls === true ? new TLSSocket(new Socket()) : new Socket()
   const raw = { socket } as IncomingMessage
-  const links = createFileLinks({ keys, ...(more.basePath === undefined ? {} : { basePath: more.basePath }) })
+  const links = createFileLinks({ keys, basePath: more.basePath ?? '' })
   return links.urlOf({ raw, header: (name) => headers[name] }, 'ada', id)
 }
 

@@ -15,10 +15,10 @@ type Asked = Pick<Request, 'raw' | 'header'>
 export interface FileLinksOptions {
   keys: Pick<FileKeys, 'sign'>
   /** Prefix of every path. */
-  basePath?: string
+  basePath: string
 }
 
-export function createFileLinks({ keys, basePath = '' }: FileLinksOptions): FileLinks {
+export function createFileLinks({ keys, basePath }: FileLinksOptions): FileLinks {
   return {
     urlOf: (request, owner, fileId) =>
       `${originOf(request)}${basePath}/files/${fileId}?key=${keys.sign(fileId, owner)}`,

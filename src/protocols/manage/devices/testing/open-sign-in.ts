@@ -53,6 +53,7 @@ export async function openSignIn(publicUrl: string | null = null, replica?: { cl
   const routes = createDeviceRoutes({
     ...{ codes, devices, passkeys, proofs, operators, base, publicUrl, clock },
     audit: async (record) => trail.push(record),
+    together: null,
     about: { version: '1.2.3', program: plainProgram, agent: 'tester', operators: ['local_user', 'eve'] },
   })
   const server = await startServer({
