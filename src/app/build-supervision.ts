@@ -12,7 +12,7 @@ import type { Jobs } from '../engine/sessions/jobs.ts'
 import type { Tokens } from '../http/auth/tokens/tokens.ts'
 import type { SessionLog } from '../log/session-log.ts'
 import { createDeskTools, deskInstructions } from '../protocols/mcp/desk-tools.ts'
-import { createLaterDoor } from '../protocols/mcp/later-door.ts'
+import { createLaterDoor, usualSessionLimits } from '../protocols/mcp/later-door.ts'
 import type { McpDoor, McpDoorOptions } from '../protocols/mcp/mcp-door.ts'
 import { createOpenClients } from '../protocols/mcp/open-clients.ts'
 import { createRoomResource } from '../protocols/mcp/room-resource.ts'
@@ -114,7 +114,8 @@ export function buildSupervision(parts: SupervisionParts, undo: AsyncDisposableS
     clock,
     ids,
     log,
-    ...(parts.mcpExtension === undefined ? {} : { extension: parts.mcpExtension }),
+    extension: parts.mcpExtension ?? null,
+    limits: usualSessionLimits,
   })
   undo.defer(() => mcp.close())
   return { elsewhere, work, mcp }

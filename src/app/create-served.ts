@@ -48,7 +48,7 @@ export function createServed(parts: ServedParts, undo: AsyncDisposableStack): Se
     operations: operationsRoutes(parts, parts),
     signIn: {
       ...signIn,
-      ...(together === null ? {} : { together }),
+      together,
       proofs: stepUp,
       audit,
       operators,

@@ -20,7 +20,7 @@ import { lastShownAnywhere, withTroublesElsewhere } from '../operators/heard-cha
 import { createPost } from '../operators/notice/post.ts'
 import { openReach } from '../operators/open-reach.ts'
 import type { OperatorChannel, OperatorDesk } from '../operators/operator.ts'
-import { createOutbox, type Outbox } from '../operators/outbox.ts'
+import { createOutbox, noChanges, type Outbox } from '../operators/outbox.ts'
 import { createShownFrom } from '../operators/shown-from.ts'
 import { openPushSubscriptions, type PushSubscriptions } from '../operators/web-push/subscriptions.ts'
 import type { VapidKeys } from '../operators/web-push/vapid.ts'
@@ -78,6 +78,7 @@ export async function openOutbox(parts: OutboxParts, undo: AsyncDisposableStack)
     const wait = kind === 'wait' ? await store.waits.get(id) : null
     return wait === null || wait.wait === 'client_call' ? null : wait
   }
+  const changes = replica?.changes ?? noChanges
   const push = await openPushSubscriptions({
     store: store.outbox,
     log: sessionLog,
@@ -86,7 +87,7 @@ export async function openOutbox(parts: OutboxParts, undo: AsyncDisposableStack)
     keys: parts.pushKeys,
     isLocalServer: settings.loopback,
     logger: log,
-    changes: replica?.changes ?? noChanges,
+    changes,
   })
   const opened = await openChannels(parts, find, push, undo)
   const chat = opened.find((one) => one.chat !== null)?.chat ?? null
@@ -103,7 +104,7 @@ export async function openOutbox(parts: OutboxParts, undo: AsyncDisposableStack)
     },
     clock,
     logger: log,
-    ...(replica === null ? {} : { changes: replica.changes }),
+    changes,
   })
   undo.defer(() => outbox.close())
   push.watch(outbox.look)

@@ -38,8 +38,8 @@ interface OutboxDeps extends WantedDeps {
   log: Pick<SessionLog, 'commit'>
   clock: Clock
   logger: Logger
-  /** Wakes the process that delivers, and is woken by the others. Left out: this is the only one. */
-  changes?: { tell(topic: string): Promise<void>; watch(topic: string, look: () => void): () => void }
+  /** Wakes the process that delivers, and is woken by the others. */
+  changes: Changes
 }
 
 /** Tells other processes on the same store that something has changed, and hears it of them. */
@@ -91,7 +91,7 @@ export function createOutbox(deps: OutboxDeps): Outbox {
     })
   }
 
-  const stopWatching = changes?.watch(TOPIC, () => {
+  const stopWatching = changes.watch(TOPIC, () => {
     for (const look of looks.values()) look()
   })
   return {
@@ -106,7 +106,7 @@ export function createOutbox(deps: OutboxDeps): Outbox {
     lastShownAt: (channel) => shownAt.get(channel) ?? null,
     deliver,
     async close() {
-      stopWatching?.()
+      stopWatching()
       await Promise.all(deps.channels.map((channel) => channel.close()))
     },
   }

@@ -55,7 +55,7 @@ export interface SlackDeps {
   outbox: Pick<OutboxReads, 'note' | 'notes' | 'deliveries'>
   log: Pick<SessionLog, 'commit'>
   /** Does work that no other process does under the same name at the same time. Left out: there is no other one. */
-  alone?: Together['alone']
+  alone: Together['alone'] | null
   buttons: ButtonValues
   /** How requests leave this machine. `dispatcher` is undici's, for a proxy; null: there is none between Slack and us. */
   outgoing: { fetch: typeof fetch; dispatcher: SocketModeDispatcher | null }

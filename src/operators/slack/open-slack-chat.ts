@@ -50,7 +50,7 @@ export async function openSlackChat(parts: SlackParts): Promise<OpenedChannels> 
     teamId,
     outbox: chat.outbox,
     log: chat.log,
-    ...(chat.alone === null ? {} : { alone: chat.alone }),
+    alone: chat.alone,
     outgoing: {
       fetch: chat.outgoing.fetch,
       dispatcher: await chat.outgoing.dispatcherFor(new URL(settings.apiUrl)),

@@ -62,7 +62,7 @@ const STOP_MS = 1_000
 const PING_MS = 60_000
 
 export function createMcpDoor(options: McpDoorOptions): McpDoor {
-  const { clients, clock, ids, log, connections, onEnd, extension } = options
+  const { clients, clock, ids, log, telemetry, connections, limits, onEnd, extension } = options
   const callers = new WeakMap<globalThis.Request, Caller>()
   const calls = new Set<OpenCall>()
   const stopping = new AbortController()

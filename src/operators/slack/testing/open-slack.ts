@@ -1,4 +1,3 @@
-import { aloneOnStore } from '../../testing/alone-on-store.ts'
 // Slack with a desk behind it: real records on a real SQLite store, the real client libraries, and the stand-in of Slack. Time stands still
 // unless a test lets it pass; what needs no time just happens.
 

@@ -15,7 +15,7 @@ export async function openSubscriptions({ isLocalServer = true, others = ['ben']
   let keys: VapidKeys | null = null
   const ada = testOperator({ name: 'ada', console: 'ada@work', local: true })
   const operators = [ada, ...others.map((name) => testOperator({ name }))]
-  const reopen = async (changes?: Parameters<typeof openPushSubscriptions>[0]['changes']) => {
+  const reopen = async (changes = noChanges) => {
     const opened = await openPushSubscriptions({
       store: store.outbox,
       log,
