@@ -50,8 +50,8 @@ export interface SupervisionParts {
   /** The URL that reaches this server from this machine. Null: it has no port. */
   localAddress: string | null
   telemetry: Telemetry
-  /** Added to the MCP door beside our own tools. */
-  mcpExtension?: McpDoorOptions['extension']
+  /** Added to the MCP door beside our own tools. Null: nothing is. */
+  mcpExtension: McpDoorOptions['extension']
   version: string
   clock: Clock
   ids: Ids

@@ -27,12 +27,13 @@ import type { AppOptions } from './app-options.ts'
 import { createTeamClock, type TeamClock } from './team-clock.ts'
 
 export interface Prepared
-  extends Pick<AppOptions, 'agents' | 'settings' | 'version' | 'log' | 'exit' | 'mcpExtension'>,
+  extends Pick<AppOptions, 'agents' | 'settings' | 'version' | 'log' | 'exit'>,
     Required<Pick<AppOptions, 'configFiles' | 'makeTokens' | 'middleware' | 'program'>> {
   /** Where tokens are kept. Null: nowhere. */
   configDir: string | null
   /** The terminal that the server runs in. Null: it runs in none. */
   terminal: Terminal | null
+  mcpExtension: NonNullable<AppOptions['mcpExtension']> | null
   localSocket: NonNullable<AppOptions['localSocket']> | null
   /** The people that the settings name. */
   operators: Operators
@@ -92,7 +93,7 @@ export async function prepareApp(options: AppOptions): Promise<Prepared> {
     version,
     log,
     exit,
-    ...(options.mcpExtension === undefined ? {} : { mcpExtension: options.mcpExtension }),
+    mcpExtension: options.mcpExtension ?? null,
     configFiles,
     makeTokens,
     middleware,
