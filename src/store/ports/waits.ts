@@ -4,6 +4,8 @@ import type { AnyRecord, Approval, WaitAnswer } from '../../domain/records/recor
 import type { AuditRecord } from '../../domain/supervision/audit.ts'
 import type { Grant } from '../../domain/supervision/grant.ts'
 
+export type WaitCommand = SettleWaits | AskAgain | RevokeGrant
+
 export interface WaitReads {
   get(id: string): Promise<AnyRecord | null>
   /** Newest first. */

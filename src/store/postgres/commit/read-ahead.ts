@@ -2,8 +2,8 @@
 // statements are sent together, those that lock first.
 
 import { unsettledStatuses } from '../../../domain/records/record-kinds.ts'
-import { among } from '../../packing/conditions.ts'
 import type { Command } from '../../ports/command.ts'
+import { among } from '../../tables/conditions.ts'
 import { OPEN, type RunRow, toRun } from '../../tables/runs.ts'
 import { SESSION_COLUMNS, type SessionRow, toSession } from '../../tables/sessions.ts'
 import type { Statement } from '../../tables/statement.ts'

@@ -92,7 +92,7 @@ test('no statement is planned again because its values are others', () => {
 })
 
 test.each([
-  ['of a session', 'FROM files WHERE session = ?1', 'SEARCH files USING INDEX files_session (session=?)'],
+  ['of a session', 'FROM files WHERE session = ?1 ORDER BY ord', 'SEARCH files USING INDEX files_session (session=?)'],
   ['by their hashes', 'sha256 IN', 'SEARCH files USING COVERING INDEX files_hash (sha256=?)'],
   [
     'that were never sent',

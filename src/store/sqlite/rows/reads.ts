@@ -1,13 +1,13 @@
 // All reads of the store.
 
 import type { DatabaseSync } from 'node:sqlite'
-import { unpackRow } from '../../packing/packed-rows.ts'
 import type { StoredEntry } from '../../ports/entry.ts'
 import type { Journal } from '../../ports/journal.ts'
 import type { StoreReads } from '../../store-reads.ts'
 import { createFileReads } from '../../tables/files.ts'
 import { createGrantReads } from '../../tables/grants.ts'
 import { createOutboxReads } from '../../tables/outbox.ts'
+import { unpackRow } from '../../tables/packed-rows.ts'
 import { createSupervisedReads, toProposal } from '../../tables/supervised.ts'
 import { createUsageReads } from '../../tables/usage.ts'
 import { createWaitReads } from '../../tables/waits.ts'

@@ -5,10 +5,9 @@ import type { AnyRecord } from '../../../domain/records/record.ts'
 import { tokensOf } from '../../../domain/session/run.ts'
 import type { StoredEntry } from '../../ports/entry.ts'
 import { FEED_ITEMS, FEED_MS } from '../../ports/feed.ts'
-import { dayOf, USAGE_DAYS } from '../../ports/usage.ts'
-import type { Change, IdempotencyKey } from '../../rules/rows.ts'
-import { type RowChange, rowWriteOf, rowWrites } from '../../tables/row-writes.ts'
-import { insertRow } from '../../tables/statement.ts'
+import type { Change } from '../../rules/rows.ts'
+import { expiredRows, type RowChange, rowWriteOf, rowWrites } from '../../tables/row-writes.ts'
+import { insertRow, putRow } from '../../tables/statement.ts'
 import { ADD_USAGE, usageColumns, usageKey, usageSums } from '../../tables/usage.ts'
 import { waitKey, waitKeyColumns, waitState, waitStateColumns } from '../../tables/waits.ts'
 import type { EntryWriter } from '../entry-writer.ts'
@@ -32,17 +31,15 @@ export function createRowWriter(
   const sessions = createSessionRows(db, statements)
   const runs = createRunRows(statements, state, writer)
   const addUsage = statements.run(`${insertRow('usage', Object.keys(usageColumns).join(', ')).text} ${ADD_USAGE}`)
-  const removeUsage = db.prepare('DELETE FROM usage WHERE day < ?')
   const messages = createMessageRows(statements)
   const audit = createAuditTable(db)
   const feed = createFeedTable(db, state)
   feed.load()
   const log = createLogRows(db, state, writer)
-  const keys = createKeyRows(db)
+  const putKey = statements.run(putRow('idempotency', 'owner, key, digest, run_id, expires_at', 'owner, key').text)
   const waits = createWaitRows(statements)
   const rows = createRowWrites(statements)
-  const removeGrants = db.prepare('DELETE FROM grants WHERE expires_at <= ?')
-  const removeUnsent = db.prepare('DELETE FROM files WHERE session IS NULL AND created_at < ?')
+  const expired = expiredRows.map(({ statement, before }) => ({ remove: statements.run(statement.text), before }))
 
   function sid(sessionId: string): number {
     const found = session.sid(sessionId)
@@ -91,7 +88,7 @@ export function createRowWriter(
         addTokens(change.run.sessionId, tokensOf(change.run) - tokensOf(change.before))
         return
       case 'put_key':
-        keys.put(change.owner, change.key, change.value)
+        putKey(change.owner, change.key, change.value.digest, change.value.runId, change.value.expiresAt)
         return
 
       case 'append_entries':
@@ -130,11 +127,8 @@ export function createRowWriter(
         feed.add(change.items)
         return
       case 'remove_expired':
-        keys.removeExpired(change.now)
-        removeGrants.run(change.now)
-        removeUnsent.run(change.unsentBefore)
+        for (const { remove, before } of expired) remove(before(change))
         feed.removeOld(change.now - FEED_MS, FEED_ITEMS)
-        removeUsage.run(dayOf(change.now) - USAGE_DAYS)
         return
       default:
         rows(change)
@@ -167,22 +161,6 @@ function createLogRows(db: DatabaseSync, state: LiveState, writer: EntryWriter) 
       packed.replace(sid, entries)
       if (!isPart) setCompacted.run(sid)
       state.drop(sessionId)
-    },
-  }
-}
-
-function createKeyRows(db: DatabaseSync) {
-  const put = db.prepare(
-    'INSERT OR REPLACE INTO idempotency (owner, key, digest, run_id, expires_at) VALUES (?, ?, ?, ?, ?)',
-  )
-  const removeExpired = db.prepare('DELETE FROM idempotency WHERE expires_at <= ?')
-
-  return {
-    put(owner: string, key: string, { digest, runId, expiresAt }: IdempotencyKey): void {
-      put.run(owner, key, digest, runId, expiresAt)
-    },
-    removeExpired(now: number): void {
-      removeExpired.run(now)
     },
   }
 }

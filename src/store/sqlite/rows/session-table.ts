@@ -3,11 +3,12 @@ import { textOf } from '../../../domain/session/message.ts'
 import type { SessionRecord } from '../../../domain/session/session.ts'
 import { activityOf, type SessionOverview, titleOf } from '../../../domain/session/session-overview.ts'
 import { type SupervisedStatus, supervisedStatuses } from '../../../domain/supervision/supervision.ts'
-import { activityConditions, OPEN_RECORD, OPEN_RECORD_OF_ANY_KIND } from '../../packing/conditions.ts'
 import type { SessionReads } from '../../ports/sessions.ts'
 import type { SupervisedReads } from '../../ports/supervised.ts'
 import type { SessionPatch } from '../../rules/rows.ts'
+import { activityConditions, OPEN_RECORD, OPEN_RECORD_OF_ANY_KIND } from '../../tables/conditions.ts'
 import { messageColumns, toMessage } from '../../tables/messages.ts'
+import { eraseRows } from '../../tables/row-writes.ts'
 import { OPEN } from '../../tables/runs.ts'
 import {
   createSessionList,
@@ -62,12 +63,7 @@ export function createSessionRows(db: DatabaseSync, { run }: Statements): Sessio
     'DELETE FROM search_words WHERE rowid = -?',
     ...['search_due', 'entries', 'messages', 'runs'].map((table) => `DELETE FROM ${table} WHERE sid = ?`),
   ].map((statement) => db.prepare(statement))
-  const named = [
-    ...['waits', 'proposals', 'instructions', 'checkpoints', 'files', 'channel_notes'].map(
-      (table) => `DELETE FROM ${table} WHERE session = ?`,
-    ),
-    'DELETE FROM grants WHERE scope = ?',
-  ].map((statement) => db.prepare(statement))
+  const shared = eraseRows.map(({ text }) => run(text))
   // SQLite gives the numbers of removed messages to new ones if they were the highest.
   const indexAgain = db.prepare(
     'UPDATE search_state SET indexed_to = min(indexed_to, (SELECT ifnull(max(mid), 0) FROM messages)) WHERE only = 1',
@@ -103,7 +99,7 @@ export function createSessionRows(db: DatabaseSync, { run }: Statements): Sessio
     remove: (sid) => void remove.run(sid),
     eraseContent(sid, sessionId) {
       for (const statement of numbered) statement.run(sid)
-      for (const statement of named) statement.run(sessionId)
+      for (const erase of shared) erase(sessionId)
       indexAgain.run()
     },
     addTokens: (sid, tokens) => void addTokens.run(tokens, sid),
