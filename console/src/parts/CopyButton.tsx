@@ -1,6 +1,5 @@
 import { announce } from './Announcer.tsx'
 import { IconButton } from './Button.tsx'
-import styles from './CopyButton.module.css'
 import { CopyIcon } from './icons.ts'
 
 /** Puts a text on the clipboard and says so. `what`: the word for it, such as `code`. */
@@ -16,14 +15,4 @@ async function copy(text: string, what: string): Promise<void> {
     // Over plain HTTP a page may not write to the clipboard.
     announce('This browser does not let the page copy. Select the text, and copy it yourself.')
   }
-}
-
-/** A command, a link or a token that one takes somewhere else, and the button that copies it. `what`: the word for it. */
-export function CopyText({ text, what }: { text: string; what: string }) {
-  return (
-    <div className={styles.line}>
-      <code className={styles.text}>{text}</code>
-      <CopyButton text={text} what={what} />
-    </div>
-  )
 }
