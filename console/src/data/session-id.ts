@@ -2,7 +2,6 @@
 // finds the id first.
 
 import { useQuery } from '@tanstack/react-query'
-import { given } from '../given.ts'
 import { useClient } from './server.tsx'
 
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
@@ -34,6 +33,6 @@ export function useSessionId(reference: string) {
     },
     enabled: known === null,
     staleTime: Number.POSITIVE_INFINITY,
-    ...given({ initialData: known }),
+    initialData: known ?? undefined,
   })
 }

@@ -2,7 +2,6 @@
 // event that came. Only the leading tab runs it.
 
 import { type Client, ClientError } from 'quarterdeck/client'
-import { given } from '../given.ts'
 import type { LiveMessage, LiveState, Watched } from './live-types.ts'
 
 interface StreamLoopOptions {
@@ -43,7 +42,7 @@ export function startStreamLoop(options: StreamLoopOptions): StreamLoop {
       const place = places.get(sessionId) ?? after
       return place === 0 ? sessionId : `${sessionId}.${place}`
     })
-    for await (const frame of client.feed({ sessions, ...given({ after: cursor }), signal })) {
+    for await (const frame of client.feed({ sessions, ...(cursor === null ? {} : { after: cursor }), signal })) {
       if (signal.aborted) return
       if (frame.type === 'cursor') say({ status: 'live' })
       if (frame.type === 'feed') {

@@ -75,3 +75,6 @@ export function Select({
   const frame = { label, help, problem, isLabelHidden }
   return <Frame {...frame}>{(ids) => <select {...rest} {...ids} className={styles.input} />}</Frame>
 }
+
+/** The focus goes from a field to the heading of the page, so that keys work again and Tab goes on from there. */
+export const leaveField = (): void => document.querySelector<HTMLElement>('main h1')?.focus({ preventScroll: true })

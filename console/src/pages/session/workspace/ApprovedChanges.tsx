@@ -11,8 +11,7 @@ import { Empty, Failed, Loading } from '../../../parts/States.tsx'
 import { relativeTime, useNow } from '../../../parts/Time.tsx'
 import { counted } from '../../../words.ts'
 import styles from './ApprovedChanges.module.css'
-import { FileName } from './FileName.tsx'
-import { FilePanes } from './FilePanes.tsx'
+import { FileName, FilePanes } from './FilePanes.tsx'
 
 const PAGE = 100
 const idOf = ({ approval_id }: Approval): string => approval_id

@@ -1,5 +1,5 @@
 import { useQueryClient } from '@tanstack/react-query'
-import type { CreatedToken, NewToken } from 'quarterdeck/client'
+import type { CreatedToken, NewToken, Token } from 'quarterdeck/client'
 import { useState } from 'react'
 import { useClient } from '../../../data/server.tsx'
 import { useIsLive } from '../../../data/use-live.tsx'
@@ -10,10 +10,8 @@ import { CopyText } from '../../../parts/CopyText.tsx'
 import { Dialog, FormDialog } from '../../../parts/Dialog.tsx'
 import { TextField } from '../../../parts/Field.tsx'
 import { withProof } from '../../../sign-in/step-up.ts'
-import { ActionError } from '../ActionError.tsx'
+import { ActionError, useAction } from '../ActionError.tsx'
 import { Choice } from '../Choice.tsx'
-import { useAction } from '../use-action.ts'
-import { roleWords } from './roles.ts'
 
 type Role = NewToken['role']
 
@@ -97,4 +95,10 @@ function Made({ token, onClose }: { token: CreatedToken; onClose: () => void }) 
       <CopyText text={token.token} what="key" />
     </Dialog>
   )
+}
+
+export const roleWords: Readonly<Record<Token['role'], { name: string; about: string }>> = {
+  user: { name: 'User', about: 'Talks to agents and sees its own sessions.' },
+  operator: { name: 'Operator', about: 'Sees everything, decides, and changes settings.' },
+  agent: { name: 'Agent', about: 'A coding agent that works in one folder and asks here for approval.' },
 }

@@ -11,8 +11,7 @@ import { codeIn } from '../../../sign-in/code-in-address.ts'
 import { deviceName } from '../../../sign-in/device-name.ts'
 import { makePasskey } from '../../../sign-in/passkey.ts'
 import { withProof } from '../../../sign-in/step-up.ts'
-import { ActionError } from '../ActionError.tsx'
-import { useAction } from '../use-action.ts'
+import { ActionError, useAction } from '../ActionError.tsx'
 
 const LONGEST = 100
 
