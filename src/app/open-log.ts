@@ -20,12 +20,12 @@ import type { TeamClock } from './team-clock.ts'
 
 const DISK_FAILED = 74
 
-interface LogParts {
+interface LogParts extends Pick<AppOptions, 'settings' | 'dataDir' | 'log' | 'exit'> {
   lock: ReturnType<typeof lockDataDir>
   /** Name of this process. */
   owner: string
   state: ServerState
-  room: ByteBudget
+  readerBudget: ByteBudget
   metrics: Metrics
   clock: TeamClock
 }
@@ -58,12 +58,8 @@ export interface Team {
 }
 
 /** What is opened here is closed by `undo`. `owner` is the name of this process. */
-export async function openLog(
-  options: Pick<AppOptions, 'settings' | 'dataDir' | 'log' | 'exit'>,
-  { lock, owner, state, room, metrics, clock }: LogParts,
-  undo: AsyncDisposableStack,
-): Promise<OpenLog> {
-  const { dataDir, settings, log } = options
+export async function openLog(parts: LogParts, undo: AsyncDisposableStack): Promise<OpenLog> {
+  const { lock, owner, readerBudget: room, metrics, clock, dataDir, settings, log } = parts
   const measured = (store: Store): Store => {
     const commit = (commands: readonly Command[]) => store.commit(commands)
     return { ...store, commit: measureCommits(commit, needsSync, { metrics, clock }) }
@@ -74,7 +70,7 @@ export async function openLog(
     undo.defer(() => sessionLog.close())
     return { ...opened, sessionLog, unlessDamaged: (work) => work() }
   }
-  const { listeners, unlessDamaged } = watchDisk(options, state)
+  const { listeners, unlessDamaged } = watchDisk(parts)
   const store = openStore({ dataDir, inMemory: settings.store === ':memory:', lock, ...listeners })
   undo.defer(() => store.close())
   // The lock of the data directory lets no other process write, so there is nothing to poll for.
@@ -134,7 +130,7 @@ async function openPostgres(
 const CONNECTIONS_BESIDE_READERS = 2
 
 /** What happens when the disk fails to sync, or the database turns out to be damaged. */
-function watchDisk({ dataDir, log, exit }: Pick<AppOptions, 'dataDir' | 'log' | 'exit'>, state: ServerState) {
+function watchDisk({ dataDir, state, log, exit }: LogParts) {
   const damage: unknown[] = []
   return {
     listeners: {

@@ -6,15 +6,12 @@ import { ServerError } from '../domain/errors.ts'
 import type { Logger } from '../domain/logger.ts'
 import { isOfFeed, isOfLine, type QueuedDelivery } from '../domain/supervision/delivery.ts'
 import type { Feed } from '../engine/feed.ts'
-import { createOwnJobs, type Jobs } from '../engine/sessions/jobs.ts'
 import type { SessionLog } from '../log/session-log.ts'
 import type { OutboxReads, QueueLine, SettleDelivery } from '../store/ports/outbox.ts'
 import type { Surface } from '../supervision/sessions/mode-surfaces.ts'
-import { createMissed } from './missed.ts'
-import { DeliveryFailed, type OperatorChannel } from './operator.ts'
+import { DeliveryFailed, type OperatorChannel, unlessAborted } from './operator.ts'
 import { type Plan, planDeliveries, planTogether, retryDelay } from './schedule.ts'
-import { unlessAborted } from './unless-aborted.ts'
-import { notBeforeOf, stillWaiting, type Wanted, type WantedDeps, wantedOf } from './wanted.ts'
+import { createMissed, notBeforeOf, stillWaiting, type Wanted, type WantedDeps, wantedOf } from './wanted.ts'
 
 export interface Outbox {
   /** Tells the channels of these surfaces something that is no item of the feed. */
@@ -25,7 +22,12 @@ export interface Outbox {
   look(channel: string): void
   /** Epoch ms at which this channel last showed something here; null: not since the start. */
   lastShownAt(channel: string): number | null
-  /** Resolves when no delivery is under way any more. What was not delivered stays in the store. */
+  /**
+   * Delivers until the signal aborts. Where several processes share the store, one of them does at a time. A channel that is new begins
+   * with what waits already. Resolves when no delivery is under way any more. What was not delivered stays in the store.
+   */
+  deliver(signal: AbortSignal): Promise<void>
+  /** Closes the channels. Call it when `deliver` has ended. */
   close(): Promise<void>
 }
 
@@ -36,8 +38,6 @@ interface OutboxDeps extends WantedDeps {
   log: Pick<SessionLog, 'commit'>
   clock: Clock
   logger: Logger
-  /** Where several processes share the store, one of them delivers at a time. Left out: this is the only one. */
-  jobs?: Pick<Jobs, 'whileHeld'>
   /** Wakes the process that delivers, and is woken by the others. Left out: this is the only one. */
   changes?: { tell(topic: string): Promise<void>; watch(topic: string, look: () => void): () => void }
 }
@@ -49,11 +49,9 @@ const CURSOR_EVERY = 1_000
 /** After a failure of the store. */
 const AGAIN_MS = 1_000
 const TOPIC = 'outbox'
-const JOB = 'channels'
 
-/** Starts at once. A channel that is new begins with what waits already. */
 export function createOutbox(deps: OutboxDeps): Outbox {
-  const { channels, jobs = createOwnJobs(deps.clock), changes, logger } = deps
+  const { channels, changes, logger } = deps
   /** By channel, while this process delivers. */
   const looks = new Map<string, () => void>()
   const shownAt = new Map<string, number>()
@@ -84,7 +82,6 @@ export function createOutbox(deps: OutboxDeps): Outbox {
     })
   }
 
-  const delivering = jobs.whileHeld(JOB, deliver)
   const stopWatching = changes?.watch(TOPIC, () => {
     for (const look of looks.values()) look()
   })
@@ -98,9 +95,9 @@ export function createOutbox(deps: OutboxDeps): Outbox {
     },
     look,
     lastShownAt: (channel) => shownAt.get(channel) ?? null,
+    deliver,
     async close() {
       stopWatching?.()
-      await delivering.close()
       await Promise.all(deps.channels.map((channel) => channel.close()))
     },
   }

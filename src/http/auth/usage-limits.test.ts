@@ -41,10 +41,9 @@ describe('limits of two replicas', () => {
     const clock = createManualClock()
     const shared = createLocalShared(clock)
     const open = (owner: string) => {
-      const together = createCountTogether()
-      const limits = createUsageLimits({ postsPerMinute: 100, streams: 3, clock, together })
       const board = openReplicaBoard({ shared, owner, clock, logger: silentLogger })
-      together.open({ shared, board })
+      const together = createCountTogether({ shared, board })
+      const limits = createUsageLimits({ postsPerMinute: 100, streams: 3, clock, together })
       return { limits, board }
     }
     const pass = async (ms: number) => {

@@ -25,6 +25,7 @@ async function start(options: Partial<HealthOptions> = {}, tokenRequired = false
     activeSessions: async () => 4,
     insecure: false,
     state,
+    startedAt: clock.mono(),
     clock,
     log: collectLines(lines),
     ...options,
@@ -208,6 +209,7 @@ describe('server states', () => {
         activeSessions: async () => 0,
         insecure: false,
         state,
+        startedAt: clock.mono(),
         clock,
         log: collectLines([]),
       }),
@@ -232,7 +234,9 @@ describe('server states', () => {
     state.advance('running')
     expect(await ask('/chat')).toEqual([200, undefined, null])
     expect(await ask('/comes-later')).toEqual([404, 'route_not_found', null])
-    server.server.serve([...routes, route('GET /comes-later', (_request, reply) => reply.json(200, 'now'))])
+    server.server.serve({
+      routes: [...routes, route('GET /comes-later', (_request, reply) => reply.json(200, 'now'))],
+    })
     expect(await ask('/comes-later')).toEqual([200, undefined, null])
     // The answer of the start is not cached.
     expect(await ask('/health')).toEqual([200, undefined, null])

@@ -17,7 +17,7 @@ import { refuseWithoutScope } from '../auth/tokens/scopes.ts'
 import type { UsageLimits } from '../auth/usage-limits.ts'
 import { declaredLength, tooLarge } from '../body/body.ts'
 import { RequestLog } from '../logging/request-log.ts'
-import { type BodyClass, bodyClassBytes, type Channel, type Principal, type Route } from '../route.ts'
+import { type BodyClass, bodyClassBytes, type Principal, type Route, type Via } from '../route.ts'
 import type { ServerState } from '../server-state.ts'
 import type { Guard } from './guard.ts'
 import { HttpReply, type ReplyServices } from './reply.ts'
@@ -25,16 +25,22 @@ import { HttpRequest, type RequestContext } from './request.ts'
 import type { Match, Router } from './router.ts'
 import { originalUrl, parseTarget, pathOf, pathUnder, type Target } from './target.ts'
 
+/** What requests are answered with now. */
+export interface Answering {
+  router: Router
+  auth: Auth
+  usage: UsageLimits
+  onRefused: OnRefused
+}
+
 interface DispatchOptions {
-  router: () => Router
+  answering: () => Answering
   /** Comes before every path; see `readBasePath`. */
   basePath: string
   guard: Guard
-  auth: Auth
   /** Left out: no proxy says who people are. */
   proxyAuth?: ProxyAuth | undefined
   state: ServerState
-  usage: UsageLimits
   body: RequestContext['body']
   reply: ReplyServices
   log: Logger
@@ -42,7 +48,6 @@ interface DispatchOptions {
   clock: Clock
   ids: Ids
   onAnswer: (answer: Answer) => void
-  onRefused: OnRefused
 }
 
 /** A request that would have changed something, from somebody who may not do that. */
@@ -51,7 +56,7 @@ export interface RefusedRequest {
   params: Readonly<Record<string, string>>
   /** Null: nobody knows who it was. */
   principal: Principal | null
-  channel: Channel
+  via: Via
   failure: ServerError
   /** The session that it is about, if that is known. */
   sessionId: string | null
@@ -84,9 +89,9 @@ const refusals: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
 const CLIENT_CLOSED = 499
 
 /** Where a request was received: on our port, by another program's server that handed it over, or on the local socket. */
-export type Via = 'port' | 'mounted' | 'ctl'
+export type Entrance = 'port' | 'mounted' | 'ctl'
 
-type Dispatch = (raw: IncomingMessage, response: ServerResponse, via: Via) => Exchange
+type Dispatch = (raw: IncomingMessage, response: ServerResponse, via: Entrance) => Exchange
 
 export function createDispatch(options: DispatchOptions): Dispatch {
   const bodies = bodyReaders(options.body)
@@ -104,8 +109,9 @@ export class Exchange {
   onClosed: () => void = () => {}
   readonly #raw: IncomingMessage
   readonly #response: ServerResponse
-  readonly #via: Via
+  readonly #via: Entrance
   readonly #options: DispatchOptions
+  readonly #answering: Answering
   readonly #bodies: BodyReaders
   readonly #method: string
   readonly #url: string
@@ -119,7 +125,13 @@ export class Exchange {
   #request: HttpRequest | null = null
   #span: RequestSpan | null = null
 
-  constructor(raw: IncomingMessage, response: ServerResponse, via: Via, options: DispatchOptions, bodies: BodyReaders) {
+  constructor(
+    raw: IncomingMessage,
+    response: ServerResponse,
+    via: Entrance,
+    options: DispatchOptions,
+    bodies: BodyReaders,
+  ) {
     const { basePath, clock, ids } = options
     const isMounted = via === 'mounted'
     this.#startedAt = clock.mono()
@@ -127,6 +139,7 @@ export class Exchange {
     this.#response = response
     this.#via = via
     this.#options = options
+    this.#answering = options.answering()
     this.#bodies = bodies
     this.#method = raw.method ?? ''
     this.#url = isMounted ? originalUrl(raw) : (raw.url ?? '')
@@ -205,7 +218,8 @@ export class Exchange {
 
   #serve({ route, params }: Match, { principal, isValid }: Access, path: string, sent: Target): Promise<void> {
     this.#principal = principal
-    const { guard, usage } = this.#options
+    const { guard } = this.#options
+    const { usage } = this.#answering
     // Browsers send the cookies of the proxy with requests of any page. A page that anybody may open has to stay reachable by a link.
     const isOfBrowser = principal.source === 'proxy' ? !mayBeOpened(route, this.#raw) : principal.isConsole
     if (isOfBrowser && this.#via !== 'ctl') guard.checkOwnPage(this.#raw)
@@ -228,7 +242,7 @@ export class Exchange {
       body,
       isAllowed: isValid,
       isMounted: this.#via === 'mounted',
-      channel: this.#via === 'ctl' ? 'ctl' : 'http',
+      via: this.#via === 'ctl' ? 'ctl' : 'http',
     })
     const request = this.#request
     return this.#span === null
@@ -245,9 +259,9 @@ export class Exchange {
   }
 
   #findRoute(path: string): Match {
-    const { router, state } = this.#options
+    const { state } = this.#options
     try {
-      return router().find(this.#method, path)
+      return this.#answering.router.find(this.#method, path)
     } catch (error) {
       // Most routes are added only when the server has started.
       throw state.current === 'initializing' ? unavailable(state) : error
@@ -259,7 +273,7 @@ export class Exchange {
     const authorization = credentialOf(match.route, this.#raw, target)
     return (
       signedAccess(match, this.#raw, target) ??
-      this.#options.auth.authenticate(authorization, socket.remoteAddress ?? this.#via, match.route.role, {
+      this.#answering.auth.authenticate(authorization, socket.remoteAddress ?? this.#via, match.route.role, {
         isLocal: this.#via !== 'mounted' || isFromThisMachine(this.#raw),
         needsToken: this.#via === 'ctl',
         takesAnyKey: match.route.takesAnyKey === true,
@@ -281,14 +295,14 @@ export class Exchange {
   }
 
   #answerOptions(path: string): void {
-    const { guard, router } = this.#options
+    const { guard } = this.#options
     const granted = guard.preflight(this.#raw)
     if (granted !== null) {
       this.reply.cors = [...this.reply.cors, ...granted]
       this.reply.empty(204)
       return
     }
-    const allow = router().methods(path)
+    const allow = this.#answering.router.methods(path)
     // Throws that there is no such route, with a hint.
     if (allow.length === 0) this.#findRoute(path)
     this.reply.empty(204, { Allow: allow.join(', ') })
@@ -311,10 +325,10 @@ export class Exchange {
   #noteRefused(failure: ServerError): void {
     if (this.#match === null || this.#match.route.method === 'GET' || !refusals.has(failure.code)) return
     const { route, params } = this.#match
-    const principal = this.#principal ?? this.#options.auth.whoWas(failure)
-    const channel = this.#via === 'ctl' ? 'ctl' : 'http'
+    const principal = this.#principal ?? this.#answering.auth.whoWas(failure)
+    const via = this.#via === 'ctl' ? 'ctl' : 'http'
     const [sessionId = null, body = null] = [this.#notes.session_id, this.#request?.body]
-    this.#options.onRefused({ route, params, principal, channel, failure, sessionId, body })
+    this.#answering.onRefused({ route, params, principal, via, failure, sessionId, body })
   }
 
   #close(): void {

@@ -20,7 +20,7 @@ import type { ErrorShape } from '../problem.ts'
 import type { Door, Route } from '../route.ts'
 import type { ServerState } from '../server-state.ts'
 import { answerRaw, refusalOf } from './client-error.ts'
-import { createDispatch, type Exchange, type OnRefused } from './dispatch.ts'
+import { type Answering, createDispatch, type Exchange, type OnRefused } from './dispatch.ts'
 import type { Guard } from './guard.ts'
 import { defaultHttpLimits, type HttpLimits } from './limits.ts'
 import { type Listening, type ListenTarget, listen } from './listen.ts'
@@ -33,6 +33,16 @@ import type { TlsPair } from './tls-pair.ts'
 
 // Not imported: as an ES module node:http loads all of undici, 13 MB and 50 ms for nothing.
 const { createServer } = process.getBuiltinModule('node:http')
+
+/** What requests are answered with. */
+export interface Served {
+  routes: readonly Route[]
+  auth: Auth
+  /** Counts with the other processes on the same store. Null: there are none. */
+  together: CountTogether | null
+  /** Hears of whoever may not do what they ask for. */
+  onRefused: OnRefused
+}
 
 export interface HttpServerOptions {
   /** These routes answer until `serve` is called. */
@@ -57,8 +67,6 @@ export interface HttpServerOptions {
   /** Memory that all large answers together may hold. */
   room?: ByteBudget
   limits?: Partial<HttpLimits>
-  /** Counts with the other processes on the same store. Left out: there are none. */
-  together?: CountTogether
   /** If set, the server speaks https only. */
   tls?: TlsPair
   /** Error formats of doors that have their own, keyed by the first segment of their paths. */
@@ -66,8 +74,8 @@ export interface HttpServerOptions {
 }
 
 export interface HttpServer {
-  /** Replaces the routes. `onRefused` hears of whoever may not do what they ask for. */
-  serve(routes: readonly Route[], onRefused?: OnRefused): void
+  /** From now on requests are answered with this. What is left out stays as it was. */
+  serve(served: Partial<Served>): void
   /** Resolves when the server accepts connections. Throws `config_invalid` when it cannot: port in use, no such address. */
   listen(target: ListenTarget): Promise<{ host: string; port: number }>
   /**
@@ -119,21 +127,25 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   const stats = (): HttpStats => ({ connections: openConnections(), inWork: work.count, streams: streams.size })
   const onAnswer = registerHttpMetrics(options.metrics, stats, () => state.current)
   const doors = new Set(options.doors)
-  let onRefused: OnRefused = () => {}
-  let router = createRouter(options.routes, doors)
-  const dispatch = createDispatch({
-    router: () => router,
-    basePath,
-    guard: options.guard,
-    auth: options.auth,
-    proxyAuth: options.proxyAuth,
-    state,
+  const answeringWith = ({ routes, auth, together, onRefused }: Served): Answering => ({
+    router: createRouter(routes, doors),
+    auth,
     usage: createUsageLimits({
       postsPerMinute: limits.postsPerMinute,
       streams: limits.streamsPerUser,
       clock,
-      ...(options.together === undefined ? {} : { together: options.together }),
+      ...(together === null ? {} : { together }),
     }),
+    onRefused,
+  })
+  let served: Served = { routes: options.routes, auth: options.auth, together: null, onRefused() {} }
+  let answering = answeringWith(served)
+  const dispatch = createDispatch({
+    answering: () => answering,
+    basePath,
+    guard: options.guard,
+    proxyAuth: options.proxyAuth,
+    state,
     body: bodyReader(limits, options),
     reply: {
       clock,
@@ -147,7 +159,6 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     clock,
     ids,
     onAnswer,
-    onRefused: (refused) => onRefused(refused),
   })
 
   function track(exchange: Exchange, open: Set<Exchange>, request: IncomingMessage, onClosed?: () => void): void {
@@ -220,9 +231,9 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   }
 
   return {
-    serve(routes, hear = () => {}) {
-      onRefused = hear
-      router = createRouter(routes, doors)
+    serve(changed) {
+      served = { ...served, ...changed }
+      answering = answeringWith(served)
     },
     async listen(target) {
       // The server goes on with the connections it has.

@@ -14,7 +14,7 @@ import type { RecordView } from '../../supervision/records/record-view.ts'
 import type { Together } from '../../supervision/together.ts'
 import type { Chat } from '../chat.ts'
 import { roomOf } from '../shown-from.ts'
-import { plainText } from './answers/plain-text.ts'
+import { plainText } from './answers/payloads.ts'
 import type { ButtonValues } from './button-values.ts'
 import { notice } from './cards/messages.ts'
 import type { SlackPerson, SlackSettings } from './channel.ts'
@@ -56,7 +56,6 @@ export interface SlackDeps {
   log: Pick<SessionLog, 'commit'>
   /** Does work that no other process does under the same name at the same time. Left out: there is no other one. */
   alone?: Together['alone']
-  answers: (parts: AnswerParts) => SlackAnswers
   buttons: ButtonValues
   /** How requests leave this machine. `dispatcher` is undici's, for a proxy; null: there is none between Slack and us. */
   outgoing: { fetch: typeof fetch; dispatcher: SocketModeDispatcher | null }
@@ -74,7 +73,13 @@ const CLOSE_MS = 2_000
 /** While something is wrong, Slack is asked again: nobody else would notice that it was mended. */
 const CHECK_EVERY_MS = 30_000
 
-export function openSlack(deps: SlackDeps): Chat {
+export interface SlackChat extends Omit<Chat, 'takeAnswers'> {
+  answering: AnswerParts
+  /** See `Chat.takeAnswers`. Without a signal, until it is closed. */
+  serve(answers: SlackAnswers, signal?: AbortSignal): Promise<void>
+}
+
+export function openSlack(deps: SlackDeps): SlackChat {
   const { settings, clock, ids, logger, operators } = deps
   const closing = new AbortController()
   const health = createSlackHealth(deps)
@@ -102,7 +107,7 @@ export function openSlack(deps: SlackDeps): Chat {
     if (team === '') team = (await api.self()).teamId
     return team
   }
-  const answers = deps.answers({
+  const answering: AnswerParts = {
     api,
     cards: createCards(deps, rooms),
     teamId,
@@ -111,8 +116,8 @@ export function openSlack(deps: SlackDeps): Chat {
       if (session === null) throw sessionNotFound(wait.sessionId)
       return await looks.view(wait, session)
     },
-  })
-  const openSocket = (): SlackSocket =>
+  }
+  const openSocket = (answers: SlackAnswers): SlackSocket =>
     createSlackSocket({
       ...deps.outgoing,
       appToken: deps.tokens.app,
@@ -129,8 +134,8 @@ export function openSlack(deps: SlackDeps): Chat {
   let serving: Promise<void> = Promise.resolve()
 
   /** Each time has a socket of its own, because one that was closed stays closed. */
-  async function serve(signal: AbortSignal): Promise<void> {
-    const socket = openSocket()
+  async function serve(answers: SlackAnswers, signal: AbortSignal): Promise<void> {
+    const socket = openSocket(answers)
     socket.start()
     void keepChecking(signal)
     await new Promise<void>((resolve) => {
@@ -209,8 +214,10 @@ export function openSlack(deps: SlackDeps): Chat {
       }
     },
 
-    serve(signal = stopping.signal) {
-      serving = serve(AbortSignal.any([signal, stopping.signal]))
+    answering,
+
+    serve(answers, signal = stopping.signal) {
+      serving = serve(answers, AbortSignal.any([signal, stopping.signal]))
       return serving
     },
 

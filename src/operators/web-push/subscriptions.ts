@@ -34,6 +34,8 @@ export interface PushSubscriptions {
   forget(subscription: PushSubscription): Promise<void>
   /** Whether the address leads to this machine, which only a server that is itself for this machine may call. */
   isLocal(endpoint: URL): boolean
+  /** Calls `look` with the name of a channel when a browser has subscribed. */
+  watch(look: (channel: string) => void): void
 }
 
 interface SubscriptionsDeps {
@@ -45,8 +47,6 @@ interface SubscriptionsDeps {
   keys: () => VapidKeys
   /** Whether only this machine can reach the server. */
   isLocalServer: boolean
-  /** Called with the name of a channel when a browser has subscribed. */
-  onSubscribed(channel: string): void
   logger: Logger
   /** Where other processes share the store, so that the copy stays true. Left out: this is the only one. */
   changes?: { tell(topic: string): Promise<void>; watch(topic: string, look: () => void): () => void }
@@ -68,13 +68,18 @@ const NoteSchema = z.object({
 })
 
 export async function openPushSubscriptions(deps: SubscriptionsDeps): Promise<PushSubscriptions> {
-  const { store, log, clock, operators, keys, isLocalServer, onSubscribed, logger, changes } = deps
+  const { store, log, clock, operators, keys, isLocalServer, logger, changes } = deps
   const { personOf = (name: string) => name } = configuredOperators(operators)
+  const watchers = new Set<(channel: string) => void>()
   const known = new Map<string, Map<string, PushSubscription>>()
   for (const { name } of operators) known.set(name, await readNotes(name))
   changes?.watch(TOPIC, () => {
     inTurn(readAgain).catch((error: unknown) => logger.warn('the browsers cannot be read just now', { error }))
   })
+
+  function onSubscribed(channel: string): void {
+    for (const look of watchers) look(channel)
+  }
 
   /** What other processes have changed. */
   async function readAgain(): Promise<void> {
@@ -168,6 +173,7 @@ export async function openPushSubscriptions(deps: SubscriptionsDeps): Promise<Pu
         await remove(subscription)
       }),
     forget: (subscription) => inTurn(() => remove(subscription)),
+    watch: (look) => void watchers.add(look),
     isLocal: (endpoint) => isLocalServer && isLocalEndpoint(endpoint),
   }
 }

@@ -19,9 +19,6 @@ export function createLaterDoor(options: McpDoorOptions): McpDoor {
       opening ??= open()
       return (await opening).handle(request, reply)
     },
-    push: (connectionId, push) => door?.push(connectionId, push) ?? null,
-    isOpen: (connectionId) => door?.isOpen(connectionId) ?? false,
-    openConnections: () => door?.openConnections() ?? [],
     async close() {
       isClosed = true
       await door?.close()

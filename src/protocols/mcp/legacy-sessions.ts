@@ -37,7 +37,6 @@ export interface LegacySessions {
   find(of: Pick<LegacySession, 'id' | 'tokenId' | 'connectionId'>, opensStream: boolean): Promise<LegacySession | null>
   /** The session counts from the moment that its client is initialized. */
   begin(of: NewSession): Promise<LegacySession>
-  withConnection(connectionId: string): LegacySession[]
   /** Those with an open stream for what the server says by itself. */
   listening(): LegacySession[]
   readonly size: number
@@ -211,7 +210,6 @@ export function createLegacySessions(options: LegacySessionsOptions): LegacySess
         enter(session)
       })
     },
-    withConnection: (connectionId) => [...sessions.values()].filter((one) => one.connectionId === connectionId),
     listening: () => [...sessions.values()].filter(({ openStreams }) => openStreams > 0),
     get size() {
       return sessions.size

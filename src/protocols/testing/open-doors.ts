@@ -60,7 +60,7 @@ export async function openDoors(options: TestEngineOptions = {}, more: (opened: 
   const server = await startServer({ routes: [...routes, ...added] })
   const audit = (record: AuditRecord) => log.commit({ type: 'add_audit', audit: [record] })
   const noteRefused = createNoteRefused({ audit, clock, logger: silentLogger })
-  server.server.serve([...routes, ...added], noteRefusedRequests(noteRefused))
+  server.server.serve({ routes: [...routes, ...added], onRefused: noteRefusedRequests(noteRefused) })
   const { url, lines } = server
 
   const post = (path: string, body: unknown, headers: Record<string, string> = {}) =>

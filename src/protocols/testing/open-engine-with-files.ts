@@ -37,6 +37,7 @@ export function openEngineWithFiles(options: TestEngineOptions = {}) {
     clock,
     ids,
     log: silentLogger,
+    unsent: { bytes: null, ttlSeconds: 0 },
   })
   const attachments = createAttachments({ files: keeper, readable: async (file) => void (await read(file)) })
   const keys = createFileKeys({ secret: () => Buffer.from('of these tests'), clock })

@@ -14,8 +14,8 @@ export async function openSubscriptions({ isLocalServer = true, others = ['ben']
   let keys: VapidKeys | null = null
   const ada = testOperator({ name: 'ada', console: 'ada@work', local: true })
   const operators = [ada, ...others.map((name) => testOperator({ name }))]
-  const reopen = (changes?: Parameters<typeof openPushSubscriptions>[0]['changes']) =>
-    openPushSubscriptions({
+  const reopen = async (changes?: Parameters<typeof openPushSubscriptions>[0]['changes']) => {
+    const opened = await openPushSubscriptions({
       store: store.outbox,
       log,
       clock: createSystemClock(),
@@ -25,10 +25,12 @@ export async function openSubscriptions({ isLocalServer = true, others = ['ben']
         return keys
       },
       isLocalServer,
-      onSubscribed: (channel) => void subscribed.push(channel),
       logger: silentLogger,
       ...(changes === undefined ? {} : { changes }),
     })
+    opened.watch((channel) => void subscribed.push(channel))
+    return opened
+  }
   return {
     subscriptions: await reopen(),
     reopen,

@@ -2,25 +2,30 @@
 
 import type { Entry } from '../../../domain/session/entry.ts'
 import { AG_UI_VERSION, type RunEvent, type RunEventOf } from '../../../domain/session/event.ts'
-import type { StoredMessage } from '../../../domain/session/message.ts'
+import { type StoredMessage, textOf } from '../../../domain/session/message.ts'
 import { isFinished, type RunRecord } from '../../../domain/session/run.ts'
 import type { SessionRecord } from '../../../domain/session/session.ts'
 import type { Engine } from '../../../engine/engine.ts'
+import { messagesSnapshot, SNAPSHOT_LIMIT, shownMessages } from '../../../engine/loop/messages-snapshot.ts'
 import type { Runs } from '../../../engine/ports/runs.ts'
 import type { Reply, Request } from '../../../http/route.ts'
 import type { Approvals } from '../../../supervision/approvals/approvals.ts'
 import type { Reader } from '../../shared/events/encode-events.ts'
-import { type EventReader, openEventStream } from '../../shared/events/open-event-stream.ts'
-import { beforeFirst, type StreamDeps, streamRun } from '../../shared/events/stream-events.ts'
+import {
+  beforeFirst,
+  type EventReader,
+  openEventStream,
+  type StreamDeps,
+  streamRun,
+} from '../../shared/events/stream-events.ts'
 import type { FileLinks } from '../../shared/request/file-links.ts'
-import { sessionSnapshot, withFileUrls } from './session-snapshot.ts'
 import { behindFirst } from './stream-warnings.ts'
 import { type Outcome, waitingOutcome, withWaitingCalls } from './waiting-calls.ts'
 
 /** More runs than can be queued and cancelled, so that the last run that executed is among them. */
 const LATEST = 20
 
-export interface ShowThreadDeps extends StreamDeps {
+interface ShowThreadDeps extends StreamDeps {
   engine: Engine
   approvals: Approvals
   links: FileLinks
@@ -210,4 +215,74 @@ export function hydrationEvents({ threadId, runId, timestamp, ...hydration }: Hy
     ...(snapshot === null ? [] : withWaitingCalls(snapshot, outcome)),
     { type: 'RUN_FINISHED', threadId, runId, outcome: showOutcome(outcome), timestamp },
   ]
+}
+
+interface SnapshotOptions {
+  timestamp: number
+  /** Waits for memory before a large read. */
+  makeRoom: Reply['makeRoom']
+  /** The address of a file for this reader. */
+  fileUrl: (fileId: string) => string
+  /** Leaves out messages that the reader gets in another way. */
+  omit?: (message: StoredMessage) => boolean
+}
+
+interface SessionSnapshot {
+  event: Snapshot
+  /** Call it when the event is sent. */
+  leaveRoom: () => void
+}
+
+const PAGE = 200
+const PAGE_CHARS = 64 * 1024
+
+/** The newest messages of a session, as many as fit. */
+export async function sessionSnapshot(
+  store: Pick<Engine['messages'], 'page'>,
+  session: SessionRecord,
+  { timestamp, makeRoom, fileUrl, omit = () => false }: SnapshotOptions,
+): Promise<SessionSnapshot> {
+  const pages: StoredMessage[][] = []
+  let chars = 0
+  let page: StoredMessage[]
+  let leaveRoom: (() => void) | null = null
+  do {
+    // Twice: for the event, and for its text.
+    if (chars >= PAGE_CHARS) leaveRoom ??= await makeRoom(2 * SNAPSHOT_LIMIT)
+    page = await store.page(session.id, PAGE, { before: pages[0]?.[0]?.id, maxChars: PAGE_CHARS, asides: true })
+    pages.unshift(page)
+    for (const message of shownMessages(page)) chars += charsOf(message)
+    // Nothing older fits into a snapshot.
+  } while (page.length > 0 && chars <= SNAPSHOT_LIMIT)
+  const messages = shownMessages(pages.flat()).filter((message) => !omit(message))
+  const total = page.length > 0 ? session.messageCount : messages.length
+  const event = messagesSnapshot(messages, total, timestamp)
+  return { event: withFileUrls(event, fileUrl), leaveRoom: leaveRoom ?? (() => {}) }
+}
+
+/** The approximate size in the snapshot. Calls and activities can be longer than the text. */
+function charsOf({ content, toolCalls, activity, metadata, encryptedValue = '' }: StoredMessage): number {
+  const objects = [toolCalls, activity, metadata].filter((object) => object !== undefined)
+  return textOf(content).length + encryptedValue.length + (objects.length === 0 ? 0 : JSON.stringify(objects).length)
+}
+
+type Snapshot = RunEventOf<'MESSAGES_SNAPSHOT'>
+
+/** Clients cannot show a `file` source, and 0.x rejects the whole snapshot because of one. */
+const withFileUrls = (snapshot: Snapshot, fileUrl: SnapshotOptions['fileUrl']): Snapshot => ({
+  ...snapshot,
+  messages: snapshot.messages.map((message) => messageWithUrls(message, fileUrl)),
+})
+
+type Message = Snapshot['messages'][number]
+
+function messageWithUrls(message: Message, fileUrl: SnapshotOptions['fileUrl']): Message {
+  if (message.role !== 'user' || typeof message.content === 'string') return message
+  const content = message.content.map((part) => {
+    if (part.type === 'text' || part.source.type !== 'file') return part
+    const { value, mimeType } = part.source
+    const type = mimeType === undefined ? {} : { mimeType }
+    return { ...part, source: { type: 'url' as const, value: fileUrl(value), ...type } }
+  })
+  return { ...message, content }
 }

@@ -20,6 +20,7 @@ import {
 import { mcpErrorShape } from '../error-shape.ts'
 import { createLaterDoor } from '../later-door.ts'
 import type { McpDoorOptions } from '../mcp-door.ts'
+import { createOpenClients } from '../open-clients.ts'
 import { createMcpRoutes } from '../routes.ts'
 import type { McpCallContext, McpTool } from '../tool-table.ts'
 
@@ -91,7 +92,9 @@ export async function openMcpDoor(setUp: DoorSetUp = {}) {
   const hold = createHold()
   const lines: LogLine[] = []
   const ended: string[] = []
+  const clients = setUp.door?.clients ?? createOpenClients()
   const door = createLaterDoor({
+    clients,
     version: '0.0.0-test',
     instructions: 'Ask before you write.',
     tools: [
@@ -157,7 +160,7 @@ export async function openMcpDoor(setUp: DoorSetUp = {}) {
     return answer.headers.get('mcp-session-id') ?? ''
   }
 
-  return { url, server, door, clock, hold, lines, ended, connect, post, begin }
+  return { url, server, door, clients, clock, hold, lines, ended, connect, post, begin }
 }
 
 export const initialize = {
