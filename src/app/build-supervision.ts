@@ -110,7 +110,7 @@ export function buildSupervision(parts: SupervisionParts, undo: AsyncDisposableS
     clock,
     ids,
     log,
-    extension: parts.mcpExtension,
+    extension: parts.mcpExtension ?? null,
     limits: usualSessionLimits,
   })
   undo.defer(() => mcp.close())

@@ -2,7 +2,6 @@
 
 import { existsSync, readFileSync, realpathSync } from 'node:fs'
 import { delimiter, dirname, join, sep } from 'node:path'
-import { shellWord } from './shell-word.ts'
 
 /** What a process knows about its start. */
 export interface ProgramFacts {
@@ -94,4 +93,13 @@ function isNpxCopy(launcher: string): boolean {
   } catch {
     return false
   }
+}
+
+/** A text in quotes, as one word of sh, bash, zsh and fish. */
+export const shellQuoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`
+
+/** A word that the shell of this system reads as this text. In quotes only where it needs them. */
+export function shellWord(text: string, platform = process.platform): string {
+  if (/^[\w@%+=:,./\\-]+$/.test(text)) return text
+  return platform === 'win32' ? `"${text}"` : shellQuoted(text)
 }

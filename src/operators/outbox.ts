@@ -48,9 +48,6 @@ export interface Changes {
   watch(topic: string, look: () => void): () => void
 }
 
-/** For the only process on its store. */
-export const noChanges: Changes = { tell: async () => {}, watch: () => () => {} }
-
 /** A try that takes longer than this has failed. */
 const DELIVERY_MS = 30_000
 /** A channel that wanted none of this many items writes down how far it has looked. */

@@ -13,7 +13,7 @@ export interface ToolDescription extends ToolRules {
   parameters: JsonSchema
   /** JSON Schema of the result. Null when there is none. */
   returns: JsonSchema | null
-  /** The folders that relative paths in its arguments may start from. Left out: the agent's folder. */
+  /** The folders that relative paths in its arguments may start from. Without them: the agent's folder. */
   roots?: readonly string[]
 }
 
@@ -98,7 +98,7 @@ export interface ToolCallRequest {
   forwardedProps: unknown
   /** How many characters of the result are kept. A tool need not produce more. */
   resultChars: number
-  /** For whatever the tool calls, so that it can go on in the same trace. Left out: the call is not traced. */
+  /** For whatever the tool calls, so that it can go on in the same trace. Without it the call is not traced. */
   trace?: TraceContext
   voice: ToolVoice
   /** The questions that this call has asked before, in order, with their answers. */

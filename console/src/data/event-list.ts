@@ -4,8 +4,7 @@
 import type { Client, RunEvent } from 'quarterdeck/client'
 import { useEffect, useMemo, useSyncExternalStore } from 'react'
 import type { Live } from './live.ts'
-import type { LogEvent } from './live-types.ts'
-import { toLogEvent } from './log-event.ts'
+import { type LogEvent, toLogEvent } from './live-types.ts'
 import { useClient } from './server.tsx'
 import { useLive } from './use-live.tsx'
 

@@ -5,8 +5,14 @@ import { createClient } from 'quarterdeck/client'
 import { serverUrl } from '../base.ts'
 import { credentialOf } from '../sign-in/device-token.ts'
 import { openChannel } from '../tab-channel.ts'
-import type { FeedItem, LiveMessage, LiveState, LogEvent, Watched } from './live-types.ts'
-import { toLogEvent } from './log-event.ts'
+import {
+  type FeedItem,
+  type LiveMessage,
+  type LiveState,
+  type LogEvent,
+  toLogEvent,
+  type Watched,
+} from './live-types.ts'
 import { newId } from './new-id.ts'
 import { type StreamLoop, startStreamLoop } from './stream-loop.ts'
 import { createWatchedFetch } from './watched-fetch.ts'

@@ -2,6 +2,7 @@
 // or a reload and still counts once. The messages of a session go one after the other.
 
 import { type Client, ClientError } from 'quarterdeck/client'
+import { given } from '../given.ts'
 import { newId } from './new-id.ts'
 
 /** A file that the server has already. */
@@ -98,7 +99,7 @@ export function createOutbox({ client, storage, makeId = newId }: OutboxOptions)
         onBusy: 'queue',
         idempotencyKey: key,
         files: files.map(({ file_id }) => ({ file_id })),
-        ...(agent === null ? {} : { agent }),
+        ...given({ agent }),
       })
       change(key, { status: 'sent', runId: sent.run_id, messageId: sent.message_id, problem: null, isCutOff: false })
     } catch (error) {

@@ -4,12 +4,11 @@ import { ConfigError, type ConfigIssue, formatIssue } from '../../config/config-
 import type { AgentDefinition } from '../../domain/agent/agent.ts'
 import { ServerError } from '../../domain/errors.ts'
 import { silentLogger } from '../../domain/logger.ts'
-import { checkAgents, missingCommands } from '../check-agents.ts'
+import { checkAgents, missingCommands, toolCount } from '../check-agents.ts'
 import type { CommandContext } from '../command.ts'
 import { exitCodes } from '../exit-codes.ts'
 import type { Io } from '../terminal/io.ts'
 import { styleFor } from '../terminal/style.ts'
-import { toolCount } from '../tool-count.ts'
 
 interface ValidateOptions {
   config?: string

@@ -4,7 +4,7 @@ import { z } from 'zod'
 import type { ModelPrice, PriceSettings } from '../../domain/agent/prices.ts'
 import { key } from '../source/schema-key.ts'
 import { fileSetting } from './setting.ts'
-import type { SettingKey, SettingValues } from './settings.ts'
+import type { ReadSetting } from './settings.ts'
 
 const price = () => z.number().min(0).max(1_000_000)
 
@@ -42,13 +42,10 @@ export const priceTable = {
     expected: 'provider/model names with prices',
     example: { 'openai/gpt-5-mini': { input: 0.25, output: 2, cached_input: 0.025 } },
     default: {},
-    defaultText: 'none',
   }),
 }
 
-type Read = <K extends SettingKey>(key: K) => SettingValues[K]
-
-export const assemblePrices = (read: Read): PriceSettings => ({
+export const assemblePrices = (read: ReadSetting): PriceSettings => ({
   currency: read('prices.currency'),
   models: read('prices.models'),
 })

@@ -3,6 +3,8 @@
 import type { FeedItem } from '../../domain/session/feed.ts'
 import type { ChannelLine, ChannelNote, QueuedDelivery } from '../../domain/supervision/delivery.ts'
 
+export type OutboxCommand = TakeDeliveries | SettleDelivery | ReplayDeliveries | QueueLine | NoteForChannel
+
 export interface OutboxReads {
   /** Number of the last item of the feed that the channel has looked at; null for a channel that has looked at none. */
   cursor(channel: string): Promise<number | null>

@@ -3,18 +3,20 @@
 import { ServerError } from '../../domain/errors.ts'
 import type { FeedItem } from '../../domain/session/feed.ts'
 import type { QueuedDelivery } from '../../domain/supervision/delivery.ts'
+import type { Command } from '../ports/command.ts'
 import {
   MOST_LINES,
   type NoteForChannel,
   OUTBOX_ITEMS,
+  type OutboxCommand,
   type QueueLine,
   type ReplayDeliveries,
   type SettleDelivery,
   type TakeDeliveries,
 } from '../ports/outbox.ts'
-import { ask, type Change, type Decision, type Rule } from './rows.ts'
+import { ask, type Change, type Decision, decided, type Rule, type RulesOf } from './rows.ts'
 
-export function* takeDeliveries({ channel, after, upTo, items, notBefore, skipped }: TakeDeliveries): Rule<Decision> {
+function* takeDeliveries({ channel, after, upTo, items, notBefore, skipped }: TakeDeliveries): Rule<Decision> {
   const { cursor, deliveries } = yield* ask('outbox', channel)
   if (cursor !== after) {
     throw new ServerError('conflict', `Channel ${JSON.stringify(channel)} is at ${cursor} and not at ${after}.`)
@@ -25,7 +27,7 @@ export function* takeDeliveries({ channel, after, upTo, items, notBefore, skippe
   ])
 }
 
-export function* replayDeliveries({ channel, items, notBefore }: ReplayDeliveries): Rule<Decision> {
+function* replayDeliveries({ channel, items, notBefore }: ReplayDeliveries): Rule<Decision> {
   const { deliveries } = yield* ask('outbox', channel)
   const waiting = new Set(deliveries.map(({ n }) => n))
   const again = items.filter(({ n }) => !waiting.has(n))
@@ -51,7 +53,7 @@ function placed(
   return count === 0 ? changes : [...changes, put(withMore(summary, channel, left[0]?.n ?? skipped.at, count))]
 }
 
-export function* queueLine({ channel, line }: QueueLine): Rule<Decision> {
+function* queueLine({ channel, line }: QueueLine): Rule<Decision> {
   const { cursor, deliveries } = yield* ask('outbox', channel)
   const own = deliveries.filter(({ item }) => item?.sessionId === line.sessionId).length
   if (own >= MOST_LINES || deliveries.length >= OUTBOX_ITEMS) {
@@ -65,14 +67,14 @@ export function* queueLine({ channel, line }: QueueLine): Rule<Decision> {
   ])
 }
 
-export const noteForChannel = (command: NoteForChannel): Change => {
+function noteForChannel(command: NoteForChannel): Rule<Decision> {
   const { channel, key } = command
-  if (command.value === null) return { write: 'remove_note', channel, key }
+  if (command.value === null) return decided([{ write: 'remove_note', channel, key }])
   const { session, value, at } = command
-  return { write: 'put_note', note: { channel, key, session, value, at } }
+  return decided([{ write: 'put_note', note: { channel, key, session, value, at } }])
 }
 
-export function* settleDelivery({ channel, n, outcome }: SettleDelivery): Rule<Decision> {
+function* settleDelivery({ channel, n, outcome }: SettleDelivery): Rule<Decision> {
   const { deliveries } = yield* ask('outbox', channel)
   const delivery = deliveries.find((one) => one.n === n)
   if (delivery === undefined) {
@@ -109,3 +111,13 @@ const withMore = (summary: QueuedDelivery | undefined, channel: string, n: numbe
 const put = (delivery: QueuedDelivery): Change => ({ write: 'put_delivery', delivery })
 
 const done = (changes: Change[]): Decision => ({ result: { ok: true, firstSeq: 0 }, changes })
+
+export const outboxRules: RulesOf<OutboxCommand> = {
+  take_deliveries: takeDeliveries,
+  settle_delivery: settleDelivery,
+  replay_deliveries: replayDeliveries,
+  queue_line: queueLine,
+  note_for_channel: noteForChannel,
+}
+
+export const isOutboxCommand = (command: Command): command is OutboxCommand => command.type in outboxRules

@@ -3,6 +3,7 @@ import type { AgentTests, TestCaseEvent, TestsDone } from 'quarterdeck/client'
 import { useEffect, useRef, useState } from 'react'
 import { useClient } from '../../data/server.tsx'
 import { useIsLive } from '../../data/use-live.tsx'
+import { given } from '../../given.ts'
 import { announce } from '../../parts/Announcer.tsx'
 import { Notice } from '../../parts/approval/Notice.tsx'
 import { Badge, type Tone } from '../../parts/Badge.tsx'
@@ -104,7 +105,7 @@ function useTestRun(agent: string) {
     setError(null)
     setResults((was) => begin(was, cases))
     try {
-      for await (const event of client.agents.runTests(agent, { signal, ...(cases === null ? {} : { cases }) })) {
+      for await (const event of client.agents.runTests(agent, { signal, ...given({ cases }) })) {
         setResults((was) => take(was, event))
       }
     } catch (problem) {

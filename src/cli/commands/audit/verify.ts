@@ -3,8 +3,8 @@ import type { AuditReads } from '../../../store/ports/audit.ts'
 import { type TrailPages, type TrailProblem, verifyTrail } from '../../../store/verify-trail.ts'
 import { type CliError, failure, usageError } from '../../cli-error.ts'
 import type { Io } from '../../terminal/io.ts'
-import { localTime, localZone } from '../../terminal/local-time.ts'
-import { readArchive } from '../sessions/read-archive.ts'
+import { localTime, localZone } from '../../terminal/terminal-text.ts'
+import { readArchive } from '../sessions/session-archive.ts'
 
 const PAGE = 500
 /** Problems that are printed. */

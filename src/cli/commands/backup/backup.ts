@@ -33,7 +33,7 @@ Examples:
       const dataDir = await dataDirOf(options, io)
       if (!existsSync(databaseIn(dataDir))) throw noData(dataDir)
       const target = resolve(io.cwd, folder)
-      const { writeBackup } = await import('./write-backup.ts')
+      const { writeBackup } = await import('./backup-folder.ts')
       const { files, bytes } = await writeBackup(dataDir, target, io)
       const size = `${(bytes / 1_000_000).toFixed(1)} MB`
       io.stdout.write(`${target}: the database and ${files} ${files === 1 ? 'file' : 'files'}, ${size}, checked.\n`)
@@ -58,7 +58,7 @@ Examples:
     )
     .action(async (folder: string, options: { dataDir?: string }) => {
       const dataDir = await dataDirOf(options, io)
-      const { restoreBackup } = await import('./restore-backup.ts')
+      const { restoreBackup } = await import('./backup-folder.ts')
       const files = await restoreBackup(resolve(io.cwd, folder), dataDir, io)
       io.stdout.write(`${dataDir}: the database and ${files} ${files === 1 ? 'file' : 'files'}, checked.\n`)
     })

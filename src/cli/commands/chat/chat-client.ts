@@ -4,8 +4,14 @@ import { CliError, failure, unavailable } from '../../cli-error.ts'
 import { exitCodes } from '../../exit-codes.ts'
 import { fetchProblem, noServerAt } from '../../server-url.ts'
 import { terminalText } from '../../terminal/terminal-text.ts'
-import { type ApprovalAnswer, fromApproval, type PendingApproval } from './approval.ts'
-import { type ChatEvent, decodeChatEvent, endsRun } from './chat-event.ts'
+import {
+  type ApprovalAnswer,
+  type ChatEvent,
+  decodeChatEvent,
+  endsRun,
+  fromApproval,
+  type PendingApproval,
+} from './chat-event.ts'
 import type { OperatorToken } from './operator-token.ts'
 
 /** One conversation with a running server. Its methods throw `CliError` when the server refuses or cannot be reached. */

@@ -2,9 +2,8 @@
 
 import { isRecord } from '../../../domain/is-record.ts'
 import { CliError, failure, usageError } from '../../cli-error.ts'
-import { confirm } from '../../terminal/confirm.ts'
 import type { Io } from '../../terminal/io.ts'
-import { createTerminalPrompt } from '../../terminal/terminal-prompt.ts'
+import { confirm, createTerminalPrompt } from '../../terminal/terminal-prompt.ts'
 import { exactValue } from '../../terminal/terminal-text.ts'
 import { actionOf, checkDigest, sendAnswer, showBefore } from './answer.ts'
 import type { CtlContext } from './ctl-server.ts'

@@ -104,7 +104,7 @@ async function examine(
       })),
     )
     if (config.settings.supervision.hostCli !== null) {
-      const { checkHost } = await import('./host-checks.ts')
+      const { checkHost } = await import('./checks.ts')
       checks.push(...(await checkHost(config.settings.supervision, io.env.PATH ?? '')))
     }
   }

@@ -3,14 +3,20 @@ import { writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { Command, Option } from 'commander'
 import { makeFolder } from '../../../store/make-folder.ts'
-import { isInCheckout } from '../../checkout.ts'
 import { cannotCreate, usageError } from '../../cli-error.ts'
 import type { CommandContext } from '../../command.ts'
 import { exitCodes } from '../../exit-codes.ts'
-import { shellWord } from '../../shell-word.ts'
+import { shellWord } from '../../program-name.ts'
 import type { Io } from '../../terminal/io.ts'
 import { styleFor } from '../../terminal/style.ts'
-import { ignored, ownFiles, projectFiles, type StarterProvider, starterProviders } from './project-files.ts'
+import {
+  ignored,
+  isInCheckout,
+  ownFiles,
+  projectFiles,
+  type StarterProvider,
+  starterProviders,
+} from './project-files.ts'
 import {
   AGENT_NAME,
   askForProject,

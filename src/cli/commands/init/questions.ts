@@ -1,9 +1,15 @@
 import { readdirSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
-import { checkout, isInCheckout } from '../../checkout.ts'
-import { saysYes } from '../../terminal/confirm.ts'
 import type { Io } from '../../terminal/io.ts'
-import { isStarterProvider, type ProjectChoices, type StarterProvider, starterProviders } from './project-files.ts'
+import { saysYes } from '../../terminal/terminal-prompt.ts'
+import {
+  checkout,
+  isInCheckout,
+  isStarterProvider,
+  type ProjectChoices,
+  type StarterProvider,
+  starterProviders,
+} from './project-files.ts'
 
 export const AGENT_NAME = /^[A-Za-z][A-Za-z0-9_-]{0,63}$/
 

@@ -9,8 +9,7 @@ import type { Store } from '../../../store/store.ts'
 import { exitCodes } from '../../exit-codes.ts'
 import type { Io } from '../../terminal/io.ts'
 import type { ArchivedRecords, BytesPart } from './archive-lines.ts'
-import { readArchive } from './read-archive.ts'
-import { type ArchivedSession, damaged } from './session-archive.ts'
+import { type ArchivedSession, damaged, readArchive } from './session-archive.ts'
 import { differences } from './stored-session.ts'
 
 export interface ArchiveTarget {

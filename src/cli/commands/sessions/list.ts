@@ -3,9 +3,7 @@ import type { SessionQuery } from '../../../store/ports/sessions.ts'
 import type { ReadOnlyStore, StoreReads } from '../../../store/store-reads.ts'
 import { usageError } from '../../cli-error.ts'
 import type { Io } from '../../terminal/io.ts'
-import { localMinute, localZone } from '../../terminal/local-time.ts'
-import { terminalLine } from '../../terminal/terminal-text.ts'
-import { textTable } from '../../terminal/text-table.ts'
+import { localMinute, localZone, terminalLine, textTable } from '../../terminal/terminal-text.ts'
 
 const PAGE = 200
 

@@ -33,11 +33,10 @@ import { refuseUnknownOwner } from '../../../supervision/sessions/may-command.ts
 import { createWorkspaces } from '../../../supervision/workspace/allowed-workspace.ts'
 import { cannotCreate, failure, usageError } from '../../cli-error.ts'
 import { dataDirectory, withStore } from '../../data-directory.ts'
-import { operatorTokenIn } from '../../operator-token.ts'
-import { baseOf, isReadableByOthers, noServerAt, readServerUrl } from '../../server-url.ts'
+import { baseOf, isReadableByOthers, noServerAt, operatorTokenIn, readServerUrl } from '../../server-url.ts'
 import { shownPlace, storePlace, withSharedReads } from '../../store-place.ts'
-import { askSecret } from '../../terminal/ask-secret.ts'
 import type { Io } from '../../terminal/io.ts'
+import { askSecret } from '../../terminal/terminal-prompt.ts'
 import { terminalText } from '../../terminal/terminal-text.ts'
 
 const shown = {

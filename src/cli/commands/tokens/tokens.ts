@@ -8,9 +8,7 @@ import { usageError } from '../../cli-error.ts'
 import type { CommandContext } from '../../command.ts'
 import { dataDirFlag } from '../../store-place.ts'
 import type { Io } from '../../terminal/io.ts'
-import { localMinute, localTime, localZone } from '../../terminal/local-time.ts'
-import { terminalLine } from '../../terminal/terminal-text.ts'
-import { textTable } from '../../terminal/text-table.ts'
+import { localMinute, localTime, localZone, terminalLine, textTable } from '../../terminal/terminal-text.ts'
 import { listTokens, type ShownToken, type TokenStore, withTokenStore } from './token-store.ts'
 
 interface Shared {

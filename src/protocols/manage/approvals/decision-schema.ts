@@ -136,7 +136,5 @@ export const EditSchema = z
   .meta({ id: 'Edit' })
 
 export const RevealSchema = z
-  .strictObject({
-    name: z.string().max(20_000).describe('Name of an argument, as `shown.arguments` has it.'),
-  })
+  .strictObject({ name: z.string().max(20_000).describe('Name of an argument, as `shown.arguments` has it.') })
   .meta({ id: 'Reveal' })

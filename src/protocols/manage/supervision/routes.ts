@@ -91,15 +91,15 @@ function createRecordRoutes(deps: RecordRoutesDeps): Route[] {
       const viewer = viewerOf(request)
       const { limit, before } = decodePage(request, PAGE)
       const status = decodeStatus(request, statuses)
-      const [owner, sessionId] = [decodeOwner(request), decodeSession(request)]
+      const owner = decodeOwner(request)
       const isOwn = owner === viewer.owner || (owner === undefined && viewer.by.role !== 'operator')
       if (!isOwn) await oversight.listing(viewer, owner ?? '*')
       const found = await records.list(kind, {
         by: viewer.by,
         limit: limit + 1,
-        ...(owner === undefined ? {} : { owner }),
-        ...(sessionId === undefined ? {} : { sessionId }),
-        ...(before === undefined ? {} : { before: parsePlace(before) }),
+        owner,
+        sessionId: decodeSession(request),
+        before: before === undefined ? undefined : parsePlace(before),
         ...(status === 'all' ? {} : status === 'waiting' ? { isWaiting: true } : { status }),
       })
       const shown = found.slice(0, limit)

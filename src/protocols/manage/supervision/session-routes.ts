@@ -209,9 +209,7 @@ export function createSupervisedSessionRoutes(deps: SupervisedSessionRoutesDeps)
         description:
           '`local`: the terminal of this machine. `remote`: chat, push and webhooks. `hybrid`: both. HTTP and the console show everything in every mode, and what is critical is shown everywhere.',
         body: { schema: NewModeSchema, examples: { local: { mode: 'local' } } },
-        responses: {
-          200: answer('The modes before and now.', ModesSchema),
-        },
+        responses: { 200: answer('The modes before and now.', ModesSchema) },
         errors: [...commandErrors, 'session_ended'],
       }),
       handle: setMode,

@@ -60,15 +60,15 @@ export function createWorkRoutes(deps: WorkRoutesDeps): Route[] {
   async function list(request: Request, reply: Reply): Promise<void> {
     const viewer = viewerOf(request)
     const { limit, before } = decodePage(request, PAGE)
-    const [owner, sessionId] = [decodeOwner(request), decodeSession(request)]
+    const owner = decodeOwner(request)
     const isOwn = owner === viewer.owner || (owner === undefined && viewer.by.role !== 'operator')
     if (!isOwn) await oversight.listing(viewer, owner ?? '*')
     const found = await checkpoints.list({
       by: viewer.by,
       limit: limit + 1,
-      ...(owner === undefined ? {} : { owner }),
-      ...(sessionId === undefined ? {} : { sessionId }),
-      ...(before === undefined ? {} : { before: parsePlace(before) }),
+      owner,
+      sessionId: decodeSession(request),
+      before: before === undefined ? undefined : parsePlace(before),
     })
     const shown = found.slice(0, limit)
     const last = found.length > limit ? shown.at(-1) : undefined
@@ -138,9 +138,10 @@ export function createWorkRoutes(deps: WorkRoutesDeps): Route[] {
     const { prompt, workspace, host, title } = await decodeBody(request, SpawnSchema)
     return {
       owner: request.principal.owner,
-      ...{ prompt, workspace },
-      ...(host === undefined ? {} : { host }),
-      ...(title === undefined ? {} : { title }),
+      prompt,
+      workspace,
+      host,
+      title,
     }
   }
 
@@ -179,9 +180,7 @@ export function createWorkRoutes(deps: WorkRoutesDeps): Route[] {
         description: 'With the hashes of its files, up to 1,000 at a time.',
         params,
         query: { after: z.string().optional().describe('`next_file` of the answer before.') },
-        responses: {
-          200: answer('The checkpoint.', ShownCheckpointSchema),
-        },
+        responses: { 200: answer('The checkpoint.', ShownCheckpointSchema) },
         errors: ['malformed_id', 'record_not_found', 'storage_failed'],
       }),
       handle: show,
@@ -194,9 +193,7 @@ export function createWorkRoutes(deps: WorkRoutesDeps): Route[] {
         tag,
         description: 'Reads every file of the workspace: 100,000 files take up to half a minute.',
         params,
-        responses: {
-          200: answer('What differs between the checkpoint and the workspace now.', ChangesSchema),
-        },
+        responses: { 200: answer('What differs between the checkpoint and the workspace now.', ChangesSchema) },
         errors: ['malformed_id', 'record_not_found', 'path_violation', 'storage_failed'],
       }),
       handle: changes,
@@ -210,9 +207,7 @@ export function createWorkRoutes(deps: WorkRoutesDeps): Route[] {
         description: 'Texts of up to 1 MB. Files that usually hold secrets are not shown.',
         params,
         query: { path: z.string().min(1).max(4_096).describe('Of a file in the workspace, relative to its root.') },
-        responses: {
-          200: answer('What has become of the file since the checkpoint.', FileDiffSchema),
-        },
+        responses: { 200: answer('What has become of the file since the checkpoint.', FileDiffSchema) },
         errors: [
           'malformed_id',
           'invalid_request',
@@ -234,9 +229,7 @@ export function createWorkRoutes(deps: WorkRoutesDeps): Route[] {
           'The first request is answered with 409 `restore_unconfirmed`: it lists the files that would be modified, deleted and added, those that nobody may write without a person, and `digest`. Send that digest as `confirm`. If the workspace has changed meanwhile, the answer is a new 409. A restore ends the session of the checkpoint and begins a new one of the same owner; what it overwrites is kept in the checkpoint `undo`.',
         params,
         body: { schema: RestoreSchema, examples: { 'what would change': {}, 'do it': { confirm: digest } } },
-        responses: {
-          200: answer('The workspace is restored.', RestoredSchema),
-        },
+        responses: { 200: answer('The workspace is restored.', RestoredSchema) },
         errors: [...commandErrors, 'record_not_found', 'restore_unconfirmed', 'session_ended', 'limit'],
       }),
       handle: restore,
@@ -269,9 +262,7 @@ export function createWorkRoutes(deps: WorkRoutesDeps): Route[] {
           'Runs exactly what quarterdeck.yaml says, without a shell, for up to 60 seconds. The output is also streamed to the log of the session. Beware: a command like `npm test` runs code that the agent may have written.',
         params: sessionParams,
         body: { schema: RunCommandSchema, examples: { test: { alias: 'test' } } },
-        responses: {
-          200: answer('The command has ended.', CommandResultSchema),
-        },
+        responses: { 200: answer('The command has ended.', CommandResultSchema) },
         errors: [...commandErrors, 'command_not_found'],
       }),
       handle: run,
@@ -317,9 +308,7 @@ export function createWorkRoutes(deps: WorkRoutesDeps): Route[] {
         description:
           'Removes sessions that were terminated or interrupted more than `sessions.retention_days` ago, with everything that belongs to them. The server also does this once an hour.',
         body: { schema: PurgeSchema, examples: { 'only look': { dry_run: true }, remove: {} } },
-        responses: {
-          200: answer('What was removed, or would be.', PurgedSchema),
-        },
+        responses: { 200: answer('What was removed, or would be.', PurgedSchema) },
         errors: commandErrors,
       }),
       handle: removeOld,

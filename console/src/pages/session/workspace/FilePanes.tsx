@@ -4,6 +4,7 @@ import { Button } from '../../../parts/Button.tsx'
 import { BackIcon } from '../../../parts/icons.ts'
 import { Empty } from '../../../parts/States.tsx'
 import { type RowsHandle, VirtualRows } from '../../../parts/VirtualRows.tsx'
+import { VisibleText } from '../../../parts/VisibleText.tsx'
 import styles from './FilePanes.module.css'
 
 interface FilePanesProps<T> {
@@ -78,5 +79,21 @@ export function FilePanes<T>({ items, idOf, label, head, row, chosen, onChoose, 
         )}
       </div>
     </div>
+  )
+}
+
+/** A path with its file name standing out, and a line below. */
+export function FileName({ path, about }: { path: string; about: string }) {
+  const cut = path.lastIndexOf('/') + 1
+  return (
+    <span className={styles.file}>
+      <span className={styles.name}>
+        <VisibleText text={path.slice(cut)} inline />
+      </span>
+      <span className={styles.about}>
+        {cut > 0 && <VisibleText text={`${path.slice(0, cut)} · `} inline />}
+        {about}
+      </span>
+    </span>
   )
 }

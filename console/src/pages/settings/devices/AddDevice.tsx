@@ -4,15 +4,15 @@ import { useMemo, useState } from 'react'
 import { consolePath } from '../../../base.ts'
 import { useClient } from '../../../data/server.tsx'
 import { useIsLive } from '../../../data/use-live.tsx'
+import { given } from '../../../given.ts'
 import { Button } from '../../../parts/Button.tsx'
 import { CopyText } from '../../../parts/CopyText.tsx'
 import { Dialog } from '../../../parts/Dialog.tsx'
 import { Select, TextField } from '../../../parts/Field.tsx'
 import { duration, useNow } from '../../../parts/Time.tsx'
 import { withProof } from '../../../sign-in/step-up.ts'
-import { ActionError } from '../ActionError.tsx'
+import { ActionError, useAction } from '../ActionError.tsx'
 import { Switch } from '../Choice.tsx'
-import { useAction } from '../use-action.ts'
 import styles from './AddDevice.module.css'
 import { qrCode } from './qr-code.ts'
 
@@ -32,9 +32,9 @@ export function AddDevice({ onClose }: { onClose: () => void }) {
 
   const make = () =>
     run(async () => {
-      const someone = whose === undefined || whose === me?.user ? {} : { user: whose }
-      const made = await withProof({ kind: 'device_code' }, (passkey) =>
-        client.devices.makeCode({ ...someone, ...(passkey === undefined ? {} : { passkey }) }),
+      const someone = given({ user: whose === me?.user ? null : whose })
+      const made = await withProof({ kind: 'device_code' }, (proof) =>
+        client.devices.makeCode({ ...someone, ...proof }),
       )
       setCode(made)
     })

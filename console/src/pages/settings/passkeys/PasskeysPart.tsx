@@ -66,11 +66,7 @@ export function PasskeysPart() {
           verb="Remove"
           done="The passkey is removed"
           stale={['passkeys', 'me']}
-          act={() =>
-            withProof({ kind: 'passkey' }, (passkey) =>
-              client.passkeys.remove(removed.passkey_id, passkey === undefined ? {} : { passkey }),
-            )
-          }
+          act={() => withProof({ kind: 'passkey' }, (proof) => client.passkeys.remove(removed.passkey_id, proof))}
           onClose={() => setRemoved(null)}
         >
           <p>

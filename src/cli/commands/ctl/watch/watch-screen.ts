@@ -1,10 +1,9 @@
 import { shortIds } from '../../../../domain/text/id-prefix.ts'
 import type { RecordView } from '../../../../protocols/manage/records/schema.ts'
 import { agentOf, folderOf, riskOf, titleOf } from '../../../show-record.ts'
-import { YES_NO } from '../../../terminal/confirm.ts'
-import { localMinute, localZone } from '../../../terminal/local-time.ts'
 import type { Style } from '../../../terminal/style.ts'
-import { terminalLine } from '../../../terminal/terminal-text.ts'
+import { YES_NO } from '../../../terminal/terminal-prompt.ts'
+import { localMinute, localZone, terminalLine } from '../../../terminal/terminal-text.ts'
 import { breakLine, fitting, paintLine } from './screen-line.ts'
 import { canBeSteered, keysOf, keyWords, pageOf, selectedItem, type WatchState } from './watch-state.ts'
 

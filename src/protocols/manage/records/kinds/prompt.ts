@@ -88,11 +88,7 @@ export const prompt = {
         },
         async read(request) {
           const { decision, instruction, reason } = await decodeBody(request, PromptAnswerSchema)
-          return {
-            action: decision,
-            ...(instruction === undefined ? {} : { text: instruction }),
-            ...(reason === undefined ? {} : { reason }),
-          }
+          return { action: decision, text: instruction, reason }
         },
       },
     ],

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { createManualClock } from '../../../models/testing/manual-clock.ts'
-import { giveMemoryBack } from './give-memory-back.ts'
+import { giveMemoryBack } from './start-app.ts'
 
 const MB = 1024 * 1024
 

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { resolveSettings } from '../../../config/settings/resolve-settings.ts'
 import { tempFolder } from '../../testing/temp-folder.ts'
-import { checkHost } from './host-checks.ts'
+import { checkHost } from './checks.ts'
 
 describe('doctor, about the host', () => {
   test('finds the program and says whether there is a sandbox', async () => {

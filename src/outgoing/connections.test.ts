@@ -1,6 +1,6 @@
 import { Socket } from 'node:net'
 import { expect, test } from 'vitest'
-import { quickReads } from './quick-reads.ts'
+import { quickReads } from './connections.ts'
 
 const bytes = (text: string): Buffer => Buffer.from(text)
 
