@@ -109,7 +109,7 @@ function createServer(
     basePath,
     // The port opens before the store. Until then nobody is signed in.
     auth: createServerAuth(options, prepared, { tokens, devices: noDevices, counts: ownCounts }),
-    ...(proxy === null ? {} : { proxyAuth: createProxyAuth(proxy, settings.supervision) }),
+    proxyAuth: proxy === null ? null : createProxyAuth(proxy, settings.supervision),
     guard,
     log,
     clock,
@@ -127,7 +127,7 @@ function createServer(
       postsPerMinute: settings.limits.postsPerMinute,
       streamsPerUser: settings.limits.streams,
     },
-    ...(tls === null ? {} : { tls }),
+    tls,
   })
 }
 

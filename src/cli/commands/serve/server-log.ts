@@ -37,8 +37,8 @@ export function createServerLog(
     write: (line) => void io.stderr.write(line),
     now: () => io.clock.now(),
     secrets: serverSecrets({ settings, agents }),
-    ...(tap === undefined ? {} : { tap: tap.take }),
+    tap: tap?.take ?? (() => {}),
     colors: style.bold('') !== '',
-    ...(forPerson ? { render: createTerminalLog({ style, width, answerUrl, spell }) } : {}),
+    render: forPerson ? createTerminalLog({ style, width, answerUrl, spell }) : null,
   })
 }
