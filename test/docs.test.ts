@@ -28,7 +28,7 @@ import type { Route } from '../src/http/route.ts'
 import { createRouter } from '../src/http/server/router.ts'
 import { readScript } from '../src/models/scripted/script.ts'
 import { credentialNames, credentialVariable } from '../src/operators/credentials/credentials.ts'
-import { webhookHeaders } from '../src/operators/webhook/sign-webhook.ts'
+import { webhookHeaders } from '../src/operators/webhook/create-webhook.ts'
 import { agentErrorShape } from '../src/protocols/agent/routes.ts'
 import { chatErrorShape } from '../src/protocols/chat/error-shape.ts'
 import { threadErrorShape } from '../src/protocols/threads/error-shape.ts'
@@ -36,6 +36,9 @@ import { threadErrorShape } from '../src/protocols/threads/error-shape.ts'
 const root = join(import.meta.dirname, '..')
 const read = (file: string): string => readFileSync(join(root, file), 'utf8')
 const all = (page: string, pattern: RegExp): string[] => [...page.matchAll(pattern)].map((match) => match[1] ?? '')
+
+/** What each folder is for, and its rules. */
+const readmes = globSync(['src/**/README.md', 'console/README.md', 'test/README.md'], { cwd: root })
 
 /** Pages written by hand. `docs/agent-yaml.md`, `settings.md`, `cli.md` and `errors.md` are compared with their tables elsewhere. */
 const pages = ['README', 'CONTRIBUTING', 'CHANGELOG']
@@ -51,6 +54,7 @@ const pages = ['README', 'CONTRIBUTING', 'CHANGELOG']
       'doors',
       'embedding',
       'files',
+      'glossary',
       'hosts',
       'http',
       'models',
@@ -67,7 +71,8 @@ const pages = ['README', 'CONTRIBUTING', 'CHANGELOG']
     ].map((name) => `docs/${name}`),
   )
   .map((name) => `${name}.md`)
-const everyPage = globSync(['*.md', 'docs/*.md', 'bench/*.md'], { cwd: root })
+  .concat(readmes)
+const everyPage = globSync(['*.md', 'docs/*.md', 'bench/*.md'], { cwd: root }).concat(readmes)
 
 interface Block {
   page: string
@@ -487,9 +492,31 @@ describe('names', () => {
   })
 
   test.each(pages)('of files in %s exist', (page) => {
-    const named = all(withoutCode(page), /`((?:src|test|bench|deploy|docs|examples|bin|schema)\/[\w./*@-]*)`/g)
-    expect(named.filter((path) => globSync(path, { cwd: root }).length === 0)).toEqual([])
-    if (page === 'docs/ARCHITECTURE.md') expect(named.length).toBeGreaterThan(50)
+    const fromRoot = all(withoutCode(page), /`((?:src|test|bench|deploy|docs|examples|bin|schema)\/[\w./*@-]*)`/g)
+    // The page of a folder names its own files from there.
+    const fromHere = readmes.includes(page) ? all(withoutCode(page), /`([\w.*-]+(?:\/[\w.*-]+)*(?:\.tsx?|\/))`/g) : []
+    const folders = readmes.includes(page) ? [dirname(page), '.'] : ['.']
+    const missing = [...fromRoot, ...fromHere].filter((path) =>
+      folders.every((folder) => globSync(join(folder, path), { cwd: root }).length === 0),
+    )
+    expect(missing).toEqual([])
+    if (page === 'docs/ARCHITECTURE.md') expect(fromRoot.length).toBeGreaterThan(50)
+  })
+
+  test('of folders of src: each has a page, and docs/ARCHITECTURE.md leads to it', () => {
+    const folders = globSync('src/*/', { cwd: root }).map((folder) => folder.replaceAll('\\', '/').replace(/\/$/, ''))
+    const architecture = read('docs/ARCHITECTURE.md')
+    expect(folders.filter((folder) => !architecture.includes(`](../${folder}/README.md)`))).toEqual([])
+    expect(folders.length).toBeGreaterThan(15)
+  })
+
+  test('of the glossary are in order, and still used', () => {
+    const [list = ''] = read('docs/glossary.md').split('## Words that we avoid')
+    const words = all(list, /^\| ([a-z][a-z ]*) \|/gm).filter((word) => word !== 'word')
+    expect(words).toEqual(words.toSorted())
+    const code = globSync('src/**/*.ts', { cwd: root }).map(read).join('\n').toLowerCase()
+    expect(words.filter((word) => !code.includes(word))).toEqual([])
+    expect(words.length).toBeGreaterThan(40)
   })
 
   test('of commands in docs/PROMISES.md make each figure: the test reads every variable that its command sets', () => {

@@ -29,7 +29,7 @@ import { silentLogger } from '../src/domain/logger.ts'
 import type { FileType } from '../src/domain/session/file.ts'
 import { scan } from '../src/files/formats/image/testing/scan.ts'
 import { pdfOf } from '../src/files/formats/pdf/testing/pdf.ts'
-import { createFileReader } from '../src/files/reader/create-file-reader.ts'
+import { createFileReader, readerLimits } from '../src/files/reader/create-file-reader.ts'
 import * as library from '../src/index.ts'
 import buildConsole from './browser/build-console.ts'
 import { firstHour, hasScript } from './first-hour.ts'
@@ -257,7 +257,8 @@ async function readsFiles(installed: string, folder: string): Promise<void> {
     clock: createSystemClock(),
     log: silentLogger,
     environment: process.env,
-    childProgram: join(installed, 'dist/files/reader/child/main.js'),
+    limits: readerLimits,
+    program: join(installed, 'dist/files/reader/child/main.js'),
   })
   onTestFinished(() => reader.close())
   const read = async (bytes: Buffer, mimeType: FileType) => {

@@ -13,7 +13,8 @@ import { silentLogger } from '../../src/domain/logger.ts'
 import type { FileReader } from '../../src/files/file-reader.ts'
 import { markdownTable } from '../../src/files/formats/markdown.ts'
 import { wordRecall } from '../../src/files/formats/office/testing/word-recall.ts'
-import { createFileReader } from '../../src/files/reader/create-file-reader.ts'
+import { createFileReader, readerLimits } from '../../src/files/reader/create-file-reader.ts'
+import { childProgram } from '../../src/files/reader/reader-child.ts'
 import { type Case, cases } from './cases.ts'
 import { ADDED_LIMIT_MS, measureOtherStreams, STREAMS } from './other-streams.ts'
 
@@ -57,6 +58,8 @@ async function recall(): Promise<Row[]> {
     clock: createSystemClock(),
     log: silentLogger,
     environment: process.env,
+    limits: readerLimits,
+    program: childProgram(),
   })
   const rows: Row[] = []
   try {

@@ -26,8 +26,8 @@ import { type App, createApp } from './app.ts'
 import type { AppOptions } from './app-options.ts'
 
 const agent: AgentDefinition = { ...testAgent, model: { ...testAgent.model, provider: 'demo', name: 'demo' } }
-const certificate = join(import.meta.dirname, 'http', 'testing', 'localhost-cert.pem')
-const key = join(import.meta.dirname, 'http', 'testing', 'localhost-key.pem')
+const certificate = join(import.meta.dirname, '..', 'http', 'testing', 'localhost-cert.pem')
+const key = join(import.meta.dirname, '..', 'http', 'testing', 'localhost-key.pem')
 
 function emptyFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'quarterdeck-app-'))

@@ -6,48 +6,27 @@ import type { ModelSettings } from '../domain/agent/agent.ts'
 import { createByteBudget, READERS_BYTES } from '../domain/byte-budget.ts'
 import { sleep } from '../domain/clock.ts'
 import { LOCAL_USER } from '../domain/session/session.ts'
-import { plainProgram } from '../domain/settings/program-words.ts'
 import { isPostgres } from '../domain/settings/store-settings.ts'
 import type { Engine } from '../engine/engine.ts'
 import { createTestRuns } from '../evaluation/test-runs.ts'
 import type { FileKeeper } from '../files/file-keeper.ts'
-import { createProofs } from '../http/auth/console/proofs.ts'
-import { guardDecisions } from '../http/auth/passphrase/guard-decisions.ts'
-import { createRequirePassphrase } from '../http/auth/passphrase/require-passphrase.ts'
-import { noOperatorToken, type Tokens, type WriteAudit } from '../http/auth/tokens/tokens.ts'
-import {
-  createMetrics,
-  registerBuildInfo,
-  registerEngineMetrics,
-  registerProcessMetrics,
-} from '../http/metrics/metrics.ts'
-import { registerStoreMetrics } from '../http/metrics/store-metrics.ts'
+import type { Tokens } from '../http/auth/tokens/tokens.ts'
+import { createMetrics, registerProcessMetrics } from '../http/metrics/metrics.ts'
 import type { Door, Route } from '../http/route.ts'
 import type { ListenTarget } from '../http/server/listen.ts'
-import { createServerState } from '../http/server-state.ts'
-import { createConsoleLink, onLocalhost } from '../operators/console-link.ts'
-import type { OperatorChannel } from '../operators/operator.ts'
-import { noteRefusedRequests } from '../protocols/shared/request/refused-requests.ts'
-import type { Store } from '../store/store.ts'
+import { createServerState, type ServerState } from '../http/server-state.ts'
 import type { Approvals } from '../supervision/approvals/approvals.ts'
-import { createLateReach } from '../supervision/reach.ts'
-import { configuredOperators } from '../supervision/sessions/configured-operators.ts'
-import { personOf } from '../supervision/sessions/may-command.ts'
 import type { AppOptions } from './app-options.ts'
-import { createChannels } from './create-channels.ts'
-import { createRoutes } from './create-routes.ts'
-import { ANSWER_MS, createServices } from './create-services.ts'
-import { createSupervisedWork } from './create-supervised-work.ts'
-import { earlyRoutes } from './early-routes.ts'
+import { createServed } from './create-served.ts'
+import { createServices, type Services } from './create-services.ts'
 import { openAccess } from './open-access.ts'
 import { openLog } from './open-log.ts'
+import { openOutbox } from './open-outbox.ts'
 import { openOwnFolders } from './open-own-folders.ts'
-import { createServerAuth, openServer } from './open-server.ts'
+import { openServer } from './open-server.ts'
 import { lockDataDir, lockReplicaFolder } from './open-store.ts'
 import { type Prepared, prepareApp } from './prepare-app.ts'
-import { createReadStats } from './read-stats.ts'
-import { refuseUnconfirmed } from './refuse-unconfirmed.ts'
-import { serverPaths } from './server-paths.ts'
+import { serveChannels } from './serve-channels.ts'
 import { startTelemetry } from './start-telemetry.ts'
 import { openTestEngine } from './test-engine.ts'
 
@@ -149,150 +128,46 @@ interface Started {
   end(drainMs: number, crashed: boolean): Promise<void>
 }
 
-/** `docs/operations.md` promises this order: the lock, the port, the store, recovery, ready. */
+/** `docs/operations.md` promises this order: the lock, the port, the store, recovery, ready. Each step takes what the steps above gave. */
 async function startApp(
-  given: AppOptions,
+  options: AppOptions,
   prepared: Prepared,
   where: ListenTarget | 'mounted' | null,
 ): Promise<Started> {
-  const { settings, version, log, makeTokens = false } = given
-  const { parts, credentials, connections, processes, strays, clock, ids, basePath } = prepared
+  const { settings, log, clock, ids } = prepared
   await using undo = new AsyncDisposableStack()
 
-  const { lock, dataDir } = isPostgres(settings.store)
-    ? lockReplicaFolder(given.dataDir)
-    : { lock: lockDataDir(given.dataDir), dataDir: given.dataDir }
-  const options = { ...given, dataDir }
+  const { lock, dataDir } = lockFolder(options)
   undo.defer(() => lock.release())
-  const folders = await openOwnFolders(options, prepared, undo)
-  const { own, workspaces, tokens, published, passphrase } = folders
-  const state = createServerState(log)
-  const metrics = createMetrics()
-  undo.defer(registerProcessMetrics(metrics))
-  const telemetry = await startTelemetry(options, prepared, metrics, undo)
-  const whenOpen = Promise.withResolvers<Store>()
-  let channels: readonly OperatorChannel[] = []
-  const early = earlyRoutes(options, prepared, { state, metrics, store: whenOpen.promise, channels: () => channels })
-  const room = createByteBudget(READERS_BYTES, clock)
-  const serverParts = { routes: early, tokens, state, metrics, telemetry, room, published }
-  const { http, address, localAddress } = await openServer(options, prepared, serverParts, where, undo)
-  const port = address?.port ?? null
-
-  const owner = ids.uuid()
-  const logParts = { lock, owner, own: folders.shared, state, room, metrics, clock, ids }
-  const { store, replica, wake, sessionLog, unlessDamaged } = await openLog(options, logParts, undo)
-  whenOpen.resolve(store)
-  if (isPostgres(settings.store)) {
-    const withinMs = settings.store.waitMs + ANSWER_MS
-    undo.defer(refuseUnconfirmed({ http, commitMs: replica.commitMs, withinMs, clock }))
+  const base = {
+    ...prepared,
+    lock,
+    dataDir,
+    /** Name of this process. */
+    owner: ids.uuid(),
+    startedAt: clock.mono(),
+    state: createServerState(log),
+    metrics: createMetrics(),
+    readerBudget: createByteBudget(READERS_BYTES, clock),
   }
-  const { fileKeys, pushKeys, secret, signIn } = await openAccess({ ...replica, clock, ids, log })
-  const audit: WriteAudit = (record) => sessionLog.commit({ type: 'add_audit', audit: [record] })
-  const madeToken = await tokens.begin(audit, { make: makeTokens, place: replica })
-  const { issuers, proxy } = settings.identity
-  const knowsNobodyElse = issuers.length === 0 && proxy === null
-  if (knowsNobodyElse && !tokens.current().some(({ role }) => role === 'operator')) {
-    log.warn(noOperatorToken(isPostgres(settings.store) ? null : dataDir))
-  }
-  const wiring = { settings, fileKeys, dataDir, basePath, version, ids }
-  const base = settings.channels.publicUrl ?? (localAddress === null ? '' : onLocalhost(localAddress))
-  const link = createConsoleLink(base)
-  const operators = configuredOperators(settings.supervision.operators, [], settings.supervision.operatorGroups)
-  const proofs = createProofs({
-    ...{ passkeys: signIn.passkeys, challenges: signIn.challenges, clock, ids, log },
-    personOf: (name) => personOf(operators, name),
-    link: (id) => (id === null ? `${base}/console/settings` : link(id)),
-  })
-  const reach = createLateReach()
-  const { agents, configFiles = [] } = options
-  const ownPaths = serverPaths({ agents, settings, own, configFiles })
-  const services = await createServices(
-    {
-      ...wiring,
-      replica,
-      agents: parts,
-      store,
-      sessionLog,
-      wake,
-      connections,
-      middleware: options.middleware ?? [],
-      telemetry,
-      workspaces,
-      serverPaths: ownPaths,
-      tidy: () => work.tidy(),
-      reach,
-      stepUp: proofs,
-      ...(options.mcpExtension === undefined ? {} : { mcpExtension: options.mcpExtension }),
-      clock,
-      log,
-    },
-    undo,
-  )
-  const { engine, approvals, feed, mcp, elsewhere, janitor, keeper } = services
-  const work = createSupervisedWork(
-    {
-      ...{ elsewhere, settings, store, sessionLog, processes, tokens, own, workspaces, replica, clock, ids, log },
-      serverPaths: ownPaths,
-      tell: reach.tell,
-      mcpUrl: () => (localAddress === null ? null : `${localAddress}/mcp`),
-    },
-    undo,
-  )
-  const { terminal, program = plainProgram } = options
-  const channelParts = {
-    ...{ settings, services, work, store, sessionLog, credentials, connections, pushKeys, secret, clock, ids, log },
-    ...{ link, telemetry, replica, program },
-  }
-  const opened = await createChannels({ ...channelParts, ...(terminal === undefined ? {} : { terminal }) }, undo)
-  channels = opened.list
-  reach.open(opened.reach)
-  const tests = createTestRuns({ open: () => openTestEngine({ ...options, clock, strays }), clock })
-  const routes = guardDecisions(
-    createRoutes({
-      ...{ ...wiring, services, work, channels: opened, early, tokens, stepUp: proofs, workspaces, tests, program },
-      signIn: {
-        ...signIn,
-        counts: replica.counts,
-        proofs,
-        audit,
-        operators,
-        base,
-        agent: prepared.answering.definition.name,
-      },
-      readStats: createReadStats({ engine, store, http: http.stats, clock, replica, version, state, port }, undo),
-    }),
-    createRequirePassphrase(passphrase),
-  )
-  registerEngineMetrics(metrics, () => ({ ...engine.stats(), lateToolErrors: strays.late }))
-  registerStoreMetrics(metrics, () => store.figures(), clock)
-  registerBuildInfo(metrics, {
-    ...{ version, store: isPostgres(settings.store) ? 'postgres' : settings.store },
-    replica: engine.stats().replica,
-  })
+  undo.defer(registerProcessMetrics(base.metrics))
+  const folders = { ...base, ...(await openOwnFolders({ ...options, dataDir }, prepared, undo)) }
+  const observed = { ...folders, telemetry: await startTelemetry(options, prepared, base.metrics, undo) }
+  const listening = { ...observed, ...(await openServer(observed, where, undo)) }
+  const stored = { ...listening, ...(await openLog(listening, undo)) }
+  const known = { ...stored, ...(await openAccess(stored)) }
+  const telling = { ...known, ...(await openOutbox(known, undo)) }
+  const working = { ...telling, services: await createServices(telling, undo) }
+  serveChannels(working, undo)
+  const tests = createTestRuns({ open: () => openTestEngine({ ...options, clock, strays: prepared.strays }), clock })
+  const served = createServed({ ...working, tests }, undo)
+  const { http, state, replica, store, signIn, tokens, madeToken, address, unlessDamaged } = working
+  const { engine, approvals, feed, mcp, elsewhere, janitor, keeper } = working.services
   await unlessDamaged(() => engine.recover())
   await unlessDamaged(() => elsewhere.recover())
-  http.serve({
-    routes,
-    auth: createServerAuth(options, prepared, { tokens, devices: signIn.devices, counts: replica.counts }),
-    counts: replica.counts,
-    onRefused: noteRefusedRequests(services.noteRefused),
-  })
+  http.serve(served)
   state.advance('ready')
-  let recovering = Promise.resolve()
-  if (where !== null) {
-    state.advance('running')
-    janitor.start()
-    // MCP servers may need what those of an earlier start still hold, such as a port.
-    void processes.endLeftBehind().then((count) => {
-      if (count > 0) log.warn('processes that an earlier start left behind were ended', { count })
-      for (const { toolbox } of parts) toolbox.start()
-    })
-    // In the background: a question may be about a tool whose server takes its time.
-    void approvals.review()
-    recovering = work
-      .recover()
-      .catch((error: unknown) => log.error('what an earlier start left could not be taken over', { error }))
-  }
+  const recovering = where === null ? Promise.resolve() : goToWork(working)
   const everything = undo.move()
 
   return {
@@ -304,8 +179,8 @@ async function startApp(
       madeToken,
       newConsoleCode: async () => (await signIn.codes.make({ user: LOCAL_USER, isVouched: false })).text,
       files: keeper,
-      doors: settings.protocols.filter((door) => routes.some((route) => route.door === door)),
-      routes,
+      doors: settings.protocols.filter((door) => served.routes.some((route) => route.door === door)),
+      routes: served.routes,
       connections: () => http.stats().connections,
       rest: () => store.rest(),
     },
@@ -329,4 +204,30 @@ async function startApp(
       await everything.disposeAsync()
     },
   }
+}
+
+/** The folder of this process alone. Several that share a store take one each. */
+const lockFolder = ({ settings, dataDir }: AppOptions) =>
+  isPostgres(settings.store) ? lockReplicaFolder(dataDir) : { lock: lockDataDir(dataDir), dataDir }
+
+/** What a server does besides answering. Resolves when what an earlier start left behind is taken over. */
+function goToWork({
+  state,
+  processes,
+  parts,
+  log,
+  services,
+}: Pick<Prepared, 'processes' | 'parts' | 'log'> & { state: ServerState; services: Services }): Promise<void> {
+  state.advance('running')
+  services.janitor.start()
+  // MCP servers may need what those of an earlier start still hold, such as a port.
+  void processes.endLeftBehind().then((count) => {
+    if (count > 0) log.warn('processes that an earlier start left behind were ended', { count })
+    for (const { toolbox } of parts) toolbox.start()
+  })
+  // In the background: a question may be about a tool whose server takes its time.
+  void services.approvals.review()
+  return services.work
+    .recover()
+    .catch((error: unknown) => log.error('what an earlier start left could not be taken over', { error }))
 }

@@ -42,9 +42,8 @@ import type { ServedDoor } from '../protocols/shared/served-door.ts'
 import { threadsDoor } from '../protocols/threads/door.ts'
 import type { HookDesk } from '../supervision/hooks/hook-desk.ts'
 import type { Workspaces } from '../supervision/workspace/allowed-workspace.ts'
-import type { Channels } from './create-channels.ts'
 import type { Services } from './create-services.ts'
-import type { SupervisedWork } from './create-supervised-work.ts'
+import type { OpenOutbox } from './open-outbox.ts'
 
 /** What a door may take of the server. */
 type DoorNeeds = Services & { ids: Ids; hooks: HookDesk }
@@ -60,10 +59,9 @@ const servedDoors = doorNames.map((name) => served[name])
 
 interface RouteParts {
   services: Services
-  work: SupervisedWork
-  channels: Channels
-  /** Routes that answered before the store was open. */
-  early: readonly Route[]
+  channels: Pick<OpenOutbox, 'channelDesk' | 'push'>
+  /** Health and metrics. */
+  operations: readonly Route[]
   settings: ServerSettings
   tokens: Tokens
   stepUp: StepUp
@@ -81,9 +79,8 @@ interface RouteParts {
 
 export function createRoutes({
   services,
-  work,
   channels,
-  early,
+  operations,
   settings,
   tokens,
   stepUp,
@@ -108,7 +105,7 @@ export function createRoutes({
     ...createApprovalRoutes(services),
     ...createEventRoutes(services),
     ...createInboxRoutes(services),
-    ...createSupervisionRoutes({ ...services, ...services.elsewhere, ...work }),
+    ...createSupervisionRoutes({ ...services, ...services.elsewhere, ...services.work }),
     ...createChannelRoutes(channels),
     ...createPushRoutes(channels),
     ...createToolRoutes(services),
@@ -126,7 +123,7 @@ export function createRoutes({
     ...createPolicyRoutes({ ...services, ...services.elsewhere, workspaces }),
     ...createStatsRoutes({ ...services, readStats }),
     ...createFileRoutes({ files: services.keeper, keys: fileKeys }),
-    ...early,
+    ...operations,
     ...createHomeRoutes({ hasConsole: settings.console, doors: settings.protocols }),
     ...createConsoleRoutes({ isOpen: settings.console, basePath, folder: CONSOLE_FOLDER }),
     ...createDocsRoutes(),

@@ -4,7 +4,6 @@ import { hostname } from 'node:os'
 import { join } from 'node:path'
 import type { ByteBudget } from '../domain/byte-budget.ts'
 import type { Ids } from '../domain/ids.ts'
-import type { Logger } from '../domain/logger.ts'
 import { isPostgres, type PostgresSettings } from '../domain/settings/store-settings.ts'
 import { type EngineReplicas, onlyProcess } from '../engine/ports/replicas.ts'
 import { createJobs, createOwnJobs, type Jobs } from '../engine/sessions/jobs.ts'
@@ -13,6 +12,7 @@ import { type Blobs, createBlobFolder } from '../files/keep/blob-folder.ts'
 import { createCachedBlobs } from '../files/keep/cached-blobs.ts'
 import type { Metrics } from '../http/metrics/metrics.ts'
 import { measureCommits } from '../http/metrics/store-metrics.ts'
+import type { HttpServer } from '../http/server/server.ts'
 import type { ServerState } from '../http/server-state.ts'
 import { createSessionLog, type SessionLog } from '../log/session-log.ts'
 import { createLocalWake, type Wake } from '../log/wake.ts'
@@ -23,19 +23,25 @@ import { databaseDamaged, HOW_TO_RESTORE } from '../store/sqlite/disk/damage.ts'
 import type { Store } from '../store/store.ts'
 import { tieChains } from '../store/tie-chains.ts'
 import type { AppOptions } from './app-options.ts'
-import { databaseIn, type lockDataDir, openStore } from './open-store.ts'
+import { databaseIn } from './data-dir.ts'
+import { type lockDataDir, openStore } from './open-store.ts'
+import { refuseUnconfirmed } from './refuse-unconfirmed.ts'
 import type { ReplicaClock } from './replica-clock.ts'
 
 const DISK_FAILED = 74
 
-interface LogParts {
+/** A database that cannot be reached is reported by the store itself, which takes a little longer than it waits. */
+export const ANSWER_MS = 3_000
+
+interface LogParts extends Pick<AppOptions, 'settings' | 'dataDir' | 'log' | 'exit'> {
   lock: ReturnType<typeof lockDataDir>
   /** Name of this process. */
   owner: string
   /** The records of this process alone. */
-  own: Shared
+  shared: Shared
+  http: Pick<HttpServer, 'refuseWaiting'>
   state: ServerState
-  room: ByteBudget
+  readerBudget: ByteBudget
   metrics: Metrics
   clock: ReplicaClock
   ids: Ids
@@ -58,44 +64,36 @@ export interface StoreReplica extends Replica {
   blobs: Blobs
   /** Removes what processes that ended long ago have left, and ties the chains of the audit trail. Once an hour, by one process. */
   tidy(commit: SessionLog['commit']): Promise<void>
-  /** How long the commit that is under way has taken so far. */
-  commitMs(): number
   /** This process ends: from now on nothing waits for a database that is away. */
   leave(): void
 }
 
 /** What is opened here is closed by `undo`. */
-export async function openLog(
-  options: Pick<AppOptions, 'settings' | 'dataDir' | 'log' | 'exit'>,
-  parts: LogParts,
-  undo: AsyncDisposableStack,
-): Promise<OpenLog> {
-  const { dataDir, settings, log } = options
-  const { lock, owner, own, state, room, metrics, clock } = parts
+export async function openLog(parts: LogParts, undo: AsyncDisposableStack): Promise<OpenLog> {
+  const { settings, lock, dataDir, owner, shared, readerBudget, metrics, clock } = parts
   const measured = (store: Store): Store => {
     const commit = (commands: readonly Command[]) => store.commit(commands)
     return { ...store, commit: measureCommits(commit, needsSync, { metrics, clock }) }
   }
   if (isPostgres(settings.store)) {
-    const opened = await openPostgres(settings.store, { ...parts, dataDir, log }, undo)
-    const sessionLog = createSessionLog({ ...opened, store: measured(opened.store), clock, room })
+    const opened = await openPostgres(settings.store, parts, undo)
+    const sessionLog = createSessionLog({ ...opened, store: measured(opened.store), clock, room: readerBudget })
     undo.defer(() => sessionLog.close())
     return { ...opened, sessionLog, unlessDamaged: (work) => work() }
   }
-  const { listeners, unlessDamaged } = watchDisk(options, state)
+  const { listeners, unlessDamaged } = watchDisk(parts)
   const store = openStore({ dataDir, inMemory: settings.store === ':memory:', lock, ...listeners })
   undo.defer(() => store.close())
   // The lock of the data directory lets no other process write, so there is nothing to poll for.
   const wake = createLocalWake({ clock, pollMs: null })
-  const sessionLog = createSessionLog({ store: measured(store), clock, room, wake })
+  const sessionLog = createSessionLog({ store: measured(store), clock, room: readerBudget, wake })
   undo.defer(() => sessionLog.close())
   const replica: StoreReplica = {
-    ...createOnlyReplica({ shared: own, owner }),
+    ...createOnlyReplica({ shared, owner }),
     engine: onlyProcess(owner, createLocalPresence(clock)),
     jobs: createOwnJobs(clock),
     blobs: createBlobFolder(join(dataDir, 'files')),
     tidy: async () => {},
-    commitMs: () => 0,
     leave() {},
   }
   return { store, replica, wake, sessionLog, unlessDamaged }
@@ -107,7 +105,7 @@ const CACHED_BYTES = 1024 ** 3
 /** Loaded only when it is used, like the driver behind it. */
 async function openPostgres(
   { url, commit: synced, connections, waitMs }: PostgresSettings,
-  { owner, clock, ids, dataDir, log }: Pick<LogParts, 'owner' | 'clock' | 'ids'> & { dataDir: string; log: Logger },
+  { http, owner, clock, ids, dataDir, log }: LogParts,
   undo: AsyncDisposableStack,
 ): Promise<{ store: Store; wake: Wake; replica: StoreReplica }> {
   const { createPostgresStore } = await import('../store/postgres/postgres-store.ts')
@@ -119,15 +117,8 @@ async function openPostgres(
   const readers = connections - CONNECTIONS_BESIDE_READERS
   const store = await createPostgresStore({ url, clock, log, synced, waitMs, readers, writerId: owner })
   undo.defer(() => store.close())
-  let since: number | null = null
-  const commit: Store['commit'] = async (commands) => {
-    since = clock.mono()
-    try {
-      return await store.commit(commands)
-    } finally {
-      since = null
-    }
-  }
+  const { commit, stop } = refuseUnconfirmed({ commit: store.commit, http, withinMs: waitMs + ANSWER_MS, clock })
+  undo.defer(stop)
   const { shared, database } = store
   undo.defer(await clock.follow(store.time.lead, log))
   const rows = createReaderRows(database.statements, store.time.nowForOthers)
@@ -155,7 +146,6 @@ async function openPostgres(
       await rows.tidy()
       await tieChains({ reads: store.audit, shared, commit, clock, writer: owner })
     },
-    commitMs: () => (since === null ? 0 : clock.mono() - since),
     leave: database.leave,
   }
   return { store: { ...store, commit }, wake, replica }
@@ -165,7 +155,7 @@ async function openPostgres(
 const CONNECTIONS_BESIDE_READERS = 2
 
 /** What happens when the disk fails to sync, or the database turns out to be damaged. */
-function watchDisk({ dataDir, log, exit }: Pick<AppOptions, 'dataDir' | 'log' | 'exit'>, state: ServerState) {
+function watchDisk({ dataDir, state, log, exit }: LogParts) {
   const damage: unknown[] = []
   return {
     listeners: {

@@ -1,90 +1,80 @@
+// The port, open before the store: whoever waits for a long start sees that there is one.
+
 import { join } from 'node:path'
 import type { ByteBudget } from '../domain/byte-budget.ts'
 import type { Telemetry } from '../domain/telemetry.ts'
 import { type Auth, createAuth } from '../http/auth/auth.ts'
 import { localUrl, type ServerAddress } from '../http/auth/config-folder/server-address.ts'
 import type { Devices } from '../http/auth/console/devices.ts'
-import { createOidc } from '../http/auth/identity/oidc.ts'
+import { createOidc, type Oidc } from '../http/auth/identity/oidc.ts'
 import { createProxyAuth } from '../http/auth/identity/proxy-auth.ts'
 import type { Tokens } from '../http/auth/tokens/tokens.ts'
 import { createTempFolder } from '../http/body/temp-file.ts'
-import type { Metrics } from '../http/metrics/metrics.ts'
-import type { Route } from '../http/route.ts'
 import type { ListenTarget } from '../http/server/listen.ts'
 import { createHttpServer, type HttpServer } from '../http/server/server.ts'
-import type { ServerState } from '../http/server-state.ts'
 import { findCtlPlace, openCtlSocket } from '../operators/ctl/socket.ts'
 import { ownCounts, type SharedCounts } from '../replicas/shared-counts.ts'
-import { configuredOperators } from '../supervision/sessions/configured-operators.ts'
-import { isSamePerson } from '../supervision/sessions/may-command.ts'
-import type { AppOptions } from './app-options.ts'
+import { isSamePerson, type Operators } from '../supervision/sessions/may-command.ts'
 import { errorShapes } from './create-routes.ts'
+import { type OperationsParts, operationsRoutes } from './operations-routes.ts'
 import type { Prepared } from './prepare-app.ts'
 
-interface ServerParts {
-  routes: readonly Route[]
-  tokens: Tokens
-  state: ServerState
-  metrics: Metrics
+interface ServerParts extends OperationsParts, Pick<Prepared, 'basePath' | 'guard' | 'tls' | 'ids' | 'connections'> {
+  /** Where tokens are kept. Null: nowhere. */
+  configDir: string | null
+  dataDir: string
+  /** Opens the local socket of `quarterdeck ctl`; `env` says where. Null: there is none. */
+  localSocket: { env: Readonly<Record<string, string | undefined>> } | null
+  tokens: AuthParts['tokens']
+  operators: Operators
   telemetry: Telemetry
-  room: ByteBudget
+  readerBudget: ByteBudget
   /** Tells commands on this machine where the server is. Null: nobody is told. */
   published: Pick<ServerAddress, 'tell'> | null
 }
 
-interface OpenServer {
+export interface OpenServer {
   http: HttpServer
+  /** Checks tokens of identity providers. Null: none count. */
+  oidc: Oidc | null
   /** Null: it has no port. */
   address: { host: string; port: number } | null
   /** The URL that reaches it from this machine. Null: it has no port. */
   localAddress: string | null
 }
 
-/** Opens the port, if there is one, and the local socket. `undo` closes both. */
+/** Opens the port, if there is one, and the local socket. Until `http.serve` only health and metrics answer. `undo` closes both. */
 export async function openServer(
-  options: AppOptions,
-  prepared: Prepared,
   parts: ServerParts,
   where: ListenTarget | 'mounted' | null,
   undo: AsyncDisposableStack,
 ): Promise<OpenServer> {
-  const { tls, basePath } = prepared
-  const http = createServer(options, prepared, parts)
+  const { settings, tls, basePath, connections, published, clock, log } = parts
+  const { issuers } = settings.identity
+  const { fetch } = connections.pool({ proxyVariables: settings.tools.proxy })
+  const oidc = issuers.length === 0 ? null : createOidc({ issuers, listed: settings.supervision, fetch, clock, log })
+  const http = createServer(parts, oidc)
   const address = where === null || where === 'mounted' ? null : await http.listen(where)
   undo.defer(() => http.close({ drainMs: 0 }))
   const localAddress =
     address === null ? null : localUrl(tls === null ? 'http' : 'https', address.host, address.port) + basePath
-  if (localAddress !== null) parts.published?.tell(localAddress, options.log)
-  await openLocalSocket(options, http)
-  return { http, address, localAddress }
+  if (localAddress !== null) published?.tell(localAddress, log)
+  await openLocalSocket(parts, http)
+  return { http, oidc, address, localAddress }
 }
 
-interface AuthParts {
+interface AuthParts extends Pick<ServerParts, 'settings' | 'operators' | 'clock'>, Pick<OpenServer, 'oidc'> {
   tokens: Pick<Tokens, 'current' | 'refresh' | 'isFresh'>
   devices: Pick<Devices, 'current' | 'used' | 'refresh' | 'isFresh'>
   counts: SharedCounts
 }
 
-const noDevices: AuthParts['devices'] = {
-  current: () => [],
-  used() {},
-  refresh: async () => {},
-  isFresh: () => true,
-}
-
-export function createServerAuth(
-  { settings, log }: AppOptions,
-  { clock, connections }: Prepared,
-  { tokens, devices, counts }: AuthParts,
-): Auth {
-  const { issuers } = settings.identity
-  const listed = settings.supervision
-  const { fetch } = connections.pool(settings.tools.proxy === null ? {} : { proxyVariables: settings.tools.proxy })
-  const operators = configuredOperators(listed.operators, [], listed.operatorGroups)
+/** Who callers are, by their tokens. Another process on the store may have made or revoked one. */
+export function createServerAuth({ settings, tokens, devices, counts, operators, oidc, clock }: AuthParts): Auth {
   return createAuth({
     tokens: () => tokens.current(),
     devices,
-    oidc: issuers.length === 0 ? null : createOidc({ issuers, listed, fetch, clock, log }),
+    oidc,
     isSamePerson: (one, other) => isSamePerson(operators, one, other),
     tokenRequired: settings.auth.required,
     insecure: settings.auth.insecure,
@@ -96,19 +86,21 @@ export function createServerAuth(
   })
 }
 
-function createServer(
-  options: AppOptions,
-  prepared: Prepared,
-  { routes, tokens, state, metrics, telemetry, room }: ServerParts,
-): HttpServer {
-  const { settings, dataDir, log } = options
-  const { basePath, guard, tls, clock, ids } = prepared
+/** The port opens before the store. Until then nobody is signed in. */
+const noDevices: AuthParts['devices'] = {
+  current: () => [],
+  used() {},
+  refresh: async () => {},
+  isFresh: () => true,
+}
+
+function createServer(parts: ServerParts, oidc: Oidc | null): HttpServer {
+  const { settings, dataDir, basePath, guard, tls, state, metrics, telemetry, readerBudget, clock, ids, log } = parts
   const { proxy } = settings.identity
   return createHttpServer({
-    routes,
+    routes: operationsRoutes(parts, null),
     basePath,
-    // The port opens before the store. Until then nobody is signed in.
-    auth: createServerAuth(options, prepared, { tokens, devices: noDevices, counts: ownCounts }),
+    auth: createServerAuth({ ...parts, oidc, devices: noDevices, counts: ownCounts }),
     proxyAuth: proxy === null ? null : createProxyAuth(proxy, settings.supervision),
     guard,
     log,
@@ -119,7 +111,7 @@ function createServer(
     doors: settings.protocols,
     state,
     tempFolder: createTempFolder(join(dataDir, 'spool')),
-    room,
+    room: readerBudget,
     errorShapes,
     limits: {
       connections: 2 * settings.limits.activeRuns + 1_000,
@@ -132,10 +124,10 @@ function createServer(
 }
 
 async function openLocalSocket(
-  { localSocket, configDir, dataDir, settings }: AppOptions,
+  { localSocket, configDir, dataDir, settings }: ServerParts,
   http: HttpServer,
 ): Promise<void> {
-  if (localSocket === undefined || configDir === undefined) return
+  if (localSocket === null || configDir === null) return
   const { ipcName } = settings.supervision
   const place = findCtlPlace({ env: localSocket.env, configDir, dataDir, ipcName, platform: process.platform })
   await openCtlSocket(place, http.listenLocal)

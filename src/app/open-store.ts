@@ -16,10 +16,9 @@ import { examineDatabase, openReadOnlyStore } from '../store/sqlite/read-only-st
 import { createSqliteStore, type SqliteOptions } from '../store/sqlite/sqlite-store.ts'
 import type { Store } from '../store/store.ts'
 import type { ReadOnlyStore } from '../store/store-reads.ts'
+import { databaseIn } from './data-dir.ts'
 
 export { checkWholeDatabase, copyDatabase, lockDataDir }
-
-export const databaseIn = (dataDir: string): string => join(dataDir, 'quarterdeck.db')
 
 interface OpenStoreOptions extends Pick<SqliteOptions, 'fatal' | 'damaged'> {
   dataDir: string

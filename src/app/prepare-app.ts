@@ -3,6 +3,7 @@
 import { createSystemClock } from '../domain/clock.ts'
 import { ServerError } from '../domain/errors.ts'
 import { createIds, type Ids } from '../domain/ids.ts'
+import { plainProgram } from '../domain/settings/program-words.ts'
 import { mostNeeded } from '../domain/supervision/quorum.ts'
 import type { EngineOptions } from '../engine/create-engine.ts'
 import { createGuard, type Guard } from '../http/server/guard.ts'
@@ -12,17 +13,30 @@ import { createJsonCheck } from '../json/json-schema.ts'
 import { createComplete } from '../models/complete.ts'
 import { createModel } from '../models/create-model.ts'
 import { createModelHttp } from '../models/wire/model-http.ts'
-import { type ChannelCredentials, readChannelCredentials } from '../operators/credentials/channel-credentials.ts'
+import type { Terminal } from '../operators/channel-parts.ts'
+import { type ChannelCredentials, readChannelCredentials } from '../operators/credentials/credentials.ts'
 import { createKeychain } from '../operators/credentials/keychain.ts'
 import { type Connections, createConnections } from '../outgoing/connections.ts'
+import { configuredOperators } from '../supervision/sessions/configured-operators.ts'
+import type { Operators } from '../supervision/sessions/may-command.ts'
 import { createToolbox } from '../tools/create-toolbox.ts'
 import { createStrayErrors, type StrayErrors } from '../tools/function/stray-errors.ts'
-import { createStartQueue } from '../tools/mcp/start-queue.ts'
+import { createStartQueue, PATIENCE_MS } from '../tools/mcp/start-queue.ts'
 import { createProcessGroups, type ProcessGroups } from '../tools/process/process-groups.ts'
 import type { AppOptions } from './app-options.ts'
 import { createReplicaClock, type ReplicaClock } from './replica-clock.ts'
 
-export interface Prepared {
+export interface Prepared
+  extends Pick<AppOptions, 'agents' | 'settings' | 'version' | 'log' | 'exit'>,
+    Required<Pick<AppOptions, 'configFiles' | 'makeTokens' | 'middleware' | 'program'>> {
+  /** Where tokens are kept. Null: nowhere. */
+  configDir: string | null
+  /** The terminal that the server runs in. Null: it runs in none. */
+  terminal: Terminal | null
+  mcpExtension: NonNullable<AppOptions['mcpExtension']> | null
+  localSocket: NonNullable<AppOptions['localSocket']> | null
+  /** The people that the settings name. */
+  operators: Operators
   parts: EngineOptions['agents']
   /** Who answers where no agent is named. */
   answering: EngineOptions['agents'][number]
@@ -41,10 +55,10 @@ export interface Prepared {
 
 /** Throws `config_invalid`, and leaves nothing open then. */
 export async function prepareApp(options: AppOptions): Promise<Prepared> {
-  const { settings, agents } = options
+  const { settings, agents, version, log, exit, configFiles = [], makeTokens = false, middleware = [] } = options
+  const { operators, operatorGroups } = settings.supervision
   // Nobody here knows how many members a group has.
-  const hasGroups = settings.supervision.operatorGroups.length > 0
-  refuseLargeQuorum(agents, hasGroups ? Number.POSITIVE_INFINITY : settings.supervision.operators.length)
+  refuseLargeQuorum(agents, operatorGroups.length > 0 ? Number.POSITIVE_INFINITY : operators.length)
   const clock = createReplicaClock(options.clock ?? createSystemClock())
   const ids = createIds(clock.now)
   // What is opened here is closed in reverse order: at the app's end, or now if something is wrong.
@@ -74,7 +88,31 @@ export async function prepareApp(options: AppOptions): Promise<Prepared> {
   const basePath = readBasePath(options.basePath ?? '')
   const everything = undo.move()
   return {
-    ...{ parts, answering, credentials, connections, processes, tls, guard, strays, clock, ids, basePath },
+    agents,
+    settings,
+    version,
+    log,
+    exit,
+    mcpExtension: options.mcpExtension ?? null,
+    configFiles,
+    makeTokens,
+    middleware,
+    program: options.program ?? plainProgram,
+    configDir: options.configDir ?? null,
+    terminal: options.terminal ?? null,
+    localSocket: options.localSocket ?? null,
+    operators: configuredOperators(operators, [], operatorGroups),
+    parts,
+    answering,
+    credentials,
+    connections,
+    processes,
+    tls,
+    guard,
+    strays,
+    clock,
+    ids,
+    basePath,
     close: () => everything.disposeAsync(),
   }
 }
@@ -121,6 +159,7 @@ function prepareAgents(
         version,
         processes,
         queue,
+        patienceMs: PATIENCE_MS,
         environment: process.env,
         connections,
         proxyVariables: settings.tools.proxy,
@@ -128,7 +167,7 @@ function prepareAgents(
         complete: createComplete(model, definition.limits.answerChars),
         strays,
         extra: tools?.[definition.name] ?? [],
-        ...(reload === undefined ? {} : { reload }),
+        reload: reload ?? null,
       })
       undo.defer(() => toolbox.close())
       return { definition, model, toolbox }

@@ -1,4 +1,4 @@
-import { serverSecrets } from '../cli/commands/serve/server-secrets.ts'
+import { serverSecrets } from '../config/server-secrets.ts'
 import { telemetrySignals } from '../domain/settings/telemetry-settings.ts'
 import { noTelemetry, type Telemetry } from '../domain/telemetry.ts'
 import { createMask } from '../domain/text/mask.ts'

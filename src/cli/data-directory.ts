@@ -1,12 +1,13 @@
 import { existsSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { databaseIn, openStore } from '../app/open-store.ts'
+import { databaseIn, userDataDir } from '../app/data-dir.ts'
+import { openStore } from '../app/open-store.ts'
 import { findConfigDir } from '../config/config-dir.ts'
 import { variable } from '../config/source/env-file.ts'
 import { ServerError } from '../domain/errors.ts'
 import type { Store } from '../store/store.ts'
 import type { ReadOnlyStore } from '../store/store-reads.ts'
-import { CliError } from './cli-error.ts'
+import { type CliError, cannotCreate, usageError } from './cli-error.ts'
 import { exitCodes } from './exit-codes.ts'
 import type { Io } from './terminal/io.ts'
 
@@ -21,19 +22,6 @@ export function dataDirectory(flag: string | undefined, io: Io): string {
   const configDir = existsSync(here) ? null : configDirOrNull(io)
   return configDir !== null && existsSync(databaseIn(userDataDir(configDir))) ? userDataDir(configDir) : here
 }
-
-/**
- * Where a server without an agent file keeps its data: in this folder if some are here or its settings are, otherwise in a folder of the user. Such a server
- * belongs to no folder, and its data must not lie in a workspace that an agent writes to.
- */
-export function dataDirWithoutAgent({ cwd }: Pick<Io, 'cwd'>, configDir: string | null): string {
-  const here = join(cwd, '.quarterdeck')
-  const isHere = [databaseIn(here), join(cwd, 'quarterdeck.yaml')].some((path) => existsSync(path))
-  return configDir === null || isHere ? here : userDataDir(configDir)
-}
-
-/** For a server without an agent file. */
-export const userDataDir = (configDir: string): string => join(configDir, 'data')
 
 export function configDirOrNull({ env }: Io): string | null {
   try {
@@ -99,9 +87,7 @@ async function updateThenRead<T>(
     return await withStore(directory, { create: false }, io, (store) => work({ read: (inner) => inner(store) }))
   } catch (error) {
     if (!(error instanceof ServerError) || error.code !== 'data_dir_locked') throw error
-    throw new CliError(exitCodes.cannotCreate.code, older.message, [
-      `A server of the older version is using ${directory} now. Stop it first.`,
-    ])
+    throw cannotCreate(older.message, [`A server of the older version is using ${directory} now. Stop it first.`])
   }
 }
 
@@ -116,14 +102,14 @@ function requireData(directory: string): void {
 }
 
 export const noData = (directory: string): CliError =>
-  new CliError(exitCodes.usage.code, `There is no data of Quarterdeck in ${directory}.`, [
+  usageError(`There is no data of Quarterdeck in ${directory}.`, [
     'Name the folder: --data-dir <folder> (a server prints it when it starts).',
     'If the data is in Postgres, set QUARTERDECK_STORE to the address of the database.',
   ])
 
 /** Even a reader needs the right to write: SQLite keeps the list of its readers in a file beside the database. */
 const unreadable = (directory: string, reason: unknown): CliError =>
-  new CliError(exitCodes.usage.code, `The data in ${directory} cannot be read (${reason}).`, [
+  usageError(`The data in ${directory} cannot be read (${reason}).`, [
     'Run this command as the user that the server runs as.',
     'If the folder is read-only, copy it and name the copy: --data-dir <folder>',
   ])

@@ -3,9 +3,9 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { generators } from '../config/generate.ts'
+import { readVersion } from '../config/version.ts'
 import { jsonText } from './json-text.ts'
 import { servedDocument } from './served-document.ts'
-import { readVersion } from './version.ts'
 
 if (import.meta.main) {
   const root = join(import.meta.dirname, '../..')

@@ -95,7 +95,3 @@ function isNpxCopy(launcher: string): boolean {
     return false
   }
 }
-
-/** The text with every `quarterdeck <command>` as one types it here. */
-export const spelled = (text: string, program: string): string =>
-  text.replace(/(?<![\w./\\-])quarterdeck (?=<command>|\[|--|[a-z])/g, `${program} `)

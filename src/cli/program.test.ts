@@ -15,11 +15,12 @@ async function run(...args: string[]) {
   return { exitCode, out: io.printed(), err: io.complained() }
 }
 
-const program = await createProgram('1.2.3', createAppStarter('1.2.3'), createTestIo(), () => {})
+const context = { version: '1.2.3', startApp: createAppStarter('1.2.3'), io: createTestIo(), settle() {} }
+const program = await createProgram(context)
 
 test('a command that is asked for is loaded alone', async () => {
   for (const name of program.commands.map((command) => command.name())) {
-    const alone = await createProgram('1.2.3', createAppStarter('1.2.3'), createTestIo(), () => {}, name)
+    const alone = await createProgram(context, name)
     expect(alone.commands.map((command) => command.name())).toEqual([name])
   }
 })

@@ -1,18 +1,9 @@
 import { Command } from 'commander'
-import type { StartApp } from './commands/serve/start-app.ts'
-import { spelled } from './program-name.ts'
-import type { Io, Settle } from './terminal/io.ts'
+import { spelled } from '../domain/settings/program-words.ts'
+import { type CommandContext, unknownCommand } from './command.ts'
 import { styleFor } from './terminal/style.ts'
-import { unknownCommand } from './unknown-command.ts'
 
-interface Context {
-  version: string
-  startApp: StartApp
-  io: Io
-  settle: Settle
-}
-
-type Load = (context: Context) => Promise<Command>
+type Load = (context: CommandContext) => Promise<Command>
 
 /**
  * The commands, under the headings of `--help`. A command is loaded when it is asked for: a server must not keep in memory, or wait for,
@@ -20,46 +11,36 @@ type Load = (context: Context) => Promise<Command>
  */
 const GROUPS: Readonly<Record<string, Readonly<Record<string, Load>>>> = {
   'Everyday:': {
-    serve: async ({ version, startApp, io, settle }) =>
-      (await import('./commands/serve/serve.ts')).createServeCommand(version, startApp, io, settle),
-    chat: async ({ startApp, io, settle }) =>
-      (await import('./commands/chat/chat.ts')).createChatCommand(startApp, io, settle),
-    init: async ({ version, io, settle }) =>
-      (await import('./commands/init/init.ts')).createInitCommand(version, io, settle),
-    validate: async ({ version, io, settle }) =>
-      (await import('./commands/validate.ts')).createValidateCommand(version, io, settle),
-    test: async ({ version, io, settle }) =>
-      (await import('./commands/test/test-command.ts')).createTestCommand(version, io, settle),
-    doctor: async ({ io, settle }) => (await import('./commands/doctor/doctor.ts')).createDoctorCommand(io, settle),
-    tokens: async ({ io, settle }) => (await import('./commands/tokens/tokens.ts')).createTokensCommand(io, settle),
-    console: async ({ io, settle }) => (await import('./commands/console/console.ts')).createConsoleCommand(io, settle),
-    passkeys: async ({ io, settle }) =>
-      (await import('./commands/passkeys/passkeys.ts')).createPasskeysCommand(io, settle),
+    serve: async (context) => (await import('./commands/serve/serve.ts')).createServeCommand(context),
+    chat: async (context) => (await import('./commands/chat/chat.ts')).createChatCommand(context),
+    init: async (context) => (await import('./commands/init/init.ts')).createInitCommand(context),
+    validate: async (context) => (await import('./commands/validate.ts')).createValidateCommand(context),
+    test: async (context) => (await import('./commands/test/test-command.ts')).createTestCommand(context),
+    doctor: async (context) => (await import('./commands/doctor/doctor.ts')).createDoctorCommand(context),
+    tokens: async (context) => (await import('./commands/tokens/tokens.ts')).createTokensCommand(context),
+    console: async (context) => (await import('./commands/console/console.ts')).createConsoleCommand(context),
+    passkeys: async (context) => (await import('./commands/passkeys/passkeys.ts')).createPasskeysCommand(context),
   },
   'Data:': {
-    sessions: async ({ io, settle }) =>
-      (await import('./commands/sessions/sessions.ts')).createSessionsCommand(io, settle),
-    audit: async ({ io, settle }) => (await import('./commands/audit/audit.ts')).createAuditCommand(io, settle),
-    backup: async ({ io, settle }) => (await import('./commands/backup/backup.ts')).createBackupCommand(io, settle),
-    restore: async ({ io, settle }) => (await import('./commands/backup/backup.ts')).createRestoreCommand(io, settle),
-    migrate: async ({ io, settle }) => (await import('./commands/migrate/migrate.ts')).createMigrateCommand(io, settle),
+    sessions: async (context) => (await import('./commands/sessions/sessions.ts')).createSessionsCommand(context),
+    audit: async (context) => (await import('./commands/audit/audit.ts')).createAuditCommand(context),
+    backup: async (context) => (await import('./commands/backup/backup.ts')).createBackupCommand(context),
+    restore: async (context) => (await import('./commands/backup/backup.ts')).createRestoreCommand(context),
+    migrate: async (context) => (await import('./commands/migrate/migrate.ts')).createMigrateCommand(context),
   },
   'Supervising coding agents:': {
-    connect: async ({ io, settle }) => (await import('./commands/connect/connect.ts')).createConnectCommand(io, settle),
-    ctl: async ({ io, settle }) => (await import('./commands/ctl/ctl.ts')).createCtlCommand(io, settle),
-    'policy-file': async ({ io, settle }) =>
-      (await import('./commands/policy/policy.ts')).createPolicyCommand(io, settle),
+    connect: async (context) => (await import('./commands/connect/connect.ts')).createConnectCommand(context),
+    ctl: async (context) => (await import('./commands/ctl/ctl.ts')).createCtlCommand(context),
+    'policy-file': async (context) => (await import('./commands/policy/policy.ts')).createPolicyCommand(context),
   },
   'For programs:': {
-    mcp: async ({ io, settle }) => (await import('./commands/mcp/mcp.ts')).createMcpCommand(io, settle),
-    hook: async ({ io, settle }) => (await import('./commands/hook/hook.ts')).createHookCommand(io, settle),
-    completion: async ({ version, startApp, io, settle }) =>
-      (await import('./commands/completion/completion.ts')).createCompletionCommand(
-        () => createProgram(version, startApp, io, settle),
-        io,
-        settle,
+    mcp: async (context) => (await import('./commands/mcp/mcp.ts')).createMcpCommand(context),
+    hook: async (context) => (await import('./commands/hook/hook.ts')).createHookCommand(context),
+    completion: async (context) =>
+      (await import('./commands/completion/completion.ts')).createCompletionCommand(context, () =>
+        createProgram(context),
       ),
-    schema: async ({ io, settle }) => (await import('./commands/print-schema.ts')).createSchemaCommand(io, settle),
+    schema: async (context) => (await import('./commands/print-schema.ts')).createSchemaCommand(context),
   },
 }
 
@@ -71,13 +52,8 @@ const COMMANDS = Object.entries(GROUPS).flatMap(([group, commands]) =>
  * The command line: the whole of it, or only the command with the name `asked`, if there is one. A test compares it with
  * `docs/cli.md`.
  */
-export async function createProgram(
-  version: string,
-  startApp: StartApp,
-  io: Io,
-  settle: Settle,
-  asked = '',
-): Promise<Command> {
+export async function createProgram(context: CommandContext, asked = ''): Promise<Command> {
+  const { version, io } = context
   const program = new Command('quarterdeck')
     .description('Serves an AI agent that a YAML file describes, over AG-UI and HTTP, and stores every conversation.')
     .version(version, '-V, --version', 'print the version')
@@ -113,7 +89,6 @@ For more: quarterdeck <command> --help`,
 
   const one = COMMANDS.filter(({ name }) => name === asked)
   const chosen = one.length > 0 ? one : COMMANDS
-  const context = { version, startApp, io, settle }
   const commands = await Promise.all(chosen.map(async ({ group, load }) => (await load(context)).helpGroup(group)))
   for (const command of commands) {
     inherit(command, program)

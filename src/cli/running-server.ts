@@ -1,12 +1,11 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { agentPaths } from '../app/load-config.ts'
 import { variable } from '../config/source/env-file.ts'
 import { createServerAddress } from '../http/auth/config-folder/server-address.ts'
 import { makeFolder } from '../store/make-folder.ts'
-import { CliError } from './cli-error.ts'
+import { unavailable, usageError } from './cli-error.ts'
 import { configDirOrNull, dataDirectory } from './data-directory.ts'
-import { exitCodes } from './exit-codes.ts'
-import { agentPaths } from './load-config.ts'
 import { fetchProblem, isNotTrusted } from './server-url.ts'
 import { shellWord } from './shell-word.ts'
 import type { Io } from './terminal/io.ts'
@@ -22,17 +21,15 @@ export interface KnownServer {
 export async function findRunningServer(configDir: string): Promise<KnownServer> {
   const [first, ...others] = await runningServers(configDir)
   if (first === undefined) {
-    throw new CliError(exitCodes.unavailable.code, 'No server of yours is running.', [
+    throw unavailable('No server of yours is running.', [
       'Start one in another terminal: quarterdeck serve',
       'Or name one: --url <address>',
     ])
   }
   if (others.length > 0) {
-    throw new CliError(
-      exitCodes.usage.code,
-      `Several servers are running: ${[first, ...others].map(({ url }) => url).join(', ')}.`,
-      ['Name the one that will supervise: --url <address>'],
-    )
+    throw usageError(`Several servers are running: ${[first, ...others].map(({ url }) => url).join(', ')}.`, [
+      'Name the one that will supervise: --url <address>',
+    ])
   }
   return first
 }
@@ -67,11 +64,9 @@ export async function onlyRunning(io: Io): Promise<string | null> {
   if (others.length > 0) {
     const line = ({ url, dataDir }: KnownServer & { dataDir: string }): string =>
       `export QUARTERDECK_DATA_DIR=${shellWord(dataDir)} # ${url}`
-    throw new CliError(
-      exitCodes.usage.code,
-      'Several servers of yours are running. Say which one, then type it again:',
-      [...[only, ...others].map((one) => terminalLine(line(one), 5_000))],
-    )
+    throw usageError('Several servers of yours are running. Say which one, then type it again:', [
+      ...[only, ...others].map((one) => terminalLine(line(one), 5_000)),
+    ])
   }
   io.stderr.write(`Using the only server of yours that runs: ${terminalLine(only.dataDir, 5_000)}\n`)
   return only.dataDir

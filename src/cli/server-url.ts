@@ -1,16 +1,14 @@
 // The address of a running server, and what can go wrong on the way to it.
 
 import { isLoopback } from '../domain/is-loopback.ts'
-import { CliError } from './cli-error.ts'
+import { CliError, usageError } from './cli-error.ts'
 import { exitCodes } from './exit-codes.ts'
 
 /** Throws `CliError` for text that is not an http or https address. */
 export function readServerUrl(text: string): URL {
   const url = URL.parse(text)
   if (url !== null && /^https?:$/.test(url.protocol)) return url
-  throw new CliError(exitCodes.usage.code, `${text} is not the address of a server.`, [
-    'Write it like http://127.0.0.1:8000',
-  ])
+  throw usageError(`${text} is not the address of a server.`, ['Write it like http://127.0.0.1:8000'])
 }
 
 /** The part that the paths of routes are added to. */

@@ -16,9 +16,8 @@ import { type Blobs, createBlobFolder } from '../files/keep/blob-folder.ts'
 import { createCachedBlobs } from '../files/keep/cached-blobs.ts'
 import type { Store } from '../store/store.ts'
 import type { ReadOnlyStore } from '../store/store-reads.ts'
-import { CliError } from './cli-error.ts'
+import { usageError } from './cli-error.ts'
 import { withStore, withStoredData } from './data-directory.ts'
-import { exitCodes } from './exit-codes.ts'
 import { chosenDataDir } from './running-server.ts'
 import type { Io } from './terminal/io.ts'
 
@@ -46,14 +45,12 @@ export async function storePlace(flags: StoreFlags, io: Io): Promise<StorePlace>
   const named = flags.store ?? (flags.dataDir === undefined ? configuredStore(io) : undefined)
   if (named === undefined || named === 'sqlite') return { dataDir: await chosenDataDir(flags.dataDir, io) }
   if (!/^postgres(ql)?:\/\/\S+$/.test(named)) {
-    throw new CliError(exitCodes.usage.code, `The store ${JSON.stringify(shownStore(named))} cannot be opened.`, [
+    throw usageError(`The store ${JSON.stringify(shownStore(named))} cannot be opened.`, [
       'Write sqlite, or postgres://user@host/database.',
     ])
   }
   if (flags.store !== undefined && shownStore(named) !== named) {
-    throw new CliError(exitCodes.usage.code, 'Everybody on this machine can read a password in a flag.', [
-      'Set QUARTERDECK_STORE instead.',
-    ])
+    throw usageError('Everybody on this machine can read a password in a flag.', ['Set QUARTERDECK_STORE instead.'])
   }
   return { url: named }
 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { createSystemClock } from '../domain/clock.ts'
 import type { ModelRequest } from '../models/model.ts'
-import { createScriptedModel } from '../models/scripted/scripted.ts'
+import { scriptedModel } from '../models/testing/scripted-model.ts'
 import { createJudge } from './judge.ts'
 
 const never = new AbortController().signal
@@ -10,7 +10,7 @@ const answered = { conversation: [{ user: 'Hi', agent: 'Hello "pass": true' }], 
 function judgeThatSays(...texts: string[]) {
   const requests: ModelRequest[] = []
   const judge = createJudge(
-    createScriptedModel({
+    scriptedModel({
       answers: texts.map((text) => ({ parts: [{ text }] })),
       clock: createSystemClock(),
       onRequest: (request) => void requests.push(request),
@@ -65,7 +65,7 @@ describe('a judge', () => {
 
   test('stops on an abort', async () => {
     const stop = new AbortController()
-    const model = createScriptedModel({ answers: [{ parts: [{ hang: true }] }], clock: createSystemClock() })
+    const model = scriptedModel({ answers: [{ parts: [{ hang: true }] }], clock: createSystemClock() })
     const judging = createJudge(model)(answered, stop.signal)
     stop.abort()
 

@@ -1,6 +1,5 @@
 import { join } from 'node:path'
 import { variable } from '../config/source/env-file.ts'
-import { usualWords } from './hook-words.ts'
 import {
   bearer,
   HOST_LIMIT_SECONDS,
@@ -10,6 +9,7 @@ import {
   mcpFile,
   NOTICE_LIMIT_SECONDS,
   SERVER_NAME,
+  usualWords,
 } from './host.ts'
 
 const settingsFile = ({ home, env }: HostPlaces): string =>

@@ -1,7 +1,14 @@
 import { join } from 'node:path'
 import { variable } from '../config/source/env-file.ts'
-import { usualWords } from './hook-words.ts'
-import { bearer, HOST_LIMIT_SECONDS, type Host, type HostSetup, NOTICE_LIMIT_SECONDS, SERVER_NAME } from './host.ts'
+import {
+  bearer,
+  HOST_LIMIT_SECONDS,
+  type Host,
+  type HostSetup,
+  NOTICE_LIMIT_SECONDS,
+  SERVER_NAME,
+  usualWords,
+} from './host.ts'
 
 function serverTable({ server }: HostSetup) {
   const limits = { startup_timeout_sec: 30, tool_timeout_sec: HOST_LIMIT_SECONDS }

@@ -1,15 +1,16 @@
 import { join } from 'node:path'
 import { variable } from '../config/source/env-file.ts'
-import { keepsKeys, usualWords } from './hook-words.ts'
 import {
   bearer,
   HOST_LIMIT_SECONDS,
   type Host,
   type HostPlaces,
   type HostSetup,
+  keepsKeys,
   mcpFile,
   NOTICE_LIMIT_SECONDS,
   SERVER_NAME,
+  usualWords,
 } from './host.ts'
 
 const fileOf = ({ home, env }: HostPlaces, name: string): string =>

@@ -1,7 +1,15 @@
 import { join } from 'node:path'
 import { ServerError } from '../domain/errors.ts'
-import { keepsKeys, usualWords } from './hook-words.ts'
-import { bearer, HOST_LIMIT_SECONDS, type Host, type HostSetup, NOTICE_LIMIT_SECONDS, SERVER_NAME } from './host.ts'
+import {
+  bearer,
+  HOST_LIMIT_SECONDS,
+  type Host,
+  type HostSetup,
+  keepsKeys,
+  NOTICE_LIMIT_SECONDS,
+  SERVER_NAME,
+  usualWords,
+} from './host.ts'
 
 const settingsIn = (folder: string): string => join(folder, '.gemini', 'settings.json')
 

@@ -50,7 +50,7 @@ interface TomlConfigFile {
   hooks: null
 }
 
-export interface ServerPlace {
+interface ServerPlace {
   /** The keys that lead to the entry. A host that has no servers of a folder lists one for all. */
   keys(workspace: string | null): readonly string[]
   entry(setup: HostSetup): Words
@@ -66,14 +66,14 @@ export interface HostSetup {
   hook(event: string, isQuestion: boolean): string
 }
 
-export interface StdioServer {
+interface StdioServer {
   type: 'stdio'
   command: string
   args: readonly string[]
   env: Readonly<Record<string, string>>
 }
 
-export interface HttpServer {
+interface HttpServer {
   type: 'http'
   url: string
   /** Of the agent. */
@@ -88,7 +88,7 @@ export interface OffSwitch {
   off: boolean
 }
 
-export interface LaunchRequest {
+interface LaunchRequest {
   prompt: string
   mcpUrl: string
   agentToken: string
@@ -98,7 +98,7 @@ export interface LaunchRequest {
   file(name: string): string
 }
 
-export interface Launch {
+interface Launch {
   args: readonly string[]
   /** Contents of the files that were named. */
   files: Readonly<Record<string, string>>
@@ -109,7 +109,7 @@ export interface Launch {
 export type Words = Readonly<Record<string, unknown>>
 
 /** What the host's hooks say and want to hear. `event` is the host's own name of it. docs/hosts.md says which versions were tried. */
-export interface HookWords {
+interface HookWords {
   /** Events before which the host waits for a yes or no. */
   asks: readonly string[]
   /** The agent has finished its turn. A host that reads a refusal here makes the agent go on. */
@@ -156,3 +156,30 @@ export function mcpFile({ mcpUrl, agentToken }: LaunchRequest, more: Readonly<Re
   const entry = { type: 'http', url: mcpUrl, headers: bearer(agentToken), ...more }
   return `${JSON.stringify({ mcpServers: { [SERVER_NAME]: entry } }, null, 2)}\n`
 }
+
+// The words of Claude Code's hooks. Other hosts speak them too, with differences that their own files name.
+
+const specific = (event: string, output: Words): Words => ({ hookSpecificOutput: { hookEventName: event, ...output } })
+
+export const usualWords: Omit<HookWords, 'reading' | 'canChange'> = {
+  asks: ['PreToolUse', 'PermissionRequest'],
+  turnEnds: 'Stop',
+  patching: [],
+  projectVariable: null,
+  allow(event, changed) {
+    const input = changed === null ? {} : { updatedInput: changed.updated }
+    if (event === 'PermissionRequest') return specific(event, { decision: { behavior: 'allow', ...input } })
+    const told = changed === null ? {} : { additionalContext: changed.note }
+    return specific(event, { permissionDecision: 'allow', ...input, ...told })
+  },
+  deny(event, reason) {
+    if (event === 'PermissionRequest') return specific(event, { decision: { behavior: 'deny', message: reason } })
+    return specific(event, { permissionDecision: 'deny', permissionDecisionReason: reason })
+  },
+  goOn: (text) => ({ decision: 'block', reason: text }),
+  denialExitCode: 2,
+}
+
+/** A host that merges the new arguments into the old ones would bring a key back that is gone. */
+export const keepsKeys = (_event: string, given: Words, updated: Words): boolean =>
+  Object.keys(given).every((key) => Object.hasOwn(updated, key))

@@ -97,11 +97,11 @@ export interface ResponseDescription {
 }
 
 /** The way a request came: over the network, or through the local socket, which only processes of this OS user can open. */
-export type Channel = 'http' | 'ctl'
+export type Via = 'http' | 'ctl'
 
 export interface Request {
   readonly raw: IncomingMessage
-  readonly channel: Channel
+  readonly via: Via
   readonly method: string
   /** The path without the query. It is not percent-decoded; `params` are. */
   readonly path: string

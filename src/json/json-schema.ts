@@ -45,7 +45,7 @@ export function createJsonCheck(
   schema: unknown,
   { budget = createSchemaBudget(), foreignPatterns = false }: SchemaReading = {},
 ): JsonCheck {
-  const { root, warnings } = readSchema(schema, { budget, foreignPatterns })
+  const { root, warnings } = readSchema(schema, { budget, foreignPatterns, report: null, visit: null })
   return {
     warnings,
     check(value) {

@@ -14,11 +14,11 @@ import { turns, until } from '../outgoing/testing/ask.ts'
 import { openServer } from '../outgoing/testing/raw-server.ts'
 import { createModel, type ModelDeps, withSupportedAttachments } from './create-model.ts'
 import type { Model, ModelMessage, ModelPart, ModelRequest } from './model.ts'
-import { createScriptedModel } from './scripted/scripted.ts'
 import { collect, emptyRequest, failureFrom, payloadsOf } from './testing/fixtures.ts'
 import { type Loopback, listen, sendStream, sse } from './testing/loopback.ts'
 import { createManualClock } from './testing/manual-clock.ts'
 import { openModelHttp } from './testing/open-model-http.ts'
+import { scriptedModel } from './testing/scripted-model.ts'
 
 const cleanups: (() => unknown)[] = []
 afterEach(async () => {
@@ -403,7 +403,7 @@ describe('withSupportedAttachments', () => {
 
   async function told(input: ('text' | 'image' | 'pdf')[]): Promise<readonly ModelMessage[]> {
     const seen: ModelRequest[] = []
-    const model = createScriptedModel({
+    const model = scriptedModel({
       answers: [{ parts: [{ text: 'ok' }] }],
       clock,
       onRequest: (request) => seen.push(request),

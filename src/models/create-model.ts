@@ -129,9 +129,9 @@ async function createProvider(settings: ModelSettings, deps: ModelDeps): Promise
 }
 
 const connectionOptions = ({ proxy, proxyVariables, connectTimeoutMs }: ModelSettings): ConnectionOptions => ({
-  ...(proxy === undefined ? {} : { proxy }),
-  ...(proxyVariables === undefined ? {} : { proxyVariables }),
-  ...(connectTimeoutMs === undefined ? {} : { connectTimeoutMs }),
+  proxy,
+  proxyVariables: proxyVariables ?? null,
+  connectTimeoutMs,
 })
 
 async function httpFor(settings: ModelSettings, http: ModelHttp): Promise<ModelHttp> {

@@ -7,11 +7,10 @@ import { createLocalWake } from '../log/wake.ts'
 import { create, newSession } from '../store/contract/samples.contract.ts'
 import { createChannelDesk } from './channel-desk.ts'
 import type { OperatorDesk } from './operator.ts'
-import { createOutbox } from './outbox.ts'
 import { createRecordingChannel } from './testing/recording-channel.ts'
+import { startOutbox } from './testing/start-outbox.ts'
 
 const nobody: OperatorDesk = {
-  approvals: { get: () => Promise.reject(new Error('none')), decide: () => Promise.reject(new Error('none')) },
   find: async () => null,
 }
 
@@ -22,7 +21,7 @@ function open(shownFrom = async (_channel: unknown, _item: FeedItem): Promise<nu
   const feed = createFeed({ store: store.feed, wake })
   const channel = createRecordingChannel(nobody)
   const shared = { channels: [channel], feed, store: store.outbox, log }
-  const outbox = createOutbox({ ...shared, shownFrom, clock, logger: silentLogger })
+  const outbox = startOutbox({ ...shared, shownFrom, clock, logger: silentLogger })
   const desk = createChannelDesk({ ...shared, outbox, shownFrom })
   const settle = async () => {
     for (let i = 0; i < 12; i += 1) await clock.advance(2)

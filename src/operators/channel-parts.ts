@@ -13,13 +13,9 @@ import type { Alone } from '../replicas/create-alone.ts'
 import type { OutboxReads } from '../store/ports/outbox.ts'
 import type { SessionReads } from '../store/ports/sessions.ts'
 import type { WaitReads } from '../store/ports/waits.ts'
-import type { AgentsElsewhere } from '../supervision/agents-elsewhere.ts'
-import type { NoteShown } from '../supervision/approvals/note-shown.ts'
 import type { ReadDiff } from '../supervision/approvals/read-diff.ts'
-import type { NoteRefused } from '../supervision/oversight/note-refused.ts'
-import type { AnswerRecord } from '../supervision/records/answer-record.ts'
+import type { Operators } from '../supervision/sessions/may-command.ts'
 import type { Chat } from './chat.ts'
-import type { CommandDesk } from './commands/command-desk.ts'
 import type { ConsoleLink } from './console-link.ts'
 import type { Post } from './notice/post.ts'
 import type { CreateChannel, OperatorDesk } from './operator.ts'
@@ -54,19 +50,15 @@ export interface Terminal {
   write(text: string): void
 }
 
-/** What a chat needs, where people answer and command. */
+/** What a chat needs to show things. What people answer and command there goes to `ChatDesk`. */
 export interface ChatParts {
   find: OperatorDesk['find']
   waits: Pick<WaitReads, 'list'>
   sessions: Pick<SessionReads, 'get'>
   outbox: OutboxReads
   log: SessionLog
-  answer: AnswerRecord
-  elsewhere: AgentsElsewhere
-  commands: CommandDesk
+  operators: Operators
   readDiff: ReadDiff
-  noteShown: NoteShown
-  noteRefused: NoteRefused
   /** Signs what a chat service sends back to us, such as the values of buttons. */
   secret: () => Promise<Uint8Array>
   /** Does work that no other process does under the same name at the same time. Null: there is no other one. */

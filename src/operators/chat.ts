@@ -1,5 +1,10 @@
 import type { SessionRecord } from '../domain/session/session.ts'
+import type { NoteShown } from '../supervision/approvals/note-shown.ts'
+import type { NoteRefused } from '../supervision/oversight/note-refused.ts'
 import type { Reach } from '../supervision/reach.ts'
+import type { AnswerRecord } from '../supervision/records/answer-record.ts'
+import type { SupervisedSessions } from '../supervision/sessions/supervised-sessions.ts'
+import type { CommandDesk } from './commands/command-desk.ts'
 import type { CreateChannel } from './operator.ts'
 
 /** A chat service with rooms: one channel for each room, and what agents say there without asking anything. */
@@ -13,9 +18,18 @@ export interface Chat extends Pick<Reach, 'recent'> {
   /** One for each room. */
   channels: readonly CreateChannel[]
   /**
-   * Takes what people do there until the signal aborts: connects, and again whenever the connection is lost. Call it when the channels are
-   * there; it may be called again afterwards. Without it messages are posted all the same. Left out: until it is closed.
+   * What this gives takes what people do there until the signal aborts: it connects, and again whenever the connection is lost. It may
+   * be called again afterwards. Without it messages are posted all the same.
    */
-  serve(signal?: AbortSignal): Promise<void>
+  takeAnswers(desk: ChatDesk): (signal: AbortSignal) => Promise<void>
   close(): Promise<void>
+}
+
+/** What people in a chat answer and command. */
+export interface ChatDesk {
+  answer: AnswerRecord
+  sessions: Pick<SupervisedSessions, 'get' | 'steer'>
+  commands: CommandDesk
+  noteShown: NoteShown
+  noteRefused: NoteRefused
 }

@@ -16,7 +16,7 @@ interface ReachDeps {
   channels: readonly OperatorChannel[]
   outbox: Pick<Outbox, 'announce' | 'queue'>
   /** Null: none is configured. */
-  chat: Chat | null
+  chat: Omit<Chat, 'takeAnswers' | 'channels' | 'close'> | null
   /** The room of sessions that name none. */
   ownRoom: string | null
   clock: Pick<Clock, 'now'>

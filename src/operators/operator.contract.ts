@@ -4,7 +4,8 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import type { FeedItem } from '../domain/session/feed.ts'
 import type { Delivery } from '../domain/supervision/delivery.ts'
 import { openEngine, testTool } from '../engine/testing/open-engine.ts'
-import type { CreateChannel, OperatorChannel } from './operator.ts'
+import type { Approvals } from '../supervision/approvals/approvals.ts'
+import type { OperatorChannel, OperatorDesk } from './operator.ts'
 
 export interface ChannelUnderTest {
   channel: OperatorChannel
@@ -16,7 +17,7 @@ export interface ChannelUnderTest {
   press?(approvalId: string, decision: 'approve' | 'reject'): Promise<string>
 }
 
-type OpenChannel = (...desk: Parameters<CreateChannel>) => ChannelUnderTest | Promise<ChannelUnderTest>
+type OpenChannel = (desk: OperatorDesk & { approvals: Approvals }) => ChannelUnderTest | Promise<ChannelUnderTest>
 
 export function describeOperator(name: string, open: OpenChannel): void {
   /** A channel, and the delivery of an approval that waits. */

@@ -4,7 +4,6 @@ import type { PersonRecord } from '../domain/records/record.ts'
 import type { FeedItem } from '../domain/session/feed.ts'
 import type { SessionRecord } from '../domain/session/session.ts'
 import type { ChannelLine, Delivery } from '../domain/supervision/delivery.ts'
-import type { Approvals } from '../supervision/approvals/approvals.ts'
 import type { Surface } from '../supervision/sessions/mode-surfaces.ts'
 
 /** One way to reach operators. Every implementation that keeps messages and takes answers passes `operator.contract.ts`. */
@@ -52,9 +51,8 @@ export interface OperatorChannel {
   close(): Promise<void>
 }
 
-/** What a channel answers with: it looks up what it shows, and hands in what people decide. */
+/** Where a channel looks up what it shows. */
 export interface OperatorDesk {
-  approvals: Pick<Approvals, 'get' | 'decide'>
   /** The record behind an item, of whatever kind; null if it is gone or the item is about something else. */
   find(item: Pick<FeedItem, 'kind' | 'id'>): Promise<PersonRecord | null>
 }
@@ -74,4 +72,15 @@ export class DeliveryFailed extends Error {
     this.retryAfterMs = how.retryAfterMs ?? 0
     this.giveUp = how.giveUp ?? false
   }
+}
+
+/** Rejects when the signal aborts: what does not listen to its signal must not hold up the others. */
+export function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const abort = () => reject(new DeliveryFailed('The delivery took too long.'))
+    // Also if the signal has aborted: a failure that nobody listens to ends the process.
+    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort))
+    if (signal.aborted) abort()
+    else signal.addEventListener('abort', abort, { once: true })
+  })
 }

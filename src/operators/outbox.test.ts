@@ -13,12 +13,10 @@ import { createLocalShared } from '../store/local-shared.ts'
 import { FEED_MS } from '../store/ports/feed.ts'
 import type { Shared } from '../store/ports/shared.ts'
 import { DeliveryFailed, type OperatorChannel, type OperatorDesk } from './operator.ts'
-import { createOutbox } from './outbox.ts'
 import { createRecordingChannel } from './testing/recording-channel.ts'
+import { type OutboxParts, startOutbox } from './testing/start-outbox.ts'
 
-/** Nothing here is about approvals; `operator.contract.ts` is. */
 const desk: OperatorDesk = {
-  approvals: { get: () => Promise.reject(new Error('none')), decide: () => Promise.reject(new Error('none')) },
   find: async () => null,
 }
 
@@ -29,7 +27,7 @@ function openOutbox(concerns?: (item: FeedItem) => boolean) {
   const open = () => {
     const feed = createFeed({ store: store.feed, wake })
     const channel = createRecordingChannel(desk, concerns === undefined ? {} : { concerns })
-    const outbox = createOutbox({ channels: [channel], feed, store: store.outbox, log, clock, logger: silentLogger })
+    const outbox = startOutbox({ channels: [channel], feed, store: store.outbox, log, clock, logger: silentLogger })
     const close = async () => {
       feed.close()
       const closed = outbox.close()
@@ -40,14 +38,11 @@ function openOutbox(concerns?: (item: FeedItem) => boolean) {
     return { channel, close }
   }
   /** A channel with further parts of the outbox. */
-  const openWith = (
-    more: Partial<Parameters<typeof createOutbox>[0]>,
-    change = (channel: OperatorChannel): OperatorChannel => channel,
-  ) => {
+  const openWith = (more: Partial<OutboxParts>, change = (channel: OperatorChannel): OperatorChannel => channel) => {
     const feed = createFeed({ store: store.feed, wake })
     const channel = createRecordingChannel(desk)
     const channels = [change(channel)]
-    const outbox = createOutbox({ channels, feed, store: store.outbox, log, clock, logger: silentLogger, ...more })
+    const outbox = startOutbox({ channels, feed, store: store.outbox, log, clock, logger: silentLogger, ...more })
     onTestFinished(async () => {
       feed.close()
       const closed = outbox.close()
@@ -352,7 +347,7 @@ describe('the outbox', () => {
       isBroken = false
       return Promise.reject(new ServerError('storage_full', 'The disk is full.'))
     }
-    const outbox = createOutbox({
+    const outbox = startOutbox({
       channels: [channel],
       feed,
       store: store.outbox,

@@ -6,15 +6,12 @@ import { ServerError } from '../domain/errors.ts'
 import type { Logger } from '../domain/logger.ts'
 import { isOfFeed, isOfLine, type QueuedDelivery } from '../domain/supervision/delivery.ts'
 import type { Feed } from '../engine/feed.ts'
-import { createOwnJobs, type Jobs } from '../engine/sessions/jobs.ts'
 import type { SessionLog } from '../log/session-log.ts'
 import type { OutboxReads, QueueLine, SettleDelivery } from '../store/ports/outbox.ts'
 import type { Surface } from '../supervision/sessions/mode-surfaces.ts'
-import { createMissed } from './missed.ts'
-import { DeliveryFailed, type OperatorChannel } from './operator.ts'
+import { DeliveryFailed, type OperatorChannel, unlessAborted } from './operator.ts'
 import { type Plan, planDeliveries, planTogether, retryDelay } from './schedule.ts'
-import { unlessAborted } from './unless-aborted.ts'
-import { notBeforeOf, stillWaiting, type Wanted, type WantedDeps, wantedOf } from './wanted.ts'
+import { createMissed, notBeforeOf, stillWaiting, type Wanted, type WantedDeps, wantedOf } from './wanted.ts'
 
 export interface Outbox {
   /** Tells the channels of these surfaces something that is no item of the feed. */
@@ -25,7 +22,12 @@ export interface Outbox {
   look(channel: string): void
   /** Epoch ms at which this channel last showed something here; null: not since the start. */
   lastShownAt(channel: string): number | null
-  /** Resolves when no delivery is under way any more. What was not delivered stays in the store. */
+  /**
+   * Delivers until the signal aborts. Where several processes share the store, one of them does at a time. A channel that is new begins
+   * with what waits already. Resolves when no delivery is under way any more. What was not delivered stays in the store.
+   */
+  deliver(signal: AbortSignal): Promise<void>
+  /** Closes the channels. Call it when `deliver` has ended. */
   close(): Promise<void>
 }
 
@@ -36,11 +38,18 @@ interface OutboxDeps extends WantedDeps {
   log: Pick<SessionLog, 'commit'>
   clock: Clock
   logger: Logger
-  /** Where several processes share the store, one of them delivers at a time. Left out: this is the only one. */
-  jobs?: Pick<Jobs, 'whileHeld'>
-  /** Wakes the process that delivers, and is woken by the others. Left out: this is the only one. */
-  changes?: { tell(topic: string): Promise<void>; watch(topic: string, look: () => void): () => void }
+  /** Wakes the process that delivers, and is woken by the others. */
+  changes: Changes
 }
+
+/** Tells other processes on the same store that something has changed, and hears it of them. */
+export interface Changes {
+  tell(topic: string): Promise<void>
+  watch(topic: string, look: () => void): () => void
+}
+
+/** For the only process on its store. */
+export const noChanges: Changes = { tell: async () => {}, watch: () => () => {} }
 
 /** A try that takes longer than this has failed. */
 const DELIVERY_MS = 30_000
@@ -49,11 +58,9 @@ const CURSOR_EVERY = 1_000
 /** After a failure of the store. */
 const AGAIN_MS = 1_000
 const TOPIC = 'outbox'
-const JOB = 'channels'
 
-/** Starts at once. A channel that is new begins with what waits already. */
 export function createOutbox(deps: OutboxDeps): Outbox {
-  const { channels, jobs = createOwnJobs(deps.clock), changes, logger } = deps
+  const { channels, changes, logger } = deps
   /** By channel, while this process delivers. */
   const looks = new Map<string, () => void>()
   const shownAt = new Map<string, number>()
@@ -79,13 +86,12 @@ export function createOutbox(deps: OutboxDeps): Outbox {
   function look(channel: string): void {
     looks.get(channel)?.()
     // It is in the store already. A process that begins to deliver later finds it there.
-    changes?.tell(TOPIC).catch((error: unknown) => {
+    changes.tell(TOPIC).catch((error: unknown) => {
       logger.warn('another replica was not told that a channel has something to show', { channel, error })
     })
   }
 
-  const delivering = jobs.whileHeld(JOB, deliver)
-  const stopWatching = changes?.watch(TOPIC, () => {
+  const stopWatching = changes.watch(TOPIC, () => {
     for (const look of looks.values()) look()
   })
   return {
@@ -98,9 +104,9 @@ export function createOutbox(deps: OutboxDeps): Outbox {
     },
     look,
     lastShownAt: (channel) => shownAt.get(channel) ?? null,
+    deliver,
     async close() {
-      stopWatching?.()
-      await delivering.close()
+      stopWatching()
       await Promise.all(deps.channels.map((channel) => channel.close()))
     },
   }

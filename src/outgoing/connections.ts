@@ -8,10 +8,11 @@ import { chooseProxy, type ProxyChoice, type ProxyVariables, shownProxy } from '
 import { quickReads } from './quick-reads.ts'
 
 export interface ConnectionOptions {
-  /** The address of a proxy, or `false` for none. When it is left out, `proxyVariables` decide. */
-  proxy?: string | false
-  proxyVariables?: ProxyVariables
-  connectTimeoutMs?: number
+  /** The address of a proxy, or `false` for none. Without it, `proxyVariables` decide. */
+  proxy?: string | false | undefined
+  /** Null: no proxy, unless `proxy` names one. */
+  proxyVariables: ProxyVariables | null
+  connectTimeoutMs?: number | undefined
   /** PEM texts: our certificate and key, and the authority to trust instead of the usual ones. */
   tls?: { cert?: string; key?: string; ca?: string }
 }

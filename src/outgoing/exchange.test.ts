@@ -19,7 +19,7 @@ type Answer = Parameters<typeof listenRaw>[0]
 function openPool(...closing: RawServer[]) {
   const connections = createConnections()
   cleanups.push(connections.close, ...closing.map(({ close }) => close))
-  return { pool: connections.pool({}), close: connections.close }
+  return { pool: connections.pool({ proxyVariables: null }), close: connections.close }
 }
 
 async function setUp(answer: Answer) {

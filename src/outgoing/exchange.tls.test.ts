@@ -28,7 +28,7 @@ async function listen(answer: (socket: TLSSocket, request: string) => void, host
 function trustingPool() {
   const connections = createConnections()
   cleanups.push(connections.close)
-  return connections.pool({ tls: { ca: pem('cert') } })
+  return connections.pool({ proxyVariables: null, tls: { ca: pem('cert') } })
 }
 
 describe('connections with TLS', () => {

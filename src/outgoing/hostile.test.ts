@@ -75,7 +75,7 @@ describe('an answer', () => {
     ['CR without LF at the very end', `${chunked}5\r\nhello\r\n0\r\n\rx`],
   ])('with %s is refused, and no part of it is read as content', async (_, text) => {
     says = text
-    const { outcome, received } = ask(connections.pool({}), `http://127.0.0.1:${server.port}/`)
+    const { outcome, received } = ask(connections.pool({ proxyVariables: null }), `http://127.0.0.1:${server.port}/`)
     expect((await outcome).failure).toMatch(/^(BAD_HTTP|ECONNRESET)$/)
     // A chunk with a wrong length ends in the wrong place, but never beyond that length.
     expect(received()).toBeLessThanOrEqual('hello\r'.length)

@@ -15,10 +15,10 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0)) await cleanup()
 })
 
-function poolOf(options: ConnectionOptions) {
+function poolOf(options: Partial<ConnectionOptions>) {
   const connections = createConnections()
   cleanups.push(connections.close)
-  return connections.pool(options)
+  return connections.pool({ proxyVariables: null, ...options })
 }
 
 async function opened<T extends { close(): unknown }>(opening: Promise<T>): Promise<T> {
@@ -173,7 +173,7 @@ describe('a server that never answers', () => {
     const url = `https://localhost:${hole.port}/`
     for (const proxies of [{}, { proxy: `127.0.0.1:${proxy.port}` }]) {
       const connections = createConnections()
-      const asked = ask(connections.pool({ ...proxies, connectTimeoutMs: 600_000 }), url)
+      const asked = ask(connections.pool({ proxyVariables: null, ...proxies, connectTimeoutMs: 600_000 }), url)
       await until(() => hole.sockets.length === 1)
       connections.close()
       expect(await asked.outcome).toEqual({ failure: 'ECONNRESET' })

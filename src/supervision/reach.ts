@@ -1,4 +1,4 @@
-// How supervision reaches people beyond HTTP. The channels to operators stand behind it; they open after the services that they need.
+// How supervision reaches people beyond HTTP. The channels to operators stand behind it.
 
 import type { OperationalMode } from '../domain/supervision/supervision.ts'
 import type { PostLog } from './desk/report.ts'
@@ -29,24 +29,4 @@ export interface Reach {
 export interface RecentMessages {
   messages: readonly { ts: string; user: string; text: string; thread_ts?: string }[]
   has_more: boolean
-}
-
-/** Reaches nobody until `open` is called. */
-export function createLateReach(): Reach & { open(reach: Reach): void } {
-  let now: Reach | null = null
-  return {
-    open(reach) {
-      now = reach
-    },
-    postLog: async (session, line) =>
-      now?.postLog(session, line) ?? { posted: false, reason: 'The server is starting. Say it again in a minute.' },
-    tell: (session, text) => now?.tell(session, text),
-    tellNow: (session, text) => now?.tellNow(session, text),
-    modeChanged: (change) => now?.modeChanged(change),
-    explainMode: (mode, session) => now?.explainMode(mode, session) ?? null,
-    isTroubled: () => now?.isTroubled() ?? false,
-    trouble: (session) => now?.trouble(session) ?? null,
-    roomOf: (session) => now?.roomOf(session) ?? null,
-    recent: async (room, limit) => now?.recent(room, limit) ?? null,
-  }
 }

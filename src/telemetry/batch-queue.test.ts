@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { createManualClock } from '../models/testing/manual-clock.ts'
-import { createBatchQueue } from './batch-queue.ts'
+import { createBatchQueue, queueLimits } from './batch-queue.ts'
 
-function open(options: Partial<Parameters<typeof createBatchQueue<number>>[0]> = {}) {
+function open(limits: Partial<typeof queueLimits>, sizeOf: (item: number) => number = () => 0) {
   const clock = createManualClock()
   const batches: number[][] = []
   const answers: ((isTaken: boolean) => void)[] = []
@@ -12,8 +12,8 @@ function open(options: Partial<Parameters<typeof createBatchQueue<number>>[0]> =
       return new Promise((resolve) => answers.push(resolve))
     },
     clock,
-    everyMs: 1_000,
-    ...options,
+    sizeOf,
+    limits: { ...queueLimits, everyMs: 1_000, ...limits },
   })
   return { clock, batches, answers, queue }
 }
@@ -40,15 +40,15 @@ test('items are sent together after a while, or at once when there are many', as
 })
 
 test('a receiver that does not answer costs items, not memory', async () => {
-  const { clock, batches, queue } = open({ room: 10, batch: 5 })
+  const { clock, batches, queue } = open({ waiting: 10, batch: 5 })
   for (let n = 0; n < 1_000; n += 1) queue.add(n)
   await clock.advance(60_000)
 
   expect([batches.length, queue.counts]).toEqual([1, { sent: 0, full: 985, failed: 0 }])
 })
 
-test('items that are large fill the room and the batches sooner', async () => {
-  const { clock, batches, answers, queue } = open({ sizeOf: (n) => n, roomSize: 100, batchSize: 50 })
+test('items that are large fill the queue and the batches sooner', async () => {
+  const { clock, batches, answers, queue } = open({ waitingSize: 100, batchSize: 50 }, (n) => n)
   for (const n of [60, 30, 20, 10, 1]) queue.add(n)
   queue.add(80)
   await clock.advance(1_000)
@@ -56,7 +56,7 @@ test('items that are large fill the room and the batches sooner', async () => {
     answers[i]?.(true)
     await clock.advance(1_000)
   }
-  // One that is larger than a batch goes alone. The room is for those that wait.
+  // One that is larger than a batch goes alone. The limit is for those that wait.
   queue.add(70)
 
   expect(batches).toEqual([[60], [30, 20], [10, 1]])

@@ -4,7 +4,7 @@
 import { type Clock, sleep } from '../domain/clock.ts'
 
 export interface BatchQueue<T> {
-  /** Never waits, never throws. What finds no room is dropped. */
+  /** Never waits, never throws. What does not fit is dropped. */
   add(item: T): void
   /** Sends what is there, for at most `ms`. What is left then is dropped, and so is everything added later. */
   close(ms: number): Promise<void>
@@ -23,21 +23,32 @@ interface QueueOptions<T> {
   /** Resolves with whether the receiver took it. Never rejects. */
   send(items: readonly T[]): Promise<boolean>
   clock: Clock
+  /** How large an item is, in characters. */
+  sizeOf(item: T): number
+  limits: QueueLimits
+}
+
+interface QueueLimits {
   /** Most items that wait. */
-  room?: number
-  batch?: number
-  /** How large an item is, in characters. Left out: all are small. */
-  sizeOf?(item: T): number
+  waiting: number
+  batch: number
   /** Most characters that wait. */
-  roomSize?: number
+  waitingSize: number
   /** Most characters of a batch, unless one item has more. */
-  batchSize?: number
-  everyMs?: number
+  batchSize: number
+  everyMs: number
+}
+
+export const queueLimits: QueueLimits = {
+  waiting: 2_048,
+  batch: 512,
+  waitingSize: 32_000_000,
+  batchSize: 8_000_000,
+  everyMs: 2_000,
 }
 
 export function createBatchQueue<T>(options: QueueOptions<T>): BatchQueue<T> {
-  const { send, clock, room = 2_048, batch = 512, everyMs = 2_000 } = options
-  const { sizeOf = () => 0, roomSize = 32_000_000, batchSize = 8_000_000 } = options
+  const { send, clock, sizeOf, limits } = options
   const counts: QueueCounts = { sent: 0, full: 0, failed: 0 }
   let waiting: T[] = []
   let waitingSize = 0
@@ -47,8 +58,8 @@ export function createBatchQueue<T>(options: QueueOptions<T>): BatchQueue<T> {
 
   function schedule(): void {
     if (sending !== null || waiting.length === 0) return
-    if (waiting.length >= batch || waitingSize >= batchSize) begin()
-    else cancel ??= clock.after(everyMs, begin)
+    if (waiting.length >= limits.batch || waitingSize >= limits.batchSize) begin()
+    else cancel ??= clock.after(limits.everyMs, begin)
   }
 
   function begin(): void {
@@ -69,7 +80,7 @@ export function createBatchQueue<T>(options: QueueOptions<T>): BatchQueue<T> {
     let size = 0
     for (const item of waiting) {
       const more = sizeOf(item)
-      if (n === batch || (n > 0 && size + more > batchSize)) break
+      if (n === limits.batch || (n > 0 && size + more > limits.batchSize)) break
       n += 1
       size += more
     }
@@ -88,7 +99,7 @@ export function createBatchQueue<T>(options: QueueOptions<T>): BatchQueue<T> {
     counts,
     add(item) {
       const size = sizeOf(item)
-      if (isClosed || waiting.length >= room || waitingSize + size > roomSize) {
+      if (isClosed || waiting.length >= limits.waiting || waitingSize + size > limits.waitingSize) {
         counts.full += 1
         return
       }

@@ -21,7 +21,7 @@ import type { Logger } from '../domain/logger.ts'
 import type { MetricFamily } from '../domain/metric-family.ts'
 import type { TelemetrySettings, TelemetrySignal } from '../domain/settings/telemetry-settings.ts'
 import { noTelemetry, type Telemetry } from '../domain/telemetry.ts'
-import { type BatchQueue, createBatchQueue, type QueueCounts } from './batch-queue.ts'
+import { type BatchQueue, createBatchQueue, type QueueCounts, queueLimits } from './batch-queue.ts'
 import { createRunIds, createSpans } from './create-spans.ts'
 import { hrTime, logRecord, metricData, type ReadableLogRecord } from './otlp-data.ts'
 
@@ -74,7 +74,12 @@ export function openTelemetry(options: OpenOptions): OpenTelemetry {
   const queues: Partial<Record<TelemetrySignal, Pick<BatchQueue<unknown>, 'counts' | 'close'>>> = {}
 
   function queueFor<T extends Attributed>(signal: TelemetrySignal, exporter: Exporter<T[]>): BatchQueue<T> {
-    const queue = createBatchQueue<T>({ send: (items) => send(signal, exporter, [...items]), clock, sizeOf })
+    const queue = createBatchQueue<T>({
+      send: (items) => send(signal, exporter, [...items]),
+      clock,
+      sizeOf,
+      limits: queueLimits,
+    })
     queues[signal] = queue
     return queue
   }

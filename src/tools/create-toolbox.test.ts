@@ -10,6 +10,7 @@ import { openProxy } from '../outgoing/testing/open-proxy.ts'
 import { createToolbox, type ToolboxDeps } from './create-toolbox.ts'
 import { createStrayErrors } from './function/stray-errors.ts'
 import { answerJson, openService } from './http/testing/open-service.ts'
+import { createStartQueue } from './mcp/start-queue.ts'
 import { mcpSettings } from './mcp/testing/mcp-settings.ts'
 import { createProcessGroups } from './process/process-groups.ts'
 import { never, toolCall } from './testing/tool-call.ts'
@@ -62,7 +63,12 @@ function deps(change: Partial<ToolboxDeps> = {}): ToolboxDeps & { lines: LogLine
     processes: createProcessGroups({ clock, process }),
     environment: { PATH: process.env.PATH },
     version: '0',
+    queue: createStartQueue(),
     patienceMs: 60_000,
+    extra: [],
+    reload: null,
+    connections: createConnections(),
+    proxyVariables: null,
     strays: createStrayErrors(),
     ...change,
   }

@@ -6,26 +6,22 @@ import type {
   McpServerSettings,
   ToolSettings,
 } from '../domain/agent/tool-settings.ts'
-import type { Clock } from '../domain/clock.ts'
 import { ServerError } from '../domain/errors.ts'
 import type { Logger } from '../domain/logger.ts'
 import { unreachable } from '../domain/unreachable.ts'
 import { jsonCheckOf } from '../json/json-schema.ts'
-import { type Connections, createConnections } from '../outgoing/connections.ts'
+import type { Connections } from '../outgoing/connections.ts'
 import type { ProxyVariables } from '../outgoing/proxy-choice.ts'
 import type { KnownAgent } from './create-agent-tool.ts'
 import type { Complete } from './create-prompt-tool.ts'
 import type { StrayErrors } from './function/stray-errors.ts'
 import type { HttpToolDeps } from './http/service/call-service.ts'
-import type { Lookup } from './http/service/service-http.ts'
 import type { McpServer, McpServerDeps } from './mcp/mcp-server.ts'
 import type { ClientTool, Tool, Toolbox } from './tool.ts'
 import { boundTool } from './tool-binding.ts'
 
 export interface ToolboxDeps
-  extends Pick<McpServerDeps, 'processes' | 'environment' | 'version' | 'queue' | 'patienceMs'> {
-  clock: Clock
-  log: Logger
+  extends Pick<McpServerDeps, 'clock' | 'log' | 'processes' | 'environment' | 'version' | 'queue' | 'patienceMs'> {
   /** All loaded agents. Tools may call them by name. */
   agents: readonly KnownAgent[]
   /** Asks the agent's own model. Prompt tools use it. */
@@ -33,15 +29,12 @@ export interface ToolboxDeps
   /** Receives errors that nobody catches in the code of function tools. */
   strays: StrayErrors
   /** Tools that the embedding program gave in code. */
-  extra?: readonly Tool[]
-  /** Changes each time the files of function tools have changed. */
-  reload?: number
-  /** Resolves host names for `http` tools. Default: the system's resolver. */
-  lookup?: Lookup
-  /** The server's connections. Default: new ones for these tools. */
-  connections?: Connections
-  /** Proxy settings for tools that are reached over HTTP. Null or left out: no proxy. */
-  proxyVariables?: ProxyVariables | null
+  extra: readonly Tool[]
+  /** A new number each time the files of function tools have changed. Null: they are loaded once. */
+  reload: number | null
+  connections: Connections
+  /** Proxy settings for tools that are reached over HTTP. Null: no proxy. */
+  proxyVariables: ProxyVariables | null
 }
 
 /** A tool and, in words, where it comes from. Two tools with the same name are reported with it. */
@@ -59,7 +52,7 @@ export async function createToolbox(settings: readonly ToolSettings[], deps: Too
   const made = await Promise.all(
     settings.filter((one) => one.type !== 'mcp').map((one) => makeTools(one, deps, shared)),
   )
-  const given = (deps.extra ?? []).map((tool) => ({ tool, from: 'given in code' }))
+  const given = deps.extra.map((tool) => ({ tool, from: 'given in code' }))
   const fixed = byName([...made.flat(), ...given], deps.log)
 
   const servers = settings.filter((one) => one.type === 'mcp')
@@ -72,25 +65,23 @@ type SharedHttp = ReturnType<typeof createSharedHttp>
 
 /** What all tools of this agent use to send HTTP requests. */
 function createSharedHttp(deps: ToolboxDeps) {
-  const { connections = createConnections(), proxyVariables = null } = deps
-  const pool = proxyVariables === null ? null : connections.pool({ proxyVariables })
+  const { connections, proxyVariables, clock, log } = deps
+  const pool = connections.pool({ proxyVariables })
   let http: Promise<HttpToolDeps> | undefined
   return {
     /** For `http` and `openapi` tools. Loaded at the first call. */
     http(): Promise<HttpToolDeps> {
-      http ??= import('./http/service/service-http.ts').then(({ createServiceHttp, systemLookup }) => ({
-        http: createServiceHttp({
-          connections,
-          proxied: pool,
-          lookup: deps.lookup ?? systemLookup,
+      http ??= import('./http/service/service-http.ts').then(
+        ({ createServiceHttp, systemNetwork, MAX_BODY_BYTES }) => ({
+          http: createServiceHttp({ connections, pool, network: systemNetwork, maxBytes: MAX_BODY_BYTES }),
+          clock,
+          log,
         }),
-        clock: deps.clock,
-        log: deps.log,
-      }))
+      )
       return http
     },
     /** For MCP servers at a URL. */
-    fetch: (): typeof fetch => (pool ?? connections.pool({})).fetch,
+    fetch: pool.fetch,
   }
 }
 
@@ -103,7 +94,7 @@ async function makeTools(
   switch (settings.type) {
     case 'function': {
       const { loadFunctionTool } = await import('./function/load-function-tool.ts')
-      return only(await loadFunctionTool(settings, { clock: deps.clock, reload: deps.reload, strays: deps.strays }))
+      return only(await loadFunctionTool(settings, deps))
     }
     case 'http': {
       const { createHttpTool } = await import('./http/create-http-tool.ts')
@@ -172,7 +163,9 @@ async function openServers(
   deps: ToolboxDeps,
   shared: SharedHttp,
 ): Promise<McpServer[]> {
-  const { createMcpServer } = await import('./mcp/mcp-server.ts')
+  const { createMcpServer, mcpTimeouts } = await import('./mcp/mcp-server.ts')
+  const { clock, log, processes, environment, version, queue, patienceMs } = deps
+  const common = { clock, log, processes, environment, version, queue, patienceMs, ...mcpTimeouts, fetch: shared.fetch }
   const seen = new Set<string>()
   return settings.map((one) => {
     if (seen.has(one.name)) {
@@ -182,17 +175,7 @@ async function openServers(
       )
     }
     seen.add(one.name)
-    const { clock, log, processes, environment, version, queue, patienceMs } = deps
-    return createMcpServer(one, {
-      clock,
-      log,
-      processes,
-      environment,
-      version,
-      fetch: shared.fetch(),
-      ...(queue && { queue }),
-      ...(patienceMs && { patienceMs }),
-    })
+    return createMcpServer(one, common)
   })
 }
 

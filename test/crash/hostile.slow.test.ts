@@ -160,7 +160,7 @@ const refused: readonly (readonly [name: string, answer: string, request: Bad])[
   ['a message that is a list', '400 invalid_request', posted({ message: ['Hi'] })],
   ['an agent that is not there', '404 agent_not_found', posted({ message: 'Hi', agent: 'nobody' })],
   ['NUL in a path', '400 invalid_request', posted({ message: 'Hi' }, '%00')],
-  ['a path that is no UTF-8', '400 invalid_request', posted({ message: 'Hi' }, '%ff')],
+  ['a path that is not UTF-8', '400 invalid_request', posted({ message: 'Hi' }, '%ff')],
   ['a bidirectional mark in a path', '400 malformed_id', posted({ message: 'Hi' }, 'a%E2%80%AEb')],
   ['a name nobody uses', '400 malformed_id', { method: 'GET', path: '/sessions/nobody/events' }],
   [

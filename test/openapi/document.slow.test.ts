@@ -7,7 +7,7 @@ import { promisify } from 'node:util'
 import { describe, expect, test } from 'vitest'
 import { jsonText } from '../../src/cli/json-text.ts'
 import { servedDocument } from '../../src/cli/served-document.ts'
-import { readVersion } from '../../src/cli/version.ts'
+import { readVersion } from '../../src/config/version.ts'
 import { readApi } from './api.ts'
 import { problemsOf } from './problems-of.ts'
 

@@ -48,7 +48,7 @@ const checks: Readonly<Record<string, (check: Check) => string[]>> = {
   $ref: ({ value, schema, below, resolve }) => below(value, resolve(schema), ''),
   type: ({ value, wanted, place }) => {
     const types = Array.isArray(wanted) ? wanted : [wanted]
-    return types.some((type) => isOfType(value, type)) ? [] : [`${place}: ${told(value)} is no ${types.join(' or ')}`]
+    return types.some((type) => isOfType(value, type)) ? [] : [`${place}: ${told(value)} is not ${types.join(' or ')}`]
   },
   const: ({ value, wanted, place }) => (same(value, wanted) ? [] : [`${place}: ${told(value)} is not ${told(wanted)}`]),
   enum: ({ value, wanted, place }) =>

@@ -8,9 +8,8 @@ import { PasskeyIcon, WarningIcon } from '../parts/icons.ts'
 import { takeCode } from './code-in-address.ts'
 import { deviceName } from './device-name.ts'
 import { rememberToken, type WhySignedOut } from './device-token.ts'
-import { hasPasskeys, provePasskey } from './passkey.ts'
+import { hasPasskeys, PasskeyCancelled, provePasskey } from './passkey.ts'
 import styles from './SignInPage.module.css'
-import { type SignInProblem, signInProblem } from './sign-in-problem.ts'
 
 /** What somebody signs in with. */
 type Credential = ({ code: string } | { token: string }) & { keep: boolean }
@@ -239,4 +238,38 @@ function SignedOut({ why }: { why: WhySignedOut }) {
 /** A ship's wheel, as in the navigation. */
 function Mark() {
   return <img src={`${consolePath}/icon.svg`} alt="" className={styles.mark} />
+}
+
+interface SignInProblem {
+  title: string
+  text: string
+  /** The same may work in a moment. */
+  canRetry: boolean
+}
+
+/** Why signing in did not work, and the one thing to do about it. */
+export function signInProblem(error: unknown): SignInProblem {
+  const text = error instanceof Error ? error.message : String(error)
+  if (error instanceof PasskeyCancelled) {
+    return { title: 'Not confirmed', text: 'You did not confirm with your passkey. Try again.', canRetry: true }
+  }
+  const code = error instanceof ClientError ? error.code : null
+  if (code === 'code_invalid') {
+    return {
+      title: 'This link does not work any more',
+      text: 'A link signs in once, and only for five minutes. Press Enter in the terminal of the server for a new one.',
+      canRetry: false,
+    }
+  }
+  if (code === 'unauthorized') {
+    const where =
+      'Copy the whole token of the operator. The server printed it at its first start at a terminal, or you have made it.'
+    return { title: 'The server does not know this token', text: where, canRetry: false }
+  }
+  if (code === 'unreachable') {
+    const start = 'Is it running? Start it, or check the network.'
+    return { title: 'The server does not answer', text: start, canRetry: true }
+  }
+  if (code === 'passkey_required') return { title: 'Signing in needs a passkey', text, canRetry: false }
+  return { title: 'You are not signed in', text, canRetry: code === 'rate_limited' }
 }

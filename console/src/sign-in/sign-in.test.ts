@@ -2,7 +2,7 @@ import { ClientError } from 'quarterdeck/client'
 import { expect, test } from 'vitest'
 import { codeIn } from './code-in-address.ts'
 import { deviceName } from './device-name.ts'
-import { signInProblem } from './sign-in-problem.ts'
+import { signInProblem } from './SignInPage.tsx'
 
 test('a code is found behind the # of an address, and nothing else is taken for one', () => {
   expect(codeIn('#code=AB-CD_1')).toEqual({ code: 'AB-CD_1', keep: false })

@@ -1,12 +1,13 @@
 import { Command } from 'commander'
+import { agentPaths, type LoadedConfig, loadConfig } from '../../app/load-config.ts'
 import { ConfigError, type ConfigIssue, formatIssue } from '../../config/config-error.ts'
 import type { AgentDefinition } from '../../domain/agent/agent.ts'
 import { ServerError } from '../../domain/errors.ts'
 import { silentLogger } from '../../domain/logger.ts'
 import { checkAgents, missingCommands } from '../check-agents.ts'
+import type { CommandContext } from '../command.ts'
 import { exitCodes } from '../exit-codes.ts'
-import { agentPaths, type LoadedConfig, loadConfig } from '../load-config.ts'
-import type { Io, Settle } from '../terminal/io.ts'
+import type { Io } from '../terminal/io.ts'
 import { styleFor } from '../terminal/style.ts'
 import { toolCount } from '../tool-count.ts'
 
@@ -15,7 +16,7 @@ interface ValidateOptions {
   json?: boolean
 }
 
-export function createValidateCommand(version: string, io: Io, settle: Settle): Command {
+export function createValidateCommand({ version, io, settle }: CommandContext): Command {
   return new Command('validate')
     .summary('check agent files and settings without starting anything')
     .description(

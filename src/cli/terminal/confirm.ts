@@ -1,5 +1,4 @@
-import { CliError } from '../cli-error.ts'
-import { exitCodes } from '../exit-codes.ts'
+import { failure } from '../cli-error.ts'
 import type { Io } from './io.ts'
 import { createTerminalPrompt } from './terminal-prompt.ts'
 
@@ -23,5 +22,5 @@ export async function confirm(
   io: Io,
   otherwise = 'Left as it is. Nothing has changed.',
 ): Promise<void> {
-  if (!(await saysYes(question, io))) throw new CliError(exitCodes.failed.code, otherwise)
+  if (!(await saysYes(question, io))) throw failure(otherwise)
 }

@@ -40,6 +40,3 @@ export interface Io {
 export type InputStream = Readable & { isTTY?: boolean }
 export type OutputStream = Writable & { isTTY?: boolean; columns?: number; fd?: number }
 export type StopSignal = 'SIGINT' | 'SIGTERM'
-
-/** Sets the exit code of the command. */
-export type Settle = (exitCode: number) => void

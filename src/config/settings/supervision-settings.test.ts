@@ -240,7 +240,7 @@ ipc_name: desk
 
 describe('every setting about agents elsewhere', () => {
   const src = join(import.meta.dirname, '../..')
-  const work = 'create-supervised-work.ts'
+  const work = 'app/create-supervised-work.ts'
   const rooms = 'supervision/workspace/allowed-workspace.ts'
   const people = 'supervision/sessions/configured-operators.ts'
   const desk = 'supervision/agents-elsewhere.ts'
@@ -283,7 +283,7 @@ describe('every setting about agents elsewhere', () => {
     'stall.maxRetries': desk,
     'stall.nudgeMessage': desk,
     'commands.ls': work,
-    'slack.channelId': 'create-channels.ts',
+    'slack.channelId': 'app/open-outbox.ts',
     'slack.channels': rooms,
     'modes.agentMaySet': desk,
     ipcName: 'app/open-server.ts',

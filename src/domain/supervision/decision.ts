@@ -7,7 +7,7 @@ export interface Caller {
   user: string
   role: 'anyone' | 'user' | 'operator'
   /** The way they came: `http`, `console`, `ctl`, `slack`, … Left out: `http`. */
-  channel?: string
+  via?: string
   /** Groups that an identity provider or a proxy puts them into. */
   groups?: readonly string[]
   /** An identity provider or a proxy says that they are an admin. */

@@ -3,7 +3,8 @@ import { createSystemClock } from '../../domain/clock.ts'
 import { FILES_NOTICE } from '../../domain/session/file-frame.ts'
 import type { Caller } from '../../domain/supervision/decision.ts'
 import type { ModelRequest } from '../../models/model.ts'
-import { createScriptedModel, type ScriptedOptions } from '../../models/scripted/scripted.ts'
+import type { ScriptedOptions } from '../../models/scripted/scripted.ts'
+import { scriptedModel } from '../../models/testing/scripted-model.ts'
 import type { CallRules } from '../../supervision/approvals/call-rules.ts'
 import { createStaticToolbox } from '../../tools/create-toolbox.ts'
 import type { AgentTool, Tool } from '../../tools/tool.ts'
@@ -32,7 +33,7 @@ function openWithClerk(answers: ScriptedOptions['answers'], { handoff = false, t
   const asked: ModelRequest[] = []
   const clerk = {
     definition: { ...testAgent, name: 'clerk', default: false, internal: true },
-    model: createScriptedModel({
+    model: scriptedModel({
       answers,
       clock: createSystemClock(),
       loop: true,

@@ -10,8 +10,9 @@ import type { RunInput } from '../../domain/session/run.ts'
 import type { StepUp } from '../../domain/supervision/step-up.ts'
 import { createSessionLog } from '../../log/session-log.ts'
 import { createLocalWake, type Wake } from '../../log/wake.ts'
-import type { Model } from '../../models/model.ts'
-import { createScriptedModel, type ScriptedOptions } from '../../models/scripted/scripted.ts'
+import type { Model, ModelRequest } from '../../models/model.ts'
+import type { ScriptedOptions } from '../../models/scripted/scripted.ts'
+import { scriptedModel } from '../../models/testing/scripted-model.ts'
 import { openTestStore } from '../../store/sqlite/testing/open-test-store.ts'
 import type { Store } from '../../store/store.ts'
 import type { Approvals } from '../../supervision/approvals/approvals.ts'
@@ -34,7 +35,7 @@ export interface TestEngineOptions {
   operators?: Operators
   stepUp?: StepUp
   answers?: ScriptedOptions['answers']
-  onRequest?: ScriptedOptions['onRequest']
+  onRequest?: (request: ModelRequest) => void
   model?: Model
   tools?: readonly Tool[]
   /** Replaces `tools`. */
@@ -98,8 +99,7 @@ export const testAgent: AgentDefinition = {
 }
 
 /** A model that gives these answers in turn, again and again. */
-export const scripted = (answers: ScriptedOptions['answers']): Model =>
-  createScriptedModel({ answers, clock: createSystemClock(), loop: true })
+export const scripted = (answers: ScriptedOptions['answers']): Model => scriptedModel({ answers, loop: true })
 
 /** A tool that needs no approval. */
 export const testTool = (tool: Pick<ServerTool, 'name' | 'call'> & Partial<ServerTool>): ServerTool => ({
@@ -126,7 +126,7 @@ export function openEngine(options: TestEngineOptions = {}) {
   const feed = createFeed({ store: store.feed, wake })
   const model =
     options.model ??
-    createScriptedModel({
+    scriptedModel({
       answers: options.answers ?? [{ parts: [{ text: 'Hello.' }] }],
       clock,
       loop: true,

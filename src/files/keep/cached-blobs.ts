@@ -6,7 +6,7 @@ import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import type { Logger } from '../../domain/logger.ts'
 import type { SharedBlobs } from '../../domain/shared-blobs.ts'
-import { type Blobs, createBlobFolder, type Disk } from './blob-folder.ts'
+import { type Blobs, createBlobFolder } from './blob-folder.ts'
 
 export interface CachedBlobsDeps {
   shared: SharedBlobs
@@ -16,14 +16,13 @@ export interface CachedBlobsDeps {
   maxBytes: number
   newId(): string
   log: Logger
-  disk?: Disk
 }
 
 /** Long enough for a record to follow its bytes, also in a process that was paused. */
 const GRACE_MS = 60 * 60 * 1000
 
-export function createCachedBlobs({ shared, dir, maxBytes, newId, log, disk }: CachedBlobsDeps): Blobs {
-  const folder = createBlobFolder(dir, disk)
+export function createCachedBlobs({ shared, dir, maxBytes, newId, log }: CachedBlobsDeps): Blobs {
+  const folder = createBlobFolder(dir)
   /** The sizes of the cached files, the least recently used first. */
   let cached: Map<string, number> | null = null
   const pins = new Map<string, number>()
@@ -49,7 +48,7 @@ export function createCachedBlobs({ shared, dir, maxBytes, newId, log, disk }: C
     return found
   }
 
-  async function makeRoom(known: Map<string, number>): Promise<void> {
+  async function makeSpace(known: Map<string, number>): Promise<void> {
     let total = 0
     for (const size of known.values()) total += size
     for (const [oldest, size] of known) {
@@ -67,7 +66,7 @@ export function createCachedBlobs({ shared, dir, maxBytes, newId, log, disk }: C
       await incoming.keepAs(sha256)
       known.delete(sha256)
       known.set(sha256, bytes)
-      await makeRoom(known)
+      await makeSpace(known)
     })
 
   /** False: it is not in the cache. */

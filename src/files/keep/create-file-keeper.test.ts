@@ -23,7 +23,7 @@ interface KeeperOptions extends Partial<Pick<FileKeeperDeps, 'unsent'>> {
   onKnownHashes?: () => Promise<void>
 }
 
-async function open({ disk, unsent, onCommit, onKnownHashes }: KeeperOptions = {}) {
+async function open({ disk, unsent = { bytes: null, ttlSeconds: 0 }, onCommit, onKnownHashes }: KeeperOptions = {}) {
   const folder = await fs.mkdtemp(join(tmpdir(), 'quarterdeck-keeper-'))
   onTestFinished(() => fs.rm(folder, { recursive: true }))
   const dir = join(folder, 'files')
@@ -53,7 +53,7 @@ async function open({ disk, unsent, onCommit, onKnownHashes }: KeeperOptions = {
     clock,
     ids: createIds(clock.now),
     log: silentLogger,
-    ...(unsent === undefined ? {} : { unsent }),
+    unsent,
   })
   return {
     keeper,

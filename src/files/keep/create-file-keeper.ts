@@ -25,8 +25,8 @@ export interface FileKeeperDeps {
   clock: Clock
   ids: Ids
   log: Logger
-  /** How much one user may upload without sending it in a message. Left out, or null bytes: no limit. */
-  unsent?: { bytes: number | null; ttlSeconds: number }
+  /** How much one user may upload without sending it in a message. Null bytes: no limit. */
+  unsent: { bytes: number | null; ttlSeconds: number }
 }
 
 /** `sweep` keeps younger bytes: an upload, perhaps of another process, may be about to record them. */
@@ -41,7 +41,7 @@ export function createFileKeeper(deps: FileKeeperDeps): FileKeeper {
   const { blobs, store, commit, clock, ids, log, unsent } = deps
   const claims = createClaims()
   const allowance =
-    unsent === undefined || unsent.bytes === null
+    unsent.bytes === null
       ? null
       : createUnsentAllowance({
           unsentFiles: (owner) => store.unsent(owner),

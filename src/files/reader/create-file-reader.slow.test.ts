@@ -10,8 +10,9 @@ import type { FileType } from '../../domain/session/file.ts'
 import type { FileReader, ReadableFile } from '../file-reader.ts'
 import { exhaustingPdfs } from '../formats/pdf/testing/hostile-pdfs.ts'
 import { pdfOf } from '../formats/pdf/testing/pdf.ts'
-import { createFileReader, type FileReaderLimits } from './create-file-reader.ts'
+import { createFileReader, type FileReaderLimits, readerLimits } from './create-file-reader.ts'
 import { sweepExtracts } from './extract-cache.ts'
+import { childProgram } from './reader-child.ts'
 
 const clock = createSystemClock()
 const never = new AbortController().signal
@@ -31,9 +32,15 @@ afterAll(() => rm(folder, { recursive: true }))
 const readers: FileReader[] = []
 afterEach(() => Promise.all(readers.splice(0).map((reader) => reader.close())))
 
-function open(limits: Partial<FileReaderLimits> = {}, childProgram?: string, time = clock): FileReader {
-  const program = childProgram === undefined ? {} : { childProgram }
-  const reader = createFileReader({ cacheDir, clock: time, log: silentLogger, environment, limits, ...program })
+function open(limits: Partial<FileReaderLimits> = {}, program = childProgram(), time = clock): FileReader {
+  const reader = createFileReader({
+    cacheDir,
+    clock: time,
+    log: silentLogger,
+    environment,
+    limits: { ...readerLimits, ...limits },
+    program,
+  })
   readers.push(reader)
   return reader
 }
@@ -185,6 +192,8 @@ describe('a file reader', () => {
         clock,
         log: silentLogger,
         environment: { QUARTERDECK_OCR_LANGUAGES: languages },
+        limits: readerLimits,
+        program: childProgram(),
       })
 
     expect(() => start('eng,tlh')).toThrow('run "npm install @tesseract.js-data/tlh"')

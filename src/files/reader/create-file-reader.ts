@@ -12,7 +12,7 @@ import { createExtractCache, isRefusal } from './extract-cache.ts'
 import { readExtract, writeExtract } from './extract-file.ts'
 import { programPaths } from './program-paths.ts'
 import type { ReadJob } from './read-job.ts'
-import { childProgram, type ReaderChild, type ReaderChildDeps, startReaderChild } from './reader-child.ts'
+import { type ReaderChild, type ReaderChildDeps, startReaderChild } from './reader-child.ts'
 import { createReaderPool, type PoolWork, type ReaderPool } from './reader-pool.ts'
 import { createSharedWork } from './shared-work.ts'
 import { removeLeftBehind } from './work-folder.ts'
@@ -38,7 +38,7 @@ export interface FileReaderLimits {
   cacheBytes: number
 }
 
-const defaults: FileReaderLimits = {
+export const readerLimits: FileReaderLimits = {
   timeMs: 60_000,
   scansTimeMs: 1_200_000,
   busyMs: 3_000,
@@ -56,23 +56,18 @@ interface FileReaderDeps {
   clock: Clock
   log: Logger
   environment: Readonly<Record<string, string | undefined>>
-  limits?: Partial<FileReaderLimits>
-  /** Default: `QUARTERDECK_OCR_LANGUAGES`, or English. */
-  ocrLanguages?: readonly string[]
-  /** A second place to look for packages with languages, besides our own. */
-  startFolder?: string
-  /** For tests: the program that the children run. */
-  childProgram?: string
+  limits: FileReaderLimits
+  /** The program that the children run: `childProgram()`, but for tests. */
+  program: string
 }
 
 type Progress = (done: number, total: number) => void
 
 /** Starts and loads nothing until the first file is read. Throws `config_invalid` for a language that is not installed. */
 export function createFileReader(deps: FileReaderDeps): FileReader {
-  const { cacheDir, clock, log } = deps
-  const limits = { ...defaults, ...deps.limits }
-  const languageNames = deps.ocrLanguages ?? ocrLanguageNames(deps.environment.QUARTERDECK_OCR_LANGUAGES)
-  const languages = findOcrLanguages(languageNames, deps.startFolder ?? process.cwd())
+  const { cacheDir, clock, log, limits } = deps
+  const languageNames = ocrLanguageNames(deps.environment.QUARTERDECK_OCR_LANGUAGES)
+  const languages = findOcrLanguages(languageNames, process.cwd())
   const cache = createExtractCache({
     folder: cacheDir,
     clock,
@@ -213,8 +208,7 @@ export function createFileReader(deps: FileReaderDeps): FileReader {
 function createChildStarter(
   deps: FileReaderDeps & { memoryBytes: number; languagePaths: readonly string[] },
 ): () => Promise<ReaderChild> {
-  const { cacheDir, clock, environment, memoryBytes } = deps
-  const program = deps.childProgram ?? childProgram()
+  const { cacheDir, clock, environment, memoryBytes, program } = deps
   let preparing: Promise<ReaderChildDeps> | null = null
 
   async function prepare(): Promise<ReaderChildDeps> {

@@ -25,6 +25,8 @@ export interface HealthOptions {
   /** The server accepts requests from anybody, anywhere. */
   insecure: boolean
   state: ServerState
+  /** Monotonic ms. */
+  startedAt: number
   clock: Clock
   log: Logger
 }
@@ -66,8 +68,7 @@ const readyContent = (ready: boolean) => ({
 })
 
 export function healthRoutes(options: HealthOptions): Route[] {
-  const { version, agentName, provider, insecure, state, clock, log } = options
-  const startedAt = clock.mono()
+  const { version, agentName, provider, insecure, state, startedAt, clock, log } = options
   const cache = { clock, maxAgeMs: MAX_AGE_MS }
   const sessions = createCached(countSessions, cache)
   const checks = Object.entries(options.checks).map(([name, check]) => ({

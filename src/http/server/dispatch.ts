@@ -17,7 +17,7 @@ import { refuseWithoutScope } from '../auth/tokens/scopes.ts'
 import type { UsageLimits } from '../auth/usage-limits.ts'
 import { declaredLength, tooLarge } from '../body/body.ts'
 import { RequestLog } from '../logging/request-log.ts'
-import { type BodyClass, bodyClassBytes, type Channel, type Principal, type Route } from '../route.ts'
+import { type BodyClass, bodyClassBytes, type Principal, type Route, type Via } from '../route.ts'
 import type { ServerState } from '../server-state.ts'
 import type { Guard } from './guard.ts'
 import { HttpReply, type ReplyServices } from './reply.ts'
@@ -55,7 +55,7 @@ export interface RefusedRequest {
   params: Readonly<Record<string, string>>
   /** Null: nobody knows who it was. */
   principal: Principal | null
-  channel: Channel
+  via: Via
   failure: ServerError
   /** The session that it is about, if that is known. */
   sessionId: string | null
@@ -88,9 +88,9 @@ const refusals: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
 const CLIENT_CLOSED = 499
 
 /** Where a request was received: on our port, by another program's server that handed it over, or on the local socket. */
-export type Via = 'port' | 'mounted' | 'ctl'
+export type Entrance = 'port' | 'mounted' | 'ctl'
 
-type Dispatch = (raw: IncomingMessage, response: ServerResponse, via: Via) => Exchange
+type Dispatch = (raw: IncomingMessage, response: ServerResponse, via: Entrance) => Exchange
 
 export function createDispatch(options: DispatchOptions): Dispatch {
   const bodies = bodyReaders(options.body)
@@ -108,7 +108,7 @@ export class Exchange {
   onClosed: () => void = () => {}
   readonly #raw: IncomingMessage
   readonly #response: ServerResponse
-  readonly #via: Via
+  readonly #via: Entrance
   readonly #options: DispatchOptions
   readonly #answering: Answering
   readonly #bodies: BodyReaders
@@ -124,7 +124,13 @@ export class Exchange {
   #request: HttpRequest | null = null
   #span: RequestSpan | null = null
 
-  constructor(raw: IncomingMessage, response: ServerResponse, via: Via, options: DispatchOptions, bodies: BodyReaders) {
+  constructor(
+    raw: IncomingMessage,
+    response: ServerResponse,
+    via: Entrance,
+    options: DispatchOptions,
+    bodies: BodyReaders,
+  ) {
     const { basePath, clock, ids } = options
     const isMounted = via === 'mounted'
     this.#startedAt = clock.mono()
@@ -235,7 +241,7 @@ export class Exchange {
       body,
       isAllowed: isValid,
       isMounted: this.#via === 'mounted',
-      channel: this.#via === 'ctl' ? 'ctl' : 'http',
+      via: this.#via === 'ctl' ? 'ctl' : 'http',
     })
     const request = this.#request
     return this.#span === null
@@ -322,9 +328,9 @@ export class Exchange {
     if (this.#match === null || this.#match.route.method === 'GET' || !refusals.has(failure.code)) return
     const { route, params } = this.#match
     const principal = this.#principal ?? this.#answering.auth.whoWas(failure)
-    const channel = this.#via === 'ctl' ? 'ctl' : 'http'
+    const via = this.#via === 'ctl' ? 'ctl' : 'http'
     const [sessionId = null, body = null] = [this.#notes.session_id, this.#request?.body]
-    this.#answering.onRefused({ route, params, principal, channel, failure, sessionId, body })
+    this.#answering.onRefused({ route, params, principal, via, failure, sessionId, body })
   }
 
   #close(): void {

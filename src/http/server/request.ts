@@ -6,7 +6,7 @@ import { declaredLength, readJson } from '../body/body.ts'
 import { type LongBody, type LongBodyReader, readLongJson } from '../body/long-json.ts'
 import { defaultMultipartLimits, type MultipartLimits, type MultipartPart, readMultipart } from '../body/multipart.ts'
 import type { TempFile } from '../body/temp-file.ts'
-import type { Channel, Principal, Request } from '../route.ts'
+import type { Principal, Request, Via } from '../route.ts'
 
 export interface RequestContext {
   raw: IncomingMessage
@@ -22,13 +22,13 @@ export interface RequestContext {
   isAllowed: () => boolean
   /** Another program's server received the request. */
   isMounted: boolean
-  channel: Channel
+  via: Via
 }
 
 /** Query, signal and body are made on first use, because few handlers need them. */
 export class HttpRequest implements Request {
   readonly raw: IncomingMessage
-  readonly channel: Channel
+  readonly via: Via
   readonly method: string
   readonly path: string
   readonly params: Readonly<Record<string, string>>
@@ -45,7 +45,7 @@ export class HttpRequest implements Request {
 
   constructor(context: RequestContext) {
     this.raw = context.raw
-    this.channel = context.channel
+    this.via = context.via
     this.method = context.raw.method ?? ''
     this.path = context.path
     this.params = context.params

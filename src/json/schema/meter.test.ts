@@ -22,14 +22,24 @@ function counting(): Meter & { work: number } {
 }
 
 function workOf(schema: unknown, value: unknown): number {
-  const { root } = readSchema(schema, { budget: createSchemaBudget(), foreignPatterns: false })
+  const { root } = readSchema(schema, {
+    budget: createSchemaBudget(),
+    foreignPatterns: false,
+    report: null,
+    visit: null,
+  })
   const meter = counting()
   evaluate(root, value, '', [], null, meter)
   return meter.work
 }
 
 function copyWorkOf(schema: unknown, value: unknown): number {
-  const { root } = readSchema(schema, { budget: createSchemaBudget(), foreignPatterns: false })
+  const { root } = readSchema(schema, {
+    budget: createSchemaBudget(),
+    foreignPatterns: false,
+    report: null,
+    visit: null,
+  })
   const meter = counting()
   withDefaults([root], value, '', 0, meter)
   return meter.work
@@ -148,7 +158,12 @@ describe('a check counts what it looks at', () => {
     })
     fc.assert(
       fc.property(schema, value, (asked, given) => {
-        const { root } = readSchema(asked, { budget: createSchemaBudget(), foreignPatterns: false })
+        const { root } = readSchema(asked, {
+          budget: createSchemaBudget(),
+          foreignPatterns: false,
+          report: null,
+          visit: null,
+        })
         const reads = { count: 0 }
         const meter = counting()
         evaluate(root, watched(given, reads), '', [], null, meter)

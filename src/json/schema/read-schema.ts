@@ -27,10 +27,10 @@ export interface ReadOptions {
   budget: SchemaBudget
   /** Patterns in the syntax of another language are not enforced; otherwise they are a mistake. */
   foreignPatterns: boolean
-  /** Gets every mistake, and what is returned is of no use after one. Left out: the first mistake is thrown. */
-  report?: (mistake: ServerError) => void
-  /** Sees every schema inside this one. With it, definitions that nothing refers to are read too. */
-  visit?: (schema: Record<string, unknown>, pointer: string) => void
+  /** Gets every mistake, and what is returned is of no use after one. Null: the first mistake is thrown. */
+  report: ((mistake: ServerError) => void) | null
+  /** Sees every schema inside this one, and definitions that nothing refers to are read too. Null: they are not. */
+  visit: ((schema: Record<string, unknown>, pointer: string) => void) | null
 }
 
 /**
@@ -47,7 +47,7 @@ export function readSchema(schema: unknown, { budget, foreignPatterns, report, v
   let isSound = true
   const refuse = (mistake: unknown): void => {
     isSound = false
-    if (report === undefined || !(mistake instanceof ServerError)) throw mistake
+    if (report === null || !(mistake instanceof ServerError)) throw mistake
     report(mistake)
   }
 
@@ -68,7 +68,7 @@ export function readSchema(schema: unknown, { budget, foreignPatterns, report, v
     return node
   }
   const root = nodeOf(schema, '')
-  const common = { nodeOf, patternOf: patterns.read, references, isWhole: visit !== undefined }
+  const common = { nodeOf, patternOf: patterns.read, references, isWhole: visit !== null }
   // A list instead of recursion: references can make a chain of any length.
   for (const { raw, node, pointer } of open) {
     visit?.(raw, pointer)

@@ -5,9 +5,9 @@ import { type LogLine, recordingLogger } from '../../domain/testing/recording-lo
 import { modelFailure } from '../failure.ts'
 import type { Model, ModelPart, ModelRequest } from '../model.ts'
 import type { ScriptedAnswer, ScriptedPart } from '../scripted/script.ts'
-import { createScriptedModel } from '../scripted/scripted.ts'
 import { collect, emptyRequest, failureFrom } from '../testing/fixtures.ts'
 import { createManualClock, type ManualClock } from '../testing/manual-clock.ts'
+import { scriptedModel } from '../testing/scripted-model.ts'
 import { createResilientModel } from './resilient-model.ts'
 
 const hello: ScriptedAnswer = { parts: [{ text: 'Hello' }] }
@@ -39,11 +39,11 @@ function setUp(
   const lines: LogLine[] = []
   const fallback = options.fallback
   const model = createResilientModel({
-    primary: createScriptedModel({ answers, clock, name: 'first', onRequest: () => asked.push(clock.mono()) }),
+    primary: scriptedModel({ answers, clock, name: 'first', onRequest: () => asked.push(clock.mono()) }),
     fallback:
       fallback === undefined
         ? null
-        : createScriptedModel({
+        : scriptedModel({
             answers: fallback,
             clock,
             name: 'second',
@@ -131,7 +131,7 @@ describe('resilient model', () => {
     const alone = failureFrom(collect(createResilientModel({ ...options, fallback: null }).stream(emptyRequest, never)))
     await clock.advance(60_000)
     expect([(await alone) instanceof ServerError, asked.splice(0)]).toEqual([true, [0, 500, 1500]])
-    const fallback = createScriptedModel({ answers: [hello], clock, name: 'second' })
+    const fallback = scriptedModel({ answers: [hello], clock, name: 'second' })
     expect(await collect(createResilientModel({ ...options, fallback }).stream(emptyRequest, never))).toEqual(answered)
     expect(asked).toHaveLength(1)
   })

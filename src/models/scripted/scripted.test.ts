@@ -5,12 +5,12 @@ import { describe, expect, test } from 'vitest'
 import type { Model, ModelMessage, ModelPart, ModelRequest } from '../model.ts'
 import { collect, emptyRequest, failureFrom } from '../testing/fixtures.ts'
 import { createManualClock } from '../testing/manual-clock.ts'
+import { scriptedModel } from '../testing/scripted-model.ts'
 import { loadScript, readScript, type ScriptedAnswer } from './script.ts'
-import { createScriptedModel } from './scripted.ts'
 
 const never = new AbortController().signal
 const clock = createManualClock()
-const scripted = (answers: ScriptedAnswer[], loop = false): Model => createScriptedModel({ answers, clock, loop })
+const scripted = (answers: ScriptedAnswer[], loop = false): Model => scriptedModel({ answers, clock, loop })
 const asking = (...messages: ModelMessage[]): ModelRequest => ({ ...emptyRequest, messages })
 const user = (content: string): ModelMessage => ({ role: 'user', content })
 const result = (toolName: string, content: string): ModelMessage => ({
@@ -135,7 +135,7 @@ describe('scripted model', () => {
 
   test('passes its requests to onRequest', async () => {
     const seen: ModelRequest[] = []
-    const model = createScriptedModel({ answers: [say('x')], clock, onRequest: (request) => seen.push(request) })
+    const model = scriptedModel({ answers: [say('x')], clock, onRequest: (request) => seen.push(request) })
     await textOf(model)
     expect(seen).toEqual([emptyRequest])
   })

@@ -4,27 +4,20 @@ import { dropped, modelFailure } from '../failure.ts'
 import type { Model, ModelPart, ModelRequest } from '../model.ts'
 import type { Script, ScriptedAnswer, ScriptedPart } from './script.ts'
 
-export interface ScriptedOptions {
-  answers: readonly ScriptedAnswer[]
+export interface ScriptedOptions extends Script {
   clock: Clock
-  loop?: boolean
-  name?: string
-  /** Makes ids for calls that have none in the script. Default: `call_1`, `call_2`, … */
-  newId?: () => string
-  /** Called with every request, for tests that check what the model gets. */
-  onRequest?: (request: ModelRequest) => void
+  name: string
+  /** Makes ids for calls that have none in the script. */
+  newId(): string
 }
 
 /** Plays a script. Every request uses one answer; `script.ts` says which. Each part arrives separately. */
 export function createScriptedModel(options: ScriptedOptions): Model {
-  const { clock, name = 'script', onRequest } = options
+  const { clock, name, newId } = options
   const target = { provider: 'scripted', model: name, host: 'script', keyVariable: '' }
-  const next = createChooser({ answers: options.answers, loop: options.loop ?? false }, name)
-  let calls = 0
-  const newId = options.newId ?? (() => `call_${++calls}`)
+  const next = createChooser(options, name)
 
   async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<readonly ModelPart[]> {
-    onRequest?.(request)
     const answer = next(request)
     let called = false
     for (const part of answer.parts) {

@@ -41,7 +41,7 @@ interface ModelHttpDeps {
 }
 
 export function createModelHttp(deps: ModelHttpDeps): ModelHttp {
-  return createHttp(deps, {}, new Set())
+  return createHttp(deps, { proxyVariables: null }, new Set())
 }
 
 /** `pools` are shared: `proxies` reports on all of them. */

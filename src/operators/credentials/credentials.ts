@@ -1,6 +1,9 @@
 // Secrets of operator channels: in the keychain of the operating system, else in the environment. Never in a file of ours, where an agent
 // could read them.
 
+import { ServerError } from '../../domain/errors.ts'
+import type { ChannelSettings } from '../../domain/settings/channel-settings.ts'
+import type { SupervisionSettings } from '../../domain/settings/supervision-settings.ts'
 import type { CredentialKind } from '../channel-kind.ts'
 import { channels } from '../channels.ts'
 import type { Keychain } from './keychain.ts'
@@ -60,4 +63,37 @@ export function credentialProblem(name: string, value: string): string | null {
   const kind = kinds.get(name)
   if (kind === undefined || (value.length <= 1_000 && kind.isRight(value))) return null
   return `${name} must be ${kind.expected}.`
+}
+
+// Reads the credentials that the configured channels need. Where no channel needs one, nobody asks the keychain.
+
+interface ConfiguredChannels {
+  supervision: SupervisionSettings
+  channels: ChannelSettings
+}
+
+/** The kinds that the settings ask for, each with its own settings. */
+export const usedChannels = ({ supervision, channels: { own } }: ConfiguredChannels) =>
+  channels
+    .map((kind) => ({ kind, configured: { settings: own[kind.name], supervision } }))
+    .filter(({ kind, configured }) => kind.isUsed(configured))
+
+/** By name. Null: not set, and the channel works without it. What no configured channel needs is left out. */
+export type ChannelCredentials = Readonly<Record<string, string | null>>
+
+/** Throws `config_invalid` for everything that is required and missing, and for what cannot be right. */
+export async function readChannelCredentials(
+  settings: ConfiguredChannels,
+  sources: CredentialSources,
+): Promise<ChannelCredentials> {
+  const values: Record<string, string | null> = {}
+  const problems: string[] = []
+  for (const [name, kind] of usedChannels(settings).flatMap((used) => Object.entries(used.kind.credentials))) {
+    const { value, problem } = await findCredential(name, kind, sources)
+    values[name] = value
+    if (problem !== null) problems.push(problem)
+  }
+  // Together: whoever sets one and starts again should not be told of the next only then.
+  if (problems.length > 0) throw new ServerError('config_invalid', problems.join('\n'))
+  return values
 }

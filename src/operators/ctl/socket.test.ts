@@ -38,7 +38,7 @@ const routes: Route[] = (['user', 'operator', 'public'] as const).map((role) => 
   role,
   body: 'none',
   summary: '',
-  handle: async (request, reply) => reply.json(200, { channel: request.channel, owner: request.principal.owner }),
+  handle: async (request, reply) => reply.json(200, { via: request.via, owner: request.principal.owner }),
 }))
 
 async function ask(socketPath: string, path: string, headers: Record<string, string> = {}) {
@@ -72,10 +72,10 @@ describe('the local socket', () => {
       await (await fetch(`${one.url}/user`)).json(),
     ]).toMatchObject([
       { status: 401 },
-      { status: 200, body: { channel: 'ctl', owner: 'ada' } },
-      { status: 200, body: { channel: 'ctl' } },
+      { status: 200, body: { via: 'ctl', owner: 'ada' } },
+      { status: 200, body: { via: 'ctl' } },
       { status: 403 },
-      { channel: 'http' },
+      { via: 'http' },
     ])
   })
 

@@ -2,12 +2,11 @@
 
 import { recordKinds } from '../../domain/records/record-kinds.ts'
 import type { FeedItem } from '../../domain/session/feed.ts'
-import type { NotifyKind } from '../../domain/settings/channel-settings.ts'
+import type { NotifyKind, QuietHours } from '../../domain/settings/channel-settings.ts'
 import type { EscalationSettings, OperatorSettings } from '../../domain/settings/supervision-settings.ts'
 import { configuredOperators } from '../../supervision/sessions/configured-operators.ts'
 import { isNews } from '../notice/notice.ts'
 import type { OperatorChannel } from '../operator.ts'
-import { createQuietUntil } from './quiet-until.ts'
 
 export type PersonRules = Required<Pick<OperatorChannel, 'concerns' | 'asksFrom' | 'notBefore'>>
 
@@ -54,4 +53,36 @@ export function createPersonRules({ person, operators, escalation }: PersonRules
 export function kindOf(item: FeedItem): NotifyKind | null {
   if (item.kind === 'wait') return recordKinds[item.type].notify
   return item.kind === 'session' ? 'session' : null
+}
+
+// When an operator does not want to be disturbed: from one time of day to another, in their own time zone.
+
+const MINUTE_MS = 60_000
+const DAY_MINUTES = 24 * 60
+
+/** Gives the epoch ms at which the quiet time ends that holds at `at`; null: it is not quiet then. */
+export function createQuietUntil({ from, to, timeZone }: QuietHours): (at: number) => number | null {
+  const parts = new Intl.DateTimeFormat('en-GB', { timeZone, hour: '2-digit', minute: '2-digit', hourCycle: 'h23' })
+
+  function minuteOfDay(at: number): number {
+    const [hours = 0, minutes = 0] = parts.format(at).split(':').map(Number)
+    return hours * 60 + minutes
+  }
+
+  function isQuiet(at: number): boolean {
+    const minute = minuteOfDay(at)
+    return from <= to ? minute >= from && minute < to : minute >= from || minute < to
+  }
+
+  return (at) => {
+    if (!isQuiet(at)) return null
+    const left = (to - minuteOfDay(at) + DAY_MINUTES) % DAY_MINUTES
+    const start = Math.floor(at / MINUTE_MS) * MINUTE_MS
+    const end = start + left * MINUTE_MS
+    if (!isQuiet(end) && isQuiet(end - MINUTE_MS)) return end
+    // The clocks change before the end. Then it comes earlier or later, or there is no such time on that day.
+    let time = start
+    while (isQuiet(time)) time += MINUTE_MS
+    return time
+  }
 }

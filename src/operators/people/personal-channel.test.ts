@@ -8,13 +8,12 @@ import { createTestClock, openLog } from '../../log/testing/open-log.ts'
 import { createLocalWake } from '../../log/wake.ts'
 import { accept, expire, finish, newApproval, newSession } from '../../store/contract/samples.contract.ts'
 import { DeliveryFailed, type OperatorDesk } from '../operator.ts'
-import { createOutbox } from '../outbox.ts'
+import { startOutbox } from '../testing/start-outbox.ts'
 import { testLink } from '../testing/test-post.ts'
 import { createPersonRules } from './person-rules.ts'
 import { createPersonalChannel } from './personal-channel.ts'
 
 const HOUR_MS = 60 * 60 * 1_000
-const nobody = () => Promise.reject(new Error('nobody decides here'))
 
 /** An operator in UTC, an outbox, and a service that remembers what it was asked to show. The time is midnight. */
 function open(notify: Partial<NotifySettings> = {}) {
@@ -42,8 +41,8 @@ function open(notify: Partial<NotifySettings> = {}) {
 
   const start = () => {
     const feed = createFeed({ store: store.feed, wake })
-    const channel = create({ approvals: { get: nobody, decide: nobody }, find })
-    const outbox = createOutbox({ channels: [channel], feed, store: store.outbox, log, clock, logger: silentLogger })
+    const channel = create({ find })
+    const outbox = startOutbox({ channels: [channel], feed, store: store.outbox, log, clock, logger: silentLogger })
     const stop = async () => {
       feed.close()
       const closed = outbox.close()

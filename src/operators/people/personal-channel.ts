@@ -2,8 +2,7 @@
 
 import type { OperatorSettings } from '../../domain/settings/supervision-settings.ts'
 import type { ChannelParts } from '../channel-parts.ts'
-import { currentNotice } from '../notice/current-notice.ts'
-import { digestOf, type Notice } from '../notice/notice.ts'
+import { currentNotice, digestOf, type Notice } from '../notice/notice.ts'
 import { type CreateChannel, DeliveryFailed, type OperatorChannel } from '../operator.ts'
 import { createPersonRules, type PersonRules } from './person-rules.ts'
 

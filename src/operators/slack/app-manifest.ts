@@ -1,7 +1,6 @@
 // The Slack app of a server, as people create it.
 
 import type { AppsManifestValidateArguments } from '@slack/web-api'
-import { botScopes } from './scopes.ts'
 
 type Manifest = AppsManifestValidateArguments['manifest']
 
@@ -36,3 +35,18 @@ export function slackManifest(): Manifest {
     },
   }
 }
+
+// What the Slack app must be allowed to do. The app manifest asks for it, and `doctor` looks whether it was granted.
+
+const everywhere = ['chat:write', 'commands', 'files:read', 'files:write'] as const
+const publicRooms = ['channels:history', 'channels:read'] as const
+const privateRooms = ['groups:history', 'groups:read'] as const
+
+/** What the code uses in a room. */
+export const neededScopes = (isPrivate: boolean): readonly string[] => [
+  ...everywhere,
+  ...(isPrivate ? privateRooms : publicRooms),
+]
+
+/** All scopes of the bot, for the manifest. `users:read` lets `doctor` look whether the ids of operators are right. */
+export const botScopes = [...everywhere, ...publicRooms, ...privateRooms, 'users:read'] as const

@@ -4,8 +4,8 @@ import { WebClient } from '@slack/web-api'
 import { isRecord } from '../../domain/is-record.ts'
 import { silentLogger } from '../../domain/logger.ts'
 import type { ChannelCheck, CheckParts } from '../channel-kind.ts'
+import { neededScopes } from './app-manifest.ts'
 import { type SlackPerson, type SlackSecret, type SlackSettings, slackPeople } from './channel.ts'
-import { neededScopes } from './scopes.ts'
 import { clientOptions, createLibraryLogger } from './slack-caller.ts'
 import {
   appTokenTrouble,

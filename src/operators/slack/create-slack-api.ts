@@ -3,9 +3,9 @@
 import { ServerError } from '../../domain/errors.ts'
 import { isRecord } from '../../domain/is-record.ts'
 import type { Logger } from '../../domain/logger.ts'
+import { neededScopes } from './app-manifest.ts'
 import type { SlackMessage } from './cards/blocks.ts'
 import type { PostPace, PostUrgency } from './post-pace.ts'
-import { neededScopes } from './scopes.ts'
 import type { RoomMessage, SlackApi } from './slack-api.ts'
 import {
   CALL_MS,

@@ -288,7 +288,7 @@ describe('never lost and never twice', () => {
     await first.close()
     const second = open()
     second.deliver()
-    void second.chat.serve()
+    void second.serve()
     await clock.advance(20 * 60_000)
     await approvals.decide(ann, waiting[1]?.id ?? '', { decision: 'reject' })
     await slack.comeUp()

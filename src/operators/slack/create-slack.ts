@@ -14,7 +14,7 @@ import type { OutboxReads } from '../../store/ports/outbox.ts'
 import type { RecordView } from '../../supervision/records/record-view.ts'
 import type { Chat } from '../chat.ts'
 import { roomOf } from '../shown-from.ts'
-import { plainText } from './answers/plain-text.ts'
+import { plainText } from './answers/payloads.ts'
 import type { ButtonValues } from './button-values.ts'
 import { notice } from './cards/messages.ts'
 import type { SlackPerson, SlackSettings } from './channel.ts'
@@ -49,14 +49,13 @@ export interface SlackDeps {
   teamId: string | null
   operators: readonly SlackPerson[]
   escalation: readonly EscalationSettings[]
-  /** The name under which a person is listed, whichever of their names they come with. Left out: each has one name. */
-  personOf?: (name: string) => string
+  /** The name under which a person is listed, whichever of their names they come with. */
+  personOf: (name: string) => string
   desk: SlackDesk
   outbox: Pick<OutboxReads, 'note' | 'notes' | 'deliveries'>
   log: Pick<SessionLog, 'commit'>
-  /** Does work that no other process does under the same name at the same time. Left out: there is no other one. */
-  alone?: Alone
-  answers: (parts: AnswerParts) => SlackAnswers
+  /** Does work that no other process does under the same name at the same time. Null: there is no other one. */
+  alone: Alone | null
   buttons: ButtonValues
   /** How requests leave this machine. `dispatcher` is undici's, for a proxy; null: there is none between Slack and us. */
   outgoing: { fetch: typeof fetch; dispatcher: SocketModeDispatcher | null }
@@ -64,8 +63,8 @@ export interface SlackDeps {
   ids: Ids
   random: () => number
   logger: Logger
-  /** For tests: see `slack-socket.ts`. */
-  pingMs?: number
+  /** See `slack-socket.ts`. */
+  pingMs: number
 }
 
 /** A notice that was not posted by then is old news. */
@@ -74,7 +73,13 @@ const CLOSE_MS = 2_000
 /** While something is wrong, Slack is asked again: nobody else would notice that it was mended. */
 const CHECK_EVERY_MS = 30_000
 
-export function openSlack(deps: SlackDeps): Chat {
+export interface SlackChat extends Omit<Chat, 'takeAnswers'> {
+  answering: AnswerParts
+  /** See `Chat.takeAnswers`. Without a signal, until it is closed. */
+  serve(answers: SlackAnswers, signal?: AbortSignal): Promise<void>
+}
+
+export function openSlack(deps: SlackDeps): SlackChat {
   const { settings, clock, ids, logger, operators } = deps
   const closing = new AbortController()
   const health = createSlackHealth(deps)
@@ -83,7 +88,12 @@ export function openSlack(deps: SlackDeps): Chat {
     return deps.outgoing.fetch(input, { ...init, signal: AbortSignal.any(signals) })
   }
   const api = createSlackApi({
-    ...{ apiUrl: settings.apiUrl, botToken: deps.tokens.bot, teamId: deps.teamId, fetch: fetchOver, clock, logger },
+    apiUrl: settings.apiUrl,
+    botToken: deps.tokens.bot,
+    teamId: deps.teamId,
+    fetch: fetchOver,
+    clock,
+    logger,
     isPerson: (user) => operators.some(({ slack }) => slack === user),
     pace: createPostPace(clock),
     health,
@@ -102,7 +112,7 @@ export function openSlack(deps: SlackDeps): Chat {
     if (team === '') team = (await api.self()).teamId
     return team
   }
-  const answers = deps.answers({
+  const answering: AnswerParts = {
     api,
     cards: createCards(deps, rooms),
     teamId,
@@ -111,8 +121,8 @@ export function openSlack(deps: SlackDeps): Chat {
       if (session === null) throw sessionNotFound(wait.sessionId)
       return await looks.view(wait, session)
     },
-  })
-  const openSocket = (): SlackSocket =>
+  }
+  const openSocket = (answers: SlackAnswers): SlackSocket =>
     createSlackSocket({
       ...deps.outgoing,
       appToken: deps.tokens.app,
@@ -122,15 +132,18 @@ export function openSlack(deps: SlackDeps): Chat {
         health.socket(state)
         if (state.type === 'connected') for (const room of rooms.values()) void room.bringUpToDate(closing.signal)
       },
-      ...(deps.pingMs === undefined ? {} : { pingMs: deps.pingMs }),
-      ...{ clock, logger, random: deps.random, libraryLogger: createLibraryLogger(logger, 'debug') },
+      pingMs: deps.pingMs,
+      clock,
+      logger,
+      random: deps.random,
+      libraryLogger: createLibraryLogger(logger, 'debug'),
     })
   const stopping = new AbortController()
   let serving: Promise<void> = Promise.resolve()
 
   /** Each time has a socket of its own, because one that was closed stays closed. */
-  async function serve(signal: AbortSignal): Promise<void> {
-    const socket = openSocket()
+  async function serve(answers: SlackAnswers, signal: AbortSignal): Promise<void> {
+    const socket = openSocket(answers)
     socket.start()
     void keepChecking(signal)
     await new Promise<void>((resolve) => {
@@ -209,8 +222,10 @@ export function openSlack(deps: SlackDeps): Chat {
       }
     },
 
-    serve(signal = stopping.signal) {
-      serving = serve(AbortSignal.any([signal, stopping.signal]))
+    answering,
+
+    serve(answers, signal = stopping.signal) {
+      serving = serve(answers, AbortSignal.any([signal, stopping.signal]))
       return serving
     },
 

@@ -4,6 +4,7 @@ import { basename } from 'node:path'
 import type { AnyRecord, PersonRecord } from '../../domain/records/record.ts'
 import { personOf } from '../../supervision/sessions/may-command.ts'
 import type { ChannelParts, OpenedChannels } from '../channel-parts.ts'
+import type { ChatDesk } from '../chat.ts'
 import { runCommand } from '../commands/run-command.ts'
 import { steerAgent } from '../commands/session-verbs.ts'
 import { createSlackAnswers } from './answers/create-slack-answers.ts'
@@ -14,6 +15,7 @@ import { channelName } from './slack-room.ts'
 
 type SlackParts = ChannelParts<SlackSettings, SlackSecret>
 
+const PING_MS = 5_000
 /** A record is looked for among this many of its session. */
 const RECENT = 200
 
@@ -41,15 +43,14 @@ export async function openSlackChat(parts: SlackParts): Promise<OpenedChannels> 
     ...shared,
     escalation,
     settings,
-    personOf: (name) => personOf(chat.elsewhere.operators, name),
+    personOf: (name) => personOf(chat.operators, name),
     channelId: slack.channelId,
     channels: slack.channels,
     tokens: { app, bot },
     teamId,
     outbox: chat.outbox,
     log: chat.log,
-    ...(chat.alone === null ? {} : { alone: chat.alone }),
-    answers: (given) => answersFor(parts, { ...shared, ...given }),
+    alone: chat.alone,
     outgoing: {
       fetch: chat.outgoing.fetch,
       dispatcher: await chat.outgoing.dispatcherFor(new URL(settings.apiUrl)),
@@ -57,16 +58,21 @@ export async function openSlackChat(parts: SlackParts): Promise<OpenedChannels> 
     clock,
     ids,
     random: Math.random,
+    pingMs: PING_MS,
     logger,
   })
-  return { channels: opened.channels, chat: opened }
+  const takeAnswers = (chatDesk: ChatDesk) => {
+    const answers = answersFor(parts, { ...shared, ...opened.answering }, chatDesk)
+    return (signal: AbortSignal) => opened.serve(answers, signal)
+  }
+  return { channels: opened.channels, chat: { ...opened, takeAnswers } }
 }
 
 function answersFor(
   { supervision: { slack }, chat, clock, logger }: SlackParts,
   { viewOf, operators, desk, ...given }: AnswerParts & Pick<SlackDeps, 'operators' | 'buttons' | 'desk'>,
+  { answer, sessions, commands, noteShown, noteRefused }: ChatDesk,
 ) {
-  const { answer, elsewhere, noteShown, noteRefused } = chat
   return createSlackAnswers({
     ...given,
     people: operators,
@@ -79,11 +85,11 @@ function answersFor(
       find: (id) => desk.find({ kind: 'wait', id }),
       records: async (sessionId) => people(await chat.waits.list({ sessionId, limit: RECENT })),
       session: desk.session,
-      steer: steerAgent(elsewhere.sessions),
+      steer: steerAgent(sessions),
       link: desk.link,
       viewOf,
     },
-    operators: elsewhere.operators,
+    operators: chat.operators,
     notes: {
       get: async (room, key) => (await chat.outbox.note(channelName(room), key))?.value ?? null,
       async set(room, key, value, session) {
@@ -91,7 +97,7 @@ function answersFor(
         await chat.log.commit(value === null ? { ...note, value } : { ...note, value, session, at: clock.now() })
       },
     },
-    runCommand: (by, context, line) => runCommand(chat.commands, by, context, line),
+    runCommand: (by, context, line) => runCommand(commands, by, context, line),
     noteRefused,
     clock,
     logger,

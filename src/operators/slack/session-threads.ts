@@ -2,12 +2,15 @@
 
 import { hash } from 'node:crypto'
 import type { Clock } from '../../domain/clock.ts'
-import type { SessionRecord } from '../../domain/session/session.ts'
+import type { SessionRecord, SessionStatus } from '../../domain/session/session.ts'
 import type { SessionLog } from '../../log/session-log.ts'
 import type { Alone } from '../../replicas/create-alone.ts'
 import type { OutboxReads } from '../../store/ports/outbox.ts'
 import { createTurns } from '../../supervision/sessions/turns.ts'
-import { sessionRoot } from './cards/session-root.ts'
+import { bold, code, emoji, line, quote, rich, type SlackMessage } from './cards/blocks.ts'
+import { type CardLook, type CardSession, checklist, headline, notifiedHeadline } from './cards/card.ts'
+import { consoleLine } from './cards/render-card.ts'
+import { notifiedName, shownName, shownProse } from './cards/shown-text.ts'
 import type { SlackCalls } from './create-slack-api.ts'
 import type { PostUrgency } from './post-pace.ts'
 import type { CardLooks } from './slack-desk.ts'
@@ -44,8 +47,8 @@ interface ThreadDeps {
   outbox: Pick<OutboxReads, 'note' | 'notes'>
   log: Pick<SessionLog, 'commit'>
   looks: CardLooks
-  /** Any process posts what agents say, so two may want to begin the same thread. Left out: there is only one. */
-  alone?: Alone
+  /** Any process posts what agents say, so two may want to begin the same thread. Null: there is only one. */
+  alone: Alone | null
   clock: Pick<Clock, 'now' | 'after'>
 }
 
@@ -125,7 +128,7 @@ export function createSessionThreads(deps: ThreadDeps): SessionThreads {
 
   /** Whoever comes second finds the thread of the first one. */
   async function beginAlone(session: SessionRecord, how: PostHow): Promise<string> {
-    if (alone === undefined) return await begin(session, how)
+    if (alone === null) return await begin(session, how)
     const found = await noted(session.id)
     if (found !== null && found !== BEGUN) return found
     return await alone(`${channel}/${session.id}`, async () => {
@@ -175,5 +178,60 @@ export function remember<K, V>(map: Map<K, V>, key: K, value: V, most: number): 
   for (const oldest of map.keys()) {
     if (map.size <= most) return
     map.delete(oldest)
+  }
+}
+
+// The message that begins the thread of a session. It is brought up to date when the session changes.
+
+const MOST_TITLE = 300
+const MOST_PROMPT = 600
+const MOST_STEPS = 20
+
+const STATUS: Readonly<Record<SessionStatus, { mark: string; words: string }>> = {
+  created: { mark: 'hourglass_flowing_sand', words: 'starting' },
+  active: { mark: 'large_green_circle', words: 'active' },
+  paused: { mark: 'double_vertical_bar', words: 'paused' },
+  interrupted: { mark: 'octagonal_sign', words: 'interrupted' },
+  terminated: { mark: 'white_circle', words: 'terminated' },
+}
+
+export function sessionRoot(
+  session: CardSession,
+  { detail, link: url }: Pick<CardLook, 'detail' | 'link'>,
+): SlackMessage {
+  if (session.isWorkspace) return workspaceRoot(session)
+  const { mark, words } = STATUS[session.status]
+  const said = [
+    ...(session.title === null || session.title === '' ? [] : [quote(shownProse(session.title, MOST_TITLE).text)]),
+    ...(session.prompt === null || session.prompt === '' || detail === 'minimal'
+      ? []
+      : [line(bold('It was started with:')), quote(shownProse(session.prompt, MOST_PROMPT).text)]),
+  ]
+  const steps = detail === 'minimal' ? [] : checklist('Its own list of steps', session.progress, MOST_STEPS)
+  return {
+    text: `${notifiedHeadline(session, `is ${words}`)}.`,
+    blocks: [
+      ...rich(
+        headline(session, `is ${words}`, emoji(mark), ' '),
+        line('Owner ', bold(shownName(session.owner)), ' · session ', code(shownName(session.id))),
+      ),
+      ...rich(...said),
+      ...rich(...steps),
+      ...rich(consoleLine(url)),
+    ],
+    files: [],
+  }
+}
+
+/** What belongs to a workspace and to no agent in it. */
+function workspaceRoot({ folder, owner }: CardSession): SlackMessage {
+  const name = folder ?? ''
+  return {
+    text: `Workspace ${notifiedName(name)}. What belongs to no agent in it.`,
+    blocks: rich(
+      line(emoji('file_folder'), ' Workspace ', code(shownName(name))),
+      line('What belongs to no agent in it · owner ', bold(shownName(owner))),
+    ),
+    files: [],
   }
 }

@@ -57,6 +57,8 @@ function openRoom(find: (id: string) => Promise<PersonRecord | null>, answers: (
     teamId: null,
     operators: [{ name: 'ann', slack: ANA, group: null }],
     escalation: [],
+    personOf: (name) => name,
+    alone: null,
     desk: {
       find: ({ id }) => find(id),
       session: async (id) => newSession({ id }),
@@ -78,18 +80,19 @@ function openRoom(find: (id: string) => Promise<PersonRecord | null>, answers: (
         return {} as never
       },
     },
-    answers,
     buttons,
     outgoing: { fetch, dispatcher: null },
     ...{ clock, ids: createIds(clock.now), random: () => 0, logger: silentLogger },
+    pingMs: 300,
   })
   onTestFinished(() => chat.close())
   const [create] = chat.channels
   if (create === undefined) throw new Error('there is no room')
-  const channel = create({ approvals: { get: none, decide: none }, find: async ({ id }) => find(id) })
+  const channel = create({ find: async ({ id }) => find(id) })
   const isRoot = (key: unknown) => typeof key === 'string' && key.startsWith('session/')
   return {
     ...{ room, chat, channel },
+    serve: () => chat.serve(answers(chat.answering)),
     /** Everything but what begins the threads. */
     shown: () => slack.messages(room).filter(({ metadata }) => !isRoot(metadata?.event_payload.key)),
   }
@@ -125,7 +128,7 @@ describe('a silent agent', () => {
 
 describeOperator('slack', ({ approvals, find }) => {
   const findWait = (id: string) => find({ kind: 'wait', id })
-  const { room, chat, channel, shown } = openRoom(findWait, pressing(approvals))
+  const { room, serve, channel, shown } = openRoom(findWait, pressing(approvals))
   return {
     channel,
     messages: () => shown().map(textOf),
@@ -137,7 +140,7 @@ describeOperator('slack', ({ approvals, find }) => {
       }
     },
     async press(approvalId, decision) {
-      void chat.serve()
+      void serve()
       await slack.whenConnected()
       const wait = (await findWait(approvalId)) ?? none()
       await channel.deliver(deliveryOf(wait), new AbortController().signal)

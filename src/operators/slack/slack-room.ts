@@ -9,19 +9,18 @@ import type { Delivery } from '../../domain/supervision/delivery.ts'
 import type { SessionLog } from '../../log/session-log.ts'
 import type { Alone } from '../../replicas/create-alone.ts'
 import type { OutboxReads } from '../../store/ports/outbox.ts'
-import type { OperatorChannel } from '../operator.ts'
+import { DeliveryFailed, type OperatorChannel } from '../operator.ts'
 import type { SlackMessage, ThreadFile } from './cards/blocks.ts'
-import { escalationMessage, notice, summaryMessage } from './cards/messages.ts'
+import { escalationMessage, logLine, notice, summaryMessage } from './cards/messages.ts'
 import type { SlackPerson } from './channel.ts'
 import type { SlackCalls } from './create-slack-api.ts'
 import { createEarlierPosts, type EarlierPosts } from './earlier-posts.ts'
 import { createEscalationCall } from './escalation-calls.ts'
 import { createRoomCards, type PostReply, type RoomCards } from './room-cards.ts'
-import { createRoomLines } from './room-lines.ts'
 import { createSessionThreads, type PostHow, remember, type SessionThreads } from './session-threads.ts'
 import type { CardLooks, SlackDesk } from './slack-desk.ts'
 import { kindOf, SlackFailure } from './slack-failure.ts'
-import { createAttachFiles } from './thread-files.ts'
+import { type AttachFiles, createAttachFiles } from './thread-files.ts'
 
 export interface SlackRoom extends Pick<RoomCards, 'refresh' | 'bringUpToDate'> {
   readonly channel: OperatorChannel
@@ -40,15 +39,15 @@ export interface RoomDeps {
   room: string
   operators: readonly SlackPerson[]
   escalation: readonly EscalationSettings[]
-  /** The name under which `operators` lists the person behind a name. Left out: each name is a person. */
-  personOf?: (name: string) => string
+  /** The name under which `operators` lists the person behind a name. */
+  personOf: (name: string) => string
   api: SlackCalls
   desk: SlackDesk
   looks: CardLooks
   outbox: Pick<OutboxReads, 'note' | 'notes' | 'deliveries'>
   log: Pick<SessionLog, 'commit'>
-  /** Does work that no other process does under the same name at the same time. Left out: there is no other one. */
-  alone?: Alone
+  /** Does work that no other process does under the same name at the same time. Null: there is no other one. */
+  alone: Alone | null
   trouble: () => string | null
   clock: Clock
   logger: Logger
@@ -200,4 +199,55 @@ async function showSummary(deps: DeliverDeps, { n, count }: Delivery, signal: Ab
   const message = summaryMessage(count, desk.link(null))
   await api.post(room, message, { thread: null, key, urgency: 'delivery', signal })
   clock.after(SUMMARY_MS, () => void log.commit({ ...note, value: null }).catch(() => {}))
+}
+
+// What a room is told without being asked: lines of agents, and what the server says about them. They come through an outbox of their own.
+
+interface LineDeps extends RoomDeps {
+  /** Under which the room itself has its outbox. */
+  channel: string
+  threads: SessionThreads
+  reply: PostReply
+  attach: AttachFiles
+}
+
+const linesName = (channel: string): string => `${channel}:lines`
+
+function createRoomLines(deps: LineDeps): OperatorChannel {
+  const { room, api, desk, looks, threads, reply, attach } = deps
+  const name = linesName(deps.channel)
+  const earlier = createEarlierPosts({ ...deps, channel: name, threads })
+
+  return {
+    name,
+    surface: 'remote',
+    room,
+    concerns: () => false,
+    takeOver: earlier.takeOver,
+    // A line that Slack will never take is in the log of the server, and nobody has to answer it.
+    deliver: async () => null,
+
+    say: (delivery, signal) =>
+      earlier.attempt(delivery, signal, async () => {
+        const { item: line } = delivery
+        const session = line === null ? null : await desk.session(line.sessionId)
+        if (line === null || session === null) return
+        const key = `line/${line.id}`
+        const message =
+          line.by === 'agent' ? logLine(looks.session(session), line.level, line.text, line.id) : notice(line.text)
+        const { thread } = line
+        const isOurs = thread !== null && (await threads.sessionOf(thread)) === session.id
+        if ((await earlier.inThread(delivery, session, key, isOurs ? thread : null)) === null) {
+          const how = { urgency: 'line', signal } as const
+          if (isOurs) await api.post(room, message, { ...how, thread, key })
+          else await reply(session, message, key, how)
+        }
+        await attach(session, message.files).catch((error: unknown) => {
+          // The line is there. The next try finds it, and uploads the rest.
+          const { retryAfterMs } = error instanceof SlackFailure ? error : { retryAfterMs: 0 }
+          throw new DeliveryFailed('The rest of a line did not get to Slack.', { retryAfterMs, cause: error })
+        })
+      }),
+    close: async () => {},
+  }
 }

@@ -22,8 +22,8 @@ import type { Answer } from '../commands/answer.ts'
 import type { CommandContext, CommandDesk } from '../commands/command-desk.ts'
 import { runCommand } from '../commands/run-command.ts'
 
-export const annOnSlack: Caller = { user: 'ann', role: 'operator', channel: 'slack', credential: 'U0ANN' }
-export const eveOnSlack: Caller = { user: 'eve', role: 'operator', channel: 'slack', credential: 'U0EVE' }
+export const annOnSlack: Caller = { user: 'ann', role: 'operator', via: 'slack', credential: 'U0ANN' }
+export const eveOnSlack: Caller = { user: 'eve', role: 'operator', via: 'slack', credential: 'U0EVE' }
 
 const MOST_OPEN = 10
 

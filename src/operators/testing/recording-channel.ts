@@ -2,6 +2,7 @@
 
 import type { FeedItem } from '../../domain/session/feed.ts'
 import type { Decision } from '../../domain/supervision/decision.ts'
+import type { Approvals } from '../../supervision/approvals/approvals.ts'
 import { DeliveryFailed, type OperatorChannel, type OperatorDesk } from '../operator.ts'
 
 /** How the service answers: it works, fails, asks to come later, refuses for good, or never answers. */
@@ -21,7 +22,7 @@ export interface RecordingChannel extends OperatorChannel {
 }
 
 export function createRecordingChannel(
-  { approvals, find }: OperatorDesk,
+  { approvals, find }: OperatorDesk & { approvals?: Pick<Approvals, 'decide'> },
   { name = 'recording', concerns = () => true }: { name?: string; concerns?: (item: FeedItem) => boolean } = {},
 ): RecordingChannel {
   const eve = { user: 'eve', role: 'operator' } as const
@@ -70,6 +71,7 @@ export function createRecordingChannel(
 
     async press(approvalId, decision) {
       try {
+        if (approvals === undefined) throw new Error('nobody decides here')
         const { approval } = await approvals.decide(eve, approvalId, { decision })
         return `${approval.status} by ${approval.decidedBy}`
       } catch (error) {

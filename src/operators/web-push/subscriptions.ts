@@ -17,6 +17,7 @@ import type { SessionLog } from '../../log/session-log.ts'
 import type { OutboxReads } from '../../store/ports/outbox.ts'
 import { configuredOperators } from '../../supervision/sessions/configured-operators.ts'
 import { isPrivateHost } from '../../tools/http/service/safe-address.ts'
+import type { Changes } from '../outbox.ts'
 import { browserKeysProblem } from './encrypt-payload.ts'
 import type { VapidKeys } from './vapid.ts'
 
@@ -34,6 +35,8 @@ export interface PushSubscriptions {
   forget(subscription: PushSubscription): Promise<void>
   /** Whether the address leads to this machine, which only a server that is itself for this machine may call. */
   isLocal(endpoint: URL): boolean
+  /** Calls `look` with the name of a channel when a browser has subscribed. */
+  watch(look: (channel: string) => void): void
 }
 
 interface SubscriptionsDeps {
@@ -45,11 +48,9 @@ interface SubscriptionsDeps {
   keys: () => Promise<VapidKeys>
   /** Whether only this machine can reach the server. */
   isLocalServer: boolean
-  /** Called with the name of a channel when a browser has subscribed. */
-  onSubscribed(channel: string): void
   logger: Logger
-  /** Where other processes share the store, so that the copy stays true. Left out: this is the only one. */
-  changes?: { tell(topic: string): Promise<void>; watch(topic: string, look: () => void): () => void }
+  /** Where other processes share the store, so that the copy stays true. */
+  changes: Changes
 }
 
 const TOPIC = 'push'
@@ -68,17 +69,21 @@ const NoteSchema = z.object({
 })
 
 export async function openPushSubscriptions(deps: SubscriptionsDeps): Promise<PushSubscriptions> {
-  const { store, log, clock, operators, keys, isLocalServer, onSubscribed, logger, changes } = deps
+  const { store, log, clock, operators, keys, isLocalServer, logger, changes } = deps
   const { personOf = (name: string) => name } = configuredOperators(operators)
+  const watchers = new Set<(channel: string) => void>()
   const known = new Map<string, Map<string, PushSubscription>>()
   for (const { name } of operators) known.set(name, await readNotes(name))
-  changes?.watch(TOPIC, () => {
+  changes.watch(TOPIC, () => {
     inTurn(readAgain).catch((error: unknown) => logger.warn('the browsers cannot be read just now', { error }))
   })
 
+  function onSubscribed(channel: string): void {
+    for (const look of watchers) look(channel)
+  }
+
   /** What other processes have changed. */
   async function readAgain(): Promise<void> {
-    if (changes === undefined) return
     for (const [person, before] of [...known]) {
       const now = await readNotes(person)
       known.set(person, now)
@@ -129,7 +134,7 @@ export async function openPushSubscriptions(deps: SubscriptionsDeps): Promise<Pu
   async function remove({ id, person }: PushSubscription): Promise<void> {
     await log.commit({ type: 'note_for_channel', channel: pushChannel(person), key: `${PREFIX}${id}`, value: null })
     ofPerson(person).delete(id)
-    await changes?.tell(TOPIC)
+    await changes.tell(TOPIC)
   }
 
   return {
@@ -153,7 +158,7 @@ export async function openPushSubscriptions(deps: SubscriptionsDeps): Promise<Pu
         const subscription = { ...wanted, id, person, createdAt: before?.createdAt ?? clock.now() }
         await put(subscription)
         mine.set(id, subscription)
-        await changes?.tell(TOPIC)
+        await changes.tell(TOPIC)
         onSubscribed(pushChannel(person))
         return subscription
       }),
@@ -168,6 +173,7 @@ export async function openPushSubscriptions(deps: SubscriptionsDeps): Promise<Pu
         await remove(subscription)
       }),
     forget: (subscription) => inTurn(() => remove(subscription)),
+    watch: (look) => void watchers.add(look),
     isLocal: (endpoint) => isLocalServer && isLocalEndpoint(endpoint),
   }
 }

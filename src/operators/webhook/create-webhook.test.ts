@@ -13,8 +13,7 @@ import {
   samplePrompt,
 } from '../testing/sample-waits.ts'
 import { testPost } from '../testing/test-post.ts'
-import { createWebhook, type WebhookOptions } from './create-webhook.ts'
-import { webhookHeaders } from './sign-webhook.ts'
+import { createWebhook, type WebhookOptions, webhookHeaders } from './create-webhook.ts'
 import { openReceiver } from './testing/webhook-stand-in.ts'
 
 const secret = `whsec_${Buffer.from('a secret of at least 24 bytes').toString('base64')}`

@@ -1,5 +1,6 @@
 // Posts what changes to an address of the settings, signed. The receiver is a program: it gets every change, not the present state.
 
+import { createHmac } from 'node:crypto'
 import { isoTime } from '../../domain/clock.ts'
 import type { Delivery } from '../../domain/supervision/delivery.ts'
 import { traceHeaders } from '../../domain/telemetry.ts'
@@ -7,7 +8,6 @@ import type { ChannelParts, OpenedChannels } from '../channel-parts.ts'
 import { DeliveryFailed, type OperatorChannel } from '../operator.ts'
 import { kindOf } from '../people/person-rules.ts'
 import type { WebhookSettings } from './channel.ts'
-import { webhookHeaders } from './sign-webhook.ts'
 
 export interface WebhookOptions extends Pick<ChannelParts, 'feedView' | 'post' | 'traceOf' | 'clock'> {
   settings: WebhookSettings
@@ -76,3 +76,28 @@ export function createWebhook({ settings, secret, feedView, post, traceOf, clock
 /** A summary that grows is another message. */
 const idOf = (name: string, { n, item, count }: Delivery): string =>
   item === null ? `${name}:${n}:${count}` : `${name}:${n}`
+
+// Signs what a webhook gets, as Standard Webhooks 1.0 says, so that receivers can use the libraries of that standard.
+
+interface WebhookMessage {
+  /** The same for every try. Receivers drop what they have. It holds no full stop, because full stops separate what is signed. */
+  id: string
+  /** Epoch ms of this try. Receivers refuse old ones. */
+  at: number
+  body: string
+}
+
+const PREFIX = 'whsec_'
+
+/** The headers of a message. `secret` is `whsec_` and base64. */
+export function webhookHeaders(secret: string, { id, at, body }: WebhookMessage): Record<string, string> {
+  const timestamp = String(Math.floor(at / 1_000))
+  const key = Buffer.from(secret.slice(PREFIX.length), 'base64')
+  const signature = createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64')
+  return {
+    'content-type': 'application/json',
+    'webhook-id': id,
+    'webhook-timestamp': timestamp,
+    'webhook-signature': `v1,${signature}`,
+  }
+}

@@ -13,7 +13,7 @@ export async function runInProcess(code: string, url: string, env: NodeJS.Proces
     const { createConnections } = ${importOf('../connections.ts')}
     const { ask, turns, until } = ${importOf('./ask.ts')}
     const connections = createConnections()
-    const pool = connections.pool({})
+    const pool = connections.pool({ proxyVariables: null })
     const url = ${JSON.stringify(url)}
     ${code}`
   const options = { timeout: 60_000, env: { ...process.env, ...env } }

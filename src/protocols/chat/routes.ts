@@ -15,7 +15,7 @@ import type { Oversight } from '../../supervision/oversight/oversight.ts'
 import { failureOf } from '../shared/answer/answer-failure.ts'
 import { collectAnswer } from '../shared/answer/collect-answer.ts'
 import { runErrors, startErrors } from '../shared/answer/error-lists.ts'
-import { resumedRun } from '../shared/answer/resumed-run.ts'
+import { resumedRun } from '../shared/events/event-id.ts'
 import { viewerOf } from '../shared/request/caller.ts'
 import { listMessages } from '../shared/request/list-messages.ts'
 import { listSessions } from '../shared/request/list-sessions.ts'
@@ -29,7 +29,7 @@ import {
   timeIn,
   wordIn,
 } from '../shared/request/page.ts'
-import { TimeSchema } from '../shared/request/session-row-schema.ts'
+import { TimeSchema } from '../shared/request/session-row.ts'
 import { askedBy, startHeaderSchemas } from '../shared/request/start-headers.ts'
 import { type ChatRequest, decodeChat, userLabel } from './decode.ts'
 import { chatResponse, foreignInfo, isSpoken, sessionInfo, sessionMessage, shownId } from './encode.ts'
@@ -134,7 +134,7 @@ export function createChatRoutes({ engine, oversight, clock, ids }: ChatRoutesDe
 
   async function listForeign(request: Request, reply: Reply, owner: string, page: Page): Promise<void> {
     const query = { owner: owner === '*' ? null : owner, ...filtersIn(request.query) }
-    await oversight.listing(viewerOf(request.principal), owner)
+    await oversight.listing(viewerOf(request), owner)
     const { sessions, next } = await listSessions(engine, query, page)
     reply.json(200, await rowsOf(sessions, foreignInfo), nextLink('/sessions', request.query, next))
   }
@@ -148,7 +148,7 @@ export function createChatRoutes({ engine, oversight, clock, ids }: ChatRoutesDe
 
   async function show(request: Request, reply: Reply): Promise<void> {
     const page = decodePage(request, MESSAGES)
-    const viewer = viewerOf(request.principal)
+    const viewer = viewerOf(request)
     const reference = request.params.id ?? ''
     const foreign = await oversight.foreignSession(viewer, reference)
     const session = foreign ?? (await engine.sessions.getOpen(viewer.owner, reference))

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { MessageSchema } from '../shared/request/message-limits.ts'
-import { SessionRowShape } from '../shared/request/session-row-schema.ts'
+import { SessionRowShape } from '../shared/request/session-row.ts'
 import { SupervisionSchema } from '../shared/supervised/schema.ts'
 
 export const UserIdSchema = z

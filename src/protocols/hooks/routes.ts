@@ -16,8 +16,7 @@ import {
 } from '../../http/route.ts'
 import type { HookCall, HookDesk, HookVerdict } from '../../supervision/hooks/hook-desk.ts'
 import { decodeHook } from './decode.ts'
-import { encodeReply, encodeVerdict } from './encode.ts'
-import { behaviors, HEARTBEAT_MS, type HookAnswer } from './hook-answer.ts'
+import { behaviors, encodeReply, encodeVerdict, HEARTBEAT_MS, type HookAnswer } from './encode.ts'
 
 /** Without a limit from the hook. Most hosts end a hook after a minute. */
 const USUAL_LIMIT_MS = 50_000

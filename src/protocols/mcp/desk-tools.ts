@@ -4,8 +4,7 @@ import { z } from 'zod'
 import { promptTypes } from '../../domain/records/record.ts'
 import { operationalModes } from '../../domain/supervision/supervision.ts'
 import type { AgentCall, AgentDesk, DeskAnswer } from '../../supervision/desk/agent-desk.ts'
-import { agentIdentity } from './agent-identity.ts'
-import type { McpCallContext, McpTool, McpToolAnswer } from './tool-table.ts'
+import { agentIdentity, type McpCallContext, type McpTool, type McpToolAnswer } from './tool-table.ts'
 
 export const deskInstructions =
   'A person supervises your work through these tools. Before you change a file, call ask_approval with the whole change and wait for ' +

@@ -9,7 +9,7 @@ import { ServerError } from '../../domain/errors.ts'
 import { isRecord } from '../../domain/is-record.ts'
 import type { McpConnection } from '../../domain/supervision/supervision.ts'
 import type { McpConnections } from '../../supervision/sessions/mcp-connections.ts'
-import { createEventStore, type McpEventStore, type Post } from './event-store.ts'
+import { createEventStore, type McpEventStore, type Post, usualEventLimits } from './event-store.ts'
 
 export interface LegacySession {
   readonly id: string
@@ -37,7 +37,6 @@ export interface LegacySessions {
   find(of: Pick<LegacySession, 'id' | 'tokenId' | 'connectionId'>, opensStream: boolean): Promise<LegacySession | null>
   /** The session counts from the moment that its client is initialized. */
   begin(of: NewSession): Promise<LegacySession>
-  withConnection(connectionId: string): LegacySession[]
   /** Those with an open stream for what the server says by itself. */
   listening(): LegacySession[]
   readonly size: number
@@ -47,12 +46,12 @@ export interface LegacySessions {
 interface LegacySessionsOptions {
   clock: Clock
   createServer: () => McpServer
-  /** What outlives this process. Left out: nothing does. */
-  connections?: McpConnections
+  /** What outlives this process. */
+  connections: McpConnections
   /** The client said that it is done. */
   onEnd: (session: LegacySession) => Promise<void>
   onError: (error: Error) => void
-  limits?: Partial<SessionLimits>
+  limits: SessionLimits
 }
 
 export interface SessionLimits {
@@ -61,7 +60,6 @@ export interface SessionLimits {
   idleMs: number
 }
 
-const DEFAULT_LIMITS: SessionLimits = { perToken: 16, all: 500, idleMs: 24 * 60 * 60 * 1000 }
 /** A handshake is a few hundred characters. It is written again with every step of the supervised session. */
 const MOST_HANDSHAKE_CHARS = 2_000
 
@@ -83,9 +81,8 @@ const handshakeTooLong = (): ServerError =>
   )
 
 export function createLegacySessions(options: LegacySessionsOptions): LegacySessions {
-  const { clock, createServer, connections, onEnd, onError } = options
-  const others = connections?.others ?? null
-  const limits = { ...DEFAULT_LIMITS, ...options.limits }
+  const { clock, createServer, connections, onEnd, onError, limits } = options
+  const { others } = connections
   const sessions = new Map<string, LegacySession>()
   const returning = new Map<string, Promise<LegacySession | null>>()
   const posts = new AsyncLocalStorage<Post | null>()
@@ -118,8 +115,9 @@ export function createLegacySessions(options: LegacySessionsOptions): LegacySess
     const server = createServer()
     const events = createEventStore({
       currentPost: () => posts.getStore() ?? null,
-      ...(connections === undefined ? {} : { keep: (n, message) => connections.keep(id, n, message) }),
-      ...(others === null ? {} : { least: clock.now }),
+      keep: (n, message) => connections.keep(id, n, message),
+      least: others === null ? () => 0 : clock.now,
+      limits: usualEventLimits,
     })
     const transport = new WebStandardStreamableHTTPServerTransport({
       sessionIdGenerator: () => id,
@@ -128,7 +126,7 @@ export function createLegacySessions(options: LegacySessionsOptions): LegacySess
       eventStore: sdkEventStore(events),
       onsessioninitialized: () => onReady(session),
       async onsessionclosed() {
-        await connections?.forget(id)
+        await connections.forget(id)
         await onEnd(session)
       },
     })
@@ -155,7 +153,7 @@ export function createLegacySessions(options: LegacySessionsOptions): LegacySess
 
   /** A session of an earlier process, or one that had to make room. The server hears the client's handshake again. */
   async function bringBack(of: Omit<NewSession, 'initialize'>): Promise<LegacySession | null> {
-    const known = (await connections?.find(of.id, of.tokenId)) ?? null
+    const known = await connections.find(of.id, of.tokenId)
     if (known === null || isClosed) return null
     const { initialize, listens } = known
     const more = listens === undefined ? {} : { listens }
@@ -191,8 +189,8 @@ export function createLegacySessions(options: LegacySessionsOptions): LegacySess
 
   /** Its client may have been told more at another process. What it is told from now on must have higher numbers than that. */
   async function catchUp(session: LegacySession): Promise<void> {
-    const known = await connections?.find(session.id, session.tokenId)
-    if (known != null) await session.events.catchUp(known.messages)
+    const known = await connections.find(session.id, session.tokenId)
+    if (known !== null) await session.events.catchUp(known.messages)
   }
 
   return {
@@ -211,7 +209,6 @@ export function createLegacySessions(options: LegacySessionsOptions): LegacySess
         enter(session)
       })
     },
-    withConnection: (connectionId) => [...sessions.values()].filter((one) => one.connectionId === connectionId),
     listening: () => [...sessions.values()].filter(({ openStreams }) => openStreams > 0),
     get size() {
       return sessions.size

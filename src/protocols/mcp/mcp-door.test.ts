@@ -175,18 +175,18 @@ describe.each(['legacy', 'modern'] as const)('a %s client', (era) => {
   })
 
   test('is told by a call in work what nobody asked for', async () => {
-    const { connect, hold, door } = await openMcpDoor()
+    const { connect, hold, clients } = await openMcpDoor()
     const { client, transport } = await connect(era)
     const nudges: unknown[] = []
     client.fallbackNotificationHandler = async ({ method, params }) => void nudges.push({ method, params })
     // Only the call is left.
-    if (era === 'legacy') await until(() => door.isOpen(transport.sessionId ?? ''))
+    if (era === 'legacy') await until(() => clients.isOpen(transport.sessionId ?? ''))
     const called = hold.next()
     const answer = client.callTool({ name: 'hold', arguments: {} })
     const { context, answer: end } = await called
     const { connectionId } = context.agent
 
-    const way = door.push(connectionId, { method: 'quarterdeck/nudge', params: { n: 1 }, message: 'Wake up' })
+    const way = clients.push(connectionId, { method: 'quarterdeck/nudge', params: { n: 1 }, message: 'Wake up' })
 
     expect(way).toBe(era === 'legacy' ? 'stream' : 'call')
     await until(() => nudges.length > 0)
@@ -194,8 +194,8 @@ describe.each(['legacy', 'modern'] as const)('a %s client', (era) => {
     end({})
     await answer
     if (era === 'legacy') return
-    await until(() => !door.isOpen(connectionId))
-    expect(door.push(connectionId, { method: 'quarterdeck/nudge', params: {}, message: '' })).toBe(null)
+    await until(() => !clients.isOpen(connectionId))
+    expect(clients.push(connectionId, { method: 'quarterdeck/nudge', params: {}, message: '' })).toBe(null)
   })
 
   test('that waits gets its answer when the server stops', async () => {

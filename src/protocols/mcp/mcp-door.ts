@@ -21,6 +21,7 @@ import type { McpConnections } from '../../supervision/sessions/mcp-connections.
 import { readAgentPlace } from './agent-query.ts'
 import { OWN_STREAM, type Post } from './event-store.ts'
 import { createLegacySessions, type LegacySession, type SessionLimits } from './legacy-sessions.ts'
+import type { OpenClients } from './open-clients.ts'
 import { serveTool } from './serve-tool.ts'
 import { createServerFactory, type ServerParts } from './server-factory.ts'
 import type { McpAgent } from './tool-table.ts'
@@ -28,37 +29,21 @@ import { sendWebResponse, webRequest } from './web-exchange.ts'
 
 export interface McpDoor {
   handle(request: Request, reply: Reply): Promise<void>
-  /**
-   * Sends a notification to a client without being asked, if one of its streams is open: `stream` is its own stream for that, `call` the
-   * answer of a call in work. Null: nothing was open, and nothing was sent.
-   */
-  push(connectionId: string, push: McpPush): 'stream' | 'call' | null
-  /** A stream or a call of this client is open, or its bridge is there, and the client answers when it is asked. */
-  isOpen(connectionId: string): boolean
-  /** The clients that are open. */
-  openConnections(): string[]
   /** Lets calls in work answer within a second, then ends all streams. */
   close(): Promise<void>
 }
 
-export interface McpPush {
-  /** For example `quarterdeck/nudge`. */
-  method: string
-  params: Record<string, unknown>
-  /** The same in words. Hosts that drop an unknown notification show it as a log message. */
-  message: string
-}
-
 export interface McpDoorOptions extends ServerParts {
+  /** The door enters here who is connected. */
+  clients: OpenClients
   clock: Clock
   ids: Ids
-  /** Left out: nobody is told of calls. */
-  telemetry?: Telemetry
-  /** Legacy connections that outlive this process. Left out: none does. */
-  connections?: McpConnections
-  limits?: Partial<SessionLimits>
+  telemetry: Telemetry
+  /** Legacy connections that outlive this process. */
+  connections: McpConnections
+  limits: SessionLimits
   /** A client said that it is done. A client that only went away is not reported. */
-  onEnd?: (connectionId: string) => Promise<void>
+  onEnd: (connectionId: string) => Promise<void>
 }
 
 /** What one HTTP request says about its caller. */
@@ -77,7 +62,7 @@ const STOP_MS = 1_000
 const PING_MS = 60_000
 
 export function createMcpDoor(options: McpDoorOptions): McpDoor {
-  const { clock, ids, log, connections, onEnd, extension } = options
+  const { clients, clock, ids, log, telemetry, connections, limits, onEnd, extension } = options
   const callers = new WeakMap<globalThis.Request, Caller>()
   const calls = new Set<OpenCall>()
   const stopping = new AbortController()
@@ -100,14 +85,23 @@ export function createMcpDoor(options: McpDoorOptions): McpDoor {
       const open = { caller, context }
       const session = caller.legacy?.session
       calls.add(open)
+      const leave = clients.enter({
+        by: 'call',
+        connectionId: caller.connectionId,
+        isThere: () => context.http?.req?.signal.aborted !== true,
+        send({ method, params, message }) {
+          context.mcpReq.notify({ method, params }).catch(onError)
+          context.mcpReq.log('warning', message, 'quarterdeck').catch(onError)
+        },
+      })
       if (session !== undefined) session.openCalls += 1
       try {
         const { mcpReq } = context
         const called = { agent, mcpReq, isRead: () => isRead(open), resumable: resumableOf(caller, mcpReq) }
-        const { telemetry } = options
         return await serveTool(tool, input, called, { clock, log, telemetry, stopping: stopping.signal })
       } finally {
         calls.delete(open)
+        leave()
         if (session !== undefined) session.openCalls -= 1
         if (calls.size === 0) onIdle()
       }
@@ -121,10 +115,10 @@ export function createMcpDoor(options: McpDoorOptions): McpDoor {
   const sessions = createLegacySessions({
     clock,
     createServer,
-    onEnd: async ({ connectionId }) => onEnd?.(connectionId),
+    onEnd: ({ connectionId }) => onEnd(connectionId),
     onError,
-    ...(connections === undefined ? {} : { connections }),
-    ...(options.limits === undefined ? {} : { limits: options.limits }),
+    connections,
+    limits,
   })
   const modern = (responseMode: 'auto' | 'sse', only?: string) =>
     createMcpHandler(() => createServer(only), {
@@ -133,26 +127,21 @@ export function createMcpDoor(options: McpDoorOptions): McpDoor {
       // Our own layer keeps streams alive.
       keepAliveMs: 0,
       onerror: onError,
-      ...(extension === undefined ? {} : { bus: extension.bus }),
+      ...(extension === null ? {} : { bus: extension.bus }),
     })
   // The stream of a call is opened at once, because hosts give up on one whose first byte takes a minute. Everything else is answered
   // at once and needs no stream.
   const streaming = new Map(options.tools.map(({ name }) => [name, modern('sse', name)]))
   const plain = modern('auto')
 
-  /** Bridges that hold a request open, with how many. */
-  const bridges = new Map<string, number>()
-
   /** The bridge is there until the request ends. It comes again when the answer is over, so an end of it asks the bridge for a sign of life. */
   async function holdBridge(bridge: string, request: Request, reply: Reply): Promise<void> {
-    bridges.set(bridge, (bridges.get(bridge) ?? 0) + 1)
+    const leave = clients.enter({ by: 'bridge', connectionId: bridge, isThere: () => true })
     try {
       reply.sse()
       await sleep(clock, PING_MS, AbortSignal.any([request.signal, stopping.signal]))
     } finally {
-      const left = (bridges.get(bridge) ?? 1) - 1
-      if (left === 0) bridges.delete(bridge)
-      else bridges.set(bridge, left)
+      leave()
     }
   }
 
@@ -160,7 +149,7 @@ export function createMcpDoor(options: McpDoorOptions): McpDoor {
   function pingSilent(): void {
     const now = clock.mono()
     for (const session of sessions.listening()) {
-      if (bridges.has(session.connectionId) || !isAnswering(session) || now - session.usedAt < PING_MS) continue
+      if (clients.hasBridge(session.connectionId) || !isAnswering(session) || now - session.usedAt < PING_MS) continue
       session.pingedAt = now
       session.server.server.ping().catch(onError)
     }
@@ -196,6 +185,7 @@ export function createMcpDoor(options: McpDoorOptions): McpDoor {
     const response = await session.handle(web, body, post)
     const stream = response.ok ? await streamOf(web, session) : null
     const isOwn = stream === OWN_STREAM
+    const leave = isOwn ? clients.enter(ownStream(session)) : () => {}
     if (isOwn) {
       session.openStreams += 1
       if (session.opening !== null) session.opening = { ...session.opening, listens: true }
@@ -203,10 +193,22 @@ export function createMcpDoor(options: McpDoorOptions): McpDoor {
     try {
       await sendWebResponse(response, request, reply)
     } finally {
+      leave()
       if (isOwn) session.openStreams -= 1
       else if (stream !== null) resumed.splice(resumed.indexOf(stream), 1)
     }
   }
+
+  const ownStream = (session: LegacySession): Parameters<OpenClients['enter']>[0] => ({
+    by: 'stream',
+    connectionId: session.connectionId,
+    isThere: () => isAnswering(session),
+    send({ method, params, message }) {
+      const line = { level: 'warning', logger: 'quarterdeck', data: message } as const
+      session.server.server.notification({ method, params }).catch(onError)
+      session.server.server.sendLoggingMessage(line, session.id).catch(onError)
+    },
+  })
 
   async function sessionOf(
     { method, headers }: globalThis.Request,
@@ -229,41 +231,8 @@ export function createMcpDoor(options: McpDoorOptions): McpDoor {
     throw new ServerError('session_not_found', 'This MCP session has ended. Begin a new one with "initialize".')
   }
 
-  /** A call whose answer somebody reads. */
-  const findCall = (connectionId: string): OpenCall | undefined =>
-    [...calls].find(({ caller, context }) => caller.connectionId === connectionId && !context.http?.req?.signal.aborted)
-
   return {
     handle,
-    push(connectionId, { method, params, message }) {
-      const listening = sessions.withConnection(connectionId).find(({ openStreams }) => openStreams > 0)
-      if (listening !== undefined) {
-        const { server, id } = listening
-        const line = { level: 'warning', logger: 'quarterdeck', data: message } as const
-        server.server.notification({ method, params }).catch(onError)
-        server.server.sendLoggingMessage(line, id).catch(onError)
-        return 'stream'
-      }
-      const open = findCall(connectionId)
-      if (open === undefined) return null
-      open.context.mcpReq.notify({ method, params }).catch(onError)
-      open.context.mcpReq.log('warning', message, 'quarterdeck').catch(onError)
-      return 'call'
-    },
-    isOpen: (connectionId) =>
-      bridges.has(connectionId) ||
-      sessions.withConnection(connectionId).some((one) => one.openStreams > 0 && isAnswering(one)) ||
-      findCall(connectionId) !== undefined,
-    openConnections: () => [
-      ...new Set([
-        ...bridges.keys(),
-        ...sessions
-          .listening()
-          .filter(isAnswering)
-          .map((one) => one.connectionId),
-        ...[...calls].map(({ caller }) => caller.connectionId),
-      ]),
-    ],
     async close() {
       stopping.abort()
       stopPinging()

@@ -44,7 +44,7 @@ async function openTwo() {
       door: { tools: createDeskTools(elsewhere.desk), connections: elsewhere.mcpConnections, clock: ahead },
       server: { auth: { tokens: () => [{ ...agentToken, workspace }] } },
     })
-    const connections = shareConnections(mcp.door, replica)
+    const connections = shareConnections(mcp.clients, replica)
     const call = async (id: string, name: string, args: object) => {
       requests += 1
       const body = { jsonrpc: '2.0', id: requests, method: 'tools/call', params: { name, arguments: args } }

@@ -279,9 +279,9 @@ describe('a stream of an earlier process', () => {
         ...(lastEventId === undefined ? {} : { 'Last-Event-ID': lastEventId }),
       })
     const nudge = (server: typeof one, n: number) =>
-      server.door.push(id, { method: 'quarterdeck/nudge', params: { n }, message: `Nudge ${n}` })
+      server.clients.push(id, { method: 'quarterdeck/nudge', params: { n }, message: `Nudge ${n}` })
     const before = await listen(one)
-    await until(async () => (one.door.isOpen(id) ? [true] : []))
+    await until(async () => (one.clients.isOpen(id) ? [true] : []))
     nudge(one, 1)
     nudge(one, 2)
     const seen = await before.read(4)
@@ -290,7 +290,7 @@ describe('a stream of an earlier process', () => {
 
     const two = await start()
     const after = await listen(two, seen[1]?.id)
-    await until(async () => (two.door.isOpen(id) ? [true] : []))
+    await until(async () => (two.clients.isOpen(id) ? [true] : []))
     nudge(two, 3)
 
     const said = (events: typeof seen) => events.map(({ message }) => message.params)

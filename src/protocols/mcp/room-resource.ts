@@ -3,8 +3,7 @@
 import { ServerError } from '../../domain/errors.ts'
 import type { Reach } from '../../supervision/reach.ts'
 import type { SupervisedSessions } from '../../supervision/sessions/supervised-sessions.ts'
-import { agentIdentity } from './agent-identity.ts'
-import type { McpResource } from './tool-table.ts'
+import { agentIdentity, type McpResource } from './tool-table.ts'
 
 interface RoomDeps {
   sessions: Pick<SupervisedSessions, 'attach'>

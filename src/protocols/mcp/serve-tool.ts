@@ -4,24 +4,24 @@ import type { CallToolResult, ServerContext } from '@modelcontextprotocol/server
 import type { Clock } from '../../domain/clock.ts'
 import { ServerError } from '../../domain/errors.ts'
 import type { Logger } from '../../domain/logger.ts'
-import { noTelemetry, type Telemetry } from '../../domain/telemetry.ts'
+import type { Telemetry } from '../../domain/telemetry.ts'
+import type { CallLimit } from '../../hosts/host.ts'
+import { hosts } from '../../hosts/hosts.ts'
 import { type ResumableCall, SERVER_STOPS } from '../../supervision/desk/agent-desk.ts'
 import { inputProblems, validate } from '../shared/request/validate.ts'
-import { callLimitMs } from './host-limits.ts'
 import type { McpAgent, McpTool, McpToolAnswer } from './tool-table.ts'
 
-export interface ServedCall {
+interface ServedCall {
   agent: McpAgent
   mcpReq: ServerContext['mcpReq']
   isRead: () => boolean
   resumable: ResumableCall<CallToolResult> | null
 }
 
-export interface ToolServices {
+interface ToolServices {
   clock: Clock
   log: Logger
-  /** Left out: nobody is told of calls. */
-  telemetry?: Telemetry | undefined
+  telemetry: Telemetry
   /** Aborts when the server stops. */
   stopping: AbortSignal
 }
@@ -32,7 +32,7 @@ export async function serveTool(
   tool: McpTool,
   input: unknown,
   { agent, mcpReq, isRead, resumable }: ServedCall,
-  { clock, log, telemetry = noTelemetry, stopping }: ToolServices,
+  { clock, log, telemetry, stopping }: ToolServices,
 ): Promise<CallToolResult> {
   const checked = validate(tool.input, input ?? {})
   if (!checked.success) return resultOf(invalidInput(inputProblems(checked.issues)))
@@ -130,4 +130,30 @@ function createProgress(mcpReq: ServerContext['mcpReq'], clock: Clock): Progress
       cancel()
     },
   }
+}
+
+// How long a host lets a tool call block before it gives up. Found out with the real hosts; docs/supervision.md names the versions.
+
+/** Most clients are built on SDKs that wait for a minute. */
+const UNKNOWN: Omit<CallLimit, 'client'> = { seconds: 60, isExtended: false }
+const MARGIN_MS = 10_000
+/** Claude Code ends every call after 27 hours. */
+const EXTENDED_MS = 24 * 60 * 60 * 1000
+
+/**
+ * When to answer a call at the latest. `hostLimitMs` is what the host's configuration says, if we know it: it is a hard limit, also for
+ * hosts that progress keeps waiting otherwise.
+ */
+export function callLimitMs(
+  client: { name: string } | null,
+  hasProgress: boolean,
+  hostLimitMs: number | null = null,
+): number {
+  const known = Object.values(hosts).find(({ call }) => client !== null && call.client.test(client.name))
+  const limit = known?.call ?? UNKNOWN
+  const usual = limit.isExtended && hasProgress ? EXTENDED_MS : limit.seconds * 1000 - MARGIN_MS
+  if (hostLimitMs === null) return usual
+  const set = Math.max(hostLimitMs - MARGIN_MS, hostLimitMs / 2)
+  // Such a host also gives up after silence, whatever its configuration says.
+  return limit.isExtended ? Math.min(set, usual) : set
 }

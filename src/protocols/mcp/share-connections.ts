@@ -1,12 +1,12 @@
 // Connections of MCP clients wherever they are open: in this process, or in another one on the same store.
 
 import { z } from 'zod'
-import type { McpDoor, McpPush } from './mcp-door.ts'
+import type { McpPush, OpenClients } from './open-clients.ts'
 
 export interface SharedConnections {
-  /** As `McpDoor.push`, also through another process. */
+  /** As `OpenClients.push`, also through another process. */
   push(connectionId: string, push: McpPush): Promise<'stream' | 'call' | null>
-  /** As `McpDoor.isOpen`. What other processes say is a few seconds old. */
+  /** As `OpenClients.isOpen`. What other processes say is a few seconds old. */
   isOpen(connectionId: string): boolean
 }
 
@@ -33,20 +33,20 @@ const AskedSchema = z.object({
 const WaySchema = z.enum(['stream', 'call']).nullable()
 
 export function shareConnections(
-  mcp: Pick<McpDoor, 'push' | 'isOpen' | 'openConnections'>,
+  here: Pick<OpenClients, 'push' | 'isOpen' | 'list'>,
   { board, calls }: Replica,
 ): SharedConnections {
-  board.say(OPEN, mcp.openConnections)
+  board.say(OPEN, here.list)
   calls.serve(PUSH, async (asked) => {
     const { connectionId, push } = AskedSchema.parse(asked)
-    return mcp.push(connectionId, push)
+    return here.push(connectionId, push)
   })
   const has = ({ said }: { said: unknown }, connectionId: string): boolean =>
     Array.isArray(said) && said.includes(connectionId)
   return {
     async push(connectionId, push) {
-      const here = mcp.push(connectionId, push)
-      if (here !== null) return here
+      const sent = here.push(connectionId, push)
+      if (sent !== null) return sent
       for (const heard of await board.listen(OPEN)) {
         if (!has(heard, connectionId)) continue
         const answered = await calls.ask(heard.replica, PUSH, { connectionId, push }, ASK_MS)
@@ -55,6 +55,6 @@ export function shareConnections(
       }
       return null
     },
-    isOpen: (connectionId) => mcp.isOpen(connectionId) || board.heard(OPEN).some((heard) => has(heard, connectionId)),
+    isOpen: (connectionId) => here.isOpen(connectionId) || board.heard(OPEN).some((heard) => has(heard, connectionId)),
   }
 }

@@ -1,8 +1,10 @@
 // What the door serves: tools and resources as plain data with a function each. The door knows MCP and nothing of what they do.
 
 import type { z } from 'zod'
+import { visibleText } from '../../domain/text/visible-text.ts'
 import type { AgentPrincipal } from '../../http/route.ts'
 import type { ResumableCall } from '../../supervision/desk/agent-desk.ts'
+import type { AgentIdentity } from '../../supervision/sessions/supervised-sessions.ts'
 
 export interface McpTool<Input extends z.ZodObject = z.ZodObject> {
   name: string
@@ -15,7 +17,7 @@ export interface McpTool<Input extends z.ZodObject = z.ZodObject> {
   call(input: z.output<Input>, context: McpCallContext): Promise<McpToolAnswer>
 }
 
-export interface McpAnnotations {
+interface McpAnnotations {
   readOnlyHint?: boolean
   destructiveHint?: boolean
   idempotentHint?: boolean
@@ -62,9 +64,9 @@ export interface McpAgent {
 }
 
 /** `legacy`: up to 2025-11-25, with a handshake and sessions. `modern`: 2026-07-28, every request stands for itself. */
-export type McpEra = 'legacy' | 'modern'
+type McpEra = 'legacy' | 'modern'
 
-export interface McpReadContext {
+interface McpReadContext {
   agent: McpAgent
   signal: AbortSignal
 }
@@ -85,4 +87,25 @@ export interface McpCallContext extends McpReadContext {
   meta: Readonly<Record<string, unknown>>
   /** For tools that write their answer down before it is sent, so that the client gets it after a restart too. Null: it cannot ask for it. */
   resumable: ResumableCall<McpToolAnswer> | null
+}
+
+const MOST_HOST_CHARS = 64
+
+/** The client says what it likes, and it stands in every record. */
+const hostName = (name: string): string =>
+  visibleText([...name.slice(0, 2 * MOST_HOST_CHARS)].slice(0, MOST_HOST_CHARS).join('')) || 'unknown'
+
+/** Who calls, for supervision. `named` is the session that the call itself names; null: none. */
+export function agentIdentity(agent: McpAgent, named: string | null = null): AgentIdentity {
+  const { principal, workspace, sessionId, channelId, client, connectionId, isLasting } = agent
+  return {
+    owner: principal.owner,
+    tokenId: principal.tokenId,
+    workspaceRoot: workspace,
+    channelId,
+    isChannelOfToken: channelId !== null && channelId === principal.channel,
+    sessionId: named ?? sessionId,
+    connectionId: isLasting ? connectionId : null,
+    host: hostName(client?.name ?? ''),
+  }
 }

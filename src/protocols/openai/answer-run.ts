@@ -1,9 +1,11 @@
 // What both POST routes do with a decoded request: start a run, or find the run to resume, and answer with it.
 
+import { createHash } from 'node:crypto'
 import type { Clock } from '../../domain/clock.ts'
 import { ServerError } from '../../domain/errors.ts'
 import type { Ids } from '../../domain/ids.ts'
 import { type ClientCall, clientCallId } from '../../domain/records/record.ts'
+import { afterTurn, newConversation } from '../../domain/session/conversation.ts'
 import type { TerminalEvent } from '../../domain/session/event.ts'
 import type { FileRecord } from '../../domain/session/file.ts'
 import { contentWith, textOf } from '../../domain/session/message.ts'
@@ -14,18 +16,17 @@ import type { Engine } from '../../engine/engine.ts'
 import type { SessionChoice } from '../../engine/ports/runs.ts'
 import type { Reply, Request } from '../../http/route.ts'
 import { runFailure } from '../shared/answer/answer-failure.ts'
-import { clientCalls, clientCallsOf } from '../shared/answer/client-calls.ts'
-import { collectAnswer } from '../shared/answer/collect-answer.ts'
-import { resumedRun } from '../shared/answer/resumed-run.ts'
+import { clientCalls, clientCallsOf, collectAnswer } from '../shared/answer/collect-answer.ts'
 import { type AnswerEncoder, streamAnswer } from '../shared/answer/stream-answer.ts'
+import { resumedRun } from '../shared/events/event-id.ts'
 import { beforeFirst, isOver } from '../shared/events/stream-events.ts'
 import { type Attachments, startFiles } from '../shared/request/attachments.ts'
 import { jsonWithFiles, releaseBody } from '../shared/request/body-with-files.ts'
+import type { SentFile } from '../shared/request/sent-file.ts'
 import { askedBy } from '../shared/request/start-headers.ts'
 import type { AnswerFormat } from './answer-format.ts'
 import { type CallerTools, offeredTools } from './caller-tools.ts'
-import { newResults, type TakenTurns, type Turn, takeTurns } from './turns.ts'
-import { conversationDigests } from './whole-conversation.ts'
+import { firstNew, isFilled, newResults, type TakenTurns, type Turn, takeTurns } from './turns.ts'
 
 export interface OpenAiDeps {
   engine: Engine
@@ -230,3 +231,54 @@ function withFiles({ messages, files }: TakenTurns, kept: readonly FileRecord[])
 export interface ClientCallEncoder extends AnswerEncoder {
   takeCalls(calls: readonly ClientCall[]): void
 }
+
+// A request that names no session holds the whole conversation. If a session of the caller has just that conversation, the request
+// goes on there.
+
+interface Digests {
+  /** Of what was said before the new messages; null if they are the first. */
+  before: string | null
+  /** With the new messages. */
+  now: string
+}
+
+async function conversationDigests(agent: string, user: unknown, turns: readonly Turn[]): Promise<Digests> {
+  const said = turns.filter((turn) => turn.role !== 'instructions')
+  const first = firstNew(said)
+  let now = newConversation(agent, typeof user === 'string' ? user : null)
+  let before: string | null = null
+  /** An answer in several messages is one turn. */
+  let answer: { text: string; marks: string[] } | null = null
+  for (const [index, turn] of said.entries()) {
+    if (!isFilled(turn)) continue
+    if (turn.role === 'assistant') {
+      answer ??= { text: '', marks: [] }
+      answer.text += turn.text
+      for (const { id } of turn.calls ?? []) answer.marks.push(id)
+      if (index === first - 1) before = afterTurn(now, { role: 'assistant', ...answer })
+      continue
+    }
+    if (answer !== null) now = afterTurn(now, { role: 'assistant', ...answer })
+    answer = null
+    const { role, text } = turn
+    now = afterTurn(now, { role, text, marks: role === 'tool' ? [turn.callId] : await filesIn(turn.files) })
+  }
+  return { before, now }
+}
+
+async function filesIn(files: readonly SentFile[]): Promise<string[]> {
+  const digests: string[] = []
+  for (const file of files)
+    digests.push('base64' in file ? await contentOf(file) : 'url' in file ? file.url : file.fileId)
+  return digests
+}
+
+/** A client sends a file again in the same way, so its base64 need not be decoded. */
+async function contentOf({ base64 }: Extract<SentFile, { base64: unknown }>): Promise<string> {
+  const hash = createHash('sha256')
+  if (typeof base64 === 'string') hash.update(base64)
+  else for await (const piece of base64.pieces(PIECE)) hash.update(piece)
+  return hash.digest('hex')
+}
+
+const PIECE = 64 * 1024

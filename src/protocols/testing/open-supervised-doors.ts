@@ -26,12 +26,12 @@ import { createRevealSecret } from '../../supervision/approvals/reveal-secret.ts
 import { createCheckpoints } from '../../supervision/checkpoints/create-checkpoints.ts'
 import { createSessionCheckpoints } from '../../supervision/checkpoints/session-checkpoints.ts'
 import { createSessionCommands } from '../../supervision/commands/session-commands.ts'
-import { createLateReach } from '../../supervision/reach.ts'
 import { createAnswerRecord } from '../../supervision/records/answer-record.ts'
 import { createPurgeSupervised } from '../../supervision/sessions/purge-supervised.ts'
 import { createChildRecords } from '../../supervision/spawn/child-records.ts'
 import { createSpawner } from '../../supervision/spawn/create-spawner.ts'
 import type { Nudge } from '../../supervision/stalls/stalls.ts'
+import { noReach } from '../../supervision/testing/no-reach.ts'
 import { agentIn, callOf, everywhere } from '../../supervision/testing/open-desk.ts'
 import { createProcessGroups } from '../../tools/process/process-groups.ts'
 import { createAgentRoutes } from '../agent/routes.ts'
@@ -118,7 +118,7 @@ export async function openSupervisedDoors(
       serverPaths: [],
       replica: options.replica ?? createOnlyReplica({ shared: createLocalShared(clock), owner: ids.uuid() }),
       jobs: createOwnJobs(clock),
-      reach: { ...createLateReach(), tell: note, tellNow: note },
+      reach: { ...noReach, tell: note, tellNow: note },
       isConnected: (connectionId) => options.isConnected?.(connectionId) ?? false,
       push: async (nudge) => {
         nudges.push(nudge)

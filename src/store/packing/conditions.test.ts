@@ -22,11 +22,10 @@ test('the lists of a database find a session under the word that `activityOf` ha
     insert.run(i, supervised, Number(isRunning), Number(hasQueued), pending)
   })
   const conditions = activityConditions({
-    session: 'id',
     supervised: 'supervised',
-    running: '(SELECT id FROM sessions WHERE running = 1)',
-    queued: '(SELECT id FROM sessions WHERE queued = 1)',
-    waiting: '(SELECT id FROM sessions WHERE pending > 0)',
+    running: (is) => `id ${is} (SELECT id FROM sessions WHERE running = 1)`,
+    queued: (is) => `id ${is} (SELECT id FROM sessions WHERE queued = 1)`,
+    waiting: (is) => `id ${is} (SELECT id FROM sessions WHERE pending > 0)`,
   })
 
   for (const activity of sessionActivities) {

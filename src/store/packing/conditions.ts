@@ -17,33 +17,33 @@ export const OPEN_RECORD = `status ${among(openRecordStatuses)}`
 /** The indexes of records begin with the kind. */
 export const OPEN_RECORD_OF_ANY_KIND = `kind ${among(allKinds)} AND ${OPEN_RECORD}`
 
+type Membership = (is: 'IN' | 'NOT IN') => string
+
 interface ActivityColumns {
-  /** The session's number or id. */
-  session: string
   /** The status of its agent elsewhere; null if it has none. */
   supervised: string
-  /** Lists of sessions. Each is small and read once, however many sessions are asked about. */
-  running: string
-  queued: string
-  waiting: string
+  /** Whether the session is in a list. Each list is small and read once, however many sessions are asked about. */
+  running: Membership
+  queued: Membership
+  waiting: Membership
 }
 
 /** `activityOf` as conditions, one for each activity. */
 export function activityConditions(columns: ActivityColumns): Readonly<Record<SessionActivity, string>> {
-  const { session, supervised, running, queued, waiting } = columns
+  const { supervised, running, queued, waiting } = columns
   const isNot = (statuses: readonly string[]) => `(${supervised} IS NULL OR ${supervised} NOT ${among(statuses)})`
   const holds: Record<ActivityFact, string> = {
     hasEnded: `${supervised} ${among(endedStatuses)}`,
-    isRunning: `${session} IN ${running}`,
-    isWaiting: `${session} IN ${waiting}`,
-    hasMore: `(${supervised} ${among(busyStatuses)} OR ${session} IN ${queued})`,
+    isRunning: running('IN'),
+    isWaiting: waiting('IN'),
+    hasMore: `(${supervised} ${among(busyStatuses)} OR ${queued('IN')})`,
   }
   // Not `NOT (…)`: a session without an agent elsewhere has no status, and what is unknown would leave it out.
   const fails: Record<ActivityFact, string> = {
     hasEnded: isNot(endedStatuses),
-    isRunning: `${session} NOT IN ${running}`,
-    isWaiting: `${session} NOT IN ${waiting}`,
-    hasMore: `(${isNot(busyStatuses)} AND ${session} NOT IN ${queued})`,
+    isRunning: running('NOT IN'),
+    isWaiting: waiting('NOT IN'),
+    hasMore: `(${isNot(busyStatuses)} AND ${queued('NOT IN')})`,
   }
   const conditionOf = (activity: SessionActivity): string => {
     const ways = activityRules.flatMap(([fact, word], i) => {

@@ -1,26 +1,11 @@
 // What every store does to the fields of records that have no column of their own, or that columns do not hold as they are.
 
-import type { AnyRecord } from '../../domain/records/record.ts'
 import type { MessageMark, StoredMessage } from '../../domain/session/message.ts'
-import type { Grant } from '../../domain/supervision/grant.ts'
 import { jsonLimits } from '../../json/json-limits.ts'
 
 /** A state that is too large is ignored, because every run would have to send it. */
 export const stateOf = (text: string | null): unknown =>
   text === null || text.length > jsonLimits.bytes ? undefined : JSON.parse(text)
-
-export function waitData(wait: AnyRecord): string {
-  const { id, sessionId, runId, continuationRunId, owner, wait: kind, status, createdAt, expiresAt, ...data } = wait
-  return JSON.stringify(data)
-}
-
-/** The scope of a grant for all sessions. */
-export const EVERY_SESSION = ''
-
-export function grantData(grant: Grant): string {
-  const { id, agent, sessionId, createdAt, expiresAt, ...data } = grant
-  return JSON.stringify(data)
-}
 
 /** Whether a database's UTF-8 keeps the text as it is. It keeps neither half a surrogate pair, which a model may send, nor (Postgres) NUL. */
 const isPlainText = (content: StoredMessage['content']): content is string =>

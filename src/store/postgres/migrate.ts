@@ -5,11 +5,12 @@
 
 import { ServerError } from '../../domain/errors.ts'
 import { beforeFirstRelease } from '../before-first-release.ts'
+import type { Statement } from '../tables/statement.ts'
 import type { Connection } from './connection/connect.ts'
 import type { Database } from './connection/database.ts'
 import { databaseError, sqlState } from './connection/database-error.ts'
 import { type Migration, migrations } from './schema.ts'
-import type { Sql, Statement } from './sql.ts'
+import type { Sql } from './sql.ts'
 
 export interface MigrationPlan {
   /** How many migrations the database has, and how many it will have. */

@@ -9,6 +9,7 @@ import type { Command } from '../ports/command.ts'
 import type { Shared } from '../ports/shared.ts'
 import type { Store, StoreFigures } from '../store.ts'
 import { wrapReads } from '../store-reads.ts'
+import type { Statement } from '../tables/statement.ts'
 import { createCommitter } from './commit/committer.ts'
 import { type Database, openDatabase } from './connection/database.ts'
 import { databaseError } from './connection/database-error.ts'
@@ -17,7 +18,7 @@ import { migrate } from './migrate.ts'
 import { createReads } from './rows/reads.ts'
 import { createSearchIndexer } from './search-indexer.ts'
 import { createPostgresShared } from './shared-table.ts'
-import { NOW, type Statement } from './sql.ts'
+import { NOW } from './sql.ts'
 
 export interface PostgresOptions {
   /** `postgres://user:password@host:5432/database`. May name several hosts: the first that is not a standby is used. */

@@ -5,10 +5,11 @@ import type { Clock } from '../../domain/clock.ts'
 import { searchedSupervision, searchedText } from '../../domain/session/search-words.ts'
 import type { Supervision } from '../../domain/supervision/supervision.ts'
 import type { SearchReads } from '../ports/search.ts'
+import type { Statement } from '../tables/statement.ts'
 import { MOST_BYTES, withinBytes } from './rows/bounded-rows.ts'
 import { MESSAGE_COLUMNS, type MessageRow, toMessage } from './rows/message-table.ts'
 import { type Source, wordsOf } from './rows/search-table.ts'
-import type { Sql, Statement } from './sql.ts'
+import type { Sql } from './sql.ts'
 
 export interface SearchIndexer {
   /** Something was committed. It is indexed soon. */

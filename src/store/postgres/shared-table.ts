@@ -1,8 +1,9 @@
 import type { Clock } from '../../domain/clock.ts'
 import { byKey, refuseLong } from '../local-shared.ts'
 import type { Shared, SharedRecord } from '../ports/shared.ts'
+import type { Statement } from '../tables/statement.ts'
 import type { DatabaseTime } from './connection/database-time.ts'
-import type { Sql, Statement } from './sql.ts'
+import type { Sql } from './sql.ts'
 
 type Row = readonly [key: string, value: string, version: number, expiresAt: number | null]
 

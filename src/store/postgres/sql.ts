@@ -1,12 +1,7 @@
 // How the parts of this store speak to Postgres. A statement runs on a pool for plain reads, or on the connection of a transaction.
 
 import { sha256 } from '../../json/digest.ts'
-
-/** A statement that each connection prepares once. The name stands for the text: two statements with one name are a bug. */
-export interface Statement {
-  readonly name: string
-  readonly text: string
-}
+import type { Statement } from '../tables/statement.ts'
 
 /** Rows are arrays, in the order of the columns. Postgres's bigint is a number here, bytea a Buffer. Any string can be stored (`toStored`). */
 export interface Sql {

@@ -136,9 +136,9 @@ export const migrations: readonly string[] = [
   CREATE INDEX idempotency_expiry ON idempotency (expires_at);
 
   CREATE TABLE waits (
-    wid INTEGER PRIMARY KEY,
+    ord INTEGER PRIMARY KEY,
     id TEXT NOT NULL UNIQUE,
-    sid INTEGER NOT NULL REFERENCES sessions (sid) ON DELETE CASCADE,
+    session TEXT NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
     run_id TEXT NOT NULL,
     continuation_run_id TEXT,
     owner TEXT NOT NULL,
@@ -146,19 +146,21 @@ export const migrations: readonly string[] = [
     status TEXT NOT NULL,
     created_at INTEGER NOT NULL,
     expires_at INTEGER,
-    data TEXT NOT NULL
+    data TEXT NOT NULL,
+    unapplied INTEGER NOT NULL
   ) STRICT;
   CREATE INDEX waits_newest ON waits (kind, created_at, id);
   CREATE INDEX waits_status ON waits (kind, status, created_at, id);
   CREATE INDEX waits_owner ON waits (kind, owner, created_at, id);
   CREATE INDEX waits_owner_status ON waits (kind, owner, status, created_at, id);
-  CREATE INDEX waits_session ON waits (sid, status);
+  CREATE INDEX waits_session ON waits (session, status);
   CREATE INDEX waits_run ON waits (run_id);
   CREATE INDEX waits_continuation ON waits (continuation_run_id) WHERE continuation_run_id IS NOT NULL;
   CREATE INDEX waits_due ON waits (expires_at) WHERE status = 'pending';
+  CREATE INDEX waits_unapplied ON waits (created_at, id) WHERE unapplied;
 
   CREATE TABLE grants (
-    gid INTEGER PRIMARY KEY,
+    ord INTEGER PRIMARY KEY,
     id TEXT NOT NULL UNIQUE,
     agent TEXT NOT NULL,
     scope TEXT NOT NULL,
@@ -188,9 +190,9 @@ export const migrations: readonly string[] = [
     BEGIN SELECT RAISE(ABORT, 'the audit trail is only ever added to'); END;
 
   CREATE TABLE files (
-    fid INTEGER PRIMARY KEY,
+    ord INTEGER PRIMARY KEY,
     id TEXT NOT NULL UNIQUE,
-    sid INTEGER REFERENCES sessions (sid) ON DELETE CASCADE,
+    session TEXT REFERENCES sessions (id) ON DELETE CASCADE,
     owner TEXT NOT NULL,
     name TEXT NOT NULL,
     mime_type TEXT NOT NULL,
@@ -198,10 +200,10 @@ export const migrations: readonly string[] = [
     sha256 TEXT NOT NULL,
     created_at INTEGER NOT NULL
   ) STRICT;
-  CREATE INDEX files_session ON files (sid) WHERE sid IS NOT NULL;
+  CREATE INDEX files_session ON files (session) WHERE session IS NOT NULL;
   CREATE INDEX files_hash ON files (sha256);
-  CREATE INDEX files_unsent ON files (created_at) WHERE sid IS NULL;
-  CREATE INDEX files_unsent_owner ON files (owner, sha256, bytes, created_at, sid) WHERE sid IS NULL;
+  CREATE INDEX files_unsent ON files (created_at) WHERE session IS NULL;
+  CREATE INDEX files_unsent_owner ON files (owner, sha256, bytes, created_at, session) WHERE session IS NULL;
 
   CREATE TABLE feed (
     n INTEGER PRIMARY KEY,
@@ -238,18 +240,19 @@ export const migrations: readonly string[] = [
   CREATE INDEX channel_notes_session ON channel_notes (session) WHERE session IS NOT NULL;
 
   CREATE TABLE proposals (
-    approval_id TEXT PRIMARY KEY,
-    sid INTEGER NOT NULL REFERENCES sessions (sid) ON DELETE CASCADE,
+    approval_id TEXT NOT NULL,
+    session TEXT NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
     diff TEXT NOT NULL,
-    after BLOB
+    after BLOB,
+    PRIMARY KEY (approval_id, session)
   ) STRICT;
-  CREATE INDEX proposals_session ON proposals (sid);
+  CREATE INDEX proposals_session ON proposals (session);
 
   CREATE TABLE instructions (
-    iid INTEGER PRIMARY KEY,
+    ord INTEGER PRIMARY KEY,
     id TEXT NOT NULL UNIQUE,
     kind TEXT NOT NULL,
-    sid INTEGER REFERENCES sessions (sid) ON DELETE CASCADE,
+    session TEXT REFERENCES sessions (id) ON DELETE CASCADE,
     owner TEXT NOT NULL,
     workspace TEXT NOT NULL,
     text TEXT NOT NULL,
@@ -257,18 +260,18 @@ export const migrations: readonly string[] = [
     created_at INTEGER NOT NULL,
     delivered_at INTEGER
   ) STRICT;
-  CREATE INDEX instructions_session ON instructions (sid) WHERE sid IS NOT NULL;
-  CREATE INDEX instructions_tasks ON instructions (workspace, owner) WHERE sid IS NULL;
+  CREATE INDEX instructions_session ON instructions (session) WHERE session IS NOT NULL;
+  CREATE INDEX instructions_tasks ON instructions (workspace, owner) WHERE session IS NULL;
 
   CREATE TABLE checkpoints (
-    cid INTEGER PRIMARY KEY,
+    ord INTEGER PRIMARY KEY,
     id TEXT NOT NULL UNIQUE,
-    sid INTEGER NOT NULL REFERENCES sessions (sid) ON DELETE CASCADE,
+    session TEXT NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
     owner TEXT NOT NULL,
     created_at INTEGER NOT NULL,
     data TEXT NOT NULL
   ) STRICT;
-  CREATE INDEX checkpoints_session ON checkpoints (sid);
+  CREATE INDEX checkpoints_session ON checkpoints (session);
   CREATE INDEX checkpoints_owner ON checkpoints (owner, created_at);
   CREATE INDEX checkpoints_newest ON checkpoints (created_at);
 

@@ -2,9 +2,12 @@
 
 import { DatabaseSync } from 'node:sqlite'
 import { expect, test } from 'vitest'
+import { recordKinds } from '../../domain/records/record-kinds.ts'
 import type { WaitQuery } from '../ports/waits.ts'
+import { createGrantReads } from '../tables/grants.ts'
+import { createWaitReads } from '../tables/waits.ts'
 import { migrate } from './migrations.ts'
-import { createGrantReads, createWaitReads } from './rows/wait-reads.ts'
+import { createReading, createStatements } from './statements.ts'
 import { countPlannings } from './testing/count-plannings.ts'
 import { watchPlans } from './testing/watched-plans.ts'
 
@@ -12,9 +15,10 @@ function openWatched() {
   const db = new DatabaseSync(':memory:')
   migrate(db)
   const watched = watchPlans(db)
+  const reading = createReading(createStatements(watched.db))
   return {
-    waits: createWaitReads(watched.db),
-    grants: createGrantReads(watched.db),
+    waits: createWaitReads(reading),
+    grants: createGrantReads(reading),
     plans: watched.plans,
     close: () => db.close(),
   }
@@ -64,11 +68,11 @@ test.each<[string, Omit<WaitQuery, 'limit' | 'before'>, string[]]>([
 })
 
 test.each<[string, Omit<WaitQuery, 'limit'>, string]>([
-  ['a session', { sessionId: 's', wait: 'approval' }, 'waits_session (sid=?)'],
+  ['a session', { sessionId: 's', wait: 'approval' }, 'waits_session (session=?)'],
   [
     'a session that are pending',
     { sessionId: 's', status: 'pending', wait: 'approval' },
-    'waits_session (sid=? AND status=?)',
+    'waits_session (session=? AND status=?)',
   ],
   ['a run', { runId: 'r', owner: 'ann', wait: 'approval' }, 'waits_run (run_id=?)'],
   ['a run that are pending', { runId: 'r', status: 'pending', wait: 'approval' }, 'waits_run (run_id=?)'],
@@ -94,8 +98,10 @@ test('alerts that wait are read from an index, status by status', async () => {
 
   await waits.list({ wait: 'alert', isWaiting: true, ...page })
 
-  const index = 'waits_status (kind=? AND status=? AND (created_at,id)<(?,?))'
-  expect(ofWaits(plans.values())).toEqual([[`SEARCH waits USING INDEX ${index}`]])
+  const search = 'SEARCH waits USING INDEX waits_status (kind=? AND status=? AND (created_at,id)<(?,?))'
+  const [found = []] = plans.values()
+  expect(plans.size).toBe(1)
+  expect(found.filter((detail) => /\bwaits\b/.test(detail))).toEqual(recordKinds.alert.open.map(() => search))
   close()
 })
 
@@ -130,7 +136,7 @@ test.each<Omit<WaitQuery, 'limit'>>([
 ])('a list of %j is planned once, and not again for another page', async (query) => {
   const db = new DatabaseSync(':memory:')
   migrate(db)
-  const waits = createWaitReads(db)
+  const waits = createWaitReads(createReading(createStatements(db)))
   const plannings = countPlannings(db)
   await waits.list({ ...query, limit: 10 })
   const before = plannings()

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { createPrompts } from '../prompts/create-prompts.ts'
-import { createLateReach } from '../reach.ts'
 import { createRecords } from '../records/records.ts'
+import { noReach } from '../testing/no-reach.ts'
 import { agentIn, ann, callOf, openDesk } from '../testing/open-desk.ts'
 import { createAskOperator } from './ask-operator.ts'
 import { createRecoverState } from './recover-state.ts'
@@ -12,7 +12,7 @@ function openReports(options: Parameters<typeof openDesk>[0] = {}) {
   const records = createRecords({ waits: opened.store.waits, log: opened.log })
   const prompts = createPrompts({ ...opened.parts, records })
   const asking = createAskOperator({ ...opened.parts, prompts, timeouts: { promptSeconds: 1_800, waitSeconds: 0 } })
-  const reports = createReports({ ...opened.parts, stallsEnabled: true, reach: createLateReach() })
+  const reports = createReports({ ...opened.parts, stallsEnabled: true, reach: noReach })
   const recovers = createRecoverState(opened.parts)
   return { ...opened, prompts, desk: { ...asking, ...reports, ...recovers } }
 }
@@ -55,7 +55,7 @@ test('without a channel a log line is kept and not posted', async () => {
   expect((await desk.remote_log(call, { message: 'Tests pass.' })).answer).toMatchObject({
     posted: false,
     ts: null,
-    reason: 'The server is starting. Say it again in a minute.',
+    reason: 'There is no channel.',
   })
   const { id } = await sessions.attach(agent)
   const shown = (await events(id)).find(({ type }) => type === 'TOOL_CALL_ARGS')

@@ -10,7 +10,7 @@ function open() {
   const clock = createManualClock()
   const trail: AuditRecord[] = []
   const note = createNoteRefused({ audit: async (record) => trail.push(record), clock, logger: silentLogger })
-  const eve: Refused = { by: 'eve', channel: 'http', what: 'request', tried: 'POST /approvals/:id', why: 'forbidden' }
+  const eve: Refused = { by: 'eve', via: 'http', what: 'request', tried: 'POST /approvals/:id', why: 'forbidden' }
   const times = async (n: number, more: Partial<Refused> = {}) => {
     for (let i = 0; i < n; i += 1) await note({ ...eve, ...more })
   }

@@ -8,7 +8,7 @@ import type { AuditRecord } from '../../domain/supervision/audit.ts'
 export interface Refused {
   /** A person, or the name that a channel has for a stranger. */
   by: string
-  channel: string
+  via: string
   /** Id of the token, or the name that a channel has for an operator. */
   credential?: string | undefined
   /** How it was tried: `request`, `button`, `reply`, `command` or `answer`. */
@@ -53,8 +53,8 @@ export function createNoteRefused({ audit, clock, logger }: NoteRefusedDeps): No
   }
 
   /** How often within the hour that began with the first time. When it ends, what was left out is written down. */
-  function countOf(who: Pick<Refused, 'by' | 'channel' | 'credential'>): { tries: number; since: number } {
-    const named = JSON.stringify([who.channel, who.by, who.credential ?? null])
+  function countOf(who: Pick<Refused, 'by' | 'via' | 'credential'>): { tries: number; since: number } {
+    const named = JSON.stringify([who.via, who.by, who.credential ?? null])
     const isOwn = counts.has(named) || counts.size < MOST_COUNTED
     const key = isOwn ? named : ''
     const known = counts.get(key)
@@ -70,13 +70,13 @@ export function createNoteRefused({ audit, clock, logger }: NoteRefusedDeps): No
     return count
   }
 
-  return async ({ by, channel, credential, what, tried, why, session = null, details }) => {
-    const who = { by, channel, credential }
+  return async ({ by, via, credential, what, tried, why, session = null, details }) => {
+    const who = { by, via, credential }
     const count = countOf(who)
     count.tries += 1
     if (count.tries <= MOST_AN_HOUR) {
       const known = credential === undefined ? {} : { credential }
-      await write({ by, session, details: { channel, ...known, what, tried, why, ...details } })
+      await write({ by, session, details: { channel: via, ...known, what, tried, why, ...details } })
     }
     if (count.tries !== MOST_AN_HOUR) return
     // Said now, because a server that stops before the hour has ended does not know the number any more.
@@ -84,13 +84,13 @@ export function createNoteRefused({ audit, clock, logger }: NoteRefusedDeps): No
   }
 }
 
-const OTHERS = { by: 'others', channel: 'several' }
+const OTHERS = { by: 'others', via: 'several' }
 
 const boundOf = (
-  { by, channel, credential }: Pick<Refused, 'by' | 'channel' | 'credential'>,
+  { by, via, credential }: Pick<Refused, 'by' | 'via' | 'credential'>,
   facts: AuditRecord['details'],
 ) => ({
   by,
   session: null,
-  details: { channel, ...(credential === undefined ? {} : { credential }), what: 'more', ...facts },
+  details: { channel: via, ...(credential === undefined ? {} : { credential }), what: 'more', ...facts },
 })

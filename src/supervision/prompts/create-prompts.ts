@@ -76,7 +76,7 @@ export function createPrompts({ records, takeStep, operators }: PromptsDeps): Pr
 }
 
 /** Nobody answered in time. */
-const byTimeout: Caller = { user: 'timeout', role: 'operator', channel: 'clock' }
+const byTimeout: Caller = { user: 'timeout', role: 'operator', via: 'clock' }
 
 const timedOut = ({ at }: SessionNow, wait: Standby): Step<null> => ({
   result: null,

@@ -98,7 +98,7 @@ export function refuseEnded({ id, supervision: { status } }: SupervisedSession):
 }
 
 /** How the trail and the records name where a decision came from. */
-export const channelOf = ({ channel = 'http' }: Caller): string => channel
+export const channelOf = ({ via = 'http' }: Caller): string => via
 
 /** The same for the audit trail, with the credential that was shown. */
 export const viaOf = (by: Caller): AuditRecord['details'] => ({

@@ -3,7 +3,7 @@ import { ServerError } from '../../domain/errors.ts'
 import type { SupervisedStatus } from '../../domain/supervision/supervision.ts'
 import type { ManualClock } from '../../models/testing/manual-clock.ts'
 import { createReports } from '../desk/report.ts'
-import { createLateReach } from '../reach.ts'
+import { noReach } from '../testing/no-reach.ts'
 import { agentIn, ann, callOf, eve, openDesk, root } from '../testing/open-desk.ts'
 import type { Workspaces } from '../workspace/allowed-workspace.ts'
 import { configuredOperators } from './configured-operators.ts'
@@ -325,7 +325,7 @@ test.each<[string, (sessions: SupervisedSessions, id: string, clock: ManualClock
   'a window that was paused and %s rests, and neither it nor a new one goes on before its operator says so',
   async (_what, leave) => {
     const { parts, sessions, clock } = openDesk()
-    const { heartbeat } = createReports({ ...parts, stallsEnabled: true, reach: createLateReach() })
+    const { heartbeat } = createReports({ ...parts, stallsEnabled: true, reach: noReach })
     const { id } = await sessions.attach(window('a'))
     await sessions.pause(ann, id)
     await leave(sessions, id, clock)

@@ -3,9 +3,9 @@ import type { Alert } from '../../domain/records/record.ts'
 import { createAskOperator } from '../desk/ask-operator.ts'
 import { createReports } from '../desk/report.ts'
 import { createPrompts } from '../prompts/create-prompts.ts'
-import { createLateReach } from '../reach.ts'
 import { createRecords } from '../records/records.ts'
 import { configuredOperators } from '../sessions/configured-operators.ts'
+import { noReach } from '../testing/no-reach.ts'
 import { agentIn, ann, callOf, eve, openDesk } from '../testing/open-desk.ts'
 import { createStalls } from './create-stalls.ts'
 import type { Nudge, StallSettings } from './stalls.ts'
@@ -28,7 +28,7 @@ function openWatched(
   const records = createRecords({ waits: opened.store.waits, log: opened.log })
   const prompts = createPrompts({ ...opened.parts, records })
   const asking = createAskOperator({ ...opened.parts, prompts, timeouts: { promptSeconds: 1_800, waitSeconds: 0 } })
-  const reports = createReports({ ...opened.parts, stallsEnabled: true, reach: createLateReach() })
+  const reports = createReports({ ...opened.parts, stallsEnabled: true, reach: noReach })
   const nudges: Nudge[] = []
   const push = async (nudge: Nudge) => {
     nudges.push(nudge)

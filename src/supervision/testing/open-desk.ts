@@ -76,7 +76,7 @@ export interface DeskOptions {
 const APPROVAL_MS = 3_600_000
 
 /** Ann owns everything, root is an admin, and eve is another operator. */
-export const ann = { user: 'ann', role: 'operator', channel: 'ctl', credential: 'token-ann' } as const
+export const ann = { user: 'ann', role: 'operator', via: 'ctl', credential: 'token-ann' } as const
 export const eve = { user: 'eve', role: 'operator' } as const
 export const root = { user: 'root', role: 'operator' } as const
 

@@ -89,8 +89,8 @@ async function callFunction(
 type Reviewed = (args: unknown, context: ReviewContext) => unknown
 
 interface ReviewDeps extends Pick<FunctionCallDeps, 'name' | 'check' | 'strays'> {
-  preview?: Reviewed | undefined
-  needsApproval?: Reviewed | undefined
+  preview: Reviewed | undefined
+  needsApproval: Reviewed | undefined
 }
 
 /** What the tool's own code says about a call before it runs. Errors are the caller's business: a person is asked all the same. */

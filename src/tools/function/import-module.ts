@@ -14,11 +14,11 @@ export interface ImportedModule {
 }
 
 /** `version` is new for every reload; without one, the module is imported once in a process. */
-export async function importModule(file: string, version: number | undefined): Promise<ImportedModule> {
+export async function importModule(file: string, version: number | null): Promise<ImportedModule> {
   watchLoading()
   const named = namedSource(file, version)
   const url = pathToFileURL(realpathSync(file))
-  if (version !== undefined) {
+  if (version !== null) {
     url.searchParams.set('v', String(version))
     forgetCommonJs(file)
   }
@@ -43,16 +43,16 @@ export const loadedFiles = (): string[] => [
 ]
 
 /** The files that the text names, also those that are imported later. Throws if one cannot be read. */
-function namedSource(file: string, version: number | undefined): ModuleSource {
+function namedSource(file: string, version: number | null): ModuleSource {
   return readModuleSource(file, (path, text) => {
     const { href } = pathToFileURL(path)
-    const key = version === undefined ? href : `${href}?v=${version}`
+    const key = version === null ? href : `${href}?v=${version}`
     const known = loaded.get(key)
     if (known !== undefined) return known
     const sha256 = textHash(text)
     loaded.set(key, sha256)
     // A file that is loaded with `require` has no version in its URL.
-    if (version !== undefined) loaded.set(href, sha256)
+    if (version !== null) loaded.set(href, sha256)
     return sha256
   })
 }

@@ -13,7 +13,6 @@ import { readCodeSchema } from './read-code-schema.ts'
 import type { StandardSchema } from './standard-schema.ts'
 import type { StrayErrors } from './stray-errors.ts'
 
-/** `reload`: a new number each time a file has changed, so that it is loaded again. */
 export interface FunctionToolDeps extends LoadModuleDeps {
   strays: StrayErrors
 }

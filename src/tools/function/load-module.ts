@@ -11,7 +11,8 @@ import { type ImportedModule, importModule } from './import-module.ts'
 
 export interface LoadModuleDeps {
   clock: Clock
-  reload?: number | undefined
+  /** A new number each time a file has changed, so that it is loaded again. Null: it is loaded once. */
+  reload: number | null
 }
 
 const ENDINGS = ['.ts', '.mts', '.cts', '.js', '.mjs', '.cjs']

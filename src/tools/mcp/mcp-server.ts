@@ -12,8 +12,7 @@ import { callFailure, whoIs } from './connection/mcp-failure.ts'
 import { createReconnector } from './connection/reconnector.ts'
 import { createStderrTail } from './connection/stderr-tail.ts'
 import { createWithConnection } from './connection/with-connection.ts'
-import { PATIENCE_MS } from './mcp-toolbox.ts'
-import { createStartQueue, type StartQueue } from './start-queue.ts'
+import type { StartQueue } from './start-queue.ts'
 import { createToolList } from './tool-list.ts'
 
 export interface McpServer {
@@ -42,22 +41,22 @@ export interface McpServerDeps {
   /** For a server at a URL. */
   fetch: typeof fetch
   /** Shared by all servers, so that they do not all start at once. */
-  queue?: StartQueue
+  queue: StartQueue
   /** How long callers wait for the server to start. */
-  patienceMs?: number
-  connectTimeoutMs?: number
-  listTimeoutMs?: number
+  patienceMs: number
+  connectTimeoutMs: number
+  listTimeoutMs: number
 }
 
-/** Longer than callers wait, because npx and uvx may download a package at the first start. */
-const CONNECT_TIMEOUT_MS = 30_000
-const LIST_TIMEOUT_MS = 5_000
+export const mcpTimeouts = {
+  /** Longer than callers wait, because npx and uvx may download a package at the first start. */
+  connectTimeoutMs: 30_000,
+  listTimeoutMs: 5_000,
+}
 
 export function createMcpServer(settings: McpServerSettings, deps: McpServerDeps): McpServer {
-  const { clock } = deps
-  const { connectTimeoutMs = CONNECT_TIMEOUT_MS, listTimeoutMs = LIST_TIMEOUT_MS, patienceMs = PATIENCE_MS } = deps
+  const { clock, queue, patienceMs, connectTimeoutMs, listTimeoutMs } = deps
   const log = deps.log.with({ mcp_server: settings.name })
-  const queue = deps.queue ?? createStartQueue()
   const { connection: target } = settings
   const tail = createStderrTail(target.kind === 'stdio' ? Object.values(target.env) : [])
 

@@ -5,6 +5,7 @@ import { createManualClock } from '../../models/testing/manual-clock.ts'
 import type { ClientTool, ServerTool, Tool } from '../tool.ts'
 import type { McpServer } from './mcp-server.ts'
 import { createMcpToolbox } from './mcp-toolbox.ts'
+import { PATIENCE_MS } from './start-queue.ts'
 
 const rules = {
   description: 'Does something.',
@@ -66,7 +67,11 @@ function open(servers: FakeServer[], fixed: Tool[] = []) {
     with: () => log,
   }
   const clock = createManualClock()
-  const toolbox = createMcpToolbox(servers, new Map(fixed.map((one) => [one.name, one])), { log, clock })
+  const toolbox = createMcpToolbox(servers, new Map(fixed.map((one) => [one.name, one])), {
+    log,
+    clock,
+    patienceMs: PATIENCE_MS,
+  })
   const { signal } = new AbortController()
   const names = async () => [...(await toolbox.tools(signal)).keys()]
   return { toolbox, signal, lines, names, clock }

@@ -11,9 +11,6 @@ import { untilAborted } from '../until-aborted.ts'
 import type { McpServer } from './mcp-server.ts'
 import { safeName } from './tools/tool-names.ts'
 
-/** Here and not beside its server, so that a start without MCP servers does not load what they need. */
-export const PATIENCE_MS = 5_000
-
 type ToolLists = readonly (readonly ServerTool[])[]
 
 const NO_TOOLS: readonly ServerTool[] = []
@@ -21,7 +18,7 @@ const NO_TOOLS: readonly ServerTool[] = []
 export function createMcpToolbox(
   servers: readonly McpServer[],
   fixed: ReadonlyMap<string, Tool>,
-  { log, clock, patienceMs = PATIENCE_MS }: { log: Logger; clock: Clock; patienceMs?: number },
+  { log, clock, patienceMs }: { log: Logger; clock: Clock; patienceMs: number },
 ): Toolbox {
   const warn = createToolWarnings(log)
   const missing = new Set<McpServer>()

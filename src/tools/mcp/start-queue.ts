@@ -1,3 +1,6 @@
+/** How long callers wait for a server to start. Here, so that a start without MCP servers does not load what they need. */
+export const PATIENCE_MS = 5_000
+
 /** Runs the given functions in order, a few at a time. */
 export type StartQueue = (start: () => Promise<void>) => Promise<void>
 

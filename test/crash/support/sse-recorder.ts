@@ -15,7 +15,7 @@ export interface Recording {
   headers: Readonly<Record<string, string | string[] | undefined>>
   /** Complete frames only: what broke off half-way was not seen. */
   frames: Frame[]
-  /** The body of an answer that is no stream. */
+  /** The body of an answer that is not a stream. */
   body: string
   /** True when the answer came to its end, false when the connection broke. */
   complete: boolean

@@ -92,7 +92,7 @@ export function createTalk({ url, name, kind }: { url: string; name: string; kin
     return recording
   }
 
-  /** An answer that is no stream, whole. */
+  /** A whole answer that is not a stream. */
   async function ask(options: RecordOptions, isExpected: (status: number) => boolean): Promise<Recording> {
     for (;;) {
       const recording = await attempt(options)

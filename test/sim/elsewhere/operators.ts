@@ -50,7 +50,7 @@ export async function command(deps: OperatorDeps, name: string): Promise<void> {
     const mark = `${name}-${acts}`
     const record: OperatorAct = { mark, what, id, won: null }
     history.elsewhere.acts.push(record)
-    const by: Caller = { user: 'ann', role: 'operator', channel: 'ctl', credential: mark }
+    const by: Caller = { user: 'ann', role: 'operator', via: 'ctl', credential: mark }
     const reply = await net.request(`${mark} ${what} ${id.slice(-6)}`, (serving) => work(servedBy(serving), by, mark))
     if (reply.ok) record.won = true
     else {

@@ -17,8 +17,8 @@ import type { Store } from '../../../src/store/store.ts'
 import { type AgentsElsewhere, createAgentsElsewhere } from '../../../src/supervision/agents-elsewhere.ts'
 import type { AppliedChange, ApprovedChange, ChangeWriter } from '../../../src/supervision/diffs/change-writer.ts'
 import { type ChangeRequest, changeDigest, type ProposedChange } from '../../../src/supervision/diffs/propose-change.ts'
-import { createLateReach } from '../../../src/supervision/reach.ts'
 import { createTurns } from '../../../src/supervision/sessions/turns.ts'
+import { noReach } from '../../../src/supervision/testing/no-reach.ts'
 import { sha256OfBytes } from '../../../src/supervision/workspace/read-workspace-file.ts'
 import type { EffectivePolicy } from '../../../src/supervision/workspace-policy/effective-policy.ts'
 import { defaultPolicy } from '../../../src/supervision/workspace-policy/workspace-policy.ts'
@@ -68,7 +68,7 @@ export function serveElsewhere({ world, process, store, wake, random, ...rest }:
     replica: createOnlyReplica({ shared: createLocalShared(rest.clock), owner: 'sim' }),
     jobs: createOwnJobs(rest.clock),
     push: async () => (random.chance(0.5) ? 'stream' : null),
-    reach: createLateReach(),
+    reach: noReach,
     files: {
       propose: async (request) => proposeIn(world.files, request),
       writer: createSimWriter(world.files, process, random.fork('writer')),

@@ -1,4 +1,5 @@
 import { useMutation } from '@tanstack/react-query'
+import type { ValidatedAgent } from 'quarterdeck/client'
 import { useEffect, useRef, useState } from 'react'
 import { useHistoryState } from 'wouter/use-browser-location'
 import { useKeys } from '../../app/Keys.tsx'
@@ -11,7 +12,6 @@ import { Panel } from '../../parts/Page.tsx'
 import { Failed } from '../../parts/States.tsx'
 import { byteWord, counted } from '../../words.ts'
 import styles from './CheckFile.module.css'
-import { ProblemList } from './ProblemList.tsx'
 import { type YamlHandle, YamlView } from './YamlView.tsx'
 
 /** The server takes no longer text. */
@@ -96,4 +96,35 @@ function useTextFromFile(): string {
   return typeof state === 'object' && state !== null && 'text' in state && typeof state.text === 'string'
     ? state.text
     : ''
+}
+
+interface ProblemListProps {
+  problems: ValidatedAgent['problems']
+  onShow: (line: number, column: number) => void
+}
+
+/** What is wrong with a text. A press on a problem leads to its line. */
+function ProblemList({ problems, onShow }: ProblemListProps) {
+  return (
+    <ol className={styles.list}>
+      {problems.map(({ line, column, path, message }, i) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: a list that never changes
+        <li key={i}>
+          <button type="button" className={styles.problem} onClick={() => onShow(line, column)}>
+            <span className={styles.line}>
+              Line {line}, column {column}
+            </span>
+            <span className={styles.text}>
+              {path !== '' && (
+                <code>
+                  <bdi>{path}</bdi>
+                </code>
+              )}{' '}
+              <bdi>{message}</bdi>
+            </span>
+          </button>
+        </li>
+      ))}
+    </ol>
+  )
 }

@@ -1,11 +1,11 @@
 import type { AgentTool } from 'quarterdeck/client'
-import { useState } from 'react'
+import { useMemo, useState } from 'react'
 import { RiskBadge } from '../../parts/Badge.tsx'
 import { IconButton } from '../../parts/Button.tsx'
 import { type Column, DataTable } from '../../parts/DataTable.tsx'
 import { ClosedIcon, OpenedIcon } from '../../parts/icons.ts'
 import { Panel } from '../../parts/Page.tsx'
-import { SchemaTree } from './SchemaTree.tsx'
+import { type SchemaNode, schemaTree } from './schema-tree.ts'
 import styles from './ToolList.module.css'
 
 const effects: Readonly<Record<AgentTool['effect'], string>> = {
@@ -88,5 +88,44 @@ function ToolCell({ tool, isOpen, onToggle }: ToolCellProps) {
         )}
       </div>
     </div>
+  )
+}
+
+/** What a tool takes, as a tree. */
+function SchemaTree({ schema }: { schema: unknown }) {
+  const tree = useMemo(() => schemaTree(schema), [schema])
+  if (tree.length === 0) return <p className={styles.schemaTreeNone}>It takes nothing.</p>
+  return <Level nodes={tree} />
+}
+
+function Level({ nodes }: { nodes: readonly SchemaNode[] }) {
+  return (
+    <ul className={styles.level}>
+      {nodes.map((node, i) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: several parts may have the same name, and none changes its place
+        <li key={i}>
+          <p className={styles.head}>
+            <code>
+              <bdi>{node.name}</bdi>
+            </code>
+            <span className={styles.type}>
+              <bdi>{node.type}</bdi>
+              {node.isRequired && ', needed'}
+            </span>
+          </p>
+          {node.description !== '' && (
+            <p className={styles.schemaTreeText} dir="auto">
+              {node.description}
+            </p>
+          )}
+          {node.notes.length > 0 && (
+            <p className={styles.notes}>
+              <bdi>{node.notes.join(' · ')}</bdi>
+            </p>
+          )}
+          {node.children.length > 0 && <Level nodes={node.children} />}
+        </li>
+      ))}
+    </ul>
   )
 }

@@ -11,7 +11,6 @@ import { PolicyIcon } from '../../parts/icons.ts'
 import { Panel } from '../../parts/Page.tsx'
 import { Failed } from '../../parts/States.tsx'
 import { VisibleText } from '../../parts/VisibleText.tsx'
-import { type PolicyForm, policyRequest } from './policy-request.ts'
 import styles from './TryPolicy.module.css'
 import { useSupervised } from './use-agents.ts'
 
@@ -193,4 +192,35 @@ function Verdict({ verdict: { auto_approved, matched_rule, why } }: { verdict: P
       </div>
     </Panel>
   )
+}
+
+export interface PolicyForm {
+  place: 'workspace' | 'session'
+  workspace: string
+  session: string
+  tool: string
+  path: string
+  command: string
+  risk: 'low' | 'high' | 'critical'
+}
+
+/** What the server is asked. Null: something is missing. A command keeps its spaces: a policy may look at them. */
+export function policyRequest({
+  place,
+  workspace,
+  session,
+  tool,
+  path,
+  command,
+  risk,
+}: PolicyForm): TriedPolicy | null {
+  const where = (place === 'workspace' ? workspace : session).trim()
+  if (where === '' || tool.trim() === '') return null
+  return {
+    ...(place === 'workspace' ? { workspace: where } : { session_id: where }),
+    tool_name: tool.trim(),
+    ...(path.trim() === '' ? {} : { file_path: path.trim() }),
+    ...(command.trim() === '' ? {} : { command }),
+    risk_level: risk,
+  }
 }

@@ -1,24 +1,26 @@
 import { useQueryClient } from '@tanstack/react-query'
-import { useRef, useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import { useSearchParams } from 'wouter'
 import { useKeys } from '../../app/Keys.tsx'
 import { useTitle } from '../../app/title.ts'
+import { useClient } from '../../data/server.tsx'
 import { useIsLive } from '../../data/use-live.tsx'
+import { announce } from '../../parts/Announcer.tsx'
 import { AsOf } from '../../parts/AsOf.tsx'
 import { Button } from '../../parts/Button.tsx'
 import { Command } from '../../parts/Command.tsx'
-import { AuditIcon } from '../../parts/icons.ts'
+import { AuditIcon, ExportIcon, StopIcon } from '../../parts/icons.ts'
 import { Page } from '../../parts/Page.tsx'
 import { Empty, Failed, Loading } from '../../parts/States.tsx'
+import { saveFile } from '../../parts/save-file.ts'
 import { type RowsHandle, VirtualRows } from '../../parts/VirtualRows.tsx'
-import { counted } from '../../words.ts'
+import { counted, fullCount } from '../../words.ts'
 import styles from './AuditPage.module.css'
-import { type AuditFilters, isFiltered, readFilters, writeFilters } from './audit-filters.ts'
+import { type AuditFilters, isFiltered, questionOf, readFilters, writeFilters } from './audit-filters.ts'
 import { ChainState } from './ChainState.tsx'
 import { EntryRow, rowId } from './EntryRow.tsx'
-import { ExportEntries } from './ExportEntries.tsx'
 import { FilterBar } from './FilterBar.tsx'
-import { useAuditEntries, useChain } from './use-audit.ts'
+import { readAllEntries, useAuditEntries, useChain } from './use-audit.ts'
 
 /** Who decided and did what, and whether the trail of it is whole. */
 export default function AuditPage() {
@@ -162,5 +164,46 @@ function NoEntries({ isFiltered }: { isFiltered: boolean }) {
       </p>
       <Command isAboutServer>audit list</Command>
     </Empty>
+  )
+}
+
+/** Saves every entry that the filters let through, one JSON object in a line, newest first. */
+function ExportEntries({ filters }: { filters: AuditFilters }) {
+  const client = useClient()
+  const isLive = useIsLive()
+  const [count, setCount] = useState<number | null>(null)
+  const abort = useRef<AbortController | null>(null)
+  useEffect(() => () => abort.current?.abort(), [])
+
+  async function save(): Promise<void> {
+    const controller = new AbortController()
+    abort.current = controller
+    setCount(0)
+    try {
+      const entries = await readAllEntries(client.audit.list, questionOf(filters), {
+        signal: controller.signal,
+        onPage: setCount,
+      })
+      const lines = entries.map((entry) => `${JSON.stringify(entry)}\n`)
+      saveFile(`audit-${new Date().toISOString().slice(0, 10)}.jsonl`, lines, 'application/x-ndjson')
+      announce(`Saved ${counted(entries.length, 'entry', 'entries')}`)
+    } catch (error) {
+      if (!controller.signal.aborted) announce(`The export failed. ${error instanceof Error ? error.message : ''}`)
+    } finally {
+      setCount(null)
+    }
+  }
+
+  if (count !== null) {
+    return (
+      <Button icon={<StopIcon />} onClick={() => abort.current?.abort()}>
+        Stop ({fullCount(count)} read)
+      </Button>
+    )
+  }
+  return (
+    <Button icon={<ExportIcon />} disabled={!isLive} onClick={() => void save()}>
+      Save as JSONL
+    </Button>
   )
 }

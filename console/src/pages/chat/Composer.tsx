@@ -13,12 +13,12 @@ import {
 } from 'react'
 import type { SentFile, Words } from '../../data/outbox.ts'
 import { IconButton } from '../../parts/Button.tsx'
-import { AttachIcon, SendIcon, StopIcon } from '../../parts/icons.ts'
+import { formatBytes } from '../../parts/bytes.ts'
+import { AttachIcon, CloseIcon, FileIcon, SendIcon, StopIcon, WarningIcon } from '../../parts/icons.ts'
 import { leaveField } from '../../parts/leave-field.ts'
-import { AttachmentList } from './AttachmentList.tsx'
 import styles from './Composer.module.css'
 import { type Draft, readDraft, writeDraft } from './draft.ts'
-import { useAttachments } from './use-attachments.ts'
+import { type Attachment, useAttachments } from './use-attachments.ts'
 
 export interface ComposerHandle {
   attach(files: readonly File[]): void
@@ -167,4 +167,29 @@ function focusIfFree(field: HTMLTextAreaElement | null): void {
     const here = document.activeElement
     if (here === null || here === document.body || here instanceof HTMLHeadingElement) field?.focus()
   })
+}
+
+/** The files of the message that is being written. */
+function AttachmentList({ list, onRemove }: { list: readonly Attachment[]; onRemove: (key: string) => void }) {
+  if (list.length === 0) return null
+  return (
+    <ul className={styles.list} aria-label="Files of this message">
+      {list.map(({ key, name, bytes, progress, file, problem }) => (
+        <li key={key} className={`${styles.entry} ${problem === null ? '' : styles.bad}`}>
+          {problem === null ? <FileIcon aria-hidden="true" /> : <WarningIcon aria-hidden="true" />}
+          <div className={styles.text}>
+            <bdi className={styles.name}>{name}</bdi>
+            {problem !== null ? (
+              <span role="alert">{problem}</span>
+            ) : file === null ? (
+              <progress value={progress} aria-label={`Uploading ${name}`} />
+            ) : (
+              <span>{formatBytes(bytes)}</span>
+            )}
+          </div>
+          <IconButton label={`Remove ${name}`} icon={<CloseIcon />} onClick={() => onRemove(key)} />
+        </li>
+      ))}
+    </ul>
+  )
 }

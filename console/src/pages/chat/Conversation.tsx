@@ -1,27 +1,25 @@
 import { useQueryClient } from '@tanstack/react-query'
-import { useCallback, useEffect, useMemo, useRef } from 'react'
-import { useLocation } from 'wouter'
+import { lazy, Suspense, useCallback, useEffect, useMemo, useRef, useState } from 'react'
+import { Link, useLocation } from 'wouter'
 import { useKeys } from '../../app/Keys.tsx'
 import { useTitle } from '../../app/title.ts'
 import { isOwn, useMe } from '../../data/me.ts'
 import type { Outgoing, Words } from '../../data/outbox.ts'
 import { useClient } from '../../data/server.tsx'
 import { useSessionLog } from '../../data/session-log.ts'
+import type { Transcript } from '../../data/transcript.ts'
 import { useIsLive } from '../../data/use-live.tsx'
 import { useOutbox, useOutgoing } from '../../data/use-outbox.ts'
 import { announce } from '../../parts/Announcer.tsx'
 import { SessionsIcon } from '../../parts/icons.ts'
+import { Loading } from '../../parts/States.tsx'
 import { ChatAction, ChatLayout } from './ChatLayout.tsx'
 import { Composer, type ComposerHandle } from './Composer.tsx'
+import styles from './Conversation.module.css'
 import { ConversationBody, isUnknownSession } from './ConversationBody.tsx'
 import { useRuns, useSession } from './chat-data.ts'
-import { Dock } from './Dock.tsx'
 import { writeDraft } from './draft.ts'
 import { OutgoingList } from './OutgoingList.tsx'
-import { ElsewhereNote, OthersNote } from './ReadOnlyNotes.tsx'
-import { Spoken } from './Spoken.tsx'
-import { useAgain } from './use-again.ts'
-import { useSettled } from './use-settled.ts'
 
 /** A chat. Until its first message has reached the server, there is only that message. */
 export function Conversation({ id }: { id: string }) {
@@ -143,5 +141,106 @@ function Talking({ id, isKnown, log }: { id: string; isKnown: boolean; log: Log 
       />
       <Spoken isRunning={running !== null} hasQuestion={questions.length > 0} />
     </ChatLayout>
+  )
+}
+
+const ApprovalCard = lazy(() =>
+  import('../../parts/approval/ApprovalCard.tsx').then((module) => ({ default: module.ApprovalCard })),
+)
+
+/**
+ * What the run has stopped for, open above the field for the next message. A question that was answered elsewhere says so, and stays
+ * while the pointer or the focus is on it.
+ */
+function Dock({ questions, onEmpty }: { questions: readonly string[]; onEmpty: () => void }) {
+  const box = useRef<HTMLDivElement>(null)
+  const [kept, setKept] = useState<readonly string[]>([])
+  const shown = [...kept, ...questions.filter((id) => !kept.includes(id))]
+  if (shown.some((id) => !kept.includes(id))) setKept(shown)
+
+  /** Lets go of what no longer waits. */
+  function tidy(): void {
+    if (box.current?.matches(':hover, :focus-within')) return
+    setKept((now) => (now.every((id) => questions.includes(id)) ? now : now.filter((id) => questions.includes(id))))
+  }
+  useEffect(tidy)
+  const isEmpty = shown.length === 0
+  const wasEmpty = useRef(true)
+  useEffect(() => {
+    if (isEmpty && !wasEmpty.current) onEmpty()
+    wasEmpty.current = isEmpty
+  }, [isEmpty, onEmpty])
+  if (isEmpty) return null
+  return (
+    <section ref={box} className={styles.dock} aria-label="Waits for you" onPointerLeave={tidy} onBlur={tidy}>
+      {shown.map((id, i) => (
+        <Suspense key={id} fallback={<Loading rows={1} height={180} />}>
+          <ApprovalCard id={id} docked hasKeys={i === 0} />
+        </Suspense>
+      ))}
+    </section>
+  )
+}
+
+/** For people who do not see the page. */
+function Spoken({ isRunning, hasQuestion }: { isRunning: boolean; hasQuestion: boolean }) {
+  const was = useRef(false)
+  useEffect(() => {
+    was.current ||= isRunning
+  }, [isRunning])
+  const text = isRunning
+    ? 'The agent is at work.'
+    : hasQuestion
+      ? 'The agent waits for a decision.'
+      : 'The agent is done.'
+  return (
+    <p className="unseen" role="status">
+      {isRunning || hasQuestion || was.current ? text : ''}
+    </p>
+  )
+}
+
+/** Sends the last message once more. It is a new turn: what was said stays said. */
+function useAgain({ items }: Transcript, send: (words: Omit<Words, 'agent'>) => void): (() => void) | undefined {
+  const last = items.findLast((item) => item.type === 'user')
+  if (last === undefined || last.type !== 'user') return undefined
+  return () => {
+    const files = last.files.flatMap(({ fileId, name, mimeType }) =>
+      fileId === null ? [] : [{ file_id: fileId, name, mime_type: mimeType ?? '', bytes: 0 }],
+    )
+    send({ text: last.text, files })
+    announce('Asked again, as a new turn')
+  }
+}
+
+/** A message leaves the outbox when the conversation shows it, or when its run ended without having begun. */
+function useSettled(id: string, { items }: Transcript, runs: readonly { run_id: string; status: string }[]): void {
+  const outbox = useOutbox()
+  const outgoing = useOutgoing(id)
+  useEffect(() => {
+    if (outgoing.length === 0) return
+    const shown = new Set(items.filter(({ type }) => type === 'user').map(({ key }) => key))
+    const over = new Set(runs.filter(({ status }) => !OPEN_RUNS.has(status)).map(({ run_id }) => run_id))
+    outbox.settle(id, ({ messageId, runId }) => shown.has(`user:${messageId}`) || over.has(runId ?? ''))
+  }, [id, outbox, outgoing, items, runs])
+}
+
+const OPEN_RUNS: ReadonlySet<string> = new Set(['queued', 'running', 'waiting'])
+
+/** In the place of the field, where one can read and not write. */
+function OthersNote({ owner }: { owner: string }) {
+  return (
+    <p className={styles.note}>
+      This chat belongs to <bdi>{owner}</bdi>. You can read it and stop its runs, and only <bdi>{owner}</bdi> can write
+      here.
+    </p>
+  )
+}
+
+function ElsewhereNote({ id }: { id: string }) {
+  return (
+    <p className={styles.note}>
+      An agent works here from elsewhere. <Link href={`/sessions/${id}`}>Steer it on the page of its session</Link>
+    </p>
   )
 }

@@ -9,7 +9,6 @@ import { Empty, Failed, Loading } from '../../parts/States.tsx'
 import { preciseTime } from '../../parts/Time.tsx'
 import { Transcript } from '../../parts/transcript/Transcript.tsx'
 import styles from './Conversation.module.css'
-import { Working } from './Working.tsx'
 
 interface ConversationBodyProps {
   log: ReturnType<typeof useSessionLog>
@@ -96,4 +95,18 @@ function useOldSince(): number | null {
     else if (status === 'live') setSince(null)
   }, [status])
   return since
+}
+
+/** The agent is at work and has nothing to show yet. */
+function Working({ text }: { text: string }) {
+  return (
+    <p className={styles.working}>
+      <span className={styles.dots} aria-hidden="true">
+        <i />
+        <i />
+        <i />
+      </span>
+      {text}
+    </p>
+  )
 }

@@ -1,8 +1,7 @@
 import type { Stats } from 'quarterdeck/client'
 import { byteWord, fullCount } from '../../words.ts'
 import styles from './Figures.module.css'
-import { Sparkline } from './Sparkline.tsx'
-import type { Sample } from './samples.ts'
+import { HOUR_MS, type Point, type Sample, sparkPath } from './samples.ts'
 
 interface Figure {
   name: string
@@ -81,5 +80,29 @@ export function Figures({ stats, samples, now }: { stats: Stats; samples: readon
         </div>
       ))}
     </dl>
+  )
+}
+
+const [WIDTH, HEIGHT] = [160, 28]
+/** Longer than the time between two samples, also when one of them was late. */
+const GAP_MS = 20_000
+const SHORTEST_MS = 2 * 60_000
+
+/** The last hour of a figure. For eyes only: the figure itself stands beside it. */
+function Sparkline({ points, now }: { points: readonly Point[]; now: number }) {
+  const first = points[0]?.at ?? now
+  // A few minutes in the corner of an hour would say nothing.
+  const spanMs = Math.min(HOUR_MS, Math.max(SHORTEST_MS, now - first))
+  const path = sparkPath(points, { width: WIDTH, height: HEIGHT, until: now, spanMs, gapMs: GAP_MS })
+  return (
+    <svg
+      viewBox={`-2 -2 ${WIDTH + 4} ${HEIGHT + 4}`}
+      preserveAspectRatio="none"
+      aria-hidden="true"
+      className={styles.spark}
+    >
+      <path d={`M0 ${HEIGHT}H${WIDTH}`} className={styles.ground} />
+      <path d={path} className={styles.sparklineLine} />
+    </svg>
   )
 }

@@ -1,19 +1,19 @@
-import { ClientError, type Health } from 'quarterdeck/client'
+import { ClientError, type Health, type Stats } from 'quarterdeck/client'
 import { useTitle } from '../../app/title.ts'
 import { AsOf } from '../../parts/AsOf.tsx'
 import { Notice } from '../../parts/approval/Notice.tsx'
-import { Badge } from '../../parts/Badge.tsx'
+import { Badge, type Tone } from '../../parts/Badge.tsx'
 import { Command } from '../../parts/Command.tsx'
+import { DataTable } from '../../parts/DataTable.tsx'
 import { Page, Panel } from '../../parts/Page.tsx'
 import { Failed, Loading } from '../../parts/States.tsx'
 import { duration, useNow } from '../../parts/Time.tsx'
-import { counted } from '../../words.ts'
-import { verdictOf } from './advice.ts'
+import { VisibleText } from '../../parts/VisibleText.tsx'
+import { byteWord, counted, fullCount } from '../../words.ts'
+import { adviceOf, checkName, verdictOf } from './advice.ts'
 import { Channels } from './Channels.tsx'
-import { Checks } from './Checks.tsx'
 import { Figures } from './Figures.tsx'
 import styles from './HealthPage.module.css'
-import { Servers } from './Servers.tsx'
 import { EVERY_MS, useHealth, useStats } from './use-health.ts'
 
 /** How the server is doing, and what to do if it is not well. */
@@ -99,3 +99,89 @@ function Overall({ status, health, servers }: OverallProps) {
     </section>
   )
 }
+
+/** Each part that the server needs: whether it works, how quickly it answered, and what to do if it does not. */
+function Checks({ checks, isShared }: { checks: NonNullable<Health['checks']>; isShared: boolean | null }) {
+  return (
+    <DataTable
+      label="Checks"
+      rows={Object.entries(checks)}
+      keyOf={([name]) => name}
+      columns={[
+        { name: 'Part', cell: ([name]) => <bdi>{checkName(name)}</bdi> },
+        {
+          name: 'State',
+          cell: ([name, { status, error }]) => (
+            <div className={styles.state}>
+              <Badge tone={status === 'up' ? 'good' : 'bad'}>{status === 'up' ? 'Works' : 'Does not work'}</Badge>
+              {status === 'down' && (
+                <>
+                  {error !== undefined && <VisibleText text={error} />}
+                  <Advice check={name} isShared={isShared} />
+                </>
+              )}
+            </div>
+          ),
+        },
+        {
+          name: 'Answered in',
+          cell: ([, { latency_ms }]) =>
+            latency_ms === undefined ? '–' : latency_ms < 1 ? '< 1 ms' : duration(latency_ms),
+          isNumber: true,
+        },
+      ]}
+    />
+  )
+}
+
+function Advice({ check, isShared }: { check: string; isShared: boolean | null }) {
+  const { text, command } = adviceOf(check, isShared)
+  return (
+    <p className={styles.advice}>
+      {text} {command !== null && <Command>{command}</Command>}
+    </p>
+  )
+}
+
+type Server = Stats['replicas'][number]
+
+const states: Readonly<Record<Server['state'], readonly [word: string, tone: Tone]>> = {
+  initializing: ['Starts', 'neutral'],
+  ready: ['Works', 'good'],
+  running: ['Works', 'good'],
+  shutting_down: ['Stops', 'warn'],
+  stopped: ['Stopped', 'neutral'],
+}
+
+/** The servers on one database. One that has died is in the list for up to ten seconds more. */
+function Servers({ servers }: { servers: Stats['replicas'] }) {
+  return (
+    <Panel title="Servers on this database" isFlush>
+      <DataTable
+        label="Servers"
+        // Always in the same order: another one answers each time.
+        rows={servers.toSorted((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1))}
+        keyOf={({ id }) => id}
+        columns={[
+          { name: 'Server', cell: (server) => <bdi>{nameOf(server)}</bdi> },
+          {
+            name: 'State',
+            cell: ({ state, is_this }) => (
+              <div className={styles.serversState}>
+                <Badge tone={states[state][1]}>{states[state][0]}</Badge>
+                {is_this && <span className={styles.answered}>answered this page</span>}
+              </div>
+            ),
+          },
+          { name: 'Version', cell: ({ version }) => <bdi>{version}</bdi>, isMinor: true },
+          { name: 'Up for', cell: ({ uptime_seconds }) => duration(uptime_seconds * 1_000), isNumber: true },
+          { name: 'Runs', cell: ({ runs }) => fullCount(runs.active), isNumber: true },
+          { name: 'Streams', cell: ({ streams }) => fullCount(streams), isNumber: true, isMinor: true },
+          { name: 'Memory', cell: ({ memory }) => byteWord(memory.rss), isNumber: true, isMinor: true },
+        ]}
+      />
+    </Panel>
+  )
+}
+
+const nameOf = ({ machine, port }: Server): string => (port === null ? machine : `${machine}:${port}`)

@@ -1,15 +1,20 @@
 import { useEffect, useMemo, useRef, useState } from 'react'
-import { useLocation, useSearch } from 'wouter'
+import { Link, useLocation, useSearch } from 'wouter'
 import { useKeys } from '../../app/Keys.tsx'
+import { useOtherOwner } from '../../data/me.ts'
 import { useIsLive } from '../../data/use-live.tsx'
 import { AsOf } from '../../parts/AsOf.tsx'
+import { MarkIcon } from '../../parts/approval/MarkIcon.tsx'
+import { TimeLeft } from '../../parts/approval/TimeLeft.tsx'
+import { Badge, OutcomeBadge, RiskShape, riskWords } from '../../parts/Badge.tsx'
 import { Button } from '../../parts/Button.tsx'
 import { Command } from '../../parts/Command.tsx'
 import { InboxIcon, PreviousIcon } from '../../parts/icons.ts'
 import { Empty, Failed, Loading } from '../../parts/States.tsx'
+import { Time } from '../../parts/Time.tsx'
 import { type RowsHandle, VirtualRows } from '../../parts/VirtualRows.tsx'
+import { VisibleText } from '../../parts/VisibleText.tsx'
 import styles from './InboxList.module.css'
-import { InboxRowView } from './InboxRowView.tsx'
 import { fits, type InboxRow } from './inbox-rows.ts'
 import { type InboxFilter, useInboxRows } from './use-inbox-rows.ts'
 
@@ -159,4 +164,58 @@ function useNewAbove(rows: readonly InboxRow[]) {
 function usePathTo(): (id: string) => string {
   const search = useSearch()
   return (id) => `/inbox/${encodeURIComponent(id)}${search === '' ? '' : `?${search}`}`
+}
+
+interface InboxRowViewProps {
+  row: InboxRow
+  href: string
+  isOpen: boolean
+  /** The keys are here, although it is not open. */
+  isMarked: boolean
+}
+
+/** One line of the inbox: what, who waits, since when, and how long. */
+function InboxRowView({ row: { item, isGone }, href, isOpen, isMarked }: InboxRowViewProps) {
+  const { view } = item
+  const owner = useOtherOwner(view.owner)
+  const isWaiting = !isGone && view.outcome === null
+  return (
+    <Link
+      href={href}
+      className={styles.row}
+      aria-current={isOpen ? 'true' : undefined}
+      data-marked={isMarked || undefined}
+      data-done={!isWaiting || undefined}
+    >
+      <span className={styles.sign}>
+        {view.risk === null ? <MarkIcon mark={view.mark} /> : <RiskShape risk={view.risk.level} />}
+        <span className="unseen">{view.risk === null ? view.label : riskWords[view.risk.level]}: </span>
+      </span>
+      <span className={styles.title}>
+        <VisibleText text={view.title} inline isRaw />
+        {view.gist !== '' && (
+          <span className={styles.gist}>
+            {' '}
+            <VisibleText text={view.gist} inline isRaw />
+          </span>
+        )}
+      </span>
+      <span className={styles.age}>
+        <Time at={view.outcome?.at ?? view.asked_at} />
+      </span>
+      <span className={styles.who}>
+        <bdi>{view.agent}</bdi>
+        {owner !== null && (
+          <>
+            {' · for '}
+            <bdi>{owner}</bdi>
+          </>
+        )}
+      </span>
+      <span className={styles.left}>
+        {isWaiting && view.expires_at !== null && <TimeLeft until={view.expires_at} coarse />}
+        {isGone ? <Badge>Done</Badge> : !isWaiting && <OutcomeBadge outcome={view.outcome} />}
+      </span>
+    </Link>
+  )
 }

@@ -11,7 +11,6 @@ import { Time } from '../../parts/Time.tsx'
 import { type RowsHandle, VirtualRows } from '../../parts/VirtualRows.tsx'
 import { sessionTitle, statusTone, statusWord } from '../../words.ts'
 import styles from './FoundList.module.css'
-import { markedParts } from './marked-parts.ts'
 import type { SessionFilters } from './session-filters.ts'
 import { rowLinkId, useRowKeys } from './use-row-keys.ts'
 import { useSearchResults } from './use-session-list.ts'
@@ -109,4 +108,28 @@ const whoSaid: Readonly<Record<SearchResult['hits'][number]['role'], string>> = 
   assistant: 'Agent',
   tool: 'Tool',
   title: 'Title',
+}
+
+/** A piece of a text; `isMarked`: it was searched for. */
+interface MarkedPart {
+  text: string
+  isMarked: boolean
+  from: number
+}
+
+/** Splits a text at the marks of the server. Marks that are out of order or out of the text are left out, never the text. */
+export function markedParts(text: string, marks: readonly (readonly [number, number])[]): MarkedPart[] {
+  const parts: MarkedPart[] = []
+  let at = 0
+  const add = (to: number, isMarked: boolean): void => {
+    if (to > at) parts.push({ text: text.slice(at, to), isMarked, from: at })
+    at = Math.max(at, to)
+  }
+  for (const [from, to] of marks) {
+    if (from < at || to <= from || to > text.length) continue
+    add(from, false)
+    add(to, true)
+  }
+  add(text.length, false)
+  return parts
 }

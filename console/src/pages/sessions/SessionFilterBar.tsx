@@ -1,4 +1,6 @@
+import { useQuery } from '@tanstack/react-query'
 import { type Ref, useEffect, useState } from 'react'
+import { useClient } from '../../data/server.tsx'
 import { IconButton } from '../../parts/Button.tsx'
 import { Select, TextField } from '../../parts/Field.tsx'
 import { CloseIcon, FilterIcon, SearchIcon } from '../../parts/icons.ts'
@@ -6,7 +8,6 @@ import { leaveField } from '../../parts/leave-field.ts'
 import { kindWord, statusWord } from '../../words.ts'
 import styles from './SessionFilterBar.module.css'
 import { countFilters, noFilters, type SessionFilters } from './session-filters.ts'
-import { useNames } from './use-names.ts'
 
 interface BarProps {
   filters: SessionFilters
@@ -164,3 +165,24 @@ function Choice({ label, any, value, names, nameOf = (name) => name, onChange }:
     </Select>
   )
 }
+
+/** Names for the filters: the agents of the server, and the owners of the newest sessions. */
+function useNames(): { agents: string[]; owners: string[] } {
+  const client = useClient()
+  const { data: agents = [] } = useQuery({
+    queryKey: ['agents'],
+    queryFn: ({ signal }) => client.agents.list({ signal }),
+  })
+  const { data: sessions = [] } = useQuery({
+    queryKey: ['session-owners'],
+    queryFn: async ({ signal }) => (await client.sessions.list({ owner: '*', limit: 100, signal })).sessions,
+    staleTime: 5 * 60_000,
+  })
+  const hosts = sessions.map(({ agent }) => agent)
+  return {
+    agents: sorted([...agents.map(({ name }) => name), ...hosts]),
+    owners: sorted(sessions.map(({ owner }) => owner)),
+  }
+}
+
+const sorted = (names: readonly string[]): string[] => [...new Set(names)].filter((name) => name !== '').sort()

@@ -1,23 +1,24 @@
 import { useQuery } from '@tanstack/react-query'
-import type { Usage, UsageGroup } from 'quarterdeck/client'
+import type { Usage, UsageCounts, UsageGroup } from 'quarterdeck/client'
 import { lazy, Suspense, useState } from 'react'
 import { useSearchParams } from 'wouter'
 import { useTitle } from '../../app/title.ts'
 import { serverUrl } from '../../base.ts'
 import { useClient } from '../../data/server.tsx'
 import { useIsLive } from '../../data/use-live.tsx'
+import { moneyText } from '../../money.ts'
 import { AsOf } from '../../parts/AsOf.tsx'
+import { Notice } from '../../parts/approval/Notice.tsx'
 import { Button } from '../../parts/Button.tsx'
 import { Command } from '../../parts/Command.tsx'
+import { CopyButton } from '../../parts/CopyButton.tsx'
+import { TextField } from '../../parts/Field.tsx'
 import { ExportIcon, UsageIcon } from '../../parts/icons.ts'
 import { Page, Panel } from '../../parts/Page.tsx'
 import { Empty, Failed, Loading } from '../../parts/States.tsx'
 import { saveFile } from '../../parts/save-file.ts'
 import { Tabs } from '../../parts/Tabs.tsx'
-import { csvOf } from './csv.ts'
-import { NoPrices } from './NoPrices.tsx'
-import { RangeBar } from './RangeBar.tsx'
-import { Sums } from './Sums.tsx'
+import { fullCount, shortCount } from '../../words.ts'
 import styles from './UsagePage.module.css'
 import { groupNames, UsageTable } from './UsageTable.tsx'
 import { readRange, type UsageRange } from './usage-range.ts'
@@ -139,4 +140,124 @@ function saveCsv({ from, to, by, rows, currency }: Usage): void {
   ]
   // The mark at the beginning tells programs for tables that the text is UTF-8.
   saveFile(`usage-by-${by}-${from}-${to}.csv`, ['\uFEFF', csvOf(lines)], 'text/csv')
+}
+
+/** Names models without a price, with the lines that give them one. */
+function NoPrices({ models, currency }: { models: readonly string[]; currency: string }) {
+  if (models.length === 0) return null
+  const lines = priceLines(models, currency)
+  return (
+    <Notice tone="warn">
+      <p>
+        {models.length === 1 ? 'No price for ' : `No price for ${models.length} models: `}
+        <bdi>{models.join(', ')}</bdi>. Put what your provider asks for a million tokens into{' '}
+        <code>quarterdeck.yaml</code>, and start the server again:
+      </p>
+      <div className={styles.lines}>
+        <pre>{lines}</pre>
+        <CopyButton text={lines} what="lines" />
+      </div>
+    </Notice>
+  )
+}
+
+/** The lines of quarterdeck.yaml that give prices to models, to be filled in. */
+function priceLines(models: readonly string[], currency: string): string {
+  // A name may have characters that mean something in YAML. JSON text is YAML too.
+  const lines = models.map((model) => `    ${JSON.stringify(model)}: { input: 0.00, output: 0.00 }`)
+  return ['prices:', `  currency: ${currency}`, '  models:', ...lines, ''].join('\n')
+}
+
+/** The sums of the whole range. */
+function Sums({ total, currency }: { total: UsageCounts; currency: string }) {
+  const cached = total.input_tokens === 0 ? 0 : Math.round((total.cached_input_tokens / total.input_tokens) * 100)
+  return (
+    <dl className={styles.sums}>
+      <Sum
+        name="Cost"
+        value={moneyText(total.cost, currency)}
+        note={total.cost === null ? 'a model has no price' : currency}
+      />
+      <Sum name="Tokens" value={shortCount(total.input_tokens + total.output_tokens)} note="input and output" />
+      <Sum name="Input" value={shortCount(total.input_tokens)} note={`${cached} % from a cache`} />
+      <Sum
+        name="Output"
+        value={shortCount(total.output_tokens)}
+        note={`${shortCount(total.reasoning_tokens)} for reasoning`}
+      />
+      <Sum name="Runs" value={fullCount(total.runs)} note="that used a model" />
+    </dl>
+  )
+}
+
+function Sum({ name, value, note }: { name: string; value: string; note: string }) {
+  return (
+    <div className={styles.sum}>
+      <dt>{name}</dt>
+      <dd className={styles.value}>{value}</dd>
+      <dd className={styles.note}>{note}</dd>
+    </div>
+  )
+}
+
+/** Lines as programs for tables read them (RFC 4180). */
+export const csvOf = (lines: readonly (readonly (string | number | null)[])[]): string =>
+  lines.map((cells) => `${cells.map(cellOf).join(',')}\r\n`).join('')
+
+function cellOf(value: string | number | null): string {
+  if (value === null) return ''
+  if (typeof value === 'number') return String(value)
+  // A title that somebody wrote must not become a formula in the program that opens the file.
+  const text = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+}
+
+const names = { '7': '7 days', '30': '30 days', '90': '90 days' } as const
+
+/** Which days are shown. It lives in the address. */
+function RangeBar({ range }: { range: UsageRange }) {
+  const [params, setParams] = useSearchParams()
+  const hrefTo = (change: Record<string, string>) => {
+    const next = new URLSearchParams(params)
+    for (const name of ['days', 'from', 'to']) next.delete(name)
+    for (const [name, value] of Object.entries(change)) next.set(name, value)
+    return `/usage?${next}`
+  }
+  const tabs = [
+    ...(['7', '30', '90'] as const).map((days) => ({ id: days as string, name: names[days], href: hrefTo({ days }) })),
+    { id: 'own', name: 'Own days', href: hrefTo({ from: range.from, to: range.to }) },
+  ]
+  const set = (name: 'from' | 'to', value: string) =>
+    setParams(
+      (was) => {
+        const next = new URLSearchParams(was)
+        next.set(name, value)
+        return next
+      },
+      { replace: true },
+    )
+  return (
+    <div className={styles.bar}>
+      <Tabs label="Days" tabs={tabs} current={range.days ?? 'own'} />
+      {range.days === null && (
+        <div className={styles.days}>
+          <TextField
+            label="First day"
+            isLabelHidden
+            type="date"
+            value={range.from}
+            onChange={({ target }) => set('from', target.value)}
+          />
+          <span aria-hidden="true">–</span>
+          <TextField
+            label="Last day"
+            isLabelHidden
+            type="date"
+            value={range.to}
+            onChange={({ target }) => set('to', target.value)}
+          />
+        </div>
+      )}
+    </div>
+  )
 }

@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import type { ShownApproval } from 'quarterdeck/client'
+import type { LookedAt, ShownApproval } from 'quarterdeck/client'
 import { lazy, Suspense, useCallback, useEffect, useId, useRef, useState } from 'react'
 import { useKeys } from '../../app/Keys.tsx'
 import { useClient } from '../../data/server.tsx'
@@ -9,14 +9,16 @@ import { allSeen, type Seen } from '../seen/seen.ts'
 import { ApprovalEvidence } from './ApprovalEvidence.tsx'
 import { ApproveDialog } from './ApproveDialog.tsx'
 import { partsOf, withSeen } from './approval-parts.ts'
-import { lockReason } from './approve-lock.ts'
+import { lockReason, mayRememberNo } from './approve-lock.ts'
 import { CardFrame, CardState } from './CardFrame.tsx'
 import { DecisionBar } from './DecisionBar.tsx'
 import { lookedAt } from './looked-at.ts'
 import { Problem } from './Problem.tsx'
-import { RejectDialog } from './RejectDialog.tsx'
+import { RememberFields } from './RememberFields.tsx'
 import { inBar, keyOf, type RecordAction } from './record-actions.ts'
-import { useDecide } from './use-decide.ts'
+import { comparable, ONCE, rememberedAs } from './remember-choice.ts'
+import { TextDialog } from './TextDialog.tsx'
+import { type Decide, useDecide } from './use-decide.ts'
 import { useApproval } from './use-record.ts'
 import { useSettled } from './use-settled.ts'
 
@@ -239,4 +241,45 @@ function useChangedFrom(approval: ShownApproval, before: { current: ShownApprova
     before.current = approval
   }, [approval, before])
   return approval.status === 'pending' ? from : null
+}
+
+interface RejectDialogProps {
+  approval: ShownApproval
+  action: RecordAction
+  lookedAt: LookedAt
+  decide: Decide
+  isLive: boolean
+  onClose: () => void
+}
+
+/** A no, with a reason that the agent reads. */
+function RejectDialog({ approval, action, lookedAt, decide, isLive, onClose }: RejectDialogProps) {
+  const [choice, setChoice] = useState(ONCE)
+  const isSecret = (name: string) => approval.shown.arguments.some((one) => one.name === name && one.secret)
+
+  async function reject(reason: string): Promise<void> {
+    const words = reason === '' ? {} : { reason }
+    if (await decide.reject({ ...words, looked_at: lookedAt, ...rememberedAs(choice, approval.arguments) })) onClose()
+  }
+  return (
+    <TextDialog
+      action={action}
+      button={choice.remember === 'once' ? action.label : `${action.label} and remember`}
+      isBusy={decide.isBusy}
+      isLive={isLive}
+      problem={decide.problem}
+      onSend={(reason) => void reject(reason)}
+      onClose={onClose}
+    >
+      {mayRememberNo(approval) && (
+        <RememberFields
+          choice={choice}
+          onChange={setChoice}
+          effect="refuse"
+          tool={approval.tool}
+          names={comparable(approval.arguments, isSecret)}
+        />
+      )}
+    </TextDialog>
+  )
 }

@@ -2,17 +2,17 @@ import { resolve } from 'node:path'
 import type { Writable } from 'node:stream'
 import { Command } from 'commander'
 import type { ReadOnlyStore } from '../../../store/store-reads.ts'
-import { CliError } from '../../cli-error.ts'
-import { exitCodes } from '../../exit-codes.ts'
+import { usageError } from '../../cli-error.ts'
+import type { CommandContext } from '../../command.ts'
 import { dataDirFlag, type StoreFlags, storeFlag, storePlace, withStoredIn } from '../../store-place.ts'
-import type { Io, Settle } from '../../terminal/io.ts'
+import type { Io } from '../../terminal/io.ts'
 import { endLine } from '../sessions/archive-lines.ts'
 import { auditLines, write, writeNewFile } from '../sessions/export.ts'
 import { archiveHeader } from '../sessions/session-archive.ts'
 import { listAudit } from './list.ts'
 import { archivedTrail, storedTrail, verifyAudit } from './verify.ts'
 
-export function createAuditCommand(io: Io, settle: Settle): Command {
+export function createAuditCommand({ io }: CommandContext): Command {
   const command = new Command('audit')
     .summary('list, export and verify the trail of decisions and calls')
     .description(
@@ -39,17 +39,15 @@ Examples:
     .option('--limit <number>', 'how many', '50')
     .option('--json', 'one JSON object per line')
     .action(async (options: StoreFlags & { limit: string; json?: boolean }) =>
-      settle(
-        await withStoredIn(await storePlace(options, io), io, (stored) =>
-          stored.read((store) => listAudit(store.audit, options, io)),
-        ),
+      withStoredIn(await storePlace(options, io), io, (stored) =>
+        stored.read((store) => listAudit(store.audit, options, io)),
       ),
     )
 
   add('export', 'Writes all chains of the trail as JSON Lines, so that they can be verified elsewhere.')
     .option('-o, --output <file>', 'a new file that only you can read (default: standard output)')
     .action(async (options: StoreFlags & { output?: string }) =>
-      settle(await withStoredIn(await storePlace(options, io), io, (stored) => exportAudit(stored, options, io))),
+      withStoredIn(await storePlace(options, io), io, (stored) => exportAudit(stored, options, io)),
     )
 
   add(
@@ -70,16 +68,12 @@ pass it to --expect or --contains the next time.`,
     )
     .action(async ({ file, ...options }: StoreFlags & { expect?: string; contains?: string; file?: string }) => {
       if (file === undefined) {
-        const place = await storePlace(options, io)
-        settle(
-          await withStoredIn(place, io, (stored) =>
-            stored.read((store) => verifyAudit(storedTrail(store.audit), options, io)),
-          ),
+        return await withStoredIn(await storePlace(options, io), io, (stored) =>
+          stored.read((store) => verifyAudit(storedTrail(store.audit), options, io)),
         )
-        return
       }
-      if (file === '-') throw new CliError(exitCodes.usage.code, '--file needs a file: it is read twice.')
-      settle(await verifyAudit(archivedTrail(file, io), options, io))
+      if (file === '-') throw usageError('--file needs a file: it is read twice.')
+      await verifyAudit(archivedTrail(file, io), options, io)
     })
   return command
 }
@@ -89,7 +83,7 @@ async function exportAudit(
   stored: Pick<ReadOnlyStore, 'read'>,
   { output }: { output?: string },
   io: Io,
-): Promise<number> {
+): Promise<void> {
   async function fill(into: Writable): Promise<void> {
     await write(into, `${archiveHeader(io.clock.now())}\n`)
     for await (const line of auditLines(stored)) await write(into, `${line}\n`)
@@ -97,5 +91,4 @@ async function exportAudit(
   }
   if (output === undefined) await fill(io.stdout)
   else await writeNewFile(resolve(io.cwd, output), output, io, fill)
-  return exitCodes.ok.code
 }

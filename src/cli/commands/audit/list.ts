@@ -1,7 +1,6 @@
 import type { AuditEntry } from '../../../domain/supervision/audit.ts'
 import type { AuditReads } from '../../../store/ports/audit.ts'
-import { CliError } from '../../cli-error.ts'
-import { exitCodes } from '../../exit-codes.ts'
+import { usageError } from '../../cli-error.ts'
 import type { Io } from '../../terminal/io.ts'
 import { localTime, localZone } from '../../terminal/local-time.ts'
 import { terminalLine } from '../../terminal/terminal-text.ts'
@@ -12,10 +11,10 @@ export async function listAudit(
   trail: AuditReads,
   { limit, json }: { limit: string; json?: boolean },
   io: Io,
-): Promise<number> {
+): Promise<void> {
   const most = Number(limit)
   if (!Number.isInteger(most) || most < 1) {
-    throw new CliError(exitCodes.usage.code, `--limit ${JSON.stringify(limit)}: expected a whole number of at least 1.`)
+    throw usageError(`--limit ${JSON.stringify(limit)}: expected a whole number of at least 1.`)
   }
   const newest: AuditEntry[] = []
   for (const chain of await trail.chains()) newest.push(...(await trail.newest(null, most, chain)).reverse())
@@ -25,7 +24,6 @@ export async function listAudit(
   if (json) for (const entry of shown) io.stdout.write(`${JSON.stringify(summary(entry))}\n`)
   else if (shown.length > 0) io.stdout.write(table(shown, new Set(newest.map(({ chain }) => chain)).size > 1))
   else io.stderr.write('The audit trail has no entries.\n')
-  return exitCodes.ok.code
 }
 
 /** By time. Entries of one chain stay in their order, whatever the clock did. */

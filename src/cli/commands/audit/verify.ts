@@ -1,8 +1,7 @@
 import type { AuditEntry } from '../../../domain/supervision/audit.ts'
 import type { AuditReads } from '../../../store/ports/audit.ts'
 import { type TrailPages, type TrailProblem, verifyTrail } from '../../../store/verify-trail.ts'
-import { CliError } from '../../cli-error.ts'
-import { exitCodes } from '../../exit-codes.ts'
+import { type CliError, failure, usageError } from '../../cli-error.ts'
 import type { Io } from '../../terminal/io.ts'
 import { localTime, localZone } from '../../terminal/local-time.ts'
 import { readArchive } from '../sessions/read-archive.ts'
@@ -33,7 +32,7 @@ export async function verifyAudit(
   trail: TrailPages,
   options: { expect?: string; contains?: string },
   io: Io,
-): Promise<number> {
+): Promise<void> {
   const expected = hashOf('--expect', options.expect)
   const contained = hashOf('--contains', options.contains)
   const wanted = expected ?? contained
@@ -51,7 +50,6 @@ export async function verifyAudit(
   io.stdout.write(
     `The audit trail is whole: ${entries(count)}${chains}.\n${heads.map((head) => `head ${head}\n`).join('')}${tie}`,
   )
-  return exitCodes.ok.code
 }
 
 function checkWanted(
@@ -64,14 +62,14 @@ function checkWanted(
   if (wanted === null) return
   if (found === null) {
     const count = ends.reduce((sum, { n }) => sum + n, 0)
-    throw new CliError(exitCodes.failed.code, `No entry of the audit trail has the hash ${wanted}.`, [
+    throw failure(`No entry of the audit trail has the hash ${wanted}.`, [
       'Entries were cut off, the whole trail was replaced, or the hash belongs to another data directory.',
       `The trail now has ${entries(count)} and the head ${heads.join(' and ')}.`,
     ])
   }
   const end = ends.find(({ chain }) => chain === found.chain)
   if (expected !== null && end !== undefined && end.head !== expected) {
-    throw new CliError(exitCodes.failed.code, 'The audit trail does not end with the expected hash.', [
+    throw failure('The audit trail does not end with the expected hash.', [
       `The hash belongs to entry ${found.n}; ${entries(end.n - found.n)} came after it. The head is ${end.head}.`,
       'If newer entries are fine: --contains <hash>',
     ])
@@ -82,14 +80,13 @@ function broken(problems: readonly TrailProblem[], isOnlyChain: boolean): CliErr
   const [first, ...others] = problems
   if (first !== undefined && first.n !== null && others.length === 0) {
     const place = isOnlyChain ? `entry ${first.n}` : `entry ${first.n} of chain ${first.chain}`
-    return new CliError(exitCodes.failed.code, `The audit trail is broken at ${place}.`, [
+    return failure(`The audit trail is broken at ${place}.`, [
       first.reason,
       ...(first.n === 1 ? [] : [`Intact before it: ${entries(first.n - 1)}.`]),
     ])
   }
   const more = problems.length - MOST_PROBLEMS
-  return new CliError(
-    exitCodes.failed.code,
+  return failure(
     `The audit trail is not whole: ${problems.length === 1 ? '1 problem' : `${problems.length} problems`}.`,
     [
       ...problems
@@ -104,7 +101,7 @@ function hashOf(flag: string, text: string | undefined): string | null {
   if (text === undefined) return null
   const hash = text.trim().toLowerCase()
   if (/^[0-9a-f]{64}$/.test(hash)) return hash
-  throw new CliError(exitCodes.usage.code, `${flag} ${JSON.stringify(text)} is not a hash.`, [
+  throw usageError(`${flag} ${JSON.stringify(text)} is not a hash.`, [
     'Write the 64 characters that `quarterdeck audit verify` printed.',
   ])
 }

@@ -2,7 +2,7 @@
 
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { CliError } from '../../cli-error.ts'
+import { CliError, usageError } from '../../cli-error.ts'
 import { exitCodes } from '../../exit-codes.ts'
 
 const LIST = 'SHA256SUMS'
@@ -26,7 +26,7 @@ export async function readList(folder: string): Promise<BackupList> {
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : undefined
     if (code !== 'ENOENT' && code !== 'ENOTDIR') throw error
-    throw new CliError(exitCodes.usage.code, `${folder} is not a backup of Quarterdeck: it has no ${LIST}.`, [
+    throw usageError(`${folder} is not a backup of Quarterdeck: it has no ${LIST}.`, [
       'Name the folder that quarterdeck backup has written.',
     ])
   }

@@ -1,17 +1,17 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { Command } from 'commander'
-import { databaseIn } from '../../../app/open-store.ts'
-import { CliError } from '../../cli-error.ts'
+import { databaseIn } from '../../../app/data-dir.ts'
+import { usageError } from '../../cli-error.ts'
+import type { CommandContext } from '../../command.ts'
 import { noData } from '../../data-directory.ts'
-import { exitCodes } from '../../exit-codes.ts'
 import { dataDirFlag, storePlace } from '../../store-place.ts'
-import type { Io, Settle } from '../../terminal/io.ts'
+import type { Io } from '../../terminal/io.ts'
 
 const NOT_IN_IT =
   'Not in it: tokens, passkeys and keys (the config folder), agent files, quarterdeck.yaml, .env. Keep those yourself.'
 
-export const createBackupCommand = (io: Io, settle: Settle): Command =>
+export const createBackupCommand = ({ io }: CommandContext): Command =>
   new Command('backup')
     .summary('copy the database and the files into a new folder, also while the server runs')
     .description(
@@ -38,10 +38,9 @@ Examples:
       const size = `${(bytes / 1_000_000).toFixed(1)} MB`
       io.stdout.write(`${target}: the database and ${files} ${files === 1 ? 'file' : 'files'}, ${size}, checked.\n`)
       io.stderr.write(`${NOT_IN_IT}\n`)
-      settle(exitCodes.ok.code)
     })
 
-export const createRestoreCommand = (io: Io, settle: Settle): Command =>
+export const createRestoreCommand = ({ io }: CommandContext): Command =>
   new Command('restore')
     .summary('make a data directory from a backup')
     .description(
@@ -62,15 +61,12 @@ Examples:
       const { restoreBackup } = await import('./restore-backup.ts')
       const files = await restoreBackup(resolve(io.cwd, folder), dataDir, io)
       io.stdout.write(`${dataDir}: the database and ${files} ${files === 1 ? 'file' : 'files'}, checked.\n`)
-      settle(exitCodes.ok.code)
     })
 
 async function dataDirOf(options: { dataDir?: string }, io: Io): Promise<string> {
   const place = await storePlace(options, io)
   if ('dataDir' in place) return place.dataDir
-  throw new CliError(
-    exitCodes.usage.code,
-    'The data is in Postgres, which has its own tools: pg_dump and pg_restore.',
-    ['How: docs/backup.md, "Postgres". For a data directory: --data-dir <folder>'],
-  )
+  throw usageError('The data is in Postgres, which has its own tools: pg_dump and pg_restore.', [
+    'How: docs/backup.md, "Postgres". For a data directory: --data-dir <folder>',
+  ])
 }

@@ -5,8 +5,7 @@ import { dirname, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { lockDataDir } from '../../../app/open-store.ts'
 import { ServerError } from '../../../domain/errors.ts'
-import { CliError } from '../../cli-error.ts'
-import { exitCodes } from '../../exit-codes.ts'
+import { type CliError, cannotCreate } from '../../cli-error.ts'
 
 interface NewFolder {
   path: string
@@ -24,7 +23,7 @@ export async function makeWhole(
   { path, ending, advice }: NewFolder,
   fill: (folder: string) => Promise<void>,
 ): Promise<void> {
-  const taken = (): CliError => new CliError(exitCodes.cannotCreate.code, `${path} is not empty.`, [advice])
+  const taken = (): CliError => cannotCreate(`${path} is not empty.`, [advice])
   if ((await namesIn(path)).length > 0) throw taken()
   const folder = `${path}${ending}`
   const lock = lockFor(folder)
@@ -54,9 +53,7 @@ export async function makeWhole(
     const code = error instanceof Error && 'code' in error ? error.code : ''
     if (code === 'ENOTEMPTY' || code === 'EEXIST') throw taken()
     if (code !== 'EBUSY' && code !== 'EXDEV') throw error
-    throw new CliError(exitCodes.cannotCreate.code, `${path} is a disk of its own, so it cannot appear at once.`, [
-      'Name a folder on that disk.',
-    ])
+    throw cannotCreate(`${path} is a disk of its own, so it cannot appear at once.`, ['Name a folder on that disk.'])
   } finally {
     release()
   }
@@ -77,7 +74,7 @@ function lockFor(folder: string): ReturnType<typeof lockDataDir> {
     return lockDataDir(folder)
   } catch (error) {
     if (!(error instanceof ServerError) || error.code !== 'data_dir_locked') throw error
-    throw new CliError(exitCodes.cannotCreate.code, `Another command is writing to ${folder}.`, ['Wait for its end.'])
+    throw cannotCreate(`Another command is writing to ${folder}.`, ['Wait for its end.'])
   }
 }
 

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { checkWholeDatabase, databaseIn, lockDataDir } from '../../../app/open-store.ts'
+import { databaseIn } from '../../../app/data-dir.ts'
+import { checkWholeDatabase, lockDataDir } from '../../../app/open-store.ts'
 import type { Io } from '../../terminal/io.ts'
 import { createProgressLine } from '../../terminal/progress-line.ts'
 import { damagedBackup, readList } from './backup-list.ts'

@@ -1,6 +1,6 @@
 import { type Client, ClientError, createClient, type RecordView } from '../../../client/client.ts'
 import { type Clock, sleep } from '../../../domain/clock.ts'
-import { CliError } from '../../cli-error.ts'
+import { CliError, failure, unavailable } from '../../cli-error.ts'
 import { exitCodes } from '../../exit-codes.ts'
 import { fetchProblem, noServerAt } from '../../server-url.ts'
 import { terminalText } from '../../terminal/terminal-text.ts'
@@ -83,7 +83,7 @@ export function createChatClient({ url, agent, session, token, operatorToken, cl
       if (!(error instanceof ClientError) || error.code !== 'unreachable') throw refused(error)
       if (error.cause !== undefined) broken = fetchProblem(error.cause)
     }
-    throw new CliError(exitCodes.unavailable.code, `The connection to ${base} broke (${broken}).`, [
+    throw unavailable(`The connection to ${base} broke (${broken}).`, [
       `The answer goes on there and is kept: quarterdeck chat ${base} --session ${session}`,
     ])
   }
@@ -192,7 +192,7 @@ export function createChatClient({ url, agent, session, token, operatorToken, cl
       for (const [index, answer] of answers.entries()) {
         const next = await decide(answer, signal)
         if (next === null) {
-          throw new CliError(exitCodes.failed.code, `${base} accepted the answer but did not say which run continues.`)
+          throw failure(`${base} accepted the answer but did not say which run continues.`)
         }
         if (typeof next !== 'string') {
           yield next

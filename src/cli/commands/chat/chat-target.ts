@@ -1,17 +1,16 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { type LoadedConfig, loadConfig } from '../../../app/load-config.ts'
+import { createServerLog } from '../../../app/server-log.ts'
 import { variable } from '../../../config/source/env-file.ts'
 import type { AgentDefinition } from '../../../domain/agent/agent.ts'
 import { isClientId } from '../../../domain/ids.ts'
-import { CliError } from '../../cli-error.ts'
-import { exitCodes } from '../../exit-codes.ts'
-import { type LoadedConfig, loadConfig } from '../../load-config.ts'
+import { usageError } from '../../cli-error.ts'
 import { baseOf, isReadableByOthers, readServerUrl } from '../../server-url.ts'
 import { shellWord } from '../../shell-word.ts'
 import type { Io } from '../../terminal/io.ts'
 import { styleFor } from '../../terminal/style.ts'
-import { createServerLog } from '../serve/server-log.ts'
 import type { StartApp } from '../serve/start-app.ts'
 import type { HowToAnswer } from './ask-approvals.ts'
 import { createOperatorToken, type OperatorToken } from './operator-token.ts'
@@ -43,11 +42,9 @@ export async function openChatTarget(
 ): Promise<ChatTarget> {
   const { session } = options
   if (session !== undefined && !isClientId(session)) {
-    throw new CliError(
-      exitCodes.usage.code,
-      `--session ${JSON.stringify(session)} is not a valid name for a session.`,
-      ['Write 1 to 128 printable characters.'],
-    )
+    throw usageError(`--session ${JSON.stringify(session)} is not a valid name for a session.`, [
+      'Write 1 to 128 printable characters.',
+    ])
   }
   if (where !== undefined && /^[a-z]+:\/\//i.test(where)) return serverAt(where, options, io)
   return await serveHere(where, options, startApp, io)
@@ -130,7 +127,7 @@ function chooseAgent(agents: readonly AgentDefinition[], name: string | undefine
     ? `${shown} is a sub-agent: only other agents can talk to it.`
     : `There is no agent ${shown}.`
   const names = served.map((agent) => agent.name).join(', ')
-  throw new CliError(exitCodes.usage.code, problem, [`Agents: ${names}`])
+  throw usageError(problem, [`Agents: ${names}`])
 }
 
 /** Serves the same agents on a free port of this machine, whatever the settings say for the real server. */

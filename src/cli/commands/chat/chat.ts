@@ -1,8 +1,9 @@
 import { Command } from 'commander'
 import { createIds } from '../../../domain/ids.ts'
+import type { CommandContext } from '../../command.ts'
 import { exitCodes } from '../../exit-codes.ts'
 import { noServerAt } from '../../server-url.ts'
-import type { Io, Settle } from '../../terminal/io.ts'
+import type { Io } from '../../terminal/io.ts'
 import { styleFor } from '../../terminal/style.ts'
 import { createTerminalPrompt } from '../../terminal/terminal-prompt.ts'
 import type { StartApp } from '../serve/start-app.ts'
@@ -18,7 +19,7 @@ export interface ChatOptions {
   dataDir?: string
 }
 
-export function createChatCommand(startApp: StartApp, io: Io, settle: Settle): Command {
+export function createChatCommand({ startApp, io, settle }: CommandContext): Command {
   return new Command('chat')
     .summary('talk to an agent file or a running server in the terminal')
     .description(

@@ -1,11 +1,10 @@
 // Completion scripts for shells, made of the same commands as the help. They hold all words, so that a Tab starts no process.
 
 import { Argument, Command } from 'commander'
-import { exitCodes } from '../../exit-codes.ts'
-import type { Io, Settle } from '../../terminal/io.ts'
+import type { CommandContext } from '../../command.ts'
 
 /** `loadProgram` gives the whole command line: a command is otherwise loaded alone. */
-export const createCompletionCommand = (loadProgram: () => Promise<Command>, io: Io, settle: Settle): Command =>
+export const createCompletionCommand = ({ io }: CommandContext, loadProgram: () => Promise<Command>): Command =>
   new Command('completion')
     .summary('print a script that completes commands and flags in your shell')
     .description(
@@ -22,7 +21,6 @@ Examples:
     )
     .action(async (shell: (typeof shells)[number]) => {
       io.stdout.write(completionScript(await loadProgram(), shell))
-      settle(exitCodes.ok.code)
     })
 
 const shells = ['bash', 'zsh', 'fish'] as const

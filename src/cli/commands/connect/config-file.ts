@@ -17,8 +17,7 @@ import { dirname } from 'node:path'
 import { structuredPatch } from 'diff'
 import { systemErrorCode } from '../../../domain/system-error-code.ts'
 import { makeFolder } from '../../../store/make-folder.ts'
-import { CliError } from '../../cli-error.ts'
-import { exitCodes } from '../../exit-codes.ts'
+import { CliError, cannotCreate } from '../../cli-error.ts'
 import type { Style } from '../../terminal/style.ts'
 import { terminalText } from '../../terminal/terminal-text.ts'
 
@@ -94,8 +93,7 @@ function realOrSame(path: string): string {
   }
 }
 
-const cannot = (path: string, why: string): CliError =>
-  new CliError(exitCodes.cannotCreate.code, `${path} was not changed: ${why}.`)
+const cannot = (path: string, why: string): CliError => cannotCreate(`${path} was not changed: ${why}.`)
 
 /** What will change in the host's config, line by line. */
 export function showChanges(changes: readonly FileChange[], style: Style): string {

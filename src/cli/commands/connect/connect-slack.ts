@@ -1,7 +1,7 @@
 // Prints what a person needs to connect Slack: the manifest of the app on standard output, the steps on standard error. It changes nothing.
 
 import { Command, InvalidArgumentError } from 'commander'
-import { spelled } from '../../program-name.ts'
+import { spelled } from '../../../domain/settings/program-words.ts'
 import type { Io } from '../../terminal/io.ts'
 
 interface SlackOptions {

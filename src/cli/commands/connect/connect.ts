@@ -1,12 +1,12 @@
 import { Argument, Command } from 'commander'
 import { hostNames, hosts } from '../../../hosts/hosts.ts'
-import type { Io, Settle } from '../../terminal/io.ts'
+import type { CommandContext } from '../../command.ts'
 import { createConnectSlackCommand } from './connect-slack.ts'
 import { type ConnectOptions, connectTargets, runConnect } from './run-connect.ts'
 
 const titles = new Intl.ListFormat('en', { type: 'disjunction' }).format(hostNames.map((name) => hosts[name].title))
 
-export function createConnectCommand(io: Io, settle: Settle): Command {
+export function createConnectCommand({ io, settle }: CommandContext): Command {
   return new Command('connect')
     .summary('put a coding agent under supervision, or set up Slack')
     .description(

@@ -10,8 +10,7 @@ import {
   parseTree,
   printParseErrorCode,
 } from 'jsonc-parser'
-import { CliError } from '../../cli-error.ts'
-import { exitCodes } from '../../exit-codes.ts'
+import { type CliError, cannotCreate } from '../../cli-error.ts'
 
 export interface JsonEditor {
   get(path: JSONPath): unknown
@@ -164,6 +163,6 @@ function parsed(text: string, name: string): Node {
 }
 
 const notUnderstood = (name: string, why: string): CliError =>
-  new CliError(exitCodes.cannotCreate.code, `${name} is not a config file that can be changed (${why}).`, [
+  cannotCreate(`${name} is not a config file that can be changed (${why}).`, [
     'Nothing was changed. Fix the file, or do it by hand: quarterdeck connect print',
   ])

@@ -3,8 +3,7 @@
 
 import { isDeepStrictEqual } from 'node:util'
 import { parse, stringify, type TomlTable } from 'smol-toml'
-import { CliError } from '../../cli-error.ts'
-import { exitCodes } from '../../exit-codes.ts'
+import { type CliError, cannotCreate } from '../../cli-error.ts'
 
 /** `path` names the table, such as `mcp_servers.quarterdeck`. `value` null: remove it. Throws `CliError`. */
 export function editToml(
@@ -106,6 +105,6 @@ function stringAfter(line: string, open: string | null): string | null {
 }
 
 const refused = (name: string, why: string): CliError =>
-  new CliError(exitCodes.cannotCreate.code, `${name} cannot be changed: ${why}.`, [
+  cannotCreate(`${name} cannot be changed: ${why}.`, [
     'Nothing was changed. Fix the file, or do it by hand: quarterdeck connect print',
   ])

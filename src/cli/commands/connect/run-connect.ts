@@ -22,7 +22,7 @@ import {
   currentUrl,
   readConnectedFolders,
 } from '../../agent-connection.ts'
-import { CliError } from '../../cli-error.ts'
+import { usageError } from '../../cli-error.ts'
 import { exitCodes } from '../../exit-codes.ts'
 import { findRunningServer, type KnownServer, serverAt } from '../../running-server.ts'
 import { hasTerminal, saysYes } from '../../terminal/confirm.ts'
@@ -256,9 +256,7 @@ async function confirmed(changes: readonly FileChange[], { options, io }: Job): 
   io.stdout.write(`${showChanges(changes, styleFor(io.stdout, io.env))}\n`)
   if (options.yes) return true
   if (!hasTerminal(io)) {
-    throw new CliError(exitCodes.usage.code, 'Nothing was changed: there is no terminal to ask at.', [
-      'If you want these changes, add --yes',
-    ])
+    throw usageError('Nothing was changed: there is no terminal to ask at.', ['If you want these changes, add --yes'])
   }
   if (await saysYes('Write this?', io)) return true
   io.stderr.write('Nothing was changed.\n')
@@ -293,20 +291,16 @@ function refuseMixedScopes(
 ): void {
   const other = others.find((folder) => (folder === null) !== allFolders)
   if (other === undefined) return
-  throw new CliError(
-    exitCodes.usage.code,
-    `${hosts[host].title} is already connected for ${other === null ? 'all folders' : other}.`,
-    [
-      `First take that back: quarterdeck connect ${host} --remove ${other === null ? '--all-folders' : `--workspace ${other}`}`,
-    ],
-  )
+  throw usageError(`${hosts[host].title} is already connected for ${other === null ? 'all folders' : other}.`, [
+    `First take that back: quarterdeck connect ${host} --remove ${other === null ? '--all-folders' : `--workspace ${other}`}`,
+  ])
 }
 
 const placesOf = ({ env }: Io) => ({ home: variable(env, 'HOME') ?? homedir(), env })
 
 function knownHost(name: string): HostName {
   if (isHostName(name)) return name
-  throw new CliError(exitCodes.usage.code, `${JSON.stringify(name)} is not a host that can be connected.`, [
+  throw usageError(`${JSON.stringify(name)} is not a host that can be connected.`, [
     `Write one of ${connectTargets.join(', ')}`,
   ])
 }
@@ -318,7 +312,7 @@ function realFolder(path: string): string {
   } catch {
     // The same answer as for a file.
   }
-  throw new CliError(exitCodes.usage.code, `--workspace ${path}: there is no such folder.`)
+  throw usageError(`--workspace ${path}: there is no such folder.`)
 }
 
 /** Hosts start us with their own environment, in which the variable for the config folder may be missing. */

@@ -1,14 +1,12 @@
 import { Command } from 'commander'
 import { ClientError } from '../../../client/client-error.ts'
 import { isRecord } from '../../../domain/is-record.ts'
-import { CliError } from '../../cli-error.ts'
-import { exitCodes } from '../../exit-codes.ts'
-import type { Io, Settle } from '../../terminal/io.ts'
+import { failure } from '../../cli-error.ts'
+import type { CommandContext } from '../../command.ts'
 import { terminalLine } from '../../terminal/terminal-text.ts'
-import type { CtlOptions, CtlServer } from '../ctl/ctl-server.ts'
-import { runCtl } from '../ctl/run-ctl.ts'
+import { type CtlOptions, type CtlServer, runCtl } from '../ctl/ctl-server.ts'
 
-export function createConsoleCommand(io: Io, settle: Settle): Command {
+export function createConsoleCommand({ io }: CommandContext): Command {
   return new Command('console')
     .summary('print a link that signs a browser in to the console')
     .description(
@@ -36,7 +34,6 @@ Examples:
         const url = isRecord(answer) && typeof answer.url === 'string' ? answer.url : ''
         say(answer, terminalLine(url, 2_000))
       })
-      settle(exitCodes.ok.code)
     })
 }
 
@@ -46,7 +43,7 @@ async function makeCode(server: CtlServer, user: string | undefined): Promise<un
   } catch (error) {
     if (!(error instanceof ClientError) || error.code !== 'passkey_required') throw error
     const url = terminalLine(String(error.problem?.url ?? ''), 2_000)
-    throw new CliError(exitCodes.failed.code, 'A new device needs a passkey, and there is none at a terminal.', [
+    throw failure('A new device needs a passkey, and there is none at a terminal.', [
       `Open ${url} and sign in there with the operator’s token and your passkey.`,
       'Or make a code on a device that is signed in: Settings, Devices.',
       'If all passkeys are lost: quarterdeck passkeys --help',

@@ -1,16 +1,14 @@
 // The answer to a question of a tool: from the command line, or field by field at the terminal.
 
 import { isRecord } from '../../../domain/is-record.ts'
-import { CliError } from '../../cli-error.ts'
-import { exitCodes } from '../../exit-codes.ts'
+import { CliError, failure, usageError } from '../../cli-error.ts'
 import { confirm } from '../../terminal/confirm.ts'
 import type { Io } from '../../terminal/io.ts'
 import { createTerminalPrompt } from '../../terminal/terminal-prompt.ts'
 import { exactValue } from '../../terminal/terminal-text.ts'
-import { checkDigest, showBefore } from './decide.ts'
+import { actionOf, checkDigest, sendAnswer, showBefore } from './answer.ts'
+import type { CtlContext } from './ctl-server.ts'
 import type { ShownRecord } from './records.ts'
-import type { CtlContext } from './run-ctl.ts'
-import { actionOf, sendAnswer } from './send-answer.ts'
 
 export interface QuestionOptions {
   /** Fields of the answer, as `name=value`. */
@@ -27,12 +25,12 @@ export async function answerQuestion(
 ): Promise<void> {
   const action = actionOf(record, 'answer')
   const schema = record.question?.schema ?? {}
-  if (text !== '' && set.length > 0) throw fail('Give the whole answer, or its fields with --set, but not both.')
+  if (text !== '' && set.length > 0) throw usageError('Give the whole answer, or its fields with --set, but not both.')
   const given = text !== '' ? readAnswer(text, schema) : set.length > 0 ? readFields(set, schema) : undefined
   if (digest !== undefined) checkDigest(digest, record)
   const isAtTerminal = digest === undefined && showBefore(record, context)
   if (given === undefined && !isAtTerminal) {
-    throw fail(`Write the answer: ${usage(schema, record.view.id)}`)
+    throw usageError(`Write the answer: ${usage(schema, record.view.id)}`)
   }
   if (given !== undefined && isAtTerminal) await confirm('Send your answer?', context.io)
   const result = given === undefined ? await askFor(schema, context.io) : given
@@ -64,7 +62,7 @@ function readAnswer(text: string, schema: Schema): unknown {
   const value = parse(text)
   if (value !== undefined) return value
   const how = fieldsOf(schema).size > 0 ? 'Write it as JSON, or its fields with --set name=value.' : 'Write it as JSON.'
-  throw fail(`The answer is not a text but a value. ${how}`)
+  throw usageError(`The answer is not a text but a value. ${how}`)
 }
 
 function readFields(set: readonly string[], schema: Schema): Record<string, unknown> {
@@ -73,14 +71,14 @@ function readFields(set: readonly string[], schema: Schema): Record<string, unkn
   for (const one of set) {
     const at = one.indexOf('=')
     const name = one.slice(0, Math.max(at, 0))
-    if (at < 1) throw fail(`--set ${exactValue(one)}: expected the name of a field, =, and its value.`)
+    if (at < 1) throw usageError(`--set ${exactValue(one)}: expected the name of a field, =, and its value.`)
     if (!fields.has(name)) {
       const known = [...fields.keys()].map(exactValue).join(', ')
-      throw fail(
+      throw usageError(
         `The question has no field ${exactValue(name)}. ${known === '' ? 'It has none.' : `It has: ${known}.`}`,
       )
     }
-    if (answer.has(name)) throw fail(`The field ${exactValue(name)} is given twice.`)
+    if (answer.has(name)) throw usageError(`The field ${exactValue(name)} is given twice.`)
     answer.set(name, readField(one.slice(at + 1), fields.get(name), name))
   }
   return Object.fromEntries(answer)
@@ -90,7 +88,7 @@ function readField(text: string, schema: unknown, name: string): unknown {
   if (isText(schema)) return text
   const value = parse(text)
   if (value !== undefined) return value
-  throw fail(`The field ${exactValue(name)} needs a number, true, false or other JSON. A text in it has quotes.`)
+  throw usageError(`The field ${exactValue(name)} needs a number, true, false or other JSON. A text in it has quotes.`)
 }
 
 /** One line for each field; an empty one leaves out a field that is not needed. */
@@ -123,7 +121,7 @@ async function typed(
   // A draft is typed into the terminal, so it must not hold anything but plain text.
   for (let begun = /^[ -~]*$/.test(draft) ? draft : ''; ; begun = '') {
     const asked = await createTerminalPrompt(io, label, begun).ask()
-    if (asked.type !== 'line') throw new CliError(exitCodes.failed.code, 'Left as it is. Nothing has changed.')
+    if (asked.type !== 'line') throw failure('Left as it is. Nothing has changed.')
     if (asked.line.trim() === '' && isNeeded) {
       io.stdout.write(`This is needed. To refuse to answer: Ctrl-C, then ${io.program()} ctl reject.\n`)
       continue
@@ -144,5 +142,3 @@ function parse(text: string): unknown {
     return undefined
   }
 }
-
-const fail = (message: string): CliError => new CliError(exitCodes.usage.code, message)

@@ -1,31 +1,36 @@
 // The verbs that answer what an agent asks or waits for. `decide.ts` has those for approvals.
 
-import { CliError } from '../../cli-error.ts'
-import { exitCodes } from '../../exit-codes.ts'
+import { answerBody } from '../../../client/supervision.ts'
+import type { RecordView } from '../../../protocols/manage/records/schema.ts'
+import { failure, usageError } from '../../cli-error.ts'
+import { mustBeSeen, outcomeText, recordLines, titleOf } from '../../show-record.ts'
+import { confirm, hasTerminal } from '../../terminal/confirm.ts'
+import { styleFor } from '../../terminal/style.ts'
 import { answerQuestion, type QuestionOptions } from './answer-question.ts'
-import { allWaiting, findRecord, findSession } from './find-by-prefix.ts'
-import type { CtlContext } from './run-ctl.ts'
-import { actionOf, ownVerbs, postAnswer, sendAnswer, waysToAnswer } from './send-answer.ts'
+import type { CtlContext } from './ctl-server.ts'
+import { allWaiting, findRecord, findSession, type ShownRecord, type ViewAction } from './records.ts'
 
-export interface AnswerOptions extends QuestionOptions {
-  /** The name of an action and its text, or the answer to a question of a tool. */
-  words: string[]
-}
-
-export async function answer(id: string, { words, ...options }: AnswerOptions, context: CtlContext): Promise<void> {
+/** `words`: the name of an action and its text, or the answer to a question of a tool. */
+export async function answer(
+  context: CtlContext,
+  id: string,
+  words: string[],
+  options: QuestionOptions,
+): Promise<void> {
   const found = await findRecord(context.server, id)
   if (found.question) return await answerQuestion(found, words.join(' '), options, context)
   if (options.set !== undefined || options.digest !== undefined)
-    throw fail('--set and --digest are for questions of tools, and this is none.')
+    throw usageError('--set and --digest are for questions of tools, and this is none.')
   const [name = '', ...rest] = words
   const action = actionOf(found, name)
-  if (ownVerbs.includes(name)) throw fail(`This has a verb of its own: ${name}.`, waysToAnswer(found.view))
+  if (ownVerbs.includes(name)) throw usageError(`This has a verb of its own: ${name}.`, waysToAnswer(found.view))
   await sendAnswer(found, action, { text: rest.join(' ') }, context)
 }
 
 /** Tells an agent that stands by what to do next, and lets a paused one go on. */
-export async function resume(instruction: string, session: string | undefined, context: CtlContext): Promise<void> {
+export async function resume(context: CtlContext, words: string[], { session }: { session?: string }): Promise<void> {
   const { server } = context
+  const instruction = words.join(' ')
   const { session_id: id, status } = await findSession(server, session)
   const { items } = await allWaiting(server)
   const action = items
@@ -34,8 +39,7 @@ export async function resume(instruction: string, session: string | undefined, c
     .find(({ name }) => name === 'resume')
   const isPaused = status === 'paused'
   if (action === undefined && !isPaused) {
-    throw new CliError(
-      exitCodes.failed.code,
+    throw failure(
       'The agent is neither paused nor waiting for an instruction. To tell it something: quarterdeck ctl steer',
     )
   }
@@ -49,16 +53,111 @@ export async function resume(instruction: string, session: string | undefined, c
   )
 }
 
-export async function nudge(text: string, session: string | undefined, context: CtlContext): Promise<void> {
+export async function nudge(context: CtlContext, words: string[], { session }: { session?: string }): Promise<void> {
+  const text = words.join(' ')
   const { session_id: id } = await findSession(context.server, session)
   const nudged = await context.server.post(`/sessions/${id}/nudge`, text === '' ? {} : { message: text })
   context.say(nudged, 'Nudged.')
 }
 
-export async function dismiss(id: string, context: CtlContext): Promise<void> {
+export async function dismiss(context: CtlContext, id: string): Promise<void> {
   const found = await findRecord(context.server, id)
   await sendAnswer(found, actionOf(found, 'dismiss'), {}, context)
 }
 
-const fail = (message: string, mend: readonly string[] = []): CliError =>
-  new CliError(exitCodes.usage.code, message, mend)
+interface ApproveOptions {
+  /** The digest of what was shown, by a program that showed it. */
+  digest?: string
+  force?: boolean
+  reason?: string
+}
+
+export async function approve(
+  context: CtlContext,
+  id: string,
+  { digest, force, reason }: ApproveOptions,
+): Promise<void> {
+  const found = await findRecord(context.server, id)
+  const action = actionOf(found, 'approve')
+  if (digest !== undefined) checkDigest(digest, found)
+  else if (showBefore(found, context)) await confirm(action.confirm.title, context.io)
+  await sendAnswer(found, action, { more: { force, reason } }, context)
+}
+
+export async function reject(context: CtlContext, id: string, { reason }: { reason?: string }): Promise<void> {
+  const found = await findRecord(context.server, id)
+  await sendAnswer(found, actionOf(found, 'reject'), { text: reason ?? '' }, context)
+}
+
+export function checkDigest(digest: string, record: ShownRecord): void {
+  if (digest === record.digest) return
+  throw failure('It has changed: its digest is another one. Look at it again, then decide.')
+}
+
+/**
+ * Nobody decides about something risky that was not on their screen. Returns whether it is there now: a person can be asked. Throws
+ * `CliError`.
+ */
+export function showBefore({ view }: ShownRecord, { io, json }: Pick<CtlContext, 'io' | 'json'>): boolean {
+  const isSeen = hasTerminal(io) && !json
+  if (!isSeen && mustBeSeen(view)) {
+    throw failure(`Its risk is ${view.risk?.level}, so it has to be looked at first: quarterdeck ctl show ${view.id}`, [
+      'A program that has shown it to a person says so with --digest <digest>.',
+    ])
+  }
+  if (isSeen) io.stdout.write(`${recordLines(view, styleFor(io.stdout, io.env)).join('\n')}\n\n`)
+  return isSeen
+}
+
+// An answer to a record of any kind. What can be answered, and with which request, is what the server says in the record's view.
+
+/** Throws `CliError` if the record cannot be answered so, with what it can be answered with. */
+export function actionOf({ view }: ShownRecord, name: string): ViewAction {
+  const found = view.actions.find((one) => one.name === name)
+  if (found !== undefined) return found
+  if (view.outcome !== null) throw usageError(`This is over: ${outcomeText(view.outcome)}`)
+  const names = view.actions.map((one) => one.name).join(', ')
+  throw usageError(`“${name}” is not an answer to this: ${view.label}. It takes ${names}.`, waysToAnswer(view))
+}
+
+interface Given {
+  text?: string
+  /** What else belongs to the answer. */
+  more?: Record<string, unknown>
+}
+
+/** Says what has become of it, and about what. */
+export async function sendAnswer(
+  { view }: ShownRecord,
+  action: ViewAction,
+  given: Given,
+  context: CtlContext,
+): Promise<void> {
+  context.say(await postAnswer(action, given, context), `${action.done} ${titleOf(view)}`)
+}
+
+/** Returns what the server says. Throws `CliError` if a text is missing, or not wanted. */
+async function postAnswer(
+  action: ViewAction,
+  { text = '', more = {} }: Given,
+  { server }: CtlContext,
+): Promise<unknown> {
+  const { name, takes, request } = action
+  if (text === '' && takes === 'text') throw usageError(`${name} needs a text: ${action.text}.`)
+  if (text !== '' && request.text === null) throw usageError(`${name} takes no text.`)
+  return await server.post(request.path, answerBody(action, { text, more }))
+}
+
+/** Actions that are verbs of their own. The others are words after `answer`. */
+const ownVerbs: readonly string[] = ['approve', 'edit', 'reject', 'answer', 'dismiss']
+
+/** How a record can be answered: one command for each action. */
+const waysToAnswer = ({ id, actions }: RecordView): string[] =>
+  actions.map(({ name, takes, text }) =>
+    ownVerbs.includes(name)
+      ? `quarterdeck ctl ${name} ${id}`
+      : `quarterdeck ctl answer ${id} ${name}${takes === 'text' ? ` "${text}"` : ''}`,
+  )
+
+export const answerLines = (view: RecordView): string[] =>
+  view.actions.length === 0 ? [] : ['', 'To answer:', ...waysToAnswer(view).map((line) => `  ${line}`)]

@@ -3,22 +3,21 @@ import type { Checkpoint } from '../../../client/client.ts'
 import { ClientError, type Problem } from '../../../client/client-error.ts'
 import { shortIds } from '../../../domain/text/id-prefix.ts'
 import { CheckpointSchema } from '../../../protocols/manage/supervision/checkpoint-schema.ts'
-import { CliError } from '../../cli-error.ts'
-import { exitCodes } from '../../exit-codes.ts'
+import { failure } from '../../cli-error.ts'
 import { confirm, hasTerminal } from '../../terminal/confirm.ts'
 import { localTime, localZone } from '../../terminal/local-time.ts'
 import { styleFor } from '../../terminal/style.ts'
 import { exactValue, terminalLine } from '../../terminal/terminal-text.ts'
 import { textTable } from '../../terminal/text-table.ts'
-import { allCheckpoints, findCheckpoint, findSession } from './find-by-prefix.ts'
-import { understood } from './records.ts'
-import type { CtlContext } from './run-ctl.ts'
+import type { CtlContext } from './ctl-server.ts'
+import { allCheckpoints, findCheckpoint, findSession, understood } from './records.ts'
 
 export async function checkpoint(
-  label: string,
-  { session, contents }: { session?: string; contents?: boolean },
   context: CtlContext,
+  words: string[],
+  { session, contents }: { session?: string; contents?: boolean },
 ): Promise<void> {
+  const label = words.join(' ')
   const { session_id: id } = await findSession(context.server, session)
   const answer = await context.server.post(`/sessions/${id}/checkpoint`, {
     ...(label === '' ? {} : { label }),
@@ -29,7 +28,7 @@ export async function checkpoint(
   context.say(answer, `Checkpoint ${terminalLine(checkpoint_id, 64)}`)
 }
 
-export async function checkpoints(session: string | undefined, context: CtlContext): Promise<void> {
+export async function checkpoints(context: CtlContext, { session }: { session?: string }): Promise<void> {
   const meant = session === undefined ? undefined : (await findSession(context.server, session)).session_id
   const found = await allCheckpoints(context.server, meant)
   const ids = shortIds(found.map((one) => one.checkpoint_id))
@@ -62,9 +61,9 @@ const LossSchema = z.looseObject({
 
 /** Shows what restoring would lose, asks, and restores. */
 export async function restore(
+  context: CtlContext,
   id: string,
   { confirm: given }: { confirm?: string },
-  context: CtlContext,
 ): Promise<void> {
   const { server, io, json } = context
   const { checkpoint_id } = await findCheckpoint(server, id)
@@ -72,11 +71,10 @@ export async function restore(
   let digest = given
   if (digest === undefined) {
     const loss = await lossOf(() => server.post(path))
-    if (loss === null)
-      throw new CliError(exitCodes.failed.code, 'The server restored it without asking. Look at the files.')
+    if (loss === null) throw failure('The server restored it without asking. Look at the files.')
     if (!hasTerminal(io) || json) {
       context.say(loss, lossLines(loss, context).join('\n'))
-      throw new CliError(exitCodes.failed.code, 'Nothing is restored yet. A program confirms with --confirm <digest>.')
+      throw failure('Nothing is restored yet. A program confirms with --confirm <digest>.')
     }
     io.stdout.write(`${lossLines(loss, context).join('\n')}\n`)
     await confirm('Restore these files?', io)
@@ -87,10 +85,7 @@ export async function restore(
     answer = await server.post(path, { confirm: digest })
   })
   if (changed !== null) {
-    throw new CliError(
-      exitCodes.failed.code,
-      'The files have changed since you looked. Nothing is restored; look again.',
-    )
+    throw failure('The files have changed since you looked. Nothing is restored; look again.')
   }
   const { undo } = understood(z.object({ undo: CheckpointSchema.pick({ checkpoint_id: true }) }), answer)
   const back = `To undo this: ${context.typed(`restore ${terminalLine(undo.checkpoint_id, 64)}`)}`

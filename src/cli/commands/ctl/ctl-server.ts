@@ -2,22 +2,65 @@
 // passphrase.
 
 import { existsSync, readdirSync } from 'node:fs'
+import type { IncomingMessage } from 'node:http'
 import { join } from 'node:path'
+import { Readable } from 'node:stream'
 import { ClientError } from '../../../client/client-error.ts'
 import { type Call, type Connection, createConnection } from '../../../client/connection.ts'
 import { findConfigDir } from '../../../config/config-dir.ts'
 import { sleep } from '../../../domain/clock.ts'
+import { ServerError } from '../../../domain/errors.ts'
 import { passphraseHeaders } from '../../../http/auth/passphrase/require-passphrase.ts'
 import { findCtlPlace } from '../../../operators/ctl/socket.ts'
-import { CliError } from '../../cli-error.ts'
-import { exitCodeOf, exitCodes } from '../../exit-codes.ts'
+import { CliError, failure, unavailable } from '../../cli-error.ts'
+import { exitCodeOf } from '../../exit-codes.ts'
 import { operatorTokenIn } from '../../operator-token.ts'
+import { shellWord } from '../../shell-word.ts'
 import { askSecret } from '../../terminal/ask-secret.ts'
 import type { Io } from '../../terminal/io.ts'
 import { terminalText } from '../../terminal/terminal-text.ts'
 import { ctlPlace } from './ctl-place.ts'
-import { createSocketFetch } from './socket-fetch.ts'
-import { createTypedPassphrase } from './typed-passphrase.ts'
+import { createTypedPassphrase } from './typed-secret.ts'
+
+/** What a verb needs. */
+export interface CtlContext {
+  server: CtlServer
+  io: Io
+  json: boolean
+  /** Prints the server's answer with `--json`, and otherwise the words. */
+  say(answer: unknown, words: string): void
+  /** Another verb, as one types it here for the same server. */
+  typed(verb: string): string
+}
+
+/** Runs a verb against the running server. */
+export const runCtl = (options: CtlOptions, io: Io, verb: (context: CtlContext) => Promise<void>): Promise<void> =>
+  orFail(
+    (async () => {
+      const json = options.json === true
+      await verb({
+        server: await openCtlServer(options, io),
+        io,
+        json,
+        typed(verb) {
+          const place = options.dataDir === undefined ? '' : ` --data-dir ${shellWord(options.dataDir)}`
+          return `${io.program()} ctl ${verb}${place}`
+        },
+        say: (answer, words) => void io.stdout.write(json ? `${JSON.stringify(answer)}\n` : `${words}\n`),
+      })
+    })(),
+  )
+
+/** Every failure of these commands is one clear line, so that scripts have one thing to look at. */
+export async function orFail<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work
+  } catch (error) {
+    if (error instanceof ClientError) throw refusalOf(error)
+    if (error instanceof ServerError) throw new CliError(exitCodeOf(error.code), error.message)
+    throw error
+  }
+}
 
 export interface CtlOptions {
   dataDir?: string
@@ -40,7 +83,7 @@ const BASE = 'http://quarterdeck'
 const PASSPHRASE_TRIES = 3
 
 /** Finds the server of the data directory, and the operator's token. Throws `CliError`. */
-export async function openCtlServer(options: CtlOptions, io: Io): Promise<CtlServer> {
+async function openCtlServer(options: CtlOptions, io: Io): Promise<CtlServer> {
   const configDir = findConfigDir(io.env, process.platform)
   const socketAt = (folder: string, name: string | null): string =>
     findCtlPlace({ env: io.env, configDir, dataDir: folder, ipcName: name, platform: process.platform }).path
@@ -58,7 +101,7 @@ export async function openCtlServer(options: CtlOptions, io: Io): Promise<CtlSer
   // Before a person types a token for nobody.
   if (process.platform !== 'win32' && !existsSync(path)) throw noServer(dataDir, `nothing listens at ${path}`, others())
   const token = await operatorToken(io)
-  const passphrase = createTypedPassphrase({ ...options, dataDir }, io)
+  const passphrase = createTypedPassphrase({ dataDir, passphraseFd: options.passphraseFd }, io)
   const fetch = createSocketFetch(path)
   const wait = (ms: number, signal: AbortSignal | undefined) => sleep(io.clock, ms, signal)
   const connection = createConnection({ url: BASE, token, fetch, retries: 0, sleep: wait })
@@ -131,16 +174,13 @@ async function operatorToken(io: Io): Promise<string> {
   }
   const token = await askSecret('The operator’s token (it is not shown): ', io)
   if (token !== null) return token
-  throw new CliError(
-    exitCodes.failed.code,
-    'The operator’s token is needed: set QUARTERDECK_OPERATOR_TOKEN, or type it at a terminal.',
-    ['If you have none: stop the server, run quarterdeck tokens create --role operator, and start it again.'],
-  )
+  throw failure('The operator’s token is needed: set QUARTERDECK_OPERATOR_TOKEN, or type it at a terminal.', [
+    'If you have none: stop the server, run quarterdeck tokens create --role operator, and start it again.',
+  ])
 }
 
 const noServer = (dataDir: string, why: string, others: readonly string[] = []): CliError =>
-  new CliError(
-    exitCodes.unavailable.code,
+  unavailable(
     `No server runs for ${dataDir} (${why}).`,
     others.length === 0
       ? [
@@ -163,3 +203,38 @@ export function refusalOf(error: ClientError): CliError {
 }
 
 const oneLine = (text: string): string => terminalText(text).replace(/\s+/g, ' ').trim()
+
+// Not imported: as an ES module node:http loads all of Node's fetch.
+const { request: send } = process.getBuiltinModule('node:http')
+
+/** `fetch` through the local socket at this path. It takes what our client sends: text bodies, plain headers and a signal. */
+export function createSocketFetch(socketPath: string): typeof fetch {
+  return async (input, init = {}) => {
+    const url = new URL(String(input instanceof Request ? input.url : input))
+    const { signal } = init
+    signal?.throwIfAborted()
+    const response = await new Promise<IncomingMessage>((resolve, reject) => {
+      const request = send({
+        socketPath,
+        path: url.pathname + url.search,
+        method: init.method ?? 'GET',
+        headers: Object.fromEntries(new Headers(init.headers)),
+        agent: false,
+        ...(signal ? { signal } : {}),
+      })
+      request.once('response', resolve)
+      request.once('error', reject)
+      request.end(typeof init.body === 'string' ? init.body : undefined)
+    })
+    const { statusCode = 502, headers } = response
+    const plain = Object.entries(headers).map(([name, value]): [string, string] => [name, [value].flat().join(', ')])
+    const hasBody = statusCode !== 204 && statusCode !== 304
+    if (!hasBody) response.resume()
+    return new Response(hasBody ? webStream(response) : null, { status: statusCode, headers: plain })
+  }
+}
+
+/** A connection that breaks off makes the reader fail. Node's own conversion types its chunks as `any`. */
+function webStream(source: IncomingMessage): ReadableStream<Uint8Array> {
+  return Readable.toWeb(source) as ReadableStream<Uint8Array>
+}

@@ -8,8 +8,7 @@ import type { Keychain } from '../../../operators/credentials/keychain.ts'
 import { main } from '../../main.ts'
 import { tempFolder } from '../../testing/temp-folder.ts'
 import { createTestIo } from '../../testing/test-io.ts'
-import { setCredential } from './set-credential.ts'
-import { setPassphrase } from './set-passphrase.ts'
+import { setCredential, setPassphrase } from './typed-secret.ts'
 
 /** A file descriptor from which this text can be read. */
 function descriptor(folder: string, text: string): string {
@@ -19,8 +18,6 @@ function descriptor(folder: string, text: string): string {
   onTestFinished(() => closeSync(fd))
   return String(fd)
 }
-
-const cheap = { N: 16, r: 1, p: 1 }
 
 async function setUp() {
   const cwd = await tempFolder()
@@ -38,9 +35,9 @@ describe('quarterdeck ctl passphrase', () => {
   test('sets a passphrase, and changes it with the old one', async () => {
     const { cwd, passphrase } = await setUp()
     const io = createTestIo({ cwd })
-    await setPassphrase({ passphraseFd: descriptor(cwd, 'first passphrase\n'), cost: cheap }, io)
+    await setPassphrase({ passphraseFd: descriptor(cwd, 'first passphrase\n') }, io)
     await passphrase.verify('first passphrase')
-    await setPassphrase({ passphraseFd: descriptor(cwd, 'first passphrase\nsecond one here\n'), cost: cheap }, io)
+    await setPassphrase({ passphraseFd: descriptor(cwd, 'first passphrase\nsecond one here\n') }, io)
     await passphrase.verify('second one here')
     expect(io.complained()).toBe(
       `The passphrase is set. Only its hash is kept, in ${passphrase.path}.\nThe passphrase is changed. Only its hash is kept, in ${passphrase.path}.\n`,
@@ -51,7 +48,7 @@ describe('quarterdeck ctl passphrase', () => {
     const { cwd, passphrase } = await setUp()
     const stdin = new PassThrough()
     const io = createTestIo({ cwd, stdin, terminal: true })
-    const done = setPassphrase({ cost: cheap }, io)
+    const done = setPassphrase({}, io)
     await io.until('New passphrase: ')
     stdin.write('typed by a person\n')
     await io.until('Again: ')
@@ -65,7 +62,7 @@ describe('quarterdeck ctl passphrase', () => {
     const { cwd, passphrase } = await setUp()
     const stdin = new PassThrough()
     const io = createTestIo({ cwd, stdin, terminal: true })
-    const done = setPassphrase({ cost: cheap }, io)
+    const done = setPassphrase({}, io)
     await io.until('New passphrase: ')
     stdin.write('typed by a person\n')
     await io.until('Again: ')
@@ -93,7 +90,7 @@ describe('quarterdeck ctl passphrase', () => {
     const { cwd } = await setUp()
     const io = createTestIo({ cwd })
     await expect(setPassphrase({ passphraseFd: descriptor(cwd, 'short') }, io)).rejects.toThrow(/8 to 512 characters/)
-    await setPassphrase({ passphraseFd: descriptor(cwd, 'first passphrase'), cost: cheap }, io)
+    await setPassphrase({ passphraseFd: descriptor(cwd, 'first passphrase') }, io)
     const wrong = descriptor(cwd, 'not the first\nsecond one here')
     await expect(setPassphrase({ passphraseFd: wrong }, io)).rejects.toThrow('This is not the passphrase.')
     await expect(setPassphrase({ passphraseFd: descriptor(cwd, 'one line only') }, io)).rejects.toThrow(

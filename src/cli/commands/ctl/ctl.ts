@@ -1,17 +1,13 @@
 import { Command } from 'commander'
 import { anyOf, wireKinds } from '../../../domain/records/record-kinds.ts'
 import { credentialNames } from '../../../operators/credentials/credentials.ts'
-import type { Keychain } from '../../../operators/credentials/keychain.ts'
-import { exitCodes } from '../../exit-codes.ts'
-import type { Io, Settle } from '../../terminal/io.ts'
-import { unknownCommand } from '../../unknown-command.ts'
-import type { QuestionOptions } from './answer-question.ts'
-import type { CtlOptions } from './ctl-server.ts'
-import type { ApproveOptions } from './decide.ts'
-import { type CtlContext, orFail, runCtl } from './run-ctl.ts'
+import { type CommandContext, unknownCommand } from '../../command.ts'
+import type { Io } from '../../terminal/io.ts'
+
+import { type CtlContext, type CtlOptions, orFail, runCtl } from './ctl-server.ts'
 
 /** The commands of the person who commands agents, at a terminal of this machine. Their parts are loaded when they run. */
-export function createCtlCommand(io: Io, settle: Settle, keychain?: Keychain): Command {
+export function createCtlCommand({ io, settle }: Pick<CommandContext, 'io' | 'settle'>): Command {
   const command = new Command('ctl')
     .summary('command supervised agents from this terminal')
     .description(
@@ -36,36 +32,34 @@ Examples:
   $ quarterdeck ctl credential set slack_bot_token`,
     )
 
-  const on =
-    <Options>(verb: (context: CtlContext, options: Options) => Promise<unknown>) =>
-    async (options: Options & CtlOptions): Promise<void> => {
-      let code: number = exitCodes.ok.code
-      await runCtl(options, io, async (context) => {
-        const result = await verb(context, options)
-        if (typeof result === 'number') code = result
+  // Commander calls an action with the arguments, the options and the command.
+  const on: On =
+    (load) =>
+    async (...given: unknown[]) => {
+      const verb = await load()
+      await runCtl(given.at(-2) as CtlOptions, io, async (context) => {
+        const code = await verb(context, ...(given as never[]))
+        if (code !== undefined) settle(code)
       })
-      settle(code)
     }
+  const list = on(async () => (await import('./list.ts')).list)
+  const watch = on(async () => (await import('./watch/watch.ts')).watch)
   addLookingVerbs(command, on)
   addAnswerVerbs(command, on)
   addSessionVerbs(command, on)
-  addUpkeepVerbs(command, io, settle, on, keychain)
+  addUpkeepVerbs(command, io, on)
   command.action(async (options: CtlOptions) => {
     const [word] = command.args
     if (word !== undefined) unknownCommand(command, word)
-    await on(async (context) => {
-      const isForPerson = io.stdin.isTTY === true && io.stdout.isTTY === true
-      if (isForPerson) return (await import('./watch/watch.ts')).watch(context)
-      return (await import('./list.ts')).list({}, context)
-    })(options)
+    const isForPerson = io.stdin.isTTY === true && io.stdout.isTTY === true
+    await (isForPerson ? watch : list)(options, command)
   })
   return command
 }
 
-type On = <Options>(
-  verb: (context: CtlContext, options: Options) => Promise<unknown>,
-) => (options: Options & CtlOptions) => Promise<void>
-type InSession = { session?: string }
+/** A verb gets what the command line says: its arguments, then its options. */
+type Verb = (context: CtlContext, ...given: never[]) => Promise<number | void>
+type On = (load: () => Promise<Verb>) => (...given: unknown[]) => Promise<void>
 
 const appended = (value: string, before: string[] = []): string[] => [...before, value]
 
@@ -90,15 +84,13 @@ const deciding = (command: Command): Command =>
 function addLookingVerbs(command: Command, on: On): void {
   add(command, 'list', 'Lists the open sessions and what waits for a person.')
     .option('--all', 'also sessions that have ended')
-    .action(on<{ all?: boolean }>(async (context, options) => (await import('./list.ts')).list(options, context)))
+    .action(on(async () => (await import('./list.ts')).list))
   deciding(addForPeople(command, 'watch', 'Shows what waits, live, with keys to answer. Press ? for them.')).action(
-    on(async (context) => (await import('./watch/watch.ts')).watch(context)),
+    on(async () => (await import('./watch/watch.ts')).watch),
   )
   add(command, 'show', 'Shows one record whole, with every hidden character written out.')
     .argument('<id>', `the short id of an ${anyOf([...wireKinds, 'session', 'checkpoint'])}`)
-    .action((id: string, options: CtlOptions) =>
-      on(async (context) => (await import('./list.ts')).show(id, context))(options),
-    )
+    .action(on(async () => (await import('./list.ts')).show))
 }
 
 function addAnswerVerbs(command: Command, on: On): void {
@@ -107,15 +99,11 @@ function addAnswerVerbs(command: Command, on: On): void {
     .option('--reason <text>', 'why')
     .option('--force', 'of a change: it may overwrite the file although that has changed meanwhile')
     .option('--digest <digest>', 'for programs: the digest of what a person was shown; nothing is shown or asked here')
-    .action((id: string, options: CtlOptions & ApproveOptions) =>
-      on(async (context) => (await import('./decide.ts')).approve(id, options, context))(options),
-    )
+    .action(on(async () => (await import('./answer.ts')).approve))
   deciding(add(command, 'reject', 'Rejects an approval.'))
     .argument('<id>', 'its short id')
     .option('--reason <text>', 'why; the agent is told')
-    .action((id: string, options: CtlOptions & { reason?: string }) =>
-      on(async (context) => (await import('./decide.ts')).reject(id, options, context))(options),
-    )
+    .action(on(async () => (await import('./answer.ts')).reject))
   deciding(
     add(
       command,
@@ -124,9 +112,7 @@ function addAnswerVerbs(command: Command, on: On): void {
     ),
   )
     .argument('<id>', 'its short id')
-    .action((id: string, options: CtlOptions) =>
-      on(async (context) => (await import('./edit.ts')).edit(id, context))(options),
-    )
+    .action(on(async () => (await import('./edit.ts')).edit))
   deciding(add(command, 'answer', 'Answers what an agent or one of its tools asks or waits for.'))
     .argument('<id>', 'its short id')
     .argument(
@@ -135,108 +121,74 @@ function addAnswerVerbs(command: Command, on: On): void {
     )
     .option('--set <field=value>', 'to a tool: one field of the answer; repeat it for others', appended)
     .option('--digest <digest>', 'for programs: the digest of what a person was shown; nothing is shown or asked here')
-    .action((id: string, words: string[], options: CtlOptions & QuestionOptions) =>
-      on(async (context) => (await import('./answer.ts')).answer(id, { ...options, words }, context))(options),
-    )
+    .action(on(async () => (await import('./answer.ts')).answer))
   inSession(deciding(add(command, 'resume', 'Lets a paused session go on, or tells a waiting agent what to do next.')))
     .argument('[instruction...]', 'what the agent should do')
-    .action((words: string[], options: CtlOptions & InSession) =>
-      on(async (context) => (await import('./answer.ts')).resume(words.join(' '), options.session, context))(options),
-    )
+    .action(on(async () => (await import('./answer.ts')).resume))
   inSession(add(command, 'nudge', 'Wakes a silent agent.'))
     .argument('[text...]', 'what to tell it (default: the configured text)')
-    .action((words: string[], options: CtlOptions & InSession) =>
-      on(async (context) => (await import('./answer.ts')).nudge(words.join(' '), options.session, context))(options),
-    )
+    .action(on(async () => (await import('./answer.ts')).nudge))
   deciding(add(command, 'dismiss', 'Says that the silence of an agent is fine.'))
     .argument('<id>', 'the short id of the alert')
-    .action((id: string, options: CtlOptions) =>
-      on(async (context) => (await import('./answer.ts')).dismiss(id, context))(options),
-    )
+    .action(on(async () => (await import('./answer.ts')).dismiss))
 }
 
 function addSessionVerbs(command: Command, on: On): void {
-  type Verbs = typeof import('./session-verbs.ts')
-  const act = (verb: (verbs: Verbs, context: CtlContext) => Promise<void>) =>
-    on(async (context) => verb(await import('./session-verbs.ts'), context))
+  const verbs = () => import('./session-verbs.ts')
 
   inSession(deciding(add(command, 'mode', 'Shows where the questions of a session appear, or changes it.')))
     .argument('[mode]', 'remote, local or hybrid')
-    .action((mode: string | undefined, options: CtlOptions & InSession) =>
-      act((verbs, context) => verbs.mode(mode, options.session, context))(options),
-    )
+    .action(on(async () => (await verbs()).mode))
   inSession(add(command, 'pause', 'Refuses the calls of an agent until it is resumed.')).action(
-    (options: CtlOptions & InSession) => act((verbs, context) => verbs.pause(options.session, context))(options),
+    on(async () => (await verbs()).pause),
   )
   inSession(add(command, 'stalls', 'Shows whether the silence of an agent raises alerts, or changes it.'))
     .argument('[switch]', 'on or off')
-    .action((wanted: string | undefined, options: CtlOptions & InSession) =>
-      act((verbs, context) => verbs.stalls(wanted, options.session, context))(options),
-    )
+    .action(on(async () => (await verbs()).stalls))
   inSession(add(command, 'terminate', 'Ends a session. What it has asked is interrupted.'))
     .option('--reason <text>', 'why')
     .option('--yes', 'do not ask')
-    .action((options: CtlOptions & InSession & { reason?: string; yes?: boolean }) =>
-      act((verbs, context) => verbs.terminate(options, context))(options),
-    )
+    .action(on(async () => (await verbs()).terminate))
   deciding(add(command, 'start', 'Starts a coding agent in a workspace, with host_cli of the settings.'))
     .argument('<prompt...>', 'what it should do')
     .option('--workspace <folder>', 'where it works: a path, or the id of one of workspaces (default: this folder)')
     .option('--host <name>', 'which host (default: the one of host_cli)')
     .option('--title <text>', 'a title for lists')
-    .action((words: string[], options: CtlOptions & { workspace?: string; host?: string; title?: string }) =>
-      act((verbs, context) => verbs.start(words.join(' '), options, context))(options),
-    )
+    .action(on(async () => (await verbs()).start))
   inSession(add(command, 'steer', 'Sends an agent a message, with the result of its next call.'))
     .argument('<text...>', 'the message')
-    .action((words: string[], options: CtlOptions & InSession) =>
-      act((verbs, context) => verbs.steer(words.join(' '), options.session, context))(options),
-    )
+    .action(on(async () => (await verbs()).steer))
   inSession(add(command, 'task', 'Leaves a task for the next session in the same workspace.'))
     .argument('<text...>', 'the task')
     .option('--workspace <id>', 'id or folder of a workspace, where no session has to be open')
-    .action((words: string[], options: CtlOptions & InSession & { workspace?: string }) =>
-      act((verbs, context) => verbs.task(words.join(' '), options, context))(options),
-    )
+    .action(on(async () => (await verbs()).task))
   inSession(deciding(add(command, 'run', 'Runs a command of the settings in the workspace, and prints its output.')))
     .argument('<alias>', 'its name under commands in quarterdeck.yaml')
-    .action((alias: string, options: CtlOptions & InSession) =>
-      act((verbs, context) => verbs.run(alias, options.session, context))(options),
-    )
+    .action(on(async () => (await verbs()).run))
   inSession(deciding(add(command, 'handover', 'Gives a session to another operator. For admins.')))
     .argument('<name>', 'the operator, as named in quarterdeck.yaml')
-    .action((name: string, options: CtlOptions & InSession) =>
-      act((verbs, context) => verbs.handover(name, options.session, context))(options),
-    )
+    .action(on(async () => (await verbs()).handover))
 }
 
-function addUpkeepVerbs(command: Command, io: Io, settle: Settle, on: On, keychain: Keychain | undefined): void {
+function addUpkeepVerbs(command: Command, io: Io, on: On): void {
   inSession(add(command, 'checkpoint', 'Keeps the state of a session and the files of its workspace.'))
     .argument('[label...]', 'a name for it')
     .option('--no-contents', 'keep only the hashes: the files can be compared, but not brought back')
-    .action((words: string[], options: CtlOptions & InSession & { contents?: boolean }) =>
-      on(async (context) => (await import('./checkpoints.ts')).checkpoint(words.join(' '), options, context))(options),
-    )
+    .action(on(async () => (await import('./checkpoints.ts')).checkpoint))
   add(command, 'checkpoints', 'Lists checkpoints, newest first.')
     .option('--session <id>', 'only those of this session, by its short id')
-    .action((options: CtlOptions & InSession) =>
-      on(async (context) => (await import('./checkpoints.ts')).checkpoints(options.session, context))(options),
-    )
+    .action(on(async () => (await import('./checkpoints.ts')).checkpoints))
   deciding(add(command, 'restore', 'Shows what would be lost, asks, and brings the files of a checkpoint back.'))
     .argument('<id>', 'its short id')
     .option('--confirm <digest>', 'for programs: the digest of the loss that a person was shown')
-    .action((id: string, options: CtlOptions & { confirm?: string }) =>
-      on(async (context) => (await import('./checkpoints.ts')).restore(id, options, context))(options),
-    )
+    .action(on(async () => (await import('./checkpoints.ts')).restore))
   deciding(add(command, 'policy', 'Lists the policy files that wait for a yes, and what each would allow.'))
     .argument('[id]', 'only this one, by its short id')
     .option('--approve', 'approve it')
-    .action((id: string | undefined, options: CtlOptions & { approve?: boolean }) =>
-      on(async (context) => (await import('./policy-items.ts')).policy(id, options, context))(options),
-    )
+    .action(on(async () => (await import('./list.ts')).policy))
   deciding(add(command, 'purge', 'Removes sessions that have been kept long enough, now instead of within the hour.'))
     .option('--dry-run', 'remove nothing, only list what would be removed')
-    .action(on<{ dryRun?: boolean }>(async (context, options) => (await import('./purge.ts')).purge(options, context)))
+    .action(on(async () => (await import('./session-verbs.ts')).purge))
 
   command
     .command('passphrase')
@@ -250,9 +202,8 @@ function addUpkeepVerbs(command: Command, io: Io, settle: Settle, on: On, keycha
       'read it from this file descriptor, one line each: the old one if there is one, the new one',
     )
     .action(async (options: { dataDir?: string; passphraseFd?: string }) => {
-      const { setPassphrase } = await import('./set-passphrase.ts')
+      const { setPassphrase } = await import('./typed-secret.ts')
       await orFail(setPassphrase(options, io))
-      settle(exitCodes.ok.code)
     })
 
   const credential = command
@@ -265,8 +216,7 @@ function addUpkeepVerbs(command: Command, io: Io, settle: Settle, on: On, keycha
     .argument('<name>', credentialNames.join(', ').replace(/, (\w+)$/, ' or $1'))
     .option('--value-fd <number>', 'read it from this file descriptor')
     .action(async (name: string, options: { valueFd?: string }) => {
-      const { setCredential } = await import('./set-credential.ts')
-      await orFail(setCredential(name, options, io, keychain))
-      settle(exitCodes.ok.code)
+      const { setCredential } = await import('./typed-secret.ts')
+      await orFail(setCredential(name, options, io))
     })
 }

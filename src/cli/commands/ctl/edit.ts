@@ -11,20 +11,18 @@ import { isRecord } from '../../../domain/is-record.ts'
 import { splitCommandLine } from '../../../domain/text/command-line.ts'
 import { shownDiff } from '../../../supervision/diffs/show-change.ts'
 import { unifiedDiff } from '../../../supervision/diffs/unified-diff.ts'
-import { CliError } from '../../cli-error.ts'
-import { exitCodes } from '../../exit-codes.ts'
+import { failure, usageError } from '../../cli-error.ts'
 import { paintDiff, recordLines } from '../../show-record.ts'
 import { confirm, hasTerminal } from '../../terminal/confirm.ts'
 import type { Io } from '../../terminal/io.ts'
 import { styleFor } from '../../terminal/style.ts'
-import { findRecord } from './find-by-prefix.ts'
-import { readRecord, type ShownRecord } from './records.ts'
-import type { CtlContext } from './run-ctl.ts'
-import { actionOf, sendAnswer } from './send-answer.ts'
+import { actionOf, sendAnswer } from './answer.ts'
+import type { CtlContext } from './ctl-server.ts'
+import { findRecord, readRecord, type ShownRecord } from './records.ts'
 
-export async function edit(id: string, context: CtlContext): Promise<void> {
+export async function edit(context: CtlContext, id: string): Promise<void> {
   const { io, server } = context
-  if (!hasTerminal(io)) throw new CliError(exitCodes.failed.code, 'Editing needs a terminal, and there is none.')
+  if (!hasTerminal(io)) throw failure('Editing needs a terminal, and there is none.')
   await editRecord(await findRecord(server, id), context)
 }
 
@@ -40,7 +38,7 @@ export async function editRecord(record: ShownRecord, context: CtlContext): Prom
     ? (readRecord(await context.server.get(`${request.path}?include=content`)).content ?? '')
     : `${JSON.stringify(record.arguments, null, 2)}\n`
   const after = openEditor(before, basename(record.change?.file_path ?? 'arguments.json'), io)
-  if (after === before) throw new CliError(exitCodes.failed.code, 'You have changed nothing. It still waits.')
+  if (after === before) throw failure('You have changed nothing. It still waits.')
   const shown = isFile ? await sendText(record, after, context) : record
   const style = styleFor(io.stdout, io.env)
   const part = (title: string, lines: readonly string[]) =>
@@ -72,11 +70,11 @@ async function sendText(record: ShownRecord, content: string, { server }: CtlCon
     if (!(error instanceof ClientError) || error.code !== 'approval_changed') throw error
     const kept = readRecord(await server.get(path))
     if (kept.digest !== error.problem?.digest) {
-      throw new CliError(exitCodes.failed.code, 'Somebody else has edited it at the same time. Look at it again.')
+      throw failure('Somebody else has edited it at the same time. Look at it again.')
     }
     return kept
   }
-  throw new CliError(exitCodes.failed.code, 'Your text is the one that the server has already, and it is approved.')
+  throw failure('Your text is the one that the server has already, and it is approved.')
 }
 
 function argumentsIn(text: string): Record<string, unknown> {
@@ -85,14 +83,14 @@ function argumentsIn(text: string): Record<string, unknown> {
     value = JSON.parse(text)
   } catch {}
   if (isRecord(value)) return value
-  throw new CliError(exitCodes.failed.code, 'The arguments must be a JSON object. Nothing has changed.')
+  throw failure('The arguments must be a JSON object. Nothing has changed.')
 }
 
 function openEditor(text: string, name: string, io: Io): string {
   const command = io.env.VISUAL || io.env.EDITOR || 'vi'
   const split = splitCommandLine(command)
   const [program, ...args] = split.ok ? split.argv : []
-  if (program === undefined) throw new CliError(exitCodes.usage.code, `EDITOR cannot be understood: ${command}`)
+  if (program === undefined) throw usageError(`EDITOR cannot be understood: ${command}`)
   const folder = mkdtempSync(join(tmpdir(), 'quarterdeck-edit-'))
   const file = join(folder, /^[\w.-]+$/.test(name) ? name : 'proposed.txt')
   try {
@@ -100,7 +98,7 @@ function openEditor(text: string, name: string, io: Io): string {
     const { error, status } = spawnSync(program, [...args, file], { stdio: 'inherit' })
     if (error !== undefined || status !== 0) {
       const why = error === undefined ? `it ended with ${status}` : error.message
-      throw new CliError(exitCodes.failed.code, `The editor ${command} failed (${why}). Nothing has changed.`, [
+      throw failure(`The editor ${command} failed (${why}). Nothing has changed.`, [
         'Set EDITOR to the one that you use.',
       ])
     }

@@ -1,20 +1,35 @@
 import type { Supervision } from '../../../client/client.ts'
 import { shortIds } from '../../../domain/text/id-prefix.ts'
+import { explainPolicy } from '../../../supervision/workspace-policy/explain-policy.ts'
+import { protectedByPath } from '../../../supervision/workspace-policy/judge-request.ts'
+import { readPolicy } from '../../../supervision/workspace-policy/read-policy.ts'
+import { usageError } from '../../cli-error.ts'
 import { agentOf, folderOf, recordLines, riskOf, titleOf } from '../../show-record.ts'
 import { localTime, localZone } from '../../terminal/local-time.ts'
 import { styleFor } from '../../terminal/style.ts'
 import { terminalLine } from '../../terminal/terminal-text.ts'
 import { textTable } from '../../terminal/text-table.ts'
-import { allSessions, allWaiting, findCheckpoint, findRecord, findSession, NothingFound } from './find-by-prefix.ts'
-import { isOpenSession, type ShownRecord } from './records.ts'
-import type { CtlContext } from './run-ctl.ts'
-import { answerLines } from './send-answer.ts'
+import { readAllowlist } from '../policy/read-policy-argument.ts'
+import { answerLines, approve } from './answer.ts'
+import type { CtlContext } from './ctl-server.ts'
+import {
+  allSessions,
+  allWaiting,
+  findCheckpoint,
+  findRecord,
+  findSession,
+  isOpenSession,
+  NothingFound,
+  readRecord,
+  recordPath,
+  type ShownRecord,
+} from './records.ts'
 
 /** Room for the arguments: by them people tell two calls of one tool apart. */
 const TITLE_WIDTH = 200
 
 /** The open sessions, and what waits for a person. */
-export async function list({ all }: { all?: boolean }, context: CtlContext): Promise<void> {
+export async function list(context: CtlContext, { all }: { all?: boolean }): Promise<void> {
   const sessions = (await allSessions(context.server)).filter((one) => all === true || isOpenSession(one))
   const { items } = await allWaiting(context.server)
   const json = { sessions, waiting: items.map(({ sent }) => sent) }
@@ -51,7 +66,7 @@ function waitingTable(items: readonly ShownRecord[]): string {
 }
 
 /** A record, a session or a checkpoint, whole. */
-export async function show(id: string, context: CtlContext): Promise<void> {
+export async function show(context: CtlContext, id: string): Promise<void> {
   const { server, io } = context
   const style = styleFor(io.stdout, io.env)
   const record = await orNone(() => findRecord(server, id))
@@ -85,3 +100,52 @@ const factLines = (facts: Record<string, unknown>): string =>
       return `${terminalLine(name, 30).padEnd(20)}${terminalLine(text, 1_000)}`
     })
     .join('\n')
+
+/** The policy files that wait for an operator's yes, with what each would allow. With an id: only that one. */
+export async function policy(
+  context: CtlContext,
+  id: string | undefined,
+  { approve: yes }: { approve?: boolean },
+): Promise<void> {
+  if (id === undefined && yes === true) {
+    throw usageError('Say which policy to approve: quarterdeck ctl policy <id> --approve')
+  }
+  const found = id === undefined ? await waitingPolicies(context) : [await findPolicy(id, context)]
+  if (found.length === 0) return context.say([], 'No policy waits for a yes.')
+  if (!context.json) for (const one of found) context.io.stdout.write(`${policyLines(one, context).join('\n')}\n`)
+  if (yes === true) for (const { view } of found) await approve(context, view.id, {})
+  else if (context.json)
+    context.say(
+      found.map(({ sent }) => sent),
+      '',
+    )
+}
+
+async function waitingPolicies({ server }: CtlContext): Promise<ShownRecord[]> {
+  const { items } = await allWaiting(server)
+  return await Promise.all(items.filter(isPolicy).map((one) => withText(server, one)))
+}
+
+async function findPolicy(id: string, { server }: CtlContext): Promise<ShownRecord> {
+  const found = await findRecord(server, id)
+  if (isPolicy(found)) return await withText(server, found)
+  throw usageError(`This is not a policy but “${found.view.label}”.`)
+}
+
+const isPolicy = ({ view }: ShownRecord): boolean => view.mark === 'policy'
+
+const withText = async (server: CtlContext['server'], { view }: ShownRecord): Promise<ShownRecord> =>
+  readRecord(await server.get(`${recordPath(view)}?include=content`))
+
+function policyLines({ view, content }: ShownRecord, { io }: CtlContext): string[] {
+  const head = [`${view.label}  ${view.id}  ${agentOf(view)}  ${folderOf(view)}`, titleOf(view)]
+  if (typeof content !== 'string') return head
+  const read = readPolicy(content)
+  if (read.policy === null) return [...head, '  It has mistakes, so it allows nothing.']
+  const limits = { allowlist: readAllowlist(undefined, io), protectedBecause: protectedByPath }
+  const explained = explainPolicy(read.policy, read.settings, limits).flatMap(({ means, note }) => [
+    `  ${terminalLine(means, 1_000)}`,
+    ...(note === null ? [] : [`    note: ${terminalLine(note, 1_000)}`]),
+  ])
+  return [...head, ...(explained.length === 0 ? ['  It says nothing, so every request needs an approval.'] : explained)]
+}

@@ -1,13 +1,20 @@
-// What the server answers about agents elsewhere, checked with its own schemas. A newer server may send more.
+// What the server answers about agents elsewhere, checked with its own schemas: a newer server may send more. People name records and
+// sessions by four characters of their ids.
 
 import { z } from 'zod'
+import { ClientError } from '../../../client/client-error.ts'
 import { isRecord } from '../../../domain/is-record.ts'
 import { personKinds, recordKinds } from '../../../domain/records/record-kinds.ts'
+import { matchingIds, shortIds } from '../../../domain/text/id-prefix.ts'
 import { type RecordView, RecordViewSchema } from '../../../protocols/manage/records/schema.ts'
 import { type Checkpoint, CheckpointSchema } from '../../../protocols/manage/supervision/checkpoint-schema.ts'
 import { type Supervision, SupervisionSchema } from '../../../protocols/shared/supervised/schema.ts'
-import { CliError } from '../../cli-error.ts'
+import { CliError, failure, usageError } from '../../cli-error.ts'
 import { exitCodes } from '../../exit-codes.ts'
+import { titleOf } from '../../show-record.ts'
+import { localTime } from '../../terminal/local-time.ts'
+import { terminalLine } from '../../terminal/terminal-text.ts'
+import type { CtlServer } from './ctl-server.ts'
 
 /** What every record has that a person can be asked about, and what answers to approvals need beside it. */
 const RecordSchema = z.object({
@@ -29,7 +36,7 @@ export type ViewAction = RecordView['actions'][number]
 export const readRecord = (value: unknown, sent = value): ShownRecord => ({ ...understood(RecordSchema, value), sent })
 
 /** By kind, the first part of the path of its records. */
-export const recordPaths: ReadonlyMap<string, string> = new Map(
+const recordPaths: ReadonlyMap<string, string> = new Map(
   personKinds.map((kind) => [recordKinds[kind].wire.kind, recordKinds[kind].wire.path]),
 )
 
@@ -41,7 +48,7 @@ const InboxSchema = z.looseObject({
 })
 
 /** A page. Items of a kind that this version does not know are left out, but counted. */
-export function readInbox(value: unknown): {
+function readInbox(value: unknown): {
   items: ShownRecord[]
   cursor: string
   count: number
@@ -59,7 +66,7 @@ const objectIn = (value: unknown): object => (isRecord(value) ? value : {})
 const SessionsSchema = z.array(z.looseObject({ session_id: z.string(), supervision: z.unknown().optional() }))
 
 /** A page of all sessions, of which the supervised ones are kept. */
-export function readSessions(value: unknown): { sessions: Supervision[]; count: number; last: string | null } {
+function readSessions(value: unknown): { sessions: Supervision[]; count: number; last: string | null } {
   const all = understood(SessionsSchema, value)
   const sessions = all.flatMap(({ supervision }) =>
     supervision === undefined || supervision === null ? [] : [understood(SupervisionSchema, supervision)],
@@ -67,7 +74,7 @@ export function readSessions(value: unknown): { sessions: Supervision[]; count: 
   return { sessions, count: all.length, last: all.at(-1)?.session_id ?? null }
 }
 
-export const readCheckpoints = (value: unknown): Checkpoint[] =>
+const readCheckpoints = (value: unknown): Checkpoint[] =>
   understood(z.looseObject({ checkpoints: z.array(CheckpointSchema) }), value).checkpoints
 
 export const isOpenSession = ({ status }: Supervision): boolean =>
@@ -80,8 +87,169 @@ export function understood<T>(schema: z.ZodType<T>, value: unknown): T {
   // A newer server says more than this version knows, and the rest is right.
   if (issue === undefined) return value as T
   const where = ` (${issue.path.join('.')}: ${issue.message})`
-  throw new CliError(
-    exitCodes.failed.code,
+  throw failure(
     `The server answered in a way that this version does not understand${where}. Use the same version for both.`,
   )
 }
+
+type Server = Pick<CtlServer, 'get'>
+
+/** Nothing has the id that the person wrote. */
+export class NothingFound extends CliError {
+  constructor(message: string, mend: readonly string[] = []) {
+    super(exitCodes.failed.code, message, mend)
+  }
+}
+
+const PAGE = 100
+/** More than anybody looks through. */
+const MOST_PAGES = 10
+
+/** Reads page after page. `take` says how many entries the server has sent, also those that we leave out, and where the next page begins. */
+async function readPages(
+  server: Server,
+  path: string,
+  take: (answer: unknown) => { count: number; next: string | null },
+): Promise<void> {
+  let before = ''
+  for (let page = 0; page < MOST_PAGES; page += 1) {
+    const { count, next } = take(await server.get(`${path}limit=${PAGE}${before}`))
+    if (count < PAGE || next === null) return
+    before = `&before=${encodeURIComponent(next)}`
+  }
+}
+
+const placeOf = (createdAt: string, id: string): string => `${Date.parse(createdAt)}.${id}`
+
+export async function allWaiting(server: Server): Promise<{ items: ShownRecord[]; cursor: string }> {
+  const items: ShownRecord[] = []
+  let cursor: string | null = null
+  await readPages(server, '/inbox?', (answer) => {
+    const read = readInbox(answer)
+    items.push(...read.items)
+    // What changes while we read the later pages must not be missed.
+    cursor ??= read.cursor
+    return { count: read.count, next: read.last === null ? null : placeOf(read.last.created_at, read.last.id) }
+  })
+  return { items, cursor: cursor ?? '' }
+}
+
+/** The supervised sessions, newest first. */
+export async function allSessions(server: Server): Promise<Supervision[]> {
+  const found: Supervision[] = []
+  await readPages(server, '/sessions?owner=*&kind=supervised&', (answer) => {
+    const { sessions, count, last } = readSessions(answer)
+    found.push(...sessions)
+    return { count, next: last }
+  })
+  return found
+}
+
+/** The checkpoints of one session, or all; newest first. */
+export async function allCheckpoints(server: Server, sessionId?: string): Promise<Checkpoint[]> {
+  const found: Checkpoint[] = []
+  await readPages(
+    server,
+    sessionId === undefined ? '/checkpoints?' : `/checkpoints?session=${sessionId}&`,
+    (answer) => {
+      const page = readCheckpoints(answer)
+      found.push(...page)
+      const last = page.at(-1)
+      return { count: page.length, next: last === undefined ? null : placeOf(last.created_at, last.checkpoint_id) }
+    },
+  )
+  return found
+}
+
+/** What waits, by its short id; otherwise any record, by its whole id. Throws `CliError`. */
+export async function findRecord(server: Server, given: string): Promise<ShownRecord> {
+  const { items } = await allWaiting(server)
+  const found = matchingIds(items, given, ({ view }) => view.id)
+  const [only] = found
+  if (found.length > 1)
+    throw ambiguous(
+      given,
+      found.map(({ view }) => [view.id, `${view.label}  ${titleOf(view)}`]),
+    )
+  if (only !== undefined) return await fullRecord(server, only)
+  const decided = await anyRecord(server, given)
+  if (decided !== null) return decided
+  throw new NothingFound(`Nothing waits under the id ${quoted(given)}.`, [
+    'To see what waits: quarterdeck ctl list. What is over has to be named by its whole id.',
+  ])
+}
+
+/** A list has only the title of a record. Asking for an approval is on record as having been shown it. */
+export const fullRecord = async (server: Server, { view }: ShownRecord): Promise<ShownRecord> =>
+  readRecord(await server.get(recordPath(view)))
+
+const isWholeId = (text: string): boolean => /^([0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-z]{26})$/i.test(text)
+
+async function anyRecord(server: Server, id: string): Promise<ShownRecord | null> {
+  if (!isWholeId(id)) return null
+  for (const path of recordPaths.values()) {
+    const answer = await orNotFound(server.get(`/${path}/${id}`))
+    if (answer !== null) return readRecord(answer)
+  }
+  return null
+}
+
+async function orNotFound(work: Promise<unknown>): Promise<unknown> {
+  try {
+    return await work
+  } catch (error) {
+    if (error instanceof ClientError && (error.status === 404 || error.code === 'malformed_id')) return null
+    throw error
+  }
+}
+
+/** The session that is meant: by its short id, otherwise the only open one. Throws `CliError`. */
+export async function findSession(server: Server, given: string | undefined): Promise<Supervision> {
+  const sessions = await allSessions(server)
+  const open = sessions.filter(isOpenSession)
+  // A session that has ended can still be looked at, but an open one is what people mean.
+  const meant = given === undefined ? open : matchingIds(open, given, ({ session_id }) => session_id)
+  const found = given === undefined || meant.length > 0 ? meant : matchingIds(sessions, given, (one) => one.session_id)
+  const [only] = found
+  if (only !== undefined && found.length === 1) return only
+  if (given === undefined && only === undefined) {
+    throw failure('No agent has an open session.', [
+      'To start one: quarterdeck ctl start "what to do". To connect one that you start yourself: quarterdeck connect',
+    ])
+  }
+  const lines = found.map((one): [string, string] => [one.session_id, sessionWords(one)])
+  if (given === undefined) {
+    throw usageError(`Several sessions are open. Say which one: --session <id>.`, listed(lines))
+  }
+  if (only === undefined) throw new NothingFound(`There is no session ${quoted(given)}.`)
+  throw ambiguous(given, lines)
+}
+
+const sessionWords = ({ host, title, workspace_root }: Supervision): string =>
+  [host, title ?? '', workspace_root].filter((word) => word !== '').join('  ')
+
+export async function findCheckpoint(server: Server, given: string): Promise<Checkpoint> {
+  const found = matchingIds(await allCheckpoints(server), given, (one) => one.checkpoint_id)
+  const [only] = found
+  if (only === undefined) {
+    throw new NothingFound(`There is no checkpoint ${quoted(given)}.`, ['To list them: quarterdeck ctl checkpoints'])
+  }
+  if (found.length === 1) return only
+  throw ambiguous(
+    given,
+    found.map((one) => [one.checkpoint_id, `${localTime(one.created_at)}  ${one.label ?? ''}`]),
+  )
+}
+
+const ambiguous = (given: string, found: readonly (readonly [string, string])[]): CliError =>
+  usageError(
+    `${quoted(given)} means several. Write the four characters that stand before the one that you mean.`,
+    listed(found),
+  )
+
+function listed(found: readonly (readonly [string, string])[]): string[] {
+  const short = shortIds(found.map(([id]) => id))
+  return found.slice(0, 20).map(([id, words]) => `${short.get(id) ?? id}  ${terminalLine(words, 80)}`)
+}
+
+const quoted = (text: string): string => JSON.stringify(terminalLine(text, 64))

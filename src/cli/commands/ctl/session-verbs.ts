@@ -2,26 +2,19 @@
 
 import { resolve } from 'node:path'
 import { operationalModes } from '../../../domain/supervision/supervision.ts'
-import { CommandResultSchema } from '../../../protocols/manage/supervision/checkpoint-schema.ts'
+import { CommandResultSchema, PurgedSchema } from '../../../protocols/manage/supervision/checkpoint-schema.ts'
 import { SupervisionSchema } from '../../../protocols/shared/supervised/schema.ts'
-import { CliError } from '../../cli-error.ts'
-import { exitCodes } from '../../exit-codes.ts'
+import { failure, usageError } from '../../cli-error.ts'
 import { confirm, hasTerminal } from '../../terminal/confirm.ts'
 import { terminalLine, terminalText } from '../../terminal/terminal-text.ts'
-import { findSession } from './find-by-prefix.ts'
-import { understood } from './records.ts'
-import type { CtlContext } from './run-ctl.ts'
+import type { CtlContext } from './ctl-server.ts'
+import { findSession, understood } from './records.ts'
 
-export async function mode(
-  wanted: string | undefined,
-  session: string | undefined,
-  context: CtlContext,
-): Promise<void> {
+type InSession = { session?: string }
+
+export async function mode(context: CtlContext, wanted: string | undefined, { session }: InSession): Promise<void> {
   if (wanted !== undefined && !operationalModes.some((one) => one === wanted)) {
-    throw new CliError(
-      exitCodes.usage.code,
-      `${JSON.stringify(wanted)} is not a mode. Write ${operationalModes.join(', ')}.`,
-    )
+    throw usageError(`${JSON.stringify(wanted)} is not a mode. Write ${operationalModes.join(', ')}.`)
   }
   const { session_id: id, mode: current } = await findSession(context.server, session)
   if (wanted === undefined) return context.say({ session_id: id, mode: current }, terminalLine(current, 20))
@@ -29,19 +22,15 @@ export async function mode(
   context.say(answer, `The mode is ${wanted}; it was ${terminalLine(current, 20)}.`)
 }
 
-export async function pause(session: string | undefined, context: CtlContext): Promise<void> {
+export async function pause(context: CtlContext, { session }: InSession): Promise<void> {
   const { session_id: id } = await findSession(context.server, session)
   const answer = await context.server.post(`/sessions/${id}/pause`)
   context.say(answer, `Paused: its calls are refused until ${context.typed('resume')}. Its process goes on.`)
 }
 
-export async function stalls(
-  wanted: string | undefined,
-  session: string | undefined,
-  context: CtlContext,
-): Promise<void> {
+export async function stalls(context: CtlContext, wanted: string | undefined, { session }: InSession): Promise<void> {
   if (wanted !== undefined && wanted !== 'on' && wanted !== 'off') {
-    throw new CliError(exitCodes.usage.code, `${JSON.stringify(wanted)} is neither on nor off.`)
+    throw usageError(`${JSON.stringify(wanted)} is neither on nor off.`)
   }
   const { session_id: id, stalls_enabled: isOn } = await findSession(context.server, session)
   if (wanted === undefined) return context.say({ session_id: id, stalls_enabled: isOn }, isOn ? 'on' : 'off')
@@ -51,8 +40,8 @@ export async function stalls(
 }
 
 export async function terminate(
-  { session, reason, yes }: { session?: string; reason?: string; yes?: boolean },
   context: CtlContext,
+  { session, reason, yes }: InSession & { reason?: string; yes?: boolean },
 ): Promise<void> {
   const { session_id: id, host, title, workspace_root } = await findSession(context.server, session)
   if (yes !== true && hasTerminal(context.io) && !context.json) {
@@ -60,24 +49,24 @@ export async function terminate(
     context.io.stdout.write(`Session ${id} (${what}).\n`)
     await confirm('End it?', context.io)
   }
-  const answer = await context.server.post(`/sessions/${id}/terminate`, reason === undefined ? {} : { reason })
+  const answer = await context.server.post(`/sessions/${id}/terminate`, { reason })
   context.say(answer, 'Terminated. What was pending is interrupted.')
 }
 
-export async function steer(text: string, session: string | undefined, context: CtlContext): Promise<void> {
+export async function steer(context: CtlContext, words: string[], { session }: InSession): Promise<void> {
   const { session_id: id } = await findSession(context.server, session)
+  const text = words.join(' ')
   context.say(await context.server.post(`/sessions/${id}/steer`, { text }), 'The agent gets it with its next result.')
 }
 
 export async function task(
-  text: string,
-  { session, workspace }: { session?: string; workspace?: string },
   context: CtlContext,
+  words: string[],
+  { session, workspace }: InSession & { workspace?: string },
 ): Promise<void> {
+  const text = words.join(' ')
   if (workspace !== undefined) {
-    if (session !== undefined) {
-      throw new CliError(exitCodes.usage.code, 'Send --workspace or --session, not both.')
-    }
+    if (session !== undefined) throw usageError('Send --workspace or --session, not both.')
     const asked = workspaceAt(workspace, context.io.cwd)
     const answer = await context.server.post(`/workspaces/${encodeURIComponent(asked)}/tasks`, { text })
     return context.say(answer, `Your next session in ${terminalLine(workspace, 200)} gets it.`)
@@ -87,14 +76,14 @@ export async function task(
   context.say(answer, `The next session in ${terminalLine(workspace_root, 200)} gets it.`)
 }
 
-export async function handover(to: string, session: string | undefined, context: CtlContext): Promise<void> {
+export async function handover(context: CtlContext, to: string, { session }: InSession): Promise<void> {
   const { session_id: id } = await findSession(context.server, session)
   const answer = await context.server.post(`/sessions/${id}/handover`, { to })
   context.say(answer, `The session belongs to ${terminalLine(to, 128)} now.`)
 }
 
 /** Throws `CliError` if the command fails, after its output is printed. */
-export async function run(alias: string, session: string | undefined, context: CtlContext): Promise<void> {
+export async function run(context: CtlContext, alias: string, { session }: InSession): Promise<void> {
   const { session_id: id } = await findSession(context.server, session)
   const answer = await context.server.post(`/sessions/${id}/run`, { alias })
   const { output, exit_code, ended, problem } = understood(CommandResultSchema, answer)
@@ -103,7 +92,7 @@ export async function run(alias: string, session: string | undefined, context: C
   if (exit_code === 0 && ended === 'exit') return
   const why = problem ?? (exit_code ? `it ended with ${exit_code}` : ended)
   const shown = terminalLine(why, 200).replace(/\.$/, '')
-  throw new CliError(exitCodes.failed.code, `The command ${JSON.stringify(alias)} failed: ${shown}.`)
+  throw failure(`The command ${JSON.stringify(alias)} failed: ${shown}.`)
 }
 
 /** A path counts from this folder; a word is the id of a workspace of the settings, as in Slack. */
@@ -111,16 +100,24 @@ const workspaceAt = (given: string, cwd: string): string =>
   /[\\/]|^\.{1,2}$/.test(given) ? resolve(cwd, given) : given
 
 export async function start(
-  prompt: string,
-  { workspace, host, title }: { workspace?: string; host?: string; title?: string },
   context: CtlContext,
+  words: string[],
+  { workspace, host, title }: { workspace?: string; host?: string; title?: string },
 ): Promise<void> {
   const answer = await context.server.post('/sessions', {
-    prompt,
+    prompt: words.join(' '),
     workspace: workspaceAt(workspace ?? '.', context.io.cwd),
-    ...(host === undefined ? {} : { host }),
-    ...(title === undefined ? {} : { title }),
+    host,
+    title,
   })
   const { session_id: id } = understood(SupervisionSchema.pick({ session_id: true }), answer)
   context.say(answer, `Started: session ${terminalLine(id, 64)}. What it asks appears in ${context.typed('watch')}.`)
+}
+
+/** Removes what has been kept long enough, now instead of within the hour. */
+export async function purge(context: CtlContext, { dryRun }: { dryRun?: boolean }): Promise<void> {
+  const answer = await context.server.post('/sessions/purge', dryRun === true ? { dry_run: true } : {})
+  const { count, sessions } = understood(PurgedSchema, answer)
+  const words = `${count} ${count === 1 ? 'session' : 'sessions'} ${dryRun === true ? 'would be removed' : 'removed'}.`
+  context.say(answer, [words, ...sessions.map((id) => `  ${terminalLine(id, 64)}`)].join('\n'))
 }

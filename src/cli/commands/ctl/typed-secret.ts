@@ -1,11 +1,17 @@
-import { fstatSync, readSync } from 'node:fs'
+import { existsSync, fstatSync, readSync } from 'node:fs'
 import { isatty } from 'node:tty'
-import { CliError } from '../../cli-error.ts'
-import { exitCodes } from '../../exit-codes.ts'
+import { findConfigDir } from '../../../config/config-dir.ts'
+import { didYouMean } from '../../../domain/text/did-you-mean.ts'
+import { createPassphrase } from '../../../http/auth/passphrase/passphrase.ts'
+import { credentialNames, credentialProblem, credentialVariable } from '../../../operators/credentials/credentials.ts'
+import { createKeychain, type Keychain } from '../../../operators/credentials/keychain.ts'
+import { makeFolder } from '../../../store/make-folder.ts'
+import { failure, usageError } from '../../cli-error.ts'
 import { askSecret } from '../../terminal/ask-secret.ts'
 import type { Io } from '../../terminal/io.ts'
+import { ctlPlace } from './ctl-place.ts'
 
-export interface SecretSource {
+interface SecretSource {
   /** Number of an open file descriptor, from a flag; for tests and for programs that are trusted with a secret. */
   fd: string | undefined
   /** The flag that gives it. */
@@ -18,17 +24,14 @@ const MAX_BYTES = 4_096
  * Reads secrets that a person types at the terminal, one for each label. Never from an argument, the environment or standard input: an
  * agent that starts the command could give those. Throws `CliError` if there is no terminal.
  */
-export async function typedSecrets(labels: readonly string[], { fd, flag }: SecretSource, io: Io): Promise<string[]> {
+async function typedSecrets(labels: readonly string[], { fd, flag }: SecretSource, io: Io): Promise<string[]> {
   if (fd !== undefined) return fromDescriptor(fd, flag, labels.length)
   const typed: string[] = []
   for (const label of labels) {
     const text = await askSecret(label, io)
     if (text === null) {
       const hasTerminal = io.stdin.isTTY === true && io.stderr.isTTY === true
-      throw new CliError(
-        exitCodes.failed.code,
-        hasTerminal ? 'Nothing was typed.' : 'This has to be typed at a terminal, and there is none.',
-      )
+      throw failure(hasTerminal ? 'Nothing was typed.' : 'This has to be typed at a terminal, and there is none.')
     }
     typed.push(text)
   }
@@ -37,7 +40,7 @@ export async function typedSecrets(labels: readonly string[], { fd, flag }: Secr
 
 function fromDescriptor(text: string, flag: string, count: number): string[] {
   const refuse = (why: string): never => {
-    throw new CliError(exitCodes.usage.code, `${flag} ${text}: ${why}`)
+    throw usageError(`${flag} ${text}: ${why}`)
   }
   const fd = /^\d{1,6}$/.test(text) ? Number(text) : refuse('expected the number of an open file descriptor.')
   if (fd <= 2) refuse('expected a number above 2; a passphrase does not come through standard input.')
@@ -63,4 +66,104 @@ function readAll(fd: number): string {
     size += read
   }
   return bytes.toString('utf8', 0, size)
+}
+
+interface PassphrasePlace {
+  dataDir?: string | undefined
+  /** The file descriptor that it is read from, in place of the terminal. */
+  passphraseFd?: string | undefined
+}
+
+/** Gives the new passphrase back. */
+export async function setPassphrase({ dataDir: flag, passphraseFd }: PassphrasePlace, io: Io): Promise<string> {
+  const { dataDir } = await ctlPlace({ dataDir: flag }, io)
+  if (!existsSync(dataDir)) {
+    throw usageError(`There is no data of Quarterdeck in ${dataDir}.`, [
+      'Start the server once, or name the folder: --data-dir <folder> (a server prints it when it starts).',
+    ])
+  }
+  const configDir = findConfigDir(io.env, process.platform)
+  const passphrase = createPassphrase({ configDir, dataDir, makeFolder, clock: io.clock })
+  const isChange = passphrase.isSet()
+  const source = { fd: passphraseFd, flag: '--passphrase-fd' }
+  const labels = isChange ? ['Old passphrase: ', 'New passphrase: '] : ['New passphrase: ']
+  // A person who types blindly is asked twice.
+  const asked = passphraseFd === undefined ? [...labels, 'Again: '] : labels
+  const typed = await typedSecrets(asked, source, io)
+  const [old = '', next = old] = isChange ? typed : ['', ...typed]
+  if (passphraseFd === undefined && typed.at(-1) !== next) {
+    throw failure('The two are not the same. Nothing has changed.')
+  }
+  await (isChange ? passphrase.change(old, next) : passphrase.set(next))
+  io.stderr.write(`The passphrase is ${isChange ? 'changed' : 'set'}. Only its hash is kept, in ${passphrase.path}.\n`)
+  return next
+}
+
+export async function setCredential(
+  given: string,
+  { valueFd }: { valueFd?: string },
+  io: Io,
+  keychain: Keychain = createKeychain(io.clock),
+): Promise<void> {
+  const name = knownName(given)
+  const [value = ''] = await typedSecrets([`${name}: `], { fd: valueFd, flag: '--value-fd' }, io)
+  const wrong = credentialProblem(name, value)
+  if (wrong !== null) throw usageError(`${wrong} Nothing has changed.`)
+  const problem = await keychain.set(name, value)
+  if (problem !== null) {
+    throw failure(`The keychain cannot be used here: ${problem}.`, [
+      `Set ${credentialVariable(name)} in the environment of the server instead.`,
+    ])
+  }
+  io.stderr.write(`${name} is in the keychain. The server reads it when it starts.\n`)
+}
+
+function knownName(given: string): string {
+  const name = credentialNames.find((one) => one === given)
+  if (name !== undefined) return name
+  const near = didYouMean(given, credentialNames)
+  const hint = near === null ? `Known: ${credentialNames.join(', ')}.` : `Did you mean ${near}?`
+  throw usageError(`There is no credential ${JSON.stringify(given)}. ${hint}`)
+}
+
+/** The operator's passphrase, as a person types it. */
+interface TypedPassphrase {
+  /** The one that was typed in the last minutes, or null. */
+  kept(): string | null
+  /** Asks for it. Where none is set, this is its first use: the person chooses one, twice. Throws `CliError`. */
+  ask(): Promise<string>
+  forget(): void
+  /** Whether a person can be asked again. */
+  readonly canRepeat: boolean
+}
+
+/** As long as sudo keeps a password. A person who decides about ten things in a row types it once. */
+const KEPT_MS = 5 * 60_000
+
+export function createTypedPassphrase(
+  { dataDir, passphraseFd }: PassphrasePlace & { dataDir: string },
+  io: Io,
+): TypedPassphrase {
+  let kept: { text: string; at: number } | null = null
+  const keep = (text: string): string => {
+    kept = { text, at: io.clock.mono() }
+    return text
+  }
+
+  return {
+    kept: () => (kept !== null && io.clock.mono() - kept.at < KEPT_MS ? kept.text : null),
+    async ask() {
+      const configDir = findConfigDir(io.env, process.platform)
+      if (!createPassphrase({ configDir, dataDir, makeFolder, clock: io.clock }).isSet()) {
+        io.stderr.write('Decisions at this machine need a passphrase, and there is none yet. Choose one now.\n')
+        return keep(await setPassphrase({ dataDir, passphraseFd }, io))
+      }
+      const [text = ''] = await typedSecrets(['Passphrase: '], { fd: passphraseFd, flag: '--passphrase-fd' }, io)
+      return keep(text)
+    },
+    forget() {
+      kept = null
+    },
+    canRepeat: passphraseFd === undefined,
+  }
 }

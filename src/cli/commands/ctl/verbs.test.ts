@@ -9,7 +9,6 @@ import { main } from '../../main.ts'
 import { tempFolder } from '../../testing/temp-folder.ts'
 import { createTestIo } from '../../testing/test-io.ts'
 import { createCtlCommand } from './ctl.ts'
-import { setPassphrase } from './set-passphrase.ts'
 import {
   DIFF,
   descriptor,
@@ -25,12 +24,13 @@ import {
   supervision,
   usual,
 } from './testing/socket-server.ts'
+import { setPassphrase } from './typed-secret.ts'
 
 const ok = { ok: true }
 const posts = (...paths: string[]) => Object.fromEntries(paths.map((path) => [`POST ${path}`, ok]))
 
 test('no alias of the settings can have the name of a verb', () => {
-  const names = createCtlCommand(createTestIo(), () => {}).commands.map((one) => one.name())
+  const names = createCtlCommand({ io: createTestIo(), settle() {} }).commands.map((one) => one.name())
   expect(names.filter((name) => !reservedVerbs.has(name))).toEqual([])
   expect(names.length).toBeGreaterThan(20)
 })
@@ -617,7 +617,6 @@ describe('a question of a tool', () => {
 })
 
 describe('the passphrase', () => {
-  const cheap = { N: 16, r: 1, p: 1 }
   const wanted = new Refusal(401, { code: 'passphrase_required', detail: 'This needs the passphrase.' })
   const wrong = new Refusal(403, { code: 'passphrase_wrong', detail: 'This is not the passphrase.' })
   const path = `/approvals/${ids.diff}`
@@ -631,7 +630,7 @@ describe('the passphrase', () => {
     const server = await openSocketServer(guarded)
     const stdin = new PassThrough()
     const io = server.io({ terminal: true, stdin })
-    await setPassphrase({ passphraseFd: descriptor(server.cwd, 'right horse'), cost: cheap }, server.io())
+    await setPassphrase({ passphraseFd: descriptor(server.cwd, 'right horse') }, server.io())
     const done = main(['ctl', 'reject', '0192f3b1-1'], io)
     await io.until('Passphrase: ')
     stdin.write('wrong horse\n')
@@ -643,7 +642,7 @@ describe('the passphrase', () => {
 
   test('comes from a descriptor for programs, never from a pipe or the environment', async () => {
     const server = await openSocketServer(guarded)
-    await setPassphrase({ passphraseFd: descriptor(server.cwd, 'right horse'), cost: cheap }, server.io())
+    await setPassphrase({ passphraseFd: descriptor(server.cwd, 'right horse') }, server.io())
     const piped = server.io({ stdin: 'right horse\n', env: { QUARTERDECK_PASSPHRASE: 'right horse' } })
     expect(await main(['ctl', 'reject', '0192f3b1-1'], piped)).toBe(1)
     expect(piped.complained()).toContain('This has to be typed at a terminal, and there is none.')

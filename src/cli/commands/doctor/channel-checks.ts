@@ -6,12 +6,12 @@ import type { Clock } from '../../../domain/clock.ts'
 import { ServerError } from '../../../domain/errors.ts'
 import { createConfigFile } from '../../../http/auth/config-folder/config-file.ts'
 import type { ChannelCheck, CheckParts } from '../../../operators/channel-kind.ts'
-import { usedChannels } from '../../../operators/credentials/channel-credentials.ts'
 import {
   type CredentialSources,
   credentialVariable,
   type FoundCredential,
   findCredential,
+  usedChannels,
 } from '../../../operators/credentials/credentials.ts'
 import { createConnections } from '../../../outgoing/connections.ts'
 import { type Lookup, systemLookup } from '../../../tools/http/service/service-http.ts'
@@ -32,7 +32,7 @@ export async function checkChannels(settings: Settings, deps: ChannelCheckDeps):
   const connections = createConnections()
   try {
     const shared = {
-      outgoing: connections.pool({ proxyVariables: settings.tools.proxy ?? {} }),
+      outgoing: connections.pool({ proxyVariables: settings.tools.proxy }),
       lookup: deps.lookup ?? systemLookup,
       kept: keptBy(deps.kept),
       clock: deps.clock,

@@ -1,16 +1,17 @@
 import { existsSync } from 'node:fs'
 import { Command } from 'commander'
+import { type LoadedConfig, loadConfig } from '../../../app/load-config.ts'
 import { ConfigError, formatIssue } from '../../../config/config-error.ts'
+import { readVersion } from '../../../config/version.ts'
+import { spelled } from '../../../domain/settings/program-words.ts'
 import { isPostgres } from '../../../domain/settings/store-settings.ts'
 import { createKeychain } from '../../../operators/credentials/keychain.ts'
+import type { CommandContext } from '../../command.ts'
 import { exitCodes } from '../../exit-codes.ts'
-import { type LoadedConfig, loadConfig } from '../../load-config.ts'
-import { spelled } from '../../program-name.ts'
 import { addSettingFlags, settingFlagsOf } from '../../setting-flags.ts'
-import type { Io, Settle } from '../../terminal/io.ts'
+import type { Io } from '../../terminal/io.ts'
 import { styleFor } from '../../terminal/style.ts'
 import { terminalText } from '../../terminal/terminal-text.ts'
-import { readVersion } from '../../version.ts'
 import type { Check } from './checks.ts'
 
 interface DoctorOptions {
@@ -18,7 +19,7 @@ interface DoctorOptions {
   json?: boolean
 }
 
-export function createDoctorCommand(io: Io, settle: Settle): Command {
+export function createDoctorCommand({ io, settle }: CommandContext): Command {
   const command = new Command('doctor')
     .summary('look for what would keep a server from working')
     .description(

@@ -8,8 +8,9 @@ import { createConnections } from '../../../outgoing/connections.ts'
 import type { ProxyVariables } from '../../../outgoing/proxy-choice.ts'
 import { createToolbox } from '../../../tools/create-toolbox.ts'
 import { createStrayErrors } from '../../../tools/function/stray-errors.ts'
-import { createMcpServer } from '../../../tools/mcp/mcp-server.ts'
+import { createMcpServer, mcpTimeouts } from '../../../tools/mcp/mcp-server.ts'
 import { createMcpToolbox } from '../../../tools/mcp/mcp-toolbox.ts'
+import { createStartQueue, PATIENCE_MS } from '../../../tools/mcp/start-queue.ts'
 import { createProcessGroups } from '../../../tools/process/process-groups.ts'
 import type { Io } from '../../terminal/io.ts'
 import type { Check } from './checks.ts'
@@ -65,7 +66,9 @@ export async function lookAtTools(
       strays: createStrayErrors(),
       agents: deps.agents,
       complete: () => Promise.reject(new Error('a check does not call tools')),
-      ...(deps.reload === undefined ? {} : { reload: deps.reload }),
+      extra: [],
+      reload: deps.reload ?? null,
+      patienceMs: PATIENCE_MS,
     })
     const isFixed = settings.every(({ type }) => type !== 'mcp')
     const size = isFixed ? (await toolbox.tools(new AbortController().signal)).size : 0
@@ -86,9 +89,9 @@ async function checkServer(agent: string, settings: McpServerSettings, deps: Too
   const { log, warnings } = createWarnings()
   // A toolbox silently does without a server that fails. Here we want the reason, so we ask the server first.
   const { connections, proxyVariables, ...common } = toolDeps(log, deps)
-  const { fetch } = connections.pool({ proxyVariables: proxyVariables ?? {} })
-  const server = createMcpServer(settings, { ...common, fetch, patienceMs: LIST_TIMEOUT_MS })
-  const toolbox = createMcpToolbox([server], new Map(), { log, clock })
+  const { fetch } = connections.pool({ proxyVariables })
+  const server = createMcpServer(settings, { ...common, ...mcpTimeouts, fetch, patienceMs: LIST_TIMEOUT_MS })
+  const toolbox = createMcpToolbox([server], new Map(), { log, clock, patienceMs: PATIENCE_MS })
   try {
     const began = clock.mono()
     await server.start()
@@ -120,7 +123,8 @@ async function checkServer(agent: string, settings: McpServerSettings, deps: Too
 function toolDeps(log: Logger, { version, proxyVariables, io }: ToolCheckDeps) {
   const { clock, env } = io
   const processes = createProcessGroups({ clock, process })
-  return { clock, log, version, processes, environment: env, connections: createConnections(), proxyVariables }
+  const connections = createConnections()
+  return { clock, log, version, processes, queue: createStartQueue(), environment: env, connections, proxyVariables }
 }
 
 /** Only the log says which of a server's tools are left out, and repeats it each time the list is read. */

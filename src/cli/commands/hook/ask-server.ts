@@ -2,7 +2,7 @@
 
 import type { ClientRequest } from 'node:http'
 import type { Clock } from '../../../domain/clock.ts'
-import { HEARTBEAT_MS } from '../../../protocols/hooks/hook-answer.ts'
+import { HEARTBEAT_MS } from '../../../protocols/hooks/encode.ts'
 
 // Not imported: as ES modules they load all of Node's fetch, and a hook runs before every call.
 const { request: requestHttp } = process.getBuiltinModule('node:http')

@@ -1,11 +1,11 @@
 import { Argument, Command } from 'commander'
 import { hostNames } from '../../../hosts/hosts.ts'
-import type { Io, Settle } from '../../terminal/io.ts'
+import type { CommandContext } from '../../command.ts'
 import { readHookOptions, USUAL_LIMIT_SECONDS } from './main.ts'
 import { runHook } from './run-hook.ts'
 
 /** For the help, and for programs that start the command line in their own process. The launcher starts `main.ts` directly. */
-export function createHookCommand(io: Io, settle: Settle): Command {
+export function createHookCommand({ io, settle }: CommandContext): Command {
   return new Command('hook')
     .summary('ask Quarterdeck from a host’s hook')
     .description(

@@ -4,10 +4,11 @@ import { join, resolve } from 'node:path'
 import { Command, Option } from 'commander'
 import { makeFolder } from '../../../store/make-folder.ts'
 import { isInCheckout } from '../../checkout.ts'
-import { CliError } from '../../cli-error.ts'
+import { cannotCreate, usageError } from '../../cli-error.ts'
+import type { CommandContext } from '../../command.ts'
 import { exitCodes } from '../../exit-codes.ts'
 import { shellWord } from '../../shell-word.ts'
-import type { Io, Settle } from '../../terminal/io.ts'
+import type { Io } from '../../terminal/io.ts'
 import { styleFor } from '../../terminal/style.ts'
 import { ignored, ownFiles, projectFiles, type StarterProvider, starterProviders } from './project-files.ts'
 import {
@@ -27,7 +28,7 @@ interface InitOptions {
   force?: boolean
 }
 
-export function createInitCommand(version: string, io: Io, settle: Settle): Command {
+export function createInitCommand({ version, io, settle }: CommandContext): Command {
   return new Command('init')
     .summary('make a working project')
     .description(
@@ -56,11 +57,9 @@ Examples:
 
 export async function init(folder: string | undefined, options: InitOptions, version: string, io: Io): Promise<number> {
   if (options.name !== undefined && !AGENT_NAME.test(options.name)) {
-    throw new CliError(
-      exitCodes.usage.code,
-      `--name ${JSON.stringify(options.name)} is not a valid name for an agent.`,
-      ['Write a letter, then letters, digits, - or _, at most 64 characters in all.'],
-    )
+    throw usageError(`--name ${JSON.stringify(options.name)} is not a valid name for an agent.`, [
+      'Write a letter, then letters, digits, - or _, at most 64 characters in all.',
+    ])
   }
   const { yes, force = false, ...flags } = options
   const given: InitGiven = { ...flags, ...(folder === undefined ? {} : { folder }) }
@@ -68,8 +67,7 @@ export async function init(folder: string | undefined, options: InitOptions, ver
   const answers = ask ? await askForProject(given, io) : completeAnswers(given, io.cwd)
   const target = resolve(io.cwd, answers?.folder ?? '.')
   if (answers !== null && isInCheckout(target)) {
-    throw new CliError(
-      exitCodes.cannotCreate.code,
+    throw cannotCreate(
       `${answers.folder === '.' ? 'This folder' : answers.folder} is in the checkout of Quarterdeck. Nothing was created.`,
       [`Choose a folder beside it: quarterdeck init ${shellWord(completeAnswers({}, io.cwd).folder)}`],
     )
@@ -81,11 +79,9 @@ export async function init(folder: string | undefined, options: InitOptions, ver
     return exitCodes.failed.code
   }
   if (taken.length > 0 && !force && !ask) {
-    throw new CliError(
-      exitCodes.cannotCreate.code,
-      `${answers.folder} has ${taken.join(', ')} already. Nothing was changed.`,
-      ['Choose another folder: quarterdeck init <folder>; or overwrite them: --force'],
-    )
+    throw cannotCreate(`${answers.folder} has ${taken.join(', ')} already. Nothing was changed.`, [
+      'Choose another folder: quarterdeck init <folder>; or overwrite them: --force',
+    ])
   }
   const files = projectFiles({ ...answers, version })
   const kept = Object.keys(files).filter((name) => !ownFiles.includes(name) && existsSync(join(target, name)))
@@ -115,7 +111,7 @@ function notWritable(folder: string, error: unknown): unknown {
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
   if (!/^(?:EACCES|EPERM|EROFS|ENOTDIR|EEXIST)$/.test(code)) return error
   const where = folder === '.' ? 'this folder' : folder
-  return new CliError(exitCodes.cannotCreate.code, `Files cannot be written in ${where} (${code}).`, [
+  return cannotCreate(`Files cannot be written in ${where} (${code}).`, [
     'Choose a folder that you may write to: quarterdeck init <folder>',
   ])
 }

@@ -4,8 +4,7 @@ import { closeSync, constants, openSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Clock } from '../../../domain/clock.ts'
 import { sleep } from '../../../domain/clock.ts'
-import { CliError } from '../../cli-error.ts'
-import { exitCodes } from '../../exit-codes.ts'
+import { unavailable } from '../../cli-error.ts'
 
 export interface FindServerOptions {
   dataDir: string
@@ -39,7 +38,7 @@ export async function findServer(options: FindServerOptions): Promise<string> {
       return url
     }
   }
-  throw new CliError(exitCodes.unavailable.code, `No server became ready on ${dataDir}.`, [
+  throw unavailable(`No server became ready on ${dataDir}.`, [
     `Look into ${logFile}, or start one yourself: quarterdeck serve`,
   ])
 }

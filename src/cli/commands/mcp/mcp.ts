@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { homedir } from 'node:os'
 import { resolve } from 'node:path'
 import { Command } from 'commander'
+import { userDataDir } from '../../../app/data-dir.ts'
 import { findConfigDir } from '../../../config/config-dir.ts'
 import { variable } from '../../../config/source/env-file.ts'
 import { type Clock, sleep } from '../../../domain/clock.ts'
@@ -11,11 +12,10 @@ import { readPrivateFile } from '../../../http/auth/config-folder/read-private-f
 import { createServerAddress } from '../../../http/auth/config-folder/server-address.ts'
 import { makeFolder } from '../../../store/make-folder.ts'
 import { type AgentConnection, createAgentConnections, currentUrl } from '../../agent-connection.ts'
-import { CliError } from '../../cli-error.ts'
-import { userDataDir } from '../../data-directory.ts'
-import { exitCodes } from '../../exit-codes.ts'
+import { usageError } from '../../cli-error.ts'
+import type { CommandContext } from '../../command.ts'
 import { baseOf, isReadableByOthers, readServerUrl } from '../../server-url.ts'
-import type { Io, Settle } from '../../terminal/io.ts'
+import type { Io } from '../../terminal/io.ts'
 import { findServer, openLogFile, serverEnvironment } from './find-server.ts'
 
 interface McpOptions {
@@ -32,7 +32,7 @@ interface McpOptions {
 /** Room for a file of 5 MB in JSON. */
 const MAX_MESSAGE_BYTES = 16 * 1024 * 1024
 
-export function createMcpCommand(io: Io, settle: Settle): Command {
+export function createMcpCommand({ io }: CommandContext): Command {
   return new Command('mcp')
     .summary('connect an agent’s host to the server, over standard input and output')
     .description(
@@ -58,10 +58,10 @@ Examples:
   $ quarterdeck mcp --workspace ~/shop
   $ quarterdeck mcp --url http://127.0.0.1:8000 --token-file ~/.agent-token`,
     )
-    .action(async (options: McpOptions) => settle(await mcp(options, io)))
+    .action(async (options: McpOptions) => mcp(options, io))
 }
 
-async function mcp(options: McpOptions, io: Io): Promise<number> {
+async function mcp(options: McpOptions, io: Io): Promise<void> {
   const say = (text: string) => void io.stderr.write(`quarterdeck: ${text}\n`)
   const workspace = resolve(io.cwd, options.workspace ?? '.')
   const stored = storedConnection(options, workspace, io)
@@ -100,12 +100,11 @@ async function mcp(options: McpOptions, io: Io): Promise<number> {
   })
   await sayGoodbye()
   stopListening()
-  return exitCodes.ok.code
 }
 
 function limitOf(text: string): string {
   if (/^\d{1,5}$/.test(text) && Number(text) >= 1 && Number(text) <= 86_400) return text
-  throw new CliError(exitCodes.usage.code, `--limit ${text} is not a number of seconds from 1 to 86400.`)
+  throw usageError(`--limit ${text} is not a number of seconds from 1 to 86400.`)
 }
 
 /** What an agent that Quarterdeck started itself has in its environment wins over what `connect` stored. */
@@ -114,20 +113,19 @@ function storedConnection({ connection, tokenFile }: McpOptions, workspace: stri
   if (connection === undefined || isGiven) return null
   const found = createAgentConnections(findConfigDir(io.env, process.platform), connection).find(workspace)
   if (found !== null) return found
-  throw new CliError(exitCodes.usage.code, `${workspace} is not connected to a server for ${connection}.`, [
+  throw usageError(`${workspace} is not connected to a server for ${connection}.`, [
     `Run quarterdeck connect ${connection} --workspace ${workspace}`,
   ])
 }
 
 function tokenOf({ tokenFile }: McpOptions, io: Io): string {
-  const refuse = (why: string) =>
-    new CliError(exitCodes.usage.code, `The token file ${tokenFile} cannot be used: ${why}.`)
+  const refuse = (why: string) => usageError(`The token file ${tokenFile} cannot be used: ${why}.`)
   const token =
     tokenFile === undefined
       ? variable(io.env, 'QUARTERDECK_AGENT_TOKEN')
       : readPrivateFile(resolve(io.cwd, tokenFile), { maxBytes: 1_000, refuse })?.trim()
   if (token !== undefined && token !== '') return token
-  throw new CliError(exitCodes.usage.code, 'There is no agent’s token.', [
+  throw usageError('There is no agent’s token.', [
     'Run quarterdeck tokens create --role agent --workspace <folder>, then set QUARTERDECK_AGENT_TOKEN in the host’s configuration.',
   ])
 }
@@ -152,11 +150,9 @@ async function serverBase(
     const configDir = findConfigDir(io.env, process.platform)
     return named === stored && dataDir !== undefined ? () => currentUrl({ url: base, dataDir }, configDir) : () => base
   }
-  throw new CliError(
-    exitCodes.usage.code,
-    `The token would be sent to ${base} over plain http, which others can read.`,
-    ['Use https, or a tunnel.'],
-  )
+  throw usageError(`The token would be sent to ${base} over plain http, which others can read.`, [
+    'Use https, or a tunnel.',
+  ])
 }
 
 async function localServer(options: McpOptions, io: Io, say: (text: string) => void): Promise<() => string> {

@@ -7,7 +7,7 @@ import { createSystemClock } from '../../../domain/clock.ts'
 import { isRecord } from '../../../domain/is-record.ts'
 import { agentToken, until } from '../../../http/testing/server-fixture.ts'
 import { createDeskTools } from '../../../protocols/mcp/desk-tools.ts'
-import type { McpDoor } from '../../../protocols/mcp/mcp-door.ts'
+import { createOpenClients } from '../../../protocols/mcp/open-clients.ts'
 import { initialize, openMcpDoor } from '../../../protocols/mcp/testing/open-mcp-door.ts'
 import { openSupervisedDoors } from '../../../protocols/testing/open-supervised-doors.ts'
 import { main } from '../../main.ts'
@@ -17,17 +17,16 @@ import { createTestIo } from '../../testing/test-io.ts'
 type Era = 'legacy' | 'modern'
 
 async function openWindows() {
-  const made: { door?: McpDoor } = {}
-  const doors = await openSupervisedDoors({ isConnected: (id) => made.door?.isOpen(id) ?? false })
+  const clients = createOpenClients()
+  const doors = await openSupervisedDoors({ isConnected: clients.isOpen })
   onTestFinished(() => doors[Symbol.asyncDispose]())
   const { desk, mcpConnections, sessions } = doors.elsewhere
   const workspace = realpathSync(await tempFolder())
   const token = { ...agentToken, workspace }
   const mcp = await openMcpDoor({
-    door: { tools: createDeskTools(desk), connections: mcpConnections, onEnd: sessions.goodbye },
+    door: { clients, tools: createDeskTools(desk), connections: mcpConnections, onEnd: sessions.goodbye },
     server: { auth: { tokens: () => [token] } },
   })
-  made.door = mcp.door
 
   const connectionOf = async (id: string) => (await sessions.get(id)).supervision.connectionId ?? ''
 
@@ -38,7 +37,7 @@ async function openWindows() {
       const ms = 1_000 * Math.min(left, 10)
       doors.wait(ms)
       await mcp.clock.advance(ms)
-      if (isThere) await until(() => mcp.door.isOpen(connectionId))
+      if (isThere) await until(() => clients.isOpen(connectionId))
       await sessions.sweep()
     }
     return (await sessions.get(id)).supervision.status
@@ -69,7 +68,7 @@ async function openWindows() {
     send({ id: 'beat', method: 'tools/call', params })
     await io.until('acknowledged')
     const [, id = ''] = /"session_id\W+([0-9a-f-]{36})/.exec(io.printed()) ?? []
-    await until(() => mcp.door.openConnections().some((one) => one.startsWith(token.id)))
+    await until(() => clients.list().some((one) => one.startsWith(token.id)))
     return { id, io, stdin, ended }
   }
 
@@ -79,7 +78,7 @@ async function openWindows() {
     const id = isRecord(beat.structuredContent) ? String(beat.structuredContent.session_id) : ''
     if (era === 'legacy') {
       const connectionId = await connectionOf(id)
-      await until(() => mcp.door.isOpen(connectionId))
+      await until(() => clients.isOpen(connectionId))
       // The stream was not open yet when the first call came.
       await client.callTool({ name: 'heartbeat', arguments: {} })
     }
@@ -121,7 +120,7 @@ describe.each(['legacy', 'modern'] as const)('the bridge of a %s host', (era) =>
 })
 
 test('a bridge that was killed is gone for a minute, then its session rests', async () => {
-  const { url, token, sessions, door, pass, statusOf } = await openWindows()
+  const { url, token, sessions, clients, pass, statusOf } = await openWindows()
   const own = `${url}?bridge_id=bridge-1234`
   const headers = { Authorization: `Bearer ${token.token}` }
   const killed = new AbortController()
@@ -133,7 +132,7 @@ test('a bridge that was killed is gone for a minute, then its session rests', as
   })
   expect(await pass(session.id, 50)).toBe('active')
   killed.abort()
-  await until(() => door.openConnections().length === 0)
+  await until(() => clients.list().length === 0)
 
   expect(await pass(session.id, 60)).toBe('active')
   expect(await pass(session.id, 10)).toBe('interrupted')
@@ -157,11 +156,11 @@ describe('a legacy client over HTTP', () => {
   })
 
   test('that goes without a word rests after a minute', async () => {
-    const { connect, connectionOf, door, pass } = await openWindows()
+    const { connect, connectionOf, clients, pass } = await openWindows()
     const { client, id } = await connect('legacy')
     const connectionId = await connectionOf(id)
     await client.close()
-    await until(() => !door.isOpen(connectionId))
+    await until(() => !clients.isOpen(connectionId))
 
     expect(await pass(id, 60)).toBe('active')
     expect(await pass(id, 10)).toBe('interrupted')

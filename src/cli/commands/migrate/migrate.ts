@@ -2,12 +2,11 @@ import { Command } from 'commander'
 import { migrateSharedStore } from '../../../app/open-store.ts'
 import { silentLogger } from '../../../domain/logger.ts'
 import type { Migration } from '../../../store/postgres/schema.ts'
-import { CliError } from '../../cli-error.ts'
-import { exitCodes } from '../../exit-codes.ts'
+import { usageError } from '../../cli-error.ts'
+import type { CommandContext } from '../../command.ts'
 import { shownPlace, storePlace } from '../../store-place.ts'
-import type { Io, Settle } from '../../terminal/io.ts'
 
-export function createMigrateCommand(io: Io, settle: Settle): Command {
+export function createMigrateCommand({ io }: CommandContext): Command {
   return new Command('migrate')
     .summary('bring the tables of a Postgres database up to date')
     .description(
@@ -26,7 +25,7 @@ Examples:
     .action(async (options: { store?: string; dryRun?: boolean; force?: boolean }) => {
       const place = await storePlace(options, io)
       if (!('url' in place)) {
-        throw new CliError(exitCodes.usage.code, 'Set QUARTERDECK_STORE to the address of the Postgres database.', [
+        throw usageError('Set QUARTERDECK_STORE to the address of the Postgres database.', [
           'If the address has no password, --store postgres://user@host/database does it too.',
           'The SQLite database of a data directory is updated when the server starts.',
         ])
@@ -50,7 +49,6 @@ Examples:
         )
       }
       if (isTrial && shutOut > 0) io.stderr.write(`${shutOutLine(shutOut)}\n`)
-      settle(exitCodes.ok.code)
     })
 }
 

@@ -10,12 +10,12 @@ import { createPasskeys, listPasskeys, type Passkey, type Passkeys } from '../..
 import { createLocalShared } from '../../../store/local-shared.ts'
 import { makeFolder } from '../../../store/make-folder.ts'
 import type { Store } from '../../../store/store.ts'
-import { CliError } from '../../cli-error.ts'
+import { cannotCreate, failure } from '../../cli-error.ts'
+import type { CommandContext } from '../../command.ts'
 import { noData, withStore } from '../../data-directory.ts'
-import { exitCodes } from '../../exit-codes.ts'
 import { storePlace, withSharedReads } from '../../store-place.ts'
 import { confirm, hasTerminal } from '../../terminal/confirm.ts'
-import type { Io, Settle } from '../../terminal/io.ts'
+import type { Io } from '../../terminal/io.ts'
 import { localMinute, localZone } from '../../terminal/local-time.ts'
 import { terminalLine } from '../../terminal/terminal-text.ts'
 import { textTable } from '../../terminal/text-table.ts'
@@ -27,7 +27,7 @@ interface Shared {
 
 const DATA_DIR = 'the data directory of the server (default: the one that serve uses here)'
 
-export function createPasskeysCommand(io: Io, settle: Settle): Command {
+export function createPasskeysCommand({ io }: CommandContext): Command {
   const command = new Command('passkeys')
     .summary('list passkeys, and remove a lost one')
     .description(
@@ -54,7 +54,6 @@ Examples:
           ? await withSharedReads(place, io, ({ shared }) => listPasskeys(shared))
           : await passkeysIn(await placeOf(options, io), io).list()
       list(all, options.json === true, io)
-      settle(exitCodes.ok.code)
     })
   command
     .command('remove')
@@ -64,12 +63,11 @@ Examples:
     .action(async (id: string, options: Shared) => {
       // A program could type the word. An agent usually has no terminal.
       if (!hasTerminal(io)) {
-        throw new CliError(exitCodes.failed.code, 'A passkey is removed only at a terminal, by a person.')
+        throw failure('A passkey is removed only at a terminal, by a person.')
       }
       const place = await storePlace(options, io)
       if ('url' in place) await removeInDatabase(id, place.url, io)
       else await removeInFolder(id, await placeOf(options, io), io)
-      settle(exitCodes.ok.code)
     })
   return command
 }
@@ -127,11 +125,9 @@ async function removeInFolder(id: string, dataDir: string, io: Io): Promise<void
     await withStore(dataDir, { create: false }, io, (store) => remove(id, store, passkeysIn(dataDir, io), io))
   } catch (error) {
     if (!(error instanceof ServerError) || error.code !== 'data_dir_locked') throw error
-    throw new CliError(
-      exitCodes.cannotCreate.code,
-      `A server is using ${dataDir}. Stop it, then run this command again.`,
-      ['Whoever has another passkey removes this one in the console: Settings, Passkeys.'],
-    )
+    throw cannotCreate(`A server is using ${dataDir}. Stop it, then run this command again.`, [
+      'Whoever has another passkey removes this one in the console: Settings, Passkeys.',
+    ])
   }
 }
 
@@ -139,9 +135,7 @@ async function remove(id: string, store: Pick<Store, 'commit'>, passkeys: Passke
   const all = await passkeys.list()
   const found = all.find((one) => one.id === id)
   if (found === undefined) {
-    throw new CliError(exitCodes.failed.code, `There is no passkey ${JSON.stringify(id)}.`, [
-      'To see their ids: quarterdeck passkeys list',
-    ])
+    throw failure(`There is no passkey ${JSON.stringify(id)}.`, ['To see their ids: quarterdeck passkeys list'])
   }
   const last = all.length === 1 ? ' It is the last one: nothing will need a passkey any more.' : ''
   io.stdout.write(

@@ -1,9 +1,10 @@
 import { Command } from 'commander'
 import { type ExplainedLine, explainPolicy } from '../../../supervision/workspace-policy/explain-policy.ts'
 import { protectedByPath } from '../../../supervision/workspace-policy/judge-request.ts'
+import type { CommandContext } from '../../command.ts'
 import { dataDirectory, withStoredData } from '../../data-directory.ts'
 import { exitCodes } from '../../exit-codes.ts'
-import type { Io, Settle } from '../../terminal/io.ts'
+import type { Io } from '../../terminal/io.ts'
 import { styleFor } from '../../terminal/style.ts'
 import { terminalLine } from '../../terminal/terminal-text.ts'
 import { problemLines, readAllowlist, readPolicyArgument } from './read-policy-argument.ts'
@@ -22,7 +23,7 @@ interface TryFlags extends CheckFlags {
 
 const CONFIG = 'the settings file with the allowed commands (default: quarterdeck.yaml in this folder)'
 
-export function createPolicyCommand(io: Io, settle: Settle): Command {
+export function createPolicyCommand({ io, settle }: CommandContext): Command {
   const command = new Command('policy-file')
     .summary('explain and try the policy file of a workspace')
     .description(

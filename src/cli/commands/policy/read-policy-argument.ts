@@ -6,15 +6,14 @@ import { readEnvironment } from '../../../config/source/env-file.ts'
 import { readPolicyFile } from '../../../supervision/workspace-policy/find-policy.ts'
 import { allowlistOf, type PolicyLimits } from '../../../supervision/workspace-policy/judge-request.ts'
 import { type ReadPolicy, readPolicy } from '../../../supervision/workspace-policy/read-policy.ts'
-import { CliError } from '../../cli-error.ts'
-import { exitCodes } from '../../exit-codes.ts'
+import { usageError } from '../../cli-error.ts'
 import type { Io } from '../../terminal/io.ts'
 
 /** The policy file that the person names, read as the server would read it. */
 export function readPolicyArgument(file: string, io: Io): ReadPolicy {
   const read = readPolicyFile(resolve(io.cwd, file))
   if (read === null) {
-    throw new CliError(exitCodes.usage.code, `There is no file ${file}.`, ['Check the path.'])
+    throw usageError(`There is no file ${file}.`, ['Check the path.'])
   }
   if (!('reason' in read)) return readPolicy(read.text)
   return { policy: null, problems: [{ line: 1, column: 1, path: '', message: read.reason }] }

@@ -6,7 +6,7 @@ import { ulidOf } from '../../../domain/ids.ts'
 import type { ReadOnlyStore } from '../../../store/store-reads.ts'
 import { protectedByPath } from '../../../supervision/workspace-policy/judge-request.ts'
 import { type ReplayedRequest, replayPolicy } from '../../../supervision/workspace-policy/replay-policy.ts'
-import { CliError } from '../../cli-error.ts'
+import { usageError } from '../../cli-error.ts'
 import { exitCodes } from '../../exit-codes.ts'
 import type { Io } from '../../terminal/io.ts'
 import { localMinute, localZone } from '../../terminal/local-time.ts'
@@ -63,9 +63,7 @@ export async function tryPolicy(file: string, options: TryOptions, io: Io, withS
 function sinceOf(age: string, now: number): number {
   const seconds = secondsOf(age)
   if (Number.isNaN(seconds) || seconds <= 0) {
-    throw new CliError(exitCodes.usage.code, `--since ${JSON.stringify(age)} is not an age.`, [
-      'Write 24h or 7d, for example.',
-    ])
+    throw usageError(`--since ${JSON.stringify(age)} is not an age.`, ['Write 24h or 7d, for example.'])
   }
   return now - seconds * 1000
 }

@@ -2,8 +2,7 @@ import { readdir, readFile, readlink } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { isNoAddress } from '../../../http/server/listen.ts'
-import { CliError } from '../../cli-error.ts'
-import { exitCodes } from '../../exit-codes.ts'
+import { type CliError, unavailable } from '../../cli-error.ts'
 import { terminalLine } from '../../terminal/terminal-text.ts'
 
 /** Whether listening failed because another process uses the port. The cause may be inside one of our own errors. */
@@ -25,7 +24,7 @@ export async function portInUse(
   const host = (await takenHost(hosts, port)) ?? hosts[0]
   const free = await findFreePort(hosts, port)
   const mend = free === null ? ['Let the system choose a port: --port 0'] : [`This port is free: --port ${free}`]
-  return new CliError(exitCodes.unavailable.code, `Port ${port} on ${host} is in use by ${who}.`, mend)
+  return unavailable(`Port ${port} on ${host} is in use by ${who}.`, mend)
 }
 
 /** The first address on which the port is taken, or null. Only the first address must exist on this machine. */

@@ -1,24 +1,25 @@
 import { networkInterfaces } from 'node:os'
 import { Command, Help, Option } from 'commander'
+import { type LoadedConfig, loadConfig } from '../../../app/load-config.ts'
+import { createServerLog } from '../../../app/server-log.ts'
 import { ConfigError } from '../../../config/config-error.ts'
 import type { SettingFlags, SettingKey } from '../../../config/settings/settings.ts'
 import { recordReading } from '../../../config/source/config-files.ts'
 import { ServerError } from '../../../domain/errors.ts'
 import { type Logger, silentLogger } from '../../../domain/logger.ts'
+import { spelled } from '../../../domain/settings/program-words.ts'
 import { isPostgres, shownStore } from '../../../domain/settings/store-settings.ts'
 import { createLogTap, type LogTap } from '../../../http/logging/log-tap.ts'
+import type { TerminalLogOptions } from '../../../http/logging/terminal-log.ts'
 import { onLocalhost } from '../../../operators/console-link.ts'
 import { checkAgents } from '../../check-agents.ts'
-import { type LoadedConfig, loadConfig } from '../../load-config.ts'
-import { spelled } from '../../program-name.ts'
+import type { CommandContext } from '../../command.ts'
 import { addSettingFlags, settingFlagsOf, shortFlagTexts } from '../../setting-flags.ts'
-import type { Io, Settle } from '../../terminal/io.ts'
+import type { Io } from '../../terminal/io.ts'
 import { styleFor } from '../../terminal/style.ts'
-import type { TerminalLogOptions } from '../../terminal/terminal-log.ts'
 import { dataDirFlag } from '../ctl/ctl-place.ts'
 import { type BannerFacts, banner, shownUrl } from './banner.ts'
 import { isPortInUse, portInUse } from './port-in-use.ts'
-import { createServerLog } from './server-log.ts'
 import type { RunningApp, StartApp } from './start-app.ts'
 import { unlessStopped, untilStopped } from './stop.ts'
 import { type Started, watchAndRestart, watchTargets } from './watch.ts'
@@ -48,7 +49,7 @@ const everyday: Partial<Record<SettingKey, string>> = {
   'log.level': 'debug, info, warn, error or silent',
 }
 
-export function createServeCommand(version: string, startApp: StartApp, io: Io, settle: Settle): Command {
+export function createServeCommand({ version, startApp, io, settle }: CommandContext): Command {
   const command = new Command('serve')
     .summary('serve agents over AG-UI and HTTP')
     .description(

@@ -1,7 +1,7 @@
 import type { AppOptions } from '../../../app/app-options.ts'
+import type { LoadedConfig } from '../../../app/load-config.ts'
 import type { Logger } from '../../../domain/logger.ts'
 import { createKeychain } from '../../../operators/credentials/keychain.ts'
-import type { LoadedConfig } from '../../load-config.ts'
 import type { Io } from '../../terminal/io.ts'
 import { dataDirFlag } from '../ctl/ctl-place.ts'
 import { giveMemoryBack } from './give-memory-back.ts'

@@ -1,10 +1,9 @@
 import { fstatSync } from 'node:fs'
 import { relative, resolve } from 'node:path'
+import { agentPaths, type LoadedConfig } from '../../../app/load-config.ts'
 import { diskFiles } from '../../../config/source/config-files.ts'
 import type { AgentDefinition } from '../../../domain/agent/agent.ts'
-import { CliError } from '../../cli-error.ts'
-import { exitCodes } from '../../exit-codes.ts'
-import { agentPaths, type LoadedConfig } from '../../load-config.ts'
+import { usageError } from '../../cli-error.ts'
 import { reportError } from '../../report-error.ts'
 import type { Io } from '../../terminal/io.ts'
 import type { RunningApp } from './start-app.ts'
@@ -139,7 +138,7 @@ export function watchAndRestart(first: Started, { load, check, start, targets, i
 /** A missing agent file (renamed, or in the middle of a checkout) does not mean that the person wants the demo agent. */
 function refuseWithoutFile(config: LoadedConfig, before: LoadedConfig): void {
   if (config.places.size > 0 || before.places.size === 0) return
-  throw new CliError(exitCodes.usage.code, 'The agent file is missing.', ['Put it back, or stop the server.'])
+  throw usageError('The agent file is missing.', ['Put it back, or stop the server.'])
 }
 
 /** After `--port 0`, a restart keeps the port of the first start, so that clients find it again. */

@@ -9,7 +9,7 @@ import type { Blobs } from '../../../files/keep/blob-folder.ts'
 import type { AuditReads } from '../../../store/ports/audit.ts'
 import type { UsageRow } from '../../../store/ports/usage.ts'
 import type { ReadOnlyStore, StoreReads } from '../../../store/store-reads.ts'
-import { CliError } from '../../cli-error.ts'
+import { CliError, cannotCreate, usageError } from '../../cli-error.ts'
 import { exitCodes } from '../../exit-codes.ts'
 import type { Io } from '../../terminal/io.ts'
 import { auditPages } from '../audit/verify.ts'
@@ -37,9 +37,9 @@ export async function exportSessions(
   references: readonly string[],
   { owner, output, all = false }: { owner?: string; output?: string; all?: boolean },
   io: Io,
-): Promise<number> {
+): Promise<void> {
   if (all && (references.length > 0 || owner !== undefined)) {
-    throw new CliError(exitCodes.usage.code, '--all is for everything in the store. Name no sessions and no owner.')
+    throw usageError('--all is for everything in the store. Name no sessions and no owner.')
   }
   // All ids first: a session that is used during the export moves to the top of the list, and a walk through its pages would miss it.
   const ids = await source.stored.read((store) =>
@@ -57,7 +57,6 @@ export async function exportSessions(
       `${counted(busy, 'session')} had a run that has not ended. It goes on where you import it: stop the server here first, or it runs twice.`,
     )
   }
-  return exitCodes.ok.code
 }
 
 const counted = (count: number, word: string): string => `${count} ${word}${count === 1 ? '' : 's'}`
@@ -197,9 +196,7 @@ export async function writeNewFile<T>(
   } catch (error) {
     await closed.catch(() => {})
     if (error instanceof Error && 'code' in error && error.code === 'EEXIST') {
-      throw new CliError(exitCodes.cannotCreate.code, `${shown} already exists and was not changed.`, [
-        'Choose another file: --output <file>',
-      ])
+      throw cannotCreate(`${shown} already exists and was not changed.`, ['Choose another file: --output <file>'])
     }
     if (created) await rm(path, { force: true })
     throw stopped ?? error
@@ -211,8 +208,7 @@ export async function writeNewFile<T>(
 /** Also the sessions that lists hide: a backup without them would be incomplete. */
 async function allSessions(store: StoreReads, owner: string | undefined): Promise<Iterable<string>> {
   const ids = createIdList()
-  const choice = { unlisted: true, ...(owner === undefined ? {} : { owner }) }
-  for await (const { id } of eachSession(store, choice)) ids.add(id)
+  for await (const { id } of eachSession(store, owner, true)) ids.add(id)
   return ids
 }
 
@@ -247,17 +243,15 @@ async function findSessions(
     const [session, ...others] = byId === null ? await sessionsByName(store, owner, reference) : [byId]
     if (session === undefined) {
       const nobody = owner === undefined ? 'There is' : `${owner} has`
-      throw new CliError(exitCodes.usage.code, `${nobody} no session ${JSON.stringify(reference)}.`, [
+      throw usageError(`${nobody} no session ${JSON.stringify(reference)}.`, [
         'To see all sessions: quarterdeck sessions list',
       ])
     }
     if (others.length > 0) {
       const owners = [session, ...others].map((one) => one.owner).join(', ')
-      throw new CliError(
-        exitCodes.usage.code,
-        `Several users have a session ${JSON.stringify(reference)}: ${owners}.`,
-        ['Name the user with --owner <name>, or give the id of the session.'],
-      )
+      throw usageError(`Several users have a session ${JSON.stringify(reference)}: ${owners}.`, [
+        'Name the user with --owner <name>, or give the id of the session.',
+      ])
     }
     found.add(session.id)
   }
@@ -278,6 +272,6 @@ async function sessionsByName(store: StoreReads, owner: string | undefined, name
     return session === null ? [] : [session]
   }
   const found: SessionRecord[] = []
-  for await (const session of eachSession(store, { unlisted: true })) if (session.alias === name) found.push(session)
+  for await (const session of eachSession(store, undefined, true)) if (session.alias === name) found.push(session)
   return found
 }

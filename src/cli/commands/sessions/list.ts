@@ -1,8 +1,7 @@
 import type { SessionRecord } from '../../../domain/session/session.ts'
 import type { SessionQuery } from '../../../store/ports/sessions.ts'
 import type { ReadOnlyStore, StoreReads } from '../../../store/store-reads.ts'
-import { CliError } from '../../cli-error.ts'
-import { exitCodes } from '../../exit-codes.ts'
+import { usageError } from '../../cli-error.ts'
 import type { Io } from '../../terminal/io.ts'
 import { localMinute, localZone } from '../../terminal/local-time.ts'
 import { terminalLine } from '../../terminal/terminal-text.ts'
@@ -10,14 +9,13 @@ import { textTable } from '../../terminal/text-table.ts'
 
 const PAGE = 200
 
-/** Which sessions: of all users unless `owner` is set, and the ones that lists hide only with `unlisted`. */
-export type SessionChoice = Pick<SessionQuery, 'owner' | 'unlisted'>
-
-/** The most recently used first. */
+/** The most recently used first, of all users unless `owner` is set. Lists hide some: `unlisted` includes them. */
 export async function* eachSession(
   store: Pick<StoreReads, 'sessions'>,
-  choice: SessionChoice,
+  owner: string | undefined,
+  unlisted: boolean,
 ): AsyncGenerator<SessionRecord> {
+  const choice = owner === undefined ? { unlisted } : { unlisted, owner }
   let before: SessionQuery['before']
   for (;;) {
     const page = await store.sessions.list({ ...choice, limit: PAGE, ...(before === undefined ? {} : { before }) })
@@ -30,27 +28,24 @@ export async function* eachSession(
 
 export async function listSessions(
   stored: Pick<ReadOnlyStore, 'read'>,
-  { limit, json, ...choice }: { owner?: string; limit: string; json?: boolean },
+  { owner, limit, json }: { owner?: string; limit: string; json?: boolean },
   io: Io,
-): Promise<number> {
+): Promise<void> {
   const most = Number(limit)
   if (!Number.isInteger(most) || most < 1) {
-    throw new CliError(exitCodes.usage.code, `--limit ${JSON.stringify(limit)}: expected a whole number of at least 1.`)
+    throw usageError(`--limit ${JSON.stringify(limit)}: expected a whole number of at least 1.`)
   }
   const sessions: SessionRecord[] = []
   await stored.read(async (store) => {
-    for await (const session of eachSession(store, choice)) {
+    for await (const session of eachSession(store, owner, false)) {
       sessions.push(session)
       if (sessions.length === most) return
     }
   })
   if (json) {
     for (const session of sessions) io.stdout.write(`${JSON.stringify(summary(session))}\n`)
-    return exitCodes.ok.code
-  }
-  if (sessions.length > 0) io.stdout.write(sessionTable(sessions, choice))
-  else io.stderr.write(choice.owner === undefined ? 'There are no sessions.\n' : `${choice.owner} has no sessions.\n`)
-  return exitCodes.ok.code
+  } else if (sessions.length > 0) io.stdout.write(sessionTable(sessions, owner))
+  else io.stderr.write(owner === undefined ? 'There are no sessions.\n' : `${owner} has no sessions.\n`)
 }
 
 function summary(session: SessionRecord) {
@@ -66,8 +61,8 @@ function summary(session: SessionRecord) {
   }
 }
 
-/** One line per session. The owner is a column unless the choice names one. */
-export function sessionTable(sessions: readonly SessionRecord[], { owner }: SessionChoice): string {
+/** One line per session. With an owner, no column names it. */
+export function sessionTable(sessions: readonly SessionRecord[], owner: string | undefined): string {
   const ownerOf = (text: string): string[] => (owner === undefined ? [terminalLine(text, 40)] : [])
   return textTable(
     ['SESSION', ...ownerOf('OWNER'), `LAST USED (${localZone()})`, 'MESSAGES', 'AGENT', 'NAME'],

@@ -1,7 +1,6 @@
 import { createReadStream } from 'node:fs'
 import { resolve } from 'node:path'
-import { CliError } from '../../cli-error.ts'
-import { exitCodes } from '../../exit-codes.ts'
+import { type CliError, failure, usageError } from '../../cli-error.ts'
 import type { Io } from '../../terminal/io.ts'
 import { linesOf } from '../../terminal/lines.ts'
 import { type ArchiveLine, readArchiveHeader, readArchiveLine } from './session-archive.ts'
@@ -32,11 +31,10 @@ export async function* readArchive(file: string, io: Io): AsyncGenerator<{ line:
     }
   } catch (error) {
     const isMissing = error instanceof Error && 'code' in error && error.code === 'ENOENT'
-    throw isMissing ? new CliError(exitCodes.usage.code, `There is no file ${file}.`) : error
+    throw isMissing ? usageError(`There is no file ${file}.`) : error
   }
   if (number === 0) readArchiveHeader('')
   if (isOpen) throw cutOff('its last line is missing')
 }
 
-const cutOff = (reason: string): CliError =>
-  new CliError(exitCodes.failed.code, `The archive was cut off: ${reason}.`, ['Export it again.'])
+const cutOff = (reason: string): CliError => failure(`The archive was cut off: ${reason}.`, ['Export it again.'])

@@ -11,8 +11,7 @@ import type { AuditEntry } from '../../../domain/supervision/audit.ts'
 import { agentsProposalId } from '../../../domain/supervision/supervision.ts'
 import type { StoredEntry } from '../../../store/ports/entry.ts'
 import type { ImportSession } from '../../../store/ports/sessions.ts'
-import { CliError } from '../../cli-error.ts'
-import { exitCodes } from '../../exit-codes.ts'
+import { type CliError, usageError } from '../../cli-error.ts'
 import {
   type ArchivedRecords,
   auditLine,
@@ -54,24 +53,18 @@ export const archiveHeader = (now: number): string =>
 export function readArchiveHeader(line: string): void {
   const header = headerSchema.safeParse(parseJson(line))
   if (!header.success) {
-    throw new CliError(
-      exitCodes.usage.code,
-      'This file was not written by `quarterdeck sessions export`: its first line is different.',
-    )
+    throw usageError('This file was not written by `quarterdeck sessions export`: its first line is different.')
   }
   const { archive, version } = header.data
   if (archive === 'quarterdeck-sessions') {
-    throw new CliError(
-      exitCodes.usage.code,
+    throw usageError(
       `This archive was written before 0.1.0 (version ${version}), and this Quarterdeck cannot read it. Nothing was imported. To import it, use a checkout of commit 6665030b.`,
     )
   }
   if (version > ARCHIVE_VERSION) {
-    throw new CliError(
-      exitCodes.usage.code,
-      `This archive has version ${version}; this Quarterdeck reads up to ${ARCHIVE_VERSION}.`,
-      ['Update Quarterdeck, then import the file again.'],
-    )
+    throw usageError(`This archive has version ${version}; this Quarterdeck reads up to ${ARCHIVE_VERSION}.`, [
+      'Update Quarterdeck, then import the file again.',
+    ])
   }
 }
 
@@ -102,7 +95,7 @@ export function readArchiveLine(line: string, lineNumber: number): ArchiveLine {
 }
 
 export const damaged = (lineNumber: number, problem: string): CliError =>
-  new CliError(exitCodes.usage.code, `Line ${lineNumber}: ${problem}`, [
+  usageError(`Line ${lineNumber}: ${problem}`, [
     'The file is damaged or was not written by `quarterdeck sessions export`.',
   ])
 

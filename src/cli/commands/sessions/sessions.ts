@@ -6,8 +6,8 @@ import type { SessionRecord } from '../../../domain/session/session.ts'
 import type { Blobs } from '../../../files/keep/blob-folder.ts'
 import type { Store } from '../../../store/store.ts'
 import type { ReadOnlyStore } from '../../../store/store-reads.ts'
-import { CliError } from '../../cli-error.ts'
-import { exitCodes } from '../../exit-codes.ts'
+import { cannotCreate, usageError } from '../../cli-error.ts'
+import type { CommandContext } from '../../command.ts'
 import {
   dataDirFlag,
   type StoreFlags,
@@ -18,7 +18,7 @@ import {
   withStoredIn,
   withStoreIn,
 } from '../../store-place.ts'
-import type { Io, Settle } from '../../terminal/io.ts'
+import type { Io } from '../../terminal/io.ts'
 import { compareSessions } from './compare.ts'
 import { exportSessions } from './export.ts'
 import { importSessions } from './import.ts'
@@ -35,7 +35,7 @@ interface PurgeOptions {
   dryRun?: boolean
 }
 
-export function createSessionsCommand(io: Io, settle: Settle): Command {
+export function createSessionsCommand({ io, settle }: CommandContext): Command {
   const command = new Command('sessions')
     .summary('list, export, import, compare and delete stored conversations')
     .description(
@@ -64,9 +64,7 @@ Examples:
     .option('--limit <number>', 'how many', '50')
     .option('--json', 'one JSON object per line')
     .action(async (options: StoreFlags & ListOptions) => {
-      const { owner, limit, json } = options
-      const choice = { limit, ...(owner === undefined ? {} : { owner }), ...(json === undefined ? {} : { json }) }
-      settle(await withStoredIn(await storePlace(options, io), io, (stored) => listSessions(stored, choice, io)))
+      await withStoredIn(await storePlace(options, io), io, (stored) => listSessions(stored, options, io))
     })
 
   add('export', 'Writes sessions with everything that belongs to them as JSON Lines.')
@@ -75,10 +73,8 @@ Examples:
     .option('--all', 'everything: also grants, allowed policies, tasks, usage and the audit trail')
     .option('-o, --output <file>', 'a new file that only you can read (default: standard output)')
     .action(async (sessions: string[], options: StoreFlags & { owner?: string; output?: string; all?: boolean }) =>
-      settle(
-        await withStoredIn(await storePlace(options, io), io, (stored, blobs) =>
-          exportSessions({ stored, blobs }, sessions, options, io),
-        ),
+      withStoredIn(await storePlace(options, io), io, (stored, blobs) =>
+        exportSessions({ stored, blobs }, sessions, options, io),
       ),
     )
 
@@ -114,27 +110,24 @@ Examples:
       const before = cutoff(olderThan, io.clock.now())
       const place = await storePlace(options, io)
       const advice = ['A running server removes old sessions itself, as sessions.retention_days says.']
-      settle(
-        dryRun
-          ? await withStoredIn(place, io, (stored) => listPurgeable(stored, before, io))
-          : await withStoppedServer(place, { create: false, advice }, io, (store) => purgeSessions(store, before, io)),
-      )
+      if (dryRun) await withStoredIn(place, io, (stored) => listPurgeable(stored, before, io))
+      else await withStoppedServer(place, { create: false, advice }, io, (store) => purgeSessions(store, before, io))
     })
   return command
 }
 
 /** For what changes the store. A data directory belongs to one process; no route of a running server does it. */
-async function withStoppedServer(
+async function withStoppedServer<T>(
   place: StorePlace,
   { create, advice }: { create: boolean; advice: readonly string[] },
   io: Io,
-  work: (store: Store, blobs: Blobs) => Promise<number>,
-): Promise<number> {
+  work: (store: Store, blobs: Blobs) => Promise<T>,
+): Promise<T> {
   try {
     return await withStoreIn(place, { create }, io, work)
   } catch (error) {
     if (!(error instanceof ServerError) || error.code !== 'data_dir_locked') throw error
-    throw new CliError(exitCodes.cannotCreate.code, `A server, or another command, is using ${shownPlace(place)}.`, [
+    throw cannotCreate(`A server, or another command, is using ${shownPlace(place)}.`, [
       'Stop it, run this command again, then start the server.',
       ...advice,
     ])
@@ -148,27 +141,24 @@ const BATCH = 200
 function cutoff(age: string, now: number): number {
   const seconds = secondsOf(age)
   if (Number.isNaN(seconds) || seconds <= 0) {
-    throw new CliError(exitCodes.usage.code, `--older-than ${JSON.stringify(age)} is not an age.`, [
-      'Write 12h or 30d, for example.',
-    ])
+    throw usageError(`--older-than ${JSON.stringify(age)} is not an age.`, ['Write 12h or 30d, for example.'])
   }
   return now - seconds * 1000
 }
 
 /** Lists what a purge would remove: of all users, also the sessions that lists hide. */
-async function listPurgeable(stored: Pick<ReadOnlyStore, 'read'>, before: number, io: Io): Promise<number> {
+async function listPurgeable(stored: Pick<ReadOnlyStore, 'read'>, before: number, io: Io): Promise<void> {
   const going: SessionRecord[] = []
   await stored.read(async (store) => {
-    for await (const session of eachSession(store, { unlisted: true })) {
+    for await (const session of eachSession(store, undefined, true)) {
       if (session.lastActivity < before && (await store.runs.open(session.id)).length === 0) going.push(session)
     }
   })
-  if (going.length > 0) io.stdout.write(sessionTable(going, {}))
+  if (going.length > 0) io.stdout.write(sessionTable(going, undefined))
   io.stderr.write(`${sessions(going.length)} would be removed.\n`)
-  return exitCodes.ok.code
 }
 
-async function purgeSessions(store: Pick<Store, 'commit'>, before: number, io: Io): Promise<number> {
+async function purgeSessions(store: Pick<Store, 'commit'>, before: number, io: Io): Promise<void> {
   let removed = 0
   for (;;) {
     const now = io.clock.now()
@@ -182,7 +172,6 @@ async function purgeSessions(store: Pick<Store, 'commit'>, before: number, io: I
     if ((result.count ?? 0) < BATCH) break
   }
   io.stderr.write(`Removed ${sessions(removed)}.\n`)
-  return exitCodes.ok.code
 }
 
 const sessions = (count: number): string => `${count} ${count === 1 ? 'session' : 'sessions'}`

@@ -1,8 +1,7 @@
 import { mkdir, open } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import type { CaseResult } from '../../../evaluation/case-result.ts'
-import { CliError } from '../../cli-error.ts'
-import { exitCodes } from '../../exit-codes.ts'
+import { cannotCreate } from '../../cli-error.ts'
 import type { Io, OutputStream } from '../../terminal/io.ts'
 import { type Style, styleFor } from '../../terminal/style.ts'
 import { terminalLine } from '../../terminal/terminal-text.ts'
@@ -24,7 +23,7 @@ export async function openTestReport(file: string | undefined, io: Io): Promise<
     await handle.close()
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
-    throw new CliError(exitCodes.cannotCreate.code, `${file} cannot be written: ${reason}.`, ['Choose another file.'])
+    throw cannotCreate(`${file} cannot be written: ${reason}.`, ['Choose another file.'])
   }
   return {
     async write(text) {

@@ -1,16 +1,17 @@
 import { Command } from 'commander'
+import { agentPaths, type LoadedConfig, loadConfig } from '../../../app/load-config.ts'
+import { createServerLog } from '../../../app/server-log.ts'
 import { openTestEngine } from '../../../app/test-engine.ts'
 import { isSpan, secondsOf } from '../../../config/source/duration.ts'
 import { variable } from '../../../config/source/env-file.ts'
 import type { AgentDefinition } from '../../../domain/agent/agent.ts'
 import type { AgentCase, CaseResult } from '../../../evaluation/case-result.ts'
 import { runCases } from '../../../evaluation/run-cases.ts'
-import { CliError } from '../../cli-error.ts'
+import { usageError } from '../../cli-error.ts'
+import type { CommandContext } from '../../command.ts'
 import { exitCodes } from '../../exit-codes.ts'
-import { agentPaths, type LoadedConfig, loadConfig } from '../../load-config.ts'
-import type { Io, Settle } from '../../terminal/io.ts'
+import type { Io } from '../../terminal/io.ts'
 import { terminalLine } from '../../terminal/terminal-text.ts'
-import { createServerLog } from '../serve/server-log.ts'
 import { createTestProgress, jsonReport, junitReport, openTestReport, testTable } from './report.ts'
 
 interface TestOptions {
@@ -22,7 +23,7 @@ interface TestOptions {
   config?: string
 }
 
-export function createTestCommand(version: string, io: Io, settle: Settle): Command {
+export function createTestCommand({ version, io, settle }: CommandContext): Command {
   return new Command('test')
     .summary('run the test cases of agent files')
     .description(
@@ -65,9 +66,7 @@ async function runTests(files: readonly string[], options: TestOptions, version:
   const parallel = countOf(options.parallel)
   const timeoutMs = spanOf(options.timeout)
   if (options.json === true && options.junit === '-') {
-    throw new CliError(exitCodes.usage.code, '--json and --junit - cannot share standard output.', [
-      'Give --junit a file.',
-    ])
+    throw usageError('--json and --junit - cannot share standard output.', ['Give --junit a file.'])
   }
   const config = loadConfig(
     {
@@ -78,11 +77,9 @@ async function runTests(files: readonly string[], options: TestOptions, version:
     io,
   )
   if (agentPaths(files, io).length === 0) {
-    throw new CliError(
-      exitCodes.usage.code,
-      'There is no agent.yaml in this folder. Test cases are part of agent files.',
-      ['Create an agent with quarterdeck init, or name a file: quarterdeck test path/to/agent.yaml'],
-    )
+    throw usageError('There is no agent.yaml in this folder. Test cases are part of agent files.', [
+      'Create an agent with quarterdeck init, or name a file: quarterdeck test path/to/agent.yaml',
+    ])
   }
   const cases = chosenCases(config.agents, options.filter).map(({ agent, testCase }) => ({
     agent,
@@ -164,7 +161,7 @@ function chosenCases(loaded: readonly AgentDefinition[], filter: string | undefi
   if (all.length === 0) {
     const names = agents.map(({ name }) => name).join(', ')
     const [who, have] = agents.length === 1 ? [`The agent ${names}`, 'has'] : [`The agents ${names}`, 'have']
-    throw new CliError(exitCodes.usage.code, `${who} ${have} no test cases.`, [
+    throw usageError(`${who} ${have} no test cases.`, [
       'Add some to the agent file, for example:',
       '  test_cases:',
       '    - { name: greets, input: Hello, contains: hello, ignore_case: true }',
@@ -174,7 +171,7 @@ function chosenCases(loaded: readonly AgentDefinition[], filter: string | undefi
   const chosen = all.filter(({ testCase }) => testCase.name.toLowerCase().includes(wanted))
   if (chosen.length > 0) return chosen
   const names = all.slice(0, 20).map(({ testCase }) => terminalLine(testCase.name, 60))
-  throw new CliError(exitCodes.usage.code, `No test case has ${JSON.stringify(filter)} in its name.`, [
+  throw usageError(`No test case has ${JSON.stringify(filter)} in its name.`, [
     `There are: ${names.join(', ')}${all.length > 20 ? ', …' : ''}`,
   ])
 }
@@ -182,14 +179,12 @@ function chosenCases(loaded: readonly AgentDefinition[], filter: string | undefi
 function countOf(text: string): number {
   const count = Number(text)
   if (Number.isInteger(count) && count >= 1 && count <= 100) return count
-  throw new CliError(exitCodes.usage.code, `--parallel ${JSON.stringify(text)}: expected a whole number from 1 to 100.`)
+  throw usageError(`--parallel ${JSON.stringify(text)}: expected a whole number from 1 to 100.`)
 }
 
 function spanOf(text: string | undefined): number | null {
   if (text === undefined) return null
   const span = /^\d+$/.test(text) ? Number(text) : text
   if (isSpan(span, false)) return secondsOf(span) * 1000
-  throw new CliError(exitCodes.usage.code, `--timeout ${JSON.stringify(text)} is not a time.`, [
-    'Write 90s or 5m, for example.',
-  ])
+  throw usageError(`--timeout ${JSON.stringify(text)} is not a time.`, ['Write 90s or 5m, for example.'])
 }

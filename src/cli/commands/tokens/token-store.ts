@@ -5,6 +5,7 @@ import { existsSync, realpathSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, resolve } from 'node:path'
 import { z } from 'zod'
+import { agentPaths, loadConfig } from '../../../app/load-config.ts'
 import { openSharedStore } from '../../../app/open-store.ts'
 import { findConfigDir } from '../../../config/config-dir.ts'
 import { resolveSettings } from '../../../config/settings/resolve-settings.ts'
@@ -30,10 +31,8 @@ import type { Store } from '../../../store/store.ts'
 import { configuredOperators } from '../../../supervision/sessions/configured-operators.ts'
 import { refuseUnknownOwner } from '../../../supervision/sessions/may-command.ts'
 import { createWorkspaces } from '../../../supervision/workspace/allowed-workspace.ts'
-import { CliError } from '../../cli-error.ts'
+import { cannotCreate, failure, usageError } from '../../cli-error.ts'
 import { dataDirectory, withStore } from '../../data-directory.ts'
-import { exitCodes } from '../../exit-codes.ts'
-import { agentPaths, loadConfig } from '../../load-config.ts'
 import { operatorTokenIn } from '../../operator-token.ts'
 import { baseOf, isReadableByOthers, noServerAt, readServerUrl } from '../../server-url.ts'
 import { shownPlace, storePlace, withSharedReads } from '../../store-place.ts'
@@ -106,11 +105,9 @@ export async function withTokenStore<T>(named: TokenPlace, io: Io, work: (desk: 
     const address = createServerAddress({ ...keptFor(io), dataDir: directory }).read()
     if (address !== null) return await work(await openServer(address, directory, io))
     if (left === 0) {
-      throw new CliError(
-        exitCodes.cannotCreate.code,
-        `Another Quarterdeck is using ${directory}, and its address is not known.`,
-        ['Give its address with --url <address>, or stop it and run this command again.'],
-      )
+      throw cannotCreate(`Another Quarterdeck is using ${directory}, and its address is not known.`, [
+        'Give its address with --url <address>, or stop it and run this command again.',
+      ])
     }
     await sleep(io.clock, LOCK_WAIT_MS)
   }
@@ -132,13 +129,9 @@ export async function listTokens(named: TokenPlace, io: Io): Promise<{ where: st
 function checkOwner(directory: string): void {
   const owner = statSync(directory, { throwIfNoEntry: false })?.uid
   if (owner === undefined || owner === 0 || process.geteuid?.() !== 0) return
-  throw new CliError(
-    exitCodes.usage.code,
-    `${directory} and the tokens of its server belong to another user (uid ${owner}).`,
-    [
-      `Run this command as that user (sudo -u '#${owner}' …) with the same QUARTERDECK_CONFIG_DIR, or name a running server with --url <address>.`,
-    ],
-  )
+  throw usageError(`${directory} and the tokens of its server belong to another user (uid ${owner}).`, [
+    `Run this command as that user (sudo -u '#${owner}' …) with the same QUARTERDECK_CONFIG_DIR, or name a running server with --url <address>.`,
+  ])
 }
 
 const keptFor = (io: Io) => ({ configDir: findConfigDir(io.env, process.platform), makeFolder })
@@ -224,11 +217,9 @@ async function openServer(base: string, dataDir: string | null, io: Io): Promise
     (await askSecret(`The operator’s token of ${base} (hidden while you type; press Enter if you have none): `, io))
   if (known === null) {
     const uses = dataDir === null ? '' : `A server is using ${dataDir}. `
-    throw new CliError(
-      exitCodes.usage.code,
-      `${uses}To change the tokens of ${base}, set QUARTERDECK_OPERATOR_TOKEN.`,
-      ['If you have none: stop the server, run this command again, then start the server.'],
-    )
+    throw usageError(`${uses}To change the tokens of ${base}, set QUARTERDECK_OPERATOR_TOKEN.`, [
+      'If you have none: stop the server, run this command again, then start the server.',
+    ])
   }
   const otherAddress = dataDir === null ? [] : ['Give the address of the server with --url <address>.']
 
@@ -249,8 +240,7 @@ async function openServer(base: string, dataDir: string | null, io: Io): Promise
     const answer = parsed(text)
     if (response.ok) return answer
     const detail = typeof answer === 'object' && answer !== null && 'detail' in answer ? String(answer.detail) : ''
-    throw new CliError(
-      exitCodes.failed.code,
+    throw failure(
       terminalText(detail) || `${base} answered ${response.status}.`,
       response.status === 401
         ? ['To replace a lost operator’s token, stop the server and run quarterdeck tokens create --role operator']
@@ -261,11 +251,7 @@ async function openServer(base: string, dataDir: string | null, io: Io): Promise
   if (dataDir !== null) {
     const { data_dir: served } = await listed()
     if (served !== realpathSync(dataDir)) {
-      throw new CliError(
-        exitCodes.failed.code,
-        `The server at ${base} serves ${terminalText(served)}, not ${dataDir}.`,
-        otherAddress,
-      )
+      throw failure(`The server at ${base} serves ${terminalText(served)}, not ${dataDir}.`, otherAddress)
     }
   }
   return {
@@ -279,7 +265,7 @@ async function openServer(base: string, dataDir: string | null, io: Io): Promise
 function understood<T>(schema: z.ZodType<T>, answer: unknown, base: string): T {
   const result = schema.safeParse(answer)
   if (result.success) return result.data
-  throw new CliError(exitCodes.failed.code, `${base} does not answer like a Quarterdeck of this version.`)
+  throw failure(`${base} does not answer like a Quarterdeck of this version.`)
 }
 
 function parsed(text: string): unknown {
@@ -294,11 +280,9 @@ function parsed(text: string): unknown {
 export function safeAddress(text: string): string {
   const url = readServerUrl(text)
   if (isReadableByOthers(url)) {
-    throw new CliError(
-      exitCodes.usage.code,
-      `http:// would send the operator’s token to ${url.host} in plain text, which others can read.`,
-      ['Use its https address, run this on the server’s own machine, or use a tunnel (ssh -L).'],
-    )
+    throw usageError(`http:// would send the operator’s token to ${url.host} in plain text, which others can read.`, [
+      'Use its https address, run this on the server’s own machine, or use a tunnel (ssh -L).',
+    ])
   }
   return baseOf(url)
 }

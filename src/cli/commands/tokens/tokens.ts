@@ -4,10 +4,10 @@ import { secondsOf } from '../../../config/source/duration.ts'
 import { LOCAL_USER } from '../../../domain/session/session.ts'
 import { type Scope, scopes, type TokenRole, tokenRoles } from '../../../domain/supervision/token-role.ts'
 import { USER_NAME, USER_NAME_TEXT } from '../../../domain/supervision/user-name.ts'
-import { CliError } from '../../cli-error.ts'
-import { exitCodes } from '../../exit-codes.ts'
+import { usageError } from '../../cli-error.ts'
+import type { CommandContext } from '../../command.ts'
 import { dataDirFlag } from '../../store-place.ts'
-import type { Io, Settle } from '../../terminal/io.ts'
+import type { Io } from '../../terminal/io.ts'
 import { localMinute, localTime, localZone } from '../../terminal/local-time.ts'
 import { terminalLine } from '../../terminal/terminal-text.ts'
 import { textTable } from '../../terminal/text-table.ts'
@@ -34,7 +34,7 @@ interface CreateOptions {
 const SOON_MS = 7 * 86_400_000
 const MOST_SECONDS = 5 * 365 * 86_400
 
-export function createTokensCommand(io: Io, settle: Settle): Command {
+export function createTokensCommand({ io }: CommandContext): Command {
   const command = new Command('tokens')
     .summary('create, list and revoke tokens')
     .description(
@@ -87,53 +87,47 @@ Examples:
     .option('--json', 'the token as one JSON object')
     .action(async ({ dataDir, url, ...options }: Shared & CreateOptions) => {
       checkOptions(options)
-      settle(await withTokenStore({ dataDir, url }, io, (store) => create(store, options, io)))
+      await withTokenStore({ dataDir, url }, io, (store) => create(store, options, io))
     })
 
   add('list', 'Lists the tokens, oldest first, without those that come from a setting.')
     .option('--json', 'one JSON object a line')
     .action(async ({ dataDir, url, json }: Shared & { json?: boolean }) =>
-      settle(list(await listTokens({ dataDir, url }, io), json === true, io)),
+      list(await listTokens({ dataDir, url }, io), json === true, io),
     )
 
   add('revoke', 'Revokes a token. From then on it is refused, and its open streams end.')
     .argument('<id>', 'the id of the token, from tokens list')
     .action(async (id: string, { dataDir, url }: Shared) =>
-      settle(
-        await withTokenStore({ dataDir, url }, io, async (store) => {
-          await store.revoke(id)
-          io.stderr.write(`Revoked at ${store.where}.\n`)
-          return exitCodes.ok.code
-        }),
-      ),
+      withTokenStore({ dataDir, url }, io, async (store) => {
+        await store.revoke(id)
+        io.stderr.write(`Revoked at ${store.where}.\n`)
+      }),
     )
   return command
 }
 
 function checkOptions({ user, name, role, workspace, channel, ...limits }: CreateOptions): void {
   if (user !== undefined && !USER_NAME.test(user)) {
-    throw new CliError(exitCodes.usage.code, `--user ${JSON.stringify(user)}: expected ${USER_NAME_TEXT}.`)
+    throw usageError(`--user ${JSON.stringify(user)}: expected ${USER_NAME_TEXT}.`)
   }
   if (!/^[^\p{C}]{0,64}$/u.test(name)) {
-    throw new CliError(exitCodes.usage.code, '--name: expected at most 64 printable characters.')
+    throw usageError('--name: expected at most 64 printable characters.')
   }
   if (role === 'agent' && workspace === undefined) {
-    throw new CliError(
-      exitCodes.usage.code,
-      '--role agent needs --workspace <folder>: the folder that the agent works in.',
-    )
+    throw usageError('--role agent needs --workspace <folder>: the folder that the agent works in.')
   }
   if (role !== 'agent' && (workspace !== undefined || channel !== undefined)) {
-    throw new CliError(exitCodes.usage.code, '--workspace and --channel are only for --role agent.')
+    throw usageError('--workspace and --channel are only for --role agent.')
   }
   if (channel !== undefined && !/^[^\p{C}]{1,200}$/u.test(channel)) {
-    throw new CliError(exitCodes.usage.code, '--channel: expected 1 to 200 printable characters.')
+    throw usageError('--channel: expected 1 to 200 printable characters.')
   }
   if (role === 'agent' && (limits.scopes !== undefined || limits.agent !== undefined)) {
-    throw new CliError(exitCodes.usage.code, '--scopes and --agent are for people: an agent may only ask and report.')
+    throw usageError('--scopes and --agent are for people: an agent may only ask and report.')
   }
   if (limits.agent !== undefined && !/^[^\p{C}]{1,128}$/u.test(limits.agent)) {
-    throw new CliError(exitCodes.usage.code, '--agent: expected the name of an agent.')
+    throw usageError('--agent: expected the name of an agent.')
   }
 }
 
@@ -141,19 +135,16 @@ function scopesIn(text: string): Scope[] {
   const names = text.split(',').map((name) => name.trim())
   const found = names.flatMap((name) => scopes.find((scope) => scope === name) ?? [])
   if (found.length === names.length) return [...new Set(found)]
-  throw new CliError(exitCodes.usage.code, `--scopes ${JSON.stringify(text)}: expected some of ${scopes.join(', ')}.`)
+  throw usageError(`--scopes ${JSON.stringify(text)}: expected some of ${scopes.join(', ')}.`)
 }
 
 function secondsIn(text: string): number {
   const seconds = /[a-z]/.test(text) ? Math.round(secondsOf(text)) : Number.NaN
   if (seconds >= 60 && seconds <= MOST_SECONDS) return seconds
-  throw new CliError(
-    exitCodes.usage.code,
-    `--expires ${JSON.stringify(text)}: expected a time from 1m to 1825d, such as 12h or 30d.`,
-  )
+  throw usageError(`--expires ${JSON.stringify(text)}: expected a time from 1m to 1825d, such as 12h or 30d.`)
 }
 
-async function create(store: TokenStore, options: CreateOptions, io: Io): Promise<number> {
+async function create(store: TokenStore, options: CreateOptions, io: Io): Promise<void> {
   const { role, user, name, workspace, channel, scopes: limited, agent, expires, json } = options
   const made = await store.create({
     role,
@@ -167,7 +158,7 @@ async function create(store: TokenStore, options: CreateOptions, io: Io): Promis
   })
   if (json) {
     io.stdout.write(`${JSON.stringify(made)}\n`)
-    return exitCodes.ok.code
+    return
   }
   const bound = made.workspace === undefined ? '' : ` for ${terminalLine(made.workspace, 500)}`
   const ends = made.expires_at === undefined ? '' : `, until ${localMinute(made.expires_at)} (${localZone()})`
@@ -175,16 +166,14 @@ async function create(store: TokenStore, options: CreateOptions, io: Io): Promis
     `Token ${made.id} of ${made.user}, ${made.role}${bound}${limitsOf(made)}${ends}, at ${store.where}. It is shown only this time:\n`,
   )
   io.stdout.write(`${made.token}\n`)
-  return exitCodes.ok.code
 }
 
-function list({ where, tokens }: Awaited<ReturnType<typeof listTokens>>, json: boolean, io: Io): number {
+function list({ where, tokens }: Awaited<ReturnType<typeof listTokens>>, json: boolean, io: Io): void {
   if (json) for (const token of tokens) io.stdout.write(`${JSON.stringify(token)}\n`)
   else if (tokens.length === 0)
     io.stderr.write(`There are no tokens at ${where}. To create one: ${io.program()} tokens create\n`)
   else io.stdout.write(table(tokens))
   warnOfEnds(tokens, io)
-  return exitCodes.ok.code
 }
 
 /** On the error output, so that it disturbs no program that reads the list. */

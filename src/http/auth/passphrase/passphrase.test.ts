@@ -109,8 +109,8 @@ describe('the passphrase', () => {
 })
 
 describe('a decision', () => {
-  const request = (channel: 'http' | 'ctl', headers: Record<string, string> = {}) => ({
-    channel,
+  const request = (via: 'http' | 'ctl', headers: Record<string, string> = {}) => ({
+    via,
     header: (name: string) => headers[name],
   })
 

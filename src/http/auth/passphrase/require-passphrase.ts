@@ -10,7 +10,7 @@ export const PASSPHRASE_HEADER = 'x-quarterdeck-passphrase'
  * request needs the operator's passphrase; over the network the operator's token is enough. Throws `passphrase_required`,
  * `passphrase_wrong` and `rate_limited`.
  */
-export type RequirePassphrase = (request: Pick<Request, 'channel' | 'header'>) => Promise<void>
+export type RequirePassphrase = (request: Pick<Request, 'via' | 'header'>) => Promise<void>
 
 /** Null: this server has no config folder, so nobody can have a passphrase. */
 export function createRequirePassphrase(passphrase: Passphrase | null): RequirePassphrase {
@@ -28,7 +28,7 @@ export function createRequirePassphrase(passphrase: Passphrase | null): RequireP
     await passphrase.verify(decoded(sent))
   }
   return async (request) => {
-    if (request.channel !== 'ctl') return
+    if (request.via !== 'ctl') return
     const checking = checked.get(request) ?? check(request)
     checked.set(request, checking)
     await checking

@@ -12,7 +12,7 @@ import type { AnswerRecord, GivenAnswer } from '../../../supervision/records/ans
 import { actionsOf } from '../../../supervision/records/describe-record.ts'
 import type { RecordAction, RecordView } from '../../../supervision/records/record-view.ts'
 import { checkText } from '../../../supervision/sessions/check-text.ts'
-import { channelOf, type Operators, refuseForeignCommand } from '../../../supervision/sessions/may-command.ts'
+import { type Operators, refuseForeignCommand } from '../../../supervision/sessions/may-command.ts'
 import type { SlackMessage } from '../cards/blocks.ts'
 import { actionIn, type CardAction } from '../cards/card-actions.ts'
 import type { SlackCards } from '../slack-api.ts'
@@ -142,7 +142,7 @@ export function createCardAnswers({ desk, cards, operators, noteRefused, clock, 
       }
       if (isTry && error instanceof ServerError && (error.code === 'passkey_required' || error.code === 'forbidden')) {
         const tried = { what: 'answer', tried: action, why: error.code, session: wait.sessionId }
-        const who = { by: by.user, channel: channelOf(by), credential: by.credential }
+        const who = { by: by.user, via: 'slack', credential: by.credential }
         await noteRefused({ ...who, ...tried, details: { record: wait.id, reason: error.message } })
       }
       if (error instanceof ServerError && error.code === 'passkey_required') return needsPasskey(desk.link(wait.id))

@@ -50,19 +50,19 @@ export function createGuard({ people, teamId, rooms, noteRefused }: GuardDeps): 
       if (!rooms.includes(room)) return { refusal: 'other_room' }
       const name = names.get(user)
       if (name === undefined) return { refusal: 'no_operator' }
-      return { caller: { user: name, role: 'operator', channel: 'slack', credential: user } }
+      return { caller: { user: name, role: 'operator', via: 'slack', credential: user } }
     },
 
     refused: ({ from: { user, teams, room }, what, tried, sessionId, recordId }, why) =>
       noteRefused({
         // Not a name of ours: the prefix keeps it apart from those of operators.
         by: `slack:${user}`,
-        ...{ channel: 'slack', what, tried, why, session: sessionId },
-        details: {
-          room,
-          team: teams.join(' '),
-          ...(recordId === undefined ? {} : { record: recordId }),
-        },
+        via: 'slack',
+        what,
+        tried,
+        why,
+        session: sessionId,
+        details: { room, team: teams.join(' '), ...(recordId === undefined ? {} : { record: recordId }) },
       }),
   }
 }

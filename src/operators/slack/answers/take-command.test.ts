@@ -40,7 +40,7 @@ test('a command is run for the person, in its room, and answered to them alone',
   await slack.slash('eve', 'steer use &lt;b&gt; —session 019a')
   await slack.slash('eve', 'sessions', { channel: OTHER_ROOM })
 
-  const eve = { user: 'eve', role: 'operator', channel: 'slack', credential: 'U0EVE' }
+  const eve = { user: 'eve', role: 'operator', via: 'slack', credential: 'U0EVE' }
   expect(asked).toEqual([
     [eve, { channelId: ROOM }, 'steer use <b> —session 019a'],
     [eve, { channelId: OTHER_ROOM }, 'sessions'],

@@ -23,8 +23,7 @@ import { ACTION_ID_PREFIX, buttonRow } from '../cards/card-actions.ts'
 import { shownName, sizeOf } from '../cards/shown-text.ts'
 import type { AnswerContext } from './answer-context.ts'
 import { says, whisper } from './answer-texts.ts'
-import type { Press, Sender, Typed } from './payloads.ts'
-import { plainText } from './plain-text.ts'
+import { type Press, plainText, type Sender, type Typed } from './payloads.ts'
 
 /** Runs one command. Never rejects. */
 export type RunCommand = (by: Caller, context: CommandContext, line: string) => Promise<Answer>
@@ -92,7 +91,7 @@ export function createTakeCommand({
       if (answer.error === 'forbidden' || answer.error === 'passkey_required') {
         const { user, credential } = by
         const tried = { what: 'command', tried: verbOf(command), why: answer.error }
-        await noteRefused({ by: user, channel: 'slack', credential, ...tried, details: { room: from.room } })
+        await noteRefused({ by: user, via: 'slack', credential, ...tried, details: { room: from.room } })
       }
       await saying
       const shown = await shared(from, answer)

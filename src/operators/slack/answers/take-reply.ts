@@ -1,5 +1,6 @@
 // Somebody wrote in the thread of a session. An answer is taken only where it is clear what it answers: nothing is ever guessed.
 
+import type { Clock } from '../../../domain/clock.ts'
 import { ServerError } from '../../../domain/errors.ts'
 import { type Approval, isWaiting, type PersonRecord } from '../../../domain/records/record.ts'
 import type { ActionName } from '../../../domain/records/record-kinds.ts'
@@ -11,16 +12,14 @@ import { createTurns } from '../../../supervision/sessions/turns.ts'
 import { isWorkspaceSession } from '../../../supervision/sessions/workspace-session.ts'
 import { needsText, repliesTo } from '../cards/card-actions.ts'
 import { type AnswerContext, askForText, isDangerous, secondLook, tell } from './answer-context.ts'
-import { ourFailure, says, saysWhy } from './answer-texts.ts'
+import { notAsText, ourFailure, says, saysWhy } from './answer-texts.ts'
+import type { RecordAnswer } from './card-answers.ts'
 import { editRecord, isEditable } from './edit-record.ts'
-import type { Seat } from './kept-notes.ts'
+import type { ExpectedText, Seat } from './kept-notes.ts'
 import { type Heard, letChoose, meantBy } from './meant-record.ts'
-import { createOncePerMinute } from './once-per-minute.ts'
 import { type ParsedReply, parseReply } from './parse-reply.ts'
-import type { Reply } from './payloads.ts'
-import { plainText } from './plain-text.ts'
-import { questionAnswer } from './question-answer.ts'
-import { answerQuestion, expectedOf, giveAnswer, takeExpected } from './text-answers.ts'
+import { plainText, type Reply } from './payloads.ts'
+import { isOneValue, questionAnswer } from './question-answer.ts'
 
 interface TakeReplyDeps {
   nameOf: (user: string) => string | null
@@ -169,4 +168,94 @@ function chosenIn(waiting: readonly PersonRecord[], text: string): Approval | nu
   if (only?.wait !== 'approval' || only.question === undefined || others.length > 0) return null
   const { schema } = only.question
   return choicesOf(schema).length > 0 && questionAnswer(schema, text) !== null ? only : null
+}
+
+const MINUTE_MS = 60_000
+/** Keys that are remembered. While there are more of them in one minute, nothing more is let through. */
+const REMEMBERED = 1_000
+
+/** True for a key that was not let through within the last minute. */
+function createOncePerMinute(clock: Pick<Clock, 'mono'>): (key: string) => boolean {
+  const last = new Map<string, number>()
+  return (key) => {
+    const now = clock.mono()
+    for (const [one, at] of last) {
+      // In the order of time, so the rest is newer.
+      if (now - at < MINUTE_MS) break
+      last.delete(one)
+    }
+    if (last.has(key) || last.size >= REMEMBERED) return false
+    last.set(key, now)
+    return true
+  }
+}
+
+// Answers that are written as text: at once, or after a button has asked for the text.
+
+/** Answers the record, and tells the person what came of it. False: their text was not taken. */
+async function giveAnswer(
+  context: AnswerContext,
+  { by, seat }: Heard,
+  wait: PersonRecord,
+  answer: RecordAnswer,
+): Promise<boolean> {
+  const { isDone, message } = await context.records.answer(by, wait, answer)
+  await tell(context, seat, message)
+  return isDone
+}
+
+/** The text is the answer to a question, if it fits. */
+async function answerQuestion(
+  context: AnswerContext,
+  heard: Heard,
+  wait: PersonRecord,
+  text: string,
+  digest: string | null,
+): Promise<boolean> {
+  const question = wait.wait === 'approval' ? wait.question : undefined
+  const given = question === undefined ? null : questionAnswer(question.schema, text)
+  if (given !== null || !isWaiting(wait)) {
+    return giveAnswer(context, heard, wait, { action: 'answer', digest, result: given?.value })
+  }
+  const isOne = question !== undefined && isOneValue(question.schema)
+  const message = isOne
+    ? says('Your text does not fit the question. Nothing was answered. The card says which values it takes.')
+    : notAsText('This question has several fields.', context.desk.link(wait.id))
+  await tell(context, heard.seat, message)
+  return false
+}
+
+/** The text that a button asked this person for. Null also if the person has answered in another way since: then they write about something else. */
+async function expectedOf({ kept, desk }: AnswerContext, by: Caller, seat: Seat): Promise<ExpectedText | null> {
+  const expected = await kept.expected(seat)
+  const wait = expected === null ? null : await desk.find(expected.recordId)
+  if (wait === null || isWaiting(wait) || wait.decidedBy !== by.user) return expected
+  await kept.endExpecting(seat)
+  return null
+}
+
+/** The reply is the text that a button asked for. */
+async function takeExpected(context: AnswerContext, heard: Heard, expected: ExpectedText, text: string): Promise<void> {
+  const { cards, desk, kept, clock } = context
+  const { seat } = heard
+  const { recordId, action, digest, until } = expected
+  const isOver = until <= clock.now()
+  if (isOver || text.toLowerCase() === 'cancel') {
+    await kept.endExpecting(seat)
+    await cards.refresh(recordId)
+    const why = isOver ? 'The time to write the text is over' : 'No text is expected any more'
+    return tell(context, seat, says(`${why}. Nothing was decided; the card still has its buttons.`))
+  }
+  const wait = await desk.find(recordId)
+  if (wait === null) {
+    await kept.endExpecting(seat)
+    return tell(context, seat, says('What your text is for is gone. Nothing was decided.'))
+  }
+  const isTaken =
+    action === 'answer'
+      ? await answerQuestion(context, heard, wait, text, digest)
+      : await giveAnswer(context, heard, wait, { action, digest, text })
+  const now = await desk.find(recordId)
+  // A text that was too long, or that did not fit, can be written again.
+  if (isTaken || now === null || !isWaiting(now)) await kept.endExpecting(seat)
 }

@@ -5,8 +5,7 @@ import { visibleCode } from '../../../domain/text/visible-text.ts'
 import type { BodyPart, RecordView } from '../../../supervision/records/record-view.ts'
 import { bold, line, preformatted, quote, type RichPart, rich, type SlackBlock, type ThreadFile } from './blocks.ts'
 import { type CardLook, checklist, type Room } from './card.ts'
-import { type DiffExcerpt, diffExcerpt } from './diff-excerpt.ts'
-import { shownNote, shownProse, wholeText } from './shown-text.ts'
+import { shownNote, shownProse, sizeOf, wholeText } from './shown-text.ts'
 
 interface ShownPart {
   parts: RichPart[]
@@ -115,4 +114,44 @@ function threadFile(
   const ending = { diff: '.diff', json: '.json', text: '.txt' }[snippetType]
   const version = `${safe(id).slice(-8)}-${hash('sha256', content).slice(0, 8)}`
   return { name: `${safe(title).slice(0, 80)}-${version}${ending}`, content, snippetType }
+}
+
+// The part of a diff that a card shows.
+
+interface DiffExcerpt {
+  text: string
+  /** Changed lines that the excerpt leaves out. */
+  hiddenChanges: number
+  /** Nothing is left out, not even the end of a line. */
+  isWhole: boolean
+}
+
+/** A diff with more changed lines is shown in part. */
+const MOST_CHANGED_LINES = 20
+const MOST_LINE_CHARS = 300
+const MOST_CHARS = 2_600
+
+/** `shown` is a unified diff with its two header lines, in which hidden characters are marked. The card says the path itself. */
+function diffExcerpt(shown: string, room: Room = 1): DiffExcerpt {
+  const lines = shown.replace(/\n$/, '').split('\n')
+  const body = /^--- /.test(lines[0] ?? '') && /^\+\+\+ /.test(lines[1] ?? '') ? lines.slice(2) : lines
+  const isChange = (line: string): boolean => line.startsWith('+') || line.startsWith('-')
+  const all = body.filter(isChange).length
+  const kept: string[] = []
+  let changes = 0
+  let chars = 0
+  let isWhole = true
+  for (const line of body) {
+    const { text, isCut } = shownProse(line, MOST_LINE_CHARS)
+    const isNext = isChange(line)
+    chars += sizeOf(text) + sizeOf('\n')
+    if ((isNext && changes === MOST_CHANGED_LINES) || chars > MOST_CHARS * room) {
+      isWhole = false
+      break
+    }
+    if (isCut) isWhole = false
+    if (isNext) changes += 1
+    kept.push(text)
+  }
+  return { text: kept.join('\n'), hiddenChanges: all - changes, isWhole }
 }

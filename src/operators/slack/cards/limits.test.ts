@@ -5,12 +5,12 @@ import { describe, expect, test } from 'vitest'
 import { runs } from '../../../../test/tier.ts'
 import { approvalStatuses, type PersonRecord } from '../../../domain/records/record.ts'
 import { describe as viewOf } from '../../../supervision/records/describe-record.ts'
+import { sessionRoot } from '../session-threads.ts'
 import { areBlocksTooLong, checkBlocks } from '../testing/check-blocks.ts'
 import { escaped, type SlackMessage } from './blocks.ts'
 import type { CardLook, CardSession } from './card.ts'
 import { autoApproved, confirmMessage, editedMessage, logLine, notice } from './messages.ts'
 import { newsOf, renderCard } from './render-card.ts'
-import { sessionRoot } from './session-root.ts'
 import {
   alert,
   diffApproval,

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { sessionRoot } from '../session-threads.ts'
 import {
   autoApproved,
   confirmMessage,
@@ -8,7 +9,6 @@ import {
   notice,
   summaryMessage,
 } from './messages.ts'
-import { sessionRoot } from './session-root.ts'
 import { buttonsOf, linesOf } from './testing/read-message.ts'
 import {
   about,

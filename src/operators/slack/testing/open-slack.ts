@@ -14,8 +14,9 @@ import { agentIn, callOf, openDesk } from '../../../supervision/testing/open-des
 import { makeWorkspace } from '../../../supervision/testing/workspace.ts'
 import { openReach } from '../../open-reach.ts'
 import type { OperatorChannel } from '../../operator.ts'
-import { createOutbox, type Outbox } from '../../outbox.ts'
+import type { Outbox } from '../../outbox.ts'
 import { createShownFrom, roomOf } from '../../shown-from.ts'
+import { type OutboxParts, startOutbox } from '../../testing/start-outbox.ts'
 import { createButtonValues } from '../button-values.ts'
 import type { SlackDetail } from '../channel.ts'
 import { type AnswerParts, openSlack, type SlackDeps } from '../create-slack.ts'
@@ -37,8 +38,6 @@ export interface SlackOptions {
   personOf?: (name: string) => string
   alone?: SlackDeps['alone']
 }
-
-type OutboxParts = Parameters<typeof createOutbox>[0]
 
 export interface LogLine {
   level: 'info' | 'warn' | 'error'
@@ -82,7 +81,6 @@ export async function openSlackDesk() {
   /** One life of the server. A second one on the same store is the server after a restart. */
   function open(options: SlackOptions = {}) {
     const { rooms = [OPS], detail = 'standard', teamId = null } = options
-    const parts: AnswerParts[] = []
     const chat = openSlack({
       settings: { detail, apiUrl: slack.apiUrl },
       channelId: OPS,
@@ -94,8 +92,8 @@ export async function openSlackDesk() {
         { name: 'eve', slack: 'U0EVE', group: 'night' },
       ],
       escalation: options.escalation ?? [],
-      ...(options.personOf === undefined ? {} : { personOf: options.personOf }),
-      ...(options.alone === undefined ? {} : { alone: options.alone }),
+      personOf: options.personOf ?? ((name) => name),
+      alone: options.alone ?? null,
       desk: {
         find,
         session: (id) => store.sessions.get(id),
@@ -108,18 +106,14 @@ export async function openSlackDesk() {
       },
       outbox: store.outbox,
       log,
-      answers(given) {
-        parts.push(given)
-        return options.answers?.(given) ?? ignoring
-      },
       buttons: createButtonValues(secret),
       outgoing: { fetch: counted, dispatcher: null },
       ...{ clock, ids, random: () => 0, logger: recording(lines) },
       pingMs: 300,
     })
-    const [answering] = parts
-    if (answering === undefined) throw new Error('Slack was opened without answers')
-    const channels: OperatorChannel[] = chat.channels.map((create) => create({ approvals: desk.approvals, find }))
+    const { answering } = chat
+    const answers = options.answers?.(answering) ?? ignoring
+    const channels: OperatorChannel[] = chat.channels.map((create) => create({ find }))
     const [channel] = channels
     if (channel === undefined) throw new Error('there is no room')
     let isOpen = true
@@ -129,7 +123,7 @@ export async function openSlackDesk() {
       await outbox?.close()
       await chat.close()
     }
-    let outbox: ReturnType<typeof createOutbox> | null = null
+    let outbox: Outbox | null = null
     onTestFinished(close)
     const lineOutbox: Pick<Outbox, 'announce' | 'queue'> = {
       announce() {},
@@ -142,6 +136,8 @@ export async function openSlackDesk() {
     })
     return {
       ...{ ...answering, chat, channels, channel, reach, close },
+      /** Connects. */
+      serve: () => chat.serve(answers),
       /** Lines that are not posted yet. */
       waitingLines: () => store.outbox.deliveries(chat.linesOf(OPS) ?? ''),
       /** Begins to deliver what the feed says. */
@@ -149,12 +145,12 @@ export async function openSlackDesk() {
         const session = (id: string) => store.sessions.get(id)
         const shownFrom = createShownFrom({ channels, ownRoom: OPS, find, session })
         const parts = { channels, shownFrom, feed, store: store.outbox, log, clock, logger: recording(lines) }
-        outbox = createOutbox({ ...parts, ...more })
+        outbox = startOutbox({ ...parts, ...more })
       },
       /** Begins to deliver, and connects. */
       async start() {
         this.deliver()
-        void chat.serve()
+        void this.serve()
         await slack.whenConnected()
       },
     }

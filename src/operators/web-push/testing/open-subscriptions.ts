@@ -2,6 +2,7 @@ import { createSystemClock } from '../../../domain/clock.ts'
 import { silentLogger } from '../../../domain/logger.ts'
 import { testOperator } from '../../../domain/testing/test-operator.ts'
 import { openLog } from '../../../log/testing/open-log.ts'
+import { noChanges } from '../../outbox.ts'
 import { openPushSubscriptions } from '../subscriptions.ts'
 import { createVapidKeys, type VapidKeys } from '../vapid.ts'
 
@@ -14,8 +15,8 @@ export async function openSubscriptions({ isLocalServer = true, others = ['ben']
   let keys: VapidKeys | null = null
   const ada = testOperator({ name: 'ada', console: 'ada@work', local: true })
   const operators = [ada, ...others.map((name) => testOperator({ name }))]
-  const reopen = (changes?: Parameters<typeof openPushSubscriptions>[0]['changes']) =>
-    openPushSubscriptions({
+  const reopen = async (changes = noChanges) => {
+    const opened = await openPushSubscriptions({
       store: store.outbox,
       log,
       clock: createSystemClock(),
@@ -25,10 +26,12 @@ export async function openSubscriptions({ isLocalServer = true, others = ['ben']
         return keys
       },
       isLocalServer,
-      onSubscribed: (channel) => void subscribed.push(channel),
       logger: silentLogger,
-      ...(changes === undefined ? {} : { changes }),
+      changes,
     })
+    opened.watch((channel) => void subscribed.push(channel))
+    return opened
+  }
   return {
     subscriptions: await reopen(),
     reopen,

@@ -14,9 +14,8 @@ import { validBody } from '../../shared/request/validate.ts'
 import { decodeRunAgentInput } from '../wire/decode-input.ts'
 import { type RunInputDeps, runInput } from '../wire/run-input.ts'
 import { showThread, showUnknownThread } from '../wire/show-thread.ts'
-import { agentNamed, followFor, notStopped, runtimeInfo, stopped, withoutCall } from './encode.ts'
+import { agentNamed, followFor, listThreads, notStopped, runtimeInfo, stopped, withoutCall } from './encode.ts'
 import { CallSchema, RuntimeInfoSchema, StopAnswerSchema, StopSchema, ThreadListSchema } from './schema.ts'
-import { listThreads } from './threads.ts'
 
 export interface CopilotKitRoutesDeps extends RunInputDeps {
   /** Version of this server. */

@@ -13,8 +13,7 @@ import { scopeMissing } from '../../../http/auth/tokens/scopes.ts'
 import type { Reply, Request } from '../../../http/route.ts'
 import type { Approvals } from '../../../supervision/approvals/approvals.ts'
 import { entryAt, parseEventId } from '../../shared/events/event-id.ts'
-import { openEventStream } from '../../shared/events/open-event-stream.ts'
-import { beforeFirst, isEndOf, isOver, streamRun } from '../../shared/events/stream-events.ts'
+import { beforeFirst, isEndOf, isOver, openEventStream, streamRun } from '../../shared/events/stream-events.ts'
 import { type Attachments, startFiles } from '../../shared/request/attachments.ts'
 import { releaseBody } from '../../shared/request/body-with-files.ts'
 import { callerOf } from '../../shared/request/caller.ts'
@@ -128,7 +127,7 @@ async function start(
     origin: answers.length === 0 || bringsMessage(diff) ? 'reader' : 'background',
     // A new message gives up the open client tools. It cannot give up a person's decision.
     whenWaiting: 'abandon',
-    ...(answers.length === 0 ? {} : { decisions: { by: callerOf(request.principal, request.channel), answers } }),
+    ...(answers.length === 0 ? {} : { decisions: { by: callerOf(request), answers } }),
   })
   const { run } = await starting.catch((error: unknown) => {
     throw withResumePointers(error, input.answers)
@@ -151,7 +150,7 @@ async function showRun(
   const told = warningEvents(warnings, deps.clock.now())
   const tell = async () => reader.stream.write(reader.encoder.events(told))?.catch(() => {})
   const followTold: Runs['follow'] = (target, until) => behindFirst(follow(target, until), tell)
-  await streamRun(deps, run, after, reader, told.length === 0 ? follow : followTold)
+  await streamRun({ ...deps, comesBack: false }, run, after, reader, told.length === 0 ? follow : followTold)
   reader.stream.end()
 }
 

@@ -2,25 +2,30 @@
 
 import type { Entry } from '../../../domain/session/entry.ts'
 import { AG_UI_VERSION, type RunEvent, type RunEventOf } from '../../../domain/session/event.ts'
-import type { StoredMessage } from '../../../domain/session/message.ts'
+import { type StoredMessage, textOf } from '../../../domain/session/message.ts'
 import { isFinished, type RunRecord } from '../../../domain/session/run.ts'
 import type { SessionRecord } from '../../../domain/session/session.ts'
 import type { Engine } from '../../../engine/engine.ts'
+import { messagesSnapshot, SNAPSHOT_LIMIT, shownMessages } from '../../../engine/loop/messages-snapshot.ts'
 import type { Runs } from '../../../engine/ports/runs.ts'
 import type { Reply, Request } from '../../../http/route.ts'
 import type { Approvals } from '../../../supervision/approvals/approvals.ts'
 import type { Reader } from '../../shared/events/encode-events.ts'
-import { type EventReader, openEventStream } from '../../shared/events/open-event-stream.ts'
-import { beforeFirst, type StreamDeps, streamRun } from '../../shared/events/stream-events.ts'
-import type { FileLinks } from '../../shared/request/file-links.ts'
-import { type FileUrls, sessionSnapshot, withFileUrls } from './session-snapshot.ts'
+import {
+  beforeFirst,
+  type EventReader,
+  openEventStream,
+  type StreamDeps,
+  streamRun,
+} from '../../shared/events/stream-events.ts'
+import type { FileLinks, FileUrl } from '../../shared/request/file-links.ts'
 import { behindFirst } from './stream-warnings.ts'
 import { type Outcome, waitingOutcome, withWaitingCalls } from './waiting-calls.ts'
 
 /** More runs than can be queued and cancelled, so that the last run that executed is among them. */
 const LATEST = 20
 
-export interface ShowThreadDeps extends StreamDeps {
+interface ShowThreadDeps extends StreamDeps {
   engine: Engine
   approvals: Approvals
   links: FileLinks
@@ -81,6 +86,7 @@ export async function showThread(deps: ShowThreadDeps, asked: ThreadRequest, ses
     timestamp,
     makeRoom,
     fileUrls,
+    omit: () => false,
   })
   const { stream, encoder } = await openEventStream(request, reply, reads)
   const { state } = session
@@ -133,7 +139,7 @@ async function followRuns(deps: ShowThreadDeps, followed: Followed, first: RunRe
     const shown = run
     const follow: Runs['follow'] = (target, until) =>
       behindFirst(withLinks(followed.follow(target, until), fileUrls), () => tellThread(shown), 'replaced')
-    await streamRun(deps, run, beforeFirst(run), reader, follow)
+    await streamRun({ ...deps, comesBack: false }, run, beforeFirst(run), reader, follow)
     if (reader.signal.aborted) return
   }
 }
@@ -210,4 +216,82 @@ export function hydrationEvents({ threadId, runId, timestamp, ...hydration }: Hy
     ...(snapshot === null ? [] : withWaitingCalls(snapshot, outcome)),
     { type: 'RUN_FINISHED', threadId, runId, outcome: showOutcome(outcome), timestamp },
   ]
+}
+
+interface SnapshotOptions {
+  timestamp: number
+  /** Waits for memory before a large read. */
+  makeRoom: Reply['makeRoom']
+  /** Asked for the addresses of files for this reader, if there are files. */
+  fileUrls: FileUrls
+  /** Leaves out messages that the reader gets in another way. */
+  omit: (message: StoredMessage) => boolean
+}
+
+interface SessionSnapshot {
+  event: Snapshot
+  /** Call it when the event is sent. */
+  leaveRoom: () => void
+}
+
+const PAGE = 200
+const PAGE_CHARS = 64 * 1024
+
+/** The newest messages of a session, as many as fit. */
+export async function sessionSnapshot(
+  store: Pick<Engine['messages'], 'page'>,
+  session: SessionRecord,
+  { timestamp, makeRoom, fileUrls, omit }: SnapshotOptions,
+): Promise<SessionSnapshot> {
+  const pages: StoredMessage[][] = []
+  let chars = 0
+  let page: StoredMessage[]
+  let leaveRoom: (() => void) | null = null
+  do {
+    // Twice: for the event, and for its text.
+    if (chars >= PAGE_CHARS) leaveRoom ??= await makeRoom(2 * SNAPSHOT_LIMIT)
+    page = await store.page(session.id, PAGE, { before: pages[0]?.[0]?.id, maxChars: PAGE_CHARS, asides: true })
+    pages.unshift(page)
+    for (const message of shownMessages(page)) chars += charsOf(message)
+    // Nothing older fits into a snapshot.
+  } while (page.length > 0 && chars <= SNAPSHOT_LIMIT)
+  const messages = shownMessages(pages.flat()).filter((message) => !omit(message))
+  const total = page.length > 0 ? session.messageCount : messages.length
+  const event = messagesSnapshot(messages, total, timestamp)
+  return { event: await withFileUrls(event, fileUrls), leaveRoom: leaveRoom ?? (() => {}) }
+}
+
+/** The approximate size in the snapshot. Calls and activities can be longer than the text. */
+function charsOf({ content, toolCalls, activity, metadata, encryptedValue = '' }: StoredMessage): number {
+  const objects = [toolCalls, activity, metadata].filter((object) => object !== undefined)
+  return textOf(content).length + encryptedValue.length + (objects.length === 0 ? 0 : JSON.stringify(objects).length)
+}
+
+type Snapshot = RunEventOf<'MESSAGES_SNAPSHOT'>
+
+/** Clients cannot show a `file` source, and 0.x rejects the whole snapshot because of one. */
+async function withFileUrls(snapshot: Snapshot, fileUrls: FileUrls): Promise<Snapshot> {
+  if (!snapshot.messages.some(hasFile)) return snapshot
+  const fileUrl = await fileUrls()
+  return { ...snapshot, messages: snapshot.messages.map((message) => messageWithUrls(message, fileUrl)) }
+}
+
+type FileUrls = () => Promise<FileUrl>
+
+type Message = Snapshot['messages'][number]
+
+const hasFile = (message: Message): boolean =>
+  message.role === 'user' &&
+  typeof message.content !== 'string' &&
+  message.content.some((part) => part.type !== 'text' && part.source.type === 'file')
+
+function messageWithUrls(message: Message, fileUrl: FileUrl): Message {
+  if (message.role !== 'user' || typeof message.content === 'string') return message
+  const content = message.content.map((part) => {
+    if (part.type === 'text' || part.source.type !== 'file') return part
+    const { value, mimeType } = part.source
+    const type = mimeType === undefined ? {} : { mimeType }
+    return { ...part, source: { type: 'url' as const, value: fileUrl(value), ...type } }
+  })
+  return { ...message, content }
 }

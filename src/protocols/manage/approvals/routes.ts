@@ -13,12 +13,10 @@ import type { ReadDiff } from '../../../supervision/approvals/read-diff.ts'
 import type { RevealSecret } from '../../../supervision/approvals/reveal-secret.ts'
 import { shownCall } from '../../../supervision/approvals/shown-call.ts'
 import { createAnswerApproval } from '../../../supervision/records/answer-record.ts'
-import { channelOf } from '../../../supervision/sessions/may-command.ts'
 import { callerOf } from '../../shared/request/caller.ts'
 import { decodePage, nextLink, queryProblem } from '../../shared/request/page.ts'
 import { ApprovalSchema } from '../records/kinds/approval.ts'
-import { encodeRecord } from '../records/kinds-on-wire.ts'
-import { createRecordViews } from '../records/record-views.ts'
+import { createRecordViews, encodeRecord } from '../records/kinds-on-wire.ts'
 import { DecisionSchema, EditSchema, RevealSchema } from './decision-schema.ts'
 import { decodeDecision, decodeEdit, decodeInclude, decodeReveal, decodeStatus } from './decode.ts'
 import { editCheckView, grantView, shownView } from './encode.ts'
@@ -52,7 +50,7 @@ export function createApprovalRoutes(deps: ApprovalRoutesDeps): Route[] {
   }
 
   async function list(request: Request, reply: Reply): Promise<void> {
-    const by = callerOf(request.principal)
+    const by = callerOf(request)
     const status = decodeStatus(request)
     const { limit, before } = decodePage(request, PAGE)
     const sessionId = await sessionIn(request)
@@ -73,13 +71,13 @@ export function createApprovalRoutes(deps: ApprovalRoutesDeps): Route[] {
 
   async function show(request: Request, reply: Reply): Promise<void> {
     const include = decodeInclude(request)
-    const by = callerOf(request.principal, request.channel)
+    const by = callerOf(request)
     const approval = await approvals.get(by, request.params.id ?? '')
     reply.note({ session_id: approval.sessionId })
     const found = await readDiff(approval)
     // Whoever could decide now has seen it: that is on record before they have it.
     const mayDecide = by.role === 'operator' || (by.role === 'user' && approval.answerableBy === 'owner')
-    if (approval.status === 'pending' && mayDecide) await noteShown(by, approval.id, approval.digest, channelOf(by))
+    if (approval.status === 'pending' && mayDecide) await noteShown(by, approval.id, approval.digest, by.via)
     const content = found !== null && include.content ? { content: found.content() } : {}
     reply.json(200, {
       ...encode(request, approval),
@@ -90,7 +88,7 @@ export function createApprovalRoutes(deps: ApprovalRoutesDeps): Route[] {
   }
 
   async function decide(request: Request, reply: Reply): Promise<void> {
-    const by = callerOf(request.principal, request.channel)
+    const by = callerOf(request)
     const id = request.params.id ?? ''
     // First, so that the body is not read if there is nothing to decide.
     const { sessionId } = await approvals.get(by, id)
@@ -107,7 +105,7 @@ export function createApprovalRoutes(deps: ApprovalRoutesDeps): Route[] {
   }
 
   async function check(request: Request, reply: Reply): Promise<void> {
-    const by = callerOf(request.principal, request.channel)
+    const by = callerOf(request)
     const id = request.params.id ?? ''
     const { sessionId } = await approvals.get(by, id)
     reply.note({ session_id: sessionId })
@@ -115,7 +113,7 @@ export function createApprovalRoutes(deps: ApprovalRoutesDeps): Route[] {
   }
 
   async function reveal(request: Request, reply: Reply): Promise<void> {
-    const by = callerOf(request.principal, request.channel)
+    const by = callerOf(request)
     const id = request.params.id ?? ''
     const { sessionId } = await approvals.get(by, id)
     reply.note({ session_id: sessionId })
@@ -135,7 +133,7 @@ export function createApprovalRoutes(deps: ApprovalRoutesDeps): Route[] {
   }
 
   async function revoke(request: Request, reply: Reply): Promise<void> {
-    await approvals.revokeGrant(callerOf(request.principal), request.params.id ?? '')
+    await approvals.revokeGrant(callerOf(request), request.params.id ?? '')
     reply.empty(204)
   }
 

@@ -36,7 +36,7 @@ const tag = 'Audit'
 
 export function createAuditRoutes({ trail, chain }: AuditRoutesDeps): Route[] {
   async function list(request: Request, reply: Reply): Promise<void> {
-    const { entries, next } = await trail.list(callerOf(request.principal), queryIn(request))
+    const { entries, next } = await trail.list(callerOf(request), queryIn(request))
     const link = nextLink('/audit', request.query, next === null ? null : String(next))
     await reply.jsonPieces(200, { entries: entries.map(entryView) }, link)
   }

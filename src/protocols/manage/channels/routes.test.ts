@@ -1,8 +1,8 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { silentLogger } from '../../../domain/logger.ts'
 import { createChannelDesk } from '../../../operators/channel-desk.ts'
-import { createOutbox } from '../../../operators/outbox.ts'
 import { createRecordingChannel } from '../../../operators/testing/recording-channel.ts'
+import { startOutbox } from '../../../operators/testing/start-outbox.ts'
 import { asAda, asOperator, openDoors, refusalOf } from '../../testing/open-doors.ts'
 import { createChannelRoutes } from './routes.ts'
 
@@ -10,7 +10,7 @@ const openWithChannel = () =>
   openDoors({}, ({ approvals, feed, store, log, clock }) => {
     const channel = createRecordingChannel({ approvals, find: async () => null }, { name: 'webhook:pager' })
     const shared = { channels: [channel], feed, store: store.outbox, log }
-    const outbox = createOutbox({ ...shared, clock, logger: silentLogger })
+    const outbox = startOutbox({ ...shared, clock, logger: silentLogger })
     onTestFinished(() => outbox.close())
     return createChannelRoutes({ channelDesk: createChannelDesk({ ...shared, outbox, shownFrom: async () => 0 }) })
   })

@@ -8,9 +8,8 @@ import { isSamePerson, refuseForOthers, refuseUnknownOwner, viaOf } from '../../
 import { callerOf } from '../../shared/request/caller.ts'
 import { decodeBody } from '../supervision/decode.ts'
 import { deviceRecord, deviceView, shownUser, signedInBy } from './encode.ts'
-import { NewCodeSchema, NothingSchema } from './request-schema.ts'
 import type { DeviceRoutesDeps } from './routes.ts'
-import type { Code, Me } from './schema.ts'
+import { type Code, type Me, NewCodeSchema, NothingSchema } from './schema.ts'
 
 export function createDeviceHandlers(deps: DeviceRoutesDeps) {
   const { codes, devices, passkeys, proofs, audit, operators, base, publicUrl, about, clock } = deps
@@ -31,7 +30,7 @@ export function createDeviceHandlers(deps: DeviceRoutesDeps) {
       throw new ServerError('invalid_request', `Only a device signs out. ${how}`)
     }
     await devices.remove(tokenId)
-    const { user } = callerOf(request.principal)
+    const { user } = callerOf(request)
     await audit(deviceRecord(clock.now(), 'signed_out', user, { device: tokenId, channel: 'console' }))
     reply.empty(204)
   }
@@ -39,12 +38,12 @@ export function createDeviceHandlers(deps: DeviceRoutesDeps) {
   async function who(request: Request, reply: Reply): Promise<void> {
     const { principal } = request
     const by = signedInBy(principal)
-    const user = by === null ? null : callerOf(principal).user
+    const user = by === null ? null : callerOf(request).user
     reply.json(200, { user, role: by === null ? 'public' : principal.role, signed_in_by: by })
   }
 
   async function me(request: Request, reply: Reply): Promise<void> {
-    const by = callerOf(request.principal)
+    const by = callerOf(request)
     const { user } = by
     const device = (await devices.list()).find(({ id }) => id === request.principal.tokenId)
     const { whyNot } = consolePlace(request.raw, publicUrl)
@@ -72,13 +71,13 @@ export function createDeviceHandlers(deps: DeviceRoutesDeps) {
   }
 
   async function list(request: Request, reply: Reply): Promise<void> {
-    const found = await visible(callerOf(request.principal))
+    const found = await visible(callerOf(request))
     reply.json(200, { devices: found.map((one) => deviceView(one, request.principal)) })
   }
 
   async function revoke(request: Request, reply: Reply): Promise<void> {
     const { id = '' } = request.params
-    const by = callerOf(request.principal, request.channel)
+    const by = callerOf(request)
     const device = (await visible(by)).find((one) => one.id === id)
     if (device === undefined || !(await devices.remove(id))) {
       throw new ServerError('record_not_found', `There is no device ${JSON.stringify(id.slice(0, 128))}.`)
@@ -90,7 +89,7 @@ export function createDeviceHandlers(deps: DeviceRoutesDeps) {
 
   async function makeCode(request: Request, reply: Reply): Promise<void> {
     const { user } = await decodeBody(request, NewCodeSchema)
-    const by = callerOf(request.principal, request.channel)
+    const by = callerOf(request)
     const owner = user === undefined ? request.principal.owner : user === 'operator' ? LOCAL_USER : user
     refuseUnknownOwner(operators, owner)
     refuseForOthers(operators, by, owner)

@@ -10,9 +10,14 @@ import { callerOf } from '../../shared/request/caller.ts'
 import { decodeDecision } from '../approvals/decode.ts'
 import { decodeBody } from '../supervision/decode.ts'
 import { deviceRecord, passkeyView, shownUser } from './encode.ts'
-import { NewChallengeSchema, NewPasskeySchema, NothingSchema } from './request-schema.ts'
 import type { DeviceRoutesDeps } from './routes.ts'
-import type { PasskeyList, ProofPurpose as WantedProof } from './schema.ts'
+import {
+  NewChallengeSchema,
+  NewPasskeySchema,
+  NothingSchema,
+  type PasskeyList,
+  type ProofPurpose as WantedProof,
+} from './schema.ts'
 
 export function createPasskeyHandlers(deps: DeviceRoutesDeps) {
   const { codes, devices, passkeys, proofs, audit, operators, publicUrl, clock } = deps
@@ -23,7 +28,7 @@ export function createPasskeyHandlers(deps: DeviceRoutesDeps) {
 
   async function list(request: Request, reply: Reply): Promise<void> {
     const { whyNot } = consolePlace(request.raw, publicUrl)
-    const found = await visible(callerOf(request.principal))
+    const found = await visible(callerOf(request))
     const body: PasskeyList = { passkeys: found.map(passkeyView), possible: whyNot === null, why_not: whyNot }
     reply.json(200, body)
   }
@@ -31,7 +36,7 @@ export function createPasskeyHandlers(deps: DeviceRoutesDeps) {
   async function options(request: Request, reply: Reply): Promise<void> {
     await decodeBody(request, NothingSchema)
     refuseForeignPage(request.raw, publicUrl)
-    reply.json(200, await proofs.askNew(callerOf(request.principal).user, consolePlace(request.raw, publicUrl)))
+    reply.json(200, await proofs.askNew(callerOf(request).user, consolePlace(request.raw, publicUrl)))
   }
 
   /** Somebody with a passkey has let this device in, and its person cannot prove anything here yet. */
@@ -57,7 +62,7 @@ export function createPasskeyHandlers(deps: DeviceRoutesDeps) {
 
   async function add(request: Request, reply: Reply): Promise<void> {
     const { challenge_id, label = '', response, code } = await decodeBody(request, NewPasskeySchema)
-    const by = callerOf(request.principal, request.channel)
+    const by = callerOf(request)
     const isFirst =
       (await mayAddFirst(request, by.user)) || (code !== undefined && (await isLetIn(request, by.user, code)))
     const proof = isFirst ? {} : await proofs.require(by, { kind: 'passkey' })
@@ -71,7 +76,7 @@ export function createPasskeyHandlers(deps: DeviceRoutesDeps) {
 
   async function remove(request: Request, reply: Reply): Promise<void> {
     const { id = '' } = request.params
-    const by = callerOf(request.principal, request.channel)
+    const by = callerOf(request)
     if (!(await visible(by)).some((one) => one.id === id)) throw notFound(id)
     const proof = await proofs.require(by, { kind: 'passkey' })
     const removed = await passkeys.remove(id)
@@ -85,7 +90,7 @@ export function createPasskeyHandlers(deps: DeviceRoutesDeps) {
   async function challenge(request: Request, reply: Reply): Promise<void> {
     const { for: wanted } = await decodeBody(request, NewChallengeSchema)
     refuseForeignPage(request.raw, publicUrl)
-    const { proof: _, ...by } = callerOf(request.principal, request.channel)
+    const { proof: _, ...by } = callerOf(request)
     if (!(await proofs.isOn())) {
       throw new ServerError('invalid_request', 'Nobody has a passkey yet, so nothing needs a proof.')
     }

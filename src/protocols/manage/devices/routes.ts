@@ -14,15 +14,19 @@ import type { SharedCounts } from '../../../replicas/shared-counts.ts'
 import type { Operators } from '../../../supervision/sessions/may-command.ts'
 import { createDeviceHandlers } from './device-handlers.ts'
 import { createPasskeyHandlers } from './passkey-handlers.ts'
-import { NewChallengeSchema, NewCodeSchema, NewPasskeySchema, NothingSchema, SignInSchema } from './request-schema.ts'
 import {
   ChallengeSchema,
   CodeSchema,
   DeviceSchema,
   MeSchema,
+  NewChallengeSchema,
+  NewCodeSchema,
+  NewPasskeySchema,
+  NothingSchema,
   PasskeySchema,
   PasskeysSchema,
   SignedInSchema,
+  SignInSchema,
   WhoSchema,
 } from './schema.ts'
 import { createSignIn } from './sign-in.ts'

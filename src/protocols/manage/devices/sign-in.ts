@@ -9,9 +9,8 @@ import { createWindowCounter } from '../../../http/auth/usage-limits.ts'
 import type { Request, Route } from '../../../http/route.ts'
 import { decodeBody } from '../supervision/decode.ts'
 import { deviceRecord, deviceView, shownUser } from './encode.ts'
-import { SignInSchema } from './request-schema.ts'
 import type { DeviceRoutesDeps } from './routes.ts'
-import type { SignedIn } from './schema.ts'
+import { type SignedIn, SignInSchema } from './schema.ts'
 
 /** As many wrong tokens as an address may send. */
 const WRONG_PER_MINUTE = 10
@@ -28,12 +27,16 @@ const purpose: ProofPurpose = { kind: 'sign_in' }
 export function createSignIn(deps: DeviceRoutesDeps): Route['handle'] {
   const { codes, devices, proofs, audit, clock, publicUrl, counts } = deps
   const failures = createWindowCounter({
-    ...{ kind: 'failed sign-ins', limit: WRONG_PER_MINUTE, windowMs: 60_000, clock, counts },
+    kind: 'failed sign-ins',
+    limit: WRONG_PER_MINUTE,
+    windowMs: 60_000,
+    clock,
+    counts,
   })
 
   /** A right code or token passes although others wait: nobody can guess it. */
   function refuse(request: Request, error: ServerError): ServerError {
-    const address = request.raw.socket.remoteAddress ?? request.channel
+    const address = request.raw.socket.remoteAddress ?? request.via
     const wait = failures.waitFor(address)
     if (wait === null) {
       failures.hit(address)

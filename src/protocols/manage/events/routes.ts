@@ -9,7 +9,7 @@ import type { Oversight } from '../../../supervision/oversight/oversight.ts'
 import { type EventId, entryAt, parseEventId } from '../../shared/events/event-id.ts'
 import { viewerOf } from '../../shared/request/caller.ts'
 import { queryProblem } from '../../shared/request/page.ts'
-import { type Cursor, MAX_SESSIONS, parseCursor } from './cursor.ts'
+import { type Cursor, MAX_SESSIONS, parseCursor } from './feed-view.ts'
 import { FeedCursorSchema, FeedEntrySchema, FeedErrorSchema, FeedItemSchema } from './schema.ts'
 import { streamFeed } from './stream-feed.ts'
 
@@ -48,7 +48,7 @@ export function createEventRoutes({ engine, feed, oversight }: EventRoutesDeps):
     const named = new Map<string, { id: string; after: number }>()
     for (const reference of references) {
       const start = placeOf(reference)
-      const { id } = await oversight.session(viewerOf(request.principal), start?.sessionId ?? reference)
+      const { id } = await oversight.session(viewerOf(request), start?.sessionId ?? reference)
       // Of the other sessions that a cursor names, the reader wants no more.
       const seen = cursor?.sessions.find((one) => one.sessionId === id)
       named.set(id, { id, after: (seen ?? start)?.seq ?? 0 })

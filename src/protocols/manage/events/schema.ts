@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { anyOf, type PersonKind, personKinds, recordKinds, wireKinds } from '../../../domain/records/record-kinds.ts'
-import { AgUiEventSchema } from '../../shared/events/event-schema.ts'
+import { AgUiEventSchema } from '../../shared/events/describe-events.ts'
 import { recordSchemas, type SchemaOf, type WireOf } from '../records/kinds-on-wire.ts'
 
 const subject = { session_id: z.string(), owner: z.string(), agent: z.string() }

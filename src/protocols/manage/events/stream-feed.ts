@@ -11,8 +11,7 @@ import type { Sessions } from '../../../engine/ports/sessions.ts'
 import type { ByteStream } from '../../../http/route.ts'
 import { sseFrame } from '../../../http/sse.ts'
 import { createMaskedFollow } from '../../shared/events/mask-entries.ts'
-import { feedId } from './cursor.ts'
-import { feedView } from './feed-view.ts'
+import { feedId, feedView } from './feed-view.ts'
 
 interface StreamFeedDeps {
   feed: Feed

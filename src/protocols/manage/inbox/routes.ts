@@ -11,12 +11,11 @@ import { isConsole, type Reply, type Request, type Route } from '../../../http/r
 import { type Inbox, type InboxPage, isInboxItem } from '../../../supervision/inbox/inbox.ts'
 import { callerOf } from '../../shared/request/caller.ts'
 import { decodePage, nextLink, parsePlace, printPlace, queryProblem } from '../../shared/request/page.ts'
-import { feedId } from '../events/cursor.ts'
+import { feedId } from '../events/feed-view.ts'
 import { cursorHeaders, cursorOf, cursorQuery, feedStream, feedTag, openStream } from '../events/routes.ts'
 import { FeedCursorSchema, FeedErrorSchema, FeedItemSchema } from '../events/schema.ts'
 import { streamFeed } from '../events/stream-feed.ts'
-import { encodeRecord } from '../records/kinds-on-wire.ts'
-import { createRecordViews } from '../records/record-views.ts'
+import { createRecordViews, encodeRecord } from '../records/kinds-on-wire.ts'
 import type { RecordView } from '../records/schema.ts'
 import { decodeOwner, decodeSession } from '../supervision/decode.ts'
 import { type InboxItem, InboxSchema } from './schema.ts'
@@ -36,7 +35,7 @@ export function createInboxRoutes({ engine, feed, inbox }: InboxRoutesDeps): Rou
     const { limit, before } = decodePage(request, PAGE)
     const place = before === undefined ? {} : { before: parsePlace(before) }
     const page = { limit, ...place, ...filterOf(request) }
-    const { items, next, cursor } = await inbox.list(callerOf(request.principal), page)
+    const { items, next, cursor } = await inbox.list(callerOf(request), page)
     const link = nextLink('/inbox', request.query, next === null ? null : printPlace(next))
     const views = await recordViews.many(items)
     const isMasked = isConsole(request)

@@ -10,7 +10,7 @@ import type { Workspaces } from '../../../supervision/workspace/allowed-workspac
 import type { TryRequest } from '../../../supervision/workspace-policy/try-request.ts'
 import { viewerOf } from '../../shared/request/caller.ts'
 import { validBody } from '../../shared/request/validate.ts'
-import { supervisionTag } from '../supervision/command-schema.ts'
+import { supervisionTag } from '../supervision/schema.ts'
 import { type PolicyVerdict, PolicyVerdictSchema, TriedPolicySchema } from './schema.ts'
 
 export interface PolicyRoutesDeps {
@@ -37,7 +37,7 @@ const describe = (): RouteDescription => ({
 export function createPolicyRoutes({ tryRequest, workspaces, oversight }: PolicyRoutesDeps): Route[] {
   async function workspaceOf(request: Request, { workspace, session_id = '' }: z.infer<typeof TriedPolicySchema>) {
     if (workspace !== undefined) return workspaces.find(workspace).path
-    const session = await oversight.session(viewerOf(request.principal), session_id)
+    const session = await oversight.session(viewerOf(request), session_id)
     if (isSupervisedSession(session)) return session.supervision.workspaceRoot
     throw new ServerError('invalid_request', 'This session has no workspace: its agent runs on this server.')
   }

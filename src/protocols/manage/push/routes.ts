@@ -81,20 +81,20 @@ export function createPushRoutes({ push }: PushRoutesDeps): Route[] {
   }
 
   async function list(request: Request, reply: Reply): Promise<void> {
-    const subscriptions = await push.list(callerOf(request.principal))
+    const subscriptions = await push.list(callerOf(request))
     reply.json(200, { subscriptions: subscriptions.map(subscriptionView) })
   }
 
   async function subscribe(request: Request, reply: Reply): Promise<void> {
     const { endpoint, keys, label = null } = await decodeBody(request, NewSubscriptionSchema)
-    const made = await push.subscribe(callerOf(request.principal), { endpoint, keys, label })
+    const made = await push.subscribe(callerOf(request), { endpoint, keys, label })
     request.log.info('a browser takes push messages', { operator: made.person, subscription_id: made.id })
     reply.json(201, subscriptionView(made))
   }
 
   async function unsubscribe(request: Request, reply: Reply): Promise<void> {
     const { id = '' } = request.params
-    await push.unsubscribe(callerOf(request.principal), id)
+    await push.unsubscribe(callerOf(request), id)
     reply.empty(204)
   }
 

@@ -13,8 +13,8 @@ import type { Request, RouteDescription } from '../../../http/route.ts'
 import type { GivenAnswer } from '../../../supervision/records/answer-record.ts'
 import { describe } from '../../../supervision/records/describe-record.ts'
 import type { RecordAction, RecordScene, RecordView as Words } from '../../../supervision/records/record-view.ts'
-import { NoBodySchema } from '../supervision/command-schema.ts'
 import { decodeBody } from '../supervision/decode.ts'
+import { NoBodySchema } from '../supervision/schema.ts'
 import type { RecordView } from './schema.ts'
 
 export interface KindOnWire<Kind extends PersonKind> {

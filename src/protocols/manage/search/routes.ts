@@ -12,8 +12,7 @@ import type { Reply, Request, Route } from '../../../http/route.ts'
 import type { Oversight } from '../../../supervision/oversight/oversight.ts'
 import { viewerOf } from '../../shared/request/caller.ts'
 import { agentIn, decodePage, nextLink, ownerIn, queryProblem, timeIn } from '../../shared/request/page.ts'
-import { sessionRow } from '../../shared/request/session-row.ts'
-import { TimeSchema } from '../../shared/request/session-row-schema.ts'
+import { sessionRow, TimeSchema } from '../../shared/request/session-row.ts'
 import { sessionTag } from '../sessions/decode.ts'
 import { type Search, type SearchResult, SearchSchema } from './schema.ts'
 
@@ -31,7 +30,7 @@ export function createSearchRoutes({ engine, oversight }: SearchRoutesDeps): Rou
     const terms = parseSearch(textIn(query))
     const asked = ownerIn(query) ?? principal.owner
     const [agent, since, until] = [agentIn(query), timeIn(query, 'since'), timeIn(query, 'until')]
-    if (asked !== principal.owner) await oversight.listing(viewerOf(principal), asked)
+    if (asked !== principal.owner) await oversight.listing(viewerOf(request), asked)
     const { found, next, isComplete } = await engine.sessions.search({
       terms,
       ...page,

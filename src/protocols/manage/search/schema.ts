@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { SessionRowShape } from '../../shared/request/session-row-schema.ts'
+import { SessionRowShape } from '../../shared/request/session-row.ts'
 
 const { pending: _pending, tokens: _tokens, ...row } = SessionRowShape
 

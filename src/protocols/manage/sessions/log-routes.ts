@@ -49,7 +49,7 @@ export function createLogRoutes({ engine, oversight, approvals, clock }: LogRout
     const { query } = request
     const { limit } = decodePage(request, EVENTS)
     const structure = structureIn(query)
-    const session = await oversight.session(viewerOf(request.principal), idOf(request))
+    const session = await oversight.session(viewerOf(request), idOf(request))
     reply.note({ session_id: session.id })
     const from = placeIn(query, session.id)
     let page = await sessions.readLog(session.id, { from, limit, maxChars: SMALL_CHARS, structure })
@@ -70,7 +70,7 @@ export function createLogRoutes({ engine, oversight, approvals, clock }: LogRout
   }
 
   async function exportSession(request: Request, reply: Reply): Promise<void> {
-    const session = await oversight.session(viewerOf(request.principal), idOf(request))
+    const session = await oversight.session(viewerOf(request), idOf(request))
     reply.note({ session_id: session.id })
     const name = `session-${ulidOf(session.id)}.json`
     const stream = reply.stream('application/json', {
@@ -126,7 +126,7 @@ export function createLogRoutes({ engine, oversight, approvals, clock }: LogRout
   }
 
   async function* approvalPages(request: Request, sessionId: string): AsyncGenerator<Approval[]> {
-    const by = callerOf(request.principal)
+    const by = callerOf(request)
     for (let before: { createdAt: number; id: string } | undefined; ; ) {
       const place = before === undefined ? {} : { before }
       const page = await approvals.list({ by, sessionId, limit: EXPORT_PAGE, ...place })

@@ -16,8 +16,14 @@ import { fileErrors, startErrors } from '../../shared/answer/error-lists.ts'
 import { eventStream } from '../../shared/events/describe-events.ts'
 import { type EventId, entryAt, parseCursor } from '../../shared/events/event-id.ts'
 import { createMaskedFollow } from '../../shared/events/mask-entries.ts'
-import { openEventStream } from '../../shared/events/open-event-stream.ts'
-import { beforeFirst, isEndOf, isOver, streamRun, streamSession } from '../../shared/events/stream-events.ts'
+import {
+  beforeFirst,
+  isEndOf,
+  isOver,
+  openEventStream,
+  streamRun,
+  streamSession,
+} from '../../shared/events/stream-events.ts'
 import { type Attachments, startFiles } from '../../shared/request/attachments.ts'
 import { jsonWithFiles } from '../../shared/request/body-with-files.ts'
 import { viewerOf } from '../../shared/request/caller.ts'
@@ -86,7 +92,7 @@ function sessionRoutes(deps: SessionRoutesDeps): Route[] {
   }
 
   async function sessionEvents(request: Request, reply: Reply): Promise<void> {
-    const session = await oversight.session(viewerOf(request.principal), idOf(request))
+    const session = await oversight.session(viewerOf(request), idOf(request))
     reply.note({ session_id: session.id })
     const { seq } = cursorOf(request, session.id)
     const seen = seq === 0 ? null : await entryAt(engine.sessions, session.id, seq)
@@ -99,7 +105,7 @@ function sessionRoutes(deps: SessionRoutesDeps): Route[] {
   async function listRuns(request: Request, reply: Reply): Promise<void> {
     const { owner } = request.principal
     const { limit, before } = decodePage(request, RUNS)
-    const session = await oversight.session(viewerOf(request.principal), idOf(request))
+    const session = await oversight.session(viewerOf(request), idOf(request))
     reply.note({ session_id: session.id })
     const place = before === undefined ? undefined : await placeOf(session, before)
     const found = await engine.runs.list(session.id, limit + 1, place)
@@ -234,14 +240,14 @@ function runRoutes(deps: SessionRoutesDeps): Route[] {
 
   async function showRun(request: Request, reply: Reply): Promise<void> {
     const { owner } = request.principal
-    const run = await oversight.run(viewerOf(request.principal), idOf(request))
+    const run = await oversight.run(viewerOf(request), idOf(request))
     reply.note({ session_id: run.sessionId, run_id: run.id })
     const answer = run.status === 'waiting' ? null : await readAnswer(engine, run)
     reply.json(200, { ...(await viewOf(run, owner)), answer: answer?.outcome === 'completed' ? answer.text : null })
   }
 
   async function runEvents(request: Request, reply: Reply): Promise<void> {
-    const run = await oversight.run(viewerOf(request.principal), idOf(request))
+    const run = await oversight.run(viewerOf(request), idOf(request))
     reply.note({ session_id: run.sessionId, run_id: run.id })
     const { seq } = cursorOf(request, run.sessionId)
     const seen = seq > 0 ? await entryAt(engine.sessions, run.sessionId, seq) : null
@@ -254,7 +260,7 @@ function runRoutes(deps: SessionRoutesDeps): Route[] {
   }
 
   async function cancelRun(request: Request, reply: Reply): Promise<void> {
-    const viewer = viewerOf(request.principal)
+    const viewer = viewerOf(request)
     const run = await oversight.run(viewer, idOf(request))
     reply.note({ session_id: run.sessionId, run_id: run.id })
     reply.json(200, await viewOf(await oversight.cancel(viewer, run), viewer.owner))

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { AgUiEventSchema } from '../../shared/events/event-schema.ts'
-import { SessionRowShape } from '../../shared/request/session-row-schema.ts'
+import { AgUiEventSchema } from '../../shared/events/describe-events.ts'
+import { SessionRowShape } from '../../shared/request/session-row.ts'
 import { ApprovalSchema, exampleApproval } from '../records/kinds/approval.ts'
 import { withoutView } from '../records/schema.ts'
 

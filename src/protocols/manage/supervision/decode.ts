@@ -4,7 +4,7 @@ import { parseUuid } from '../../../domain/ids.ts'
 import type { Request } from '../../../http/route.ts'
 import { queryProblem } from '../../shared/request/page.ts'
 import { validBody } from '../../shared/request/validate.ts'
-import { WaitAnswerSchema } from './command-schema.ts'
+import { WaitAnswerSchema } from './schema.ts'
 
 /** Throws `invalid_request`. A request without a body counts as one with `{}`. */
 export async function decodeBody<T>(request: Request, schema: z.ZodType<T>): Promise<T> {

@@ -1,7 +1,10 @@
 // What the commands for agents elsewhere answer.
 
 import { z } from 'zod'
+import type { ErrorCode } from '../../../domain/errors.ts'
 import { operationalModes } from '../../../domain/supervision/supervision.ts'
+import { MOST_INSTRUCTION_CHARS, MOST_NAME_CHARS, MOST_TITLE_CHARS } from '../../../supervision/sessions/check-text.ts'
+import { isLonger } from '../../shared/request/message-limits.ts'
 
 const time = z.iso.datetime()
 
@@ -35,3 +38,101 @@ export const ModesSchema = z
   .meta({ example: { previous_mode: 'remote', current_mode: 'local' } })
 /** The modes of a session before and now. */
 export type Modes = z.output<typeof ModesSchema>
+
+// What the routes of agents elsewhere take, and what they share in the OpenAPI document.
+
+export const supervisionTag = 'Supervision'
+
+export const sessionParams = { id: z.string().describe('Id of a supervised session: a UUID or a ULID.') }
+
+/** `?status=&session=&owner=&limit=&before=` of every list here. */
+export const listQuery = {
+  session: z.string().optional().describe('Only those of this session.'),
+  owner: z.string().optional().describe('For operators: only those of this owner.'),
+  limit: z.coerce.number().int().min(1).max(100).optional().describe('50 when left out.'),
+  before: z.string().optional().describe('Where the page before ended; comes in the Link header.'),
+}
+
+export const commandErrors: readonly ErrorCode[] = [
+  'invalid_request',
+  'malformed_id',
+  'forbidden',
+  'conflict',
+  'session_not_found',
+  'passphrase_required',
+  'passphrase_wrong',
+  'storage_full',
+  'storage_failed',
+]
+
+/** What an operator tells an agent. `meta` is for the OpenAPI document, which cannot see the checks. */
+const TextSchema = z
+  .string()
+  .refine((text) => text.trim() !== '', 'The text is blank. Write something.')
+  .refine((text) => !isLonger(text, MOST_INSTRUCTION_CHARS), `Send at most ${MOST_INSTRUCTION_CHARS} characters.`)
+  .meta({ minLength: 1, maxLength: MOST_INSTRUCTION_CHARS, pattern: '\\S' })
+
+const ReasonSchema = z.string().max(2_000)
+const NameSchema = z.string().min(1).max(MOST_NAME_CHARS)
+
+export const NoBodySchema = z.strictObject({})
+
+export const PromptAnswerSchema = z
+  .strictObject({
+    decision: z.enum(['continue', 'refine', 'stop']),
+    instruction: TextSchema.exactOptional().describe('What to do instead. `refine` needs it.'),
+    reason: ReasonSchema.exactOptional(),
+  })
+  .meta({ id: 'PromptAnswer' })
+export type PromptAnswer = z.output<typeof PromptAnswerSchema>
+
+export const WaitAnswerSchema = z
+  .strictObject({
+    instruction: TextSchema.exactOptional().describe('What to do next. Left out: the agent just goes on.'),
+    stop: z.literal(true).exactOptional().describe('Tells the agent to stop, in place of an instruction.'),
+  })
+  .meta({ id: 'WaitAnswer' })
+
+export const NudgeSchema = z
+  .strictObject({ message: TextSchema.exactOptional().describe('Left out: the configured text and the checklist.') })
+  .meta({ id: 'Nudge' })
+
+export const TerminateSchema = z.strictObject({ reason: ReasonSchema.exactOptional() }).meta({ id: 'Terminate' })
+export const NewInstructionSchema = z.strictObject({ text: TextSchema }).meta({ id: 'NewInstruction' })
+export const NewModeSchema = z.strictObject({ mode: z.enum(operationalModes) }).meta({ id: 'NewMode' })
+export const StallsSchema = z.strictObject({ enabled: z.boolean() }).meta({ id: 'StallsSwitch' })
+export const HandoverSchema = z
+  .strictObject({ to: NameSchema.describe('Name of an operator in quarterdeck.yaml.') })
+  .meta({ id: 'Handover' })
+
+export const NewCheckpointSchema = z
+  .strictObject({
+    label: z.string().min(1).max(200).exactOptional(),
+    contents: z.boolean().exactOptional().describe('False keeps only hashes: enough to compare, not to restore.'),
+  })
+  .meta({ id: 'NewCheckpoint' })
+export const RestoreSchema = z
+  .strictObject({
+    confirm: z.string().min(1).max(200).exactOptional().describe('`digest` of the answer that said what would change.'),
+  })
+  .meta({ id: 'Restore' })
+export const RunCommandSchema = z
+  .strictObject({ alias: NameSchema.describe('Name of a command in quarterdeck.yaml.') })
+  .meta({ id: 'RunCommand' })
+export const SpawnSchema = z
+  .strictObject({
+    prompt: z
+      .string()
+      .refine((text) => text.trim() !== '', 'The prompt is blank. Write something.')
+      .refine((text) => !isLonger(text, 10_000), 'A prompt has at most 10000 characters.')
+      .meta({ minLength: 1, maxLength: 10_000, pattern: '\\S' }),
+    workspace: z.string().min(1).max(4_096).describe('Path or id of a workspace.'),
+    host: NameSchema.exactOptional(),
+    title: z.string().min(1).max(MOST_TITLE_CHARS).exactOptional(),
+  })
+  .meta({ id: 'Spawn' })
+/** An agent to start. */
+export type Spawn = z.output<typeof SpawnSchema>
+export const PurgeSchema = z
+  .strictObject({ dry_run: z.boolean().exactOptional().describe('True only says what would be removed.') })
+  .meta({ id: 'Purge' })

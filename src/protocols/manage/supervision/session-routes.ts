@@ -7,9 +7,13 @@ import type { Stalls } from '../../../supervision/stalls/stalls.ts'
 import { callerOf } from '../../shared/request/caller.ts'
 import { SupervisionSchema } from '../../shared/supervised/schema.ts'
 import { supervisionView } from '../../shared/supervised/supervision-view.ts'
+import { decodeBody, idIn } from './decode.ts'
+import { instructionView } from './encode.ts'
 import {
   commandErrors,
   HandoverSchema,
+  InstructionSchema,
+  ModesSchema,
   NewInstructionSchema,
   NewModeSchema,
   NoBodySchema,
@@ -18,10 +22,7 @@ import {
   sessionParams,
   TerminateSchema,
   supervisionTag as tag,
-} from './command-schema.ts'
-import { decodeBody, idIn } from './decode.ts'
-import { instructionView } from './encode.ts'
-import { InstructionSchema, ModesSchema } from './schema.ts'
+} from './schema.ts'
 
 export interface SupervisedSessionRoutesDeps {
   sessions: Pick<
@@ -67,19 +68,19 @@ export function createSupervisedSessionRoutes(deps: SupervisedSessionRoutesDeps)
   async function pause(request: Request, reply: Reply): Promise<void> {
     const id = sessionIn(request, reply)
     await decodeBody(request, NoBodySchema)
-    reply.json(200, supervisionView(await sessions.pause(callerOf(request.principal, request.channel), id)))
+    reply.json(200, supervisionView(await sessions.pause(callerOf(request), id)))
   }
 
   async function resume(request: Request, reply: Reply): Promise<void> {
     const id = sessionIn(request, reply)
     await decodeBody(request, NoBodySchema)
-    reply.json(200, supervisionView(await sessions.resume(callerOf(request.principal, request.channel), id)))
+    reply.json(200, supervisionView(await sessions.resume(callerOf(request), id)))
   }
 
   async function terminate(request: Request, reply: Reply): Promise<void> {
     const id = sessionIn(request, reply)
     const { reason } = await decodeBody(request, TerminateSchema)
-    reply.json(200, supervisionView(await sessions.terminate(callerOf(request.principal, request.channel), id, reason)))
+    reply.json(200, supervisionView(await sessions.terminate(callerOf(request), id, reason)))
   }
 
   const instructing =
@@ -87,41 +88,41 @@ export function createSupervisedSessionRoutes(deps: SupervisedSessionRoutesDeps)
     async (request, reply) => {
       const id = sessionIn(request, reply)
       const { text } = await decodeBody(request, NewInstructionSchema)
-      reply.json(202, instructionView(await instruct(callerOf(request.principal, request.channel), id, text)))
+      reply.json(202, instructionView(await instruct(callerOf(request), id, text)))
     }
 
   async function leaveTask(request: Request, reply: Reply): Promise<void> {
     const { owner } = request.principal
     const { text } = await decodeBody(request, NewInstructionSchema)
     const { id } = await sessions.ofWorkspace(owner, request.params.id ?? '')
-    reply.json(202, instructionView(await sessions.addTask(callerOf(request.principal, request.channel), id, text)))
+    reply.json(202, instructionView(await sessions.addTask(callerOf(request), id, text)))
   }
 
   async function setMode(request: Request, reply: Reply): Promise<void> {
     const id = sessionIn(request, reply)
     const { mode } = await decodeBody(request, NewModeSchema)
-    const { previous } = await sessions.setMode(callerOf(request.principal, request.channel), id, mode)
+    const { previous } = await sessions.setMode(callerOf(request), id, mode)
     reply.json(200, { previous_mode: previous, current_mode: mode })
   }
 
   async function nudge(request: Request, reply: Reply): Promise<void> {
     const id = sessionIn(request, reply)
     const { message } = await decodeBody(request, NudgeSchema)
-    await stalls.nudgeSession(callerOf(request.principal, request.channel), id, message)
+    await stalls.nudgeSession(callerOf(request), id, message)
     await show(reply, id)
   }
 
   async function setStalls(request: Request, reply: Reply): Promise<void> {
     const id = sessionIn(request, reply)
     const { enabled } = await decodeBody(request, StallsSchema)
-    const by = callerOf(request.principal, request.channel)
+    const by = callerOf(request)
     reply.json(200, supervisionView(await stalls.setEnabled(by, id, enabled)))
   }
 
   async function handOver(request: Request, reply: Reply): Promise<void> {
     const id = sessionIn(request, reply)
     const { to } = await decodeBody(request, HandoverSchema)
-    reply.json(200, supervisionView(await sessions.handOver(callerOf(request.principal, request.channel), id, to)))
+    reply.json(200, supervisionView(await sessions.handOver(callerOf(request), id, to)))
   }
 
   return [

@@ -24,6 +24,8 @@ import {
   RestoredSchema,
   ShownCheckpointSchema,
 } from './checkpoint-schema.ts'
+import { decodeBody, decodeOwner, decodeSession, idIn } from './decode.ts'
+import { changesView, checkpointView, fileDiffView } from './encode.ts'
 import {
   commandErrors,
   listQuery,
@@ -34,9 +36,7 @@ import {
   SpawnSchema,
   sessionParams,
   supervisionTag as tag,
-} from './command-schema.ts'
-import { decodeBody, decodeOwner, decodeSession, idIn } from './decode.ts'
-import { changesView, checkpointView, fileDiffView } from './encode.ts'
+} from './schema.ts'
 
 export interface WorkRoutesDeps {
   checkpoints: SessionCheckpoints
@@ -55,10 +55,10 @@ const digest = '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
 
 export function createWorkRoutes(deps: WorkRoutesDeps): Route[] {
   const { checkpoints, commands, spawner, purge, oversight } = deps
-  const byOf = (request: Request) => callerOf(request.principal, request.channel)
+  const byOf = (request: Request) => callerOf(request)
 
   async function list(request: Request, reply: Reply): Promise<void> {
-    const viewer = viewerOf(request.principal)
+    const viewer = viewerOf(request)
     const { limit, before } = decodePage(request, PAGE)
     const [owner, sessionId] = [decodeOwner(request), decodeSession(request)]
     const isOwn = owner === viewer.owner || (owner === undefined && viewer.by.role !== 'operator')
@@ -85,7 +85,7 @@ export function createWorkRoutes(deps: WorkRoutesDeps): Route[] {
 
   /** Throws unless the caller may see the checkpoint. The audit trail says who looked at somebody else's. */
   async function seen(request: Request, reply: Reply): Promise<Checkpoint> {
-    const viewer = viewerOf(request.principal)
+    const viewer = viewerOf(request)
     const checkpoint = await checkpoints.get(viewer.by, idIn(request))
     reply.note({ session_id: checkpoint.sessionId })
     await oversight.foreignSession(viewer, checkpoint.sessionId)

@@ -70,7 +70,7 @@ interface TokenRoutesDeps {
 export function createTokenRoutes({ tokens, stepUp, operators, dataDir, clock }: TokenRoutesDeps): Route[] {
   async function list(request: Request, reply: Reply): Promise<void> {
     await tokens.refresh()
-    const by = callerOf(request.principal)
+    const by = callerOf(request)
     const found = tokens.list().filter(({ user }) => hasOwnRight(operators, by, user))
     // The folder is there so that the CLI can check that this server uses the one it means.
     const body: TokenList = { data_dir: realpathSync(dataDir), tokens: found.map(view) }
@@ -79,7 +79,7 @@ export function createTokenRoutes({ tokens, stepUp, operators, dataDir, clock }:
 
   async function create(request: Request, reply: Reply): Promise<void> {
     const sent = validBody(NewTokenSchema, await request.json(), 'The body does not describe a token.')
-    const by = callerOf(request.principal, request.channel)
+    const by = callerOf(request)
     const wanted = { ...sent, user: sent.user ?? request.principal.owner }
     refuseForOthers(operators, by, wanted.user)
     refuseLonger(request.principal, wanted, clock.now())
@@ -93,7 +93,7 @@ export function createTokenRoutes({ tokens, stepUp, operators, dataDir, clock }:
 
   async function revoke(request: Request, reply: Reply): Promise<void> {
     const { id = '' } = request.params
-    const by = callerOf(request.principal)
+    const by = callerOf(request)
     await tokens.revoke(id, by.user, ({ user }) => {
       if (hasOwnRight(operators, by, user)) return
       throw new ServerError('forbidden', `This token is of ${user}: only ${user} or an admin may revoke it.`, {

@@ -80,7 +80,7 @@ export function createUsageRoutes({ readUsage, oversight, dayLimits, clock }: Us
     const by = wordIn(request.query, 'by', groups) ?? 'day'
     const { limit } = decodePage(request, PAGE)
     const sessionId = sessionIn(request.query)
-    const viewer = viewerOf(request.principal)
+    const viewer = viewerOf(request)
     if (sessionId !== undefined) await oversight.foreignSession(viewer, sessionId)
     // These name sessions and people, so it is a list of what others do.
     else if (by === 'session' || by === 'owner') await oversight.listing(viewer, '*')

@@ -1,14 +1,15 @@
 import { ServerError } from '../../../domain/errors.ts'
-import { typeOfEventText } from '../../../domain/session/event.ts'
+import { type ClientCall, clientCallId } from '../../../domain/records/record.ts'
+import { type TerminalEvent, typeOfEventText } from '../../../domain/session/event.ts'
 import { isFinished, type RunRecord } from '../../../domain/session/run.ts'
-import { createRunFold, foldedTypes, type RunAnswer } from '../../../domain/session/run-answer.ts'
+import { createRunFold, foldedTypes, type RunAnswer, waitsFor } from '../../../domain/session/run-answer.ts'
 import type { Engine } from '../../../engine/engine.ts'
 import type { AcceptedRun } from '../../../engine/ports/runs.ts'
 import { ClientGone } from '../../../http/client-gone.ts'
 import { beforeFirst, knownStart } from '../events/stream-events.ts'
 import { entriesUpTo } from './stream-answer.ts'
 
-export type AnswerSource = Pick<Engine, 'runs'>
+type AnswerSource = Pick<Engine, 'runs'>
 
 /**
  * Waits for the end of a run and returns its answer. A failed run is an answer with `error`. While it waits it counts as a reader of
@@ -61,3 +62,18 @@ export async function readAnswer(
     run = next
   }
 }
+
+/** The calls that the end of a run leaves to the client, whether or not they have been answered since. */
+export function clientCallsOf(
+  engine: Pick<Engine, 'waits'>,
+  owner: string,
+  terminal: TerminalEvent,
+): Promise<ClientCall[]> {
+  return clientCalls(engine, owner, waitsFor(terminal).clientCallIds)
+}
+
+export const clientCalls = (
+  engine: Pick<Engine, 'waits'>,
+  owner: string,
+  callIds: readonly string[],
+): Promise<ClientCall[]> => Promise.all(callIds.map((id) => engine.waits.clientCall(owner, clientCallId(id))))

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { PROTOBUF_TYPE, wantsProtobuf } from './open-event-stream.ts'
+import { PROTOBUF_TYPE, wantsProtobuf } from './stream-events.ts'
 
 describe('the Accept header', () => {
   test.each([

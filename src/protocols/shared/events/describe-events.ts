@@ -1,10 +1,14 @@
 // Descriptions for routes that take a RunAgentInput or answer with AG-UI events.
 
-import { RunAgentInputSchema } from '@ag-ui/core/schemas'
+import { EventSchema, RunAgentInputSchema } from '@ag-ui/core/schemas'
 import { z } from 'zod'
 import type { BodyDescription, ResponseDescription } from '../../../http/route.ts'
-import { AgUiEventSchema } from './event-schema.ts'
-import { PROTOBUF_TYPE } from './open-event-stream.ts'
+import { PROTOBUF_TYPE } from './stream-events.ts'
+
+/** The type has only what we read of it: a declaration cannot name all parts of AG-UI's own. */
+export const AgUiEventSchema: z.ZodType<{ type: string; timestamp?: number | undefined }> = EventSchema.meta({
+  id: 'AgUiEvent',
+})
 
 export const runInputBody: BodyDescription = {
   schema: RunAgentInputSchema.meta({ id: 'RunAgentInput' }),

@@ -10,8 +10,9 @@ import { isTerminalText, type RunEvent, type RunEventOf } from '../../../domain/
 import type { RunRecord } from '../../../domain/session/run.ts'
 import type { SessionRecord } from '../../../domain/session/session.ts'
 import type { Runs } from '../../../engine/ports/runs.ts'
+import type { ByteStream, Reply, Request } from '../../../http/route.ts'
+import { createProtobufEncoder, createSseEncoder, type EventEncoder, type Reader } from './encode-events.ts'
 import { type EventId, formatEventId } from './event-id.ts'
-import type { EventReader } from './open-event-stream.ts'
 
 export interface StreamDeps {
   engine: { runs: Pick<Runs, 'follow' | 'get' | 'handsOver'> }
@@ -20,7 +21,7 @@ export interface StreamDeps {
 
 interface RunStreamDeps extends StreamDeps {
   /** The reader comes back with its last id when the stream ends without a terminal event, as an EventSource does. */
-  comesBack?: boolean
+  comesBack: boolean
 }
 
 /**
@@ -28,7 +29,7 @@ interface RunStreamDeps extends StreamDeps {
  * the events, if not as they are stored.
  */
 export async function streamRun(
-  { engine, clock, comesBack = false }: RunStreamDeps,
+  { engine, clock, comesBack }: RunStreamDeps,
   run: RunRecord,
   after: number,
   reader: EventReader,
@@ -172,4 +173,45 @@ function failureEvent(error: unknown, timestamp: number, log: Logger): RunEventO
   log.error('a stream of events failed', { error })
   const message = 'The server failed to show the run. Its log has the reason under the correlation id.'
   return { type: 'RUN_ERROR', message, code: 'internal_error', timestamp }
+}
+
+/** One reader of events and its open stream. */
+export interface EventReader {
+  stream: ByteStream
+  encoder: EventEncoder
+  /** Aborts when the reader disconnects. */
+  signal: AbortSignal
+  log: Logger
+}
+
+/** Answers 200 and opens the stream in the format that the request asks for. */
+export async function openEventStream(request: Request, reply: Reply, reader: Reader): Promise<EventReader> {
+  const { signal, log } = request
+  if (!wantsProtobuf(request.header('accept'))) {
+    return { stream: reply.sse(), encoder: createSseEncoder(reader), signal, log }
+  }
+  const { encode } = await import('@ag-ui/proto')
+  return { stream: reply.stream(PROTOBUF_TYPE), encoder: createProtobufEncoder(encode, reader), signal, log }
+}
+
+/** The media type of AG-UI's binary format. With a parameter after it, clients would read the stream as SSE. */
+export const PROTOBUF_TYPE = 'application/vnd.ag-ui.event+proto'
+
+/**
+ * Whether an Accept header asks for protobuf by name, with q > 0. A wildcard does not count: curl and browsers send it, and their users
+ * want readable text.
+ */
+export function wantsProtobuf(accept: string | undefined): boolean {
+  if (accept === undefined) return false
+  return accept.split(',').some((range) => {
+    const [type, ...parameters] = range.split(';').map((part) => part.trim().toLowerCase())
+    return type === PROTOBUF_TYPE && quality(parameters) > 0
+  })
+}
+
+function quality(parameters: readonly string[]): number {
+  const q = parameters.find((parameter) => /^q\s*=/.test(parameter))
+  if (q === undefined) return 1
+  const value = Number(q.slice(q.indexOf('=') + 1))
+  return Number.isNaN(value) ? 1 : value
 }

@@ -1,24 +1,24 @@
 import { LOCAL_USER } from '../../../domain/session/session.ts'
 import type { Caller } from '../../../domain/supervision/decision.ts'
 import type { Starter } from '../../../engine/ports/runs.ts'
-import type { Channel, Principal } from '../../../http/route.ts'
+import type { Principal, Request } from '../../../http/route.ts'
 import type { Viewer } from '../../../supervision/oversight/oversight.ts'
 
 /**
  * Who decides, for the record, and in which role. Only an operator's token makes an operator; the token from the first start names no
  * user. Without a token a caller can be anyone, even a tool of the agent.
  */
-export function callerOf(principal: Principal, channel: Channel = 'http'): Caller {
+export function callerOf({ principal, via }: Pick<Request, 'principal' | 'via'>): Caller & { via: string } {
   const { owner, role, hasToken, tokenId, isConsole = false, proof, groups, isAdmin } = principal
-  const via = {
-    ...(channel === 'http' ? (isConsole ? { channel: 'console' } : {}) : { channel }),
+  const how = {
+    via: via === 'http' && isConsole ? 'console' : via,
     ...(tokenId === undefined ? {} : { credential: tokenId }),
     ...(proof === undefined ? {} : { proof }),
     ...(groups === undefined ? {} : { groups }),
     ...(isAdmin === undefined ? {} : { isAdmin }),
   }
-  if (role !== 'operator') return { user: owner, role: hasToken ? 'user' : 'anyone', ...via }
-  return { user: owner === LOCAL_USER ? 'operator' : owner, role, ...via }
+  if (role !== 'operator') return { user: owner, role: hasToken ? 'user' : 'anyone', ...how }
+  return { user: owner === LOCAL_USER ? 'operator' : owner, role, ...how }
 }
 
 /** Who starts a run, and what limits them. */
@@ -28,4 +28,7 @@ export const starterOf = ({ owner, groups, agent }: Principal): Starter => ({
   ...(agent === undefined ? {} : { onlyAgent: agent }),
 })
 
-export const viewerOf = (principal: Principal): Viewer => ({ by: callerOf(principal), owner: principal.owner })
+export const viewerOf = (request: Pick<Request, 'principal' | 'via'>): Viewer => ({
+  by: callerOf(request),
+  owner: request.principal.owner,
+})

@@ -10,7 +10,7 @@ const keys = { signer: async (owner: string) => (file: string) => `key-of-${file
 async function link(headers: Record<string, string>, more: { tls?: boolean; basePath?: string } = {}) {
   const socket = more.tls === true ? new TLSSocket(new Socket()) : new Socket()
   const raw = { socket } as IncomingMessage
-  const links = createFileLinks({ keys, ...(more.basePath === undefined ? {} : { basePath: more.basePath }) })
+  const links = createFileLinks({ keys, basePath: more.basePath ?? '' })
   return (await links.urlsFor({ raw, header: (name) => headers[name] }, 'ada'))(id)
 }
 

@@ -20,10 +20,10 @@ type Asked = Pick<Request, 'raw' | 'header'>
 export interface FileLinksOptions {
   keys: Pick<FileKeys, 'signer'>
   /** Prefix of every path. */
-  basePath?: string
+  basePath: string
 }
 
-export function createFileLinks({ keys, basePath = '' }: FileLinksOptions): FileLinks {
+export function createFileLinks({ keys, basePath }: FileLinksOptions): FileLinks {
   return {
     async urlsFor(request, owner) {
       const keyOf = await keys.signer(owner)

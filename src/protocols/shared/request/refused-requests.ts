@@ -19,25 +19,23 @@ function isOnRecord({ route, principal, failure }: RefusedRequest): boolean {
 }
 
 async function noted(note: NoteRefused, refused: RefusedRequest): Promise<void> {
-  const { route, params, principal, channel, failure, sessionId } = refused
-  const by = principal === null ? { user: 'nobody', role: 'anyone' } : callerOf(principal, channel)
-  const { user, role, channel: via = channel, credential } = { channel: undefined, credential: undefined, ...by }
+  const { route, params, principal, via, failure, sessionId } = refused
+  const by: ReturnType<typeof callerOf> =
+    principal === null ? { user: 'nobody', role: 'anyone', via } : callerOf({ principal, via })
   const isSession = route.path.startsWith('/sessions/:id')
   const record = params.id === undefined || isSession ? {} : { record: params.id.slice(0, 64) }
   await note({
-    ...{
-      by: user,
-      channel: via,
-      credential,
-      what: 'request',
-      tried: `${route.method} ${route.path}`,
-      why: failure.code,
-    },
+    by: by.user,
+    via: by.via,
+    credential: by.credential,
+    what: 'request',
+    tried: `${route.method} ${route.path}`,
+    why: failure.code,
     session: sessionId ?? (isSession ? (params.id?.slice(0, 64) ?? null) : null),
     details: {
       ...record,
       ...wanted(await refused.body?.catch(() => null)),
-      role: principal?.role === 'agent' ? 'agent' : role,
+      role: principal?.role === 'agent' ? 'agent' : by.role,
       reason: failure.message.slice(0, 500),
     },
   })

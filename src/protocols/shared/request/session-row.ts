@@ -1,6 +1,28 @@
+import { z } from 'zod'
 import { isoTime } from '../../../domain/clock.ts'
 import type { SessionRecord } from '../../../domain/session/session.ts'
-import type { SessionOverview } from '../../../domain/session/session-overview.ts'
+import { type SessionOverview, sessionActivities, sessionKinds } from '../../../domain/session/session-overview.ts'
+
+/** What every list of sessions shows of one. */
+export const SessionRowShape = {
+  owner: z.string(),
+  agent: z.string().describe('The agent, or the host of an agent elsewhere.'),
+  title: z
+    .string()
+    .describe(
+      'The first words of the first message, or the title of an agent elsewhere. Hidden characters are marked.',
+    ),
+  kind: z.enum(sessionKinds).describe('`supervised`: an agent elsewhere works in it.'),
+  status: z
+    .enum(sessionActivities)
+    .describe('`waiting`: for a person or a client. `ended`: only of an agent elsewhere. Everything else is `open`.'),
+  updated_at: z.iso.datetime({ precision: 3 }),
+  pending: z.int().min(0).describe('How many records wait for an answer.'),
+  tokens: z.int().min(0).describe('What its runs have used, as the models reported it.'),
+}
+
+/** A time in a query. */
+export const TimeSchema = z.union([z.iso.datetime({ offset: true }), z.iso.date()])
 
 /** A session that was deleted a moment ago has no overview any more. */
 export function sessionRow(session: SessionRecord, overview: SessionOverview | undefined) {

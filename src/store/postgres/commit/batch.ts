@@ -1,6 +1,7 @@
 // Many rows in one statement: a parameter for each column, which is an array with an element for each row.
 
-import type { Sql, Statement } from '../sql.ts'
+import type { Statement } from '../../tables/statement.ts'
+import type { Sql } from '../sql.ts'
 
 /** Types of the columns, in the order of the values. */
 export type Columns = Readonly<Record<string, 'text' | 'bigint' | 'boolean' | 'bytea'>>

@@ -7,17 +7,19 @@ import type { SessionRecord, SessionStatus } from '../../../domain/session/sessi
 import type { Command } from '../../ports/command.ts'
 import type { PurgeSessions } from '../../ports/sessions.ts'
 import type { Change, LaterRowReads, PurgedSession } from '../../rules/rows.ts'
+import { fileById, toFile } from '../../tables/files.ts'
+import { createOutboxReads } from '../../tables/outbox.ts'
+import type { Statement } from '../../tables/statement.ts'
+import { instructionById, instructionList, toInstruction, waitingInstructions } from '../../tables/supervised.ts'
+import { toWait, type WaitRow, waitById } from '../../tables/waits.ts'
+import { createReading, postgresDialect } from '../reading.ts'
 import { endOfChain } from '../rows/audit-table.ts'
 import { lastSeq } from '../rows/entry-table.ts'
-import { type FileRow, fileById, toFile } from '../rows/file-table.ts'
 import { type MarkRow, messageMarks, toMark } from '../rows/message-table.ts'
-import { createOutboxReads } from '../rows/outbox-table.ts'
 import { aliasId } from '../rows/route.ts'
 import { OPEN, type RunRow, runById, runByWireId, toRun } from '../rows/run-table.ts'
 import { type SessionRow, sessionByAlias, sessionById, toSession } from '../rows/session-table.ts'
-import { createInstructionReads } from '../rows/supervised-table.ts'
-import { toWait, type WaitRow, waitById } from '../rows/wait-table.ts'
-import type { Sql, Statement } from '../sql.ts'
+import type { Sql } from '../sql.ts'
 import type { HeadRow, Heads } from './heads.ts'
 import { keysOf, lockOne, openRunsOf, openWaitsOf, readAhead } from './read-ahead.ts'
 import { createRowCache, type KeyRow } from './row-cache.ts'
@@ -51,13 +53,11 @@ const usageExists: Statement = {
   name: 'usage_exists',
   text: `SELECT 1 FROM usage WHERE session_id = $1 AND day = $2 AND owner = $3 AND agent = $4 AND provider = $5 AND model = $6`,
 }
+const anyWait = waitById(postgresDialect)
 /** A purge must not remove it meanwhile, and no other process send it. */
 const lockFile: Statement = { name: 'lock_file', text: `${fileById.text} FOR UPDATE` }
 /** Nobody revokes it before the transaction is over. */
 const grantExists: Statement = { name: 'grant_exists', text: 'SELECT 1 FROM grants WHERE id = $1 FOR KEY SHARE' }
-
-/** More than ever wait in one place. */
-const MOST_INSTRUCTIONS = 1_000
 
 export interface RowReader extends LaterRowReads {
   /** Locks what the commands name, and reads ahead. */
@@ -85,8 +85,9 @@ export function createRowReader({ sql: connection, heads, flush, seenKeys }: Row
       return connection.rows(statement, values)
     },
   }
-  const outbox = createOutboxReads(sql)
-  const { instruction, instructions } = createInstructionReads(sql)
+  const reading = createReading(sql)
+  const outbox = createOutboxReads(reading)
+  const instructions = reading.list('instructions_list', toInstruction)
 
   async function one<Row extends readonly unknown[], T>(
     statement: Statement,
@@ -202,7 +203,7 @@ export function createRowReader({ sql: connection, heads, flush, seenKeys }: Row
       const known = cache.waitById(id)
       if (known !== undefined) return known
       return locked(
-        () => one<WaitRow, AnyRecord>(waitById, [id], toWait),
+        () => one<WaitRow, AnyRecord>(anyWait, [id], toWait),
         (wait) => wait.sessionId,
       )
     },
@@ -220,14 +221,8 @@ export function createRowReader({ sql: connection, heads, flush, seenKeys }: Row
     async openSupervised() {
       return (await sql.rows<[string, string]>(openSupervised)).map(([id, owner]) => ({ id, owner }))
     },
-    instruction: (id) => instruction(id),
-    waitingInstructions: ({ kind, sessionId, owner, workspaceRoot }) =>
-      instructions({
-        kind,
-        isWaiting: true,
-        limit: MOST_INSTRUCTIONS,
-        ...(kind === 'steering' && sessionId !== null ? { sessionId } : { workspace: { owner, root: workspaceRoot } }),
-      }),
+    instruction: reading.one(instructionById, toInstruction),
+    waitingInstructions: (like) => instructions(instructionList(waitingInstructions(like))),
     async hasGrant(id) {
       return (await sql.rows(grantExists, [id])).length > 0
     },
@@ -246,7 +241,7 @@ export function createRowReader({ sql: connection, heads, flush, seenKeys }: Row
         [chain],
         ([n, hash, isOwn]) => ({ n, hash, isOwn }),
       ),
-    file: (id) => one<FileRow, ReturnType<typeof toFile>>(lockFile, [id], toFile),
+    file: reading.one(lockFile, toFile),
     async outbox(channel) {
       return { cursor: await outbox.cursor(channel), deliveries: await outbox.deliveries(channel) }
     },

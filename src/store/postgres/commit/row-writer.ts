@@ -3,6 +3,7 @@
 
 import { tokensOf } from '../../../domain/session/run.ts'
 import type { Change } from '../../rules/rows.ts'
+import { rowWriteOf } from '../../tables/row-writes.ts'
 import { type Route, routesOfCheckpoint, routesOfRun, routesOfSession, routesOfWait } from '../rows/route.ts'
 import type { Sql } from '../sql.ts'
 import { insertRows, type Sending } from './batch.ts'
@@ -128,7 +129,7 @@ export function createRowWriter(deps: RowWriterDeps): RowWriter {
           return
         case 'insert_checkpoint':
           routes.add(...routesOfCheckpoint(change.checkpoint))
-          rare.insertCheckpoint(change.checkpoint)
+          sending.send(...rowWriteOf(change))
           return
 
         case 'add_audit':
@@ -142,8 +143,11 @@ export function createRowWriter(deps: RowWriterDeps): RowWriter {
         case 'remove_expired':
           rarely(() => rare.removeExpired(change.now, change.unsentBefore))
           return
+        case 'import_audit':
+          rare.importAudit(change.entries)
+          return
         default:
-          rare.write(change)
+          sending.send(...rowWriteOf(change))
       }
     },
   }

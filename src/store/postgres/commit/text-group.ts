@@ -5,7 +5,7 @@ import { packLines } from '../../packing/packed-rows.ts'
 import type { Result } from '../../ports/command.ts'
 import type { AppendEntries } from '../../ports/runs.ts'
 import { fenced } from '../../rules/run-rules.ts'
-import type { Statement } from '../sql.ts'
+import type { Statement } from '../../tables/statement.ts'
 import { NEXT_NUMBER } from './decision-group.ts'
 import { SEQ_BLOCK } from './heads.ts'
 

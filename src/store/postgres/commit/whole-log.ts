@@ -3,9 +3,10 @@
 
 import { type PackedRow, packRows, replacedSeqs, replaceEntries } from '../../packing/packed-rows.ts'
 import type { StoredEntry } from '../../ports/entry.ts'
+import type { Statement } from '../../tables/statement.ts'
 import { MOST_BYTES } from '../rows/bounded-rows.ts'
 import { type EntryRow, MOST_ROWS, rowsAfter, toEntries } from '../rows/entry-table.ts'
-import type { Sql, Statement } from '../sql.ts'
+import type { Sql } from '../sql.ts'
 import type { Sending } from './batch.ts'
 
 interface WholeLogDeps {

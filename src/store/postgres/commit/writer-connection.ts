@@ -1,9 +1,9 @@
 // The connection that a process commits on, and what has to happen on a new one before anything is written.
 
+import type { Statement } from '../../tables/statement.ts'
 import type { Connection } from '../connection/connect.ts'
 import type { Database } from '../connection/database.ts'
 import { useTables } from '../migrate.ts'
-import type { Statement } from '../sql.ts'
 import { SEQ_BLOCK } from './heads.ts'
 import type { TextRow } from './text-group.ts'
 

@@ -4,7 +4,8 @@ import { Socket } from 'node:net'
 import type { Client } from 'pg'
 import { ServerError } from '../../../domain/errors.ts'
 import { shownStore } from '../../../domain/settings/store-settings.ts'
-import { fromStored, type Sql, type Statement, toStored } from '../sql.ts'
+import type { Statement } from '../../tables/statement.ts'
+import { fromStored, type Sql, toStored } from '../sql.ts'
 import { ConnectionFailed, sqlState } from './database-error.ts'
 
 /** A connection. Statements are sent at once and answered in order, so several may be under way. */

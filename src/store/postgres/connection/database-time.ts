@@ -1,5 +1,6 @@
 import type { Clock } from '../../../domain/clock.ts'
-import { NOW, type Statement } from '../sql.ts'
+import type { Statement } from '../../tables/statement.ts'
+import { NOW } from '../sql.ts'
 import type { Database } from './database.ts'
 
 /** What replicas whose clocks differ agree on. */

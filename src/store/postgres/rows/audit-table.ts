@@ -1,6 +1,7 @@
 import type { AuditEntry } from '../../../domain/supervision/audit.ts'
 import type { AuditReads } from '../../ports/audit.ts'
-import type { Sql, Statement } from '../sql.ts'
+import type { Statement } from '../../tables/statement.ts'
+import type { Sql } from '../sql.ts'
 
 const AUDIT_COLUMNS = 'chain, n, text, hash'
 type AuditRow = [chain: string, n: number, text: string, hash: string, place?: number]

@@ -1,7 +1,8 @@
 import { unpackRow } from '../../packing/packed-rows.ts'
 import type { StoredEntry } from '../../ports/entry.ts'
 import type { Journal } from '../../ports/journal.ts'
-import type { Sql, Statement } from '../sql.ts'
+import type { Statement } from '../../tables/statement.ts'
+import type { Sql } from '../sql.ts'
 import { bytesFor, isEverything, withinBytes } from './bounded-rows.ts'
 
 export type EntryReads = Pick<Journal, 'entries' | 'entriesBefore' | 'head' | 'news'>

@@ -1,6 +1,7 @@
 import type { FeedItem } from '../../../domain/session/feed.ts'
 import type { FeedReads } from '../../ports/feed.ts'
-import type { Sql, Statement } from '../sql.ts'
+import type { Statement } from '../../tables/statement.ts'
+import type { Sql } from '../sql.ts'
 
 /** Numbers what was committed so far. Costs a look at an empty table if there is nothing. */
 export const numberFeed: Statement = { name: 'feed_number', text: 'SELECT number_feed()' }

@@ -1,7 +1,8 @@
 import type { MessageMark, StoredMessage } from '../../../domain/session/message.ts'
 import { unpackMark, unpackMessage } from '../../packing/stored-fields.ts'
 import { type MessageReads, MOST_ASIDE_CHARS, MOST_ASIDES } from '../../ports/messages.ts'
-import type { Sql, Statement } from '../sql.ts'
+import type { Statement } from '../../tables/statement.ts'
+import type { Sql } from '../sql.ts'
 import { bytesFor, isEverything, withinBytes } from './bounded-rows.ts'
 
 export const MESSAGE_COLUMNS = 'id, lane, superseded_by, role, content, run_id, created_at, extra, ord'

@@ -2,32 +2,49 @@
 
 import type { Clock } from '../../../domain/clock.ts'
 import type { StoreReads } from '../../store-reads.ts'
+import { createFileReads } from '../../tables/files.ts'
+import { createGrantReads } from '../../tables/grants.ts'
+import { createOutboxReads } from '../../tables/outbox.ts'
+import type { Statement } from '../../tables/statement.ts'
+import { createSupervisedReads, toProposal } from '../../tables/supervised.ts'
+import { createWaitReads } from '../../tables/waits.ts'
+import { createReading } from '../reading.ts'
 import { createSearchReads } from '../search.ts'
 import type { Sql } from '../sql.ts'
 import { createAuditReads } from './audit-table.ts'
 import { createEntryReads } from './entry-table.ts'
 import { createFeedReads } from './feed-table.ts'
-import { createFileReads } from './file-table.ts'
 import { createMessageReads } from './message-table.ts'
-import { createOutboxReads } from './outbox-table.ts'
+import { sessionOfRoute } from './route.ts'
 import { createRunReads } from './run-table.ts'
-import { createSessionReads } from './session-table.ts'
-import { createSupervisedReads } from './supervised-table.ts'
+import { createSessionReads, createSupervisedSessions } from './session-table.ts'
 import { createUsageReads } from './usage-table.ts'
-import { createGrantReads, createWaitReads } from './wait-table.ts'
 
-export const createReads = (sql: Sql, clock: Pick<Clock, 'mono'>): StoreReads => ({
-  ...createEntryReads(sql),
-  sessions: createSessionReads(sql),
-  messages: createMessageReads(sql),
-  runs: createRunReads(sql),
-  waits: createWaitReads(sql),
-  grants: createGrantReads(sql),
-  supervised: createSupervisedReads(sql),
-  files: createFileReads(sql),
-  feed: createFeedReads(sql),
-  outbox: createOutboxReads(sql),
-  audit: createAuditReads(sql),
-  search: createSearchReads(sql, clock),
-  usage: createUsageReads(sql),
-})
+export function createReads(sql: Sql, clock: Pick<Clock, 'mono'>): StoreReads {
+  const reading = createReading(sql)
+  return {
+    ...createEntryReads(sql),
+    sessions: createSessionReads(sql),
+    messages: createMessageReads(sql),
+    runs: createRunReads(sql),
+    waits: createWaitReads(reading),
+    grants: createGrantReads(reading),
+    supervised: createSupervisedReads(reading, {
+      sessions: createSupervisedSessions(reading),
+      proposal: reading.one(proposalById, toProposal),
+    }),
+    files: createFileReads(reading),
+    feed: createFeedReads(sql),
+    outbox: createOutboxReads(reading),
+    audit: createAuditReads(sql),
+    search: createSearchReads(sql, clock),
+    usage: createUsageReads(sql),
+  }
+}
+
+const proposalById: Statement = {
+  name: 'proposal_by_id',
+  // What the agent proposed is kept under a name that begins with the id of the approval.
+  text: `SELECT approval_id, diff, after FROM proposals
+    WHERE session = ${sessionOfRoute('wait', "split_part($1, '/', 1)")} AND approval_id = $1`,
+}

@@ -1,6 +1,7 @@
 import type { RunRecord, RunSummary } from '../../../domain/session/run.ts'
 import type { RunReads } from '../../ports/runs.ts'
-import type { Sql, Statement } from '../sql.ts'
+import type { Statement } from '../../tables/statement.ts'
+import type { Sql } from '../sql.ts'
 import { sessionOfRoute, wireIds } from './route.ts'
 
 /** Exactly the condition of the partial index `runs_open`. */

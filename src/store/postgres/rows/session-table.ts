@@ -1,11 +1,13 @@
 import { textOf } from '../../../domain/session/message.ts'
 import type { SessionRecord } from '../../../domain/session/session.ts'
 import { activityOf, type SessionOverview, titleOf } from '../../../domain/session/session-overview.ts'
-import type { SupervisedStatus, Supervision } from '../../../domain/supervision/supervision.ts'
+import { type SupervisedStatus, type Supervision, supervisedStatuses } from '../../../domain/supervision/supervision.ts'
 import { activityConditions, OPEN_RECORD, OPEN_RECORD_OF_ANY_KIND } from '../../packing/conditions.ts'
 import { stateOf } from '../../packing/stored-fields.ts'
 import type { SessionQuery, SessionReads } from '../../ports/sessions.ts'
-import { createNaming, type Sql, type Statement } from '../sql.ts'
+import type { SupervisedReads } from '../../ports/supervised.ts'
+import { asked, type Reading, type Statement, select } from '../../tables/statement.ts'
+import { createNaming, type Sql } from '../sql.ts'
 import { knownMessages, MESSAGE_COLUMNS, type MessageRow, toMessage } from './message-table.ts'
 import { aliasId, sessionOfRoute } from './route.ts'
 import { OPEN } from './run-table.ts'
@@ -139,12 +141,31 @@ function listOf(query: SessionQuery): { text: string; values: (string | number)[
   return { text, values }
 }
 
+export function createSupervisedSessions({ list }: Reading): SupervisedReads['sessions'] {
+  const found = list('supervised_list', toSession)
+  return ({ owner, workspaceRoot, tokenId, mcpConnection, statuses = supervisedStatuses, limit }) =>
+    found(
+      select(
+        `SELECT ${LISTED_COLUMNS} FROM sessions`,
+        [
+          ['supervised_status IS NOT NULL AND NOT unlisted'],
+          // All statuses are not a condition, so the list is read in its order.
+          statuses !== supervisedStatuses && ['supervised_status = ANY($::text[])', statuses],
+          asked('owner = $', owner),
+          asked('workspace = $', workspaceRoot),
+          asked('token_id = $', tokenId),
+          asked('$ = ANY(mcp_ids)', mcpConnection),
+        ],
+        { order: 'last_activity DESC, id DESC', limit },
+      ),
+    )
+}
+
 const WITH_ACTIVITY = activityConditions({
-  session: 'id',
   supervised: 'supervised_status',
-  running: `(SELECT session FROM runs WHERE status = 'running')`,
-  queued: `(SELECT session FROM runs WHERE status = 'queued')`,
-  waiting: `(SELECT session FROM waits WHERE ${OPEN_RECORD_OF_ANY_KIND})`,
+  running: (is) => `id ${is} (SELECT session FROM runs WHERE status = 'running')`,
+  queued: (is) => `id ${is} (SELECT session FROM runs WHERE status = 'queued')`,
+  waiting: (is) => `id ${is} (SELECT session FROM waits WHERE ${OPEN_RECORD_OF_ANY_KIND})`,
 })
 
 type OverviewRow = [

@@ -1,5 +1,6 @@
 import type { UsageGroup, UsageKey, UsageRange, UsageReads, UsageRow, UsageSum } from '../../ports/usage.ts'
-import { createNaming, type Sql, type Statement } from '../sql.ts'
+import type { Statement } from '../../tables/statement.ts'
+import { createNaming, type Sql } from '../sql.ts'
 
 const KEYS: Readonly<Record<UsageGroup, string>> = {
   day: 'day::text',

@@ -1,4 +1,5 @@
-import type { Sql, Statement } from '../sql.ts'
+import type { Statement } from '../../tables/statement.ts'
+import type { Sql } from '../sql.ts'
 
 /** A part of a query plan. Only what tests look at. */
 export interface PlanNode {

@@ -1,4 +1,5 @@
-import type { Sql, Statement } from '../sql.ts'
+import type { Statement } from '../../tables/statement.ts'
+import type { Sql } from '../sql.ts'
 
 /** Runs statements, and notes how many characters one of them brings at most. */
 export function watchSizes(sql: Sql): Sql & { readonly most: number } {

@@ -3,43 +3,44 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { unpackRow } from '../../packing/packed-rows.ts'
 import type { StoredEntry } from '../../ports/entry.ts'
-import type { FileReads } from '../../ports/files.ts'
 import type { Journal } from '../../ports/journal.ts'
 import type { StoreReads } from '../../store-reads.ts'
+import { createFileReads } from '../../tables/files.ts'
+import { createGrantReads } from '../../tables/grants.ts'
+import { createOutboxReads } from '../../tables/outbox.ts'
+import { createSupervisedReads, toProposal } from '../../tables/supervised.ts'
+import { createWaitReads } from '../../tables/waits.ts'
 import type { LiveState } from '../live-sessions.ts'
+import { createReading, createStatements } from '../statements.ts'
 import { createAuditReads } from './audit-table.ts'
 import { createFeedReads } from './feed-table.ts'
 import { createMessageReads } from './message-table.ts'
-import { createOutboxTable } from './outbox-table.ts'
-import { FILE_COLUMNS, toFile } from './rows.ts'
 import { createRunReads } from './run-table.ts'
 import { createSearchReads } from './search-table.ts'
-import { createSessionIds, createSessionReads, type SessionIds } from './session-table.ts'
-import { createSupervisedReads } from './supervised-table.ts'
+import { createSessionIds, createSessionReads, createSupervisedSessions, type SessionIds } from './session-table.ts'
 import { createUsageReads } from './usage-table.ts'
-import { createGrantReads, createWaitReads } from './wait-reads.ts'
 
 export function createReads(db: DatabaseSync, state: LiveState): StoreReads {
   const sid = createSessionIds(db, state)
-  const outbox = createOutboxTable(db)
+  const reading = createReading(createStatements(db))
 
   return {
     ...createEntryReads(db, state, sid),
     sessions: createSessionReads(db),
     messages: createMessageReads(db, sid),
     runs: createRunReads(db),
-    waits: createWaitReads(db),
-    grants: createGrantReads(db),
-    supervised: createSupervisedReads(db),
-    files: createFileReads(db),
+    waits: createWaitReads(reading),
+    grants: createGrantReads(reading),
+    supervised: createSupervisedReads(reading, {
+      sessions: createSupervisedSessions(db),
+      proposal: reading.one(
+        { name: 'proposal', text: 'SELECT approval_id, diff, after FROM proposals WHERE approval_id = $1' },
+        toProposal,
+      ),
+    }),
+    files: createFileReads(reading),
     feed: createFeedReads(db, state),
-    outbox: {
-      cursor: async (channel) => outbox.cursor(channel),
-      deliveries: async (channel) => outbox.deliveries(channel),
-      note: async (channel, key) => outbox.note(channel, key),
-      notes: async (channel) => outbox.notes(channel),
-      notesOf: async (sessionId) => outbox.notesOf(sessionId),
-    },
+    outbox: createOutboxReads(reading),
     audit: createAuditReads(db),
     search: createSearchReads(db),
     usage: createUsageReads(db),
@@ -142,35 +143,5 @@ function createEntryReads(db: DatabaseSync, state: LiveState, sid: SessionIds): 
           .filter(([id]) => isThere.get(id) !== undefined)
           .map(([id, seq]) => [id, headOf(id) > seq ? null : []]),
       ),
-  }
-}
-
-function createFileReads(db: DatabaseSync): FileReads {
-  const fileById = db.prepare(`SELECT ${FILE_COLUMNS} WHERE files.id = ?`)
-  const ofSession = db.prepare(
-    `SELECT ${FILE_COLUMNS} WHERE files.sid = (SELECT sid FROM sessions WHERE id = ?) ORDER BY files.fid`,
-  )
-  const unsent = db.prepare(
-    `SELECT total(n) AS files, total(bytes) AS bytes, min(oldest) AS oldest FROM (
-       SELECT count(*) AS n, max(bytes) AS bytes, min(created_at) AS oldest FROM files
-       WHERE owner = ? AND sid IS NULL GROUP BY sha256)`,
-  )
-  const known = db.prepare('SELECT DISTINCT sha256 FROM files WHERE sha256 IN (SELECT value FROM json_each(?))')
-
-  return {
-    async get(id) {
-      const row = fileById.get(id)
-      return row === undefined ? null : toFile(row)
-    },
-    async ofSession(sessionId) {
-      return ofSession.all(sessionId).map(toFile)
-    },
-    async unsent(owner) {
-      const { files = 0, bytes = 0, oldest = null } = unsent.get(owner) ?? {}
-      return { files: Number(files), bytes: Number(bytes), oldest: oldest === null ? null : Number(oldest) }
-    },
-    async knownHashes(hashes) {
-      return hashes.length === 0 ? [] : known.all(JSON.stringify(hashes)).map((row) => String(row.sha256))
-    },
   }
 }

@@ -8,26 +8,15 @@ import type { SessionStatus } from '../../../domain/session/session.ts'
 import { OPEN_RECORD } from '../../packing/conditions.ts'
 import type { RowReads } from '../../rules/rows.ts'
 import { isOwned } from '../../rules/run-rules.ts'
+import { fileById, toFile } from '../../tables/files.ts'
+import { outboxStatements, toCursor, toDelivery, toNote } from '../../tables/outbox.ts'
+import { instructionById, instructionList, toInstruction, waitingInstructions } from '../../tables/supervised.ts'
+import { toWait, WAIT_COLUMNS, waitById } from '../../tables/waits.ts'
 import type { EntryWriter } from '../entry-writer.ts'
 import type { LiveState } from '../live-sessions.ts'
-import { createOutboxTable } from './outbox-table.ts'
-import {
-  FILE_COLUMNS,
-  OPEN,
-  prepareSessions,
-  RUN_COLUMNS,
-  readSession,
-  toFile,
-  toMark,
-  toRun,
-  toWait,
-  WAIT_COLUMNS,
-} from './rows.ts'
+import { createStatements, sqliteDialect } from '../statements.ts'
+import { OPEN, prepareSessions, RUN_COLUMNS, readSession, toMark, toRun } from './rows.ts'
 import type { CommandSession } from './session-table.ts'
-import { createSupervisedTable } from './supervised-table.ts'
-
-/** More than ever wait in one place. */
-const MOST_INSTRUCTIONS = 1_000
 
 export function createRowReader(
   db: DatabaseSync,
@@ -36,8 +25,15 @@ export function createRowReader(
   session: CommandSession,
 ): RowReads {
   const sidOf = session.sid
-  const outbox = createOutboxTable(db)
-  const supervised = createSupervisedTable(db)
+  const { one, many, list } = createStatements(db)
+  const waits = (name: string, rest: string) =>
+    many({ name, text: `SELECT ${WAIT_COLUMNS} FROM waits WHERE ${rest} ORDER BY ord` }, toWait)
+  const unusedApprovals = waits('unused_approvals', `continuation_run_id = $1 AND +status = 'approved'`)
+  const pendingRecords = waits('pending_records', `session = $1 AND ${OPEN_RECORD}`)
+  const instructions = list(toInstruction)
+  const note = one(outboxStatements.note, toNote)
+  const cursor = one(outboxStatements.cursor, toCursor)
+  const deliveries = many(outboxStatements.deliveries, toDelivery)
   const sql = {
     session: prepareSessions(db, 'id = ?'),
     sessionByAlias: prepareSessions(db, 'owner = ? AND alias = ?'),
@@ -62,14 +58,6 @@ export function createRowReader(
     rolesAfter: db.prepare(
       `SELECT role FROM messages WHERE sid = ?1 AND superseded_by IS NULL AND lane IS NULL AND mid > (SELECT mid FROM messages WHERE sid = ?1 AND id = ?2)`,
     ),
-    wait: db.prepare(`SELECT ${WAIT_COLUMNS} WHERE waits.id = ?`),
-    pendingWaits: db.prepare(
-      `SELECT ${WAIT_COLUMNS} WHERE waits.run_id = ? AND +waits.status = 'pending' ORDER BY wid`,
-    ),
-    unusedApprovals: db.prepare(
-      `SELECT ${WAIT_COLUMNS} WHERE waits.continuation_run_id = ? AND +waits.status = 'approved' ORDER BY wid`,
-    ),
-    pendingRecords: db.prepare(`SELECT ${WAIT_COLUMNS} WHERE waits.sid = ? AND waits.${OPEN_RECORD} ORDER BY wid`),
     openSupervised: db.prepare(
       `SELECT id, owner FROM sessions WHERE supervised_status IN ('created', 'active', 'paused') ORDER BY sid`,
     ),
@@ -79,7 +67,6 @@ export function createRowReader(
       `SELECT 1 FROM usage WHERE day = ? AND session_id = ? AND owner = ? AND agent = ? AND provider = ? AND model = ?`,
     ),
     auditEnd: db.prepare('SELECT n, hash FROM audit_imported WHERE chain = ? ORDER BY n DESC LIMIT 1'),
-    file: db.prepare(`SELECT ${FILE_COLUMNS} WHERE files.id = ?`),
   }
 
   function runById(id: string): RunRecord | null {
@@ -150,41 +137,23 @@ export function createRowReader(
     rolesAfter: (sessionId, messageId) =>
       sql.rolesAfter.all(sidOf(sessionId), messageId).map((row) => String(row.role) as MessageRole),
 
-    wait(id) {
-      const row = sql.wait.get(id)
-      return row === undefined ? null : toWait(row)
-    },
-    pendingWaits: (runId) => sql.pendingWaits.all(runId).map(toWait),
-    unusedApprovals: (runId) =>
-      sql.unusedApprovals
-        .all(runId)
-        .map(toWait)
-        .filter((wait) => wait.wait === 'approval'),
-    pendingRecords: (sessionId) => sql.pendingRecords.all(sidOf(sessionId)).map(toWait).filter(isSupervised),
+    wait: one(waitById(sqliteDialect), toWait),
+    pendingWaits: waits('pending_waits', `run_id = $1 AND +status = 'pending'`),
+    unusedApprovals: (runId) => unusedApprovals(runId).filter((wait) => wait.wait === 'approval'),
+    pendingRecords: (sessionId) => pendingRecords(sessionId).filter(isSupervised),
     openSupervised: () => sql.openSupervised.all().map(({ id, owner }) => ({ id: String(id), owner: String(owner) })),
-    instruction: supervised.instruction,
-    waitingInstructions: ({ kind, sessionId, owner, workspaceRoot }) =>
-      kind === 'steering' && sessionId !== null
-        ? supervised.instructions({ kind, sessionId, isWaiting: true, limit: MOST_INSTRUCTIONS })
-        : supervised.instructions({
-            kind,
-            workspace: { owner, root: workspaceRoot },
-            isWaiting: true,
-            limit: MOST_INSTRUCTIONS,
-          }),
+    instruction: one(instructionById, toInstruction),
+    waitingInstructions: (like) => instructions(instructionList(waitingInstructions(like))),
     hasGrant: (id) => sql.grant.get(id) !== undefined,
     hasCheckpoint: (id) => sql.checkpoint.get(id) !== undefined,
-    hasNote: (channel, key) => outbox.note(channel, key) !== null,
+    hasNote: (channel, key) => note(channel, key) !== null,
     hasUsage: ({ day, sessionId, owner, agent, provider, model }) =>
       sql.usage.get(day, sessionId, owner, agent, provider, model) !== undefined,
     auditEnd(chain) {
       const row = sql.auditEnd.get(chain)
       return row === undefined ? null : { n: Number(row.n), hash: String(row.hash), isOwn: false }
     },
-    file(id) {
-      const row = sql.file.get(id)
-      return row === undefined ? null : toFile(row)
-    },
-    outbox: (channel) => ({ cursor: outbox.cursor(channel), deliveries: outbox.deliveries(channel) }),
+    file: one(fileById, toFile),
+    outbox: (channel) => ({ cursor: cursor(channel), deliveries: deliveries(channel) }),
   }
 }

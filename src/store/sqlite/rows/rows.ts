@@ -1,13 +1,10 @@
 // Converts rows of the tables to the domain's records, and back.
 
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
-import type { AnyRecord } from '../../../domain/records/record.ts'
-import type { FileRecord } from '../../../domain/session/file.ts'
 import type { MessageMark, StoredMessage } from '../../../domain/session/message.ts'
 import type { RunRecord, RunSummary } from '../../../domain/session/run.ts'
 import type { SessionRecord } from '../../../domain/session/session.ts'
-import type { Grant } from '../../../domain/supervision/grant.ts'
-import { EVERY_SESSION, stateOf, unpackMark, unpackMessage } from '../../packing/stored-fields.ts'
+import { stateOf, unpackMark, unpackMessage } from '../../packing/stored-fields.ts'
 
 /** Exactly the condition of the partial index `runs_open`: otherwise SQLite does not use the index. */
 export const OPEN = `status IN ('queued', 'running', 'waiting')`
@@ -94,19 +91,6 @@ export function readSession(row: unknown): { sid: number; session: SessionRecord
   return { sid, session }
 }
 
-/**
- * Prepares each SQL text once. SQLite still plans a statement again, each time it runs, if the plan could depend on a value: after a
- * bare `LIMIT ?`, and where a column of a partial index is compared with `?`. It does not look into `? + 0` and `? || ''`.
- */
-export function keepPrepared(db: DatabaseSync): (sql: string) => StatementSync {
-  const statements = new Map<string, StatementSync>()
-  return (sql) => {
-    const statement = statements.get(sql) ?? db.prepare(sql)
-    statements.set(sql, statement)
-    return statement
-  }
-}
-
 export const RUN_COLUMNS = 'runs.*, sessions.id AS session_id FROM runs JOIN sessions USING (sid)'
 
 /** Needs the session's id as `session_id`. Exports write the keys in this order. */
@@ -157,48 +141,3 @@ const marksOf = (row: Row) => ({
   lane: textOrNull(row.lane),
   supersededBy: textOrNull(row.superseded_by),
 })
-
-export const WAIT_COLUMNS = 'waits.*, sessions.id AS session_id FROM waits JOIN sessions USING (sid)'
-
-/** Needs the session's id as `session_id`. */
-export function toWait(row: Row): AnyRecord {
-  return {
-    wait: text(row.kind),
-    id: text(row.id),
-    status: text(row.status),
-    sessionId: text(row.session_id),
-    owner: text(row.owner),
-    runId: text(row.run_id),
-    continuationRunId: textOrNull(row.continuation_run_id),
-    createdAt: Number(row.created_at),
-    expiresAt: numberOrNull(row.expires_at),
-    ...json(row.data),
-  }
-}
-
-export function toGrant(row: Row): Grant {
-  return {
-    id: text(row.id),
-    agent: text(row.agent),
-    sessionId: row.scope === EVERY_SESSION ? null : text(row.scope),
-    createdAt: Number(row.created_at),
-    expiresAt: numberOrNull(row.expires_at),
-    ...json(row.data),
-  }
-}
-
-export const FILE_COLUMNS = 'files.*, sessions.id AS session_id FROM files LEFT JOIN sessions USING (sid)'
-
-/** Needs the session's id, or null, as `session_id`. */
-export function toFile(row: Row): FileRecord {
-  return {
-    id: text(row.id),
-    owner: text(row.owner),
-    sessionId: textOrNull(row.session_id),
-    name: text(row.name),
-    mimeType: text(row.mime_type) as FileRecord['mimeType'],
-    bytes: Number(row.bytes),
-    sha256: text(row.sha256),
-    createdAt: Number(row.created_at),
-  }
-}

@@ -2,9 +2,10 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { textOf } from '../../../domain/session/message.ts'
 import type { SessionRecord } from '../../../domain/session/session.ts'
 import { activityOf, type SessionOverview, titleOf } from '../../../domain/session/session-overview.ts'
-import type { SupervisedStatus } from '../../../domain/supervision/supervision.ts'
+import { type SupervisedStatus, supervisedStatuses } from '../../../domain/supervision/supervision.ts'
 import { activityConditions, OPEN_RECORD, OPEN_RECORD_OF_ANY_KIND } from '../../packing/conditions.ts'
 import type { SessionQuery, SessionReads } from '../../ports/sessions.ts'
+import type { SupervisedReads } from '../../ports/supervised.ts'
 import type { SessionPatch } from '../../rules/rows.ts'
 import type { LiveState } from '../live-sessions.ts'
 import { OPEN, prepareSessions, readSession, toMessage } from './rows.ts'
@@ -19,7 +20,7 @@ export interface SessionRows {
   bury(sid: number, at: number): void
   remove(sid: number): void
   /** Removes everything that belongs to the session, except the audit trail, which has no content. */
-  eraseContent(sid: number): void
+  eraseContent(sid: number, sessionId: string): void
   addTokens(sid: number, tokens: number): void
 }
 
@@ -44,20 +45,17 @@ export function createSessionRows(db: DatabaseSync): SessionRows {
     `UPDATE sessions SET status = 'terminated', supervision = NULL, supervised_status = NULL, terminated_at = ?, alias = NULL, label = NULL, active_agent = NULL, metadata = '{}', state = NULL, last_tool = NULL, message_count = 0, tokens = 0 WHERE sid = ?`,
   )
   const remove = db.prepare('DELETE FROM sessions WHERE sid = ?')
-  const content = [
+  const numbered = [
     'DELETE FROM idempotency WHERE run_id IN (SELECT id FROM runs WHERE sid = ?)',
     'DELETE FROM search_words WHERE rowid IN (SELECT mid FROM messages WHERE sid = ?)',
     'DELETE FROM search_words WHERE rowid = -?',
-    'DELETE FROM search_due WHERE sid = ?',
-    'DELETE FROM entries WHERE sid = ?',
-    'DELETE FROM messages WHERE sid = ?',
-    'DELETE FROM waits WHERE sid = ?',
-    'DELETE FROM proposals WHERE sid = ?',
-    'DELETE FROM instructions WHERE sid = ?',
-    'DELETE FROM checkpoints WHERE sid = ?',
-    'DELETE FROM grants WHERE scope = (SELECT id FROM sessions WHERE sid = ?)',
-    'DELETE FROM files WHERE sid = ?',
-    'DELETE FROM runs WHERE sid = ?',
+    ...['search_due', 'entries', 'messages', 'runs'].map((table) => `DELETE FROM ${table} WHERE sid = ?`),
+  ].map((statement) => db.prepare(statement))
+  const named = [
+    ...['waits', 'proposals', 'instructions', 'checkpoints', 'files', 'channel_notes'].map(
+      (table) => `DELETE FROM ${table} WHERE session = ?`,
+    ),
+    'DELETE FROM grants WHERE scope = ?',
   ].map((statement) => db.prepare(statement))
   // SQLite gives the numbers of removed messages to new ones if they were the highest.
   const indexAgain = db.prepare(
@@ -110,8 +108,9 @@ export function createSessionRows(db: DatabaseSync): SessionRows {
     },
     bury: (sid, at) => void bury.run(at, sid),
     remove: (sid) => void remove.run(sid),
-    eraseContent(sid) {
-      for (const statement of content) statement.run(sid)
+    eraseContent(sid, sessionId) {
+      for (const statement of numbered) statement.run(sid)
+      for (const statement of named) statement.run(sessionId)
       indexAgain.run()
     },
     addTokens: (sid, tokens) => void addTokens.run(tokens, sid),
@@ -185,13 +184,31 @@ export function createSessionReads(db: DatabaseSync): SessionReads {
   }
 }
 
+/** There are few of them, so SQLite should find them by status and sort them. */
+export function createSupervisedSessions(db: DatabaseSync): SupervisedReads['sessions'] {
+  const found = prepareSessions(
+    db,
+    `supervised_status IN (SELECT value FROM json_each(?4)) AND unlisted = 0 AND (?1 IS NULL OR owner = ?1)
+     AND (?2 IS NULL OR supervision ->> 'workspaceRoot' = ?2) AND (?3 IS NULL OR supervision ->> 'tokenId' = ?3)
+     AND (?6 IS NULL OR EXISTS (SELECT 1 FROM json_each(supervision, '$.mcp') WHERE json_each.value ->> 'id' = ?6))
+     ORDER BY +last_activity DESC, +id DESC LIMIT ?5 + 0`,
+    { withState: false },
+  )
+  return async (query) => {
+    const { owner = null, workspaceRoot = null, tokenId = null, mcpConnection = null } = query
+    const { statuses = supervisedStatuses, limit } = query
+    return found
+      .all(owner, workspaceRoot, tokenId, JSON.stringify(statuses), limit, mcpConnection)
+      .map((row) => readSession(row).session)
+  }
+}
+
 const WITH_ACTIVITY = activityConditions({
-  session: 'sid',
   // Not a reason to choose another index: the list is read in its order.
   supervised: '+supervised_status',
-  running: `(SELECT sid FROM runs WHERE ${OPEN} AND status = 'running')`,
-  queued: `(SELECT sid FROM runs WHERE ${OPEN} AND status = 'queued')`,
-  waiting: `(SELECT sid FROM waits WHERE ${OPEN_RECORD_OF_ANY_KIND})`,
+  running: (is) => `sid ${is} (SELECT sid FROM runs WHERE ${OPEN} AND status = 'running')`,
+  queued: (is) => `sid ${is} (SELECT sid FROM runs WHERE ${OPEN} AND status = 'queued')`,
+  waiting: (is) => `id ${is} (SELECT session FROM waits WHERE ${OPEN_RECORD_OF_ANY_KIND})`,
 })
 
 function createOverview(db: DatabaseSync): (id: string) => SessionOverview | null {
@@ -200,7 +217,7 @@ function createOverview(db: DatabaseSync): (id: string) => SessionOverview | nul
        supervision ->> 'workspaceRoot' AS folder, supervision ->> 'prompt' AS prompt,
        EXISTS (SELECT 1 FROM runs WHERE runs.sid = sessions.sid AND runs.${OPEN} AND runs.status = 'running') AS running,
        EXISTS (SELECT 1 FROM runs WHERE runs.sid = sessions.sid AND runs.${OPEN} AND runs.status = 'queued') AS queued,
-       (SELECT count(*) FROM waits WHERE waits.sid = sessions.sid AND waits.${OPEN_RECORD}) AS pending
+       (SELECT count(*) FROM waits WHERE waits.session = sessions.id AND waits.${OPEN_RECORD}) AS pending
      FROM sessions WHERE id = ? AND status <> 'terminated'`,
   )
   // A conversation begins with what its user says, or with a few words to the model before it.

@@ -25,7 +25,11 @@ export function functionSettings(
 }
 
 /** Its limit for loading a file never ends: a busy machine may need longer. */
-export const deps = { clock: { ...createSystemClock(), after: () => () => {} }, strays: createStrayErrors() }
+export const deps = {
+  clock: { ...createSystemClock(), after: () => () => {} },
+  strays: createStrayErrors(),
+  reload: null,
+}
 
 /** A call that records what the tool says. */
 export function callOf(args: Record<string, unknown>): ToolCallRequest & { heard: unknown[] } {

@@ -17,7 +17,7 @@ export interface NodeStep {
 
 const steps: NodeStep[] = JSON.parse(process.argv[2] ?? '[]')
 const given: unknown[] = []
-for (const { write = {}, settings, reload, args = {}, isBound = false } of steps) {
+for (const { write = {}, settings, reload = null, args = {}, isBound = false } of steps) {
   for (const [file, text] of Object.entries(write)) writeFileSync(file, text)
   try {
     const tool = await loadFunctionTool(functionSettings(settings), { ...deps, reload })

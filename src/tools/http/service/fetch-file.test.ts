@@ -1,9 +1,8 @@
 import { expect, test } from 'vitest'
 import { ServerError } from '../../../domain/errors.ts'
-import { createConnections } from '../../../outgoing/connections.ts'
+import { openServiceHttp } from '../testing/open-service-http.ts'
 import { createFetchFile } from './fetch-file.ts'
 import type { ServiceAnswer } from './service-http.ts'
-import { createServiceHttp } from './service-http.ts'
 
 const never = new AbortController().signal
 const answering = (answer: Partial<ServiceAnswer>) =>
@@ -49,9 +48,7 @@ test.each([
   'https://169.254.169.254/latest',
   'https://internal/a.pdf',
 ])('does not connect to %s', async (url) => {
-  const fetchFile = createFetchFile(
-    createServiceHttp({ connections: createConnections(), lookup: async () => ['10.0.0.7'] }),
-  )
+  const fetchFile = createFetchFile(openServiceHttp({ lookup: async () => ['10.0.0.7'] }))
   const refused = await fetchFile(url, never).catch((error: unknown) => error)
   expect(refused).toBeInstanceOf(ServerError)
   expect(refused).toMatchObject({ code: 'file_unreadable', message: expect.stringContaining('private address') })

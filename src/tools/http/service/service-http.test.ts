@@ -9,6 +9,7 @@ import { turns } from '../../../outgoing/testing/ask.ts'
 import { openProxy } from '../../../outgoing/testing/open-proxy.ts'
 import { never } from '../../testing/tool-call.ts'
 import { type Answer, openService, type Service } from '../testing/open-service.ts'
+import { openServiceHttp } from '../testing/open-service-http.ts'
 import {
   createServiceHttp,
   type Lookup,
@@ -77,7 +78,7 @@ describe('service HTTP', () => {
       response.writeHead(201, { 'content-type': 'Text/Plain; charset=UTF-8' })
       response.end('done')
     })
-    const http = createServiceHttp({ connections: createConnections(), lookup: names({}) })
+    const http = openServiceHttp({ lookup: names({}) })
     const answer = await get(http, `${service.url}/a%2Fb?c=d`, {
       method: 'POST',
       headers: { 'x-a': '1', 'content-type': 'text/plain' },
@@ -111,7 +112,7 @@ describe('service HTTP', () => {
   test('sends bytes as they are, and says when the service wants to be asked again', async () => {
     const bytes = Uint8Array.of(0, 255, 128)
     const service = await open((response) => response.writeHead(429, { 'retry-after': '7' }).end())
-    const http = createServiceHttp({ connections: createConnections(), lookup: names({}) })
+    const http = openServiceHttp({ lookup: names({}) })
     const answer = await get(http, service.url, { method: 'POST', body: bytes, allowPrivate: true })
 
     expect(answer).toMatchObject({ status: 429, retryAfter: '7' })
@@ -158,9 +159,7 @@ describe('service HTTP', () => {
     test.each(spellings)('called as %s', async (host) => {
       const canary = await open((response) => response.end('secret'))
       const lookup: Lookup = async (name) => (name === 'odd.example' ? ['0177.0.0.1'] : names(table)(name))
-      const reason = await reasonOf(
-        get(createServiceHttp({ connections: createConnections(), lookup }), `http://${host}:${canary.port}/`),
-      )
+      const reason = await reasonOf(get(openServiceHttp({ lookup }), `http://${host}:${canary.port}/`))
       expect(reason).toBe(host === 'odd.example' ? 'unreachable' : 'private_address')
       expect(canary.connections).toBe(0)
     })
@@ -171,7 +170,7 @@ describe('service HTTP', () => {
       })
       const lookup: Lookup = async (name) =>
         name === 'odd.example' ? ['0177.0.0.1'] : names({ ...table, 'public.example': [OUTSIDE] })(name)
-      const http = createServiceHttp({ connections: createConnections(), lookup, isPublic })
+      const http = openServiceHttp({ lookup, isPublic })
       const reason = await reasonOf(get(http, `http://public.example:${outside.port}/`))
       expect(reason).toBe(host === 'odd.example' ? 'unreachable' : 'private_address')
       expect({ asked: outside.requests.length, canary: canary.connections }).toEqual({ asked: 1, canary: 0 })
@@ -185,7 +184,7 @@ describe('service HTTP', () => {
       asked += 1
       return [asked === 1 ? OUTSIDE : '127.0.0.1']
     }
-    const http = createServiceHttp({ connections: createConnections(), lookup, isPublic })
+    const http = openServiceHttp({ lookup, isPublic })
     const answer = await get(http, `http://rebind.example:${outside.port}/`)
     expect(answer.body.toString()).toBe('outside')
     expect(outside.requests[0]?.headers.host).toBe(`rebind.example:${outside.port}`)
@@ -203,7 +202,7 @@ describe('service HTTP', () => {
       asked += 1
       return [asked === 1 ? OUTSIDE : '127.0.0.1']
     }
-    const http = createServiceHttp({ connections: createConnections(), lookup, isPublic })
+    const http = openServiceHttp({ lookup, isPublic })
     expect(await reasonOf(get(http, `http://rebind.example:${outside.port}/`))).toBe('private_address')
     expect({ asked, canary: canary.connections }).toEqual({ asked: 2, canary: 0 })
   })
@@ -214,10 +213,11 @@ describe('service HTTP', () => {
       const proxy = await openProxy(service.port)
       const connections = createConnections()
       cleanups.push(() => proxy.close(), connections.close)
-      const proxied = connections.pool({
+      const pool = connections.pool({
         proxyVariables: { HTTP_PROXY: `127.0.0.1:${proxy.port}`, NO_PROXY: 'own.example' },
       })
-      const http = createServiceHttp({ connections, proxied, lookup: names(table), isPublic })
+      const network = { lookup: names(table), isPublic }
+      const http = createServiceHttp({ connections, pool, network, maxBytes: MAX_BODY_BYTES })
       return { service, proxy, http, connections }
     }
 
@@ -258,21 +258,14 @@ describe('service HTTP', () => {
 
   test('tries the next address of a name when the first does not answer', async () => {
     const { outside } = await publicAndCanary(() => (response) => response.end('here'))
-    const http = createServiceHttp({
-      connections: createConnections(),
-      lookup: names({ 'two.example': ['127.0.0.3', OUTSIDE] }),
-      isPublic: () => true,
-    })
+    const http = openServiceHttp({ lookup: names({ 'two.example': ['127.0.0.3', OUTSIDE] }), isPublic: () => true })
     const answer = await get(http, `http://two.example:${outside.port}/`)
     expect(answer.body.toString()).toBe('here')
   })
 
   test('calls private addresses if they are allowed', async () => {
     const service = await open((response) => response.end('inside'))
-    const http = createServiceHttp({
-      connections: createConnections(),
-      lookup: names({ 'inside.example': ['127.0.0.1'] }),
-    })
+    const http = openServiceHttp({ lookup: names({ 'inside.example': ['127.0.0.1'] }) })
     const answer = await get(http, `http://inside.example:${service.port}/`, { allowPrivate: true })
     expect(answer.body.toString()).toBe('inside')
   })
@@ -292,10 +285,7 @@ describe('service HTTP', () => {
     cleanups.push(() => new Promise((resolve) => server.close(resolve)))
     const address = server.address()
     const port = typeof address === 'object' && address !== null ? address.port : 0
-    const http = createServiceHttp({
-      connections: createConnections(),
-      lookup: names({ 'api.example': ['127.0.0.1'] }),
-    })
+    const http = openServiceHttp({ lookup: names({ 'api.example': ['127.0.0.1'] }) })
     expect(await reasonOf(get(http, `https://api.example:${port}/`, { allowPrivate: true }))).toBe('insecure')
     expect(seen).toEqual(['api.example'])
   })
@@ -309,7 +299,7 @@ describe('service HTTP', () => {
         if (count === 0) response.end('there')
         else response.writeHead(302, { location: `/${count - 1}` }).end()
       })
-      const http = createServiceHttp({ connections: createConnections(), lookup: names({}) })
+      const http = openServiceHttp({ lookup: names({}) })
       expect((await get(http, `${service.url}/5`, { allowPrivate: true })).body.toString()).toBe('there')
       expect(await reasonOf(get(http, `${service.url}/6`, { allowPrivate: true }))).toBe('too_many_redirects')
       expect(service.requests).toHaveLength(6 + 6)
@@ -321,7 +311,7 @@ describe('service HTTP', () => {
         if (url === '/here') response.writeHead(302, { location: '/there' }).end()
         else response.writeHead(302, { location: `http://user:word@localhost:${other.port}/x` }).end()
       })
-      const http = createServiceHttp({ connections: createConnections(), lookup: names({ localhost: ['127.0.0.1'] }) })
+      const http = openServiceHttp({ lookup: names({ localhost: ['127.0.0.1'] }) })
       await get(http, `${service.url}/here`, { headers: secrets, allowPrivate: true })
       expect(service.requests.map(({ headers }) => headers.authorization)).toEqual(['Bearer k', 'Bearer k'])
       expect(other.requests.map(({ headers }) => headers)).toEqual([
@@ -332,7 +322,7 @@ describe('service HTTP', () => {
     test('another port of the same host is another origin', async () => {
       const other = await open((response) => response.end())
       const service = await open((response) => response.writeHead(302, { location: other.url }).end())
-      await get(createServiceHttp({ connections: createConnections(), lookup: names({}) }), service.url, {
+      await get(openServiceHttp({ lookup: names({}) }), service.url, {
         headers: secrets,
         allowPrivate: true,
       })
@@ -353,7 +343,7 @@ describe('service HTTP', () => {
       })
       const sent =
         method === 'HEAD' ? { body: null, headers: {} } : { body: 'text', headers: { 'content-type': 'text/plain' } }
-      await get(createServiceHttp({ connections: createConnections(), lookup: names({}) }), `${service.url}/`, {
+      await get(openServiceHttp({ lookup: names({}) }), `${service.url}/`, {
         method,
         ...sent,
         allowPrivate: true,
@@ -371,7 +361,7 @@ describe('service HTTP', () => {
         if (url === '/') response.writeHead(307, { location: `http://localhost:${service.port}/taken` }).end()
         else response.end()
       })
-      const http = createServiceHttp({ connections: createConnections(), lookup: names({ localhost: ['127.0.0.1'] }) })
+      const http = openServiceHttp({ lookup: names({ localhost: ['127.0.0.1'] }) })
       const sending = get(http, `${service.url}/`, { method: 'POST', body: 'text', allowPrivate: true })
       expect(await reasonOf(sending)).toBe('bad_redirect')
       expect(service.requests).toHaveLength(1)
@@ -386,13 +376,13 @@ describe('service HTTP', () => {
       'http://[::1',
     ])('to %s are refused', async (location) => {
       const service = await open((response) => response.writeHead(302, { location }).end())
-      const http = createServiceHttp({ connections: createConnections(), lookup: names({}) })
+      const http = openServiceHttp({ lookup: names({}) })
       expect(await reasonOf(get(http, service.url, { allowPrivate: true }))).toBe('bad_redirect')
     })
 
     test('are ordinary answers for a request that does not follow them', async () => {
       const service = await open((response) => response.writeHead(307, { location: '/there' }).end())
-      const http = createServiceHttp({ connections: createConnections(), lookup: names({}) })
+      const http = openServiceHttp({ lookup: names({}) })
 
       expect(await get(http, service.url, { allowPrivate: true, followRedirects: false })).toMatchObject({
         status: 307,
@@ -402,11 +392,7 @@ describe('service HTTP', () => {
 
     test('without a location are ordinary answers', async () => {
       const service = await open((response) => response.writeHead(302).end('lost'))
-      const answer = await get(
-        createServiceHttp({ connections: createConnections(), lookup: names({}) }),
-        service.url,
-        { allowPrivate: true },
-      )
+      const answer = await get(openServiceHttp({ lookup: names({}) }), service.url, { allowPrivate: true })
       expect({ status: answer.status, body: answer.body.toString() }).toEqual({ status: 302, body: 'lost' })
     })
   })
@@ -424,11 +410,7 @@ describe('service HTTP', () => {
     ]
     test.each(encodings)('in %s are unpacked', async (encoding, bytes) => {
       const service = await open((response) => response.writeHead(200, { 'content-encoding': encoding }).end(bytes))
-      const answer = await get(
-        createServiceHttp({ connections: createConnections(), lookup: names({}) }),
-        service.url,
-        { allowPrivate: true },
-      )
+      const answer = await get(openServiceHttp({ lookup: names({}) }), service.url, { allowPrivate: true })
       expect({ text: answer.body.toString(), isCut: answer.isCut }).toEqual({ text, isCut: false })
     })
 
@@ -440,7 +422,7 @@ describe('service HTTP', () => {
       ['gzip', gzipSync(text).subarray(0, 40)],
     ])('in %s that cannot be decompressed are a failure', async (encoding, bytes) => {
       const service = await open((response) => response.writeHead(200, { 'content-encoding': encoding }).end(bytes))
-      const http = createServiceHttp({ connections: createConnections(), lookup: names({}) })
+      const http = openServiceHttp({ lookup: names({}) })
       expect(await reasonOf(get(http, service.url, { allowPrivate: true }))).toBe('undecodable')
     })
 
@@ -456,11 +438,7 @@ describe('service HTTP', () => {
         response.writeHead(200, { 'content-encoding': encoding })
         response.end(bytes)
       })
-      const answer = await get(
-        createServiceHttp({ connections: createConnections(), lookup: names({}) }),
-        service.url,
-        { allowPrivate: true },
-      )
+      const answer = await get(openServiceHttp({ lookup: names({}) }), service.url, { allowPrivate: true })
       expect({ size: answer.body.length, isCut: answer.isCut }).toEqual({ size: MAX_BODY_BYTES, isCut: true })
     })
 
@@ -476,11 +454,7 @@ describe('service HTTP', () => {
         response.on('drain', write)
         write()
       })
-      const answer = await get(
-        createServiceHttp({ connections: createConnections(), lookup: names({}) }),
-        service.url,
-        { allowPrivate: true },
-      )
+      const answer = await get(openServiceHttp({ lookup: names({}) }), service.url, { allowPrivate: true })
       expect({ size: answer.body.length, isCut: answer.isCut }).toEqual({ size: MAX_BODY_BYTES, isCut: true })
       await until(() => isClosed)
     })
@@ -489,11 +463,7 @@ describe('service HTTP', () => {
       const noise = Buffer.alloc(2 * MAX_BODY_BYTES, 'what is not packed is as long as before; ')
       const packed = gzipSync(noise, { level: 0 })
       const service = await open((response) => response.writeHead(200, { 'content-encoding': 'gzip' }).end(packed))
-      const answer = await get(
-        createServiceHttp({ connections: createConnections(), lookup: names({}) }),
-        service.url,
-        { allowPrivate: true },
-      )
+      const answer = await get(openServiceHttp({ lookup: names({}) }), service.url, { allowPrivate: true })
       expect(answer.isCut).toBe(true)
       expect(answer.body.equals(noise.subarray(0, answer.body.length))).toBe(true)
       expect(answer.body.length).toBeGreaterThan(MAX_BODY_BYTES * 0.9)
@@ -504,7 +474,7 @@ describe('service HTTP', () => {
         response.writeHead(200, { 'content-length': '100' })
         response.write('half', () => response.destroy())
       })
-      const http = createServiceHttp({ connections: createConnections(), lookup: names({}) })
+      const http = openServiceHttp({ lookup: names({}) })
       expect(await reasonOf(get(http, service.url, { allowPrivate: true }))).toBe('broke_off')
     })
   })
@@ -513,7 +483,7 @@ describe('service HTTP', () => {
     test('on an unknown name, and on a port where nobody listens', async () => {
       const service = await openService(() => {})
       await service.close()
-      const http = createServiceHttp({ connections: createConnections(), lookup: names({ 'empty.example': [] }) })
+      const http = openServiceHttp({ lookup: names({ 'empty.example': [] }) })
       expect(await reasonOf(get(http, 'http://nobody.example/'))).toBe('unreachable')
       expect(await reasonOf(get(http, 'http://empty.example/'))).toBe('unreachable')
       expect(await reasonOf(get(http, service.url, { allowPrivate: true }))).toBe('unreachable')
@@ -521,7 +491,7 @@ describe('service HTTP', () => {
 
     test('on a service that closes the connection without an answer', async () => {
       const service = await open((response) => response.destroy())
-      const http = createServiceHttp({ connections: createConnections(), lookup: names({}) })
+      const http = openServiceHttp({ lookup: names({}) })
       expect(await reasonOf(get(http, service.url, { allowPrivate: true }))).toBe('unreachable')
     })
 
@@ -537,7 +507,7 @@ describe('service HTTP', () => {
         isAsked = true
         return new Promise(() => {})
       }
-      const http = createServiceHttp({ connections: createConnections(), lookup })
+      const http = openServiceHttp({ lookup })
       const send = (url: string) => reasonOf(http.send(request(url, { allowPrivate: true }), controller.signal))
       const all = [send('http://slow.example/'), send(quiet.url), send(half.url)]
       await until(() => isAsked && quiet.requests.length === 1 && half.requests.length === 1)
@@ -556,7 +526,7 @@ describe('service HTTP', () => {
       const url = `https://127.0.0.1:${(hole.address() as AddressInfo).port}/`
       for (const stop of ['signal', 'close'] as const) {
         const [connections, controller] = [createConnections(), new AbortController()]
-        const http = createServiceHttp({ connections, lookup: names({}) })
+        const http = openServiceHttp({ lookup: names({}) }, connections)
         const sent = reasonOf(http.send(request(url, { allowPrivate: true }), controller.signal))
         await until(() => sockets.length === 1)
         if (stop === 'signal') controller.abort()

@@ -50,33 +50,38 @@ export const systemLookup: Lookup = async (hostname) => {
   return found.map(({ address }) => address)
 }
 
+/** Tests have another one: their only network is this machine. */
+export interface Network {
+  lookup: Lookup
+  isPublic(ip: string): boolean
+}
+
+export const systemNetwork: Network = { lookup: systemLookup, isPublic: isPublicAddress }
+
 interface ServiceHttpDeps {
   connections: Connections
-  /** For requests that use a proxy. Left out: none does. The proxy resolves the name again, and we cannot check what it finds. */
-  proxied?: ConnectionPool | null
-  lookup: Lookup
-  /** For tests, whose only network is this machine. Default: `isPublicAddress`. */
-  isPublic?: (ip: string) => boolean
-  /** How much of an answer is read. Default: 1 MB. */
-  maxBytes?: number
+  /** For requests that use a proxy. The proxy resolves the name again, and we cannot check what it finds. */
+  pool: ConnectionPool
+  network: Network
+  /** How much of an answer is read. */
+  maxBytes: number
 }
 
 const MAX_REDIRECTS = 5
 
 export function createServiceHttp(deps: ServiceHttpDeps): ServiceHttp {
-  const { connections, proxied = null, lookup, isPublic = isPublicAddress, maxBytes } = deps
+  const { connections, pool, network, maxBytes } = deps
 
   const send = async (request: ServiceRequest, signal: AbortSignal): Promise<ServiceAnswer> => {
     let current = request
     for (let redirects = 0; ; redirects += 1) {
       signal.throwIfAborted()
-      const addresses = await addressesOf(current.url, lookup, signal)
-      if (!current.allowPrivate && !addresses.every(({ address }) => isPublic(address)))
+      const addresses = await addressesOf(current.url, network.lookup, signal)
+      if (!current.allowPrivate && !addresses.every(({ address }) => network.isPublic(address)))
         throw serviceFailure('private_address')
-      const dispatcher =
-        proxied?.isProxied(current.url) === true
-          ? (await proxied.upstreamFor(current.url)).dispatcher
-          : await connections.pinned(current.url, alreadyKnown(addresses), signal)
+      const dispatcher = pool.isProxied(current.url)
+        ? (await pool.upstreamFor(current.url)).dispatcher
+        : await connections.pinned(current.url, alreadyKnown(addresses), signal)
       const answer = await exchange(dispatcher, current, signal)
       const isFollowed = isRedirect(answer.statusCode) && current.followRedirects !== false
       const location = isFollowed ? answer.headers.location : undefined
@@ -143,7 +148,7 @@ const isTlsError = (error: unknown): boolean =>
 
 async function readAnswer(
   { statusCode, headers, body }: Dispatcher.ResponseData,
-  maxBytes?: number,
+  maxBytes: number,
 ): Promise<ServiceAnswer> {
   const length = headers['content-length']
   const retryAfter = headers['retry-after']
@@ -163,10 +168,11 @@ interface AnswerBody {
   isCut: boolean
 }
 
+/** How much of the answer of a tool's service, or of a channel, is read. */
 export const MAX_BODY_BYTES = 1_048_576
 
 /** Reads up to the end or the limit. The limit holds before and after decompression. */
-async function readAnswerBody(message: Readable, encoding: string, maxBytes = MAX_BODY_BYTES): Promise<AnswerBody> {
+async function readAnswerBody(message: Readable, encoding: string, maxBytes: number): Promise<AnswerBody> {
   const raw = await collect(message, maxBytes).catch((error: unknown) => {
     throw serviceFailure('broke_off', error)
   })
@@ -183,15 +189,15 @@ async function readAnswerBody(message: Readable, encoding: string, maxBytes = MA
 /** Leaving the loop early destroys the stream and its connection. */
 async function collect(stream: Readable, maxBytes: number): Promise<AnswerBody> {
   const chunks: Buffer[] = []
-  let room = maxBytes
+  let left = maxBytes
   for await (const chunk of stream) {
     if (!Buffer.isBuffer(chunk)) continue
-    if (chunk.length > room) {
-      chunks.push(chunk.subarray(0, room))
+    if (chunk.length > left) {
+      chunks.push(chunk.subarray(0, left))
       return { body: Buffer.concat(chunks), isCut: true }
     }
     chunks.push(chunk)
-    room -= chunk.length
+    left -= chunk.length
   }
   return { body: Buffer.concat(chunks), isCut: false }
 }

@@ -7,6 +7,7 @@ import { createProcessGroups } from '../../process/process-groups.ts'
 import { never, toolCall } from '../../testing/tool-call.ts'
 import type { ServerTool, ToolCallRequest, ToolOutcome, ToolVoice } from '../../tool.ts'
 import { createMcpServer, type McpServer, type McpServerDeps } from '../mcp-server.ts'
+import { createStartQueue } from '../start-queue.ts'
 import { mcpSettings } from './mcp-settings.ts'
 
 export interface OpenServer extends AsyncDisposable {
@@ -35,7 +36,8 @@ export function openServer(settings: Partial<McpServerSettings>, deps: Partial<M
     processes: createProcessGroups({ clock, process }),
     environment: { ...process.env, QUARTERDECK_SECRET: 'not for children' },
     version: '0.0.0',
-    fetch: connections.pool({}).fetch,
+    fetch: connections.pool({ proxyVariables: null }).fetch,
+    queue: createStartQueue(),
     // A busy machine may be slow.
     patienceMs: 60_000,
     connectTimeoutMs: 60_000,

@@ -1,12 +1,14 @@
-import { useQueryClient } from '@tanstack/react-query'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
 import type { Supervision } from 'quarterdeck/client'
+import { type FormEvent, type ReactNode, useId, useState } from 'react'
 import { useMe } from '../../../data/me.ts'
 import { useClient } from '../../../data/server.tsx'
+import { useIsLive } from '../../../data/use-live.tsx'
 import { announce } from '../../../parts/Announcer.tsx'
 import { Button } from '../../../parts/Button.tsx'
 import { Dialog } from '../../../parts/Dialog.tsx'
-import { ChoiceDialog } from './ChoiceDialog.tsx'
-import { TextDialog } from './TextDialog.tsx'
+import { Select, TextArea } from '../../../parts/Field.tsx'
+import { Failed } from '../../../parts/States.tsx'
 
 export type SupervisionDialogKind = 'steer' | 'task' | 'nudge' | 'mode' | 'handover' | 'terminate'
 
@@ -139,5 +141,141 @@ function HandOver({
       onClose={onClose}
       onDone={onDone}
     />
+  )
+}
+
+interface ChoiceDialogProps {
+  title: string
+  label: string
+  help: ReactNode
+  verb: string
+  choices: readonly { value: string; name: string }[]
+  current: string
+  send: (value: string) => Promise<unknown>
+  onClose: () => void
+  onDone: () => void
+}
+
+/** Asks for one of a few and sends it. */
+function ChoiceDialog({ title, label, help, verb, choices, current, send, onClose, onDone }: ChoiceDialogProps) {
+  const isLive = useIsLive()
+  const formId = useId()
+  const [value, setValue] = useState(current)
+  const sending = useMutation({
+    mutationFn: () => send(value),
+    onSuccess: () => {
+      onClose()
+      onDone()
+    },
+  })
+  const isReady = isLive && value !== current
+  function onSubmit(event: FormEvent): void {
+    event.preventDefault()
+    if (isReady && !sending.isPending) sending.mutate()
+  }
+  return (
+    <Dialog
+      title={title}
+      onClose={onClose}
+      actions={
+        <>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button kind="primary" type="submit" form={formId} isBusy={sending.isPending} disabled={!isReady}>
+            {verb}
+          </Button>
+        </>
+      }
+    >
+      <form id={formId} onSubmit={onSubmit}>
+        <Select label={label} help={help} value={value} onChange={(event) => setValue(event.target.value)}>
+          {choices.map((choice) => (
+            <option key={choice.value} value={choice.value}>
+              {choice.name}
+            </option>
+          ))}
+        </Select>
+      </form>
+      {sending.error !== null && <Failed error={sending.error} />}
+    </Dialog>
+  )
+}
+
+interface TextDialogProps {
+  title: string
+  label: string
+  help: ReactNode
+  /** The word on the button. */
+  verb: string
+  isOptional?: boolean
+  isDanger?: boolean
+  send: (text: string) => Promise<unknown>
+  onClose: () => void
+  onDone: () => void
+}
+
+const MOST = 4_000
+
+/** Asks for a text and sends it. */
+function TextDialog({
+  title,
+  label,
+  help,
+  verb,
+  isOptional = false,
+  isDanger = false,
+  send,
+  onClose,
+  onDone,
+}: TextDialogProps) {
+  const isLive = useIsLive()
+  const formId = useId()
+  const [text, setText] = useState('')
+  const sending = useMutation({
+    mutationFn: () => send(text.trim()),
+    onSuccess: () => {
+      onClose()
+      onDone()
+    },
+  })
+  const isReady = isLive && (isOptional || text.trim() !== '')
+  function onSubmit(event: FormEvent): void {
+    event.preventDefault()
+    if (isReady && !sending.isPending) sending.mutate()
+  }
+  return (
+    <Dialog
+      title={title}
+      onClose={onClose}
+      actions={
+        <>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button
+            kind={isDanger ? 'danger' : 'primary'}
+            type="submit"
+            form={formId}
+            isBusy={sending.isPending}
+            disabled={!isReady}
+          >
+            {verb}
+          </Button>
+        </>
+      }
+    >
+      <form id={formId} onSubmit={onSubmit}>
+        <TextArea
+          label={label}
+          help={help}
+          value={text}
+          rows={4}
+          maxLength={MOST}
+          autoFocus
+          onChange={(event) => setText(event.target.value)}
+          onKeyDown={(event) => {
+            if (event.key === 'Enter' && (event.metaKey || event.ctrlKey)) onSubmit(event)
+          }}
+        />
+      </form>
+      {sending.error !== null && <Failed error={sending.error} />}
+    </Dialog>
   )
 }

@@ -1,17 +1,19 @@
 import type { Session } from 'quarterdeck/client'
-import { useCallback, useDeferredValue, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react'
+import { memo, useCallback, useDeferredValue, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react'
 import { useSearchParams } from 'wouter'
 import { useKeys } from '../../../app/Keys.tsx'
 import { useEventList } from '../../../data/event-list.ts'
 import type { LogEvent } from '../../../data/live-types.ts'
 import { Button } from '../../../parts/Button.tsx'
+import { CopyButton } from '../../../parts/CopyButton.tsx'
+import { CutText } from '../../../parts/CutText.tsx'
 import { Select, TextField } from '../../../parts/Field.tsx'
-import { SessionsIcon } from '../../../parts/icons.ts'
+import { ClosedIcon, OpenedIcon, SessionsIcon } from '../../../parts/icons.ts'
 import { Empty, Failed, Loading } from '../../../parts/States.tsx'
+import { preciseTime } from '../../../parts/Time.tsx'
 import { type RowsHandle, VirtualRows } from '../../../parts/VirtualRows.tsx'
 import { counted, fullCount } from '../../../words.ts'
-import { EVENT_HEIGHT, EventRow } from './EventRow.tsx'
-import { fits } from './event-text.ts'
+import { eventJson, eventLine, fits } from './event-text.ts'
 import styles from './LogTab.module.css'
 
 const keyOf = ({ seq }: LogEvent): string => String(seq)
@@ -149,4 +151,51 @@ function flipped(set: ReadonlySet<number>, one: number): ReadonlySet<number> {
   const next = new Set(set)
   if (!next.delete(one)) next.add(one)
   return next
+}
+
+const EVENT_HEIGHT = 32
+
+interface EventRowProps {
+  entry: LogEvent
+  isOpen: boolean
+  onToggle: (seq: number) => void
+}
+
+const EventRow = memo(function EventRow({ entry, isOpen, onToggle }: EventRowProps) {
+  const { seq, at, event } = entry
+  return (
+    <div className={styles.event} data-type={event.type}>
+      <button type="button" className={styles.line} aria-expanded={isOpen} data-event="" onClick={() => onToggle(seq)}>
+        {isOpen ? <OpenedIcon aria-hidden="true" /> : <ClosedIcon aria-hidden="true" />}
+        <span className={styles.seq}>{seq}</span>
+        <span className={styles.time} title={at === null ? undefined : preciseTime(at)}>
+          {at === null ? '' : clockTime(at)}
+        </span>
+        <span className={styles.type}>{event.type}</span>
+        <bdi className={styles.text}>{eventLine(event)}</bdi>
+      </button>
+      {isOpen && <EventJson entry={entry} />}
+    </div>
+  )
+})
+
+function EventJson({ entry: { event } }: { entry: LogEvent }) {
+  const json = eventJson(event)
+  return (
+    <div className={styles.json}>
+      <CutText text={json} isCode />
+      <div className={styles.copy}>
+        <CopyButton text={json} what="event" />
+      </div>
+    </div>
+  )
+}
+
+const two = (n: number): string => String(n).padStart(2, '0')
+
+/** `06:31:07.042`, where the reader is. */
+function clockTime(at: number): string {
+  const time = new Date(at)
+  const ms = String(time.getMilliseconds()).padStart(3, '0')
+  return `${two(time.getHours())}:${two(time.getMinutes())}:${two(time.getSeconds())}.${ms}`
 }

@@ -4,14 +4,13 @@ import { useSearchParams } from 'wouter'
 import { useKeys } from '../../../app/Keys.tsx'
 import { useEventList } from '../../../data/event-list.ts'
 import type { LogEvent } from '../../../data/live-types.ts'
+import { type Transcript as Conversation, createTranscriptFold, type FoldState } from '../../../data/transcript.ts'
 import { Button, IconButton } from '../../../parts/Button.tsx'
 import { PauseIcon, PlayIcon, StepBackIcon, StepForwardIcon } from '../../../parts/icons.ts'
 import { Empty, Failed, Loading } from '../../../parts/States.tsx'
 import { preciseTime } from '../../../parts/Time.tsx'
 import { Transcript } from '../../../parts/transcript/Transcript.tsx'
 import { fullCount } from '../../../words.ts'
-import { createReplay } from './keyframes.ts'
-import { nextPause } from './pace.ts'
 import styles from './ReplayTab.module.css'
 
 /** The conversation as it was at any event. */
@@ -150,4 +149,58 @@ function nextRun(events: readonly LogEvent[], at: number, step: 1 | -1): number 
     if (events[i]?.event.type === 'RUN_STARTED') return i + 1
   }
   return step === 1 ? events.length : 0
+}
+
+// The conversation as it was at any event. Every so many events the state is kept, so going anywhere applies a few hundred events at most.
+interface Replay {
+  /** Takes the events that are new. Earlier ones must be the same as before. */
+  extend(events: readonly LogEvent[]): void
+  /** The conversation after the first `count` events. */
+  at(count: number): Conversation
+}
+
+/** Between two kept states. */
+const EVERY = 500
+
+export function createReplay(): Replay {
+  let events: readonly LogEvent[] = []
+  /** `states[i]` is the state after `i * EVERY` events. */
+  const states: FoldState[] = [createTranscriptFold().save()]
+  const last = createTranscriptFold()
+  let taken = 0
+  /** Where the last question was: playing goes on from there. */
+  let shown = { count: 0, fold: createTranscriptFold() }
+
+  return {
+    extend(next) {
+      events = next
+      while (taken < events.length) {
+        const upTo = Math.min(events.length, (Math.floor(taken / EVERY) + 1) * EVERY)
+        last.add(events.slice(taken, upTo))
+        taken = upTo
+        if (taken % EVERY !== 0) continue
+        states.push(last.save())
+      }
+    },
+    at(wanted) {
+      const count = Math.min(events.length, Math.max(0, wanted))
+      const key = Math.min(states.length - 1, Math.floor(count / EVERY))
+      const isOnTheWay = shown.count <= count && shown.count >= key * EVERY
+      if (!isOnTheWay) shown = { count: key * EVERY, fold: createTranscriptFold(states[key]) }
+      shown.fold.add(events.slice(shown.count, count))
+      shown.count = count
+      return shown.fold.current()
+    },
+  }
+}
+
+/** Nobody wants to watch a wait, and nobody sees what changes faster than the screen. */
+const LONGEST_MS = 1_000
+const SHORTEST_MS = 16
+
+/** How long to stay at an event before the next one, as it was, within limits. */
+export function nextPause(events: readonly LogEvent[], at: number, speed: number): number {
+  const [from, to] = [events[at - 1]?.at ?? null, events[at]?.at ?? null]
+  const real = from === null || to === null ? 0 : to - from
+  return Math.min(LONGEST_MS, Math.max(SHORTEST_MS, real / speed))
 }

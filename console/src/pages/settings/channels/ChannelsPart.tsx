@@ -1,16 +1,19 @@
 import { useQuery } from '@tanstack/react-query'
 import type { Channel } from 'quarterdeck/client'
-import { useState } from 'react'
+import { type FormEvent, useId, useState } from 'react'
 import { useClient } from '../../../data/server.tsx'
 import { useIsLive } from '../../../data/use-live.tsx'
 import { Badge } from '../../../parts/Badge.tsx'
 import { Button } from '../../../parts/Button.tsx'
+import { Dialog } from '../../../parts/Dialog.tsx'
+import { TextField } from '../../../parts/Field.tsx'
 import { ChannelIcon } from '../../../parts/icons.ts'
 import { Time } from '../../../parts/Time.tsx'
 import { VisibleText } from '../../../parts/VisibleText.tsx'
+import { ActionError } from '../ActionError.tsx'
 import { Facts, Row, Rows } from '../Rows.tsx'
 import { Loaded, None, Section } from '../Section.tsx'
-import { Replay } from './Replay.tsx'
+import { useAction } from '../use-action.ts'
 
 /** Their state changes without an event in the feed. */
 const LOOK_MS = 15_000
@@ -95,5 +98,56 @@ function ChannelRow({ channel, isLive, onReplay }: ChannelRowProps) {
         {waiting > 0 && <span>{waiting} to show</span>} {missed > 0 && <span>{missed} missed</span>}
       </Facts>
     </Row>
+  )
+}
+
+/** For a receiver that has lost something: the same messages once more, with the ids that they had. */
+function Replay({ name, onClose }: { name: string; onClose: () => void }) {
+  const client = useClient()
+  const isLive = useIsLive()
+  const [after, setAfter] = useState('f.0')
+  const [result, setResult] = useState<{ replayed: number; has_more: boolean } | null>(null)
+  const { isBusy, error, run } = useAction()
+  const form = useId()
+
+  function replay(event: FormEvent): void {
+    event.preventDefault()
+    if (!isLive || after.trim() === '') return
+    void run(async () => {
+      const answer = await client.channels.replay(name, after.trim())
+      setResult(answer)
+      setAfter(answer.cursor)
+    })
+  }
+  return (
+    <Dialog
+      title={`Send again to ${name}`}
+      onClose={onClose}
+      actions={
+        <>
+          <Button onClick={onClose}>Close</Button>
+          <Button kind="primary" type="submit" form={form} isBusy={isBusy} disabled={!isLive || after.trim() === ''}>
+            {result?.has_more ? 'Go on' : 'Send again'}
+          </Button>
+        </>
+      }
+    >
+      <form id={form} onSubmit={replay}>
+        <TextField
+          label="Everything after"
+          help="The id of the last message that arrived, such as f.12. With f.0 everything that is still known."
+          value={after}
+          autoFocus
+          onChange={({ target }) => setAfter(target.value)}
+        />
+      </form>
+      {result !== null && (
+        <p role="status">
+          {result.replayed === 1 ? '1 message is' : `${result.replayed} messages are`} sent again.{' '}
+          {result.has_more ? 'There are more: go on in a moment.' : 'That is all.'}
+        </p>
+      )}
+      <ActionError error={error} />
+    </Dialog>
   )
 }

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import type { Code, Device, Me } from 'quarterdeck/client'
-import { useState } from 'react'
+import { useMemo, useState } from 'react'
 import { consolePath } from '../../../base.ts'
 import { useClient } from '../../../data/server.tsx'
 import { useIsLive } from '../../../data/use-live.tsx'
@@ -14,8 +14,7 @@ import { ActionError } from '../ActionError.tsx'
 import { Switch } from '../Choice.tsx'
 import { useAction } from '../use-action.ts'
 import styles from './AddDevice.module.css'
-import { type DeviceLink, deviceLink } from './device-link.ts'
-import { QrPicture } from './QrPicture.tsx'
+import { qrCode } from './qr-code.ts'
 
 /** How often it looks whether the new device is there. */
 const LOOK_MS = 3_000
@@ -171,4 +170,47 @@ function useArrived(): Device | null {
   })
   if (data !== undefined && known === null) setKnown(new Set(data.map(({ device_id }) => device_id)))
   return data?.find(({ device_id }) => known !== null && !known.has(device_id)) ?? null
+}
+
+/** Cameras need a quiet frame of four modules around the code. */
+const FRAME = 4
+
+/** Dark on light in both themes: many cameras do not read it the other way round. Nothing is shown if the text is too long. */
+function QrPicture({ text, label }: { text: string; label: string }) {
+  const code = useMemo(() => qrCode(text), [text])
+  if (code === null) return null
+  const size = code.length + 2 * FRAME
+  const dark = code.flatMap((row, y) =>
+    row.flatMap((isDark, x) => (isDark ? `M${x + FRAME} ${y + FRAME}h1v1h-1z` : [])),
+  )
+  return (
+    <svg
+      viewBox={`0 0 ${size} ${size}`}
+      role="img"
+      aria-label={label}
+      className={styles.code}
+      shapeRendering="crispEdges"
+    >
+      <path d={dark.join('')} fill="currentColor" />
+    </svg>
+  )
+}
+
+const LOCAL = /^(?:localhost|.*\.localhost|127(?:\.\d+){3}|\[::1\])$/
+
+interface DeviceLink {
+  url: string
+  /** The link leads to the machine on which it is opened, so only a browser on the server's machine can use it. */
+  isLocal: boolean
+}
+
+/**
+ * The link for another device. The server knows its own name only if the settings say so; if it does not, but this browser has reached it
+ * by a name, that name is the better one.
+ */
+export function deviceLink(made: string, consoleUrl: string, keep: boolean): DeviceLink {
+  const [theirs, ours] = [new URL(made), new URL(consoleUrl)]
+  const better = LOCAL.test(theirs.hostname) && !LOCAL.test(ours.hostname) ? ours : theirs
+  better.hash = keep ? `${theirs.hash}&keep` : theirs.hash
+  return { url: better.href, isLocal: LOCAL.test(better.hostname) }
 }

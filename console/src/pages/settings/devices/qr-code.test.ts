@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
-import { type QrCode, qrCode } from './qr-code.ts'
-import { errorCorrection } from './reed-solomon.ts'
+import { errorCorrection, type QrCode, qrCode } from './qr-code.ts'
 
 const textOf = (code: QrCode) => code.map((row) => row.map((isDark) => (isDark ? '1' : '0')).join('')).join('\n')
 async function digestOf(text: string): Promise<[size: number, digest: string] | null> {

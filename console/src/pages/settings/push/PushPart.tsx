@@ -1,6 +1,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
-import type { PushSubscription } from 'quarterdeck/client'
+import type { BrowserPushSubscription, Client, PushSubscription as Subscription } from 'quarterdeck/client'
 import { useState } from 'react'
+import { registerServiceWorker } from '../../../app/service-worker.ts'
 import { playSound, setSoundOn, useIsSoundOn } from '../../../app/sound.ts'
 import { useClient } from '../../../data/server.tsx'
 import { useIsLive } from '../../../data/use-live.tsx'
@@ -10,14 +11,14 @@ import { Badge } from '../../../parts/Badge.tsx'
 import { Button } from '../../../parts/Button.tsx'
 import { AlertIcon } from '../../../parts/icons.ts'
 import { Time } from '../../../parts/Time.tsx'
+import { bytesOf } from '../../../sign-in/credential-json.ts'
+import { deviceName } from '../../../sign-in/device-name.ts'
 import { ActionError } from '../ActionError.tsx'
 import { Switch } from '../Choice.tsx'
 import { Confirm } from '../Confirm.tsx'
 import { Facts, Row, Rows } from '../Rows.tsx'
 import { Loaded, None, Section } from '../Section.tsx'
 import { useAction } from '../use-action.ts'
-import { pushPlace, whyNoPush } from './push-possible.ts'
-import { ownSubscriptionId, subscribeHere, unsubscribeHere } from './subscribe.ts'
 
 export function PushPart() {
   const client = useClient()
@@ -25,7 +26,7 @@ export function PushPart() {
   const isLive = useIsLive()
   const subscriptions = useQuery({ queryKey: ['push'], queryFn: ({ signal }) => client.push.list({ signal }) })
   const own = useQuery({ queryKey: ['push', 'own'], queryFn: ownSubscriptionId }).data ?? null
-  const [removed, setRemoved] = useState<PushSubscription | null>(null)
+  const [removed, setRemoved] = useState<Subscription | null>(null)
   const { isBusy, error, run } = useAction()
   const [whyNot, setWhyNot] = useState(() => whyNoPush(pushPlace()))
   const isHere = subscriptions.data?.some(({ subscription_id }) => subscription_id === own) === true
@@ -101,7 +102,7 @@ export function PushPart() {
 }
 
 interface SubscriptionRowProps {
-  subscription: PushSubscription
+  subscription: Subscription
   isOwn: boolean
   isLive: boolean
   onRemove: () => void
@@ -146,4 +147,90 @@ function Sound() {
   )
 }
 
-const nameOf = ({ label }: PushSubscription): string => label ?? 'A browser without a name'
+const nameOf = ({ label }: Subscription): string => label ?? 'A browser without a name'
+
+/** What decides whether this browser can show push messages. */
+interface PushPlace {
+  isSecure: boolean
+  hasWorker: boolean
+  hasPush: boolean
+  /** An iPhone or iPad, where only an installed console gets messages. */
+  isApplePhone: boolean
+  isInstalled: boolean
+  permission: NotificationPermission | null
+}
+
+/** Why not, and what to do about it. Null: it is possible. */
+export function whyNoPush(place: PushPlace): string | null {
+  if (!place.isSecure) {
+    return 'Browsers show push messages only for pages over TLS, and on the server’s own machine. Start the server with --tls-cert and --tls-key, or put a proxy with TLS in front of it.'
+  }
+  if (place.isApplePhone && !place.isInstalled) {
+    return 'On an iPhone or iPad, install the console first: Share, then “Add to Home Screen”. Then open it from there and come back to this page.'
+  }
+  if (!place.hasWorker || !place.hasPush) {
+    return 'This browser has no push messages. The number of things that wait is in the title of the tab, and a sound can be switched on below.'
+  }
+  if (place.permission === 'denied') {
+    return 'Notifications of this page are blocked. Allow them in the settings that your browser has for this address, then load the page again.'
+  }
+  return null
+}
+
+const pushPlace = (): PushPlace => ({
+  isSecure: window.isSecureContext,
+  hasWorker: 'serviceWorker' in navigator,
+  hasPush: 'PushManager' in window && 'Notification' in window,
+  // An iPad says that it is a Mac, but no Mac can be touched.
+  isApplePhone:
+    /iPhone|iPad/.test(navigator.userAgent) || (/Mac/.test(navigator.userAgent) && navigator.maxTouchPoints > 1),
+  isInstalled: matchMedia('(display-mode: standalone)').matches,
+  permission: 'Notification' in window ? Notification.permission : null,
+})
+
+/** Asks the person, then the service of the browser's vendor, then tells the server. Call it only on a press. */
+async function subscribeHere(client: Client): Promise<void> {
+  if ((await Notification.requestPermission()) !== 'granted') {
+    throw new Error('You did not allow notifications, so nothing has changed.')
+  }
+  const registration = await registerServiceWorker()
+  if (registration === null) throw new Error('The service worker of the console does not run here.')
+  const applicationServerKey = bytesOf(await client.push.key())
+  const subscription = await subscribeWith(registration.pushManager, applicationServerKey)
+  await client.push.subscribe(subscription.toJSON() as BrowserPushSubscription, { label: deviceName().slice(0, 64) })
+}
+
+async function subscribeWith(manager: PushManager, key: BufferSource): Promise<PushSubscription> {
+  const options = { userVisibleOnly: true, applicationServerKey: key }
+  try {
+    return await manager.subscribe(options)
+  } catch (error) {
+    // The server has a new key, and the browser still holds a subscription to the old one.
+    const old =
+      error instanceof DOMException && error.name === 'InvalidStateError' ? await manager.getSubscription() : null
+    if (old !== null) {
+      await old.unsubscribe()
+      return manager.subscribe(options)
+    }
+    throw new Error('The push service of this browser did not answer. Check the network, and try again.', {
+      cause: error,
+    })
+  }
+}
+
+/** The id that the server gives to the subscription of this browser: a digest of its address. Null: it has none. */
+async function ownSubscriptionId(): Promise<string | null> {
+  const registration = await navigator.serviceWorker?.getRegistration()
+  const subscription = await registration?.pushManager?.getSubscription()
+  if (subscription === null || subscription === undefined) return null
+  const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(subscription.endpoint))
+  return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, '0'))
+    .join('')
+    .slice(0, 32)
+}
+
+/** Takes no more messages, whatever the server thinks. */
+async function unsubscribeHere(): Promise<void> {
+  const registration = await navigator.serviceWorker?.getRegistration()
+  await (await registration?.pushManager?.getSubscription())?.unsubscribe()
+}

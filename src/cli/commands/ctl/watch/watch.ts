@@ -1,18 +1,18 @@
-import { ClientError } from '../../../../client/client-error.ts'
-import { CliError } from '../../../cli-error.ts'
+import { ClientError, jsonObject } from '../../../../client/client-error.ts'
+import type { SseMessage } from '../../../../client/read-sse.ts'
+import { resumingStream } from '../../../../client/resuming-stream.ts'
+import { CliError, usageError } from '../../../cli-error.ts'
 import { exitCodes } from '../../../exit-codes.ts'
 import { recordLines } from '../../../show-record.ts'
 import { hasTerminal } from '../../../terminal/confirm.ts'
 import { plainStyle, styleFor } from '../../../terminal/style.ts'
 import { terminalLine } from '../../../terminal/terminal-text.ts'
+import { sendAnswer } from '../answer.ts'
 import { answerQuestion } from '../answer-question.ts'
-import { refusalOf } from '../ctl-server.ts'
+import { type CtlContext, type CtlServer, refusalOf } from '../ctl-server.ts'
 import { editRecord } from '../edit.ts'
-import { fullRecord } from '../find-by-prefix.ts'
-import type { CtlContext } from '../run-ctl.ts'
-import { sendAnswer } from '../send-answer.ts'
+import { allWaiting, fullRecord, type ShownRecord } from '../records.ts'
 import { steer } from '../session-verbs.ts'
-import { followInbox } from './follow-inbox.ts'
 import { openFullScreen } from './full-screen.ts'
 import { screenLines } from './watch-screen.ts'
 import { type Effect, firstState, type Key, openRecord, pressKey, resize, takeItems } from './watch-state.ts'
@@ -21,7 +21,7 @@ import { type Effect, firstState, type Key, openRecord, pressKey, resize, takeIt
 export async function watch(context: CtlContext): Promise<number> {
   const { server, io } = context
   if (!hasTerminal(io) || context.json) {
-    throw new CliError(exitCodes.usage.code, 'watch needs a terminal. For programs: quarterdeck ctl list --json')
+    throw usageError('watch needs a terminal. For programs: quarterdeck ctl list --json')
   }
   const over = new AbortController()
   const done = Promise.withResolvers<number>()
@@ -80,7 +80,7 @@ export async function watch(context: CtlContext): Promise<number> {
         return await screen.lend(() => editRecord(full, quiet))
       }
       case 'steer':
-        return await steer(effect.text, item.view.session.id, quiet)
+        return await steer(quiet, [effect.text], { session: item.view.session.id })
     }
   }
 
@@ -112,3 +112,52 @@ export async function watch(context: CtlContext): Promise<number> {
     screen.restore()
   }
 }
+
+/** The server sends something at least every 15 s. */
+const SILENCE_MS = 45_000
+
+/**
+ * Yields what waits, now and whenever it changes, until the signal aborts. A server that goes away is waited for: `onAway` hears of each
+ * try. Throws what the server refuses.
+ */
+async function* followInbox(
+  server: Pick<CtlServer, 'get' | 'patientConnection'>,
+  signal: AbortSignal,
+  onAway: () => void,
+): AsyncGenerator<readonly ShownRecord[]> {
+  const connection = server.patientConnection(onAway)
+  const patient = {
+    get: (path: string): Promise<unknown> =>
+      connection.patiently({ method: 'GET', path, signal }, (response) => response.json()),
+  }
+  let { items, cursor } = await allWaiting(server)
+  yield items
+  while (!signal.aborted) {
+    const stream = resumingStream({
+      connection,
+      open: (lastId) =>
+        connection.once({
+          method: 'GET',
+          path: '/inbox/events',
+          headers: { Accept: 'text/event-stream', 'Last-Event-ID': lastId ?? cursor },
+          signal,
+        }),
+      after: cursor,
+      kindOf: (message) => (typeOf(message) === 'error' ? 'away' : 'message'),
+      signal,
+      silenceMs: SILENCE_MS,
+    })
+    try {
+      // Also after the first message, which only says that the stream is open: something may have changed while nobody was connected.
+      for await (const _ of stream) yield (await allWaiting(patient)).items
+    } catch (error) {
+      if (signal.aborted) return
+      // The server has forgotten what came after the cursor, so the list is read anew.
+      if (!(error instanceof ClientError) || error.code !== 'events_gone') throw error
+    }
+    ;({ items, cursor } = await allWaiting(patient))
+    yield items
+  }
+}
+
+const typeOf = ({ data }: SseMessage): unknown => jsonObject(data)?.type

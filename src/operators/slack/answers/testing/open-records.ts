@@ -10,10 +10,10 @@ import { createNoteShown } from '../../../../supervision/approvals/note-shown.ts
 import { createAskOperator } from '../../../../supervision/desk/ask-operator.ts'
 import { createReports } from '../../../../supervision/desk/report.ts'
 import { createPrompts } from '../../../../supervision/prompts/create-prompts.ts'
-import { createLateReach } from '../../../../supervision/reach.ts'
 import { createRecords } from '../../../../supervision/records/records.ts'
 import { createStalls } from '../../../../supervision/stalls/create-stalls.ts'
 import type { Nudge } from '../../../../supervision/stalls/stalls.ts'
+import { noReach } from '../../../../supervision/testing/no-reach.ts'
 import { agentIn, ann, callOf, type DeskOptions, openDesk } from '../../../../supervision/testing/open-desk.ts'
 import { makeWorkspace } from '../../../../supervision/testing/workspace.ts'
 import { codeTool, createCodeTool } from '../../../../tools/function/code-tool.ts'
@@ -56,7 +56,7 @@ export function openElsewhere({ risk = 'low', room, ...options }: ElsewhereOptio
     },
   })
   const asking = createAskOperator({ ...parts, prompts, timeouts: { promptSeconds: 1_800, waitSeconds: 600 } })
-  const reports = createReports({ ...parts, stallsEnabled: true, reach: createLateReach() })
+  const reports = createReports({ ...parts, stallsEnabled: true, reach: noReach })
   const workspace = makeWorkspace({ 'a.txt': 'one\ntwo\n', '.quarterdeck/policy.json': policy })
   const plain = makeWorkspace({ 'a.txt': 'one\ntwo\n' })
   const agent = (root: string) => callOf(agentIn(root, room === undefined ? {} : { channelId: room }))

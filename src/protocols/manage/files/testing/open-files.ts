@@ -18,7 +18,7 @@ import { createFileRoutes } from '../routes.ts'
 export async function openFiles({
   auth = {},
   ...options
-}: Pick<FileKeeperDeps, 'unsent'> & { auth?: { tokenRequired?: boolean } } = {}) {
+}: Partial<Pick<FileKeeperDeps, 'unsent'>> & { auth?: { tokenRequired?: boolean } } = {}) {
   const folder = await mkdtemp(join(tmpdir(), 'quarterdeck-files-'))
   const clock = createSystemClock()
   const ids = createIds(clock.now)
@@ -35,6 +35,7 @@ export async function openFiles({
     clock,
     ids,
     log: silentLogger,
+    unsent: { bytes: null, ttlSeconds: 0 },
     ...options,
   })
   const keys = createFileKeys({ secret: async () => Buffer.from('of these tests'), clock })

@@ -2,8 +2,8 @@ import { z } from 'zod'
 import type { Alert as AlertRecord } from '../../../../domain/records/record.ts'
 import { wireStatusesOf } from '../../../../domain/records/record-kinds.ts'
 import { ProgressSchema } from '../../../shared/supervised/schema.ts'
-import { NudgeSchema } from '../../supervision/command-schema.ts'
 import { decodeBody } from '../../supervision/decode.ts'
+import { NudgeSchema } from '../../supervision/schema.ts'
 import {
   type Answering,
   askedElsewhere,

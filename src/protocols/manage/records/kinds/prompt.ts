@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { type Prompt as PromptRecord, promptTypes } from '../../../../domain/records/record.ts'
 import { wireStatusesOf } from '../../../../domain/records/record-kinds.ts'
-import { PromptAnswerSchema } from '../../supervision/command-schema.ts'
 import { decodeBody } from '../../supervision/decode.ts'
+import { PromptAnswerSchema } from '../../supervision/schema.ts'
 import {
   askedElsewhere,
   decided,

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import type { Standby as StandbyRecord } from '../../../../domain/records/record.ts'
 import { wireStatus, wireStatusesOf } from '../../../../domain/records/record-kinds.ts'
-import { WaitAnswerSchema } from '../../supervision/command-schema.ts'
 import { decodeWaitAnswer } from '../../supervision/decode.ts'
+import { WaitAnswerSchema } from '../../supervision/schema.ts'
 import {
   askedElsewhere,
   decided,

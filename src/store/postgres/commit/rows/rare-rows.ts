@@ -1,70 +1,19 @@
 // Changes that few commands bring. Each is a statement, or a few.
 
 import type { SessionRecord } from '../../../../domain/session/session.ts'
-import type { Checkpoint } from '../../../../domain/supervision/supervision.ts'
-import { unreachable } from '../../../../domain/unreachable.ts'
-import { EVERY_SESSION, grantData } from '../../../packing/stored-fields.ts'
+import type { AuditEntry } from '../../../../domain/supervision/audit.ts'
 import { FEED_ITEMS, FEED_MS } from '../../../ports/feed.ts'
 import { dayOf, USAGE_DAYS } from '../../../ports/usage.ts'
-import type { Change } from '../../../rules/rows.ts'
+import type { Statement } from '../../../tables/statement.ts'
 import { numberFeed, removeOldFeed } from '../../rows/feed-table.ts'
 import { eraseSearch, sessionIsDue, titleIsDue } from '../../rows/search-table.ts'
 import { supervisionColumns } from '../../rows/session-table.ts'
-import type { Statement } from '../../sql.ts'
-import type { Sending } from '../batch.ts'
-
-/** Changes that stand for themselves: no other change of the same command is about the same row. */
-type RareChange = Extract<
-  Change,
-  {
-    write:
-      | 'import_audit'
-      | 'put_proposal'
-      | 'insert_instruction'
-      | 'update_instruction'
-      | 'put_pin'
-      | 'insert_grant'
-      | 'remove_grant'
-      | 'insert_file'
-      | 'attach_files'
-      | 'put_outbox_cursor'
-      | 'put_delivery'
-      | 'remove_delivery'
-      | 'put_note'
-      | 'remove_note'
-      | 'renew_lease'
-      | 'end_other_leases'
-  }
->
+import { columnsOf, type Sending } from '../batch.ts'
 
 const sql = {
   // Without a place: it is no part of this store's own list.
   importAudit: `INSERT INTO audit (chain, n, text, hash, place)
     SELECT chain, n, text, hash, NULL FROM unnest($1::text[], $2::bigint[], $3::text[], $4::text[]) AS g (chain, n, text, hash)`,
-  putProposal: `INSERT INTO proposals (session, approval_id, diff, after) VALUES ($1, $2, $3, $4)
-    ON CONFLICT (session, approval_id) DO UPDATE SET diff = excluded.diff, after = excluded.after`,
-  insertInstruction: `INSERT INTO instructions (id, kind, session, owner, workspace, text, source, created_at, delivered_at)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
-  updateInstruction: 'UPDATE instructions SET session = $2, delivered_at = $3 WHERE id = $1',
-  insertCheckpoint: 'INSERT INTO checkpoints (id, session, owner, created_at, data) VALUES ($1, $2, $3, $4, $5)',
-  putPin: `INSERT INTO policy_pins (workspace, sha256, text, at, by) VALUES ($1, $2, $3, $4, $5)
-    ON CONFLICT (workspace) DO UPDATE SET sha256 = excluded.sha256, text = excluded.text, at = excluded.at, by = excluded.by`,
-  insertGrant: 'INSERT INTO grants (id, agent, scope, created_at, expires_at, data) VALUES ($1, $2, $3, $4, $5, $6)',
-  removeGrant: 'DELETE FROM grants WHERE id = $1',
-  insertFile: `INSERT INTO files (id, session, owner, name, mime_type, bytes, sha256, created_at)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
-  attachFiles: 'UPDATE files SET session = $1 WHERE id = ANY($2::text[]) AND session IS NULL',
-  putCursor: `INSERT INTO channels (name, cursor) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET cursor = excluded.cursor`,
-  putDelivery: `INSERT INTO outbox (channel, n, item, count, attempts, next_try_at) VALUES ($1, $2, $3, $4, $5, $6)
-    ON CONFLICT (channel, n) DO UPDATE SET item = excluded.item, count = excluded.count, attempts = excluded.attempts,
-      next_try_at = excluded.next_try_at`,
-  removeDelivery: 'DELETE FROM outbox WHERE channel = $1 AND n = $2',
-  putNote: `INSERT INTO channel_notes (channel, key, session, value, at) VALUES ($1, $2, $3, $4, $5)
-    ON CONFLICT (channel, key) DO UPDATE SET session = excluded.session, value = excluded.value, at = excluded.at`,
-  removeNote: 'DELETE FROM channel_notes WHERE channel = $1 AND key = $2',
-  renewLease: `INSERT INTO leases (owner, until) VALUES ($1, $2) ON CONFLICT (owner) DO UPDATE SET until = excluded.until`,
-  endOtherLeases: 'DELETE FROM leases WHERE owner <> $1',
-
   setSupervision: `UPDATE sessions SET owner = $2, last_activity = $3, last_tool = $4, supervision = $5, supervised_status = $6,
     workspace = $7, token_id = $8, mcp_ids = $9::text[] WHERE id = $1`,
   bury: `UPDATE sessions SET status = 'terminated', supervision = NULL, supervised_status = NULL, workspace = NULL, token_id = NULL,
@@ -147,9 +96,6 @@ export function createRareRows({ send }: Sending, { writerId }: { writerId: stri
       run('supersedeLanes', sessionId, after, byRun)
     },
     setCompacted: (sessionId: string): void => run('setCompacted', sessionId),
-    insertCheckpoint({ id, sessionId, owner, createdAt, ...data }: Checkpoint): void {
-      run('insertCheckpoint', id, sessionId, owner, createdAt, JSON.stringify(data))
-    },
     removeExpired(now: number, unsentBefore: number): void {
       run('removeKeys', now)
       run('removeGrants', now)
@@ -160,71 +106,8 @@ export function createRareRows({ send }: Sending, { writerId }: { writerId: stri
       run('removeWriters', writerId)
     },
 
-    write: (change: RareChange): void => run(...statementOf(change)),
-  }
-}
-
-function statementOf(change: RareChange): [Name, ...unknown[]] {
-  switch (change.write) {
-    case 'import_audit': {
-      const { entries } = change
-      return [
-        'importAudit',
-        entries.map(({ chain }) => chain),
-        entries.map(({ n }) => n),
-        entries.map(({ text }) => text),
-        entries.map(({ hash }) => hash),
-      ]
-    }
-    case 'put_proposal': {
-      const { approvalId, diff, after } = change.proposal
-      return ['putProposal', change.sessionId, approvalId, diff, after]
-    }
-    case 'insert_instruction': {
-      const { id, kind, sessionId, owner, workspaceRoot, text, source, createdAt, deliveredAt } = change.instruction
-      const place = [id, kind, sessionId, owner, workspaceRoot]
-      return ['insertInstruction', ...place, text, source, createdAt, deliveredAt]
-    }
-    case 'update_instruction': {
-      const { id, sessionId, deliveredAt } = change.instruction
-      return ['updateInstruction', id, sessionId, deliveredAt]
-    }
-    case 'put_pin': {
-      const { workspaceRoot, sha256, text, at, by } = change.pin
-      return ['putPin', workspaceRoot, sha256, text, at, by]
-    }
-    case 'insert_grant': {
-      const { id, agent, sessionId, createdAt, expiresAt } = change.grant
-      return ['insertGrant', id, agent, sessionId ?? EVERY_SESSION, createdAt, expiresAt, grantData(change.grant)]
-    }
-    case 'remove_grant':
-      return ['removeGrant', change.id]
-    case 'insert_file': {
-      const { id, sessionId, owner, name, mimeType, bytes, sha256, createdAt } = change.file
-      return ['insertFile', id, sessionId, owner, name, mimeType, bytes, sha256, createdAt]
-    }
-    case 'attach_files':
-      return ['attachFiles', change.sessionId, change.ids]
-    case 'put_outbox_cursor':
-      return ['putCursor', change.channel, change.n]
-    case 'put_delivery': {
-      const { channel, n, item, count, attempts, nextTryAt } = change.delivery
-      const text = item === null ? null : JSON.stringify(item)
-      return ['putDelivery', channel, n, text, count, attempts, nextTryAt]
-    }
-    case 'remove_delivery':
-      return ['removeDelivery', change.channel, change.n]
-    case 'put_note': {
-      const { channel, key, session, value, at } = change.note
-      return ['putNote', channel, key, session, value, at]
-    }
-    case 'remove_note':
-      return ['removeNote', change.channel, change.key]
-    case 'renew_lease':
-      return ['renewLease', change.owner, change.until]
-    case 'end_other_leases':
-      return ['endOtherLeases', change.owner]
-    default:
-      return unreachable(change)
+    importAudit(entries: readonly AuditEntry[]): void {
+      run('importAudit', ...columnsOf(entries.map(({ chain, n, text, hash }) => [chain, n, text, hash])))
+    },
   }
 }

@@ -2,8 +2,7 @@
 
 import type { AnyRecord } from '../../../../domain/records/record.ts'
 import type { RunRecord } from '../../../../domain/session/run.ts'
-import { waitData } from '../../../packing/stored-fields.ts'
-import { isUnapplied } from '../../rows/wait-table.ts'
+import { waitKey, waitKeyColumns, waitState, waitStateColumns } from '../../../tables/waits.ts'
 import { columnsOf, insertRows, type Sending, setAll, updateRows } from '../batch.ts'
 import { createRecords } from './collected-rows.ts'
 
@@ -62,41 +61,18 @@ export const createRunRows = (sending: Sending) =>
     ({ id }) => id,
   )
 
-const waitState = {
-  run_id: 'text',
-  continuation_run_id: 'text',
-  owner: 'text',
-  status: 'text',
-  expires_at: 'bigint',
-  data: 'text',
-  unapplied: 'boolean',
-} as const
-const insertWaits = insertRows('insert_waits', 'waits', {
-  session: 'text',
-  id: 'text',
-  kind: 'text',
-  created_at: 'bigint',
-  ...waitState,
-})
+const insertWaits = insertRows('insert_waits', 'waits', { ...waitKeyColumns, ...waitStateColumns })
 const updateWaits = updateRows(
   'update_waits',
   'waits',
-  { session: 'text', id: 'text', ...waitState },
+  { session: 'text', id: 'text', ...waitStateColumns },
   ['session', 'id'],
-  setAll(Object.keys(waitState)),
+  setAll(Object.keys(waitStateColumns)),
 )
-
-const waitStateOf = (wait: AnyRecord): unknown[] => [
-  ...[wait.runId, wait.continuationRunId, wait.owner, wait.status, wait.expiresAt, waitData(wait), isUnapplied(wait)],
-]
 
 export const createWaitRows = (sending: Sending) =>
   createRecords<AnyRecord>(
-    (rows) =>
-      sending.send(
-        insertWaits,
-        columnsOf(rows.map((wait) => [wait.sessionId, wait.id, wait.wait, wait.createdAt, ...waitStateOf(wait)])),
-      ),
-    (rows) => sending.send(updateWaits, columnsOf(rows.map((wait) => [wait.sessionId, wait.id, ...waitStateOf(wait)]))),
+    (rows) => sending.send(insertWaits, columnsOf(rows.map((wait) => [...waitKey(wait), ...waitState(wait)]))),
+    (rows) => sending.send(updateWaits, columnsOf(rows.map((wait) => [wait.sessionId, wait.id, ...waitState(wait)]))),
     ({ id }) => id,
   )

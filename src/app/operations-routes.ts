@@ -1,0 +1,57 @@
+import type { ServerSettings } from '../config/settings/server-settings.ts'
+import { ServerError } from '../domain/errors.ts'
+import type { Logger } from '../domain/logger.ts'
+import { healthRoutes } from '../http/health/routes.ts'
+import type { Metrics } from '../http/metrics/metrics.ts'
+import { metricsRoutes } from '../http/metrics/routes.ts'
+import type { Route } from '../http/route.ts'
+import type { ServerState } from '../http/server-state.ts'
+import type { OperatorChannel } from '../operators/operator.ts'
+import type { Store } from '../store/store.ts'
+import type { Prepared } from './prepare-app.ts'
+
+export interface OperationsParts extends Pick<Prepared, 'parts' | 'answering' | 'clock'> {
+  settings: ServerSettings
+  version: string
+  log: Logger
+  state: ServerState
+  metrics: Metrics
+  /** Monotonic ms. */
+  startedAt: number
+}
+
+/** Health and metrics answer from the beginning; all other routes need the engine. `working` is null until the store is open. */
+export function operationsRoutes(
+  { settings, version, log, parts, answering, state, metrics, startedAt, clock }: OperationsParts,
+  working: { store: Pick<Store, 'check' | 'sessions'>; channels: readonly OperatorChannel[] } | null,
+): Route[] {
+  const { store = null, channels = [] } = working ?? {}
+  return [
+    ...healthRoutes({
+      version,
+      agentName: answering.definition.name,
+      provider: answering.definition.model.provider,
+      checks: {
+        storage: store === null ? notReady : () => store.check(),
+        model: async () => answering.model.check(AbortSignal.timeout(3_000)),
+      },
+      servers: () => [
+        ...parts.flatMap(({ definition, toolbox }) =>
+          toolbox.servers().map(({ name, trouble }) => ({ name: `mcp:${definition.name}/${name}`, trouble })),
+        ),
+        ...channels.flatMap(({ name, trouble, isSetUp }) =>
+          trouble === undefined || isSetUp?.() === false ? [] : [{ name: `channel:${name}`, trouble: trouble() }],
+        ),
+      ],
+      activeSessions: async () => (await store?.sessions.count(clock.now() - settings.sessions.ttlSeconds * 1000)) ?? 0,
+      insecure: settings.auth.insecure,
+      state,
+      startedAt,
+      clock,
+      log,
+    }),
+    ...metricsRoutes(metrics, settings.loopback ? 'user' : 'operator'),
+  ]
+}
+
+const notReady = () => Promise.reject(new ServerError('not_ready', 'the server is starting'))

@@ -1,0 +1,51 @@
+// Channels at work: what is in the outbox is delivered, and what people answer there is handed in.
+
+import type { ServerSettings } from '../config/settings/server-settings.ts'
+import type { Clock } from '../domain/clock.ts'
+import type { Logger } from '../domain/logger.ts'
+import type { ChatDesk } from '../operators/chat.ts'
+import type { Services } from './create-services.ts'
+import type { OpenOutbox } from './open-outbox.ts'
+
+interface ChannelsParts extends Pick<OpenOutbox, 'outbox' | 'chat'> {
+  settings: ServerSettings
+  services: Services
+  clock: Clock
+  log: Logger
+}
+
+/** `undo` ends it before the services that people answer to. */
+export function serveChannels(parts: ChannelsParts, undo: AsyncDisposableStack): void {
+  const { outbox, chat } = parts
+  const takeAnswers = chat?.takeAnswers(chatDesk(parts)) ?? (async () => {})
+  // One process delivers and listens: what it posted is fresh in its memory when somebody answers.
+  const serving = parts.services.jobs.whileHeld('channels', async (signal) => {
+    await Promise.all([outbox.deliver(signal), takeAnswers(signal)])
+  })
+  undo.defer(() => serving.close())
+}
+
+function chatDesk({ settings, services, clock, log: logger }: ChannelsParts): ChatDesk {
+  const { answer, elsewhere, work, inbox, oversight, noteShown, noteRefused } = services
+  const { slack, commands, workspaces } = settings.supervision
+  return {
+    answer,
+    sessions: elsewhere.sessions,
+    noteShown,
+    noteRefused,
+    commands: {
+      sessions: elsewhere.sessions,
+      stalls: elsewhere.stalls,
+      checkpoints: work.checkpoints,
+      commands: work.commands,
+      spawner: work.spawner,
+      inbox,
+      oversight,
+      aliases: Object.keys(commands),
+      workspaces,
+      defaultChannelId: slack.channelId,
+      clock,
+      logger,
+    },
+  }
+}

@@ -1,0 +1,35 @@
+// The changes that are one statement each, the same on both databases, and about a row that no other change of the same command is
+// about. Every other change is written by hand, in `sqlite/rows/row-writer.ts` and `postgres/commit/row-writer.ts`.
+
+import type { Change } from '../rules/rows.ts'
+import { fileWrites } from './files.ts'
+import { grantWrites } from './grants.ts'
+import { outboxWrites } from './outbox.ts'
+import { putRow, type Statement } from './statement.ts'
+import { supervisedWrites } from './supervised.ts'
+
+/** For each change its statement, and the values of `$1`, `$2`, …. */
+export type RowWrites<Write extends Change['write']> = {
+  readonly [W in Write]: {
+    readonly statement: Statement
+    values(change: Extract<Change, { write: W }>): readonly unknown[]
+  }
+}
+
+const leaseWrites: RowWrites<'renew_lease' | 'end_other_leases'> = {
+  renew_lease: { statement: putRow('leases', 'owner, until', 'owner'), values: ({ owner, until }) => [owner, until] },
+  end_other_leases: {
+    statement: { name: 'end_other_leases', text: 'DELETE FROM leases WHERE owner <> $1' },
+    values: ({ owner }) => [owner],
+  },
+}
+
+export const rowWrites = { ...outboxWrites, ...supervisedWrites, ...grantWrites, ...fileWrites, ...leaseWrites }
+
+export type RowChange = Extract<Change, { write: keyof typeof rowWrites }>
+
+/** The statement of a change, and its values. */
+export function rowWriteOf(change: RowChange): [Statement, readonly unknown[]] {
+  const { statement, values } = rowWrites[change.write]
+  return [statement, (values as (one: RowChange) => readonly unknown[])(change)]
+}
