@@ -122,6 +122,7 @@ export function openDesk(options: DeskOptions = {}) {
   const autoApproved = createAutoApproved({ takeStep, clock, ids, logger })
   const questions = createPolicyQuestions({
     ...{ store, takeStep, policies, ids },
+    ...(options.quorum === undefined ? {} : { quorum: options.quorum }),
     workspaceSession: (owner, { path, channelId }) => sessions.ofWorkspace(owner, path, channelId),
   })
   const told: string[] = []
