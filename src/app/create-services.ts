@@ -127,10 +127,11 @@ export async function createServices(parts: ServiceParts, undo: AsyncDisposableS
   const jobs =
     team === null ? createOwnJobs(clock) : createJobs({ shared: team.shared, owner: parts.owner, clock, logger: log })
   const { keeper, files } = openFiles(parts, undo)
+  const { supervision: people } = settings
   const supervision = {
     rules: createCallRules({ grants: store.grants, clock }),
     agents,
-    operators: configuredOperators(settings.supervision.operators, [], settings.supervision.operatorGroups),
+    operators: configuredOperators(people.operators, people.escalation, people.operatorGroups),
     stepUp: parts.stepUp,
     store,
     log: sessionLog,
@@ -190,11 +191,10 @@ export async function createServices(parts: ServiceParts, undo: AsyncDisposableS
     jobs,
     push: async (nudge) => pushNudge(connections, elsewhere.sessions, nudge),
     reach: parts.reach,
-    stepUp: parts.stepUp,
     isConnected: (connectionId) => connections.isOpen(connectionId),
   })
   undo.defer(() => elsewhere.close())
-  const approvals = createApprovals({ ...supervision, waits: engine.waits, elsewhere: elsewhere.approvals })
+  const approvals = createApprovals({ ...supervision, waits: engine.waits, answerAgent: elsewhere.answerAgent })
   undo.defer(() => approvals.close())
   const janitor = createJanitor({
     engine,
