@@ -14,7 +14,7 @@ import type { ShownFrom } from './shown-from.ts'
 export interface ChannelDesk {
   list(): Promise<ChannelState[]>
   /**
-   * Shows what a channel has shown after this number of the feed once more, as far as it has room. The items keep their numbers.
+   * Shows what a channel has shown after this number of the feed once more, as far as its outbox has space. The items keep their numbers.
    * Throws `record_not_found` for an unknown channel, and `events_gone`.
    */
   replay(name: string, after: number): Promise<Replay>
@@ -58,13 +58,13 @@ export function createChannelDesk({ channels, outbox, shownFrom, feed, store, lo
       await feed.assertKept(after)
       // What comes after its cursor the channel takes by itself.
       const end = (await store.cursor(name)) ?? 0
-      const room = Math.max(OUTBOX_ITEMS - (await store.deliveries(name)).length, 0)
+      const space = Math.max(OUTBOX_ITEMS - (await store.deliveries(name)).length, 0)
       const again: FeedItem[] = []
       let place = after
-      while (place < end && again.length < room) {
+      while (place < end && again.length < space) {
         const items = (await feed.items(place, READ_LIMIT)).filter(({ n }) => n <= end)
         for (const item of items) {
-          if (again.length === room) break
+          if (again.length === space) break
           place = item.n
           if (channel.concerns(item) && (await shownFrom(channel, item)) !== null) again.push(item)
         }

@@ -30,7 +30,7 @@ const REPLY = /^(\p{L}+)([.,:;!]*)(?:\s+(.*))?$/su
 const ID = /^[0-9a-f][0-9a-f-]{3,35}$/i
 
 /**
- * Null: it is no answer, such as `yes but only the first part`. `isId` says whether this means a record here, so that
+ * Null: it is not an answer, such as `yes but only the first part`. `isId` says whether this means a record here, so that
  * `reject dead code` is a reason.
  */
 export function parseReply(text: string, isId: (start: string) => boolean): ParsedReply | null {

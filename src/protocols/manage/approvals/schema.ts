@@ -12,7 +12,7 @@ export const ShownArgumentSchema = z.strictObject({
     .describe(
       'Everything, with every hidden character marked, as `<U+202E>`, and with secrets masked. Line breaks stay.',
     ),
-  json: z.boolean().describe('The value is no text: `text` is its JSON over several lines.'),
+  json: z.boolean().describe('The value is not a text: `text` is its JSON over several lines.'),
   secret: z.boolean().describe('Something in it is masked. `POST /approvals/{id}/reveal` shows it.'),
   hidden: z.int().min(0).describe('How many hidden characters it has.'),
   bytes: z.int().min(0).describe('Size of the whole text, without marks.'),

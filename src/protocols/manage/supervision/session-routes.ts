@@ -32,7 +32,7 @@ export interface SupervisedSessionRoutesDeps {
   stalls: Pick<Stalls, 'nudgeSession' | 'setEnabled'>
 }
 
-// Through the local socket, what gives an agent more room needs the passphrase. What takes room away, or only tells it something, does not.
+// Through the local socket, what allows an agent more needs the passphrase. What allows it less, or only tells it something, does not.
 const command = { method: 'POST', door: null, role: 'operator', body: 'control' } as const
 const shared = { tag, params: sessionParams } as const
 const sessionAnswer = (differing: object = {}) => ({ 200: answer('The session.', SupervisionSchema, differing) })
