@@ -15,7 +15,7 @@ import styles from './ReplayTab.module.css'
 
 /** The conversation as it was at any event. */
 export default function ReplayTab({ session }: { session: Session }) {
-  const list = useEventList(session.session_id, { from: 'start', loadsAll: true })
+  const list = useEventList(session.session_id, { from: 'start', structure: false, loadsAll: true })
   const { events, status, isLoading, lastSeq } = list
   if (status === 'loading') return <Loading rows={5} height={96} />
   if (status === 'failed') return <Failed error={list.error} onRetry={list.reload} />
