@@ -126,7 +126,6 @@ export default function LogTab({ session }: { session: Session }) {
           keepsPlace
           onStart={hasEarlier ? loadEarlier : undefined}
           onEnd={hasLater ? loadLater : undefined}
-          className={styles.rows ?? ''}
         >
           {(entry) => <EventRow entry={entry} isOpen={opened.has(entry.seq)} onToggle={toggle} />}
         </VirtualRows>
