@@ -22,7 +22,7 @@ import { createApplyRecovery } from './desk/apply-recovery.ts'
 import { createApproveTool, createAskPermission } from './desk/approve-tool.ts'
 import { createAskApproval } from './desk/ask-approval.ts'
 import { createAskOperator } from './desk/ask-operator.ts'
-import { createAskedApprovals } from './desk/asked-approvals.ts'
+import { createAskedRecords } from './desk/asked-records.ts'
 import { createAutoApproved } from './desk/auto-approved.ts'
 import { createCheckAutoApprove } from './desk/check-auto-approve.ts'
 import { workspacePath } from './desk/host-tools.ts'
@@ -193,11 +193,13 @@ export function createAgentsElsewhere(deps: ElsewhereDeps): AgentsElsewhere {
   const { approvalMs, promptMs, waitMs } = settings.timeouts
   const limits = { allowlist: allowlistOf(settings.commands), protectedBecause: protectedByPath }
   const guard = createGuardArguments(serverPaths, homedir())
+  const expire = (record: SupervisedRecord) =>
+    record.wait === 'approval' ? answerAgent.expire(record) : prompts.expire(record)
   const asking = {
     ...shared,
     guard,
-    ...{ answerCall, takeStep, waitFor, prompts, sessions, autoApproved, serverPaths, approvalMs, quorum, propose },
-    asked: createAskedApprovals({ store, takeStep, waitFor, approvals: answerAgent, clock }),
+    ...{ answerCall, takeStep, sessions, autoApproved, serverPaths, approvalMs, quorum, propose },
+    asked: createAskedRecords({ store, takeStep, waitFor, expire, clock }),
     judge: createWorkJudge({ takeStep, questions, limits, ids, logger, tell: reach.tell }),
     timeouts: { promptSeconds: promptMs / 1_000, waitSeconds: (waitMs ?? 0) / 1_000 },
   }
@@ -217,10 +219,7 @@ export function createAgentsElsewhere(deps: ElsewhereDeps): AgentsElsewhere {
     },
     tryRequest: createTryRequest({ store, policies, limits, guard, confined: workspacePath }),
     hooks: createHookDesk({ store, takeStep, askPermission, shared: replica.shared, ids, clock, logger }),
-    async expire(wait) {
-      if (wait.wait === 'approval') await answerAgent.expire(wait)
-      else await prompts.expire(wait)
-    },
+    expire,
     async sweep() {
       await sessions.sweep()
       await noteEscalations()

@@ -23,7 +23,7 @@ import type { PolicyRequest } from '../workspace-policy/workspace-policy.ts'
 import type { AgentCall, AgentDesk } from './agent-desk.ts'
 import { shortened, shownCommand, shownTitle } from './agent-words.ts'
 import type { AnswerCall, CallDeps, OpenCall } from './answer-call.ts'
-import { type AskedApprovals, decidedText, ELSEWHERE, newApproval } from './asked-approvals.ts'
+import { type AskedRecords, decidedText, ELSEWHERE, newApproval } from './asked-records.ts'
 import { type AutoApproved, autoApprovedRecord } from './auto-approved.ts'
 import { changeOfCall, kindOfTool, OUTSIDE, pathlessArguments, workspacePath, writesElsewhere } from './host-tools.ts'
 import type { WorkJudge } from './judge-work.ts'
@@ -55,7 +55,7 @@ export type AskPermission = (call: AgentCall, asked: HostCall) => Promise<Permis
 export interface PermissionDeps extends Pick<CallDeps, 'ids'> {
   answerCall: AnswerCall
   takeStep: TakeStep
-  asked: AskedApprovals
+  asked: AskedRecords
   judge: WorkJudge
   autoApproved: AutoApproved
   /** `timeouts.approval_seconds`, in ms. */
@@ -131,11 +131,10 @@ export function createAskPermission(deps: PermissionDeps): AskPermission {
       return { behavior: 'allow', updatedInput: call.input, isEdited: false }
     }
     if (call.isReading) return { behavior: 'pass' }
-    const { result } = await takeStep(open.session.id, (now) => {
-      const same = now.waiting.find((one) => one.wait === 'approval' && one.supervised?.contentKey === contentKey)
-      return same?.wait === 'approval' ? { result: same } : ask(now, open, call, looked, contentKey)
-    })
-    return await answerOf(open, result, call)
+    const record = await asked.ask(open.session.id, 'permission', contentKey, (now) =>
+      ask(now, open, call, looked, contentKey),
+    )
+    return await answerOf(open, record, call)
   }
 
   function ask(

@@ -14,7 +14,7 @@ import type { SessionNow, Step, TakeStep } from '../sessions/take-step.ts'
 import type { WorkspaceSession } from '../sessions/workspace-session.ts'
 import type { EffectivePolicy } from '../workspace-policy/effective-policy.ts'
 import type { PolicyWatch } from '../workspace-policy/watch-policy.ts'
-import { newApproval } from './asked-approvals.ts'
+import { newApproval } from './asked-records.ts'
 
 export interface PolicyQuestions {
   /**

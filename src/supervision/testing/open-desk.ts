@@ -5,6 +5,7 @@ import { onTestFinished } from 'vitest'
 import { createSystemClock } from '../../domain/clock.ts'
 import { createIds } from '../../domain/ids.ts'
 import { type Logger, silentLogger } from '../../domain/logger.ts'
+import type { SupervisedRecord } from '../../domain/records/record.ts'
 import { ONE_PERSON, type Quorum } from '../../domain/supervision/quorum.ts'
 import { noStepUp, type StepUp } from '../../domain/supervision/step-up.ts'
 import { createFeed } from '../../engine/feed.ts'
@@ -26,7 +27,7 @@ import { createAnswerCall } from '../desk/answer-call.ts'
 import { createApplyRecovery } from '../desk/apply-recovery.ts'
 import { createApproveTool, createAskPermission } from '../desk/approve-tool.ts'
 import { createAskApproval } from '../desk/ask-approval.ts'
-import { createAskedApprovals } from '../desk/asked-approvals.ts'
+import { createAskedRecords } from '../desk/asked-records.ts'
 import { createAutoApproved } from '../desk/auto-approved.ts'
 import { createCheckAutoApprove } from '../desk/check-auto-approve.ts'
 import { createWorkJudge } from '../desk/judge-work.ts'
@@ -34,6 +35,8 @@ import { createPolicyQuestions } from '../desk/policy-questions.ts'
 import { createWaitFor } from '../desk/wait-for.ts'
 import { type ChangeWriter, createChangeWriter } from '../diffs/change-writer.ts'
 import { createHookDesk } from '../hooks/create-hook-desk.ts'
+import { createPrompts } from '../prompts/create-prompts.ts'
+import { createRecords } from '../records/records.ts'
 import { createRecordChanges } from '../sessions/await-record.ts'
 import { createSupervisedSessions } from '../sessions/create-supervised-sessions.ts'
 import type { Operators } from '../sessions/may-command.ts'
@@ -133,9 +136,14 @@ export function openDesk(options: DeskOptions = {}) {
   const told: string[] = []
   const tell = (_session: SupervisedSession, text: string) => void told.push(text)
   const limits = { allowlist: options.allowlist ?? [], protectedBecause: protectedPath }
+  const records = createRecords({ waits: store.waits, log })
+  const prompts = createPrompts({ records, takeStep, operators })
+  const expire = (record: SupervisedRecord) =>
+    record.wait === 'approval' ? answerAgent.expire(record) : prompts.expire(record)
+  const asked = createAskedRecords({ store, takeStep, waitFor, expire, clock })
   const asking = {
     ...{ answerCall, takeStep, store, ids, autoApproved, approvalMs: APPROVAL_MS, quorum, serverPaths },
-    asked: createAskedApprovals({ store, takeStep, waitFor, approvals: answerAgent, clock }),
+    asked,
     judge: createWorkJudge({ takeStep, questions, limits, ids, logger, tell }),
     guard: createGuardArguments(serverPaths, '/home/ann'),
   }
@@ -159,7 +167,7 @@ export function openDesk(options: DeskOptions = {}) {
   /** Everything that a part of the desk may need. */
   const parts = {
     ...{ store, log, feed, changes, takeStep, sessions, operators, answerCall, waitFor, clock, ids, logger },
-    ...{ jobs, place: null },
+    ...{ jobs, place: null, records, prompts, asked },
   }
 
   const hookDesk = { store, takeStep, askPermission, shared: replica.shared, ids, clock, logger }
