@@ -101,7 +101,7 @@ function createServer(parts: ServerParts, oidc: Oidc | null): HttpServer {
     routes: operationsRoutes(parts, null),
     basePath,
     auth: createServerAuth({ ...parts, oidc, devices: noDevices, counts: ownCounts }),
-    ...(proxy === null ? {} : { proxyAuth: createProxyAuth(proxy, settings.supervision) }),
+    proxyAuth: proxy === null ? null : createProxyAuth(proxy, settings.supervision),
     guard,
     log,
     clock,
@@ -119,7 +119,7 @@ function createServer(parts: ServerParts, oidc: Oidc | null): HttpServer {
       postsPerMinute: settings.limits.postsPerMinute,
       streamsPerUser: settings.limits.streams,
     },
-    ...(tls === null ? {} : { tls }),
+    tls,
   })
 }
 

@@ -46,8 +46,8 @@ export function createServerLog(
     write: (line) => void io.stderr.write(line),
     now: () => io.clock.now(),
     secrets: serverSecrets({ settings, agents }),
-    ...(tap === undefined ? {} : { tap: tap.take }),
+    tap: tap?.take ?? (() => {}),
     colors,
-    ...(forPerson ? { render: createTerminalLog({ colors, width, answerUrl, spell }) } : {}),
+    render: forPerson ? createTerminalLog({ colors, width, answerUrl, spell }) : null,
   })
 }

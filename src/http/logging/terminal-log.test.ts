@@ -11,6 +11,8 @@ function setUp({ width = 200, terminal = false } = {}) {
     content: false,
     secrets: ['a-secret-key'],
     now: () => 0,
+    tap() {},
+    colors: false,
     write: (line) => void lines.push(line.replace(/\d\d:\d\d:\d\d/, 'TIME')),
     render: createTerminalLog({
       colors: terminal,

@@ -38,8 +38,7 @@ interface DispatchOptions {
   /** Comes before every path; see `readBasePath`. */
   basePath: string
   guard: Guard
-  /** Left out: no proxy says who people are. */
-  proxyAuth?: ProxyAuth | undefined
+  proxyAuth: ProxyAuth | null
   state: ServerState
   body: RequestContext['body']
   reply: ReplyServices
@@ -287,7 +286,7 @@ export class Exchange {
 
   #proxied({ role }: Route): Identity | null {
     const { proxyAuth } = this.#options
-    if (proxyAuth === undefined || this.#via === 'ctl') return null
+    if (proxyAuth === null || this.#via === 'ctl') return null
     try {
       return proxyAuth(this.#raw)
     } catch (error) {

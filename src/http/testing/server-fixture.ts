@@ -5,9 +5,11 @@ import { readdir, rm } from 'node:fs/promises'
 import { connect, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { createByteBudget, READERS_BYTES } from '../../domain/byte-budget.ts'
 import { type Clock, createSystemClock } from '../../domain/clock.ts'
 import { createIds } from '../../domain/ids.ts'
 import type { LogFields, Logger } from '../../domain/logger.ts'
+import { noTelemetry } from '../../domain/telemetry.ts'
 import { type Door, doorNames } from '../../doors.ts'
 import { ownCounts } from '../../replicas/shared-counts.ts'
 import { type Auth, type AuthOptions, createAuth } from '../auth/auth.ts'
@@ -117,6 +119,7 @@ export async function startServer(options: TestServerOptions): Promise<TestServe
       tokenRequired,
       allowedHosts: [],
       origins: 'local',
+      publicUrl: null,
       ...options.guard,
     }),
     log,
@@ -126,12 +129,13 @@ export async function startServer(options: TestServerOptions): Promise<TestServe
     doors: options.doors ?? doorNames,
     state,
     tempFolder: counted.folder,
-    proxyAuth: options.proxyAuth,
-    ...(options.limits ? { limits: options.limits } : {}),
-    ...(options.errorShapes ? { errorShapes: options.errorShapes } : {}),
-    ...(options.tls ? { tls: options.tls } : {}),
-    ...(options.room ? { room: options.room } : {}),
-    ...(options.telemetry ? { telemetry: options.telemetry } : {}),
+    basePath: '',
+    proxyAuth: options.proxyAuth ?? null,
+    limits: options.limits ?? {},
+    errorShapes: options.errorShapes ?? {},
+    tls: options.tls ?? null,
+    room: options.room ?? createByteBudget(READERS_BYTES, clock),
+    telemetry: options.telemetry ?? noTelemetry,
   })
   const { port } = await server.listen({ hosts: ['127.0.0.1'], port: 0 })
   if (options.ready !== false) state.advance('ready')

@@ -39,6 +39,8 @@ export async function openTracedApp({ dataDir, env, yaml = '', answers, tools = 
     content: false,
     secrets: [],
     tap: logTap.take,
+    render: null,
+    colors: false,
   })
   const definition = { ...testAgent, ...agent }
   const app = await createApp({

@@ -2,7 +2,6 @@
 // device that nobody uses is signed out by itself. A browser that signed in at one server is known at all servers on the store. Each
 // keeps a copy in memory, because every request asks for it.
 
-import { randomBytes } from 'node:crypto'
 import { z } from 'zod'
 import type { Clock } from '../../../domain/clock.ts'
 import type { Ids } from '../../../domain/ids.ts'
@@ -51,7 +50,7 @@ const IDLE_MS = 12 * 60 * 60_000
 const KEPT_IDLE_MS = 30 * 24 * 60 * 60_000
 /** It is not written for every request. */
 const WRITE_EVERY_MS = 10 * 60_000
-/** The one that was not used for the longest time makes room. */
+/** One more signs the one out that was not used for the longest time. */
 const MOST_OF_ONE_USER = 50
 
 interface StoredDevice extends Device {
@@ -106,11 +105,10 @@ export interface DevicesOptions {
   clock: Clock
   ids: Ids
   log: Logger
-  random?: (size: number) => Uint8Array
 }
 
 export async function openDevices(options: DevicesOptions): Promise<Devices> {
-  const { shared, changes, clock, ids, log, random = randomBytes } = options
+  const { shared, changes, clock, ids, log } = options
   let devices: readonly Row[] = []
   let table: readonly Token[] = []
   /** When the next of them has been idle for too long. */
@@ -177,7 +175,7 @@ export async function openDevices(options: DevicesOptions): Promise<Devices> {
       return devices
     },
     async add(wanted) {
-      const { device, token } = newDevice(wanted, { clock, ids, random })
+      const { device, token } = newDevice(wanted, { clock, ids })
       await refresh()
       for (const { id } of devicesToDrop(devices, wanted.user)) await shared.take(KIND, id)
       await put({ ...device, sha256: digestOf(token) }, 0)
@@ -218,14 +216,14 @@ const tokenOfDevice = ({ id, user, sha256 }: StoredDevice): Token => ({
 
 function newDevice(
   { user, label, isKept, isVouched }: NewDevice,
-  { clock, ids, random }: { clock: Clock; ids: Ids; random: (size: number) => Uint8Array },
+  { clock, ids }: { clock: Clock; ids: Ids },
 ): { device: Device; token: string } {
   const now = clock.now()
   const device = { id: ids.uuid(), user, label, createdAt: now, lastUsedAt: now, isKept, isVouched }
-  return { device, token: newToken(random) }
+  return { device, token: newToken() }
 }
 
-/** Those that make room for one more of this person. */
+/** Those that go when one more of this person comes. */
 const devicesToDrop = <T extends Device>(devices: readonly T[], user: string): T[] =>
   devices
     .filter((one) => one.user === user)

@@ -1,7 +1,6 @@
 // All tokens of one server: tokens from the settings, stored hashes, or an operator token that exists only in memory. A token file is
 // read once. Changes to it while the server runs have no effect.
 
-import { randomBytes } from 'node:crypto'
 import type { Clock } from '../../../domain/clock.ts'
 import { ServerError } from '../../../domain/errors.ts'
 import type { Ids } from '../../../domain/ids.ts'
@@ -66,7 +65,6 @@ export interface TokensOptions {
   clock: Clock
   ids: Ids
   log: Logger
-  random?: (size: number) => Uint8Array
   /** Says where agents may work. */
   workspaces: AgentPlaces
   /** Throws `forbidden` for a user who may own no session of an agent elsewhere. */
@@ -101,8 +99,8 @@ const SHOW_ENDED_MS = 30 * 24 * 60 * 60_000
 
 /** Throws `config_invalid` if a file or a setting cannot be used. */
 export async function readTokens(options: TokensOptions): Promise<ReadTokens> {
-  const { own, file, set, clock, ids, log, random = randomBytes, workspaces, checkOwner } = options
-  const operatorToken = set.operator ?? (file === null ? newToken(random) : null)
+  const { own, file, set, clock, ids, log, workspaces, checkOwner } = options
+  const operatorToken = set.operator ?? (file === null ? newToken() : null)
   const given = [['user', set.user] as const, ['operator', operatorToken] as const].flatMap(([role, token]) => {
     if (token === null) return []
     checkTokenText(token, role)
@@ -154,7 +152,7 @@ export async function readTokens(options: TokensOptions): Promise<ReadTokens> {
     if (table.records().length >= MAX_TOKENS) {
       throw new ServerError('conflict', `There are already ${MAX_TOKENS} tokens. Revoke those that nobody uses.`)
     }
-    const token = newToken(random)
+    const token = newToken()
     const record = newRecord({ name, user, role, ...bound, ...end, sha256: digestOf(token) })
     // The audit comes first, so that no token works that is not in the trail.
     await write('token_created', record, by)

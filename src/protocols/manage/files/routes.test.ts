@@ -327,7 +327,9 @@ describe('an address with a key', () => {
 test('the routes are described', async () => {
   await using opened = await openFiles()
 
-  const { paths } = openApiDocument(createFileRoutes(opened), { title: 'Test', version: '1' })
+  const { paths } = openApiDocument(createFileRoutes(opened), {
+    ...{ title: 'Test', version: '1', basePath: '', errors: {} },
+  })
 
   expect(paths['/files']?.post).toMatchObject({
     requestBody: {
