@@ -10,12 +10,13 @@ import { ServerError } from '../domain/errors.ts'
 import { createIds } from '../domain/ids.ts'
 import { silentLogger } from '../domain/logger.ts'
 import type { Io } from './terminal/io.ts'
+import { counted } from './terminal/terminal-text.ts'
 
 interface AgentCheckDeps {
   version: string
   io: Io
-  /** A new number each time the files of function tools have changed. */
-  reload?: number
+  /** A new number each time the files of function tools have changed. Null: they do not change. */
+  reload: number | null
 }
 
 /** All problems with their places. Loads function modules; starts and asks nothing else. */
@@ -119,5 +120,3 @@ export function toolCount(tools: readonly ToolSettings[]): string {
   ]
   return parts.join(', ')
 }
-
-const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`

@@ -73,7 +73,7 @@ export interface ClientOptions {
   /** For example http://127.0.0.1:8000. */
   url: string
   /** Sent as a bearer token. A server on loopback does not need one. */
-  token?: string
+  token?: string | undefined
   fetch?: typeof fetch
   /** How many times in a row a request is repeated, or a stream resumed, while the server is away. Default 4. */
   retries?: number

@@ -22,16 +22,15 @@ export interface BoundTool extends ToolDescription {
   /** Digest of what the tool does (`tool-binding.ts`). An approval is bound to it, so it does not cover a tool that has changed. */
   binding: string
   /** What a call with these arguments will really do, for the person who decides: one line, without secrets. */
-  action?(args: Record<string, unknown>): string
+  action?: ((args: Record<string, unknown>) => string) | undefined
   /** A text or a diff for the person who decides. What it throws is shown in its place. */
-  preview?(args: Record<string, unknown>, review: ReviewRequest, signal: AbortSignal): Promise<string>
+  preview?: Review<string> | undefined
   /** Whether this call needs an approval. If it throws, a person is asked. */
-  needsApproval?(
-    args: Record<string, unknown>,
-    review: ReviewRequest,
-    signal: AbortSignal,
-  ): Promise<boolean | ApprovalNeed>
+  needsApproval?: Review<boolean | ApprovalNeed> | undefined
 }
+
+/** Looks at a call before it runs. */
+export type Review<T> = (args: Record<string, unknown>, review: ReviewRequest, signal: AbortSignal) => Promise<T>
 
 /** Why a tool wants a person to decide. */
 export interface ApprovalNeed {

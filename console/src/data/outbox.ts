@@ -3,7 +3,6 @@
 
 import { type Client, ClientError } from 'quarterdeck/client'
 import { given } from '../given.ts'
-import { newId } from './new-id.ts'
 
 /** A file that the server has already. */
 export interface SentFile {
@@ -55,13 +54,13 @@ export interface Outbox {
 interface OutboxOptions {
   client: Pick<Client, 'send'>
   storage: Pick<Storage, 'getItem' | 'setItem' | 'removeItem'>
-  makeId?: () => string
+  makeId: () => string
 }
 
 const STORED = 'quarterdeck.outbox'
 const NONE: readonly Outgoing[] = []
 
-export function createOutbox({ client, storage, makeId = newId }: OutboxOptions): Outbox {
+export function createOutbox({ client, storage, makeId }: OutboxOptions): Outbox {
   let all: readonly Outgoing[] = read(storage)
   const lists = new Map<string, readonly Outgoing[]>()
   const listeners = new Set<() => void>()

@@ -70,3 +70,6 @@ export function textTable(head: readonly string[], rows: readonly (readonly stri
       .trimEnd()
   return `${[head, ...rows].map(line).join('\n')}\n`
 }
+
+/** `1 session`, `2 sessions`. */
+export const counted = (count: number, one: string, many = `${one}s`): string => `${count} ${count === 1 ? one : many}`

@@ -2,6 +2,7 @@
 
 import { z } from 'zod'
 import type { ModelPrice, PriceSettings } from '../../domain/agent/prices.ts'
+import { present } from '../../domain/present.ts'
 import { key } from '../source/schema-key.ts'
 import { fileSetting } from './setting.ts'
 import type { ReadSetting } from './settings.ts'
@@ -17,12 +18,8 @@ const modelPrice = () =>
       cache_write: key(price().optional(), 'Price per million input tokens that go into the provider’s cache.', 0.3),
     })
     .transform(
-      ({ input, output, cached_input: cachedInput, cache_write: cacheWrite }): ModelPrice => ({
-        input,
-        output,
-        ...(cachedInput === undefined ? {} : { cachedInput }),
-        ...(cacheWrite === undefined ? {} : { cacheWrite }),
-      }),
+      ({ cached_input: cachedInput, cache_write: cacheWrite, ...rest }): ModelPrice =>
+        present({ ...rest, cachedInput, cacheWrite }),
     )
 
 export const priceTable = {

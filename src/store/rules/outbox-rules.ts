@@ -1,4 +1,4 @@
-// The outbox of a channel: a bounded list of items, and one summary that counts what finds no room in it.
+// The outbox of a channel: a bounded list of items, and one summary that counts what does not fit.
 
 import { ServerError } from '../../domain/errors.ts'
 import type { FeedItem } from '../../domain/session/feed.ts'
@@ -34,7 +34,7 @@ function* replayDeliveries({ channel, items, notBefore }: ReplayDeliveries): Rul
   return done(placed(channel, deliveries, again, { count: 0, at: 0 }, notBefore))
 }
 
-/** As many of the items as there is room for. The summary counts the others, and those that were skipped. */
+/** As many of the items as fit. The summary counts the others, and those that were skipped. */
 function placed(
   channel: string,
   deliveries: readonly QueuedDelivery[],
@@ -43,12 +43,12 @@ function placed(
   notBefore: TakeDeliveries['notBefore'] = {},
 ): Change[] {
   const summary = deliveries.find(({ item }) => item === null)
-  const room = summary === undefined ? Math.max(OUTBOX_ITEMS - deliveries.length, 0) : 0
-  const changes = items.slice(0, room).map((item) => {
+  const space = summary === undefined ? Math.max(OUTBOX_ITEMS - deliveries.length, 0) : 0
+  const changes = items.slice(0, space).map((item) => {
     const nextTryAt = notBefore[item.n] ?? 0
     return put({ ...fresh, channel, n: item.n, item, count: 1, nextTryAt })
   })
-  const left = items.slice(room)
+  const left = items.slice(space)
   const count = left.length + skipped.count
   return count === 0 ? changes : [...changes, put(withMore(summary, channel, left[0]?.n ?? skipped.at, count))]
 }

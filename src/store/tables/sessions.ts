@@ -93,7 +93,7 @@ export function createSessionList(
 
 function listOf(query: SessionQuery, withActivity: Readonly<Record<SessionActivity, string>>) {
   const { owner, label, agent, kind, activity, since, until, unlisted = false, limit, before } = query
-  // The agent and the kind are no reason to choose another index: the list is read in its order.
+  // The agent and the kind must not make SQLite choose another index: the list is read in its order.
   return select(
     `SELECT ${LISTED_COLUMNS} FROM sessions`,
     [

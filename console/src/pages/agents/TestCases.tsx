@@ -200,7 +200,7 @@ function Result({ result: { outcome, findings, answer, calls } }: { result: Test
   )
 }
 
-// The results of a run of test cases, as they come in.
+/** The results of a run of test cases, as they come in. */
 interface TestResults {
   cases: Readonly<Record<string, TestCaseEvent>>
   done: TestsDone | null

@@ -77,7 +77,7 @@ function ToolCell({ tool, isOpen, onToggle }: ToolCellProps) {
         <p dir="auto" className={styles.text}>
           {tool.description}
         </p>
-        {/* A phone has no room for the other columns. */}
+        {/* A phone has no space for the other columns. */}
         <p className={styles.phone}>
           {effects[tool.effect]} · {places[tool.execution_location]} · {tool.approval}
         </p>

@@ -12,13 +12,13 @@ import { AsOf } from '../../parts/AsOf.tsx'
 import { Button } from '../../parts/Button.tsx'
 import { Command } from '../../parts/Command.tsx'
 import { AuditIcon, ExportIcon, StopIcon } from '../../parts/icons.ts'
+import { ListFrame, NewRows } from '../../parts/ListFrame.tsx'
 import { Page } from '../../parts/Page.tsx'
 import { Empty, Failed, Loading } from '../../parts/States.tsx'
 import { saveFile } from '../../parts/save-file.ts'
 import { useRowKeys } from '../../parts/use-row-keys.ts'
 import { type RowsHandle, VirtualRows } from '../../parts/VirtualRows.tsx'
 import { counted, fullCount } from '../../words.ts'
-import styles from './AuditPage.module.css'
 import { type AuditFilters, questionOf, readAuditFilters } from './audit-filters.ts'
 import { ChainState } from './ChainState.tsx'
 import { EntryRow } from './EntryRow.tsx'
@@ -79,17 +79,9 @@ function Entries({ filters }: { filters: AuditFilters }) {
   if (entries.length === 0) return <NoEntries isFiltered={isFiltered} />
   return (
     <AsOf isLive={isLive} at={list.readAt} isFilled>
-      <div className={styles.list}>
+      <ListFrame problem={list.error === null ? null : 'The next page did not come.'} onRetry={list.retry}>
         {filters.at === '' && <NewEntries newest={entries[0]?.seq ?? 0} readAt={list.readAt} isFiltered={isFiltered} />}
-        <VirtualRows
-          ref={handle}
-          items={entries}
-          keyOf={idOf}
-          rowHeight={41}
-          label="Entries"
-          onEnd={list.loadMore}
-          className={styles.rows ?? ''}
-        >
+        <VirtualRows ref={handle} items={entries} keyOf={idOf} rowHeight={41} label="Entries" onEnd={list.loadMore}>
           {(entry) => (
             <EntryRow
               entry={entry}
@@ -100,12 +92,7 @@ function Entries({ filters }: { filters: AuditFilters }) {
             />
           )}
         </VirtualRows>
-        {list.error !== null && (
-          <p className={styles.problem} role="alert">
-            The next page did not come. <Button onClick={list.retry}>Try again</Button>
-          </p>
-        )}
-      </div>
+      </ListFrame>
     </AsOf>
   )
 }
@@ -128,11 +115,11 @@ function NewEntries({ newest, readAt, isFiltered }: { newest: number; readAt: nu
   const count = data.entries - (isExact ? newest : (known ?? data.entries))
   if (count <= 0) return null
   return (
-    <div className={styles.new}>
+    <NewRows>
       <Button onClick={() => void queries.resetQueries({ queryKey: ['audit'] })}>
         {isFiltered ? 'Look for new entries' : counted(count, 'new entry', 'new entries')}
       </Button>
-    </div>
+    </NewRows>
   )
 }
 

@@ -55,7 +55,6 @@ export function FoundList({ filters, onClear }: { filters: SessionFilters; onCle
         rowHeight={RESULT_HEIGHT}
         label={`Sessions with “${filters.q.trim()}”`}
         onEnd={more}
-        className={styles.rows ?? ''}
       >
         {(result) => <Found result={result} onFocus={() => keys.setCurrent(result.session_id)} />}
       </VirtualRows>

@@ -82,7 +82,6 @@ export default function SettingsPage({ part }: { part: string | null }) {
   )
 }
 
-// The parts of the settings, once: the list, the router and the keys read this.
 interface SettingsPart {
   id: string
   name: string
@@ -90,6 +89,7 @@ interface SettingsPart {
   part: ComponentType
 }
 
+/** The list, the router and the keys read this. */
 const settingsParts: readonly SettingsPart[] = [
   { id: 'devices', name: 'Devices', icon: DeviceIcon, part: DevicesPart },
   { id: 'passkeys', name: 'Passkeys', icon: PasskeyIcon, part: PasskeysPart },

@@ -6,6 +6,7 @@ import type { AuditReads } from '../../../store/ports/audit.ts'
 import type { ReadOnlyStore } from '../../../store/store-reads.ts'
 import { usageError } from '../../cli-error.ts'
 import type { CommandContext } from '../../command.ts'
+import { countFlag } from '../../command.ts'
 import { dataDirFlag, type StoreFlags, storeFlag, storePlace, withStoredIn } from '../../store-place.ts'
 import type { Io } from '../../terminal/io.ts'
 import { localTime, localZone, terminalLine, textTable } from '../../terminal/terminal-text.ts'
@@ -101,10 +102,7 @@ export async function listAudit(
   { limit, json }: { limit: string; json?: boolean },
   io: Io,
 ): Promise<void> {
-  const most = Number(limit)
-  if (!Number.isInteger(most) || most < 1) {
-    throw usageError(`--limit ${JSON.stringify(limit)}: expected a whole number of at least 1.`)
-  }
+  const most = countFlag('--limit', limit)
   const newest: AuditEntry[] = []
   for (const chain of await trail.chains()) newest.push(...(await trail.newest(null, most, chain)).reverse())
   // The chains of several processes overlap in time.

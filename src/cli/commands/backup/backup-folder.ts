@@ -3,6 +3,7 @@ import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { databaseIn } from '../../../app/data-dir.ts'
 import { checkWholeDatabase, copyDatabase, lockDataDir } from '../../../app/open-store.ts'
+import { systemErrorCode } from '../../../domain/system-error-code.ts'
 import { CliError, usageError } from '../../cli-error.ts'
 import { exitCodes } from '../../exit-codes.ts'
 import type { Io } from '../../terminal/io.ts'
@@ -159,7 +160,7 @@ async function readList(folder: string): Promise<BackupList> {
   try {
     text = await readFile(listIn(folder), 'utf8')
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : undefined
+    const code = systemErrorCode(error)
     if (code !== 'ENOENT' && code !== 'ENOTDIR') throw error
     throw usageError(`${folder} is not a backup of Quarterdeck: it has no ${LIST}.`, [
       'Name the folder that quarterdeck backup has written.',

@@ -3,7 +3,7 @@ import { spelled } from '../../../domain/settings/program-words.ts'
 import { hostNames, hosts } from '../../../hosts/hosts.ts'
 import type { CommandContext } from '../../command.ts'
 import type { Io } from '../../terminal/io.ts'
-import { type ConnectOptions, connectTargets, runConnect } from './run-connect.ts'
+import { type ConnectFlags, connectTargets, runConnect } from './run-connect.ts'
 
 const titles = new Intl.ListFormat('en', { type: 'disjunction' }).format(hostNames.map((name) => hosts[name].title))
 
@@ -38,14 +38,14 @@ Examples:
     )
     .option('--yes', 'write without asking')
     .option('--remove', 'take everything back, and revoke the token')
-    .action(async (host: string, options: ConnectOptions) => settle(await runConnect(host, options, io)))
+    .action(async (host: string, options: ConnectFlags) => settle(await runConnect(host, options, io)))
     .enablePositionalOptions()
     .addCommand(createConnectSlackCommand(io))
 }
 
 // Prints what a person needs to connect Slack: the manifest of the app on standard output, the steps on standard error. It changes nothing.
 
-interface SlackOptions {
+interface SlackFlags {
   channel?: string
   user?: string
   json?: boolean
@@ -68,7 +68,7 @@ Examples:
     .option('--channel <id>', 'the Slack channel that shows what waits, for the printed settings', idOf('C', 'G'))
     .option('--user <id>', 'your member id in Slack, for the printed settings', idOf('U', 'W'))
     .option('--json', 'print the manifest as JSON (default: YAML)')
-    .action((options: SlackOptions) => printSlack(options, io))
+    .action((options: SlackFlags) => printSlack(options, io))
 }
 
 /** Slack's ids begin with a letter that says what they are of, and are easily mixed up. */
@@ -79,7 +79,7 @@ const idOf =
     throw new InvalidArgumentError(`Such an id begins with ${letters.join(' or ')}, as ${letters[0]}012AB3CD does.`)
   }
 
-async function printSlack({ channel, user, json }: SlackOptions, io: Io): Promise<void> {
+async function printSlack({ channel, user, json }: SlackFlags, io: Io): Promise<void> {
   const [{ stringify }, { slackManifest }] = await Promise.all([
     import('yaml'),
     import('../../../operators/slack/app-manifest.ts'),

@@ -9,7 +9,7 @@ import { actionOf, checkDigest, sendAnswer, showBefore } from './answer.ts'
 import type { CtlContext } from './ctl-server.ts'
 import type { ShownRecord } from './records.ts'
 
-export interface QuestionOptions {
+export interface QuestionFlags {
   /** Fields of the answer, as `name=value`. */
   set?: string[]
   /** The digest of what was shown, by a program that showed it. */
@@ -19,7 +19,7 @@ export interface QuestionOptions {
 export async function answerQuestion(
   record: ShownRecord,
   text: string,
-  { set = [], digest }: QuestionOptions,
+  { set = [], digest }: QuestionFlags,
   context: CtlContext,
 ): Promise<void> {
   const action = actionOf(record, 'answer')

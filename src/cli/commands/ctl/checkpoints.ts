@@ -18,7 +18,7 @@ export async function checkpoint(
   const label = words.join(' ')
   const { session_id: id } = await findSession(context.server, session)
   const answer = await context.server.post(`/sessions/${id}/checkpoint`, {
-    ...(label === '' ? {} : { label }),
+    label: label === '' ? undefined : label,
     // Without the contents a checkpoint can only be compared, so keeping them is what people expect.
     contents: contents !== false,
   })

@@ -23,7 +23,7 @@ import {
   type ShownRecord,
 } from './records.ts'
 
-/** Room for the arguments: by them people tell two calls of one tool apart. */
+/** Wide enough for the arguments: by them people tell two calls of one tool apart. */
 const TITLE_WIDTH = 200
 
 /** The open sessions, and what waits for a person. */

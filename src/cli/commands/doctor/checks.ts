@@ -11,6 +11,7 @@ import { ServerError } from '../../../domain/errors.ts'
 import { createIds } from '../../../domain/ids.ts'
 import { isRecord } from '../../../domain/is-record.ts'
 import { silentLogger } from '../../../domain/logger.ts'
+import { present } from '../../../domain/present.ts'
 import { shownStore } from '../../../domain/settings/store-settings.ts'
 import type { SupervisionSettings } from '../../../domain/settings/supervision-settings.ts'
 import { createModel } from '../../../models/create-model.ts'
@@ -145,7 +146,7 @@ async function isQuarterdeck(host: string, port: number): Promise<boolean> {
 export async function checkDataDir(dataDir: string, isShared = false): Promise<{ check: Check; inUse: boolean }> {
   const name = 'Data'
   const fail = (detail: string, mend?: string) => ({
-    check: { name, status: 'fail' as const, detail, ...(mend === undefined ? {} : { mend }) },
+    check: present({ name, status: 'fail' as const, detail, mend }),
     inUse: false,
   })
   const notWritable = 'Get permission to write there, or name another folder: --data-dir <folder>'
@@ -199,12 +200,7 @@ export async function checkDatabase(url: string, clock: Clock): Promise<Check> {
   } catch (error) {
     if (!(error instanceof ServerError)) throw error
     const [reason] = reasonOf(error)
-    return {
-      name,
-      status: 'fail',
-      detail: `${shown}: ${error.message}`,
-      ...(reason === undefined ? {} : { mend: reason }),
-    }
+    return present({ name, status: 'fail' as const, detail: `${shown}: ${error.message}`, mend: reason })
   }
 }
 

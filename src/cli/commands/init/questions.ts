@@ -18,10 +18,10 @@ export interface InitAnswers extends Omit<ProjectChoices, 'version'> {
 }
 
 export interface InitGiven {
-  folder?: string
+  folder?: string | undefined
   name?: string
   provider?: StarterProvider
-  model?: string
+  model?: string | undefined
 }
 
 /** Makes a name for the agent from the folder's name, as far as the rules for names allow. */
@@ -113,7 +113,7 @@ export async function askForProject(given: InitGiven, io: Io): Promise<InitAnswe
     model = answer
   }
 
-  return completeAnswers({ folder, name, provider, ...(model === undefined ? {} : { model }) }, io.cwd)
+  return completeAnswers({ folder, name, provider, model }, io.cwd)
 }
 
 /** Asks whether these files may be overwritten. */

@@ -1,6 +1,4 @@
-import { realpathSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { secondsOf } from '../../../config/source/duration.ts'
 import { risks } from '../../../domain/agent/tool-settings.ts'
 import { isoTime } from '../../../domain/clock.ts'
 import { ulidOf } from '../../../domain/ids.ts'
@@ -18,28 +16,29 @@ import {
   replayPolicy,
 } from '../../../supervision/workspace-policy/replay-policy.ts'
 import { requestOfCall } from '../../../supervision/workspace-policy/request-of-call.ts'
-import { usageError } from '../../cli-error.ts'
+import { timeAgo } from '../../command.ts'
+import { dataDirectory, withStoredData } from '../../data-directory.ts'
 import { exitCodes } from '../../exit-codes.ts'
+import { realOrSame } from '../../program-name.ts'
 import type { Io } from '../../terminal/io.ts'
 import { styleFor } from '../../terminal/style.ts'
-import { localMinute, localZone, terminalLine, textTable } from '../../terminal/terminal-text.ts'
+import { counted, localMinute, localZone, terminalLine, textTable } from '../../terminal/terminal-text.ts'
 import { auditPages } from '../audit/verify.ts'
 import { problemLines, readAllowlist, readPolicyArgument } from './read-policy-argument.ts'
 
-interface TryOptions {
+export interface TryFlags {
   since: string
+  dataDir?: string
   workspace?: string
   config?: string
   json?: boolean
 }
 
-type WithStored = (work: (stored: Pick<ReadOnlyStore, 'read'>) => Promise<number>) => Promise<number>
-
 const MAX_REQUESTS = 100_000
 const MAX_NAMED = 10
 
 /** Replays the requests of the past against a policy file. */
-export async function tryPolicy(file: string, options: TryOptions, io: Io, withStored: WithStored): Promise<number> {
+export async function tryPolicy(file: string, options: TryFlags, io: Io): Promise<number> {
   const read = readPolicyArgument(file, io)
   if (read.policy === null) {
     for (const line of problemLines(file, read)) io.stderr.write(`${terminalLine(line, 1_000)}\n`)
@@ -47,9 +46,10 @@ export async function tryPolicy(file: string, options: TryOptions, io: Io, withS
     return exitCodes.failed.code
   }
   const { policy } = read
-  const query = { since: sinceOf(options.since, io.clock.now()), ...workspaceOf(options.workspace, io) }
+  const since = timeAgo('--since', options.since, 'Write 24h or 7d, for example.', io.clock.now())
+  const query = { since, workspace: workspaceOf(options.workspace, io) }
   const allowlist = readAllowlist(options.config, io)
-  const replayed = async (stored: Pick<ReadOnlyStore, 'read'>): Promise<number> => {
+  return await withStoredData(dataDirectory(options.dataDir, io), io, async (stored) => {
     const found: ReplayedRequest[] = []
     const limits = { allowlist: allowlist ?? [], protectedBecause: protectedByPath }
     for await (const one of replayPolicy(policy, pastRequests(stored, query), limits)) {
@@ -66,29 +66,13 @@ export async function tryPolicy(file: string, options: TryOptions, io: Io, withS
       )
     }
     return exitCodes.ok.code
-  }
-  return withStored(replayed)
-}
-
-function sinceOf(age: string, now: number): number {
-  const seconds = secondsOf(age)
-  if (Number.isNaN(seconds) || seconds <= 0) {
-    throw usageError(`--since ${JSON.stringify(age)} is not an age.`, ['Write 24h or 7d, for example.'])
-  }
-  return now - seconds * 1000
+  })
 }
 
 /** Sessions keep the real path of their workspace. */
-function workspaceOf(folder: string | undefined, io: Io): Pick<PastRequestsQuery, 'workspace'> {
-  if (folder === undefined) return {}
-  const path = resolve(io.cwd, folder)
-  try {
-    return { workspace: realpathSync(path) }
-  } catch {
-    // A workspace that is gone still has a past.
-    return { workspace: path }
-  }
-}
+const workspaceOf = (folder: string | undefined, io: Io): string | undefined =>
+  // A workspace that is gone still has a past.
+  folder === undefined ? undefined : realOrSame(resolve(io.cwd, folder))
 
 const summary = ({ request, verdict, rule, why }: ReplayedRequest) => ({
   at: isoTime(request.at),
@@ -107,7 +91,7 @@ function report(found: readonly ReplayedRequest[], { since }: PastRequestsQuery,
   const count = (verdict: ReplayedRequest['verdict']): number => found.filter((one) => one.verdict === verdict).length
   if (found.length > 0) io.stdout.write(`${table(found)}\n`)
   io.stdout.write(
-    `${requests(found.length)} since ${localMinute(since)} (${localZone()}): ${count('allowed')} allowed, ` +
+    `${counted(found.length, 'request')} since ${localMinute(since)} (${localZone()}): ${count('allowed')} allowed, ` +
       `${count('asked')} asked, ${count('refused')} refused.\n`,
   )
   if (count('refused') > 0) io.stdout.write('Refused means that no policy may allow it: a person is always asked.\n')
@@ -151,8 +135,6 @@ function table(found: readonly ReplayedRequest[]): string {
 
 const MAX_ROWS = 200
 
-const requests = (count: number): string => (count === 1 ? '1 request' : `${count} requests`)
-
 // The requests of the past, from a store: approvals, and what a policy let through by itself. Each page is a read of its own, so that the
 // log of a running server's database does not grow meanwhile.
 
@@ -162,7 +144,7 @@ interface PastRequestsQuery {
   /** Epoch ms. */
   since: number
   /** Only of agents that work here. */
-  workspace?: string
+  workspace: string | undefined
 }
 
 async function* pastRequests(stored: Pick<ReadOnlyStore, 'read'>, query: PastRequestsQuery): PastRequests {

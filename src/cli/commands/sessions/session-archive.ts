@@ -9,6 +9,7 @@ import { type AnyRecord, isSupervised, isWaiting, type SupervisedRecord } from '
 import { isFinished } from '../../../domain/session/run.ts'
 import type { AuditEntry } from '../../../domain/supervision/audit.ts'
 import { agentsProposalId } from '../../../domain/supervision/supervision.ts'
+import { systemErrorCode } from '../../../domain/system-error-code.ts'
 import type { ImportSession } from '../../../store/ports/sessions.ts'
 import { interruptWait } from '../../../store/rules/wait-change.ts'
 import { type CliError, failure, usageError } from '../../cli-error.ts'
@@ -118,7 +119,7 @@ const sessionLine: z.ZodType<ArchivedSession> = z
       problem('runs', 'one belongs to another session')
     if (value.entries.some(({ seq }, i) => seq <= (value.entries[i - 1]?.seq ?? 0))) problem('entries', 'out of order')
     const runs = new Map(value.runs.map(({ id, status }) => [id, status]))
-    // The runs in the log of an agent elsewhere are no runs of ours.
+    // The runs in the log of an agent elsewhere are not ours.
     const isElsewhere = value.session.supervision !== undefined
     if (!isElsewhere && value.entries.some(({ runId }) => runId !== null && !runs.has(runId)))
       problem('entries', 'one belongs to an unknown run')
@@ -227,7 +228,7 @@ export async function* readArchive(file: string, io: Io): AsyncGenerator<{ line:
       }
     }
   } catch (error) {
-    const isMissing = error instanceof Error && 'code' in error && error.code === 'ENOENT'
+    const isMissing = systemErrorCode(error) === 'ENOENT'
     throw isMissing ? usageError(`There is no file ${file}.`) : error
   }
   if (number === 0) readArchiveHeader('')

@@ -76,12 +76,10 @@ interface TokenPlace {
   url?: string | undefined
 }
 
-const namedPlace = ({ dataDir }: TokenPlace, io: Io) => storePlace(dataDir === undefined ? {} : { dataDir }, io)
-
 /** Throws `CliError` and `ServerError`. */
 export async function withTokenStore<T>(named: TokenPlace, io: Io, work: (desk: TokenStore) => Promise<T>): Promise<T> {
   if (named.url !== undefined) return await work(await openServer(safeAddress(named.url), null, io))
-  const place = await namedPlace(named, io)
+  const place = await storePlace({ dataDir: named.dataDir }, io)
   if ('url' in place) return await withSharedTokens(place, io, work)
   const usual = place.dataDir
   // Before the first start, an agent in this folder says which data directory its server will use.
@@ -114,7 +112,7 @@ export async function withTokenStore<T>(named: TokenPlace, io: Io, work: (desk: 
 
 /** Like `list` of `withTokenStore`, but changes nothing in a shared store: throws `data_dir_older` instead of running a migration. */
 export async function listTokens(named: TokenPlace, io: Io): Promise<{ where: string; tokens: readonly ShownToken[] }> {
-  const place = named.url === undefined ? await namedPlace(named, io) : null
+  const place = named.url === undefined ? await storePlace({ dataDir: named.dataDir }, io) : null
   if (place === null || 'dataDir' in place) {
     return await withTokenStore(named, io, async (store) => ({ where: store.where, tokens: await store.list() }))
   }
@@ -228,7 +226,7 @@ async function openServer(base: string, dataDir: string | null, io: Io): Promise
       response = await fetch(`${base}${path}`, {
         method,
         headers: { authorization: `Bearer ${known}`, 'content-type': 'application/json' },
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+        body: body === undefined ? null : JSON.stringify(body),
         redirect: 'error',
         signal: AbortSignal.timeout(30_000),
       })

@@ -6,7 +6,7 @@ import type { Request } from '../../../http/route.ts'
 import type { Edit } from '../../../supervision/approvals/check-edit.ts'
 import { queryProblem } from '../../shared/request/page.ts'
 import { validBody } from '../../shared/request/validate.ts'
-import { DecisionSchema, EditSchema, type GrantCondition, RevealSchema } from './decision-schema.ts'
+import { DecisionSchema, EditSchema, type GrantCondition, RevealSchema } from './schema.ts'
 
 /** More than any tool has arguments, and few enough to check each one. */
 const MAX_CONDITIONS = 100

@@ -17,10 +17,17 @@ import { callerOf } from '../../shared/request/caller.ts'
 import { decodePage, nextLink, queryProblem } from '../../shared/request/page.ts'
 import { ApprovalSchema } from '../records/kinds/approval.ts'
 import { createRecordViews, encodeRecord } from '../records/kinds-on-wire.ts'
-import { DecisionSchema, EditSchema, RevealSchema } from './decision-schema.ts'
 import { decodeDecision, decodeEdit, decodeInclude, decodeReveal, decodeStatus } from './decode.ts'
 import { editCheckView, grantView, shownView } from './encode.ts'
-import { EditCheckSchema, GrantSchema, RevealedSchema, ShownApprovalSchema } from './schema.ts'
+import {
+  DecisionSchema,
+  EditCheckSchema,
+  EditSchema,
+  GrantSchema,
+  RevealedSchema,
+  RevealSchema,
+  ShownApprovalSchema,
+} from './schema.ts'
 
 const PAGE = { max: 100, fallback: 50 }
 

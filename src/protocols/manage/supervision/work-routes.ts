@@ -12,7 +12,7 @@ import type { Oversight } from '../../../supervision/oversight/oversight.ts'
 import type { PurgeSupervised } from '../../../supervision/sessions/purge-supervised.ts'
 import type { Spawner, SpawnRequest } from '../../../supervision/spawn/create-spawner.ts'
 import { callerOf, viewerOf } from '../../shared/request/caller.ts'
-import { decodePage, nextLink, parsePlace, printPlace, queryProblem } from '../../shared/request/page.ts'
+import { nextLink, printPlace, queryProblem } from '../../shared/request/page.ts'
 import { SupervisionSchema } from '../../shared/supervised/schema.ts'
 import { supervisionView } from '../../shared/supervised/supervision-view.ts'
 import {
@@ -24,7 +24,7 @@ import {
   RestoredSchema,
   ShownCheckpointSchema,
 } from './checkpoint-schema.ts'
-import { decodeBody, decodeOwner, decodeSession, idIn } from './decode.ts'
+import { decodeBody, decodeList, idIn } from './decode.ts'
 import { changesView, checkpointView, fileDiffView } from './encode.ts'
 import {
   commandErrors,
@@ -46,7 +46,6 @@ export interface WorkRoutesDeps {
   oversight: Pick<Oversight, 'listing' | 'foreignSession'>
 }
 
-const PAGE = { max: 100, fallback: 50 }
 const FILES_SHOWN = 1_000
 const read = { method: 'GET', door: null, role: 'user', body: 'none' } as const
 const command = { method: 'POST', door: null, role: 'operator', body: 'control' } as const
@@ -55,21 +54,10 @@ const digest = '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
 
 export function createWorkRoutes(deps: WorkRoutesDeps): Route[] {
   const { checkpoints, commands, spawner, purge, oversight } = deps
-  const byOf = (request: Request) => callerOf(request)
 
   async function list(request: Request, reply: Reply): Promise<void> {
-    const viewer = viewerOf(request)
-    const { limit, before } = decodePage(request, PAGE)
-    const owner = decodeOwner(request)
-    const isOwn = owner === viewer.owner || (owner === undefined && viewer.by.role !== 'operator')
-    if (!isOwn) await oversight.listing(viewer, owner ?? '*')
-    const found = await checkpoints.list({
-      by: viewer.by,
-      limit: limit + 1,
-      owner,
-      sessionId: decodeSession(request),
-      before: before === undefined ? undefined : parsePlace(before),
-    })
+    const { limit, ...query } = await decodeList(request, oversight)
+    const found = await checkpoints.list({ ...query, limit: limit + 1 })
     const shown = found.slice(0, limit)
     const last = found.length > limit ? shown.at(-1) : undefined
     const link = nextLink('/checkpoints', request.query, last === undefined ? null : printPlace(last))
@@ -107,13 +95,13 @@ export function createWorkRoutes(deps: WorkRoutesDeps): Route[] {
     const id = idIn(request)
     reply.note({ session_id: id })
     const { label = null, contents = true } = await decodeBody(request, NewCheckpointSchema)
-    reply.json(201, checkpointView(await checkpoints.save(byOf(request), id, { label, contents }, request.signal)))
+    reply.json(201, checkpointView(await checkpoints.save(callerOf(request), id, { label, contents }, request.signal)))
   }
 
   async function restore(request: Request, reply: Reply): Promise<void> {
     const id = idIn(request)
     const { confirm = null } = await decodeBody(request, RestoreSchema)
-    const answer = await checkpoints.restore(byOf(request), id, confirm)
+    const answer = await checkpoints.restore(callerOf(request), id, confirm)
     if (answer.status === 'changed') throw notConfirmed(id, confirm, answer.plan)
     const { session, undo, result } = answer
     reply.note({ session_id: session.id })
@@ -126,7 +114,7 @@ export function createWorkRoutes(deps: WorkRoutesDeps): Route[] {
     reply.note({ session_id: id })
     const { alias } = await decodeBody(request, RunCommandSchema)
     const { ended, exitCode, signal, durationMs, output, droppedBytes, problem } = await commands.run(
-      byOf(request),
+      callerOf(request),
       id,
       alias,
     )
@@ -136,17 +124,11 @@ export function createWorkRoutes(deps: WorkRoutesDeps): Route[] {
 
   async function wantedIn(request: Request): Promise<SpawnRequest> {
     const { prompt, workspace, host, title } = await decodeBody(request, SpawnSchema)
-    return {
-      owner: request.principal.owner,
-      prompt,
-      workspace,
-      host,
-      title,
-    }
+    return { owner: request.principal.owner, prompt, workspace, host, title }
   }
 
   async function spawn(request: Request, reply: Reply): Promise<void> {
-    const session = await spawner.start(byOf(request), await wantedIn(request))
+    const session = await spawner.start(callerOf(request), await wantedIn(request))
     reply.note({ session_id: session.id })
     reply.json(201, supervisionView(session), { Location: `/sessions/${session.id}` })
   }

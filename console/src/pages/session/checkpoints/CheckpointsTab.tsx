@@ -62,7 +62,7 @@ export default function CheckpointsTab({ session }: { session: Session }) {
             </p>
             {make}
           </div>
-          <VirtualRows items={data} keyOf={idOf} rowHeight={ROW} label="Checkpoints" className={styles.rows ?? ''}>
+          <VirtualRows items={data} keyOf={idOf} rowHeight={ROW} label="Checkpoints">
             {(checkpoint) => (
               <CheckpointRow
                 checkpoint={checkpoint}

@@ -43,15 +43,7 @@ export function FilePanes<T>({ items, idOf, label, head, row, chosen, onChoose, 
     <div className={styles.panes} data-chosen={current !== undefined || undefined}>
       <div className={styles.list}>
         <div className={styles.head}>{head}</div>
-        <VirtualRows
-          ref={handle}
-          items={items}
-          keyOf={idOf}
-          rowHeight={ROW}
-          label={label}
-          onEnd={onEnd}
-          className={styles.rows ?? ''}
-        >
+        <VirtualRows ref={handle} items={items} keyOf={idOf} rowHeight={ROW} label={label} onEnd={onEnd}>
           {(item) => (
             <button
               type="button"

@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import type { Code, Device, Me } from 'quarterdeck/client'
 import { useMemo, useState } from 'react'
 import { consolePath } from '../../../base.ts'
+import { useMe } from '../../../data/me.ts'
 import { useClient } from '../../../data/server.tsx'
 import { useIsLive } from '../../../data/use-live.tsx'
 import { given } from '../../../given.ts'
@@ -23,7 +24,7 @@ const LOOK_MS = 3_000
 export function AddDevice({ onClose }: { onClose: () => void }) {
   const client = useClient()
   const isLive = useIsLive()
-  const me = useQuery({ queryKey: ['me'], queryFn: ({ signal }) => client.me({ signal }) }).data
+  const { data: me } = useMe()
   const [user, setUser] = useState<string | null>(null)
   const [keep, setKeep] = useState(true)
   const [code, setCode] = useState<Code | null>(null)

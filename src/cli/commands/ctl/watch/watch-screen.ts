@@ -61,7 +61,7 @@ function pageLines(state: WatchState, style: Style): string[] {
   return view.lines.slice(view.top, view.top + pageOf(state)).map((line) => paintLine(line, style))
 }
 
-/** The list, and below it what is selected, as far as there is room. */
+/** The list, and below it what is selected, as far as there is space. */
 function listLines(state: WatchState, style: Style): string[] {
   const { items, size } = state
   const rows = Math.max(1, size.rows - 2)

@@ -1,5 +1,5 @@
 import { ClientError, jsonObject } from '../../../../client/client-error.ts'
-import { type SseMessage, resumingStream } from '../../../../client/read-sse.ts'
+import { resumingStream, type SseMessage } from '../../../../client/read-sse.ts'
 import { CliError, usageError } from '../../../cli-error.ts'
 import { exitCodes } from '../../../exit-codes.ts'
 import { recordLines } from '../../../show-record.ts'

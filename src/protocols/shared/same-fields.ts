@@ -1,7 +1,7 @@
 // Most fields of a record have the same name on the wire, in snake case. These are read off the schema; an encoder says the others.
 
 import type { z } from 'zod'
-import { isoTime } from '../../../domain/clock.ts'
+import { isoTime } from '../../domain/clock.ts'
 
 type Camel<Name extends string> = Name extends `${infer First}_${infer Rest}`
   ? `${First}${Capitalize<Camel<Rest>>}`

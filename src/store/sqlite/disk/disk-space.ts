@@ -1,4 +1,4 @@
-// Keeps the write-ahead log from taking all room on the disk. Moving the log into the database takes as much room again. If the log had
+// Keeps the write-ahead log from taking all space on the disk. Moving the log into the database takes as much space again. If the log had
 // taken all, it could never be moved: nothing could be written any more, and deleting sessions would not help.
 
 import { statfsSync } from 'node:fs'
@@ -6,27 +6,27 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { Command } from '../../ports/command.ts'
 import { diskFull, isDiskFull } from './storage-error.ts'
 
-export interface DiskRoom {
-  /** Call it before a commit. Moves the log when it takes too much of the room that is left. Throws errors of SQLite. */
+export interface DiskSpace {
+  /** Call it before a commit. Moves the log when it takes too much of the space that is left. Throws errors of SQLite. */
   look(): void
-  /** Throws `storage_full` if there is no room for the command, now or when the log is moved. */
+  /** Throws `storage_full` if there is no space for the command, now or when the log is moved. */
   refuse(command: Command): void
-  /** Whether there is room for new work. */
-  hasRoom(): boolean
+  /** Whether there is space for new work. */
+  hasSpace(): boolean
 }
 
 /** Free bytes from which on nothing has to be counted. */
 const PLENTY = 128_000_000
-/** With plenty of room, the disk is looked at once in so many commits. */
+/** With plenty of space, the disk is looked at once in so many commits. */
 const COMMITS_BETWEEN_LOOKS = 32
-/** The log is moved when it takes this part of the room. */
+/** The log is moved when it takes this part of the space. */
 const SHARE_OF_LOG = 1 / 4
 /** For each byte of a command so many are written, with indexes and with pages that are rewritten. Seen: up to 3. */
 const WRITTEN_PER_BYTE = 4
 /** What a command without a text may write. */
 const SMALL_COMMAND = 16 * 1024
 
-/** What must be left over. New work is refused first, so that runs can end, and so that somebody can make room. */
+/** What must be left over. New work is refused first, so that runs can end, and so that somebody can make space. */
 const FOR_NEW_WORK = 2_000_000
 const LEFT_OVER: Partial<Record<Command['type'], number>> = {
   accept_run: FOR_NEW_WORK,
@@ -37,7 +37,7 @@ const LEFT_OVER: Partial<Record<Command['type'], number>> = {
   append: 1_000_000,
 }
 
-export function createDiskRoom(db: DatabaseSync, folder: string): DiskRoom {
+export function createDiskSpace(db: DatabaseSync, folder: string): DiskSpace {
   const pageBytes = Number(db.prepare('PRAGMA page_size').get()?.page_size)
   const log = db.prepare('PRAGMA wal_checkpoint(NOOP)')
   const move = db.prepare('PRAGMA wal_checkpoint(TRUNCATE)')
@@ -57,7 +57,7 @@ export function createDiskRoom(db: DatabaseSync, folder: string): DiskRoom {
   }
   let commits = COMMITS_BETWEEN_LOOKS
   /** What may be written until the next look. */
-  let room = Number.POSITIVE_INFINITY
+  let space = Number.POSITIVE_INFINITY
 
   function tryToMove(): void {
     // Nobody waits for a reader of the log. The next commit tries again.
@@ -65,7 +65,7 @@ export function createDiskRoom(db: DatabaseSync, folder: string): DiskRoom {
     try {
       move.get()
     } catch (error) {
-      // Then there is no room for new work either.
+      // Then there is no space for new work either.
       if (!isDiskFull(error)) throw error
     } finally {
       db.exec('PRAGMA busy_timeout = 1000')
@@ -75,11 +75,11 @@ export function createDiskRoom(db: DatabaseSync, folder: string): DiskRoom {
   return {
     look() {
       commits += 1
-      if (room === Number.POSITIVE_INFINITY && commits < COMMITS_BETWEEN_LOOKS) return
+      if (space === Number.POSITIVE_INFINITY && commits < COMMITS_BETWEEN_LOOKS) return
       commits = 0
       let free = bytesFree()
       if (free >= PLENTY) {
-        room = Number.POSITIVE_INFINITY
+        space = Number.POSITIVE_INFINITY
         return
       }
       if (bytesInLog() > free * SHARE_OF_LOG) {
@@ -87,15 +87,15 @@ export function createDiskRoom(db: DatabaseSync, folder: string): DiskRoom {
         free = bytesFree()
       }
       const unusedBytes = Number(unused.get()?.freelist_count) * pageBytes
-      room = free - Math.max(0, bytesInLog() - unusedBytes)
+      space = free - Math.max(0, bytesInLog() - unusedBytes)
     },
     refuse(command) {
-      if (room === Number.POSITIVE_INFINITY) return
+      if (space === Number.POSITIVE_INFINITY) return
       // Once into the log, and once into the database.
       const bytes = 2 * (JSON.stringify(command).length * WRITTEN_PER_BYTE + SMALL_COMMAND)
-      if (room - bytes < (LEFT_OVER[command.type] ?? 0)) throw diskFull(null)
-      room -= bytes
+      if (space - bytes < (LEFT_OVER[command.type] ?? 0)) throw diskFull(null)
+      space -= bytes
     },
-    hasRoom: () => room >= FOR_NEW_WORK + 2 * SMALL_COMMAND,
+    hasSpace: () => space >= FOR_NEW_WORK + 2 * SMALL_COMMAND,
   }
 }

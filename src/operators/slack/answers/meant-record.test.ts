@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { parseReply } from './parse-reply.ts'
+import { parseReply } from './meant-record.ts'
 
 const parse = (text: string) => {
   const found = parseReply(text, (start) => '019aa1b2-dead'.startsWith(start.toLowerCase()))

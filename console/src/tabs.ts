@@ -1,13 +1,14 @@
-// How the tabs of this browser talk to each other. A browser without channels has tabs that know nothing of each other.
+// How the tabs of this browser talk to each other. In a browser without `BroadcastChannel` they know nothing of each other.
 
-export interface TabChannel<T> {
+export interface Tabs<T> {
   readonly isOpen: boolean
   post(message: T): void
   listen(listener: (message: T) => void): void
   close(): void
 }
 
-export function openChannel<T>(name: string): TabChannel<T> {
+/** Tabs that use the same name hear each other. */
+export function openTabs<T>(name: string): Tabs<T> {
   if (typeof BroadcastChannel === 'undefined') {
     return { isOpen: false, post() {}, listen() {}, close() {} }
   }

@@ -192,7 +192,7 @@ test('an answer after the time is over is told so, and the record has expired', 
 test('expiring touches only approvals that wait', async () => {
   const desk = await openAsked()
   await desk.decide(yes)
-  await desk.elsewhere.expire(desk.asked)
+  await desk.answerAgent.expire(desk.asked)
 
   expect((await desk.store.waits.get(desk.asked.id))?.status).toBe('approved')
   expect((await desk.answer).answer.status).toBe('approved')
