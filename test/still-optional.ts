@@ -12,8 +12,6 @@ export const stillOptional: readonly string[] = [
   'engine/sessions/janitor.ts JanitorDeps.sweepElsewhere',
   'engine/sessions/janitor.ts JanitorDeps.tidyElsewhere',
   'engine/sessions/janitor.ts JanitorDeps.unsentFileSeconds',
-  'http/open-api/routes.ts OpenApiRoutesDeps.doors',
-  'http/pages/console/routes.ts ConsoleRoutesDeps.folder',
   'supervision/agents-elsewhere.ts ElsewhereDeps.files',
   'supervision/agents-elsewhere.ts ElsewhereDeps.isConnected',
   'supervision/agents-elsewhere.ts ElsewhereDeps.stepUp',

@@ -10,7 +10,6 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { resolveSettings } from '../config/settings/resolve-settings.ts'
 import type { SettingFlags } from '../config/settings/settings.ts'
 import type { AgentDefinition } from '../domain/agent/agent.ts'
-import { silentLogger } from '../domain/logger.ts'
 import { sameForEveryRisk } from '../domain/supervision/quorum.ts'
 import { testAgent } from '../engine/testing/open-engine.ts'
 import { createRecordFile } from '../http/auth/config-folder/record-file.ts'
@@ -24,6 +23,7 @@ import { makeFolder } from '../store/make-folder.ts'
 import { lockDataDir } from '../store/sqlite/disk/data-dir-lock.ts'
 import { type App, createApp } from './app.ts'
 import type { AppOptions } from './app-options.ts'
+import { testAppOptions } from './testing/test-app.ts'
 
 const agent: AgentDefinition = { ...testAgent, model: { ...testAgent.model, provider: 'demo', name: 'demo' } }
 const certificate = join(import.meta.dirname, '..', 'http', 'testing', 'localhost-cert.pem')
@@ -43,14 +43,10 @@ async function open(
 ): Promise<App> {
   const { settings } = resolveSettings({ flags: { port: '0', ...flags }, env: {}, file: null, onTerminal: false })
   const app = await createApp({
+    ...testAppOptions(),
     agents,
     settings,
     dataDir,
-    version: '0.0.0-test',
-    log: silentLogger,
-    exit: (code) => {
-      throw new Error(`the server wanted to exit with ${code}`)
-    },
     ...more,
   })
   onTestFinished(() => app.close({ drainMs: 0 }))

@@ -86,7 +86,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     if (started !== null) throw new Error('an app is started once')
     // Nobody could end it any more.
     if (closed !== null) throw new Error('an app that was closed is not started')
-    started = startApp(options, prepared, where)
+    started = startApp(prepared, where)
     return started
   }
 
@@ -129,15 +129,11 @@ interface Started {
 }
 
 /** `docs/operations.md` promises this order: the lock, the port, the store, recovery, ready. Each step takes what the steps above gave. */
-async function startApp(
-  options: AppOptions,
-  prepared: Prepared,
-  where: ListenTarget | 'mounted' | null,
-): Promise<Started> {
+async function startApp(prepared: Prepared, where: ListenTarget | 'mounted' | null): Promise<Started> {
   const { settings, log, clock, ids } = prepared
   await using undo = new AsyncDisposableStack()
 
-  const { lock, dataDir } = lockFolder(options)
+  const { lock, dataDir } = lockFolder(prepared)
   undo.defer(() => lock.release())
   const base = {
     ...prepared,
@@ -151,15 +147,15 @@ async function startApp(
     readerBudget: createByteBudget(READERS_BYTES, clock),
   }
   undo.defer(registerProcessMetrics(base.metrics))
-  const folders = { ...base, ...(await openOwnFolders({ ...options, dataDir }, prepared, undo)) }
-  const observed = { ...folders, telemetry: await startTelemetry(options, prepared, base.metrics, undo) }
+  const folders = { ...base, ...(await openOwnFolders(base, undo)) }
+  const observed = { ...folders, telemetry: await startTelemetry(base, undo) }
   const listening = { ...observed, ...(await openServer(observed, where, undo)) }
   const stored = { ...listening, ...(await openLog(listening, undo)) }
   const known = { ...stored, ...(await openAccess(stored)) }
   const telling = { ...known, ...(await openOutbox(known, undo)) }
   const working = { ...telling, services: await createServices(telling, undo) }
   serveChannels(working, undo)
-  const tests = createTestRuns({ open: () => openTestEngine({ ...options, clock, strays: prepared.strays }), clock })
+  const tests = createTestRuns({ open: () => openTestEngine(prepared), clock })
   const served = createServed({ ...working, tests }, undo)
   const { http, state, replica, store, signIn, tokens, madeToken, address, unlessDamaged } = working
   const { engine, approvals, feed, mcp, elsewhere, janitor, keeper } = working.services
@@ -207,7 +203,7 @@ async function startApp(
 }
 
 /** The folder of this process alone. Several that share a store take one each. */
-const lockFolder = ({ settings, dataDir }: AppOptions) =>
+const lockFolder = ({ settings, dataDir }: Prepared) =>
   isPostgres(settings.store) ? lockReplicaFolder(dataDir) : { lock: lockDataDir(dataDir), dataDir }
 
 /** What a server does besides answering. Resolves when what an earlier start left behind is taken over. */

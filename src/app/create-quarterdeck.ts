@@ -17,6 +17,7 @@ import { type CodeTool, createCodeTool } from '../tools/function/code-tool.ts'
 import { createStrayErrors, type StrayErrors } from '../tools/function/stray-errors.ts'
 import type { Tool } from '../tools/tool.ts'
 import { type App, createApp, type OpenApp } from './app.ts'
+import { appDefaults } from './app-options.ts'
 import { loadConfig } from './load-config.ts'
 import { createServerLog } from './server-log.ts'
 
@@ -97,11 +98,12 @@ export function createQuarterdeck(options: QuarterdeckOptions = {}): Quarterdeck
     for (const warning of config.warnings) log.warn(warning)
     const { agents, dataDir, configDir, files } = config
     return createApp({
+      ...appDefaults(io.clock),
       agents,
       settings: config.settings,
       configFiles: files,
       dataDir,
-      ...(configDir === null ? {} : { configDir }),
+      configDir,
       version: await readVersion(),
       log,
       logTap,

@@ -13,10 +13,8 @@ import { createOwnChanges } from '../replicas/replica.ts'
 import { createLocalShared } from '../store/local-shared.ts'
 import { makeFolder } from '../store/make-folder.ts'
 import type { Shared } from '../store/ports/shared.ts'
-import { configuredOperators } from '../supervision/sessions/configured-operators.ts'
 import { refuseUnknownOwner } from '../supervision/sessions/may-command.ts'
 import { createWorkspaces, type OwnFolders, type Workspaces } from '../supervision/workspace/allowed-workspace.ts'
-import type { AppOptions } from './app-options.ts'
 import type { Prepared } from './prepare-app.ts'
 
 interface OpenFolders {
@@ -31,19 +29,14 @@ interface OpenFolders {
 }
 
 /** Only for the holder of the lock of the data directory. Throws `config_invalid`. */
-export async function openOwnFolders(
-  options: AppOptions,
-  prepared: Prepared,
-  undo: AsyncDisposableStack,
-): Promise<OpenFolders> {
-  const { settings, configDir, dataDir, log } = options
-  const { clock } = prepared
-  const place = configDir === undefined ? null : { configDir, makeFolder, dataDir }
-  const own = { configDir: configDir ?? null, dataDir, runtimeDir: runtimeDirOf(options), home: homedir() }
+export async function openOwnFolders(parts: Prepared, undo: AsyncDisposableStack): Promise<OpenFolders> {
+  const { settings, configDir, dataDir, clock, log } = parts
+  const place = configDir === null ? null : { configDir, makeFolder, dataDir }
+  const own = { configDir, dataDir, runtimeDir: runtimeDirOf(parts), home: homedir() }
   const workspaces = createWorkspaces(settings.supervision, own)
   const records = place === null ? null : openConfigRecords(place, log)
   const shared = createLocalShared(clock, records?.kinds)
-  const tokens = await openTokens(options, prepared, {
+  const tokens = await openTokens(parts, {
     own: { shared, changes: createOwnChanges() },
     file: records?.tokens ?? null,
     workspaces,
@@ -59,8 +52,8 @@ export async function openOwnFolders(
 }
 
 /** Where things are kept that live only as long as the server. */
-const runtimeDirOf = ({ configDir, dataDir, settings }: AppOptions): string =>
-  configDir === undefined
+const runtimeDirOf = ({ configDir, dataDir, settings }: Prepared): string =>
+  configDir === null
     ? join(dataDir, 'run')
     : findCtlPlace({
         env: process.env,
@@ -71,12 +64,10 @@ const runtimeDirOf = ({ configDir, dataDir, settings }: AppOptions): string =>
       }).runtimeDir
 
 async function openTokens(
-  { settings, dataDir, log, makeTokens = false }: AppOptions,
-  { clock, ids }: Prepared,
+  { settings, operators, dataDir, makeTokens, clock, ids, log }: Prepared,
   parts: Pick<TokensOptions, 'own' | 'file' | 'workspaces'>,
 ): Promise<ReadTokens> {
   const set = { user: settings.auth.token, operator: settings.auth.operatorToken }
-  const operators = configuredOperators(settings.supervision.operators, [], settings.supervision.operatorGroups)
   const checkOwner = (user: string) => refuseUnknownOwner(operators, user)
   const tokens = await readTokens({ ...parts, set, clock, ids, log, checkOwner })
   const { issuers, proxy } = settings.identity

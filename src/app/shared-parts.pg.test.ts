@@ -9,6 +9,7 @@ import { resolveSettings } from '../config/settings/resolve-settings.ts'
 import { type LogLine, recordingLogger } from '../domain/testing/recording-logger.ts'
 import { testAgent } from '../engine/testing/open-engine.ts'
 import { createApp } from './app.ts'
+import { testAppOptions } from './testing/test-app.ts'
 
 async function startServer(store: string, lines: LogLine[] = []) {
   const directory = await mkdtemp(join(tmpdir(), 'quarterdeck-replica-'))
@@ -16,11 +17,9 @@ async function startServer(store: string, lines: LogLine[] = []) {
   for (const folder of [dataDir, configDir]) await mkdir(folder, { mode: 0o700 })
   const { settings } = resolveSettings({ flags: { port: '0', store }, env: {}, file: null, onTerminal: false })
   const app = await createApp({
+    ...testAppOptions(),
     agents: [{ ...testAgent, directory, model: { ...testAgent.model, provider: 'demo', name: 'demo' } }],
-    ...{ settings, dataDir, configDir, version: '0.0.0-test', log: recordingLogger(lines) },
-    exit: (code) => {
-      throw new Error(`the server wanted to exit with ${code}`)
-    },
+    ...{ settings, dataDir, configDir, log: recordingLogger(lines) },
   })
   const running = await app.listen()
   onTestFinished(async () => {

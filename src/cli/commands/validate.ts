@@ -87,8 +87,17 @@ async function refused(config: LoadedConfig, version: string, io: Io): Promise<C
     throw new Error('an app that was not started ends no process')
   }
   const { createApp } = await import('../../app/app.ts')
+  const { appDefaults } = await import('../../app/app-options.ts')
   try {
-    const app = await createApp({ agents, settings, dataDir, version, log: silentLogger, clock: io.clock, exit })
+    const app = await createApp({
+      ...appDefaults(io.clock),
+      agents,
+      settings,
+      dataDir,
+      version,
+      log: silentLogger,
+      exit,
+    })
     await app.close({ drainMs: 0 })
     return []
   } catch (error) {

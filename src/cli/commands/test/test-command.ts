@@ -1,4 +1,5 @@
 import { Command } from 'commander'
+import { appDefaults } from '../../../app/app-options.ts'
 import { agentPaths, type LoadedConfig, loadConfig } from '../../../app/load-config.ts'
 import { createServerLog } from '../../../app/server-log.ts'
 import { openTestEngine } from '../../../app/test-engine.ts'
@@ -120,11 +121,11 @@ async function runUntilStopped(
   })
   const run = async (): Promise<CaseResult[]> => {
     await using target = await openTestEngine({
+      ...appDefaults(io.clock),
       agents: config.agents,
       settings: config.settings,
       version,
       log: createServerLog(config, io),
-      clock: io.clock,
       exit(code) {
         io.exit(code)
         throw new Error(`the process did not end with ${code}`)
