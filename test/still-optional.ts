@@ -3,8 +3,6 @@ export const stillOptional: readonly string[] = [
   'cli/check-agents.ts AgentCheckDeps.reload',
   'cli/commands/doctor/channel-checks.ts ChannelCheckDeps.lookup',
   'cli/commands/doctor/tool-checks.ts ToolCheckDeps.reload',
-  'engine/run/run-writer.ts CommitParts.facts',
-  'engine/run/run-writer.ts CommitParts.messages',
   'supervision/agents-elsewhere.ts ElsewhereDeps.files',
   'supervision/agents-elsewhere.ts ElsewhereDeps.isConnected',
   'supervision/agents-elsewhere.ts ElsewhereDeps.stepUp',
