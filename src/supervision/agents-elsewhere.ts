@@ -98,8 +98,8 @@ interface ElsewhereDeps {
   /** See `createServerPlaces`. A change of one of them is critical. */
   serverPaths: readonly string[]
   push: PushNudge
-  /** Whether a stream of this connection is open. Left out: none ever is. */
-  isConnected?: (connectionId: string) => boolean
+  /** Whether a stream of this connection is open. */
+  isConnected: (connectionId: string) => boolean
   reach: Reach
   /** Left out: no other process uses the store. */
   jobs?: Jobs
@@ -122,7 +122,7 @@ const STOPS = 'The server is stopping. What waits here stays, and can be answere
 
 export function createAgentsElsewhere(deps: ElsewhereDeps): AgentsElsewhere {
   const { store, log, feed, clock, ids, logger, settings, workspaces, serverPaths, push, reach } = deps
-  const { isConnected = () => false, together } = deps
+  const { isConnected, together } = deps
   const withOthers = together === undefined ? {} : { together }
   const { quorum } = settings
   const maxOpen = { perOwner: settings.maxConcurrentSessions, total: settings.maxConcurrentSessionsTotal }

@@ -66,6 +66,7 @@ export function serveElsewhere({ world, process, store, wake, random, ...rest }:
     shared: createLocalShared(rest.clock),
     push: async () => (random.chance(0.5) ? 'stream' : null),
     reach: createLateReach(),
+    isConnected: () => false,
     files: {
       propose: async (request) => proposeIn(world.files, request),
       writer: createSimWriter(world.files, process, random.fork('writer')),
