@@ -97,8 +97,8 @@ interface ElsewhereDeps {
   /** See `createServerPlaces`. A change of one of them is critical. */
   serverPaths: readonly string[]
   push: PushNudge
-  /** Whether a stream of this connection is open. Left out: none ever is. */
-  isConnected?: (connectionId: string) => boolean
+  /** Whether a stream of this connection is open. */
+  isConnected: (connectionId: string) => boolean
   reach: Reach
   jobs: Jobs
   /** This process among those on the store. */
@@ -118,7 +118,7 @@ const STOPS = 'The server is stopping. What waits here stays, and can be answere
 
 export function createAgentsElsewhere(deps: ElsewhereDeps): AgentsElsewhere {
   const { store, log, feed, clock, ids, logger, settings, workspaces, serverPaths, push, reach } = deps
-  const { isConnected = () => false, jobs, replica } = deps
+  const { isConnected, jobs, replica } = deps
   const { quorum } = settings
   const maxOpen = { perOwner: settings.maxConcurrentSessions, total: settings.maxConcurrentSessionsTotal }
   const shared = { store, log, clock, ids, logger }

@@ -60,9 +60,10 @@ export interface PermissionDeps extends Pick<CallDeps, 'ids'> {
   autoApproved: AutoApproved
   /** `timeouts.approval_seconds`, in ms. */
   approvalMs: number
-  /** How many people have to say yes. Left out: one. */
-  quorum?: Quorum
-  serverPaths?: readonly string[]
+  /** How many people have to say yes. */
+  quorum: Quorum
+  /** Real paths of files and folders that this server reads. */
+  serverPaths: readonly string[]
   guard: GuardArguments
 }
 
@@ -74,7 +75,7 @@ const MOST_KEPT = 64 * 1024
 const isKeptWhole = (input: string): boolean => input.length <= MOST_KEPT
 
 export function createAskPermission(deps: PermissionDeps): AskPermission {
-  const { answerCall, takeStep, asked, judge, autoApproved, ids, approvalMs, quorum, serverPaths = [], guard } = deps
+  const { answerCall, takeStep, asked, judge, autoApproved, ids, approvalMs, quorum, serverPaths, guard } = deps
 
   /** What the call would do, for the policy and for the person. */
   async function lookAt({ session }: OpenCall, call: HostCall): Promise<Looked> {

@@ -7,7 +7,7 @@ import { askedRecord } from '../../domain/supervision/approval-audit.ts'
 import type { Quorum } from '../../domain/supervision/quorum.ts'
 import { canonicalJson, sha256 } from '../../json/digest.ts'
 import type { Store } from '../../store/store.ts'
-import { changeDigest, type ProposedChange, proposeChange, summaryOf } from '../diffs/propose-change.ts'
+import { changeDigest, type ProposedChange, type proposeChange, summaryOf } from '../diffs/propose-change.ts'
 import type { SessionNow, Step } from '../sessions/take-step.ts'
 import type { GuardArguments } from '../workspace/guard-arguments.ts'
 import type { PolicyRequest } from '../workspace-policy/workspace-policy.ts'
@@ -26,31 +26,18 @@ export interface AskApprovalDeps extends Pick<CallDeps, 'ids'> {
   store: Pick<Store, 'supervised'>
   /** `timeouts.approval_seconds`, in ms. */
   approvalMs: number
-  /** How many people have to say yes. Left out: one. */
-  quorum?: Quorum
+  /** How many people have to say yes. */
+  quorum: Quorum
   /** Real paths of files and folders that this server reads. */
-  serverPaths?: readonly string[]
+  serverPaths: readonly string[]
   guard: GuardArguments
-  /** Left out: changes of real files. */
-  propose?: typeof proposeChange
+  propose: typeof proposeChange
 }
 
 type Input = ToolInputs['ask_approval']
 
 export function createAskApproval(deps: AskApprovalDeps): Pick<AgentDesk, 'ask_approval'> {
-  const {
-    answerCall,
-    asked,
-    judge,
-    autoApproved,
-    store,
-    ids,
-    approvalMs,
-    quorum,
-    serverPaths = [],
-    guard,
-    propose = proposeChange,
-  } = deps
+  const { answerCall, asked, judge, autoApproved, store, ids, approvalMs, quorum, serverPaths, guard, propose } = deps
 
   async function ask(open: OpenCall, input: Input): Promise<SupervisedApproval> {
     const wanted = checked(input)

@@ -14,7 +14,7 @@ import {
   type SupervisedApproval,
   type SupervisedRecord,
 } from '../../domain/records/record.ts'
-import { ONE_PERSON, type Quorum } from '../../domain/supervision/quorum.ts'
+import type { Quorum } from '../../domain/supervision/quorum.ts'
 import type { Store } from '../../store/store.ts'
 import { newRecord } from '../records/new-record.ts'
 import type { SessionNow, Step, SupervisedSession, TakeStep } from '../sessions/take-step.ts'
@@ -46,13 +46,8 @@ export type Question = Omit<SupervisedApproval, FilledIn | Hashes> &
 /** Rules of our own agents have a version that questions are bound to. Agents elsewhere have none. */
 export const ELSEWHERE = 'elsewhere'
 
-/** `quorum`: how many people have to say yes. Left out: one. */
-export function newApproval(
-  now: SessionNow,
-  id: string,
-  question: Question,
-  quorum: Quorum = ONE_PERSON,
-): SupervisedApproval {
+/** `quorum`: how many people have to say yes. */
+export function newApproval(now: SessionNow, id: string, question: Question, quorum: Quorum): SupervisedApproval {
   const needed = quorum[question.risk]
   const { contentKey, change = null, ...rest } = question
   const { host } = now.session.supervision

@@ -30,8 +30,8 @@ interface QuestionDeps {
   workspaceSession: WorkspaceSession
   policies: Pick<PolicyWatch, 'effective'>
   ids: Ids
-  /** How many people have to say yes. Left out: one. */
-  quorum?: Quorum
+  /** How many people have to say yes. */
+  quorum: Quorum
 }
 
 type Unaccepted = Extract<EffectivePolicy, { state: 'unpinned' | 'pinned' }>

@@ -23,13 +23,13 @@ export type WaitFor = <T>(
 interface WaitDeps {
   changes: RecordChanges
   clock: Clock
-  /** Why nobody can be reached for this session; null: somebody can. Left out: somebody always can. */
-  trouble?: (sessionId: string) => Promise<string | null>
+  /** Why nobody can be reached for this session; null: somebody can. */
+  trouble: (sessionId: string) => Promise<string | null>
 }
 
 const CHECK_MS = 10_000
 
-export function createWaitFor({ changes, clock, trouble = async () => null }: WaitDeps): WaitFor {
+export function createWaitFor({ changes, clock, trouble }: WaitDeps): WaitFor {
   return async (call, record, message, look) => {
     call.progress(message)
     let hasNews = true

@@ -34,7 +34,7 @@ interface SessionsDeps extends SetModeDeps {
   logger: Logger
   maxOpen: OpenLimits
   /** Told why the server itself ended a session. What operators end is in the feed, and they know why. */
-  onEnd?: (session: SupervisedSession, text: string) => void
+  onEnd: (session: SupervisedSession, text: string) => void
   workspaces: Workspaces
   /** Whether this connection is open, although no call is in work. */
   isConnected: (connectionId: string) => boolean
@@ -62,7 +62,6 @@ export function createSupervisedSessions(deps: SessionsDeps): SupervisedSessions
   let goneSince = new Map<string, number>()
   let lookedAt = clock.mono()
   const openSession = createOpenSession({ log, clock, ids, logger, maxOpen, place })
-
   const workspaceSession = createWorkspaceSession({ store, openSession, takeStep, place })
 
   async function find(sessionId: string): Promise<SupervisedSession> {
@@ -112,7 +111,7 @@ export function createSupervisedSessions(deps: SessionsDeps): SupervisedSessions
         audit: [about(now.session, now.at, 'server', { what: status, reason })],
       }
     })
-    if (end !== null) deps.onEnd?.(session, `The session is ${end.status}. ${end.reason}`)
+    if (end !== null) deps.onEnd(session, `The session is ${end.status}. ${end.reason}`)
     return session
   }
 

@@ -34,6 +34,7 @@ import { createWorkJudge } from '../desk/judge-work.ts'
 import { createPolicyQuestions } from '../desk/policy-questions.ts'
 import { createWaitFor } from '../desk/wait-for.ts'
 import { type ChangeWriter, createChangeWriter } from '../diffs/change-writer.ts'
+import { proposeChange } from '../diffs/propose-change.ts'
 import { createHookDesk } from '../hooks/create-hook-desk.ts'
 import { createPrompts } from '../prompts/create-prompts.ts'
 import { createRecords } from '../records/records.ts'
@@ -112,6 +113,7 @@ export function openDesk(options: DeskOptions = {}) {
     ...{ store, log, takeStep, operators, clock, ids, logger, maxOpen },
     agentMaySetMode: options.agentMaySetMode ?? true,
     workspaces: options.workspaces ?? everywhere,
+    onMode() {},
     onEnd: (session, text) => options.onEnd?.(session, text),
     isConnected: (connectionId) => options.isConnected?.(connectionId) ?? false,
   })
@@ -128,13 +130,13 @@ export function openDesk(options: DeskOptions = {}) {
   })
   const policies = createPolicyWatch({ clock, log: logger, onChange() {} })
   const writer = options.writer ?? createChangeWriter()
-  const autoApproved = createAutoApproved({ takeStep, clock, ids, logger })
   const questions = createPolicyQuestions({
     ...{ store, takeStep, policies, ids, quorum },
     workspaceSession: (owner, { path, channelId }) => sessions.ofWorkspace(owner, path, channelId),
   })
   const told: string[] = []
   const tell = (_session: SupervisedSession, text: string) => void told.push(text)
+  const autoApproved = createAutoApproved({ takeStep, clock, ids, logger, tell() {} })
   const limits = { allowlist: options.allowlist ?? [], protectedBecause: protectedPath }
   const records = createRecords({ waits: store.waits, log })
   const prompts = createPrompts({ records, takeStep, operators })
@@ -143,6 +145,7 @@ export function openDesk(options: DeskOptions = {}) {
   const asked = createAskedRecords({ store, takeStep, waitFor, expire, clock })
   const asking = {
     ...{ answerCall, takeStep, store, ids, autoApproved, approvalMs: APPROVAL_MS, quorum, serverPaths },
+    propose: proposeChange,
     asked,
     judge: createWorkJudge({ takeStep, questions, limits, ids, logger, tell }),
     guard: createGuardArguments(serverPaths, '/home/ann'),

@@ -69,6 +69,7 @@ export function serveElsewhere({ world, process, store, wake, random, ...rest }:
     jobs: createOwnJobs(rest.clock),
     push: async () => (random.chance(0.5) ? 'stream' : null),
     reach: noReach,
+    isConnected: () => false,
     files: {
       propose: async (request) => proposeIn(world.files, request),
       writer: createSimWriter(world.files, process, random.fork('writer')),
