@@ -102,14 +102,13 @@ function listOf(query: WaitQuery, dialect: Dialect): Query {
     before.id,
   ]
   if (!isNarrow) return mergedList(query, [asked('owner = $', owner), withStatus, olderThan])
-  // The id of the run is the first value.
-  const ofRun = sessionId === undefined ? dialect.sessionOf('run', '$1') : null
+  const sessionOfRun = sessionId === undefined ? dialect.sessionOf('run', '$') : null
   // A run or a session has few waits, so they are found by it and sorted.
   const conditions: (Condition | false)[] = [
     asked('continuation_run_id = $', continuationRunId),
     asked('run_id = $', runId),
     asked('session = $', sessionId),
-    ofRun !== null && [`session = ${ofRun}`],
+    sessionOfRun !== null && [`session = ${sessionOfRun}`, runId ?? continuationRunId],
     asked(`${LOOSE}kind = $`, wait),
     asked(`${LOOSE}owner = $`, owner),
     withStatus,
