@@ -22,23 +22,15 @@ export interface Statements {
 export const sqliteDialect: Dialect = { sessionOf: () => null }
 
 export function createStatements(db: DatabaseSync): Statements {
-  function prepare(text: string): StatementSync {
-    const statement = db.prepare(translated(text))
-    statement.setReturnArrays(true)
-    return statement
-  }
-
+  const prepare = (text: string): StatementSync => prepared(db, text)
   return {
     one<Row, T>(text: string, toRecord: (row: Row) => T) {
       const statement = prepare(text)
-      return (...values: readonly unknown[]) => {
-        const row = statement.get(...bound(values))
-        return row === undefined ? null : toRecord(row as Row)
-      }
+      return (...values: readonly unknown[]) => readOne(statement, values, toRecord)
     },
     many<Row, T>(text: string, toRecord: (row: Row) => T) {
       const statement = prepare(text)
-      return (...values: readonly unknown[]) => (statement.all(...bound(values)) as Row[]).map(toRecord)
+      return (...values: readonly unknown[]) => readMany(statement, values, toRecord)
     },
     list<Row, T>(toRecord: (row: Row) => T) {
       const known = new Map<string, StatementSync>()
@@ -48,7 +40,7 @@ export function createStatements(db: DatabaseSync): Statements {
           statement = prepare(text)
           known.set(text, statement)
         }
-        return (statement.all(...bound(values)) as Row[]).map(toRecord)
+        return readMany(statement, values, toRecord)
       }
     },
     run(text) {
@@ -58,22 +50,38 @@ export function createStatements(db: DatabaseSync): Statements {
   }
 }
 
-export function createReading({ one, many, list }: Statements): Reading {
-  type AtOnce<T> = (...values: readonly unknown[]) => T
-  const later =
-    <T>(read: AtOnce<T>) =>
-    async (...values: readonly unknown[]): Promise<T> =>
-      read(...values)
+export function createReading(db: DatabaseSync): Reading {
+  const { list } = createStatements(db)
   return {
     dialect: sqliteDialect,
-    one: ({ text }, toRecord) => later(one(text, toRecord)),
-    many: ({ text }, toRecord) => later(many(text, toRecord)),
+    one<Row, T>({ text }: { text: string }, toRecord: (row: Row) => T) {
+      const statement = prepared(db, text)
+      return async (...values: readonly unknown[]) => readOne(statement, values, toRecord)
+    },
+    many<Row, T>({ text }: { text: string }, toRecord: (row: Row) => T) {
+      const statement = prepared(db, text)
+      return async (...values: readonly unknown[]) => readMany(statement, values, toRecord)
+    },
     list(_name, toRecord) {
       const read = list(toRecord)
       return async (query) => read(query)
     },
   }
 }
+
+function prepared(db: DatabaseSync, text: string): StatementSync {
+  const statement = db.prepare(translated(text))
+  statement.setReturnArrays(true)
+  return statement
+}
+
+function readOne<Row, T>(statement: StatementSync, values: readonly unknown[], toRecord: (row: Row) => T): T | null {
+  const row = statement.get(...bound(values))
+  return row === undefined ? null : toRecord(row as Row)
+}
+
+const readMany = <Row, T>(statement: StatementSync, values: readonly unknown[], toRecord: (row: Row) => T): T[] =>
+  (statement.all(...bound(values)) as Row[]).map((row) => toRecord(row))
 
 /**
  * SQLite's words for the same statement. It has no types, and lists come as JSON. It plans a statement again, each time it runs, if the
@@ -87,7 +95,7 @@ export const translated = (text: string): string =>
     .replaceAll(/LIMIT (\$\d+)/g, 'LIMIT $1 + 0')
     .replaceAll(/\$(\d)/g, '?$1')
 
-/** SQLite has no booleans. */
+/** SQLite has no booleans and no arrays. Changes the list of values, which is nobody else's. */
 function bound(values: readonly unknown[]): SQLInputValue[] {
   const found = values as SQLInputValue[]
   for (let i = 0; i < values.length; i += 1) {

@@ -34,8 +34,27 @@ export type RunRow = [...RunSummaryRow, input: string]
 
 /** Exports write the keys in this order. */
 export function toRun(row: RunRow): RunRecord {
-  const [id, sessionId, owner, agent, wireId, parentRunId, status, origin, createdAt, startedAt, finishedAt] = row
-  const [, , , , , , , , , , , usage, error, cancelRequested, firstSeq, lastSeq, fence, leaseOwner, input] = row
+  const [
+    id,
+    sessionId,
+    owner,
+    agent,
+    wireId,
+    parentRunId,
+    status,
+    origin,
+    createdAt,
+    startedAt,
+    finishedAt,
+    usage,
+    error,
+    cancelRequested,
+    firstSeq,
+    lastSeq,
+    fence,
+    leaseOwner,
+    input,
+  ] = row
   return {
     id,
     sessionId,

@@ -29,8 +29,24 @@ export type SessionRow = [
 ]
 
 export function toSession(row: SessionRow): SessionRecord {
-  const [id, owner, agent, activeAgent, status, createdAt, lastActivity, terminatedAt, lastTool] = row
-  const [, , , , , , , , , metadata, alias, label, messageCount, unlisted, supervision, state = null] = row
+  const [
+    id,
+    owner,
+    agent,
+    activeAgent,
+    status,
+    createdAt,
+    lastActivity,
+    terminatedAt,
+    lastTool,
+    metadata,
+    alias,
+    label,
+    messageCount,
+    unlisted,
+    supervision,
+    state = null,
+  ] = row
   return {
     id,
     owner,

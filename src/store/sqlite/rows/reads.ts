@@ -23,7 +23,7 @@ import { createSessionIds, createSessionReads, createSupervisedSessions, type Se
 export function createReads(db: DatabaseSync, state: LiveState): StoreReads {
   const sid = createSessionIds(db, state)
   const statements = createStatements(db)
-  const reading = createReading(statements)
+  const reading = createReading(db)
 
   return {
     ...createEntryReads(db, state, sid),
