@@ -137,7 +137,7 @@ function AxisHead({ axis, window, start }: { axis: Axis; window: AxisWindow; sta
   const isLong = axis.timeAt(window.from + window.width) - start > LONG_MS
   return (
     <div className={styles.head} aria-hidden="true">
-      <span className={styles.name}>What</span>
+      <span>What</span>
       <div className={styles.scale}>
         {ticksOf(axis, window, TICKS).map(({ at, ms }) => (
           <span key={at} className={styles.tick} style={{ insetInlineStart: `${share(at) * 100}%` }}>
