@@ -44,7 +44,7 @@ export interface EngineParts {
 
 /** What both the engine's gate and the approvals behind it are made of. */
 type ApprovalDeps = Parameters<typeof createGate>[0] &
-  Omit<Parameters<typeof createApprovals>[0], 'waits' | 'elsewhere'>
+  Omit<Parameters<typeof createApprovals>[0], 'waits' | 'answerAgent'>
 
 interface BuiltEngine {
   engine: Engine

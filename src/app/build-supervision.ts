@@ -5,7 +5,6 @@ import type { AgentDefinition } from '../domain/agent/agent.ts'
 import type { Clock } from '../domain/clock.ts'
 import type { Ids } from '../domain/ids.ts'
 import type { Logger } from '../domain/logger.ts'
-import type { StepUp } from '../domain/supervision/step-up.ts'
 import type { Telemetry } from '../domain/telemetry.ts'
 import type { Feed } from '../engine/feed.ts'
 import type { Tokens } from '../http/auth/tokens/tokens.ts'
@@ -37,7 +36,6 @@ export interface SupervisionParts {
   feed: Feed
   reach: Reach
   /** What needs a passkey. */
-  stepUp: StepUp
   tokens: Pick<Tokens, 'create' | 'revoke'>
   own: OwnFolders
   workspaces: Workspaces
@@ -64,7 +62,7 @@ interface BuiltSupervision {
 /** What is opened here is closed by `undo`. */
 export function buildSupervision(parts: SupervisionParts, undo: AsyncDisposableStack): BuiltSupervision {
   const { agents, settings, configFiles, store, sessionLog, feed, reach, own, workspaces, replica } = parts
-  const { stepUp, processes, tokens, localAddress, telemetry, clock, ids, log } = parts
+  const { processes, tokens, localAddress, telemetry, clock, ids, log } = parts
   const ownPaths = serverPaths({ agents, settings, own, configFiles })
   const clients = createOpenClients()
   const connections = shareConnections(clients, replica)
@@ -82,7 +80,6 @@ export function buildSupervision(parts: SupervisionParts, undo: AsyncDisposableS
     jobs: replica.jobs,
     push: (nudge) => pushNudge(connections, store.sessions, nudge),
     reach,
-    stepUp,
     isConnected: connections.isOpen,
   })
   undo.defer(() => elsewhere.close())
@@ -110,7 +107,7 @@ export function buildSupervision(parts: SupervisionParts, undo: AsyncDisposableS
     clock,
     ids,
     log,
-    extension: parts.mcpExtension,
+    extension: parts.mcpExtension ?? null,
     limits: usualSessionLimits,
   })
   undo.defer(() => mcp.close())

@@ -64,7 +64,7 @@ export async function createServices(parts: ServiceParts, undo: AsyncDisposableS
   const { files, keeper, attachments, links } = await openFiles(parts, undo)
   const { engine, approving, prices, dayLimits } = buildEngine({ ...parts, files }, undo)
   const { elsewhere, work, mcp } = buildSupervision(parts, undo)
-  const approvals = createApprovals({ ...approving, waits: engine.waits, elsewhere: elsewhere.approvals })
+  const approvals = createApprovals({ ...approving, waits: engine.waits, answerAgent: elsewhere.answerAgent })
   undo.defer(() => approvals.close())
   const janitor = createJanitor({
     engine,

@@ -23,7 +23,7 @@ interface ConfigRequest {
   /** Settings from an embedding program. They win over all others. */
   code?: CodeSettings
   /** The settings file. Left out: `quarterdeck.yaml` in this folder or beside the agent. */
-  settingsFile?: string
+  settingsFile?: string | undefined
   /** Reads all files. Left out: the disk. */
   source?: ConfigFiles
 }

@@ -11,12 +11,16 @@ import type { Telemetry, TraceContext } from '../domain/telemetry.ts'
 import { createFeed, type Feed } from '../engine/feed.ts'
 import type { SessionLog } from '../log/session-log.ts'
 import type { Wake } from '../log/wake.ts'
-import { type ChannelDesk, createChannelDesk } from '../operators/channel-desk.ts'
+import {
+  type ChannelDesk,
+  createChannelDesk,
+  lastShownAnywhere,
+  withTroublesElsewhere,
+} from '../operators/channel-desk.ts'
 import type { ChannelParts, ChatParts, OpenedChannels, Terminal } from '../operators/channel-parts.ts'
 import type { Chat } from '../operators/chat.ts'
 import type { ConsoleLink } from '../operators/console-link.ts'
 import { type ChannelCredentials, usedChannels } from '../operators/credentials/credentials.ts'
-import { lastShownAnywhere, withTroublesElsewhere } from '../operators/heard-channels.ts'
 import { createPost } from '../operators/notice/post.ts'
 import { openReach } from '../operators/open-reach.ts'
 import type { OperatorChannel, OperatorDesk } from '../operators/operator.ts'

@@ -8,6 +8,7 @@ import { createConfigFile } from '../http/auth/config-folder/config-file.ts'
 import { readPrivateFile } from '../http/auth/config-folder/read-private-file.ts'
 import { createServerAddress } from '../http/auth/config-folder/server-address.ts'
 import { makeFolder } from '../store/make-folder.ts'
+import { realOrSame } from './program-name.ts'
 
 export interface AgentConnection {
   /** Real path. */
@@ -81,14 +82,6 @@ export function currentUrl({ url, dataDir }: Pick<AgentConnection, 'url' | 'data
   } catch {
     // The data directory is gone.
     return url
-  }
-}
-
-function realOrSame(path: string): string {
-  try {
-    return realpathSync(path)
-  } catch {
-    return path
   }
 }
 

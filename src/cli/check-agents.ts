@@ -5,17 +5,18 @@ import { delimiter, join, resolve } from 'node:path'
 import type { LoadedConfig } from '../app/load-config.ts'
 import type { ConfigIssue } from '../config/config-error.ts'
 import type { AgentDefinition } from '../domain/agent/agent.ts'
-import type { McpServerSettings } from '../domain/agent/tool-settings.ts'
+import type { McpServerSettings, ToolSettings } from '../domain/agent/tool-settings.ts'
 import { ServerError } from '../domain/errors.ts'
 import { createIds } from '../domain/ids.ts'
 import { silentLogger } from '../domain/logger.ts'
 import type { Io } from './terminal/io.ts'
+import { counted } from './terminal/terminal-text.ts'
 
 interface AgentCheckDeps {
   version: string
   io: Io
-  /** A new number each time the files of function tools have changed. */
-  reload?: number
+  /** A new number each time the files of function tools have changed. Null: they do not change. */
+  reload: number | null
 }
 
 /** All problems with their places. Loads function modules; starts and asks nothing else. */
@@ -105,4 +106,17 @@ function missingCommand(connection: McpServerSettings['connection'], { env }: Io
   const endings = process.platform === 'win32' ? ['', ...(env.PATHEXT ?? '.EXE').split(';')] : ['']
   const found = folders.some((folder) => endings.some((ending) => isFile(join(folder, `${command}${ending}`))))
   return found ? null : command
+}
+
+/** Like `2 tools, 1 MCP server`. Only asking a server, or reading a document, would show how many tools it has. */
+export function toolCount(tools: readonly ToolSettings[]): string {
+  const servers = tools.filter(({ type }) => type === 'mcp').length
+  const documents = tools.filter(({ type }) => type === 'openapi').length
+  const single = tools.length - servers - documents
+  const parts = [
+    ...(single > 0 || tools.length === 0 ? [counted(single, 'tool')] : []),
+    ...(servers > 0 ? [counted(servers, 'MCP server')] : []),
+    ...(documents > 0 ? [counted(documents, 'OpenAPI file')] : []),
+  ]
+  return parts.join(', ')
 }

@@ -5,6 +5,7 @@ import { openStore } from '../app/open-store.ts'
 import { findConfigDir } from '../config/config-dir.ts'
 import { variable } from '../config/source/env-file.ts'
 import { ServerError } from '../domain/errors.ts'
+import { systemErrorCode } from '../domain/system-error-code.ts'
 import type { Store } from '../store/store.ts'
 import type { ReadOnlyStore } from '../store/store-reads.ts'
 import { type CliError, cannotCreate, usageError } from './cli-error.ts'
@@ -95,7 +96,7 @@ function requireData(directory: string): void {
   try {
     statSync(databaseIn(directory))
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : undefined
+    const code = systemErrorCode(error)
     if (code !== 'ENOENT' && code !== 'ENOTDIR') throw unreadable(directory, code)
     throw noData(directory)
   }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { operatorTokenIn } from './operator-token.ts'
+import { operatorTokenIn } from './server-url.ts'
 
 test('a token of an identity provider counts under either name, a user’s token of the server does not', () => {
   const jwt = 'eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiJhZGEifQ.c2lnbmF0dXJl'

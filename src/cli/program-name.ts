@@ -2,7 +2,6 @@
 
 import { existsSync, readFileSync, realpathSync } from 'node:fs'
 import { delimiter, dirname, join, sep } from 'node:path'
-import { shellWord } from './shell-word.ts'
 
 /** What a process knows about its start. */
 export interface ProgramFacts {
@@ -21,7 +20,7 @@ export interface ProgramFacts {
 /** `quarterdeck`, `npx quarterdeck`, `node bin/quarterdeck.js` or, from outside a container, `docker exec -it … quarterdeck`. */
 export function programName(facts: ProgramFacts): string {
   const { cwd, env } = facts
-  const launcher = realPath(facts.script)
+  const launcher = realOrSame(facts.script)
   const outside = fromOutside(facts)
   if (outside !== null) return `${outside} quarterdeck`
   const folders = (env.PATH ?? env.Path ?? '').split(delimiter).filter((folder) => !isNpmsFolder(folder))
@@ -52,12 +51,12 @@ function leadsTo(launcher: string, folder: string): boolean {
   // On Windows npm writes a script that names the launcher.
   const command = `${found}.cmd`
   return (
-    realPath(found) === launcher || (existsSync(command) && readFileSync(command, 'utf8').includes('quarterdeck.js'))
+    realOrSame(found) === launcher || (existsSync(command) && readFileSync(command, 'utf8').includes('quarterdeck.js'))
   )
 }
 
-/** The path itself if nothing is there. */
-function realPath(path: string): string {
+/** The real path, or the path itself if nothing is there. */
+export function realOrSame(path: string): string {
   try {
     return realpathSync(path)
   } catch {
@@ -94,4 +93,13 @@ function isNpxCopy(launcher: string): boolean {
   } catch {
     return false
   }
+}
+
+/** A text in quotes, as one word of sh, bash, zsh and fish. */
+export const shellQuoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`
+
+/** A word that the shell of this system reads as this text. In quotes only where it needs them. */
+export function shellWord(text: string, platform = process.platform): string {
+  if (/^[\w@%+=:,./\\-]+$/.test(text)) return text
+  return platform === 'win32' ? `"${text}"` : shellQuoted(text)
 }

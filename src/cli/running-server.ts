@@ -6,8 +6,8 @@ import { createServerAddress } from '../http/auth/config-folder/server-address.t
 import { makeFolder } from '../store/make-folder.ts'
 import { unavailable, usageError } from './cli-error.ts'
 import { configDirOrNull, dataDirectory } from './data-directory.ts'
+import { shellWord } from './program-name.ts'
 import { fetchProblem, isNotTrusted } from './server-url.ts'
-import { shellWord } from './shell-word.ts'
 import type { Io } from './terminal/io.ts'
 import { terminalLine } from './terminal/terminal-text.ts'
 

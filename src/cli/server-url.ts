@@ -1,5 +1,6 @@
 // The address of a running server, and what can go wrong on the way to it.
 
+import { type Environment, variable } from '../config/source/env-file.ts'
 import { isLoopback } from '../domain/is-loopback.ts'
 import { CliError, usageError } from './cli-error.ts'
 import { exitCodes } from './exit-codes.ts'
@@ -37,4 +38,15 @@ export function noServerAt(base: string, error: unknown, advice = ['Start one: q
   return new CliError(code, `The certificate of ${base} is not trusted (${problem}), so nothing was sent.`, [
     'If it is your own, name the file of its issuer: NODE_EXTRA_CA_CERTS=ca.pem',
   ])
+}
+
+/**
+ * The token that a command of an operator sends, if the environment has it. A token of an identity provider says itself what its holder may
+ * do, so it counts under either name.
+ */
+export function operatorTokenIn(env: Environment): string | undefined {
+  const token = variable(env, 'QUARTERDECK_OPERATOR_TOKEN')
+  if (token !== undefined) return token
+  const users = variable(env, 'QUARTERDECK_TOKEN')
+  return users !== undefined && /^eyJ[\w-]+\.[\w-]+\.[\w-]+$/.test(users) ? users : undefined
 }

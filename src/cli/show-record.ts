@@ -3,9 +3,8 @@
 
 import { unreachable } from '../domain/unreachable.ts'
 import type { RecordView } from '../protocols/manage/records/schema.ts'
-import { localTime, localZone } from './terminal/local-time.ts'
 import type { Style } from './terminal/style.ts'
-import { exactText, exactValue, terminalLine } from './terminal/terminal-text.ts'
+import { exactText, exactValue, localTime, localZone, terminalLine } from './terminal/terminal-text.ts'
 
 const LONGEST_LINE = 1_000
 

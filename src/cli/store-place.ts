@@ -22,8 +22,8 @@ import { chosenDataDir } from './running-server.ts'
 import type { Io } from './terminal/io.ts'
 
 export interface StoreFlags {
-  store?: string
-  dataDir?: string
+  store?: string | undefined
+  dataDir?: string | undefined
 }
 
 export const dataDirFlag = [

@@ -1,14 +1,13 @@
 // Approvals: what waits for a person, and the decisions.
 
 import { ClientError } from './client-error.ts'
-import type { Call } from './connection.ts'
+import { type CallOptions, type Calls, type ConnectionOptions, queryOf } from './connection.ts'
 import { proofHeaders, type WithProof } from './sign-in.ts'
 import type { Approval, EditCheck, Grant, LookedAt, Remembered, ShownApproval } from './wire.ts'
 
 export type ApprovalStatus = Approval['status']
 
-export interface ListOptions {
-  signal?: AbortSignal
+export interface ListOptions extends CallOptions {
   /** Default: `pending`. */
   status?: ApprovalStatus | 'all'
   /** Id of a session. Your own sessions can also be named by their name. */
@@ -16,18 +15,16 @@ export interface ListOptions {
   /** At most 100; default 50. */
   limit?: number
   /** `approval_id` of the last approval of the previous page. */
-  before?: string
+  before?: string | undefined
 }
 
-export interface WatchOptions {
-  signal?: AbortSignal
+export interface WatchOptions extends CallOptions {
   session?: string
   /** How often to ask the server. Default 2,000. */
   everyMs?: number
 }
 
-export interface ApproveOptions extends Remembered, WithProof {
-  signal?: AbortSignal
+export interface ApproveOptions extends CallOptions, Remembered, WithProof {
   reason?: string
   looked_at?: LookedAt
   /** Replace all arguments of the call. A secret that is left as `[masked]` stays what it is. */
@@ -38,8 +35,7 @@ export interface ApproveOptions extends Remembered, WithProof {
   content?: string
 }
 
-export interface RejectOptions extends Remembered {
-  signal?: AbortSignal
+export interface RejectOptions extends CallOptions, Remembered {
   reason?: string
   looked_at?: LookedAt
 }
@@ -49,10 +45,7 @@ export interface Approvals {
   /** Newest first. An operator sees all approvals, others see those of their own sessions. */
   approvals(options?: ListOptions): Promise<Approval[]>
   /** With what would run, and the diff of a change. `all`: nothing is cut. `content`: also the whole text after a change. */
-  approval(
-    id: string,
-    options?: { signal?: AbortSignal; include?: readonly ('content' | 'all')[] },
-  ): Promise<ShownApproval>
+  approval(id: string, options?: CallOptions & { include?: readonly ('content' | 'all')[] }): Promise<ShownApproval>
   /** Yields each approval when it begins to wait, and again when it is decided or expires, until the signal aborts. */
   watchApprovals(options?: WatchOptions): AsyncGenerator<Approval, void, undefined>
   /** Pass the approval that was shown. If the call has changed since, this throws `approval_changed` and nothing runs. */
@@ -61,53 +54,42 @@ export interface Approvals {
   checkEdit(
     id: string,
     edit: { arguments: Record<string, unknown> } | { content: string },
-    options?: { signal?: AbortSignal },
+    options?: CallOptions,
   ): Promise<EditCheck>
   /** The value of one argument without masks. The audit trail has who looked. */
-  reveal(id: string, name: string, options?: { signal?: AbortSignal }): Promise<{ name: string; text: string }>
+  reveal(id: string, name: string, options?: CallOptions): Promise<{ name: string; text: string }>
   /** With `remember`, similar calls are refused from now on. */
   reject(shown: Pick<Approval, 'approval_id' | 'digest'>, options?: RejectOptions): Promise<Approval>
   /** Gives the result in the tool's place, or the answer to a question. The tool does not run for it. Any JSON value. */
   respond(
     shown: Pick<Approval, 'approval_id' | 'digest'>,
     result: unknown,
-    options?: WithProof & { signal?: AbortSignal; reason?: string; looked_at?: LookedAt },
+    options?: WithProof & CallOptions & { reason?: string; looked_at?: LookedAt },
   ): Promise<Approval>
   /** Calls that are allowed or refused without asking. For operators. */
-  grants(options?: { signal?: AbortSignal; agent?: string; session?: string }): Promise<Grant[]>
-  revokeGrant(id: string, options?: { signal?: AbortSignal }): Promise<void>
-}
-
-export interface ApprovalDeps {
-  /** Retries if that can help. */
-  json: <T>(call: Call) => Promise<T>
-  /** Never retries. */
-  jsonOnce: <T>(call: Call) => Promise<T>
-  empty: (call: Call) => Promise<void>
-  sleep: (ms: number, signal: AbortSignal | undefined) => Promise<void>
+  grants(options?: CallOptions & { agent?: string; session?: string }): Promise<Grant[]>
+  revokeGrant(id: string, options?: CallOptions): Promise<void>
 }
 
 const LARGEST_PAGE = 100
 const EVERY_MS = 2_000
 
-export function createApprovals({ json, jsonOnce, empty, sleep }: ApprovalDeps): Approvals {
+export function createApprovals({ json, get, jsonOnce, empty }: Calls, sleep: ConnectionOptions['sleep']): Approvals {
   async function approvals({ status, session, limit, before, signal }: ListOptions = {}): Promise<Approval[]> {
     const query = queryOf({ status, session_id: session, limit, before })
-    const { approvals } = await json<{ approvals: Approval[] }>({ method: 'GET', path: `/approvals${query}`, signal })
-    return approvals
+    return (await get<{ approvals: Approval[] }>(`/approvals${query}`, { signal })).approvals
   }
 
   const pathOf = (id: string, rest = ''): string => `/approvals/${encodeURIComponent(id)}${rest}`
 
   const approval: Approvals['approval'] = (id, { signal, include = [] } = {}) => {
     const query = queryOf({ include: include.length === 0 ? undefined : include.join(',') })
-    return json({ method: 'GET', path: pathOf(id, query), signal })
+    return get(pathOf(id, query), { signal })
   }
 
   async function* pending(options: ListOptions): AsyncGenerator<Approval> {
     for (let before: string | undefined; ; ) {
-      const place = before === undefined ? {} : { before }
-      const page = await approvals({ ...options, ...place, limit: LARGEST_PAGE })
+      const page = await approvals({ ...options, before, limit: LARGEST_PAGE })
       yield* page
       before = page.at(-1)?.approval_id
       if (page.length < LARGEST_PAGE) return
@@ -117,7 +99,7 @@ export function createApprovals({ json, jsonOnce, empty, sleep }: ApprovalDeps):
   /** Null if it was deleted with its session. */
   async function ended(id: string, signal: AbortSignal | undefined): Promise<Approval | null> {
     try {
-      return await approval(id, signal === undefined ? {} : { signal })
+      return await approval(id, { signal })
     } catch (error) {
       if (error instanceof ClientError && error.code === 'approval_not_found') return null
       throw error
@@ -140,8 +122,8 @@ export function createApprovals({ json, jsonOnce, empty, sleep }: ApprovalDeps):
   return {
     approvals,
     approval,
-    async *watchApprovals({ everyMs = EVERY_MS, signal, ...more } = {}) {
-      const options = { ...more, ...(signal === undefined ? {} : { signal }) }
+    async *watchApprovals({ everyMs = EVERY_MS, ...options } = {}) {
+      const { signal } = options
       const waiting = new Set<string>()
       for (;;) {
         const still = new Set<string>()
@@ -168,16 +150,9 @@ export function createApprovals({ json, jsonOnce, empty, sleep }: ApprovalDeps):
     respond: (shown, result, options = {}) => decide('respond', shown, { ...options, result }),
     async grants({ agent, session, signal } = {}) {
       const path = `/grants${queryOf({ agent, session_id: session })}`
-      return (await json<{ grants: Grant[] }>({ method: 'GET', path, signal })).grants
+      return (await get<{ grants: Grant[] }>(path, { signal })).grants
     },
     revokeGrant: (id, { signal } = {}) =>
       empty({ method: 'DELETE', path: `/grants/${encodeURIComponent(id)}`, signal }),
   }
-}
-
-export function queryOf(given: Record<string, string | number | undefined>): string {
-  const pairs = Object.entries(given).flatMap(([name, value]) =>
-    value === undefined ? [] : [`${name}=${encodeURIComponent(value)}`],
-  )
-  return pairs.length === 0 ? '' : `?${pairs.join('&')}`
 }

@@ -3,10 +3,9 @@
 import type { RunEvent } from './ag-ui-event.ts'
 import { type Approvals, createApprovals } from './approvals.ts'
 import { ClientError, errorOfProblem, jsonObject } from './client-error.ts'
-import { type Call, createConnection, sleep } from './connection.ts'
+import { type Call, type CallOptions, createCalls, createConnection, sleep } from './connection.ts'
 import { createOversightClient, type OversightClient } from './oversight.ts'
-import type { SseMessage } from './read-sse.ts'
-import { resumingStream } from './resuming-stream.ts'
+import { resumingStream, type SseMessage } from './read-sse.ts'
 import {
   createSearch,
   createSessionReads,
@@ -22,6 +21,7 @@ import type { AnsweredRun, ChatAnswer, Run, SentMessage, StreamEventData, Upload
 export type * from './ag-ui-event.ts'
 export type { ApprovalStatus, Approvals, ApproveOptions, ListOptions, WatchOptions } from './approvals.ts'
 export { ClientError, type ClientErrorCode, type Problem } from './client-error.ts'
+export type { CallOptions } from './connection.ts'
 export type {
   AuditOptions,
   OversightClient,
@@ -73,16 +73,12 @@ export interface ClientOptions {
   /** For example http://127.0.0.1:8000. */
   url: string
   /** Sent as a bearer token. A server on loopback does not need one. */
-  token?: string
+  token?: string | undefined
   fetch?: typeof fetch
   /** How many times in a row a request is repeated, or a stream resumed, while the server is away. Default 4. */
   retries?: number
   /** Waits, for tests. */
   sleep?: (ms: number, signal: AbortSignal | undefined) => Promise<void>
-}
-
-export interface CallOptions {
-  signal?: AbortSignal
 }
 
 export interface StartOptions extends CallOptions {
@@ -156,33 +152,16 @@ export function createClient(options: ClientOptions): Client {
     sleep: options.sleep ?? sleep,
   })
 
-  const json = <T>(call: Call): Promise<T> => connection.patiently(call, (response) => objectIn<T>(response, call))
-  const empty = async (call: Call): Promise<void> => void (await connection.patiently(call, (one) => one.text()))
-
-  const jsonOnce = async <T>(call: Call): Promise<T> => objectIn<T>(await connection.once(call), call)
-  const page = <T>(call: Call) =>
-    connection.patiently(call, async (response) => ({
-      link: response.headers.get('link'),
-      body: await objectIn<T>(response, call),
-    }))
-  const listPage = <T>(call: Call) =>
-    connection.patiently(call, async (response) => ({
-      link: response.headers.get('link'),
-      body: await listIn<T>(response, call),
-    }))
-  const supervision = createSupervision({ json, jsonOnce, empty, page })
+  const calls = createCalls(connection)
+  const { json, get, empty } = calls
+  const supervision = createSupervision(calls)
   return {
-    ...createApprovals({
-      json,
-      jsonOnce,
-      empty,
-      sleep: options.sleep ?? sleep,
-    }),
+    ...createApprovals(calls, options.sleep ?? sleep),
     ...supervision,
-    sessions: { ...supervision.sessions, ...createSessionReads({ json, page, listPage }) },
-    search: createSearch(page),
-    ...createSignIn({ json, jsonOnce, empty }),
-    ...createOversightClient({ json, page, once: connection.once }),
+    sessions: { ...supervision.sessions, ...createSessionReads(calls) },
+    search: createSearch(calls),
+    ...createSignIn(calls),
+    ...createOversightClient(calls, connection.once),
 
     async *feed({ sessions = [], after, signal } = {}) {
       const query = sessions.map((one) => `session=${encodeURIComponent(one)}`).join('&')
@@ -228,11 +207,11 @@ export function createClient(options: ClientOptions): Client {
         method: 'POST',
         path: `/sessions/${encodeURIComponent(session)}/messages`,
         headers: startHeaders(more),
-        body: { message, ...filesIn(more), ...(more.agent === undefined ? {} : { agent: more.agent }) },
+        body: { message, ...filesIn(more), agent: more.agent },
         signal: more.signal,
       }),
 
-    run: (id, { signal } = {}) => json({ method: 'GET', path: `/runs/${encodeURIComponent(id)}`, signal }),
+    run: (id, options) => get(`/runs/${encodeURIComponent(id)}`, options),
 
     async *events(followed, { after, signal } = {}) {
       const path =
@@ -275,26 +254,6 @@ export function createClient(options: ClientOptions): Client {
   }
 }
 
-async function objectIn<T>(response: Response, { path }: Call): Promise<T> {
-  const { status } = response
-  const body = jsonObject(await response.text())
-  if (body === null) {
-    const message = `The answer of ${path} is not a JSON object. Check the address.`
-    throw new ClientError('unexpected_answer', message, { status })
-  }
-  if (status === 202 && body.status === 'waiting') {
-    throw new ClientError('waiting', 'The run waits for a person.', { status, problem: body })
-  }
-  return body as T
-}
-
-async function listIn<T>(response: Response, { path }: Call): Promise<T[]> {
-  const body: unknown = await response.json().catch(() => null)
-  if (Array.isArray(body)) return body
-  const message = `The answer of ${path} is not a JSON list. Check the address.`
-  throw new ClientError('unexpected_answer', message, { status: response.status })
-}
-
 /** Only a `File` has a name. */
 const nameOf = (content: Blob): string =>
   'name' in content && typeof content.name === 'string' && content.name !== '' ? content.name : 'file'
@@ -306,7 +265,7 @@ function chatCall(route: 'chat' | 'chat/stream', agent: string, message: string,
     method: 'POST',
     path: `/agent/${encodeURIComponent(agent)}/${route}`,
     headers: startHeaders(options),
-    body: { message, ...filesIn(options), ...(options.session === undefined ? {} : { session_id: options.session }) },
+    body: { message, ...filesIn(options), session_id: options.session },
     signal: options.signal,
   }
 }

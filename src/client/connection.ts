@@ -1,6 +1,6 @@
 // Requests to one server: its address, the token, and retries for errors that pass.
 
-import { ClientError, errorOfResponse } from './client-error.ts'
+import { ClientError, errorOfResponse, jsonObject } from './client-error.ts'
 
 export interface ConnectionOptions {
   url: string
@@ -12,14 +12,17 @@ export interface ConnectionOptions {
   sleep: (ms: number, signal: AbortSignal | undefined) => Promise<void>
 }
 
-export interface Call {
+export interface CallOptions {
+  signal?: AbortSignal | undefined
+}
+
+export interface Call extends CallOptions {
   method: 'GET' | 'POST' | 'DELETE'
   path: string
   headers?: Record<string, string>
   body?: unknown
   /** Instead of `body`. */
   form?: FormData
-  signal?: AbortSignal | undefined
 }
 
 export interface Connection {
@@ -78,6 +81,79 @@ export function createConnection({ url, token, fetch, retries, sleep }: Connecti
       }
     },
   }
+}
+
+/** Requests with answers in JSON. */
+export interface Calls {
+  /** Retries if that can help. */
+  json: <T>(call: Call) => Promise<T>
+  /** The same for GET. */
+  get: <T>(path: string, options?: CallOptions) => Promise<T>
+  /** Never retries. */
+  jsonOnce: <T>(call: Call) => Promise<T>
+  /** For an answer without a body. Retries if that can help. */
+  empty: (call: Call) => Promise<void>
+  /** One page of many. `next` begins the next one, as its `before` or its `after`; null on the last page. */
+  page: <T>(path: string, options: CallOptions, by?: 'before' | 'after') => Promise<T & { next: string | null }>
+  /** The same for an answer that is a list. */
+  listPage: <T>(path: string, options: CallOptions) => Promise<{ list: T[]; next: string | null }>
+}
+
+export function createCalls({ once, patiently }: Connection): Calls {
+  const json: Calls['json'] = (call) => patiently(call, (response) => objectIn(response, call))
+  return {
+    json,
+    get: (path, { signal } = {}) => json({ method: 'GET', path, signal }),
+    jsonOnce: async (call) => objectIn(await once(call), call),
+    empty: async (call) => void (await patiently(call, (response) => response.text())),
+    page: <T>(path: string, { signal }: CallOptions, by = 'before') => {
+      const call: Call = { method: 'GET', path, signal }
+      return patiently(call, async (response) => ({
+        ...(await objectIn<T>(response, call)),
+        next: nextIn(response, by),
+      }))
+    },
+    listPage(path, { signal }) {
+      const call: Call = { method: 'GET', path, signal }
+      return patiently(call, async (response) => ({
+        list: await listIn(response, call),
+        next: nextIn(response, 'before'),
+      }))
+    },
+  }
+}
+
+async function objectIn<T>(response: Response, { path }: Call): Promise<T> {
+  const { status } = response
+  const body = jsonObject(await response.text())
+  if (body === null) {
+    const message = `The answer of ${path} is not a JSON object. Check the address.`
+    throw new ClientError('unexpected_answer', message, { status })
+  }
+  if (status === 202 && body.status === 'waiting') {
+    throw new ClientError('waiting', 'The run waits for a person.', { status, problem: body })
+  }
+  return body as T
+}
+
+async function listIn<T>(response: Response, { path }: Call): Promise<T[]> {
+  const body: unknown = await response.json().catch(() => null)
+  if (Array.isArray(body)) return body
+  const message = `The answer of ${path} is not a JSON list. Check the address.`
+  throw new ClientError('unexpected_answer', message, { status: response.status })
+}
+
+/** Where the next page begins. */
+function nextIn({ headers }: Response, by: string): string | null {
+  const found = new RegExp(`[?&]${by}=([^&>]+)`).exec(headers.get('link') ?? '')?.[1]
+  return found === undefined ? null : decodeURIComponent(found.replaceAll('+', ' '))
+}
+
+export function queryOf(given: Record<string, string | number | undefined>): string {
+  const pairs = Object.entries(given).flatMap(([name, value]) =>
+    value === undefined ? [] : [`${name}=${encodeURIComponent(value)}`],
+  )
+  return pairs.length === 0 ? '' : `?${pairs.join('&')}`
 }
 
 /** The error for a failed `fetch` or a broken body: the caller's own abort, or an unreachable server. */

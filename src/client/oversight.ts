@@ -1,8 +1,7 @@
 // What operators look at: the audit trail, usage, agents and their tests, and how the server is doing.
 
-import { queryOf } from './approvals.ts'
 import { ClientError, jsonObject } from './client-error.ts'
-import { brokenBy, type Call } from './connection.ts'
+import { brokenBy, type Call, type CallOptions, type Calls, type Connection, queryOf } from './connection.ts'
 import { readSse } from './read-sse.ts'
 import type {
   Agent,
@@ -20,16 +19,12 @@ import type {
   ValidatedAgent,
 } from './wire.ts'
 
-interface Signalled {
-  signal?: AbortSignal
-}
-
 export type UsageGroup = Usage['by']
 
 export type TestCaseEvent = { type: 'case' } & TestCase
 export type TestsDone = { type: 'done' } & TestSummary
 
-export interface AuditOptions extends Signalled {
+export interface AuditOptions extends CallOptions {
   kind?: string
   by?: string
   session?: string
@@ -41,7 +36,7 @@ export interface AuditOptions extends Signalled {
   before?: string
 }
 
-export interface UsageOptions extends Signalled {
+export interface UsageOptions extends CallOptions {
   /** Days like 2026-11-15. */
   from?: string
   to?: string
@@ -55,60 +50,45 @@ export interface OversightClient {
   audit: {
     /** Newest first. A page may be short or empty although there are more: `next` is null only on the last one. */
     list(options?: AuditOptions): Promise<{ entries: AuditEntry[]; next: string | null }>
-    chain(options?: Signalled): Promise<AuditChain>
+    chain(options?: CallOptions): Promise<AuditChain>
   }
   usage(options?: UsageOptions): Promise<Usage>
   /** For everybody, also users: your own limits. */
-  myLimits(options?: Signalled): Promise<MyLimits>
+  myLimits(options?: CallOptions): Promise<MyLimits>
   agents: {
-    list(options?: Signalled): Promise<Agent[]>
-    get(name: string, options?: Signalled): Promise<Agent>
-    tests(name: string, options?: Signalled): Promise<AgentTests>
+    list(options?: CallOptions): Promise<Agent[]>
+    get(name: string, options?: CallOptions): Promise<Agent>
+    tests(name: string, options?: CallOptions): Promise<AgentTests>
     /** Runs the test cases, or some of them by name. Leaving the loop stops them. A connection that breaks is not resumed. */
     runTests(
       name: string,
-      options?: Signalled & { cases?: readonly string[] },
+      options?: CallOptions & { cases?: readonly string[] },
     ): AsyncGenerator<TestCaseEvent | TestsDone, void, undefined>
   }
   /** Checks the text of an agent file against the schema alone. */
-  validateAgent(text: string, options?: Signalled): Promise<ValidatedAgent>
+  validateAgent(text: string, options?: CallOptions): Promise<ValidatedAgent>
   /** What the policy of a workspace would say about a request. */
-  tryPolicy(request: TriedPolicy, options?: Signalled): Promise<PolicyVerdict>
-  stats(options?: Signalled): Promise<Stats>
+  tryPolicy(request: TriedPolicy, options?: CallOptions): Promise<PolicyVerdict>
+  stats(options?: CallOptions): Promise<Stats>
   /** Also answers for a server that is unhealthy. */
-  health(options?: Signalled): Promise<Health>
-}
-
-interface OversightDeps {
-  /** Retries if that can help. */
-  json: <T>(call: Call) => Promise<T>
-  /** Like `json`, with the Link header of the answer. */
-  page: <T>(call: Call) => Promise<{ body: T; link: string | null }>
-  /** Tries once. Throws `ClientError` if the server refuses. */
-  once: (call: Call) => Promise<Response>
+  health(options?: CallOptions): Promise<Health>
 }
 
 /** The server sends something at least every 15 s. */
 const SILENCE_MS = 45_000
 
-export function createOversightClient({ json, page, once }: OversightDeps): OversightClient {
-  const get = <T>(path: string, { signal }: Signalled = {}): Promise<T> => json({ method: 'GET', path, signal })
-  const post = <T>(path: string, body: object, { signal }: Signalled = {}): Promise<T> =>
+export function createOversightClient({ json, get, page }: Calls, once: Connection['once']): OversightClient {
+  const post = <T>(path: string, body: object, { signal }: CallOptions = {}): Promise<T> =>
     json({ method: 'POST', path, body, signal })
   const agentAt = (name: string, rest = ''): string => `/agents/${encodeURIComponent(name)}${rest}`
 
   return {
     audit: {
-      async list({ signal, ...query } = {}) {
-        const call = { method: 'GET' as const, path: `/audit${queryOf({ ...query })}`, signal }
-        const { body, link } = await page<{ entries: AuditEntry[] }>(call)
-        const before = /[?&]before=([^&>]+)/.exec(link ?? '')?.[1]
-        return { ...body, next: before === undefined ? null : decodeURIComponent(before) }
-      },
+      list: ({ signal, ...query } = {}) => page(`/audit${queryOf({ ...query })}`, { signal }),
       chain: (options) => get('/audit/chain', options),
     },
-    myLimits: ({ signal } = {}) => get('/me/limits', signal === undefined ? {} : { signal }),
-    usage: ({ signal, ...query } = {}) => get(`/usage${queryOf({ ...query })}`, signal === undefined ? {} : { signal }),
+    myLimits: (options) => get('/me/limits', options),
+    usage: ({ signal, ...query } = {}) => get(`/usage${queryOf({ ...query })}`, { signal }),
     agents: {
       list: async (options) => (await get<{ agents: Agent[] }>('/agents', options)).agents,
       get: (name, options) => get(agentAt(name), options),

@@ -1,8 +1,7 @@
 // Sessions: lists, their logs, search, and one stream over many of them.
 
 import type { RunEvent } from './ag-ui-event.ts'
-import { queryOf } from './approvals.ts'
-import type { Call } from './connection.ts'
+import { type CallOptions, type Calls, queryOf } from './connection.ts'
 import type {
   FeedItem,
   Run,
@@ -13,14 +12,10 @@ import type {
   SessionMessages,
 } from './wire.ts'
 
-interface Signalled {
-  signal?: AbortSignal
-}
-
 /** What every list of sessions shows of one. */
 export type SessionRow = Omit<SearchResult, 'hits'>
 
-export interface SessionListOptions extends Signalled {
+export interface SessionListOptions extends CallOptions {
   /** For operators: an owner, or `*` for all. Default: your own. */
   owner?: string
   agent?: string
@@ -36,7 +31,7 @@ export interface SessionListOptions extends Signalled {
 
 export interface SearchOptions extends Omit<SessionListOptions, 'status' | 'kind'> {}
 
-export interface LogOptions extends Signalled {
+export interface LogOptions extends CallOptions {
   /** The id or the number of an event: only later ones, or only earlier ones. */
   after?: string | number
   before?: string | number
@@ -66,7 +61,7 @@ export type FeedEvent = { cursor: string } & (
   | FeedItem
 )
 
-export interface FeedOptions extends Signalled {
+export interface FeedOptions extends CallOptions {
   /** Up to 8 sessions whose events come too: an id (all of them), or the id of one of its events (those after it). */
   sessions?: readonly string[]
   /** The `cursor` of an earlier event. Left out: what happens from now on. */
@@ -79,54 +74,37 @@ export interface SessionReads {
   /** A session and its newest messages. `tools` shows the work of tools, too. */
   get(
     id: string,
-    options?: Signalled & { limit?: number; before?: string; tools?: boolean },
+    options?: CallOptions & { limit?: number; before?: string; tools?: boolean },
   ): Promise<SessionMessages & { next: string | null }>
   /** Newest first. */
   runs(
     id: string,
-    options?: Signalled & { limit?: number; before?: string },
+    options?: CallOptions & { limit?: number; before?: string },
   ): Promise<{ runs: Run[]; next: string | null }>
   /** The events of a session in pages, from any place. */
   log(id: string, options?: LogOptions): Promise<LogPage>
   /** Everything as one document. */
-  export(id: string, options?: Signalled): Promise<SessionExport>
+  export(id: string, options?: CallOptions): Promise<SessionExport>
 }
 
-/** Like `json`, with the Link header of the answer. */
-export type ReadPage = <T>(call: Call) => Promise<{ body: T; link: string | null }>
-
-interface SessionReadsDeps {
-  json: <T>(call: Call) => Promise<T>
-  page: ReadPage
-  /** The same for an answer that is a list. */
-  listPage: <T>(call: Call) => Promise<{ body: T[]; link: string | null }>
-}
-
-export function createSessionReads({ json, page, listPage }: SessionReadsDeps): SessionReads {
+export function createSessionReads({ get, page, listPage }: Calls): SessionReads {
   const at = (id: string, rest = ''): string => `/sessions/${encodeURIComponent(id)}${rest}`
-  const call = (path: string, signal: AbortSignal | undefined): Call => ({ method: 'GET', path, signal })
 
   return {
     async list({ signal, ...query } = {}) {
-      const { body, link } = await listPage<Session>(call(`/sessions${queryOf({ ...query })}`, signal))
-      return { sessions: body, next: nextIn(link) }
+      const { list, next } = await listPage<Session>(`/sessions${queryOf({ ...query })}`, { signal })
+      return { sessions: list, next }
     },
-    async get(id, { signal, limit, before, tools } = {}) {
+    get(id, { signal, limit, before, tools } = {}) {
       const query = queryOf({ limit, before, include: tools === true ? 'tools' : undefined })
-      const { body, link } = await page<SessionMessages>(call(at(id, query), signal))
-      return { ...body, next: nextIn(link) }
+      return page<SessionMessages>(at(id, query), { signal })
     },
-    async runs(id, { signal, ...query } = {}) {
-      const path = at(id, `/runs${queryOf({ ...query })}`)
-      const { body, link } = await page<{ runs: Run[] }>(call(path, signal))
-      return { ...body, next: nextIn(link) }
-    },
-    async log(id, { signal, structure, ...query } = {}) {
+    runs: (id, { signal, ...query } = {}) => page(at(id, `/runs${queryOf({ ...query })}`), { signal }),
+    log(id, { signal, structure, ...query } = {}) {
       const path = at(id, `/log${queryOf({ ...query, structure: structure === true ? 'true' : undefined })}`)
-      const { body, link } = await page<Omit<LogPage, 'next'>>(call(path, signal))
-      return { ...body, next: nextIn(link, query.before === undefined ? 'after' : 'before') }
+      return page(path, { signal }, query.before === undefined ? 'after' : 'before')
     },
-    export: (id, { signal } = {}) => json(call(at(id, '/export'), signal)),
+    export: (id, options) => get(at(id, '/export'), options),
   }
 }
 
@@ -134,15 +112,6 @@ export function createSessionReads({ json, page, listPage }: SessionReadsDeps): 
 export type Search = (text: string, options?: SearchOptions) => Promise<SearchPage & { next: string | null }>
 
 export const createSearch =
-  (page: ReadPage): Search =>
-  async (text, { signal, ...query } = {}) => {
-    const path = `/search${queryOf({ q: text, ...query })}`
-    const { body, link } = await page<SearchPage>({ method: 'GET', path, signal })
-    return { ...body, next: nextIn(link) }
-  }
-
-/** Where the next page begins. */
-export function nextIn(link: string | null, name = 'before'): string | null {
-  const found = new RegExp(`[?&]${name}=([^&>]+)`).exec(link ?? '')?.[1]
-  return found === undefined ? null : decodeURIComponent(found.replaceAll('+', ' '))
-}
+  ({ page }: Calls): Search =>
+  (text, { signal, ...query } = {}) =>
+    page<SearchPage>(`/search${queryOf({ q: text, ...query })}`, { signal })

@@ -1,6 +1,6 @@
 // Signing in to the console, devices, passkeys, and proofs with a passkey. For operators.
 
-import type { Call } from './connection.ts'
+import type { CallOptions, Calls } from './connection.ts'
 import type {
   Code,
   CreatedToken,
@@ -16,10 +16,6 @@ import type {
   Who,
 } from './wire.ts'
 
-interface Signalled {
-  signal?: AbortSignal
-}
-
 /** After `passkey_required`: ask for a challenge, let the browser answer it, and send the same again with `encodeProof` of both. */
 export interface WithProof {
   /** From `encodeProof`. It counts once, for what its challenge was asked for. */
@@ -31,7 +27,7 @@ export type SignedInBy = Me['signed_in_by']
 
 export type TokenScope = NonNullable<Token['scopes']>[number]
 
-export interface SignInOptions extends Signalled, WithProof {
+export interface SignInOptions extends CallOptions, WithProof {
   /** Left out: the client's token must be the operator's. */
   code?: string
   label?: string
@@ -43,59 +39,50 @@ export interface SignInClient {
   /** Throws `passkey_required`; its problem has `passkey`: a `PasskeyChallenge`, or null if this person has no passkey here. */
   signIn(options?: SignInOptions): Promise<SignedIn>
   /** Refuses nobody, and needs no token. */
-  who(options?: Signalled): Promise<Who>
+  who(options?: CallOptions): Promise<Who>
   /** Revokes the console token of this client. */
-  signOut(options?: Signalled): Promise<void>
-  me(options?: Signalled): Promise<Me>
+  signOut(options?: CallOptions): Promise<void>
+  me(options?: CallOptions): Promise<Me>
   devices: {
-    list(options?: Signalled): Promise<Device[]>
-    revoke(id: string, options?: Signalled): Promise<void>
+    list(options?: CallOptions): Promise<Device[]>
+    revoke(id: string, options?: CallOptions): Promise<void>
     /** A code for a new device, of yourself or of somebody else. */
-    makeCode(options?: Signalled & WithProof & { user?: string }): Promise<Code>
+    makeCode(options?: CallOptions & WithProof & { user?: string }): Promise<Code>
   }
   passkeys: {
-    list(options?: Signalled): Promise<PasskeyList>
+    list(options?: CallOptions): Promise<PasskeyList>
     /** What the browser needs to make one. */
-    options(options?: Signalled): Promise<PasskeyChallenge>
+    options(options?: CallOptions): Promise<PasskeyChallenge>
     /** `response`: what the browser made, as JSON. */
     add(
       made: { challenge_id: string; response: unknown; label?: string; code?: string },
-      options?: Signalled & WithProof,
+      options?: CallOptions & WithProof,
     ): Promise<Passkey>
-    remove(id: string, options?: Signalled & WithProof): Promise<void>
+    remove(id: string, options?: CallOptions & WithProof): Promise<void>
     /** What the browser needs for a proof. */
-    challenge(purpose: ProofPurpose, options?: Signalled): Promise<PasskeyChallenge>
+    challenge(purpose: ProofPurpose, options?: CallOptions): Promise<PasskeyChallenge>
   }
   /** Oldest first, without those of the settings. */
-  tokens(options?: Signalled): Promise<Token[]>
-  createToken(token: NewToken, options?: Signalled & WithProof): Promise<CreatedToken>
-  revokeToken(id: string, options?: Signalled): Promise<void>
+  tokens(options?: CallOptions): Promise<Token[]>
+  createToken(token: NewToken, options?: CallOptions & WithProof): Promise<CreatedToken>
+  revokeToken(id: string, options?: CallOptions): Promise<void>
 }
 
-interface SignInDeps {
-  /** Retries if that can help. */
-  json: <T>(call: Call) => Promise<T>
-  /** Never retries. */
-  jsonOnce: <T>(call: Call) => Promise<T>
-  empty: (call: Call) => Promise<void>
-}
-
-export function createSignIn({ json, jsonOnce, empty }: SignInDeps): SignInClient {
+export function createSignIn({ json, get, jsonOnce, empty }: Calls): SignInClient {
   return {
     signIn: ({ signal, passkey, ...body } = {}) =>
       jsonOnce({ method: 'POST', path: '/sign-in', headers: proofHeaders(passkey), body, signal }),
-    who: ({ signal } = {}) => json({ method: 'GET', path: '/sign-in', signal }),
+    who: (options) => get('/sign-in', options),
     signOut: ({ signal } = {}) => empty({ method: 'POST', path: '/sign-out', body: {}, signal }),
-    me: ({ signal } = {}) => json({ method: 'GET', path: '/me', signal }),
+    me: (options) => get('/me', options),
     devices: {
-      list: async ({ signal } = {}) =>
-        (await json<{ devices: Device[] }>({ method: 'GET', path: '/devices', signal })).devices,
+      list: async (options) => (await get<{ devices: Device[] }>('/devices', options)).devices,
       revoke: (id, { signal } = {}) => empty({ method: 'DELETE', path: `/devices/${encodeURIComponent(id)}`, signal }),
       makeCode: ({ signal, passkey, ...body } = {}) =>
         jsonOnce({ method: 'POST', path: '/devices/codes', headers: proofHeaders(passkey), body, signal }),
     },
     passkeys: {
-      list: ({ signal } = {}) => json({ method: 'GET', path: '/passkeys', signal }),
+      list: (options) => get('/passkeys', options),
       options: ({ signal } = {}) => json({ method: 'POST', path: '/passkeys/options', body: {}, signal }),
       add: (made, { signal, passkey } = {}) =>
         jsonOnce({ method: 'POST', path: '/passkeys', headers: proofHeaders(passkey), body: made, signal }),
@@ -109,8 +96,7 @@ export function createSignIn({ json, jsonOnce, empty }: SignInDeps): SignInClien
       challenge: (purpose, { signal } = {}) =>
         json({ method: 'POST', path: '/passkeys/challenges', body: { for: purpose }, signal }),
     },
-    tokens: async ({ signal } = {}) =>
-      (await json<{ tokens: Token[] }>({ method: 'GET', path: '/tokens', signal })).tokens,
+    tokens: async (options) => (await get<{ tokens: Token[] }>('/tokens', options)).tokens,
     createToken: (body, { signal, passkey } = {}) =>
       jsonOnce({ method: 'POST', path: '/tokens', headers: proofHeaders(passkey), body, signal }),
     revokeToken: (id, { signal } = {}) =>

@@ -1,8 +1,6 @@
 // Commands for agents elsewhere, and everything that waits for a person. For operators.
 
-import { queryOf } from './approvals.ts'
-import type { Call } from './connection.ts'
-import { nextIn } from './sessions.ts'
+import { type CallOptions, type Calls, queryOf } from './connection.ts'
 import type {
   Alert,
   Channel,
@@ -28,17 +26,13 @@ import type {
   Supervision,
 } from './wire.ts'
 
-interface Signalled {
-  signal?: AbortSignal
-}
-
 /** A record of each kind, with its words. */
 type AnyRecord = {
   [Item in InboxItem as Item['kind']]: Item[Item['kind'] & keyof Item] & { view: RecordView }
 }
 type ShownKind = Exclude<InboxItem['kind'], 'approval'>
 
-export interface RecordListOptions extends Signalled {
+export interface RecordListOptions extends CallOptions {
   /** Default: `waiting`, what still wants something of a person. `all`: everything. */
   status?: string
   session?: string
@@ -47,7 +41,7 @@ export interface RecordListOptions extends Signalled {
   before?: string
 }
 
-export interface InboxOptions extends Signalled {
+export interface InboxOptions extends CallOptions {
   /** Default: `waiting`. `done`: what nobody has to answer any more. */
   status?: 'waiting' | 'done'
   kind?: InboxItem['kind']
@@ -84,108 +78,88 @@ export interface SupervisionClient {
   /** Newest first. `next` is null on the last page; `cursor` is where `GET /inbox/events` goes on. */
   inbox(options?: InboxOptions): Promise<Inbox & { next: string | null }>
   /** Sends one of the `actions` of a record's view. `more`: what else belongs to the body, such as `result` or `arguments`. */
-  answer(action: AnswerAction, given?: GivenAnswer, options?: Signalled): Promise<AnyRecord[InboxItem['kind']]>
+  answer(action: AnswerAction, given?: GivenAnswer, options?: CallOptions): Promise<AnyRecord[InboxItem['kind']]>
   /** What agents elsewhere ask, by its kind. For approvals there are `approvals` and `approval`. */
   records: {
     /** Newest first, without what is behind a question. */
     list<Kind extends ShownKind>(kind: Kind, options?: RecordListOptions): Promise<AnyRecord[Kind][]>
-    get<Kind extends ShownKind>(kind: Kind, id: string, options?: Signalled): Promise<AnyRecord[Kind]>
+    get<Kind extends ShownKind>(kind: Kind, id: string, options?: CallOptions): Promise<AnyRecord[Kind]>
   }
   prompts: {
-    answer(id: string, answer: CompleteAnswer, options?: Signalled): Promise<Prompt>
+    answer(id: string, answer: CompleteAnswer, options?: CallOptions): Promise<Prompt>
   }
   waits: {
     /** Without an instruction the agent just goes on. */
-    resume(id: string, instruction?: string, options?: Signalled): Promise<Standby>
-    stop(id: string, options?: Signalled): Promise<Standby>
+    resume(id: string, instruction?: string, options?: CallOptions): Promise<Standby>
+    stop(id: string, options?: CallOptions): Promise<Standby>
   }
   alerts: {
-    nudge(id: string, message?: string, options?: Signalled): Promise<Alert>
-    dismiss(id: string, options?: Signalled): Promise<Alert>
+    nudge(id: string, message?: string, options?: CallOptions): Promise<Alert>
+    dismiss(id: string, options?: CallOptions): Promise<Alert>
     /** Ends the session of the silent agent. */
-    stop(id: string, options?: Signalled): Promise<Alert>
+    stop(id: string, options?: CallOptions): Promise<Alert>
   }
   channels: {
     /** The ways to reach operators, and how they are doing. */
-    list(options?: Signalled): Promise<Channel[]>
+    list(options?: CallOptions): Promise<Channel[]>
     /** Shows what a channel has shown after this item of the feed once more. If `has_more`, go on later from `cursor`. */
-    replay(name: string, after: string, options?: Signalled): Promise<Replayed>
+    replay(name: string, after: string, options?: CallOptions): Promise<Replayed>
   }
   push: {
     /** For `pushManager.subscribe`: the `applicationServerKey`. */
-    key(options?: Signalled): Promise<string>
-    list(options?: Signalled): Promise<PushSubscription[]>
+    key(options?: CallOptions): Promise<string>
+    list(options?: CallOptions): Promise<PushSubscription[]>
     subscribe(
       subscription: BrowserPushSubscription,
-      options?: Signalled & { label?: string },
+      options?: CallOptions & { label?: string },
     ): Promise<PushSubscription>
-    unsubscribe(id: string, options?: Signalled): Promise<void>
+    unsubscribe(id: string, options?: CallOptions): Promise<void>
   }
   checkpoints: {
     list(options?: Omit<RecordListOptions, 'status'>): Promise<Checkpoint[]>
-    get(id: string, options?: Signalled & { after?: string }): Promise<ShownCheckpoint>
+    get(id: string, options?: CallOptions & { after?: string }): Promise<ShownCheckpoint>
     /** What differs from the workspace now. */
-    changes(id: string, options?: Signalled): Promise<CheckpointChanges>
+    changes(id: string, options?: CallOptions): Promise<CheckpointChanges>
     /** The same in one file. */
-    diff(id: string, path: string, options?: Signalled): Promise<CheckpointFileDiff>
+    diff(id: string, path: string, options?: CallOptions): Promise<CheckpointFileDiff>
     /** Throws `restore_unconfirmed` with what would change and its `digest`. Pass that as `confirm` to do it. */
-    restore(id: string, options?: Signalled & { confirm?: string }): Promise<Restored>
+    restore(id: string, options?: CallOptions & { confirm?: string }): Promise<Restored>
   }
   sessions: {
     /** Starts an agent in a workspace. */
-    start(wanted: Spawn, options?: Signalled): Promise<Supervision>
-    pause(id: string, options?: Signalled): Promise<Supervision>
-    resume(id: string, options?: Signalled): Promise<Supervision>
-    terminate(id: string, options?: Signalled & { reason?: string }): Promise<Supervision>
-    steer(id: string, text: string, options?: Signalled): Promise<Instruction>
-    task(id: string, text: string, options?: Signalled): Promise<Instruction>
-    mode(id: string, mode: Supervision['mode'], options?: Signalled): Promise<Modes>
-    nudge(id: string, message?: string, options?: Signalled): Promise<Supervision>
+    start(wanted: Spawn, options?: CallOptions): Promise<Supervision>
+    pause(id: string, options?: CallOptions): Promise<Supervision>
+    resume(id: string, options?: CallOptions): Promise<Supervision>
+    terminate(id: string, options?: CallOptions & { reason?: string }): Promise<Supervision>
+    steer(id: string, text: string, options?: CallOptions): Promise<Instruction>
+    task(id: string, text: string, options?: CallOptions): Promise<Instruction>
+    mode(id: string, mode: Supervision['mode'], options?: CallOptions): Promise<Modes>
+    nudge(id: string, message?: string, options?: CallOptions): Promise<Supervision>
     /** Switches alerts and nudges of one session off, or on again. */
-    stalls(id: string, enabled: boolean, options?: Signalled): Promise<Supervision>
-    handOver(id: string, to: string, options?: Signalled): Promise<Supervision>
-    checkpoint(id: string, options?: Signalled & { label?: string; contents?: boolean }): Promise<Checkpoint>
-    run(id: string, alias: string, options?: Signalled): Promise<CommandResult>
+    stalls(id: string, enabled: boolean, options?: CallOptions): Promise<Supervision>
+    handOver(id: string, to: string, options?: CallOptions): Promise<Supervision>
+    checkpoint(id: string, options?: CallOptions & { label?: string; contents?: boolean }): Promise<Checkpoint>
+    run(id: string, alias: string, options?: CallOptions): Promise<CommandResult>
   }
 }
 
-interface SupervisionDeps {
-  /** Retries if that can help. */
-  json: <T>(call: Call) => Promise<T>
-  /** Like `json`, with the Link header of the answer. */
-  page: <T>(call: Call) => Promise<{ body: T; link: string | null }>
-  /** Never retries. */
-  jsonOnce: <T>(call: Call) => Promise<T>
-  /** For an answer without a body. Retries if that can help. */
-  empty: (call: Call) => Promise<void>
-}
-
-export function createSupervision({ json, page, jsonOnce, empty }: SupervisionDeps): SupervisionClient {
-  const get = <T>(path: string, { signal }: Signalled = {}): Promise<T> => json({ method: 'GET', path, signal })
-  const post = <T>(path: string, body: object, { signal }: Signalled = {}): Promise<T> =>
+export function createSupervision({ json, get, page, jsonOnce, empty }: Calls): SupervisionClient {
+  const post = <T>(path: string, body: object, { signal }: CallOptions = {}): Promise<T> =>
     jsonOnce({ method: 'POST', path, body, signal })
   const at = (collection: string, id: string, rest = ''): string => `/${collection}/${encodeURIComponent(id)}${rest}`
 
   async function list<T>(name: string, { signal, ...query }: RecordListOptions = {}): Promise<T[]> {
-    const found = await get<Record<string, T[]>>(
-      `/${name}${queryOf({ ...query })}`,
-      signal === undefined ? {} : { signal },
-    )
+    const found = await get<Record<string, T[]>>(`/${name}${queryOf({ ...query })}`, { signal })
     return found[name] ?? []
   }
 
   const command =
     <T>(what: string) =>
-    (id: string, body: object, options?: Signalled): Promise<T> =>
+    (id: string, body: object, options?: CallOptions): Promise<T> =>
       post<T>(at('sessions', id, `/${what}`), body, options)
-  const message = (text: string | undefined) => (text === undefined ? {} : { message: text })
 
   return {
-    async inbox({ signal, ...query } = {}) {
-      const call = { method: 'GET' as const, path: `/inbox${queryOf({ ...query })}`, signal }
-      const { body, link } = await page<Inbox>(call)
-      return { ...body, next: nextIn(link) }
-    },
+    inbox: ({ signal, ...query } = {}) => page<Inbox>(`/inbox${queryOf({ ...query })}`, { signal }),
     answer: (action, given, options) => post(action.request.path, answerBody(action, given), options),
     records: {
       list: (kind, options) => list(`${kind}s`, options),
@@ -195,12 +169,11 @@ export function createSupervision({ json, page, jsonOnce, empty }: SupervisionDe
       answer: (id, answer, options) => post(at('prompts', id), answer, options),
     },
     waits: {
-      resume: (id, instruction, options) =>
-        post(at('waits', id), instruction === undefined ? {} : { instruction }, options),
+      resume: (id, instruction, options) => post(at('waits', id), { instruction }, options),
       stop: (id, options) => post(at('waits', id), { stop: true }, options),
     },
     alerts: {
-      nudge: (id, text, options) => post(at('alerts', id, '/nudge'), message(text), options),
+      nudge: (id, text, options) => post(at('alerts', id, '/nudge'), { message: text }, options),
       dismiss: (id, options) => post(at('alerts', id, '/dismiss'), {}, options),
       stop: (id, options) => post(at('alerts', id, '/stop'), {}, options),
     },
@@ -216,7 +189,7 @@ export function createSupervision({ json, page, jsonOnce, empty }: SupervisionDe
         json({
           method: 'POST',
           path: '/push/subscriptions',
-          body: { endpoint, keys, ...(label === undefined ? {} : { label }) },
+          body: { endpoint, keys, label },
           signal,
         }),
       unsubscribe: (id, { signal } = {}) => empty({ method: 'DELETE', path: at('push/subscriptions', id), signal }),
@@ -226,23 +199,20 @@ export function createSupervision({ json, page, jsonOnce, empty }: SupervisionDe
       get: (id, { after, ...options } = {}) => get(`${at('checkpoints', id)}${queryOf({ after })}`, options),
       changes: (id, options) => get(at('checkpoints', id, '/changes'), options),
       diff: (id, path, options) => get(`${at('checkpoints', id, '/diff')}${queryOf({ path })}`, options),
-      restore: (id, { signal, ...body } = {}) =>
-        post(at('checkpoints', id, '/restore'), body, signal === undefined ? {} : { signal }),
+      restore: (id, { signal, ...body } = {}) => post(at('checkpoints', id, '/restore'), body, { signal }),
     },
     sessions: {
       start: (wanted, options) => post('/sessions', wanted, options),
       pause: (id, options) => command<Supervision>('pause')(id, {}, options),
       resume: (id, options) => command<Supervision>('resume')(id, {}, options),
-      terminate: (id, { signal, ...body } = {}) =>
-        command<Supervision>('terminate')(id, body, signal === undefined ? {} : { signal }),
+      terminate: (id, { signal, ...body } = {}) => command<Supervision>('terminate')(id, body, { signal }),
       steer: (id, text, options) => command<Instruction>('steer')(id, { text }, options),
       task: (id, text, options) => command<Instruction>('task')(id, { text }, options),
       mode: (id, mode, options) => post(at('sessions', id, '/mode'), { mode }, options),
-      nudge: (id, text, options) => command<Supervision>('nudge')(id, message(text), options),
+      nudge: (id, text, options) => command<Supervision>('nudge')(id, { message: text }, options),
       stalls: (id, enabled, options) => command<Supervision>('stalls')(id, { enabled }, options),
       handOver: (id, to, options) => command<Supervision>('handover')(id, { to }, options),
-      checkpoint: (id, { signal, ...body } = {}) =>
-        command<Checkpoint>('checkpoint')(id, body, signal === undefined ? {} : { signal }),
+      checkpoint: (id, { signal, ...body } = {}) => command<Checkpoint>('checkpoint')(id, body, { signal }),
       run: (id, alias, options) => command<CommandResult>('run')(id, { alias }, options),
     },
   }

@@ -2,13 +2,13 @@
 // server, the docs) reads the list in `channels.ts`, and names none.
 
 import type { z } from 'zod'
-import type { Setting } from '../config/settings/setting.ts'
+import type { SettingRow } from '../config/settings/setting.ts'
 import type { Clock } from '../domain/clock.ts'
 import type { SupervisionSettings } from '../domain/settings/supervision-settings.ts'
 import type { ChannelParts, OpenedChannels } from './channel-parts.ts'
 
 /** Rows of the table of settings, by their key in quarterdeck.yaml. */
-export type SettingRows = Readonly<Record<string, Setting>>
+export type SettingRows = Readonly<Record<string, SettingRow>>
 
 /** `Own` is what the server gets of its settings, `Secret` the names of its credentials. */
 export interface ChannelKind<Rows extends SettingRows = SettingRows, Own = unknown, Secret extends string = string> {
@@ -28,7 +28,7 @@ export interface ChannelKind<Rows extends SettingRows = SettingRows, Own = unkno
   open(parts: ChannelParts<Own, Secret>): Promise<OpenedChannels>
 }
 
-export type RowValues<Rows> = { [K in keyof Rows]: Rows[K] extends Setting<infer T> ? T : never }
+export type RowValues<Rows> = { [K in keyof Rows]: Rows[K] extends SettingRow<infer T> ? T : never }
 
 export interface ChannelWords {
   /** What people call it. */

@@ -14,7 +14,7 @@ import { type Plan, planDeliveries, planTogether, retryDelay } from './schedule.
 import { createMissed, notBeforeOf, stillWaiting, type Wanted, type WantedDeps, wantedOf } from './wanted.ts'
 
 export interface Outbox {
-  /** Tells the channels of these surfaces something that is no item of the feed. */
+  /** Tells the channels of these surfaces something that is not an item of the feed. */
   announce(surfaces: readonly Surface[], text: string): void
   /** Puts a line into the outbox of a channel that takes lines. It is there after a restart, and posted in its order. Throws `limit`. */
   queue(channel: string, line: QueueLine['line']): Promise<void>
@@ -47,9 +47,6 @@ export interface Changes {
   tell(topic: string): Promise<void>
   watch(topic: string, look: () => void): () => void
 }
-
-/** For the only process on its store. */
-export const noChanges: Changes = { tell: async () => {}, watch: () => () => {} }
 
 /** A try that takes longer than this has failed. */
 const DELIVERY_MS = 30_000

@@ -73,7 +73,7 @@ interface MissedDeps extends WantedDeps {
 }
 
 /**
- * A summary only counts. Whatever of it still waits for a person is shown by itself as soon as there is room: otherwise an agent that
+ * A summary only counts. Whatever of it still waits for a person is shown by itself as soon as there is space: otherwise an agent that
  * asks very much could hide a question, and nobody would be asked after a long outage.
  */
 export function createMissed(deps: MissedDeps, channel: OperatorChannel) {

@@ -7,14 +7,14 @@ import type { Logger } from '../domain/logger.ts'
 import type { SupervisedRecord } from '../domain/records/record.ts'
 import { LOCAL_USER } from '../domain/session/session.ts'
 import type { SupervisionSettings } from '../domain/settings/supervision-settings.ts'
-import type { StepUp } from '../domain/supervision/step-up.ts'
 import { openStatuses } from '../domain/supervision/supervision.ts'
 import type { Feed } from '../engine/feed.ts'
 import type { Jobs } from '../engine/sessions/jobs.ts'
 import type { SessionLog } from '../log/session-log.ts'
 import type { Replica } from '../replicas/replica.ts'
 import type { Store } from '../store/store.ts'
-import { createElsewhereApprovals, type ElsewhereApprovals } from './approvals/decide-elsewhere.ts'
+import { createAnswerAgent } from './approvals/answer-agent.ts'
+import type { Answerer } from './approvals/decide.ts'
 import { createAcceptDiff } from './desk/accept-diff.ts'
 import type { AgentDesk } from './desk/agent-desk.ts'
 import { createAnswerCall } from './desk/answer-call.ts'
@@ -66,8 +66,8 @@ export interface AgentsElsewhere {
   whileWorking: WhileWorking
   /** Connections of MCP clients that outlive a restart. */
   mcpConnections: McpConnections
-  /** Decisions about what they ask. `Approvals` hands them on. */
-  approvals: ElsewhereApprovals
+  /** Delivers decisions about what they ask. `Approvals` uses it. */
+  answerAgent: Answerer
   /** What the MCP door's tools call. */
   desk: AgentDesk
   /** What the policy of a workspace says about a request. */
@@ -103,8 +103,6 @@ interface ElsewhereDeps {
   jobs: Jobs
   /** This process among those on the store. */
   replica: Replica
-  /** What needs a passkey. Left out: nobody has one. */
-  stepUp?: StepUp
   /** The files of the workspaces. Left out: the real ones. */
   files?: WorkspaceFiles
 }
@@ -161,10 +159,7 @@ export function createAgentsElsewhere(deps: ElsewhereDeps): AgentsElsewhere {
   })
   const answerCall = createAnswerCall({ ...shared, sessions, takeStep })
   const whileWorking = createWhileWorking({ takeStep, logger })
-  const approvals = createElsewhereApprovals({
-    ...{ store, takeStep, operators, ids, serverPaths, quorum },
-    ...(deps.stepUp === undefined ? {} : { stepUp: deps.stepUp }),
-  })
+  const answerAgent = createAnswerAgent({ store, takeStep, operators, ids, serverPaths, quorum })
   const { propose, writer, policies } = deps.files ?? {
     propose: proposeChange,
     writer: createChangeWriter(),
@@ -202,14 +197,14 @@ export function createAgentsElsewhere(deps: ElsewhereDeps): AgentsElsewhere {
     ...shared,
     guard,
     ...{ answerCall, takeStep, waitFor, prompts, sessions, autoApproved, serverPaths, approvalMs, quorum, propose },
-    asked: createAskedApprovals({ store, takeStep, waitFor, approvals, clock }),
+    asked: createAskedApprovals({ store, takeStep, waitFor, approvals: answerAgent, clock }),
     judge: createWorkJudge({ takeStep, questions, limits, ids, logger, tell: reach.tell }),
     timeouts: { promptSeconds: promptMs / 1_000, waitSeconds: (waitMs ?? 0) / 1_000 },
   }
   const askPermission = createAskPermission(asking)
   const recoverApplies = createApplyRecovery({ store, takeStep, writer, logger, place: replica.place })
   return {
-    ...{ sessions, records, prompts, stalls, operators, takeStep, changes, whileWorking, approvals },
+    ...{ sessions, records, prompts, stalls, operators, takeStep, changes, whileWorking, answerAgent },
     mcpConnections: createMcpConnections({ ...shared, takeStep, replica }),
     desk: {
       ...createAskApproval(asking),
@@ -223,7 +218,7 @@ export function createAgentsElsewhere(deps: ElsewhereDeps): AgentsElsewhere {
     tryRequest: createTryRequest({ store, policies, limits, guard, confined: workspacePath }),
     hooks: createHookDesk({ store, takeStep, askPermission, shared: replica.shared, ids, clock, logger }),
     async expire(wait) {
-      if (wait.wait === 'approval') await approvals.expire(wait)
+      if (wait.wait === 'approval') await answerAgent.expire(wait)
       else await prompts.expire(wait)
     },
     async sweep() {

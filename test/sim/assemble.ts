@@ -5,6 +5,7 @@ import type { Clock } from '../../src/domain/clock.ts'
 import { createIds } from '../../src/domain/ids.ts'
 import type { Logger } from '../../src/domain/logger.ts'
 import { isTerminalText } from '../../src/domain/session/event.ts'
+import { noStepUp } from '../../src/domain/supervision/step-up.ts'
 import { noTelemetry } from '../../src/domain/telemetry.ts'
 import { createEngine } from '../../src/engine/create-engine.ts'
 import type { Engine } from '../../src/engine/engine.ts'
@@ -26,6 +27,7 @@ import type { Approvals } from '../../src/supervision/approvals/approvals.ts'
 import { createCallRules } from '../../src/supervision/approvals/call-rules.ts'
 import { createApprovals } from '../../src/supervision/approvals/create-approvals.ts'
 import { createGate } from '../../src/supervision/approvals/create-gate.ts'
+import { everybody } from '../../src/supervision/sessions/may-command.ts'
 import { createStaticToolbox } from '../../src/tools/create-toolbox.ts'
 import { serveElsewhere } from './elsewhere/serve-elsewhere.ts'
 import type { ElsewhereWorld } from './elsewhere/world.ts'
@@ -144,7 +146,7 @@ export function assemble(
     }
   })
   const rules = createCallRules({ grants: store.grants })
-  const supervision = { rules, agents, store, log, clock, ids, logger }
+  const supervision = { rules, agents, store, log, clock, ids, logger, operators: everybody, stepUp: noStepUp }
   const gate = createGate(supervision)
   const plainEngine = createEngine({
     agents,
@@ -161,9 +163,10 @@ export function assemble(
     limits: { ...ENGINE_LIMITS, disconnectGraceMs: faults.graceMs },
   })
   const engine = mutant?.engine?.(plainEngine, world) ?? plainEngine
-  const approvals = createApprovals({ ...supervision, waits: engine.waits })
   const parts = { process, store, log, wake, clock, ids, logger, random: draw.fork('elsewhere') }
   const elsewhere = deps.elsewhere === null ? null : serveElsewhere({ ...parts, world: deps.elsewhere })
+  const answerAgent = elsewhere?.answerAgent ?? null
+  const approvals = createApprovals({ ...supervision, waits: engine.waits, answerAgent })
   const ttlSeconds = (faults.compactAfterMs ?? 1e9) / 1_000
   const sessions = { ttlSeconds, retentionDays: 0 }
   const swept =

@@ -4,14 +4,14 @@ import { ConfigError, type ConfigIssue, formatIssue } from '../../config/config-
 import type { AgentDefinition } from '../../domain/agent/agent.ts'
 import { ServerError } from '../../domain/errors.ts'
 import { silentLogger } from '../../domain/logger.ts'
-import { checkAgents, missingCommands } from '../check-agents.ts'
+import { checkAgents, missingCommands, toolCount } from '../check-agents.ts'
 import type { CommandContext } from '../command.ts'
 import { exitCodes } from '../exit-codes.ts'
 import type { Io } from '../terminal/io.ts'
 import { styleFor } from '../terminal/style.ts'
-import { toolCount } from '../tool-count.ts'
+import { counted } from '../terminal/terminal-text.ts'
 
-interface ValidateOptions {
+interface ValidateFlags {
   config?: string
   json?: boolean
 }
@@ -33,12 +33,12 @@ Examples:
   $ quarterdeck validate
   $ quarterdeck validate agents/ --json`,
     )
-    .action(async (files: string[], options: ValidateOptions) => settle(await validate(files, options, version, io)))
+    .action(async (files: string[], options: ValidateFlags) => settle(await validate(files, options, version, io)))
 }
 
 export async function validate(
   files: readonly string[],
-  options: ValidateOptions,
+  options: ValidateFlags,
   version: string,
   io: Io,
 ): Promise<number> {
@@ -46,8 +46,7 @@ export async function validate(
   let issues: readonly ConfigIssue[] = []
   let warnings: string[] = []
   try {
-    const settingsFile = options.config === undefined ? {} : { settingsFile: options.config }
-    const config = loadConfig({ files, flags: {}, ...settingsFile }, io)
+    const config = loadConfig({ files, flags: {}, settingsFile: options.config }, io)
     issues = nothingHere(files, config, io) ?? (await refused(config, version, io))
     if (issues.length === 0) agents = config.agents
     warnings = [...config.warnings, ...missingCommands(config, io).map(formatIssue)]
@@ -66,8 +65,7 @@ export async function validate(
   for (const issue of issues) io.stderr.write(`${formatIssue(issue)}\n`)
   for (const warning of warnings) io.stderr.write(`${errorStyle.yellow('warning:')} ${warning}\n`)
   if (ok) return exitCodes.ok.code
-  const problems = issues.length === 1 ? '1 problem' : `${issues.length} problems`
-  io.stderr.write(`\n${errorStyle.red(problems)}\n`)
+  io.stderr.write(`\n${errorStyle.red(counted(issues.length, 'problem'))}\n`)
   return exitCodes.usage.code
 }
 
@@ -82,7 +80,7 @@ function nothingHere(files: readonly string[], { agents }: LoadedConfig, io: Io)
 
 /** What a start would refuse, all together if possible. */
 async function refused(config: LoadedConfig, version: string, io: Io): Promise<ConfigIssue[]> {
-  const issues = await checkAgents(config, { version, io })
+  const issues = await checkAgents(config, { version, io, reload: null })
   if (issues.length > 0) return issues
   const { agents, settings, dataDir } = config
   const exit = (): never => {

@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream'
 import { describe, expect, test } from 'vitest'
 import { createTestIo } from '../testing/test-io.ts'
-import { askSecret } from './ask-secret.ts'
+import { askSecret } from './terminal-prompt.ts'
 
 describe('a secret that is asked for', () => {
   /** A terminal that shows every key until it is told not to. */

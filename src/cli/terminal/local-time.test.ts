@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { localTime } from './local-time.ts'
+import { localTime } from './terminal-text.ts'
 
 test.each([
   ['UTC', '2026-11-15 09:04:10'],

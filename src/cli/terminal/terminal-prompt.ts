@@ -1,4 +1,6 @@
 import { createInterface } from 'node:readline'
+import { Writable } from 'node:stream'
+import { failure } from '../cli-error.ts'
 import type { Io } from './io.ts'
 
 /** Lines from a person at a terminal. */
@@ -61,4 +63,47 @@ export function createTerminalPrompt(io: Io, label: string, draft = ''): Prompt 
       return line === undefined ? await edit(signal) : { type: 'line', line }
     },
   }
+}
+
+export const hasTerminal = (io: Io): boolean => io.stdin.isTTY === true && io.stdout.isTTY === true
+
+/** Stands behind every question that is answered with yes or no. */
+export const YES_NO = ' [y/N] '
+
+/**
+ * Whether a person says yes: y or yes. Everything else is no. The question is short plain text; what it is about is printed before, because
+ * the line editor would not break it as the terminal does.
+ */
+export async function saysYes(question: string, io: Io): Promise<boolean> {
+  const asked = await createTerminalPrompt(io, `${question}${YES_NO}`).ask()
+  return asked.type === 'line' && /^y(es)?$/i.test(asked.line.trim())
+}
+
+/** The same for commands that do nothing else. A no throws `CliError` with what that means; usually nothing has happened then. */
+export async function confirm(
+  question: string,
+  io: Io,
+  otherwise = 'Left as it is. Nothing has changed.',
+): Promise<void> {
+  if (!(await saysYes(question, io))) throw failure(otherwise)
+}
+
+/** Asks at the terminal without showing what is typed. Null: no input, no terminal, or the signal withdrew the question. */
+export async function askSecret(label: string, io: Io, signal?: AbortSignal): Promise<string | null> {
+  // The question goes to stderr, because standard output may be a file.
+  if (io.stdin.isTTY !== true || io.stderr.isTTY !== true) return null
+  // The editor shows typed text by writing it to its output.
+  const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() })
+  const editor = createInterface({ input: io.stdin, output: nowhere, terminal: true, historySize: 0 })
+  // Only now: before the editor starts, the terminal shows every key.
+  io.stderr.write(label)
+  const typed = await new Promise<string | null>((resolve) => {
+    editor.once('line', resolve)
+    editor.once('SIGINT', () => resolve(null))
+    editor.once('close', () => resolve(null))
+    signal?.addEventListener('abort', () => resolve(null), { once: true })
+  })
+  editor.close()
+  io.stderr.write('\n')
+  return typed?.trim() || null
 }

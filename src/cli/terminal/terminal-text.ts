@@ -45,3 +45,31 @@ export function terminalLine(text: string, width: number): string {
   const characters = Array.from(line)
   return characters.length > width ? `${characters.slice(0, Math.max(width - 1, 0)).join('')}…` : line
 }
+
+/** The zone of the person at the terminal. Lists and cards say it once. */
+export const localZone = (): string => new Intl.DateTimeFormat().resolvedOptions().timeZone
+
+/** `2026-11-15 09:04:10` on the clock of the person at the terminal. Programs get UTC: what `--json` prints never passes here. */
+export function localTime(at: string | number, timeZone: string = localZone()): string {
+  const date = new Date(at)
+  if (Number.isNaN(date.getTime())) return '?'
+  // The Swedish way to write a time is that of ISO 8601.
+  return new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'medium' }).format(date)
+}
+
+/** The same, without seconds. */
+export const localMinute = (at: string | number): string => localTime(at).slice(0, 16)
+
+/** A table with a line of titles. */
+export function textTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const widths = head.map((title, column) => Math.max(title.length, ...rows.map((row) => row[column]?.length ?? 0)))
+  const line = (row: readonly string[]): string =>
+    row
+      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .join('  ')
+      .trimEnd()
+  return `${[head, ...rows].map(line).join('\n')}\n`
+}
+
+/** `1 session`, `2 sessions`. */
+export const counted = (count: number, one: string, many = `${one}s`): string => `${count} ${count === 1 ? one : many}`

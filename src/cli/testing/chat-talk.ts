@@ -1,5 +1,5 @@
-import type { PendingApproval } from '../commands/chat/approval.ts'
-import type { OpenPrompt } from '../commands/chat/ask-about-call.ts'
+import type { OpenPrompt } from '../commands/chat/ask-approvals.ts'
+import type { PendingApproval } from '../commands/chat/chat-event.ts'
 import type { Asked, Prompt } from '../terminal/terminal-prompt.ts'
 
 /** A person who gives these answers, one to each question, and then leaves. */

@@ -2,6 +2,7 @@
 
 import type { AgentDefinition, ModelInput, ModelSettings } from '../../domain/agent/agent.ts'
 import type { TestCase, TestCheck } from '../../domain/agent/test-case.ts'
+import { present } from '../../domain/present.ts'
 import { mostNeeded, type Quorum } from '../../domain/supervision/quorum.ts'
 import { proxyVariables } from '../source/env-file.ts'
 import type { Path } from '../source/json-schema-node.ts'
@@ -81,36 +82,29 @@ function defineModel(yaml: ModelYaml, path: Path, context: LoadContext): ModelSe
   const variables = proxyVariables(context.env)
   const tls = tlsFiles(yaml.tls, [...path, 'tls'], context)
   const input = modelInput(yaml, baseUrl)
-  return {
+  return present({
     provider,
     name: yaml.name ?? yaml.provider,
-    ...(yaml.temperature === undefined ? {} : { temperature: yaml.temperature }),
-    ...(yaml.max_tokens === undefined ? {} : { maxTokens: yaml.max_tokens }),
-    ...(yaml.top_p === undefined ? {} : { topP: yaml.top_p }),
-    ...(baseUrl === undefined ? {} : { baseUrl }),
-    ...(apiKey === undefined ? {} : { apiKey }),
-    ...(yaml.package === undefined ? {} : { package: yaml.package }),
-    ...(script === undefined ? {} : { script }),
-    ...(reasoning === undefined
-      ? {}
-      : {
-          reasoning: {
-            ...(reasoning.effort === undefined ? {} : { effort: reasoning.effort }),
-            ...(reasoning.budget_tokens === undefined ? {} : { budgetTokens: reasoning.budget_tokens }),
-          },
-        }),
-    ...(input.length === 0 ? {} : { input }),
+    temperature: yaml.temperature,
+    maxTokens: yaml.max_tokens,
+    topP: yaml.top_p,
+    baseUrl,
+    apiKey,
+    package: yaml.package,
+    script,
+    reasoning: reasoning && present({ effort: reasoning.effort, budgetTokens: reasoning.budget_tokens }),
+    input: input.length === 0 ? undefined : input,
     contextWindow: yaml.context_window,
     retries: yaml.retries,
     connectTimeoutMs: yaml.connect_timeout * 1000,
-    ...(yaml.proxy === undefined ? {} : { proxy: yaml.proxy === 'none' ? false : yaml.proxy }),
-    ...(Object.keys(variables).length === 0 ? {} : { proxyVariables: variables }),
-    ...(tls === undefined ? {} : { tls }),
+    proxy: yaml.proxy === 'none' ? false : yaml.proxy,
+    proxyVariables: Object.keys(variables).length === 0 ? undefined : variables,
+    tls,
     firstTokenTimeoutMs: yaml.first_token_timeout * 1000,
     tokenTimeoutMs: yaml.token_timeout * 1000,
-    ...(prices === undefined ? {} : { prices }),
-    ...(yaml.fallback === undefined ? {} : { fallback: defineModel(yaml.fallback, [...path, 'fallback'], context) }),
-  }
+    prices,
+    fallback: yaml.fallback && defineModel(yaml.fallback, [...path, 'fallback'], context),
+  })
 }
 
 function tlsFiles(tls: ModelYaml['tls'], path: Path, context: LoadContext): ModelSettings['tls'] {

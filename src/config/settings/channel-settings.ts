@@ -4,7 +4,7 @@ import type { ChannelSettings } from '../../domain/settings/channel-settings.ts'
 import { channelRows, channels } from '../../operators/channels.ts'
 import { httpUrl } from './channel-values.ts'
 import { fileSetting } from './setting.ts'
-import type { SettingKey, SettingValues } from './settings.ts'
+import type { ReadSetting } from './settings.ts'
 
 export const channelTable = {
   public_url: fileSetting<string | null>({
@@ -18,11 +18,9 @@ export const channelTable = {
   ...channelRows,
 }
 
-type Read = <K extends SettingKey>(key: K) => SettingValues[K]
-
 const isKey = (key: string): key is keyof typeof channelTable => Object.hasOwn(channelTable, key)
 
-export const assembleChannels = (read: Read): ChannelSettings => ({
+export const assembleChannels = (read: ReadSetting): ChannelSettings => ({
   publicUrl: read('public_url'),
   own: Object.fromEntries(
     channels.map((kind) => {

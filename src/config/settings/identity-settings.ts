@@ -18,7 +18,7 @@ import {
   roleRules,
 } from './identity-values.ts'
 import { fileSetting } from './setting.ts'
-import type { SettingKey, SettingValues } from './settings.ts'
+import type { ReadSetting } from './settings.ts'
 
 const header = (name: string, description: string) =>
   fileSetting<string>({
@@ -38,7 +38,6 @@ export const identityTable = {
     expected: 'a list of providers, each with a name, an issuer and an audience',
     example: [{ name: 'corp', issuer: 'https://sso.example.com/realms/corp', audience: 'quarterdeck' }],
     default: [],
-    defaultText: 'none',
   }),
   'proxy_auth.trusted': fileSetting<string[]>({
     schema: networkList(),
@@ -82,9 +81,7 @@ export const identityTable = {
   }),
 }
 
-type Read = <K extends SettingKey>(key: K) => SettingValues[K]
-
-export function assembleIdentity(read: Read): IdentitySettings {
+export function assembleIdentity(read: ReadSetting): IdentitySettings {
   const trusted = read('proxy_auth.trusted')
   return {
     issuers: read('oidc'),

@@ -2,6 +2,7 @@
 
 import { isIP } from 'node:net'
 import { z } from 'zod'
+import { present } from '../../domain/present.ts'
 import type { DayLimit, DayLimitSettings, IssuerSettings, RoleRules } from '../../domain/settings/identity-settings.ts'
 import { PROVIDER_NAME, USER_NAME } from '../../domain/supervision/user-name.ts'
 import { duration } from '../source/duration.ts'
@@ -210,13 +211,7 @@ const dayLimit = () =>
         'a number, or none',
       ).optional(),
     })
-    .transform(
-      ({ runs, tokens, cost }): Partial<DayLimit> => ({
-        ...(runs === undefined ? {} : { runs }),
-        ...(tokens === undefined ? {} : { tokens }),
-        ...(cost === undefined ? {} : { cost }),
-      }),
-    )
+    .transform((limits): Partial<DayLimit> => present(limits))
 
 export const dayLimits = () =>
   z

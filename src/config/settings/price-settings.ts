@@ -2,9 +2,10 @@
 
 import { z } from 'zod'
 import type { ModelPrice, PriceSettings } from '../../domain/agent/prices.ts'
+import { present } from '../../domain/present.ts'
 import { key } from '../source/schema-key.ts'
 import { fileSetting } from './setting.ts'
-import type { SettingKey, SettingValues } from './settings.ts'
+import type { ReadSetting } from './settings.ts'
 
 const price = () => z.number().min(0).max(1_000_000)
 
@@ -17,12 +18,8 @@ const modelPrice = () =>
       cache_write: key(price().optional(), 'Price per million input tokens that go into the provider’s cache.', 0.3),
     })
     .transform(
-      ({ input, output, cached_input: cachedInput, cache_write: cacheWrite }): ModelPrice => ({
-        input,
-        output,
-        ...(cachedInput === undefined ? {} : { cachedInput }),
-        ...(cacheWrite === undefined ? {} : { cacheWrite }),
-      }),
+      ({ cached_input: cachedInput, cache_write: cacheWrite, ...rest }): ModelPrice =>
+        present({ ...rest, cachedInput, cacheWrite }),
     )
 
 export const priceTable = {
@@ -42,13 +39,10 @@ export const priceTable = {
     expected: 'provider/model names with prices',
     example: { 'openai/gpt-5-mini': { input: 0.25, output: 2, cached_input: 0.025 } },
     default: {},
-    defaultText: 'none',
   }),
 }
 
-type Read = <K extends SettingKey>(key: K) => SettingValues[K]
-
-export const assemblePrices = (read: Read): PriceSettings => ({
+export const assemblePrices = (read: ReadSetting): PriceSettings => ({
   currency: read('prices.currency'),
   models: read('prices.models'),
 })

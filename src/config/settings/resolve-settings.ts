@@ -12,7 +12,7 @@ import { assembleIdentity } from './identity-settings.ts'
 import { assemblePrices } from './price-settings.ts'
 import type { ServerSettings } from './server-settings.ts'
 import { createSourceFinder, readSetting, type SettingSource, type SettingSources } from './setting-source.ts'
-import { type SettingKey, type SettingValues, settingKeys, settings } from './settings.ts'
+import { type ReadSetting, type SettingKey, type SettingValues, settingKeys, settings } from './settings.ts'
 import { assembleSupervision, checkSupervision } from './supervision-settings.ts'
 import { assembleTelemetry, telemetryWarnings } from './telemetry-settings.ts'
 
@@ -66,17 +66,15 @@ export function resolveSettings({ onTerminal, ...sources }: ResolveInput): Resol
   return { settings: resolved, warnings, secretVariables: [...new Set(secretKeys.flatMap(finder.variablesOf))] }
 }
 
-function assembleStore(read: Read): ServerSettings['store'] {
+function assembleStore(read: ReadSetting): ServerSettings['store'] {
   const store = read('store')
   if (store === 'sqlite' || store === ':memory:') return store
   const waitMs = read('postgres.wait') * 1000
   return { url: store, commit: read('postgres.commit'), connections: read('postgres.connections'), waitMs }
 }
 
-type Read = <K extends SettingKey>(key: K) => SettingValues[K]
-
 function assemble(
-  read: Read,
+  read: ReadSetting,
   isGiven: (key: SettingKey) => boolean,
   onTerminal: boolean,
   env: Environment,

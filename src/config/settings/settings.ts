@@ -9,7 +9,7 @@ import { count } from '../source/schema-key.ts'
 import { channelTable } from './channel-settings.ts'
 import { identityTable } from './identity-settings.ts'
 import { priceTable } from './price-settings.ts'
-import { type Setting, setting } from './setting.ts'
+import { type Setting, type SettingRow, setting, withVariables } from './setting.ts'
 import {
   hostAddress,
   hostNames,
@@ -37,7 +37,7 @@ const table = {
     example: '0.0.0.0',
     default: '127.0.0.1',
     flag: '--host <address>',
-    env: ['QUARTERDECK_HOST', 'AGUI_HOST', 'HOST'],
+    variables: ['AGUI_HOST', 'HOST'],
   }),
   port: setting({
     schema: count(0).max(65_535),
@@ -45,7 +45,7 @@ const table = {
     example: 8000,
     default: 8000,
     flag: '--port <number>',
-    env: ['QUARTERDECK_PORT', 'PORT', 'AGUI_PORT'],
+    variables: ['PORT', 'AGUI_PORT'],
   }),
   protocols: setting({
     schema: protocolList(),
@@ -56,7 +56,6 @@ const table = {
     defaultText: 'all',
     flag: '--protocol <names>',
     repeatable: true,
-    env: ['QUARTERDECK_PROTOCOLS'],
   }),
   'cors.origins': setting({
     schema: origins(),
@@ -67,7 +66,6 @@ const table = {
     default: ['local'],
     flag: '--cors-origins <origins>',
     repeatable: true,
-    env: ['QUARTERDECK_CORS_ORIGINS'],
   }),
   allowed_hosts: setting({
     schema: hostNames(),
@@ -76,10 +74,8 @@ const table = {
     expected: 'a list of host names, with or without :port',
     example: ['agent.example.com'],
     default: [],
-    defaultText: 'none',
     flag: '--allowed-hosts <names>',
     repeatable: true,
-    env: ['QUARTERDECK_ALLOWED_HOSTS'],
   }),
   'log.level': setting({
     schema: logLevel(),
@@ -88,7 +84,7 @@ const table = {
     example: 'warn',
     default: 'info',
     flag: '--log-level <level>',
-    env: ['QUARTERDECK_LOG_LEVEL', 'LOG_LEVEL'],
+    variables: ['LOG_LEVEL'],
   }),
   'log.format': setting({
     schema: z.enum(['auto', 'json', 'text']),
@@ -96,7 +92,6 @@ const table = {
     example: 'json',
     default: 'auto',
     flag: '--log-format <format>',
-    env: ['QUARTERDECK_LOG_FORMAT'],
   }),
   'log.content': setting({
     schema: z.boolean().transform((value): boolean | null => value),
@@ -106,7 +101,6 @@ const table = {
     default: null,
     defaultText: 'on with `debug`',
     flag: '--log-content [yes|no]',
-    env: ['QUARTERDECK_LOG_CONTENT'],
   }),
   debug: setting({
     schema: z.boolean(),
@@ -114,7 +108,6 @@ const table = {
     example: true,
     default: false,
     flag: '--debug',
-    env: ['QUARTERDECK_DEBUG'],
   }),
   data_dir: setting({
     schema: path(),
@@ -125,7 +118,7 @@ const table = {
     defaultText: '`.quarterdeck` next to the agent, or a folder of this user without one',
     path: true,
     flag: '--data-dir <folder>',
-    env: ['QUARTERDECK_DATA_DIR', 'DATA_DIR'],
+    variables: ['DATA_DIR'],
   }),
   store: setting({
     schema: storeKind(),
@@ -136,7 +129,6 @@ const table = {
     default: 'sqlite',
     holdsSecrets: true,
     flag: '--store <kind>',
-    env: ['QUARTERDECK_STORE'],
   }),
   'postgres.commit': setting({
     schema: z.enum(['on', 'remote_apply']),
@@ -145,7 +137,6 @@ const table = {
     example: 'remote_apply',
     default: 'on',
     flag: '--postgres-commit <when>',
-    env: ['QUARTERDECK_POSTGRES_COMMIT'],
   }),
   'postgres.connections': setting({
     schema: count(3).max(100),
@@ -155,7 +146,6 @@ const table = {
     example: 20,
     default: 10,
     flag: '--postgres-connections <number>',
-    env: ['QUARTERDECK_POSTGRES_CONNECTIONS'],
   }),
   'postgres.wait': setting({
     schema: span(true),
@@ -166,7 +156,6 @@ const table = {
     default: 10,
     defaultText: '10s',
     flag: '--postgres-wait <time>',
-    env: ['QUARTERDECK_POSTGRES_WAIT'],
   }),
   'auth.token': setting({
     schema: token(),
@@ -176,8 +165,7 @@ const table = {
     default: null,
     defaultText: 'none, see `quarterdeck tokens`',
     secret: true,
-    flag: null,
-    env: ['QUARTERDECK_TOKEN'],
+    variable: 'QUARTERDECK_TOKEN',
   }),
   'auth.operator_token': setting({
     schema: token(),
@@ -187,8 +175,7 @@ const table = {
     default: null,
     defaultText: 'created and shown at the first start on a terminal, see `quarterdeck tokens`',
     secret: true,
-    flag: null,
-    env: ['QUARTERDECK_OPERATOR_TOKEN'],
+    variable: 'QUARTERDECK_OPERATOR_TOKEN',
   }),
   'auth.mode': setting({
     schema: z.enum(['auto', 'token', 'none']),
@@ -197,7 +184,6 @@ const table = {
     example: 'token',
     default: 'auto',
     flag: '--auth <mode>',
-    env: ['QUARTERDECK_AUTH_MODE'],
   }),
   insecure: setting({
     schema: z.boolean(),
@@ -206,7 +192,6 @@ const table = {
     example: true,
     default: false,
     flag: '--insecure',
-    env: ['QUARTERDECK_INSECURE'],
   }),
   'limits.sessions': setting({
     schema: limit(),
@@ -214,9 +199,8 @@ const table = {
     expected: LIMIT,
     example: 10_000,
     default: null,
-    defaultText: 'none',
     flag: '--max-sessions <number>',
-    env: ['QUARTERDECK_LIMITS_SESSIONS', 'MAX_THREADS'],
+    variables: ['MAX_THREADS'],
   }),
   'limits.active_runs': setting({
     schema: count(),
@@ -224,7 +208,6 @@ const table = {
     example: 2000,
     default: 2000,
     flag: '--max-active-runs <number>',
-    env: ['QUARTERDECK_LIMITS_ACTIVE_RUNS'],
   }),
   'limits.disconnect_grace': setting({
     schema: spanOrNever(),
@@ -235,7 +218,6 @@ const table = {
     default: 10,
     defaultText: '10 s',
     flag: '--disconnect-grace <time>',
-    env: ['QUARTERDECK_LIMITS_DISCONNECT_GRACE'],
   }),
   'limits.body_bytes': setting({
     schema: count(1000),
@@ -244,7 +226,6 @@ const table = {
     example: 10_000_000,
     default: 10_000_000,
     flag: '--max-body-bytes <number>',
-    env: ['QUARTERDECK_LIMITS_BODY_BYTES'],
   }),
   'limits.queue': setting({
     schema: count(0),
@@ -252,7 +233,6 @@ const table = {
     example: 8,
     default: 8,
     flag: '--max-queue <number>',
-    env: ['QUARTERDECK_LIMITS_QUEUE'],
   }),
   'limits.posts_per_minute': setting({
     schema: limit(),
@@ -262,7 +242,6 @@ const table = {
     default: null,
     defaultText: 'none on this machine, otherwise 600',
     flag: '--posts-per-minute <number>',
-    env: ['QUARTERDECK_LIMITS_POSTS_PER_MINUTE'],
   }),
   'limits.streams': setting({
     schema: limit(),
@@ -272,7 +251,6 @@ const table = {
     default: null,
     defaultText: 'none on this machine, otherwise 200',
     flag: '--max-streams <number>',
-    env: ['QUARTERDECK_LIMITS_STREAMS'],
   }),
   'context.max_messages': setting({
     schema: count(),
@@ -281,7 +259,7 @@ const table = {
     example: 200,
     default: 200,
     flag: '--max-messages <number>',
-    env: ['QUARTERDECK_CONTEXT_MAX_MESSAGES', 'MAX_MESSAGES_PER_THREAD'],
+    variables: ['MAX_MESSAGES_PER_THREAD'],
   }),
   'tools.timeout_seconds': setting({
     schema: span(false),
@@ -291,7 +269,7 @@ const table = {
     default: 30,
     defaultText: '30 s',
     flag: '--tool-timeout <time>',
-    env: ['QUARTERDECK_TOOLS_TIMEOUT_SECONDS', 'TOOL_TIMEOUT_SECONDS'],
+    variables: ['TOOL_TIMEOUT_SECONDS'],
   }),
   'tools.proxy': setting({
     schema: z.boolean(),
@@ -300,7 +278,6 @@ const table = {
     example: true,
     default: false,
     flag: '--tools-proxy',
-    env: ['QUARTERDECK_TOOLS_PROXY'],
   }),
   'sessions.ttl': setting({
     schema: span(false),
@@ -310,7 +287,6 @@ const table = {
     default: 1800,
     defaultText: '1800 s',
     flag: '--session-ttl <time>',
-    env: ['QUARTERDECK_SESSIONS_TTL'],
   }),
   'sessions.retention_days': setting({
     schema: count(0),
@@ -318,7 +294,6 @@ const table = {
     example: 30,
     default: 30,
     flag: '--retention-days <days>',
-    env: ['QUARTERDECK_SESSIONS_RETENTION_DAYS'],
   }),
   'shutdown.drain': setting({
     schema: span(true),
@@ -328,7 +303,6 @@ const table = {
     default: 5,
     defaultText: '5 s',
     flag: '--drain <time>',
-    env: ['QUARTERDECK_SHUTDOWN_DRAIN'],
   }),
   public_docs: setting({
     schema: z.boolean(),
@@ -337,7 +311,6 @@ const table = {
     example: true,
     default: false,
     flag: '--public-docs',
-    env: ['QUARTERDECK_PUBLIC_DOCS'],
   }),
   console: setting({
     schema: z.boolean(),
@@ -346,7 +319,6 @@ const table = {
     example: false,
     default: true,
     flag: '--no-console',
-    env: ['QUARTERDECK_CONSOLE'],
   }),
   'files.urls': setting({
     schema: z.boolean(),
@@ -355,7 +327,6 @@ const table = {
     example: true,
     default: false,
     flag: '--file-urls',
-    env: ['QUARTERDECK_FILES_URLS'],
   }),
   'files.unsent_bytes': setting({
     schema: limit(),
@@ -365,7 +336,6 @@ const table = {
     example: 1_000_000_000,
     default: 1_000_000_000,
     flag: '--max-unsent-bytes <number>',
-    env: ['QUARTERDECK_FILES_UNSENT_BYTES'],
   }),
   'files.unsent_ttl': setting({
     schema: span(false),
@@ -375,7 +345,6 @@ const table = {
     default: 86_400,
     defaultText: '86400 s',
     flag: '--unsent-ttl <time>',
-    env: ['QUARTERDECK_FILES_UNSENT_TTL'],
   }),
   'tls.cert': setting({
     schema: path(),
@@ -383,10 +352,8 @@ const table = {
     expected: 'a file',
     example: 'cert.pem',
     default: null,
-    defaultText: 'none',
     path: true,
     flag: '--tls-cert <file>',
-    env: ['QUARTERDECK_TLS_CERT'],
   }),
   'tls.key': setting({
     schema: path(),
@@ -394,10 +361,8 @@ const table = {
     expected: 'a file',
     example: 'key.pem',
     default: null,
-    defaultText: 'none',
     path: true,
     flag: '--tls-key <file>',
-    env: ['QUARTERDECK_TLS_KEY'],
   }),
   open: setting({
     schema: z.boolean(),
@@ -405,7 +370,6 @@ const table = {
     example: true,
     default: false,
     flag: '--open',
-    env: ['QUARTERDECK_OPEN'],
   }),
   ...supervisionTable,
   ...channelTable,
@@ -415,10 +379,13 @@ const table = {
 }
 
 /** The value of each setting, by its key in quarterdeck.yaml. */
-export type SettingValues = { [K in keyof typeof table]: (typeof table)[K] extends Setting<infer T> ? T : never }
+export type SettingValues = { [K in keyof typeof table]: (typeof table)[K] extends SettingRow<infer T> ? T : never }
 export type SettingKey = keyof SettingValues
+export type ReadSetting = <K extends SettingKey>(key: K) => SettingValues[K]
 
-export const settings: { readonly [K in SettingKey]: Setting<SettingValues[K]> } = table
+export const settings = Object.fromEntries(
+  Object.entries<SettingRow>(table).map(([key, row]) => [key, withVariables(key, row)]),
+) as { readonly [K in SettingKey]: Setting<SettingValues[K]> }
 
 export const settingKeys: readonly SettingKey[] = Object.keys(table).filter((key): key is SettingKey => key in table)
 

@@ -10,7 +10,7 @@ import { count, text } from '../source/schema-key.ts'
 import { notifySettings, slackUserId } from './channel-values.ts'
 import { fileSetting, setting } from './setting.ts'
 import { span } from './setting-values.ts'
-import type { SettingKey, SettingValues } from './settings.ts'
+import type { ReadSetting, SettingKey } from './settings.ts'
 import {
   argumentList,
   commandLines,
@@ -27,7 +27,7 @@ const CONTACTS = contactKinds.map(({ name }) => `\`${name}\``).join(', ')
 const NUDGE =
   'Are you still working? Call heartbeat with your progress. If you need a person, call forward_prompt. If you are done, say so.'
 
-const seconds = (key: string, description: string, value: number, zero = false) =>
+const seconds = (description: string, value: number, zero = false) =>
   setting({
     schema: span(zero),
     description,
@@ -35,8 +35,6 @@ const seconds = (key: string, description: string, value: number, zero = false) 
     example: value,
     default: value,
     defaultText: `${value} s`,
-    flag: null,
-    env: [`QUARTERDECK_${key.toUpperCase().replace('.', '_')}`],
   })
 
 export const supervisionTable = {
@@ -46,10 +44,7 @@ export const supervisionTable = {
     expected: FOLDER_TEXT,
     example: '/home/ada/projects',
     default: null,
-    defaultText: 'none',
     path: true,
-    flag: null,
-    env: ['QUARTERDECK_DEFAULT_WORKSPACE_ROOT'],
   }),
   workspaces: fileSetting<WorkspaceSettings[]>({
     schema: workspaceList(),
@@ -58,7 +53,6 @@ export const supervisionTable = {
     expected: 'a list of folders, each with a path',
     example: [{ path: 'projects/shop', id: 'shop' }],
     default: [],
-    defaultText: 'none',
     path: true,
   }),
   operators: fileSetting<OperatorsValue>({
@@ -75,15 +69,12 @@ export const supervisionTable = {
     expected: 'a list of ids of Slack users, such as U012AB3CD',
     example: ['U012AB3CD'],
     default: [],
-    defaultText: 'none',
   }),
   max_concurrent_sessions: setting({
     schema: count().max(1000),
     description: 'Supervised sessions that one owner may have open at the same time; the next one is refused.',
     example: 3,
     default: 3,
-    flag: null,
-    env: ['QUARTERDECK_MAX_CONCURRENT_SESSIONS'],
   }),
   max_concurrent_sessions_total: setting({
     schema: count()
@@ -95,8 +86,6 @@ export const supervisionTable = {
     example: 20,
     default: null,
     defaultText: 'no limit',
-    flag: null,
-    env: ['QUARTERDECK_MAX_CONCURRENT_SESSIONS_TOTAL'],
   }),
   host_cli: fileSetting({
     schema: text().transform((value): string | null => value),
@@ -113,39 +102,24 @@ export const supervisionTable = {
     expected: 'a list of arguments',
     example: ['--model', 'opus'],
     default: [],
-    defaultText: 'none',
   }),
   'timeouts.approval_seconds': seconds(
-    'timeouts.approval_seconds',
     'How long a request for approval of a supervised agent waits before it expires.',
     3600,
   ),
   'timeouts.prompt_seconds': seconds(
-    'timeouts.prompt_seconds',
     'How long a question of a supervised agent waits before the server answers it: continue or stop.',
     1800,
   ),
-  'timeouts.wait_seconds': seconds(
-    'timeouts.wait_seconds',
-    'How long a supervised agent waits for an instruction; 0 = for ever.',
-    0,
-    true,
-  ),
+  'timeouts.wait_seconds': seconds('How long a supervised agent waits for an instruction; 0 = for ever.', 0, true),
   'stall.enabled': setting({
     schema: z.boolean(),
     description: 'Watch supervised agents for silence.',
     example: true,
     default: true,
-    flag: null,
-    env: ['QUARTERDECK_STALL_ENABLED'],
   }),
-  'stall.inactivity_threshold_seconds': seconds(
-    'stall.inactivity_threshold_seconds',
-    'Silence of a supervised agent after which an alert is made.',
-    300,
-  ),
+  'stall.inactivity_threshold_seconds': seconds('Silence of a supervised agent after which an alert is made.', 300),
   'stall.escalation_threshold_seconds': seconds(
-    'stall.escalation_threshold_seconds',
     'Time from an alert to the first automatic nudge, and from each nudge to the next.',
     120,
   ),
@@ -154,8 +128,6 @@ export const supervisionTable = {
     description: 'Automatic nudges before an alert is escalated.',
     example: 3,
     default: 3,
-    flag: null,
-    env: ['QUARTERDECK_STALL_MAX_RETRIES'],
   }),
   'stall.default_nudge_message': setting({
     schema: text().max(4000).meta({ prose: true }),
@@ -163,8 +135,6 @@ export const supervisionTable = {
     expected: 'text of at most 4000 characters',
     example: 'Are you still working?',
     default: NUDGE,
-    flag: null,
-    env: ['QUARTERDECK_STALL_DEFAULT_NUDGE_MESSAGE'],
   }),
   commands: fileSetting<Readonly<Record<string, string | readonly string[]>>>({
     schema: commandLines(),
@@ -173,15 +143,12 @@ export const supervisionTable = {
     expected: 'aliases (lower-case letters, digits, - and _) with command lines',
     example: { status: 'git status --short', test: ['npm', 'test'] },
     default: {},
-    defaultText: 'none',
   }),
   'modes.agent_may_set': setting({
     schema: z.boolean(),
     description: 'Whether a supervised agent may choose where its operator is asked: remote, local or hybrid.',
     example: false,
     default: true,
-    flag: null,
-    env: ['QUARTERDECK_MODES_AGENT_MAY_SET'],
   }),
   ipc_name: setting({
     schema: socketName(),
@@ -190,15 +157,11 @@ export const supervisionTable = {
     example: 'quarterdeck',
     default: null,
     defaultText: 'made from the data directory',
-    flag: null,
-    env: ['QUARTERDECK_IPC_NAME'],
   }),
 }
 
-type Read = <K extends SettingKey>(key: K) => SettingValues[K]
-
 /** `localUser` is the name of the operator where none is set: the user of the tokens that name nobody. */
-export function assembleSupervision(read: Read, localUser: string): SupervisionSettings {
+export function assembleSupervision(read: ReadSetting, localUser: string): SupervisionSettings {
   const { people, groups, escalation, quorum } = read('operators')
   const wait = read('timeouts.wait_seconds')
   const channelId = read('slack.channel_id')

@@ -13,7 +13,7 @@ import { type Environment, variable } from '../source/env-file.ts'
 import { count } from '../source/schema-key.ts'
 import { httpUrl } from './channel-values.ts'
 import { fileSetting, setting } from './setting.ts'
-import type { SettingKey, SettingValues } from './settings.ts'
+import type { ReadSetting } from './settings.ts'
 
 type Pairs = Readonly<Record<string, string>>
 
@@ -50,11 +50,7 @@ const address = (signal: TelemetrySignal) =>
     example: `http://127.0.0.1:4318/v1/${signal}`,
     default: null,
     defaultText: `\`telemetry.endpoint\` with \`/v1/${signal}\``,
-    flag: null,
-    env: [
-      `QUARTERDECK_TELEMETRY_${signal.toUpperCase()}_ENDPOINT`,
-      `OTEL_EXPORTER_OTLP_${signal.toUpperCase()}_ENDPOINT`,
-    ],
+    variables: [`OTEL_EXPORTER_OTLP_${signal.toUpperCase()}_ENDPOINT`],
   })
 
 export const telemetryTable = {
@@ -66,8 +62,7 @@ export const telemetryTable = {
     example: 'http://127.0.0.1:4318',
     default: null,
     defaultText: 'none: nothing is sent',
-    flag: null,
-    env: ['QUARTERDECK_TELEMETRY_ENDPOINT', 'OTEL_EXPORTER_OTLP_ENDPOINT'],
+    variables: ['OTEL_EXPORTER_OTLP_ENDPOINT'],
   }),
   'telemetry.traces_endpoint': address('traces'),
   'telemetry.metrics_endpoint': address('metrics'),
@@ -79,18 +74,15 @@ export const telemetryTable = {
     // biome-ignore lint/suspicious/noTemplateCurlyInString: ${NAME} is the syntax of our files.
     example: { 'x-api-key': '${COLLECTOR_KEY}' },
     default: {},
-    defaultText: 'none',
     secret: true,
-    flag: null,
-    env: ['QUARTERDECK_TELEMETRY_HEADERS', 'OTEL_EXPORTER_OTLP_HEADERS'],
+    variables: ['OTEL_EXPORTER_OTLP_HEADERS'],
   }),
   'telemetry.service_name': setting<string>({
     schema: z.string().min(1),
     description: 'The name of this server in traces, metrics and logs. It is the same for all replicas.',
     example: 'support-agent',
     default: 'quarterdeck',
-    flag: null,
-    env: ['QUARTERDECK_TELEMETRY_SERVICE_NAME', 'OTEL_SERVICE_NAME'],
+    variables: ['OTEL_SERVICE_NAME'],
   }),
   'telemetry.resource_attributes': setting<Pairs>({
     schema: pairs(),
@@ -98,9 +90,7 @@ export const telemetryTable = {
     expected: PAIRS,
     example: { 'deployment.environment.name': 'production' },
     default: {},
-    defaultText: 'none',
-    flag: null,
-    env: ['QUARTERDECK_TELEMETRY_RESOURCE_ATTRIBUTES', 'OTEL_RESOURCE_ATTRIBUTES'],
+    variables: ['OTEL_RESOURCE_ATTRIBUTES'],
   }),
   'telemetry.sampler': setting<TraceSampler>({
     schema: z.enum(traceSamplers),
@@ -108,8 +98,7 @@ export const telemetryTable = {
       'Which traces are kept. The `parentbased_` ones do what the caller has decided, and decide only about traces that begin here.',
     example: 'parentbased_traceidratio',
     default: 'parentbased_always_on',
-    flag: null,
-    env: ['QUARTERDECK_TELEMETRY_SAMPLER', 'OTEL_TRACES_SAMPLER'],
+    variables: ['OTEL_TRACES_SAMPLER'],
   }),
   'telemetry.sampler_arg': setting<number>({
     schema: z.number().min(0).max(1),
@@ -117,16 +106,14 @@ export const telemetryTable = {
     expected: 'a number from 0 to 1',
     example: 0.1,
     default: 1,
-    flag: null,
-    env: ['QUARTERDECK_TELEMETRY_SAMPLER_ARG', 'OTEL_TRACES_SAMPLER_ARG'],
+    variables: ['OTEL_TRACES_SAMPLER_ARG'],
   }),
   'telemetry.disabled': setting<boolean>({
     schema: z.boolean(),
     description: 'Sends nothing, whatever else is set.',
     example: true,
     default: false,
-    flag: null,
-    env: ['QUARTERDECK_TELEMETRY_DISABLED', 'OTEL_SDK_DISABLED'],
+    variables: ['OTEL_SDK_DISABLED'],
   }),
   'telemetry.content': fileSetting<boolean>({
     schema: z.boolean(),
@@ -143,10 +130,8 @@ export const telemetryTable = {
   }),
 }
 
-type Read = <K extends SettingKey>(key: K) => SettingValues[K]
-
 /** Null: nothing is sent, and nothing of OpenTelemetry is loaded. */
-export function assembleTelemetry(read: Read): TelemetrySettings | null {
+export function assembleTelemetry(read: ReadSetting): TelemetrySettings | null {
   const base = read('telemetry.endpoint')
   const endpointOf = (signal: TelemetrySignal): string | null =>
     read(`telemetry.${signal}_endpoint`) ?? (base === null ? null : `${base.replace(/\/+$/, '')}/v1/${signal}`)

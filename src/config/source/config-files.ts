@@ -2,6 +2,7 @@
 
 import { closeSync, openSync, readdirSync, readSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
+import { systemErrorCode } from '../../domain/system-error-code.ts'
 
 export interface ConfigFiles {
   /** The first `limit` bytes of a file. Throws as `node:fs` does. */
@@ -74,7 +75,7 @@ export function readText(files: ConfigFiles, path: string): TextFile {
   try {
     bytes = files.read(path, MAX_FILE_BYTES + 1)
   } catch (error) {
-    return { text: null, problem: reasonOf(error), missing: codeOf(error) === 'ENOENT' }
+    return { text: null, problem: reasonOf(error), missing: systemErrorCode(error) === 'ENOENT' }
   }
   if (bytes.length > MAX_FILE_BYTES) return { text: null, problem: 'it is larger than 1 MiB', missing: false }
   try {
@@ -94,10 +95,8 @@ export function fileProblem(files: ConfigFiles, path: string): string | null {
   }
 }
 
-const codeOf = (error: unknown): string => (error instanceof Error && 'code' in error ? String(error.code) : '')
-
 function reasonOf(error: unknown): string {
-  const code = codeOf(error)
+  const code = systemErrorCode(error)
   return reasons[code] ?? `it cannot be read (${code || 'unknown reason'})`
 }
 

@@ -11,6 +11,7 @@ import type {
   ToolRules,
   ToolSettings,
 } from '../../domain/agent/tool-settings.ts'
+import { present } from '../../domain/present.ts'
 import { unreachable } from '../../domain/unreachable.ts'
 import type { Path } from '../source/json-schema-node.ts'
 import { noParameters } from '../source/json-schema-yaml.ts'
@@ -138,14 +139,14 @@ function singleRules(rules: RulesYaml, server: RulesYaml): Partial<ToolRules> {
   const { effect } = rules
   const risk = rules.risk ?? (effect === undefined || server.risk !== undefined ? undefined : riskOf(effect))
   const retries = rules.retries ?? (effect === 'once' ? 0 : undefined)
-  return {
-    ...(effect === undefined ? {} : { effect }),
-    ...(risk === undefined ? {} : { risk }),
-    ...(rules.timeout === undefined ? {} : { timeoutMs: rules.timeout * 1000 }),
-    ...(retries === undefined ? {} : { retries }),
-    ...(rules.approval === undefined ? {} : { approval: rules.approval }),
-    ...(rules.predict_state === undefined ? {} : { predictState: predictStateOf(rules) }),
-  }
+  return present({
+    effect,
+    risk,
+    timeoutMs: rules.timeout === undefined ? undefined : rules.timeout * 1000,
+    retries,
+    approval: rules.approval,
+    predictState: rules.predict_state && predictStateOf(rules),
+  })
 }
 
 function defineHttpTool(tool: KindOf<'http'>, at: Path, context: LoadContext): HttpToolSettings {

@@ -7,7 +7,7 @@ import { type Logger, silentLogger } from '../../domain/logger.ts'
 import type { Entry } from '../../domain/session/entry.ts'
 import type { RunEvent } from '../../domain/session/event.ts'
 import type { RunInput } from '../../domain/session/run.ts'
-import type { StepUp } from '../../domain/supervision/step-up.ts'
+import { noStepUp, type StepUp } from '../../domain/supervision/step-up.ts'
 import { noTelemetry } from '../../domain/telemetry.ts'
 import { createSessionLog } from '../../log/session-log.ts'
 import { createLocalWake, type Wake } from '../../log/wake.ts'
@@ -21,7 +21,7 @@ import { type CallRules, createCallRules } from '../../supervision/approvals/cal
 import { createApprovals } from '../../supervision/approvals/create-approvals.ts'
 import { createGate } from '../../supervision/approvals/create-gate.ts'
 import { createOversight } from '../../supervision/oversight/oversight.ts'
-import type { Operators } from '../../supervision/sessions/may-command.ts'
+import { everybody, type Operators } from '../../supervision/sessions/may-command.ts'
 import { createStaticToolbox } from '../../tools/create-toolbox.ts'
 import type { ServerTool, Tool, Toolbox } from '../../tools/tool.ts'
 import { createEngine, type EngineOptions } from '../create-engine.ts'
@@ -140,7 +140,7 @@ export function openEngine(options: TestEngineOptions = {}) {
   ]
   const logger = options.logger ?? silentLogger
   const rules = options.rules ?? createCallRules({ grants: store.grants })
-  const { operators, stepUp } = options
+  const { operators = everybody, stepUp = noStepUp } = options
   const supervision = {
     rules,
     agents,
@@ -149,8 +149,8 @@ export function openEngine(options: TestEngineOptions = {}) {
     clock,
     ids,
     logger,
-    ...(operators === undefined ? {} : { operators }),
-    ...(stepUp === undefined ? {} : { stepUp }),
+    operators,
+    stepUp,
   }
   const engine = createEngine({
     agents,
@@ -176,7 +176,7 @@ export function openEngine(options: TestEngineOptions = {}) {
     limits: { activeRuns: 100, sessions: null, queuedRuns: 8, disconnectGraceMs: 10_000, ...options.limits },
   })
 
-  const all = createApprovals({ ...supervision, waits: engine.waits })
+  const all = createApprovals({ ...supervision, waits: engine.waits, answerAgent: null })
   /** Of our own agents: an answer always starts a run. */
   const approvals = {
     ...all,

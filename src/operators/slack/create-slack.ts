@@ -41,9 +41,9 @@ export interface AnswerParts {
 export interface SlackDeps {
   settings: SlackSettings
   /** The room of sessions that name none. */
-  channelId: string | null
+  ownRoom: string | null
   /** All rooms. */
-  channels: readonly string[]
+  rooms: readonly string[]
   tokens: { app: string; bot: string }
   /** The workspace that the tokens have to be for. Null: whichever they are for. */
   teamId: string | null
@@ -101,7 +101,7 @@ export function openSlack(deps: SlackDeps): SlackChat {
   })
   const looks = createCardLooks({ ...deps, detail: settings.detail })
   const rooms = new Map(
-    deps.channels.map((room) => [
+    deps.rooms.map((room) => [
       room,
       createSlackRoom({ ...deps, room, api, looks, trouble: () => health.trouble(room) }),
     ]),
@@ -158,7 +158,7 @@ export function openSlack(deps: SlackDeps): SlackChat {
     let isKnown = false
     while (!signal.aborted) {
       if (!isKnown || health.isIll) {
-        await api.check(deps.channels)
+        await api.check(deps.rooms)
         isKnown = await api.self().then(
           () => true,
           () => false,
@@ -169,7 +169,7 @@ export function openSlack(deps: SlackDeps): SlackChat {
   }
 
   function roomFor(session: SessionRecord): SlackRoom | null {
-    const room = roomOf(session, deps.channelId)
+    const room = roomOf(session, deps.ownRoom)
     return room === null ? null : (rooms.get(room) ?? null)
   }
 
@@ -241,7 +241,7 @@ export function openSlack(deps: SlackDeps): SlackChat {
 }
 
 /** The cards of all rooms, as answers see them. */
-function createCards({ desk, channelId }: SlackDeps, rooms: ReadonlyMap<string, SlackRoom>): SlackCards {
+function createCards({ desk, ownRoom }: SlackDeps, rooms: ReadonlyMap<string, SlackRoom>): SlackCards {
   return {
     async refresh(recordId, state) {
       // Only the room that has a card of it changes anything.
@@ -251,7 +251,7 @@ function createCards({ desk, channelId }: SlackDeps, rooms: ReadonlyMap<string, 
     async attach(recordId, files) {
       const wait = await desk.find({ kind: 'wait', id: recordId })
       const session = wait === null ? null : await desk.session(wait.sessionId)
-      if (session !== null) await rooms.get(roomOf(session, channelId) ?? '')?.attach(session.id, files)
+      if (session !== null) await rooms.get(roomOf(session, ownRoom) ?? '')?.attach(session.id, files)
     },
   }
 }

@@ -51,8 +51,8 @@ function openRoom(find: (id: string) => Promise<PersonRecord | null>, answers: (
   const notes = new Map<string, ChannelNote>()
   const chat = openSlack({
     settings: { detail: 'standard', apiUrl: slack.apiUrl },
-    channelId: room,
-    channels: [room],
+    ownRoom: room,
+    rooms: [room],
     tokens: { app: slack.appToken, bot: slack.botToken },
     teamId: null,
     operators: [{ name: 'ann', slack: ANA, group: null }],

@@ -1,14 +1,17 @@
 import { createOwnJobs, type Jobs } from '../../engine/sessions/jobs.ts'
-import { createOutbox, noChanges, type Outbox } from '../outbox.ts'
+import { createOwnChanges } from '../../replicas/replica.ts'
+import { createOutbox, type Outbox } from '../outbox.ts'
 
-type Wired = Parameters<typeof createOutbox>[0]
-export type OutboxParts = Pick<Wired, 'channels' | 'feed' | 'store' | 'log' | 'clock' | 'logger'> &
-  Partial<Wired> & { jobs?: Pick<Jobs, 'whileHeld'> }
+type OutboxDeps = Parameters<typeof createOutbox>[0]
+type Usual = 'changes' | 'shownFrom' | 'stillWaits'
 
-/** Delivers until it is closed. By default its process has the store for itself, and shows at once what concerns a channel and is new. */
+export type OutboxParts = Omit<OutboxDeps, Usual> &
+  Partial<Pick<OutboxDeps, Usual>> & { jobs?: Pick<Jobs, 'whileHeld'> }
+
+/** An outbox that delivers until it is closed. Its process has the store for itself, and shows at once what is new for a channel. */
 export function startOutbox({ jobs, ...parts }: OutboxParts): Outbox {
   const outbox = createOutbox({
-    changes: noChanges,
+    changes: createOwnChanges(),
     shownFrom: async () => 0,
     stillWaits: async () => false,
     ...parts,

@@ -93,8 +93,8 @@ export function createLegacySessions(options: LegacySessionsOptions): LegacySess
     void session.server.close().catch(onError)
   }
 
-  /** Makes room for one more. Who has been silent for longest goes first, and before them nobody who listens or waits for an answer. */
-  function makeRoom(tokenId: string): void {
+  /** Makes space for one more. Who has been silent for longest goes first, and before them nobody who listens or waits for an answer. */
+  function makeSpace(tokenId: string): void {
     for (const one of sessions.values()) {
       if (!isInUse(one) && clock.mono() - one.usedAt > limits.idleMs) end(one)
     }
@@ -105,7 +105,7 @@ export function createLegacySessions(options: LegacySessionsOptions): LegacySess
   }
 
   function enter(session: LegacySession): void {
-    makeRoom(session.tokenId)
+    makeSpace(session.tokenId)
     sessions.set(session.id, session)
   }
 
@@ -151,7 +151,7 @@ export function createLegacySessions(options: LegacySessionsOptions): LegacySess
     return session
   }
 
-  /** A session of an earlier process, or one that had to make room. The server hears the client's handshake again. */
+  /** A session of an earlier process, or one that had to make space. The server hears the client's handshake again. */
   async function bringBack(of: Omit<NewSession, 'initialize'>): Promise<LegacySession | null> {
     const known = await connections.find(of.id, of.tokenId)
     if (known === null || isClosed) return null

@@ -11,6 +11,7 @@ import { ServerError } from '../../domain/errors.ts'
 import { silentLogger } from '../../domain/logger.ts'
 import type { SupervisionSettings } from '../../domain/settings/supervision-settings.ts'
 import { ONE_PERSON } from '../../domain/supervision/quorum.ts'
+import { noStepUp } from '../../domain/supervision/step-up.ts'
 import { testOperator } from '../../domain/testing/test-operator.ts'
 import { createOwnJobs } from '../../engine/sessions/jobs.ts'
 import type { openEngine, TestEngineOptions } from '../../engine/testing/open-engine.ts'
@@ -18,6 +19,7 @@ import { createOnlyReplica, type Replica } from '../../replicas/replica.ts'
 import { createLocalShared } from '../../store/local-shared.ts'
 import { openTestStore } from '../../store/sqlite/testing/open-test-store.ts'
 import { type AgentsElsewhere, createAgentsElsewhere } from '../../supervision/agents-elsewhere.ts'
+import type { Approvals } from '../../supervision/approvals/approvals.ts'
 import { createCallRules } from '../../supervision/approvals/call-rules.ts'
 import { createApprovals } from '../../supervision/approvals/create-approvals.ts'
 import { createNoteShown } from '../../supervision/approvals/note-shown.ts'
@@ -109,7 +111,7 @@ export async function openSupervisedDoors(
   const nudges: Nudge[] = []
   const told: string[][] = []
   const store = options.store ?? openTestStore(options.path)
-  const made: { elsewhere?: AgentsElsewhere } = {}
+  const made: { elsewhere?: AgentsElsewhere; approvals?: Approvals } = {}
   const doors = await openDoors({ clock, store, ...options }, ({ engine, oversight, feed, log, ids, attachments }) => {
     const note = ({ id }: { id: string }, text: string) => void told.push([id, text])
     const elsewhere = createAgentsElsewhere({
@@ -127,11 +129,13 @@ export async function openSupervisedDoors(
     })
     made.elsewhere = elsewhere
     const approvals = createApprovals({
-      ...{ store, log, clock, ids, logger: silentLogger, elsewhere: elsewhere.approvals },
+      ...{ store, log, clock, ids, logger: silentLogger, stepUp: noStepUp },
+      ...{ operators: elsewhere.operators, answerAgent: elsewhere.answerAgent },
       rules: createCallRules({ grants: store.grants, clock }),
       agents: [],
       waits: engine.waits,
     })
+    made.approvals = approvals
     return [
       ...createApprovalRoutes({
         engine,
@@ -151,13 +155,14 @@ export async function openSupervisedDoors(
       ...createAgentRoutes({ engine, clock, ids, attachments }),
     ]
   })
-  const { elsewhere } = made
-  if (elsewhere === undefined) throw new Error('the routes were not made')
+  const { elsewhere, approvals } = made
+  if (elsewhere === undefined || approvals === undefined) throw new Error('the routes were not made')
 
   const agent = agentIn('/srv/shop', { owner: 'local_user' })
   return {
     ...doors,
     elsewhere,
+    approvals,
     nudges,
     /** What the chat rooms of sessions were told. */
     told,

@@ -1,21 +1,22 @@
-// Prepares statements. Those that both databases share are translated, and their rows are arrays: an object with a key for each column
-// costs about twice as much.
+// Prepares statements, in the words of Postgres as those that both databases share. Rows are arrays: an object with a key for each
+// column costs about twice as much.
 
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
-import { type Dialect, LOOSE, type Query, type Reading, type Statement } from '../tables/statement.ts'
+import { type Dialect, LOOSE, type Query, type Reading } from '../tables/statement.ts'
 
 /** The same as `Reading`, with answers at once. */
 export interface Statements {
   one<Row extends readonly unknown[], T>(
-    statement: Statement,
+    text: string,
     toRecord: (row: Row) => T,
   ): (...values: readonly unknown[]) => T | null
   many<Row extends readonly unknown[], T>(
-    statement: Statement,
+    text: string,
     toRecord: (row: Row) => T,
   ): (...values: readonly unknown[]) => T[]
   list<Row extends readonly unknown[], T>(toRecord: (row: Row) => T): (query: Query) => T[]
-  run(statement: Statement): (...values: readonly unknown[]) => void
+  /** Says which number the new row has, if there is one. */
+  run(text: string): (...values: readonly unknown[]) => number
 }
 
 export const sqliteDialect: Dialect = { sessionOf: () => null }
@@ -28,14 +29,14 @@ export function createStatements(db: DatabaseSync): Statements {
   }
 
   return {
-    one<Row, T>({ text }: Statement, toRecord: (row: Row) => T) {
+    one<Row, T>(text: string, toRecord: (row: Row) => T) {
       const statement = prepare(text)
       return (...values: readonly unknown[]) => {
         const row = statement.get(...bound(values))
         return row === undefined ? null : toRecord(row as Row)
       }
     },
-    many<Row, T>({ text }: Statement, toRecord: (row: Row) => T) {
+    many<Row, T>(text: string, toRecord: (row: Row) => T) {
       const statement = prepare(text)
       return (...values: readonly unknown[]) => (statement.all(...bound(values)) as Row[]).map(toRecord)
     },
@@ -50,9 +51,9 @@ export function createStatements(db: DatabaseSync): Statements {
         return (statement.all(...bound(values)) as Row[]).map(toRecord)
       }
     },
-    run({ text }) {
+    run(text) {
       const statement = prepare(text)
-      return (...values) => void statement.run(...bound(values))
+      return (...values) => Number(statement.run(...bound(values)).lastInsertRowid)
     },
   }
 }
@@ -65,8 +66,8 @@ export function createReading({ one, many, list }: Statements): Reading {
       read(...values)
   return {
     dialect: sqliteDialect,
-    one: (statement, toRecord) => later(one(statement, toRecord)),
-    many: (statement, toRecord) => later(many(statement, toRecord)),
+    one: ({ text }, toRecord) => later(one(text, toRecord)),
+    many: ({ text }, toRecord) => later(many(text, toRecord)),
     list(_name, toRecord) {
       const read = list(toRecord)
       return async (query) => read(query)

@@ -8,10 +8,11 @@ import {
   type Approval,
   isSupervisedApproval,
   type SupervisedApproval,
+  type SupervisedRecord,
 } from '../../domain/records/record.ts'
 import { ONE_PERSON, type Quorum } from '../../domain/supervision/quorum.ts'
 import type { Store } from '../../store/store.ts'
-import type { ElsewhereApprovals } from '../approvals/decide-elsewhere.ts'
+import type { Answerer } from '../approvals/decide.ts'
 import { newRecord } from '../records/new-record.ts'
 import type { SessionNow, SupervisedSession, TakeStep } from '../sessions/take-step.ts'
 import type { AgentCall } from './agent-desk.ts'
@@ -88,7 +89,7 @@ interface AskedDeps {
   store: Pick<Store, 'waits' | 'sessions'>
   takeStep: TakeStep
   waitFor: WaitFor
-  approvals: Pick<ElsewhereApprovals, 'expire'>
+  approvals: Pick<Answerer, 'expire'>
   clock: Clock
 }
 
@@ -96,7 +97,10 @@ interface AskedDeps {
 const RECENT = 200
 
 export function createAskedApprovals({ store, takeStep, waitFor, approvals, clock }: AskedDeps): AskedApprovals {
-  const waitForAnswer = createWaitForAnswer({ waitFor, takeStep, store, clock, expire: approvals.expire })
+  const expire = async (wait: SupervisedRecord) => {
+    if (wait.wait === 'approval') await approvals.expire(wait)
+  }
+  const waitForAnswer = createWaitForAnswer({ waitFor, takeStep, store, clock, expire })
   const get = async (id: string) => asSupervised(await store.waits.get(parseUuid(id) ?? ''))
 
   return {

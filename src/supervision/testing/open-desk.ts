@@ -5,8 +5,8 @@ import { onTestFinished } from 'vitest'
 import { createSystemClock } from '../../domain/clock.ts'
 import { createIds } from '../../domain/ids.ts'
 import { type Logger, silentLogger } from '../../domain/logger.ts'
-import type { Quorum } from '../../domain/supervision/quorum.ts'
-import type { StepUp } from '../../domain/supervision/step-up.ts'
+import { ONE_PERSON, type Quorum } from '../../domain/supervision/quorum.ts'
+import { noStepUp, type StepUp } from '../../domain/supervision/step-up.ts'
 import { createFeed } from '../../engine/feed.ts'
 import { createOwnJobs } from '../../engine/sessions/jobs.ts'
 import { createSessionLog } from '../../log/session-log.ts'
@@ -16,9 +16,9 @@ import { createOnlyReplica } from '../../replicas/replica.ts'
 import { createLocalShared } from '../../store/local-shared.ts'
 import { openTestStore } from '../../store/sqlite/testing/open-test-store.ts'
 import type { Store } from '../../store/store.ts'
+import { createAnswerAgent } from '../approvals/answer-agent.ts'
 import { createCallRules } from '../approvals/call-rules.ts'
 import { createApprovals } from '../approvals/create-approvals.ts'
-import { createElsewhereApprovals } from '../approvals/decide-elsewhere.ts'
 import { createNoteShown } from '../approvals/note-shown.ts'
 import { createAcceptDiff } from '../desk/accept-diff.ts'
 import type { AgentCall } from '../desk/agent-desk.ts'
@@ -115,9 +115,10 @@ export function openDesk(options: DeskOptions = {}) {
   const answerCall = createAnswerCall({ sessions, takeStep, store, clock, ids, logger })
   const waitFor = createWaitFor({ changes, clock, trouble: async () => options.trouble?.() ?? null })
 
-  const elsewhere = createElsewhereApprovals({ store, takeStep, operators, ids, ...options })
+  const { quorum = ONE_PERSON, stepUp = noStepUp, serverPaths = [] } = options
+  const answerAgent = createAnswerAgent({ store, takeStep, operators, ids, serverPaths, quorum })
   const approvals = createApprovals({
-    ...{ store, log, clock, ids, logger, elsewhere },
+    ...{ store, log, clock, ids, logger, operators, stepUp, answerAgent },
     rules: createCallRules({ grants: store.grants }),
     agents: [],
     waits: { now: clock.now, answer: noRun, expire: noRun },
@@ -126,19 +127,17 @@ export function openDesk(options: DeskOptions = {}) {
   const writer = options.writer ?? createChangeWriter()
   const autoApproved = createAutoApproved({ takeStep, clock, ids, logger })
   const questions = createPolicyQuestions({
-    ...{ store, takeStep, policies, ids },
+    ...{ store, takeStep, policies, ids, quorum },
     workspaceSession: (owner, { path, channelId }) => sessions.ofWorkspace(owner, path, channelId),
   })
   const told: string[] = []
   const tell = (_session: SupervisedSession, text: string) => void told.push(text)
   const limits = { allowlist: options.allowlist ?? [], protectedBecause: protectedPath }
   const asking = {
-    ...{ answerCall, takeStep, store, ids, autoApproved, approvalMs: APPROVAL_MS },
-    ...(options.quorum === undefined ? {} : { quorum: options.quorum }),
-    asked: createAskedApprovals({ store, takeStep, waitFor, approvals: elsewhere, clock }),
+    ...{ answerCall, takeStep, store, ids, autoApproved, approvalMs: APPROVAL_MS, quorum, serverPaths },
+    asked: createAskedApprovals({ store, takeStep, waitFor, approvals: answerAgent, clock }),
     judge: createWorkJudge({ takeStep, questions, limits, ids, logger, tell }),
-    serverPaths: options.serverPaths ?? [],
-    guard: createGuardArguments(options.serverPaths ?? [], '/home/ann'),
+    guard: createGuardArguments(serverPaths, '/home/ann'),
   }
   const askPermission = createAskPermission(asking)
   const tools = {
@@ -172,7 +171,7 @@ export function openDesk(options: DeskOptions = {}) {
     parts,
     tools,
     approvals,
-    elsewhere,
+    answerAgent,
     autoApproved,
     /** What chat rooms were told. */
     told,

@@ -10,7 +10,7 @@ import { main } from '../../main.ts'
 import { reportError } from '../../report-error.ts'
 import { tempFolder } from '../../testing/temp-folder.ts'
 import { createTestIo } from '../../testing/test-io.ts'
-import { listAudit } from './list.ts'
+import { listAudit } from './audit.ts'
 import { storedTrail, verifyAudit } from './verify.ts'
 
 /** A trail of calls. */

@@ -3,8 +3,8 @@ import type { AuditReads } from '../../../store/ports/audit.ts'
 import { type TrailPages, type TrailProblem, verifyTrail } from '../../../store/verify-trail.ts'
 import { type CliError, failure, usageError } from '../../cli-error.ts'
 import type { Io } from '../../terminal/io.ts'
-import { localTime, localZone } from '../../terminal/local-time.ts'
-import { readArchive } from '../sessions/read-archive.ts'
+import { counted, localTime, localZone } from '../../terminal/terminal-text.ts'
+import { readArchive } from '../sessions/session-archive.ts'
 
 const PAGE = 500
 /** Problems that are printed. */
@@ -86,15 +86,12 @@ function broken(problems: readonly TrailProblem[], isOnlyChain: boolean): CliErr
     ])
   }
   const more = problems.length - MOST_PROBLEMS
-  return failure(
-    `The audit trail is not whole: ${problems.length === 1 ? '1 problem' : `${problems.length} problems`}.`,
-    [
-      ...problems
-        .slice(0, MOST_PROBLEMS)
-        .map(({ chain, reason }) => (reason.includes(chain) ? reason : `Chain ${chain}: ${reason}`)),
-      ...(more > 0 ? [`And ${more} more.`] : []),
-    ],
-  )
+  return failure(`The audit trail is not whole: ${counted(problems.length, 'problem')}.`, [
+    ...problems
+      .slice(0, MOST_PROBLEMS)
+      .map(({ chain, reason }) => (reason.includes(chain) ? reason : `Chain ${chain}: ${reason}`)),
+    ...(more > 0 ? [`And ${more} more.`] : []),
+  ])
 }
 
 function hashOf(flag: string, text: string | undefined): string | null {
@@ -106,7 +103,7 @@ function hashOf(flag: string, text: string | undefined): string | null {
   ])
 }
 
-const entries = (count: number): string => (count === 1 ? '1 entry' : `${count} entries`)
+const entries = (count: number): string => counted(count, 'entry', 'entries')
 
 type Page = readonly AuditEntry[]
 

@@ -7,6 +7,7 @@ import type { CommandContext } from '../../command.ts'
 import { noData } from '../../data-directory.ts'
 import { dataDirFlag, storePlace } from '../../store-place.ts'
 import type { Io } from '../../terminal/io.ts'
+import { counted } from '../../terminal/terminal-text.ts'
 
 const NOT_IN_IT =
   'Not in it: tokens, passkeys and keys (the config folder), agent files, quarterdeck.yaml, .env. Keep those yourself.'
@@ -33,10 +34,10 @@ Examples:
       const dataDir = await dataDirOf(options, io)
       if (!existsSync(databaseIn(dataDir))) throw noData(dataDir)
       const target = resolve(io.cwd, folder)
-      const { writeBackup } = await import('./write-backup.ts')
+      const { writeBackup } = await import('./backup-folder.ts')
       const { files, bytes } = await writeBackup(dataDir, target, io)
       const size = `${(bytes / 1_000_000).toFixed(1)} MB`
-      io.stdout.write(`${target}: the database and ${files} ${files === 1 ? 'file' : 'files'}, ${size}, checked.\n`)
+      io.stdout.write(`${target}: the database and ${counted(files, 'file')}, ${size}, checked.\n`)
       io.stderr.write(`${NOT_IN_IT}\n`)
     })
 
@@ -58,9 +59,9 @@ Examples:
     )
     .action(async (folder: string, options: { dataDir?: string }) => {
       const dataDir = await dataDirOf(options, io)
-      const { restoreBackup } = await import('./restore-backup.ts')
+      const { restoreBackup } = await import('./backup-folder.ts')
       const files = await restoreBackup(resolve(io.cwd, folder), dataDir, io)
-      io.stdout.write(`${dataDir}: the database and ${files} ${files === 1 ? 'file' : 'files'}, checked.\n`)
+      io.stdout.write(`${dataDir}: the database and ${counted(files, 'file')}, checked.\n`)
     })
 
 async function dataDirOf(options: { dataDir?: string }, io: Io): Promise<string> {

@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { lockDataDir } from '../../../app/open-store.ts'
 import { ServerError } from '../../../domain/errors.ts'
+import { systemErrorCode } from '../../../domain/system-error-code.ts'
 import { type CliError, cannotCreate } from '../../cli-error.ts'
 
 interface NewFolder {
@@ -50,7 +51,7 @@ export async function makeWhole(
   } catch (error) {
     releaseOnWindows()
     await rm(folder, { recursive: true, force: true })
-    const code = error instanceof Error && 'code' in error ? error.code : ''
+    const code = systemErrorCode(error)
     if (code === 'ENOTEMPTY' || code === 'EEXIST') throw taken()
     if (code !== 'EBUSY' && code !== 'EXDEV') throw error
     throw cannotCreate(`${path} is a disk of its own, so it cannot appear at once.`, ['Name a folder on that disk.'])
@@ -64,7 +65,7 @@ async function namesIn(path: string): Promise<string[]> {
   try {
     return await readdir(path)
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return []
+    if (systemErrorCode(error) === 'ENOENT') return []
     throw error
   }
 }
@@ -93,7 +94,7 @@ const CHUNK_BYTES = 1 << 20
  */
 export async function copyPrivately(from: string, to: string): Promise<string | null> {
   const source = await open(from, 'r').catch((error: unknown) => {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null
+    if (systemErrorCode(error) === 'ENOENT') return null
     throw error
   })
   if (source === null) return null

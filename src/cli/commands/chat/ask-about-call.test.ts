@@ -7,8 +7,8 @@ import { plainStyle } from '../../terminal/style.ts'
 import type { Asked } from '../../terminal/terminal-prompt.ts'
 import { pendingApproval, scriptedPrompts } from '../../testing/chat-talk.ts'
 import { createTestIo } from '../../testing/test-io.ts'
-import type { PendingApproval } from './approval.ts'
-import { askAboutCall, callLines } from './ask-about-call.ts'
+import { askAboutCall, callLines } from './ask-approvals.ts'
+import type { PendingApproval } from './chat-event.ts'
 
 const CHOICES = 'y(es), n(o), e(dit the arguments), a(nswer in its place)'
 const never = new AbortController().signal

@@ -1,9 +1,15 @@
 import type { RecordView } from '../../../client/client.ts'
+import { isRecord } from '../../../domain/is-record.ts'
+import { visibleJson } from '../../../domain/text/visible-text.ts'
+import { emptyAnswer } from '../../../supervision/approvals/question-form.ts'
+import { shownArguments } from '../../../supervision/approvals/shown-arguments.ts'
+import { bodyLines } from '../../show-record.ts'
 import type { Io } from '../../terminal/io.ts'
-import { styleFor } from '../../terminal/style.ts'
-import type { ApprovalAnswer, PendingApproval } from './approval.ts'
-import { askAboutCall, callLines, type OpenPrompt } from './ask-about-call.ts'
+import { type Style, styleFor } from '../../terminal/style.ts'
+import type { Prompt } from '../../terminal/terminal-prompt.ts'
+import { drawn, exactText, exactValue, terminalLine } from '../../terminal/terminal-text.ts'
 import type { ChatClient } from './chat-client.ts'
+import { type ApprovalAnswer, fields, type PendingApproval } from './chat-event.ts'
 
 /**
  * Gets answers to the pending approvals of a conversation. No answers leave everything pending. The signal aborts when somebody else has
@@ -69,4 +75,148 @@ function tell(approval: PendingApproval, view: RecordView | null, howToAnswer: H
   const [head = '', ...rest] = callLines(approval, view, style)
   const advice = [`Approval ${approval.id}`, ...howToAnswer(approval.id)].map((line) => `  ${line}`)
   io.stderr.write(`${[style.yellow(head), ...rest, ...advice].join('\n')}\n`)
+}
+
+/** Opens a prompt with this label, and with this text to edit. */
+export type OpenPrompt = (label: string, draft?: string) => Prompt
+
+/** What is asked, in lines. Without a view only what the run said. */
+export function callLines(approval: PendingApproval, view: RecordView | null, style: Style): string[] {
+  if (view === null) return interruptLines(approval)
+  const { agent, asks, title, risk, warnings } = view
+  const level = risk === null ? '' : ` (risk ${risk.level}${risk.why === null ? '' : `: ${risk.why}`})`
+  return [
+    terminalLine(`${agent} ${asks}: ${title}${level}`, 400),
+    ...warnings.flatMap((warning) => indented(exactText(warning))),
+    ...bodyLines(view, style, { isShort: true }),
+  ]
+}
+
+function interruptLines({ tool, risk, message, answerSchema, arguments: input }: PendingApproval): string[] {
+  const level = risk === '' ? '' : ` (risk ${terminalLine(risk, 20)})`
+  const name = terminalLine(exactValue(tool), 80)
+  if (tool === '' || answerSchema !== null) {
+    return [tool === '' ? `The agent asks${level}:` : `${name} asks you:`, ...indented(exactText(message))]
+  }
+  return [`The agent asks to call ${name}${level}:`, ...indented(drawn(shownArguments(input)))]
+}
+
+/** How `shownArguments` marks what it left out. */
+const LEFT_OUT = /… (?:\(\d+ more characters\)|and \d+ more$)|\[masked\]/
+
+const indented = (text: string): string[] => text.split('\n').map((line) => `  ${line}`)
+
+/** Asks a person about one call. Null: no answer (Ctrl-C, Ctrl-D), or the signal withdrew the question. Only a clear yes approves. */
+export async function askAboutCall(
+  approval: PendingApproval,
+  view: RecordView | null,
+  openPrompt: OpenPrompt,
+  io: Io,
+  signal: AbortSignal,
+): Promise<ApprovalAnswer | null> {
+  const { id, digest } = approval
+  const style = styleFor(io.stdout, io.env)
+  const [head = '', ...rest] = callLines(approval, view, style)
+  io.stdout.write(`${[style.yellow(head), ...rest].join('\n')}\n`)
+  if (rest.some((line) => LEFT_OUT.test(line))) io.stdout.write('Some of it is left out. e shows everything.\n')
+
+  if (approval.answerSchema !== null) return askQuestion(approval, approval.answerSchema, openPrompt, io, signal)
+
+  const canRemember = approval.risk !== 'critical'
+  const session = canRemember ? ', s(ession): yes, also to the same call in this session for 15 minutes' : ''
+  io.stdout.write(`${style.dim(`y(es), n(o), e(dit the arguments), a(nswer in its place)${session}`)}\n`)
+  for (;;) {
+    const word = await lineFrom(openPrompt('Allow it? '), signal)
+    switch (word?.trim().toLowerCase()) {
+      case undefined:
+        return null
+      case 'y':
+      case 'yes':
+        return { id, digest, approved: true }
+      case 'n':
+      case 'no': {
+        const reason = await lineFrom(openPrompt('Why not? (the agent is told) '), signal)
+        if (reason === null) return null
+        return { id, digest, approved: false, ...(reason.trim() === '' ? {} : { reason: reason.trim() }) }
+      }
+      case 'e':
+      case 'edit': {
+        const edited = await askForArguments(approval, openPrompt, io, signal)
+        if (edited === 'left') return null
+        if (edited !== 'unchanged') return { id, digest, approved: true, arguments: edited }
+        break
+      }
+      case 'a':
+      case 'answer': {
+        const result = await lineFrom(openPrompt('The result in its place: '), signal)
+        if (result === null) return null
+        if (result.trim() !== '') return { id, digest, approved: true, result }
+        break
+      }
+      case 's':
+      case 'session':
+        if (canRemember) return { id, digest, approved: true, remember: true }
+        io.stdout.write('Critical calls are asked about every time.\n')
+        break
+      default:
+        io.stdout.write(`Write y, n, e${canRemember ? ', a or s' : ' or a'}; Ctrl-C leaves it unanswered.\n`)
+    }
+  }
+}
+
+/** Only texts may be written as they are. Everything else is JSON, with the names of its fields to begin with. */
+async function askQuestion(
+  { id, digest }: PendingApproval,
+  schema: Record<string, unknown>,
+  openPrompt: OpenPrompt,
+  io: Io,
+  signal: AbortSignal,
+): Promise<ApprovalAnswer | null> {
+  const isText = schema.type === 'string'
+  io.stdout.write(`${styleFor(io.stdout, io.env).dim('An empty line refuses to answer.')}\n`)
+  let draft = isText ? undefined : jsonLine(emptyAnswer(schema))
+  for (;;) {
+    const line = await lineFrom(openPrompt(isText ? 'Your answer: ' : 'Your answer as JSON: ', draft), signal)
+    if (line === null) return null
+    if (line.trim() === '') return { id, digest, approved: false }
+    if (isText) return { id, digest, approved: true, result: line }
+    const result = parse(line)
+    if (result !== undefined) return { id, digest, approved: true, result }
+    io.stdout.write('That is not JSON. Write it on a single line.\n')
+    draft = line
+  }
+}
+
+async function askForArguments(
+  approval: PendingApproval,
+  openPrompt: OpenPrompt,
+  io: Io,
+  signal: AbortSignal,
+): Promise<Record<string, unknown> | 'unchanged' | 'left'> {
+  let draft = jsonLine(approval.arguments)
+  for (;;) {
+    const line = await lineFrom(openPrompt('Arguments as JSON: ', draft), signal)
+    if (line === null) return 'left'
+    if (line.trim() === '') return 'unchanged'
+    const value = parse(line)
+    if (isRecord(value)) return fields(value)
+    io.stdout.write('That is not a JSON object. Write one on a single line; an empty line goes back.\n')
+    draft = line
+  }
+}
+
+async function lineFrom(prompt: Prompt, signal: AbortSignal): Promise<string | null> {
+  const asked = await prompt.ask(signal)
+  return asked.type === 'line' ? asked.line : null
+}
+
+/** The value on one line, with invisible characters written out. */
+const jsonLine = (value: unknown): string => visibleJson(JSON.stringify(value))
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
 }

@@ -1,11 +1,18 @@
 import { type Client, ClientError, createClient, type RecordView } from '../../../client/client.ts'
 import { type Clock, sleep } from '../../../domain/clock.ts'
+import { present } from '../../../domain/present.ts'
 import { CliError, failure, unavailable } from '../../cli-error.ts'
 import { exitCodes } from '../../exit-codes.ts'
 import { fetchProblem, noServerAt } from '../../server-url.ts'
 import { terminalText } from '../../terminal/terminal-text.ts'
-import { type ApprovalAnswer, fromApproval, type PendingApproval } from './approval.ts'
-import { type ChatEvent, decodeChatEvent, endsRun } from './chat-event.ts'
+import {
+  type ApprovalAnswer,
+  type ChatEvent,
+  decodeChatEvent,
+  endsRun,
+  fromApproval,
+  type PendingApproval,
+} from './chat-event.ts'
 import type { OperatorToken } from './operator-token.ts'
 
 /** One conversation with a running server. Its methods throw `CliError` when the server refuses or cannot be reached. */
@@ -55,7 +62,7 @@ export function createChatClient({ url, agent, session, token, operatorToken, cl
       url: base,
       retries,
       sleep: (ms, signal) => sleep(clock, ms, signal),
-      ...(credential === null ? {} : { token: credential }),
+      token: credential ?? undefined,
     })
   // Requests are sent once: the person at the terminal sees the failure and decides.
   const requests = clientWith(token, 0)
@@ -99,17 +106,14 @@ export function createChatClient({ url, agent, session, token, operatorToken, cl
     const client = asOperator()
     const { id, digest, reason, arguments: edited, remember, result } = answer
     const shown = { approval_id: id, digest }
-    const why = reason === undefined ? {} : { reason }
     try {
       const approve = () =>
-        client.approve(shown, {
-          signal,
-          ...why,
-          ...(edited === undefined ? {} : { arguments: edited }),
-          ...(remember === true ? { remember: 'session' } : {}),
-        })
-      const say = () => (result === undefined ? approve() : client.respond(shown, result, { signal, ...why }))
-      const decided = answer.approved ? await say() : await client.reject(shown, { signal, ...why })
+        client.approve(
+          shown,
+          present({ signal, reason, arguments: edited, remember: remember ? ('session' as const) : undefined }),
+        )
+      const say = () => (result === undefined ? approve() : client.respond(shown, result, present({ signal, reason })))
+      const decided = answer.approved ? await say() : await client.reject(shown, present({ signal, reason }))
       return decided.status === 'pending'
         ? counted(id, decided.decisions.length, decided.quorum)
         : decided.continuation_run_id
@@ -160,7 +164,7 @@ export function createChatClient({ url, agent, session, token, operatorToken, cl
   return {
     session,
     async *send(message, signal) {
-      const options = { signal, ...(agent === null ? {} : { agent }) }
+      const options = present({ signal, agent: agent ?? undefined })
       const { run_id } = await requests.send(session, message, options).catch((error: unknown) => {
         throw refused(error)
       })

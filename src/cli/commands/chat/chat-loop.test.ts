@@ -3,10 +3,9 @@ import { CliError } from '../../cli-error.ts'
 import type { Asked } from '../../terminal/terminal-prompt.ts'
 import { pendingApproval, scriptedPrompt } from '../../testing/chat-talk.ts'
 import { createTestIo } from '../../testing/test-io.ts'
-import type { ApprovalAnswer } from './approval.ts'
 import type { AskApprovals } from './ask-approvals.ts'
 import type { ChatClient } from './chat-client.ts'
-import type { ChatEvent } from './chat-event.ts'
+import type { ApprovalAnswer, ChatEvent } from './chat-event.ts'
 import { chatAtTerminal, chatThroughPipe } from './chat-loop.ts'
 
 /**

@@ -5,10 +5,9 @@ import type { Io } from '../../terminal/io.ts'
 import { linesOf } from '../../terminal/lines.ts'
 import { styleFor } from '../../terminal/style.ts'
 import type { Asked, Prompt } from '../../terminal/terminal-prompt.ts'
-import type { ApprovalAnswer, PendingApproval } from './approval.ts'
 import type { AskApprovals } from './ask-approvals.ts'
 import type { ChatClient } from './chat-client.ts'
-import type { ChatEvent, RunEnd } from './chat-event.ts'
+import type { ApprovalAnswer, ChatEvent, PendingApproval, RunEnd } from './chat-event.ts'
 import { type ChatView, createChatView } from './chat-view.ts'
 
 const HELP = `/new        start a new session

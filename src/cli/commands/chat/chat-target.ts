@@ -7,8 +7,8 @@ import { variable } from '../../../config/source/env-file.ts'
 import type { AgentDefinition } from '../../../domain/agent/agent.ts'
 import { isClientId } from '../../../domain/ids.ts'
 import { usageError } from '../../cli-error.ts'
+import { shellWord } from '../../program-name.ts'
 import { baseOf, isReadableByOthers, readServerUrl } from '../../server-url.ts'
-import { shellWord } from '../../shell-word.ts'
 import type { Io } from '../../terminal/io.ts'
 import { styleFor } from '../../terminal/style.ts'
 import type { StartApp } from '../serve/start-app.ts'
@@ -27,7 +27,7 @@ export interface ChatTarget {
   close(): Promise<void>
 }
 
-interface ChatTargetOptions {
+interface ChatTargetFlags {
   session?: string
   agent?: string
   dataDir?: string
@@ -36,7 +36,7 @@ interface ChatTargetOptions {
 /** A URL is a running server. Anything else is an agent, served in this process during the chat. */
 export async function openChatTarget(
   where: string | undefined,
-  options: ChatTargetOptions,
+  options: ChatTargetFlags,
   startApp: StartApp,
   io: Io,
 ): Promise<ChatTarget> {
@@ -50,7 +50,7 @@ export async function openChatTarget(
   return await serveHere(where, options, startApp, io)
 }
 
-function serverAt(where: string, { agent }: ChatTargetOptions, io: Io): ChatTarget {
+function serverAt(where: string, { agent }: ChatTargetFlags, io: Io): ChatTarget {
   const url = readServerUrl(where)
   // The link that a server prints has the token after the #, which is never sent.
   const token = new URLSearchParams(url.hash.slice(1)).get('token') ?? variable(io.env, 'QUARTERDECK_TOKEN') ?? null
@@ -75,7 +75,7 @@ function serverAt(where: string, { agent }: ChatTargetOptions, io: Io): ChatTarg
 
 async function serveHere(
   where: string | undefined,
-  options: ChatTargetOptions,
+  options: ChatTargetFlags,
   startApp: StartApp,
   io: Io,
 ): Promise<ChatTarget> {
@@ -106,7 +106,7 @@ async function serveHere(
 }
 
 /** The server ends with the chat, so somebody has to open the session again to answer. */
-function answerLater(where: string | undefined, { session, dataDir }: ChatTargetOptions, program: string): string[] {
+function answerLater(where: string | undefined, { session, dataDir }: ChatTargetFlags, program: string): string[] {
   if (session === undefined) {
     return [
       'Nobody can answer this now: it ends with this command. Use a terminal to be asked, or --session to keep it.',

@@ -12,7 +12,7 @@ import { createChatClient } from './chat-client.ts'
 import { answer, chatAtTerminal, chatThroughPipe } from './chat-loop.ts'
 import { type ChatTarget, openChatTarget } from './chat-target.ts'
 
-export interface ChatOptions {
+export interface ChatFlags {
   session?: string
   message?: string
   agent?: string
@@ -48,17 +48,10 @@ Examples:
   $ quarterdeck chat http://127.0.0.1:8000 --session work
   $ echo "What can you do?" | quarterdeck chat agent.yaml`,
     )
-    .action(async (target: string | undefined, options: ChatOptions) =>
-      settle(await chat(target, options, startApp, io)),
-    )
+    .action(async (target: string | undefined, options: ChatFlags) => settle(await chat(target, options, startApp, io)))
 }
 
-export async function chat(
-  where: string | undefined,
-  options: ChatOptions,
-  startApp: StartApp,
-  io: Io,
-): Promise<number> {
+export async function chat(where: string | undefined, options: ChatFlags, startApp: StartApp, io: Io): Promise<number> {
   const target = await openChatTarget(where, options, startApp, io)
   try {
     if (options.message === undefined) await knock(target.url)
@@ -81,7 +74,7 @@ async function knock(url: string): Promise<void> {
   }
 }
 
-async function talk(target: ChatTarget, { session, message }: ChatOptions, io: Io): Promise<number> {
+async function talk(target: ChatTarget, { session, message }: ChatFlags, io: Io): Promise<number> {
   const ids = createIds(() => io.clock.now())
   const open = (name: string | null) =>
     createChatClient({

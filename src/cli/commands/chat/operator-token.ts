@@ -1,5 +1,5 @@
-import { askSecret } from '../../terminal/ask-secret.ts'
 import type { Io } from '../../terminal/io.ts'
+import { askSecret } from '../../terminal/terminal-prompt.ts'
 
 /** The operator's token of a server: known from the start, or asked for when it is needed. */
 export interface OperatorToken {

@@ -7,7 +7,6 @@ import {
   fsyncSync,
   openSync,
   readFileSync,
-  realpathSync,
   renameSync,
   rmSync,
   statSync,
@@ -18,6 +17,7 @@ import { structuredPatch } from 'diff'
 import { systemErrorCode } from '../../../domain/system-error-code.ts'
 import { makeFolder } from '../../../store/make-folder.ts'
 import { CliError, cannotCreate } from '../../cli-error.ts'
+import { realOrSame } from '../../program-name.ts'
 import type { Style } from '../../terminal/style.ts'
 import { terminalText } from '../../terminal/terminal-text.ts'
 
@@ -82,14 +82,6 @@ export function replaceFile(path: string, text: string): void {
     // It may hold a token.
     rmSync(draft, { force: true })
     throw error
-  }
-}
-
-function realOrSame(path: string): string {
-  try {
-    return realpathSync(path)
-  } catch {
-    return path
   }
 }
 

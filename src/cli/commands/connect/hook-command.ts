@@ -1,6 +1,6 @@
 import { HOOK_LIMIT_SECONDS } from '../../../hosts/host.ts'
 import type { HostName } from '../../../hosts/hosts.ts'
-import { shellQuoted } from '../../shell-word.ts'
+import { shellQuoted } from '../../program-name.ts'
 
 /** How to start this program, with absolute paths: an agent could put another `quarterdeck` into its PATH. */
 export interface OwnProgram {

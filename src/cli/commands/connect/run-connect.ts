@@ -25,9 +25,9 @@ import {
 import { usageError } from '../../cli-error.ts'
 import { exitCodes } from '../../exit-codes.ts'
 import { findRunningServer, type KnownServer, serverAt } from '../../running-server.ts'
-import { hasTerminal, saysYes } from '../../terminal/confirm.ts'
 import type { Io } from '../../terminal/io.ts'
 import { styleFor } from '../../terminal/style.ts'
+import { hasTerminal, saysYes } from '../../terminal/terminal-prompt.ts'
 import { terminalLine } from '../../terminal/terminal-text.ts'
 import { safeAddress, withTokenStore } from '../tokens/token-store.ts'
 import { changeConfigFile, type FileChange, readConfigFile, replaceFile, showChanges } from './config-file.ts'
@@ -37,7 +37,7 @@ import { hookCommand, type OwnProgram } from './hook-command.ts'
 
 export const connectTargets = [...hostNames, 'print']
 
-export interface ConnectOptions {
+export interface ConnectFlags {
   workspace?: string
   allFolders?: boolean
   owner?: string
@@ -50,7 +50,7 @@ export interface ConnectOptions {
 /** Everything that the steps share. */
 interface Job {
   target: HostName | 'print'
-  options: ConnectOptions
+  options: ConnectFlags
   /** Real path. */
   workspace: string
   configDir: string
@@ -61,7 +61,7 @@ interface Job {
   io: Io
 }
 
-export async function runConnect(target: string, options: ConnectOptions, io: Io): Promise<number> {
+export async function runConnect(target: string, options: ConnectFlags, io: Io): Promise<number> {
   const name = target === 'print' ? target : knownHost(target)
   const workspace = realFolder(resolve(io.cwd, options.workspace ?? '.'))
   const configDir = findConfigDir(io.env, process.platform)
@@ -188,7 +188,7 @@ async function print(job: Job): Promise<number> {
   return exitCodes.ok.code
 }
 
-const chosenServer = async ({ url }: ConnectOptions, configDir: string): Promise<KnownServer> =>
+const chosenServer = async ({ url }: ConnectFlags, configDir: string): Promise<KnownServer> =>
   url === undefined ? await findRunningServer(configDir) : serverAt(safeAddress(url), configDir)
 
 /**
@@ -287,7 +287,7 @@ const isChange = ({ before, after }: FileChange): boolean => before !== after
 function refuseMixedScopes(
   others: readonly (string | null)[],
   host: HostName,
-  { allFolders = false }: ConnectOptions,
+  { allFolders = false }: ConnectFlags,
 ): void {
   const other = others.find((folder) => (folder === null) !== allFolders)
   if (other === undefined) return

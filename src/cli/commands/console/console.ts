@@ -4,7 +4,7 @@ import { isRecord } from '../../../domain/is-record.ts'
 import { failure } from '../../cli-error.ts'
 import type { CommandContext } from '../../command.ts'
 import { terminalLine } from '../../terminal/terminal-text.ts'
-import { type CtlOptions, type CtlServer, runCtl } from '../ctl/ctl-server.ts'
+import { type CtlFlags, type CtlServer, runCtl } from '../ctl/ctl-server.ts'
 
 export function createConsoleCommand({ io }: CommandContext): Command {
   return new Command('console')
@@ -28,7 +28,7 @@ Examples:
   $ quarterdeck console
   $ quarterdeck console --user ada`,
     )
-    .action(async (options: CtlOptions & { user?: string }) => {
+    .action(async (options: CtlFlags & { user?: string }) => {
       await runCtl(options, io, async ({ server, say }) => {
         const answer = await makeCode(server, options.user)
         const url = isRecord(answer) && typeof answer.url === 'string' ? answer.url : ''

@@ -2,15 +2,14 @@
 
 import { isRecord } from '../../../domain/is-record.ts'
 import { CliError, failure, usageError } from '../../cli-error.ts'
-import { confirm } from '../../terminal/confirm.ts'
 import type { Io } from '../../terminal/io.ts'
-import { createTerminalPrompt } from '../../terminal/terminal-prompt.ts'
+import { confirm, createTerminalPrompt } from '../../terminal/terminal-prompt.ts'
 import { exactValue } from '../../terminal/terminal-text.ts'
 import { actionOf, checkDigest, sendAnswer, showBefore } from './answer.ts'
 import type { CtlContext } from './ctl-server.ts'
 import type { ShownRecord } from './records.ts'
 
-export interface QuestionOptions {
+export interface QuestionFlags {
   /** Fields of the answer, as `name=value`. */
   set?: string[]
   /** The digest of what was shown, by a program that showed it. */
@@ -20,7 +19,7 @@ export interface QuestionOptions {
 export async function answerQuestion(
   record: ShownRecord,
   text: string,
-  { set = [], digest }: QuestionOptions,
+  { set = [], digest }: QuestionFlags,
   context: CtlContext,
 ): Promise<void> {
   const action = actionOf(record, 'answer')

@@ -4,19 +4,14 @@ import { answerBody } from '../../../client/supervision.ts'
 import type { RecordView } from '../../../protocols/manage/records/schema.ts'
 import { failure, usageError } from '../../cli-error.ts'
 import { mustBeSeen, outcomeText, recordLines, titleOf } from '../../show-record.ts'
-import { confirm, hasTerminal } from '../../terminal/confirm.ts'
 import { styleFor } from '../../terminal/style.ts'
-import { answerQuestion, type QuestionOptions } from './answer-question.ts'
+import { confirm, hasTerminal } from '../../terminal/terminal-prompt.ts'
+import { answerQuestion, type QuestionFlags } from './answer-question.ts'
 import type { CtlContext } from './ctl-server.ts'
 import { allWaiting, findRecord, findSession, type ShownRecord, type ViewAction } from './records.ts'
 
 /** `words`: the name of an action and its text, or the answer to a question of a tool. */
-export async function answer(
-  context: CtlContext,
-  id: string,
-  words: string[],
-  options: QuestionOptions,
-): Promise<void> {
+export async function answer(context: CtlContext, id: string, words: string[], options: QuestionFlags): Promise<void> {
   const found = await findRecord(context.server, id)
   if (found.question) return await answerQuestion(found, words.join(' '), options, context)
   if (options.set !== undefined || options.digest !== undefined)
@@ -65,18 +60,14 @@ export async function dismiss(context: CtlContext, id: string): Promise<void> {
   await sendAnswer(found, actionOf(found, 'dismiss'), {}, context)
 }
 
-interface ApproveOptions {
+interface ApproveFlags {
   /** The digest of what was shown, by a program that showed it. */
   digest?: string
   force?: boolean
   reason?: string
 }
 
-export async function approve(
-  context: CtlContext,
-  id: string,
-  { digest, force, reason }: ApproveOptions,
-): Promise<void> {
+export async function approve(context: CtlContext, id: string, { digest, force, reason }: ApproveFlags): Promise<void> {
   const found = await findRecord(context.server, id)
   const action = actionOf(found, 'approve')
   if (digest !== undefined) checkDigest(digest, found)

@@ -4,11 +4,9 @@ import { ClientError, type Problem } from '../../../client/client-error.ts'
 import { shortIds } from '../../../domain/text/id-prefix.ts'
 import { CheckpointSchema } from '../../../protocols/manage/supervision/checkpoint-schema.ts'
 import { failure } from '../../cli-error.ts'
-import { confirm, hasTerminal } from '../../terminal/confirm.ts'
-import { localTime, localZone } from '../../terminal/local-time.ts'
 import { styleFor } from '../../terminal/style.ts'
-import { exactValue, terminalLine } from '../../terminal/terminal-text.ts'
-import { textTable } from '../../terminal/text-table.ts'
+import { confirm, hasTerminal } from '../../terminal/terminal-prompt.ts'
+import { exactValue, localTime, localZone, terminalLine, textTable } from '../../terminal/terminal-text.ts'
 import type { CtlContext } from './ctl-server.ts'
 import { allCheckpoints, findCheckpoint, findSession, understood } from './records.ts'
 
@@ -20,7 +18,7 @@ export async function checkpoint(
   const label = words.join(' ')
   const { session_id: id } = await findSession(context.server, session)
   const answer = await context.server.post(`/sessions/${id}/checkpoint`, {
-    ...(label === '' ? {} : { label }),
+    label: label === '' ? undefined : label,
     // Without the contents a checkpoint can only be compared, so keeping them is what people expect.
     contents: contents !== false,
   })

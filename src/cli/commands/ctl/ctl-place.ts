@@ -3,8 +3,8 @@ import { relative } from 'node:path'
 import { loadConfig } from '../../../app/load-config.ts'
 import { ConfigError } from '../../../config/config-error.ts'
 import { dataDirectory } from '../../data-directory.ts'
+import { shellWord } from '../../program-name.ts'
 import { namesDataDir, onlyRunning } from '../../running-server.ts'
-import { shellWord } from '../../shell-word.ts'
 import type { Io } from '../../terminal/io.ts'
 
 interface CtlFolder {

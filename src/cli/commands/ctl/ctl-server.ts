@@ -14,10 +14,10 @@ import { passphraseHeaders } from '../../../http/auth/passphrase/require-passphr
 import { findCtlPlace } from '../../../operators/ctl/socket.ts'
 import { CliError, failure, unavailable } from '../../cli-error.ts'
 import { exitCodeOf } from '../../exit-codes.ts'
-import { operatorTokenIn } from '../../operator-token.ts'
-import { shellWord } from '../../shell-word.ts'
-import { askSecret } from '../../terminal/ask-secret.ts'
+import { shellWord } from '../../program-name.ts'
+import { operatorTokenIn } from '../../server-url.ts'
 import type { Io } from '../../terminal/io.ts'
+import { askSecret } from '../../terminal/terminal-prompt.ts'
 import { terminalText } from '../../terminal/terminal-text.ts'
 import { ctlPlace } from './ctl-place.ts'
 import { createTypedPassphrase } from './typed-secret.ts'
@@ -34,7 +34,7 @@ export interface CtlContext {
 }
 
 /** Runs a verb against the running server. */
-export const runCtl = (options: CtlOptions, io: Io, verb: (context: CtlContext) => Promise<void>): Promise<void> =>
+export const runCtl = (options: CtlFlags, io: Io, verb: (context: CtlContext) => Promise<void>): Promise<void> =>
   orFail(
     (async () => {
       const json = options.json === true
@@ -62,7 +62,7 @@ export async function orFail<T>(work: Promise<T>): Promise<T> {
   }
 }
 
-export interface CtlOptions {
+export interface CtlFlags {
   dataDir?: string
   passphraseFd?: string
   json?: boolean
@@ -83,7 +83,7 @@ const BASE = 'http://quarterdeck'
 const PASSPHRASE_TRIES = 3
 
 /** Finds the server of the data directory, and the operator's token. Throws `CliError`. */
-async function openCtlServer(options: CtlOptions, io: Io): Promise<CtlServer> {
+async function openCtlServer(options: CtlFlags, io: Io): Promise<CtlServer> {
   const configDir = findConfigDir(io.env, process.platform)
   const socketAt = (folder: string, name: string | null): string =>
     findCtlPlace({ env: io.env, configDir, dataDir: folder, ipcName: name, platform: process.platform }).path

@@ -4,7 +4,7 @@ import { credentialNames } from '../../../operators/credentials/credentials.ts'
 import { type CommandContext, unknownCommand } from '../../command.ts'
 import type { Io } from '../../terminal/io.ts'
 
-import { type CtlContext, type CtlOptions, orFail, runCtl } from './ctl-server.ts'
+import { type CtlContext, type CtlFlags, orFail, runCtl } from './ctl-server.ts'
 
 /** The commands of the person who commands agents, at a terminal of this machine. Their parts are loaded when they run. */
 export function createCtlCommand({ io, settle }: Pick<CommandContext, 'io' | 'settle'>): Command {
@@ -37,7 +37,7 @@ Examples:
     (load) =>
     async (...given: unknown[]) => {
       const verb = await load()
-      await runCtl(given.at(-2) as CtlOptions, io, async (context) => {
+      await runCtl(given.at(-2) as CtlFlags, io, async (context) => {
         const code = await verb(context, ...(given as never[]))
         if (code !== undefined) settle(code)
       })
@@ -48,7 +48,7 @@ Examples:
   addAnswerVerbs(command, on)
   addSessionVerbs(command, on)
   addUpkeepVerbs(command, io, on)
-  command.action(async (options: CtlOptions) => {
+  command.action(async (options: CtlFlags) => {
     const [word] = command.args
     if (word !== undefined) unknownCommand(command, word)
     const isForPerson = io.stdin.isTTY === true && io.stdout.isTTY === true

@@ -5,10 +5,8 @@ import { protectedByPath } from '../../../supervision/workspace-policy/judge-req
 import { readPolicy } from '../../../supervision/workspace-policy/read-policy.ts'
 import { usageError } from '../../cli-error.ts'
 import { agentOf, folderOf, recordLines, riskOf, titleOf } from '../../show-record.ts'
-import { localTime, localZone } from '../../terminal/local-time.ts'
 import { styleFor } from '../../terminal/style.ts'
-import { terminalLine } from '../../terminal/terminal-text.ts'
-import { textTable } from '../../terminal/text-table.ts'
+import { localTime, localZone, terminalLine, textTable } from '../../terminal/terminal-text.ts'
 import { readAllowlist } from '../policy/read-policy-argument.ts'
 import { answerLines, approve } from './answer.ts'
 import type { CtlContext } from './ctl-server.ts'
@@ -25,7 +23,7 @@ import {
   type ShownRecord,
 } from './records.ts'
 
-/** Room for the arguments: by them people tell two calls of one tool apart. */
+/** Wide enough for the arguments: by them people tell two calls of one tool apart. */
 const TITLE_WIDTH = 200
 
 /** The open sessions, and what waits for a person. */

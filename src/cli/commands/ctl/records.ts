@@ -12,8 +12,7 @@ import { type Supervision, SupervisionSchema } from '../../../protocols/shared/s
 import { CliError, failure, usageError } from '../../cli-error.ts'
 import { exitCodes } from '../../exit-codes.ts'
 import { titleOf } from '../../show-record.ts'
-import { localTime } from '../../terminal/local-time.ts'
-import { terminalLine } from '../../terminal/terminal-text.ts'
+import { localTime, terminalLine } from '../../terminal/terminal-text.ts'
 import type { CtlServer } from './ctl-server.ts'
 
 /** What every record has that a person can be asked about, and what answers to approvals need beside it. */

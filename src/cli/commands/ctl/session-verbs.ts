@@ -5,8 +5,8 @@ import { operationalModes } from '../../../domain/supervision/supervision.ts'
 import { CommandResultSchema, PurgedSchema } from '../../../protocols/manage/supervision/checkpoint-schema.ts'
 import { SupervisionSchema } from '../../../protocols/shared/supervised/schema.ts'
 import { failure, usageError } from '../../cli-error.ts'
-import { confirm, hasTerminal } from '../../terminal/confirm.ts'
-import { terminalLine, terminalText } from '../../terminal/terminal-text.ts'
+import { confirm, hasTerminal } from '../../terminal/terminal-prompt.ts'
+import { counted, terminalLine, terminalText } from '../../terminal/terminal-text.ts'
 import type { CtlContext } from './ctl-server.ts'
 import { findSession, understood } from './records.ts'
 
@@ -118,6 +118,6 @@ export async function start(
 export async function purge(context: CtlContext, { dryRun }: { dryRun?: boolean }): Promise<void> {
   const answer = await context.server.post('/sessions/purge', dryRun === true ? { dry_run: true } : {})
   const { count, sessions } = understood(PurgedSchema, answer)
-  const words = `${count} ${count === 1 ? 'session' : 'sessions'} ${dryRun === true ? 'would be removed' : 'removed'}.`
+  const words = `${counted(count, 'session')} ${dryRun === true ? 'would be removed' : 'removed'}.`
   context.say(answer, [words, ...sessions.map((id) => `  ${terminalLine(id, 64)}`)].join('\n'))
 }

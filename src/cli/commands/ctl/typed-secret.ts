@@ -7,8 +7,8 @@ import { credentialNames, credentialProblem, credentialVariable } from '../../..
 import { createKeychain, type Keychain } from '../../../operators/credentials/keychain.ts'
 import { makeFolder } from '../../../store/make-folder.ts'
 import { failure, usageError } from '../../cli-error.ts'
-import { askSecret } from '../../terminal/ask-secret.ts'
 import type { Io } from '../../terminal/io.ts'
+import { askSecret } from '../../terminal/terminal-prompt.ts'
 import { ctlPlace } from './ctl-place.ts'
 
 interface SecretSource {

@@ -14,7 +14,7 @@ import {
   usedChannels,
 } from '../../../operators/credentials/credentials.ts'
 import { createConnections } from '../../../outgoing/connections.ts'
-import { type Lookup, systemLookup } from '../../../tools/http/service/service-http.ts'
+import type { Lookup } from '../../../tools/http/service/service-http.ts'
 import type { Check } from './checks.ts'
 
 type Settings = Pick<ServerSettings, 'supervision' | 'channels' | 'tools'>
@@ -24,7 +24,7 @@ interface ChannelCheckDeps {
   /** Where the server keeps its secrets. Null: nowhere, or there is no data directory yet. */
   kept: { configDir: string; dataDir: string } | null
   clock: Clock
-  lookup?: Lookup
+  lookup: Lookup
 }
 
 /** No checks for channels that are not configured. */
@@ -33,7 +33,7 @@ export async function checkChannels(settings: Settings, deps: ChannelCheckDeps):
   try {
     const shared = {
       outgoing: connections.pool({ proxyVariables: settings.tools.proxy }),
-      lookup: deps.lookup ?? systemLookup,
+      lookup: deps.lookup,
       kept: keptBy(deps.kept),
       clock: deps.clock,
     }

@@ -11,11 +11,16 @@ import { ServerError } from '../../../domain/errors.ts'
 import { createIds } from '../../../domain/ids.ts'
 import { isRecord } from '../../../domain/is-record.ts'
 import { silentLogger } from '../../../domain/logger.ts'
+import { present } from '../../../domain/present.ts'
 import { shownStore } from '../../../domain/settings/store-settings.ts'
+import type { SupervisionSettings } from '../../../domain/settings/supervision-settings.ts'
 import { createModel } from '../../../models/create-model.ts'
 import { createModelHttp } from '../../../models/wire/model-http.ts'
 import type { ChannelCheck } from '../../../operators/channel-kind.ts'
 import { createConnections } from '../../../outgoing/connections.ts'
+import { findProgram } from '../../../supervision/commands/find-program.ts'
+import { findSandbox } from '../../../supervision/spawn/sandbox.ts'
+import { resolveHost } from '../../../supervision/spawn/start-host.ts'
 import { reasonOf } from '../../report-error.ts'
 import type { Io } from '../../terminal/io.ts'
 import { portInUse, takenHost } from '../serve/port-in-use.ts'
@@ -141,7 +146,7 @@ async function isQuarterdeck(host: string, port: number): Promise<boolean> {
 export async function checkDataDir(dataDir: string, isShared = false): Promise<{ check: Check; inUse: boolean }> {
   const name = 'Data'
   const fail = (detail: string, mend?: string) => ({
-    check: { name, status: 'fail' as const, detail, ...(mend === undefined ? {} : { mend }) },
+    check: present({ name, status: 'fail' as const, detail, mend }),
     inUse: false,
   })
   const notWritable = 'Get permission to write there, or name another folder: --data-dir <folder>'
@@ -195,12 +200,7 @@ export async function checkDatabase(url: string, clock: Clock): Promise<Check> {
   } catch (error) {
     if (!(error instanceof ServerError)) throw error
     const [reason] = reasonOf(error)
-    return {
-      name,
-      status: 'fail',
-      detail: `${shown}: ${error.message}`,
-      ...(reason === undefined ? {} : { mend: reason }),
-    }
+    return present({ name, status: 'fail' as const, detail: `${shown}: ${error.message}`, mend: reason })
   }
 }
 
@@ -246,5 +246,37 @@ async function canWriteFile(folder: string): Promise<boolean> {
     return true
   } catch {
     return false
+  }
+}
+
+/** The program that starts agents, and how far an agent that it starts is kept away from what guards it. */
+export async function checkHost(settings: SupervisionSettings, searchPath: string): Promise<Check[]> {
+  const search = { workspaces: writableFolders(settings), searchPath }
+  try {
+    const { program, launcher } = resolveHost(settings.hostCli, search)
+    const host: Check = { name: 'Host', status: 'ok', detail: `${program}, started as ${launcher.name}` }
+    return [host, await checkSandbox(findProgram('bwrap', search).program)]
+  } catch (error) {
+    if (!(error instanceof ServerError)) throw error
+    return [{ name: 'Host', status: 'fail', detail: error.message }]
+  }
+}
+
+const writableFolders = ({ workspaces, defaultWorkspaceRoot }: SupervisionSettings): string[] => [
+  ...workspaces.map(({ path }) => path),
+  ...(defaultWorkspaceRoot === null ? [] : [defaultWorkspaceRoot]),
+]
+
+async function checkSandbox(program: string | null): Promise<Check> {
+  const sandbox = await findSandbox(program)
+  if (sandbox.found !== null) {
+    const detail = 'started agents run under bubblewrap and do not see the config, data and runtime folders'
+    return { name: 'Sandbox', status: 'ok', detail }
+  }
+  return {
+    name: 'Sandbox',
+    status: 'warn',
+    detail: `Started agents can read and write everything that this user can: ${sandbox.why}`,
+    mend: 'On Linux, install bubblewrap (Debian, Ubuntu: apt-get install bubblewrap). Otherwise only the passphrase keeps an agent from deciding here.',
   }
 }

@@ -290,7 +290,9 @@ describe('the checks', () => {
     const [agent] = agents
 
     const checks =
-      agent === undefined ? [] : await checkTools(agent, { agents, version: '1', proxyVariables: null, io })
+      agent === undefined
+        ? []
+        : await checkTools(agent, { agents, version: '1', proxyVariables: null, io, reload: null })
 
     expect(checks).toEqual([
       {

@@ -14,7 +14,7 @@ import { styleFor } from '../../terminal/style.ts'
 import { terminalText } from '../../terminal/terminal-text.ts'
 import type { Check } from './checks.ts'
 
-interface DoctorOptions {
+interface DoctorFlags {
   config?: string
   json?: boolean
 }
@@ -37,14 +37,14 @@ Examples:
   $ quarterdeck doctor
   $ quarterdeck doctor agent.yaml --port 8080`,
     )
-    .action(async (files: string[], options: DoctorOptions) =>
+    .action(async (files: string[], options: DoctorFlags) =>
       settle(await doctor(files, options, settingFlagsOf(command), io)),
     )
 }
 
 export async function doctor(
   files: readonly string[],
-  options: DoctorOptions,
+  options: DoctorFlags,
   flags: ReturnType<typeof settingFlagsOf>,
   io: Io,
 ): Promise<number> {
@@ -57,7 +57,7 @@ export async function doctor(
 
 async function examine(
   files: readonly string[],
-  options: DoctorOptions,
+  options: DoctorFlags,
   flags: ReturnType<typeof settingFlagsOf>,
   io: Io,
 ): Promise<Check[]> {
@@ -67,8 +67,7 @@ async function examine(
   const checks = [checkNode(process.versions.node)]
   let config: LoadedConfig | null = null
   try {
-    const settingsFile = options.config === undefined ? {} : { settingsFile: options.config }
-    config = loadConfig({ files, flags, ...settingsFile }, io)
+    config = loadConfig({ files, flags, settingsFile: options.config }, io)
     const names = config.agents.map(({ name }) => name).join(', ')
     checks.push({ name: 'Config', status: 'ok', detail: `${config.agents.length === 1 ? 'agent' : 'agents'} ${names}` })
     for (const detail of config.warnings) checks.push({ name: 'Config', status: 'warn', detail })
@@ -85,7 +84,7 @@ async function examine(
     for (const agent of agents) checks.push(...(await checkModel(agent, version, io)))
     if (agents.some(({ tools }) => tools.length > 0)) {
       const { checkTools } = await import('./tool-checks.ts')
-      const deps = { agents, version, proxyVariables: config.settings.tools.proxy, io }
+      const deps = { agents, version, proxyVariables: config.settings.tools.proxy, io, reload: null }
       for (const agent of agents) checks.push(...(await checkTools(agent, deps)))
     }
     const data: Awaited<ReturnType<typeof checkDataDir>> =
@@ -95,16 +94,18 @@ async function examine(
     checks.push(await checkPort(config.settings, data.inUse), data.check)
     if (isPostgres(config.settings.store)) checks.push(await checkDatabase(config.settings.store.url, io.clock))
     const { checkChannels } = await import('./channel-checks.ts')
+    const { systemLookup } = await import('../../../tools/http/service/service-http.ts')
     const { configDir, dataDir } = config
     checks.push(
       ...(await checkChannels(config.settings, {
         sources: { keychain: createKeychain(io.clock), env: io.env },
         kept: configDir === null || !existsSync(dataDir) ? null : { configDir, dataDir },
         clock: io.clock,
+        lookup: systemLookup,
       })),
     )
     if (config.settings.supervision.hostCli !== null) {
-      const { checkHost } = await import('./host-checks.ts')
+      const { checkHost } = await import('./checks.ts')
       checks.push(...(await checkHost(config.settings.supervision, io.env.PATH ?? '')))
     }
   }

@@ -13,6 +13,7 @@ import { createMcpToolbox } from '../../../tools/mcp/mcp-toolbox.ts'
 import { createStartQueue, PATIENCE_MS } from '../../../tools/mcp/start-queue.ts'
 import { createProcessGroups } from '../../../tools/process/process-groups.ts'
 import type { Io } from '../../terminal/io.ts'
+import { counted } from '../../terminal/terminal-text.ts'
 import type { Check } from './checks.ts'
 
 interface ToolCheckDeps {
@@ -22,8 +23,8 @@ interface ToolCheckDeps {
   /** The proxy settings for tools over HTTP. Null: no proxy. */
   proxyVariables: ProxyVariables | null
   io: Io
-  /** A new number each time the files of function tools have changed. */
-  reload?: number
+  /** A new number each time the files of function tools have changed. Null: they do not change. */
+  reload: number | null
 }
 
 /** Longer than a server may take to connect, so that its own error comes first. */
@@ -52,7 +53,7 @@ async function checkOwn({ name: agent, tools }: AgentDefinition, deps: ToolCheck
   }
   if (own.length === 0) return []
   const count = each.reduce((sum, { size }) => sum + size, 0)
-  return [{ name, status: 'ok', detail: `${agent}: ${count === 1 ? '1 tool' : `${count} tools`}` }]
+  return [{ name, status: 'ok', detail: `${agent}: ${counted(count, 'tool')}` }]
 }
 
 /** Creates the tools without starting MCP servers. */
@@ -67,7 +68,7 @@ export async function lookAtTools(
       agents: deps.agents,
       complete: () => Promise.reject(new Error('a check does not call tools')),
       extra: [],
-      reload: deps.reload ?? null,
+      reload: deps.reload,
       patienceMs: PATIENCE_MS,
     })
     const isFixed = settings.every(({ type }) => type !== 'mcp')
@@ -98,10 +99,9 @@ async function checkServer(agent: string, settings: McpServerSettings, deps: Too
     await server.tools(timeout.signal)
     const ms = Math.round(clock.mono() - began)
     const { size } = await toolbox.tools(timeout.signal)
-    const tools = size === 1 ? '1 tool' : `${size} tools`
     const mend = 'Fix the server in the agent file (`allow`, `tools`, `prefix`), or ignore this.'
     return [
-      { name, status: 'ok', detail: `${shown}: ${tools} (${ms} ms)` },
+      { name, status: 'ok', detail: `${shown}: ${counted(size, 'tool')} (${ms} ms)` },
       ...[...warnings].map((detail): Check => ({ name, status: 'warn', detail: `${shown}: ${detail}`, mend })),
     ]
   } catch (error) {

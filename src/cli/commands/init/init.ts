@@ -2,15 +2,22 @@ import { existsSync, readFileSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { Command, Option } from 'commander'
+import { systemErrorCode } from '../../../domain/system-error-code.ts'
 import { makeFolder } from '../../../store/make-folder.ts'
-import { isInCheckout } from '../../checkout.ts'
 import { cannotCreate, usageError } from '../../cli-error.ts'
 import type { CommandContext } from '../../command.ts'
 import { exitCodes } from '../../exit-codes.ts'
-import { shellWord } from '../../shell-word.ts'
+import { shellWord } from '../../program-name.ts'
 import type { Io } from '../../terminal/io.ts'
 import { styleFor } from '../../terminal/style.ts'
-import { ignored, ownFiles, projectFiles, type StarterProvider, starterProviders } from './project-files.ts'
+import {
+  ignored,
+  isInCheckout,
+  ownFiles,
+  projectFiles,
+  type StarterProvider,
+  starterProviders,
+} from './project-files.ts'
 import {
   AGENT_NAME,
   askForProject,
@@ -20,7 +27,7 @@ import {
   type InitGiven,
 } from './questions.ts'
 
-interface InitOptions {
+interface InitFlags {
   name?: string
   provider?: StarterProvider
   model?: string
@@ -50,19 +57,17 @@ Examples:
   $ quarterdeck init                                       asks
   $ quarterdeck init ../helper --provider anthropic --yes  asks nothing`,
     )
-    .action(async (folder: string | undefined, options: InitOptions) =>
-      settle(await init(folder, options, version, io)),
-    )
+    .action(async (folder: string | undefined, options: InitFlags) => settle(await init(folder, options, version, io)))
 }
 
-export async function init(folder: string | undefined, options: InitOptions, version: string, io: Io): Promise<number> {
+export async function init(folder: string | undefined, options: InitFlags, version: string, io: Io): Promise<number> {
   if (options.name !== undefined && !AGENT_NAME.test(options.name)) {
     throw usageError(`--name ${JSON.stringify(options.name)} is not a valid name for an agent.`, [
       'Write a letter, then letters, digits, - or _, at most 64 characters in all.',
     ])
   }
   const { yes, force = false, ...flags } = options
-  const given: InitGiven = { ...flags, ...(folder === undefined ? {} : { folder }) }
+  const given: InitGiven = { ...flags, folder }
   const ask = !yes && io.stdin.isTTY === true && io.stdout.isTTY === true
   const answers = ask ? await askForProject(given, io) : completeAnswers(given, io.cwd)
   const target = resolve(io.cwd, answers?.folder ?? '.')
@@ -108,7 +113,7 @@ export async function init(folder: string | undefined, options: InitOptions, ver
 }
 
 function notWritable(folder: string, error: unknown): unknown {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+  const code = systemErrorCode(error)
   if (!/^(?:EACCES|EPERM|EROFS|ENOTDIR|EEXIST)$/.test(code)) return error
   const where = folder === '.' ? 'this folder' : folder
   return cannotCreate(`Files cannot be written in ${where} (${code}).`, [

@@ -1,9 +1,15 @@
 import { readdirSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
-import { checkout, isInCheckout } from '../../checkout.ts'
-import { saysYes } from '../../terminal/confirm.ts'
 import type { Io } from '../../terminal/io.ts'
-import { isStarterProvider, type ProjectChoices, type StarterProvider, starterProviders } from './project-files.ts'
+import { saysYes } from '../../terminal/terminal-prompt.ts'
+import {
+  checkout,
+  isInCheckout,
+  isStarterProvider,
+  type ProjectChoices,
+  type StarterProvider,
+  starterProviders,
+} from './project-files.ts'
 
 export const AGENT_NAME = /^[A-Za-z][A-Za-z0-9_-]{0,63}$/
 
@@ -12,10 +18,10 @@ export interface InitAnswers extends Omit<ProjectChoices, 'version'> {
 }
 
 export interface InitGiven {
-  folder?: string
+  folder?: string | undefined
   name?: string
   provider?: StarterProvider
-  model?: string
+  model?: string | undefined
 }
 
 /** Makes a name for the agent from the folder's name, as far as the rules for names allow. */
@@ -107,7 +113,7 @@ export async function askForProject(given: InitGiven, io: Io): Promise<InitAnswe
     model = answer
   }
 
-  return completeAnswers({ folder, name, provider, ...(model === undefined ? {} : { model }) }, io.cwd)
+  return completeAnswers({ folder, name, provider, model }, io.cwd)
 }
 
 /** Asks whether these files may be overwritten. */

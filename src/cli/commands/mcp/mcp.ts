@@ -18,7 +18,7 @@ import { baseOf, isReadableByOthers, readServerUrl } from '../../server-url.ts'
 import type { Io } from '../../terminal/io.ts'
 import { findServer, openLogFile, serverEnvironment } from './find-server.ts'
 
-interface McpOptions {
+interface McpFlags {
   workspace?: string
   channel?: string
   session?: string
@@ -58,21 +58,18 @@ Examples:
   $ quarterdeck mcp --workspace ~/shop
   $ quarterdeck mcp --url http://127.0.0.1:8000 --token-file ~/.agent-token`,
     )
-    .action(async (options: McpOptions) => mcp(options, io))
+    .action(async (options: McpFlags) => mcp(options, io))
 }
 
-async function mcp(options: McpOptions, io: Io): Promise<void> {
+async function mcp(options: McpFlags, io: Io): Promise<void> {
   const say = (text: string) => void io.stderr.write(`quarterdeck: ${text}\n`)
   const workspace = resolve(io.cwd, options.workspace ?? '.')
   const stored = storedConnection(options, workspace, io)
   const token = stored?.token ?? tokenOf(options, io)
-  const query = new URLSearchParams({
-    workspace,
-    bridge_id: randomUUID(),
-    ...(options.channel === undefined ? {} : { channel_id: options.channel }),
-    ...(options.session === undefined ? {} : { session_id: options.session }),
-    ...(options.limit === undefined ? {} : { limit_seconds: limitOf(options.limit) }),
-  })
+  const query = new URLSearchParams({ workspace, bridge_id: randomUUID() })
+  if (options.channel !== undefined) query.set('channel_id', options.channel)
+  if (options.session !== undefined) query.set('session_id', options.session)
+  if (options.limit !== undefined) query.set('limit_seconds', limitOf(options.limit))
   // After its next start, the same server may have another port.
   const place = stored?.dataDir === undefined ? {} : { dataDir: stored.dataDir }
   const currentBase = await serverBase({ ...place, ...options }, stored?.url, io, say)
@@ -108,7 +105,7 @@ function limitOf(text: string): string {
 }
 
 /** What an agent that Quarterdeck started itself has in its environment wins over what `connect` stored. */
-function storedConnection({ connection, tokenFile }: McpOptions, workspace: string, io: Io): AgentConnection | null {
+function storedConnection({ connection, tokenFile }: McpFlags, workspace: string, io: Io): AgentConnection | null {
   const isGiven = tokenFile !== undefined || variable(io.env, 'QUARTERDECK_AGENT_TOKEN') !== undefined
   if (connection === undefined || isGiven) return null
   const found = createAgentConnections(findConfigDir(io.env, process.platform), connection).find(workspace)
@@ -118,7 +115,7 @@ function storedConnection({ connection, tokenFile }: McpOptions, workspace: stri
   ])
 }
 
-function tokenOf({ tokenFile }: McpOptions, io: Io): string {
+function tokenOf({ tokenFile }: McpFlags, io: Io): string {
   const refuse = (why: string) => usageError(`The token file ${tokenFile} cannot be used: ${why}.`)
   const token =
     tokenFile === undefined
@@ -132,7 +129,7 @@ function tokenOf({ tokenFile }: McpOptions, io: Io): string {
 
 /** The address of the server, now. A server that is started again may have another port. */
 async function serverBase(
-  options: McpOptions,
+  options: McpFlags,
   stored: string | undefined,
   io: Io,
   say: (text: string) => void,
@@ -155,7 +152,7 @@ async function serverBase(
   ])
 }
 
-async function localServer(options: McpOptions, io: Io, say: (text: string) => void): Promise<() => string> {
+async function localServer(options: McpFlags, io: Io, say: (text: string) => void): Promise<() => string> {
   const home = variable(io.env, 'HOME') ?? homedir()
   const given = options.dataDir ?? variable(io.env, 'QUARTERDECK_DATA_DIR')
   const configDir = findConfigDir(io.env, process.platform)

@@ -14,11 +14,9 @@ import { cannotCreate, failure } from '../../cli-error.ts'
 import type { CommandContext } from '../../command.ts'
 import { noData, withStore } from '../../data-directory.ts'
 import { storePlace, withSharedReads } from '../../store-place.ts'
-import { confirm, hasTerminal } from '../../terminal/confirm.ts'
 import type { Io } from '../../terminal/io.ts'
-import { localMinute, localZone } from '../../terminal/local-time.ts'
-import { terminalLine } from '../../terminal/terminal-text.ts'
-import { textTable } from '../../terminal/text-table.ts'
+import { confirm, hasTerminal } from '../../terminal/terminal-prompt.ts'
+import { localMinute, localZone, terminalLine, textTable } from '../../terminal/terminal-text.ts'
 import { ctlPlace } from '../ctl/ctl-place.ts'
 
 interface Shared {

@@ -2,23 +2,16 @@ import { Command } from 'commander'
 import { type ExplainedLine, explainPolicy } from '../../../supervision/workspace-policy/explain-policy.ts'
 import { protectedByPath } from '../../../supervision/workspace-policy/judge-request.ts'
 import type { CommandContext } from '../../command.ts'
-import { dataDirectory, withStoredData } from '../../data-directory.ts'
 import { exitCodes } from '../../exit-codes.ts'
 import type { Io } from '../../terminal/io.ts'
 import { styleFor } from '../../terminal/style.ts'
 import { terminalLine } from '../../terminal/terminal-text.ts'
 import { problemLines, readAllowlist, readPolicyArgument } from './read-policy-argument.ts'
-import { tryPolicy } from './try.ts'
+import { type TryFlags, tryPolicy } from './try.ts'
 
 interface CheckFlags {
   config?: string
   json?: boolean
-}
-
-interface TryFlags extends CheckFlags {
-  since: string
-  workspace?: string
-  dataDir?: string
 }
 
 const CONFIG = 'the settings file with the allowed commands (default: quarterdeck.yaml in this folder)'
@@ -61,18 +54,12 @@ Examples:
     .option('--config <file>', CONFIG)
     .option('--data-dir <folder>', 'the data directory (default: .quarterdeck here, env: QUARTERDECK_DATA_DIR)')
     .option('--json', 'one JSON object per request')
-    .action(async (file: string, { dataDir, ...options }: TryFlags) =>
-      settle(
-        await tryPolicy(file, options, io, (work) =>
-          withStoredData(dataDirectory(dataDir, io), io, (stored) => work(stored)),
-        ),
-      ),
-    )
+    .action(async (file: string, options: TryFlags) => settle(await tryPolicy(file, options, io)))
   return command
 }
 
 /** Says line by line what a policy file allows. */
-function checkPolicy(file: string, { config, json }: { config?: string; json?: boolean }, io: Io): number {
+function checkPolicy(file: string, { config, json }: CheckFlags, io: Io): number {
   const read = readPolicyArgument(file, io)
   const allowlist = readAllowlist(config, io)
   const lines =

@@ -1,35 +1,44 @@
-import { realpathSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { secondsOf } from '../../../config/source/duration.ts'
+import { risks } from '../../../domain/agent/tool-settings.ts'
 import { isoTime } from '../../../domain/clock.ts'
 import { ulidOf } from '../../../domain/ids.ts'
+import { isRecord } from '../../../domain/is-record.ts'
+import { isWithin } from '../../../domain/is-within.ts'
+import type { Approval, ApprovalStatus } from '../../../domain/records/record.ts'
+import type { AuditReads } from '../../../store/ports/audit.ts'
+import type { WaitQuery } from '../../../store/ports/waits.ts'
 import type { ReadOnlyStore } from '../../../store/store-reads.ts'
 import { protectedByPath } from '../../../supervision/workspace-policy/judge-request.ts'
-import { type ReplayedRequest, replayPolicy } from '../../../supervision/workspace-policy/replay-policy.ts'
-import { usageError } from '../../cli-error.ts'
+import {
+  type PastRequest,
+  type PastRequests,
+  type ReplayedRequest,
+  replayPolicy,
+} from '../../../supervision/workspace-policy/replay-policy.ts'
+import { requestOfCall } from '../../../supervision/workspace-policy/request-of-call.ts'
+import { timeAgo } from '../../command.ts'
+import { dataDirectory, withStoredData } from '../../data-directory.ts'
 import { exitCodes } from '../../exit-codes.ts'
+import { realOrSame } from '../../program-name.ts'
 import type { Io } from '../../terminal/io.ts'
-import { localMinute, localZone } from '../../terminal/local-time.ts'
 import { styleFor } from '../../terminal/style.ts'
-import { terminalLine } from '../../terminal/terminal-text.ts'
-import { textTable } from '../../terminal/text-table.ts'
-import { type PastRequestsQuery, pastRequests } from './past-requests.ts'
+import { counted, localMinute, localZone, terminalLine, textTable } from '../../terminal/terminal-text.ts'
+import { auditPages } from '../audit/verify.ts'
 import { problemLines, readAllowlist, readPolicyArgument } from './read-policy-argument.ts'
 
-interface TryOptions {
+export interface TryFlags {
   since: string
+  dataDir?: string
   workspace?: string
   config?: string
   json?: boolean
 }
 
-type WithStored = (work: (stored: Pick<ReadOnlyStore, 'read'>) => Promise<number>) => Promise<number>
-
 const MAX_REQUESTS = 100_000
 const MAX_NAMED = 10
 
 /** Replays the requests of the past against a policy file. */
-export async function tryPolicy(file: string, options: TryOptions, io: Io, withStored: WithStored): Promise<number> {
+export async function tryPolicy(file: string, options: TryFlags, io: Io): Promise<number> {
   const read = readPolicyArgument(file, io)
   if (read.policy === null) {
     for (const line of problemLines(file, read)) io.stderr.write(`${terminalLine(line, 1_000)}\n`)
@@ -37,9 +46,10 @@ export async function tryPolicy(file: string, options: TryOptions, io: Io, withS
     return exitCodes.failed.code
   }
   const { policy } = read
-  const query = { since: sinceOf(options.since, io.clock.now()), ...workspaceOf(options.workspace, io) }
+  const since = timeAgo('--since', options.since, 'Write 24h or 7d, for example.', io.clock.now())
+  const query = { since, workspace: workspaceOf(options.workspace, io) }
   const allowlist = readAllowlist(options.config, io)
-  const replayed = async (stored: Pick<ReadOnlyStore, 'read'>): Promise<number> => {
+  return await withStoredData(dataDirectory(options.dataDir, io), io, async (stored) => {
     const found: ReplayedRequest[] = []
     const limits = { allowlist: allowlist ?? [], protectedBecause: protectedByPath }
     for await (const one of replayPolicy(policy, pastRequests(stored, query), limits)) {
@@ -56,29 +66,13 @@ export async function tryPolicy(file: string, options: TryOptions, io: Io, withS
       )
     }
     return exitCodes.ok.code
-  }
-  return withStored(replayed)
-}
-
-function sinceOf(age: string, now: number): number {
-  const seconds = secondsOf(age)
-  if (Number.isNaN(seconds) || seconds <= 0) {
-    throw usageError(`--since ${JSON.stringify(age)} is not an age.`, ['Write 24h or 7d, for example.'])
-  }
-  return now - seconds * 1000
+  })
 }
 
 /** Sessions keep the real path of their workspace. */
-function workspaceOf(folder: string | undefined, io: Io): Pick<PastRequestsQuery, 'workspace'> {
-  if (folder === undefined) return {}
-  const path = resolve(io.cwd, folder)
-  try {
-    return { workspace: realpathSync(path) }
-  } catch {
-    // A workspace that is gone still has a past.
-    return { workspace: path }
-  }
-}
+const workspaceOf = (folder: string | undefined, io: Io): string | undefined =>
+  // A workspace that is gone still has a past.
+  folder === undefined ? undefined : realOrSame(resolve(io.cwd, folder))
 
 const summary = ({ request, verdict, rule, why }: ReplayedRequest) => ({
   at: isoTime(request.at),
@@ -97,7 +91,7 @@ function report(found: readonly ReplayedRequest[], { since }: PastRequestsQuery,
   const count = (verdict: ReplayedRequest['verdict']): number => found.filter((one) => one.verdict === verdict).length
   if (found.length > 0) io.stdout.write(`${table(found)}\n`)
   io.stdout.write(
-    `${requests(found.length)} since ${localMinute(since)} (${localZone()}): ${count('allowed')} allowed, ` +
+    `${counted(found.length, 'request')} since ${localMinute(since)} (${localZone()}): ${count('allowed')} allowed, ` +
       `${count('asked')} asked, ${count('refused')} refused.\n`,
   )
   if (count('refused') > 0) io.stdout.write('Refused means that no policy may allow it: a person is always asked.\n')
@@ -141,4 +135,129 @@ function table(found: readonly ReplayedRequest[]): string {
 
 const MAX_ROWS = 200
 
-const requests = (count: number): string => (count === 1 ? '1 request' : `${count} requests`)
+// The requests of the past, from a store: approvals, and what a policy let through by itself. Each page is a read of its own, so that the
+// log of a running server's database does not grow meanwhile.
+
+const PAGE = 200
+
+interface PastRequestsQuery {
+  /** Epoch ms. */
+  since: number
+  /** Only of agents that work here. */
+  workspace: string | undefined
+}
+
+async function* pastRequests(stored: Pick<ReadOnlyStore, 'read'>, query: PastRequestsQuery): PastRequests {
+  const roots = createRootReader(stored)
+  const isWanted = async (session: string | null): Promise<boolean> =>
+    query.workspace === undefined || (session !== null && (await roots(session)) === query.workspace)
+  for await (const approval of approvalsSince(stored, query.since)) {
+    if (approval.kind === 'policy' || !(await isWanted(approval.sessionId))) continue
+    yield requestOfApproval(approval, await roots(approval.sessionId))
+  }
+  for await (const request of autoApprovedSince(stored, query.since)) {
+    if (await isWanted(request.session)) yield request
+  }
+}
+
+/** The workspace of a session; null for an agent of our own. */
+function createRootReader(stored: Pick<ReadOnlyStore, 'read'>): (session: string) => Promise<string | null> {
+  const known = new Map<string, string | null>()
+  return async (session) => {
+    const found = known.get(session)
+    if (found !== undefined) return found
+    const record = await stored.read((store) => store.sessions.get(session))
+    const root = record?.supervision?.workspaceRoot ?? null
+    known.set(session, root)
+    return root
+  }
+}
+
+/** Newest first. */
+async function* approvalsSince(stored: Pick<ReadOnlyStore, 'read'>, since: number): AsyncGenerator<Approval> {
+  let before: WaitQuery['before']
+  for (;;) {
+    const query: WaitQuery = { wait: 'approval', limit: PAGE, ...(before === undefined ? {} : { before }) }
+    const page = await stored.read((store) => store.waits.list(query))
+    for (const wait of page) {
+      if (wait.createdAt < since) return
+      // A question of a tool asks for no permission.
+      if (wait.wait === 'approval' && wait.kind !== 'question') yield wait
+    }
+    const last = page.at(-1)
+    if (last === undefined || page.length < PAGE) return
+    before = { createdAt: last.createdAt, id: last.id }
+  }
+}
+
+const outcomes: Record<ApprovalStatus, PastRequest['outcome']> = {
+  pending: 'pending',
+  approved: 'approved',
+  consumed: 'approved',
+  rejected: 'rejected',
+  // A person answered in the place of the tool, so the call did not run.
+  answered: 'rejected',
+  expired: 'expired',
+  interrupted: 'interrupted',
+}
+
+function requestOfApproval(approval: Approval, root: string | null): PastRequest {
+  const { createdAt: at, sessionId: session, tool: toolName, risk, kind } = approval
+  // People see every command of a host as high. The policy judges what is left of the risk if it knows the command.
+  const riskLevel = kind === 'permission' && risk === 'high' ? 'low' : risk
+  const base = { at, session, toolName, riskLevel, outcome: outcomes[approval.status] }
+  const path = approval.supervised?.change?.path
+  if (path !== undefined) return { ...base, filePath: path, command: null, isClear: true }
+  const request = requestOfCall(toolName, parsed(approval.arguments), riskLevel, root)
+  if (request === null) return { ...base, filePath: null, command: null, isClear: false }
+  return { ...base, ...request, filePath: relativeTo(root, request.filePath), isClear: true }
+}
+
+/** Hosts name files by absolute paths. Nobody can say any more where a link led then, so the path counts as written. */
+function relativeTo(root: string | null, path: string | null): string | null {
+  if (path === null || root === null || !path.startsWith('/') || !isWithin(path, root)) return path
+  return path.slice(root.length).replace(/^\/+/, '')
+}
+
+async function* autoApprovedSince(stored: Pick<ReadOnlyStore, 'read'>, since: number): AsyncGenerator<PastRequest> {
+  const trail: Pick<AuditReads, 'chains' | 'entries'> = {
+    chains: () => stored.read((store) => store.audit.chains()),
+    entries: (n, limit, chain) => stored.read((store) => store.audit.entries(n, limit, chain)),
+  }
+  for (const chain of await trail.chains()) {
+    for await (const page of auditPages(trail, chain)) {
+      for (const { text } of page) {
+        // Most entries are about something else.
+        const request = text.includes('"auto_approved"') ? requestOfRecord(parsed(text)) : null
+        if (request !== null && request.at >= since) yield request
+      }
+    }
+  }
+}
+
+function requestOfRecord(record: unknown): PastRequest | null {
+  if (!isRecord(record) || record.kind !== 'auto_approved' || !isRecord(record.details)) return null
+  const { at, session, tool, details } = record
+  const riskLevel = risks.find((risk) => risk === details.risk)
+  if (typeof at !== 'number' || typeof tool !== 'string' || riskLevel === undefined) return null
+  return {
+    at,
+    session: textOrNull(session),
+    toolName: tool,
+    filePath: textOrNull(details.file_path),
+    command: textOrNull(details.command),
+    riskLevel,
+    isClear: true,
+    outcome: 'auto_approved',
+  }
+}
+
+const textOrNull = (value: unknown): string | null => (typeof value === 'string' ? value : null)
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return null
+  }
+}

@@ -3,9 +3,9 @@ import type { AgentDefinition } from '../../../domain/agent/agent.ts'
 import { isAtLeast, type ToolRules, type ToolSettings } from '../../../domain/agent/tool-settings.ts'
 import { wrapText } from '../../../domain/text/wrap-text.ts'
 import { doors } from '../../../doors.ts'
+import { toolCount } from '../../check-agents.ts'
 import type { Io } from '../../terminal/io.ts'
 import { styleFor } from '../../terminal/style.ts'
-import { toolCount } from '../../tool-count.ts'
 
 export interface BannerFacts {
   version: string

@@ -75,15 +75,7 @@ Examples:
   $ quarterdeck serve agents/ --host 0.0.0.0 --allowed-hosts agent.example.com`,
     )
     .action(async (files: string[], given: Omit<ServeRequest, 'files' | 'flags'>) => {
-      const { config, watch, verbose } = given
-      const request = {
-        files,
-        flags: settingFlagsOf(command),
-        watch: watch === true,
-        verbose: verbose === true,
-        ...(config === undefined ? {} : { config }),
-      }
-      settle(await serve(request, version, startApp, io))
+      settle(await serve({ ...given, files, flags: settingFlagsOf(command) }, version, startApp, io))
     })
 }
 
@@ -104,8 +96,8 @@ export async function serve(request: ServeRequest, version: string, startApp: St
   function load(): LoadedConfig {
     const reading = recordReading()
     try {
-      const settingsFile = request.config === undefined ? {} : { settingsFile: request.config }
-      return loadConfig({ files: request.files, flags: request.flags, source: reading.source, ...settingsFile }, io)
+      const { files, flags, config } = request
+      return loadConfig({ files, flags, source: reading.source, settingsFile: config }, io)
     } finally {
       read = reading.paths()
     }

@@ -1,6 +1,7 @@
 import type { Logger } from '../../../domain/logger.ts'
 import { exitCodes } from '../../exit-codes.ts'
 import type { Io, StopSignal } from '../../terminal/io.ts'
+import { counted } from '../../terminal/terminal-text.ts'
 
 /** A server that can be stopped. */
 export interface Stoppable {
@@ -75,6 +76,5 @@ export function unlessStopped<T>(start: () => Promise<T>, io: Io): Promise<T | n
 
 function farewell(activeRuns: number, drainMs: number, again: string): string {
   if (activeRuns === 0) return 'Stopping.'
-  const answers = activeRuns === 1 ? '1 answer' : `${activeRuns} answers`
-  return `Stopping: ${answers} still running, with up to ${drainMs / 1000} s to finish. ${again} again stops at once.`
+  return `Stopping: ${counted(activeRuns, 'answer')} still running, with up to ${drainMs / 1000} s to finish. ${again} again stops at once.`
 }

@@ -5,6 +5,7 @@ import { type FSWatcher, readdirSync, type Stats, statSync, watch } from 'node:f
 import { dirname, join } from 'node:path'
 import type { Clock } from '../../../domain/clock.ts'
 import { isWithin } from '../../../domain/is-within.ts'
+import { systemErrorCode } from '../../../domain/system-error-code.ts'
 
 /** What to watch; all paths are absolute. */
 export interface WatchTargets {
@@ -86,10 +87,10 @@ export function watchFiles(targets: WatchTargets, { clock, onChange, onProblem }
         watchers.set(folder, watcher)
         added = true
       } catch (error) {
-        const code = error instanceof Error && 'code' in error ? error.code : ''
+        const code = systemErrorCode(error)
         if (code === 'ENOENT') continue
         const help = code === 'ENOSPC' ? ' Raise the limit: sysctl fs.inotify.max_user_watches=524288' : ''
-        complain(`Not all folders can be watched (${String(code)}).${help}`)
+        complain(`Not all folders can be watched (${code}).${help}`)
       }
     }
     return added

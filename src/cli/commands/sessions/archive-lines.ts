@@ -16,8 +16,7 @@ import {
 } from '../../../domain/supervision/supervision.ts'
 import type { ImportRecords } from '../../../store/ports/sessions.ts'
 import type { UsageRow } from '../../../store/ports/usage.ts'
-import { count, time, uuid, whole } from './archive-shape.ts'
-import { progress } from './archived-supervision.ts'
+import { count, progress, time, uuid, whole } from './archived-records.ts'
 
 /** Part of a file. The parts of a file follow each other. */
 export interface BytesPart {

@@ -1,16 +1,18 @@
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { type AuditEntry, importedMain, MAIN_CHAIN } from '../../../domain/supervision/audit.ts'
+import { systemErrorCode } from '../../../domain/system-error-code.ts'
 import { unreachable } from '../../../domain/unreachable.ts'
 import type { Blobs } from '../../../files/keep/blob-folder.ts'
 import { canonicalJson } from '../../../json/digest.ts'
 import type { StoreReads } from '../../../store/store-reads.ts'
 import { exitCodes } from '../../exit-codes.ts'
 import type { Io } from '../../terminal/io.ts'
+import { counted } from '../../terminal/terminal-text.ts'
 import type { ArchivedRecords } from './archive-lines.ts'
 import type { ArchiveSource } from './export.ts'
-import { readArchive } from './read-archive.ts'
 import type { ArchiveLine } from './session-archive.ts'
+import { readArchive } from './session-archive.ts'
 import { differences } from './stored-session.ts'
 
 type Finding = 'same' | 'missing' | 'different'
@@ -40,7 +42,7 @@ export async function compareSessions({ stored, blobs }: ArchiveSource, file: st
   io.stderr.write(
     problems === 0
       ? `Nothing differs: ${wordsFor(looked)} the same.\n`
-      : `${problems === 1 ? '1 difference' : `${problems} differences`}. Sessions: ${same} the same, ${missing} missing, ${different} different.\n`,
+      : `${counted(problems, 'difference')}. Sessions: ${same} the same, ${missing} missing, ${different} different.\n`,
   )
   return problems === 0 ? exitCodes.ok.code : exitCodes.failed.code
 }
@@ -56,7 +58,6 @@ interface Looked {
 
 /** `12 sessions, 1 file, and 45 entries of the audit trail are`. */
 function wordsFor({ sessions, files, records, entries }: Looked): string {
-  const counted = (count: number, one: string, many = `${one}s`) => `${count} ${count === 1 ? one : many}`
   const parts = [
     counted(sessions, 'session'),
     ...(files === 0 ? [] : [counted(files, 'file')]),
@@ -107,7 +108,7 @@ async function findBytes(blobs: Pick<Blobs, 'open'>, sha256: string): Promise<Fi
   try {
     for await (const chunk of createReadStream(open.path)) hash.update(chunk)
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return 'missing'
+    if (systemErrorCode(error) === 'ENOENT') return 'missing'
     throw error
   }
   return hash.digest('hex') === sha256 ? 'same' : 'different'

@@ -5,6 +5,7 @@ import type { Writable } from 'node:stream'
 import { finished } from 'node:stream/promises'
 import { parseUuid } from '../../../domain/ids.ts'
 import type { SessionRecord } from '../../../domain/session/session.ts'
+import { systemErrorCode } from '../../../domain/system-error-code.ts'
 import type { Blobs } from '../../../files/keep/blob-folder.ts'
 import type { AuditReads } from '../../../store/ports/audit.ts'
 import type { UsageRow } from '../../../store/ports/usage.ts'
@@ -12,6 +13,7 @@ import type { ReadOnlyStore, StoreReads } from '../../../store/store-reads.ts'
 import { CliError, cannotCreate, usageError } from '../../cli-error.ts'
 import { exitCodes } from '../../exit-codes.ts'
 import type { Io } from '../../terminal/io.ts'
+import { counted } from '../../terminal/terminal-text.ts'
 import { auditPages } from '../audit/verify.ts'
 import { bytesLine, endLine, PART_BYTES } from './archive-lines.ts'
 import { eachSession } from './list.ts'
@@ -58,8 +60,6 @@ export async function exportSessions(
     )
   }
 }
-
-const counted = (count: number, word: string): string => `${count} ${word}${count === 1 ? '' : 's'}`
 
 async function writeArchive(
   { stored, blobs }: ArchiveSource,
@@ -109,7 +109,7 @@ async function writeBytes(blobs: Pick<Blobs, 'open'>, sha256: string, size: numb
   try {
     handle = await open(blob.path)
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return false
+    if (systemErrorCode(error) === 'ENOENT') return false
     throw error
   }
   try {
@@ -195,7 +195,7 @@ export async function writeNewFile<T>(
     return result
   } catch (error) {
     await closed.catch(() => {})
-    if (error instanceof Error && 'code' in error && error.code === 'EEXIST') {
+    if (systemErrorCode(error) === 'EEXIST') {
       throw cannotCreate(`${shown} already exists and was not changed.`, ['Choose another file: --output <file>'])
     }
     if (created) await rm(path, { force: true })

@@ -8,9 +8,9 @@ import type { Command } from '../../../store/ports/command.ts'
 import type { Store } from '../../../store/store.ts'
 import { exitCodes } from '../../exit-codes.ts'
 import type { Io } from '../../terminal/io.ts'
+import { counted } from '../../terminal/terminal-text.ts'
 import type { ArchivedRecords, BytesPart } from './archive-lines.ts'
-import { readArchive } from './read-archive.ts'
-import { type ArchivedSession, damaged } from './session-archive.ts'
+import { type ArchivedSession, damaged, readArchive } from './session-archive.ts'
 import { differences } from './stored-session.ts'
 
 export interface ArchiveTarget {
@@ -68,22 +68,20 @@ export async function importSessions(
     // The first error says more than one about the sessions before it.
     await sessions.flush().catch(() => {})
     await bytes.discard()
-    if (tally.imported > 0) tell(`Imported ${counted(tally.imported)} before it stopped.`)
+    if (tally.imported > 0) tell(`Imported ${counted(tally.imported, 'session')} before it stopped.`)
     throw error
   }
   const { imported, same, different, others, refused } = tally
   tell(
     [
-      `Imported ${counted(imported)}.`,
-      ...(same === 0 ? [] : [`${counted(same)} ${same === 1 ? 'was' : 'were'} here already, the same.`]),
-      ...(different === 0 ? [] : [`${counted(different)} already existed and did not change.`]),
+      `Imported ${counted(imported, 'session')}.`,
+      ...(same === 0 ? [] : [`${counted(same, 'session')} ${same === 1 ? 'was' : 'were'} here already, the same.`]),
+      ...(different === 0 ? [] : [`${counted(different, 'session')} already existed and did not change.`]),
     ].join(' '),
   )
   if (others > 0) tell('Left out: grants, policies, tasks, usage and the audit trail. --all imports them too.')
   return different + refused === 0 ? exitCodes.ok.code : exitCodes.failed.code
 }
-
-const counted = (count: number): string => `${count} ${count === 1 ? 'session' : 'sessions'}`
 
 type Refuse = (what: string) => void
 

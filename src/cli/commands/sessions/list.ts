@@ -1,11 +1,9 @@
 import type { SessionRecord } from '../../../domain/session/session.ts'
 import type { SessionQuery } from '../../../store/ports/sessions.ts'
 import type { ReadOnlyStore, StoreReads } from '../../../store/store-reads.ts'
-import { usageError } from '../../cli-error.ts'
+import { countFlag } from '../../command.ts'
 import type { Io } from '../../terminal/io.ts'
-import { localMinute, localZone } from '../../terminal/local-time.ts'
-import { terminalLine } from '../../terminal/terminal-text.ts'
-import { textTable } from '../../terminal/text-table.ts'
+import { localMinute, localZone, terminalLine, textTable } from '../../terminal/terminal-text.ts'
 
 const PAGE = 200
 
@@ -31,10 +29,7 @@ export async function listSessions(
   { owner, limit, json }: { owner?: string; limit: string; json?: boolean },
   io: Io,
 ): Promise<void> {
-  const most = Number(limit)
-  if (!Number.isInteger(most) || most < 1) {
-    throw usageError(`--limit ${JSON.stringify(limit)}: expected a whole number of at least 1.`)
-  }
+  const most = countFlag('--limit', limit)
   const sessions: SessionRecord[] = []
   await stored.read(async (store) => {
     for await (const session of eachSession(store, owner, false)) {

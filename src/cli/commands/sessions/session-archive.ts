@@ -1,17 +1,20 @@
 // The JSON Lines that `sessions export` writes and `sessions import` reads. The first line says what the file is. `docs/cli.md` describes the
 // format.
 
+import { createReadStream } from 'node:fs'
+import { resolve } from 'node:path'
 import { z } from 'zod'
 import { isRecord } from '../../../domain/is-record.ts'
-import { isSupervised } from '../../../domain/records/record.ts'
-import type { ContentPart, StoredMessage, ToolCall } from '../../../domain/session/message.ts'
-import { isFinished, type RunInput, type RunRecord } from '../../../domain/session/run.ts'
-import type { SessionRecord } from '../../../domain/session/session.ts'
+import { type AnyRecord, isSupervised, isWaiting, type SupervisedRecord } from '../../../domain/records/record.ts'
+import { isFinished } from '../../../domain/session/run.ts'
 import type { AuditEntry } from '../../../domain/supervision/audit.ts'
 import { agentsProposalId } from '../../../domain/supervision/supervision.ts'
-import type { StoredEntry } from '../../../store/ports/entry.ts'
+import { systemErrorCode } from '../../../domain/system-error-code.ts'
 import type { ImportSession } from '../../../store/ports/sessions.ts'
-import { type CliError, usageError } from '../../cli-error.ts'
+import { interruptWait } from '../../../store/rules/wait-change.ts'
+import { type CliError, failure, usageError } from '../../cli-error.ts'
+import type { Io } from '../../terminal/io.ts'
+import { linesOf } from '../../terminal/lines.ts'
 import {
   type ArchivedRecords,
   auditLine,
@@ -26,9 +29,7 @@ import {
   proposal,
   recordsLine,
 } from './archive-lines.ts'
-import { count, time, uuid, whole } from './archive-shape.ts'
-import { archivedRecord } from './archived-records.ts'
-import { supervisionSchema, withoutAgent } from './archived-supervision.ts'
+import { archivedRecord, entry, message, parseJson, run, session } from './archived-records.ts'
 
 const ARCHIVE_VERSION = 1
 
@@ -99,90 +100,6 @@ export const damaged = (lineNumber: number, problem: string): CliError =>
     'The file is damaged or was not written by `quarterdeck sessions export`.',
   ])
 
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
-
-const object = z.record(z.string(), z.unknown())
-
-const session: z.ZodType<SessionRecord> = whole<SessionRecord>()({
-  id: uuid,
-  owner: z.string().min(1),
-  agent: z.string().min(1),
-  activeAgent: z.string().min(1).nullable(),
-  status: z.enum(['created', 'active', 'paused', 'terminated', 'interrupted']),
-  createdAt: time,
-  lastActivity: time,
-  terminatedAt: time.nullable(),
-  lastTool: z.string().nullable(),
-  metadata: object,
-  alias: z.string().nullable(),
-  messageCount: count,
-  // A session without shared state has no such key.
-  state: z.unknown().optional(),
-  unlisted: z.boolean(),
-  label: z.string().exactOptional(),
-  supervision: supervisionSchema.exactOptional(),
-}).transform(({ state, ...rest }) => ({ ...rest, state }))
-
-const run: z.ZodType<RunRecord> = whole<RunRecord>()({
-  id: uuid,
-  sessionId: uuid,
-  owner: z.string().min(1),
-  agent: z.string().min(1),
-  wireId: z.string().min(1),
-  parentRunId: z.string().nullable(),
-  status: z.enum(['queued', 'running', 'waiting', 'completed', 'failed', 'cancelled', 'interrupted']),
-  origin: z.enum(['reader', 'background', 'recovery', 'answer']),
-  input: z.custom<RunInput>(
-    (value) =>
-      isRecord(value) &&
-      ['messages', 'instructions', 'context', 'clientTools'].every((key) => Array.isArray(value[key])),
-    'expected the input of a run',
-  ),
-  createdAt: time,
-  startedAt: time.nullable(),
-  finishedAt: time.nullable(),
-  usage: z.array(z.custom<RunRecord['usage'][number]>(isRecord, 'expected an object')),
-  error: z.object({ code: z.string(), message: z.string(), isFinal: z.literal(true).exactOptional() }).nullable(),
-  cancelRequested: z.boolean(),
-  firstSeq: count.nullable(),
-  lastSeq: count.nullable(),
-  fence: count,
-  leaseOwner: z.string().nullable(),
-})
-
-const message: z.ZodType<StoredMessage> = whole<StoredMessage>()({
-  id: z.string().min(1),
-  role: z.enum(['user', 'assistant', 'tool', 'system', 'developer', 'reasoning', 'activity']),
-  content: z.union([z.string(), z.array(z.custom<ContentPart>(isRecord, 'expected an object'))]),
-  runId: z.string(),
-  createdAt: time,
-  toolCalls: z.array(z.custom<ToolCall>(isRecord, 'expected an object')).exactOptional(),
-  toolCallId: z.string().exactOptional(),
-  error: z.string().exactOptional(),
-  agentName: z.string().exactOptional(),
-  encryptedValue: z.string().exactOptional(),
-  brokenOff: z.boolean().exactOptional(),
-  activity: z.strictObject({ type: z.string(), content: object }).exactOptional(),
-  lane: z.string().min(1).exactOptional(),
-  supersededBy: z.string().exactOptional(),
-  metadata: object.exactOptional(),
-})
-
-const entry: z.ZodType<StoredEntry> = whole<StoredEntry>()({
-  seq: z.number().int().positive(),
-  runId: z.string().nullable(),
-  kind: z.enum(['event', 'fact']),
-  // The log is served as it is stored, one entry per line. Anything but a line of JSON would break every reader.
-  data: z.string().refine((text) => !text.includes('\n') && isRecord(parseJson(text)), 'expected one line of JSON'),
-  spans: z.array(z.tuple([z.number().int().positive(), count])).exactOptional(),
-})
-
 const sessionLine: z.ZodType<ArchivedSession> = z
   .strictObject({
     session,
@@ -202,7 +119,7 @@ const sessionLine: z.ZodType<ArchivedSession> = z
       problem('runs', 'one belongs to another session')
     if (value.entries.some(({ seq }, i) => seq <= (value.entries[i - 1]?.seq ?? 0))) problem('entries', 'out of order')
     const runs = new Map(value.runs.map(({ id, status }) => [id, status]))
-    // The runs in the log of an agent elsewhere are no runs of ours.
+    // The runs in the log of an agent elsewhere are not ours.
     const isElsewhere = value.session.supervision !== undefined
     if (!isElsewhere && value.entries.some(({ runId }) => runId !== null && !runs.has(runId)))
       problem('entries', 'one belongs to an unknown run')
@@ -236,3 +153,86 @@ const sessionLine: z.ZodType<ArchivedSession> = z
     if (waits.some(({ status, runId }) => status === 'pending' && isFinished(runs.get(runId) ?? 'completed')))
       problem('waits', 'one is pending on a run that has ended')
   })
+
+/**
+ * The session as it is imported. The process, connection and workspace of an agent elsewhere stay behind, so it has ended: nothing in it
+ * waits, and nothing is written any more. A session of our own agents stays as it is.
+ */
+function withoutAgent(archived: ArchivedSession): ArchivedSession {
+  const { session, entries, waits = [] } = archived
+  if (session.supervision === undefined) return archived
+  // What it needed of that server, and where its files were.
+  const { mcp: _, place: __, ...supervision } = session.supervision
+  const { status, updatedAt, openRun, lastRun, terminatedAt } = supervision
+  const last = entries.at(-1)
+  const end = { type: 'RUN_ERROR', message: 'The session was moved.', code: 'interrupted', timestamp: updatedAt }
+  return {
+    ...archived,
+    session: {
+      ...session,
+      supervision: {
+        ...supervision,
+        status: status === 'terminated' ? status : 'interrupted',
+        ...(status === 'paused' ? { held: true } : {}),
+        terminatedAt: terminatedAt ?? updatedAt,
+        openRun: null,
+        lastRun: openRun ?? lastRun,
+        connectionId: null,
+        spawned: null,
+        stallPaused: false,
+        givenInstructions: [],
+        openNudge: null,
+      },
+    },
+    // Every run in the log has its end.
+    entries:
+      openRun === null || last === undefined
+        ? entries
+        : [...entries, { seq: last.seq + 1, runId: openRun, kind: 'event', data: JSON.stringify(end) }],
+    waits: waits.map((wait) => (isSupervised(wait) ? settled(wait, updatedAt) : wait)),
+  }
+}
+
+function settled(wait: SupervisedRecord, at: number): AnyRecord {
+  if (isWaiting(wait)) return interruptWait(wait, at)
+  if (wait.wait !== 'approval' || wait.kind !== 'diff') return wait
+  // The workspace may be another one here.
+  if (wait.status === 'approved') return { ...wait, status: 'interrupted' }
+  const { appliedAt, notApplied = 'The session was moved before the change was written.' } = wait.supervised
+  const isUnwritten = wait.status === 'consumed' && appliedAt === null
+  return isUnwritten ? { ...wait, supervised: { ...wait.supervised, notApplied } } : wait
+}
+
+/** The lines of an archive after the first. Throws at a damaged line, and after the last one if the file was cut off. */
+export async function* readArchive(file: string, io: Io): AsyncGenerator<{ line: ArchiveLine; number: number }> {
+  const input = file === '-' ? io.stdin : createReadStream(resolve(io.cwd, file), { encoding: 'utf8' })
+  let [number, sessions] = [0, 0]
+  let isOpen = true
+  try {
+    for await (const text of linesOf(input)) {
+      number += 1
+      if (number === 1) {
+        readArchiveHeader(text)
+        continue
+      }
+      if (text === '') continue
+      const line = readArchiveLine(text, number)
+      // Somebody may have joined the lines of several archives.
+      if (line.type === 'end') {
+        if (line.sessions !== sessions) throw cutOff(`${sessions} of its ${line.sessions} sessions are there`)
+        ;[isOpen, sessions] = [false, 0]
+      } else {
+        isOpen = true
+        if (line.type === 'session') sessions += 1
+        yield { line, number }
+      }
+    }
+  } catch (error) {
+    const isMissing = systemErrorCode(error) === 'ENOENT'
+    throw isMissing ? usageError(`There is no file ${file}.`) : error
+  }
+  if (number === 0) readArchiveHeader('')
+  if (isOpen) throw cutOff('its last line is missing')
+}
+
+const cutOff = (reason: string): CliError => failure(`The archive was cut off: ${reason}.`, ['Export it again.'])

@@ -1,13 +1,13 @@
 import { Command } from 'commander'
-import { secondsOf } from '../../../config/source/duration.ts'
 import { ServerError } from '../../../domain/errors.ts'
 import { createIds } from '../../../domain/ids.ts'
 import type { SessionRecord } from '../../../domain/session/session.ts'
 import type { Blobs } from '../../../files/keep/blob-folder.ts'
 import type { Store } from '../../../store/store.ts'
 import type { ReadOnlyStore } from '../../../store/store-reads.ts'
-import { cannotCreate, usageError } from '../../cli-error.ts'
+import { cannotCreate } from '../../cli-error.ts'
 import type { CommandContext } from '../../command.ts'
+import { timeAgo } from '../../command.ts'
 import {
   dataDirFlag,
   type StoreFlags,
@@ -19,18 +19,19 @@ import {
   withStoreIn,
 } from '../../store-place.ts'
 import type { Io } from '../../terminal/io.ts'
+import { counted } from '../../terminal/terminal-text.ts'
 import { compareSessions } from './compare.ts'
 import { exportSessions } from './export.ts'
 import { importSessions } from './import.ts'
 import { eachSession, listSessions, sessionTable } from './list.ts'
 
-interface ListOptions {
+interface ListFlags {
   owner?: string
   limit: string
   json?: boolean
 }
 
-interface PurgeOptions {
+interface PurgeFlags {
   olderThan: string
   dryRun?: boolean
 }
@@ -63,7 +64,7 @@ Examples:
     .option(...OWNER)
     .option('--limit <number>', 'how many', '50')
     .option('--json', 'one JSON object per line')
-    .action(async (options: StoreFlags & ListOptions) => {
+    .action(async (options: StoreFlags & ListFlags) => {
       await withStoredIn(await storePlace(options, io), io, (stored) => listSessions(stored, options, io))
     })
 
@@ -105,9 +106,9 @@ Examples:
   add('delete', 'Removes sessions of all users that were not used for some time. Keeps sessions with unfinished runs.')
     .requiredOption('--older-than <age>', 'the time since the last use: 12h, 30d')
     .option('--dry-run', 'remove nothing, only list what would be removed')
-    .action(async ({ olderThan, dryRun, ...options }: StoreFlags & PurgeOptions) => {
+    .action(async ({ olderThan, dryRun, ...options }: StoreFlags & PurgeFlags) => {
       // Before anything is opened, so that a wrong age is reported even where there is no data.
-      const before = cutoff(olderThan, io.clock.now())
+      const before = timeAgo('--older-than', olderThan, 'Write 12h or 30d, for example.', io.clock.now())
       const place = await storePlace(options, io)
       const advice = ['A running server removes old sessions itself, as sessions.retention_days says.']
       if (dryRun) await withStoredIn(place, io, (stored) => listPurgeable(stored, before, io))
@@ -137,15 +138,6 @@ async function withStoppedServer<T>(
 /** Few enough to keep a transaction short. */
 const BATCH = 200
 
-/** Sessions that were last used before this time are old. */
-function cutoff(age: string, now: number): number {
-  const seconds = secondsOf(age)
-  if (Number.isNaN(seconds) || seconds <= 0) {
-    throw usageError(`--older-than ${JSON.stringify(age)} is not an age.`, ['Write 12h or 30d, for example.'])
-  }
-  return now - seconds * 1000
-}
-
 /** Lists what a purge would remove: of all users, also the sessions that lists hide. */
 async function listPurgeable(stored: Pick<ReadOnlyStore, 'read'>, before: number, io: Io): Promise<void> {
   const going: SessionRecord[] = []
@@ -155,7 +147,7 @@ async function listPurgeable(stored: Pick<ReadOnlyStore, 'read'>, before: number
     }
   })
   if (going.length > 0) io.stdout.write(sessionTable(going, undefined))
-  io.stderr.write(`${sessions(going.length)} would be removed.\n`)
+  io.stderr.write(`${counted(going.length, 'session')} would be removed.\n`)
 }
 
 async function purgeSessions(store: Pick<Store, 'commit'>, before: number, io: Io): Promise<void> {
@@ -171,7 +163,5 @@ async function purgeSessions(store: Pick<Store, 'commit'>, before: number, io: I
     removed += result.count ?? 0
     if ((result.count ?? 0) < BATCH) break
   }
-  io.stderr.write(`Removed ${sessions(removed)}.\n`)
+  io.stderr.write(`Removed ${counted(removed, 'session')}.\n`)
 }
-
-const sessions = (count: number): string => `${count} ${count === 1 ? 'session' : 'sessions'}`

@@ -4,7 +4,7 @@ import type { CaseResult } from '../../../evaluation/case-result.ts'
 import { cannotCreate } from '../../cli-error.ts'
 import type { Io, OutputStream } from '../../terminal/io.ts'
 import { type Style, styleFor } from '../../terminal/style.ts'
-import { terminalLine } from '../../terminal/terminal-text.ts'
+import { counted, terminalLine } from '../../terminal/terminal-text.ts'
 
 interface TestReport {
   /** Called once. */
@@ -188,7 +188,7 @@ function summary(results: readonly CaseResult[], durationMs: number, style: Styl
   const count = countIn(results)
   const passed = count('passed')
   const parts = [
-    `${passed} of ${results.length} ${results.length === 1 ? 'test case' : 'test cases'} passed`,
+    `${passed} of ${counted(results.length, 'test case')} passed`,
     ...(['failed', 'error', 'stopped'] as const).flatMap((outcome) =>
       count(outcome) === 0 ? [] : [`${count(outcome)} ${words[outcome]}`],
     ),
@@ -232,9 +232,9 @@ export function createTestProgress(total: number, { stderr, env }: Pick<Io, 'std
     const count = ` ${done}/${total}`
     const failures = wrong === 0 ? '' : `  ${wrong} failed`
     // A wrapped line could not be drawn over.
-    const room = (stderr.columns || 80) - BAR_WIDTH - count.length - failures.length - 3
+    const width = (stderr.columns || 80) - BAR_WIDTH - count.length - failures.length - 3
     stderr.write(
-      `${CLEAR_LINE}${bar}${count}${style.red(failures)}  ${style.dim(terminalLine(latest, Math.max(room, 0)))}`,
+      `${CLEAR_LINE}${bar}${count}${style.red(failures)}  ${style.dim(terminalLine(latest, Math.max(width, 0)))}`,
     )
   }
   return {

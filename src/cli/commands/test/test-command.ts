@@ -14,7 +14,7 @@ import type { Io } from '../../terminal/io.ts'
 import { terminalLine } from '../../terminal/terminal-text.ts'
 import { createTestProgress, jsonReport, junitReport, openTestReport, testTable } from './report.ts'
 
-interface TestOptions {
+interface TestFlags {
   filter?: string
   parallel: string
   timeout?: string
@@ -59,23 +59,17 @@ Examples:
   $ quarterdeck test agents/ --filter refund --parallel 8
   $ quarterdeck test agent.yaml --junit reports/agent.xml`,
     )
-    .action(async (files: string[], options: TestOptions) => settle(await runTests(files, options, version, io)))
+    .action(async (files: string[], options: TestFlags) => settle(await runTests(files, options, version, io)))
 }
 
-async function runTests(files: readonly string[], options: TestOptions, version: string, io: Io): Promise<number> {
+async function runTests(files: readonly string[], options: TestFlags, version: string, io: Io): Promise<number> {
   const parallel = countOf(options.parallel)
   const timeoutMs = spanOf(options.timeout)
   if (options.json === true && options.junit === '-') {
     throw usageError('--json and --junit - cannot share standard output.', ['Give --junit a file.'])
   }
-  const config = loadConfig(
-    {
-      files,
-      flags: { 'log.level': variable(io.env, 'QUARTERDECK_LOG_LEVEL') ?? 'error' },
-      ...(options.config === undefined ? {} : { settingsFile: options.config }),
-    },
-    io,
-  )
+  const flags = { 'log.level': variable(io.env, 'QUARTERDECK_LOG_LEVEL') ?? 'error' }
+  const config = loadConfig({ files, flags, settingsFile: options.config }, io)
   if (agentPaths(files, io).length === 0) {
     throw usageError('There is no agent.yaml in this folder. Test cases are part of agent files.', [
       'Create an agent with quarterdeck init, or name a file: quarterdeck test path/to/agent.yaml',
@@ -83,7 +77,7 @@ async function runTests(files: readonly string[], options: TestOptions, version:
   }
   const cases = chosenCases(config.agents, options.filter).map(({ agent, testCase }) => ({
     agent,
-    testCase: { ...testCase, ...(timeoutMs === null ? {} : { timeoutMs }) },
+    testCase: { ...testCase, timeoutMs: timeoutMs ?? testCase.timeoutMs },
   }))
   // Before the first case, so that a file that cannot be written costs no model calls.
   const reports = [
@@ -126,13 +120,11 @@ async function runUntilStopped(
   })
   const run = async (): Promise<CaseResult[]> => {
     await using target = await openTestEngine({
-      ...{
-        agents: config.agents,
-        settings: config.settings,
-        version,
-        log: createServerLog(config, io),
-        clock: io.clock,
-      },
+      agents: config.agents,
+      settings: config.settings,
+      version,
+      log: createServerLog(config, io),
+      clock: io.clock,
       exit(code) {
         io.exit(code)
         throw new Error(`the process did not end with ${code}`)

@@ -33,11 +33,10 @@ import { refuseUnknownOwner } from '../../../supervision/sessions/may-command.ts
 import { createWorkspaces } from '../../../supervision/workspace/allowed-workspace.ts'
 import { cannotCreate, failure, usageError } from '../../cli-error.ts'
 import { dataDirectory, withStore } from '../../data-directory.ts'
-import { operatorTokenIn } from '../../operator-token.ts'
-import { baseOf, isReadableByOthers, noServerAt, readServerUrl } from '../../server-url.ts'
+import { baseOf, isReadableByOthers, noServerAt, operatorTokenIn, readServerUrl } from '../../server-url.ts'
 import { shownPlace, storePlace, withSharedReads } from '../../store-place.ts'
-import { askSecret } from '../../terminal/ask-secret.ts'
 import type { Io } from '../../terminal/io.ts'
+import { askSecret } from '../../terminal/terminal-prompt.ts'
 import { terminalText } from '../../terminal/terminal-text.ts'
 
 const shown = {
@@ -77,12 +76,10 @@ interface TokenPlace {
   url?: string | undefined
 }
 
-const namedPlace = ({ dataDir }: TokenPlace, io: Io) => storePlace(dataDir === undefined ? {} : { dataDir }, io)
-
 /** Throws `CliError` and `ServerError`. */
 export async function withTokenStore<T>(named: TokenPlace, io: Io, work: (desk: TokenStore) => Promise<T>): Promise<T> {
   if (named.url !== undefined) return await work(await openServer(safeAddress(named.url), null, io))
-  const place = await namedPlace(named, io)
+  const place = await storePlace({ dataDir: named.dataDir }, io)
   if ('url' in place) return await withSharedTokens(place, io, work)
   const usual = place.dataDir
   // Before the first start, an agent in this folder says which data directory its server will use.
@@ -115,7 +112,7 @@ export async function withTokenStore<T>(named: TokenPlace, io: Io, work: (desk: 
 
 /** Like `list` of `withTokenStore`, but changes nothing in a shared store: throws `data_dir_older` instead of running a migration. */
 export async function listTokens(named: TokenPlace, io: Io): Promise<{ where: string; tokens: readonly ShownToken[] }> {
-  const place = named.url === undefined ? await namedPlace(named, io) : null
+  const place = named.url === undefined ? await storePlace({ dataDir: named.dataDir }, io) : null
   if (place === null || 'dataDir' in place) {
     return await withTokenStore(named, io, async (store) => ({ where: store.where, tokens: await store.list() }))
   }
@@ -229,7 +226,7 @@ async function openServer(base: string, dataDir: string | null, io: Io): Promise
       response = await fetch(`${base}${path}`, {
         method,
         headers: { authorization: `Bearer ${known}`, 'content-type': 'application/json' },
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+        body: body === undefined ? null : JSON.stringify(body),
         redirect: 'error',
         signal: AbortSignal.timeout(30_000),
       })

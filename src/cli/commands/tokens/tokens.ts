@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import { Command, Option } from 'commander'
 import { secondsOf } from '../../../config/source/duration.ts'
+import { present } from '../../../domain/present.ts'
 import { LOCAL_USER } from '../../../domain/session/session.ts'
 import { type Scope, scopes, type TokenRole, tokenRoles } from '../../../domain/supervision/token-role.ts'
 import { USER_NAME, USER_NAME_TEXT } from '../../../domain/supervision/user-name.ts'
@@ -8,9 +9,7 @@ import { usageError } from '../../cli-error.ts'
 import type { CommandContext } from '../../command.ts'
 import { dataDirFlag } from '../../store-place.ts'
 import type { Io } from '../../terminal/io.ts'
-import { localMinute, localTime, localZone } from '../../terminal/local-time.ts'
-import { terminalLine } from '../../terminal/terminal-text.ts'
-import { textTable } from '../../terminal/text-table.ts'
+import { localMinute, localTime, localZone, terminalLine, textTable } from '../../terminal/terminal-text.ts'
 import { listTokens, type ShownToken, type TokenStore, withTokenStore } from './token-store.ts'
 
 interface Shared {
@@ -18,7 +17,7 @@ interface Shared {
   url?: string
 }
 
-interface CreateOptions {
+interface CreateFlags {
   role: TokenRole
   user?: string
   name: string
@@ -85,7 +84,7 @@ Examples:
     .option('--agent <name>', 'the only agent that it may talk to (default: all)')
     .option('--expires <time>', 'when it ends, such as 12h, 30d or 365d from now (default: never)')
     .option('--json', 'the token as one JSON object')
-    .action(async ({ dataDir, url, ...options }: Shared & CreateOptions) => {
+    .action(async ({ dataDir, url, ...options }: Shared & CreateFlags) => {
       checkOptions(options)
       await withTokenStore({ dataDir, url }, io, (store) => create(store, options, io))
     })
@@ -107,7 +106,7 @@ Examples:
   return command
 }
 
-function checkOptions({ user, name, role, workspace, channel, ...limits }: CreateOptions): void {
+function checkOptions({ user, name, role, workspace, channel, ...limits }: CreateFlags): void {
   if (user !== undefined && !USER_NAME.test(user)) {
     throw usageError(`--user ${JSON.stringify(user)}: expected ${USER_NAME_TEXT}.`)
   }
@@ -144,18 +143,20 @@ function secondsIn(text: string): number {
   throw usageError(`--expires ${JSON.stringify(text)}: expected a time from 1m to 1825d, such as 12h or 30d.`)
 }
 
-async function create(store: TokenStore, options: CreateOptions, io: Io): Promise<void> {
+async function create(store: TokenStore, options: CreateFlags, io: Io): Promise<void> {
   const { role, user, name, workspace, channel, scopes: limited, agent, expires, json } = options
-  const made = await store.create({
-    role,
-    ...(user === undefined ? {} : { user }),
-    name,
-    ...(workspace === undefined ? {} : { workspace: resolve(io.cwd, workspace) }),
-    ...(channel === undefined ? {} : { channel }),
-    ...(limited === undefined ? {} : { scopes: scopesIn(limited) }),
-    ...(agent === undefined ? {} : { agent }),
-    ...(expires === undefined ? {} : { expires_in: secondsIn(expires) }),
-  })
+  const made = await store.create(
+    present({
+      role,
+      user,
+      name,
+      workspace: workspace === undefined ? undefined : resolve(io.cwd, workspace),
+      channel,
+      scopes: limited === undefined ? undefined : scopesIn(limited),
+      agent,
+      expires_in: expires === undefined ? undefined : secondsIn(expires),
+    }),
+  )
   if (json) {
     io.stdout.write(`${JSON.stringify(made)}\n`)
     return

@@ -148,7 +148,7 @@ export function plainText(text: string, nameOf: (user: string) => string | null 
 
 const unescaped = (text: string): string => text.replaceAll(/&(?:amp|lt|gt);/g, (found) => ESCAPES[found] ?? found)
 
-/** Null: the brackets are no markup. */
+/** Null: the brackets are not markup. */
 function markup(inner: string, nameOf: (user: string) => string | null): string | null {
   const bar = inner.indexOf('|')
   const [target, label] = bar === -1 ? [inner, ''] : [inner.slice(0, bar), inner.slice(bar + 1)]

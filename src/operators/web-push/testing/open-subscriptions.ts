@@ -2,7 +2,8 @@ import { createSystemClock } from '../../../domain/clock.ts'
 import { silentLogger } from '../../../domain/logger.ts'
 import { testOperator } from '../../../domain/testing/test-operator.ts'
 import { openLog } from '../../../log/testing/open-log.ts'
-import { noChanges } from '../../outbox.ts'
+import { createOwnChanges } from '../../../replicas/replica.ts'
+import type { Changes } from '../../outbox.ts'
 import { openPushSubscriptions } from '../subscriptions.ts'
 import { createVapidKeys, type VapidKeys } from '../vapid.ts'
 
@@ -15,7 +16,7 @@ export async function openSubscriptions({ isLocalServer = true, others = ['ben']
   let keys: VapidKeys | null = null
   const ada = testOperator({ name: 'ada', console: 'ada@work', local: true })
   const operators = [ada, ...others.map((name) => testOperator({ name }))]
-  const reopen = async (changes = noChanges) => {
+  const reopen = async (changes: Changes = createOwnChanges()) => {
     const opened = await openPushSubscriptions({
       store: store.outbox,
       log,

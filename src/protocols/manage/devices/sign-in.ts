@@ -114,7 +114,7 @@ export function createSignIn(deps: DeviceRoutesDeps): Route['handle'] {
     const { code, label = '', keep = false } = await decodeBody(request, SignInSchema)
     const { user, isVouched, how } = await find(request, code)
     const proof = request.header(PROOF_HEADER)
-    const by: Caller = { user: shownUser(user), role: 'operator', ...(proof === undefined ? {} : { proof }) }
+    const by: Caller = { user: shownUser(user), role: 'operator', proof }
     const proved = isVouched ? {} : await prove(request, by)
     // Only now, so that a passkey that fails does not use it up. Somebody may have been faster.
     if (code !== undefined && (await codes.take(code)) === null) throw wrongCode()

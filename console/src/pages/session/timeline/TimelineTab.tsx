@@ -104,15 +104,7 @@ function Waterfall({ sessionId, spans, end: lastAt, prices, progress }: Waterfal
           <IconButton label="Zoom in" icon={<ZoomInIcon />} onClick={() => zoomBy(2)} />
         </div>
         <AxisHead axis={axis} window={window} start={spans[0]?.start ?? 0} />
-        <VirtualRows
-          ref={handle}
-          items={spans}
-          keyOf={idOf}
-          rowHeight={SPAN_HEIGHT}
-          label="Timeline"
-          onRange={onRange}
-          className={styles.rows ?? ''}
-        >
+        <VirtualRows ref={handle} items={spans} keyOf={idOf} rowHeight={SPAN_HEIGHT} label="Timeline" onRange={onRange}>
           {(span) => (
             <SpanRow
               span={span}

@@ -32,12 +32,12 @@ const usable = (columns: number): number => Math.max(1, columns - 1)
 /** Breaks a line so that all of it can be seen. */
 export function breakLine(line: string, columns: number): ScreenLine[] {
   const tone = toneOf(line)
-  const room = usable(columns)
+  const most = usable(columns)
   const pieces: ScreenLine[] = []
   let piece = ''
   let width = 0
   const add = (letter: string, next: number): void => {
-    if (width + next > room && piece !== '') {
+    if (width + next > most && piece !== '') {
       pieces.push({ text: piece, tone })
       piece = ''
       width = 0
@@ -48,7 +48,7 @@ export function breakLine(line: string, columns: number): ScreenLine[] {
   for (const { segment } of letters.segment(drawn(line))) {
     // The stops of tabs can be set, and there are none near the edge.
     if (segment === '\t') for (let n = TAB_WIDTH - (width % TAB_WIDTH); n > 0; n -= 1) add(' ', 1)
-    else if (widthOf(segment) <= room) add(segment, widthOf(segment))
+    else if (widthOf(segment) <= most) add(segment, widthOf(segment))
     // Too wide even for a row of its own.
     else for (const char of Array.from(segment, hiddenMark).join('')) add(char, widthOf(char))
   }

@@ -1,10 +1,9 @@
 import { shortIds } from '../../../../domain/text/id-prefix.ts'
 import type { RecordView } from '../../../../protocols/manage/records/schema.ts'
 import { agentOf, folderOf, riskOf, titleOf } from '../../../show-record.ts'
-import { YES_NO } from '../../../terminal/confirm.ts'
-import { localMinute, localZone } from '../../../terminal/local-time.ts'
 import type { Style } from '../../../terminal/style.ts'
-import { terminalLine } from '../../../terminal/terminal-text.ts'
+import { YES_NO } from '../../../terminal/terminal-prompt.ts'
+import { localMinute, localZone, terminalLine } from '../../../terminal/terminal-text.ts'
 import { breakLine, fitting, paintLine } from './screen-line.ts'
 import { canBeSteered, keysOf, keyWords, pageOf, selectedItem, type WatchState } from './watch-state.ts'
 
@@ -62,7 +61,7 @@ function pageLines(state: WatchState, style: Style): string[] {
   return view.lines.slice(view.top, view.top + pageOf(state)).map((line) => paintLine(line, style))
 }
 
-/** The list, and below it what is selected, as far as there is room. */
+/** The list, and below it what is selected, as far as there is space. */
 function listLines(state: WatchState, style: Style): string[] {
   const { items, size } = state
   const rows = Math.max(1, size.rows - 2)

@@ -116,7 +116,7 @@ export function openElsewhere({ risk = 'low', room, ...options }: ElsewhereOptio
     /** The time of a record is over, and somebody has noticed. */
     async expire(wait: PersonRecord): Promise<void> {
       await clock.advance(24 * 3_600_000)
-      if (wait.wait === 'approval') await desk.elsewhere.expire(wait)
+      if (wait.wait === 'approval') await desk.answerAgent.expire(wait)
       else if (wait.wait === 'alert') await reports.heartbeat(agent(plain), {})
       else await prompts.expire(wait)
     },
