@@ -11,10 +11,6 @@ export interface ShownText {
 /** Names of agents, tools, people and files. */
 const MOST_NAME = 120
 
-/** Lines of code, data or a tool's output, as they were written. */
-export const shownCode = (text: string, most: number): ShownText =>
-  fitted(text, most, (kept) => visibleCode(kept.split('\n')).join('\n'))
-
 /** One line, as it was written. */
 export const shownLine = (text: string, most: number): ShownText =>
   fitted(text, most, (kept) => visibleCode([kept]).join(''))

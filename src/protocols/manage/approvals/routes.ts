@@ -91,36 +91,30 @@ export function createApprovalRoutes(deps: ApprovalRoutesDeps): Route[] {
     })
   }
 
-  async function decide(request: Request, reply: Reply): Promise<void> {
+  /** The caller and the approval of the path. Before the body is read, so that nobody sends one where there is nothing to decide. */
+  async function approvalIn(request: Request, reply: Reply) {
     const by = callerOf(request)
-    const id = request.params.id ?? ''
-    // First, so that the body is not read if there is nothing to decide.
-    const { sessionId } = await approvals.get(by, id)
+    const { id, sessionId } = await approvals.get(by, request.params.id ?? '')
     reply.note({ session_id: sessionId })
+    return { by, id }
+  }
+
+  async function decide(request: Request, reply: Reply): Promise<void> {
+    const { by, id } = await approvalIn(request, reply)
     const { decision, reason, ...more } = decodeDecision(await request.json())
-    const given = {
-      action: decision === 'respond' ? 'answer' : decision,
-      text: reason,
-      decision: more,
-    } as const
+    const given = { action: decision === 'respond' ? 'answer' : decision, text: reason, decision: more } as const
     const { record: approval, run } = await answerApproval(by, id, given, request.correlationId)
     reply.note({ session_id: approval.sessionId, ...(run === null ? {} : { run_id: run.id }) })
     reply.json(200, { ...encode(request, approval), view: await recordViews.one(approval) })
   }
 
   async function check(request: Request, reply: Reply): Promise<void> {
-    const by = callerOf(request)
-    const id = request.params.id ?? ''
-    const { sessionId } = await approvals.get(by, id)
-    reply.note({ session_id: sessionId })
+    const { by, id } = await approvalIn(request, reply)
     reply.json(200, editCheckView(await approvals.check(by, id, decodeEdit(await request.json()))))
   }
 
   async function reveal(request: Request, reply: Reply): Promise<void> {
-    const by = callerOf(request)
-    const id = request.params.id ?? ''
-    const { sessionId } = await approvals.get(by, id)
-    reply.note({ session_id: sessionId })
+    const { by, id } = await approvalIn(request, reply)
     const name = decodeReveal(await request.json())
     reply.json(200, { name, text: await revealSecret(by, id, name) })
   }

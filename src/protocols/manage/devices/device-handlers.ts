@@ -7,9 +7,10 @@ import type { Reply, Request } from '../../../http/route.ts'
 import { isSamePerson, refuseForOthers, refuseUnknownOwner, viaOf } from '../../../supervision/sessions/may-command.ts'
 import { callerOf } from '../../shared/request/caller.ts'
 import { decodeBody } from '../supervision/decode.ts'
+import { NoBodySchema } from '../supervision/schema.ts'
 import { deviceRecord, deviceView, shownUser, signedInBy } from './encode.ts'
 import type { DeviceRoutesDeps } from './routes.ts'
-import { type Code, type Me, NewCodeSchema, NothingSchema } from './schema.ts'
+import { type Code, type Me, NewCodeSchema } from './schema.ts'
 
 export function createDeviceHandlers(deps: DeviceRoutesDeps) {
   const { codes, devices, passkeys, proofs, audit, operators, base, publicUrl, about, clock } = deps
@@ -21,7 +22,7 @@ export function createDeviceHandlers(deps: DeviceRoutesDeps) {
     )
 
   async function signOut(request: Request, reply: Reply): Promise<void> {
-    await decodeBody(request, NothingSchema)
+    await decodeBody(request, NoBodySchema)
     const { isConsole, tokenId } = request.principal
     if (!isConsole || tokenId === undefined) {
       const how = isConsole

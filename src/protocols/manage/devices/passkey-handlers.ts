@@ -9,15 +9,10 @@ import { isSamePerson, personOf, viaOf } from '../../../supervision/sessions/may
 import { callerOf } from '../../shared/request/caller.ts'
 import { decodeDecision } from '../approvals/decode.ts'
 import { decodeBody } from '../supervision/decode.ts'
+import { NoBodySchema } from '../supervision/schema.ts'
 import { deviceRecord, passkeyView, shownUser } from './encode.ts'
 import type { DeviceRoutesDeps } from './routes.ts'
-import {
-  NewChallengeSchema,
-  NewPasskeySchema,
-  NothingSchema,
-  type PasskeyList,
-  type ProofPurpose as WantedProof,
-} from './schema.ts'
+import { NewChallengeSchema, NewPasskeySchema, type PasskeyList, type ProofPurpose as WantedProof } from './schema.ts'
 
 export function createPasskeyHandlers(deps: DeviceRoutesDeps) {
   const { codes, devices, passkeys, proofs, audit, operators, publicUrl, clock } = deps
@@ -34,7 +29,7 @@ export function createPasskeyHandlers(deps: DeviceRoutesDeps) {
   }
 
   async function options(request: Request, reply: Reply): Promise<void> {
-    await decodeBody(request, NothingSchema)
+    await decodeBody(request, NoBodySchema)
     refuseForeignPage(request.raw, publicUrl)
     reply.json(200, await proofs.askNew(callerOf(request).user, consolePlace(request.raw, publicUrl)))
   }

@@ -12,6 +12,7 @@ import { answer } from '../../../http/describe-answer.ts'
 import type { Route } from '../../../http/route.ts'
 import type { SharedCounts } from '../../../replicas/shared-counts.ts'
 import type { Operators } from '../../../supervision/sessions/may-command.ts'
+import { NoBodySchema } from '../supervision/schema.ts'
 import { createDeviceHandlers } from './device-handlers.ts'
 import { createPasskeyHandlers } from './passkey-handlers.ts'
 import {
@@ -22,7 +23,6 @@ import {
   NewChallengeSchema,
   NewCodeSchema,
   NewPasskeySchema,
-  NothingSchema,
   PasskeySchema,
   PasskeysSchema,
   SignedInSchema,
@@ -130,7 +130,7 @@ export function createDeviceRoutes(deps: DeviceRoutesDeps): Route[] {
       describe: () => ({
         tag,
         description: 'Revokes the console token that is sent. Its open streams end within 5 seconds.',
-        body: { schema: NothingSchema, examples: { nothing: {} } },
+        body: { schema: NoBodySchema, examples: { nothing: {} } },
         responses: { 204: { description: 'The device is signed out.' } },
         errors: ['invalid_request', ...stored],
       }),
@@ -208,7 +208,7 @@ export function createDeviceRoutes(deps: DeviceRoutesDeps): Route[] {
       describe: () => ({
         tag,
         description: 'What `navigator.credentials.create` needs for a new passkey.',
-        body: { schema: NothingSchema, examples: { nothing: {} } },
+        body: { schema: NoBodySchema, examples: { nothing: {} } },
         responses: { 200: answer('The options.', ChallengeSchema) },
         errors: ['invalid_request'],
       }),

@@ -217,8 +217,6 @@ export const NewCodeSchema = z.strictObject({
     ),
 })
 
-export const NothingSchema = z.strictObject({})
-
 export const NewPasskeySchema = z.strictObject({
   challenge_id: z.string().max(64),
   label: label.describe('Your name for this passkey.'),
