@@ -62,7 +62,7 @@ const isAddress = (pattern: string): boolean => /^[a-z][a-z0-9+.-]+:\/\//i.test(
 
 /**
  * The values at a path; several if there is a list on the way: `moves.source` is the source of every entry. Inherited
- * properties do not count. An entry without a value keeps a rule from allowing, but is no reason to ask.
+ * properties do not count. An entry without a value keeps a rule from allowing, but it is not a reason to ask.
  */
 function valuesAt(args: Record<string, unknown>, path: string, mode: MatchMode): unknown[] {
   // A name may contain a dot. The nested value goes first, so that an extra argument cannot pretend to be it.

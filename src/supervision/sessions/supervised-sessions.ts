@@ -29,7 +29,7 @@ export interface AgentIdentity {
 export interface SupervisedSessions {
   /**
    * The session that an agent's call belongs to. A new connection takes up the one that this agent left in this folder, or opens one. Throws `session_not_found`, `session_ended`, `limit`,
-   * `forbidden` when its owner is no operator, `forbidden` or `invalid_request` when no agent may work in the workspace or report to the channel, and `conflict` when the token has several open sessions and the call names none.
+   * `forbidden` when its owner is not an operator, `forbidden` or `invalid_request` when no agent may work in the workspace or report to the channel, and `conflict` when the token has several open sessions and the call names none.
    */
   attach(agent: AgentIdentity): Promise<SupervisedSession>
   /** Says that the agent's connection is open. The returned function says that it is not any more. */
@@ -43,7 +43,7 @@ export interface SupervisedSessions {
   /** Refuses the agent's calls until `resume`. Its process goes on. */
   pause(by: Caller, sessionId: string): Promise<SupervisedSession>
   resume(by: Caller, sessionId: string): Promise<SupervisedSession>
-  /** Ends the session and interrupts what is pending. Terminating it twice is no error. */
+  /** Ends the session and interrupts what is pending. Terminating it twice is not an error. */
   terminate(by: Caller, sessionId: string, reason?: string): Promise<SupervisedSession>
   /** The agent's window was closed: its session rests, and what it asked is interrupted with it. */
   goodbye(connectionId: string): Promise<void>

@@ -236,7 +236,7 @@ function farewellOf(gone: HostEnd): Farewell {
   }
 }
 
-/** The server's settings, or the folder that was asked for, do not allow it. The server itself works, so it is no failure of it. */
+/** The server's settings, or the folder that was asked for, do not allow it. The server itself works, so it is not a failure. */
 const refusalOf = (code: 'conflict' | 'invalid_request', error: unknown): unknown =>
   error instanceof ServerError && error.code === 'config_invalid'
     ? new ServerError(code, error.message, { details: { ...error.details }, cause: error })

@@ -52,7 +52,7 @@ export function effectivePolicy(
   }
   const { policy } = current
   const pinned = pin === null ? null : read(pin.text).policy
-  // A pinned text that this version cannot read any more is no yes to anything.
+  // A pinned text that this version cannot read any more is not a yes to anything.
   if (pin === null || pinned === null) return { state: 'unpinned', file, sha256, text, policy }
   return { state: 'pinned', file, sha256, text, pinned, policy, change: comparePolicies(pinned, policy) }
 }
