@@ -1,7 +1,7 @@
 import { Command } from 'commander'
 import { openTestEngine } from '../../../app/test-engine.ts'
-import { isSpan, secondsOf } from '../../../config/source/duration.ts'
 import { variable } from '../../../config/source/env-file.ts'
+import { isSpan, secondsOf } from '../../../config/source/schema-key.ts'
 import type { AgentDefinition } from '../../../domain/agent/agent.ts'
 import type { AgentCase, CaseResult } from '../../../evaluation/case-result.ts'
 import { runCases } from '../../../evaluation/run-cases.ts'
