@@ -50,7 +50,6 @@ export function existingFolder(path: string, at: Path, { directory, files, repor
   return absolute
 }
 
-// biome-ignore-all lint/suspicious/noTemplateCurlyInString: ${NAME} is the syntax of our files.
 // A text that is written in agent.yaml or in a file next to it: instructions, the template of a prompt.
 
 /** `name` is the key that holds the text, `what` is the word for it in messages. */
