@@ -13,6 +13,7 @@ import { EventType } from '@ag-ui/core'
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { createApp, type OpenApp } from '../src/app/app.ts'
+import { testAppOptions } from '../src/app/testing/test-app.ts'
 import { banner } from '../src/cli/commands/serve/banner.ts'
 import { createTestIo } from '../src/cli/testing/test-io.ts'
 import { checkAgent, loadAgent } from '../src/config/agent/load-agents.ts'
@@ -22,7 +23,6 @@ import { resolveSettings } from '../src/config/settings/resolve-settings.ts'
 import { settings } from '../src/config/settings/settings.ts'
 import { createMemoryFiles } from '../src/config/testing/memory-files.ts'
 import { type ErrorCode, errorCodes, ServerError } from '../src/domain/errors.ts'
-import { silentLogger } from '../src/domain/logger.ts'
 import { problemOf, problemShape } from '../src/http/problem.ts'
 import type { Route } from '../src/http/route.ts'
 import { createRouter } from '../src/http/server/router.ts'
@@ -255,14 +255,11 @@ function curl(command: string, variables: Record<string, string>): Request {
 async function startExample(): Promise<Pick<OpenApp, 'routes' | 'doors'> & { url: string } & AsyncDisposable> {
   const dataDir = await mkdtemp(join(tmpdir(), 'quarterdeck-docs-'))
   const app = await createApp({
+    ...testAppOptions(),
     agents: [loadAgent(join(root, 'examples/assistant/agent.yaml'), { env: {} })],
     settings: resolveSettings({ flags: { port: '0' }, env: {}, file: null, onTerminal: false }).settings,
     dataDir,
     version: '0.1.0',
-    log: silentLogger,
-    exit: (code) => {
-      throw new Error(`the server wanted to exit with ${code}`)
-    },
   })
   const { url, routes, doors } = await app.listen()
   return {

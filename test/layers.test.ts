@@ -1,8 +1,9 @@
-// The layering of docs/ARCHITECTURE.md as a test: imports go down, protocols never import each other, only app/ and cli/ see all.
+// The layering of docs/ARCHITECTURE.md as a test: imports go down, protocols never import each other, app/ sees all but cli/.
 
 import { globSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { expect, test } from 'vitest'
+import { stillOptional } from './still-optional.ts'
 
 const src = join(import.meta.dirname, '..', 'src')
 
@@ -46,10 +47,11 @@ const allowed: Record<string, readonly string[]> = {
     'engine',
     'log/session-log.ts',
     'store/ports',
+    'replicas',
     'tools/http/service',
   ],
   replicas: ['domain', 'json', 'store/ports/shared.ts'],
-  http: ['domain', 'json', 'store/ports/shared.ts', 'doors.ts'],
+  http: ['domain', 'json', 'store/ports/shared.ts', 'replicas', 'doors.ts'],
   telemetry: ['domain'],
   protocols: [
     'domain',
@@ -59,6 +61,7 @@ const allowed: Record<string, readonly string[]> = {
     'evaluation',
     'hosts',
     'http',
+    'replicas/shared-counts.ts',
     'files/file-keeper.ts',
     'protocols/shared',
   ],
@@ -94,6 +97,28 @@ test('imports go down the layers', () => {
       .map((target) => `${file} imports ${target}`)
   })
   expect(wrong).toEqual([])
+})
+
+test('only the CLI imports the CLI', () => {
+  const wrong = sources
+    .filter((file) => !file.startsWith('cli/'))
+    .flatMap((file) =>
+      importsOf(file)
+        .filter((target) => target.startsWith('cli/'))
+        .map((target) => `${file} imports ${target}`),
+    )
+  expect(wrong).toEqual([])
+})
+
+// What may be missing is a value that does nothing, or null. A caller that forgets an optional part is told by nobody.
+test('in what a part depends on, nothing is optional', () => {
+  const optional = sources.flatMap((file) =>
+    [...readFileSync(join(src, file), 'utf8').matchAll(/^(?:export )?interface (\w+(?:Deps|Parts))\b.*?^}/gms)].flatMap(
+      ([body, name]) =>
+        [...body.matchAll(/^ {2}(?:readonly )?(\w+)\?[:(]/gm)].map(([, key]) => `${file} ${name}.${key}`),
+    ),
+  )
+  expect(optional.sort()).toEqual(stillOptional.toSorted())
 })
 
 // The settings are below the channels and still have their rows. So what declares a channel loads the rest of it only when it is used.

@@ -8,8 +8,8 @@ import { createSharedPresence } from '../../src/engine/sessions/shared-presence.
 import { openEngine } from '../../src/engine/testing/open-engine.ts'
 import { createNotifiedWake } from '../../src/log/notified-wake.ts'
 import type { Model, ModelPart } from '../../src/models/model.ts'
-import { createPostgresStore } from '../../src/store/postgres/postgres-store.ts'
 import { createReaderRows } from '../../src/store/postgres/reader-rows.ts'
+import { openTestPostgres } from '../../src/store/postgres/testing/open-postgres.ts'
 
 const clock = createSystemClock()
 let count = 0
@@ -26,7 +26,7 @@ export type Replica = Awaited<ReturnType<typeof openReplica>>
 export async function openReplica(url: string, pace: Pace) {
   count += 1
   const replica = `measured-${count}`
-  const store = await createPostgresStore({ url, clock, log: silentLogger, writerId: replica })
+  const store = await openTestPostgres(url, { clock, writerId: replica })
   const { statements, notifications } = store.database
   const rows = createReaderRows(statements, store.time.nowForOthers)
   const wake = createNotifiedWake({ notifications, clock, replica, findOthers: () => rows.others(replica) })

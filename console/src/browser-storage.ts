@@ -1,4 +1,4 @@
-// What the browser keeps for the console. It may refuse to (a setting, a private window) or have no room left. Then it is kept as long
+// What the browser keeps for the console. It may refuse to (a setting, a private window) or have no space left. Then it is kept as long
 // as the page is open: somebody who has to decide must not stand before an empty page.
 
 export interface BrowserStorage {

@@ -10,11 +10,11 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { resolveSettings } from '../config/settings/resolve-settings.ts'
 import type { SettingFlags } from '../config/settings/settings.ts'
 import type { AgentDefinition } from '../domain/agent/agent.ts'
-import { silentLogger } from '../domain/logger.ts'
 import { sameForEveryRisk } from '../domain/supervision/quorum.ts'
 import { testAgent } from '../engine/testing/open-engine.ts'
+import { createRecordFile } from '../http/auth/config-folder/record-file.ts'
 import { digestOf } from '../http/auth/tokens/token.ts'
-import { createTokenFile } from '../http/auth/tokens/token-file.ts'
+import { tokenFormat } from '../http/auth/tokens/token-rows.ts'
 import { createLogger } from '../http/logging/logger.ts'
 import { freePort } from '../http/testing/free-port.ts'
 import { collectLines, type LogLine } from '../http/testing/server-fixture.ts'
@@ -23,6 +23,7 @@ import { makeFolder } from '../store/make-folder.ts'
 import { lockDataDir } from '../store/sqlite/disk/data-dir-lock.ts'
 import { type App, createApp } from './app.ts'
 import type { AppOptions } from './app-options.ts'
+import { testAppOptions } from './testing/test-app.ts'
 
 const agent: AgentDefinition = { ...testAgent, model: { ...testAgent.model, provider: 'demo', name: 'demo' } }
 const certificate = join(import.meta.dirname, '..', 'http', 'testing', 'localhost-cert.pem')
@@ -42,14 +43,10 @@ async function open(
 ): Promise<App> {
   const { settings } = resolveSettings({ flags: { port: '0', ...flags }, env: {}, file: null, onTerminal: false })
   const app = await createApp({
+    ...testAppOptions(),
     agents,
     settings,
     dataDir,
-    version: '0.0.0-test',
-    log: silentLogger,
-    exit: (code) => {
-      throw new Error(`the server wanted to exit with ${code}`)
-    },
     ...more,
   })
   onTestFinished(() => app.close({ drainMs: 0 }))
@@ -94,7 +91,7 @@ describe('a start that fails', () => {
   test('gives the data directory back', async () => {
     const dataDir = emptyFolder()
     const configDir = emptyFolder()
-    writeFileSync(createTokenFile({ configDir, dataDir, makeFolder }).path, 'no JSON', { mode: 0o600 })
+    writeFileSync(createRecordFile(tokenFormat, { configDir, dataDir, makeFolder }).path, 'no JSON', { mode: 0o600 })
     const app = await open(dataDir, {}, [agent], { configDir })
 
     await expect(app.listen()).rejects.toMatchObject({ code: 'config_invalid' })
@@ -141,6 +138,7 @@ describe('the log of an app', () => {
       secrets: [apiKey],
       now: Date.now,
       write: (line) => void written.push(line),
+      ...{ render: null, tap() {}, colors: false },
     })
     const app = await open(emptyFolder(), {}, [{ ...agent, model }], { log })
     const { url } = await app.listen()
@@ -240,9 +238,16 @@ describe('the tokens of an app', () => {
     expect((await start(beyond, { makeTokens: true })).madeToken).toMatch(/^qd_[\w-]{43}$/)
     const [dataDir, configDir] = [emptyFolder(), emptyFolder()]
     const stored = { name: '', user: 'ada', role: 'user', sha256: digestOf('a-token-that-is-stored') } as const
-    createTokenFile({ configDir, dataDir, makeFolder }).write([
-      { ...stored, id: 'one', created_at: new Date(0).toISOString() },
-    ])
+    createRecordFile(tokenFormat, { configDir, dataDir, makeFolder }).write(
+      [
+        {
+          key: 'one',
+          value: JSON.stringify({ ...stored, id: 'one', created_at: new Date(0).toISOString() }),
+          expiresAt: null,
+        },
+      ],
+      'one',
+    )
     expect((await start(beyond, { configDir }, dataDir)).tokens.current().length).toBe(1)
   })
 })

@@ -23,7 +23,6 @@ import { openAccess } from './open-access.ts'
 import { openLog } from './open-log.ts'
 import { openOutbox } from './open-outbox.ts'
 import { openOwnFolders } from './open-own-folders.ts'
-import { openReplicas } from './open-replicas.ts'
 import { openServer } from './open-server.ts'
 import { lockDataDir, lockReplicaFolder } from './open-store.ts'
 import { type Prepared, prepareApp } from './prepare-app.ts'
@@ -87,7 +86,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     if (started !== null) throw new Error('an app is started once')
     // Nobody could end it any more.
     if (closed !== null) throw new Error('an app that was closed is not started')
-    started = startApp(options, prepared, where)
+    started = startApp(prepared, where)
     return started
   }
 
@@ -130,15 +129,11 @@ interface Started {
 }
 
 /** `docs/operations.md` promises this order: the lock, the port, the store, recovery, ready. Each step takes what the steps above gave. */
-async function startApp(
-  options: AppOptions,
-  prepared: Prepared,
-  where: ListenTarget | 'mounted' | null,
-): Promise<Started> {
+async function startApp(prepared: Prepared, where: ListenTarget | 'mounted' | null): Promise<Started> {
   const { settings, log, clock, ids } = prepared
   await using undo = new AsyncDisposableStack()
 
-  const { lock, dataDir } = lockFolder(options)
+  const { lock, dataDir } = lockFolder(prepared)
   undo.defer(() => lock.release())
   const base = {
     ...prepared,
@@ -152,18 +147,17 @@ async function startApp(
     readerBudget: createByteBudget(READERS_BYTES, clock),
   }
   undo.defer(registerProcessMetrics(base.metrics))
-  const folders = { ...base, ...openOwnFolders({ ...options, dataDir }, prepared, undo) }
-  const observed = { ...folders, telemetry: await startTelemetry(options, prepared, base.metrics, undo) }
+  const folders = { ...base, ...(await openOwnFolders(base, undo)) }
+  const observed = { ...folders, telemetry: await startTelemetry(base, undo) }
   const listening = { ...observed, ...(await openServer(observed, where, undo)) }
   const stored = { ...listening, ...(await openLog(listening, undo)) }
-  const replicated = { ...stored, ...(await openReplicas(stored, undo)) }
-  const known = { ...replicated, ...(await openAccess(replicated)) }
+  const known = { ...stored, ...(await openAccess(stored)) }
   const telling = { ...known, ...(await openOutbox(known, undo)) }
   const working = { ...telling, services: await createServices(telling, undo) }
   serveChannels(working, undo)
-  const tests = createTestRuns({ open: () => openTestEngine({ ...options, clock, strays: prepared.strays }), clock })
+  const tests = createTestRuns({ open: () => openTestEngine(prepared), clock })
   const served = createServed({ ...working, tests }, undo)
-  const { http, state, team, store, signIn, tokens, madeToken, address, unlessDamaged } = working
+  const { http, state, replica, store, signIn, tokens, madeToken, address, unlessDamaged } = working
   const { engine, approvals, feed, mcp, elsewhere, janitor, keeper } = working.services
   await unlessDamaged(() => engine.recover())
   await unlessDamaged(() => elsewhere.recover())
@@ -202,14 +196,14 @@ async function startApp(
       await closing
       // A program that is used for a moment may stop before this has ended, and it reads the store.
       await Promise.race([recovering, sleep(clock, TELL_MS)])
-      team?.leave()
+      replica.leave()
       await everything.disposeAsync()
     },
   }
 }
 
 /** The folder of this process alone. Several that share a store take one each. */
-const lockFolder = ({ settings, dataDir }: AppOptions) =>
+const lockFolder = ({ settings, dataDir }: Prepared) =>
   isPostgres(settings.store) ? lockReplicaFolder(dataDir) : { lock: lockDataDir(dataDir), dataDir }
 
 /** What a server does besides answering. Resolves when what an earlier start left behind is taken over. */

@@ -14,14 +14,13 @@ import { createEventLog, type Middleware } from '../engine/middleware/middleware
 import type { AttachedFiles } from '../files/attached-files.ts'
 import type { SessionLog } from '../log/session-log.ts'
 import type { Wake } from '../log/wake.ts'
-import { createLocalShared } from '../store/local-shared.ts'
 import type { Store } from '../store/store.ts'
 import { createCallRules } from '../supervision/approvals/call-rules.ts'
 import type { createApprovals } from '../supervision/approvals/create-approvals.ts'
 import { createGate } from '../supervision/approvals/create-gate.ts'
 import { createDayLimits, type DayLimits } from '../supervision/oversight/day-limits.ts'
 import type { Operators } from '../supervision/sessions/may-command.ts'
-import type { Team } from './open-log.ts'
+import { ANSWER_MS, type StoreReplica } from './open-log.ts'
 
 export interface EngineParts {
   /** The agents, with their models and tools. */
@@ -36,10 +35,8 @@ export interface EngineParts {
   operators: Operators
   /** What needs a passkey. */
   stepUp: StepUp
-  /** Name of this process. */
-  owner: string
-  /** Null: one process owns the store. */
-  team: Team | null
+  /** This process among those on the store. */
+  replica: StoreReplica
   clock: Clock
   ids: Ids
   log: Logger
@@ -47,7 +44,7 @@ export interface EngineParts {
 
 /** What both the engine's gate and the approvals behind it are made of. */
 type ApprovalDeps = Parameters<typeof createGate>[0] &
-  Omit<Parameters<typeof createApprovals>[0], 'waits' | 'elsewhere'>
+  Omit<Parameters<typeof createApprovals>[0], 'waits' | 'answerAgent'>
 
 interface BuiltEngine {
   engine: Engine
@@ -56,11 +53,8 @@ interface BuiltEngine {
   dayLimits: DayLimits
 }
 
-/** A database that cannot be reached is reported by the store itself, which takes a little longer than it waits. */
-export const ANSWER_MS = 3_000
-
 export function buildEngine(built: EngineParts, undo: AsyncDisposableStack): BuiltEngine {
-  const { parts: agents, settings, store, sessionLog, wake, files, telemetry, team, clock, ids, log } = built
+  const { parts: agents, settings, store, sessionLog, wake, files, telemetry, replica, clock, ids, log } = built
   const approving = {
     rules: createCallRules({ grants: store.grants, clock }),
     agents,
@@ -80,8 +74,8 @@ export function buildEngine(built: EngineParts, undo: AsyncDisposableStack): Bui
     limits: settings.limits.perDay,
     prices,
     usage: store.usage,
-    shared: team?.shared ?? createLocalShared(clock),
-    isKept: team !== null,
+    shared: replica.shared,
+    isKept: replica.isShared,
     clock,
     logger: log,
   })
@@ -90,10 +84,7 @@ export function buildEngine(built: EngineParts, undo: AsyncDisposableStack): Bui
     store,
     log: sessionLog,
     wake,
-    leaseOwner: built.owner,
-    // Without a team, the lock of the data directory proves it.
-    isOnlyProcess: team === null,
-    ...(team === null ? {} : { presence: team.presence, isAlone: team.isAlone, otherProcesses: team.others }),
+    replicas: replica.engine,
     clock,
     ids,
     logger: log,
@@ -101,7 +92,7 @@ export function buildEngine(built: EngineParts, undo: AsyncDisposableStack): Bui
     files,
     gate: createGate(approving),
     admit: dayLimits.admit,
-    ...(isPostgres(settings.store) ? { acceptWithinMs: settings.store.waitMs + ANSWER_MS } : {}),
+    acceptWithinMs: isPostgres(settings.store) ? settings.store.waitMs + ANSWER_MS : null,
     middleware: [...built.middleware, ...(settings.log.content ? [createEventLog(log)] : [])],
     limits: {
       activeRuns: settings.limits.activeRuns,

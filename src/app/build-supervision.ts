@@ -5,19 +5,16 @@ import type { AgentDefinition } from '../domain/agent/agent.ts'
 import type { Clock } from '../domain/clock.ts'
 import type { Ids } from '../domain/ids.ts'
 import type { Logger } from '../domain/logger.ts'
-import type { StepUp } from '../domain/supervision/step-up.ts'
 import type { Telemetry } from '../domain/telemetry.ts'
 import type { Feed } from '../engine/feed.ts'
-import type { Jobs } from '../engine/sessions/jobs.ts'
 import type { Tokens } from '../http/auth/tokens/tokens.ts'
 import type { SessionLog } from '../log/session-log.ts'
 import { createDeskTools, deskInstructions } from '../protocols/mcp/desk-tools.ts'
-import { createLaterDoor } from '../protocols/mcp/later-door.ts'
+import { createLaterDoor, usualSessionLimits } from '../protocols/mcp/later-door.ts'
 import type { McpDoor, McpDoorOptions } from '../protocols/mcp/mcp-door.ts'
 import { createOpenClients } from '../protocols/mcp/open-clients.ts'
 import { createRoomResource } from '../protocols/mcp/room-resource.ts'
 import { type SharedConnections, shareConnections } from '../protocols/mcp/share-connections.ts'
-import { createLocalShared } from '../store/local-shared.ts'
 import type { SessionReads } from '../store/ports/sessions.ts'
 import type { Store } from '../store/store.ts'
 import { type AgentsElsewhere, createAgentsElsewhere } from '../supervision/agents-elsewhere.ts'
@@ -26,7 +23,7 @@ import type { Nudge } from '../supervision/stalls/stalls.ts'
 import type { OwnFolders, Workspaces } from '../supervision/workspace/allowed-workspace.ts'
 import type { ProcessGroups } from '../tools/process/process-groups.ts'
 import { createSupervisedWork, type SupervisedWork } from './create-supervised-work.ts'
-import type { Replica } from './open-replica.ts'
+import type { StoreReplica } from './open-log.ts'
 import { serverPaths } from './server-paths.ts'
 
 export interface SupervisionParts {
@@ -37,21 +34,19 @@ export interface SupervisionParts {
   store: Store
   sessionLog: SessionLog
   feed: Feed
-  jobs: Jobs
   reach: Reach
   /** What needs a passkey. */
-  stepUp: StepUp
   tokens: Pick<Tokens, 'create' | 'revoke'>
   own: OwnFolders
   workspaces: Workspaces
   processes: ProcessGroups
-  /** What the processes on one store tell each other. Null: this is the only one. */
-  replica: Replica | null
+  /** This process among those on the store. */
+  replica: StoreReplica
   /** The URL that reaches this server from this machine. Null: it has no port. */
   localAddress: string | null
   telemetry: Telemetry
-  /** Added to the MCP door beside our own tools. */
-  mcpExtension?: McpDoorOptions['extension']
+  /** Added to the MCP door beside our own tools. Null: nothing is. */
+  mcpExtension: McpDoorOptions['extension']
   version: string
   clock: Clock
   ids: Ids
@@ -66,8 +61,8 @@ interface BuiltSupervision {
 
 /** What is opened here is closed by `undo`. */
 export function buildSupervision(parts: SupervisionParts, undo: AsyncDisposableStack): BuiltSupervision {
-  const { agents, settings, configFiles, store, sessionLog, feed, jobs, reach, own, workspaces, replica } = parts
-  const { stepUp, processes, tokens, localAddress, telemetry, clock, ids, log } = parts
+  const { agents, settings, configFiles, store, sessionLog, feed, reach, own, workspaces, replica } = parts
+  const { processes, tokens, localAddress, telemetry, clock, ids, log } = parts
   const ownPaths = serverPaths({ agents, settings, own, configFiles })
   const clients = createOpenClients()
   const connections = shareConnections(clients, replica)
@@ -81,12 +76,10 @@ export function buildSupervision(parts: SupervisionParts, undo: AsyncDisposableS
     settings: settings.supervision,
     workspaces,
     serverPaths: ownPaths,
-    shared: replica?.shared ?? createLocalShared(clock),
-    ...(replica === null ? {} : { together: replica }),
-    jobs,
+    replica,
+    jobs: replica.jobs,
     push: (nudge) => pushNudge(connections, store.sessions, nudge),
     reach,
-    stepUp,
     isConnected: connections.isOpen,
   })
   undo.defer(() => elsewhere.close())
@@ -114,7 +107,8 @@ export function buildSupervision(parts: SupervisionParts, undo: AsyncDisposableS
     clock,
     ids,
     log,
-    ...(parts.mcpExtension === undefined ? {} : { extension: parts.mcpExtension }),
+    extension: parts.mcpExtension ?? null,
+    limits: usualSessionLimits,
   })
   undo.defer(() => mcp.close())
   return { elsewhere, work, mcp }

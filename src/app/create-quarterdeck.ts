@@ -1,10 +1,8 @@
 // Quarterdeck as a part of another program: the same server as `quarterdeck serve`, from the same files, with defaults for all.
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { createServerLog } from '../cli/commands/serve/server-log.ts'
-import { loadConfig } from '../cli/load-config.ts'
-import { readVersion } from '../cli/version.ts'
 import type { CodeSettings } from '../config/settings/settings.ts'
+import { readVersion } from '../config/version.ts'
 import type { AgentDefinition } from '../domain/agent/agent.ts'
 import { createSystemClock } from '../domain/clock.ts'
 import { ServerError } from '../domain/errors.ts'
@@ -19,6 +17,9 @@ import { type CodeTool, createCodeTool } from '../tools/function/code-tool.ts'
 import { createStrayErrors, type StrayErrors } from '../tools/function/stray-errors.ts'
 import type { Tool } from '../tools/tool.ts'
 import { type App, createApp, type OpenApp } from './app.ts'
+import { appDefaults } from './app-options.ts'
+import { loadConfig } from './load-config.ts'
+import { createServerLog } from './server-log.ts'
 
 export interface QuarterdeckOptions {
   /**
@@ -97,11 +98,12 @@ export function createQuarterdeck(options: QuarterdeckOptions = {}): Quarterdeck
     for (const warning of config.warnings) log.warn(warning)
     const { agents, dataDir, configDir, files } = config
     return createApp({
+      ...appDefaults(io.clock),
       agents,
       settings: config.settings,
       configFiles: files,
       dataDir,
-      ...(configDir === null ? {} : { configDir }),
+      configDir,
       version: await readVersion(),
       log,
       logTap,

@@ -11,7 +11,7 @@ import type { FileKeys } from '../http/auth/file-keys.ts'
 import type { Tokens } from '../http/auth/tokens/tokens.ts'
 import type { DescribedErrors } from '../http/open-api/error-responses.ts'
 import { createOpenApiRoutes } from '../http/open-api/routes.ts'
-import { createConsoleRoutes } from '../http/pages/console/routes.ts'
+import { CONSOLE_FOLDER, createConsoleRoutes } from '../http/pages/console/routes.ts'
 import { createDocsRoutes } from '../http/pages/docs/routes.ts'
 import { createHomeRoutes } from '../http/pages/home/routes.ts'
 import type { ErrorShape } from '../http/problem.ts'
@@ -125,7 +125,7 @@ export function createRoutes({
     ...createFileRoutes({ files: services.keeper, keys: fileKeys }),
     ...operations,
     ...createHomeRoutes({ hasConsole: settings.console, doors: settings.protocols }),
-    ...createConsoleRoutes({ isOpen: settings.console, basePath }),
+    ...createConsoleRoutes({ isOpen: settings.console, basePath, folder: CONSOLE_FOLDER }),
     ...createDocsRoutes(),
   ]
   return [

@@ -2,7 +2,6 @@
 
 import { isPostgres } from '../domain/settings/store-settings.ts'
 import type { TestRuns } from '../evaluation/test-runs.ts'
-import type { FileKeys } from '../http/auth/file-keys.ts'
 import { guardDecisions } from '../http/auth/passphrase/guard-decisions.ts'
 import type { Passphrase } from '../http/auth/passphrase/passphrase.ts'
 import { createRequirePassphrase } from '../http/auth/passphrase/require-passphrase.ts'
@@ -11,14 +10,14 @@ import { registerBuildInfo, registerEngineMetrics } from '../http/metrics/metric
 import { registerStoreMetrics } from '../http/metrics/store-metrics.ts'
 import type { Served } from '../http/server/server.ts'
 import { noteRefusedRequests } from '../protocols/shared/request/refused-requests.ts'
+import type { Replica } from '../replicas/replica.ts'
 import type { Store } from '../store/store.ts'
 import type { Workspaces } from '../supervision/workspace/allowed-workspace.ts'
 import { createRoutes } from './create-routes.ts'
 import type { Services } from './create-services.ts'
 import type { OpenAccess } from './open-access.ts'
 import type { OpenOutbox } from './open-outbox.ts'
-import type { OpenReplicas } from './open-replicas.ts'
-import { authFor, type OpenServer } from './open-server.ts'
+import { createServerAuth, type OpenServer } from './open-server.ts'
 import { type OperationsParts, operationsRoutes } from './operations-routes.ts'
 import type { Prepared } from './prepare-app.ts'
 import { createReadStats } from './read-stats.ts'
@@ -28,27 +27,26 @@ interface ServedParts
     OpenAccess,
     OpenServer,
     Pick<Prepared, 'ids' | 'basePath' | 'operators' | 'program' | 'strays'>,
-    Pick<OpenOutbox, 'channels' | 'channelDesk' | 'push'>,
-    Pick<OpenReplicas, 'replica' | 'together' | 'signIn'> {
+    Pick<OpenOutbox, 'channels' | 'channelDesk' | 'push'> {
   services: Services
   store: Store
+  replica: Replica
   tokens: Tokens
   passphrase: Passphrase | null
   workspaces: Workspaces
   tests: TestRuns
-  fileKeys: FileKeys
   dataDir: string
 }
 
 export function createServed(parts: ServedParts, undo: AsyncDisposableStack): Served {
-  const { services, signIn, together, stepUp, audit, operators, consoleUrl, answering } = parts
+  const { services, signIn, replica, stepUp, audit, operators, consoleUrl, answering } = parts
   const routes = createRoutes({
     ...parts,
     channels: parts,
     operations: operationsRoutes(parts, parts),
     signIn: {
       ...signIn,
-      ...(together === null ? {} : { together }),
+      counts: replica.counts,
       proofs: stepUp,
       audit,
       operators,
@@ -61,7 +59,7 @@ export function createServed(parts: ServedParts, undo: AsyncDisposableStack): Se
         store: parts.store,
         http: parts.http.stats,
         clock: parts.clock,
-        replica: parts.replica,
+        replica,
         version: parts.version,
         state: parts.state,
         port: parts.address?.port ?? null,
@@ -72,23 +70,10 @@ export function createServed(parts: ServedParts, undo: AsyncDisposableStack): Se
   registerMetrics(parts)
   return {
     routes: guardDecisions(routes, createRequirePassphrase(parts.passphrase)),
-    auth: createAuth(parts),
-    together,
+    auth: createServerAuth({ ...parts, devices: signIn.devices, counts: replica.counts }),
+    counts: replica.counts,
     onRefused: noteRefusedRequests(services.noteRefused),
   }
-}
-
-/** Where several processes share the store, another one may have made or revoked what a caller shows. */
-function createAuth(parts: ServedParts) {
-  const { tokens, together } = parts
-  const { devices } = parts.signIn
-  if (together === null) return authFor(parts, { devices })
-  return authFor(parts, {
-    devices,
-    together,
-    lookAgain: async () => void (await Promise.all([devices.refresh?.(), tokens.refresh()])),
-    isFresh: () => devices.isFresh?.() !== false && tokens.isFresh(),
-  })
 }
 
 function registerMetrics({ metrics, settings, services, strays, store, version, clock }: ServedParts): void {

@@ -4,13 +4,12 @@ import type { Clock } from '../domain/clock.ts'
 import type { Engine } from '../engine/engine.ts'
 import type { Feed } from '../engine/feed.ts'
 import { createJanitor, type Janitor } from '../engine/sessions/janitor.ts'
-import { createJobs, createOwnJobs, type Jobs } from '../engine/sessions/jobs.ts'
+import type { Jobs } from '../engine/sessions/jobs.ts'
 import type { FileKeeper } from '../files/file-keeper.ts'
 import type { McpDoor } from '../protocols/mcp/mcp-door.ts'
 import type { Attachments } from '../protocols/shared/request/attachments.ts'
 import type { FileLinks } from '../protocols/shared/request/file-links.ts'
 import { type ChainCheck, createChainCheck } from '../store/chain-check.ts'
-import { tieChains } from '../store/tie-chains.ts'
 import type { AgentsElsewhere } from '../supervision/agents-elsewhere.ts'
 import type { Approvals } from '../supervision/approvals/approvals.ts'
 import { createApprovals } from '../supervision/approvals/create-approvals.ts'
@@ -28,7 +27,6 @@ import { buildEngine, type EngineParts } from './build-engine.ts'
 import { buildSupervision, type SupervisionParts } from './build-supervision.ts'
 import type { SupervisedWork } from './create-supervised-work.ts'
 import { type FileParts, openFiles } from './open-files.ts'
-import type { Team } from './open-log.ts'
 
 export interface Services {
   engine: Engine
@@ -57,16 +55,16 @@ export interface Services {
   version: string
 }
 
-type ServiceParts = FileParts & Omit<EngineParts, 'files'> & Omit<SupervisionParts, 'jobs'>
+type ServiceParts = FileParts & Omit<EngineParts, 'files'> & SupervisionParts
 
 /** What is opened here is closed by `undo`, the newest first: approvals before the engine, the engine before the readers of files. */
 export async function createServices(parts: ServiceParts, undo: AsyncDisposableStack): Promise<Services> {
-  const { settings, store, sessionLog, team, owner, feed, version, clock, log } = parts
-  const jobs = team === null ? createOwnJobs(clock) : createJobs({ shared: team.shared, owner, clock, logger: log })
+  const { settings, store, sessionLog, replica, feed, version, clock, log } = parts
+  const { jobs } = replica
   const { files, keeper, attachments, links } = await openFiles(parts, undo)
   const { engine, approving, prices, dayLimits } = buildEngine({ ...parts, files }, undo)
-  const { elsewhere, work, mcp } = buildSupervision({ ...parts, jobs }, undo)
-  const approvals = createApprovals({ ...approving, waits: engine.waits, elsewhere: elsewhere.approvals })
+  const { elsewhere, work, mcp } = buildSupervision(parts, undo)
+  const approvals = createApprovals({ ...approving, waits: engine.waits, answerAgent: elsewhere.answerAgent })
   undo.defer(() => approvals.close())
   const janitor = createJanitor({
     engine,
@@ -78,7 +76,7 @@ export async function createServices(parts: ServiceParts, undo: AsyncDisposableS
     sessions: settings.sessions,
     unsentFileSeconds: settings.files.unsentTtlSeconds,
     jobs,
-    ...(team === null ? {} : { tidyReplicas: () => keepTeamTidy(parts, team) }),
+    tidyReplicas: () => replica.tidy(sessionLog.commit),
     expireElsewhere: elsewhere.expire,
     sweepElsewhere: elsewhere.sweep,
     tidyElsewhere: work.tidy,
@@ -118,10 +116,4 @@ export async function createServices(parts: ServiceParts, undo: AsyncDisposableS
     clock,
     version,
   }
-}
-
-/** Once an hour, by one process of a team. */
-async function keepTeamTidy({ store, sessionLog, clock, owner }: ServiceParts, { shared, tidy }: Team): Promise<void> {
-  await tidy()
-  await tieChains({ reads: store.audit, shared, commit: sessionLog.commit, clock, writer: owner })
 }

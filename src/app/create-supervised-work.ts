@@ -11,6 +11,7 @@ import type { Tokens } from '../http/auth/tokens/tokens.ts'
 import type { SessionLog } from '../log/session-log.ts'
 import { reservedVerbs } from '../operators/commands/verbs.ts'
 import { createAtItsPlace } from '../replicas/at-its-place.ts'
+import type { Replica } from '../replicas/replica.ts'
 import type { Store } from '../store/store.ts'
 import type { AgentsElsewhere } from '../supervision/agents-elsewhere.ts'
 import { createCheckpoints } from '../supervision/checkpoints/create-checkpoints.ts'
@@ -28,7 +29,6 @@ import { resolveHost } from '../supervision/spawn/start-host.ts'
 import type { OwnFolders, Workspaces } from '../supervision/workspace/allowed-workspace.ts'
 import { createServerPlaces, protectedPath } from '../supervision/workspace/protected-path.ts'
 import type { ProcessGroups } from '../tools/process/process-groups.ts'
-import type { Replica } from './open-replica.ts'
 
 export interface SupervisedWork {
   checkpoints: SessionCheckpoints
@@ -55,7 +55,7 @@ interface WorkParts {
   /** See `createServerPlaces`. */
   serverPaths: readonly string[]
   /** What the processes on one store tell each other. Null: this is the only one. */
-  replica: Replica | null
+  replica: Replica
   /** Tells a session's chat room. */
   tell: Reach['tell']
   /** The address of `/mcp`. Null: this server has no port. */
@@ -131,10 +131,10 @@ export function createSupervisedWork(parts: WorkParts, undo: AsyncDisposableStac
     masked: guarded,
     home: own.home,
     tell: parts.tell,
-    ...(replica === null ? {} : { together: replica }),
+    place: replica.place,
   })
   undo.defer(() => spawner.close())
-  const shown = replica === null ? { checkpoints, commands } : atTheirPlace({ checkpoints, commands }, store, replica)
+  const shown = atTheirPlace({ checkpoints, commands }, store, replica)
   const { retentionDays } = settings.sessions
   const purge = createPurgeSupervised({ store, log: sessionLog, clock, retentionDays })
   return {

@@ -6,12 +6,12 @@ import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { createClient } from '../client/client.ts'
 import { resolveSettings } from '../config/settings/resolve-settings.ts'
-import { silentLogger } from '../domain/logger.ts'
 import { sameForEveryRisk } from '../domain/supervision/quorum.ts'
 import { createNoonClock } from '../domain/testing/noon-clock.ts'
 import { testAgent, testTool } from '../engine/testing/open-engine.ts'
 import { openIssuer } from '../http/auth/identity/testing/local-issuer.ts'
 import { createApp } from './app.ts'
+import { testAppOptions } from './testing/test-app.ts'
 
 const answers = [
   { when: { user: 'delete' }, parts: [{ tool_call: { name: 'delete_all', arguments: {} } }] },
@@ -27,6 +27,7 @@ async function open(settings: object, people = 1) {
   writeFileSync(script, JSON.stringify({ loop: true, answers }))
   const file = { path: join(folder, 'quarterdeck.yaml'), text: JSON.stringify(settings) }
   const app = await createApp({
+    ...testAppOptions(),
     agents: [
       {
         ...testAgent,
@@ -38,12 +39,7 @@ async function open(settings: object, people = 1) {
     settings: resolveSettings({ flags: { port: '0', store: ':memory:' }, env: {}, file, onTerminal: false }).settings,
     dataDir: join(folder, 'data'),
     configDir: join(folder, 'config'),
-    version: '0.0.0-test',
-    log: silentLogger,
     clock,
-    exit: (code) => {
-      throw new Error(`the server wanted to exit with ${code}`)
-    },
     tools: {
       [testAgent.name]: [
         testTool({

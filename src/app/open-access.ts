@@ -1,17 +1,24 @@
-// Who may come in once the store is open: the holders of tokens, and whoever proves with a passkey who they are.
+// Who may come in, and the secrets that people hand back to us. All servers on one store agree on both.
 
+import { randomBytes } from 'node:crypto'
 import type { ServerSettings } from '../config/settings/server-settings.ts'
 import type { Clock } from '../domain/clock.ts'
 import type { Ids } from '../domain/ids.ts'
 import type { Logger } from '../domain/logger.ts'
+import { isPostgres } from '../domain/settings/store-settings.ts'
+import { createSecret, fileKeySecret, pushKeySecret } from '../http/auth/config-folder/secrets.ts'
+import { type Challenges, createChallenges } from '../http/auth/console/challenges.ts'
+import { type Codes, createCodes } from '../http/auth/console/codes.ts'
+import { type Devices, openDevices } from '../http/auth/console/devices.ts'
+import { createPasskeys, type Passkeys } from '../http/auth/console/passkeys.ts'
 import { createProofs, type Proofs } from '../http/auth/console/proofs.ts'
-import { createTokenRows } from '../http/auth/tokens/token-rows.ts'
+import { createFileKeys, type FileKeys } from '../http/auth/file-keys.ts'
 import { noOperatorToken, type ReadTokens, type WriteAudit } from '../http/auth/tokens/tokens.ts'
 import type { SessionLog } from '../log/session-log.ts'
 import { type ConsoleLink, createConsoleLink, onLocalhost } from '../operators/console-link.ts'
+import { createVapidKeys, type VapidKeys } from '../operators/web-push/vapid.ts'
+import type { Replica } from '../replicas/replica.ts'
 import { type Operators, personOf } from '../supervision/sessions/may-command.ts'
-import type { SignInParts } from './open-own-folders.ts'
-import type { Replica } from './open-replica.ts'
 
 interface AccessParts {
   settings: ServerSettings
@@ -19,8 +26,7 @@ interface AccessParts {
   makeTokens: boolean
   dataDir: string
   tokens: ReadTokens
-  signIn: SignInParts
-  replica: Replica | null
+  replica: Replica
   sessionLog: SessionLog
   operators: Operators
   /** The URL that reaches this server from this machine. Null: it has no port. */
@@ -31,6 +37,12 @@ interface AccessParts {
 }
 
 export interface OpenAccess {
+  fileKeys: FileKeys
+  /** Signs what people hand back to us: keys of files, buttons of a chat. */
+  secret: () => Promise<Uint8Array>
+  /** The key pair for Web Push, made at its first use. */
+  pushKeys: () => Promise<VapidKeys>
+  signIn: { codes: Codes; challenges: Challenges; devices: Devices; passkeys: Passkeys }
   /** The operator's token that this start made, or null. */
   madeToken: string | null
   audit: WriteAudit
@@ -42,14 +54,22 @@ export interface OpenAccess {
 }
 
 export async function openAccess(parts: AccessParts): Promise<OpenAccess> {
-  const { settings, tokens, signIn, replica, sessionLog, operators, localAddress, clock, ids, log } = parts
+  const { settings, tokens, replica, sessionLog, operators, localAddress, clock, ids, log } = parts
+  const { shared, changes } = replica
+  const kept = createSecret(shared, fileKeySecret, () => ({ files: randomBytes(32).toString('base64url') }))
+  const secret = async () => Buffer.from((await kept()).files, 'base64url')
+  const signIn = {
+    codes: createCodes(shared, clock),
+    challenges: createChallenges(shared, clock, ids),
+    devices: await openDevices({ shared, changes, clock, ids, log }),
+    passkeys: createPasskeys(shared),
+  }
   const audit: WriteAudit = (record) => sessionLog.commit({ type: 'add_audit', audit: [record] })
-  const records = replica === null ? undefined : createTokenRows({ ...replica, log })
-  const madeToken = await tokens.begin(audit, { make: parts.makeTokens, records })
+  const madeToken = await tokens.begin(audit, { make: parts.makeTokens, place: replica })
   const { issuers, proxy } = settings.identity
   const knowsNobodyElse = issuers.length === 0 && proxy === null
   if (knowsNobodyElse && !tokens.current().some(({ role }) => role === 'operator')) {
-    log.warn(noOperatorToken(replica === null ? parts.dataDir : null))
+    log.warn(noOperatorToken(isPostgres(settings.store) ? null : parts.dataDir))
   }
   const consoleUrl = settings.channels.publicUrl ?? (localAddress === null ? '' : onLocalhost(localAddress))
   const link = createConsoleLink(consoleUrl)
@@ -62,5 +82,15 @@ export async function openAccess(parts: AccessParts): Promise<OpenAccess> {
     ids,
     log,
   })
-  return { madeToken, audit, stepUp, consoleUrl, link }
+  return {
+    fileKeys: createFileKeys({ secret, clock }),
+    secret,
+    pushKeys: createSecret(shared, pushKeySecret, createVapidKeys),
+    signIn,
+    madeToken,
+    audit,
+    stepUp,
+    consoleUrl,
+    link,
+  }
 }

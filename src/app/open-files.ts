@@ -8,8 +8,6 @@ import type { Logger } from '../domain/logger.ts'
 import { fileLimits } from '../domain/session/file.ts'
 import { type AttachedFiles, createAttachedFiles } from '../files/attached-files.ts'
 import type { FileKeeper } from '../files/file-keeper.ts'
-import { createBlobFolder } from '../files/keep/blob-folder.ts'
-import { createCachedBlobs } from '../files/keep/cached-blobs.ts'
 import { createFileKeeper } from '../files/keep/create-file-keeper.ts'
 import { createFileReader, readerLimits } from '../files/reader/create-file-reader.ts'
 import { childProgram } from '../files/reader/reader-child.ts'
@@ -20,14 +18,13 @@ import type { ProxyVariables } from '../outgoing/proxy-choice.ts'
 import { type Attachments, createAttachments, type FetchFile } from '../protocols/shared/request/attachments.ts'
 import { createFileLinks, type FileLinks } from '../protocols/shared/request/file-links.ts'
 import type { Store } from '../store/store.ts'
-import type { Team } from './open-log.ts'
+import type { StoreReplica } from './open-log.ts'
 
 export interface FileParts {
   settings: ServerSettings
   store: Store
   sessionLog: SessionLog
-  /** Null: one process owns the store. */
-  team: Team | null
+  replica: Pick<StoreReplica, 'blobs'>
   connections: Connections
   fileKeys: FileKeys
   dataDir: string
@@ -44,16 +41,11 @@ interface OpenFiles {
   links: FileLinks
 }
 
-/** How much of the files that replicas share each of them keeps at hand. */
-const CACHED_BYTES = 1024 ** 3
-
 /** `undo` closes the readers. */
 export async function openFiles(parts: FileParts, undo: AsyncDisposableStack): Promise<OpenFiles> {
-  const { settings, store, sessionLog, team, dataDir, clock, ids, log } = parts
-  const cached = { dir: join(dataDir, 'file-cache'), maxBytes: CACHED_BYTES, newId: () => ids.uuid(), log }
+  const { settings, store, sessionLog, replica, dataDir, clock, ids, log } = parts
   const keeper = createFileKeeper({
-    blobs:
-      team === null ? createBlobFolder(join(dataDir, 'files')) : createCachedBlobs({ shared: team.blobs, ...cached }),
+    blobs: replica.blobs,
     store: store.files,
     commit: (command) => sessionLog.commit(command),
     clock,

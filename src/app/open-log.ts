@@ -1,72 +1,83 @@
 // Opens the store and the log on it: SQLite for one process, and what to do when its disk fails, or Postgres for several.
 
+import { hostname } from 'node:os'
+import { join } from 'node:path'
 import type { ByteBudget } from '../domain/byte-budget.ts'
-import type { Logger } from '../domain/logger.ts'
+import type { Ids } from '../domain/ids.ts'
 import { isPostgres, type PostgresSettings } from '../domain/settings/store-settings.ts'
-import type { SharedBlobs } from '../domain/shared-blobs.ts'
-import type { Presence } from '../engine/sessions/presence.ts'
+import { type EngineReplicas, onlyProcess } from '../engine/ports/replicas.ts'
+import { createJobs, createOwnJobs, type Jobs } from '../engine/sessions/jobs.ts'
+import { createLocalPresence } from '../engine/sessions/presence.ts'
+import { type Blobs, createBlobFolder } from '../files/keep/blob-folder.ts'
+import { createCachedBlobs } from '../files/keep/cached-blobs.ts'
 import type { Metrics } from '../http/metrics/metrics.ts'
 import { measureCommits } from '../http/metrics/store-metrics.ts'
+import type { HttpServer } from '../http/server/server.ts'
 import type { ServerState } from '../http/server-state.ts'
 import { createSessionLog, type SessionLog } from '../log/session-log.ts'
 import { createLocalWake, type Wake } from '../log/wake.ts'
+import { createOnlyReplica, openReplica, type Replica } from '../replicas/replica.ts'
 import { type Command, needsSync } from '../store/ports/command.ts'
 import type { Shared } from '../store/ports/shared.ts'
 import { databaseDamaged, HOW_TO_RESTORE } from '../store/sqlite/disk/damage.ts'
 import type { Store } from '../store/store.ts'
+import { tieChains } from '../store/tie-chains.ts'
 import type { AppOptions } from './app-options.ts'
-import { databaseIn, type lockDataDir, openStore } from './open-store.ts'
-import type { TeamClock } from './team-clock.ts'
+import { databaseIn } from './data-dir.ts'
+import { type lockDataDir, openStore } from './open-store.ts'
+import { refuseUnconfirmed } from './refuse-unconfirmed.ts'
+import type { ReplicaClock } from './replica-clock.ts'
 
 const DISK_FAILED = 74
+
+/** A database that cannot be reached is reported by the store itself, which takes a little longer than it waits. */
+export const ANSWER_MS = 3_000
 
 interface LogParts extends Pick<AppOptions, 'settings' | 'dataDir' | 'log' | 'exit'> {
   lock: ReturnType<typeof lockDataDir>
   /** Name of this process. */
   owner: string
+  /** The records of this process alone. */
+  shared: Shared
+  http: Pick<HttpServer, 'refuseWaiting'>
   state: ServerState
   readerBudget: ByteBudget
   metrics: Metrics
-  clock: TeamClock
+  clock: ReplicaClock
+  ids: Ids
 }
 
 interface OpenLog {
   store: Store
-  /** Null: one process owns the store. */
-  team: Team | null
+  replica: StoreReplica
   wake: Wake
   sessionLog: SessionLog
   /** Throws `storage_failed` with how to restore the database if damage was found by then. */
   unlessDamaged(work: () => Promise<void>): Promise<void>
 }
 
-/** What a store offers to several processes. */
-export interface Team {
-  shared: Shared
-  presence: Presence
-  blobs: SharedBlobs
-  /** Whether no other process lives, as far as this one knows. */
-  isAlone(): boolean
-  /** The names of the other processes that live, as it was a few seconds ago. */
-  others(): readonly string[]
-  /** Removes what processes that ended long ago have left. Once an hour, by one process. */
-  tidy(): Promise<void>
-  /** How long the commit that is under way has taken so far. */
-  commitMs(): number
+/** This process among those on the store, with what the store offers to several of them. */
+export interface StoreReplica extends Replica {
+  engine: EngineReplicas
+  jobs: Jobs
+  /** The bytes of files. */
+  blobs: Blobs
+  /** Removes what processes that ended long ago have left, and ties the chains of the audit trail. Once an hour, by one process. */
+  tidy(commit: SessionLog['commit']): Promise<void>
   /** This process ends: from now on nothing waits for a database that is away. */
   leave(): void
 }
 
-/** What is opened here is closed by `undo`. `owner` is the name of this process. */
+/** What is opened here is closed by `undo`. */
 export async function openLog(parts: LogParts, undo: AsyncDisposableStack): Promise<OpenLog> {
-  const { lock, owner, readerBudget: room, metrics, clock, dataDir, settings, log } = parts
+  const { settings, lock, dataDir, owner, shared, readerBudget, metrics, clock } = parts
   const measured = (store: Store): Store => {
     const commit = (commands: readonly Command[]) => store.commit(commands)
     return { ...store, commit: measureCommits(commit, needsSync, { metrics, clock }) }
   }
   if (isPostgres(settings.store)) {
-    const opened = await openPostgres(settings.store, { owner, clock, log }, undo)
-    const sessionLog = createSessionLog({ ...opened, store: measured(opened.store), clock, room })
+    const opened = await openPostgres(settings.store, parts, undo)
+    const sessionLog = createSessionLog({ ...opened, store: measured(opened.store), clock, room: readerBudget })
     undo.defer(() => sessionLog.close())
     return { ...opened, sessionLog, unlessDamaged: (work) => work() }
   }
@@ -75,17 +86,28 @@ export async function openLog(parts: LogParts, undo: AsyncDisposableStack): Prom
   undo.defer(() => store.close())
   // The lock of the data directory lets no other process write, so there is nothing to poll for.
   const wake = createLocalWake({ clock, pollMs: null })
-  const sessionLog = createSessionLog({ store: measured(store), clock, room, wake })
+  const sessionLog = createSessionLog({ store: measured(store), clock, room: readerBudget, wake })
   undo.defer(() => sessionLog.close())
-  return { store, team: null, wake, sessionLog, unlessDamaged }
+  const replica: StoreReplica = {
+    ...createOnlyReplica({ shared, owner }),
+    engine: onlyProcess(owner, createLocalPresence(clock)),
+    jobs: createOwnJobs(clock),
+    blobs: createBlobFolder(join(dataDir, 'files')),
+    tidy: async () => {},
+    leave() {},
+  }
+  return { store, replica, wake, sessionLog, unlessDamaged }
 }
+
+/** How much of the files that replicas share each of them keeps at hand. */
+const CACHED_BYTES = 1024 ** 3
 
 /** Loaded only when it is used, like the driver behind it. */
 async function openPostgres(
   { url, commit: synced, connections, waitMs }: PostgresSettings,
-  { owner, clock, log }: { owner: string; clock: TeamClock; log: Logger },
+  { http, owner, clock, ids, dataDir, log }: LogParts,
   undo: AsyncDisposableStack,
-): Promise<{ store: Store; wake: Wake; team: Team }> {
+): Promise<{ store: Store; wake: Wake; replica: StoreReplica }> {
   const { createPostgresStore } = await import('../store/postgres/postgres-store.ts')
   const { createPostgresBlobs } = await import('../store/postgres/blob-table.ts')
   const { createReaderRows } = await import('../store/postgres/reader-rows.ts')
@@ -95,35 +117,38 @@ async function openPostgres(
   const readers = connections - CONNECTIONS_BESIDE_READERS
   const store = await createPostgresStore({ url, clock, log, synced, waitMs, readers, writerId: owner })
   undo.defer(() => store.close())
-  let since: number | null = null
-  const commit: Store['commit'] = async (commands) => {
-    since = clock.mono()
-    try {
-      return await store.commit(commands)
-    } finally {
-      since = null
-    }
-  }
-  const { reads, statements, notifications } = store.database
+  const { commit, stop } = refuseUnconfirmed({ commit: store.commit, http, withinMs: waitMs + ANSWER_MS, clock })
+  undo.defer(stop)
+  const { shared, database } = store
   undo.defer(await clock.follow(store.time.lead, log))
-  const rows = createReaderRows(statements, store.time.nowForOthers)
+  const rows = createReaderRows(database.statements, store.time.nowForOthers)
   const wake = createNotifiedWake({
-    ...{ notifications, clock, replica: owner },
+    ...{ notifications: database.notifications, clock, replica: owner },
     findOthers: () => rows.others(owner),
   })
   undo.defer(() => wake.close())
   const isAlone = () => wake.isAlone
   const presence = createSharedPresence({ rows, replica: owner, clock, logger: log, isAlone })
   undo.defer(() => presence.close())
-  return {
-    store: { ...store, commit },
-    wake,
-    team: {
-      ...{ shared: store.shared, presence, blobs: createPostgresBlobs(reads), tidy: rows.tidy },
-      ...{ isAlone, others: () => wake.others, leave: store.database.leave },
-      commitMs: () => (since === null ? 0 : clock.mono() - since),
+  const place = `${hostname()}:${dataDir}`
+  const replica: StoreReplica = {
+    ...openReplica({ shared, owner, place, clock, ids, log }, undo),
+    engine: { owner, isOnlyProcess: false, isAlone, others: () => wake.others, presence },
+    jobs: createJobs({ shared, owner, clock, logger: log }),
+    blobs: createCachedBlobs({
+      shared: createPostgresBlobs(database.reads),
+      dir: join(dataDir, 'file-cache'),
+      maxBytes: CACHED_BYTES,
+      newId: () => ids.uuid(),
+      log,
+    }),
+    async tidy(commit) {
+      await rows.tidy()
+      await tieChains({ reads: store.audit, shared, commit, clock, writer: owner })
     },
+    leave: database.leave,
   }
+  return { store: { ...store, commit }, wake, replica }
 }
 
 /** One commits, one listens. */

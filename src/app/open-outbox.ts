@@ -11,12 +11,16 @@ import type { Telemetry, TraceContext } from '../domain/telemetry.ts'
 import { createFeed, type Feed } from '../engine/feed.ts'
 import type { SessionLog } from '../log/session-log.ts'
 import type { Wake } from '../log/wake.ts'
-import { type ChannelDesk, createChannelDesk } from '../operators/channel-desk.ts'
+import {
+  type ChannelDesk,
+  createChannelDesk,
+  lastShownAnywhere,
+  withTroublesElsewhere,
+} from '../operators/channel-desk.ts'
 import type { ChannelParts, ChatParts, OpenedChannels, Terminal } from '../operators/channel-parts.ts'
 import type { Chat } from '../operators/chat.ts'
 import type { ConsoleLink } from '../operators/console-link.ts'
 import { type ChannelCredentials, usedChannels } from '../operators/credentials/credentials.ts'
-import { lastShownAnywhere, withTroublesElsewhere } from '../operators/heard-channels.ts'
 import { createPost } from '../operators/notice/post.ts'
 import { openReach } from '../operators/open-reach.ts'
 import type { OperatorChannel, OperatorDesk } from '../operators/operator.ts'
@@ -26,12 +30,12 @@ import { openPushSubscriptions, type PushSubscriptions } from '../operators/web-
 import type { VapidKeys } from '../operators/web-push/vapid.ts'
 import type { Connections } from '../outgoing/connections.ts'
 import { feedView } from '../protocols/manage/events/feed-view.ts'
+import type { Replica } from '../replicas/replica.ts'
 import type { Store } from '../store/store.ts'
 import { createReadDiff } from '../supervision/approvals/read-diff.ts'
 import type { Reach } from '../supervision/reach.ts'
 import { configuredOperators } from '../supervision/sessions/configured-operators.ts'
 import { createServiceHttp, MAX_BODY_BYTES, systemNetwork } from '../tools/http/service/service-http.ts'
-import type { Replica } from './open-replica.ts'
 
 interface OutboxParts {
   settings: ServerSettings
@@ -41,13 +45,12 @@ interface OutboxParts {
   connections: Connections
   credentials: ChannelCredentials
   /** The key pair for Web Push, made at its first use. */
-  pushKeys: () => VapidKeys
+  pushKeys: () => Promise<VapidKeys>
   /** Signs the values of buttons. */
-  secret: () => Uint8Array
+  secret: () => Promise<Uint8Array>
   link: ConsoleLink
   telemetry: Telemetry
-  /** What the processes on one store tell each other. Null: this is the only one. */
-  replica: Pick<Replica, 'changes' | 'board' | 'alone'> | null
+  replica: Pick<Replica, 'isShared' | 'changes' | 'board' | 'alone'>
   /** The terminal that the server runs in. Null: it runs in none. */
   terminal: Terminal | null
   program: ProgramWords
@@ -86,12 +89,12 @@ export async function openOutbox(parts: OutboxParts, undo: AsyncDisposableStack)
     keys: parts.pushKeys,
     isLocalServer: settings.loopback,
     logger: log,
-    ...(replica === null ? {} : { changes: replica.changes }),
+    changes: replica.changes,
   })
   const opened = await openChannels(parts, find, push, undo)
   const chat = opened.find((one) => one.chat !== null)?.chat ?? null
   const here = opened.flatMap((one) => one.channels).map((create) => create({ find }))
-  const channels = replica === null ? here : withTroublesElsewhere(here, replica.board)
+  const channels = withTroublesElsewhere(here, replica.board)
   const ownRoom = settings.supervision.slack.channelId
   const shownFrom = createShownFrom({ channels, ownRoom, find, session: (id) => store.sessions.get(id) })
   const shared = { channels, shownFrom, feed, store: store.outbox, log: sessionLog }
@@ -103,11 +106,11 @@ export async function openOutbox(parts: OutboxParts, undo: AsyncDisposableStack)
     },
     clock,
     logger: log,
-    ...(replica === null ? {} : { changes: replica.changes }),
+    changes: replica.changes,
   })
   undo.defer(() => outbox.close())
   push.watch(outbox.look)
-  const lastShownAt = replica === null ? outbox.lastShownAt : lastShownAnywhere(here, outbox, replica.board)
+  const lastShownAt = lastShownAnywhere(here, outbox, replica.board)
   return {
     feed,
     outbox,
@@ -166,7 +169,7 @@ function chatParts(parts: OutboxParts, find: OperatorDesk['find']): ChatParts {
     operators: configuredOperators(operators, escalation, operatorGroups),
     readDiff: createReadDiff(store),
     secret,
-    alone: replica?.alone ?? null,
+    alone: replica.isShared ? replica.alone : null,
     outgoing: {
       fetch: pool.fetch,
       dispatcherFor: async (target) => (pool.isProxied(target) ? (await pool.upstreamFor(target)).dispatcher : null),

@@ -4,32 +4,18 @@ import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { ServerError } from '../domain/errors.ts'
 import { isPostgres } from '../domain/settings/store-settings.ts'
-import { createFileKeySecret } from '../http/auth/config-folder/file-key-secret.ts'
-import { createPushKeySecret } from '../http/auth/config-folder/push-key-secret.ts'
+import { openConfigRecords } from '../http/auth/config-folder/config-records.ts'
 import { createServerAddress, type ServerAddress } from '../http/auth/config-folder/server-address.ts'
-import { type Challenges, createChallenges } from '../http/auth/console/challenges.ts'
-import { type Codes, createCodes } from '../http/auth/console/codes.ts'
-import { type Devices, openDevices } from '../http/auth/console/devices.ts'
-import { openPasskeys, type Passkeys } from '../http/auth/console/passkeys.ts'
-import { createFileKeys, type FileKeys } from '../http/auth/file-keys.ts'
 import { createPassphrase, type Passphrase } from '../http/auth/passphrase/passphrase.ts'
 import { noOperatorToken, type ReadTokens, readTokens, type TokensOptions } from '../http/auth/tokens/tokens.ts'
 import { findCtlPlace } from '../operators/ctl/socket.ts'
-import { createVapidKeys, type VapidKeys } from '../operators/web-push/vapid.ts'
+import { createOwnChanges } from '../replicas/replica.ts'
 import { createLocalShared } from '../store/local-shared.ts'
 import { makeFolder } from '../store/make-folder.ts'
-import { configuredOperators } from '../supervision/sessions/configured-operators.ts'
+import type { Shared } from '../store/ports/shared.ts'
 import { refuseUnknownOwner } from '../supervision/sessions/may-command.ts'
 import { createWorkspaces, type OwnFolders, type Workspaces } from '../supervision/workspace/allowed-workspace.ts'
-import type { AppOptions } from './app-options.ts'
 import type { Prepared } from './prepare-app.ts'
-
-export interface SignInParts {
-  codes: Codes
-  challenges: Challenges
-  devices: Devices
-  passkeys: Passkeys
-}
 
 interface OpenFolders {
   own: OwnFolders
@@ -37,44 +23,37 @@ interface OpenFolders {
   tokens: ReadTokens
   /** Null, like the passphrase: there is no config folder. */
   published: ServerAddress | null
-  fileKeys: FileKeys
-  /** Signs what people hand back to us: keys of files, buttons of a chat. */
-  secret: () => Uint8Array
-  /** The key pair for Web Push, made at its first use. */
-  pushKeys: () => VapidKeys
   passphrase: Passphrase | null
-  /** Who may open the console. */
-  signIn: SignInParts
+  /** The records of this server alone: in the config folder, or in memory. */
+  shared: Shared
 }
 
 /** Only for the holder of the lock of the data directory. Throws `config_invalid`. */
-export function openOwnFolders(options: AppOptions, prepared: Prepared, undo: AsyncDisposableStack): OpenFolders {
-  const { settings, configDir, dataDir, log } = options
-  const { clock, ids } = prepared
-  const kept = configDir === undefined ? null : { configDir, makeFolder }
-  const own = { configDir: configDir ?? null, dataDir, runtimeDir: runtimeDirOf(options), home: homedir() }
+export async function openOwnFolders(parts: Prepared, undo: AsyncDisposableStack): Promise<OpenFolders> {
+  const { settings, configDir, dataDir, clock, log } = parts
+  const place = configDir === null ? null : { configDir, makeFolder, dataDir }
+  const own = { configDir, dataDir, runtimeDir: runtimeDirOf(parts), home: homedir() }
   const workspaces = createWorkspaces(settings.supervision, own)
-  const tokens = openTokens(options, prepared, { kept, workspaces })
+  const records = place === null ? null : openConfigRecords(place, log)
+  const shared = createLocalShared(clock, records?.kinds)
+  const tokens = await openTokens(parts, {
+    own: { shared, changes: createOwnChanges() },
+    file: records?.tokens ?? null,
+    workspaces,
+  })
+  // A file that cannot be used ends the start. A server that ignored the one of passkeys would ask for none any more.
+  await Promise.all(['device', 'passkey'].map((kind) => shared.list(kind)))
   // Commands on this machine find the server by it. A server that was killed has left its own.
-  const published = kept === null ? null : createServerAddress({ ...kept, dataDir })
+  const published = place === null ? null : createServerAddress(place)
   published?.forget()
   undo.defer(() => published?.forget())
-  const place = kept === null ? null : { ...kept, dataDir }
-  const secret = createFileKeySecret(place, log)
-  const fileKeys = createFileKeys({ secret, clock })
-  const pushKeys = createPushKeySecret(place, createVapidKeys, log)
-  const passphrase = kept === null ? null : createPassphrase({ ...kept, dataDir, clock })
-  const devices = openDevices({ kept: place, clock, ids, log })
-  // A restart makes codes and challenges void.
-  const shared = createLocalShared(clock)
-  const [codes, challenges] = [createCodes(shared, clock), createChallenges(shared, clock, ids)]
-  const signIn = { codes, challenges, devices, passkeys: openPasskeys(place) }
-  return { own, workspaces, tokens, published, fileKeys, secret, pushKeys, passphrase, signIn }
+  const passphrase = place === null ? null : createPassphrase({ ...place, clock })
+  return { own, workspaces, tokens, published, passphrase, shared }
 }
 
 /** Where things are kept that live only as long as the server. */
-const runtimeDirOf = ({ configDir, dataDir, settings }: AppOptions): string =>
-  configDir === undefined
+const runtimeDirOf = ({ configDir, dataDir, settings }: Prepared): string =>
+  configDir === null
     ? join(dataDir, 'run')
     : findCtlPlace({
         env: process.env,
@@ -84,15 +63,13 @@ const runtimeDirOf = ({ configDir, dataDir, settings }: AppOptions): string =>
         platform: process.platform,
       }).runtimeDir
 
-function openTokens(
-  { settings, dataDir, log, makeTokens = false }: AppOptions,
-  { clock, ids }: Prepared,
-  parts: Pick<TokensOptions, 'kept' | 'workspaces'>,
-): ReadTokens {
+async function openTokens(
+  { settings, operators, dataDir, makeTokens, clock, ids, log }: Prepared,
+  parts: Pick<TokensOptions, 'own' | 'file' | 'workspaces'>,
+): Promise<ReadTokens> {
   const set = { user: settings.auth.token, operator: settings.auth.operatorToken }
-  const operators = configuredOperators(settings.supervision.operators, [], settings.supervision.operatorGroups)
   const checkOwner = (user: string) => refuseUnknownOwner(operators, user)
-  const tokens = readTokens({ ...parts, dataDir, set, clock, ids, log, checkOwner })
+  const tokens = await readTokens({ ...parts, set, clock, ids, log, checkOwner })
   const { issuers, proxy } = settings.identity
   // Tokens in a shared store are read when it is open.
   const knowsNobodyElse = issuers.length === 0 && proxy === null && !isPostgres(settings.store)

@@ -3,8 +3,9 @@
 import { join } from 'node:path'
 import type { ByteBudget } from '../domain/byte-budget.ts'
 import type { Telemetry } from '../domain/telemetry.ts'
-import { type Auth, type AuthOptions, createAuth } from '../http/auth/auth.ts'
+import { type Auth, createAuth } from '../http/auth/auth.ts'
 import { localUrl, type ServerAddress } from '../http/auth/config-folder/server-address.ts'
+import type { Devices } from '../http/auth/console/devices.ts'
 import { createOidc, type Oidc } from '../http/auth/identity/oidc.ts'
 import { createProxyAuth } from '../http/auth/identity/proxy-auth.ts'
 import type { Tokens } from '../http/auth/tokens/tokens.ts'
@@ -12,6 +13,7 @@ import { createTempFolder } from '../http/body/temp-file.ts'
 import type { ListenTarget } from '../http/server/listen.ts'
 import { createHttpServer, type HttpServer } from '../http/server/server.ts'
 import { findCtlPlace, openCtlSocket } from '../operators/ctl/socket.ts'
+import { ownCounts, type SharedCounts } from '../replicas/shared-counts.ts'
 import { isSamePerson, type Operators } from '../supervision/sessions/may-command.ts'
 import { errorShapes } from './create-routes.ts'
 import { type OperationsParts, operationsRoutes } from './operations-routes.ts'
@@ -23,7 +25,7 @@ interface ServerParts extends OperationsParts, Pick<Prepared, 'basePath' | 'guar
   dataDir: string
   /** Opens the local socket of `quarterdeck ctl`; `env` says where. Null: there is none. */
   localSocket: { env: Readonly<Record<string, string | undefined>> } | null
-  tokens: Pick<Tokens, 'current'>
+  tokens: AuthParts['tokens']
   operators: Operators
   telemetry: Telemetry
   readerBudget: ByteBudget
@@ -61,22 +63,35 @@ export async function openServer(
   return { http, oidc, address, localAddress }
 }
 
-type AuthParts = Pick<ServerParts, 'settings' | 'tokens' | 'operators' | 'clock'> & Pick<OpenServer, 'oidc'>
+interface AuthParts extends Pick<ServerParts, 'settings' | 'operators' | 'clock'>, Pick<OpenServer, 'oidc'> {
+  tokens: Pick<Tokens, 'current' | 'refresh' | 'isFresh'>
+  devices: Pick<Devices, 'current' | 'used' | 'refresh' | 'isFresh'>
+  counts: SharedCounts
+}
 
-/** Who callers are, by their tokens. What `more` has is known when the store is open. */
-export function authFor(
-  { settings, tokens, operators, oidc, clock }: AuthParts,
-  more: Pick<AuthOptions, 'devices' | 'lookAgain' | 'isFresh' | 'together'>,
-): Auth {
+/** Who callers are, by their tokens. Another process on the store may have made or revoked one. */
+export function createServerAuth({ settings, tokens, devices, counts, operators, oidc, clock }: AuthParts): Auth {
   return createAuth({
     tokens: () => tokens.current(),
-    ...(oidc === null ? {} : { oidc }),
+    devices,
+    oidc,
     isSamePerson: (one, other) => isSamePerson(operators, one, other),
     tokenRequired: settings.auth.required,
     insecure: settings.auth.insecure,
+    failuresPerMinute: 10,
+    lookAgain: async () => void (await Promise.all([devices.refresh(), tokens.refresh()])),
+    isFresh: () => devices.isFresh() && tokens.isFresh(),
+    counts,
     clock,
-    ...more,
   })
+}
+
+/** The port opens before the store. Until then nobody is signed in. */
+const noDevices: AuthParts['devices'] = {
+  current: () => [],
+  used() {},
+  refresh: async () => {},
+  isFresh: () => true,
 }
 
 function createServer(parts: ServerParts, oidc: Oidc | null): HttpServer {
@@ -85,8 +100,8 @@ function createServer(parts: ServerParts, oidc: Oidc | null): HttpServer {
   return createHttpServer({
     routes: operationsRoutes(parts, null),
     basePath,
-    auth: authFor({ ...parts, oidc }, {}),
-    ...(proxy === null ? {} : { proxyAuth: createProxyAuth(proxy, settings.supervision) }),
+    auth: createServerAuth({ ...parts, oidc, devices: noDevices, counts: ownCounts }),
+    proxyAuth: proxy === null ? null : createProxyAuth(proxy, settings.supervision),
     guard,
     log,
     clock,
@@ -104,7 +119,7 @@ function createServer(parts: ServerParts, oidc: Oidc | null): HttpServer {
       postsPerMinute: settings.limits.postsPerMinute,
       streamsPerUser: settings.limits.streams,
     },
-    ...(tls === null ? {} : { tls }),
+    tls,
   })
 }
 

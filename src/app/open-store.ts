@@ -5,6 +5,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Clock } from '../domain/clock.ts'
 import { ServerError } from '../domain/errors.ts'
+import { createIds } from '../domain/ids.ts'
 import type { Logger } from '../domain/logger.ts'
 import type { SharedBlobs } from '../domain/shared-blobs.ts'
 import type { Shared } from '../store/ports/shared.ts'
@@ -16,10 +17,9 @@ import { examineDatabase, openReadOnlyStore } from '../store/sqlite/read-only-st
 import { createSqliteStore, type SqliteOptions } from '../store/sqlite/sqlite-store.ts'
 import type { Store } from '../store/store.ts'
 import type { ReadOnlyStore } from '../store/store-reads.ts'
+import { databaseIn } from './data-dir.ts'
 
 export { checkWholeDatabase, copyDatabase, lockDataDir }
-
-export const databaseIn = (dataDir: string): string => join(dataDir, 'quarterdeck.db')
 
 interface OpenStoreOptions extends Pick<SqliteOptions, 'fatal' | 'damaged'> {
   dataDir: string
@@ -51,6 +51,9 @@ export function openStore(options: OpenStoreOptions | { dataDir: string; readOnl
   }
 }
 
+/** How long a command waits for a database that is away. */
+const WAIT_MS = 10_000
+
 interface SharedOptions {
   url: string
   clock: Clock
@@ -65,7 +68,8 @@ export async function openSharedStore({
 }: SharedOptions): Promise<{ store: PostgresStore; blobs: SharedBlobs }> {
   const { createPostgresStore } = await import('../store/postgres/postgres-store.ts')
   const { createPostgresBlobs } = await import('../store/postgres/blob-table.ts')
-  const store = await createPostgresStore({ url, clock, log })
+  const writerId = createIds(() => clock.now()).uuid()
+  const store = await createPostgresStore({ url, clock, log, synced: 'on', waitMs: WAIT_MS, readers: 8, writerId })
   return { store, blobs: createPostgresBlobs(store.database.reads) }
 }
 
@@ -85,7 +89,7 @@ export async function openSharedReads({ url, clock, log }: SharedOptions): Promi
   const { createPostgresBlobs } = await import('../store/postgres/blob-table.ts')
   const { createPostgresShared } = await import('../store/postgres/shared-table.ts')
   const { createDatabaseTime } = await import('../store/postgres/connection/database-time.ts')
-  const database = openDatabase({ url, clock, log, readers: 2 })
+  const database = openDatabase({ url, clock, log, waitMs: WAIT_MS, readers: 2 })
   try {
     const { unknown, ...stored } = await openPostgresReads(database, clock)
     const close = async () => {
@@ -111,7 +115,7 @@ export async function migrateSharedStore({
 }: SharedOptions & { apply: boolean; force?: boolean }): Promise<MigrationPlan> {
   const { openDatabase } = await import('../store/postgres/connection/database.ts')
   const { migrate, planMigration } = await import('../store/postgres/migrate.ts')
-  const database = openDatabase({ url, clock, log, readers: 1 })
+  const database = openDatabase({ url, clock, log, waitMs: WAIT_MS, readers: 1 })
   try {
     return await (apply ? migrate(database, { force }) : planMigration(database))
   } finally {

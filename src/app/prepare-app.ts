@@ -1,9 +1,7 @@
 // What a server needs before it starts: agents with their models and tools, the secrets of channels, the certificate, the guard.
 
-import { createSystemClock } from '../domain/clock.ts'
 import { ServerError } from '../domain/errors.ts'
 import { createIds, type Ids } from '../domain/ids.ts'
-import { plainProgram } from '../domain/settings/program-words.ts'
 import { mostNeeded } from '../domain/supervision/quorum.ts'
 import type { EngineOptions } from '../engine/create-engine.ts'
 import { createGuard, type Guard } from '../http/server/guard.ts'
@@ -13,27 +11,18 @@ import { createJsonCheck } from '../json/json-schema.ts'
 import { createComplete } from '../models/complete.ts'
 import { createModel } from '../models/create-model.ts'
 import { createModelHttp } from '../models/wire/model-http.ts'
-import type { Terminal } from '../operators/channel-parts.ts'
 import { type ChannelCredentials, readChannelCredentials } from '../operators/credentials/credentials.ts'
-import { createKeychain } from '../operators/credentials/keychain.ts'
 import { type Connections, createConnections } from '../outgoing/connections.ts'
 import { configuredOperators } from '../supervision/sessions/configured-operators.ts'
 import type { Operators } from '../supervision/sessions/may-command.ts'
 import { createToolbox } from '../tools/create-toolbox.ts'
-import { createStrayErrors, type StrayErrors } from '../tools/function/stray-errors.ts'
 import { createStartQueue, PATIENCE_MS } from '../tools/mcp/start-queue.ts'
 import { createProcessGroups, type ProcessGroups } from '../tools/process/process-groups.ts'
 import type { AppOptions } from './app-options.ts'
-import { createTeamClock, type TeamClock } from './team-clock.ts'
+import { createReplicaClock, type ReplicaClock } from './replica-clock.ts'
 
-export interface Prepared
-  extends Pick<AppOptions, 'agents' | 'settings' | 'version' | 'log' | 'exit' | 'mcpExtension'>,
-    Required<Pick<AppOptions, 'configFiles' | 'makeTokens' | 'middleware' | 'program'>> {
-  /** Where tokens are kept. Null: nowhere. */
-  configDir: string | null
-  /** The terminal that the server runs in. Null: it runs in none. */
-  terminal: Terminal | null
-  localSocket: NonNullable<AppOptions['localSocket']> | null
+/** The options, and what was made of them. */
+export interface Prepared extends Omit<AppOptions, 'clock' | 'credentials'> {
   /** The people that the settings name. */
   operators: Operators
   parts: EngineOptions['agents']
@@ -44,35 +33,31 @@ export interface Prepared
   processes: ProcessGroups
   tls: TlsPair | null
   guard: Guard
-  strays: StrayErrors
-  clock: TeamClock
+  clock: ReplicaClock
   ids: Ids
-  basePath: string
   /** Call it when the server has ended, or was never started. */
   close(): Promise<void>
 }
 
 /** Throws `config_invalid`, and leaves nothing open then. */
 export async function prepareApp(options: AppOptions): Promise<Prepared> {
-  const { settings, agents, version, log, exit, configFiles = [], makeTokens = false, middleware = [] } = options
+  const { settings, agents, strays } = options
   const { operators, operatorGroups } = settings.supervision
   // Nobody here knows how many members a group has.
   refuseLargeQuorum(agents, operatorGroups.length > 0 ? Number.POSITIVE_INFINITY : operators.length)
-  const clock = createTeamClock(options.clock ?? createSystemClock())
+  const clock = createReplicaClock(options.clock)
   const ids = createIds(clock.now)
   // What is opened here is closed in reverse order: at the app's end, or now if something is wrong.
   await using undo = new AsyncDisposableStack()
 
   const connections = createConnections()
   undo.defer(() => connections.close())
-  const strays = options.strays ?? createStrayErrors()
   const processes = createProcessGroups({ clock, process })
   const parts = await prepareAgents(options, { connections, processes, strays, clock, ids }, undo)
   const served = parts.filter(({ definition }) => !definition.internal)
   const answering = served.find(({ definition }) => definition.default) ?? served[0]
   if (answering === undefined) throw new ServerError('config_invalid', 'There is no agent to serve.')
-  const sources = options.credentials ?? { keychain: createKeychain(clock), env: process.env }
-  const credentials = await readChannelCredentials(settings, sources)
+  const credentials = await readChannelCredentials(settings, options.credentials)
   const tls = settings.tls === null ? null : readTlsPair(settings.tls)
   const origins =
     settings.cors.origins.includes('local') && settings.cors.origins.length === 1 ? 'local' : settings.cors.origins
@@ -84,22 +69,10 @@ export async function prepareApp(options: AppOptions): Promise<Prepared> {
     origins,
     publicUrl: settings.channels.publicUrl,
   })
-  const basePath = readBasePath(options.basePath ?? '')
+  const basePath = readBasePath(options.basePath)
   const everything = undo.move()
   return {
-    agents,
-    settings,
-    version,
-    log,
-    exit,
-    ...(options.mcpExtension === undefined ? {} : { mcpExtension: options.mcpExtension }),
-    configFiles,
-    makeTokens,
-    middleware,
-    program: options.program ?? plainProgram,
-    configDir: options.configDir ?? null,
-    terminal: options.terminal ?? null,
-    localSocket: options.localSocket ?? null,
+    ...options,
     operators: configuredOperators(operators, [], operatorGroups),
     parts,
     answering,
@@ -108,7 +81,6 @@ export async function prepareApp(options: AppOptions): Promise<Prepared> {
     processes,
     tls,
     guard,
-    strays,
     clock,
     ids,
     basePath,
@@ -136,7 +108,7 @@ function prepareAgents(
   const { connections, processes, strays, clock, ids } = shared
   const modelHttp = createModelHttp({ connections, clock, userAgent: `quarterdeck/${version}` })
   const queue = createStartQueue()
-  const known = agents.map((one) => ({ ...one, given: tools?.[one.name] ?? [] }))
+  const known = agents.map((one) => ({ ...one, given: tools[one.name] ?? [] }))
   return Promise.all(
     agents.map(async (definition) => {
       const { directory } = definition
@@ -165,8 +137,8 @@ function prepareAgents(
         agents: known,
         complete: createComplete(model, definition.limits.answerChars),
         strays,
-        extra: tools?.[definition.name] ?? [],
-        reload: reload ?? null,
+        extra: tools[definition.name] ?? [],
+        reload,
       })
       undo.defer(() => toolbox.close())
       return { definition, model, toolbox }

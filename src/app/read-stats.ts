@@ -6,17 +6,16 @@ import { createLoopDelay } from '../http/metrics/loop-delay.ts'
 import type { HttpStats } from '../http/server/server.ts'
 import { type ServerState, serverStates } from '../http/server-state.ts'
 import type { ReplicaStats, ServerStats } from '../protocols/manage/stats/routes.ts'
+import type { Replica } from '../replicas/replica.ts'
 import type { Store } from '../store/store.ts'
 import { countNudges } from '../supervision/stalls/alerts.ts'
-import type { Replica } from './open-replica.ts'
 
 interface StatsParts {
   engine: Pick<Engine, 'stats'>
   store: Pick<Store, 'figures' | 'waits'>
   http: () => HttpStats
   clock: Clock
-  /** Null: this process has the store for itself. */
-  replica: Pick<Replica, 'owner' | 'board'> | null
+  replica: Pick<Replica, 'owner' | 'isShared' | 'board'>
   version: string
   state: ServerState
   /** Null: it listens on no port of its own. */
@@ -55,10 +54,10 @@ export function createReadStats(parts: StatsParts, undo: AsyncDisposableStack): 
     return { machine, port, version, state: state.current, uptimeSeconds, runs, streams, connections, rss }
   }
 
-  replica?.board.say(TOPIC, ofThisServer)
+  replica.board.say(TOPIC, ofThisServer)
 
   function ofAll(own: z.infer<typeof SaidSchema>): ReplicaStats[] {
-    if (replica === null) return []
+    if (!replica.isShared) return []
     const others = replica.board.heard(TOPIC).flatMap(({ replica: id, said }) => {
       const read = SaidSchema.safeParse(said)
       return read.success ? [{ id, isThis: false, ...read.data }] : []

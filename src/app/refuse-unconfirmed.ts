@@ -3,26 +3,38 @@
 import type { Clock } from '../domain/clock.ts'
 import { ServerError } from '../domain/errors.ts'
 import type { HttpServer } from '../http/server/server.ts'
+import type { Store } from '../store/store.ts'
 
 interface UnconfirmedDeps {
+  commit: Store['commit']
   http: Pick<HttpServer, 'refuseWaiting'>
-  /** How long the commit that is under way has taken so far. */
-  commitMs: () => number
   withinMs: number
   clock: Clock
 }
 
 const LOOK_MS = 500
 
-/** Call what it returns to stop. */
-export function refuseUnconfirmed({ http, commitMs, withinMs, clock }: UnconfirmedDeps): () => void {
+/** The same commit, watched. Call `stop` when nobody waits any more. */
+export function refuseUnconfirmed({ commit, http, withinMs, clock }: UnconfirmedDeps) {
+  /** When the commit that is under way began. */
+  let since: number | null = null
   let cancel = () => {}
   const look = () => {
-    if (commitMs() >= withinMs) http.refuseWaiting(withinMs, notConfirmed())
+    if (since !== null && clock.mono() - since >= withinMs) http.refuseWaiting(withinMs, notConfirmed())
     cancel = clock.after(LOOK_MS, look)
   }
   look()
-  return () => cancel()
+  return {
+    commit: (async (commands) => {
+      since = clock.mono()
+      try {
+        return await commit(commands)
+      } finally {
+        since = null
+      }
+    }) satisfies Store['commit'],
+    stop: () => cancel(),
+  }
 }
 
 const notConfirmed = (): ServerError =>

@@ -4,13 +4,13 @@ import { join } from 'node:path'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { createClient } from '../client/client.ts'
 import { resolveSettings } from '../config/settings/resolve-settings.ts'
-import { silentLogger } from '../domain/logger.ts'
 import { testAgent, testTool } from '../engine/testing/open-engine.ts'
 import type { Keychain } from '../operators/credentials/keychain.ts'
 import { openNtfy } from '../operators/ntfy/testing/ntfy-stand-in.ts'
 import { openPushService } from '../operators/web-push/testing/push-stand-in.ts'
 import { openReceiver } from '../operators/webhook/testing/webhook-stand-in.ts'
 import { type App, createApp } from './app.ts'
+import { testAppOptions } from './testing/test-app.ts'
 
 const secret = `whsec_${Buffer.from('a secret of at least 24 bytes').toString('base64')}`
 const noKeychain: Keychain = { get: async () => ({ value: null, problem: null }), set: async () => null }
@@ -38,6 +38,7 @@ async function createServer(
   const { settings } = resolveSettings({ flags, env: {}, file: { path, text: file }, onTerminal: false })
   const call = async () => ({ content: 'Wiped.', isError: false })
   const app = await createApp({
+    ...testAppOptions(),
     agents: [{ ...testAgent, directory: dataDir, model: { ...testAgent.model, script } }],
     tools: {
       [testAgent.name]: [
@@ -49,11 +50,6 @@ async function createServer(
     configDir,
     makeTokens: true,
     credentials: { keychain: noKeychain, env },
-    version: '0.0.0-test',
-    log: silentLogger,
-    exit(code) {
-      throw new Error(`the server wanted to exit with ${code}`)
-    },
   })
   onTestFinished(() => app.close({ drainMs: 0 }))
   return app

@@ -1,4 +1,4 @@
-import { serverSecrets } from '../cli/commands/serve/server-secrets.ts'
+import { serverSecrets } from '../config/server-secrets.ts'
 import { telemetrySignals } from '../domain/settings/telemetry-settings.ts'
 import { noTelemetry, type Telemetry } from '../domain/telemetry.ts'
 import { createMask } from '../domain/text/mask.ts'
@@ -13,12 +13,10 @@ const FLUSH_MS = 3_000
 
 /** Tells nobody unless the settings name a receiver: only then is anything of OpenTelemetry loaded. */
 export async function startTelemetry(
-  options: AppOptions,
-  { clock, ids }: Pick<Prepared, 'clock' | 'ids'>,
-  metrics: Metrics,
+  parts: Prepared & { metrics: Metrics },
   undo: AsyncDisposableStack,
 ): Promise<Telemetry> {
-  const { settings, version, log, logTap } = options
+  const { settings, version, metrics, logTap, clock, ids, log } = parts
   if (settings.telemetry === null) {
     logTap?.open(null)
     return measureAgents(noTelemetry, metrics, clock)
@@ -30,7 +28,7 @@ export async function startTelemetry(
     instanceId: ids.uuid(),
     clock,
     log,
-    redact: createRedact(options),
+    redact: createRedact(parts),
   })
   undo.defer(async () => {
     await open.close(FLUSH_MS)
@@ -57,6 +55,6 @@ export async function startTelemetry(
 /** What the redaction of the middleware replaces, and every secret that the log would mask. */
 function createRedact(options: Pick<AppOptions, 'settings' | 'agents' | 'middleware'>): (text: string) => string {
   const mask = createMask(serverSecrets(options))
-  const rules = (options.middleware ?? []).flatMap(({ redact }: Middleware) => (redact === undefined ? [] : [redact]))
+  const rules = options.middleware.flatMap(({ redact }: Middleware) => (redact === undefined ? [] : [redact]))
   return (text) => rules.reduce((out, redact) => redact(out), mask(text))
 }

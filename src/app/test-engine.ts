@@ -8,14 +8,13 @@ import { assembleChannels } from '../config/settings/channel-settings.ts'
 import type { ServerSettings } from '../config/settings/server-settings.ts'
 import { settings as defaults } from '../config/settings/settings.ts'
 import type { ApprovalSettings } from '../domain/agent/approval-rule.ts'
-import { createSystemClock } from '../domain/clock.ts'
 import { createIds } from '../domain/ids.ts'
 import { type FileRecord, fileLimits } from '../domain/session/file.ts'
 import { LOCAL_USER } from '../domain/session/session.ts'
 import { createJudge, type Judge } from '../evaluation/judge.ts'
 import type { CaseDeps } from '../evaluation/run-case.ts'
 import type { FileKeeper } from '../files/file-keeper.ts'
-import type { AppOptions } from './app-options.ts'
+import { type AppOptions, appDefaults } from './app-options.ts'
 
 export interface TestEngine extends CaseDeps, AsyncDisposable {}
 
@@ -29,7 +28,7 @@ export type TestEngineOptions = Pick<
  * is told. Throws `config_invalid` if no case could pass, for example when a key is missing.
  */
 export async function openTestEngine(options: TestEngineOptions): Promise<TestEngine> {
-  const { agents, settings, version, log, exit, strays, tools, reload, clock = createSystemClock() } = options
+  const { agents, settings, version, log, exit, strays, tools, reload, clock } = options
   const { createApp } = await import('./app.ts')
   const { createModel } = await import('../models/create-model.ts')
   const { createModelHttp } = await import('../models/wire/model-http.ts')
@@ -50,15 +49,17 @@ export async function openTestEngine(options: TestEngineOptions): Promise<TestEn
   }
   // The options of a server have more. None of it may reach the tests: they would leave tokens in its config folder.
   const app = await createApp({
-    ...{ version, log, exit },
-    ...(strays === undefined ? {} : { strays }),
-    ...(tools === undefined ? {} : { tools }),
-    ...(reload === undefined ? {} : { reload }),
+    ...appDefaults(clock),
+    version,
+    log,
+    exit,
+    strays,
+    tools,
+    reload,
     // A case has one person who answers.
     agents: agents.map((agent) => ({ ...agent, approval: withoutQuorum(agent.approval) })),
     settings: testSettings(settings, dataDir),
     dataDir,
-    clock,
   })
   undo.defer(() => app.close({ drainMs: 0 }))
   const { engine, files } = await app.open()

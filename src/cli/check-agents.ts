@@ -2,13 +2,13 @@
 
 import { statSync } from 'node:fs'
 import { delimiter, join, resolve } from 'node:path'
+import type { LoadedConfig } from '../app/load-config.ts'
 import type { ConfigIssue } from '../config/config-error.ts'
 import type { AgentDefinition } from '../domain/agent/agent.ts'
 import type { McpServerSettings, ToolSettings } from '../domain/agent/tool-settings.ts'
 import { ServerError } from '../domain/errors.ts'
 import { createIds } from '../domain/ids.ts'
 import { silentLogger } from '../domain/logger.ts'
-import type { LoadedConfig } from './load-config.ts'
 import type { Io } from './terminal/io.ts'
 import { counted } from './terminal/terminal-text.ts'
 

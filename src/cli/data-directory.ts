@@ -1,6 +1,7 @@
 import { existsSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { databaseIn, openStore } from '../app/open-store.ts'
+import { databaseIn, userDataDir } from '../app/data-dir.ts'
+import { openStore } from '../app/open-store.ts'
 import { findConfigDir } from '../config/config-dir.ts'
 import { variable } from '../config/source/env-file.ts'
 import { ServerError } from '../domain/errors.ts'
@@ -22,19 +23,6 @@ export function dataDirectory(flag: string | undefined, io: Io): string {
   const configDir = existsSync(here) ? null : configDirOrNull(io)
   return configDir !== null && existsSync(databaseIn(userDataDir(configDir))) ? userDataDir(configDir) : here
 }
-
-/**
- * Where a server without an agent file keeps its data: in this folder if some are here or its settings are, otherwise in a folder of the user. Such a server
- * belongs to no folder, and its data must not lie in a workspace that an agent writes to.
- */
-export function dataDirWithoutAgent({ cwd }: Pick<Io, 'cwd'>, configDir: string | null): string {
-  const here = join(cwd, '.quarterdeck')
-  const isHere = [databaseIn(here), join(cwd, 'quarterdeck.yaml')].some((path) => existsSync(path))
-  return configDir === null || isHere ? here : userDataDir(configDir)
-}
-
-/** For a server without an agent file. */
-export const userDataDir = (configDir: string): string => join(configDir, 'data')
 
 export function configDirOrNull({ env }: Io): string | null {
   try {

@@ -5,11 +5,12 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { createApp } from '../app/app.ts'
+import { appDefaults } from '../app/app-options.ts'
 import { loadAgent } from '../config/agent/load-agents.ts'
 import { generators } from '../config/generate.ts'
 import { resolveSettings } from '../config/settings/resolve-settings.ts'
+import { readVersion } from '../config/version.ts'
 import { silentLogger } from '../domain/logger.ts'
-import { readVersion } from './version.ts'
 
 const WIDTH = 120
 
@@ -60,14 +61,15 @@ export async function servedDocument(version: string): Promise<unknown> {
     onTerminal: false,
   })
   const app = await createApp({
-    agents: [loadAgent(exampleAgent, { env: {} })],
-    settings,
-    dataDir,
-    version,
+    ...appDefaults(),
     log: silentLogger,
     exit: (code) => {
       throw new Error(`the server wanted to exit with ${code}`)
     },
+    agents: [loadAgent(exampleAgent, { env: {} })],
+    settings,
+    dataDir,
+    version,
   })
   undo.defer(() => app.close({ drainMs: 0 }))
   const { url } = await app.listen()

@@ -1,11 +1,11 @@
 import { CommanderError } from 'commander'
+import { readVersion } from '../config/version.ts'
 import { createAppStarter } from './commands/serve/start-app.ts'
 import { exitCodes } from './exit-codes.ts'
 import { commandAt, createProgram } from './program.ts'
 import { reportError } from './report-error.ts'
 import type { Io } from './terminal/io.ts'
 import { createProcessIo, type EraseVariables } from './terminal/process-io.ts'
-import { readVersion } from './version.ts'
 
 /** Runs one command and returns the exit code. Never rejects: failures are reported on stderr. */
 export async function main(args: readonly string[], io: Io): Promise<number> {

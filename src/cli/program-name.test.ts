@@ -1,7 +1,8 @@
 import { chmod, mkdir, realpath, symlink, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { type ProgramFacts, programName, spelled } from './program-name.ts'
+import { spelled } from '../domain/settings/program-words.ts'
+import { type ProgramFacts, programName } from './program-name.ts'
 import { tempFolder } from './testing/temp-folder.ts'
 
 const makeFile = async (path: string, text = ''): Promise<string> => {

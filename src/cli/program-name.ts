@@ -95,10 +95,6 @@ function isNpxCopy(launcher: string): boolean {
   }
 }
 
-/** The text with every `quarterdeck <command>` as one types it here. */
-export const spelled = (text: string, program: string): string =>
-  text.replace(/(?<![\w./\\-])quarterdeck (?=<command>|\[|--|[a-z])/g, `${program} `)
-
 /** A text in quotes, as one word of sh, bash, zsh and fish. */
 export const shellQuoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`
 

@@ -1,6 +1,6 @@
 import { Command } from 'commander'
+import { spelled } from '../domain/settings/program-words.ts'
 import { type CommandContext, unknownCommand } from './command.ts'
-import { spelled } from './program-name.ts'
 import { styleFor } from './terminal/style.ts'
 
 type Load = (context: CommandContext) => Promise<Command>

@@ -1,8 +1,8 @@
 import { ConfigError, formatIssue } from '../config/config-error.ts'
 import { ServerError } from '../domain/errors.ts'
+import { spelled } from '../domain/settings/program-words.ts'
 import { CliError } from './cli-error.ts'
 import { exitCodeOf, exitCodes } from './exit-codes.ts'
-import { spelled } from './program-name.ts'
 import type { Io } from './terminal/io.ts'
 import { styleFor } from './terminal/style.ts'
 

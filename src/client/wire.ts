@@ -13,13 +13,11 @@ export type {
   ValidatedAgent,
 } from '../protocols/manage/agents/schema.ts'
 export type {
+  EditCheck,
+  Grant,
   GrantCondition,
   LookedAt,
   Remembered,
-} from '../protocols/manage/approvals/decision-schema.ts'
-export type {
-  EditCheck,
-  Grant,
   ShownApproval,
   ShownArgument,
   ShownCall,

@@ -74,7 +74,7 @@ export function createCancelRun({ store, log, clock, logger, middleware, runner 
   /** A queued run that is cancelled never began: its whole stream is a start and an end. */
   async function endQueued(run: RunRecord, session: SessionRecord, by: string): Promise<void> {
     const now = Math.max(clock.now(), run.createdAt)
-    const writer = createRunWriter({ log, clock, middleware, stuck: null }, run)
+    const writer = createRunWriter({ log, clock, middleware, isOnlyProcess: true, stuck: null }, run)
     for (const entry of runStart({ ...run, input: { ...run.input, messages: [] } }, session, now, middleware).entries) {
       writer.emit(JSON.parse(entry.data))
     }

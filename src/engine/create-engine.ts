@@ -5,7 +5,7 @@ import type { Clock } from '../domain/clock.ts'
 import { ServerError } from '../domain/errors.ts'
 import type { Ids } from '../domain/ids.ts'
 import type { Logger } from '../domain/logger.ts'
-import { noTelemetry, type Telemetry } from '../domain/telemetry.ts'
+import type { Telemetry } from '../domain/telemetry.ts'
 import type { SessionLog } from '../log/session-log.ts'
 import type { Wake } from '../log/wake.ts'
 import type { Store } from '../store/store.ts'
@@ -17,12 +17,12 @@ import type { Files } from './files-port.ts'
 import type { Gate } from './gate.ts'
 import { createTokenCorrection } from './loop/context-window.ts'
 import { chain, type Middleware } from './middleware/middleware.ts'
+import type { EngineReplicas } from './ports/replicas.ts'
 import type { Admit } from './ports/runs.ts'
 import type { AgentParts } from './run/run-scope.ts'
 import { createRunner } from './run/runner.ts'
 import { createStuckRuns } from './run/stuck-runs.ts'
 import { createSessions } from './sessions/create-sessions.ts'
-import { createLocalPresence, type Presence } from './sessions/presence.ts'
 import { createWaits } from './waits/create-waits.ts'
 import { createSyncedWaits } from './waits/synced-waits.ts'
 
@@ -33,31 +33,18 @@ export interface EngineOptions {
   clock: Clock
   ids: Ids
   logger: Logger
-  /** Left out: nobody is told. */
-  telemetry?: Telemetry
-  middleware?: readonly Middleware[]
+  telemetry: Telemetry
+  middleware: readonly Middleware[]
   gate: Gate
-  /** Left out, attached files do not reach the model. */
-  files?: Files
-  /** Left out, only the readers of this process count. */
-  presence?: Presence
-  /** Connects the engines of one store. Left out: this is the only one. */
-  wake?: Wake
-  /**
-   * No other process can use the store: runs of all other owners are taken over at once. False: the runs of an owner are taken
-   * over when its lease has run out.
-   */
-  isOnlyProcess: boolean
-  /** The name of this process among those that share the store. Left out: a new one. */
-  leaseOwner?: string
-  /** Whether no other process lives that could go on with the runs of this one. Left out: nobody knows. */
-  isAlone?: () => boolean
-  /** The names of the other processes that live, as far as this one knows. Left out: none. */
-  otherProcesses?: () => readonly string[]
-  /** Says whether a user may begin new work. Left out: everybody may. */
-  admit?: Admit | undefined
-  /** Who sends a message or an answer hears something within this time. Left out: when it is stored, or refused. */
-  acceptWithinMs?: number
+  /** Null: attached files do not reach the model. */
+  files: Files | null
+  /** Connects the engines of one store. */
+  wake: Wake
+  replicas: EngineReplicas
+  /** Says whether a user may begin new work. Null: everybody may. */
+  admit: Admit | null
+  /** Who sends a message or an answer hears something within this time. Null: when it is stored, or refused. */
+  acceptWithinMs: number | null
   limits: {
     activeRuns: number
     sessions: number | null
@@ -73,14 +60,14 @@ export function createEngine(options: EngineOptions): Engine {
     options.agents.map((parts) => [parts.definition.name, { ...parts, correction: createTokenCorrection() }]),
   )
   const served = createServedAgents(agents)
-  const presence = options.presence ?? createLocalPresence(options.clock)
-  const files = options.files ?? null
-  const { telemetry = noTelemetry } = options
+  const { owner: leaseOwner, isOnlyProcess, isAlone, others: otherProcesses, presence } = options.replicas
   const stuck = createStuckRuns()
-  const shared = { ...options, agents, telemetry, middleware: chain(options.middleware ?? []), presence, files, stuck }
+  const middleware = chain(options.middleware)
+  const among = { leaseOwner, isOnlyProcess, isAlone, otherProcesses, presence }
+  const shared = { ...options, ...among, agents, middleware, stuck }
   let runsStarted = 0
 
-  const runner = createRunner({ ...shared, fileSource: files })
+  const runner = createRunner({ ...shared, fileSource: options.files })
   const cancel = createCancelRun({ ...shared, runner })
   const sessions = createSessions({
     ...shared,
@@ -98,7 +85,7 @@ export function createEngine(options: EngineOptions): Engine {
     },
   })
   const { acceptWithinMs } = options
-  const accept = acceptWithinMs === undefined ? takeRun : acceptWithin(takeRun, acceptWithinMs, options.clock)
+  const accept = acceptWithinMs === null ? takeRun : acceptWithin(takeRun, acceptWithinMs, options.clock)
   const syncedWaits = createSyncedWaits(store.waits, log)
   const waits = createWaits({ ...shared, syncedWaits, accept, startNext: runner.startNext })
   const runs = createRuns({ ...shared, served, gate, runner, syncedWaits, waits, accept, cancel })

@@ -64,7 +64,7 @@ export async function askAgent(engine: TestedEngine, request: TurnRequest, signa
   let { run, session } = await engine.runs.start({
     ...start([{ id: request.messageId, role: 'user', content: contentWith(request.text, files) }]),
     session: request.session,
-    ...(files.length === 0 ? {} : { files: files.map(({ id }) => id) }),
+    files: files.map(({ id }) => id),
   })
   const fold = createRunFold({ subagentCalls: true })
   for (;;) {

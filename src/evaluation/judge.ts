@@ -41,7 +41,7 @@ export function createJudge(model: Model): Judge {
   return async ({ conversation, truth, criteria }, signal) => {
     const content = JSON.stringify({
       criteria: criteria.trim() === '' ? 'The answer agrees with the ground truth.' : criteria,
-      ...(truth === null ? {} : { ground_truth: truth }),
+      ground_truth: truth ?? undefined,
       conversation,
     })
     const request = {

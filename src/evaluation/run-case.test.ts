@@ -6,7 +6,8 @@ import type { RunEvent } from '../domain/session/event.ts'
 import type { FileRecord } from '../domain/session/file.ts'
 import { filePart } from '../domain/session/message.ts'
 import { createManualClock } from '../models/testing/manual-clock.ts'
-import { type CaseDeps, runCase } from './run-case.ts'
+import type { MadeCall } from './case-result.ts'
+import { type CaseDeps, checkTools, runCase } from './run-case.ts'
 import { runCases } from './run-cases.ts'
 import { calls, createScriptedEngine, finished, type ScriptedEngine, says } from './testing/scripted-engine.ts'
 
@@ -116,7 +117,7 @@ describe('a test case', () => {
         ['/x/a.txt', '/x/b.md'],
         [{ type: 'text', text: 'Read' }, filePart(fileAt('/x/a.txt')), filePart(fileAt('/x/b.md'))],
       ],
-      [undefined, 'Again'],
+      [[], 'Again'],
     ])
   })
 
@@ -311,5 +312,70 @@ describe('several test cases', () => {
 
     expect(results.map(({ outcome }) => outcome)).toEqual(['passed', 'stopped', 'stopped', 'stopped', 'stopped'])
     expect([engine.requests.length, engine.cancelled]).toEqual([2, ['run-2']])
+  })
+})
+
+const made = (name: string, args: MadeCall['arguments'] = {}, bySubagent = false): MadeCall => ({
+  name,
+  arguments: args,
+  bySubagent,
+})
+const wants = (name: string, args: Record<string, unknown> | null = null) => ({ name, arguments: args })
+
+describe('expected tools', () => {
+  test('must be called in their order; other calls may come between them', () => {
+    const calls = [made('search'), made('think'), made('read'), made('answer')]
+
+    expect(checkTools({ tools: [wants('search'), wants('answer')], onlyTheseTools: false }, calls)).toEqual([])
+    expect(checkTools({ tools: [wants('answer'), wants('search')], onlyTheseTools: false }, calls)).toEqual([
+      { check: 'tools', expected: 'search after answer', found: 'search({}), think({}), read({}), answer({})' },
+    ])
+  })
+
+  test('must be called with the named arguments; other arguments are allowed', () => {
+    const calls = [made('weather', { city: 'Bergen', days: 3, where: { lat: 60, lon: 5 } })]
+    const expecting = (args: Record<string, unknown>) =>
+      checkTools({ tools: [wants('weather', args)], onlyTheseTools: false }, calls)
+
+    expect(expecting({ city: 'Bergen' })).toEqual([])
+    expect(expecting({ where: { lon: 5, lat: 60 } })).toEqual([])
+    expect(expecting({ city: 'Oslo' })).toEqual([
+      {
+        check: 'tools',
+        expected: 'weather({"city":"Oslo"})',
+        found: 'weather({"city":"Bergen","days":3,"where":{"lat":60,"lon":5}})',
+      },
+    ])
+    expect(expecting({ toString: null })).toHaveLength(1)
+  })
+
+  test('the same tool twice needs two calls, and one missing call is one finding', () => {
+    const tools = [wants('add'), wants('add'), wants('show')]
+
+    expect(checkTools({ tools, onlyTheseTools: false }, [made('add'), made('add'), made('show')])).toEqual([])
+    expect(checkTools({ tools, onlyTheseTools: false }, [made('add'), made('show')])).toEqual([
+      { check: 'tools', expected: 'add after add', found: 'add({}), show({})' },
+    ])
+  })
+
+  test('a call whose arguments are not a JSON object does not match expected arguments', () => {
+    const calls = [made('add', null)]
+
+    expect(checkTools({ tools: [wants('add')], onlyTheseTools: false }, calls)).toEqual([])
+    expect(checkTools({ tools: [wants('add', {})], onlyTheseTools: false }, calls)).toHaveLength(1)
+  })
+
+  test('`onlyTheseTools` refuses other tools, except those that a sub-agent calls', () => {
+    const calls = [made('tutor'), made('search', {}, true), made('delete', { id: 1 })]
+
+    expect(checkTools({ tools: [wants('tutor'), wants('search')], onlyTheseTools: true }, calls.slice(0, 2))).toEqual(
+      [],
+    )
+    expect(checkTools({ tools: [wants('tutor')], onlyTheseTools: true }, calls)).toEqual([
+      { check: 'tools', expected: 'no tool calls except tutor', found: 'delete({"id":1})' },
+    ])
+    expect(checkTools({ tools: [], onlyTheseTools: true }, [made('delete')])).toEqual([
+      { check: 'tools', expected: 'no tool calls', found: 'delete({})' },
+    ])
   })
 })

@@ -42,10 +42,10 @@ export interface Route {
   /** Where no token is needed, any key will do: clients that cannot leave it out send one that we do not know. */
   takesAnyKey?: true
   /**
-   * For callers without a credential: the owner named by a signature in the URL, or null if there is no signature. Throws `forbidden`
+   * For callers without a credential: the owner named by a signature in the URL, or null if it has none. Throws `forbidden`
    * for an invalid signature. Only for routes that read.
    */
-  signedOwner?(asked: { params: Readonly<Record<string, string>>; query: URLSearchParams }): string | null
+  signedOwner?(asked: { params: Readonly<Record<string, string>>; query: URLSearchParams }): Promise<string | null>
   /** Describes the route for OpenAPI. Called when somebody asks for the document, so that a start builds no schema for it. */
   describe?: () => RouteDescription
   /** The route also answers while the server starts and stops, as health and metrics do. */

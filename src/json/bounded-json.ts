@@ -63,7 +63,7 @@ export function boundedJson(
   function leafText(shown: unknown): string {
     switch (typeof shown) {
       case 'string':
-        // Only as much is quoted as there is room for.
+        // Only as much is quoted as fits.
         return JSON.stringify(shown.length > left ? shown.slice(0, left) : shown)
       case 'number':
         return Number.isFinite(shown) ? String(shown) : 'null'

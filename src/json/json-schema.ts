@@ -20,7 +20,7 @@ export interface JsonCheck {
 }
 
 export interface SchemaReading {
-  /** Shared by schemas that come together. Left out: the schema has one of its own. */
+  /** Shared by schemas that come together. By default the schema has one of its own. */
   budget?: SchemaBudget
   /** Patterns in the syntax of another language are not enforced. Otherwise they are an error. */
   foreignPatterns?: boolean

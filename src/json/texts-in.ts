@@ -19,7 +19,7 @@ export function* textsIn(value: unknown, without: ReadonlySet<string> = new Set(
   }
 }
 
-/** Undefined if the text is no list and no object. */
+/** Undefined if the text is neither a list nor an object. */
 function valueIn(text: string): unknown {
   if (!/^\s*[[{]/.test(text)) return undefined
   try {

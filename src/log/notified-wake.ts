@@ -50,7 +50,7 @@ const TOPICS: readonly Topic[] = ['entries', 'runs', 'feed']
  * hello when it begins to listen, so a new process misses few wakes while its lease is still unknown. Until the first look it sends.
  */
 export function createNotifiedWake(options: NotifiedWakeOptions): NotifiedWake {
-  const { notifications, clock, replica, findOthers, pollMs = 1_000 } = options
+  const { notifications, clock, replica: self, findOthers, pollMs = 1_000 } = options
   const local = createLocalWake({ clock, pollMs })
   const remote = new Map<Topic, Set<(sessionId: string | null) => void>>(TOPICS.map((topic) => [topic, new Set()]))
   const gathered = new Map<Topic, Set<string>>(TOPICS.map((topic) => [topic, new Set()]))
@@ -99,7 +99,7 @@ export function createNotifiedWake(options: NotifiedWakeOptions): NotifiedWake {
 
   function takeGathered(): string {
     const lists = TOPICS.map((topic) => [...(gathered.get(topic) ?? [])])
-    const payload = isTooMuch ? everything(replica) : payloadOf(replica, lists)
+    const payload = isTooMuch ? everything(self) : payloadOf(self, lists)
     for (const topic of TOPICS) gathered.get(topic)?.clear()
     isTooMuch = false
     return payload
@@ -109,7 +109,7 @@ export function createNotifiedWake(options: NotifiedWakeOptions): NotifiedWake {
     const payload = text === null ? null : readPayload(text)
     // The connection is back. Others may have begun in the meantime.
     if (text === null) schedule()
-    if (payload?.from === replica) return
+    if (payload?.from === self) return
     if (payload !== null) heardUntil = clock.mono() + HEARD_MS
     const lists = payload === null || payload.lists === 'all' ? TOPICS.map(() => [null]) : payload.lists
     for (const [i, topic] of TOPICS.entries()) {

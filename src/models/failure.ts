@@ -17,7 +17,7 @@ export interface ModelTarget {
   /** The environment variable, or variables, for the key. */
   keyVariable: string
   /** Needed only to mask it when a server repeats it. */
-  apiKey?: string
+  apiKey?: string | undefined
 }
 
 export const targetOf = (
@@ -29,7 +29,7 @@ export const targetOf = (
   model: name,
   host,
   keyVariable,
-  ...(apiKey === undefined || apiKey === 'none' ? {} : { apiKey }),
+  apiKey: apiKey === 'none' ? undefined : apiKey,
 })
 
 /**
@@ -40,7 +40,13 @@ export function modelFailure(
   code: ErrorCode,
   message: string,
   target: Pick<ModelTarget, 'provider' | 'model'>,
-  options: { retryable: boolean; status?: number; retryAfter?: number; connectTimeout?: boolean; cause?: unknown },
+  options: {
+    retryable: boolean
+    status?: number
+    retryAfter?: number | undefined
+    connectTimeout?: boolean
+    cause?: unknown
+  },
 ): ServerError {
   const details: Record<string, unknown> = {
     provider: target.provider,
@@ -174,7 +180,7 @@ function classify(
     modelFailure(code, `${message}${because}`, target, {
       retryable,
       status,
-      ...(retryAfter === undefined ? {} : { retryAfter }),
+      retryAfter,
     })
 
   if (status < 400) {

@@ -86,7 +86,7 @@ export type ModelPart =
    * is enough. It names the provider that made it; models of other providers leave it out of their requests.
    */
   | { type: 'reasoning_signature'; signature: string }
-  | { type: 'tool_call_start'; id: string; name: string; signature?: string }
+  | { type: 'tool_call_start'; id: string; name: string; signature?: string | undefined }
   | { type: 'tool_call_args'; id: string; delta: string }
   | { type: 'tool_call_end'; id: string }
   /** Totals of this answer so far. The last one counts. */
@@ -103,4 +103,11 @@ export interface ModelUsage {
   reasoningTokens?: number
   cachedInputTokens?: number
   cacheWriteInputTokens?: number
+}
+
+/** A count that the provider does not report stays absent. */
+export function modelUsage(counts: { [Name in keyof ModelUsage]: ModelUsage[Name] | undefined }): ModelUsage {
+  const { inputTokens = 0, outputTokens = 0, ...others } = counts
+  const reported = Object.entries(others).filter(([, count]) => count !== undefined)
+  return { inputTokens, outputTokens, ...Object.fromEntries(reported) }
 }

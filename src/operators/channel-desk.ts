@@ -1,6 +1,7 @@
 // What operators see and do about the channels themselves.
 
 import { ServerError } from '../domain/errors.ts'
+import { isRecord } from '../domain/is-record.ts'
 import type { FeedItem } from '../domain/session/feed.ts'
 import type { ChannelState, Replay } from '../domain/supervision/channel-state.ts'
 import type { Feed } from '../engine/feed.ts'
@@ -14,7 +15,7 @@ import type { ShownFrom } from './shown-from.ts'
 export interface ChannelDesk {
   list(): Promise<ChannelState[]>
   /**
-   * Shows what a channel has shown after this number of the feed once more, as far as it has room. The items keep their numbers.
+   * Shows what a channel has shown after this number of the feed once more, as far as its outbox has space. The items keep their numbers.
    * Throws `record_not_found` for an unknown channel, and `events_gone`.
    */
   replay(name: string, after: number): Promise<Replay>
@@ -58,13 +59,13 @@ export function createChannelDesk({ channels, outbox, shownFrom, feed, store, lo
       await feed.assertKept(after)
       // What comes after its cursor the channel takes by itself.
       const end = (await store.cursor(name)) ?? 0
-      const room = Math.max(OUTBOX_ITEMS - (await store.deliveries(name)).length, 0)
+      const space = Math.max(OUTBOX_ITEMS - (await store.deliveries(name)).length, 0)
       const again: FeedItem[] = []
       let place = after
-      while (place < end && again.length < room) {
+      while (place < end && again.length < space) {
         const items = (await feed.items(place, READ_LIMIT)).filter(({ n }) => n <= end)
         for (const item of items) {
-          if (again.length === room) break
+          if (again.length === space) break
           place = item.n
           if (channel.concerns(item) && (await shownFrom(channel, item)) !== null) again.push(item)
         }
@@ -76,3 +77,51 @@ export function createChannelDesk({ channels, outbox, shownFrom, feed, store, lo
     },
   }
 }
+
+// What a process that does not deliver knows about the channels: the one that delivers says it.
+
+/** Where processes on one store say how they are, and hear it of the others. */
+interface Board {
+  say(topic: string, what: () => unknown): void
+  heard(topic: string): readonly { said: unknown }[]
+}
+
+const TROUBLES = 'channel troubles'
+const SHOWN = 'channels shown'
+
+/** The same channels. One that works here is in trouble if the process that delivers says so. */
+export function withTroublesElsewhere(channels: readonly OperatorChannel[], board: Board): OperatorChannel[] {
+  board.say(TROUBLES, () =>
+    Object.fromEntries(
+      channels.flatMap(({ name, trouble }) => {
+        const here = trouble?.() ?? null
+        return here === null ? [] : [[name, here]]
+      }),
+    ),
+  )
+  return channels.map((channel) => {
+    const { name, trouble } = channel
+    if (trouble === undefined) return channel
+    return { ...channel, trouble: () => trouble() ?? textOf(board, name) }
+  })
+}
+
+/** When a channel last showed something, at whichever process. */
+export function lastShownAnywhere(
+  channels: readonly OperatorChannel[],
+  outbox: Pick<Outbox, 'lastShownAt'>,
+  board: Board,
+): Outbox['lastShownAt'] {
+  board.say(SHOWN, () => Object.fromEntries(channels.map(({ name }) => [name, outbox.lastShownAt(name)])))
+  return (channel) => {
+    const times = saidOf(board, SHOWN, channel).filter((at) => typeof at === 'number')
+    const latest = Math.max(outbox.lastShownAt(channel) ?? 0, ...times)
+    return latest === 0 ? null : latest
+  }
+}
+
+const textOf = (board: Board, channel: string): string | null =>
+  saidOf(board, TROUBLES, channel).find((said) => typeof said === 'string') ?? null
+
+const saidOf = (board: Board, topic: string, channel: string): unknown[] =>
+  board.heard(topic).flatMap(({ said }) => (isRecord(said) && Object.hasOwn(said, channel) ? [said[channel]] : []))

@@ -9,12 +9,12 @@ import type { ProgramWords } from '../domain/settings/program-words.ts'
 import type { SupervisionSettings } from '../domain/settings/supervision-settings.ts'
 import type { TraceContext } from '../domain/telemetry.ts'
 import type { SessionLog } from '../log/session-log.ts'
+import type { Alone } from '../replicas/create-alone.ts'
 import type { OutboxReads } from '../store/ports/outbox.ts'
 import type { SessionReads } from '../store/ports/sessions.ts'
 import type { WaitReads } from '../store/ports/waits.ts'
 import type { ReadDiff } from '../supervision/approvals/read-diff.ts'
 import type { Operators } from '../supervision/sessions/may-command.ts'
-import type { Together } from '../supervision/together.ts'
 import type { Chat } from './chat.ts'
 import type { ConsoleLink } from './console-link.ts'
 import type { Post } from './notice/post.ts'
@@ -39,7 +39,7 @@ export interface ChannelParts<Own = unknown, Secret extends string = string> {
   feedView(item: FeedItem): { kind: string; status: string }
   /** The trace of the run that an item is about. */
   traceOf(item: FeedItem): Promise<TraceContext | undefined>
-  push: { subscriptions: PushSubscriptions; keys: () => VapidKeys }
+  push: { subscriptions: PushSubscriptions; keys: () => Promise<VapidKeys> }
   chat: ChatParts
   clock: Clock
   ids: Ids
@@ -60,9 +60,9 @@ export interface ChatParts {
   operators: Operators
   readDiff: ReadDiff
   /** Signs what a chat service sends back to us, such as the values of buttons. */
-  secret: () => Uint8Array
+  secret: () => Promise<Uint8Array>
   /** Does work that no other process does under the same name at the same time. Null: there is no other one. */
-  alone: Together['alone'] | null
+  alone: Alone | null
   /** How requests leave this machine. `dispatcherFor` gives undici's for a proxy; null: there is none on the way. */
   outgoing: { fetch: typeof fetch; dispatcherFor(target: URL): Promise<Dispatcher | null> }
 }

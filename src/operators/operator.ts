@@ -41,7 +41,7 @@ export interface OperatorChannel {
    * Left out: it takes no lines.
    */
   say?(delivery: Delivery<ChannelLine>, signal: AbortSignal): Promise<void>
-  /** Tells something that is no item of the feed, such as a change of a mode. It may get lost. Left out: the channel tells nothing. */
+  /** Tells something that is not an item of the feed, such as a change of a mode. It may get lost. Left out: the channel tells nothing. */
   announce?(text: string): void
   /** Whether somebody is reached here at all, as it is set up now. False: it counts as not configured. Left out: somebody is. */
   isSetUp?(): boolean

@@ -14,7 +14,7 @@ import { type Plan, planDeliveries, planTogether, retryDelay } from './schedule.
 import { createMissed, notBeforeOf, stillWaiting, type Wanted, type WantedDeps, wantedOf } from './wanted.ts'
 
 export interface Outbox {
-  /** Tells the channels of these surfaces something that is no item of the feed. */
+  /** Tells the channels of these surfaces something that is not an item of the feed. */
   announce(surfaces: readonly Surface[], text: string): void
   /** Puts a line into the outbox of a channel that takes lines. It is there after a restart, and posted in its order. Throws `limit`. */
   queue(channel: string, line: QueueLine['line']): Promise<void>
@@ -38,8 +38,14 @@ interface OutboxDeps extends WantedDeps {
   log: Pick<SessionLog, 'commit'>
   clock: Clock
   logger: Logger
-  /** Wakes the process that delivers, and is woken by the others. Left out: this is the only one. */
-  changes?: { tell(topic: string): Promise<void>; watch(topic: string, look: () => void): () => void }
+  /** Wakes the process that delivers, and is woken by the others. */
+  changes: Changes
+}
+
+/** Tells other processes on the same store that something has changed, and hears it of them. */
+export interface Changes {
+  tell(topic: string): Promise<void>
+  watch(topic: string, look: () => void): () => void
 }
 
 /** A try that takes longer than this has failed. */
@@ -77,12 +83,12 @@ export function createOutbox(deps: OutboxDeps): Outbox {
   function look(channel: string): void {
     looks.get(channel)?.()
     // It is in the store already. A process that begins to deliver later finds it there.
-    changes?.tell(TOPIC).catch((error: unknown) => {
+    changes.tell(TOPIC).catch((error: unknown) => {
       logger.warn('another replica was not told that a channel has something to show', { channel, error })
     })
   }
 
-  const stopWatching = changes?.watch(TOPIC, () => {
+  const stopWatching = changes.watch(TOPIC, () => {
     for (const look of looks.values()) look()
   })
   return {
@@ -97,7 +103,7 @@ export function createOutbox(deps: OutboxDeps): Outbox {
     lastShownAt: (channel) => shownAt.get(channel) ?? null,
     deliver,
     async close() {
-      stopWatching?.()
+      stopWatching()
       await Promise.all(deps.channels.map((channel) => channel.close()))
     },
   }

@@ -31,8 +31,16 @@ export function reaches(
 
 /** Stands for everything that the session may ask. */
 const questionOf = ({ id, owner, agent, createdAt }: SessionRecord): FeedItem => ({
-  ...{ n: 0, at: createdAt, kind: 'wait', type: 'approval', id: '', sessionId: id, owner, agent },
-  ...{ status: 'pending', risk: 'low' },
+  n: 0,
+  at: createdAt,
+  kind: 'wait',
+  type: 'approval',
+  id: '',
+  sessionId: id,
+  owner,
+  agent,
+  status: 'pending',
+  risk: 'low',
 })
 
 /** The surfaces on which something can be shown for this session. `quarterdeck ctl` is always there. */

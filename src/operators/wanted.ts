@@ -18,17 +18,16 @@ export interface Wanted {
 }
 
 export interface WantedDeps {
-  /** Left out: every channel shows everything that concerns it, at once. */
-  shownFrom?: ShownFrom
-  /** Whether the record of an item still waits for a person. Left out: a channel is told only what happens from now on. */
-  stillWaits?: (item: FeedItem) => Promise<boolean>
+  shownFrom: ShownFrom
+  /** Whether the record of an item still waits for a person. */
+  stillWaits: (item: FeedItem) => Promise<boolean>
   feed: Pick<Feed, 'oldest' | 'items'>
 }
 
 const READ_LIMIT = 256
 
 export async function wantedOf(
-  { shownFrom = async () => 0 }: WantedDeps,
+  { shownFrom }: WantedDeps,
   channel: OperatorChannel,
   items: readonly FeedItem[],
 ): Promise<Wanted[]> {
@@ -47,7 +46,6 @@ export async function stillWaiting(
   { after, upTo }: { after: number; upTo: number },
 ): Promise<Wanted[]> {
   const { feed, stillWaits } = deps
-  if (stillWaits === undefined) return []
   const newest = new Map<string, FeedItem>()
   let place = Math.max((await feed.oldest()) - 1, after)
   while (place < upTo) {
@@ -75,7 +73,7 @@ interface MissedDeps extends WantedDeps {
 }
 
 /**
- * A summary only counts. Whatever of it still waits for a person is shown by itself as soon as there is room: otherwise an agent that
+ * A summary only counts. Whatever of it still waits for a person is shown by itself as soon as there is space: otherwise an agent that
  * asks very much could hide a question, and nobody would be asked after a long outage.
  */
 export function createMissed(deps: MissedDeps, channel: OperatorChannel) {

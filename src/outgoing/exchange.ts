@@ -107,7 +107,7 @@ function optionsOf({ method, url, headers, body }: ExchangeRequest): Dispatcher.
     path: `${url.pathname}${url.search}`,
     method,
     headers: needsAuth ? { ...headers, authorization: basicAuth(url.username, url.password) } : headers,
-    ...(body === undefined ? {} : { body }),
+    body: body ?? null,
   }
 }
 

@@ -15,8 +15,8 @@ export type AtItsPlace = <Args extends unknown[], Result>(
 ) => (...args: Args) => Promise<Result>
 
 interface PlaceDeps {
-  /** Of this server. */
-  place: string
+  /** Of this server. Null: there is no other one. */
+  place: string | null
   board: Pick<ReplicaBoard, 'say' | 'listen'>
   calls: Pick<ReplicaCalls, 'serve' | 'ask'>
 }
@@ -36,16 +36,19 @@ export function createAtItsPlace({ place: own, board, calls }: PlaceDeps): AtIts
     calls.serve(what, (asked) => work(...(asked as Args)))
     return async (...args: Args): Promise<Result> => {
       const place = await placeOf(args)
-      if (place === undefined || place === own) return await work(...args)
+      if (place === undefined || isOfPlace(own, place)) return await work(...args)
       const there = (await board.listen(TOPIC)).find(({ said }) => said === place)
       if (there === undefined) throw nobodyThere(place)
-      const isThere = async () => (await board.listen(TOPIC)).some(({ replica }) => replica === there.replica)
+      const isThere = async () => (await board.listen(TOPIC)).map(({ replica }) => replica).includes(there.replica)
       const answered = await calls.ask(there.replica, what, args, WORK_MS, isThere)
       if (answered === null) throw nobodyThere(place)
       return answered.answer as Result
     }
   }
 }
+
+/** Whether a process on the folder `own` began what is recorded under `place`: where one process owns the store, all of it. */
+export const isOfPlace = (own: string | null, place: string | undefined): boolean => own === null || place === own
 
 /** A place is `machine:folder`. */
 function nobodyThere(place: string): ServerError {

@@ -2,7 +2,7 @@ import { type Clock, sleep } from '../domain/clock.ts'
 import { ServerError } from '../domain/errors.ts'
 import type { Shared } from '../store/ports/shared.ts'
 
-/** Does work that nobody else does under the same name at the same time, in this process or another. */
+/** Does work that no other process does under the same name at the same time. */
 export type Alone = <T>(name: string, work: () => Promise<T>) => Promise<T>
 
 interface AloneDeps {

@@ -53,7 +53,7 @@ export function openReplicaBoard({ shared, owner, clock, logger }: BoardDeps): R
   }
 
   const about = (topic: string): Heard[] =>
-    others.flatMap(({ replica, said }) => (Object.hasOwn(said, topic) ? [{ replica, said: said[topic] }] : []))
+    others.filter(({ said }) => Object.hasOwn(said, topic)).map(({ replica, said }) => ({ replica, said: said[topic] }))
 
   async function run(): Promise<void> {
     while (!closing.signal.aborted) {
@@ -62,7 +62,8 @@ export function openReplicaBoard({ shared, owner, clock, logger }: BoardDeps): R
         await read()
         isTroubled = false
       } catch (error) {
-        if (!isTroubled) logger.warn('this replica and the others cannot tell each other how they are', { error })
+        if (!isTroubled)
+          logger.warn('this server and the others on the store cannot tell each other how they are', { error })
         isTroubled = true
       }
       await sleep(clock, EVERY_MS, closing.signal)

@@ -68,13 +68,13 @@ export function openReplicaCalls({ shared, changes, owner, clock, ids, logger }:
   async function answerTo(what: string, asked: unknown): Promise<Answer> {
     try {
       const answer = served.get(what)
-      if (answer === undefined) throw new ServerError('conflict', 'The replica that has to do it runs another version.')
+      if (answer === undefined) throw new ServerError('conflict', 'The server that has to do it runs another version.')
       return { answer: (await answer(asked)) ?? null }
     } catch (error) {
       if (error instanceof ServerError) {
         return { code: error.code, message: error.message, details: { ...error.details } }
       }
-      logger.error('a question of another replica has failed', { what, error })
+      logger.error('a question of another server has failed', { what, error })
       return { bug: true }
     }
   }
@@ -86,7 +86,7 @@ export function openReplicaCalls({ shared, changes, owner, clock, ids, logger }:
       const { from, what, asked } = JSON.parse(question.value)
       void answerTo(what, asked)
         .then((said) => answer(from, key, said))
-        .catch((error: unknown) => logger.warn('another replica was not answered', { what, error }))
+        .catch((error: unknown) => logger.warn('another server was not answered', { what, error }))
     }
   }
 
@@ -106,7 +106,7 @@ export function openReplicaCalls({ shared, changes, owner, clock, ids, logger }:
   }
 
   const look = (work: () => Promise<void>) => (): void =>
-    void work().catch((error: unknown) => logger.warn('other replicas cannot be heard just now', { error }))
+    void work().catch((error: unknown) => logger.warn('other servers cannot be heard just now', { error }))
   const stops = [
     changes.watch(questionsFor(owner), look(takeQuestions)),
     changes.watch(answersFor(owner), look(takeAnswers)),
@@ -127,7 +127,7 @@ export function openReplicaCalls({ shared, changes, owner, clock, ids, logger }:
         if (isThere !== undefined) void whileThere(isThere, over.signal).then(() => answered.resolve(null))
         const answer = await answered.promise
         if (answer === null || 'answer' in answer) return answer
-        if ('bug' in answer) throw new Error(`another replica has failed to answer: ${what}`)
+        if ('bug' in answer) throw new Error(`another server has failed to answer: ${what}`)
         const code = isErrorCode(answer.code) ? answer.code : 'conflict'
         throw new ServerError(code, answer.message, { details: answer.details })
       } finally {

@@ -1,7 +1,14 @@
 import type { Clock } from '../domain/clock.ts'
-import { MOST_KEY_CHARS, MOST_VALUE_CHARS, type Shared, type SharedRecord } from './ports/shared.ts'
+import {
+  type KeptKind,
+  type KeptRecord,
+  MOST_KEY_CHARS,
+  MOST_VALUE_CHARS,
+  type Shared,
+  type SharedRecord,
+} from './ports/shared.ts'
 
-interface Kept extends SharedRecord {
+interface Held extends SharedRecord {
   /** Monotonic ms: a wall clock that jumps makes nothing older. */
   endsAt: number
 }
@@ -9,26 +16,48 @@ interface Kept extends SharedRecord {
 /** What is over is removed this often. */
 const SWEEP_EVERY_MS = 60_000
 
-/** For a store that one process owns. It lives in memory and is gone with the process. */
-export function createLocalShared(clock: Clock): Shared {
+/** For a store that one process owns. Kinds in `kept` stay on disk. All others live in memory and are gone with the process. */
+export function createLocalShared(clock: Clock, kept: ReadonlyMap<string, KeptKind> = new Map()): Shared {
   // Maps, because keys come from clients.
-  const records = new Map<string, Map<string, Kept>>()
+  const records = new Map<string, Map<string, Held>>()
   const counters = new Map<string, { count: number; endsAt: number }>()
   const jobs = new Map<string, { owner: string; endsAt: number }>()
   let lastVersion = 0
   let sweepAt = clock.mono() + SWEEP_EVERY_MS
 
-  function ofKind(kind: string): Map<string, Kept> {
+  function ofKind(kind: string): Map<string, Held> {
     const known = records.get(kind)
     if (known !== undefined) return known
-    const made = new Map<string, Kept>()
+    const read = (kept.get(kind)?.read() ?? []).map((record) => [record.key, held(record)] as const)
+    const made = new Map(read)
     records.set(kind, made)
     return made
   }
 
-  function find(kind: string, key: string): Kept | null {
-    const kept = records.get(kind)?.get(key)
-    return kept === undefined || kept.endsAt <= clock.mono() ? null : kept
+  function held({ key, value, expiresAt }: KeptRecord): Held {
+    lastVersion += 1
+    const endsAt = expiresAt === null ? Number.POSITIVE_INFINITY : clock.mono() + expiresAt - clock.now()
+    return { key, value, version: lastVersion, expiresAt, endsAt }
+  }
+
+  const isAlive = ({ endsAt }: Held): boolean => endsAt > clock.mono()
+
+  function find(kind: string, key: string): Held | null {
+    const found = ofKind(kind).get(key)
+    return found !== undefined && isAlive(found) ? found : null
+  }
+
+  /** Disk first, so that a restart finds what counts now. */
+  function change(kind: string, key: string, record: Held | null): void {
+    const disk = kept.get(kind)
+    if (disk !== undefined) {
+      const next = new Map(ofKind(kind))
+      if (record === null) next.delete(key)
+      else next.set(key, record)
+      disk.write([...next.values()].filter(isAlive), key)
+    }
+    if (record === null) ofKind(kind).delete(key)
+    else ofKind(kind).set(key, record)
   }
 
   function sweep(): void {
@@ -42,27 +71,24 @@ export function createLocalShared(clock: Clock): Shared {
 
   return {
     async get(kind, key) {
-      const kept = find(kind, key)
-      return kept === null ? null : shown(kept)
+      const found = find(kind, key)
+      return found === null ? null : shown(found)
     },
     async list(kind) {
-      const now = clock.mono()
-      const found = [...(records.get(kind)?.values() ?? [])].filter(({ endsAt }) => endsAt > now)
-      return found.sort(byKey).map(shown)
+      return [...ofKind(kind).values()].filter(isAlive).sort(byKey).map(shown)
     },
     async put({ kind, key, value, version, expiresAt }) {
       refuseLong(key, value)
       sweep()
       if (version !== null && version !== (find(kind, key)?.version ?? 0)) return false
-      lastVersion += 1
-      const endsAt = expiresAt === null ? Number.POSITIVE_INFINITY : clock.mono() + expiresAt - clock.now()
-      ofKind(kind).set(key, { key, value, version: lastVersion, expiresAt, endsAt })
+      change(kind, key, held({ key, value, expiresAt }))
       return true
     },
     async take(kind, key) {
-      const kept = find(kind, key)
-      records.get(kind)?.delete(key)
-      return kept === null ? null : shown(kept)
+      const found = find(kind, key)
+      if (found === null) return null
+      change(kind, key, null)
+      return shown(found)
     },
     async count(kind, added, windowMs) {
       sweep()
@@ -98,4 +124,4 @@ export function refuseLong(key: string, value: string): void {
 
 export const byKey = (a: SharedRecord, b: SharedRecord): number => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0)
 
-const shown = ({ key, value, version, expiresAt }: Kept): SharedRecord => ({ key, value, version, expiresAt })
+const shown = ({ key, value, version, expiresAt }: Held): SharedRecord => ({ key, value, version, expiresAt })

@@ -7,14 +7,14 @@ import type { Logger } from '../domain/logger.ts'
 import type { SupervisedRecord } from '../domain/records/record.ts'
 import { LOCAL_USER } from '../domain/session/session.ts'
 import type { SupervisionSettings } from '../domain/settings/supervision-settings.ts'
-import type { StepUp } from '../domain/supervision/step-up.ts'
 import { openStatuses } from '../domain/supervision/supervision.ts'
 import type { Feed } from '../engine/feed.ts'
 import type { Jobs } from '../engine/sessions/jobs.ts'
 import type { SessionLog } from '../log/session-log.ts'
-import type { Shared } from '../store/ports/shared.ts'
+import type { Replica } from '../replicas/replica.ts'
 import type { Store } from '../store/store.ts'
-import { createElsewhereApprovals, type ElsewhereApprovals } from './approvals/decide-elsewhere.ts'
+import { createAnswerAgent } from './approvals/answer-agent.ts'
+import type { Answerer } from './approvals/decide.ts'
 import { createAcceptDiff } from './desk/accept-diff.ts'
 import type { AgentDesk } from './desk/agent-desk.ts'
 import { createAnswerCall } from './desk/answer-call.ts'
@@ -22,7 +22,7 @@ import { createApplyRecovery } from './desk/apply-recovery.ts'
 import { createApproveTool, createAskPermission } from './desk/approve-tool.ts'
 import { createAskApproval } from './desk/ask-approval.ts'
 import { createAskOperator } from './desk/ask-operator.ts'
-import { createAskedApprovals } from './desk/asked-approvals.ts'
+import { createAskedRecords } from './desk/asked-records.ts'
 import { createAutoApproved } from './desk/auto-approved.ts'
 import { createCheckAutoApprove } from './desk/check-auto-approve.ts'
 import { workspacePath } from './desk/host-tools.ts'
@@ -49,7 +49,6 @@ import { createTakeStep, isSupervisedSession, type TakeStep } from './sessions/t
 import { createWhileWorking, type WhileWorking } from './sessions/while-working.ts'
 import { createStalls } from './stalls/create-stalls.ts'
 import type { PushNudge, Stalls } from './stalls/stalls.ts'
-import type { Together } from './together.ts'
 import type { Workspaces } from './workspace/allowed-workspace.ts'
 import { createGuardArguments } from './workspace/guard-arguments.ts'
 import { allowlistOf, protectedByPath } from './workspace-policy/judge-request.ts'
@@ -67,8 +66,8 @@ export interface AgentsElsewhere {
   whileWorking: WhileWorking
   /** Connections of MCP clients that outlive a restart. */
   mcpConnections: McpConnections
-  /** Decisions about what they ask. `Approvals` hands them on. */
-  approvals: ElsewhereApprovals
+  /** Delivers decisions about what they ask. `Approvals` uses it. */
+  answerAgent: Answerer
   /** What the MCP door's tools call. */
   desk: AgentDesk
   /** What the policy of a workspace says about a request. */
@@ -98,17 +97,12 @@ interface ElsewhereDeps {
   /** See `createServerPlaces`. A change of one of them is critical. */
   serverPaths: readonly string[]
   push: PushNudge
-  /** Whether a stream of this connection is open. Left out: none ever is. */
-  isConnected?: (connectionId: string) => boolean
+  /** Whether a stream of this connection is open. */
+  isConnected: (connectionId: string) => boolean
   reach: Reach
-  /** Left out: no other process uses the store. */
-  jobs?: Jobs
-  /** Small records. In memory where one process owns the store. */
-  shared: Pick<Shared, 'get' | 'list' | 'put' | 'take'>
-  /** Left out: no other process uses the store. */
-  together?: Together
-  /** What needs a passkey. Left out: nobody has one. */
-  stepUp?: StepUp
+  jobs: Jobs
+  /** This process among those on the store. */
+  replica: Replica
   /** The files of the workspaces. Left out: the real ones. */
   files?: WorkspaceFiles
 }
@@ -124,8 +118,7 @@ const STOPS = 'The server is stopping. What waits here stays, and can be answere
 
 export function createAgentsElsewhere(deps: ElsewhereDeps): AgentsElsewhere {
   const { store, log, feed, clock, ids, logger, settings, workspaces, serverPaths, push, reach } = deps
-  const { isConnected = () => false, together } = deps
-  const withOthers = together === undefined ? {} : { together }
+  const { isConnected, jobs, replica } = deps
   const { quorum } = settings
   const maxOpen = { perOwner: settings.maxConcurrentSessions, total: settings.maxConcurrentSessionsTotal }
   const shared = { store, log, clock, ids, logger }
@@ -144,7 +137,7 @@ export function createAgentsElsewhere(deps: ElsewhereDeps): AgentsElsewhere {
   })
   const agentMaySetMode = settings.modes.agentMaySet
   const sessions = createSupervisedSessions({
-    ...{ ...shared, ...withOthers, takeStep, operators, workspaces, maxOpen, agentMaySetMode, isConnected },
+    ...{ ...shared, replica, takeStep, operators, workspaces, maxOpen, agentMaySetMode, isConnected },
     onMode: reach.modeChanged,
     onEnd: reach.tell,
   })
@@ -157,7 +150,7 @@ export function createAgentsElsewhere(deps: ElsewhereDeps): AgentsElsewhere {
     records,
     operators,
     push,
-    ...(deps.jobs === undefined ? {} : { jobs: deps.jobs }),
+    jobs,
     settings: { enabled, inactivityMs, escalationMs, maxRetries, defaultMessage: nudgeMessage },
   })
   const noteEscalations = createNoteEscalations({
@@ -166,10 +159,7 @@ export function createAgentsElsewhere(deps: ElsewhereDeps): AgentsElsewhere {
   })
   const answerCall = createAnswerCall({ ...shared, sessions, takeStep })
   const whileWorking = createWhileWorking({ takeStep, logger })
-  const approvals = createElsewhereApprovals({
-    ...{ store, takeStep, operators, ids, serverPaths, quorum },
-    ...(deps.stepUp === undefined ? {} : { stepUp: deps.stepUp }),
-  })
+  const answerAgent = createAnswerAgent({ store, takeStep, operators, ids, serverPaths, quorum })
   const { propose, writer, policies } = deps.files ?? {
     propose: proposeChange,
     writer: createChangeWriter(),
@@ -203,19 +193,21 @@ export function createAgentsElsewhere(deps: ElsewhereDeps): AgentsElsewhere {
   const { approvalMs, promptMs, waitMs } = settings.timeouts
   const limits = { allowlist: allowlistOf(settings.commands), protectedBecause: protectedByPath }
   const guard = createGuardArguments(serverPaths, homedir())
+  const expire = (record: SupervisedRecord) =>
+    record.wait === 'approval' ? answerAgent.expire(record) : prompts.expire(record)
   const asking = {
     ...shared,
     guard,
-    ...{ answerCall, takeStep, waitFor, prompts, sessions, autoApproved, serverPaths, approvalMs, quorum, propose },
-    asked: createAskedApprovals({ store, takeStep, waitFor, approvals, clock }),
+    ...{ answerCall, takeStep, sessions, autoApproved, serverPaths, approvalMs, quorum, propose },
+    asked: createAskedRecords({ store, takeStep, waitFor, expire, clock }),
     judge: createWorkJudge({ takeStep, questions, limits, ids, logger, tell: reach.tell }),
     timeouts: { promptSeconds: promptMs / 1_000, waitSeconds: (waitMs ?? 0) / 1_000 },
   }
   const askPermission = createAskPermission(asking)
-  const recoverApplies = createApplyRecovery({ store, takeStep, writer, logger, ...withOthers })
+  const recoverApplies = createApplyRecovery({ store, takeStep, writer, logger, place: replica.place })
   return {
-    ...{ sessions, records, prompts, stalls, operators, takeStep, changes, whileWorking, approvals },
-    mcpConnections: createMcpConnections({ ...shared, takeStep, ...withOthers }),
+    ...{ sessions, records, prompts, stalls, operators, takeStep, changes, whileWorking, answerAgent },
+    mcpConnections: createMcpConnections({ ...shared, takeStep, replica }),
     desk: {
       ...createAskApproval(asking),
       ...createAcceptDiff({ ...asking, writer, whileWorking }),
@@ -226,11 +218,8 @@ export function createAgentsElsewhere(deps: ElsewhereDeps): AgentsElsewhere {
       ...createReports({ ...asking, stallsEnabled: enabled, reach }),
     },
     tryRequest: createTryRequest({ store, policies, limits, guard, confined: workspacePath }),
-    hooks: createHookDesk({ store, takeStep, askPermission, shared: deps.shared, ids, clock, logger }),
-    async expire(wait) {
-      if (wait.wait === 'approval') await approvals.expire(wait)
-      else await prompts.expire(wait)
-    },
+    hooks: createHookDesk({ store, takeStep, askPermission, shared: replica.shared, ids, clock, logger }),
+    expire,
     async sweep() {
       await sessions.sweep()
       await noteEscalations()

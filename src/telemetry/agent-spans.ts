@@ -134,7 +134,7 @@ export function fail(span: Span, type: string): void {
 export const agentAttributes = ({ agent, description, provider, model }: AgentStarted): Attributes => ({
   'gen_ai.operation.name': 'invoke_agent',
   'gen_ai.agent.name': agent,
-  ...(description === '' ? {} : { 'gen_ai.agent.description': description.slice(0, MAX_DESCRIPTION) }),
+  'gen_ai.agent.description': description === '' ? undefined : description.slice(0, MAX_DESCRIPTION),
   'gen_ai.provider.name': providerName(provider),
   'gen_ai.request.model': model,
 })
@@ -157,10 +157,8 @@ function usageAttributes(usage: ModelTokens): Attributes {
   return {
     'gen_ai.usage.input_tokens': inputTokens,
     'gen_ai.usage.output_tokens': outputTokens,
-    ...(reasoningTokens === undefined ? {} : { 'gen_ai.usage.reasoning.output_tokens': reasoningTokens }),
-    ...(cachedInputTokens === undefined ? {} : { 'gen_ai.usage.cache_read.input_tokens': cachedInputTokens }),
-    ...(cacheWriteInputTokens === undefined
-      ? {}
-      : { 'gen_ai.usage.cache_creation.input_tokens': cacheWriteInputTokens }),
+    'gen_ai.usage.reasoning.output_tokens': reasoningTokens,
+    'gen_ai.usage.cache_read.input_tokens': cachedInputTokens,
+    'gen_ai.usage.cache_creation.input_tokens': cacheWriteInputTokens,
   }
 }

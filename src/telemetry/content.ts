@@ -44,7 +44,7 @@ export function shownAnswer(
 }
 
 function partsOf({ content, toolCalls = [], toolCallId }: TracedMessage, rules: ContentRules): Part[] {
-  // One long message must leave room for others, and for the JSON around it.
+  // One long message must leave space for others, and for the JSON around it.
   const inside = { ...rules, maxChars: Math.max(Math.floor(rules.maxChars / 4), 50) }
   if (toolCallId !== undefined) {
     return [{ type: 'tool_call_response', id: toolCallId, response: shownText(content, inside) }]

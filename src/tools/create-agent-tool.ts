@@ -87,7 +87,10 @@ async function agentBehaviour(
   const behaviourOf = (other: string) => agentBehaviour(other, agents, sourceOf, [...callers, name])
   const { instructions, model, approval, responseFormat, tools, given = [] } = agent
   return {
-    ...{ name, instructions, approval, responseFormat },
+    name,
+    instructions,
+    approval,
+    responseFormat,
     model: modelBehaviour(model),
     tools: await Promise.all(tools.map((tool) => toolBehaviour(tool, sourceOf, behaviourOf))),
     ...(given.length === 0 ? {} : { given: given.map(({ name, binding }) => ({ name, binding })) }),

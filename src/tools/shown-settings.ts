@@ -50,7 +50,7 @@ function decoded(name: string): string {
   }
 }
 
-/** Null where the masked text is no address any more, for example because a secret is part of the host. Then nothing is shown. */
+/** Null where the masked text is not an address any more, for example because a secret is part of the host. Then nothing is shown. */
 export function parsedOrNull<T>(parse: () => T): T | null {
   try {
     return parse()

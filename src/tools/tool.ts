@@ -13,7 +13,7 @@ export interface ToolDescription extends ToolRules {
   parameters: JsonSchema
   /** JSON Schema of the result. Null when there is none. */
   returns: JsonSchema | null
-  /** The folders that relative paths in its arguments may start from. Left out: the agent's folder. */
+  /** The folders that relative paths in its arguments may start from. Without them: the agent's folder. */
   roots?: readonly string[]
 }
 
@@ -22,16 +22,15 @@ export interface BoundTool extends ToolDescription {
   /** Digest of what the tool does (`tool-binding.ts`). An approval is bound to it, so it does not cover a tool that has changed. */
   binding: string
   /** What a call with these arguments will really do, for the person who decides: one line, without secrets. */
-  action?(args: Record<string, unknown>): string
+  action?: ((args: Record<string, unknown>) => string) | undefined
   /** A text or a diff for the person who decides. What it throws is shown in its place. */
-  preview?(args: Record<string, unknown>, review: ReviewRequest, signal: AbortSignal): Promise<string>
+  preview?: Review<string> | undefined
   /** Whether this call needs an approval. If it throws, a person is asked. */
-  needsApproval?(
-    args: Record<string, unknown>,
-    review: ReviewRequest,
-    signal: AbortSignal,
-  ): Promise<boolean | ApprovalNeed>
+  needsApproval?: Review<boolean | ApprovalNeed> | undefined
 }
+
+/** Looks at a call before it runs. */
+export type Review<T> = (args: Record<string, unknown>, review: ReviewRequest, signal: AbortSignal) => Promise<T>
 
 /** Why a tool wants a person to decide. */
 export interface ApprovalNeed {
@@ -98,7 +97,7 @@ export interface ToolCallRequest {
   forwardedProps: unknown
   /** How many characters of the result are kept. A tool need not produce more. */
   resultChars: number
-  /** For whatever the tool calls, so that it can go on in the same trace. Left out: the call is not traced. */
+  /** For whatever the tool calls, so that it can go on in the same trace. Without it the call is not traced. */
   trace?: TraceContext
   voice: ToolVoice
   /** The questions that this call has asked before, in order, with their answers. */

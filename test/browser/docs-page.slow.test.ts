@@ -5,6 +5,7 @@ import { createRequire } from 'node:module'
 import type { Page } from 'playwright-core'
 import { expect, inject, test } from 'vitest'
 import { z } from 'zod'
+import { doorNames } from '../../src/doors.ts'
 import { createOpenApiRoutes } from '../../src/http/open-api/routes.ts'
 import { createDocsRoutes } from '../../src/http/pages/docs/routes.ts'
 import type { Route } from '../../src/http/route.ts'
@@ -62,7 +63,13 @@ const endless: Route = {
 const start = (tokenRequired = false) => {
   const routes = [notes, endless, ...createDocsRoutes()]
   return startServer({
-    routes: [...routes, ...createOpenApiRoutes({ title: 'Test', version: '1', routes, publicDocs: false })],
+    routes: [
+      ...routes,
+      ...createOpenApiRoutes({
+        ...{ title: 'Test', version: '1', basePath: '', errors: {} },
+        ...{ routes, publicDocs: false, doors: doorNames },
+      }),
+    ],
     auth: { tokenRequired },
   })
 }

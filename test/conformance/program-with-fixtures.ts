@@ -6,7 +6,7 @@ import type { IncomingMessage } from 'node:http'
 import { createAppStarter } from '../../src/cli/commands/serve/start-app.ts'
 import { createProgram } from '../../src/cli/program.ts'
 import { createProcessIo } from '../../src/cli/terminal/process-io.ts'
-import { readVersion } from '../../src/cli/version.ts'
+import { readVersion } from '../../src/config/version.ts'
 import { createConformanceFixtures } from './fixtures.ts'
 
 // Some scenarios drop the query of the address, and the token with it. Here every request has the token.

@@ -4,8 +4,9 @@ import { join } from 'node:path'
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest'
 import { parseUuid } from '../../src/domain/ids.ts'
 import { LOCAL_USER } from '../../src/domain/session/session.ts'
+import { createRecordFile } from '../../src/http/auth/config-folder/record-file.ts'
 import { digestOf, type TokenRecord } from '../../src/http/auth/tokens/token.ts'
-import { createTokenFile } from '../../src/http/auth/tokens/token-file.ts'
+import { tokenFormat } from '../../src/http/auth/tokens/token-rows.ts'
 import { makeFolder } from '../../src/store/make-folder.ts'
 import { print } from './support/figures.ts'
 import { openRaw, statusOf } from './support/raw-socket.ts'
@@ -45,21 +46,25 @@ function serverWith(flags: readonly string[]): Promise<TestServer> {
 
 async function startGuarded(flags: readonly string[]): Promise<TestServer> {
   const yard = await openYard((clean) => void cleanups.push(clean), { answers })
-  const file = createTokenFile({ configDir: join(yard.directory, 'config'), dataDir: yard.dataDir, makeFolder })
-  const stored = (name: keyof typeof tokens, user: string, role: 'user' | 'operator'): TokenRecord => ({
-    id: name,
-    name,
-    user,
-    role,
-    sha256: digestOf(tokens[name]),
-    created_at: new Date(0).toISOString(),
+  const file = createRecordFile(tokenFormat, {
+    configDir: join(yard.directory, 'config'),
+    dataDir: yard.dataDir,
+    makeFolder,
   })
-  file.write([
+  const stored = (name: keyof typeof tokens, user: string, role: 'user' | 'operator') => {
+    const record: TokenRecord = {
+      ...{ id: name, name, user, role, sha256: digestOf(tokens[name]) },
+      created_at: new Date(0).toISOString(),
+    }
+    return { key: name, value: JSON.stringify(record), expiresAt: null }
+  }
+  const records = [
     stored('user', LOCAL_USER, 'user'),
     stored('operator', LOCAL_USER, 'operator'),
     stored('ann', 'ann', 'user'),
     stored('bob', 'bob', 'user'),
-  ])
+  ]
+  file.write(records, 'user')
   return await yard.start({ flags: ['--log-level', 'error', ...flags] })
 }
 

@@ -4,9 +4,9 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { createApp } from '../../src/app/app.ts'
+import { testAppOptions } from '../../src/app/testing/test-app.ts'
 import { loadAgents } from '../../src/config/agent/load-agents.ts'
 import { resolveSettings } from '../../src/config/settings/resolve-settings.ts'
-import { silentLogger } from '../../src/domain/logger.ts'
 import { LOCAL_USER } from '../../src/domain/session/session.ts'
 import type { Tool } from '../../src/tools/tool.ts'
 import { openTestStore } from './test-store.ts'
@@ -32,14 +32,10 @@ export async function startAgentFiles(
   const { settings } = resolveSettings({ flags: { port: '0', ...flags }, env, file: null, onTerminal: false })
   const agents = loadAgents([join(directory, 'agent.yaml')], { env: {} })
   const app = await createApp({
+    ...testAppOptions(),
     agents,
     settings,
     dataDir: join(directory, 'data'),
-    version: '0.0.0-test',
-    log: silentLogger,
-    exit: (code) => {
-      throw new Error(`the server wanted to exit with ${code}`)
-    },
     tools: Object.fromEntries(agents.slice(0, 1).map(({ name }) => [name, tools])),
   })
   const { url, tokens, engine } = await app.listen()

@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { createApp } from '../../src/app/app.ts'
+import { testAppOptions } from '../../src/app/testing/test-app.ts'
 import { resolveSettings } from '../../src/config/settings/resolve-settings.ts'
-import { silentLogger } from '../../src/domain/logger.ts'
 import { testAgent } from '../../src/engine/testing/open-engine.ts'
 
 async function makeFolder(): Promise<string> {
@@ -20,14 +20,10 @@ async function makeFolder(): Promise<string> {
 async function makeApp(folder: string, port = 0) {
   const { settings } = resolveSettings({ flags: { port: String(port) }, env: {}, file: null, onTerminal: false })
   const app = await createApp({
+    ...testAppOptions(),
     agents: [{ ...testAgent, directory: folder, model: { ...testAgent.model, script: join(folder, 'script.json') } }],
     settings,
     dataDir: join(folder, 'data'),
-    version: '0.0.0-test',
-    log: silentLogger,
-    exit: (code) => {
-      throw new Error(`the server wanted to exit with ${code}`)
-    },
   })
   onTestFinished(() => app.close({ drainMs: 0 }))
   return app

@@ -4,11 +4,11 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createApp } from '../../src/app/app.ts'
+import { testAppOptions } from '../../src/app/testing/test-app.ts'
 import { resolveSettings } from '../../src/config/settings/resolve-settings.ts'
 import type { AgentDefinition } from '../../src/domain/agent/agent.ts'
 import type { ToolRules } from '../../src/domain/agent/tool-settings.ts'
 import type { Clock } from '../../src/domain/clock.ts'
-import { silentLogger } from '../../src/domain/logger.ts'
 import { testAgent } from '../../src/engine/testing/open-engine.ts'
 import { serverTool } from '../../src/tools/testing/server-tool.ts'
 import { startModelServer } from './model-server.ts'
@@ -46,6 +46,7 @@ export async function openHouse(
     onTerminal: false,
   })
   const app = await createApp({
+    ...testAppOptions(),
     agents: agents.map((plan) => ({
       ...testAgent,
       default: false,
@@ -54,12 +55,7 @@ export async function openHouse(
     })),
     settings,
     dataDir,
-    version: '0.0.0-test',
-    log: silentLogger,
     ...(clock === undefined ? {} : { clock }),
-    exit: (code) => {
-      throw new Error(`the server wanted to exit with ${code}`)
-    },
     tools: Object.fromEntries(agents.map(({ name }) => [name, [{ ...look, ...rules }]])),
   })
   undo.defer(() => app.close({ drainMs: 0 }))

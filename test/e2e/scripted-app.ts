@@ -4,9 +4,9 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createApp } from '../../src/app/app.ts'
+import { testAppOptions } from '../../src/app/testing/test-app.ts'
 import { resolveSettings } from '../../src/config/settings/resolve-settings.ts'
 import type { ModelInput } from '../../src/domain/agent/agent.ts'
-import { silentLogger } from '../../src/domain/logger.ts'
 import { testAgent } from '../../src/engine/testing/open-engine.ts'
 import type { ScriptedAnswer } from '../../src/models/scripted/script.ts'
 import type { Tool } from '../../src/tools/tool.ts'
@@ -27,14 +27,10 @@ export async function startScriptedApp(
   await writeFile(script, JSON.stringify({ answers }))
   const { settings } = resolveSettings({ flags: { port: '0' }, env, file: null, onTerminal: false })
   const app = await createApp({
+    ...testAppOptions(),
     agents: [{ ...testAgent, directory, model: { ...testAgent.model, input, script } }],
     settings,
     dataDir: directory,
-    version: '0.0.0-test',
-    log: silentLogger,
-    exit: (code) => {
-      throw new Error(`the server wanted to exit with ${code}`)
-    },
     tools: { [testAgent.name]: tools },
   })
   const { url, engine } = await app.listen()

@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { createApp } from '../../src/app/app.ts'
+import { testAppOptions } from '../../src/app/testing/test-app.ts'
 import { resolveSettings } from '../../src/config/settings/resolve-settings.ts'
-import { silentLogger } from '../../src/domain/logger.ts'
 import { testAgent, testTool } from '../../src/engine/testing/open-engine.ts'
 import { keychainWith } from '../../src/operators/credentials/testing/keychain-with.ts'
 import { textOf } from '../../src/operators/slack/testing/open-slack.ts'
@@ -60,6 +60,7 @@ async function openTwo() {
       },
     })
     const app = await createApp({
+      ...testAppOptions(),
       agents: [{ ...testAgent, directory: root, model: { ...testAgent.model, script } }],
       tools: { [testAgent.name]: [send] },
       settings,
@@ -69,11 +70,6 @@ async function openTwo() {
       credentials: {
         keychain: keychainWith({}),
         env: { SLACK_APP_TOKEN: slack.appToken, SLACK_BOT_TOKEN: slack.botToken },
-      },
-      version: '0.0.0-test',
-      log: silentLogger,
-      exit(code) {
-        throw new Error(`the server wanted to exit with ${code}`)
       },
     })
     const { url } = await app.listen()

@@ -5,10 +5,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { createApp } from '../../src/app/app.ts'
+import { testAppOptions } from '../../src/app/testing/test-app.ts'
 import { createClient } from '../../src/client/client.ts'
 import { resolveSettings } from '../../src/config/settings/resolve-settings.ts'
 import type { Clock } from '../../src/domain/clock.ts'
-import { silentLogger } from '../../src/domain/logger.ts'
 import { testAgent, testTool } from '../../src/engine/testing/open-engine.ts'
 import { keychainWith } from '../../src/operators/credentials/testing/keychain-with.ts'
 import { buttonsOf } from '../../src/operators/slack/testing/people.ts'
@@ -182,6 +182,7 @@ export async function openSlackHouse({
 
   async function start() {
     const app = await createApp({
+      ...testAppOptions(),
       agents: [{ ...testAgent, directory: join(root, 'agent'), model: { ...testAgent.model, script } }],
       tools: { [testAgent.name]: [wipe, order] },
       settings,
@@ -192,12 +193,7 @@ export async function openSlackHouse({
         keychain: keychainWith({}),
         env: { SLACK_APP_TOKEN: slack.appToken, SLACK_BOT_TOKEN: slack.botToken },
       },
-      version: '0.0.0-test',
-      log: silentLogger,
       clock,
-      exit(code) {
-        throw new Error(`the server wanted to exit with ${code}`)
-      },
     })
     const { url, madeToken } = await app.listen()
     return { app, url, madeToken }

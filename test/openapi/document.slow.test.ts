@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, test } from 'vitest'
 import { jsonText, servedDocument } from '../../src/cli/generate.ts'
-import { readVersion } from '../../src/cli/version.ts'
+import { readVersion } from '../../src/config/version.ts'
 import { readApi } from './api.ts'
 import { problemsOf } from './problems-of.ts'
 

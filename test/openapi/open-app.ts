@@ -4,8 +4,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createApp } from '../../src/app/app.ts'
+import { testAppOptions } from '../../src/app/testing/test-app.ts'
 import { resolveSettings } from '../../src/config/settings/resolve-settings.ts'
-import { silentLogger } from '../../src/domain/logger.ts'
 import { testAgent } from '../../src/engine/testing/open-engine.ts'
 import { serverTool } from '../../src/tools/testing/server-tool.ts'
 
@@ -33,6 +33,7 @@ export async function openApp({ asking = false } = {}) {
   const flags = { port: '0', store: ':memory:' }
   const { settings } = resolveSettings({ flags, env: {}, file: null, onTerminal: false })
   const app = await createApp({
+    ...testAppOptions(),
     agents: [
       {
         ...testAgent,
@@ -44,11 +45,6 @@ export async function openApp({ asking = false } = {}) {
     tools: { [testAgent.name]: asking ? [note] : [] },
     settings,
     dataDir,
-    version: '0.0.0-test',
-    log: silentLogger,
-    exit: (code) => {
-      throw new Error(`the server wanted to exit with ${code}`)
-    },
   })
   const { url, tokens } = await app.listen()
   return {

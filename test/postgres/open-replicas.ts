@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'vitest'
 import { createApp } from '../../src/app/app.ts'
+import { testAppOptions } from '../../src/app/testing/test-app.ts'
 import { resolveSettings } from '../../src/config/settings/resolve-settings.ts'
 import type { AgentDefinition } from '../../src/domain/agent/agent.ts'
 import type { Clock } from '../../src/domain/clock.ts'
@@ -77,16 +78,13 @@ export async function openReplicas(shared: ReplicaOptions, server?: string) {
     })
     const definition = { ...testAgent, directory, model: { ...testAgent.model, script }, ...agent }
     const app = await createApp({
+      ...testAppOptions(),
       agents: [definition],
       tools: { [definition.name]: tools?.(name) ?? [] },
       settings,
       dataDir: directory,
-      version: '0.0.0-test',
       log: log ?? silentLogger,
       ...(clock === undefined ? {} : { clock }),
-      exit(code) {
-        throw new Error(`the server wanted to exit with ${code}`)
-      },
     })
     const running = await app.listen()
     let isClosed = false

@@ -5,11 +5,16 @@ import type { Clock } from '../../src/domain/clock.ts'
 import { createIds } from '../../src/domain/ids.ts'
 import type { Logger } from '../../src/domain/logger.ts'
 import { isTerminalText } from '../../src/domain/session/event.ts'
+import { noStepUp } from '../../src/domain/supervision/step-up.ts'
+import { noTelemetry } from '../../src/domain/telemetry.ts'
 import { createEngine } from '../../src/engine/create-engine.ts'
 import type { Engine } from '../../src/engine/engine.ts'
-import { createJanitor, type Janitor } from '../../src/engine/sessions/janitor.ts'
+import { onlyProcess } from '../../src/engine/ports/replicas.ts'
+import type { Janitor } from '../../src/engine/sessions/janitor.ts'
 import { createJobs } from '../../src/engine/sessions/jobs.ts'
+import { createLocalPresence } from '../../src/engine/sessions/presence.ts'
 import { createSharedPresence } from '../../src/engine/sessions/shared-presence.ts'
+import { openJanitor } from '../../src/engine/testing/open-janitor.ts'
 import { createNotifiedWake, type Notifications } from '../../src/log/notified-wake.ts'
 import { createSessionLog, type SessionLog } from '../../src/log/session-log.ts'
 import { createLocalWake } from '../../src/log/wake.ts'
@@ -22,6 +27,7 @@ import type { Approvals } from '../../src/supervision/approvals/approvals.ts'
 import { createCallRules } from '../../src/supervision/approvals/call-rules.ts'
 import { createApprovals } from '../../src/supervision/approvals/create-approvals.ts'
 import { createGate } from '../../src/supervision/approvals/create-gate.ts'
+import { everybody } from '../../src/supervision/sessions/may-command.ts'
 import { createStaticToolbox } from '../../src/tools/create-toolbox.ts'
 import { serveElsewhere } from './elsewhere/serve-elsewhere.ts'
 import type { ElsewhereWorld } from './elsewhere/world.ts'
@@ -140,30 +146,32 @@ export function assemble(
     }
   })
   const rules = createCallRules({ grants: store.grants })
-  const supervision = { rules, agents, store, log, clock, ids, logger }
+  const supervision = { rules, agents, store, log, clock, ids, logger, operators: everybody, stepUp: noStepUp }
   const gate = createGate(supervision)
   const plainEngine = createEngine({
     agents,
     gate: mutant?.gate?.(gate, world) ?? gate,
     store,
     log,
+    wake,
     // Like the lock of a data directory: a life begins when the one before it has ended.
-    isOnlyProcess: sharing === null,
-    ...(replica === null ? {} : replica.engine),
+    replicas: replica?.engine ?? onlyProcess(ids.uuid(), createLocalPresence(clock)),
     clock,
     ids,
     logger,
+    ...{ telemetry: noTelemetry, middleware: [], files: null, admit: null, acceptWithinMs: null },
     limits: { ...ENGINE_LIMITS, disconnectGraceMs: faults.graceMs },
   })
   const engine = mutant?.engine?.(plainEngine, world) ?? plainEngine
-  const approvals = createApprovals({ ...supervision, waits: engine.waits })
   const parts = { process, store, log, wake, clock, ids, logger, random: draw.fork('elsewhere') }
   const elsewhere = deps.elsewhere === null ? null : serveElsewhere({ ...parts, world: deps.elsewhere })
+  const answerAgent = elsewhere?.answerAgent ?? null
+  const approvals = createApprovals({ ...supervision, waits: engine.waits, answerAgent })
   const ttlSeconds = (faults.compactAfterMs ?? 1e9) / 1_000
   const sessions = { ttlSeconds, retentionDays: 0 }
   const swept =
     elsewhere === null ? {} : { expireElsewhere: elsewhere.expire, sweepElsewhere: elsewhere.sessions.sweep }
-  const janitor = createJanitor({ engine, store, log, clock, logger, sessions, ...swept, ...replica?.janitor })
+  const janitor = openJanitor({ engine, store, log, clock, logger, sessions, ...swept, ...replica?.janitor })
   const close = async () => void (await replica?.close())
   return { process, engine, approvals, janitor, log, elsewhere, inner, showable, close }
 }
@@ -181,18 +189,17 @@ function createReplica(
   const notified = createNotifiedWake({ notifications, clock, replica, findOthers: () => rows.others(replica) })
   const wake = mutant?.wake?.(notified) ?? notified
   const isAlone = () => notified.isAlone
-  const otherProcesses = () => notified.others
   const shared = mutant?.shared?.(sharing.shared) ?? sharing.shared
   const presence = createSharedPresence({ rows, replica, clock, logger, isAlone })
   const world = { process, random: draw.fork('presence') }
   return {
     wake,
     engine: {
-      wake,
       presence: mutant?.presence?.(presence, world) ?? presence,
-      leaseOwner: replica,
+      owner: replica,
+      isOnlyProcess: false,
       isAlone,
-      otherProcesses,
+      others: () => notified.others,
     },
     janitor: {
       jobs: createJobs({ shared, owner: replica, clock, logger }),

@@ -73,7 +73,7 @@ function keepLoadedFiles(page: string, signal: AbortSignal): void {
       .getEntries()
       .map(({ name }) => name)
       .filter((name) => name.startsWith(assets))
-    // Without room for them the console works too, but not without a network.
+    // Without space for them the console works too, but not without a network.
     if (urls.length > 0) void keepFiles(build, urls, signal).catch(() => {})
   })
   observer.observe({ type: 'resource', buffered: true })

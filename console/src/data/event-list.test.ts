@@ -3,6 +3,8 @@ import { expect, test } from 'vitest'
 import { createEventList } from './event-list.ts'
 import type { LogEvent } from './live-types.ts'
 
+const plain = { structure: false, loadsAll: false }
+
 const event = (seq: number): RunEvent =>
   seq % 2 === 0
     ? { type: 'TEXT_MESSAGE_CONTENT', messageId: 'm', delta: String(seq) }
@@ -19,8 +21,11 @@ function serverWith(last: number) {
     gone: () => gone(),
     client: {
       sessions: {
-        log: async (_: string, options: { before?: number | 'end'; after?: number; limit?: number } = {}) => {
-          const { limit: _limit, ...place } = options
+        log: async (
+          _: string,
+          options: { before?: number | 'end'; after?: number; limit?: number; structure?: boolean } = {},
+        ) => {
+          const { limit: _limit, structure: _structure, ...place } = options
           asked.push(place)
           const { before, after = 0, limit = 100 } = options
           const end = before === 'end' ? last + 1 : (before ?? last + 1)
@@ -51,7 +56,7 @@ const range = (from: number, to: number) => Array.from({ length: to - from + 1 }
 
 test('from the end: the newest page, earlier ones on demand, then new ones', async () => {
   const server = serverWith(2_500)
-  const list = createEventList('s', server.client, server.live, { from: 'end' })
+  const list = createEventList('s', server.client, server.live, { ...plain, from: 'end' })
   const close = list.open()
   await settled()
 
@@ -72,7 +77,7 @@ test('from the end: the newest page, earlier ones on demand, then new ones', asy
 
 test('from the start with everything: one page after the other, and it listens only at the end', async () => {
   const server = serverWith(2_500)
-  const list = createEventList('s', server.client, server.live, { from: 'start', loadsAll: true })
+  const list = createEventList('s', server.client, server.live, { ...plain, from: 'start', loadsAll: true })
   list.open()
   await settled()
 
@@ -83,7 +88,7 @@ test('from the start with everything: one page after the other, and it listens o
 
 test('from the middle it loads both ways', async () => {
   const server = serverWith(4_000)
-  const list = createEventList('s', server.client, server.live, { from: 1_500 })
+  const list = createEventList('s', server.client, server.live, { ...plain, from: 1_500 })
   list.open()
   await settled()
 
@@ -97,7 +102,7 @@ test('from the middle it loads both ways', async () => {
 
 test('the structure leaves out pieces of text that arrive live', async () => {
   const server = serverWith(0)
-  const list = createEventList('s', server.client, server.live, { from: 'start', structure: true })
+  const list = createEventList('s', server.client, server.live, { ...plain, from: 'start', structure: true })
   list.open()
   await settled()
   server.watching[0]?.listener([1, 2, 3].map((seq) => ({ seq, at: null, event: event(seq) })))
@@ -108,7 +113,7 @@ test('the structure leaves out pieces of text that arrive live', async () => {
 
 test('after a gap everything is loaded again', async () => {
   const server = serverWith(3)
-  const list = createEventList('s', server.client, server.live, { from: 'end' })
+  const list = createEventList('s', server.client, server.live, { ...plain, from: 'end' })
   list.open()
   await settled()
   server.gone()
@@ -123,7 +128,7 @@ test('a failure is kept with the events, and the next try begins again', async (
   let isAway = false
   const log: typeof server.client.sessions.log = (id, options) =>
     isAway ? Promise.reject(new Error('away')) : server.client.sessions.log(id, options)
-  const list = createEventList('s', { sessions: { log } }, server.live, { from: 'end' })
+  const list = createEventList('s', { sessions: { log } }, server.live, { ...plain, from: 'end' })
   list.open()
   await settled()
   isAway = true

@@ -4,8 +4,7 @@
 import type { Client, RunEvent } from 'quarterdeck/client'
 import { useEffect, useMemo, useSyncExternalStore } from 'react'
 import type { Live } from './live.ts'
-import type { LogEvent } from './live-types.ts'
-import { toLogEvent } from './log-event.ts'
+import { type LogEvent, toLogEvent } from './live-types.ts'
 import { useClient } from './server.tsx'
 import { useLive } from './use-live.tsx'
 
@@ -24,11 +23,11 @@ export interface EventListView {
 
 export interface EventListOptions {
   /** Without the pieces of texts and arguments. */
-  structure?: boolean
+  structure: boolean
   /** Where to begin. A number: the events after it, and earlier ones on demand. */
   from: 'start' | 'end' | number
   /** Goes on until everything is there. */
-  loadsAll?: boolean
+  loadsAll: boolean
 }
 
 export interface EventList {
@@ -57,7 +56,7 @@ export function createEventList(
   sessionId: string,
   client: { sessions: Pick<Client['sessions'], 'log'> },
   live: Pick<Live, 'watch' | 'onGone'>,
-  { structure = false, from, loadsAll = false }: EventListOptions,
+  { structure, from, loadsAll }: EventListOptions,
 ): EventList {
   const listeners = new Set<() => void>()
   let view: EventListView = emptyView
@@ -73,12 +72,12 @@ export function createEventList(
   }
 
   const read = (place: { before?: number; after?: number }) =>
-    client.sessions.log(sessionId, { ...place, limit: PAGE, ...(structure ? { structure } : {}) })
+    client.sessions.log(sessionId, { ...place, limit: PAGE, structure })
 
   function addLive(entries: readonly LogEvent[]): void {
     const shown = structure ? entries.filter(({ event }) => !pieces.has(event.type)) : entries
     const lastSeq = Math.max(view.lastSeq, entries.at(-1)?.seq ?? 0)
-    set({ lastSeq, ...(shown.length === 0 ? {} : { events: view.events.concat(shown) }) })
+    set({ lastSeq, events: shown.length === 0 ? view.events : view.events.concat(shown) })
   }
 
   /** Listens once the last event is here. */
@@ -193,7 +192,7 @@ const emptyView: EventListView = {
 /** The events of a session for as long as the component is shown. */
 export function useEventList(
   sessionId: string,
-  { structure = false, from, loadsAll = false }: EventListOptions,
+  { structure, from, loadsAll }: EventListOptions,
 ): EventList & EventListView {
   const client = useClient()
   const live = useLive()

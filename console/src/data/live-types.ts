@@ -31,3 +31,10 @@ export type LiveMessage =
   | { kind: 'carried'; sessions: readonly string[] }
   /** What happened meanwhile cannot be told any more: load everything again. */
   | { kind: 'gone'; sessionId: string | null }
+
+/** An event of a page of the log, as the stream brings it too. */
+export const toLogEvent = ({ seq, at, event }: { seq: number; at: string | null; event: RunEvent }): LogEvent => ({
+  seq,
+  at: at === null ? (event.timestamp ?? null) : Date.parse(at),
+  event,
+})

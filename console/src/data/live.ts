@@ -4,9 +4,15 @@
 import { createClient } from 'quarterdeck/client'
 import { serverUrl } from '../base.ts'
 import { credentialOf } from '../sign-in/device-token.ts'
-import { openChannel } from '../tab-channel.ts'
-import type { FeedItem, LiveMessage, LiveState, LogEvent, Watched } from './live-types.ts'
-import { toLogEvent } from './log-event.ts'
+import { openTabs } from '../tabs.ts'
+import {
+  type FeedItem,
+  type LiveMessage,
+  type LiveState,
+  type LogEvent,
+  toLogEvent,
+  type Watched,
+} from './live-types.ts'
 import { newId } from './new-id.ts'
 import { type StreamLoop, startStreamLoop } from './stream-loop.ts'
 import { createWatchedFetch } from './watched-fetch.ts'
@@ -39,13 +45,13 @@ interface Watcher extends Watched {
 const MAX_SESSIONS = 8
 /** How often the leader looks whether its connection still says something. It looks at once when a computer wakes up. */
 const LISTEN_EVERY_MS = 5_000
-/** How often a tab asks for the events of a session that the stream has no room for. */
+/** How often a tab asks for the events of a session that the stream does not carry. */
 const ASK_EVERY_MS = 3_000
 const ASK_AT_MOST = 500
 
 export function createLive(token: string): Live {
   const me = newId()
-  const channel = openChannel<TabMessage>('quarterdeck-live')
+  const tabs = openTabs<TabMessage>('quarterdeck-live')
   const ended = new AbortController()
   const states = new Set<() => void>()
   const feeds = new Set<(item: FeedItem) => void>()
@@ -59,7 +65,7 @@ export function createLive(token: string): Live {
   /** Null: nobody has said it yet. */
   let carried: ReadonlySet<string> | null = null
 
-  const { post } = channel
+  const { post } = tabs
 
   function take(message: LiveMessage): void {
     if (message.kind === 'state') {
@@ -148,7 +154,7 @@ export function createLive(token: string): Live {
     carry(loop)
   }
 
-  channel.listen((data) => {
+  tabs.listen((data) => {
     // Without locks other tabs lead too, each for itself.
     if (data.kind === 'tell') return loop === null ? take(data.message) : undefined
     if (data.kind === 'who') return want()
@@ -163,7 +169,7 @@ export function createLive(token: string): Live {
   })
 
   // Locks exist only where pages are safe from others on the network. Elsewhere each tab has a stream of its own.
-  if (navigator.locks === undefined || !channel.isOpen) lead()
+  if (navigator.locks === undefined || !tabs.isOpen) lead()
   else {
     const untilEnded = () =>
       new Promise<void>((resolve) => ended.signal.addEventListener('abort', () => resolve(), { once: true }))
@@ -212,7 +218,7 @@ export function createLive(token: string): Live {
       leave()
       ended.abort()
       loop?.stop()
-      channel.close()
+      tabs.close()
     },
   }
 }

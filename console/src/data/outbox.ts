@@ -2,7 +2,7 @@
 // or a reload and still counts once. The messages of a session go one after the other.
 
 import { type Client, ClientError } from 'quarterdeck/client'
-import { newId } from './new-id.ts'
+import { given } from '../given.ts'
 
 /** A file that the server has already. */
 export interface SentFile {
@@ -54,13 +54,13 @@ export interface Outbox {
 interface OutboxOptions {
   client: Pick<Client, 'send'>
   storage: Pick<Storage, 'getItem' | 'setItem' | 'removeItem'>
-  makeId?: () => string
+  makeId: () => string
 }
 
 const STORED = 'quarterdeck.outbox'
 const NONE: readonly Outgoing[] = []
 
-export function createOutbox({ client, storage, makeId = newId }: OutboxOptions): Outbox {
+export function createOutbox({ client, storage, makeId }: OutboxOptions): Outbox {
   let all: readonly Outgoing[] = read(storage)
   const lists = new Map<string, readonly Outgoing[]>()
   const listeners = new Set<() => void>()
@@ -98,7 +98,7 @@ export function createOutbox({ client, storage, makeId = newId }: OutboxOptions)
         onBusy: 'queue',
         idempotencyKey: key,
         files: files.map(({ file_id }) => ({ file_id })),
-        ...(agent === null ? {} : { agent }),
+        ...given({ agent }),
       })
       change(key, { status: 'sent', runId: sent.run_id, messageId: sent.message_id, problem: null, isCutOff: false })
     } catch (error) {

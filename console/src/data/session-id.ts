@@ -33,6 +33,6 @@ export function useSessionId(reference: string) {
     },
     enabled: known === null,
     staleTime: Number.POSITIVE_INFINITY,
-    ...(known === null ? {} : { initialData: known }),
+    initialData: known ?? undefined,
   })
 }

@@ -9,8 +9,6 @@ interface StreamLoopOptions {
   emit: (message: LiveMessage) => void
   /** Where an earlier leader stopped. Null: from now on. */
   cursor: string | null
-  now?: () => number
-  sleep?: (ms: number, signal: AbortSignal) => Promise<void>
 }
 
 export interface StreamLoop {
@@ -25,7 +23,7 @@ const FIRST_PAUSE_MS = 500
 const LONGEST_PAUSE_MS = 15_000
 
 export function startStreamLoop(options: StreamLoopOptions): StreamLoop {
-  const { client, emit, now = Date.now, sleep = pause } = options
+  const { client, emit } = options
   let cursor = options.cursor
   let watched: readonly Watched[] = []
   /** The last event of each session that the stream has brought. */
@@ -86,8 +84,8 @@ export function startStreamLoop(options: StreamLoopOptions): StreamLoop {
       }
       waiting = new AbortController()
       const ms = Math.min(FIRST_PAUSE_MS * 2 ** Math.max(0, failures - 1), LONGEST_PAUSE_MS)
-      say({ status: 'waiting', retryAt: now() + ms, reason: 'The server does not answer.' })
-      await sleep(ms, waiting.signal)
+      say({ status: 'waiting', retryAt: Date.now() + ms, reason: 'The server does not answer.' })
+      await pause(ms, waiting.signal)
     }
   }
 

@@ -2,6 +2,7 @@ import type { Client } from 'quarterdeck/client'
 import { useSyncExternalStore } from 'react'
 import { tabStorage } from '../browser-storage.ts'
 import { currentToken } from '../sign-in/device-token.ts'
+import { newId } from './new-id.ts'
 import { createOutbox, type Outbox, type Outgoing } from './outbox.ts'
 import { useClient } from './server.tsx'
 
@@ -21,7 +22,7 @@ export function useOutbox(): Outbox {
   const client = useClient()
   const known = outboxes.get(client)
   if (known !== undefined) return known
-  const made = createOutbox({ client, storage: signedInStorage })
+  const made = createOutbox({ client, storage: signedInStorage, makeId: newId })
   outboxes.set(client, made)
   return made
 }

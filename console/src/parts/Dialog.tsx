@@ -1,5 +1,5 @@
-import { type ReactNode, useEffect, useId, useRef } from 'react'
-import { IconButton } from './Button.tsx'
+import { type FormEvent, type ReactNode, useEffect, useId, useRef } from 'react'
+import { Button, IconButton } from './Button.tsx'
 import styles from './Dialog.module.css'
 import { CloseIcon } from './icons.ts'
 
@@ -53,5 +53,45 @@ export function Dialog({ title, onClose, children, actions, width = 'narrow' }: 
         {actions !== undefined && <footer className={styles.actions}>{actions}</footer>}
       </div>
     </dialog>
+  )
+}
+
+interface FormDialogProps extends Omit<DialogProps, 'actions' | 'width'> {
+  /** The word on the button that sends. */
+  verb: string
+  isDanger?: boolean
+  isReady: boolean
+  isBusy: boolean
+  onSend: () => void
+  /** Why it was not sent. It stands below the form. */
+  problem: ReactNode
+}
+
+/** A dialog with fields. The button or Enter sends them. */
+export function FormDialog(props: FormDialogProps) {
+  const { title, verb, isDanger = false, isReady, isBusy, onSend, onClose, problem, children } = props
+  const id = useId()
+  function onSubmit(event: FormEvent): void {
+    event.preventDefault()
+    if (isReady && !isBusy) onSend()
+  }
+  return (
+    <Dialog
+      title={title}
+      onClose={onClose}
+      actions={
+        <>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button kind={isDanger ? 'danger' : 'primary'} type="submit" form={id} isBusy={isBusy} disabled={!isReady}>
+            {verb}
+          </Button>
+        </>
+      }
+    >
+      <form id={id} className={styles.form} onSubmit={onSubmit}>
+        {children}
+      </form>
+      {problem}
+    </Dialog>
   )
 }

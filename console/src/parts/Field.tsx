@@ -12,9 +12,9 @@ interface FieldProps {
   /** Below the field. */
   help?: ReactNode
   /** What is wrong with the value, in place of the help. */
-  problem?: string | null
+  problem?: string | null | undefined
   /** The label is for screen readers only. */
-  isLabelHidden?: boolean
+  isLabelHidden?: boolean | undefined
 }
 
 interface FrameProps extends FieldProps {
@@ -50,12 +50,7 @@ export function TextField({
   isLabelHidden,
   ...rest
 }: FieldProps & InputHTMLAttributes<HTMLInputElement>) {
-  const frame = {
-    label,
-    help,
-    ...(problem === undefined ? {} : { problem }),
-    ...(isLabelHidden ? { isLabelHidden } : {}),
-  }
+  const frame = { label, help, problem, isLabelHidden }
   return <Frame {...frame}>{(ids) => <input {...rest} {...ids} className={styles.input} />}</Frame>
 }
 
@@ -66,12 +61,7 @@ export function TextArea({
   isLabelHidden,
   ...rest
 }: FieldProps & TextareaHTMLAttributes<HTMLTextAreaElement>) {
-  const frame = {
-    label,
-    help,
-    ...(problem === undefined ? {} : { problem }),
-    ...(isLabelHidden ? { isLabelHidden } : {}),
-  }
+  const frame = { label, help, problem, isLabelHidden }
   return <Frame {...frame}>{(ids) => <textarea {...rest} {...ids} className={styles.area} dir="auto" />}</Frame>
 }
 
@@ -82,11 +72,9 @@ export function Select({
   isLabelHidden,
   ...rest
 }: FieldProps & SelectHTMLAttributes<HTMLSelectElement>) {
-  const frame = {
-    label,
-    help,
-    ...(problem === undefined ? {} : { problem }),
-    ...(isLabelHidden ? { isLabelHidden } : {}),
-  }
+  const frame = { label, help, problem, isLabelHidden }
   return <Frame {...frame}>{(ids) => <select {...rest} {...ids} className={styles.input} />}</Frame>
 }
+
+/** The focus goes from a field to the heading of the page, so that keys work again and Tab goes on from there. */
+export const leaveField = (): void => document.querySelector<HTMLElement>('main h1')?.focus({ preventScroll: true })

@@ -113,7 +113,7 @@ export function Menu({ label, icon, entries, isLabelShown = false }: MenuProps) 
   )
 }
 
-/** Below the button or above it, wherever there is room. */
+/** Below the button or above it, wherever there is space. */
 function show(menu: HTMLElement, opener: HTMLElement): void {
   menu.showPopover()
   const { bottom, top, left, right } = opener.getBoundingClientRect()

@@ -22,7 +22,6 @@ interface VirtualRowsProps<T> {
   /** Called with the first and the last row in sight. */
   onRange?: ((first: number, last: number) => void) | undefined
   ref?: Ref<RowsHandle>
-  className?: string
 }
 
 /** A list of any length. Only the rows in sight are in the page, so 100,000 of them scroll like a hundred. */
@@ -37,7 +36,6 @@ export function VirtualRows<T>({
   keepsPlace = false,
   onRange,
   ref,
-  className,
 }: VirtualRowsProps<T>) {
   const box = useRef<HTMLDivElement>(null)
   const rows = useVirtualizer({
@@ -67,13 +65,7 @@ export function VirtualRows<T>({
   const [firstInSight, lastInSight] = [rows.range?.startIndex ?? 0, rows.range?.endIndex ?? 0]
   useEffect(() => onRange?.(firstInSight, lastInSight), [onRange, firstInSight, lastInSight])
   return (
-    <div
-      ref={box}
-      className={[styles.box, className].filter(Boolean).join(' ')}
-      tabIndex={0}
-      role="list"
-      aria-label={label}
-    >
+    <div ref={box} className={styles.box} tabIndex={0} role="list" aria-label={label}>
       <div style={{ height: rows.getTotalSize() }} className={styles.all} role="presentation">
         {shown.map(({ index, key, start }) => {
           const item = items[index]

@@ -10,7 +10,7 @@ import { hasPasskeys } from './passkey.ts'
 
 const DISMISSED = 'quarterdeck.no-passkey-offer'
 
-/** One line for people on a server without passkeys, until they do not want to see it any more. `isAside`: a phone needs the room for something else. */
+/** One line for people on a server without passkeys, until they do not want to see it any more. `isAside`: a phone needs the space for something else. */
 export function PasskeyOffer({ isAside = false }: { isAside?: boolean }) {
   const client = useClient()
   const [isDismissed, setDismissed] = useState(() => siteStorage.getItem(DISMISSED) !== null)

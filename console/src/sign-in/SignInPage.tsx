@@ -1,6 +1,7 @@
 import { ClientError, createClient, type PasskeyChallenge } from 'quarterdeck/client'
 import { type FormEvent, useEffect, useRef, useState } from 'react'
 import { consolePath, serverUrl } from '../base.ts'
+import { given } from '../given.ts'
 import { Announcer } from '../parts/Announcer.tsx'
 import { Button } from '../parts/Button.tsx'
 import { TextField } from '../parts/Field.tsx'
@@ -91,7 +92,7 @@ function useSignIn() {
       const client = createClient({ url: serverUrl, ...('token' in shown ? shown : {}), retries: 0 })
       const signedIn = await client.signIn({
         ...('code' in shown ? shown : {}),
-        ...(passkey === undefined ? {} : { passkey }),
+        ...given({ passkey }),
         keep,
         label: deviceName(),
       })

@@ -5,7 +5,7 @@ const STORE = 'kept'
 /** Browsers sometimes never answer, for example while they repair a profile. Nobody can sign in before they do. */
 const LONGEST_MS = 3_000
 
-/** Rejects if the browser refuses, has no room or does not answer. */
+/** Rejects if the browser refuses, has no space or does not answer. */
 export async function inDatabase<T>(
   mode: IDBTransactionMode,
   ask: (store: IDBObjectStore) => IDBRequest,

@@ -5,7 +5,7 @@ import { ClientError, createClient } from 'quarterdeck/client'
 import { useSyncExternalStore } from 'react'
 import { serverUrl } from '../base.ts'
 import { tabStorage } from '../browser-storage.ts'
-import { openChannel, type TabChannel } from '../tab-channel.ts'
+import { openTabs, type Tabs } from '../tabs.ts'
 import { inDatabase } from './database.ts'
 import { leaveNothing } from './leave-nothing.ts'
 
@@ -37,7 +37,7 @@ const ASK_MS = 150
 let state: DeviceState = { token: tabStorage.getItem(KEY), isReady: false, whySignedOut: null, stranger: null }
 const listeners = new Set<() => void>()
 /** Tabs sign out together, and a token that stays is for all of them. Null: the page has not begun, as in a test that imports this file. */
-let channel: TabChannel<TabMessage> | null = null
+let tabs: Tabs<TabMessage> | null = null
 
 function set(next: Partial<DeviceState>): void {
   state = { ...state, ...next }
@@ -49,8 +49,8 @@ const keptToken = (): Promise<string | null> =>
 
 /** Listens to the other tabs and looks for a token. The page does this once, at its start. */
 export async function beginSignIn(): Promise<void> {
-  channel = openChannel('quarterdeck-sign-in')
-  channel.listen(hear)
+  tabs = openTabs('quarterdeck-sign-in')
+  tabs.listen(hear)
   await findToken()
 }
 
@@ -83,7 +83,7 @@ export const credentialOf = (token: string): { token?: string } => (token === BY
 async function tokenOfAnotherTab(): Promise<string | null> {
   const answered = Promise.withResolvers<string | null>()
   handedOver = answered.resolve
-  channel?.post('ask')
+  tabs?.post('ask')
   setTimeout(() => answered.resolve(null), ASK_MS)
   return answered.promise
 }
@@ -94,7 +94,7 @@ function hear(message: TabMessage): void {
     signOutsHeard += 1
     void endHere('asked')
   } else if (message === 'ask') {
-    if (state.token !== null && state.token !== BY_PROXY) channel?.post({ token: state.token })
+    if (state.token !== null && state.token !== BY_PROXY) tabs?.post({ token: state.token })
   } else if (message !== 'kept') handedOver(message.token)
   else if (state.token === null) void findToken()
 }
@@ -110,13 +110,13 @@ export async function rememberToken(token: string, keep: boolean): Promise<void>
   const isKept = keep && (await keepToken(token))
   if (!isKept) tabStorage.setItem(KEY, token)
   set({ token, isReady: true, whySignedOut: null })
-  if (isKept) channel?.post('kept')
+  if (isKept) tabs?.post('kept')
 }
 
 /** Revokes the token and leaves nothing behind in the browser, in all tabs. Without a token it does nothing. */
 export async function signOut(why: 'asked' | 'refused'): Promise<void> {
   if (state.token === null) return
-  channel?.post('sign-out')
+  tabs?.post('sign-out')
   await endHere(why)
 }
 

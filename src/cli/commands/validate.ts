@@ -1,4 +1,5 @@
 import { Command } from 'commander'
+import { agentPaths, type LoadedConfig, loadConfig } from '../../app/load-config.ts'
 import { ConfigError, type ConfigIssue, formatIssue } from '../../config/config-error.ts'
 import type { AgentDefinition } from '../../domain/agent/agent.ts'
 import { ServerError } from '../../domain/errors.ts'
@@ -6,7 +7,6 @@ import { silentLogger } from '../../domain/logger.ts'
 import { checkAgents, missingCommands, toolCount } from '../check-agents.ts'
 import type { CommandContext } from '../command.ts'
 import { exitCodes } from '../exit-codes.ts'
-import { agentPaths, type LoadedConfig, loadConfig } from '../load-config.ts'
 import type { Io } from '../terminal/io.ts'
 import { styleFor } from '../terminal/style.ts'
 import { counted } from '../terminal/terminal-text.ts'
@@ -87,8 +87,17 @@ async function refused(config: LoadedConfig, version: string, io: Io): Promise<C
     throw new Error('an app that was not started ends no process')
   }
   const { createApp } = await import('../../app/app.ts')
+  const { appDefaults } = await import('../../app/app-options.ts')
   try {
-    const app = await createApp({ agents, settings, dataDir, version, log: silentLogger, clock: io.clock, exit })
+    const app = await createApp({
+      ...appDefaults(io.clock),
+      agents,
+      settings,
+      dataDir,
+      version,
+      log: silentLogger,
+      exit,
+    })
     await app.close({ drainMs: 0 })
     return []
   } catch (error) {

@@ -1,3 +1,4 @@
+import { takesColors } from '../../domain/text/takes-colors.ts'
 import type { Io, OutputStream } from './io.ts'
 
 export interface Style {
@@ -11,9 +12,9 @@ export interface Style {
   cyan(text: string): string
 }
 
-/** Colours for a terminal, unless the person turned them off (https://no-color.org). */
+/** Colours for a terminal. */
 export function styleFor(stream: OutputStream, env: Io['env']): Style {
-  return makeStyle(stream.isTTY === true && !env.NO_COLOR && env.TERM !== 'dumb')
+  return makeStyle(takesColors(stream, env))
 }
 
 function makeStyle(colours: boolean): Style {

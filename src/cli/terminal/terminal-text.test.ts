@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { terminalLine, terminalText, wrapText } from './terminal-text.ts'
+import { wrapText } from '../../domain/text/wrap-text.ts'
+import { terminalLine, terminalText } from './terminal-text.ts'
 
 describe('text for the terminal', () => {
   test('writes out control characters, and keeps tabs, line breaks and every script', () => {

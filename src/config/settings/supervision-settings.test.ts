@@ -283,7 +283,7 @@ describe('every setting about agents elsewhere', () => {
     'stall.maxRetries': desk,
     'stall.nudgeMessage': desk,
     'commands.ls': work,
-    'slack.channelId': 'app/serve-channels.ts',
+    'slack.channelId': 'app/open-outbox.ts',
     'slack.channels': rooms,
     'modes.agentMaySet': desk,
     ipcName: 'app/open-server.ts',

@@ -270,7 +270,7 @@ export interface WaitAnswer {
         editedArguments: string | null
         editedDigest: string | null
         /** Whose yes it is. Needed where several people have to say yes; the approval stays pending until enough have. */
-        yes?: Pick<Yes, 'by' | 'via'>
+        yes?: Omit<Yes, 'at'>
       }
     | { type: 'rejected'; reason: string | null }
     /** A person gave the result in the tool's place, or the answer to a question. */

@@ -8,3 +8,7 @@ export interface ProgramWords {
 
 /** Where nobody has said how: in another program, and in tests. */
 export const plainProgram: ProgramWords = { name: 'quarterdeck', dataDirFlag: '' }
+
+/** The text with every `quarterdeck <command>` as one types it here. */
+export const spelled = (text: string, program: string): string =>
+  text.replace(/(?<![\w./\\-])quarterdeck (?=<command>|\[|--|[a-z])/g, `${program} `)

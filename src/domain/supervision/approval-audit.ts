@@ -27,11 +27,11 @@ export const decisionRecord = (approval: Approval, by: string, decision: string,
   details: { approval: approval.id, decision, digest: approval.digest, policy: approval.policyVersion },
 })
 
-/** The record of a decision that turned out to be one yes of several. */
-export const yesRecord = (decision: AuditRecord, { quorum = 1, decisions = [] }: Approval): AuditRecord => ({
-  ...decision,
-  details: { ...decision.details, decision: 'yes', yeses: decisions.length, needed: quorum },
-})
+/** The record of a decision, given the approval after it. A yes that is not enough is on record as one. */
+export const countedRecord = (decision: AuditRecord, { status, quorum = 1, decisions = [] }: Approval): AuditRecord =>
+  status === 'pending'
+    ? { ...decision, details: { ...decision.details, decision: 'yes', yeses: decisions.length, needed: quorum } }
+    : decision
 
 const aboutCall = ({ sessionId, runId, agent, tool, callId }: Approval) => ({
   session: sessionId,

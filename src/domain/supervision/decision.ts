@@ -7,15 +7,15 @@ export interface Caller {
   user: string
   role: 'anyone' | 'user' | 'operator'
   /** The way they came: `http`, `console`, `ctl`, `slack`, … Left out: `http`. */
-  via?: string
+  via?: string | undefined
   /** Groups that an identity provider or a proxy puts them into. */
-  groups?: readonly string[]
+  groups?: readonly string[] | undefined
   /** An identity provider or a proxy says that they are an admin. */
-  isAdmin?: true
+  isAdmin?: true | undefined
   /** Id of the token they sent, for the audit trail. */
-  credential?: string
+  credential?: string | undefined
   /** What they sent to prove that they have a passkey. Nobody has checked it yet. */
-  proof?: string
+  proof?: string | undefined
 }
 
 /** What somebody else says about a caller, beside the name. */

@@ -42,9 +42,9 @@ export interface Runs {
 export interface Starter {
   owner: string
   /** Groups that an identity provider or a proxy puts them into. */
-  groups?: readonly string[]
+  groups?: readonly string[] | undefined
   /** The only agent that they may talk to with what they sent. */
-  onlyAgent?: string
+  onlyAgent?: string | undefined
 }
 
 /**
@@ -58,24 +58,24 @@ export interface StartRequest extends Starter {
   agent: string | null
   session: SessionChoice
   /** The client's id for the run. If the session has a run with this id, that run is returned instead (`existing`). */
-  wireRunId?: string
-  parentRunId?: string
+  wireRunId?: string | undefined
+  parentRunId?: string | undefined
   input: RunInput
   /** The id of the request that asks for the run, for the log. */
-  correlationId?: string
+  correlationId?: string | undefined
   /** Merged key by key into the session's, in the commit that takes the run. */
-  metadata?: Record<string, unknown>
+  metadata?: Record<string, unknown> | undefined
   /** Ids of the files that its messages bring: they belong to the session from now on. Throws `file_not_found`. */
   files?: readonly string[]
   origin: Extract<RunOrigin, 'reader' | 'background'>
-  onBusy?: 'queue' | 'reject' | 'interrupt'
-  idempotency?: { key: string; digest: string }
+  onBusy?: 'queue' | 'reject' | 'interrupt' | undefined
+  idempotency?: { key: string; digest: string } | undefined
   /**
    * Answers to what the session waits for, by wait id. Results of client calls need no answer of their own: they are the
    * `tool` messages of the input. A late decision starts nothing: the returned run is the one that took the earlier decision. A
    * rejection may come with a new user message if nothing else is left to decide; the run then answers that message.
    */
-  decisions?: { by: Caller; answers: readonly (Decision & { waitId: string })[] }
+  decisions?: { by: Caller; answers: readonly (Decision & { waitId: string })[] } | undefined
   /** What a new message does while the session waits for client tools only: `refuse` throws `approval_pending`, `abandon` gives those calls up. */
   whenWaiting?: 'refuse' | 'abandon'
 }

@@ -1,5 +1,4 @@
 import type { Clock } from '../../domain/clock.ts'
-import type { Ids } from '../../domain/ids.ts'
 import type { Logger } from '../../domain/logger.ts'
 import type { SessionLog } from '../../log/session-log.ts'
 
@@ -24,10 +23,8 @@ interface Lease {
 interface LeaseDeps {
   log: Pick<SessionLog, 'commit'>
   clock: Clock
-  ids: Ids
   logger: Logger
-  /** Left out: a new name. */
-  leaseOwner?: string
+  leaseOwner: string
   /** No other process can use the store, so all other owners are dead: keeping this lease ends theirs. */
   isOnlyProcess: boolean
 }
@@ -40,8 +37,7 @@ const TROUBLE_MS = (2 * SHARED_MS) / 3
 /** Every other process renews its lease within this time. */
 const CALM_MS = SHARED_MS / 3 + 500
 
-export function createLease({ log, clock, ids, logger, leaseOwner, isOnlyProcess }: LeaseDeps): Lease {
-  const owner = leaseOwner ?? ids.uuid()
+export function createLease({ log, clock, logger, leaseOwner: owner, isOnlyProcess }: LeaseDeps): Lease {
   const leaseMs = isOnlyProcess ? ONLY_PROCESS_MS : SHARED_MS
   let stopTimer = () => {}
   let isRenewing = false

@@ -45,6 +45,7 @@ interface RecoveryDeps {
   logger: Logger
   middleware: Middleware | null
   stuck: StuckRuns
+  isOnlyProcess: boolean
   leaseOwner: string
   runs: Pick<ExecutingRuns, 'has' | 'prepare' | 'execute'>
   /** Starts a queued run. */
@@ -190,7 +191,10 @@ async function claim(
   return { run: { ...(claimed.run ?? orphan), origin: 'recovery' }, died, lastFence }
 }
 
-type ReviveDeps = Pick<RecoveryDeps, 'store' | 'log' | 'clock' | 'ids' | 'logger' | 'middleware' | 'stuck'>
+type ReviveDeps = Pick<
+  RecoveryDeps,
+  'store' | 'log' | 'clock' | 'ids' | 'logger' | 'middleware' | 'stuck' | 'isOnlyProcess'
+>
 
 /** Closes what the last owner left open. The run goes on with the resumption; null: it must not, and has ended. */
 async function revive(

@@ -35,8 +35,8 @@ export interface DrainDeps {
   logger: Logger
   /** False: other processes can go on with the runs of this one. */
   isOnlyProcess: boolean
-  /** Whether no other process lives that could go on with a run. Left out: nobody knows. */
-  isAlone?: () => boolean
+  /** Whether no other process lives that could go on with a run. */
+  isAlone: () => boolean
 }
 
 /** How long runs have to stop once they are told to. */
@@ -48,7 +48,7 @@ const FORMER_LOOK_MS = 250
 
 /** `executing` are the runs that execute now. */
 export function createDrain(executing: ReadonlyMap<string, Executing>, deps: DrainDeps): Drain {
-  const { store, log, clock, logger, isOnlyProcess, isAlone = () => isOnlyProcess } = deps
+  const { store, log, clock, logger, isOnlyProcess, isAlone } = deps
   let crashed = false
   let isLeaving = false
   /** Runs that were given back, so that another process goes on with them. */

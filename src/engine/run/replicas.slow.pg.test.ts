@@ -10,12 +10,12 @@ import type { Caller } from '../../domain/supervision/decision.ts'
 import { createNotifiedWake } from '../../log/notified-wake.ts'
 import type { ScriptedOptions } from '../../models/scripted/scripted.ts'
 import { create, newSession } from '../../store/contract/samples.contract.ts'
-import { createPostgresStore } from '../../store/postgres/postgres-store.ts'
 import { createReaderRows } from '../../store/postgres/reader-rows.ts'
+import { openTestPostgres } from '../../store/postgres/testing/open-postgres.ts'
 import type { AcceptedRun } from '../ports/runs.ts'
-import { createJanitor } from '../sessions/janitor.ts'
 import { createSharedPresence } from '../sessions/shared-presence.ts'
 import { openEngine, outline, type TestEngineOptions, testAgent, testTool } from '../testing/open-engine.ts'
+import { openJanitor } from '../testing/open-janitor.ts'
 
 const clock = createSystemClock()
 const operator: Caller = { user: 'ada', role: 'operator' }
@@ -35,7 +35,7 @@ afterAll(() => database.drop())
 async function openReplica(options: TestEngineOptions) {
   count += 1
   const replica = `replica-${count}`
-  const store = await createPostgresStore({ url: database.url, clock, log: silentLogger, writerId: replica })
+  const store = await openTestPostgres(database.url, { clock, writerId: replica })
   const { statements, notifications } = store.database
   const rows = createReaderRows(statements, store.time.nowForOthers)
   const wake = createNotifiedWake({ notifications, clock, replica, findOthers: () => rows.others(replica) })
@@ -193,7 +193,7 @@ test('a purge takes everything that is old but what somebody works on, and that 
   await store.commit(old.map(create))
   const purge = async () => {
     const sessions = { ttlSeconds: 1_800, retentionDays: 30 }
-    await createJanitor({ ...parts, store, logger: silentLogger, sessions, unsentFileSeconds: 60 }).sweep()
+    await openJanitor({ ...parts, store, sessions, unsentFileSeconds: 60 }).sweep()
     const left = new Set((await askOnce(database.url, 'SELECT id FROM sessions')).map(({ id }) => id))
     return old.filter(({ id }) => left.has(id)).map(({ lastActivity }) => lastActivity)
   }

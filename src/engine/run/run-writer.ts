@@ -31,10 +31,10 @@ export interface Pen {
   /** Commits what was queued, as text in flight. */
   flush(): Promise<void>
   /** Commits what was queued, with facts and messages. Resolves when it is on disk. */
-  commit(parts: CommitParts): Promise<void>
+  commit(parts: RunCommit): Promise<void>
 }
 
-export interface CommitParts
+export interface RunCommit
   extends Pick<AppendEntries, 'lastTool' | 'activeAgent' | 'consume' | 'grants' | 'waits' | 'audit'> {
   facts?: Fact[]
   messages?: StoredMessage[]
@@ -73,7 +73,7 @@ interface RunWriterDeps {
   clock: Clock
   middleware: Middleware | null
   /** False: the store is a server of its own, which may be away for a while. A run waits for it, where the disk's failure ends it. */
-  isOnlyProcess?: boolean
+  isOnlyProcess: boolean
   /** Who hears that an end cannot be stored. Null: then `finish` throws, because nobody executes the run. */
   stuck: StuckRuns | null
 }
@@ -99,7 +99,7 @@ const NOTHING_TO_DO = Promise.resolve()
 
 /** `writtenUntil` is the last timestamp that an earlier owner of the run wrote. */
 export function createRunWriter(
-  { log, clock, middleware, isOnlyProcess = true, stuck }: RunWriterDeps,
+  { log, clock, middleware, isOnlyProcess, stuck }: RunWriterDeps,
   run: RunRecord,
   writtenUntil = run.startedAt ?? run.createdAt,
 ): RunWriter {
@@ -159,7 +159,7 @@ export function createRunWriter(
     return appends.append({ sync: false, entries }, entries)
   }
 
-  async function commit({ facts = [], messages = [], ...more }: CommitParts): Promise<void> {
+  async function commit({ facts = [], messages = [], ...more }: RunCommit): Promise<void> {
     // Taken now: an event and its message go into one commit, even when another commit has to go first.
     const events = take()
     const entries = [...events, ...facts.map((fact) => ({ kind: 'fact' as const, data: factText(fact) }))]

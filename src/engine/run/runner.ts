@@ -4,7 +4,7 @@ import { type Clock, sleep } from '../../domain/clock.ts'
 import { ServerError } from '../../domain/errors.ts'
 import type { RunRecord } from '../../domain/session/run.ts'
 import type { SessionRecord } from '../../domain/session/session.ts'
-import { createLocalWake, type Wake } from '../../log/wake.ts'
+import type { Wake } from '../../log/wake.ts'
 import type { Store } from '../../store/store.ts'
 import type { Middleware } from '../middleware/middleware.ts'
 import { createLease } from '../recovery/lease.ts'
@@ -55,21 +55,15 @@ interface RunnerDeps extends Omit<ExecutingRunsDeps, 'onAbandoned' | 'onEnded'> 
   store: Pick<Store, 'entries' | 'sessions' | 'messages' | 'runs' | 'waits' | 'files'>
   middleware: Middleware | null
   stuck: StuckRuns
-  /** Left out: no other process uses the store. */
-  wake?: Wake
-  /** No other process can use the store, so the owners of all other runs are dead. */
-  isOnlyProcess: boolean
-  /** The name of this process among those that share the store. Left out: a new one. */
-  leaseOwner?: string
-  /** The names of the other processes that live, as far as this one knows. Left out: none. */
-  otherProcesses?: () => readonly string[]
+  wake: Wake
+  /** See `EngineReplicas`. */
+  leaseOwner: string
+  otherProcesses: () => readonly string[]
 }
 
 export function createRunner(deps: RunnerDeps): Runner {
-  const { store, clock } = deps
-  const wake = deps.wake ?? createLocalWake({ clock, pollMs: null })
+  const { store, wake, clock, leaseOwner } = deps
   const lease = createLease(deps)
-  const leaseOwner = lease.owner
   const queued = new Set<string>()
   const ended = new AbortController()
   let draining = false
@@ -86,7 +80,6 @@ export function createRunner(deps: RunnerDeps): Runner {
   const isLeft = createLeftRuns(deps)
   const { begin, startNext } = createStarts({
     ...deps,
-    leaseOwner,
     runs,
     queued,
     isDraining,
@@ -96,10 +89,9 @@ export function createRunner(deps: RunnerDeps): Runner {
   })
   const canTakeOver = () => deps.isOnlyProcess || lease.isSteady
   const recovery = createRecovery({
-    ...{ ...deps, leaseOwner, runs, begin, startNext, isDraining, canTakeOver, isLeft },
-    otherProcesses: deps.otherProcesses ?? (() => []),
+    ...{ ...deps, runs, begin, startNext, isDraining, canTakeOver, isLeft },
   })
-  const look = createLook({ ...deps, leaseOwner, runs, queued, isDraining, recovery, startNext })
+  const look = createLook({ ...deps, runs, queued, isDraining, recovery, startNext })
   const otherEngines = wake.join('runs', (sessionId) => void look(sessionId))
 
   return {
@@ -164,7 +156,8 @@ export function createRunner(deps: RunnerDeps): Runner {
   }
 }
 
-interface StartsDeps extends Pick<RunnerDeps, 'store' | 'log' | 'clock' | 'logger' | 'middleware' | 'stuck'> {
+interface StartsDeps
+  extends Pick<RunnerDeps, 'store' | 'log' | 'clock' | 'logger' | 'middleware' | 'stuck' | 'isOnlyProcess'> {
   leaseOwner: string
   runs: Pick<ExecutingRuns, 'prepare' | 'execute'>
   queued: Set<string>

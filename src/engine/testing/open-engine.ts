@@ -7,7 +7,8 @@ import { type Logger, silentLogger } from '../../domain/logger.ts'
 import type { Entry } from '../../domain/session/entry.ts'
 import type { RunEvent } from '../../domain/session/event.ts'
 import type { RunInput } from '../../domain/session/run.ts'
-import type { StepUp } from '../../domain/supervision/step-up.ts'
+import { noStepUp, type StepUp } from '../../domain/supervision/step-up.ts'
+import { noTelemetry } from '../../domain/telemetry.ts'
 import { createSessionLog } from '../../log/session-log.ts'
 import { createLocalWake, type Wake } from '../../log/wake.ts'
 import type { Model, ModelRequest } from '../../models/model.ts'
@@ -20,15 +21,16 @@ import { type CallRules, createCallRules } from '../../supervision/approvals/cal
 import { createApprovals } from '../../supervision/approvals/create-approvals.ts'
 import { createGate } from '../../supervision/approvals/create-gate.ts'
 import { createOversight } from '../../supervision/oversight/oversight.ts'
-import type { Operators } from '../../supervision/sessions/may-command.ts'
+import { everybody, type Operators } from '../../supervision/sessions/may-command.ts'
 import { createStaticToolbox } from '../../tools/create-toolbox.ts'
 import type { ServerTool, Tool, Toolbox } from '../../tools/tool.ts'
 import { createEngine, type EngineOptions } from '../create-engine.ts'
 import { createFeed } from '../feed.ts'
 import type { Files } from '../files-port.ts'
 import type { Middleware } from '../middleware/middleware.ts'
+import type { EngineReplicas } from '../ports/replicas.ts'
 import type { AcceptedRun, StartRequest } from '../ports/runs.ts'
-import type { Presence } from '../sessions/presence.ts'
+import { createLocalPresence, type Presence } from '../sessions/presence.ts'
 
 export interface TestEngineOptions {
   operators?: Operators
@@ -58,7 +60,7 @@ export interface TestEngineOptions {
   /** Left out: yes. */
   isOnlyProcess?: boolean
   leaseOwner?: string
-  otherProcesses?: EngineOptions['otherProcesses']
+  otherProcesses?: EngineReplicas['others']
 }
 
 export const testAgent: AgentDefinition = {
@@ -121,7 +123,6 @@ export function openEngine(options: TestEngineOptions = {}) {
   const ids = createIds(clock.now)
   const store = options.store ?? openTestStore(options.path)
   const wake = options.wake ?? createLocalWake({ clock, pollMs: null })
-  const shared = { wake, ...(options.presence === undefined ? {} : { presence: options.presence }) }
   const log = createSessionLog({ store, clock, wake })
   const feed = createFeed({ store: store.feed, wake })
   const model =
@@ -139,7 +140,7 @@ export function openEngine(options: TestEngineOptions = {}) {
   ]
   const logger = options.logger ?? silentLogger
   const rules = options.rules ?? createCallRules({ grants: store.grants })
-  const { operators, stepUp } = options
+  const { operators = everybody, stepUp = noStepUp } = options
   const supervision = {
     rules,
     agents,
@@ -148,29 +149,34 @@ export function openEngine(options: TestEngineOptions = {}) {
     clock,
     ids,
     logger,
-    ...(operators === undefined ? {} : { operators }),
-    ...(stepUp === undefined ? {} : { stepUp }),
+    operators,
+    stepUp,
   }
   const engine = createEngine({
     agents,
     gate: createGate(supervision),
     store,
     log,
-    ...shared,
-    isOnlyProcess: options.isOnlyProcess ?? true,
-    ...(options.leaseOwner === undefined ? {} : { leaseOwner: options.leaseOwner }),
-    ...(options.otherProcesses === undefined ? {} : { otherProcesses: options.otherProcesses }),
+    wake,
+    replicas: {
+      owner: options.leaseOwner ?? ids.uuid(),
+      isOnlyProcess: options.isOnlyProcess ?? true,
+      isAlone: () => options.isOnlyProcess ?? true,
+      others: options.otherProcesses ?? (() => []),
+      presence: options.presence ?? createLocalPresence(clock),
+    },
     clock,
     ids,
     logger,
+    telemetry: noTelemetry,
     middleware: options.middleware ?? [],
-    ...(options.files === undefined ? {} : { files: options.files }),
-    admit: options.admit,
-    ...(options.acceptWithinMs === undefined ? {} : { acceptWithinMs: options.acceptWithinMs }),
+    files: options.files ?? null,
+    admit: options.admit ?? null,
+    acceptWithinMs: options.acceptWithinMs ?? null,
     limits: { activeRuns: 100, sessions: null, queuedRuns: 8, disconnectGraceMs: 10_000, ...options.limits },
   })
 
-  const all = createApprovals({ ...supervision, waits: engine.waits })
+  const all = createApprovals({ ...supervision, waits: engine.waits, answerAgent: null })
   /** Of our own agents: an answer always starts a run. */
   const approvals = {
     ...all,

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import * as fs from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import fc from 'fast-check'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { type Clock, createSystemClock } from '../../domain/clock.ts'
 import { type ErrorCode, ServerError } from '../../domain/errors.ts'
@@ -10,7 +11,7 @@ import { silentLogger } from '../../domain/logger.ts'
 import { type FileRecord, UNREADABLE } from '../../domain/session/file.ts'
 import type { IncomingFile } from '../file-keeper.ts'
 import { createBlobFolder, type Disk } from './blob-folder.ts'
-import { createFileKeeper, type FileKeeperDeps } from './create-file-keeper.ts'
+import { createClaims, createFileKeeper, type FileKeeperDeps, safeName } from './create-file-keeper.ts'
 import { docxOf, pptxOf, xlsxOf, zipOf } from './testing/office-zips.ts'
 
 const HOUR = 60 * 60 * 1000
@@ -597,4 +598,108 @@ describe('a sweep', () => {
 
     expect(await fs.readFile((await keeper.open(file)).path, 'utf8')).toBe('hello')
   })
+})
+
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
+
+test('a claim waits for a removal that is under way, however it ends', async () => {
+  for (const end of ['resolve', 'reject'] as const) {
+    const claims = createClaims()
+    const removal = Promise.withResolvers<boolean>()
+    const sweep = claims.sweeping(async (remove) => void (await remove('a', () => removal.promise)))
+    let isClaimed = false
+    const claim = claims.claim('a').then(() => {
+      isClaimed = true
+    })
+    const other = await claims.claim('b')
+
+    await turn()
+    expect(isClaimed).toBe(false)
+    removal[end](end === 'resolve')
+    await claim
+    await sweep.catch(() => {})
+    other[Symbol.dispose]()
+  }
+})
+
+test('bytes that were claimed during a sweep are removed only by the next one', async () => {
+  const claims = createClaims()
+  const early = await claims.claim('early')
+  const removed: string[] = []
+  const round = () =>
+    claims.sweeping(async (remove) => {
+      const late = await claims.claim('late')
+      for (const claim of [early, late]) claim[Symbol.dispose]()
+      for (const sha256 of ['early', 'late', 'free']) {
+        await remove(sha256, async () => {
+          removed.push(sha256)
+          return true
+        })
+      }
+    })
+
+  await round()
+  expect(removed).toEqual(['free'])
+  await round()
+  expect(removed).toEqual(['free', 'early', 'free'])
+})
+
+test('bytes with two claims are free when both are released', async () => {
+  const claims = createClaims()
+  const [first, second] = [await claims.claim('a'), await claims.claim('a')]
+  const sweep = async () => {
+    let isRemoved = false
+    await claims.sweeping(async (remove) => {
+      isRemoved = await remove('a', async () => true)
+    })
+    return isRemoved
+  }
+
+  first[Symbol.dispose]()
+  expect(await sweep()).toBe(false)
+  second[Symbol.dispose]()
+  expect(await sweep()).toBe(true)
+})
+
+test.each<[string | null, string | null]>([
+  ['report.pdf', 'report.pdf'],
+  ['Jahresabschluß – Größe 😀.xlsx', 'Jahresabschluß – Größe 😀.xlsx'],
+  ['../../etc/passwd', 'passwd'],
+  ['C:\\Users\\ann\\plan.docx', 'plan.docx'],
+  ['/', null],
+  ['..', null],
+  ['a/..', null],
+  ['', null],
+  [null, null],
+  ['  two\r\n  lines\t.txt ', 'two lines .txt'],
+  ['nul\0byte.txt', 'nulbyte.txt'],
+  ['\u202egnp.exe', 'gnp.exe'],
+  ['in\u200bvis\u2060ible\ufeff.txt', 'invisible.txt'],
+  ['\u3164\u200d\u00ad', null],
+  ['lone \ud800 surrogate', 'lone surrogate'],
+  ['line\u2028separator', 'line separator'],
+  ['.env', '.env'],
+  ['blob', null],
+  ['blob.png', 'blob.png'],
+])('%j is shown as %j', (text, name) => {
+  expect(safeName(text)).toBe(name)
+})
+
+test('a long name is cut, and keeps its extension', () => {
+  expect(safeName(`${'😀'.repeat(300)}.docx`)).toBe(`${'😀'.repeat(115)}.docx`)
+  expect(safeName('x'.repeat(121))).toBe('x'.repeat(120))
+  expect(safeName(`a.${'x'.repeat(200)}`)).toBe(`a.${'x'.repeat(118)}`)
+})
+
+test('every name becomes one short line without a path, and does not change again', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary', maxLength: 300 }), (text) => {
+      const name = safeName(text)
+      if (name === null) return
+      expect(name).toMatch(/^[^\p{Cc}\p{Cf}/\\\u2028\u2029]+$/u)
+      expect([...name].length).toBeLessThanOrEqual(120)
+      expect(name.isWellFormed()).toBe(true)
+      expect(safeName(name)).toBe(name)
+    }),
+  )
 })

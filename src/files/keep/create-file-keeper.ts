@@ -3,12 +3,10 @@ import type { Clock } from '../../domain/clock.ts'
 import { fileNotFound, ServerError } from '../../domain/errors.ts'
 import { type Ids, parseUuid } from '../../domain/ids.ts'
 import type { Logger } from '../../domain/logger.ts'
-import type { FileRecord, UnsentFiles } from '../../domain/session/file.ts'
+import { type FileRecord, type FileType, UNREADABLE, type UnsentFiles } from '../../domain/session/file.ts'
 import type { FileKeeper, IncomingFile } from '../file-keeper.ts'
 import { declaredType } from './agreed-type.ts'
 import type { Blobs } from './blob-folder.ts'
-import { createClaims, type RemoveUnclaimed } from './claims.ts'
-import { nameByType, safeName } from './file-name.ts'
 import { createTolerantSniffer, createTypeSniffer } from './type-sniffer.ts'
 import { createUnsentAllowance } from './unsent-allowance.ts'
 
@@ -141,3 +139,107 @@ const tooLarge = (name: string, maxBytes: number): ServerError =>
   new ServerError('file_too_large', `${JSON.stringify(name)} is larger than ${maxBytes / 1_000_000} MB.`, {
     details: { name, max_bytes: maxBytes },
   })
+
+/**
+ * Keeps a sweep from removing the bytes of an upload. An upload claims its bytes before it puts them in place, and until its record
+ * is in the store only the claim says that they are needed.
+ */
+interface Claims {
+  /** Waits for a removal that is under way. Until the claim is disposed of, the bytes are not removed. */
+  claim(sha256: string): Promise<Disposable>
+  /** Only one sweep may run at a time. */
+  sweeping(work: (removeUnclaimed: RemoveUnclaimed) => Promise<void>): Promise<void>
+}
+
+/** Calls `remove` unless the bytes were claimed at any time since the sweep began. Then it returns false. */
+type RemoveUnclaimed = (sha256: string, remove: () => Promise<boolean>) => Promise<boolean>
+
+export function createClaims(): Claims {
+  const held = new Map<string, number>()
+  const removing = new Map<string, Promise<unknown>>()
+  let claimedSinceSweep: Set<string> | null = null
+
+  return {
+    async claim(sha256) {
+      for (let under = removing.get(sha256); under !== undefined; under = removing.get(sha256)) await under
+      held.set(sha256, (held.get(sha256) ?? 0) + 1)
+      claimedSinceSweep?.add(sha256)
+      return {
+        [Symbol.dispose]() {
+          const left = (held.get(sha256) ?? 0) - 1
+          if (left > 0) held.set(sha256, left)
+          else held.delete(sha256)
+        },
+      }
+    },
+
+    async sweeping(work) {
+      const claimed = new Set(held.keys())
+      claimedSinceSweep = claimed
+      try {
+        await work(async (sha256, remove) => {
+          if (claimed.has(sha256)) return false
+          const removal = remove()
+          // A claim that waits needs to know that the removal is over, not whether it worked.
+          const over = removal.then(
+            () => removing.delete(sha256),
+            () => removing.delete(sha256),
+          )
+          removing.set(sha256, over)
+          return await removal
+        })
+      } finally {
+        claimedSinceSweep = null
+      }
+    },
+  }
+}
+
+const MAX_CHARS = 120
+/** A longer one is not an extension, but part of the name. */
+const MAX_EXTENSION_CHARS = 12
+
+/** Invisible characters, and those that change how the text around them looks: controls, direction marks, zero-width characters. */
+const INVISIBLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Default_Ignorable_Code_Point}]/gu
+
+/** The name that browsers give to content without one. */
+const NO_NAME = 'blob'
+
+/**
+ * The name of a file as people see it: the last part of a path, in one line, without invisible characters, at most 120
+ * characters. Null when nothing is left. The name is only a label and never part of a path on disk.
+ */
+export function safeName(text: string | null): string | null {
+  const [base = ''] = (text ?? '').split(/[/\\]/).slice(-1)
+  const visible = base.replaceAll(/[\t-\r\p{Z}]/gu, ' ').replaceAll(INVISIBLE, '')
+  const line = visible.normalize('NFC').replaceAll(/ +/g, ' ').trim()
+  return /^\.*$/.test(line) || line === NO_NAME ? null : shortened([...line])
+}
+
+function shortened(chars: readonly string[]): string {
+  if (chars.length <= MAX_CHARS) return chars.join('')
+  const dot = chars.lastIndexOf('.')
+  const extension = dot > 0 && chars.length - dot <= MAX_EXTENSION_CHARS ? chars.slice(dot) : []
+  return (
+    chars
+      .slice(0, MAX_CHARS - extension.length)
+      .join('')
+      .trimEnd() + extension.join('')
+  )
+}
+
+/** The name of a file that came without one, by its content. */
+const nameByType: Readonly<Record<FileType, string>> = {
+  'image/png': 'image.png',
+  'image/jpeg': 'image.jpg',
+  'image/gif': 'image.gif',
+  'image/webp': 'image.webp',
+  'application/pdf': 'document.pdf',
+  'application/vnd.openxmlformats-officedocument.wordprocessingml.document': 'document.docx',
+  'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet': 'workbook.xlsx',
+  'application/vnd.openxmlformats-officedocument.presentationml.presentation': 'presentation.pptx',
+  'text/plain': 'text.txt',
+  'text/csv': 'table.csv',
+  'text/markdown': 'text.md',
+  [UNREADABLE]: 'file',
+}

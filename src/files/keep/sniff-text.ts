@@ -104,8 +104,8 @@ function createByteSniffer(): TextSniffer {
         )
       }
       if (!isPlain || firstBeyond !== -1) {
-        const room = SAMPLE_BYTES - sample.length
-        sample = Buffer.concat([sample, bytes.subarray(isPlain ? firstBeyond : 0).subarray(0, room)])
+        const missing = SAMPLE_BYTES - sample.length
+        sample = Buffer.concat([sample, bytes.subarray(isPlain ? firstBeyond : 0).subarray(0, missing)])
         isPlain = false
       }
       isUtf8 &&= utf8.take(bytes) !== null

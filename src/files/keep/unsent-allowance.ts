@@ -5,15 +5,15 @@ import { ServerError } from '../../domain/errors.ts'
 import type { UnsentFiles } from '../../domain/session/file.ts'
 
 export interface UnsentAllowance {
-  /** Throws `too_many_uploads` when the user has no room for another file. */
+  /** Throws `too_many_uploads` when the user may not send another file. */
   begin(owner: string): Promise<Arrival>
 }
 
 /** A file that is arriving. It counts until it is disposed of. After that, its record counts. */
 interface Arrival extends Disposable {
-  /** Throws `too_many_uploads` as soon as the files that are arriving from this user exceed the room. */
+  /** Throws `too_many_uploads` as soon as the files that are arriving from this user exceed the allowance. */
   take(bytes: number): void
-  /** Call it before the file is recorded. Throws `too_many_uploads` when other files have taken the room meanwhile. */
+  /** Call it before the file is recorded. Throws `too_many_uploads` when other files have used up the allowance meanwhile. */
   end(): Promise<void>
 }
 

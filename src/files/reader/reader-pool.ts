@@ -238,7 +238,7 @@ function createChildren({ startChild, clock, log, limits }: ReaderPoolDeps) {
   }
 }
 
-/** A child that held less than this share of the memory limit at the start had as much room as a fresh one. */
+/** A child that held less than this share of the memory limit at the start had as much space as a fresh one. */
 const NEARLY_FRESH = 0.3
 
 const mayBeDueToEarlierFiles = (end: JobEnd, memoryBytes: number): boolean =>

@@ -1,13 +1,20 @@
 import { describe, expect, test } from 'vitest'
 import { ServerError } from '../../domain/errors.ts'
 import type { Role } from '../route.ts'
-import { createManualClock, eveToken, knownToken, operatorToken, userToken } from '../testing/server-fixture.ts'
-import { type Access, type AuthOptions, createAuth } from './auth.ts'
+import {
+  createManualClock,
+  eveToken,
+  knownToken,
+  operatorToken,
+  testAuth,
+  userToken,
+} from '../testing/server-fixture.ts'
+import type { Access, AuthOptions } from './auth.ts'
 import type { Token } from './tokens/token.ts'
 
 function setUp(options: Partial<AuthOptions> = {}) {
   const clock = createManualClock()
-  const auth = createAuth({ tokens: () => [userToken, operatorToken], tokenRequired: false, clock, ...options })
+  const auth = testAuth({ tokens: () => [userToken, operatorToken], clock, ...options })
   function ask(authorization: string | undefined, role: Role = 'user', address = '10.0.0.1'): unknown {
     try {
       return atOnce(auth.authenticate(authorization, address, role)).principal

@@ -6,11 +6,12 @@ import { hash, timingSafeEqual } from 'node:crypto'
 import type { Clock } from '../../domain/clock.ts'
 import { type ErrorCode, ServerError } from '../../domain/errors.ts'
 import { LOCAL_USER } from '../../domain/session/session.ts'
+import type { SharedCounts } from '../../replicas/shared-counts.ts'
 import type { AgentPrincipal, Principal, Role } from '../route.ts'
 import { type Identity, invalidToken, type TokenFault } from './identity/identity.ts'
 import type { Oidc } from './identity/oidc.ts'
 import type { Token } from './tokens/token.ts'
-import { type CountTogether, createWindowCounter } from './usage-limits.ts'
+import { createWindowCounter } from './usage-limits.ts'
 
 export interface Auth {
   /**
@@ -42,23 +43,23 @@ export interface AuthOptions {
   /** The current tokens. Returns a new array only after a change. */
   tokens: () => readonly Token[]
   /** Browsers that are signed in. Their tokens count beside the others. */
-  devices?: { current(): readonly Token[]; used(id: string): void }
-  /** Checks tokens of identity providers. Left out: none count. */
-  oidc?: Oidc
-  /** Whether two names are of the same person. Left out: if they are equal. */
-  isSamePerson?: (one: string, other: string) => boolean
+  devices: { current(): readonly Token[]; used(id: string): void }
+  /** Checks tokens of identity providers. Null: none count. */
+  oidc: Oidc | null
+  /** Whether two names are of the same person. */
+  isSamePerson: (one: string, other: string) => boolean
   /** True if other machines can reach the server. False: talking needs no token. Deciding always needs one. */
   tokenRequired: boolean
   /** Everybody may talk without a token, from any machine. */
-  insecure?: boolean
+  insecure: boolean
   clock: Clock
-  failuresPerMinute?: number
-  /** Looks for tokens that were made elsewhere just now. Called before a token counts as unknown. Left out: nobody else makes any. */
-  lookAgain?: () => Promise<void>
-  /** False: tokens may have been revoked elsewhere, so `lookAgain` is called before one counts. Left out: nobody else revokes any. */
-  isFresh?: () => boolean
-  /** Counts failed logins with the other processes on the same store. Left out: there are none. */
-  together?: Pick<CountTogether, 'windows'>
+  failuresPerMinute: number
+  /** Looks for tokens that were made elsewhere just now. Called before a token counts as unknown. Null: nobody else makes any. */
+  lookAgain: (() => Promise<void>) | null
+  /** False: tokens may have been revoked elsewhere, so `lookAgain` is called before one counts. */
+  isFresh: () => boolean
+  /** Of failed logins. */
+  counts: Pick<SharedCounts, 'add'>
 }
 
 const LOCAL: Access = { principal: { owner: LOCAL_USER, role: 'user', hasToken: false }, isValid: () => true }
@@ -68,20 +69,19 @@ export function createAuth({
   tokens: ownTokens,
   devices,
   oidc,
-  isSamePerson = (one, other) => one === other,
+  isSamePerson,
   tokenRequired,
-  insecure = false,
+  insecure,
   clock,
-  failuresPerMinute = 10,
+  failuresPerMinute,
   lookAgain,
-  isFresh = () => true,
-  together,
+  isFresh,
+  counts,
 }: AuthOptions): Auth {
   const failures = createWindowCounter({
-    ...{ limit: failuresPerMinute, windowMs: 60_000, clock },
-    ...together?.windows('failed logins'),
+    ...{ kind: 'failed logins', limit: failuresPerMinute, windowMs: 60_000, clock, counts },
   })
-  const tokens = devices === undefined ? ownTokens : joinTokens(ownTokens, devices.current)
+  const tokens = joinTokens(ownTokens, devices.current)
   const find = createTokenFinder(tokens)
   const refused = new WeakMap<object, Principal>()
 
@@ -96,7 +96,7 @@ export function createAuth({
   function check(authorization: string, address: string, role: Role, isLast = false): Access | Promise<Access> {
     const presented = /^bearer +(\S+)$/i.exec(authorization)?.[1]
     const token = presented === undefined ? undefined : find(presented)
-    if (token === undefined && presented !== undefined && oidc !== undefined) {
+    if (token === undefined && presented !== undefined && oidc !== null) {
       const identity = identityOf(oidc, presented, address)
       if (identity instanceof Promise) return identity.then((known) => identified(known, role))
       if (identity !== null) return identified(identity, role)
@@ -104,7 +104,7 @@ export function createAuth({
     const wait = failures.waitFor(address)
     // A look costs a query, so whoever keeps sending wrong tokens gets none. Tokens from settings are nobody's to revoke.
     const needsLook = token === undefined ? isUnguessable(presented) && wait === null : token.id !== null && !isFresh()
-    if (needsLook && lookAgain !== undefined && !isLast)
+    if (needsLook && lookAgain !== null && !isLast)
       return lookAgain().then(() => check(authorization, address, role, true))
     // Behind a proxy all callers share one address. So a valid token that nobody can guess passes while others wait.
     if (wait !== null && !(token !== undefined && isUnguessable(presented))) throw tooManyFailures(wait)
@@ -116,7 +116,7 @@ export function createAuth({
     if (clock.now() >= endsAt) throw endedToken(token)
     const principal = principalOf(token)
     checkRole(principal, role)
-    if (token.isConsole && token.id !== null) devices?.used(token.id)
+    if (token.isConsole && token.id !== null) devices.used(token.id)
     return {
       principal,
       isValid: () => clock.now() < endsAt && tokens().some((other) => isSame(other, token)),

@@ -5,15 +5,15 @@ import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { Clock } from '../../domain/clock.ts'
 
 export interface FileKeys {
-  /** Valid for an hour. */
-  sign(fileId: string, owner: string): string
+  /** Makes keys for files of this owner. Each is valid for an hour. */
+  signer(owner: string): Promise<(fileId: string) => string>
   /** The owner that the key names. Null if the key is for another file, was changed or has expired. */
-  ownerOf(fileId: string, key: string): string | null
+  ownerOf(fileId: string, key: string): Promise<string | null>
 }
 
 interface FileKeysOptions {
   /** Called when the first key is made or checked. */
-  secret: () => Uint8Array
+  secret: () => Promise<Uint8Array>
   clock: Pick<Clock, 'now'>
 }
 
@@ -22,20 +22,25 @@ const VALID_MS = 60 * 60 * 1000
 const KEY = /^([0-9a-z]{1,11})\.([\w-]{1,300})\.([\w-]{43})$/
 
 export function createFileKeys({ secret, clock }: FileKeysOptions): FileKeys {
-  const macOf = (fileId: string, owner: string, until: string): Buffer =>
-    createHmac('sha256', secret())
+  const macOf = (key: Uint8Array, fileId: string, owner: string, until: string): Buffer =>
+    createHmac('sha256', key)
       .update(JSON.stringify(['file', fileId, owner, until]))
       .digest()
   return {
-    sign(fileId, owner) {
-      const until = (clock.now() + VALID_MS).toString(36)
+    async signer(owner) {
+      const own = await secret()
       const name = Buffer.from(owner).toString('base64url')
-      return `${until}.${name}.${macOf(fileId, owner, until).toString('base64url')}`
+      return (fileId) => {
+        const until = (clock.now() + VALID_MS).toString(36)
+        return `${until}.${name}.${macOf(own, fileId, owner, until).toString('base64url')}`
+      }
     },
-    ownerOf(fileId, key) {
+    async ownerOf(fileId, key) {
       const [, until = '', name = '', mac = ''] = KEY.exec(key) ?? []
       const owner = Buffer.from(name, 'base64url').toString('utf8')
-      if (until === '' || !timingSafeEqual(Buffer.from(mac, 'base64url'), macOf(fileId, owner, until))) return null
+      if (until === '') return null
+      const right = macOf(await secret(), fileId, owner, until)
+      if (!timingSafeEqual(Buffer.from(mac, 'base64url'), right)) return null
       return Number.parseInt(until, 36) > clock.now() ? owner : null
     },
   }

@@ -2,16 +2,18 @@ import { EventEmitter } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import { describe, expect, test } from 'vitest'
 import { silentLogger } from '../../domain/logger.ts'
-import { createCountTogether } from '../../replicas/count-together.ts'
 import { openReplicaBoard } from '../../replicas/replica-board.ts'
+import { createSharedCounts, ownCounts } from '../../replicas/shared-counts.ts'
 import { createLocalShared } from '../../store/local-shared.ts'
 import { createManualClock } from '../testing/server-fixture.ts'
 import { createUsageLimits, createWindowCounter } from './usage-limits.ts'
 
+const own = { kind: 'posts', counts: ownCounts }
+
 describe('window counter', () => {
   test('allows a key up to its limit, then says how long to wait, then starts again', () => {
     const clock = createManualClock()
-    const counter = createWindowCounter({ limit: 2, windowMs: 60_000, clock })
+    const counter = createWindowCounter({ ...own, limit: 2, windowMs: 60_000, clock })
 
     counter.hit('a')
     expect(counter.waitFor('a')).toBeNull()
@@ -25,7 +27,9 @@ describe('window counter', () => {
   })
 
   test('forgets the oldest key when there are too many', () => {
-    const counter = createWindowCounter({ limit: 1, windowMs: 60_000, clock: createManualClock(), maxKeys: 2 })
+    const counter = createWindowCounter({
+      ...{ ...own, limit: 1, windowMs: 60_000, clock: createManualClock(), maxKeys: 2 },
+    })
 
     for (const key of ['a', 'b', 'c']) counter.hit(key)
 
@@ -42,8 +46,8 @@ describe('limits of two replicas', () => {
     const shared = createLocalShared(clock)
     const open = (owner: string) => {
       const board = openReplicaBoard({ shared, owner, clock, logger: silentLogger })
-      const together = createCountTogether({ shared, board })
-      const limits = createUsageLimits({ postsPerMinute: 100, streams: 3, clock, together })
+      const counts = createSharedCounts(shared, board)
+      const limits = createUsageLimits({ postsPerMinute: 100, streams: 3, clock, counts })
       return { limits, board }
     }
     const pass = async (ms: number) => {
@@ -83,8 +87,8 @@ describe('limits of two replicas', () => {
   test('hold alone at each while the store does not answer', async () => {
     const clock = createManualClock()
     const counter = createWindowCounter({
-      ...{ limit: 3, windowMs: 60_000, clock },
-      add: () => Promise.reject(new Error('away')),
+      ...{ kind: 'posts', limit: 3, windowMs: 60_000, clock },
+      counts: { add: () => Promise.reject(new Error('away')) },
     })
     for (let i = 0; i < 3; i += 1) {
       expect(counter.waitFor('a')).toBeNull()

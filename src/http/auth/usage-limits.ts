@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http'
 import type { Clock } from '../../domain/clock.ts'
 import { ServerError } from '../../domain/errors.ts'
 import { sha256 } from '../../json/digest.ts'
+import type { SharedCounts } from '../../replicas/shared-counts.ts'
 import type { Principal } from '../route.ts'
 
 /** Limits for one user. Both methods throw `rate_limited`. */
@@ -16,16 +17,15 @@ export function createUsageLimits(options: {
   postsPerMinute: number | null
   streams: number | null
   clock: Clock
-  /** Counts with the other processes on the same store. Left out: there are none. */
-  together?: CountTogether
+  counts: SharedCounts
 }): UsageLimits {
-  const { postsPerMinute, streams, clock, together } = options
+  const { postsPerMinute, streams, clock, counts } = options
   const posts =
     postsPerMinute === null
       ? null
-      : createWindowCounter({ limit: postsPerMinute, windowMs: 60_000, clock, ...together?.windows('posts') })
+      : createWindowCounter({ kind: 'posts', limit: postsPerMinute, windowMs: 60_000, clock, counts })
   const openStreams = new Map<string, number>()
-  if (streams !== null) together?.sayStreams(openStreams)
+  if (streams !== null) counts.sayStreams(openStreams)
 
   return {
     takePost({ owner }) {
@@ -37,8 +37,7 @@ export function createUsageLimits(options: {
     takeStream({ owner }, response) {
       if (streams === null) return
       const open = openStreams.get(owner) ?? 0
-      if (open + (together?.streamsElsewhere(owner) ?? 0) >= streams)
-        throw limited(`more than ${streams} open streams`, 5)
+      if (open + counts.streamsElsewhere(owner) >= streams) throw limited(`more than ${streams} open streams`, 5)
       openStreams.set(owner, open + 1)
       response.once('close', () => {
         const left = (openStreams.get(owner) ?? 1) - 1
@@ -62,21 +61,6 @@ export interface WindowCounter {
   waitFor(key: string): number | null
 }
 
-/** Limits that hold for all processes on one store together. */
-export interface CountTogether {
-  /** For a counter of this kind. */
-  windows(kind: string): { add: AddTogether }
-  /** Tells the others how many streams of each user are open here. */
-  sayStreams(open: ReadonlyMap<string, number>): void
-  streamsElsewhere(owner: string): number
-}
-
-/** Adds what was counted here, and gives the sums of all processes. Rejects while the store is away. */
-export type AddTogether = (
-  added: readonly { key: string; n: number }[],
-  windowMs: number,
-) => Promise<{ count: number; endsAt: number }[]>
-
 interface Window {
   /** What all processes have counted, as far as it is known here. */
   count: number
@@ -90,18 +74,21 @@ interface Window {
 const ADD_EVERY_MS = 250
 
 /**
- * With `add` the limit holds for all processes on the store together. No request waits for it: what other processes have counted is
+ * The limit holds for all processes on the store. No request waits for it: what other processes have counted is
  * known here a quarter of a second later, so that a key may exceed the limit by what all of them take in that time. While the store is
  * away, each process counts alone.
  */
 export function createWindowCounter(options: {
+  /** Names the counter. The same at all processes. */
+  kind: string
   limit: number
   windowMs: number
   clock: Clock
   maxKeys?: number
-  add?: AddTogether
+  counts: Pick<SharedCounts, 'add'>
 }): WindowCounter {
-  const { limit, windowMs, clock, maxKeys = 10_000, add } = options
+  const { kind, limit, windowMs, clock, maxKeys = 10_000, counts } = options
+  const { add } = counts
   // A Map, because keys come from clients. It keeps the order in which windows began, so the first one is the oldest.
   const windows = new Map<string, Window>()
   let isAdding = false
@@ -113,14 +100,14 @@ export function createWindowCounter(options: {
     return undefined
   }
 
-  async function addAll(together: AddTogether): Promise<void> {
+  async function addAll(addToOthers: NonNullable<typeof add>): Promise<void> {
     const fresh = [...windows].filter(([, window]) => window.fresh > 0)
     const added = fresh.map(([key, window]) => ({ key: shortKey(key), n: window.fresh }))
     for (const [, window] of fresh) {
       window.count += window.fresh
       window.fresh = 0
     }
-    const sums = await together(added, windowMs)
+    const sums = await addToOthers(kind, added, windowMs)
     for (const [i, [, window]] of fresh.entries()) {
       const sum = sums[i]
       if (sum === undefined) continue
@@ -131,7 +118,7 @@ export function createWindowCounter(options: {
   }
 
   function addSoon(): void {
-    if (add === undefined || isAdding) return
+    if (add === null || isAdding) return
     isAdding = true
     clock.after(ADD_EVERY_MS, () => {
       // What was not added is not lost here: the window goes on with it.

@@ -2,11 +2,22 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { createLogger, type LoggerOptions } from './logger.ts'
 
+const plain = { render: null, tap() {}, colors: false }
+
 function setUp(options: Partial<LoggerOptions> = {}) {
   const lines: string[] = []
   const write = (line: string) => void lines.push(line)
   const now = () => Date.UTC(2026, 10, 1, 12, 30, 0, 123)
-  const log = createLogger({ level: 'info', format: 'json', write, now, content: false, secrets: [], ...options })
+  const log = createLogger({
+    level: 'info',
+    format: 'json',
+    write,
+    now,
+    content: false,
+    secrets: [],
+    ...plain,
+    ...options,
+  })
   return { log, lines }
 }
 

@@ -12,10 +12,10 @@ export type LogLevel = keyof typeof LEVELS
 export interface LoggerOptions {
   level: LogLevel
   format: 'json' | 'text'
-  /** Replaces `format`. Returns a line for people, or null for no line. The fields it gets are already masked. */
-  render?: (record: LogRecord) => string | null
+  /** Replaces `format`. Returns a line for people, or null for no line. The fields it gets are already masked. Null: it is not used. */
+  render: ((record: LogRecord) => string | null) | null
   /** Gets each line as JSON, whatever the format is. */
-  tap?: (line: string) => void
+  tap: (line: string) => void
   /** Gets one line, including its LF. */
   write: (line: string) => void
   now: () => number
@@ -24,7 +24,7 @@ export interface LoggerOptions {
   /** Masked wherever they appear. */
   secrets: readonly string[]
   /** Color text lines. */
-  colors?: boolean
+  colors: boolean
 }
 
 const MAX_TEXT = 4_096
@@ -36,7 +36,7 @@ export function createLogger(options: LoggerOptions): Logger {
   const toJson = createLineWriter(options)
   const { render, tap } = options
   const toLine =
-    render !== undefined
+    render !== null
       ? (json: string) => render(JSON.parse(json))
       : options.format === 'json'
         ? (json: string) => json
@@ -48,7 +48,7 @@ export function createLogger(options: LoggerOptions): Logger {
       const head = { time: new Date(options.now()).toISOString(), level, message }
       // First, so that they come first in the line. Last, so that no field can replace them.
       const json = toJson({ ...head, ...bound, ...fields, ...head })
-      tap?.(json)
+      tap(json)
       const line = toLine(json)
       if (line !== null) options.write(`${line}\n`)
     }
@@ -111,7 +111,7 @@ function describe(error: Error, withStack: boolean): Record<string, unknown> {
 const PAINT: Record<string, string> = { debug: '\x1b[2m', warn: '\x1b[33m', error: '\x1b[31m' }
 
 /** The same line for people: `12:30:00.123 INFO  message key=value`. */
-function readable(json: string, colors = false): string {
+function readable(json: string, colors: boolean): string {
   const { time, level, message, ...fields }: LogRecord = JSON.parse(json)
   const values = Object.entries(fields).map(([key, value]) => ` ${key}=${valueText(value)}`)
   const text = `${time.slice(11, 23)} ${level.toUpperCase().padEnd(5)} ${quoted(message).slice(1, -1)}${values.join('')}`

@@ -23,7 +23,8 @@ const route = (over: Partial<Route> = {}): Route => ({
   ...over,
 })
 
-const documentOf = (...routes: Route[]) => openApiDocument(routes, { title: 'Test', version: '1' })
+const documentOf = (...routes: Route[]) =>
+  openApiDocument(routes, { title: 'Test', version: '1', basePath: '', errors: {} })
 const operationAt = (path: string, method: string, ...routes: Route[]) => documentOf(...routes).paths[path]?.[method]
 const statuses = (operation: unknown) =>
   z
@@ -130,6 +131,7 @@ describe('the failures', () => {
     const document = openApiDocument([route({ describe })], {
       title: 'Test',
       version: '1',
+      basePath: '',
       errors: {
         Notes: [
           {

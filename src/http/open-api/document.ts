@@ -8,14 +8,13 @@ import { type Operation, operationOf, templateOf } from './operation.ts'
 export interface DocumentOptions {
   title: string
   version: string
-  description?: string
   /** Comes before every path. */
-  basePath?: string
+  basePath: string
   /**
    * Route families that have their own error format or statuses, keyed by the tag of their routes. A family has several entries if its
    * failures come in several formats.
    */
-  errors?: Readonly<Record<string, readonly DescribedErrors[]>>
+  errors: Readonly<Record<string, readonly DescribedErrors[]>>
 }
 
 export interface OpenApiDocument {
@@ -33,7 +32,7 @@ export interface OpenApiDocument {
 
 /** Throws when a route has no description. */
 export function openApiDocument(routes: readonly Route[], options: DocumentOptions): OpenApiDocument {
-  const { title, version, description } = options
+  const { title, version } = options
   const components = createComponentSchemas()
   const examples: Record<string, unknown> = {}
   const shared = createSharedResponses()
@@ -46,7 +45,7 @@ export function openApiDocument(routes: readonly Route[], options: DocumentOptio
     tags.add(describe.tag)
     const operation = operationOf(route, describe, components)
     const codes = [...describe.errors, ...sharedErrors(route, describe)]
-    const failures = errorResponses(codes, options.errors?.[describe.tag] ?? [], components, examples)
+    const failures = errorResponses(codes, options.errors[describe.tag] ?? [], components, examples)
     const template = templateOf(path)
     paths[template] = {
       ...paths[template],
@@ -55,7 +54,7 @@ export function openApiDocument(routes: readonly Route[], options: DocumentOptio
   }
   return {
     openapi: '3.1.1',
-    info: { title, version, ...(description === undefined ? {} : { description }), license },
+    info: { title, version, license },
     servers: [{ url: options.basePath || '/', description: 'The server that sent this document.' }],
     security: [{ token: [] }, {}],
     tags: [...tags].map((name) => ({ name })),

@@ -3,9 +3,11 @@ import type { Door, Route } from '../route.ts'
 import { startServer } from '../testing/server-fixture.ts'
 import { createOpenApiRoutes } from './routes.ts'
 
+const about = { title: 'Test', version: '1', basePath: '', errors: {} }
+
 const start = (publicDocs: boolean, tokenRequired: boolean) =>
   startServer({
-    routes: createOpenApiRoutes({ title: 'Test', version: '1', routes: [], publicDocs }),
+    routes: createOpenApiRoutes({ ...about, routes: [], publicDocs, doors: [] }),
     auth: { tokenRequired },
   })
 
@@ -42,7 +44,7 @@ test('the document lists only open doors', async () => {
     handle: async (_request, reply) => reply.empty(204),
   })
   const routes = [route('/chat', 'rest'), route('/capabilities', 'ag-ui'), route('/runs', null)]
-  const options = { title: 'Test', version: '1', routes, publicDocs: false, doors: ['rest'] as const }
+  const options = { ...about, routes, publicDocs: false, doors: ['rest'] as const }
   await using server = await startServer({ routes: createOpenApiRoutes(options) })
 
   const { paths } = (await (await fetch(`${server.url}/openapi.json`)).json()) as { paths: object }

@@ -9,8 +9,8 @@ interface OpenApiRoutesDeps extends DocumentOptions {
   routes: readonly Route[]
   /** True: the document needs no token. */
   publicDocs: boolean
-  /** The open doors. The document lists their routes and routes without a door. Default: all doors are open. */
-  doors?: readonly Door[]
+  /** The open doors. The document lists their routes and routes without a door. */
+  doors: readonly Door[]
 }
 
 const describeDocument = (): RouteDescription => ({
@@ -25,7 +25,6 @@ const describeDocument = (): RouteDescription => ({
 })
 
 export function createOpenApiRoutes({ routes, publicDocs, doors, ...options }: OpenApiRoutesDeps): Route[] {
-  const isOpen = (door: Door): boolean => doors === undefined || doors.includes(door)
   // Made on the first request: a start should not wait for it, and most servers are never asked.
   let text: string | null = null
   const own: Route = {
@@ -37,7 +36,7 @@ export function createOpenApiRoutes({ routes, publicDocs, doors, ...options }: O
     summary: 'This API as an OpenAPI 3.1 document',
     describe: describeDocument,
     async handle(_request, reply) {
-      const open = routes.filter(({ door }) => door === null || isOpen(door))
+      const open = routes.filter(({ door }) => door === null || doors.includes(door))
       text ??= JSON.stringify(openApiDocument([...open, own], options))
       reply.text(200, text, 'application/json')
     },

@@ -38,8 +38,7 @@ interface DispatchOptions {
   /** Comes before every path; see `readBasePath`. */
   basePath: string
   guard: Guard
-  /** Left out: no proxy says who people are. */
-  proxyAuth?: ProxyAuth | undefined
+  proxyAuth: ProxyAuth | null
   state: ServerState
   body: RequestContext['body']
   reply: ReplyServices
@@ -269,22 +268,25 @@ export class Exchange {
   }
 
   #authenticate(match: Match, target: Target): Access | Promise<Access> {
+    const signed = signedAccess(match, this.#raw, target)
+    if (signed === null) return this.#identify(match, target)
+    return signed.then((access) => access ?? this.#identify(match, target))
+  }
+
+  #identify(match: Match, target: Target): Access | Promise<Access> {
     const { socket } = this.#raw
     const authorization = credentialOf(match.route, this.#raw, target)
-    return (
-      signedAccess(match, this.#raw, target) ??
-      this.#answering.auth.authenticate(authorization, socket.remoteAddress ?? this.#via, match.route.role, {
-        isLocal: this.#via !== 'mounted' || isFromThisMachine(this.#raw),
-        needsToken: this.#via === 'ctl',
-        takesAnyKey: match.route.takesAnyKey === true,
-        proxied: this.#proxied(match.route),
-      })
-    )
+    return this.#answering.auth.authenticate(authorization, socket.remoteAddress ?? this.#via, match.route.role, {
+      isLocal: this.#via !== 'mounted' || isFromThisMachine(this.#raw),
+      needsToken: this.#via === 'ctl',
+      takesAnyKey: match.route.takesAnyKey === true,
+      proxied: this.#proxied(match.route),
+    })
   }
 
   #proxied({ role }: Route): Identity | null {
     const { proxyAuth } = this.#options
-    if (proxyAuth === undefined || this.#via === 'ctl') return null
+    if (proxyAuth === null || this.#via === 'ctl') return null
     try {
       return proxyAuth(this.#raw)
     } catch (error) {
@@ -361,10 +363,18 @@ export function correlationOf(header: string | string[] | undefined, ids: Ids): 
   return typeof header === 'string' && SAFE_ID.test(header) ? header : ids.uuid()
 }
 
-function signedAccess({ route, params }: Match, raw: IncomingMessage, { query }: Target): Access | null {
+/** Null, also later: the address has no signature. */
+function signedAccess(
+  { route, params }: Match,
+  raw: IncomingMessage,
+  { query }: Target,
+): Promise<Access | null> | null {
   if (route.signedOwner === undefined || raw.headers.authorization !== undefined) return null
-  const owner = route.signedOwner({ params, query: new URLSearchParams(query) })
-  return owner === null ? null : { principal: { owner, role: 'user', hasToken: false }, isValid: () => true }
+  return route
+    .signedOwner({ params, query: new URLSearchParams(query) })
+    .then((owner) =>
+      owner === null ? null : { principal: { owner, role: 'user', hasToken: false }, isValid: () => true },
+    )
 }
 
 /** Whether a link, or a person who types the address, may lead there. It shows something, and changes nothing. */

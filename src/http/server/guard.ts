@@ -17,7 +17,7 @@ export interface GuardOptions {
   /** `local`, alone or in a list, allows pages of this machine on any port. `*` allows any page, but only if a token is required. */
   origins: 'local' | '*' | readonly string[]
   /** Where people open this server, if the settings say so. */
-  publicUrl?: string | null
+  publicUrl: string | null
 }
 
 export interface Guard {
@@ -104,7 +104,7 @@ export function createGuard(options: GuardOptions): Guard {
       if (anyOrigin) return ['Access-Control-Allow-Origin', '*', ...EXPOSED]
       return ['Access-Control-Allow-Origin', origin, 'Vary', 'Origin', ...EXPOSED]
     },
-    checkOwnPage: (request) => refuseForeignPage(request, options.publicUrl ?? null),
+    checkOwnPage: (request) => refuseForeignPage(request, options.publicUrl),
     preflight(request) {
       if (request.method !== 'OPTIONS' || request.headers.origin === undefined) return null
       if (request.headers['access-control-request-method'] === undefined) return null

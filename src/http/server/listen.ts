@@ -137,7 +137,7 @@ async function findFreePort(server: Server, { hosts, port }: ListenTarget): Prom
   try {
     for (const host of hosts) {
       const probe = createExtraListener(server)
-      // A connection that is not accepted when the probe closes is cut. One for which there is no room is tried again by its client.
+      // A connection that is not accepted when the probe closes is cut. One that does not fit into the queue is tried again by its client.
       const wanted = { host, port: addresses[0]?.port ?? port, backlog: 1 }
       const address = await unlessMissing(open(probe, wanted), addresses)
       if (address === null) continue

@@ -4,15 +4,16 @@ import { randomBytes } from 'node:crypto'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import { type ByteBudget, createByteBudget, READERS_BYTES } from '../../domain/byte-budget.ts'
+import type { ByteBudget } from '../../domain/byte-budget.ts'
 import type { Clock } from '../../domain/clock.ts'
 import { ServerError } from '../../domain/errors.ts'
 import type { Ids } from '../../domain/ids.ts'
 import type { Logger } from '../../domain/logger.ts'
-import { noTelemetry, type Telemetry } from '../../domain/telemetry.ts'
+import type { Telemetry } from '../../domain/telemetry.ts'
+import { ownCounts, type SharedCounts } from '../../replicas/shared-counts.ts'
 import type { Auth } from '../auth/auth.ts'
 import type { ProxyAuth } from '../auth/identity/proxy-auth.ts'
-import { type CountTogether, createUsageLimits } from '../auth/usage-limits.ts'
+import { createUsageLimits } from '../auth/usage-limits.ts'
 import type { TempFolder } from '../body/temp-file.ts'
 import type { Metrics } from '../metrics/metrics.ts'
 import { registerHttpMetrics } from '../metrics/metrics.ts'
@@ -38,8 +39,7 @@ const { createServer } = process.getBuiltinModule('node:http')
 export interface Served {
   routes: readonly Route[]
   auth: Auth
-  /** Counts with the other processes on the same store. Null: there are none. */
-  together: CountTogether | null
+  counts: SharedCounts
   /** Hears of whoever may not do what they ask for. */
   onRefused: OnRefused
 }
@@ -48,16 +48,16 @@ export interface HttpServerOptions {
   /** These routes answer until `serve` is called. */
   routes: readonly Route[]
   /** Comes before every path; see `readBasePath`. */
-  basePath?: string
+  basePath: string
   auth: Auth
-  proxyAuth?: ProxyAuth | undefined
+  /** Null: no proxy says who people are. */
+  proxyAuth: ProxyAuth | null
   guard: Guard
   log: Logger
   clock: Clock
   ids: Ids
   metrics: Metrics
-  /** Left out: nobody is told of requests. */
-  telemetry?: Telemetry
+  telemetry: Telemetry
   /** The open doors. */
   doors: readonly Door[]
   /** `close` advances it. Before `ready`, only routes marked `anytime` answer. */
@@ -65,12 +65,13 @@ export interface HttpServerOptions {
   /** For uploads in JSON bodies that are too large for memory. */
   tempFolder: TempFolder
   /** Memory that all large answers together may hold. */
-  room?: ByteBudget
-  limits?: Partial<HttpLimits>
+  room: ByteBudget
+  /** The defaults count for what is not given. */
+  limits: Partial<HttpLimits>
   /** If set, the server speaks https only. */
-  tls?: TlsPair
+  tls: TlsPair | null
   /** Error formats of doors that have their own, keyed by the first segment of their paths. */
-  errorShapes?: Readonly<Record<string, ErrorShape>>
+  errorShapes: Readonly<Record<string, ErrorShape>>
 }
 
 export interface HttpServer {
@@ -106,14 +107,14 @@ export interface HttpStats {
 }
 
 export function createHttpServer(options: HttpServerOptions): HttpServer {
-  const { log, clock, ids, state, basePath = '' } = options
+  const { log, clock, ids, state, basePath } = options
   const limits = { ...defaultHttpLimits, ...options.limits }
   const streams = createOpenStreams(clock)
   const work = createWorkCounter(clock)
   const server = createNodeServer(limits, options.tls)
-  const local = createNodeServer(limits, undefined)
+  const local = createNodeServer(limits, null)
   const fronts = [
-    { server, via: 'port' as const, ...trackConnections(server, options.tls !== undefined, limits, log) },
+    { server, via: 'port' as const, ...trackConnections(server, options.tls !== null, limits, log) },
     { server: local, via: 'ctl' as const, ...trackConnections(local, false, limits, log) },
   ]
   /** Exchanges on connections of another program's server. */
@@ -127,18 +128,18 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   const stats = (): HttpStats => ({ connections: openConnections(), inWork: work.count, streams: streams.size })
   const onAnswer = registerHttpMetrics(options.metrics, stats, () => state.current)
   const doors = new Set(options.doors)
-  const answeringWith = ({ routes, auth, together, onRefused }: Served): Answering => ({
+  const answeringWith = ({ routes, auth, counts, onRefused }: Served): Answering => ({
     router: createRouter(routes, doors),
     auth,
     usage: createUsageLimits({
       postsPerMinute: limits.postsPerMinute,
       streams: limits.streamsPerUser,
       clock,
-      ...(together === null ? {} : { together }),
+      counts,
     }),
     onRefused,
   })
-  let served: Served = { routes: options.routes, auth: options.auth, together: null, onRefused() {} }
+  let served: Served = { routes: options.routes, auth: options.auth, counts: ownCounts, onRefused() {} }
   let answering = answeringWith(served)
   const dispatch = createDispatch({
     answering: () => answering,
@@ -150,12 +151,12 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     reply: {
       clock,
       streams,
-      room: options.room ?? createByteBudget(READERS_BYTES, clock),
-      errorShapes: new Map(Object.entries(options.errorShapes ?? {})),
+      room: options.room,
+      errorShapes: new Map(Object.entries(options.errorShapes)),
       isClosing: () => closing !== null,
     },
     log,
-    telemetry: options.telemetry ?? noTelemetry,
+    telemetry: options.telemetry,
     clock,
     ids,
     onAnswer,
@@ -265,7 +266,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
 /** How long streams that the server ends have to reach their readers. */
 const FLUSH_MS = 500
 
-function createNodeServer(limits: HttpLimits, tls: TlsPair | undefined): Server {
+function createNodeServer(limits: HttpLimits, tls: TlsPair | null): Server {
   const nodeOptions = {
     maxHeaderSize: limits.headerBytes,
     headersTimeout: limits.headersMs,
@@ -276,7 +277,7 @@ function createNodeServer(limits: HttpLimits, tls: TlsPair | undefined): Server 
     // The guard checks Host, so that the refusal has a body.
     requireHostHeader: false,
   }
-  if (tls === undefined) return createServer(nodeOptions)
+  if (tls === null) return createServer(nodeOptions)
   // Loaded only here: it brings TLS, 5 MB.
   return process
     .getBuiltinModule('node:https')

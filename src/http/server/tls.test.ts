@@ -103,6 +103,7 @@ test('a Host without a port means 443 over https and 80 over http', () => {
     tokenRequired: false,
     allowedHosts: [],
     origins: 'local',
+    publicUrl: null,
   })
   const check = (socket: Socket, localPort: number) => {
     Object.defineProperty(socket, 'localPort', { value: localPort })

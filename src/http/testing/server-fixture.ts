@@ -5,11 +5,14 @@ import { readdir, rm } from 'node:fs/promises'
 import { connect, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { createByteBudget, READERS_BYTES } from '../../domain/byte-budget.ts'
 import { type Clock, createSystemClock } from '../../domain/clock.ts'
 import { createIds } from '../../domain/ids.ts'
 import type { LogFields, Logger } from '../../domain/logger.ts'
+import { noTelemetry } from '../../domain/telemetry.ts'
 import { type Door, doorNames } from '../../doors.ts'
-import { type AuthOptions, createAuth } from '../auth/auth.ts'
+import { ownCounts } from '../../replicas/shared-counts.ts'
+import { type Auth, type AuthOptions, createAuth } from '../auth/auth.ts'
 import { digestOf, type Token } from '../auth/tokens/token.ts'
 import { createTempFolder, type TempFolder } from '../body/temp-file.ts'
 import { createMetrics, type Metrics } from '../metrics/metrics.ts'
@@ -81,6 +84,22 @@ export interface TestServerOptions
   tempFolder?: TempFolder
 }
 
+/** Knows the tokens of these tests, and nobody else counts or makes any. */
+export const testAuth = (options: Partial<AuthOptions> & Pick<AuthOptions, 'clock'>): Auth =>
+  createAuth({
+    tokens: () => TOKENS,
+    devices: { current: () => [], used() {} },
+    oidc: null,
+    isSamePerson: (one, other) => one === other,
+    tokenRequired: false,
+    insecure: false,
+    failuresPerMinute: 10,
+    lookAgain: null,
+    isFresh: () => true,
+    counts: ownCounts,
+    ...options,
+  })
+
 /** Ends with `await using`. */
 export async function startServer(options: TestServerOptions): Promise<TestServer> {
   const clock = options.clock ?? createSystemClock()
@@ -93,13 +112,14 @@ export async function startServer(options: TestServerOptions): Promise<TestServe
   const tokenRequired = options.auth?.tokenRequired ?? false
   const server = createHttpServer({
     routes: options.routes,
-    auth: createAuth({ tokens: () => TOKENS, tokenRequired, clock, ...options.auth }),
+    auth: testAuth({ tokenRequired, clock, ...options.auth }),
     guard: createGuard({
       host: '127.0.0.1',
       loopbackOnly: true,
       tokenRequired,
       allowedHosts: [],
       origins: 'local',
+      publicUrl: null,
       ...options.guard,
     }),
     log,
@@ -109,12 +129,13 @@ export async function startServer(options: TestServerOptions): Promise<TestServe
     doors: options.doors ?? doorNames,
     state,
     tempFolder: counted.folder,
-    proxyAuth: options.proxyAuth,
-    ...(options.limits ? { limits: options.limits } : {}),
-    ...(options.errorShapes ? { errorShapes: options.errorShapes } : {}),
-    ...(options.tls ? { tls: options.tls } : {}),
-    ...(options.room ? { room: options.room } : {}),
-    ...(options.telemetry ? { telemetry: options.telemetry } : {}),
+    basePath: '',
+    proxyAuth: options.proxyAuth ?? null,
+    limits: options.limits ?? {},
+    errorShapes: options.errorShapes ?? {},
+    tls: options.tls ?? null,
+    room: options.room ?? createByteBudget(READERS_BYTES, clock),
+    telemetry: options.telemetry ?? noTelemetry,
   })
   const { port } = await server.listen({ hosts: ['127.0.0.1'], port: 0 })
   if (options.ready !== false) state.advance('ready')

@@ -14,7 +14,7 @@ const MAX_STATES = 100_000
 const MAX_REFUSED = 10
 
 export interface SchemaBudget {
-  /** True when a schema was refused because it and those before it were too large. A smaller one may still have room. */
+  /** True when a schema was refused because it and those before it were too large. A smaller one may still fit. */
   readonly hasRefused: boolean
   /** Call it before a schema is read. Throws `config_invalid` for one that is too large. */
   admit(schema: unknown): void

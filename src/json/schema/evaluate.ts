@@ -84,36 +84,20 @@ function applyInPlace(
   }
   if (node.ref !== undefined) inner(node.ref, problems)
   for (const other of node.allOf ?? []) inner(other, problems)
-  if (node.anyOf !== undefined) {
-    const failed = node.anyOf.map((other) => {
+  /** How many of the forms fit. Says what is wrong if none does. */
+  const countFitting = (forms: readonly SchemaNode[]): number => {
+    const failed = forms.flatMap((form) => {
       const found: Problem[] = []
-      return inner(other, found) ? null : found
+      return inner(form, found) ? [] : [found]
     })
-    if (!failed.includes(null))
-      problems.push(
-        ...nearest(
-          failed.filter((one) => one !== null),
-          path,
-          value,
-        ),
-      )
+    if (failed.length === forms.length) problems.push(...nearest(failed, path, value))
+    return forms.length - failed.length
   }
+  if (node.anyOf !== undefined) countFitting(node.anyOf)
   if (node.oneOf !== undefined) {
-    const failed = node.oneOf.map((other) => {
-      const found: Problem[] = []
-      return inner(other, found) ? null : found
-    })
-    const fitting = failed.filter((one) => one === null).length
-    if (fitting === 0)
-      problems.push(
-        ...nearest(
-          failed.filter((one) => one !== null),
-          path,
-          value,
-        ),
-      )
+    const fitting = countFitting(node.oneOf)
     if (fitting > 1)
-      problems.push({ path, text: `must fit exactly one of ${failed.length} forms, and fits ${fitting}` })
+      problems.push({ path, text: `must fit exactly one of ${node.oneOf.length} forms, and fits ${fitting}` })
   }
   if (node.not !== undefined && evaluate(node.not, value, path, [], null, meter)) {
     problems.push({ path, text: `may not be ${preview(value)}` })

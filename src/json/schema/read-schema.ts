@@ -73,11 +73,11 @@ export function readSchema(schema: unknown, { budget, foreignPatterns, report, v
   for (const { raw, node, pointer } of open) {
     visit?.(raw, pointer)
     const reading: Reading = { ...common, raw }
-    const isAlone = legacy && raw.$ref !== undefined
+    const ignoresOthers = legacy && raw.$ref !== undefined
     for (const [key, value] of Object.entries(raw)) {
       const read = readers.get(key)
       // Up to draft 7, what stands beside a reference has no meaning.
-      if (value === undefined || read === undefined || (isAlone && key !== '$ref' && key !== 'default')) continue
+      if (value === undefined || read === undefined || (ignoresOthers && key !== '$ref' && key !== 'default')) continue
       try {
         read(node, value, `${pointer}/${key}`, reading)
       } catch (error) {

@@ -2,7 +2,7 @@
 
 import { isRecord } from '../../domain/is-record.ts'
 import { dropped, type ModelTarget, modelFailure, refusal } from '../failure.ts'
-import type { FinishReason, ModelPart, ModelUsage } from '../model.ts'
+import { type FinishReason, type ModelPart, type ModelUsage, modelUsage } from '../model.ts'
 import { countAt, type JsonObject, textAt } from '../wire/json.ts'
 import { providerFailure } from './failure.ts'
 
@@ -143,14 +143,11 @@ function usageOf(usage: unknown): ModelUsage | null {
   const input = countAt(usage, 'inputTokens') ?? countAt(inputs, 'total')
   const output = countAt(usage, 'outputTokens') ?? countAt(outputs, 'total')
   if (input === undefined && output === undefined) return null
-  const reasoning = countAt(usage, 'reasoningTokens') ?? countAt(outputs, 'reasoning')
-  const cached = countAt(usage, 'cachedInputTokens') ?? countAt(inputs, 'cacheRead')
-  const written = countAt(inputs, 'cacheWrite')
-  return {
-    inputTokens: input ?? 0,
-    outputTokens: output ?? 0,
-    ...(reasoning === undefined ? {} : { reasoningTokens: reasoning }),
-    ...(cached === undefined ? {} : { cachedInputTokens: cached }),
-    ...(written === undefined ? {} : { cacheWriteInputTokens: written }),
-  }
+  return modelUsage({
+    inputTokens: input,
+    outputTokens: output,
+    reasoningTokens: countAt(usage, 'reasoningTokens') ?? countAt(outputs, 'reasoning'),
+    cachedInputTokens: countAt(usage, 'cachedInputTokens') ?? countAt(inputs, 'cacheRead'),
+    cacheWriteInputTokens: countAt(inputs, 'cacheWrite'),
+  })
 }

@@ -1,15 +1,11 @@
 import type { ModelSettings } from '../../domain/agent/agent.ts'
 import { targetOf } from '../failure.ts'
 import type { Model } from '../model.ts'
-import type { ModelHttp } from '../wire/model-http.ts'
-import { createWireModel } from '../wire/wire-model.ts'
+import { createWireModel, type WireDeps } from '../wire/wire-model.ts'
 import { createAnthropicDecoder } from './decode.ts'
 import { anthropicProbe, anthropicRequests, apiRoot } from './request.ts'
 
-export function createAnthropicModel(
-  settings: ModelSettings,
-  deps: { http: ModelHttp; now: () => number; newId: () => string },
-): Model {
+export function createAnthropicModel(settings: ModelSettings, deps: WireDeps): Model {
   const target = targetOf(settings, apiRoot(settings).host, 'ANTHROPIC_API_KEY')
   return createWireModel(
     {

@@ -2,7 +2,7 @@
 
 import { isRecord } from '../../domain/is-record.ts'
 import { dropped, type ModelTarget, refusal, reportedFailure } from '../failure.ts'
-import type { FinishReason, ModelPart, ModelUsage } from '../model.ts'
+import { type FinishReason, type ModelPart, type ModelUsage, modelUsage } from '../model.ts'
 import { countAt, textAt } from '../wire/json.ts'
 import type { StreamDecoder } from '../wire/wire-model.ts'
 import { signatureOf, type ThinkingBlock } from './thinking.ts'
@@ -184,12 +184,11 @@ function usageOf(said: unknown, before: ModelUsage | null): ModelUsage {
   const written = countAt(said, 'cache_creation_input_tokens') ?? before?.cacheWriteInputTokens
   const fresh = countAt(said, 'input_tokens')
   const thinking = isRecord(said) ? countAt(said.output_tokens_details, 'thinking_tokens') : undefined
-  const reasoning = thinking ?? before?.reasoningTokens
-  return {
+  return modelUsage({
     inputTokens: fresh === undefined ? (before?.inputTokens ?? 0) : fresh + (read ?? 0) + (written ?? 0),
     outputTokens: countAt(said, 'output_tokens') ?? before?.outputTokens ?? 0,
-    ...(reasoning === undefined ? {} : { reasoningTokens: reasoning }),
-    ...(read === undefined ? {} : { cachedInputTokens: read }),
-    ...(written === undefined ? {} : { cacheWriteInputTokens: written }),
-  }
+    reasoningTokens: thinking ?? before?.reasoningTokens,
+    cachedInputTokens: read,
+    cacheWriteInputTokens: written,
+  })
 }

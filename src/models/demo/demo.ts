@@ -1,5 +1,5 @@
 import { type Clock, sleep } from '../../domain/clock.ts'
-import type { Model, ModelPart, ModelRequest } from '../model.ts'
+import { type Model, type ModelPart, type ModelRequest, modelUsage } from '../model.ts'
 import { demoAnswer } from './answer.ts'
 
 const WORD_MS = 15
@@ -29,11 +29,11 @@ export function createDemoModel({ name, clock, newId }: { name: string; clock: C
     last.push(
       {
         type: 'usage',
-        usage: {
+        usage: modelUsage({
           inputTokens: inputTokens(request),
           outputTokens: spoken + thought,
-          ...(thought === 0 ? {} : { reasoningTokens: thought }),
-        },
+          reasoningTokens: thought === 0 ? undefined : thought,
+        }),
       },
       { type: 'finish', reason: call === null ? 'stop' : 'tool_calls' },
     )

@@ -2,7 +2,7 @@
 
 import { isRecord } from '../../domain/is-record.ts'
 import { dropped, type ModelTarget, modelFailure, refusal, reportedFailure } from '../failure.ts'
-import type { ModelPart, ModelUsage } from '../model.ts'
+import { type ModelPart, type ModelUsage, modelUsage } from '../model.ts'
 import { countAt, type JsonObject, textAt } from '../wire/json.ts'
 import { signed } from '../wire/signature.ts'
 import type { StreamDecoder } from '../wire/wire-model.ts'
@@ -66,7 +66,7 @@ export function createGoogleDecoder(target: ModelTarget, newId: () => string): S
         type: 'tool_call_start',
         id,
         name,
-        ...(proof === '' ? {} : { signature: signed(MAKER, proof) }),
+        signature: proof === '' ? undefined : signed(MAKER, proof),
       })
       if (isRecord(call.args)) {
         into.push({ type: 'tool_call_args', id, delta: JSON.stringify(call.args) }, { type: 'tool_call_end', id })
@@ -120,14 +120,13 @@ function usageOf(usage: unknown): ModelUsage | null {
   const prompt = countAt(usage, 'promptTokenCount')
   if (prompt === undefined) return null
   const thoughts = countAt(usage, 'thoughtsTokenCount')
-  const cached = countAt(usage, 'cachedContentTokenCount')
-  return {
+  return modelUsage({
     inputTokens: prompt + (countAt(usage, 'toolUsePromptTokenCount') ?? 0),
     // Gemini does not count thoughts as part of the answer.
     outputTokens: (countAt(usage, 'candidatesTokenCount') ?? 0) + (thoughts ?? 0),
-    ...(thoughts === undefined ? {} : { reasoningTokens: thoughts }),
-    ...(cached === undefined ? {} : { cachedInputTokens: cached }),
-  }
+    reasoningTokens: thoughts,
+    cachedInputTokens: countAt(usage, 'cachedContentTokenCount'),
+  })
 }
 
 function refusedFor(reason: string, ratings: unknown): string {

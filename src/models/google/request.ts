@@ -114,17 +114,14 @@ function partsOf(message: ModelMessage, modern: boolean): JsonObject[] {
     }
     case 'assistant': {
       const proof = proofOf(MAKER, message.reasoning?.signature)
-      const text = { text: message.content, ...(proof === undefined ? {} : { thoughtSignature: proof }) }
+      const text = { text: message.content, thoughtSignature: proof }
       return [
         ...(message.content === '' && proof === undefined ? [] : [text]),
         ...message.toolCalls.map((call, position) => {
           // Of parallel calls only the first has a signature.
           const own = proofOf(MAKER, call.signature) ?? (modern && position === 0 ? MADE_ELSEWHERE : undefined)
           const args = parseObject(call.arguments) ?? { invalid_json: call.arguments }
-          return {
-            functionCall: { id: call.id, name: call.name, args },
-            ...(own === undefined ? {} : { thoughtSignature: own }),
-          }
+          return { functionCall: { id: call.id, name: call.name, args }, thoughtSignature: own }
         }),
       ]
     }

@@ -3,7 +3,7 @@
 
 import { isRecord } from '../../domain/is-record.ts'
 import { dropped, type ModelTarget, modelFailure, refusal, reportedFailure } from '../failure.ts'
-import type { FinishReason, ModelPart, ModelUsage } from '../model.ts'
+import { type FinishReason, type ModelPart, type ModelUsage, modelUsage } from '../model.ts'
 import { countAt, textAt } from '../wire/json.ts'
 import type { StreamDecoder } from '../wire/wire-model.ts'
 import { createTextFrames } from './text-frames.ts'
@@ -160,16 +160,15 @@ function usageOf(usage: unknown): ModelUsage | null {
   const input = countAt(usage, 'prompt_tokens')
   const output = countAt(usage, 'completion_tokens')
   if (input === undefined || output === undefined) return null
-  const reasoning = countAt(usage.completion_tokens_details, 'reasoning_tokens')
-  const cached = countAt(usage.prompt_tokens_details, 'cached_tokens') ?? countAt(usage, 'prompt_cache_hit_tokens')
   const total = countAt(usage, 'total_tokens') ?? 0
-  return {
+  return modelUsage({
     inputTokens: input,
     // xAI does not count reasoning as part of the completion; only the total includes both.
     outputTokens: Math.max(output, total - input),
-    ...(reasoning === undefined ? {} : { reasoningTokens: reasoning }),
-    ...(cached === undefined ? {} : { cachedInputTokens: cached }),
-  }
+    reasoningTokens: countAt(usage.completion_tokens_details, 'reasoning_tokens'),
+    cachedInputTokens:
+      countAt(usage.prompt_tokens_details, 'cached_tokens') ?? countAt(usage, 'prompt_cache_hit_tokens'),
+  })
 }
 
 /** Azure names the filters that stopped the answer. */

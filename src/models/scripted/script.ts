@@ -45,12 +45,26 @@ export interface ScriptedAnswer {
 }
 
 export type ScriptedPart =
-  | { text: string; repeat?: number; delay_ms?: number }
-  | { reasoning: string; repeat?: number; delay_ms?: number; signature?: string }
-  | { tool_call: { name: string; arguments?: Record<string, unknown> | string; id?: string; signature?: string } }
-  | { usage: { input: number; output: number; reasoning?: number; cached?: number } }
+  | { text: string; repeat?: number | undefined; delay_ms?: number | undefined }
+  | { reasoning: string; repeat?: number | undefined; delay_ms?: number | undefined; signature?: string | undefined }
+  | {
+      tool_call: {
+        name: string
+        arguments?: Record<string, unknown> | string
+        id?: string | undefined
+        signature?: string | undefined
+      }
+    }
+  | { usage: { input: number; output: number; reasoning?: number | undefined; cached?: number | undefined } }
   | { delay_ms: number }
-  | { error: { code: ErrorCode; message?: string; retryable?: boolean; after?: number } }
+  | {
+      error: {
+        code: ErrorCode
+        message?: string | undefined
+        retryable?: boolean | undefined
+        after?: number | undefined
+      }
+    }
   | { drop: true }
   | { hang: true }
 
@@ -134,8 +148,8 @@ function readPart(given: unknown, place: string, fail: Fail): ScriptedPart {
   if (stranger !== undefined)
     fail(`${place}.${stranger}`, `cannot be combined with ${kind}. Write it as a separate part.`)
   const pace = {
-    ...(value.repeat === undefined ? {} : { repeat: countOf(value, 'repeat', place, fail) }),
-    ...(value.delay_ms === undefined ? {} : { delay_ms: countOf(value, 'delay_ms', place, fail) }),
+    repeat: optionalCount(value, 'repeat', place, fail),
+    delay_ms: optionalCount(value, 'delay_ms', place, fail),
   }
   switch (kind) {
     case 'text':
@@ -144,19 +158,19 @@ function readPart(given: unknown, place: string, fail: Fail): ScriptedPart {
       return {
         reasoning: wordOf(value, 'reasoning', place, fail),
         ...pace,
-        ...optionalWord(value, 'signature', place, fail),
+        signature: optionalWord(value, 'signature', place, fail),
       }
     case 'tool_call':
       return { tool_call: readCall(value.tool_call, `${place}.tool_call`, fail) }
     case 'usage': {
       const usage = isRecord(value.usage) ? value.usage : fail(`${place}.usage`, 'must be { input: 1, output: 2 }.')
-      const count = (key: string) => countOf(usage, key, `${place}.usage`, fail)
+      const at = `${place}.usage`
       return {
         usage: {
-          input: count('input'),
-          output: count('output'),
-          ...(usage.reasoning === undefined ? {} : { reasoning: count('reasoning') }),
-          ...(usage.cached === undefined ? {} : { cached: count('cached') }),
+          input: countOf(usage, 'input', at, fail),
+          output: countOf(usage, 'output', at, fail),
+          reasoning: optionalCount(usage, 'reasoning', at, fail),
+          cached: optionalCount(usage, 'cached', at, fail),
         },
       }
     }
@@ -180,8 +194,8 @@ function readCall(
   const given = value.arguments
   const call = {
     name: wordOf(value, 'name', place, fail),
-    ...optionalWord(value, 'id', place, fail),
-    ...optionalWord(value, 'signature', place, fail),
+    id: optionalWord(value, 'id', place, fail),
+    signature: optionalWord(value, 'signature', place, fail),
   }
   if (given === undefined) return call
   if (typeof given === 'string' || isRecord(given)) return { ...call, arguments: given }
@@ -198,9 +212,9 @@ function readError(value: unknown, place: string, fail: Fail): Extract<ScriptedP
   }
   return {
     code,
-    ...optionalWord(value, 'message', place, fail),
-    ...(typeof value.retryable === 'boolean' ? { retryable: value.retryable } : {}),
-    ...(value.after === undefined ? {} : { after: countOf(value, 'after', place, fail) }),
+    message: optionalWord(value, 'message', place, fail),
+    retryable: value.retryable,
+    after: optionalCount(value, 'after', place, fail),
   }
 }
 
@@ -209,11 +223,8 @@ function wordOf(value: JsonObject, key: string, place: string, fail: Fail): stri
   return typeof word === 'string' ? word : fail(`${place}.${key}`, 'must be a text. Put it in quotes.')
 }
 
-function optionalWord<K extends string>(value: JsonObject, key: K, place: string, fail: Fail): { [P in K]?: string } {
-  const result: { [P in K]?: string } = {}
-  if (value[key] !== undefined) result[key] = wordOf(value, key, place, fail)
-  return result
-}
+const optionalWord = (value: JsonObject, key: string, place: string, fail: Fail): string | undefined =>
+  value[key] === undefined ? undefined : wordOf(value, key, place, fail)
 
 function countOf(value: JsonObject, key: string, place: string, fail: Fail): number {
   const count = value[key]
@@ -221,6 +232,9 @@ function countOf(value: JsonObject, key: string, place: string, fail: Fail): num
     ? count
     : fail(`${place}.${key}`, 'must be a number of 0 or more.')
 }
+
+const optionalCount = (value: JsonObject, key: string, place: string, fail: Fail): number | undefined =>
+  value[key] === undefined ? undefined : countOf(value, key, place, fail)
 
 /** Reads a script in YAML or JSON. The path is relative to the agent's folder. */
 export async function loadScript(file: string, directory: string): Promise<Script> {

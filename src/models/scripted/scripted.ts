@@ -1,7 +1,7 @@
 import { type Clock, sleep } from '../../domain/clock.ts'
 import { ServerError } from '../../domain/errors.ts'
 import { dropped, modelFailure } from '../failure.ts'
-import type { Model, ModelPart, ModelRequest } from '../model.ts'
+import { type Model, type ModelPart, type ModelRequest, modelUsage } from '../model.ts'
 import type { Script, ScriptedAnswer, ScriptedPart } from './script.ts'
 
 export interface ScriptedOptions extends Script {
@@ -33,7 +33,7 @@ export function createScriptedModel(options: ScriptedOptions): Model {
         await sleep(clock, part.delay_ms, signal)
       } else if ('error' in part) {
         const { code, message = `The script says ${code}.`, retryable = false, after } = part.error
-        throw modelFailure(code, message, target, { retryable, ...(after === undefined ? {} : { retryAfter: after }) })
+        throw modelFailure(code, message, target, { retryable, retryAfter: after })
       } else if ('drop' in part) {
         throw dropped(target)
       } else {
@@ -101,23 +101,14 @@ function callParts(call: Extract<ScriptedPart, { tool_call: unknown }>['tool_cal
   const id = call.id ?? newId()
   const args = typeof call.arguments === 'string' ? call.arguments : JSON.stringify(call.arguments ?? {})
   return [
-    {
-      type: 'tool_call_start',
-      id,
-      name: call.name,
-      ...(call.signature === undefined ? {} : { signature: call.signature }),
-    },
+    { type: 'tool_call_start', id, name: call.name, signature: call.signature },
     { type: 'tool_call_args', id, delta: args === '' ? '{}' : args },
     { type: 'tool_call_end', id },
   ]
 }
 
-const usageOf = ({ input, output, reasoning, cached }: Extract<ScriptedPart, { usage: unknown }>['usage']) => ({
-  inputTokens: input,
-  outputTokens: output,
-  ...(reasoning === undefined ? {} : { reasoningTokens: reasoning }),
-  ...(cached === undefined ? {} : { cachedInputTokens: cached }),
-})
+const usageOf = ({ input, output, reasoning, cached }: Extract<ScriptedPart, { usage: unknown }>['usage']) =>
+  modelUsage({ inputTokens: input, outputTokens: output, reasoningTokens: reasoning, cachedInputTokens: cached })
 
 function aborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {

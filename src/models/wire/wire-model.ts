@@ -34,7 +34,14 @@ const MAX_UNANSWERED = 10_000_000
 /** Limit of the characters that a decoder holds back: refusals, signatures, early arguments. No other limit counts them yet. */
 const MAX_KEPT = 10_000_000
 
-export function createWireModel(wire: Wire, { http, now }: { http: ModelHttp; now: () => number }): Model {
+export interface WireDeps {
+  http: ModelHttp
+  now(): number
+  /** Makes ids for calls to which the provider gives none. */
+  newId(): string
+}
+
+export function createWireModel(wire: Wire, { http, now }: WireDeps): Model {
   const { target } = wire
   http.checkProxy(wire.probe.url)
 

@@ -110,7 +110,7 @@ const unclear = (message: string, here: ChannelSessions, found: readonly Supervi
 export function takeSession(
   here: ChannelSessions,
   asked: Asked,
-  /** How many words the command itself takes at most. Without room for more, the first word can only be an id. */
+  /** How many words the command itself takes at most. Without space for more, the first word can only be an id. */
   own: { most: number; least?: number },
   among?: readonly SupervisedSession[],
 ): { session: SupervisedSession; words: readonly string[] } {

@@ -139,13 +139,12 @@ async function roomOfPolicy(
 
 export async function startSession(desk: CommandDesk, { by, context, command }: Asked): Promise<Answer> {
   checkText(command.text, 'prompt', MOST_PROMPT_CHARS)
-  const host = command.options.get('host')
   const { id, supervision } = await desk.spawner.start(by, {
     owner: by.user,
     prompt: command.text,
     workspace: command.options.get('workspace') ?? workspaceOf(desk, context),
     channelId: context.channelId,
-    ...(host === undefined ? {} : { host }),
+    host: command.options.get('host'),
   })
   const here = await channelSessions(desk, context)
   const where = `${supervision.host} in ${visibleText(supervision.workspaceRoot)}`

@@ -26,7 +26,7 @@ export interface CtlPlaceOptions {
   platform: NodeJS.Platform
 }
 
-/** The longest path of a socket in bytes, without the zero at its end. macOS has room for 104 bytes, Linux for 108. */
+/** The longest path of a socket in bytes, without the zero at its end. macOS has space for 104 bytes, Linux for 108. */
 const MAX_PATH: Partial<Record<NodeJS.Platform, number>> = { linux: 107 }
 const SHORTEST_MAX_PATH = 103
 

@@ -75,12 +75,13 @@ describe('a room of Slack', () => {
   })
 
   test('says in the thread what happened without a person, once each', async () => {
-    const { open, ask, elsewhere, takeStep, sessionOf, replies, delivered, passUntil } = await openSlackDesk()
+    const { open, ask, answerAgent, takeStep, sessionOf, replies, delivered, passUntil } = await openSlackDesk()
     const first = open()
     await first.start()
     const asked = await ask()
     await delivered(first.channel, 2)
-    await elsewhere.expire(asked)
+    if (asked.wait !== 'approval') throw new Error('not an approval')
+    await answerAgent.expire(asked)
     const news = () =>
       replies()
         .slice(1)

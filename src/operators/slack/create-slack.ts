@@ -9,9 +9,9 @@ import type { PersonRecord } from '../../domain/records/record.ts'
 import type { SessionRecord } from '../../domain/session/session.ts'
 import type { EscalationSettings } from '../../domain/settings/supervision-settings.ts'
 import type { SessionLog } from '../../log/session-log.ts'
+import type { Alone } from '../../replicas/create-alone.ts'
 import type { OutboxReads } from '../../store/ports/outbox.ts'
 import type { RecordView } from '../../supervision/records/record-view.ts'
-import type { Together } from '../../supervision/together.ts'
 import type { Chat } from '../chat.ts'
 import { roomOf } from '../shown-from.ts'
 import { plainText } from './answers/payloads.ts'
@@ -41,21 +41,21 @@ export interface AnswerParts {
 export interface SlackDeps {
   settings: SlackSettings
   /** The room of sessions that name none. */
-  channelId: string | null
+  ownRoom: string | null
   /** All rooms. */
-  channels: readonly string[]
+  rooms: readonly string[]
   tokens: { app: string; bot: string }
   /** The workspace that the tokens have to be for. Null: whichever they are for. */
   teamId: string | null
   operators: readonly SlackPerson[]
   escalation: readonly EscalationSettings[]
-  /** The name under which a person is listed, whichever of their names they come with. Left out: each has one name. */
-  personOf?: (name: string) => string
+  /** The name under which a person is listed, whichever of their names they come with. */
+  personOf: (name: string) => string
   desk: SlackDesk
   outbox: Pick<OutboxReads, 'note' | 'notes' | 'deliveries'>
   log: Pick<SessionLog, 'commit'>
-  /** Does work that no other process does under the same name at the same time. Left out: there is no other one. */
-  alone?: Together['alone']
+  /** Does work that no other process does under the same name at the same time. Null: there is no other one. */
+  alone: Alone | null
   buttons: ButtonValues
   /** How requests leave this machine. `dispatcher` is undici's, for a proxy; null: there is none between Slack and us. */
   outgoing: { fetch: typeof fetch; dispatcher: SocketModeDispatcher | null }
@@ -63,8 +63,8 @@ export interface SlackDeps {
   ids: Ids
   random: () => number
   logger: Logger
-  /** For tests: see `slack-socket.ts`. */
-  pingMs?: number
+  /** See `slack-socket.ts`. */
+  pingMs: number
 }
 
 /** A notice that was not posted by then is old news. */
@@ -88,7 +88,12 @@ export function openSlack(deps: SlackDeps): SlackChat {
     return deps.outgoing.fetch(input, { ...init, signal: AbortSignal.any(signals) })
   }
   const api = createSlackApi({
-    ...{ apiUrl: settings.apiUrl, botToken: deps.tokens.bot, teamId: deps.teamId, fetch: fetchOver, clock, logger },
+    apiUrl: settings.apiUrl,
+    botToken: deps.tokens.bot,
+    teamId: deps.teamId,
+    fetch: fetchOver,
+    clock,
+    logger,
     isPerson: (user) => operators.some(({ slack }) => slack === user),
     pace: createPostPace(clock),
     health,
@@ -96,7 +101,7 @@ export function openSlack(deps: SlackDeps): SlackChat {
   })
   const looks = createCardLooks({ ...deps, detail: settings.detail })
   const rooms = new Map(
-    deps.channels.map((room) => [
+    deps.rooms.map((room) => [
       room,
       createSlackRoom({ ...deps, room, api, looks, trouble: () => health.trouble(room) }),
     ]),
@@ -127,8 +132,11 @@ export function openSlack(deps: SlackDeps): SlackChat {
         health.socket(state)
         if (state.type === 'connected') for (const room of rooms.values()) void room.bringUpToDate(closing.signal)
       },
-      ...(deps.pingMs === undefined ? {} : { pingMs: deps.pingMs }),
-      ...{ clock, logger, random: deps.random, libraryLogger: createLibraryLogger(logger, 'debug') },
+      pingMs: deps.pingMs,
+      clock,
+      logger,
+      random: deps.random,
+      libraryLogger: createLibraryLogger(logger, 'debug'),
     })
   const stopping = new AbortController()
   let serving: Promise<void> = Promise.resolve()
@@ -150,7 +158,7 @@ export function openSlack(deps: SlackDeps): SlackChat {
     let isKnown = false
     while (!signal.aborted) {
       if (!isKnown || health.isIll) {
-        await api.check(deps.channels)
+        await api.check(deps.rooms)
         isKnown = await api.self().then(
           () => true,
           () => false,
@@ -161,7 +169,7 @@ export function openSlack(deps: SlackDeps): SlackChat {
   }
 
   function roomFor(session: SessionRecord): SlackRoom | null {
-    const room = roomOf(session, deps.channelId)
+    const room = roomOf(session, deps.ownRoom)
     return room === null ? null : (rooms.get(room) ?? null)
   }
 
@@ -233,7 +241,7 @@ export function openSlack(deps: SlackDeps): SlackChat {
 }
 
 /** The cards of all rooms, as answers see them. */
-function createCards({ desk, channelId }: SlackDeps, rooms: ReadonlyMap<string, SlackRoom>): SlackCards {
+function createCards({ desk, ownRoom }: SlackDeps, rooms: ReadonlyMap<string, SlackRoom>): SlackCards {
   return {
     async refresh(recordId, state) {
       // Only the room that has a card of it changes anything.
@@ -243,7 +251,7 @@ function createCards({ desk, channelId }: SlackDeps, rooms: ReadonlyMap<string, 
     async attach(recordId, files) {
       const wait = await desk.find({ kind: 'wait', id: recordId })
       const session = wait === null ? null : await desk.session(wait.sessionId)
-      if (session !== null) await rooms.get(roomOf(session, channelId) ?? '')?.attach(session.id, files)
+      if (session !== null) await rooms.get(roomOf(session, ownRoom) ?? '')?.attach(session.id, files)
     },
   }
 }

@@ -24,8 +24,7 @@ const AFTER_CARD_MS = 5_000
 
 /** Null: nobody whom the step names is in Slack. */
 export function createEscalationCall(deps: CallDeps, { afterMs, to }: EscalationSettings): OperatorChannel | null {
-  const { room, desk, looks, threads, reply, operators, outbox, log, clock } = deps
-  const { personOf = (name: string) => name } = deps
+  const { room, desk, looks, threads, reply, operators, personOf, outbox, log, clock } = deps
   const named = operators.filter(({ name, group }) => to.includes(name) || (group !== null && to.includes(group)))
   if (named.every(({ slack }) => slack === null)) return null
   const channel = `${deps.channel}:after-${afterMs / 1_000}`

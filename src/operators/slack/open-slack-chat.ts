@@ -15,6 +15,7 @@ import { channelName } from './slack-room.ts'
 
 type SlackParts = ChannelParts<SlackSettings, SlackSecret>
 
+const PING_MS = 5_000
 /** A record is looked for among this many of its session. */
 const RECENT = 200
 
@@ -35,7 +36,7 @@ export async function openSlackChat(parts: SlackParts): Promise<OpenedChannels> 
   }
   const shared = {
     operators: slackPeople(supervision.operators),
-    buttons: createButtonValues(chat.secret()),
+    buttons: createButtonValues(await chat.secret()),
     desk,
   }
   const opened = openSlack({
@@ -43,13 +44,13 @@ export async function openSlackChat(parts: SlackParts): Promise<OpenedChannels> 
     escalation,
     settings,
     personOf: (name) => personOf(chat.operators, name),
-    channelId: slack.channelId,
-    channels: slack.channels,
+    ownRoom: slack.channelId,
+    rooms: slack.channels,
     tokens: { app, bot },
     teamId,
     outbox: chat.outbox,
     log: chat.log,
-    ...(chat.alone === null ? {} : { alone: chat.alone }),
+    alone: chat.alone,
     outgoing: {
       fetch: chat.outgoing.fetch,
       dispatcher: await chat.outgoing.dispatcherFor(new URL(settings.apiUrl)),
@@ -57,6 +58,7 @@ export async function openSlackChat(parts: SlackParts): Promise<OpenedChannels> 
     clock,
     ids,
     random: Math.random,
+    pingMs: PING_MS,
     logger,
   })
   const takeAnswers = (chatDesk: ChatDesk) => {

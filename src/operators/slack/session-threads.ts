@@ -4,9 +4,9 @@ import { hash } from 'node:crypto'
 import type { Clock } from '../../domain/clock.ts'
 import type { SessionRecord, SessionStatus } from '../../domain/session/session.ts'
 import type { SessionLog } from '../../log/session-log.ts'
+import type { Alone } from '../../replicas/create-alone.ts'
 import type { OutboxReads } from '../../store/ports/outbox.ts'
 import { createTurns } from '../../supervision/sessions/turns.ts'
-import type { Together } from '../../supervision/together.ts'
 import { bold, code, emoji, line, quote, rich, type SlackMessage } from './cards/blocks.ts'
 import { type CardLook, type CardSession, checklist, headline, notifiedHeadline } from './cards/card.ts'
 import { consoleLine } from './cards/render-card.ts'
@@ -47,8 +47,8 @@ interface ThreadDeps {
   outbox: Pick<OutboxReads, 'note' | 'notes'>
   log: Pick<SessionLog, 'commit'>
   looks: CardLooks
-  /** Any process posts what agents say, so two may want to begin the same thread. Left out: there is only one. */
-  alone?: Together['alone']
+  /** Any process posts what agents say, so two may want to begin the same thread. Null: there is only one. */
+  alone: Alone | null
   clock: Pick<Clock, 'now' | 'after'>
 }
 
@@ -128,7 +128,7 @@ export function createSessionThreads(deps: ThreadDeps): SessionThreads {
 
   /** Whoever comes second finds the thread of the first one. */
   async function beginAlone(session: SessionRecord, how: PostHow): Promise<string> {
-    if (alone === undefined) return await begin(session, how)
+    if (alone === null) return await begin(session, how)
     const found = await noted(session.id)
     if (found !== null && found !== BEGUN) return found
     return await alone(`${channel}/${session.id}`, async () => {

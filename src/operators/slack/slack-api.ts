@@ -12,7 +12,7 @@ export interface SlackApi {
   post(room: string, message: SlackMessage, how: { thread: string | null; key: string }): Promise<string>
   /** The `ts` of the message with this key in a thread, or in the room if `thread` is null; null: it is not there. */
   find(room: string, thread: string | null, key: string): Promise<string | null>
-  /** Replaces a message. A message that somebody has deleted is no error. */
+  /** Replaces a message. A message that somebody has deleted is not an error. */
   update(room: string, ts: string, message: SlackMessage): Promise<void>
   /** Says something that only this person sees. */
   whisper(room: string, user: string, message: SlackMessage, thread: string | null): Promise<void>

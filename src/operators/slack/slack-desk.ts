@@ -39,11 +39,11 @@ interface LookDeps {
   desk: SlackDesk
   detail: SlackDetail
   operators: readonly Pick<SlackPerson, 'name' | 'slack'>[]
-  personOf?: (name: string) => string
+  personOf: (name: string) => string
   buttons: ButtonValues
 }
 
-export function createCardLooks({ desk, detail, operators, personOf = (name) => name, buttons }: LookDeps): CardLooks {
+export function createCardLooks({ desk, detail, operators, personOf, buttons }: LookDeps): CardLooks {
   const operatorOf = (owner: string) => operators.find(({ name }) => name === personOf(owner))
   function lookAt(room: string, wait: PersonRecord, session: SessionRecord, state: CardState): CardLook {
     const digest = wait.wait === 'approval' ? wait.digest : null

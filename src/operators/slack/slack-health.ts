@@ -22,7 +22,7 @@ export interface SlackHealth {
   readonly isIll: boolean
 }
 
-/** A shorter break is no trouble: Slack asks for a new socket several times a day, and networks have hiccups. */
+/** A shorter break does not matter: Slack asks for a new socket several times a day, and networks have hiccups. */
 export const LONGEST_BREAK_MS = 30_000
 
 export function createSlackHealth({ clock, logger }: { clock: Clock; logger: Logger }): SlackHealth {

@@ -51,12 +51,14 @@ function openRoom(find: (id: string) => Promise<PersonRecord | null>, answers: (
   const notes = new Map<string, ChannelNote>()
   const chat = openSlack({
     settings: { detail: 'standard', apiUrl: slack.apiUrl },
-    channelId: room,
-    channels: [room],
+    ownRoom: room,
+    rooms: [room],
     tokens: { app: slack.appToken, bot: slack.botToken },
     teamId: null,
     operators: [{ name: 'ann', slack: ANA, group: null }],
     escalation: [],
+    personOf: (name) => name,
+    alone: null,
     desk: {
       find: ({ id }) => find(id),
       session: async (id) => newSession({ id }),
@@ -81,6 +83,7 @@ function openRoom(find: (id: string) => Promise<PersonRecord | null>, answers: (
     buttons,
     outgoing: { fetch, dispatcher: null },
     ...{ clock, ids: createIds(clock.now), random: () => 0, logger: silentLogger },
+    pingMs: 300,
   })
   onTestFinished(() => chat.close())
   const [create] = chat.channels

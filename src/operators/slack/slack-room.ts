@@ -7,8 +7,8 @@ import type { SessionRecord } from '../../domain/session/session.ts'
 import type { EscalationSettings } from '../../domain/settings/supervision-settings.ts'
 import type { Delivery } from '../../domain/supervision/delivery.ts'
 import type { SessionLog } from '../../log/session-log.ts'
+import type { Alone } from '../../replicas/create-alone.ts'
 import type { OutboxReads } from '../../store/ports/outbox.ts'
-import type { Together } from '../../supervision/together.ts'
 import { DeliveryFailed, type OperatorChannel } from '../operator.ts'
 import type { SlackMessage, ThreadFile } from './cards/blocks.ts'
 import { escalationMessage, logLine, notice, summaryMessage } from './cards/messages.ts'
@@ -39,15 +39,15 @@ export interface RoomDeps {
   room: string
   operators: readonly SlackPerson[]
   escalation: readonly EscalationSettings[]
-  /** The name under which `operators` lists the person behind a name. Left out: each name is a person. */
-  personOf?: (name: string) => string
+  /** The name under which `operators` lists the person behind a name. */
+  personOf: (name: string) => string
   api: SlackCalls
   desk: SlackDesk
   looks: CardLooks
   outbox: Pick<OutboxReads, 'note' | 'notes' | 'deliveries'>
   log: Pick<SessionLog, 'commit'>
-  /** Does work that no other process does under the same name at the same time. Left out: there is no other one. */
-  alone?: Together['alone']
+  /** Does work that no other process does under the same name at the same time. Null: there is no other one. */
+  alone: Alone | null
   trouble: () => string | null
   clock: Clock
   logger: Logger

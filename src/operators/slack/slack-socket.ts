@@ -33,7 +33,7 @@ interface SocketDeps {
   /** Called on every change. */
   onState(state: SocketState): void
   /** A connection without an answer to its pings is dead after about this time and a half. */
-  pingMs?: number
+  pingMs: number
   clock: Clock
   /** From 0 to 1, so that many servers do not come back at the same moment. */
   random: () => number
@@ -43,7 +43,6 @@ interface SocketDeps {
 
 const START_MS = 10_000
 const CALL_MS = 10_000
-const PING_MS = 5_000
 const FIRST_RETRY_MS = 1_000
 const LONGEST_RETRY_MS = 30_000
 /** A connection that lived for less counts as a failure, so that a service in trouble is not called all the time. */
@@ -138,7 +137,7 @@ function openConnection(deps: SocketDeps, onEnvelope: (envelope: unknown) => voi
     appToken,
     // Its own reconnecting has no upper limit for its pauses, and may end the process with an unhandled rejection.
     autoReconnectEnabled: false,
-    clientPingTimeout: deps.pingMs ?? PING_MS,
+    clientPingTimeout: deps.pingMs,
     logger: libraryLogger,
     clientOptions: {
       ...clientOptions,

@@ -23,14 +23,14 @@ async function openChannel(desk: OperatorDesk, { isDigest = false, browsers = 1,
   const { subscriptions, vapidKeys } = await openSubscriptions()
   const opened = []
   for (let i = 0; i < browsers; i += 1) {
-    const browser = service.subscribe(subscriptions.publicKey())
+    const browser = service.subscribe(await subscriptions.publicKey())
     await subscriptions.subscribe(asAda, { ...browser.subscription, label: null })
     opened.push(browser)
   }
   const contact = 'mailto:ops@example.com'
-  const vapid = createVapid(vapidKeys() ?? createVapidKeys(), { contact, clock: createSystemClock() })
+  const sign = createVapid(vapidKeys() ?? createVapidKeys(), { contact, clock: createSystemClock() })
   const shared = { rules, isDigest, post: testPost(lookup), link: testLink, logger: silentLogger }
-  const channel = createWebPush({ ...shared, person: 'ada', subscriptions, vapid })(desk)
+  const channel = createWebPush({ ...shared, person: 'ada', subscriptions, vapid: async (url) => sign(url) })(desk)
   return { ...service, subscriptions, channel, browsers: opened }
 }
 

@@ -20,7 +20,7 @@ import { createVapid } from './vapid.ts'
 interface WebPushOptions extends PersonToTell {
   subscriptions: Pick<PushSubscriptions, 'of' | 'forget' | 'isLocal'>
   /** The `authorization` header for an endpoint: see `vapid.ts`. */
-  vapid: (endpoint: URL) => string
+  vapid: (endpoint: URL) => Promise<string>
   logger: Logger
 }
 
@@ -36,8 +36,8 @@ export async function openWebPushChannels(parts: ChannelParts<WebPushSettings, n
   const { settings, publicUrl, push, clock, logger } = parts
   const contact = settings.contact ?? (publicUrl?.startsWith('https:') === true ? publicUrl : null)
   let sign: ReturnType<typeof createVapid> | null = null
-  const vapid = (endpoint: URL): string => {
-    sign ??= createVapid(push.keys(), { contact, clock })
+  const vapid = async (endpoint: URL): Promise<string> => {
+    sign ??= createVapid(await push.keys(), { contact, clock })
     return sign(endpoint)
   }
   const { subscriptions } = push
@@ -55,7 +55,7 @@ export function createWebPush(options: WebPushOptions): CreateChannel {
     const url = new URL(subscription.endpoint)
     const request = {
       url,
-      headers: { ...headersOf(notice), authorization: vapid(url) },
+      headers: { ...headersOf(notice), authorization: await vapid(url) },
       body: encryptPayload(payloadOf(notice), subscription.keys),
       isOurs: subscriptions.isLocal(url),
     }

@@ -17,12 +17,13 @@ import type { SessionLog } from '../../log/session-log.ts'
 import type { OutboxReads } from '../../store/ports/outbox.ts'
 import { configuredOperators } from '../../supervision/sessions/configured-operators.ts'
 import { isPrivateHost } from '../../tools/http/service/safe-address.ts'
+import type { Changes } from '../outbox.ts'
 import { browserKeysProblem } from './encrypt-payload.ts'
 import type { VapidKeys } from './vapid.ts'
 
 export interface PushSubscriptions {
   /** Our public key: what a browser needs to subscribe. */
-  publicKey(): string
+  publicKey(): Promise<string>
   of(person: string): readonly PushSubscription[]
   /** Those of the caller. Throws `forbidden` for somebody whom the settings do not name as an operator. */
   list(by: Caller): Promise<readonly PushSubscription[]>
@@ -44,12 +45,12 @@ interface SubscriptionsDeps {
   clock: Clock
   operators: readonly OperatorSettings[]
   /** Called when somebody subscribes, or has. */
-  keys: () => VapidKeys
+  keys: () => Promise<VapidKeys>
   /** Whether only this machine can reach the server. */
   isLocalServer: boolean
   logger: Logger
-  /** Where other processes share the store, so that the copy stays true. Left out: this is the only one. */
-  changes?: { tell(topic: string): Promise<void>; watch(topic: string, look: () => void): () => void }
+  /** Where other processes share the store, so that the copy stays true. */
+  changes: Changes
 }
 
 const TOPIC = 'push'
@@ -73,7 +74,7 @@ export async function openPushSubscriptions(deps: SubscriptionsDeps): Promise<Pu
   const watchers = new Set<(channel: string) => void>()
   const known = new Map<string, Map<string, PushSubscription>>()
   for (const { name } of operators) known.set(name, await readNotes(name))
-  changes?.watch(TOPIC, () => {
+  changes.watch(TOPIC, () => {
     inTurn(readAgain).catch((error: unknown) => logger.warn('the browsers cannot be read just now', { error }))
   })
 
@@ -83,7 +84,6 @@ export async function openPushSubscriptions(deps: SubscriptionsDeps): Promise<Pu
 
   /** What other processes have changed. */
   async function readAgain(): Promise<void> {
-    if (changes === undefined) return
     for (const [person, before] of [...known]) {
       const now = await readNotes(person)
       known.set(person, now)
@@ -97,7 +97,7 @@ export async function openPushSubscriptions(deps: SubscriptionsDeps): Promise<Pu
     const found = new Map<string, PushSubscription>()
     for (const { channel, key, value } of await store.notes(pushChannel(person))) {
       const { data: note } = NoteSchema.safeParse(parsed(value))
-      if (note?.for_key === keys().publicKey) {
+      if (note?.for_key === (await keys()).publicKey) {
         const { endpoint, label, created_at: createdAt } = note
         const id = key.slice(PREFIX.length)
         found.set(id, { id, person, label, createdAt, endpoint, keys: note.keys })
@@ -126,7 +126,7 @@ export async function openPushSubscriptions(deps: SubscriptionsDeps): Promise<Pu
   }
 
   async function put({ id, person, label, createdAt, endpoint, keys: browser }: PushSubscription): Promise<void> {
-    const note = { endpoint, keys: browser, label, created_at: createdAt, for_key: keys().publicKey }
+    const note = { endpoint, keys: browser, label, created_at: createdAt, for_key: (await keys()).publicKey }
     const [channel, key, value] = [pushChannel(person), `${PREFIX}${id}`, JSON.stringify(note)]
     await log.commit({ type: 'note_for_channel', channel, key, session: null, value, at: clock.now() })
   }
@@ -134,11 +134,11 @@ export async function openPushSubscriptions(deps: SubscriptionsDeps): Promise<Pu
   async function remove({ id, person }: PushSubscription): Promise<void> {
     await log.commit({ type: 'note_for_channel', channel: pushChannel(person), key: `${PREFIX}${id}`, value: null })
     ofPerson(person).delete(id)
-    await changes?.tell(TOPIC)
+    await changes.tell(TOPIC)
   }
 
   return {
-    publicKey: () => keys().publicKey,
+    publicKey: async () => (await keys()).publicKey,
     of: (person) => [...ofPerson(person).values()],
     list: (by) =>
       inTurn(async () => {
@@ -158,7 +158,7 @@ export async function openPushSubscriptions(deps: SubscriptionsDeps): Promise<Pu
         const subscription = { ...wanted, id, person, createdAt: before?.createdAt ?? clock.now() }
         await put(subscription)
         mine.set(id, subscription)
-        await changes?.tell(TOPIC)
+        await changes.tell(TOPIC)
         onSubscribed(pushChannel(person))
         return subscription
       }),

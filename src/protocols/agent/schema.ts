@@ -14,9 +14,7 @@ export const TokensUsedSchema = z.object({
 })
 export type TokensUsed = z.output<typeof TokensUsedSchema>
 
-const reportedTokens = TokensUsedSchema.nullable().meta({
-  description: 'Null if the model did not report its tokens.',
-})
+const reportedTokens = TokensUsedSchema.nullable().meta({ description: 'Null if the model did not report its tokens.' })
 
 const CallStatusSchema = z.enum(['success', 'error'])
 

@@ -1,3 +1,4 @@
+import { isoTime } from '../../domain/clock.ts'
 import { type StoredMessage, textOf } from '../../domain/session/message.ts'
 import type { RunAnswer } from '../../domain/session/run-answer.ts'
 import type { SessionRecord } from '../../domain/session/session.ts'
@@ -67,5 +68,3 @@ function contentOf(message: StoredMessage): string {
     .map(({ name }) => `[${name}]`)
     .join('\n')
 }
-
-const isoTime = (ms: number): string => new Date(ms).toISOString()

@@ -1,7 +1,7 @@
 import type { JSONRPCMessage } from '@modelcontextprotocol/server'
 import { expect, test } from 'vitest'
 import type { KeptMessage } from '../../supervision/sessions/mcp-connections.ts'
-import { createEventStore, OWN_STREAM, type Post } from './event-store.ts'
+import { createEventStore, OWN_STREAM, type Post, usualEventLimits } from './event-store.ts'
 
 const note = (n: number) => ({ jsonrpc: '2.0' as const, method: `m${n}` })
 const answer = (id: string | number) => ({ jsonrpc: '2.0' as const, id, result: { for: id } })
@@ -10,13 +10,14 @@ const first = {} as JSONRPCMessage
 const streamOf = (n: number) => `00000000-0000-4000-8000-00000000000${n}`
 const [a, b] = [streamOf(1), streamOf(2)]
 
-function open(limits?: { events: number; bytes: number }) {
+function open(limits = usualEventLimits) {
   const written: unknown[] = []
   const state: { post: Post | null } = { post: null }
   const store = createEventStore({
     currentPost: () => state.post,
     keep: async (n, message) => void written.push({ n, message }),
-    ...(limits === undefined ? {} : { limits }),
+    least: () => 0,
+    limits,
   })
   return {
     store,

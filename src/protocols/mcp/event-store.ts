@@ -39,15 +39,15 @@ interface EventStoreParts {
   /** The POST that the caller of `append` works for. */
   currentPost: () => Post | null
   /** Writes down what goes to the client's own stream, before it is sent. */
-  keep?: (n: number, message: object) => Promise<void>
+  keep: (n: number, message: object) => Promise<void>
   /** The least number of the next event, where several processes number the events of one client. It grows with time. */
-  least?: () => number
-  limits?: EventLimits
+  least: () => number
+  limits: EventLimits
 }
 
 /** The SDK's name for the stream of messages that answer no request. */
 export const OWN_STREAM = '_GET_stream'
-const DEFAULT_LIMITS: EventLimits = { events: 1_000, bytes: 4 * 1024 * 1024 }
+export const usualEventLimits: EventLimits = { events: 1_000, bytes: 4 * 1024 * 1024 }
 /** Between the numbers of two processes. Some numbers of the earlier one were never written down, and none may be used twice. */
 const GAP = 1_000_000
 
@@ -61,12 +61,7 @@ interface StoredEvent {
 }
 
 /** Forgets the oldest events when there are too many. The newest is always kept. */
-export function createEventStore({
-  currentPost,
-  keep,
-  least,
-  limits = DEFAULT_LIMITS,
-}: EventStoreParts): McpEventStore {
+export function createEventStore({ currentPost, keep, least, limits }: EventStoreParts): McpEventStore {
   let kept: StoredEvent[] = []
   let keptBytes = 0
   let count = 0
@@ -129,11 +124,11 @@ export function createEventStore({
 
   return {
     async append(streamId, message) {
-      count = Math.max(count + 1, least?.() ?? 0)
+      count = Math.max(count + 1, least())
       const n = count
       const id = streamId === OWN_STREAM ? `${n}.${OWN_STREAM}` : eventId(n, streamId, openAfter(streamId, message))
       // A ping says nothing that a client could miss.
-      if (streamId === OWN_STREAM && !isPing(message)) await keep?.(n, message)
+      if (streamId === OWN_STREAM && !isPing(message)) await keep(n, message)
       // The first event of a stream has only an id.
       if ('jsonrpc' in message) add({ n, streamId, message, id })
       return id

@@ -1,6 +1,9 @@
 // The door, opened by its first request: the SDK takes a tenth of a second to load, and most servers supervise nobody.
 
+import type { SessionLimits } from './legacy-sessions.ts'
 import type { McpDoor, McpDoorOptions } from './mcp-door.ts'
+
+export const usualSessionLimits: SessionLimits = { perToken: 16, all: 500, idleMs: 24 * 60 * 60 * 1000 }
 
 export function createLaterDoor(options: McpDoorOptions): McpDoor {
   let opening: Promise<McpDoor> | null = null

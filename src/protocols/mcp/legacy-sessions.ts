@@ -9,7 +9,7 @@ import { ServerError } from '../../domain/errors.ts'
 import { isRecord } from '../../domain/is-record.ts'
 import type { McpConnection } from '../../domain/supervision/supervision.ts'
 import type { McpConnections } from '../../supervision/sessions/mcp-connections.ts'
-import { createEventStore, type McpEventStore, type Post } from './event-store.ts'
+import { createEventStore, type McpEventStore, type Post, usualEventLimits } from './event-store.ts'
 
 export interface LegacySession {
   readonly id: string
@@ -46,12 +46,12 @@ export interface LegacySessions {
 interface LegacySessionsOptions {
   clock: Clock
   createServer: () => McpServer
-  /** What outlives this process. Left out: nothing does. */
-  connections?: McpConnections
+  /** What outlives this process. */
+  connections: McpConnections
   /** The client said that it is done. */
   onEnd: (session: LegacySession) => Promise<void>
   onError: (error: Error) => void
-  limits?: Partial<SessionLimits>
+  limits: SessionLimits
 }
 
 export interface SessionLimits {
@@ -60,7 +60,6 @@ export interface SessionLimits {
   idleMs: number
 }
 
-const DEFAULT_LIMITS: SessionLimits = { perToken: 16, all: 500, idleMs: 24 * 60 * 60 * 1000 }
 /** A handshake is a few hundred characters. It is written again with every step of the supervised session. */
 const MOST_HANDSHAKE_CHARS = 2_000
 
@@ -82,8 +81,8 @@ const handshakeTooLong = (): ServerError =>
   )
 
 export function createLegacySessions(options: LegacySessionsOptions): LegacySessions {
-  const { clock, createServer, connections, onEnd, onError } = options
-  const limits = { ...DEFAULT_LIMITS, ...options.limits }
+  const { clock, createServer, connections, onEnd, onError, limits } = options
+  const { others } = connections
   const sessions = new Map<string, LegacySession>()
   const returning = new Map<string, Promise<LegacySession | null>>()
   const posts = new AsyncLocalStorage<Post | null>()
@@ -94,8 +93,8 @@ export function createLegacySessions(options: LegacySessionsOptions): LegacySess
     void session.server.close().catch(onError)
   }
 
-  /** Makes room for one more. Who has been silent for longest goes first, and before them nobody who listens or waits for an answer. */
-  function makeRoom(tokenId: string): void {
+  /** Makes space for one more. Who has been silent for longest goes first, and before them nobody who listens or waits for an answer. */
+  function makeSpace(tokenId: string): void {
     for (const one of sessions.values()) {
       if (!isInUse(one) && clock.mono() - one.usedAt > limits.idleMs) end(one)
     }
@@ -106,7 +105,7 @@ export function createLegacySessions(options: LegacySessionsOptions): LegacySess
   }
 
   function enter(session: LegacySession): void {
-    makeRoom(session.tokenId)
+    makeSpace(session.tokenId)
     sessions.set(session.id, session)
   }
 
@@ -116,8 +115,9 @@ export function createLegacySessions(options: LegacySessionsOptions): LegacySess
     const server = createServer()
     const events = createEventStore({
       currentPost: () => posts.getStore() ?? null,
-      ...(connections === undefined ? {} : { keep: (n, message) => connections.keep(id, n, message) }),
-      ...(connections?.together === undefined ? {} : { least: clock.now }),
+      keep: (n, message) => connections.keep(id, n, message),
+      least: others === null ? () => 0 : clock.now,
+      limits: usualEventLimits,
     })
     const transport = new WebStandardStreamableHTTPServerTransport({
       sessionIdGenerator: () => id,
@@ -126,7 +126,7 @@ export function createLegacySessions(options: LegacySessionsOptions): LegacySess
       eventStore: sdkEventStore(events),
       onsessioninitialized: () => onReady(session),
       async onsessionclosed() {
-        await connections?.forget(id)
+        await connections.forget(id)
         await onEnd(session)
       },
     })
@@ -151,9 +151,9 @@ export function createLegacySessions(options: LegacySessionsOptions): LegacySess
     return session
   }
 
-  /** A session of an earlier process, or one that had to make room. The server hears the client's handshake again. */
+  /** A session of an earlier process, or one that had to make space. The server hears the client's handshake again. */
   async function bringBack(of: Omit<NewSession, 'initialize'>): Promise<LegacySession | null> {
-    const known = (await connections?.find(of.id, of.tokenId)) ?? null
+    const known = await connections.find(of.id, of.tokenId)
     if (known === null || isClosed) return null
     const { initialize, listens } = known
     const more = listens === undefined ? {} : { listens }
@@ -182,15 +182,15 @@ export function createLegacySessions(options: LegacySessionsOptions): LegacySess
     return coming
   }
 
-  connections?.together?.onForgotten((id) => {
+  others?.onForgotten((id) => {
     const session = sessions.get(id)
     if (session !== undefined) end(session)
   })
 
   /** Its client may have been told more at another process. What it is told from now on must have higher numbers than that. */
   async function catchUp(session: LegacySession): Promise<void> {
-    const known = await connections?.find(session.id, session.tokenId)
-    if (known != null) await session.events.catchUp(known.messages)
+    const known = await connections.find(session.id, session.tokenId)
+    if (known !== null) await session.events.catchUp(known.messages)
   }
 
   return {
@@ -198,15 +198,14 @@ export function createLegacySessions(options: LegacySessionsOptions): LegacySess
       const known = sessions.get(of.id)
       if (known !== undefined && known.tokenId !== of.tokenId) return null
       const session = known ?? (await returned(of))
-      if (known !== undefined && opensStream && connections?.together !== undefined) await catchUp(known)
+      if (known !== undefined && opensStream && others !== null) await catchUp(known)
       if (session !== null) session.usedAt = clock.mono()
       return session
     },
     begin(of) {
-      const { together } = connections ?? {}
-      if (together !== undefined && openingOf(of) === null) throw handshakeTooLong()
+      if (others !== null && openingOf(of) === null) throw handshakeTooLong()
       return open(of, async (session) => {
-        if (session.opening !== null) await together?.opened(session.opening)
+        if (session.opening !== null) await others?.opened(session.opening)
         enter(session)
       })
     },

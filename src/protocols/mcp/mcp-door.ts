@@ -38,13 +38,12 @@ export interface McpDoorOptions extends ServerParts {
   clients: OpenClients
   clock: Clock
   ids: Ids
-  /** Left out: nobody is told of calls. */
-  telemetry?: Telemetry
-  /** Legacy connections that outlive this process. Left out: none does. */
-  connections?: McpConnections
-  limits?: Partial<SessionLimits>
+  telemetry: Telemetry
+  /** Legacy connections that outlive this process. */
+  connections: McpConnections
+  limits: SessionLimits
   /** A client said that it is done. A client that only went away is not reported. */
-  onEnd?: (connectionId: string) => Promise<void>
+  onEnd: (connectionId: string) => Promise<void>
 }
 
 /** What one HTTP request says about its caller. */
@@ -63,7 +62,7 @@ const STOP_MS = 1_000
 const PING_MS = 60_000
 
 export function createMcpDoor(options: McpDoorOptions): McpDoor {
-  const { clients, clock, ids, log, connections, onEnd, extension } = options
+  const { clients, clock, ids, log, telemetry, connections, limits, onEnd, extension } = options
   const callers = new WeakMap<globalThis.Request, Caller>()
   const calls = new Set<OpenCall>()
   const stopping = new AbortController()
@@ -99,7 +98,6 @@ export function createMcpDoor(options: McpDoorOptions): McpDoor {
       try {
         const { mcpReq } = context
         const called = { agent, mcpReq, isRead: () => isRead(open), resumable: resumableOf(caller, mcpReq) }
-        const { telemetry } = options
         return await serveTool(tool, input, called, { clock, log, telemetry, stopping: stopping.signal })
       } finally {
         calls.delete(open)
@@ -117,10 +115,10 @@ export function createMcpDoor(options: McpDoorOptions): McpDoor {
   const sessions = createLegacySessions({
     clock,
     createServer,
-    onEnd: async ({ connectionId }) => onEnd?.(connectionId),
+    onEnd: ({ connectionId }) => onEnd(connectionId),
     onError,
-    ...(connections === undefined ? {} : { connections }),
-    ...(options.limits === undefined ? {} : { limits: options.limits }),
+    connections,
+    limits,
   })
   const modern = (responseMode: 'auto' | 'sse', only?: string) =>
     createMcpHandler(() => createServer(only), {
@@ -129,7 +127,7 @@ export function createMcpDoor(options: McpDoorOptions): McpDoor {
       // Our own layer keeps streams alive.
       keepAliveMs: 0,
       onerror: onError,
-      ...(extension === undefined ? {} : { bus: extension.bus }),
+      ...(extension === null ? {} : { bus: extension.bus }),
     })
   // The stream of a call is opened at once, because hosts give up on one whose first byte takes a minute. Everything else is answered
   // at once and needs no stream.

@@ -4,12 +4,12 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { openReplica } from '../../app/open-replica.ts'
 import { createSystemClock } from '../../domain/clock.ts'
 import { createIds } from '../../domain/ids.ts'
 import { silentLogger } from '../../domain/logger.ts'
 import { agentToken } from '../../http/testing/server-fixture.ts'
 import { createLocalWake } from '../../log/wake.ts'
+import { openReplica } from '../../replicas/replica.ts'
 import { createLocalShared } from '../../store/local-shared.ts'
 import { openTestStore } from '../../store/sqlite/testing/open-test-store.ts'
 import { openSupervisedDoors } from '../testing/open-supervised-doors.ts'
@@ -39,7 +39,7 @@ async function openTwo() {
     const ids = createIds(clock.now)
     const ahead = { ...clock, now: () => clock.now() + aheadMs }
     const replica = openReplica({ shared, owner, place: owner, clock, ids, log: silentLogger }, undo)
-    const { elsewhere } = undo.use(await openSupervisedDoors({ store: lent, wake, together: replica }))
+    const { elsewhere } = undo.use(await openSupervisedDoors({ store: lent, wake, replica }))
     const mcp = await openMcpDoor({
       door: { tools: createDeskTools(elsewhere.desk), connections: elsewhere.mcpConnections, clock: ahead },
       server: { auth: { tokens: () => [{ ...agentToken, workspace }] } },

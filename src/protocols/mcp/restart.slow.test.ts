@@ -86,7 +86,7 @@ function openYard() {
         const asking = async () =>
           (await doors.store.waits.list({ isWaiting: true, limit: 1 })).filter(isSupervisedApproval)
         const [asked] = await until(asking)
-        if (asked !== undefined) await doors.elsewhere.approvals.decide(ada, asked, { decision: 'approve' })
+        if (asked !== undefined) await doors.approvals.decide(ada, asked.id, { decision: 'approve' })
       },
       end: (id: string, token = agentToken.token) =>
         fetch(mcp.url, { method: 'DELETE', headers: { Authorization: `Bearer ${token}`, 'Mcp-Session-Id': id } }),

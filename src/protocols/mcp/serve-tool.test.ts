@@ -2,6 +2,7 @@ import type { ServerContext } from '@modelcontextprotocol/server'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { silentLogger } from '../../domain/logger.ts'
+import { noTelemetry } from '../../domain/telemetry.ts'
 import { createManualClock } from '../../models/testing/manual-clock.ts'
 import { callLimitMs, serveTool } from './serve-tool.ts'
 import type { McpAgent, McpTool } from './tool-table.ts'
@@ -27,7 +28,12 @@ test('a call whose client is gone before it begins does not wait', async () => {
     call: async (_, { signal }) => ({ structured: { isGone: signal.aborted }, isError: false }),
   }
   const mcpReq = { signal: AbortSignal.abort() } as ServerContext['mcpReq']
-  const services = { clock: createManualClock(), log: silentLogger, stopping: new AbortController().signal }
+  const services = {
+    clock: createManualClock(),
+    log: silentLogger,
+    telemetry: noTelemetry,
+    stopping: new AbortController().signal,
+  }
 
   expect(await serveTool(tool, {}, { agent, mcpReq, isRead: () => true, resumable: null }, services)).toMatchObject({
     structuredContent: { isGone: true },

@@ -4,7 +4,7 @@ import type { CallToolResult, ServerContext } from '@modelcontextprotocol/server
 import type { Clock } from '../../domain/clock.ts'
 import { ServerError } from '../../domain/errors.ts'
 import type { Logger } from '../../domain/logger.ts'
-import { noTelemetry, type Telemetry } from '../../domain/telemetry.ts'
+import type { Telemetry } from '../../domain/telemetry.ts'
 import type { CallLimit } from '../../hosts/host.ts'
 import { hosts } from '../../hosts/hosts.ts'
 import { type ResumableCall, SERVER_STOPS } from '../../supervision/desk/agent-desk.ts'
@@ -21,8 +21,7 @@ interface ServedCall {
 interface ToolServices {
   clock: Clock
   log: Logger
-  /** Left out: nobody is told of calls. */
-  telemetry?: Telemetry | undefined
+  telemetry: Telemetry
   /** Aborts when the server stops. */
   stopping: AbortSignal
 }
@@ -33,7 +32,7 @@ export async function serveTool(
   tool: McpTool,
   input: unknown,
   { agent, mcpReq, isRead, resumable }: ServedCall,
-  { clock, log, telemetry = noTelemetry, stopping }: ToolServices,
+  { clock, log, telemetry, stopping }: ToolServices,
 ): Promise<CallToolResult> {
   const checked = validate(tool.input, input ?? {})
   if (!checked.success) return resultOf(invalidInput(inputProblems(checked.issues)))

@@ -23,7 +23,7 @@ export interface ServerParts {
   tools: readonly McpTool[]
   resources: readonly McpResource[]
   log: Logger
-  extension?: McpExtension
+  extension: McpExtension | null
 }
 
 /** Adds more to every server than the tables of tools and resources can say. */

@@ -10,7 +10,7 @@ export interface SharedConnections {
   isOpen(connectionId: string): boolean
 }
 
-interface Together {
+interface Replica {
   board: {
     say(topic: string, what: () => unknown): void
     heard(topic: string): readonly { replica: string; said: unknown }[]
@@ -32,13 +32,12 @@ const AskedSchema = z.object({
 })
 const WaySchema = z.enum(['stream', 'call']).nullable()
 
-/** Null: no other process uses the store. */
 export function shareConnections(
   here: Pick<OpenClients, 'push' | 'isOpen' | 'list'>,
-  together: Together | null,
+  { board, calls }: Replica,
 ): SharedConnections {
-  together?.board.say(OPEN, here.list)
-  together?.calls.serve(PUSH, async (asked) => {
+  board.say(OPEN, here.list)
+  calls.serve(PUSH, async (asked) => {
     const { connectionId, push } = AskedSchema.parse(asked)
     return here.push(connectionId, push)
   })
@@ -47,16 +46,15 @@ export function shareConnections(
   return {
     async push(connectionId, push) {
       const sent = here.push(connectionId, push)
-      if (sent !== null || together === null) return sent
-      for (const heard of await together.board.listen(OPEN)) {
+      if (sent !== null) return sent
+      for (const heard of await board.listen(OPEN)) {
         if (!has(heard, connectionId)) continue
-        const answered = await together.calls.ask(heard.replica, PUSH, { connectionId, push }, ASK_MS)
+        const answered = await calls.ask(heard.replica, PUSH, { connectionId, push }, ASK_MS)
         const way = WaySchema.parse(answered?.answer ?? null)
         if (way !== null) return way
       }
       return null
     },
-    isOpen: (connectionId) =>
-      here.isOpen(connectionId) || (together?.board.heard(OPEN) ?? []).some((heard) => has(heard, connectionId)),
+    isOpen: (connectionId) => here.isOpen(connectionId) || board.heard(OPEN).some((heard) => has(heard, connectionId)),
   }
 }

@@ -7,7 +7,7 @@ import type { NewMessage, RunInput } from '../../domain/session/run.ts'
 import type { Engine } from '../../engine/engine.ts'
 import { refuseMany } from '../shared/request/message-limits.ts'
 import type { SentFile } from '../shared/request/sent-file.ts'
-import type { InputTurn } from './decode-response.ts'
+import type { InputTurn } from './decode.ts'
 import { parseCallItemId, parseItemId } from './wire-ids.ts'
 
 export type Turn =

@@ -100,7 +100,7 @@ export const asOperator = { Authorization: `Bearer ${operatorToken.token}` }
 export const asOperatorElsewhere = { Authorization: `Bearer ${otherAgentToken.token}` }
 /** The user that a caller without a token counts as. */
 export const asLocalUser = { Authorization: `Bearer ${localToken.token}` }
-/** An operator who owns nothing and is no admin. */
+/** An operator who owns nothing and is not an admin. */
 export const asEve = { Authorization: `Bearer ${eveToken.token}` }
 export const asAda = { Authorization: `Bearer ${userToken.token}` }
 

@@ -39,14 +39,18 @@ export function openEngineWithFiles(options: TestEngineOptions = {}) {
     log: silentLogger,
     unsent: { bytes: null, ttlSeconds: 0 },
   })
-  const attachments = createAttachments({ files: keeper, readable: async (file) => void (await read(file)) })
-  const keys = createFileKeys({ secret: () => Buffer.from('of these tests'), clock })
+  const attachments = createAttachments({
+    files: keeper,
+    readable: async (file) => void (await read(file)),
+    fetchFile: null,
+  })
+  const keys = createFileKeys({ secret: async () => Buffer.from('of these tests'), clock })
   return {
     ...opened,
     keeper,
     attachments,
     keys,
-    links: createFileLinks({ keys }),
+    links: createFileLinks({ keys, basePath: '' }),
     /** Number of different files in the folder. */
     async kept(): Promise<number> {
       const found = await readdir(dir, { recursive: true, withFileTypes: true }).catch(() => [])

@@ -11,11 +11,15 @@ import { ServerError } from '../../domain/errors.ts'
 import { silentLogger } from '../../domain/logger.ts'
 import type { SupervisionSettings } from '../../domain/settings/supervision-settings.ts'
 import { ONE_PERSON } from '../../domain/supervision/quorum.ts'
+import { noStepUp } from '../../domain/supervision/step-up.ts'
 import { testOperator } from '../../domain/testing/test-operator.ts'
+import { createOwnJobs } from '../../engine/sessions/jobs.ts'
 import type { openEngine, TestEngineOptions } from '../../engine/testing/open-engine.ts'
+import { createOnlyReplica, type Replica } from '../../replicas/replica.ts'
 import { createLocalShared } from '../../store/local-shared.ts'
 import { openTestStore } from '../../store/sqlite/testing/open-test-store.ts'
 import { type AgentsElsewhere, createAgentsElsewhere } from '../../supervision/agents-elsewhere.ts'
+import type { Approvals } from '../../supervision/approvals/approvals.ts'
 import { createCallRules } from '../../supervision/approvals/call-rules.ts'
 import { createApprovals } from '../../supervision/approvals/create-approvals.ts'
 import { createNoteShown } from '../../supervision/approvals/note-shown.ts'
@@ -31,7 +35,6 @@ import { createSpawner } from '../../supervision/spawn/create-spawner.ts'
 import type { Nudge } from '../../supervision/stalls/stalls.ts'
 import { noReach } from '../../supervision/testing/no-reach.ts'
 import { agentIn, callOf, everywhere } from '../../supervision/testing/open-desk.ts'
-import type { Together } from '../../supervision/together.ts'
 import { createProcessGroups } from '../../tools/process/process-groups.ts'
 import { createAgentRoutes } from '../agent/routes.ts'
 import { createChatRoutes } from '../chat/routes.ts'
@@ -91,6 +94,7 @@ function workOf(elsewhere: AgentsElsewhere, { store, log, clock, ids }: WorkDeps
       tokens: { mint: async () => ({ id: 'minted', token: 'secret' }), revoke: async () => {} },
       mcpUrl: () => 'http://127.0.0.1:1/mcp',
       tell() {},
+      place: null,
       records: createChildRecords(folder),
     }),
     purge: createPurgeSupervised({ store, log, clock, retentionDays: 30 }),
@@ -99,7 +103,7 @@ function workOf(elsewhere: AgentsElsewhere, { store, log, clock, ids }: WorkDeps
 
 /** Agents belong to `local_user`, whose operator is `asOperator`. Ends with `await using`. */
 export async function openSupervisedDoors(
-  options: TestEngineOptions & { together?: Together; isConnected?: (connectionId: string) => boolean } = {},
+  options: TestEngineOptions & { replica?: Replica; isConnected?: (connectionId: string) => boolean } = {},
 ) {
   let leap = 0
   const real = createSystemClock()
@@ -107,15 +111,15 @@ export async function openSupervisedDoors(
   const nudges: Nudge[] = []
   const told: string[][] = []
   const store = options.store ?? openTestStore(options.path)
-  const made: { elsewhere?: AgentsElsewhere } = {}
+  const made: { elsewhere?: AgentsElsewhere; approvals?: Approvals } = {}
   const doors = await openDoors({ clock, store, ...options }, ({ engine, oversight, feed, log, ids, attachments }) => {
     const note = ({ id }: { id: string }, text: string) => void told.push([id, text])
     const elsewhere = createAgentsElsewhere({
       ...{ store, log, feed, clock, ids, settings, logger: silentLogger },
       workspaces: everywhere,
       serverPaths: [],
-      shared: options.together?.shared ?? createLocalShared(clock),
-      ...(options.together === undefined ? {} : { together: options.together }),
+      replica: options.replica ?? createOnlyReplica({ shared: createLocalShared(clock), owner: ids.uuid() }),
+      jobs: createOwnJobs(clock),
       reach: { ...noReach, tell: note, tellNow: note },
       isConnected: (connectionId) => options.isConnected?.(connectionId) ?? false,
       push: async (nudge) => {
@@ -125,11 +129,13 @@ export async function openSupervisedDoors(
     })
     made.elsewhere = elsewhere
     const approvals = createApprovals({
-      ...{ store, log, clock, ids, logger: silentLogger, elsewhere: elsewhere.approvals },
+      ...{ store, log, clock, ids, logger: silentLogger, stepUp: noStepUp },
+      ...{ operators: elsewhere.operators, answerAgent: elsewhere.answerAgent },
       rules: createCallRules({ grants: store.grants, clock }),
       agents: [],
       waits: engine.waits,
     })
+    made.approvals = approvals
     return [
       ...createApprovalRoutes({
         engine,
@@ -149,13 +155,14 @@ export async function openSupervisedDoors(
       ...createAgentRoutes({ engine, clock, ids, attachments }),
     ]
   })
-  const { elsewhere } = made
-  if (elsewhere === undefined) throw new Error('the routes were not made')
+  const { elsewhere, approvals } = made
+  if (elsewhere === undefined || approvals === undefined) throw new Error('the routes were not made')
 
   const agent = agentIn('/srv/shop', { owner: 'local_user' })
   return {
     ...doors,
     elsewhere,
+    approvals,
     nudges,
     /** What the chat rooms of sessions were told. */
     told,

@@ -70,7 +70,7 @@ async function start(
       clientTools: [],
       clientAnswers: 'in_stream',
     },
-    ...(metadata === null ? {} : { metadata }),
+    metadata: metadata ?? undefined,
     origin: 'reader',
   })
 }

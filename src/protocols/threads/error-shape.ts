@@ -1,26 +1,9 @@
 import { type ErrorCode, isErrorCode } from '../../domain/errors.ts'
 import type { ErrorShape } from '../../http/problem.ts'
-import { problemShapeWith, type StatusOverrides } from '../shared/answer/answer-failure.ts'
+import { problemShapeWith, runFailuresAs } from '../shared/answer/answer-failure.ts'
 import type { ErrorType } from './schema.ts'
 
-/** These routes answer 500 for every failure of a run. */
-const statuses: StatusOverrides = {
-  model_unreachable: 500,
-  model_rate_limited: 500,
-  model_timeout: 500,
-  model_stream_dropped: 500,
-  model_failed: 500,
-  model_auth_failed: 500,
-  model_not_found: 500,
-  model_refused: 500,
-  model_context_overflow: 500,
-  model_bad_request: 500,
-  invalid_answer: 500,
-  tool_failed: 500,
-  budget_exceeded: 500,
-}
-
-const plain = problemShapeWith(statuses)
+const plain = problemShapeWith(runFailuresAs(500))
 
 /** A problem that repeats its detail as `error` and `message`, where the clients of these routes look for it. */
 export const threadErrorShape: ErrorShape = (problem) => {

@@ -112,7 +112,7 @@ export function describeOutbox(open: OpenStore): void {
       expect(await refusal(store, settle(1, delivered(), 'push'))).toBe('conflict')
     })
 
-    test('is bounded: what finds no room is counted, until the count was delivered', async () => {
+    test('is bounded: what does not fit is counted, until the count was delivered', async () => {
       const { store } = await openForTest(open)
       await done(store, take({ upTo: 300, items: items(1, 300) }))
       const full = Array.from({ length: OUTBOX_ITEMS }, (_, i) => i + 1)

@@ -15,9 +15,11 @@ import {
   newGrant,
   type OpenStore,
   openForTest,
+  refusal,
   reject,
   waitingSession,
 } from './samples.contract.ts'
+import { diff, opened, step } from './supervised-samples.contract.ts'
 
 /** Ann, Ben and Cem come by HTTP. */
 const yes = (waitId: string, by: string, values: Partial<WaitAnswer> = {}): WaitAnswer =>
@@ -184,6 +186,33 @@ export function describeQuorum(open: OpenStore): void {
         { by: 'ann', approval: id, decision: 'yes', digest: wait.digest, policy: 'v1', yeses: 1, needed: 2 },
         { by: 'ben', approval: id, decision: 'approved', digest: wait.digest, policy: 'v1' },
       ])
+    })
+
+    test('of an agent elsewhere is counted by the store too, once for each person', async () => {
+      const { store } = await openForTest(open)
+      const session = await opened(store)
+      const asked = diff(session.id, { quorum: 2 })
+      await done(store, step(session.id, 1, { ask: [asked] }))
+      const { id } = asked
+      const say = (version: number, by: string, force: boolean) => {
+        const { outcome, ...answer } = yes(id, by)
+        const counted = { ...outcome, yes: { by, via: 'http', force } } as WaitAnswer['outcome']
+        return step(session.id, version, { settle: [{ id, patch: {}, answer: { ...answer, outcome: counted } }] })
+      }
+
+      await done(store, say(2, 'ann', true))
+      expect(await refusal(store, say(3, 'ann', true))).toBe('conflict')
+      // Two who read the same version at once: one is counted, and the other one has to look again.
+      const both = await commit(store, say(3, 'ben', false), say(3, 'cem', true))
+
+      expect(both.map(({ ok }) => ok)).toEqual([true, false])
+      expect(await store.waits.get(id)).toMatchObject({
+        ...{ status: 'approved', decidedBy: 'ben', supervised: { mayForce: false } },
+        decisions: [
+          { ...said('ann'), force: true },
+          { ...said('ben'), force: false },
+        ],
+      })
     })
   })
 }

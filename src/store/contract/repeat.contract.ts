@@ -41,7 +41,7 @@ export function describeRepeating(open: OpenStore): void {
       expect(await store2.runs.get(again.run.id)).toBe(null)
     })
 
-    test('finds it even if it has ended, the session is busy or there is no room', async () => {
+    test('finds it even if it has ended, the session is busy or the server is full', async () => {
       const { store } = await openForTest(open)
       const session = newSession()
       const run = await acceptedRun(store, accept(session, { idempotency }))

@@ -128,7 +128,7 @@ export function describeSupervisedRecords(open: OpenStore): void {
       const many = Array.from({ length: MOST_PERMISSIONS }, () => permission(id))
       await done(store, step(id, 2, { ask: many }))
       expect(await refusal(store, step(id, 3, { ask: [permission(id)] }))).toBe('limit')
-      // Whoever answers makes room, in the same step too.
+      // Whoever answers makes space, in the same step too.
       const settle = [
         { id: first.id, patch: { status: 'rejected' } },
         { id: many[0]?.id ?? '', patch: { status: 'expired' } },

@@ -99,7 +99,7 @@ export function describeSupervisedSessions(open: OpenStore): void {
       // One that comes back counts again, and one that is open already does not count twice.
       expect(await refusal(store, step(two.id, 2, { supervision: { status: 'active' }, maxOpen }))).toBe('limit')
       await done(store, step(third.id, 1, { supervision: { title: 'still open' }, maxOpen }))
-      // Nor does handing over make room.
+      // Nor does handing over make space.
       expect(await refusal(store, step(eves.id, 1, { owner: 'ann', maxOpen }))).toBe('limit')
       await done(store, step(one.id, 1, { owner: 'eve', maxOpen }))
     })

@@ -5,57 +5,22 @@ import type { RunRecord } from '../../domain/session/run.ts'
 import type { SessionRecord } from '../../domain/session/session.ts'
 import type { AddAudit, ImportAudit } from './audit.ts'
 import type { AddFile } from './files.ts'
-import type { NoteForChannel, QueueLine, ReplayDeliveries, SettleDelivery, TakeDeliveries } from './outbox.ts'
-import type {
-  AcceptRun,
-  AppendEntries,
-  ClaimRun,
-  FinishRun,
-  ReleaseRun,
-  RenewLease,
-  RequestCancel,
-  StartRun,
-} from './runs.ts'
-import type {
-  CompactSession,
-  CreateSession,
-  DeleteSession,
-  ImportRecords,
-  ImportSession,
-  PurgeSessions,
-  UpdateSession,
-} from './sessions.ts'
+import type { OutboxCommand } from './outbox.ts'
+import type { RunCommand } from './runs.ts'
+import type { ImportCommand, SessionCommand } from './sessions.ts'
 import type { Supervise } from './supervised.ts'
-import type { Answered, AskAgain, RevokeGrant, SettleWaits } from './waits.ts'
+import type { Answered, WaitCommand } from './waits.ts'
 
 export type Command =
-  | AcceptRun
-  | StartRun
-  | AppendEntries
-  | FinishRun
-  | ClaimRun
-  | ReleaseRun
-  | RequestCancel
-  | RenewLease
-  | SettleWaits
-  | AskAgain
-  | RevokeGrant
+  | RunCommand
+  | WaitCommand
   | Supervise
-  | CreateSession
-  | UpdateSession
-  | DeleteSession
-  | PurgeSessions
-  | CompactSession
-  | ImportSession
-  | ImportRecords
+  | SessionCommand
+  | ImportCommand
   | AddFile
   | AddAudit
   | ImportAudit
-  | TakeDeliveries
-  | SettleDelivery
-  | ReplayDeliveries
-  | QueueLine
-  | NoteForChannel
+  | OutboxCommand
 
 export type Result =
   | {

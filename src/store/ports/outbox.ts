@@ -3,6 +3,8 @@
 import type { FeedItem } from '../../domain/session/feed.ts'
 import type { ChannelLine, ChannelNote, QueuedDelivery } from '../../domain/supervision/delivery.ts'
 
+export type OutboxCommand = TakeDeliveries | SettleDelivery | ReplayDeliveries | QueueLine | NoteForChannel
+
 export interface OutboxReads {
   /** Number of the last item of the feed that the channel has looked at; null for a channel that has looked at none. */
   cursor(channel: string): Promise<number | null>
@@ -19,7 +21,7 @@ export interface OutboxReads {
 export const OUTBOX_ITEMS = 256
 
 /**
- * Synced. A channel has looked at the feed up to `upTo`, and has to show these items. What finds no room is counted in a summary,
+ * Synced. A channel has looked at the feed up to `upTo`, and has to show these items. What does not fit is counted in a summary,
  * and so is everything that follows until the summary was delivered. Refused (`conflict`) when the channel is not at `after`.
  */
 export interface TakeDeliveries {
@@ -50,7 +52,7 @@ export interface SettleDelivery {
 }
 
 /**
- * Synced. Shows these items once more, as far as there is room, whether or not they were delivered. The rest is counted in the summary.
+ * Synced. Shows these items once more, as far as they fit, whether or not they were delivered. The rest is counted in the summary.
  * They keep their numbers, so that whoever got them before can tell.
  */
 export interface ReplayDeliveries {
@@ -71,7 +73,7 @@ export interface QueueLine {
   line: Omit<ChannelLine, 'n'>
 }
 
-/** Lines of one session that wait for a channel. One agent cannot take the room of all others. */
+/** Lines of one session that wait for a channel. One agent cannot take the space of all others. */
 export const MOST_LINES = 64
 
 /** Synced. Writes a note of a channel, or removes it. */

@@ -9,6 +9,16 @@ import type { AuditRecord } from '../../domain/supervision/audit.ts'
 import type { Grant } from '../../domain/supervision/grant.ts'
 import type { NewEntry } from './entry.ts'
 
+export type RunCommand =
+  | AcceptRun
+  | StartRun
+  | AppendEntries
+  | FinishRun
+  | ClaimRun
+  | ReleaseRun
+  | RequestCancel
+  | RenewLease
+
 export interface RunReads {
   get(id: string): Promise<RunRecord | null>
   /** The run of this session that the client called `wireId`. */

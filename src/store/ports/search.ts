@@ -15,14 +15,14 @@ export interface SearchReads {
 export interface SearchQuery {
   terms: readonly SearchTerm[]
   /** Left out: sessions of all owners. */
-  owner?: string
-  agent?: string
+  owner?: string | undefined
+  agent?: string | undefined
   /** Only texts from this time on, and up to that time. Epoch ms. */
-  since?: number
-  until?: number
+  since?: number | undefined
+  until?: number | undefined
   limit: number
   /** `next` of the page before. Anything else finds nothing. */
-  before?: string
+  before?: string | undefined
 }
 
 export interface SearchPage {

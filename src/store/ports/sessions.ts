@@ -12,6 +12,9 @@ import type { Checkpoint, Instruction, PolicyPin, Proposal } from '../../domain/
 import type { StoredEntry } from './entry.ts'
 import type { UsageRow } from './usage.ts'
 
+export type SessionCommand = CreateSession | UpdateSession | DeleteSession | PurgeSessions | CompactSession
+export type ImportCommand = ImportSession | ImportRecords
+
 export interface SessionReads {
   get(id: string): Promise<SessionRecord | null>
   /** Finds a session by the name that the owner's client gave it. A deleted session has no name. */

@@ -2,7 +2,7 @@
 // They are not part of the log's transactions: each call is one of its own. What a call has acknowledged is on disk.
 
 /**
- * Every implementation passes `shared.contract.ts`. Where one process owns the store, it may live in memory.
+ * Every implementation passes `shared.contract.ts`. Where one process owns the store, records live in files and in memory: `local-shared.ts`.
  *
  * A kind is a word of ours. Keys and values may come from strangers: at most `MOST_KEY_CHARS` and `MOST_VALUE_CHARS`, of any characters.
  */
@@ -47,6 +47,16 @@ export interface SharedRecord {
   version: number
   /** Epoch ms by the store's clock. */
   expiresAt: number | null
+}
+
+export type KeptRecord = Pick<SharedRecord, 'key' | 'value' | 'expiresAt'>
+
+/** Records of one kind on disk. Only the process that owns the store reads or writes them. */
+export interface KeptKind {
+  /** Called once, at the first use of the kind. Throws if they cannot be read or trusted. */
+  read(): readonly KeptRecord[]
+  /** All records of the kind, after the one with this key has changed. They are on disk when it returns. */
+  write(records: readonly KeptRecord[], key: string): void
 }
 
 export const MOST_KEY_CHARS = 300

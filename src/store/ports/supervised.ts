@@ -1,6 +1,6 @@
 // Sessions of agents elsewhere: reads of what belongs to them, and the one command that changes them.
 
-import type { SupervisedApproval, SupervisedRecord } from '../../domain/records/record.ts'
+import type { SupervisedApproval, SupervisedRecord, WaitAnswer } from '../../domain/records/record.ts'
 import type { OpenLimits } from '../../domain/session/open-limits.ts'
 import type { SessionRecord } from '../../domain/session/session.ts'
 import type { AuditRecord } from '../../domain/supervision/audit.ts'
@@ -94,4 +94,6 @@ export interface Supervise {
 export interface RecordChange {
   id: string
   patch: Readonly<Record<string, unknown>>
+  /** The answer to the record as it is after the patch. The rules count it, and refuse it with `conflict` if it cannot count. */
+  answer?: WaitAnswer
 }

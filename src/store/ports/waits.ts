@@ -4,6 +4,8 @@ import type { AnyRecord, Approval, WaitAnswer } from '../../domain/records/recor
 import type { AuditRecord } from '../../domain/supervision/audit.ts'
 import type { Grant } from '../../domain/supervision/grant.ts'
 
+export type WaitCommand = SettleWaits | AskAgain | RevokeGrant
+
 export interface WaitReads {
   get(id: string): Promise<AnyRecord | null>
   /** Newest first. */
@@ -13,24 +15,24 @@ export interface WaitReads {
 }
 
 export interface WaitQuery {
-  wait?: AnyRecord['wait']
-  sessionId?: string
-  runId?: string
+  wait?: AnyRecord['wait'] | undefined
+  sessionId?: string | undefined
+  runId?: string | undefined
   /** Only waits whose answer went to this run: it started with the answer, or got it while it ran. */
-  continuationRunId?: string
-  owner?: string
-  status?: AnyRecord['status']
+  continuationRunId?: string | undefined
+  owner?: string | undefined
+  status?: AnyRecord['status'] | undefined
   /** Only waits that still want something (see `isWaiting` in domain/records/record.ts). */
-  isWaiting?: boolean
+  isWaiting?: boolean | undefined
   limit: number
   /** The last wait of the page before. Only waits that come after it in the list. */
-  before?: { createdAt: number; id: string }
+  before?: { createdAt: number; id: string } | undefined
 }
 
 export interface GrantReads {
   get(id: string): Promise<Grant | null>
   /** Grants that have not expired at `now`, oldest first. With `sessionId`: grants for that session and for all sessions. */
-  list(query: { now: number; agent?: string; sessionId?: string }): Promise<Grant[]>
+  list(query: { now: number; agent?: string | undefined; sessionId?: string | undefined }): Promise<Grant[]>
 }
 
 /** Synced. Answers without starting a run (see `AcceptRun.answers`). Completes a waiting run that has nothing left to wait for. */

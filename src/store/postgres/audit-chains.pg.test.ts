@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { askOnce, openTestDatabase, type TestDatabase } from '../../../test/postgres/test-database.ts'
 import { createSystemClock } from '../../domain/clock.ts'
-import { silentLogger } from '../../domain/logger.ts'
 import { nextEntry } from '../audit-chain.ts'
 import { createChainCheck } from '../chain-check.ts'
 import { done, newAudit, refusal } from '../contract/samples.contract.ts'
 import { tieChains } from '../tie-chains.ts'
-import { createPostgresStore, type PostgresStore } from './postgres-store.ts'
+import type { PostgresStore } from './postgres-store.ts'
+import { openTestPostgres } from './testing/open-postgres.ts'
 
 let database: TestDatabase
 beforeAll(async () => {
@@ -15,8 +15,7 @@ beforeAll(async () => {
 afterAll(() => database.drop())
 
 const clock = createSystemClock()
-const open = (writerId: string): Promise<PostgresStore> =>
-  createPostgresStore({ url: database.url, clock, log: silentLogger, writerId })
+const open = (writerId: string): Promise<PostgresStore> => openTestPostgres(database.url, { clock, writerId })
 const decide = (store: PostgresStore, by: string) => done(store, { type: 'add_audit', audit: [newAudit(by)] })
 const kindsOf = async (store: PostgresStore, chain: string): Promise<string[]> =>
   (await store.audit.entries(0, 100, chain)).map(({ text }) => JSON.parse(text).kind)

@@ -1,19 +1,18 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { askOnce, openTestDatabase, type TestDatabase } from '../../../test/postgres/test-database.ts'
-import { createSystemClock } from '../../domain/clock.ts'
-import { silentLogger } from '../../domain/logger.ts'
 import { createPostgresBlobs } from './blob-table.ts'
-import { type Database, openDatabase } from './connection/database.ts'
+import type { Database } from './connection/database.ts'
 import { migrate } from './migrate.ts'
 import type { Sql } from './sql.ts'
+import { connectTest } from './testing/open-postgres.ts'
 
 let owned: TestDatabase
 let database: Database
 
 beforeAll(async () => {
   owned = await openTestDatabase()
-  database = openDatabase({ url: owned.url, clock: createSystemClock(), log: silentLogger })
+  database = connectTest(owned.url)
   await migrate(database)
 })
 beforeEach(() => ask('TRUNCATE blobs, blob_parts'))

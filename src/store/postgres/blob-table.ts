@@ -86,9 +86,9 @@ async function* partsOf(content: AsyncIterable<Uint8Array>): AsyncGenerator<Buff
   for await (const chunk of content) {
     let rest = chunk
     while (length + rest.length >= PART_BYTES) {
-      const room = PART_BYTES - length
-      yield Buffer.concat([...waiting, rest.subarray(0, room)], PART_BYTES)
-      rest = rest.subarray(room)
+      const space = PART_BYTES - length
+      yield Buffer.concat([...waiting, rest.subarray(0, space)], PART_BYTES)
+      rest = rest.subarray(space)
       waiting = []
       length = 0
     }

@@ -8,9 +8,8 @@ import { breakMachine } from '../../../test/crash/support/broken-machine.ts'
 import { startPostgres } from '../../../test/postgres/server.ts'
 import { askOnce, openTestDatabase } from '../../../test/postgres/test-database.ts'
 import { createSystemClock } from '../../domain/clock.ts'
-import { silentLogger } from '../../domain/logger.ts'
 import { accept, done, newSession } from '../contract/samples.contract.ts'
-import { createPostgresStore } from './postgres-store.ts'
+import { openTestPostgres } from './testing/open-postgres.ts'
 
 const MINUTE = 60_000
 
@@ -18,7 +17,7 @@ async function openReplica(url: string, leaseOwner: string) {
   const system = createSystemClock()
   let jump = 0
   const clock = { ...system, now: () => system.now() + jump }
-  const store = await createPostgresStore({ url, clock, log: silentLogger })
+  const store = await openTestPostgres(url, { clock })
   onTestFinished(() => store.close())
   return {
     store,

@@ -4,8 +4,6 @@ import pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startTcpProxy, type TcpProxy } from '../../../test/postgres/tcp-proxy.ts'
 import { askOnce, openTestDatabase, type TestDatabase } from '../../../test/postgres/test-database.ts'
-import { createSystemClock } from '../../domain/clock.ts'
-import { silentLogger } from '../../domain/logger.ts'
 import {
   accept,
   acceptedRun,
@@ -21,7 +19,8 @@ import {
   waitingSession,
 } from '../contract/samples.contract.ts'
 import type { Command, Result } from '../ports/command.ts'
-import { createPostgresStore, type PostgresStore } from './postgres-store.ts'
+import type { PostgresStore } from './postgres-store.ts'
+import { openTestPostgres } from './testing/open-postgres.ts'
 
 let database: TestDatabase
 let proxy: TcpProxy
@@ -33,7 +32,7 @@ let b: PostgresStore
 beforeAll(async () => {
   database = await openTestDatabase()
   proxy = await startTcpProxy(database.url)
-  const open = (url: string) => createPostgresStore({ url, clock: createSystemClock(), log: silentLogger })
+  const open = (url: string) => openTestPostgres(url)
   a = await open(database.url)
   b = await open(proxy.url)
 })

@@ -5,13 +5,12 @@ import { hash } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openTestDatabase, type TestDatabase } from '../../../test/postgres/test-database.ts'
 import { createSystemClock } from '../../domain/clock.ts'
-import { silentLogger } from '../../domain/logger.ts'
 import { compactEntries } from '../../log/compact.ts'
 import { done, newId, newRun, newSession } from '../contract/samples.contract.ts'
 import type { StoredEntry } from '../ports/entry.ts'
 import type { Connection } from './connection/connect.ts'
-import { openDatabase } from './connection/database.ts'
-import { createPostgresStore, createStoreOn } from './postgres-store.ts'
+import { createStoreOn } from './postgres-store.ts'
+import { connectTest, openTestPostgres, usualPostgres } from './testing/open-postgres.ts'
 
 const ENTRIES = 100_000
 /** In production it is 5 s. */
@@ -24,12 +23,10 @@ beforeAll(async () => {
 })
 afterAll(() => database.drop())
 
-const options = { clock: createSystemClock(), log: silentLogger }
-
 /** The store on a Postgres that is in a hurry, or treats each connection as the test says. It tells how often it has connected. */
 async function openHurried(waitMs: number, treat: (connection: Connection) => Connection | Promise<Connection>) {
-  await (await createPostgresStore({ ...options, url: database.url })).close()
-  const real = openDatabase({ ...options, url: database.url })
+  await (await openTestPostgres(database.url)).close()
+  const real = connectTest(database.url)
   let connections = 0
   const hurried = {
     ...real,
@@ -39,8 +36,8 @@ async function openHurried(waitMs: number, treat: (connection: Connection) => Co
     },
   }
   // Its time passes with the connections: how busy the machine is decides nothing.
-  const clock = { ...options.clock, mono: () => connections * CONNECT_MS }
-  return { store: await createStoreOn(hurried, { ...options, clock, waitMs }), connections: () => connections }
+  const clock = { ...createSystemClock(), mono: () => connections * CONNECT_MS }
+  return { store: await createStoreOn(hurried, usualPostgres({ clock, waitMs })), connections: () => connections }
 }
 
 const tokens = (runId: string): StoredEntry[] =>

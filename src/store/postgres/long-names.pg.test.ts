@@ -1,8 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { openTestDatabase } from '../../../test/postgres/test-database.ts'
-import { createSystemClock } from '../../domain/clock.ts'
-import { silentLogger } from '../../domain/logger.ts'
 import {
   accept,
   acceptedRun,
@@ -13,14 +11,14 @@ import {
   newSession,
   refusal,
 } from '../contract/samples.contract.ts'
-import { createPostgresStore } from './postgres-store.ts'
+import { openTestPostgres } from './testing/open-postgres.ts'
 
 /** Postgres would compress a text that repeats itself. */
 const long = (): string => randomBytes(3_000).toString('hex')
 
 test('a name that does not fit into an index is refused alone, and the client is told', async () => {
   const { url, drop } = await openTestDatabase()
-  const store = await createPostgresStore({ url, clock: createSystemClock(), log: silentLogger })
+  const store = await openTestPostgres(url)
   const session = newSession()
   const run = await acceptedRun(store, accept(session))
 

@@ -3,8 +3,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startTcpProxy, type TcpProxy } from '../../../test/postgres/tcp-proxy.ts'
 import { openTestDatabase, type TestDatabase } from '../../../test/postgres/test-database.ts'
-import { createSystemClock } from '../../domain/clock.ts'
-import { silentLogger } from '../../domain/logger.ts'
 import type { RunRecord } from '../../domain/session/run.ts'
 import {
   accept,
@@ -20,7 +18,7 @@ import {
   text,
 } from '../contract/samples.contract.ts'
 import type { Store } from '../store.ts'
-import { createPostgresStore } from './postgres-store.ts'
+import { openTestPostgres } from './testing/open-postgres.ts'
 
 let database: TestDatabase
 let proxy: TcpProxy
@@ -35,8 +33,7 @@ afterAll(async () => {
   await database.drop()
 })
 
-const open = (url: string, writerId: string) =>
-  createPostgresStore({ url, clock: createSystemClock(), log: silentLogger, writerId })
+const open = (url: string, writerId: string) => openTestPostgres(url, { writerId })
 
 /** A conversation with text, a question and an answer. Returns what can be read of it afterwards, without ids and times. */
 async function converse(store: Store): Promise<unknown> {

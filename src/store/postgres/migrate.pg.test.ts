@@ -1,13 +1,11 @@
 import { expect, inject, onTestFinished, test } from 'vitest'
 import { askOnce, openTestDatabase } from '../../../test/postgres/test-database.ts'
-import { createSystemClock } from '../../domain/clock.ts'
-import { silentLogger } from '../../domain/logger.ts'
 import { collectLines, type LogLine } from '../../http/testing/server-fixture.ts'
 import { accept, create, done, newSession } from '../contract/samples.contract.ts'
-import { type Database, openDatabase } from './connection/database.ts'
+import type { Database } from './connection/database.ts'
 import { migrate, planMigration } from './migrate.ts'
-import { createPostgresStore } from './postgres-store.ts'
 import { type Migration, migrations } from './schema.ts'
+import { connectTest, openTestPostgres } from './testing/open-postgres.ts'
 
 async function open(): Promise<{ url: string; connect: () => Database }> {
   const { url, drop } = await openTestDatabase()
@@ -17,7 +15,7 @@ async function open(): Promise<{ url: string; connect: () => Database }> {
     await drop()
   })
   const connect = () => {
-    const database = openDatabase({ url, clock: createSystemClock(), log: silentLogger })
+    const database = connectTest(url)
     opened.push(database)
     return database
   }
@@ -78,7 +76,7 @@ test('an older program starts on a database to which newer ones have only added'
 test('a server goes on while a newer program adds to its tables, and starts again after it', async () => {
   const { url, connect } = await open()
   const lines: LogLine[] = []
-  const start = () => createPostgresStore({ url, clock: createSystemClock(), log: collectLines(lines) })
+  const start = () => openTestPostgres(url, { log: collectLines(lines) })
   const running = await start()
   await done(running, create(newSession({ id: 'before' })))
   await migrate(connect(), { known: [...migrations, adds] })
@@ -123,7 +121,7 @@ test('a program is refused if the database has lost something that it uses, and 
 
 test('nothing is taken away while a server runs that still uses it, unless somebody forces it', async () => {
   const { url, connect } = await open()
-  const start = () => createPostgresStore({ url, clock: createSystemClock(), log: silentLogger })
+  const start = () => openTestPostgres(url)
   const versions = () => askOnce(url, 'SELECT max(n)::int AS n FROM schema_versions')
   const known = [...migrations, adds, takesAway]
   const running = [await start(), await start()]
@@ -147,7 +145,7 @@ test('nothing is taken away while a server runs that still uses it, unless someb
 
 test('what a server used is taken away as soon as it has stopped', async () => {
   const { url, connect } = await open()
-  const running = await createPostgresStore({ url, clock: createSystemClock(), log: silentLogger })
+  const running = await openTestPostgres(url)
   await running.close()
 
   expect(await migrate(connect(), { known: [...migrations, adds, takesAway] })).toMatchObject({ shutOut: 0 })
@@ -169,7 +167,7 @@ test('programs of two versions that start at once on an empty database both come
 
 test('a database of an older version keeps what it has and gets what came later', async () => {
   const { url, connect } = await open()
-  const start = () => createPostgresStore({ url, clock: createSystemClock(), log: silentLogger })
+  const start = () => openTestPostgres(url)
   const old = await start()
   const session = newSession({ id: 'kept' })
   await done(old, create(session))
@@ -217,7 +215,7 @@ test('a database that is not in UTF8 is refused', async () => {
   const name = `test_latin_${crypto.randomUUID().replaceAll('-', '')}`
   await askOnce(server, `CREATE DATABASE ${name} ENCODING 'LATIN1' TEMPLATE template0`)
   const url = server.replace(/\/\w+$/, `/${name}`)
-  const database = openDatabase({ url, clock: createSystemClock(), log: silentLogger })
+  const database = connectTest(url)
   onTestFinished(async () => {
     await database.close()
     await askOnce(server, `DROP DATABASE ${name} WITH (FORCE)`)
@@ -233,11 +231,7 @@ test('a role that may not make tables is told so', async () => {
   const { url } = await open()
   const role = `weak_${crypto.randomUUID().replaceAll('-', '')}`
   await askOnce(url, `CREATE ROLE ${role} LOGIN`)
-  const database = openDatabase({
-    url: url.replace('//postgres@', `//${role}@`),
-    clock: createSystemClock(),
-    log: silentLogger,
-  })
+  const database = connectTest(url.replace('//postgres@', `//${role}@`))
   onTestFinished(async () => {
     await database.close()
     await askOnce(inject('postgres'), `DROP ROLE ${role}`)

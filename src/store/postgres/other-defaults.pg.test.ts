@@ -2,17 +2,15 @@
 
 import { expect, onTestFinished, test } from 'vitest'
 import { askOnce, openTestDatabase } from '../../../test/postgres/test-database.ts'
-import { createSystemClock } from '../../domain/clock.ts'
-import { silentLogger } from '../../domain/logger.ts'
 import { accept, acceptedRun, append, done, finish, newSession, text } from '../contract/samples.contract.ts'
-import { createPostgresStore } from './postgres-store.ts'
+import { openTestPostgres } from './testing/open-postgres.ts'
 
 test('two processes work on a database whose transactions are serializable by default', async () => {
   const database = await openTestDatabase()
   onTestFinished(() => database.drop())
   const name = new URL(database.url).pathname.slice(1)
   await askOnce(database.url, `ALTER DATABASE ${name} SET default_transaction_isolation = 'serializable'`)
-  const open = () => createPostgresStore({ url: database.url, clock: createSystemClock(), log: silentLogger })
+  const open = () => openTestPostgres(database.url)
   const stores = [await open(), await open()]
   const session = newSession()
   const [a] = stores

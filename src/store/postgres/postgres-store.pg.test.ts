@@ -1,13 +1,12 @@
 import { afterAll } from 'vitest'
 import { askOnce, openTestDatabase, type TestDatabase } from '../../../test/postgres/test-database.ts'
-import { createSystemClock } from '../../domain/clock.ts'
-import { silentLogger } from '../../domain/logger.ts'
 import { MAIN_CHAIN } from '../../domain/supervision/audit.ts'
 import { describeStore } from '../store.contract.ts'
 import type { Connection } from './connection/connect.ts'
-import { type Database, openDatabase } from './connection/database.ts'
+import type { Database } from './connection/database.ts'
 import { migrate } from './migrate.ts'
 import { createStoreOn, type PostgresStore } from './postgres-store.ts'
+import { connectTest, usualPostgres } from './testing/open-postgres.ts'
 
 /** A new connection takes long until it has planned its statements, so the tests share a few. Each test has a store of its own on them. */
 interface Kept extends TestDatabase {
@@ -30,7 +29,7 @@ async function takeDatabase(): Promise<Kept> {
   const known = free.pop()
   if (known !== undefined) return known
   const { url, drop } = await openTestDatabase()
-  const database = openDatabase({ url, clock: createSystemClock(), log: silentLogger })
+  const database = connectTest(url)
   await migrate(database)
   await askOnce(url, await emptyFunction(url))
   const kept = { url, drop, database, empty: () => database.statements.rows({ name: 'empty', text: 'SELECT empty()' }) }
@@ -63,8 +62,7 @@ describeStore('Postgres', async () => {
 
   async function open(): Promise<PostgresStore> {
     // The name of the chain that the suite reads.
-    const options = { clock: createSystemClock(), log: silentLogger, writerId: MAIN_CHAIN }
-    store = await createStoreOn(lent(kept), options)
+    store = await createStoreOn(lent(kept), usualPostgres({ writerId: MAIN_CHAIN }))
     return store
   }
 

@@ -2,13 +2,12 @@
 // over one (`commit/`).
 
 import type { Clock } from '../../domain/clock.ts'
-import { createIds } from '../../domain/ids.ts'
 import type { Logger } from '../../domain/logger.ts'
-import { OPEN_RECORD_OF_ANY_KIND } from '../packing/conditions.ts'
 import type { Command } from '../ports/command.ts'
 import type { Shared } from '../ports/shared.ts'
 import type { Store, StoreFigures } from '../store.ts'
 import { wrapReads } from '../store-reads.ts'
+import { OPEN_RECORD_OF_ANY_KIND } from '../tables/conditions.ts'
 import type { Statement } from '../tables/statement.ts'
 import { createCommitter } from './commit/committer.ts'
 import { type Database, openDatabase } from './connection/database.ts'
@@ -26,13 +25,13 @@ export interface PostgresOptions {
   clock: Clock
   log: Logger
   /** How far a synced commit must have come: on the server's disk (`on`), or also visible on its standbys. */
-  synced?: 'on' | 'remote_apply'
+  synced: 'on' | 'remote_apply'
   /** How long callers wait for a database that is away. */
-  waitMs?: number
+  waitMs: number
   /** Connections for reads. */
-  readers?: number
-  /** Names this process. Left out: a new name. Two processes must never use one name. */
-  writerId?: string
+  readers: number
+  /** Names this process. Two processes must never use one name. */
+  writerId: string
 }
 
 export interface PostgresStore extends Store {
@@ -43,12 +42,10 @@ export interface PostgresStore extends Store {
   time: Pick<DatabaseTime, 'lead' | 'nowForOthers'>
 }
 
-const WAIT_MS = 10_000
-
 /** Runs missing migrations first, and works with those of newer versions as long as they let it. Throws `config_invalid`, `data_dir_newer`, or `storage_failed` if the database cannot be reached. */
 export async function createPostgresStore(options: PostgresOptions): Promise<PostgresStore> {
-  const { url, clock, log, waitMs = WAIT_MS, readers } = options
-  const database = openDatabase({ url, clock, log, waitMs, ...(readers === undefined ? {} : { readers }) })
+  const { log } = options
+  const database = openDatabase(options)
   try {
     const { from, unknown } = await migrate(database)
     if (unknown > 0) {
@@ -69,8 +66,7 @@ export async function createStoreOn(
   database: Database,
   options: Omit<PostgresOptions, 'url' | 'readers'>,
 ): Promise<PostgresStore> {
-  const { clock, log, synced = 'on', waitMs = WAIT_MS } = options
-  const writerId = options.writerId ?? createIds(() => clock.now()).uuid()
+  const { clock, log, synced, waitMs, writerId } = options
   const committer = createCommitter({ database, clock, writerId, synced, waitMs })
   await committer.open()
   const reads = createReads(database.reads, clock)

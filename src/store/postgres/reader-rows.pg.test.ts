@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { askOnce, openTestDatabase, type TestDatabase } from '../../../test/postgres/test-database.ts'
 import { createSystemClock } from '../../domain/clock.ts'
-import { silentLogger } from '../../domain/logger.ts'
 import type { ReaderRows } from '../ports/reader-rows.ts'
-import { type Database, openDatabase } from './connection/database.ts'
+import type { Database } from './connection/database.ts'
 import { createDatabaseTime } from './connection/database-time.ts'
 import { migrate } from './migrate.ts'
 import { createReaderRows } from './reader-rows.ts'
+import { connectTest } from './testing/open-postgres.ts'
 
 const HOUR_MS = 3_600_000
 let server: TestDatabase
@@ -15,7 +15,7 @@ let rows: ReaderRows
 
 beforeAll(async () => {
   server = await openTestDatabase()
-  database = openDatabase({ url: server.url, clock: createSystemClock(), log: silentLogger, readers: 2 })
+  database = connectTest(server.url, { readers: 2 })
   await migrate(database)
   rows = createReaderRows(database.statements, createDatabaseTime(database, createSystemClock()).nowForOthers)
 })

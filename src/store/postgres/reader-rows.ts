@@ -42,16 +42,16 @@ export function createReaderRows(sql: Sql, now: () => Promise<number>): ReaderRo
   ]
 
   return {
-    async change(replica, added, removed) {
-      if (removed.length > 0) await sql.rows(statements.remove, [replica, ...columns(removed)])
-      if (added.length > 0) await sql.rows(statements.add, [replica, ...columns(added)])
+    async change(owner, added, removed) {
+      if (removed.length > 0) await sql.rows(statements.remove, [owner, ...columns(removed)])
+      if (added.length > 0) await sql.rows(statements.add, [owner, ...columns(added)])
     },
-    async readElsewhere(replica, sessionIds) {
-      const found = await sql.rows<[string, string]>(statements.elsewhere, [replica, sessionIds, await now()])
+    async readElsewhere(owner, sessionIds) {
+      const found = await sql.rows<[string, string]>(statements.elsewhere, [owner, sessionIds, await now()])
       return found.map(([sessionId, run]) => ({ sessionId, runId: run === ALL_RUNS ? null : run }))
     },
-    others: async (replica) =>
-      (await sql.rows<[string]>(statements.others, [replica, await now()])).map(([owner]) => owner),
+    others: async (owner) =>
+      (await sql.rows<[string]>(statements.others, [owner, await now()])).map(([other]) => other),
     async tidy() {
       const longAgo = (await now()) - LONG_MS
       await sql.rows(statements.tidyReaders, [longAgo])

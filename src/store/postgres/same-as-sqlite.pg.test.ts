@@ -2,14 +2,12 @@
 
 import { expect, test } from 'vitest'
 import { openTestDatabase } from '../../../test/postgres/test-database.ts'
-import { createSystemClock } from '../../domain/clock.ts'
-import { silentLogger } from '../../domain/logger.ts'
 import { dumpOf, withoutSeqs } from '../contract/dump.contract.ts'
 import { createRandomCommands } from '../contract/random-commands.contract.ts'
 import { NOW } from '../contract/samples.contract.ts'
 import type { Result } from '../ports/command.ts'
 import { createSqliteStore } from '../sqlite/sqlite-store.ts'
-import { createPostgresStore } from './postgres-store.ts'
+import { openTestPostgres } from './testing/open-postgres.ts'
 
 /** `DIFFERENTIAL_SEEDS=100` looks longer. */
 const seeds = Number(process.env.DIFFERENTIAL_SEEDS ?? 2)
@@ -24,7 +22,7 @@ test.each(Array.from({ length: seeds }, (_, i) => i + 1))(
   'the same random commands have the same results on SQLite and Postgres (seed %i)',
   async (seed) => {
     const { url, drop } = await openTestDatabase()
-    const postgres = await createPostgresStore({ url, clock: createSystemClock(), log: silentLogger })
+    const postgres = await openTestPostgres(url)
     const sqlite = createSqliteStore({
       path: ':memory:',
       fatal(error) {

@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { askOnce, openTestDatabase, type TestDatabase } from '../../../test/postgres/test-database.ts'
 import { createSystemClock } from '../../domain/clock.ts'
-import { silentLogger } from '../../domain/logger.ts'
 import { parseSearch } from '../../domain/session/search-words.ts'
-import { type Database, openDatabase } from './connection/database.ts'
+import type { Database } from './connection/database.ts'
 import { migrate } from './migrate.ts'
 import { createReads } from './rows/reads.ts'
 import { eraseSearch, titleIsDue } from './rows/search-table.ts'
 import { createSearchIndexer, type SearchIndexer } from './search-indexer.ts'
 import type { Sql } from './sql.ts'
+import { connectTest } from './testing/open-postgres.ts'
 import { watchSizes } from './testing/watched-sizes.ts'
 
 const clock = createSystemClock()
@@ -17,7 +17,7 @@ let database: Database
 
 beforeAll(async () => {
   server = await openTestDatabase()
-  database = openDatabase({ url: server.url, clock, log: silentLogger })
+  database = connectTest(server.url, { clock })
   await migrate(database)
 })
 

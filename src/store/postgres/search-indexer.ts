@@ -5,9 +5,10 @@ import type { Clock } from '../../domain/clock.ts'
 import { searchedSupervision, searchedText } from '../../domain/session/search-words.ts'
 import type { Supervision } from '../../domain/supervision/supervision.ts'
 import type { SearchReads } from '../ports/search.ts'
+import { type MessageRow, placeOf, toMessage } from '../tables/messages.ts'
 import type { Statement } from '../tables/statement.ts'
 import { MOST_BYTES, withinBytes } from './rows/bounded-rows.ts'
-import { MESSAGE_COLUMNS, type MessageRow, toMessage } from './rows/message-table.ts'
+import { MESSAGE_COLUMNS } from './rows/message-table.ts'
 import { type Source, wordsOf } from './rows/search-table.ts'
 import type { Sql } from './sql.ts'
 
@@ -171,5 +172,5 @@ const titleOf = (supervision: string | null, ord: number | null) => ({
 function messageOf(stored: readonly unknown[]): { text: string | null; ord: number | null } {
   if (stored[0] === null) return { text: null, ord: null }
   const row = stored as unknown as MessageRow
-  return { text: searchedText(toMessage(row)) || null, ord: row[8] }
+  return { text: searchedText(toMessage(row)) || null, ord: placeOf(row) }
 }

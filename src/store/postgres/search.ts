@@ -1,5 +1,6 @@
 import type { Clock } from '../../domain/clock.ts'
 import type { SearchPage, SearchQuery, SearchReads } from '../ports/search.ts'
+import { toSession } from '../tables/sessions.ts'
 import type { Statement } from '../tables/statement.ts'
 import {
   createFoundRows,
@@ -9,7 +10,6 @@ import {
   rangeBelow,
   type Source,
 } from './rows/search-table.ts'
-import { toSession } from './rows/session-table.ts'
 import type { Sql } from './sql.ts'
 
 /** A look goes over so many rows at first, over more while looks are quick, and over fewer when they are not. */

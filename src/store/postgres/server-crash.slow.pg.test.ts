@@ -3,8 +3,6 @@
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { type PostgresServer, startPostgres } from '../../../test/postgres/server.ts'
 import { askOnce } from '../../../test/postgres/test-database.ts'
-import { createSystemClock } from '../../domain/clock.ts'
-import { silentLogger } from '../../domain/logger.ts'
 import {
   accept,
   acceptedRun,
@@ -17,7 +15,8 @@ import {
   newSession,
   text,
 } from '../contract/samples.contract.ts'
-import { createPostgresStore, type PostgresStore } from './postgres-store.ts'
+import type { PostgresStore } from './postgres-store.ts'
+import { openTestPostgres } from './testing/open-postgres.ts'
 
 let server: PostgresServer
 
@@ -28,13 +27,7 @@ beforeAll(async () => {
 afterAll(() => server.discard())
 
 async function open(writerId: string, waitMs = 20_000): Promise<PostgresStore> {
-  const store = await createPostgresStore({
-    url: server.url,
-    clock: createSystemClock(),
-    log: silentLogger,
-    writerId,
-    waitMs,
-  })
+  const store = await openTestPostgres(server.url, { writerId, waitMs })
   onTestFinished(() => store.close())
   return store
 }
@@ -162,7 +155,7 @@ test('commits wait for a server that is away, and fail if it stays away', async 
   expect(deltas).toEqual(['waited', undefined])
 })
 
-test('a full disk refuses what needs room and loses nothing', async () => {
+test('a full disk refuses what needs space and loses nothing', async () => {
   const store = await open('full')
   const run = await acceptedRun(store, accept(newSession()))
   await askOnce(

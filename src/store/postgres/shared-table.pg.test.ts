@@ -1,12 +1,12 @@
 import { afterAll, beforeAll } from 'vitest'
 import { askOnce, openTestDatabase, type TestDatabase } from '../../../test/postgres/test-database.ts'
 import { createSystemClock, sleep } from '../../domain/clock.ts'
-import { silentLogger } from '../../domain/logger.ts'
 import { describeShared } from '../shared.contract.ts'
-import { type Database, openDatabase } from './connection/database.ts'
+import type { Database } from './connection/database.ts'
 import { createDatabaseTime } from './connection/database-time.ts'
 import { migrate } from './migrate.ts'
 import { createPostgresShared } from './shared-table.ts'
+import { connectTest } from './testing/open-postgres.ts'
 
 const clock = createSystemClock()
 let server: TestDatabase
@@ -14,7 +14,7 @@ let replicas: Database[] = []
 
 beforeAll(async () => {
   server = await openTestDatabase()
-  replicas = [1, 2].map(() => openDatabase({ url: server.url, clock, log: silentLogger, readers: 4 }))
+  replicas = [1, 2].map(() => connectTest(server.url, { clock, readers: 4 }))
   for (const one of replicas) await migrate(one)
 })
 

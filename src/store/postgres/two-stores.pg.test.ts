@@ -3,8 +3,6 @@
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { askOnce, openTestDatabase, type TestDatabase } from '../../../test/postgres/test-database.ts'
-import { createSystemClock } from '../../domain/clock.ts'
-import { silentLogger } from '../../domain/logger.ts'
 import {
   accept,
   acceptedRun,
@@ -29,7 +27,8 @@ import {
   waitingSession,
 } from '../contract/samples.contract.ts'
 import type { Command, Result } from '../ports/command.ts'
-import { createPostgresStore, type PostgresStore } from './postgres-store.ts'
+import type { PostgresStore } from './postgres-store.ts'
+import { openTestPostgres } from './testing/open-postgres.ts'
 
 let database: TestDatabase
 let a: PostgresStore
@@ -37,7 +36,7 @@ let b: PostgresStore
 
 beforeAll(async () => {
   database = await openTestDatabase()
-  const open = () => createPostgresStore({ url: database.url, clock: createSystemClock(), log: silentLogger })
+  const open = () => openTestPostgres(database.url)
   a = await open()
   b = await open()
 })

@@ -20,7 +20,7 @@ export function feedItems(command: Command, changes: readonly Change[]): NewFeed
 function itemOf(change: Change, command: Command): NewFeedItem | null {
   switch (change.write) {
     case 'insert_session':
-      // What stands for a workspace is no session that anybody follows.
+      // What stands for a workspace is not a session that anybody follows.
       return change.session.unlisted && change.session.supervision !== undefined
         ? null
         : sessionItem(change.session, statusOf(change.session), timeOf(command))

@@ -4,8 +4,8 @@ import { ServerError } from '../../domain/errors.ts'
 import { MAIN_CHAIN } from '../../domain/supervision/audit.ts'
 import { emptyChain, verifyChain } from '../audit-chain.ts'
 import type { ImportAudit } from '../ports/audit.ts'
-import type { ImportRecords, ImportSession } from '../ports/sessions.ts'
-import { ask, type Change, type Decision, type Done, type Rule } from './rows.ts'
+import type { ImportCommand, ImportRecords, ImportSession } from '../ports/sessions.ts'
+import { ask, type Change, type Decision, type Done, type Rule, type RulesOf } from './rows.ts'
 import { countNew } from './run-rules.ts'
 import { refuseTaken } from './session-rules.ts'
 
@@ -14,7 +14,7 @@ const nothing: Done = { ok: true, firstSeq: 0 }
 const taken = (what: string, id: string): ServerError =>
   new ServerError('conflict', `There is already a ${what} ${id}.`)
 
-export function* importSession(command: ImportSession): Rule<Decision> {
+function* importSession(command: ImportSession): Rule<Decision> {
   const { session: given, runs, messages, entries, waits = [], files = [], notes = [] } = command
   const { proposals = [], instructions = [], checkpoints = [] } = command
   for (const { id } of runs) if ((yield* ask('run', id)) !== null) throw taken('run', id)
@@ -46,12 +46,7 @@ export function* importSession(command: ImportSession): Rule<Decision> {
   }
 }
 
-export function* importRecords({
-  grants = [],
-  instructions = [],
-  pins = [],
-  usage = [],
-}: ImportRecords): Rule<Decision> {
+function* importRecords({ grants = [], instructions = [], pins = [], usage = [] }: ImportRecords): Rule<Decision> {
   for (const { id } of grants) if (yield* ask('hasGrant', id)) throw taken('grant', id)
   for (const { id } of instructions) if ((yield* ask('instruction', id)) !== null) throw taken('task', id)
   for (const row of usage) if (yield* ask('hasUsage', row)) throw taken('row of usage of session', row.sessionId)
@@ -66,7 +61,7 @@ export function* importRecords({
   }
 }
 
-export function* importAudit({ entries, audit }: ImportAudit): Rule<Decision> {
+function* importAudit({ entries, audit }: ImportAudit): Rule<Decision> {
   const [first] = entries
   if (first === undefined) return { result: nothing, changes: [] }
   const { chain } = first
@@ -89,4 +84,10 @@ export function* importAudit({ entries, audit }: ImportAudit): Rule<Decision> {
       ...(audit.length === 0 ? [] : [{ write: 'add_audit', records: audit } as const]),
     ],
   }
+}
+
+export const importRules: RulesOf<ImportCommand | ImportAudit> = {
+  import_session: importSession,
+  import_records: importRecords,
+  import_audit: importAudit,
 }

@@ -1,20 +1,22 @@
-// The outbox of a channel: a bounded list of items, and one summary that counts what finds no room in it.
+// The outbox of a channel: a bounded list of items, and one summary that counts what does not fit.
 
 import { ServerError } from '../../domain/errors.ts'
 import type { FeedItem } from '../../domain/session/feed.ts'
 import type { QueuedDelivery } from '../../domain/supervision/delivery.ts'
+import type { Command } from '../ports/command.ts'
 import {
   MOST_LINES,
   type NoteForChannel,
   OUTBOX_ITEMS,
+  type OutboxCommand,
   type QueueLine,
   type ReplayDeliveries,
   type SettleDelivery,
   type TakeDeliveries,
 } from '../ports/outbox.ts'
-import { ask, type Change, type Decision, type Rule } from './rows.ts'
+import { ask, type Change, type Decision, decided, type Rule, type RulesOf } from './rows.ts'
 
-export function* takeDeliveries({ channel, after, upTo, items, notBefore, skipped }: TakeDeliveries): Rule<Decision> {
+function* takeDeliveries({ channel, after, upTo, items, notBefore, skipped }: TakeDeliveries): Rule<Decision> {
   const { cursor, deliveries } = yield* ask('outbox', channel)
   if (cursor !== after) {
     throw new ServerError('conflict', `Channel ${JSON.stringify(channel)} is at ${cursor} and not at ${after}.`)
@@ -25,14 +27,14 @@ export function* takeDeliveries({ channel, after, upTo, items, notBefore, skippe
   ])
 }
 
-export function* replayDeliveries({ channel, items, notBefore }: ReplayDeliveries): Rule<Decision> {
+function* replayDeliveries({ channel, items, notBefore }: ReplayDeliveries): Rule<Decision> {
   const { deliveries } = yield* ask('outbox', channel)
   const waiting = new Set(deliveries.map(({ n }) => n))
   const again = items.filter(({ n }) => !waiting.has(n))
   return done(placed(channel, deliveries, again, { count: 0, at: 0 }, notBefore))
 }
 
-/** As many of the items as there is room for. The summary counts the others, and those that were skipped. */
+/** As many of the items as fit. The summary counts the others, and those that were skipped. */
 function placed(
   channel: string,
   deliveries: readonly QueuedDelivery[],
@@ -41,17 +43,17 @@ function placed(
   notBefore: TakeDeliveries['notBefore'] = {},
 ): Change[] {
   const summary = deliveries.find(({ item }) => item === null)
-  const room = summary === undefined ? Math.max(OUTBOX_ITEMS - deliveries.length, 0) : 0
-  const changes = items.slice(0, room).map((item) => {
+  const space = summary === undefined ? Math.max(OUTBOX_ITEMS - deliveries.length, 0) : 0
+  const changes = items.slice(0, space).map((item) => {
     const nextTryAt = notBefore[item.n] ?? 0
     return put({ ...fresh, channel, n: item.n, item, count: 1, nextTryAt })
   })
-  const left = items.slice(room)
+  const left = items.slice(space)
   const count = left.length + skipped.count
   return count === 0 ? changes : [...changes, put(withMore(summary, channel, left[0]?.n ?? skipped.at, count))]
 }
 
-export function* queueLine({ channel, line }: QueueLine): Rule<Decision> {
+function* queueLine({ channel, line }: QueueLine): Rule<Decision> {
   const { cursor, deliveries } = yield* ask('outbox', channel)
   const own = deliveries.filter(({ item }) => item?.sessionId === line.sessionId).length
   if (own >= MOST_LINES || deliveries.length >= OUTBOX_ITEMS) {
@@ -65,14 +67,14 @@ export function* queueLine({ channel, line }: QueueLine): Rule<Decision> {
   ])
 }
 
-export const noteForChannel = (command: NoteForChannel): Change => {
+function noteForChannel(command: NoteForChannel): Rule<Decision> {
   const { channel, key } = command
-  if (command.value === null) return { write: 'remove_note', channel, key }
+  if (command.value === null) return decided([{ write: 'remove_note', channel, key }])
   const { session, value, at } = command
-  return { write: 'put_note', note: { channel, key, session, value, at } }
+  return decided([{ write: 'put_note', note: { channel, key, session, value, at } }])
 }
 
-export function* settleDelivery({ channel, n, outcome }: SettleDelivery): Rule<Decision> {
+function* settleDelivery({ channel, n, outcome }: SettleDelivery): Rule<Decision> {
   const { deliveries } = yield* ask('outbox', channel)
   const delivery = deliveries.find((one) => one.n === n)
   if (delivery === undefined) {
@@ -109,3 +111,13 @@ const withMore = (summary: QueuedDelivery | undefined, channel: string, n: numbe
 const put = (delivery: QueuedDelivery): Change => ({ write: 'put_delivery', delivery })
 
 const done = (changes: Change[]): Decision => ({ result: { ok: true, firstSeq: 0 }, changes })
+
+export const outboxRules: RulesOf<OutboxCommand> = {
+  take_deliveries: takeDeliveries,
+  settle_delivery: settleDelivery,
+  replay_deliveries: replayDeliveries,
+  queue_line: queueLine,
+  note_for_channel: noteForChannel,
+}
+
+export const isOutboxCommand = (command: Command): command is OutboxCommand => command.type in outboxRules

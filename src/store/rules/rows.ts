@@ -14,7 +14,7 @@ import type { AuditEntry, AuditRecord } from '../../domain/supervision/audit.ts'
 import type { ChannelNote, QueuedDelivery } from '../../domain/supervision/delivery.ts'
 import type { Grant } from '../../domain/supervision/grant.ts'
 import type { Checkpoint, Instruction, PolicyPin, Proposal } from '../../domain/supervision/supervision.ts'
-import type { Result } from '../ports/command.ts'
+import type { Command, Result } from '../ports/command.ts'
 import type { NewEntry, StoredEntry } from '../ports/entry.ts'
 import type { PurgeSessions } from '../ports/sessions.ts'
 import type { UsageKey, UsageRow } from '../ports/usage.ts'
@@ -169,6 +169,16 @@ export type Ask = { [Read in keyof RowReads]: { read: Read; args: Parameters<Row
 
 /** Throws a `ServerError` when the command is refused. */
 export type Rule<T> = Generator<Ask, T, unknown>
+
+/** The rule of each of these commands. */
+export type RulesOf<C extends Command> = {
+  readonly [Type in C['type']]: (command: Extract<C, { type: Type }>) => Rule<Decision>
+}
+
+// biome-ignore lint/correctness/useYield: this decision needs no rows.
+export function* decided(changes: Change[]): Rule<Decision> {
+  return { result: { ok: true, firstSeq: 0 }, changes }
+}
 
 export function* ask<Read extends keyof RowReads>(
   read: Read,

@@ -7,16 +7,19 @@ import { isFinished, type RunRecord } from '../../domain/session/run.ts'
 import type { SessionRecord } from '../../domain/session/session.ts'
 import type { NewEntry } from '../ports/entry.ts'
 import type {
+  AcceptRun,
   AppendEntries,
   ClaimRun,
   FinishRun,
   ReleaseRun,
+  RenewLease,
   RequestCancel,
+  RunCommand,
   RunStart,
   StartRun,
 } from '../ports/runs.ts'
 import { findRun, findSession, findWaits } from './find-rows.ts'
-import { ask, type Change, type Decision, type Rule, type SessionPatch } from './rows.ts'
+import { ask, type Change, type Decision, decided, type Rule, type RulesOf, type SessionPatch } from './rows.ts'
 import { usageRows } from './usage-rows.ts'
 import {
   brokenOffRecords,
@@ -148,7 +151,7 @@ export function patched(session: SessionRecord, patch: SessionPatch): SessionRec
   }
 }
 
-export function* startRun({ runId, leaseOwner, now, start }: StartRun): Rule<Decision> {
+function* startRun({ runId, leaseOwner, now, start }: StartRun): Rule<Decision> {
   const run = yield* findRun(runId)
   const open = yield* ask('openRuns', run.sessionId)
   const isBusy = open.some(({ status }) => status !== 'queued')
@@ -178,7 +181,7 @@ export const isTextAlone = (command: AppendEntries): boolean =>
   command.activeAgent === undefined &&
   command.entries.length > 0
 
-export function* appendEntries(command: AppendEntries): Rule<Decision> {
+function* appendEntries(command: AppendEntries): Rule<Decision> {
   const { sessionId, runId, fence, entries, sync, messages = [], consume = [], audit = [] } = command
   if (!(yield* ask('isExecuted', sessionId, runId, fence))) throw fenced(runId)
   const ids = consume.map(({ waitId }) => waitId)
@@ -216,7 +219,7 @@ function* endingRun(command: FinishRun): Rule<RunRecord> {
   return run
 }
 
-export function* finishRun(command: FinishRun): Rule<Decision> {
+function* finishRun(command: FinishRun): Rule<Decision> {
   const { status, now, entries, messages, waits = [], stillPending = [], usage, error } = command
   const run = yield* endingRun(command)
   if (status === 'waiting') {
@@ -275,7 +278,7 @@ export function interruptWaits(changes: Change[], pending: readonly AnyRecord[],
   for (const before of pending) changes.push({ write: 'update_wait', before, wait: interruptWait(before, at) })
 }
 
-export function* claimRun({ runId, fence, leaseOwner, entries }: ClaimRun): Rule<Decision> {
+function* claimRun({ runId, fence, leaseOwner, entries }: ClaimRun): Rule<Decision> {
   const run = yield* findRun(runId)
   if (run.status !== 'running' || run.fence !== fence) throw fenced(run.id)
   const changes: Change[] = []
@@ -285,13 +288,13 @@ export function* claimRun({ runId, fence, leaseOwner, entries }: ClaimRun): Rule
   return { result: { ok: true, firstSeq, run: record }, changes }
 }
 
-export function* releaseRun(command: ReleaseRun): Rule<Decision> {
+function* releaseRun(command: ReleaseRun): Rule<Decision> {
   const before = ownedRun(yield* ask('run', command.runId), command)
   const run: RunRecord = { ...before, fence: before.fence + 1, leaseOwner: null }
   return { result: { ok: true, firstSeq: 0 }, changes: [{ write: 'update_run', before, run }] }
 }
 
-export function* requestCancel({ runId, entries }: RequestCancel): Rule<Decision> {
+function* requestCancel({ runId, entries }: RequestCancel): Rule<Decision> {
   const run = yield* findRun(runId)
   if (isFinished(run.status)) throw new ServerError('conflict', `Run ${run.id} has already ended as ${run.status}.`)
   const changes: Change[] = []
@@ -301,4 +304,19 @@ export function* requestCancel({ runId, entries }: RequestCancel): Rule<Decision
   const record: RunRecord = { ...run, cancelRequested: true, lastSeq }
   changes.push({ write: 'update_run', before: run, run: record })
   return { result: { ok: true, firstSeq, run: record }, changes }
+}
+
+function renewLease({ leaseOwner: owner, until, endOthers = false }: RenewLease): Rule<Decision> {
+  const renewal: Change = { write: 'renew_lease', owner, until }
+  return decided(endOthers ? [{ write: 'end_other_leases', owner }, renewal] : [renewal])
+}
+
+export const runRules: RulesOf<Exclude<RunCommand, AcceptRun>> = {
+  start_run: startRun,
+  append: appendEntries,
+  finish_run: finishRun,
+  claim_run: claimRun,
+  release_run: releaseRun,
+  request_cancel: requestCancel,
+  renew_lease: renewLease,
 }

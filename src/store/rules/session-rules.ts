@@ -4,9 +4,16 @@ import { ServerError, sessionNotFound } from '../../domain/errors.ts'
 import type { SessionRecord } from '../../domain/session/session.ts'
 import { isOpen } from '../../domain/supervision/supervision.ts'
 import type { AddFile } from '../ports/files.ts'
-import type { CompactSession, CreateSession, DeleteSession, PurgeSessions, UpdateSession } from '../ports/sessions.ts'
+import type {
+  CompactSession,
+  CreateSession,
+  DeleteSession,
+  PurgeSessions,
+  SessionCommand,
+  UpdateSession,
+} from '../ports/sessions.ts'
 import { findSession } from './find-rows.ts'
-import { ask, type Change, type Decision, type Done, type Rule } from './rows.ts'
+import { ask, type Change, type Decision, type Done, type Rule, type RulesOf } from './rows.ts'
 import { patched } from './run-rules.ts'
 
 const nothing: Done = { ok: true, firstSeq: 0 }
@@ -18,12 +25,12 @@ export function* refuseTaken({ id, owner, alias }: SessionRecord): Rule<void> {
   }
 }
 
-export function* createSession({ session }: CreateSession): Rule<Decision> {
+function* createSession({ session }: CreateSession): Rule<Decision> {
   yield* refuseTaken(session)
   return { result: { ok: true, firstSeq: 0, session }, changes: [{ write: 'insert_session', session }] }
 }
 
-export function* updateSession({ sessionId, lastActivity, metadata, state }: UpdateSession): Rule<Decision> {
+function* updateSession({ sessionId, lastActivity, metadata, state }: UpdateSession): Rule<Decision> {
   const session = yield* findSession(sessionId)
   if (session.status === 'terminated') throw sessionNotFound(sessionId)
   const patch = {
@@ -37,7 +44,7 @@ export function* updateSession({ sessionId, lastActivity, metadata, state }: Upd
   }
 }
 
-export function* deleteSession({ sessionId, now }: DeleteSession): Rule<Decision> {
+function* deleteSession({ sessionId, now }: DeleteSession): Rule<Decision> {
   const session = yield* ask('session', sessionId)
   if (session === null || session.status === 'terminated') return { result: nothing, changes: [] }
   if ((yield* ask('openRuns', sessionId)).length > 0) {
@@ -52,7 +59,7 @@ export function* deleteSession({ sessionId, now }: DeleteSession): Rule<Decision
   return { result: nothing, changes: [{ write: 'bury_session', session, at: now }] }
 }
 
-export function* purgeSessions(command: PurgeSessions): Rule<Decision> {
+function* purgeSessions(command: PurgeSessions): Rule<Decision> {
   const { now, unsentBefore } = command
   const due = yield* ask('sessionsToPurge', command)
   return {
@@ -64,7 +71,7 @@ export function* purgeSessions(command: PurgeSessions): Rule<Decision> {
   }
 }
 
-export function* compactSession({ sessionId, head, entries, isPart = false }: CompactSession): Rule<Decision> {
+function* compactSession({ sessionId, head, entries, isPart = false }: CompactSession): Rule<Decision> {
   yield* findSession(sessionId)
   const isIdle = (yield* ask('openRuns', sessionId)).length === 0
   if (!isIdle || (yield* ask('head', sessionId)) !== head) {
@@ -73,7 +80,7 @@ export function* compactSession({ sessionId, head, entries, isPart = false }: Co
   return { result: nothing, changes: [{ write: 'compact_entries', sessionId, entries, isPart }] }
 }
 
-export function* addFile({ file }: AddFile): Rule<Decision> {
+function* addFile({ file }: AddFile): Rule<Decision> {
   const { id, sessionId, owner } = file
   const session = sessionId === null ? null : yield* ask('session', sessionId)
   if (sessionId !== null && (session?.owner !== owner || session.status === 'terminated')) {
@@ -81,4 +88,13 @@ export function* addFile({ file }: AddFile): Rule<Decision> {
   }
   if ((yield* ask('file', id)) !== null) throw new ServerError('conflict', `There is already a file ${id}.`)
   return { result: nothing, changes: [{ write: 'insert_file', file }] }
+}
+
+export const sessionRules: RulesOf<SessionCommand | AddFile> = {
+  create_session: createSession,
+  update_session: updateSession,
+  delete_session: deleteSession,
+  purge_sessions: purgeSessions,
+  compact_session: compactSession,
+  add_file: addFile,
 }

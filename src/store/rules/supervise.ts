@@ -1,6 +1,7 @@
 // The state machine of supervised sessions and of the records that belong to them.
 
 import { ServerError, sessionNotFound } from '../../domain/errors.ts'
+import { answeredRecord } from '../../domain/records/answered-record.ts'
 import {
   type AnyRecord,
   isAsked,
@@ -131,12 +132,18 @@ const update = (before: AnyRecord, wait: AnyRecord): Change => ({ write: 'update
 /** Adds the changed records. Returns the ids of those that do not wait any more. */
 function* settle(changes: Change[], { sessionId, settle: asked = [] }: Supervise): Rule<Set<string>> {
   const settled = new Set<string>()
-  for (const { id, patch } of asked) {
+  for (const { id, patch, answer } of asked) {
     const before = yield* ask('wait', id)
     if (before === null || !isSupervised(before) || before.sessionId !== sessionId) {
       throw new ServerError('record_not_found', `This session has no record ${JSON.stringify(id)}.`)
     }
-    const wait = withPatch(before, patch)
+    const patched = withPatch(before, patch)
+    const wait = answer === undefined ? patched : answeredRecord(patched, answer, null)
+    if (wait === null) {
+      throw new ServerError('conflict', `${id} is ${before.status} and cannot take this answer.`, {
+        details: { id, status: before.status },
+      })
+    }
     if (wait.status !== before.status && !recordMayBecome(before, wait.status)) {
       throw new ServerError('conflict', `${id} is ${before.status}, so it cannot become ${wait.status}.`, {
         details: { id, status: before.status },

@@ -1,14 +1,14 @@
 // How a wait changes when it is answered, when its run ends or when a new question replaces it. Pure functions.
 
 import { ServerError } from '../../domain/errors.ts'
+import { answeredRecord } from '../../domain/records/answered-record.ts'
 import { type AnyRecord, type Approval, isSupervised, type WaitAnswer } from '../../domain/records/record.ts'
 import { recordKinds } from '../../domain/records/record-kinds.ts'
 import type { StoredMessage } from '../../domain/session/message.ts'
 import type { RunRecord } from '../../domain/session/run.ts'
-import { yesRecord } from '../../domain/supervision/approval-audit.ts'
+import { countedRecord } from '../../domain/supervision/approval-audit.ts'
 import type { AuditRecord } from '../../domain/supervision/audit.ts'
 import type { Grant } from '../../domain/supervision/grant.ts'
-import type { Yes } from '../../domain/supervision/quorum.ts'
 import type { AppendEntries, FinishRun, RunStart } from '../ports/runs.ts'
 import type { Answered, AskAgain } from '../ports/waits.ts'
 
@@ -21,7 +21,8 @@ export function applyAnswers(
   const changed = new Map<string, AnyRecord>()
   return answers.map((answer) => {
     const wait = changed.get(answer.waitId) ?? waits.get(answer.waitId) ?? null
-    const next = wait === null ? null : answerWait(wait, answer, takenBy(wait))
+    // An agent elsewhere waits for it, so it changes only with that agent's session (`supervise.ts`).
+    const next = wait === null || isSupervised(wait) ? null : answeredRecord(wait, answer, takenBy(wait))
     if (next === null) return { applied: false, wait }
     changed.set(next.id, next)
     return { applied: true, wait: next }
@@ -43,56 +44,6 @@ export const appliedOf = (answered: readonly Answered[]): AnyRecord[] =>
 /** The waits that are answered for good. */
 export const settledOf = (applied: readonly AnyRecord[]): AnyRecord[] =>
   applied.filter(({ status }) => status !== 'pending')
-
-/** The wait after the answer. Null if the answer came too late or does not fit this kind of wait. */
-function answerWait(wait: AnyRecord, answer: WaitAnswer, takenBy: string | null): AnyRecord | null {
-  const { outcome, at } = answer
-  // An agent elsewhere waits for it, so it changes only with that agent's session (`supervise.ts`).
-  if (wait.status !== 'pending' || isSupervised(wait)) return null
-  if (outcome.type !== 'expired' && wait.expiresAt !== null && at >= wait.expiresAt) return null
-  if (wait.wait === 'client_call') {
-    if (outcome.type === 'answered') return { ...wait, status: 'answered', answeredAt: at, continuationRunId: takenBy }
-    return outcome.type === 'expired' ? { ...wait, status: 'expired', continuationRunId: takenBy } : null
-  }
-  const { by, via = null } = answer
-  const decided = { ...wait, decidedAt: at, decidedBy: by, decidedVia: via, continuationRunId: takenBy }
-  switch (outcome.type) {
-    case 'approved': {
-      // Nothing runs because of a question, so there is nothing to approve.
-      if (wait.kind === 'question') return null
-      const { quorum = 1 } = wait
-      const decisions = quorum === 1 ? [] : withYes(wait, answer)
-      if (decisions === null) return null
-      if (decisions.length > 0 && decisions.length < quorum) return { ...wait, decisions }
-      return {
-        ...decided,
-        ...(decisions.length === 0 ? {} : { decisions }),
-        status: 'approved',
-        reason: outcome.reason,
-        // A question that is asked again may be about arguments that an earlier answer edited.
-        editedArguments: outcome.editedArguments ?? wait.editedArguments,
-        digest: outcome.editedDigest ?? wait.digest,
-      }
-    }
-    case 'rejected':
-      return { ...decided, status: 'rejected', reason: outcome.reason }
-    case 'responded':
-      return { ...decided, status: 'answered', reason: outcome.reason, response: outcome.response }
-    case 'expired':
-      return { ...decided, status: 'expired' }
-    case 'interrupted':
-      return { ...decided, status: 'interrupted' }
-    default:
-      return null
-  }
-}
-
-/** The yeses with this one. Null if it does not count: the same person said it already, or it is to other arguments. */
-function withYes({ decisions = [] }: Approval, { at, outcome }: WaitAnswer): Yes[] | null {
-  if (outcome.type !== 'approved' || outcome.yes === undefined || outcome.editedDigest !== null) return null
-  const { by, via } = outcome.yes
-  return decisions.some((one) => one.by === by) ? null : [...decisions, { by, via, at }]
-}
 
 /** The run, or the session of an agent elsewhere, ended before anybody answered. */
 export function interruptWait(wait: AnyRecord, at: number): AnyRecord {
@@ -250,7 +201,7 @@ export function auditOf(
   const decided = applied.flatMap((wait) => {
     const record = byId.get(wait.id)
     if (record === undefined) return []
-    return [wait.wait === 'approval' && wait.status === 'pending' ? yesRecord(record, wait) : record]
+    return [wait.wait === 'approval' ? countedRecord(record, wait) : record]
   })
   return [...decided, ...made.flatMap(({ id }) => byId.get(id) ?? [])]
 }

@@ -5,9 +5,9 @@ import { type AnyRecord, isSupervised } from '../../domain/records/record.ts'
 import type { RunRecord } from '../../domain/session/run.ts'
 import type { AuditRecord } from '../../domain/supervision/audit.ts'
 import type { Grant } from '../../domain/supervision/grant.ts'
-import type { AskAgain, RevokeGrant, SettleWaits } from '../ports/waits.ts'
+import type { AskAgain, RevokeGrant, SettleWaits, WaitCommand } from '../ports/waits.ts'
 import { findRun, findWaits } from './find-rows.ts'
-import { ask, type Change, type Decision, type Rule } from './rows.ts'
+import { ask, type Change, type Decision, type Rule, type RulesOf } from './rows.ts'
 import { appliedOf, applyAnswers, auditOf, grantsOf, replaceWait, settledOf } from './wait-change.ts'
 
 interface AnswerExtras {
@@ -46,7 +46,7 @@ export function completeRun(changes: Change[], before: RunRecord, at: number): R
   return run
 }
 
-export function* settleWaits({ answers, answerAudit, now }: SettleWaits): Rule<Decision> {
+function* settleWaits({ answers, answerAudit, now }: SettleWaits): Rule<Decision> {
   const ids = answers.map(({ waitId }) => waitId)
   const waits = yield* findWaits(ids)
   const runs = new Map<string, RunRecord>()
@@ -71,7 +71,7 @@ export function* settleWaits({ answers, answerAudit, now }: SettleWaits): Rule<D
   }
 }
 
-export function* askAgain(command: AskAgain): Rule<Decision> {
+function* askAgain(command: AskAgain): Rule<Decision> {
   const old = yield* ask('wait', command.waitId)
   const replaced = replaceWait(old, command)
   if (replaced === null) {
@@ -88,7 +88,7 @@ export function* askAgain(command: AskAgain): Rule<Decision> {
   }
 }
 
-export function* revokeGrant({ grantId, audit }: RevokeGrant): Rule<Decision> {
+function* revokeGrant({ grantId, audit }: RevokeGrant): Rule<Decision> {
   if (!(yield* ask('hasGrant', grantId))) {
     throw new ServerError(
       'conflict',
@@ -102,4 +102,10 @@ export function* revokeGrant({ grantId, audit }: RevokeGrant): Rule<Decision> {
       { write: 'add_audit', records: [audit] },
     ],
   }
+}
+
+export const waitRules: RulesOf<WaitCommand> = {
+  settle_waits: settleWaits,
+  ask_again: askAgain,
+  revoke_grant: revokeGrant,
 }

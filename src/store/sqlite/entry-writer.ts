@@ -1,11 +1,11 @@
 // Appends entries: assigns seqs, collects text in flight in the table `tail`, and moves it to `entries` when it is complete.
 
 import type { DatabaseSync } from 'node:sqlite'
-import { packLines } from '../packing/packed-rows.ts'
 import type { NewEntry } from '../ports/entry.ts'
+import { packLines } from '../tables/packed-rows.ts'
+import { OPEN } from '../tables/runs.ts'
 import type { WalSync } from './disk/wal-sync.ts'
 import { type LiveSession, type LiveState, SEGMENT_LIMIT, SEQ_BLOCK, type Segment } from './live-sessions.ts'
-import { OPEN } from './rows/rows.ts'
 import { textInFlight } from './text-in-flight.ts'
 
 export interface EntryWriter {

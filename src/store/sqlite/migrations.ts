@@ -59,9 +59,9 @@ export const migrations: readonly string[] = [
   CREATE INDEX sessions_uncompacted ON sessions (sid) WHERE compacted = 0;
   CREATE INDEX sessions_supervised ON sessions (supervised_status, last_activity) WHERE supervised_status IS NOT NULL;
   CREATE INDEX sessions_listed ON sessions (owner, last_activity, id, agent, supervised_status)
-    WHERE unlisted = 0 AND status <> 'terminated';
+    WHERE NOT unlisted AND status <> 'terminated';
   CREATE INDEX sessions_labelled ON sessions (owner, label, last_activity, id, agent, supervised_status)
-    WHERE unlisted = 0 AND status <> 'terminated';
+    WHERE NOT unlisted AND status <> 'terminated';
   CREATE INDEX sessions_activity ON sessions (last_activity, id, agent, supervised_status, unlisted, status);
 
   CREATE TABLE runs (
@@ -209,7 +209,7 @@ export const migrations: readonly string[] = [
     n INTEGER PRIMARY KEY,
     at INTEGER NOT NULL,
     kind TEXT NOT NULL,
-    id TEXT NOT NULL,
+    record_id TEXT NOT NULL,
     session_id TEXT NOT NULL,
     owner TEXT NOT NULL,
     agent TEXT NOT NULL,

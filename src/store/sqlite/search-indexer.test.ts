@@ -64,7 +64,7 @@ test('an index that does not fit together is made again, and the store goes on',
   close()
 })
 
-test('without room for the index, a search finds what was indexed before, and says that this is not all', async () => {
+test('without space for the index, a search finds what was indexed before, and says that this is not all', async () => {
   const { db, errors, say, search, close } = openIndexed()
   const id = say('apple')
   await search('apple')
@@ -78,7 +78,7 @@ test('without room for the index, a search finds what was indexed before, and sa
   close()
 })
 
-test('an index that fell behind on a full disk catches up with the first search after there is room, and misses nothing', async () => {
+test('an index that fell behind on a full disk catches up with the first search after there is space, and misses nothing', async () => {
   const { db, errors, say, search, close } = openIndexed()
   const first = say('apple')
   await search('apple')

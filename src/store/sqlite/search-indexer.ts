@@ -31,15 +31,15 @@ const SQLITE_CORRUPT_VTAB = 267
 export interface IndexerDisk {
   /** Called after each step. */
   written(): void
-  /** Without room nothing is indexed: what people say comes first. */
-  hasRoom(): boolean
+  /** Without space nothing is indexed: what people say comes first. */
+  hasSpace(): boolean
 }
 
 /** Calls `failed` with errors of the database. */
 export function createSearchIndexer(
   db: DatabaseSync,
   failed: (error: unknown) => void,
-  { written, hasRoom }: IndexerDisk = { written: () => {}, hasRoom: () => true },
+  { written, hasSpace }: IndexerDisk = { written: () => {}, hasSpace: () => true },
 ): SearchIndexer {
   const rows = createSearchIndexRows(db)
   const begin = db.prepare('BEGIN IMMEDIATE')
@@ -76,7 +76,7 @@ export function createSearchIndexer(
   /** Never throws: a search can use what is indexed. */
   function tryStep(): void {
     try {
-      if (!hasRoom()) throw diskFull(null)
+      if (!hasSpace()) throw diskFull(null)
       isDone = !step()
       if (hasFailed) again(SOON_MS)
       hasFailed = false
@@ -116,7 +116,7 @@ export function createSearchIndexer(
     },
     searched: ({ find }) => ({
       async find(query) {
-        // The disk may have room again, and somebody waits for the answer.
+        // The disk may have space again, and somebody waits for the answer.
         if (hasFailed) isDone = false
         const until = performance.now() + CATCH_UP_MS
         for (let steps = 0; !isDone && !isClosed && (steps === 0 || performance.now() < until); steps += 1) {

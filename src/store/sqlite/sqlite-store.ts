@@ -4,13 +4,14 @@ import { existsSync, renameSync, rmSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { ServerError } from '../../domain/errors.ts'
-import { OPEN_RECORD_OF_ANY_KIND } from '../packing/conditions.ts'
 import { needsSync, type Result } from '../ports/command.ts'
 import type { Store, StoreFigures } from '../store.ts'
 import { wrapReads } from '../store-reads.ts'
+import { OPEN_RECORD_OF_ANY_KIND } from '../tables/conditions.ts'
+import { OPEN } from '../tables/runs.ts'
 import { createApplyCommand } from './apply-command.ts'
 import { bytesOf, databaseDamaged, isDamage } from './disk/damage.ts'
-import { createDiskRoom } from './disk/disk-room.ts'
+import { createDiskSpace } from './disk/disk-space.ts'
 import { claimFile, makeDataDir } from './disk/private-file.ts'
 import { diskFull, errcodeOf, storageError } from './disk/storage-error.ts'
 import { createWalSync, type FileSync, type WalSync } from './disk/wal-sync.ts'
@@ -20,7 +21,6 @@ import { createLiveState, type LiveState } from './live-sessions.ts'
 import { migrate } from './migrations.ts'
 import { cannotOpen, examineDatabase } from './read-only-store.ts'
 import { createReads } from './rows/reads.ts'
-import { OPEN } from './rows/rows.ts'
 import { createSearchIndexer } from './search-indexer.ts'
 
 export interface SqliteOptions {
@@ -70,7 +70,7 @@ export function createSqliteStore({ path, fatal, damaged, disk, connect = connec
     }
   }
   const state = createLiveState()
-  const { db, room, sync, writer, apply, reads, begin, commit, rollback, probe, figures } = openDatabase(path, state, {
+  const { db, space, sync, writer, apply, reads, begin, commit, rollback, probe, figures } = openDatabase(path, state, {
     fatal,
     disk,
     connect,
@@ -78,7 +78,7 @@ export function createSqliteStore({ path, fatal, damaged, disk, connect = connec
   const writeback = inMemory ? null : createWalWriteback(db, path, failed)
   const indexer = createSearchIndexer(db, failed, {
     written: () => writeback?.noticeCommit(),
-    hasRoom: () => room?.hasRoom() ?? true,
+    hasSpace: () => space?.hasSpace() ?? true,
   })
 
   return {
@@ -93,11 +93,11 @@ export function createSqliteStore({ path, fatal, damaged, disk, connect = connec
       state.begin()
       writer.begin()
       try {
-        room?.look()
+        space?.look()
         begin.run()
         for (const command of commands) {
           try {
-            room?.refuse(command)
+            space?.refuse(command)
             results.push(apply(command))
             sealed ||= needsSync(command)
           } catch (error) {
@@ -129,8 +129,8 @@ export function createSqliteStore({ path, fatal, damaged, disk, connect = connec
       if (damage !== null) throw damage
       try {
         probe.run()
-        room?.look()
-        if (room?.hasRoom() === false) throw diskFull(null)
+        space?.look()
+        if (space?.hasSpace() === false) throw diskFull(null)
       } catch (error) {
         throw failed(error)
       }
@@ -171,9 +171,9 @@ function openDatabase(
     db = connect(path)
     db.exec('PRAGMA busy_timeout = 1000; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL')
     db.exec('PRAGMA wal_autocheckpoint = 0; PRAGMA cache_size = -8000; PRAGMA temp_store = MEMORY')
-    const room = path === ':memory:' ? null : createDiskRoom(db, dirname(path))
-    // A server that was killed has left its log. It is moved if that makes room.
-    room?.look()
+    const space = path === ':memory:' ? null : createDiskSpace(db, dirname(path))
+    // A server that was killed has left its log. It is moved if that makes space.
+    space?.look()
     migrate(db)
     if (path !== ':memory:') sync = createWalSync(`${path}-wal`, fatal, disk)
     const writer = createEntryWriter(db, state, sync)
@@ -184,7 +184,7 @@ function openDatabase(
     if (state.feed.shown > 0) sync?.syncNow()
     return {
       db,
-      room,
+      space,
       sync,
       writer,
       apply,

@@ -1,43 +1,36 @@
-// Prepares statements. Those that both databases share are translated, and their rows are arrays: an object with a key for each column
-// costs about twice as much.
+// Prepares statements, in the words of Postgres as those that both databases share. Rows are arrays: an object with a key for each
+// column costs about twice as much.
 
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
-import { type Dialect, LOOSE, type Query, type Reading, type Statement } from '../tables/statement.ts'
+import { type Dialect, LOOSE, type Query, type Reading } from '../tables/statement.ts'
 
 /** The same as `Reading`, with answers at once. */
 export interface Statements {
   one<Row extends readonly unknown[], T>(
-    statement: Statement,
+    text: string,
     toRecord: (row: Row) => T,
   ): (...values: readonly unknown[]) => T | null
   many<Row extends readonly unknown[], T>(
-    statement: Statement,
+    text: string,
     toRecord: (row: Row) => T,
   ): (...values: readonly unknown[]) => T[]
   list<Row extends readonly unknown[], T>(toRecord: (row: Row) => T): (query: Query) => T[]
-  run(statement: Statement): (...values: readonly unknown[]) => void
+  /** Says which number the new row has, if there is one. */
+  run(text: string): (...values: readonly unknown[]) => number
 }
 
 export const sqliteDialect: Dialect = { sessionOf: () => null }
 
 export function createStatements(db: DatabaseSync): Statements {
-  function prepare(text: string): StatementSync {
-    const statement = db.prepare(translated(text))
-    statement.setReturnArrays(true)
-    return statement
-  }
-
+  const prepare = (text: string): StatementSync => prepared(db, text)
   return {
-    one<Row, T>({ text }: Statement, toRecord: (row: Row) => T) {
+    one<Row, T>(text: string, toRecord: (row: Row) => T) {
       const statement = prepare(text)
-      return (...values: readonly unknown[]) => {
-        const row = statement.get(...bound(values))
-        return row === undefined ? null : toRecord(row as Row)
-      }
+      return (...values: readonly unknown[]) => readOne(statement, values, toRecord)
     },
-    many<Row, T>({ text }: Statement, toRecord: (row: Row) => T) {
+    many<Row, T>(text: string, toRecord: (row: Row) => T) {
       const statement = prepare(text)
-      return (...values: readonly unknown[]) => (statement.all(...bound(values)) as Row[]).map(toRecord)
+      return (...values: readonly unknown[]) => readMany(statement, values, toRecord)
     },
     list<Row, T>(toRecord: (row: Row) => T) {
       const known = new Map<string, StatementSync>()
@@ -47,32 +40,48 @@ export function createStatements(db: DatabaseSync): Statements {
           statement = prepare(text)
           known.set(text, statement)
         }
-        return (statement.all(...bound(values)) as Row[]).map(toRecord)
+        return readMany(statement, values, toRecord)
       }
     },
-    run({ text }) {
+    run(text) {
       const statement = prepare(text)
-      return (...values) => void statement.run(...bound(values))
+      return (...values) => Number(statement.run(...bound(values)).lastInsertRowid)
     },
   }
 }
 
-export function createReading({ one, many, list }: Statements): Reading {
-  type AtOnce<T> = (...values: readonly unknown[]) => T
-  const later =
-    <T>(read: AtOnce<T>) =>
-    async (...values: readonly unknown[]): Promise<T> =>
-      read(...values)
+export function createReading(db: DatabaseSync): Reading {
+  const { list } = createStatements(db)
   return {
     dialect: sqliteDialect,
-    one: (statement, toRecord) => later(one(statement, toRecord)),
-    many: (statement, toRecord) => later(many(statement, toRecord)),
+    one<Row, T>({ text }: { text: string }, toRecord: (row: Row) => T) {
+      const statement = prepared(db, text)
+      return async (...values: readonly unknown[]) => readOne(statement, values, toRecord)
+    },
+    many<Row, T>({ text }: { text: string }, toRecord: (row: Row) => T) {
+      const statement = prepared(db, text)
+      return async (...values: readonly unknown[]) => readMany(statement, values, toRecord)
+    },
     list(_name, toRecord) {
       const read = list(toRecord)
       return async (query) => read(query)
     },
   }
 }
+
+function prepared(db: DatabaseSync, text: string): StatementSync {
+  const statement = db.prepare(translated(text))
+  statement.setReturnArrays(true)
+  return statement
+}
+
+function readOne<Row, T>(statement: StatementSync, values: readonly unknown[], toRecord: (row: Row) => T): T | null {
+  const row = statement.get(...bound(values))
+  return row === undefined ? null : toRecord(row as Row)
+}
+
+const readMany = <Row, T>(statement: StatementSync, values: readonly unknown[], toRecord: (row: Row) => T): T[] =>
+  (statement.all(...bound(values)) as Row[]).map((row) => toRecord(row))
 
 /**
  * SQLite's words for the same statement. It has no types, and lists come as JSON. It plans a statement again, each time it runs, if the
@@ -86,7 +95,7 @@ export const translated = (text: string): string =>
     .replaceAll(/LIMIT (\$\d+)/g, 'LIMIT $1 + 0')
     .replaceAll(/\$(\d)/g, '?$1')
 
-/** SQLite has no booleans. */
+/** SQLite has no booleans and no arrays. Changes the list of values, which is nobody else's. */
 function bound(values: readonly unknown[]): SQLInputValue[] {
   const found = values as SQLInputValue[]
   for (let i = 0; i < values.length; i += 1) {

@@ -1,6 +1,7 @@
 // The changes that are one statement each, the same on both databases, and about a row that no other change of the same command is
 // about. Every other change is written by hand, in `sqlite/rows/row-writer.ts` and `postgres/commit/row-writer.ts`.
 
+import { dayOf, USAGE_DAYS } from '../ports/usage.ts'
 import type { Change } from '../rules/rows.ts'
 import { fileWrites } from './files.ts'
 import { grantWrites } from './grants.ts'
@@ -33,3 +34,35 @@ export function rowWriteOf(change: RowChange): [Statement, readonly unknown[]] {
   const { statement, values } = rowWrites[change.write]
   return [statement, (values as (one: RowChange) => readonly unknown[])(change)]
 }
+
+/** What these tables have of a session goes with it. `$1` is its id. The audit trail stays: it has no content. */
+export const eraseRows: readonly Statement[] = [
+  ...['waits', 'proposals', 'instructions', 'checkpoints', 'files', 'channel_notes'].map((table) => ({
+    name: `erase_${table}`,
+    text: `DELETE FROM ${table} WHERE session = $1`,
+  })),
+  { name: 'erase_grants', text: 'DELETE FROM grants WHERE scope = $1' },
+]
+
+/** Removes what is too old at `now`. */
+export const expiredRows: readonly {
+  readonly statement: Statement
+  before(change: Extract<Change, { write: 'remove_expired' }>): number
+}[] = [
+  {
+    statement: { name: 'remove_expired_keys', text: 'DELETE FROM idempotency WHERE expires_at <= $1' },
+    before: ({ now }) => now,
+  },
+  {
+    statement: { name: 'remove_expired_grants', text: 'DELETE FROM grants WHERE expires_at <= $1' },
+    before: ({ now }) => now,
+  },
+  {
+    statement: { name: 'remove_unsent_files', text: 'DELETE FROM files WHERE session IS NULL AND created_at < $1' },
+    before: ({ unsentBefore }) => unsentBefore,
+  },
+  {
+    statement: { name: 'remove_old_usage', text: 'DELETE FROM usage WHERE day < $1' },
+    before: ({ now }) => dayOf(now) - USAGE_DAYS,
+  },
+]

@@ -3,7 +3,19 @@
 import { type AnyRecord, isSupervisedApproval } from '../../domain/records/record.ts'
 import { allKinds, recordKinds } from '../../domain/records/record-kinds.ts'
 import type { WaitQuery, WaitReads } from '../ports/waits.ts'
-import { allOf, asked, type Dialect, LOOSE, type Query, type Reading, type Statement, withId } from './statement.ts'
+import { OPEN_RECORD } from './conditions.ts'
+import {
+  allOf,
+  asked,
+  type Condition,
+  type Dialect,
+  LOOSE,
+  type Query,
+  type Reading,
+  type Statement,
+  select,
+  withId,
+} from './statement.ts'
 
 export const WAIT_COLUMNS =
   'kind, id, status, session, owner, run_id, continuation_run_id, created_at, expires_at, data'
@@ -76,44 +88,49 @@ export function createWaitReads({ dialect, one, many, list }: Reading): WaitRead
   }
 }
 
-const ORDER = 'ORDER BY created_at DESC, id DESC'
+const SELECT_WAITS = `SELECT ${WAIT_COLUMNS} FROM waits`
+const ORDER = 'created_at DESC, id DESC'
 
 function listOf(query: WaitQuery, dialect: Dialect): Query {
-  const { sessionId, runId, continuationRunId, owner, status, limit, before } = query
+  const { wait, sessionId, runId, continuationRunId, owner, status, isWaiting = false, limit, before } = query
   const isNarrow = sessionId !== undefined || runId !== undefined || continuationRunId !== undefined
+  // Not a bare `$`: SQLite would plan again for each value, because of the partial index `waits_due`.
+  const withStatus = asked("status = $ || ''", status)
+  const olderThan: Condition | false = before !== undefined && [
+    '(created_at, id) < ($, $)',
+    before.createdAt,
+    before.id,
+  ]
+  if (!isNarrow) return mergedList(query, [asked('owner = $', owner), withStatus, olderThan])
+  const sessionOfRun = sessionId === undefined ? dialect.sessionOf('run', '$') : null
   // A run or a session has few waits, so they are found by it and sorted.
-  const loose = isNarrow ? LOOSE : ''
-  const values: unknown[] = []
-  const where = allOf(
-    [
-      asked('continuation_run_id = $', continuationRunId),
-      asked('run_id = $', runId),
-      asked('session = $', sessionId),
-      asked(`${loose}owner = $`, owner),
-      // Not a bare `$1`: SQLite would plan again for each value, because of the partial index `waits_due`.
-      asked("status = $ || ''", status),
-      before !== undefined && ['(created_at, id) < ($, $)', before.createdAt, before.id],
-    ],
-    values,
-  )
-  // The run's id is the first value.
-  const ofRun = isNarrow && sessionId === undefined ? dialect.sessionOf('run', '$1') : null
-  const most = `LIMIT $${values.push(limit)}`
-  const parts = partsOf(query, loose)
-  const selectOf = (part: string): string => {
-    const conditions = [...(where === '' ? [] : [where]), ...(ofRun === null ? [] : [`session = ${ofRun}`]), part]
-    return `SELECT ${WAIT_COLUMNS} FROM waits WHERE ${conditions.join(' AND ')} ${ORDER} ${most}`
-  }
-  if (isNarrow) return { text: selectOf(`(${parts.join(' OR ')})`), values }
-  if (parts.length === 1) return { text: selectOf(parts.join()), values }
-  // The indexes begin with the kind and the status. Each part is in order, so their beginnings are merged.
-  const merged = parts.map((part, i) => `SELECT * FROM (${selectOf(part)}) AS part${i}`)
-  return { text: `SELECT * FROM (${merged.join('\nUNION ALL ')}) AS found ${ORDER} ${most}`, values }
+  const conditions: (Condition | false)[] = [
+    asked('continuation_run_id = $', continuationRunId),
+    asked('run_id = $', runId),
+    asked('session = $', sessionId),
+    sessionOfRun !== null && [`session = ${sessionOfRun}`, runId ?? continuationRunId],
+    asked(`${LOOSE}kind = $`, wait),
+    asked(`${LOOSE}owner = $`, owner),
+    withStatus,
+    isWaiting && [OPEN_RECORD],
+    olderThan,
+  ]
+  return select(SELECT_WAITS, conditions, { order: ORDER, limit })
 }
 
-/** The conditions of kind and status, each for one range of the indexes. */
-const partsOf = ({ wait, isWaiting = false }: WaitQuery, loose: string): string[] =>
-  (wait === undefined ? allKinds : [wait]).flatMap((kind) => {
-    const ofKind = `${loose}kind = '${kind}'`
-    return isWaiting ? recordKinds[kind].open.map((status) => `${ofKind} AND status = '${status}'`) : [ofKind]
+/** The indexes begin with the kind and the status. Each part of the list is in order, so their beginnings are merged. */
+function mergedList({ wait, isWaiting = false, limit }: WaitQuery, conditions: readonly (Condition | false)[]): Query {
+  const values: unknown[] = []
+  const where = allOf(conditions, values)
+  const rest = `${where === '' ? '' : ` AND ${where}`} ORDER BY ${ORDER} LIMIT $${values.push(limit)}`
+  const parts = (wait === undefined ? allKinds : [wait]).flatMap((kind) => {
+    const ofKind = `${SELECT_WAITS} WHERE kind = '${kind}'`
+    return isWaiting ? recordKinds[kind].open.map((one) => `${ofKind} AND status = '${one}'${rest}`) : [ofKind + rest]
   })
+  if (parts.length === 1) return { text: parts.join(), values }
+  const merged = parts.map((part, i) => `SELECT * FROM (${part}) AS part${i}`)
+  return {
+    text: `SELECT * FROM (${merged.join(' UNION ALL ')}) AS found ORDER BY ${ORDER} LIMIT $${values.length}`,
+    values,
+  }
+}

@@ -28,7 +28,7 @@ export interface Approvals {
    * edit any more what `decide` throws.
    */
   check(by: Caller, id: string, edit: Edit): Promise<EditCheck>
-  grants(query?: { agent?: string; sessionId?: string }): Promise<Grant[]>
+  grants(query?: { agent?: string | undefined; sessionId?: string | undefined }): Promise<Grant[]>
   /** Throws `grant_not_found`. */
   revokeGrant(by: Caller, id: string): Promise<void>
   /**
@@ -42,8 +42,8 @@ export interface Approvals {
 
 interface ApprovalQuery {
   by: Caller
-  status?: ApprovalStatus
-  sessionId?: string
+  status?: ApprovalStatus | undefined
+  sessionId?: string | undefined
   limit: number
-  before?: { createdAt: number; id: string }
+  before?: { createdAt: number; id: string } | undefined
 }

@@ -169,7 +169,7 @@ export function createAskAgain({ store, log, ids, rules, agents, logger }: AskAg
       if (approval.status !== 'pending') return void (await latest(approval))
       const now = await asNow(approval, at, signal)
       if (now !== null && now.digest !== approval.digest) throw changed(approval, await replace(approval, now, at))
-      if (digest !== undefined && digest !== approval.digest) throw changed(approval, approval)
+      if (digest !== undefined && digest !== approval.digest) throw notAsSeen(approval)
       // A rejection is safe whatever the tool has become.
       if (now === null && decision === 'approve') throw unavailable(approval)
     },
@@ -207,17 +207,21 @@ export function logAskedAgain(
   logger.info(`an approval is asked for again, because ${why}`, about)
 }
 
+/** For a decision about something else than what is asked. */
+export const notAsSeen = ({ id, status, digest }: Pick<Approval, 'id' | 'status' | 'digest'>): ServerError =>
+  new ServerError(
+    'approval_changed',
+    'This approval is not what you saw: its digest is another one. Look at it again, then decide.',
+    { details: { approval_id: id, approval_status: status, digest } },
+  )
+
 function changed(old: Approval, { id, digest, status }: Approval): ServerError {
-  const isSame = old.id === id
   const isEdited = old.status === 'interrupted' && old.decidedBy !== null && old.decidedBy !== CHANGED.by
   const why = isEdited
     ? `${old.decidedBy} edited the arguments of this call.`
     : 'The tool of this approval, or the rules for it, have changed.'
-  const message = isSame
-    ? 'The digest does not match the question. Look at this approval again, then decide.'
-    : `${why} It is asked again as ${id}. Look at that one, then decide.`
-  return new ServerError('approval_changed', message, {
-    details: { approval_id: id, approval_status: status, digest, ...(isSame ? {} : { replaces: old.id }) },
+  return new ServerError('approval_changed', `${why} It is asked again as ${id}. Look at that one, then decide.`, {
+    details: { approval_id: id, approval_status: status, digest, replaces: old.id },
   })
 }
 

@@ -1,17 +1,25 @@
 import type { Clock } from '../../domain/clock.ts'
 import { ServerError } from '../../domain/errors.ts'
-import { type Approval, hasExpired, isSupervisedApproval } from '../../domain/records/record.ts'
+import { type Approval, isSupervisedApproval } from '../../domain/records/record.ts'
 import type { Waits } from '../../engine/ports/waits.ts'
 import { createSyncedWaits } from '../../engine/waits/synced-waits.ts'
 import type { Store } from '../../store/store.ts'
 import { checkReason } from '../sessions/check-text.ts'
+import { createAnswerRun } from './answer-run.ts'
 import type { Approvals } from './approvals.ts'
 import { type AskAgainDeps, createAskAgain } from './ask-again.ts'
-import { checkOwnEdit } from './check-edit.ts'
-import { alreadyDecided, type DecideDeps, decide, refuseSecondYes } from './decide.ts'
-import type { ElsewhereApprovals } from './decide-elsewhere.ts'
+import {
+  type Answerer,
+  alreadyDecided,
+  type DecideDeps,
+  decide,
+  latest,
+  refuseCaller,
+  refuseLate,
+  refuseSecondYes,
+} from './decide.ts'
 import { keepSecrets } from './keep-secrets.ts'
-import { refuseWithoutPermission, visibleApproval } from './permission.ts'
+import { visibleApproval } from './permission.ts'
 import { endGrant, review } from './review.ts'
 import { argumentsOf } from './shown-call.ts'
 
@@ -20,8 +28,8 @@ interface ApprovalsDeps extends AskAgainDeps, Pick<DecideDeps, 'operators' | 'st
   clock: Clock
   /** The engine's. */
   waits: Pick<Waits, 'now' | 'answer' | 'expire'>
-  /** Decides what agents elsewhere ask. Left out: this server has none. */
-  elsewhere?: Pick<ElsewhereApprovals, 'decide' | 'check'>
+  /** Delivers answers to agents elsewhere. Null: this server has none. */
+  answerAgent: Answerer | null
 }
 
 export function createApprovals(deps: ApprovalsDeps): Approvals {
@@ -31,9 +39,12 @@ export function createApprovals(deps: ApprovalsDeps): Approvals {
   const closing = new AbortController()
   let reviewing: Promise<void> = Promise.resolve()
 
-  function elsewhere(): Pick<ElsewhereApprovals, 'decide' | 'check'> {
-    if (deps.elsewhere === undefined) throw new Error('This server decides nothing for agents elsewhere.')
-    return deps.elsewhere
+  const answerRun = createAnswerRun({ askAgain, waits, signal: closing.signal })
+
+  function answererOf(approval: Approval): Answerer {
+    if (!isSupervisedApproval(approval)) return answerRun
+    if (deps.answerAgent === null) throw new Error('This server decides nothing for agents elsewhere.')
+    return deps.answerAgent
   }
 
   return {
@@ -49,39 +60,24 @@ export function createApprovals(deps: ApprovalsDeps): Approvals {
       const approval = await visibleApproval(syncedWaits, by, id)
       const sent = given.arguments === undefined ? {} : { sentArguments: given.arguments }
       const decision = { ...withSecrets(given, approval), ...sent }
-      if (isSupervisedApproval(approval)) {
-        return { approval: await elsewhere().decide(by, approval, decision), run: null }
-      }
-      const at = waits.now()
-      // First of all: a caller without permission learns nothing more and changes nothing.
-      refuseWithoutPermission(by, approval)
-      const isLate = approval.status === 'pending' && hasExpired(approval, at)
-      if (!isLate) await askAgain.refuseChanged(approval, decision, at, closing.signal)
-      const decided = await decide({ ...deps, ids, askAgain }, by, approval, decision, at)
-      if (isLate) await waits.expire(approval)
-      else if (approval.status === 'pending') {
-        const accepted = await waits.answer(approval, decided, correlationId)
-        const [first] = accepted?.answered ?? []
-        if (accepted !== null && first?.applied === true && first.wait?.wait === 'approval') {
-          // A yes that is not enough starts nothing.
-          return { approval: first.wait, run: first.wait.status === 'pending' ? null : accepted.run }
-        }
-      }
+      const outcome = await decide({ ...deps, ids, askAgain }, answererOf(approval), approval, {
+        by,
+        decision,
+        correlationId,
+      })
+      if (outcome !== null) return outcome
       const now = await visibleApproval(syncedWaits, by, id)
       // Their other yes came at the same time.
       if (now.status === 'pending') refuseSecondYes(deps.operators, by, now)
-      throw alreadyDecided(await askAgain.latest(now))
+      throw alreadyDecided(await latest(askAgain, now))
     },
 
     async check(by, id, given) {
       const approval = await visibleApproval(syncedWaits, by, id)
-      const edit = withSecrets(given, approval)
-      if (isSupervisedApproval(approval)) return elsewhere().check(by, approval, edit)
-      refuseWithoutPermission(by, approval)
-      const at = waits.now()
-      if (approval.status !== 'pending') throw alreadyDecided(await askAgain.latest(approval))
-      if (hasExpired(approval, at)) throw alreadyDecided({ ...approval, status: 'expired' })
-      return checkOwnEdit(askAgain, approval, edit, { at, signal: closing.signal })
+      return answererOf(approval).check(approval, withSecrets(given, approval), async (now) => {
+        refuseCaller(deps.operators, by, now)
+        refuseLate(await latest(askAgain, now.approval), now.at)
+      })
     },
 
     grants: (query = {}) => store.grants.list({ ...query, now: clock.now() }),

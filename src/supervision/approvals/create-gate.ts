@@ -7,10 +7,13 @@ import { visibleCode, visibleText } from '../../domain/text/visible-text.ts'
 import type { Gate, GatedCall } from '../../engine/gate.ts'
 import { createSyncedWaits } from '../../engine/waits/synced-waits.ts'
 import { callDigest, isSameTool, questionDigest } from '../../json/digest.ts'
+import { runSteps } from './answer-run.ts'
 import { type AskAgainDeps, createAskAgain, logAskedAgain } from './ask-again.ts'
 import type { Question } from './call-rules.ts'
 import { type DecideDeps, decideAll } from './decide.ts'
 import { questionForm } from './question-form.ts'
+
+const never = new AbortController().signal
 
 export function createGate(deps: AskAgainDeps & Pick<DecideDeps, 'operators' | 'stepUp'>): Gate {
   const { store, log, rules, ids } = deps
@@ -44,7 +47,7 @@ export function createGate(deps: AskAgainDeps & Pick<DecideDeps, 'operators' | '
 
     question: (call, asked) => newQuestion(call, rules.question(call), asked, ids.uuid()),
 
-    decide: (sent) => decideAll({ ...deps, askAgain, syncedWaits }, sent),
+    decide: (sent) => decideAll({ ...deps, askAgain, syncedWaits }, runSteps(askAgain, never), sent),
 
     async refuseReplaced(approval) {
       await askAgain.latest(approval)

@@ -2,8 +2,11 @@ import { expect, test } from 'vitest'
 import { createIds } from '../../domain/ids.ts'
 import { silentLogger } from '../../domain/logger.ts'
 import type { Approval } from '../../domain/records/record.ts'
+import { noStepUp } from '../../domain/supervision/step-up.ts'
 import { createSyncedWaits } from '../../engine/waits/synced-waits.ts'
+import { everybody } from '../sessions/may-command.ts'
 import { approval } from '../testing/approval.ts'
+import { runSteps } from './answer-run.ts'
 import { createAskAgain } from './ask-again.ts'
 import { createCallRules } from './call-rules.ts'
 import { decideAll } from './decide.ts'
@@ -23,8 +26,10 @@ function decideOld(...reads: Approval[][]) {
     logger: silentLogger,
   }
   const syncedWaits = createSyncedWaits(deps.store.waits, deps.log)
+  const askAgain = createAskAgain(deps)
   return decideAll(
-    { ids, askAgain: createAskAgain(deps), syncedWaits },
+    { ids, askAgain, syncedWaits, operators: everybody, stepUp: noStepUp },
+    runSteps(askAgain, new AbortController().signal),
     {
       by: { user: 'olga', role: 'operator' },
       sessionId: 's1',

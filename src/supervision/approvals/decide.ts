@@ -1,134 +1,242 @@
-// Decisions as answers that the store can apply.
+// How a person's decision becomes an answer that the store can apply. The steps are the same whoever waits for it: a run of ours
+// (`answer-run.ts`) or an agent elsewhere (`answer-agent.ts`). Permission, lateness and fit, digest, edit, quorum, remember, proof, trail.
 
+import type { Risk } from '../../domain/agent/tool-settings.ts'
 import { isoTime } from '../../domain/clock.ts'
 import { ServerError } from '../../domain/errors.ts'
 import type { Ids } from '../../domain/ids.ts'
-import { type Approval, hasExpired } from '../../domain/records/record.ts'
+import { type Approval, hasExpired, isSupervisedApproval } from '../../domain/records/record.ts'
+import type { RunRecord } from '../../domain/session/run.ts'
 import { decisionRecord } from '../../domain/supervision/approval-audit.ts'
 import type { AuditRecord } from '../../domain/supervision/audit.ts'
 import type { Caller, Decision } from '../../domain/supervision/decision.ts'
-import { noStepUp, type ProofPurpose, type StepUp } from '../../domain/supervision/step-up.ts'
+import type { Grant } from '../../domain/supervision/grant.ts'
+import type { ProofPurpose, StepUp } from '../../domain/supervision/step-up.ts'
 import type { Decided, SentDecisions } from '../../engine/gate.ts'
 import type { SyncedWaits } from '../../engine/waits/synced-waits.ts'
-import { callDigest, canonicalJson, sha256 } from '../../json/digest.ts'
+import { canonicalJson, sha256 } from '../../json/digest.ts'
 import { jsonCheckOf } from '../../json/json-schema.ts'
-import { channelOf, isSamePerson, type Operators, personOf, viaOf } from '../sessions/may-command.ts'
+import {
+  channelOf,
+  escalatedTo,
+  isSamePerson,
+  type Operators,
+  personOf,
+  refuseForeignCommand,
+  viaOf,
+} from '../sessions/may-command.ts'
 import type { AskAgain } from './ask-again.ts'
+import type { Edit, EditCheck } from './check-edit.ts'
 import { lookedAtOf } from './looked-at.ts'
 import { newGrant } from './new-grant.ts'
 import { refuseWithoutPermission, visibleApproval } from './permission.ts'
+import { isPartly } from './shown-call.ts'
 
 export interface DecideDeps {
   ids: Ids
   askAgain: AskAgain
-  /** Left out: every name is a person of their own. */
-  operators?: Operators
-  /** Left out: nobody has a passkey. */
-  stepUp?: StepUp
+  operators: Operators
+  stepUp: StepUp
 }
 
-const everybody: Operators = { isAdmin: () => false, isKnown: () => true }
+/** An approval at the moment when somebody decides about it. */
+export interface AskedNow {
+  approval: Approval
+  at: number
+  /** Who owns the session of the agent elsewhere now. Null: the approval says who may answer. */
+  owner: string | null
+}
+
+/** What a yes is given to, after what the person changed. */
+export interface Edited {
+  /** What becomes of the record by the edit alone. */
+  patch: Partial<Approval>
+  /** Arguments that the call of a run gets in place of the model's; null: none. */
+  replaced: { arguments: Record<string, unknown>; digest: string } | null
+  /** For the proof: the risk of what will run. */
+  risk: Risk
+}
+
+/** An answer that can be committed. `patch` comes before it. */
+export interface Prepared extends Decided {
+  patch: Partial<Approval>
+}
+
+export interface Outcome {
+  approval: Approval
+  run: RunRecord | null
+}
+
+/** Whoever waits for approvals. It looks at them as they are now, and delivers what was decided. */
+export interface Answerer {
+  /** Throws `approval_changed`, or `tool_unavailable`, unless the decision is about the question as it is now. */
+  refuseChanged(now: AskedNow, decision: Decision): Promise<void>
+  /** Throws `invalid_request` for an edit that does not fit. Changes nothing. */
+  edit(now: AskedNow, decision: Decision): Promise<Edited>
+  /** Commits what `steps` make of the approval. Null: the answer came too late. */
+  answer(approval: Approval, given: Given, steps: Steps): Promise<Outcome | null>
+  /** What would come of an edit. `refuseLate` throws unless somebody may decide about it now. */
+  check(approval: Approval, edit: Edit, refuseLate: (now: AskedNow) => Promise<void>): Promise<EditCheck>
+  /** Ends an approval whose time is over. Leaves every other one alone. */
+  expire(approval: Approval): Promise<void>
+}
+
+export interface Given {
+  by: Caller
+  decision: Decision
+  correlationId: string | undefined
+}
+
+interface Steps {
+  /** Throws unless this person may decide this way about the approval as it is now. */
+  refuse(now: AskedNow): Promise<void>
+  prepare(now: AskedNow): Promise<Prepared>
+}
 
 const never = new AbortController().signal
 
-/** Throws `forbidden` (the approval stays pending) or `invalid_request`. */
+/** Throws what `Approvals.decide` throws. Null: somebody was faster. */
 export async function decide(
-  { ids, askAgain, operators = everybody, stepUp = noStepUp }: DecideDeps,
-  by: Caller,
+  deps: DecideDeps,
+  answerer: Answerer,
   approval: Approval,
+  given: Given,
+): Promise<Outcome | null> {
+  const { by, decision } = given
+  const steps: Steps = {
+    async refuse(now) {
+      refuseCaller(deps.operators, by, now)
+      refuseUnseen(by, decision)
+      refuseLate(await latest(deps.askAgain, now.approval), now.at)
+      refuseUnfit(now.approval, decision)
+      await answerer.refuseChanged(now, decision)
+    },
+    prepare: (now) => prepare(deps, answerer, by, now, decision),
+  }
+  try {
+    return await answerer.answer(approval, given, steps)
+  } catch (error) {
+    // Whoever comes first after its time ends it.
+    const isOver = error instanceof ServerError && error.code === 'approval_expired'
+    if (isOver && approval.status === 'pending') await answerer.expire(approval)
+    throw error
+  }
+}
+
+/** The steps of somebody who may decide, about something that is still to be decided. */
+async function prepare(
+  deps: DecideDeps,
+  answerer: Pick<Answerer, 'edit'>,
+  by: Caller,
+  now: AskedNow,
   decision: Decision,
-  at: number,
-): Promise<Decided> {
-  refuseWithoutPermission(by, approval)
-  refuseUnseen(by, decision)
-  refuseForOwnAgent(decision)
-  const reason = decision.reason ?? null
-  const how = { ...viaOf(by), ...lookedAtOf(decision) }
+): Promise<Prepared> {
+  const { approval, at } = now
+  const { reason = null } = decision
   const answer = { waitId: approval.id, at, by: by.user, via: channelOf(by) }
+  const noted = trail(deps.operators, by, now, decision)
+  if (decision.decision === 'reject') {
+    const refused = JSON.parse(approval.editedArguments ?? approval.arguments)
+    const grant = remember(deps.ids, by, now, decision, refused)
+    const outcome = { type: 'rejected' as const, reason }
+    return { approval, patch: {}, answer: { ...answer, outcome }, grant, audit: noted('rejected', grantOf(grant)) }
+  }
   if (decision.decision === 'respond') {
     const response = responseOf(approval, decision.result)
-    const proof = await requireProof(stepUp, by, approval, decision, at)
-    const audit = decisionRecord(approval, by.user, 'answered', at)
-    const details = { ...audit.details, ...how, ...proof, response_sha256: sha256(response) }
+    const proof = await proofFor(deps.stepUp, by, approval, { ...decision, decision: 'respond' })
+    const audit = noted('answered', { ...proof, response_sha256: sha256(response) })
     const outcome = { type: 'responded' as const, response, reason }
-    return { approval, answer: { ...answer, outcome }, grant: null, audit: { ...audit, details } }
+    return { approval, patch: {}, answer: { ...answer, outcome }, grant: null, audit }
   }
-  const { remember } = decision
-  if (approval.kind === 'question') refuseForQuestion(decision)
-  if (decision.decision === 'reject') {
-    const args = JSON.parse(approval.editedArguments ?? approval.arguments)
-    const grant =
-      remember === undefined
-        ? null
-        : newGrant({ id: ids.uuid(), approval, arguments: args, remember, effect: 'refuse', by, now: at })
-    const audit = decisionRecord(approval, by.user, 'rejected', at)
-    const details = { ...audit.details, ...how, ...(grant === null ? {} : { grant: grant.id }) }
-    return {
-      approval,
-      answer: { ...answer, outcome: { type: 'rejected', reason } },
-      grant,
-      audit: { ...audit, details },
-    }
-  }
-  // Whoever comes too late is told so, whatever they say.
-  const isOneOfSeveral = (approval.quorum ?? 1) > 1 && approval.status === 'pending' && !hasExpired(approval, at)
-  if (isOneOfSeveral) refuseYes(operators, by, approval, decision)
-  const checked = decision.arguments === undefined ? null : await checkEdited(askAgain, approval, decision.arguments)
-  const checkedDigest = checked === null ? null : callDigest({ ...approval, arguments: checked })
+  const { patch, replaced, risk } = await answerer.edit(now, decision)
+  const asked = { ...approval, ...patch }
+  const { quorum = 1 } = asked
+  if (quorum > 1) refuseYes(deps.operators, by, asked, decision)
   // Everybody says yes to the same arguments, so others are asked about as a question of their own.
-  const isSame = isOneOfSeveral && checkedDigest === approval.digest
-  if (isOneOfSeveral && checked !== null && !isSame) {
-    throw await askAgain.askEdited(approval, checked, { by, at, signal: never })
+  if (quorum > 1 && replaced !== null) {
+    throw await deps.askAgain.askEdited(approval, replaced.arguments, { by, at, signal: never })
   }
-  const edited = isSame ? null : checked
-  const editedDigest = isSame ? null : checkedDigest
-  const editedArguments = edited === null ? null : JSON.stringify(edited)
-  const args = edited ?? JSON.parse(approval.arguments)
-  const grant =
-    remember === undefined ? null : newGrant({ id: ids.uuid(), approval, arguments: args, remember, by, now: at })
-  const proof = await requireProof(stepUp, by, approval, decision, at)
-  const yes = isOneOfSeveral ? { yes: { by: personOf(operators, by.user), via: channelOf(by) } } : {}
-  const audit = decisionRecord(approval, by.user, 'approved', at)
-  const details = {
-    ...audit.details,
-    ...how,
+  const grant = remember(deps.ids, by, now, decision, replaced?.arguments ?? JSON.parse(approval.arguments))
+  const proof = await proofFor(deps.stepUp, by, { ...approval, risk }, { ...decision, decision: 'approve' })
+  const { force = false } = decision
+  const forced = isSupervisedApproval(approval) ? { force } : {}
+  const digest = replaced?.digest ?? asked.digest
+  const audit = noted('approved', {
     ...proof,
-    ...(editedDigest === null ? {} : { edited_digest: editedDigest }),
-    ...(grant === null ? {} : { grant: grant.id }),
+    ...(digest === approval.digest ? {} : { edited_digest: digest }),
+    ...(force ? { force } : {}),
+    ...grantOf(grant),
+  })
+  const outcome = {
+    type: 'approved' as const,
+    reason,
+    editedArguments: replaced === null ? null : JSON.stringify(replaced.arguments),
+    editedDigest: replaced?.digest ?? null,
+    yes: { by: personOf(deps.operators, by.user), via: channelOf(by), ...forced },
   }
-  return {
-    approval,
-    answer: { ...answer, outcome: { type: 'approved', reason, editedArguments, editedDigest, ...yes } },
-    grant,
-    audit: { ...audit, details },
+  return { approval, patch, answer: { ...answer, outcome }, grant, audit }
+}
+
+/** Throws `forbidden`. */
+export function refuseCaller(operators: Operators, by: Caller, { approval, at, owner }: AskedNow): void {
+  refuseWithoutPermission(by, approval)
+  if (owner !== null) refuseForeignCommand(operators, by, owner, at - approval.createdAt)
+}
+
+/** Whoever comes too late is told so, whatever they say. Throws `approval_decided` or `approval_expired`. */
+export function refuseLate(approval: Approval, at: number): void {
+  if (approval.status !== 'pending') throw alreadyDecided(approval)
+  if (hasExpired(approval, at)) throw alreadyDecided({ ...approval, status: 'expired' })
+}
+
+/** Throws `approval_changed` if a question of ours was asked again and the new one waits. */
+export const latest = async (askAgain: Pick<AskAgain, 'latest'>, approval: Approval): Promise<Approval> =>
+  isSupervisedApproval(approval) ? approval : askAgain.latest(approval)
+
+/** What the audit trail says of a decision. */
+function trail(operators: Operators, by: Caller, { approval, at, owner }: AskedNow, decision: Decision) {
+  const isPart = isSupervisedApproval(approval) && isPartly(approval) && approval.supervised.change === null
+  return (word: string, more: AuditRecord['details'] = {}): AuditRecord => {
+    const audit = decisionRecord(approval, by.user, word, at)
+    const details = {
+      ...audit.details,
+      ...(owner === null ? {} : { kind: approval.kind }),
+      ...viaOf(by),
+      ...(isPart && word === 'approved' ? { shown_in_part: true } : {}),
+      ...lookedAtOf(decision),
+      ...(owner === null ? {} : escalatedTo(operators, by, owner)),
+      ...more,
+    }
+    return { ...audit, details }
   }
 }
 
-/** The last check, because it uses the proof up. Whoever comes too late is told so without one. */
-async function requireProof(
-  stepUp: StepUp,
+function remember(
+  ids: Ids,
   by: Caller,
-  approval: Approval,
-  decision: Decision,
-  at: number,
-): Promise<AuditRecord['details']> {
-  if (approval.status !== 'pending' || hasExpired(approval, at)) return {}
-  return proofFor(stepUp, by, approval, decision)
+  { approval, at }: AskedNow,
+  { decision, remember: wanted }: Decision,
+  args: Record<string, unknown>,
+): Grant | null {
+  if (wanted === undefined) return null
+  const effect = decision === 'reject' ? ({ effect: 'refuse' } as const) : {}
+  return newGrant({ id: ids.uuid(), approval, arguments: args, remember: wanted, ...effect, by, now: at })
 }
+
+const grantOf = (grant: Grant | null): AuditRecord['details'] => (grant === null ? {} : { grant: grant.id })
 
 /**
- * A yes to something critical, and one that is remembered for good, needs a passkey once somebody has one. A no never does. Throws
- * `passkey_required`. Returns what the audit trail says about it.
+ * The last check, because it uses the proof up. A yes to something critical, and one that is remembered for good, needs a passkey once
+ * somebody has one. A no never does. Throws `passkey_required`. Returns what the audit trail says about it.
  */
-export async function proofFor(
+async function proofFor(
   stepUp: StepUp,
   by: Caller,
   { id, digest, risk }: Pick<Approval, 'id' | 'digest' | 'risk'>,
-  given: Decision,
+  given: Decision & { decision: 'approve' | 'respond' },
 ): Promise<AuditRecord['details']> {
-  const { decision, remember } = given
-  if (decision === 'reject' || (risk !== 'critical' && remember?.scope !== 'always')) return {}
-  return stepUp.require(by, proofPurpose(id, digest, { ...given, decision }))
+  if (risk !== 'critical' && given.remember?.scope !== 'always') return {}
+  return stepUp.require(by, proofPurpose(id, digest, given))
 }
 
 /** What a proof for this decision is made for: for nothing that differs in what is decided. */
@@ -154,7 +262,7 @@ export function proofPurpose(
 }
 
 /** The console decides about what it showed, and only a digest says what that was. Throws `invalid_request`. */
-export function refuseUnseen(by: Caller, { digest }: Decision): void {
+function refuseUnseen(by: Caller, { digest }: Decision): void {
   if (digest !== undefined || channelOf(by) !== 'console') return
   throw new ServerError('invalid_request', 'The console has to say what it showed.', {
     problems: [{ pointer: '/digest', detail: 'Send the digest of what you showed.' }],
@@ -162,21 +270,9 @@ export function refuseUnseen(by: Caller, { digest }: Decision): void {
 }
 
 /** Throws `forbidden`, `conflict` or `invalid_request` for a yes that cannot count among several. */
-function refuseYes(operators: Operators, by: Caller, approval: Approval, { remember }: Decision): void {
+function refuseYes(operators: Operators, by: Caller, approval: Approval, decision: Decision): void {
   const { id, quorum = 1 } = approval
-  refuseUncounted(operators, by, approval)
-  if (remember !== undefined) {
-    throw new ServerError(
-      'invalid_request',
-      `${quorum} people have to say yes each time, so a yes cannot be remembered. Approve without \`remember\`.`,
-      { details: { approval_id: id }, problems: [{ pointer: '/remember', detail: 'Leave it out.' }] },
-    )
-  }
-}
-
-/** Throws `forbidden` for somebody whose yes does not count among several, and `conflict` for somebody whose yes is counted already. */
-export function refuseUncounted(operators: Operators, by: Caller, approval: Approval): void {
-  const { id, quorum = 1 } = approval
+  // An admin may decide without being one of those who count: a provider or a proxy says who is one.
   if (!operators.isKnown(by.user, by)) {
     throw new ServerError(
       'forbidden',
@@ -185,12 +281,19 @@ export function refuseUncounted(operators: Operators, by: Caller, approval: Appr
     )
   }
   refuseSecondYes(operators, by, approval)
+  if (decision.remember !== undefined) {
+    throw new ServerError(
+      'invalid_request',
+      `${quorum} people have to say yes each time, so a yes cannot be remembered. Approve without \`remember\`.`,
+      { details: { approval_id: id }, problems: [{ pointer: '/remember', detail: 'Leave it out.' }] },
+    )
+  }
 }
 
 /** Throws `conflict` if this person is among those who have said yes. */
-export function refuseSecondYes(operators: Operators | undefined, by: Caller, approval: Approval): void {
+export function refuseSecondYes(operators: Operators, by: Caller, approval: Approval): void {
   const { id, quorum = 1, decisions = [] } = approval
-  if (!decisions.some((one) => isSamePerson(operators ?? everybody, one.by, by.user))) return
+  if (!decisions.some((one) => isSamePerson(operators, one.by, by.user))) return
   throw new ServerError(
     'conflict',
     `You have said yes already. ${decisions.length} of ${quorum} people have; somebody else has to.`,
@@ -222,100 +325,90 @@ function responseOf({ id, tool, question }: Approval, result: unknown): string {
   ])
 }
 
-function refuseForOwnAgent({ force, content }: Decision): void {
-  if (force === undefined && content === undefined) return
-  const pointer = force === undefined ? '/content' : '/force'
-  throw new ServerError('invalid_request', 'Only a change by an agent elsewhere can be edited as a file or forced.', {
-    problems: [{ pointer, detail: 'Leave it out.' }],
-  })
-}
-
-function refuseForQuestion({ decision, remember }: Decision): void {
-  if (decision === 'approve') {
-    throw new ServerError(
-      'invalid_request',
+/** Throws `invalid_request` for what this kind of question cannot take. */
+export function refuseUnfit(approval: Approval, given: Decision): void {
+  const { decision, remember: wanted, arguments: edited, content, force } = given
+  const refuse = (message: string, pointer?: string): never => {
+    const problems = pointer === undefined ? [] : [{ pointer, detail: 'Leave it out.' }]
+    throw new ServerError('invalid_request', message, { details: { approval_id: approval.id }, problems })
+  }
+  const isElsewhere = isSupervisedApproval(approval)
+  const isQuestion = approval.kind === 'question'
+  if (content !== undefined && approval.kind !== 'diff') refuse('Only a change of a file takes `content`.', '/content')
+  if (force === true && approval.kind !== 'diff') refuse('Only a change of a file takes `force`.', '/force')
+  if (wanted !== undefined && isElsewhere) {
+    refuse(
+      'What an agent elsewhere asks cannot be remembered. Write it into the workspace’s policy file instead: .quarterdeck/policy.json.',
+    )
+  }
+  if (decision === 'respond' && isElsewhere) {
+    refuse('An agent elsewhere runs its tools itself, so nobody can answer in their place. Approve or reject.')
+  }
+  if (decision === 'approve' && isQuestion) {
+    refuse(
       'This is a question of a tool, so there is nothing to approve. Answer with `"decision": "respond"` and `result`, or reject it.',
     )
   }
-  if (remember !== undefined) {
-    throw new ServerError(
-      'invalid_request',
-      'The answer to a question cannot be remembered. Answer without `remember`.',
-    )
+  if (wanted !== undefined && isQuestion) {
+    refuse('The answer to a question cannot be remembered. Answer without `remember`.')
   }
-}
-
-async function checkEdited(
-  askAgain: AskAgain,
-  approval: Approval,
-  edited: Record<string, unknown>,
-): Promise<Record<string, unknown>> {
-  const tool = await askAgain.findTool(approval, never)
-  if (tool === null) {
-    throw new ServerError(
-      'invalid_request',
-      `The tool ${approval.tool} is not available now, so its arguments cannot be edited.`,
-    )
+  if (decision !== 'approve' || edited === undefined || !isElsewhere) return
+  if (approval.kind !== 'permission') {
+    refuse('Only the arguments of a tool call can be edited. To edit a change, send its whole new text as `content`.')
   }
-  const checked = jsonCheckOf(tool.parameters).check(edited)
-  if (checked.ok) return { ...Object(checked.value) }
-  const message = `The edited arguments do not fit ${approval.tool}: ${checked.problems.join('; ')}.`
-  throw new ServerError('invalid_request', message, {
-    details: { approval_id: approval.id },
-    problems: checked.problems.map((detail) => ({ pointer: '/arguments', detail })),
-  })
-}
-
-interface Asked {
-  approval: Approval
-  decision: Decision
+  if (isPartly(approval)) {
+    refuse('The arguments are too long to be kept here, so they cannot be edited. Approve or reject them as they are.')
+  }
 }
 
 /** The decisions of one request, as answers that the engine commits together. See `Gate.decide`. */
 export async function decideAll(
   deps: DecideDeps & { syncedWaits: SyncedWaits },
+  answerer: Pick<Answerer, 'refuseChanged' | 'edit'>,
   { by, sessionId, decisions, at }: SentDecisions,
 ): Promise<Decided[]> {
-  const { askAgain, syncedWaits } = deps
-  const asked: Asked[] = []
+  const asked: { now: AskedNow; decision: Decision }[] = []
   for (const { waitId, ...decision } of decisions) {
-    const approval = await visibleApproval(syncedWaits, by, waitId)
+    const approval = await visibleApproval(deps.syncedWaits, by, waitId)
     if (approval.sessionId !== sessionId) {
       throw new ServerError('approval_not_found', `There is no approval ${JSON.stringify(waitId)} in this session.`)
     }
-    if (approval.supervised !== undefined) {
+    if (isSupervisedApproval(approval)) {
       throw new ServerError(
         'session_supervised',
         `An agent elsewhere asked this, so no run continues with the answer. Answer it with POST /approvals/${approval.id}.`,
       )
     }
     // Only one of them would count, and the audit trail has to say which.
-    if (asked.some((one) => one.approval.id === approval.id)) {
+    if (asked.some(({ now }) => now.approval.id === approval.id)) {
       throw new ServerError('invalid_request', `Approval ${approval.id} is answered twice here. Answer it once.`)
     }
+    const now = { approval, at, owner: null }
     // A late caller decides nothing, so they need no permission: they are shown the run that went on.
-    if (approval.status === 'pending') refuseWithoutPermission(by, approval)
-    asked.push({ approval, decision })
+    if (approval.status === 'pending') refuseCaller(deps.operators, by, now)
+    asked.push({ now, decision })
   }
-  await refuseChanged(askAgain, asked, at)
-  const decided: Decided[] = []
-  for (const { approval, decision } of asked) {
-    // A client that repeats an answer is shown what came of it, also when the question was asked again under another id.
-    const latest = await askAgain.latest(approval)
-    const isLate = latest.status !== 'pending' || hasExpired(latest, at)
-    decided.push(isLate ? tooLate(by, latest, at) : await decide(deps, by, latest, decision, at))
-  }
-  return decided
-}
-
-/** Asks all changed questions again before it throws for the first of them. */
-async function refuseChanged(askAgain: AskAgain, asked: readonly Asked[], at: number): Promise<void> {
+  // All changed questions are asked again before the first of them is refused.
   const checks = await Promise.allSettled(
     asked
-      .filter(({ approval }) => approval.status !== 'pending' || !hasExpired(approval, at))
-      .map(({ approval, decision }) => askAgain.refuseChanged(approval, decision, at, never)),
+      .filter(({ now }) => now.approval.status !== 'pending' || !hasExpired(now.approval, at))
+      .map(({ now, decision }) => answerer.refuseChanged(now, decision)),
   )
   for (const check of checks) if (check.status === 'rejected') throw check.reason
+  const decided: Decided[] = []
+  for (const { now, decision } of asked) {
+    // A client that repeats an answer is shown what came of it, also when the question was asked again under another id.
+    const approval = await deps.askAgain.latest(now.approval)
+    if (approval.status !== 'pending' || hasExpired(approval, at)) {
+      decided.push(tooLate(by, approval, at))
+      continue
+    }
+    refuseUnseen(by, decision)
+    refuseUnfit(approval, decision)
+    const { patch: _, ...prepared } = await prepare(deps, answerer, by, { ...now, approval }, decision)
+    decided.push(prepared)
+  }
+  return decided
 }
 
 /** The store does not apply this answer, because its approval is no longer pending or has expired. */

@@ -1,7 +1,7 @@
 // Who may see an approval, and who may decide it.
 
 import { ServerError } from '../../domain/errors.ts'
-import type { Approval } from '../../domain/records/record.ts'
+import { type Approval, isSupervisedApproval } from '../../domain/records/record.ts'
 import type { Caller } from '../../domain/supervision/decision.ts'
 import type { SyncedWaits } from '../../engine/waits/synced-waits.ts'
 
@@ -18,7 +18,8 @@ export function refuseWithoutPermission(by: Caller, approval: Approval): void {
   const isOwners = approval.answerableBy === 'owner'
   const who = isOwners ? "the session's owner or an operator" : 'an operator'
   const still = approval.status === 'pending' ? ' It is still pending.' : ''
-  const fix = by.role === 'anyone' ? tokenToSend(isOwners) : OPERATORS_WAY
+  const isElsewhere = isSupervisedApproval(approval)
+  const fix = by.role === 'anyone' ? tokenToSend(isOwners) : `${OPERATORS_WAY}${isElsewhere ? '' : OWNERS_WAY}`
   throw new ServerError('forbidden', `Only ${who} may answer this.${still} ${fix}`, {
     details: { approval_id: approval.id, answerable_by: approval.answerableBy },
   })
@@ -33,5 +34,6 @@ const tokenToSend = (isOwners: boolean): string =>
   `HttpAgent or CopilotKitProvider. \`quarterdeck tokens create --role ${isOwners ? 'user' : 'operator'}\` prints one.`
 
 /** For a caller whose token is a user's. */
-const OPERATORS_WAY =
-  'An operator answers it in the console or with `quarterdeck ctl approve`. To let the owner of a session answer what is not critical, write `approval: { by: owner }` in the agent file.'
+const OPERATORS_WAY = 'An operator answers it in the console or with `quarterdeck ctl approve`.'
+const OWNERS_WAY =
+  ' To let the owner of a session answer what is not critical, write `approval: { by: owner }` in the agent file.'

@@ -186,14 +186,14 @@ interface Turns {
 function createTurns(most: number): Turns {
   const waiting: { alone: boolean; start: () => void }[] = []
   let running = 0
-  let isAlone = false
+  let isExclusive = false
 
   function startNext(): void {
     for (let next = waiting[0]; next !== undefined; next = waiting[0]) {
-      if (isAlone || (next.alone ? running > 0 : running >= most)) return
+      if (isExclusive || (next.alone ? running > 0 : running >= most)) return
       waiting.shift()
       running += 1
-      isAlone = next.alone
+      isExclusive = next.alone
       next.start()
     }
   }
@@ -209,7 +209,7 @@ function createTurns(most: number): Turns {
         return await work()
       } finally {
         running -= 1
-        isAlone = false
+        isExclusive = false
         startNext()
       }
     },

@@ -35,11 +35,11 @@ export interface SessionCheckpoints extends SessionRestores {
 
 export interface CheckpointQuery {
   by: Caller
-  owner?: string
-  sessionId?: string
+  owner?: string | undefined
+  sessionId?: string | undefined
   limit: number
   /** The last one of the page before. */
-  before?: Place
+  before?: Place | undefined
 }
 
 interface SessionCheckpointsDeps extends SessionRestoresDeps {

@@ -30,7 +30,7 @@ function start(
         pieces.push(piece)
         first.resolve(piece.text)
       },
-      ...(options.signal === undefined ? {} : { signal: options.signal }),
+      signal: options.signal ?? new AbortController().signal,
     },
   )
   return { done, pieces, first: first.promise }
@@ -112,7 +112,10 @@ describe('a command', () => {
     const clock = createSystemClock()
     const result = await runCommand(
       { command: { alias: 'x', argv: ['x'], program: '/no/such/program' }, cwd, environment: {} },
-      { clock, processes: createProcessGroups({ clock, process: new EventEmitter() }), onOutput: () => {} },
+      {
+        ...{ clock, processes: createProcessGroups({ clock, process: new EventEmitter() }), onOutput: () => {} },
+        signal: new AbortController().signal,
+      },
     )
     expect([result.ended, result.problem]).toEqual(['not_started', '/no/such/program could not be started (ENOENT).'])
   })

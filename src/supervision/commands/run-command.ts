@@ -19,7 +19,7 @@ interface RunDeps {
   /** Gets the output that is kept, as it comes, in pieces of at most 8,192 characters. */
   onOutput(piece: OutputPiece): void
   /** Ends the command. */
-  signal?: AbortSignal
+  signal: AbortSignal
 }
 
 export interface OutputPiece {
@@ -71,11 +71,11 @@ export async function runCommand(
   }
   const cancelLimit = clock.after(COMMAND_MS, () => stop('timeout'), true)
   const onAbort = () => stop('stopped')
-  if (signal?.aborted) onAbort()
-  signal?.addEventListener('abort', onAbort, { once: true })
+  if (signal.aborted) onAbort()
+  signal.addEventListener('abort', onAbort, { once: true })
   const end = await group.gone
   cancelLimit()
-  signal?.removeEventListener('abort', onAbort)
+  signal.removeEventListener('abort', onAbort)
   await Promise.all(read)
   const { output, droppedBytes } = kept.finish()
   return { ...outcomeOf(end, stoppedBy, command), durationMs: Math.round(clock.mono() - began), output, droppedBytes }

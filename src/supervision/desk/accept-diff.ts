@@ -12,13 +12,13 @@ import type { WhileWorking } from '../sessions/while-working.ts'
 import type { GuardArguments } from '../workspace/guard-arguments.ts'
 import type { AgentDesk } from './agent-desk.ts'
 import { type AnswerCall, type OpenCall, refuseInactive } from './answer-call.ts'
-import { type AskedApprovals, decidedText } from './asked-approvals.ts'
+import { type AskedRecords, decidedText } from './asked-records.ts'
 
 export interface AcceptDiffDeps {
   answerCall: AnswerCall
   takeStep: TakeStep
   whileWorking: WhileWorking
-  asked: Pick<AskedApprovals, 'byId' | 'current'>
+  asked: Pick<AskedRecords, 'byId' | 'current'>
   store: Pick<Store, 'sessions' | 'supervised'>
   writer: Pick<ChangeWriter, 'apply' | 'finish'>
   guard: GuardArguments

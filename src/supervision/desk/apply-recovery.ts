@@ -2,10 +2,10 @@ import { ServerError } from '../../domain/errors.ts'
 import type { Logger } from '../../domain/logger.ts'
 import { isSupervisedApproval, type SupervisedApproval } from '../../domain/records/record.ts'
 import { openStatuses } from '../../domain/supervision/supervision.ts'
+import { isOfPlace } from '../../replicas/at-its-place.ts'
 import type { Store } from '../../store/store.ts'
 import type { ChangeWriter } from '../diffs/change-writer.ts'
 import type { TakeStep } from '../sessions/take-step.ts'
-import { isOfPlace, type Together } from '../together.ts'
 import { approvedChange, finished, notWritten } from './accept-diff.ts'
 
 interface RecoveryDeps {
@@ -13,8 +13,8 @@ interface RecoveryDeps {
   takeStep: TakeStep
   writer: Pick<ChangeWriter, 'finish' | 'clean'>
   logger: Logger
-  /** Where several processes share the store, each finishes what was begun on its own folder. Left out: this is the only one. */
-  together?: Pick<Together, 'place'>
+  /** See `Replica.place`: each process finishes what was begun on its own folder. */
+  place: string | null
 }
 
 const PAGE = 100
@@ -25,12 +25,12 @@ const MOST_OPEN = 1_000
  * not. Also sets the stall timers going that the old process had paused. Never rejects: what fails now is tried at the next start.
  */
 export function createApplyRecovery(deps: RecoveryDeps): () => Promise<void> {
-  const { store, takeStep, writer, logger, together } = deps
+  const { store, takeStep, writer, logger, place: own } = deps
 
   async function finish(record: SupervisedApproval): Promise<void> {
     const { id, sessionId } = record
     const { workspaceRoot, place } = (await store.sessions.get(sessionId))?.supervision ?? {}
-    if (workspaceRoot === undefined || !isOfPlace(together, place)) return
+    if (workspaceRoot === undefined || !isOfPlace(own, place)) return
     try {
       const change = await approvedChange(store, record, workspaceRoot)
       if ((await writer.finish(change)) === 'applied') {
@@ -80,7 +80,7 @@ export function createApplyRecovery(deps: RecoveryDeps): () => Promise<void> {
   /** A session whose timer is paused is one that the old process worked for. */
   async function resumeTimers(): Promise<void> {
     for (const { id, supervision } of await store.supervised.sessions({ statuses: openStatuses, limit: MOST_OPEN })) {
-      if (supervision?.stallPaused !== true || !isOfPlace(together, supervision.place)) continue
+      if (supervision?.stallPaused !== true || !isOfPlace(own, supervision.place)) continue
       try {
         await clean(id, supervision.workspaceRoot)
         await takeStep(id, ({ at }) => ({ result: null, supervision: { stallPaused: false, updatedAt: at } }))

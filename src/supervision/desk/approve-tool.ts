@@ -23,7 +23,7 @@ import type { PolicyRequest } from '../workspace-policy/workspace-policy.ts'
 import type { AgentCall, AgentDesk } from './agent-desk.ts'
 import { shortened, shownCommand, shownTitle } from './agent-words.ts'
 import type { AnswerCall, CallDeps, OpenCall } from './answer-call.ts'
-import { type AskedApprovals, decidedText, ELSEWHERE, newApproval } from './asked-approvals.ts'
+import { type AskedRecords, decidedText, ELSEWHERE, newApproval } from './asked-records.ts'
 import { type AutoApproved, autoApprovedRecord } from './auto-approved.ts'
 import { changeOfCall, kindOfTool, OUTSIDE, pathlessArguments, workspacePath, writesElsewhere } from './host-tools.ts'
 import type { WorkJudge } from './judge-work.ts'
@@ -55,14 +55,15 @@ export type AskPermission = (call: AgentCall, asked: HostCall) => Promise<Permis
 export interface PermissionDeps extends Pick<CallDeps, 'ids'> {
   answerCall: AnswerCall
   takeStep: TakeStep
-  asked: AskedApprovals
+  asked: AskedRecords
   judge: WorkJudge
   autoApproved: AutoApproved
   /** `timeouts.approval_seconds`, in ms. */
   approvalMs: number
-  /** How many people have to say yes. Left out: one. */
-  quorum?: Quorum
-  serverPaths?: readonly string[]
+  /** How many people have to say yes. */
+  quorum: Quorum
+  /** Real paths of files and folders that this server reads. */
+  serverPaths: readonly string[]
   guard: GuardArguments
 }
 
@@ -74,7 +75,7 @@ const MOST_KEPT = 64 * 1024
 const isKeptWhole = (input: string): boolean => input.length <= MOST_KEPT
 
 export function createAskPermission(deps: PermissionDeps): AskPermission {
-  const { answerCall, takeStep, asked, judge, autoApproved, ids, approvalMs, quorum, serverPaths = [], guard } = deps
+  const { answerCall, takeStep, asked, judge, autoApproved, ids, approvalMs, quorum, serverPaths, guard } = deps
 
   /** What the call would do, for the policy and for the person. */
   async function lookAt({ session }: OpenCall, call: HostCall): Promise<Looked> {
@@ -131,11 +132,10 @@ export function createAskPermission(deps: PermissionDeps): AskPermission {
       return { behavior: 'allow', updatedInput: call.input, isEdited: false }
     }
     if (call.isReading) return { behavior: 'pass' }
-    const { result } = await takeStep(open.session.id, (now) => {
-      const same = now.waiting.find((one) => one.wait === 'approval' && one.supervised?.contentKey === contentKey)
-      return same?.wait === 'approval' ? { result: same } : ask(now, open, call, looked, contentKey)
-    })
-    return await answerOf(open, result, call)
+    const record = await asked.ask(open.session.id, 'permission', contentKey, (now) =>
+      ask(now, open, call, looked, contentKey),
+    )
+    return await answerOf(open, record, call)
   }
 
   function ask(

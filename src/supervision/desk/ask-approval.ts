@@ -7,53 +7,37 @@ import { askedRecord } from '../../domain/supervision/approval-audit.ts'
 import type { Quorum } from '../../domain/supervision/quorum.ts'
 import { canonicalJson, sha256 } from '../../json/digest.ts'
 import type { Store } from '../../store/store.ts'
-import { changeDigest, type ProposedChange, proposeChange, summaryOf } from '../diffs/propose-change.ts'
-import type { SessionNow, Step, TakeStep } from '../sessions/take-step.ts'
+import { changeDigest, type ProposedChange, type proposeChange, summaryOf } from '../diffs/propose-change.ts'
+import type { SessionNow, Step } from '../sessions/take-step.ts'
 import type { GuardArguments } from '../workspace/guard-arguments.ts'
 import type { PolicyRequest } from '../workspace-policy/workspace-policy.ts'
 import type { AgentDesk, ToolInputs } from './agent-desk.ts'
 import { shownDescription, shownTitle } from './agent-words.ts'
 import type { AnswerCall, CallDeps, OpenCall } from './answer-call.ts'
-import { pendingAnswer } from './ask-operator.ts'
-import { type AskedApprovals, newApproval } from './asked-approvals.ts'
+import { type AskedRecords, newApproval, pendingAnswer } from './asked-records.ts'
 import { type AutoApproved, autoApprovedRecord } from './auto-approved.ts'
 import type { WorkJudge, WorkJudgement } from './judge-work.ts'
 
 export interface AskApprovalDeps extends Pick<CallDeps, 'ids'> {
   answerCall: AnswerCall
-  takeStep: TakeStep
-  asked: AskedApprovals
+  asked: AskedRecords
   judge: WorkJudge
   autoApproved: AutoApproved
   store: Pick<Store, 'supervised'>
   /** `timeouts.approval_seconds`, in ms. */
   approvalMs: number
-  /** How many people have to say yes. Left out: one. */
-  quorum?: Quorum
+  /** How many people have to say yes. */
+  quorum: Quorum
   /** Real paths of files and folders that this server reads. */
-  serverPaths?: readonly string[]
+  serverPaths: readonly string[]
   guard: GuardArguments
-  /** Left out: changes of real files. */
-  propose?: typeof proposeChange
+  propose: typeof proposeChange
 }
 
 type Input = ToolInputs['ask_approval']
 
 export function createAskApproval(deps: AskApprovalDeps): Pick<AgentDesk, 'ask_approval'> {
-  const {
-    answerCall,
-    takeStep,
-    asked,
-    judge,
-    autoApproved,
-    store,
-    ids,
-    approvalMs,
-    quorum,
-    serverPaths = [],
-    guard,
-    propose = proposeChange,
-  } = deps
+  const { answerCall, asked, judge, autoApproved, store, ids, approvalMs, quorum, serverPaths, guard, propose } = deps
 
   async function ask(open: OpenCall, input: Input): Promise<SupervisedApproval> {
     const wanted = checked(input)
@@ -68,10 +52,7 @@ export function createAskApproval(deps: AskApprovalDeps): Pick<AgentDesk, 'ask_a
     const named = { toolName: 'ask_approval', filePath: change.path, command: null }
     const request = { ...named, riskLevel: risk, guarded: change.protectedBecause ?? guarded }
     const judgement = await judge.judge(open.session, request)
-    const { result } = await takeStep(open.session.id, (now) => {
-      // The same question may have been asked a moment ago, by the same agent twice.
-      const same = now.waiting.find((one) => one.wait === 'approval' && one.supervised?.contentKey === contentKey)
-      if (same?.wait === 'approval') return { result: same }
+    const result = await asked.ask(open.session.id, 'diff', contentKey, (now) => {
       const question = questionOf(now, open, { ...wanted, risk, contentKey }, change)
       return judgement.autoApproved ? allowed(now, question, change, request, judgement) : waits(question, change)
     })
@@ -109,8 +90,9 @@ export function createAskApproval(deps: AskApprovalDeps): Pick<AgentDesk, 'ask_a
       answerCall(call, 'ask_approval', { ...input }, async (open) => {
         const { request_id: id } = input
         const record = id === undefined ? await ask(open, input) : await asked.byId(open.session, 'diff', id)
-        const answer = await asked.answered(open, record, 'Waiting for an operator to approve the change.')
-        if (answer.status === 'pending') return pendingAnswer('ask_approval', { request_id: answer.id })
+        const retryWith = { request_id: record.id }
+        const answer = await asked.answered(open, record, 'Waiting for an operator to approve the change.', retryWith)
+        if (answer.status === 'pending') return pendingAnswer('ask_approval', retryWith)
         await asked.handOut(open, answer)
         const { isEdited } = answer.supervised
         const proposal = isEdited && isGiven(answer) ? await store.supervised.proposal(answer.id) : null

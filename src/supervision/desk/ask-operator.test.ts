@@ -1,16 +1,12 @@
 import { expect, test } from 'vitest'
-import { createPrompts } from '../prompts/create-prompts.ts'
-import { createRecords } from '../records/records.ts'
 import { configuredOperators } from '../sessions/configured-operators.ts'
 import { agentIn, ann, callOf, eve, openDesk, root } from '../testing/open-desk.ts'
 import { createAskOperator } from './ask-operator.ts'
 
 function openAsking(options: Parameters<typeof openDesk>[0] = {}) {
   const opened = openDesk(options)
-  const records = createRecords({ waits: opened.store.waits, log: opened.log })
-  const prompts = createPrompts({ ...opened.parts, records })
   const timeouts = { promptSeconds: 1_800, waitSeconds: 0 }
-  return { ...opened, prompts, records, desk: createAskOperator({ ...opened.parts, prompts, timeouts }) }
+  return { ...opened, desk: createAskOperator({ ...opened.parts, timeouts }) }
 }
 
 const agent = agentIn('/srv/here')

@@ -1,68 +1,28 @@
 // forward_prompt and wait_for_instruction: the agent asks its operator what to do next, and waits.
 
 import { ServerError } from '../../domain/errors.ts'
-import { parseUuid } from '../../domain/ids.ts'
-import { type AnyRecord, type AskedInWords, isAsked, type RecordOf } from '../../domain/records/record.ts'
+import type { AskedInWords } from '../../domain/records/record.ts'
 import { recordKinds } from '../../domain/records/record-kinds.ts'
 import { visibleProse } from '../../domain/text/visible-text.ts'
 import { sha256 } from '../../json/digest.ts'
-import type { Store } from '../../store/store.ts'
-import type { Prompts } from '../prompts/create-prompts.ts'
 import { newRecord } from '../records/new-record.ts'
-import type { SessionNow, Step, TakeStep } from '../sessions/take-step.ts'
+import type { SessionNow, Step } from '../sessions/take-step.ts'
 import type { AgentDesk, ToolName } from './agent-desk.ts'
 import type { AnswerCall, CallDeps, OpenCall } from './answer-call.ts'
-import { createWaitForAnswer, isOwnRecord, type WaitFor } from './wait-for.ts'
+import { type AskedAs, type AskedRecords, pendingAnswer } from './asked-records.ts'
 
-interface AskDeps extends Pick<CallDeps, 'clock' | 'ids'> {
+interface AskDeps extends Pick<CallDeps, 'ids'> {
   answerCall: AnswerCall
-  takeStep: TakeStep
-  waitFor: WaitFor
-  store: Pick<Store, 'waits' | 'sessions'>
-  prompts: Pick<Prompts, 'expire'>
+  asked: AskedRecords
   timeouts: { promptSeconds: number; waitSeconds: number }
 }
 
 const MOST_PROMPT_CHARS = 10_000
 /** Ten years: longer than any wait. */
 const MOST_WAIT_SECONDS = 315_360_000
-const KEPT_OPEN = 100
 
 export function createAskOperator(deps: AskDeps): Pick<AgentDesk, 'forward_prompt' | 'wait_for_instruction'> {
-  const { answerCall, takeStep, waitFor, store, prompts, clock, ids, timeouts } = deps
-  const answered = createWaitForAnswer({ waitFor, takeStep, store, clock, expire: prompts.expire })
-
-  /** By id the same record always; by the same content one that waits, or whose answer was never returned. */
-  async function find<Kind extends AskedInWords['wait']>(
-    kind: Kind,
-    { session }: OpenCall,
-    id: string | undefined,
-    contentKey: string,
-  ): Promise<RecordOf<Kind> | null> {
-    const asKind = (wait: AnyRecord | null) => (wait?.wait === kind ? (wait as RecordOf<Kind>) : null)
-    if (id !== undefined) {
-      const named = asKind(await store.waits.get(parseUuid(id) ?? ''))
-      if (named !== null && (await isOwnRecord(store, named, session))) return named
-      throw new ServerError('record_not_found', `There is no ${kind} ${JSON.stringify(id)} of this session.`)
-    }
-    const recent = await store.waits.list({ wait: kind, sessionId: session.id, limit: KEPT_OPEN })
-    return (
-      recent
-        .flatMap((wait) => asKind(wait) ?? [])
-        .find(({ status, supervised }) => {
-          const isOpen = status === 'pending' || (supervised.returnedAt === null && status !== 'interrupted')
-          return isOpen && supervised.contentKey === contentKey
-        }) ?? null
-    )
-  }
-
-  async function returned(call: OpenCall, { id, sessionId, supervised }: AskedInWords): Promise<void> {
-    if (supervised.returnedAt !== null || call.signal.aborted) return
-    await takeStep(sessionId, ({ at }) => ({
-      result: null,
-      settle: [{ id, patch: { supervised: { ...supervised, returnedAt: at } } }],
-    }))
-  }
+  const { answerCall, asked, ids, timeouts } = deps
 
   /** Asks, or finds what was asked before, and waits. An agent may ask the same twice at once. */
   async function askAndWait<Kind extends AskedInWords['wait']>(
@@ -71,12 +31,8 @@ export function createAskOperator(deps: AskDeps): Pick<AgentDesk, 'forward_promp
   ): Promise<Record<string, unknown>> {
     const idField = recordKinds[kind].wire.id
     const contentKey = sha256(JSON.stringify([kind, ...content]))
-    const ask = (now: SessionNow): Step<RecordOf<Kind>> => {
-      const same = now.waiting.find(
-        (one) => one.wait === kind && isAsked(one) && one.supervised.contentKey === contentKey,
-      )
-      if (same !== undefined) return { result: same as AnyRecord as RecordOf<Kind> }
-      const asked: object = {
+    const ask = (now: SessionNow): Step<AskedAs[Kind]> => {
+      const filled: object = {
         ...newRecord(now, ids.uuid()),
         callId: open.callId,
         tool,
@@ -86,14 +42,17 @@ export function createAskOperator(deps: AskDeps): Pick<AgentDesk, 'forward_promp
         expiresAt: seconds === 0 ? null : now.at + seconds * 1_000,
         ...fields,
       }
-      const record = asked as RecordOf<Kind>
+      const record = filled as AskedAs[Kind]
       return { result: record, ask: [record] }
     }
-    const record = (await find(kind, open, id, contentKey)) ?? (await takeStep(open.session.id, ask)).result
+    const { session } = open
+    const known =
+      id === undefined ? await asked.byContent(session.id, kind, contentKey) : await asked.byId(session, kind, id)
+    const record = known ?? (await asked.ask(session.id, kind, contentKey, ask))
     const retryWith = { [idField]: record.id }
-    const now = await answered(open, record, waiting, retryWith)
+    const now = await asked.answered(open, record, waiting, retryWith)
     if (now.status === 'pending') return pendingAnswer(tool, retryWith)
-    await returned(open, record)
+    await asked.handOut(open, now)
     return { ...answer(now), ...retryWith }
   }
 
@@ -162,20 +121,11 @@ interface Question<Kind extends AskedInWords['wait']> {
   /** After which it expires; 0: never. */
   seconds: number
   /** What only this kind has. */
-  fields: Omit<RecordOf<Kind>, keyof ReturnType<typeof newRecord> | Given>
+  fields: Omit<AskedAs[Kind], keyof ReturnType<typeof newRecord> | Given>
   /** What the host is told meanwhile. */
   waiting: string
-  answer(record: RecordOf<Kind>): Record<string, unknown>
+  answer(record: AskedAs[Kind]): Record<string, unknown>
 }
-
-/** What a model is told when its host would not wait any longer. */
-export const pendingAnswer = (tool: string, retryWith: Record<string, string>): Record<string, unknown> => ({
-  status: 'pending',
-  ...retryWith,
-  id: Object.values(retryWith)[0],
-  retry_with: retryWith,
-  message: `Nobody has answered yet. Call ${tool} again with ${JSON.stringify(retryWith)} to go on waiting. Do not go on without the answer.`,
-})
 
 function checkPrompt(text: string): void {
   const chars = [...text].length

@@ -23,8 +23,8 @@ interface AutoApprovedDeps {
   clock: Clock
   ids: Ids
   logger: Logger
-  /** Tells the session's chat. Left out: the session's log alone has it. */
-  tell?: Reach['tell']
+  /** Tells the session's chat. */
+  tell: Reach['tell']
 }
 
 interface Counted {
@@ -43,7 +43,7 @@ export function createAutoApproved({ takeStep, clock, ids, logger, tell }: AutoA
         result: null,
         events: [noticeEvent(ids.uuid(), 'auto_approved', { summary: lines.join('\n') }, at)],
       }))
-      tell?.(session, lines.join('\n'))
+      tell(session, lines.join('\n'))
     } catch (error) {
       // The audit trail has every piece of it.
       logger.warn('a summary of auto-approved work was not written', { session_id: sessionId, error })

@@ -1,6 +1,7 @@
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { ONE_PERSON } from '../../domain/supervision/quorum.ts'
 import { agentIn, ann, callOf, openDesk } from '../testing/open-desk.ts'
 import { makeWorkspace } from '../testing/workspace.ts'
 import { createPolicyWatch } from '../workspace-policy/watch-policy.ts'
@@ -16,7 +17,7 @@ function open() {
   /** A server that has just started, so it remembers nothing. */
   const questions = () =>
     createPolicyQuestions({
-      ...{ store, takeStep, policies, ids },
+      ...{ store, takeStep, policies, ids, quorum: ONE_PERSON },
       workspaceSession: (owner, { path: root }) => sessions.ofWorkspace(owner, root),
     })
   const write = (text: string) => writeFileSync(join(path, '.quarterdeck/policy.json'), text)

@@ -14,7 +14,7 @@ import type { SessionNow, Step, TakeStep } from '../sessions/take-step.ts'
 import type { WorkspaceSession } from '../sessions/workspace-session.ts'
 import type { EffectivePolicy } from '../workspace-policy/effective-policy.ts'
 import type { PolicyWatch } from '../workspace-policy/watch-policy.ts'
-import { newApproval } from './asked-approvals.ts'
+import { newApproval } from './asked-records.ts'
 
 export interface PolicyQuestions {
   /**
@@ -30,8 +30,8 @@ interface QuestionDeps {
   workspaceSession: WorkspaceSession
   policies: Pick<PolicyWatch, 'effective'>
   ids: Ids
-  /** How many people have to say yes. Left out: one. */
-  quorum?: Quorum
+  /** How many people have to say yes. */
+  quorum: Quorum
 }
 
 type Unaccepted = Extract<EffectivePolicy, { state: 'unpinned' | 'pinned' }>

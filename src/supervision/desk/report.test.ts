@@ -1,6 +1,4 @@
 import { expect, test } from 'vitest'
-import { createPrompts } from '../prompts/create-prompts.ts'
-import { createRecords } from '../records/records.ts'
 import { noReach } from '../testing/no-reach.ts'
 import { agentIn, ann, callOf, openDesk } from '../testing/open-desk.ts'
 import { createAskOperator } from './ask-operator.ts'
@@ -9,12 +7,10 @@ import { createReports } from './report.ts'
 
 function openReports(options: Parameters<typeof openDesk>[0] = {}) {
   const opened = openDesk(options)
-  const records = createRecords({ waits: opened.store.waits, log: opened.log })
-  const prompts = createPrompts({ ...opened.parts, records })
-  const asking = createAskOperator({ ...opened.parts, prompts, timeouts: { promptSeconds: 1_800, waitSeconds: 0 } })
+  const asking = createAskOperator({ ...opened.parts, timeouts: { promptSeconds: 1_800, waitSeconds: 0 } })
   const reports = createReports({ ...opened.parts, stallsEnabled: true, reach: noReach })
   const recovers = createRecoverState(opened.parts)
-  return { ...opened, prompts, desk: { ...asking, ...reports, ...recovers } }
+  return { ...opened, desk: { ...asking, ...reports, ...recovers } }
 }
 
 const agent = agentIn('/srv/here')

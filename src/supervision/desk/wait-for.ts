@@ -3,7 +3,7 @@ import { ServerError } from '../../domain/errors.ts'
 import { isAsked, nobodyWaitsSince, type SupervisedRecord } from '../../domain/records/record.ts'
 import type { Store } from '../../store/store.ts'
 import type { RecordChanges } from '../sessions/await-record.ts'
-import type { SupervisedSession, TakeStep } from '../sessions/take-step.ts'
+import type { TakeStep } from '../sessions/take-step.ts'
 import { type AgentCall, SERVER_STOPS } from './agent-desk.ts'
 
 /** `pending`: the host's limit comes first. `gone`: the caller has left. Neither decides anything. */
@@ -23,13 +23,13 @@ export type WaitFor = <T>(
 interface WaitDeps {
   changes: RecordChanges
   clock: Clock
-  /** Why nobody can be reached for this session; null: somebody can. Left out: somebody always can. */
-  trouble?: (sessionId: string) => Promise<string | null>
+  /** Why nobody can be reached for this session; null: somebody can. */
+  trouble: (sessionId: string) => Promise<string | null>
 }
 
 const CHECK_MS = 10_000
 
-export function createWaitFor({ changes, clock, trouble = async () => null }: WaitDeps): WaitFor {
+export function createWaitFor({ changes, clock, trouble }: WaitDeps): WaitFor {
   return async (call, record, message, look) => {
     call.progress(message)
     let hasNews = true
@@ -159,18 +159,4 @@ export function createWaitForAnswer({ waitFor, takeStep, store, clock, expire }:
       if (hasGone && !hasReader(recordId)) await note(record, false)
     }
   }
-}
-
-/**
- * Whether a record is this agent's own: asked in this session, which keeps what it asked when it is handed over, or in another one of the
- * same owner in the same folder.
- */
-export async function isOwnRecord(
-  store: Pick<Store, 'sessions'>,
-  record: SupervisedRecord,
-  { id, owner, supervision }: SupervisedSession,
-): Promise<boolean> {
-  if (record.sessionId === id) return true
-  const asker = await store.sessions.get(record.sessionId)
-  return record.owner === owner && asker?.supervision?.workspaceRoot === supervision.workspaceRoot
 }

@@ -20,16 +20,16 @@ export interface Inbox {
 
 export interface InboxPage {
   limit: number
-  before?: InboxPlace
-  owner?: string
-  kind?: PersonKind
+  before?: InboxPlace | undefined
+  owner?: string | undefined
+  kind?: PersonKind | undefined
   /** `done`: what nobody has to answer any more. Left out: what waits. */
-  status?: 'waiting' | 'done'
-  sessionId?: string
+  status?: 'waiting' | 'done' | undefined
+  sessionId?: string | undefined
   /** Only approvals have a risk. */
-  risk?: Risk
+  risk?: Risk | undefined
   /** Only what has waited for at least this long. */
-  minAgeMs?: number
+  minAgeMs?: number | undefined
 }
 
 /** A place in the list. It holds also when the item that was there is gone. */

@@ -8,14 +8,14 @@ import type { SessionLog } from '../../log/session-log.ts'
 import type { AuditReads } from '../../store/ports/audit.ts'
 
 export interface AuditQuery {
-  kind?: string
-  by?: string
-  session?: string
-  since?: number
-  until?: number
+  kind?: string | undefined
+  by?: string | undefined
+  session?: string | undefined
+  since?: number | undefined
+  until?: number | undefined
   limit: number
   /** Place of the last entry of the page before. */
-  before?: number
+  before?: number | undefined
 }
 
 /** An entry as it was stored. An entry that somebody changed by hand may lack anything, so nothing but its place and hash is sure. */

@@ -15,7 +15,7 @@ export interface GivenAnswer {
   /** What the action takes: an instruction, the words of a nudge, a reason. */
   text?: string | undefined
   /** Why, if the action takes another text too. */
-  reason?: string
+  reason?: string | undefined
   /** More about a decision on an approval: what was shown, what replaces it, what is remembered. */
   decision?: Omit<Decision, 'decision' | 'reason'>
 }

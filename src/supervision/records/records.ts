@@ -15,12 +15,12 @@ export type ShownKind = Exclude<PersonKind, 'approval'>
 export interface RecordQuery {
   by: Caller
   /** Only those of this owner. A user sees their own in any case. */
-  owner?: string
-  sessionId?: string
-  status?: SupervisedRecord['status']
-  isWaiting?: boolean
+  owner?: string | undefined
+  sessionId?: string | undefined
+  status?: SupervisedRecord['status'] | undefined
+  isWaiting?: boolean | undefined
   limit: number
-  before?: { createdAt: number; id: string }
+  before?: { createdAt: number; id: string } | undefined
 }
 
 export interface Records {

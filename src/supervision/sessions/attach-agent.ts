@@ -24,7 +24,7 @@ interface AttachDeps {
   workspaces: Workspaces
   ids: Ids
   /** Keeps other processes from opening the same session. Left out: there are none. */
-  alone?: Alone
+  alone: Alone
 }
 
 const MOST_OF_TOKEN = 1_000
@@ -148,19 +148,19 @@ export function createAttachAgent(deps: AttachDeps): SupervisedSessions['attach'
   }
 
   /** Looks once more before it begins one: a call that reached another process may have been faster. */
-  async function attachAlone(agent: AgentIdentity, inTurn: Alone, key: string): Promise<SupervisedSession> {
+  async function attachAlone(agent: AgentIdentity, key: string): Promise<SupervisedSession> {
     try {
       return await attach(agent, () => Promise.reject(new NoSession()))
     } catch (error) {
       if (!(error instanceof NoSession)) throw error
-      return await inTurn(`attach ${sha256(key)}`, () => attach(agent, takeUpOrOpen))
+      return await alone(`attach ${sha256(key)}`, () => attach(agent, takeUpOrOpen))
     }
   }
 
   // Calls of a new connection that come at the same time open one session, not several.
   return (agent) => {
     const key = JSON.stringify([agent.tokenId, agent.connectionId, agent.sessionId])
-    return attaching(key, () => (alone === undefined ? attach(agent, takeUpOrOpen) : attachAlone(agent, alone, key)))
+    return attaching(key, () => attachAlone(agent, key))
   }
 }
 

@@ -5,8 +5,8 @@ import { type OpenLimits, refuseOneMore } from '../../domain/session/open-limits
 import type { Caller } from '../../domain/supervision/decision.ts'
 import { isOpen, openStatuses, type SupervisedStatus } from '../../domain/supervision/supervision.ts'
 import type { SessionLog } from '../../log/session-log.ts'
+import type { Replica } from '../../replicas/replica.ts'
 import type { Store } from '../../store/store.ts'
-import type { Together } from '../together.ts'
 import type { Workspaces } from '../workspace/allowed-workspace.ts'
 import { createAttachAgent } from './attach-agent.ts'
 import { checkReason, checkText, MOST_NAME_CHARS, MOST_TITLE_CHARS } from './check-text.ts'
@@ -34,12 +34,11 @@ interface SessionsDeps extends SetModeDeps {
   logger: Logger
   maxOpen: OpenLimits
   /** Told why the server itself ended a session. What operators end is in the feed, and they know why. */
-  onEnd?: (session: SupervisedSession, text: string) => void
+  onEnd: (session: SupervisedSession, text: string) => void
   workspaces: Workspaces
   /** Whether this connection is open, although no call is in work. */
   isConnected: (connectionId: string) => boolean
-  /** Left out: no other process uses the store. */
-  together?: Together
+  replica: Pick<Replica, 'place' | 'board' | 'alone'>
 }
 
 /** A created session ends after this time without a connection. */
@@ -56,16 +55,14 @@ const MORE_THAN_OPEN = 100_000
 
 export function createSupervisedSessions(deps: SessionsDeps): SupervisedSessions {
   const { store, log, takeStep, operators, clock, ids, logger, maxOpen } = deps
-  const { together } = deps
-  const presence = createAgentPresence(together)
+  const { place, board, alone } = deps.replica
+  const presence = createAgentPresence(board)
   const instruct = createInstructAgent(deps)
   /** Since when the connection of each session is not open, as far as this process has seen. */
   let goneSince = new Map<string, number>()
   let lookedAt = clock.mono()
-  const place = together === undefined ? {} : { place: together.place }
-  const openSession = createOpenSession({ log, clock, ids, logger, maxOpen, ...place })
-
-  const workspaceSession = createWorkspaceSession({ store, openSession, takeStep, place: together?.place ?? null })
+  const openSession = createOpenSession({ log, clock, ids, logger, maxOpen, place })
+  const workspaceSession = createWorkspaceSession({ store, openSession, takeStep, place })
 
   async function find(sessionId: string): Promise<SupervisedSession> {
     const session = await store.sessions.get(sessionId)
@@ -114,14 +111,13 @@ export function createSupervisedSessions(deps: SessionsDeps): SupervisedSessions
         audit: [about(now.session, now.at, 'server', { what: status, reason })],
       }
     })
-    if (end !== null) deps.onEnd?.(session, `The session is ${end.status}. ${end.reason}`)
+    if (end !== null) deps.onEnd(session, `The session is ${end.status}. ${end.reason}`)
     return session
   }
 
   return {
     attach: createAttachAgent({
-      ...{ store, takeStep, openSession, operators, ids, workspaces: deps.workspaces },
-      ...(together === undefined ? {} : { alone: together.alone }),
+      ...{ store, takeStep, openSession, operators, ids, workspaces: deps.workspaces, alone },
     }),
     arrive: presence.arrive,
     async create(by, { id, owner = by.user, title = null, channelId = null, restoredFrom = null, ...values }) {
@@ -252,10 +248,10 @@ interface AgentPresence {
 
 const PRESENT = 'present sessions'
 
-function createAgentPresence(together: Pick<Together, 'board'> | undefined): AgentPresence {
+function createAgentPresence(board: Pick<Replica['board'], 'say' | 'listen'>): AgentPresence {
   /** How many connections of each session are open in this process. */
   const here = new Map<string, number>()
-  together?.board.say(PRESENT, () => [...here.keys()])
+  board.say(PRESENT, () => [...here.keys()])
   return {
     arrive(sessionId) {
       here.set(sessionId, (here.get(sessionId) ?? 0) + 1)
@@ -269,7 +265,7 @@ function createAgentPresence(together: Pick<Together, 'board'> | undefined): Age
       }
     },
     async look() {
-      const heard = (await together?.board.listen(PRESENT)) ?? []
+      const heard = await board.listen(PRESENT)
       const elsewhere = new Set(heard.flatMap(({ said }) => (Array.isArray(said) ? said : [])))
       return (sessionId) => here.has(sessionId) || elsewhere.has(sessionId)
     },

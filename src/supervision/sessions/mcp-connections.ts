@@ -8,8 +8,8 @@ import type { Logger } from '../../domain/logger.ts'
 import type { Fact } from '../../domain/session/entry.ts'
 import type { McpConnection } from '../../domain/supervision/supervision.ts'
 import type { SessionLog } from '../../log/session-log.ts'
+import type { Replica } from '../../replicas/replica.ts'
 import type { Store } from '../../store/store.ts'
-import type { Together } from '../together.ts'
 import type { TakeStep } from './take-step.ts'
 
 export interface McpConnections {
@@ -19,13 +19,13 @@ export interface McpConnections {
   keep(id: string, n: number, message: object): Promise<void>
   /** The client said that it is done. */
   forget(id: string): Promise<void>
-  /** Left out: no other process uses the store. */
-  together?: {
+  /** What other processes on the store have to know. Null: there are none. */
+  others: {
     /** Says that a client has opened it, so that its next request may go to another process. Call it before the client is answered. */
     opened(connection: McpConnection): Promise<void>
     /** Calls `end` with the id of each connection that was forgotten at another process. */
     onForgotten(end: (id: string) => void): void
-  }
+  } | null
 }
 
 export interface KnownConnection extends Pick<McpConnection, 'initialize' | 'listens'> {
@@ -41,7 +41,7 @@ interface ConnectionsDeps {
   takeStep: TakeStep
   clock: Pick<Clock, 'now'>
   logger: Logger
-  together?: Pick<Together, 'shared' | 'changes'>
+  replica: Pick<Replica, 'isShared' | 'shared' | 'changes'>
 }
 
 const OPENED = 'mcp opened'
@@ -59,7 +59,8 @@ const PAGE = 1_000
 const PAGE_CHARS = 1_000_000
 
 export function createMcpConnections(deps: ConnectionsDeps): McpConnections {
-  const { store, log, takeStep, clock, logger, together } = deps
+  const { store, log, takeStep, clock, logger } = deps
+  const { isShared, shared, changes } = deps.replica
 
   const sessionsOf = async (id: string, limit = MOST_SESSIONS) =>
     parseUuid(id) === null ? [] : await store.supervised.sessions({ mcpConnection: id, limit })
@@ -83,25 +84,25 @@ export function createMcpConnections(deps: ConnectionsDeps): McpConnections {
 
   /** A connection without a session yet. */
   async function openedElsewhere(id: string): Promise<McpConnection[]> {
-    if (together === undefined || parseUuid(id) === null) return []
-    const record = await together.shared.get(OPENED, id)
+    if (!isShared || parseUuid(id) === null) return []
+    const record = await shared.get(OPENED, id)
     return record === null ? [] : [JSON.parse(record.value)]
   }
 
-  async function tellForgotten({ shared, changes }: NonNullable<typeof together>, id: string): Promise<void> {
+  async function tellForgotten(id: string): Promise<void> {
     await shared.take(OPENED, id)
     await shared.put({ kind: FORGOTTEN, key: id, value: '', version: null, expiresAt: clock.now() + FORGOTTEN_MS })
     await changes.tell(FORGOTTEN)
   }
 
-  const shared = (parts: NonNullable<typeof together>): NonNullable<McpConnections['together']> => ({
+  const others: McpConnections['others'] = {
     async opened(connection) {
       const record = { kind: OPENED, key: connection.id, value: JSON.stringify(connection), version: null }
-      await parts.shared.put({ ...record, expiresAt: clock.now() + KEPT_MS })
+      await shared.put({ ...record, expiresAt: clock.now() + KEPT_MS })
     },
     onForgotten(end) {
-      parts.changes.watch(FORGOTTEN, () => {
-        parts.shared.list(FORGOTTEN).then(
+      changes.watch(FORGOTTEN, () => {
+        shared.list(FORGOTTEN).then(
           (records) => {
             for (const { key } of records) end(key)
           },
@@ -109,10 +110,10 @@ export function createMcpConnections(deps: ConnectionsDeps): McpConnections {
         )
       })
     },
-  })
+  }
 
   return {
-    ...(together === undefined ? {} : { together: shared(together) }),
+    others: isShared ? others : null,
     async find(id, tokenId) {
       const sessions = await sessionsOf(id)
       const kept = sessions.flatMap(({ supervision }) => supervision?.mcp ?? [])
@@ -142,7 +143,7 @@ export function createMcpConnections(deps: ConnectionsDeps): McpConnections {
           supervision: { mcp: (supervision.mcp ?? []).filter((one) => one.id !== id) },
         }))
       }
-      if (together !== undefined) await tellForgotten(together, id)
+      if (isShared) await tellForgotten(id)
     },
   }
 }

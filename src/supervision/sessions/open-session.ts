@@ -14,7 +14,7 @@ interface OpenDeps {
   logger: Logger
   maxOpen: OpenLimits
   /** See `Supervision.place`. */
-  place?: string
+  place: string | null
 }
 
 /** Opens a new session of an agent elsewhere. Throws `limit` when too many are open. */
@@ -32,7 +32,7 @@ export function createOpenSession({ log, clock, ids, logger, maxOpen, place }: O
     const at = clock.now()
     const supervision: Supervision = {
       ...emptySupervision,
-      ...(place === undefined ? {} : { place }),
+      ...(place === null ? {} : { place }),
       ...values,
       updatedAt: at,
     }

@@ -13,7 +13,7 @@ export interface SetModeDeps {
   /** `modes.agent_may_set`. */
   agentMaySetMode: boolean
   /** Told after each change of a mode. */
-  onMode?: ModeChanged
+  onMode: ModeChanged
 }
 
 export type ModeChanged = (change: {
@@ -48,7 +48,7 @@ export function createSetMode(deps: SetModeDeps): SupervisedSessions['setMode'] 
       }
     })
     if (result.previous !== mode) {
-      onMode?.({ session: changed, from: result.previous, to: mode, by: by?.user ?? changed.supervision.host })
+      onMode({ session: changed, from: result.previous, to: mode, by: by?.user ?? changed.supervision.host })
     }
     return result
   }

@@ -4,6 +4,7 @@ import type { Clock } from '../../domain/clock.ts'
 import { ServerError, sessionNotFound } from '../../domain/errors.ts'
 import type { Ids } from '../../domain/ids.ts'
 import type { Logger } from '../../domain/logger.ts'
+import { answeredRecord } from '../../domain/records/answered-record.ts'
 import { isAsked, isSupervised, isWaiting, type SupervisedRecord } from '../../domain/records/record.ts'
 import { type Fact, factText } from '../../domain/session/entry.ts'
 import type { RunEvent } from '../../domain/session/event.ts'
@@ -12,7 +13,7 @@ import type { SessionRecord } from '../../domain/session/session.ts'
 import type { AuditRecord } from '../../domain/supervision/audit.ts'
 import type { Supervision } from '../../domain/supervision/supervision.ts'
 import type { SessionLog } from '../../log/session-log.ts'
-import type { Supervise } from '../../store/ports/supervised.ts'
+import type { RecordChange, Supervise } from '../../store/ports/supervised.ts'
 import type { Store } from '../../store/store.ts'
 import { showStep } from './session-run.ts'
 import { logStep } from './step-log.ts'
@@ -142,9 +143,17 @@ const isEmpty = ({ result: _, ...changes }: Step<unknown>): boolean =>
 
 /** What still waits after the step. */
 function stillWaiting(waiting: readonly SupervisedRecord[], { ask = [], settle = [] }: Partial<Step<unknown>>) {
-  const patches = new Map(settle.map(({ id, patch }) => [id, patch]))
-  const changed = waiting.map((wait) => ({ ...wait, ...patches.get(wait.id) }) as SupervisedRecord)
+  const changes = new Map(settle.map((change) => [change.id, change]))
+  const changed = waiting.flatMap((wait) => changedBy(wait, changes.get(wait.id)) ?? [])
   return [...changed, ...ask].filter(isWaiting)
+}
+
+/** The record as the store will have it. */
+function changedBy(wait: SupervisedRecord, change: RecordChange | undefined): SupervisedRecord | null {
+  const patched = { ...wait, ...change?.patch } as SupervisedRecord
+  if (change?.answer === undefined) return patched
+  const answered = answeredRecord(patched, change.answer, null)
+  return answered !== null && isSupervised(answered) ? answered : null
 }
 
 /** The agent waits for the answer. Nobody waits for a policy to be accepted: the agent goes on meanwhile. */

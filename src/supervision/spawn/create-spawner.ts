@@ -29,10 +29,10 @@ export interface SpawnRequest {
   /** Path or id of a workspace of the settings. */
   workspace: string
   /** Name of the host. Left out: the one of the settings. */
-  host?: string
-  title?: string
+  host?: string | undefined
+  title?: string | undefined
   /** The channel that it is started from. It reports there, unless its workspace has a channel of its own: then that must be the same. */
-  channelId?: string
+  channelId?: string | undefined
 }
 
 export interface SpawnerDeps extends WatchedHostsDeps {

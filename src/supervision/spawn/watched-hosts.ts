@@ -3,10 +3,10 @@
 import type { Clock } from '../../domain/clock.ts'
 import { ServerError } from '../../domain/errors.ts'
 import type { Logger } from '../../domain/logger.ts'
+import { isOfPlace } from '../../replicas/at-its-place.ts'
 import type { RecordChanges } from '../sessions/await-record.ts'
 import type { SupervisedSessions } from '../sessions/supervised-sessions.ts'
 import type { SupervisedSession, TakeStep } from '../sessions/take-step.ts'
-import { isOfPlace, type Together } from '../together.ts'
 import { type ChildRecords, type FoundChild, findChildren } from './child-records.ts'
 
 export interface WatchedHosts {
@@ -43,7 +43,7 @@ export interface WatchedHostsDeps {
   records: ChildRecords
   runtimeDir: string
   /** Where several processes share the store, each looks after the hosts of its own folder. Left out: this is the only one. */
-  together?: Pick<Together, 'place'>
+  place: string | null
   clock: Clock
   logger: Logger
 }
@@ -53,7 +53,7 @@ const MOST_SESSIONS = 10_000
 const GONE: Farewell = { reason: 'The process of the agent has ended.', crash: null }
 
 export function createWatchedHosts(deps: WatchedHostsDeps): WatchedHosts {
-  const { sessions, takeStep, changes, tokens, records, runtimeDir, together, clock, logger } = deps
+  const { sessions, takeStep, changes, tokens, records, runtimeDir, place, clock, logger } = deps
   const children = new Map<string, Child>()
   const closing = new AbortController()
 
@@ -104,7 +104,7 @@ export function createWatchedHosts(deps: WatchedHostsDeps): WatchedHosts {
   /** Tells the sessions of hosts that ended with an earlier process or with the machine. */
   async function forgetLost(): Promise<void> {
     for (const { id, supervision } of await sessions.list({ limit: MOST_SESSIONS })) {
-      const isOurs = isOfPlace(together, supervision.place)
+      const isOurs = isOfPlace(place, supervision.place)
       if (isOurs && supervision.spawned !== null && !children.has(id)) {
         await left(id, supervision.tokenId, GONE).catch((error: unknown) =>
           logger.warn('the session of a lost host could not be interrupted', { session_id: id, error }),

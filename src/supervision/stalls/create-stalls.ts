@@ -5,7 +5,7 @@ import type { Alert } from '../../domain/records/record.ts'
 import type { AuditRecord } from '../../domain/supervision/audit.ts'
 import type { Caller } from '../../domain/supervision/decision.ts'
 import { isOpen } from '../../domain/supervision/supervision.ts'
-import { createOwnJobs, type Jobs } from '../../engine/sessions/jobs.ts'
+import type { Jobs } from '../../engine/sessions/jobs.ts'
 import type { Store } from '../../store/store.ts'
 import { alreadyAnswered, type Records } from '../records/records.ts'
 import { checkText } from '../sessions/check-text.ts'
@@ -31,8 +31,7 @@ interface StallsDeps {
   operators: Operators
   settings: StallSettings
   push: PushNudge
-  /** Left out: no other process uses the store. */
-  jobs?: Jobs
+  jobs: Jobs
   clock: Clock
   ids: Ids
   logger: Logger
@@ -47,7 +46,7 @@ const MOST_SESSIONS = 1_000
 
 export function createStalls(deps: StallsDeps): Stalls {
   const { store, takeStep, records, operators, settings, push, clock, ids, logger } = deps
-  const { jobs = createOwnJobs(clock) } = deps
+  const { jobs } = deps
   const { silenceOf, judge, remembered } = createSilenceJudge(settings, clock.now())
   const send = createSendNudge({ takeStep, push, defaultMessage: settings.defaultMessage, clock, ids, logger })
   let cancelTimer = () => {}

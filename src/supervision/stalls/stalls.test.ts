@@ -2,8 +2,6 @@ import { expect, test } from 'vitest'
 import type { Alert } from '../../domain/records/record.ts'
 import { createAskOperator } from '../desk/ask-operator.ts'
 import { createReports } from '../desk/report.ts'
-import { createPrompts } from '../prompts/create-prompts.ts'
-import { createRecords } from '../records/records.ts'
 import { configuredOperators } from '../sessions/configured-operators.ts'
 import { noReach } from '../testing/no-reach.ts'
 import { agentIn, ann, callOf, eve, openDesk } from '../testing/open-desk.ts'
@@ -25,9 +23,8 @@ function openWatched(
 ) {
   const { way = 'stream', onPush, ...rest } = options
   const opened = openDesk(rest)
-  const records = createRecords({ waits: opened.store.waits, log: opened.log })
-  const prompts = createPrompts({ ...opened.parts, records })
-  const asking = createAskOperator({ ...opened.parts, prompts, timeouts: { promptSeconds: 1_800, waitSeconds: 0 } })
+  const { records } = opened
+  const asking = createAskOperator({ ...opened.parts, timeouts: { promptSeconds: 1_800, waitSeconds: 0 } })
   const reports = createReports({ ...opened.parts, stallsEnabled: true, reach: noReach })
   const nudges: Nudge[] = []
   const push = async (nudge: Nudge) => {
@@ -44,7 +41,7 @@ function openWatched(
       await watched.sweep()
     }
   }
-  return { ...opened, records, prompts, desk: { ...asking, ...reports }, stalls, watch, nudges, alert, pass }
+  return { ...opened, desk: { ...asking, ...reports }, stalls, watch, nudges, alert, pass }
 }
 
 test('silence becomes an alert, then nudges with the checklist, then an escalation', async () => {

@@ -5,18 +5,21 @@ import { onTestFinished } from 'vitest'
 import { createSystemClock } from '../../domain/clock.ts'
 import { createIds } from '../../domain/ids.ts'
 import { type Logger, silentLogger } from '../../domain/logger.ts'
-import type { Quorum } from '../../domain/supervision/quorum.ts'
-import type { StepUp } from '../../domain/supervision/step-up.ts'
+import type { SupervisedRecord } from '../../domain/records/record.ts'
+import { ONE_PERSON, type Quorum } from '../../domain/supervision/quorum.ts'
+import { noStepUp, type StepUp } from '../../domain/supervision/step-up.ts'
 import { createFeed } from '../../engine/feed.ts'
+import { createOwnJobs } from '../../engine/sessions/jobs.ts'
 import { createSessionLog } from '../../log/session-log.ts'
 import { createLocalWake } from '../../log/wake.ts'
 import { createManualClock, type ManualClock } from '../../models/testing/manual-clock.ts'
+import { createOnlyReplica } from '../../replicas/replica.ts'
 import { createLocalShared } from '../../store/local-shared.ts'
 import { openTestStore } from '../../store/sqlite/testing/open-test-store.ts'
 import type { Store } from '../../store/store.ts'
+import { createAnswerAgent } from '../approvals/answer-agent.ts'
 import { createCallRules } from '../approvals/call-rules.ts'
 import { createApprovals } from '../approvals/create-approvals.ts'
-import { createElsewhereApprovals } from '../approvals/decide-elsewhere.ts'
 import { createNoteShown } from '../approvals/note-shown.ts'
 import { createAcceptDiff } from '../desk/accept-diff.ts'
 import type { AgentCall } from '../desk/agent-desk.ts'
@@ -24,14 +27,17 @@ import { createAnswerCall } from '../desk/answer-call.ts'
 import { createApplyRecovery } from '../desk/apply-recovery.ts'
 import { createApproveTool, createAskPermission } from '../desk/approve-tool.ts'
 import { createAskApproval } from '../desk/ask-approval.ts'
-import { createAskedApprovals } from '../desk/asked-approvals.ts'
+import { createAskedRecords } from '../desk/asked-records.ts'
 import { createAutoApproved } from '../desk/auto-approved.ts'
 import { createCheckAutoApprove } from '../desk/check-auto-approve.ts'
 import { createWorkJudge } from '../desk/judge-work.ts'
 import { createPolicyQuestions } from '../desk/policy-questions.ts'
 import { createWaitFor } from '../desk/wait-for.ts'
 import { type ChangeWriter, createChangeWriter } from '../diffs/change-writer.ts'
+import { proposeChange } from '../diffs/propose-change.ts'
 import { createHookDesk } from '../hooks/create-hook-desk.ts'
+import { createPrompts } from '../prompts/create-prompts.ts'
+import { createRecords } from '../records/records.ts'
 import { createRecordChanges } from '../sessions/await-record.ts'
 import { createSupervisedSessions } from '../sessions/create-supervised-sessions.ts'
 import type { Operators } from '../sessions/may-command.ts'
@@ -100,40 +106,49 @@ export function openDesk(options: DeskOptions = {}) {
   const feed = createFeed({ store: store.feed, wake })
   const changes = createRecordChanges({ feed, clock, logger })
   const takeStep = createTakeStep({ store, log, clock, ids, logger, maxOpen })
+  const replica = createOnlyReplica({ shared: createLocalShared(clock), owner: ids.uuid() })
+  const jobs = createOwnJobs(clock)
   const sessions = createSupervisedSessions({
+    replica,
     ...{ store, log, takeStep, operators, clock, ids, logger, maxOpen },
     agentMaySetMode: options.agentMaySetMode ?? true,
     workspaces: options.workspaces ?? everywhere,
+    onMode() {},
     onEnd: (session, text) => options.onEnd?.(session, text),
     isConnected: (connectionId) => options.isConnected?.(connectionId) ?? false,
   })
   const answerCall = createAnswerCall({ sessions, takeStep, store, clock, ids, logger })
   const waitFor = createWaitFor({ changes, clock, trouble: async () => options.trouble?.() ?? null })
 
-  const elsewhere = createElsewhereApprovals({ store, takeStep, operators, ids, ...options })
+  const { quorum = ONE_PERSON, stepUp = noStepUp, serverPaths = [] } = options
+  const answerAgent = createAnswerAgent({ store, takeStep, operators, ids, serverPaths, quorum })
   const approvals = createApprovals({
-    ...{ store, log, clock, ids, logger, elsewhere },
+    ...{ store, log, clock, ids, logger, operators, stepUp, answerAgent },
     rules: createCallRules({ grants: store.grants }),
     agents: [],
     waits: { now: clock.now, answer: noRun, expire: noRun },
   })
   const policies = createPolicyWatch({ clock, log: logger, onChange() {} })
   const writer = options.writer ?? createChangeWriter()
-  const autoApproved = createAutoApproved({ takeStep, clock, ids, logger })
   const questions = createPolicyQuestions({
-    ...{ store, takeStep, policies, ids },
+    ...{ store, takeStep, policies, ids, quorum },
     workspaceSession: (owner, { path, channelId }) => sessions.ofWorkspace(owner, path, channelId),
   })
   const told: string[] = []
   const tell = (_session: SupervisedSession, text: string) => void told.push(text)
+  const autoApproved = createAutoApproved({ takeStep, clock, ids, logger, tell() {} })
   const limits = { allowlist: options.allowlist ?? [], protectedBecause: protectedPath }
+  const records = createRecords({ waits: store.waits, log })
+  const prompts = createPrompts({ records, takeStep, operators })
+  const expire = (record: SupervisedRecord) =>
+    record.wait === 'approval' ? answerAgent.expire(record) : prompts.expire(record)
+  const asked = createAskedRecords({ store, takeStep, waitFor, expire, clock })
   const asking = {
-    ...{ answerCall, takeStep, store, ids, autoApproved, approvalMs: APPROVAL_MS },
-    ...(options.quorum === undefined ? {} : { quorum: options.quorum }),
-    asked: createAskedApprovals({ store, takeStep, waitFor, approvals: elsewhere, clock }),
+    ...{ answerCall, takeStep, store, ids, autoApproved, approvalMs: APPROVAL_MS, quorum, serverPaths },
+    propose: proposeChange,
+    asked,
     judge: createWorkJudge({ takeStep, questions, limits, ids, logger, tell }),
-    serverPaths: options.serverPaths ?? [],
-    guard: createGuardArguments(options.serverPaths ?? [], '/home/ann'),
+    guard: createGuardArguments(serverPaths, '/home/ann'),
   }
   const askPermission = createAskPermission(asking)
   const tools = {
@@ -153,9 +168,12 @@ export function openDesk(options: DeskOptions = {}) {
   })
 
   /** Everything that a part of the desk may need. */
-  const parts = { store, log, feed, changes, takeStep, sessions, operators, answerCall, waitFor, clock, ids, logger }
+  const parts = {
+    ...{ store, log, feed, changes, takeStep, sessions, operators, answerCall, waitFor, clock, ids, logger },
+    ...{ jobs, place: null, records, prompts, asked },
+  }
 
-  const hookDesk = { store, takeStep, askPermission, shared: createLocalShared(clock), ids, clock, logger }
+  const hookDesk = { store, takeStep, askPermission, shared: replica.shared, ids, clock, logger }
   /** The second one is that of another server on the same store. */
   const hookDesks = { hooks: createHookDesk(hookDesk), otherHooks: createHookDesk(hookDesk) }
 
@@ -164,13 +182,13 @@ export function openDesk(options: DeskOptions = {}) {
     parts,
     tools,
     approvals,
-    elsewhere,
+    answerAgent,
     autoApproved,
     /** What chat rooms were told. */
     told,
     ...hookDesks,
     noteShown: createNoteShown({ waits: store.waits, log, clock }),
-    recoverApplies: createApplyRecovery({ store, takeStep, writer, logger }),
+    recoverApplies: createApplyRecovery({ store, takeStep, writer, logger, place: null }),
     /** The records of all sessions that want something of a person, newest first. */
     waiting: () => store.waits.list({ isWaiting: true, limit: 100 }),
     /** The next record that waits for a person. */

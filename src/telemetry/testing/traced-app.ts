@@ -4,6 +4,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createApp } from '../../app/app.ts'
 import type { AppOptions } from '../../app/app-options.ts'
+import { testAppOptions } from '../../app/testing/test-app.ts'
 import { resolveSettings } from '../../config/settings/resolve-settings.ts'
 import { testAgent } from '../../engine/testing/open-engine.ts'
 import { createLogTap } from '../../http/logging/log-tap.ts'
@@ -38,18 +39,18 @@ export async function openTracedApp({ dataDir, env, yaml = '', answers, tools = 
     content: false,
     secrets: [],
     tap: logTap.take,
+    render: null,
+    colors: false,
   })
   const definition = { ...testAgent, ...agent }
   const app = await createApp({
+    ...testAppOptions(),
     agents: [{ ...definition, directory: dataDir, model: { script, ...definition.model } }],
     settings,
     dataDir,
     version: '1.2.3',
     log,
     logTap,
-    exit: (code) => {
-      throw new Error(`the server wanted to exit with ${code}`)
-    },
     tools: { [testAgent.name]: tools },
     ...more,
   })

@@ -1,7 +1,15 @@
 // One call of a user's function: arguments in, text out.
 
 import { boundedJson, NotJson } from '../../json/bounded-json.ts'
-import type { ApprovalNeed, BoundTool, ReviewRequest, ServerTool, ToolCallRequest, ToolOutcome } from '../tool.ts'
+import type {
+  ApprovalNeed,
+  BoundTool,
+  Review,
+  ReviewRequest,
+  ServerTool,
+  ToolCallRequest,
+  ToolOutcome,
+} from '../tool.ts'
 import { type Ask, createAsk } from './ask-person.ts'
 import { explainIssues, type StandardSchema } from './standard-schema.ts'
 import type { StrayErrors } from './stray-errors.ts'
@@ -99,17 +107,9 @@ export function createReview({
   needsApproval,
   ...deps
 }: ReviewDeps): Pick<BoundTool, 'preview' | 'needsApproval'> {
-  return {
-    ...(preview === undefined
-      ? {}
-      : { preview: async (args, review, signal) => (await reviewed(deps, preview, args, review, signal)) as string }),
-    ...(needsApproval === undefined
-      ? {}
-      : {
-          needsApproval: async (args, review, signal) =>
-            (await reviewed(deps, needsApproval, args, review, signal)) as boolean | ApprovalNeed,
-        }),
-  }
+  const reviewWith = <T>(code: Reviewed | undefined): Review<T> | undefined =>
+    code && (async (args, review, signal) => (await reviewed(deps, code, args, review, signal)) as T)
+  return { preview: reviewWith<string>(preview), needsApproval: reviewWith<boolean | ApprovalNeed>(needsApproval) }
 }
 
 async function reviewed(

@@ -28,9 +28,7 @@ export function createHttpTool(settings: HttpToolSettings, deps: HttpToolDeps): 
       allowPrivate,
       request: settings.bound ?? { url, headers, body },
     }),
-    ...(addressFor === null
-      ? {}
-      : { action: (args: Arguments) => `${method.toUpperCase()} ${shownUrl(addressFor(args))}` }),
+    action: addressFor === null ? undefined : (args) => `${method.toUpperCase()} ${shownUrl(addressFor(args))}`,
     call: async (call, signal) => callService(deps, settings, call, requestFor(call.arguments), signal),
   }
 }

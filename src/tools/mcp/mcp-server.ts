@@ -2,12 +2,9 @@
 // that does not come back.
 
 import type { McpServerSettings } from '../../domain/agent/tool-settings.ts'
-import type { Clock } from '../../domain/clock.ts'
 import { ServerError } from '../../domain/errors.ts'
-import type { Logger } from '../../domain/logger.ts'
-import type { ProcessGroups } from '../process/process-groups.ts'
 import type { ServerTool } from '../tool.ts'
-import { connectMcp, type McpConnection } from './connection/mcp-connection.ts'
+import { connectMcp, type McpConnection, type McpConnectionDeps } from './connection/mcp-connection.ts'
 import { callFailure, whoIs } from './connection/mcp-failure.ts'
 import { createReconnector } from './connection/reconnector.ts'
 import { createStderrTail } from './connection/stderr-tail.ts'
@@ -30,21 +27,11 @@ export interface McpServer {
   close(): Promise<void>
 }
 
-export interface McpServerDeps {
-  clock: Clock
-  log: Logger
-  processes: ProcessGroups
-  /** Our environment, such as `process.env`. A child gets only the harmless part of it. */
-  environment: Readonly<Record<string, string | undefined>>
-  /** The version of this program. Servers are told. */
-  version: string
-  /** For a server at a URL. */
-  fetch: typeof fetch
+export interface McpServerDeps extends Omit<McpConnectionDeps, 'tail'> {
   /** Shared by all servers, so that they do not all start at once. */
   queue: StartQueue
   /** How long callers wait for the server to start. */
   patienceMs: number
-  connectTimeoutMs: number
   listTimeoutMs: number
 }
 

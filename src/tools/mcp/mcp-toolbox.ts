@@ -142,7 +142,7 @@ function createToolWarnings(log: Logger) {
   }
 }
 
-/** A tool whose arguments cannot be checked is not offered. A broken schema of its results is no reason to leave it out. */
+/** A tool whose arguments cannot be checked is not offered. One with a broken schema of its results still is. */
 function checkParameters(
   { parameters }: ServerTool,
   budget: SchemaBudget,

@@ -14,7 +14,7 @@ interface ChildCommand {
   /** It may go on when our process is killed, because the next one finds it and takes it up. */
   outlivesUs?: true
   directory: string
-  /** How patient `end` is. Left out: 300 ms after the input is closed, then 2 s after SIGTERM. */
+  /** How patient `end` is. By default 300 ms after the input is closed, then 2 s after SIGTERM. */
   patience?: Partial<Patience>
 }
 

@@ -13,10 +13,10 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { z } from 'zod'
 import { type App, createApp, type OpenApp } from '../../../src/app/app.ts'
+import { testAppOptions } from '../../../src/app/testing/test-app.ts'
 import { type Client, createClient } from '../../../src/client/client.ts'
 import { loadAgents } from '../../../src/config/agent/load-agents.ts'
 import { resolveSettings } from '../../../src/config/settings/resolve-settings.ts'
-import { silentLogger } from '../../../src/domain/logger.ts'
 import { LOCAL_USER } from '../../../src/domain/session/session.ts'
 import { testTool } from '../../../src/engine/testing/open-engine.ts'
 import { freePort } from '../../../src/http/testing/free-port.ts'
@@ -159,14 +159,10 @@ export async function openConsoleHouse({
       onTerminal: false,
     })
     const app = await createApp({
+      ...testAppOptions(),
       ...{ agents, settings, dataDir: join(root, 'data'), configDir: join(root, 'config'), makeTokens: true },
       tools: { [AGENT]: tools },
       credentials: { keychain: keychainWith({}), env: {} },
-      version: '0.0.0-test',
-      log: silentLogger,
-      exit(code) {
-        throw new Error(`the server wanted to exit with ${code}`)
-      },
     })
     const running = await app.listen()
     return { app, running, port: running.port }

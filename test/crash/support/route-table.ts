@@ -2,9 +2,9 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createApp } from '../../../src/app/app.ts'
+import { testAppOptions } from '../../../src/app/testing/test-app.ts'
 import { resolveSettings } from '../../../src/config/settings/resolve-settings.ts'
 import type { SettingFlags } from '../../../src/config/settings/settings.ts'
-import { silentLogger } from '../../../src/domain/logger.ts'
 import { testAgent } from '../../../src/engine/testing/open-engine.ts'
 import type { Route } from '../../../src/http/route.ts'
 
@@ -20,14 +20,10 @@ export async function routeTable(flags: SettingFlags = {}): Promise<RouteRow[]> 
     onTerminal: false,
   })
   const app = await createApp({
+    ...testAppOptions(),
     agents: [{ ...testAgent, model: { ...testAgent.model, provider: 'demo' } }],
     settings,
     dataDir,
-    version: '0.0.0-test',
-    log: silentLogger,
-    exit: (code) => {
-      throw new Error(`the server wanted to exit with ${code}`)
-    },
   })
   const { routes } = await app.open()
   const table = routes.map(({ method, path, role, body }) => ({ method, path, role, body }))

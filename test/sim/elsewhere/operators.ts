@@ -43,7 +43,7 @@ export async function command(deps: OperatorDeps, name: string): Promise<void> {
   async function act(
     what: OperatorAct['what'],
     id: string,
-    work: (served: AgentsElsewhere, by: Caller, mark: string) => Promise<unknown>,
+    work: (served: AgentsElsewhere, by: Caller, mark: string, serving: Serving) => Promise<unknown>,
     more: readonly string[] = [],
   ): Promise<void> {
     acts += 1
@@ -51,7 +51,9 @@ export async function command(deps: OperatorDeps, name: string): Promise<void> {
     const record: OperatorAct = { mark, what, id, won: null }
     history.elsewhere.acts.push(record)
     const by: Caller = { user: 'ann', role: 'operator', via: 'ctl', credential: mark }
-    const reply = await net.request(`${mark} ${what} ${id.slice(-6)}`, (serving) => work(servedBy(serving), by, mark))
+    const reply = await net.request(`${mark} ${what} ${id.slice(-6)}`, (serving) =>
+      work(servedBy(serving), by, mark, serving),
+    )
     if (reply.ok) record.won = true
     else {
       if (reply.code !== 'lost') record.won = false
@@ -67,8 +69,8 @@ export async function command(deps: OperatorDeps, name: string): Promise<void> {
         const decision = random.chance(people.rejects) ? 'reject' : 'approve'
         const edits = decision === 'approve' && wait.kind === 'permission' && random.chance(people.edits)
         const force = decision === 'approve' && wait.kind === 'diff' && random.chance(0.3)
-        return act(decision, wait.id, ({ approvals }, by, reason) =>
-          approvals.decide(by, wait, {
+        return act(decision, wait.id, (_, by, reason, { approvals }) =>
+          approvals.decide(by, wait.id, {
             ...{ decision, reason },
             ...(edits ? { arguments: { command: `edited by ${reason}` } } : {}),
             ...(force ? { force } : {}),
@@ -136,8 +138,8 @@ export async function command(deps: OperatorDeps, name: string): Promise<void> {
       { user: 'eve', role: 'operator' },
       { user: 'ann', role: 'user' },
     ] as const)
-    const reply = await net.request(`${by.user} intrudes`, (serving) =>
-      servedBy(serving).approvals.decide(by, wait, { decision: 'approve', reason: 'intruder' }),
+    const reply = await net.request(`${by.user} intrudes`, ({ approvals }) =>
+      approvals.decide(by, wait.id, { decision: 'approve', reason: 'intruder' }),
     )
     if (!reply.ok && (reply.code === 'forbidden' || undone.has(reply.code))) return
     complain(`${by.user} (${by.role}) had no permission and got ${reply.ok ? 'their way' : reply.code}`)

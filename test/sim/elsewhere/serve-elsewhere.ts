@@ -8,8 +8,10 @@ import type { Logger } from '../../../src/domain/logger.ts'
 import { ONE_PERSON } from '../../../src/domain/supervision/quorum.ts'
 import { testOperator } from '../../../src/domain/testing/test-operator.ts'
 import { createFeed } from '../../../src/engine/feed.ts'
+import { createOwnJobs } from '../../../src/engine/sessions/jobs.ts'
 import type { SessionLog } from '../../../src/log/session-log.ts'
 import type { Wake } from '../../../src/log/wake.ts'
+import { createOnlyReplica } from '../../../src/replicas/replica.ts'
 import { createLocalShared } from '../../../src/store/local-shared.ts'
 import type { Store } from '../../../src/store/store.ts'
 import { type AgentsElsewhere, createAgentsElsewhere } from '../../../src/supervision/agents-elsewhere.ts'
@@ -63,9 +65,11 @@ export function serveElsewhere({ world, process, store, wake, random, ...rest }:
       stall: { ...world.stall, enabled: true, nudgeMessage: 'Go on.' },
     },
     serverPaths: [],
-    shared: createLocalShared(rest.clock),
+    replica: createOnlyReplica({ shared: createLocalShared(rest.clock), owner: 'sim' }),
+    jobs: createOwnJobs(rest.clock),
     push: async () => (random.chance(0.5) ? 'stream' : null),
     reach: noReach,
+    isConnected: () => false,
     files: {
       propose: async (request) => proposeIn(world.files, request),
       writer: createSimWriter(world.files, process, random.fork('writer')),

@@ -114,7 +114,7 @@ function ProblemList({ problems, onShow }: ProblemListProps) {
             <span className={styles.line}>
               Line {line}, column {column}
             </span>
-            <span className={styles.text}>
+            <span>
               {path !== '' && (
                 <code>
                   <bdi>{path}</bdi>

@@ -3,6 +3,7 @@ import type { AgentTests, TestCaseEvent, TestsDone } from 'quarterdeck/client'
 import { useEffect, useRef, useState } from 'react'
 import { useClient } from '../../data/server.tsx'
 import { useIsLive } from '../../data/use-live.tsx'
+import { given } from '../../given.ts'
 import { announce } from '../../parts/Announcer.tsx'
 import { Notice } from '../../parts/approval/Notice.tsx'
 import { Badge, type Tone } from '../../parts/Badge.tsx'
@@ -104,7 +105,7 @@ function useTestRun(agent: string) {
     setError(null)
     setResults((was) => begin(was, cases))
     try {
-      for await (const event of client.agents.runTests(agent, { signal, ...(cases === null ? {} : { cases }) })) {
+      for await (const event of client.agents.runTests(agent, { signal, ...given({ cases }) })) {
         setResults((was) => take(was, event))
       }
     } catch (problem) {
@@ -199,7 +200,7 @@ function Result({ result: { outcome, findings, answer, calls } }: { result: Test
   )
 }
 
-// The results of a run of test cases, as they come in.
+/** The results of a run of test cases, as they come in. */
 interface TestResults {
   cases: Readonly<Record<string, TestCaseEvent>>
   done: TestsDone | null

@@ -77,7 +77,7 @@ function ToolCell({ tool, isOpen, onToggle }: ToolCellProps) {
         <p dir="auto" className={styles.text}>
           {tool.description}
         </p>
-        {/* A phone has no room for the other columns. */}
+        {/* A phone has no space for the other columns. */}
         <p className={styles.phone}>
           {effects[tool.effect]} · {places[tool.execution_location]} · {tool.approval}
         </p>
@@ -94,7 +94,7 @@ function ToolCell({ tool, isOpen, onToggle }: ToolCellProps) {
 /** What a tool takes, as a tree. */
 function SchemaTree({ schema }: { schema: unknown }) {
   const tree = useMemo(() => schemaTree(schema), [schema])
-  if (tree.length === 0) return <p className={styles.schemaTreeNone}>It takes nothing.</p>
+  if (tree.length === 0) return <p className={styles.notes}>It takes nothing.</p>
   return <Level nodes={tree} />
 }
 
@@ -114,7 +114,7 @@ function Level({ nodes }: { nodes: readonly SchemaNode[] }) {
             </span>
           </p>
           {node.description !== '' && (
-            <p className={styles.schemaTreeText} dir="auto">
+            <p className={styles.text} dir="auto">
               {node.description}
             </p>
           )}

@@ -4,6 +4,7 @@ import { type FormEvent, type ReactNode, useEffect, useId, useRef, useState } fr
 import { useSearchParams } from 'wouter'
 import { useClient } from '../../data/server.tsx'
 import { useIsLive } from '../../data/use-live.tsx'
+import { given } from '../../given.ts'
 import { Badge } from '../../parts/Badge.tsx'
 import { Button } from '../../parts/Button.tsx'
 import { Select, TextArea, TextField } from '../../parts/Field.tsx'
@@ -219,8 +220,7 @@ export function policyRequest({
   return {
     ...(place === 'workspace' ? { workspace: where } : { session_id: where }),
     tool_name: tool.trim(),
-    ...(path.trim() === '' ? {} : { file_path: path.trim() }),
-    ...(command.trim() === '' ? {} : { command }),
+    ...given({ file_path: path.trim(), command: command.trim() && command }),
     risk_level: risk,
   }
 }

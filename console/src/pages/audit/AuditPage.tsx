@@ -1,8 +1,10 @@
 import { useQueryClient } from '@tanstack/react-query'
+import type { AuditEntry } from 'quarterdeck/client'
 import { useEffect, useRef, useState } from 'react'
 import { useSearchParams } from 'wouter'
 import { useKeys } from '../../app/Keys.tsx'
 import { useTitle } from '../../app/title.ts'
+import { countFilters, writeFilters } from '../../data/list-filters.ts'
 import { useClient } from '../../data/server.tsx'
 import { useIsLive } from '../../data/use-live.tsx'
 import { announce } from '../../parts/Announcer.tsx'
@@ -10,15 +12,16 @@ import { AsOf } from '../../parts/AsOf.tsx'
 import { Button } from '../../parts/Button.tsx'
 import { Command } from '../../parts/Command.tsx'
 import { AuditIcon, ExportIcon, StopIcon } from '../../parts/icons.ts'
+import { ListFrame, NewRows } from '../../parts/ListFrame.tsx'
 import { Page } from '../../parts/Page.tsx'
 import { Empty, Failed, Loading } from '../../parts/States.tsx'
 import { saveFile } from '../../parts/save-file.ts'
+import { useRowKeys } from '../../parts/use-row-keys.ts'
 import { type RowsHandle, VirtualRows } from '../../parts/VirtualRows.tsx'
 import { counted, fullCount } from '../../words.ts'
-import styles from './AuditPage.module.css'
-import { type AuditFilters, isFiltered, questionOf, readFilters, writeFilters } from './audit-filters.ts'
+import { type AuditFilters, questionOf, readAuditFilters } from './audit-filters.ts'
 import { ChainState } from './ChainState.tsx'
-import { EntryRow, rowId } from './EntryRow.tsx'
+import { EntryRow } from './EntryRow.tsx'
 import { FilterBar } from './FilterBar.tsx'
 import { readAllEntries, useAuditEntries, useChain } from './use-audit.ts'
 
@@ -26,7 +29,7 @@ import { readAllEntries, useAuditEntries, useChain } from './use-audit.ts'
 export default function AuditPage() {
   useTitle('Audit')
   const [params, setParams] = useSearchParams()
-  const filters = readFilters(params)
+  const filters = readAuditFilters(params)
   const bar = useRef<HTMLDivElement>(null)
   useKeys([
     {
@@ -57,67 +60,39 @@ export default function AuditPage() {
   )
 }
 
+const idOf = ({ seq }: AuditEntry): string => String(seq)
+
 function Entries({ filters }: { filters: AuditFilters }) {
   const list = useAuditEntries(filters)
   const { entries } = list
+  const isFiltered = countFilters(filters) > 0
   const chain = useChain()
   const isLive = useIsLive()
   const [open, setOpen] = useState<ReadonlySet<number>>(() => new Set(filters.at === '' ? [] : [Number(filters.at)]))
-  const current = useRef<number | null>(null)
   const handle = useRef<RowsHandle>(null)
-
-  function move(step: 1 | -1): void {
-    const at = entries.findIndex(({ seq }) => seq === current.current)
-    const next = at === -1 ? 0 : Math.min(entries.length - 1, Math.max(0, at + step))
-    const entry = entries[next]
-    if (entry === undefined) return
-    current.current = entry.seq
-    handle.current?.scrollToIndex(next)
-    // The row may have to be drawn first.
-    requestAnimationFrame(() => requestAnimationFrame(() => document.getElementById(rowId(entry.seq))?.focus()))
-  }
-  useKeys([
-    { keys: 'j', name: 'Next entry', group: 'Audit', run: () => move(1) },
-    { keys: 'k', name: 'Previous entry', group: 'Audit', run: () => move(-1) },
-  ])
+  const keys = useRowKeys(entries, idOf, { what: 'entry', group: 'Audit', handle })
+  useKeys(keys.actions)
 
   if (list.isLoading) {
     return list.error === null ? <Loading rows={12} height={40} /> : <Failed error={list.error} onRetry={list.retry} />
   }
-  if (entries.length === 0) return <NoEntries isFiltered={isFiltered(filters)} />
+  if (entries.length === 0) return <NoEntries isFiltered={isFiltered} />
   return (
     <AsOf isLive={isLive} at={list.readAt} isFilled>
-      <div className={styles.list}>
-        {filters.at === '' && (
-          <NewEntries newest={entries[0]?.seq ?? 0} readAt={list.readAt} isFiltered={isFiltered(filters)} />
-        )}
-        <VirtualRows
-          ref={handle}
-          items={entries}
-          keyOf={({ seq }) => String(seq)}
-          rowHeight={41}
-          label="Entries"
-          onEnd={list.loadMore}
-          className={styles.rows ?? ''}
-        >
+      <ListFrame problem={list.error === null ? null : 'The next page did not come.'} onRetry={list.retry}>
+        {filters.at === '' && <NewEntries newest={entries[0]?.seq ?? 0} readAt={list.readAt} isFiltered={isFiltered} />}
+        <VirtualRows ref={handle} items={entries} keyOf={idOf} rowHeight={41} label="Entries" onEnd={list.loadMore}>
           {(entry) => (
             <EntryRow
               entry={entry}
               isOpen={open.has(entry.seq)}
               isBroken={chain.data?.broken_at === entry.seq}
               onToggle={() => setOpen(flipped(open, entry.seq))}
-              onFocus={() => {
-                current.current = entry.seq
-              }}
+              onFocus={() => keys.setCurrent(idOf(entry))}
             />
           )}
         </VirtualRows>
-        {list.error !== null && (
-          <p className={styles.problem} role="alert">
-            The next page did not come. <Button onClick={list.retry}>Try again</Button>
-          </p>
-        )}
-      </div>
+      </ListFrame>
     </AsOf>
   )
 }
@@ -140,11 +115,11 @@ function NewEntries({ newest, readAt, isFiltered }: { newest: number; readAt: nu
   const count = data.entries - (isExact ? newest : (known ?? data.entries))
   if (count <= 0) return null
   return (
-    <div className={styles.new}>
+    <NewRows>
       <Button onClick={() => void queries.resetQueries({ queryKey: ['audit'] })}>
         {isFiltered ? 'Look for new entries' : counted(count, 'new entry', 'new entries')}
       </Button>
-    </div>
+    </NewRows>
   )
 }
 

@@ -4,6 +4,7 @@ import { Link } from 'wouter'
 import { CopyButton } from '../../parts/CopyButton.tsx'
 import { ClosedIcon, OpenedIcon } from '../../parts/icons.ts'
 import { preciseTime, Time } from '../../parts/Time.tsx'
+import { rowId } from '../../parts/use-row-keys.ts'
 import { VisibleText } from '../../parts/VisibleText.tsx'
 import { fullCount } from '../../words.ts'
 import { auditKindWord } from './audit-kinds.ts'
@@ -24,7 +25,7 @@ export function EntryRow({ entry, isOpen, isBroken, onToggle, onFocus }: EntryRo
     <article className={styles.entry} data-broken={isBroken || undefined}>
       <button
         type="button"
-        id={rowId(entry.seq)}
+        id={rowId(String(entry.seq))}
         className={styles.line}
         aria-expanded={isOpen}
         aria-controls={isOpen ? id : undefined}
@@ -51,8 +52,6 @@ export function EntryRow({ entry, isOpen, isBroken, onToggle, onFocus }: EntryRo
     </article>
   )
 }
-
-export const rowId = (seq: number): string => `entry-${seq}`
 
 function Facts({ entry }: { entry: AuditEntry }) {
   const approval = approvalOf(entry)

@@ -1,10 +1,10 @@
 import { type Ref, useId, useState } from 'react'
+import { countFilters } from '../../data/list-filters.ts'
 import { Button } from '../../parts/Button.tsx'
-import { Select, TextField } from '../../parts/Field.tsx'
+import { leaveField, Select, TextField } from '../../parts/Field.tsx'
 import { FilterIcon } from '../../parts/icons.ts'
-import { leaveField } from '../../parts/leave-field.ts'
 import { fullCount } from '../../words.ts'
-import { type AuditFilters, isFiltered, noFilters } from './audit-filters.ts'
+import { type AuditFilters, noFilters } from './audit-filters.ts'
 import { auditKinds } from './audit-kinds.ts'
 import styles from './FilterBar.module.css'
 
@@ -62,7 +62,7 @@ export function FilterBar({ filters, onChange, ref }: FilterBarProps) {
         />
       </div>
       {filters.at !== '' && <span className={styles.at}>From entry {fullCount(Number(filters.at))} on</span>}
-      {isFiltered(filters) && (
+      {countFilters(filters) > 0 && (
         <Button kind="quiet" onClick={() => onChange(noFilters)}>
           Clear
         </Button>

@@ -2,6 +2,7 @@ import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import type { AuditEntry, AuditOptions } from 'quarterdeck/client'
 import { useEffect, useMemo } from 'react'
 import { useClient } from '../../data/server.tsx'
+import { given } from '../../given.ts'
 import { type AuditFilters, questionOf } from './audit-filters.ts'
 
 const PAGE = 100
@@ -19,7 +20,7 @@ export function useAuditEntries(filters: AuditFilters) {
       client.audit.list({
         ...question,
         limit: pageParam === null ? PAGE : MOST_IN_A_PAGE,
-        ...(pageParam === null ? {} : { before: pageParam }),
+        ...given({ before: pageParam }),
         signal,
       }),
     initialPageParam: null as string | null,
@@ -69,7 +70,7 @@ export async function readAllEntries(
     const page: { entries: AuditEntry[]; next: string | null } = await list({
       ...question,
       limit: MOST_IN_A_PAGE,
-      ...(before === null ? {} : { before }),
+      ...given({ before }),
       signal,
     })
     all.push(...page.entries)

@@ -100,7 +100,7 @@ function RecentChats({ current }: { current: string | null }) {
   const sessions = recent.data?.sessions ?? []
   return (
     <nav className={styles.recent} aria-label="Recent chats">
-      <h2 className={styles.recentChatsTitle}>Recent</h2>
+      <h2 className={styles.recentTitle}>Recent</h2>
       {sessions.length === 0 && recent.isSuccess && <p className={styles.none}>Your chats will be here.</p>}
       <ul>
         {sessions.map(({ session_id, title, updated_at, status }) => (

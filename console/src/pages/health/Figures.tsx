@@ -102,7 +102,7 @@ function Sparkline({ points, now }: { points: readonly Point[]; now: number }) {
       className={styles.spark}
     >
       <path d={`M0 ${HEIGHT}H${WIDTH}`} className={styles.ground} />
-      <path d={path} className={styles.sparklineLine} />
+      <path d={path} className={styles.course} />
     </svg>
   )
 }

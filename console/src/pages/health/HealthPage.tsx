@@ -1,4 +1,4 @@
-import { ClientError, type Health, type Stats } from 'quarterdeck/client'
+import { type Channel, ClientError, type Health, type Stats } from 'quarterdeck/client'
 import { useTitle } from '../../app/title.ts'
 import { AsOf } from '../../parts/AsOf.tsx'
 import { Notice } from '../../parts/approval/Notice.tsx'
@@ -7,14 +7,13 @@ import { Command } from '../../parts/Command.tsx'
 import { DataTable } from '../../parts/DataTable.tsx'
 import { Page, Panel } from '../../parts/Page.tsx'
 import { Failed, Loading } from '../../parts/States.tsx'
-import { duration, useNow } from '../../parts/Time.tsx'
+import { duration, Time, useNow } from '../../parts/Time.tsx'
 import { VisibleText } from '../../parts/VisibleText.tsx'
 import { byteWord, counted, fullCount } from '../../words.ts'
 import { adviceOf, checkName, verdictOf } from './advice.ts'
-import { Channels } from './Channels.tsx'
 import { Figures } from './Figures.tsx'
 import styles from './HealthPage.module.css'
-import { EVERY_MS, useHealth, useStats } from './use-health.ts'
+import { EVERY_MS, useChannels, useHealth, useStats } from './use-health.ts'
 
 /** How the server is doing, and what to do if it is not well. */
 export default function HealthPage() {
@@ -167,7 +166,7 @@ function Servers({ servers }: { servers: Stats['replicas'] }) {
           {
             name: 'State',
             cell: ({ state, is_this }) => (
-              <div className={styles.serversState}>
+              <div className={styles.badges}>
                 <Badge tone={states[state][1]}>{states[state][0]}</Badge>
                 {is_this && <span className={styles.answered}>answered this page</span>}
               </div>
@@ -185,3 +184,54 @@ function Servers({ servers }: { servers: Stats['replicas'] }) {
 }
 
 const nameOf = ({ machine, port }: Server): string => (port === null ? machine : `${machine}:${port}`)
+
+/** The ways to reach operators: whether somebody is reached there. */
+function Channels() {
+  const { data, error, refetch } = useChannels()
+  return (
+    <Panel title="Channels to operators" isFlush>
+      {data === undefined ? (
+        error === null ? (
+          <Loading rows={2} height={40} />
+        ) : (
+          <Failed error={error} onRetry={() => void refetch()} />
+        )
+      ) : data.length === 0 ? (
+        <p className={styles.none}>
+          None. They tell people what waits, and are set up in <code>quarterdeck.yaml</code>. Begin with{' '}
+          <Command>connect slack</Command>.
+        </p>
+      ) : (
+        <DataTable
+          label="Channels"
+          rows={data}
+          keyOf={({ name }) => name}
+          columns={[
+            { name: 'Channel', cell: ({ name }) => <bdi>{name}</bdi> },
+            { name: 'Kind', cell: ({ title }) => title, isMinor: true },
+            { name: 'State', cell: (channel) => <ChannelState channel={channel} /> },
+            { name: 'To show', cell: ({ waiting }) => fullCount(waiting), isNumber: true, isMinor: true },
+            { name: 'Missed', cell: ({ missed }) => fullCount(missed), isNumber: true, isMinor: true },
+            {
+              name: 'Last shown',
+              cell: ({ last_shown_at: at }) => (at === null ? 'not since the start' : <Time at={at} />),
+              isNumber: true,
+            },
+          ]}
+        />
+      )}
+    </Panel>
+  )
+}
+
+function ChannelState({ channel: { set_up, trouble } }: { channel: Channel }) {
+  if (trouble !== null) {
+    return (
+      <div className={styles.state}>
+        <Badge tone="bad">Reaches nobody</Badge>
+        <VisibleText text={trouble} />
+      </div>
+    )
+  }
+  return set_up ? <Badge tone="good">Works</Badge> : <Badge>Not set up</Badge>
+}

@@ -10,6 +10,7 @@ import { Badge, OutcomeBadge, RiskShape, riskWords } from '../../parts/Badge.tsx
 import { Button } from '../../parts/Button.tsx'
 import { Command } from '../../parts/Command.tsx'
 import { InboxIcon, PreviousIcon } from '../../parts/icons.ts'
+import { ListFrame, NewRows } from '../../parts/ListFrame.tsx'
 import { Empty, Failed, Loading } from '../../parts/States.tsx'
 import { Time } from '../../parts/Time.tsx'
 import { type RowsHandle, VirtualRows } from '../../parts/VirtualRows.tsx'
@@ -67,13 +68,17 @@ export function InboxList({ filter, text, openId, onItem }: InboxListProps) {
   if (isLoading) return error === null ? <Loading rows={8} height={ROW} /> : <Failed error={error} onRetry={retry} />
   if (error !== null && rows.length === 0) return <Failed error={error} onRetry={retry} />
   return (
-    <div className={styles.list} onPointerLeave={() => tidy(openId)}>
+    <ListFrame
+      problem={error === null || rows.length === 0 ? null : error instanceof Error ? error.message : String(error)}
+      onRetry={retry}
+      onPointerLeave={() => tidy(openId)}
+    >
       {newAbove > 0 && (
-        <div className={styles.new}>
+        <NewRows>
           <Button icon={<PreviousIcon />} onClick={() => handle.current?.scrollToIndex(0, 'start')}>
             {newAbove} new
           </Button>
-        </div>
+        </NewRows>
       )}
       {rows.length === 0 && list.next === null ? (
         <Nothing isDone={filter.status === 'done'} isFiltered={isFiltered(filter, text)} />
@@ -100,12 +105,7 @@ export function InboxList({ filter, text, openId, onItem }: InboxListProps) {
           </VirtualRows>
         </AsOf>
       )}
-      {error !== null && rows.length > 0 && (
-        <p className={styles.problem} role="alert">
-          {error instanceof Error ? error.message : String(error)} <Button onClick={retry}>Try again</Button>
-        </p>
-      )}
-    </div>
+    </ListFrame>
   )
 }
 

@@ -2,6 +2,7 @@ import { useCallback, useEffect, useRef, useState } from 'react'
 import { Link, useLocation, useSearch, useSearchParams } from 'wouter'
 import { useKeys } from '../../app/Keys.tsx'
 import { useTitle } from '../../app/title.ts'
+import { given } from '../../given.ts'
 import { ApprovalCard } from '../../parts/approval/ApprovalCard.tsx'
 import { CardState } from '../../parts/approval/CardFrame.tsx'
 import { RecordCard } from '../../parts/approval/RecordCard.tsx'
@@ -10,9 +11,8 @@ import { useRecordKind } from '../../parts/approval/use-record.ts'
 import { BackLink } from '../../parts/BackLink.tsx'
 import { riskWords } from '../../parts/Badge.tsx'
 import { IconButton } from '../../parts/Button.tsx'
-import { Select, TextField } from '../../parts/Field.tsx'
+import { leaveField, Select, TextField } from '../../parts/Field.tsx'
 import { CloseIcon, InboxIcon } from '../../parts/icons.ts'
-import { leaveField } from '../../parts/leave-field.ts'
 import { Page } from '../../parts/Page.tsx'
 import { Empty } from '../../parts/States.tsx'
 import { PasskeyOffer } from '../../sign-in/PasskeyOffer.tsx'
@@ -173,12 +173,9 @@ function useFilter() {
   const [params, setParams] = useSearchParams()
   const kind = kindsOfRecords.find((one) => one.kind === params.get('kind'))?.kind
   const risk = risks.find((one) => one === params.get('risk'))
-  const session = params.get('session')
   const filter: InboxFilter = {
     status: params.get('tab') === 'done' ? 'done' : 'waiting',
-    ...(kind === undefined ? {} : { kind }),
-    ...(risk === undefined ? {} : { risk }),
-    ...(session === null ? {} : { session }),
+    ...given({ kind, risk, session: params.get('session') }),
   }
   function set(name: 'kind' | 'risk' | 'text' | 'session', value: string): void {
     setParams(

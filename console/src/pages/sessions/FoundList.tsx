@@ -8,11 +8,11 @@ import { Button } from '../../parts/Button.tsx'
 import { SearchIcon } from '../../parts/icons.ts'
 import { Empty, Failed, Loading } from '../../parts/States.tsx'
 import { Time } from '../../parts/Time.tsx'
+import { rowId, useRowKeys } from '../../parts/use-row-keys.ts'
 import { type RowsHandle, VirtualRows } from '../../parts/VirtualRows.tsx'
 import { sessionTitle, statusTone, statusWord } from '../../words.ts'
 import styles from './FoundList.module.css'
 import type { SessionFilters } from './session-filters.ts'
-import { rowLinkId, useRowKeys } from './use-row-keys.ts'
 import { useSearchResults } from './use-session-list.ts'
 
 const RESULT_HEIGHT = 128
@@ -24,7 +24,7 @@ export function FoundList({ filters, onClear }: { filters: SessionFilters; onCle
   const results = useMemo(() => data?.pages.flatMap((page) => page.results) ?? [], [data])
   const isComplete = data?.pages.every((page) => page.complete) ?? true
   const handle = useRef<RowsHandle>(null)
-  const keys = useRowKeys(results, idOf, handle)
+  const keys = useRowKeys(results, idOf, { what: 'session', group: 'Sessions', handle })
   useKeys([...keys.actions, { keys: 'Enter', name: 'Open the session', group: 'Sessions', run: keys.open }])
   const more = useCallback(() => {
     if (hasNextPage && !isFetchingNextPage) void fetchNextPage()
@@ -55,7 +55,6 @@ export function FoundList({ filters, onClear }: { filters: SessionFilters; onCle
         rowHeight={RESULT_HEIGHT}
         label={`Sessions with “${filters.q.trim()}”`}
         onEnd={more}
-        className={styles.rows ?? ''}
       >
         {(result) => <Found result={result} onFocus={() => keys.setCurrent(result.session_id)} />}
       </VirtualRows>
@@ -69,7 +68,7 @@ function Found({ result, onFocus }: { result: SearchResult; onFocus: () => void 
   return (
     <article className={styles.found}>
       <header className={styles.head}>
-        <Link id={rowLinkId(session_id)} href={`/sessions/${session_id}`} className={styles.title} onFocus={onFocus}>
+        <Link id={rowId(session_id)} href={`/sessions/${session_id}`} className={styles.title} onFocus={onFocus}>
           <bdi>{sessionTitle(result)}</bdi>
         </Link>
         <span className={styles.about}>

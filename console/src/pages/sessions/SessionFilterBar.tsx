@@ -2,12 +2,11 @@ import { useQuery } from '@tanstack/react-query'
 import { type Ref, useEffect, useState } from 'react'
 import { useClient } from '../../data/server.tsx'
 import { IconButton } from '../../parts/Button.tsx'
-import { Select, TextField } from '../../parts/Field.tsx'
+import { leaveField, Select, TextField } from '../../parts/Field.tsx'
 import { CloseIcon, FilterIcon, SearchIcon } from '../../parts/icons.ts'
-import { leaveField } from '../../parts/leave-field.ts'
 import { kindWord, statusWord } from '../../words.ts'
 import styles from './SessionFilterBar.module.css'
-import { countFilters, noFilters, type SessionFilters } from './session-filters.ts'
+import { countSessionFilters, noFilters, type SessionFilters } from './session-filters.ts'
 
 interface BarProps {
   filters: SessionFilters
@@ -24,9 +23,9 @@ const kinds = ['chat', 'supervised']
 export function SessionFilterBar({ filters, onChange, fieldRef }: BarProps) {
   const { agents, owners } = useNames()
   const [isOpen, setOpen] = useState(false)
-  const count = countFilters(filters)
+  const count = countSessionFilters(filters)
   const set = (name: keyof SessionFilters) => (event: { target: { value: string } }) =>
-    onChange({ ...filters, [name]: event.target.value === '' ? null : event.target.value })
+    onChange({ ...filters, [name]: event.target.value })
   const isSearch = filters.q.trim() !== ''
   return (
     <search className={styles.bar}>
@@ -70,8 +69,8 @@ export function SessionFilterBar({ filters, onChange, fieldRef }: BarProps) {
             isLabelHidden
             type="date"
             title="First day"
-            max={filters.until ?? undefined}
-            value={filters.since ?? ''}
+            max={filters.until || undefined}
+            value={filters.since}
             onChange={set('since')}
           />
           <span aria-hidden="true">–</span>
@@ -80,8 +79,8 @@ export function SessionFilterBar({ filters, onChange, fieldRef }: BarProps) {
             isLabelHidden
             type="date"
             title="Last day"
-            min={filters.since ?? undefined}
-            value={filters.until ?? ''}
+            min={filters.since || undefined}
+            value={filters.until}
             onChange={set('until')}
           />
         </div>
@@ -138,7 +137,7 @@ function SearchField({ filters, onChange, fieldRef }: BarProps) {
 interface ChoiceProps {
   label: string
   any: string
-  value: string | null
+  value: string
   names: readonly string[]
   nameOf?: (name: string) => string
   onChange: (event: { target: { value: string } }) => void
@@ -146,15 +145,15 @@ interface ChoiceProps {
 
 function Choice({ label, any, value, names, nameOf = (name) => name, onChange }: ChoiceProps) {
   // A link may name somebody who is in no list.
-  const all = value === null || names.includes(value) ? names : [value, ...names]
+  const all = value === '' || names.includes(value) ? names : [value, ...names]
   return (
     <Select
       label={label}
       isLabelHidden
       title={label}
-      value={value ?? ''}
+      value={value}
       onChange={onChange}
-      data-set={value !== null || undefined}
+      data-set={value !== '' || undefined}
     >
       <option value="">{any}</option>
       {all.map((name) => (

@@ -6,6 +6,7 @@ import { Badge } from '../../parts/Badge.tsx'
 import { AgentIcon, ChatIcon, DeleteIcon, ExportIcon, MoreIcon } from '../../parts/icons.ts'
 import { Menu } from '../../parts/Menu.tsx'
 import { Time } from '../../parts/Time.tsx'
+import { rowId } from '../../parts/use-row-keys.ts'
 import {
   counted,
   folderName,
@@ -18,7 +19,6 @@ import {
 } from '../../words.ts'
 import { useExportSession } from '../session/actions/use-export-session.ts'
 import styles from './SessionRow.module.css'
-import { rowLinkId } from './use-row-keys.ts'
 
 export const ROW_HEIGHT = 60
 
@@ -42,7 +42,7 @@ export const SessionRow = memo(function SessionRow({ session, onDelete, onFocus 
       </div>
       <div className={styles.what}>
         <Link
-          id={rowLinkId(session_id)}
+          id={rowId(session_id)}
           href={`/sessions/${session_id}`}
           className={styles.title}
           onFocus={() => onFocus(session_id)}

@@ -9,11 +9,11 @@ import { Button } from '../../parts/Button.tsx'
 import { Command } from '../../parts/Command.tsx'
 import { SessionsIcon } from '../../parts/icons.ts'
 import { Empty, Failed, Loading } from '../../parts/States.tsx'
+import { useRowKeys } from '../../parts/use-row-keys.ts'
 import { type RowsHandle, VirtualRows } from '../../parts/VirtualRows.tsx'
 import { ROW_HEIGHT, SessionRow } from './SessionRow.tsx'
 import styles from './SessionRows.module.css'
-import { countFilters, type SessionFilters } from './session-filters.ts'
-import { useRowKeys } from './use-row-keys.ts'
+import { countSessionFilters, type SessionFilters } from './session-filters.ts'
 import { useSessionList } from './use-session-list.ts'
 
 const DeleteSessionDialog = lazy(() =>
@@ -27,20 +27,12 @@ export function SessionRows({ filters, onClear }: { filters: SessionFilters; onC
   const isLive = useIsLive()
   const [doomed, setDoomed] = useState<Session | null>(null)
   const rows = useRef<RowsHandle>(null)
-  const keys = useRowKeys(list.rows, idOf, rows)
+  const keys = useRowKeys(list.rows, idOf, { what: 'session', group: 'Sessions', handle: rows })
   const { loadMore } = list
-  useKeys([
-    ...keys.actions,
-    {
-      keys: 'Enter',
-      name: 'Open the session',
-      group: 'Sessions',
-      run: keys.open,
-    },
-  ])
+  useKeys([...keys.actions, { keys: 'Enter', name: 'Open the session', group: 'Sessions', run: keys.open }])
   if (list.status === 'loading') return <Loading rows={10} height={ROW_HEIGHT} />
   if (list.status === 'failed') return <Failed error={list.error} onRetry={list.load} />
-  if (list.rows.length === 0) return <NoSessions isFiltered={countFilters(filters) > 0} onClear={onClear} />
+  if (list.rows.length === 0) return <NoSessions isFiltered={countSessionFilters(filters) > 0} onClear={onClear} />
   return (
     <div className={styles.list}>
       <AsOf isLive={isLive} at={list.loadedAt ?? 0} isFilled>

@@ -2,6 +2,7 @@ import { lazy, Suspense, useRef, useState } from 'react'
 import { useLocation, useSearchParams } from 'wouter'
 import { useKeys } from '../../app/Keys.tsx'
 import { useTitle } from '../../app/title.ts'
+import { writeFilters } from '../../data/list-filters.ts'
 import { useIsLive } from '../../data/use-live.tsx'
 import { Button } from '../../parts/Button.tsx'
 import { NewIcon } from '../../parts/icons.ts'
@@ -9,7 +10,7 @@ import { Page } from '../../parts/Page.tsx'
 import { FoundList } from './FoundList.tsx'
 import { SessionFilterBar } from './SessionFilterBar.tsx'
 import { SessionRows } from './SessionRows.tsx'
-import { noFilters, readFilters, type SessionFilters, writeFilters } from './session-filters.ts'
+import { noFilters, readSessionFilters, type SessionFilters } from './session-filters.ts'
 
 const StartAgentDialog = lazy(() =>
   import('./StartAgentDialog.tsx').then((file) => ({ default: file.StartAgentDialog })),
@@ -23,7 +24,7 @@ export default function SessionsPage() {
   const [isStarting, setStarting] = useState(false)
   const isLive = useIsLive()
   const field = useRef<HTMLInputElement>(null)
-  const filters = readFilters(params)
+  const filters = readSessionFilters(params)
   const setFilters = (next: SessionFilters) => setParams(writeFilters(next), { replace: true })
   useKeys([
     { keys: '/', name: 'Search in sessions', group: 'Sessions', run: () => field.current?.focus() },

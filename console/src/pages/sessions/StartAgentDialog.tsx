@@ -1,18 +1,16 @@
 import { useMutation } from '@tanstack/react-query'
-import { type FormEvent, useId, useState } from 'react'
+import { useState } from 'react'
 import { useClient } from '../../data/server.tsx'
 import { useIsLive } from '../../data/use-live.tsx'
-import { Button } from '../../parts/Button.tsx'
-import { Dialog } from '../../parts/Dialog.tsx'
+import { given } from '../../given.ts'
+import { FormDialog } from '../../parts/Dialog.tsx'
 import { TextArea, TextField } from '../../parts/Field.tsx'
 import { Failed } from '../../parts/States.tsx'
-import styles from './StartAgentDialog.module.css'
 
 /** Starts a coding agent in a folder of the server's machine. What it may do there is decided by people, in the inbox. */
 export function StartAgentDialog({ onClose, onStarted }: { onClose: () => void; onStarted: (id: string) => void }) {
   const client = useClient()
   const isLive = useIsLive()
-  const formId = useId()
   const [prompt, setPrompt] = useState('')
   const [workspace, setWorkspace] = useState('')
   const [host, setHost] = useState('')
@@ -22,8 +20,7 @@ export function StartAgentDialog({ onClose, onStarted }: { onClose: () => void; 
       client.sessions.start({
         prompt: prompt.trim(),
         workspace: workspace.trim(),
-        ...(host.trim() === '' ? {} : { host: host.trim() }),
-        ...(title.trim() === '' ? {} : { title: title.trim() }),
+        ...given({ host: host.trim(), title: title.trim() }),
       }),
     onSuccess: ({ session_id }) => {
       onClose()
@@ -31,56 +28,45 @@ export function StartAgentDialog({ onClose, onStarted }: { onClose: () => void; 
     },
   })
   const isReady = prompt.trim() !== '' && workspace.trim() !== '' && isLive
-
-  function onSubmit(event: FormEvent): void {
-    event.preventDefault()
-    if (isReady && !start.isPending) start.mutate()
-  }
   return (
-    <Dialog
+    <FormDialog
       title="Start a coding agent"
+      verb="Start"
+      isReady={isReady}
+      isBusy={start.isPending}
+      onSend={() => start.mutate()}
       onClose={onClose}
-      actions={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button kind="primary" type="submit" form={formId} disabled={!isReady} isBusy={start.isPending}>
-            Start
-          </Button>
-        </>
-      }
+      problem={start.error !== null && <Failed error={start.error} />}
     >
-      <form id={formId} onSubmit={onSubmit} className={styles.form}>
-        <TextArea
-          label="What it should do"
-          value={prompt}
-          rows={5}
-          maxLength={10_000}
-          required
-          autoFocus
-          onChange={(event) => setPrompt(event.target.value)}
-        />
-        <TextField
-          label="Folder"
-          help="On the machine of the server: the path or the id of one of its workspaces."
-          placeholder="/home/ada/shop"
-          value={workspace}
-          required
-          spellCheck={false}
-          autoCapitalize="off"
-          onChange={(event) => setWorkspace(event.target.value)}
-        />
-        <TextField
-          label="Program"
-          help="Left empty: the one that the server is set up to start (host_cli)."
-          placeholder="claude-code"
-          value={host}
-          spellCheck={false}
-          autoCapitalize="off"
-          onChange={(event) => setHost(event.target.value)}
-        />
-        <TextField label="Title" value={title} maxLength={200} onChange={(event) => setTitle(event.target.value)} />
-        {start.error !== null && <Failed error={start.error} />}
-      </form>
-    </Dialog>
+      <TextArea
+        label="What it should do"
+        value={prompt}
+        rows={5}
+        maxLength={10_000}
+        required
+        autoFocus
+        onChange={(event) => setPrompt(event.target.value)}
+      />
+      <TextField
+        label="Folder"
+        help="On the machine of the server: the path or the id of one of its workspaces."
+        placeholder="/home/ada/shop"
+        value={workspace}
+        required
+        spellCheck={false}
+        autoCapitalize="off"
+        onChange={(event) => setWorkspace(event.target.value)}
+      />
+      <TextField
+        label="Program"
+        help="Left empty: the one that the server is set up to start (host_cli)."
+        placeholder="claude-code"
+        value={host}
+        spellCheck={false}
+        autoCapitalize="off"
+        onChange={(event) => setHost(event.target.value)}
+      />
+      <TextField label="Title" value={title} maxLength={200} onChange={(event) => setTitle(event.target.value)} />
+    </FormDialog>
   )
 }

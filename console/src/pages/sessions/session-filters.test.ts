@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { countFilters, noFilters, questionOf, readFilters, writeFilters } from './session-filters.ts'
+import { writeFilters } from '../../data/list-filters.ts'
+import { countSessionFilters, noFilters, questionOf, readSessionFilters } from './session-filters.ts'
 
 test('filters survive the way through the address', () => {
   const filters = {
@@ -11,17 +12,17 @@ test('filters survive the way through the address', () => {
     until: '2026-11-16',
   }
 
-  expect(readFilters(new URLSearchParams(writeFilters(filters).toString()))).toEqual(filters)
+  expect(readSessionFilters(new URLSearchParams(writeFilters(filters).toString()))).toEqual(filters)
 })
 
-test('what is empty or no day is no filter', () => {
-  expect(readFilters(new URLSearchParams('owner=&since=yesterday&until=2026-99-99'))).toEqual(noFilters)
+test('what is empty or not a day filters nothing', () => {
+  expect(readSessionFilters(new URLSearchParams('owner=&since=yesterday&until=2026-99-99'))).toEqual(noFilters)
   expect(writeFilters(noFilters).toString()).toBe('')
 })
 
-test('words are no filter', () => {
-  expect(countFilters({ ...noFilters, q: 'x' })).toBe(0)
-  expect(countFilters({ ...noFilters, kind: 'chat', owner: 'ada' })).toBe(2)
+test('words do not count as a filter', () => {
+  expect(countSessionFilters({ ...noFilters, q: 'x' })).toBe(0)
+  expect(countSessionFilters({ ...noFilters, kind: 'chat', owner: 'ada' })).toBe(2)
 })
 
 test('the server is asked for everybody’s sessions, and for whole days', () => {

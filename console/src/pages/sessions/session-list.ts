@@ -34,7 +34,12 @@ export function createSessionList(loadPage: LoadPage, now: () => number = Date.n
   const ended = new AbortController()
   let next: string | null = null
   let view: SessionListView = {
-    ...{ status: 'loading', error: null, rows: [], hasMore: false, isLoadingMore: false, loadedAt: null },
+    status: 'loading',
+    error: null,
+    rows: [],
+    hasMore: false,
+    isLoadingMore: false,
+    loadedAt: null,
   }
 
   function set(changes: Partial<SessionListView>): void {

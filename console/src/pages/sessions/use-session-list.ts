@@ -3,6 +3,7 @@ import type { SessionListOptions } from 'quarterdeck/client'
 import { useEffect, useMemo, useSyncExternalStore } from 'react'
 import { useClient } from '../../data/server.tsx'
 import { useLive } from '../../data/use-live.tsx'
+import { given } from '../../given.ts'
 import { questionOf, type SessionFilters } from './session-filters.ts'
 import { createSessionList, type SessionList, type SessionListView } from './session-list.ts'
 
@@ -16,11 +17,11 @@ export function useSessionList(filters: SessionFilters): SessionList & SessionLi
   const client = useClient()
   const live = useLive()
   const question = JSON.stringify(questionOf(filters))
-  const hasStatus = filters.status !== null
+  const hasStatus = filters.status !== ''
   const list = useMemo(() => {
     const options: SessionListOptions = JSON.parse(question)
     return createSessionList((before, signal) =>
-      client.sessions.list({ ...options, limit: PAGE, signal, ...(before === null ? {} : { before }) }),
+      client.sessions.list({ ...options, ...given({ before }), limit: PAGE, signal }),
     )
   }, [client, question])
   useEffect(() => {
@@ -55,8 +56,10 @@ export function useSearchResults(filters: SessionFilters) {
     queryKey: ['search', filters.q, question],
     queryFn: ({ signal, pageParam }) =>
       client.search(filters.q, {
-        ...{ ...question, limit: SEARCH_PAGE, signal },
-        ...(pageParam === null ? {} : { before: pageParam }),
+        ...question,
+        ...given({ before: pageParam }),
+        limit: SEARCH_PAGE,
+        signal,
       }),
     initialPageParam: null as string | null,
     getNextPageParam: ({ next }) => next,

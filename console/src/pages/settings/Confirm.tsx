@@ -4,8 +4,7 @@ import { useIsLive } from '../../data/use-live.tsx'
 import { announce } from '../../parts/Announcer.tsx'
 import { Button } from '../../parts/Button.tsx'
 import { Dialog } from '../../parts/Dialog.tsx'
-import { ActionError } from './ActionError.tsx'
-import { useAction } from './use-action.ts'
+import { ActionError, useAction } from './ActionError.tsx'
 
 interface ConfirmProps {
   /** A question: `Revoke this key?` */

@@ -113,7 +113,7 @@ function optionsOf(
     legend: { show: false },
     cursor: { x: false, y: false, drag: { x: false, y: false }, points: { show: false } },
     scales: {
-      // Days are places in a row, so that a bar has room at both ends.
+      // Days are places in a row, so that a bar has space at both ends.
       x: { time: false, range: [-0.5, days.length - 0.5] },
       y: { range: (_, _min, max) => [0, max > 0 ? max * 1.08 : 1] },
     },

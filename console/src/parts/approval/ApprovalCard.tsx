@@ -1,8 +1,7 @@
-import { useQuery } from '@tanstack/react-query'
 import type { LookedAt, ShownApproval } from 'quarterdeck/client'
 import { lazy, Suspense, useCallback, useEffect, useId, useRef, useState } from 'react'
 import { useKeys } from '../../app/Keys.tsx'
-import { useClient } from '../../data/server.tsx'
+import { useMe } from '../../data/me.ts'
 import { useIsLive } from '../../data/use-live.tsx'
 import { Button } from '../Button.tsx'
 import { allSeen, type Seen } from '../seen/seen.ts'
@@ -10,8 +9,7 @@ import { ApprovalEvidence } from './ApprovalEvidence.tsx'
 import { ApproveDialog } from './ApproveDialog.tsx'
 import { partsOf, withSeen } from './approval-parts.ts'
 import { lockReason, mayRememberNo } from './approve-lock.ts'
-import { CardFrame, CardState } from './CardFrame.tsx'
-import { DecisionBar } from './DecisionBar.tsx'
+import { CardFrame, CardState, DecisionBar } from './CardFrame.tsx'
 import { lookedAt } from './looked-at.ts'
 import { Problem } from './Problem.tsx'
 import { RememberFields } from './RememberFields.tsx'
@@ -84,7 +82,8 @@ function LoadedCard({ approval, readAt, before, docked, hasKeys, onMoved, onOpen
   const [open, setOpen] = useState<Open>(null)
   const changedFrom = useChangedFrom(approval, before)
   const { seen, onSeen } = useSeen(approval.digest)
-  const hasSaidYes = useHasSaidYes(approval)
+  const { data: me } = useMe()
+  const hasSaidYes = approval.decisions.some(({ by }) => by === me?.user)
   const decide = useDecide(approval, { readAt, hasSaidYes, onChanged: onMoved })
   const isSettled = useSettled(approval.digest)
   const { view } = approval
@@ -204,17 +203,6 @@ function LoadedCard({ approval, readAt, before, docked, hasKeys, onMoved, onOpen
       )}
     </>
   )
-}
-
-/** Only asked for where several people have to say yes. */
-function useHasSaidYes({ quorum, decisions }: ShownApproval): boolean {
-  const client = useClient()
-  const { data } = useQuery({
-    queryKey: ['me'],
-    queryFn: ({ signal }) => client.me({ signal }),
-    enabled: quorum > 1,
-  })
-  return decisions.some(({ by }) => by === data?.user)
 }
 
 /** What of the parts has been on the screen. Another digest is another question, of which nothing has been seen. */

@@ -70,7 +70,7 @@ export function ArgumentsEditor({ approval, takeEdit }: ArgumentsEditorProps) {
           <TextArea
             key={field.name}
             label={field.name}
-            {...(field.isJson ? { help: 'As JSON.' } : {})}
+            help={field.isJson ? 'As JSON.' : undefined}
             spellCheck={false}
             rows={rowsFor(field.text)}
             value={field.text}

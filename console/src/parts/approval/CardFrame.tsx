@@ -9,7 +9,6 @@ import { Scroller } from '../seen/Scroller.tsx'
 import { preciseTime, Time } from '../Time.tsx'
 import { VisibleText } from '../VisibleText.tsx'
 import styles from './CardFrame.module.css'
-import { OutcomeBar } from './DecisionBar.tsx'
 import { MarkIcon } from './MarkIcon.tsx'
 import { Notice } from './Notice.tsx'
 import { RecordFacts } from './RecordParts.tsx'
@@ -142,4 +141,21 @@ function Said({ title, text }: { title: string; text: string }) {
       {title}: <VisibleText text={text} inline isRaw />
     </p>
   )
+}
+
+/** The buttons of a card, below everything and always in sight. `note`: why one of them does nothing yet. */
+export function DecisionBar({ note, children }: { note: string | null; children: ReactNode }) {
+  return (
+    <footer className={styles.bar}>
+      <p className={styles.note} role="status">
+        {note}
+      </p>
+      <div className={styles.buttons}>{children}</div>
+    </footer>
+  )
+}
+
+/** In place of the buttons, once there is nothing more to decide. */
+function OutcomeBar({ children }: { children: ReactNode }) {
+  return <footer className={styles.outcome}>{children}</footer>
 }

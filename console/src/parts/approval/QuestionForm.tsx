@@ -52,7 +52,7 @@ interface AnswerFieldProps {
 function AnswerField({ field, text, problem, onChange }: AnswerFieldProps) {
   const { input, isRequired, help } = field
   const label = `${field.label}${isRequired || field.input.type === 'switch' ? '' : ' (optional)'}`
-  const shared = { label, problem, ...(help === null ? {} : { help }), 'aria-required': isRequired }
+  const shared = { label, problem, help: help ?? undefined, 'aria-required': isRequired }
   switch (input.type) {
     case 'switch':
       return (

@@ -94,10 +94,10 @@ export function useDecide(shown: ShownApproval, { readAt, hasSaidYes, onChanged 
   }
 
   const approveOnce = (options: ApproveOptions, of = digest): Promise<Approval> => {
-    // The proof is for all that the decision brings; what the person says and saw is no part of that.
+    // The proof is for all that the decision brings; what the person says and saw is not part of that.
     const { signal, passkey: _, reason, looked_at, ...brought } = options
-    return withProof({ kind: 'decision', approval_id, digest: of, decision: 'approve', ...brought }, (passkey) =>
-      client.approve({ approval_id, digest: of }, { ...options, ...(passkey === undefined ? {} : { passkey }) }),
+    return withProof({ kind: 'decision', approval_id, digest: of, decision: 'approve', ...brought }, (proof) =>
+      client.approve({ approval_id, digest: of }, { ...options, ...proof }),
     )
   }
 
@@ -121,8 +121,8 @@ export function useDecide(shown: ShownApproval, { readAt, hasSaidYes, onChanged 
     reject: (options) => attempt('reject', () => client.reject(shown, options)),
     respond: (result, looked_at) =>
       attempt('answer', () =>
-        withProof({ kind: 'decision', approval_id, digest, decision: 'respond', result }, (passkey) =>
-          client.respond(shown, result, { looked_at, ...(passkey === undefined ? {} : { passkey }) }),
+        withProof({ kind: 'decision', approval_id, digest, decision: 'respond', result }, (proof) =>
+          client.respond(shown, result, { looked_at, ...proof }),
         ),
       ),
   }

@@ -146,8 +146,8 @@ export function linkTarget(address: string): LinkTarget | null {
 
 /** The host is never cut: it is what one looks at. */
 function short(host: string, path: string): string {
-  const room = Math.max(12, LONGEST_SHOWN - host.length)
-  return host + (path.length <= room ? path : `${path.slice(0, room - 1)}…`)
+  const longest = Math.max(12, LONGEST_SHOWN - host.length)
+  return host + (path.length <= longest ? path : `${path.slice(0, longest - 1)}…`)
 }
 
 const LIKE_AN_ADDRESS = /^(?:https?:\/\/)?(?:www\.)?((?:[\p{L}\p{N}-]+\.)+\p{L}{2,})(?:[:/?#]|$)/iu

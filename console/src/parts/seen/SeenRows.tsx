@@ -9,6 +9,7 @@ import {
   useRef,
   useState,
 } from 'react'
+import rowStyles from '../VirtualRows.module.css'
 import { useScroller } from './Scroller.tsx'
 import styles from './SeenRows.module.css'
 import { createLooks } from './seen.ts'
@@ -120,13 +121,13 @@ export function SeenRows({ count, keyOf, rowHeight, children, onSeen, label, ref
       role="group"
       aria-label={label}
     >
-      <div ref={all} className={styles.all} style={{ height: rows.getTotalSize() }}>
+      <div ref={all} className={rowStyles.all} style={{ height: rows.getTotalSize() }}>
         {rows.getVirtualItems().map(({ index, key, start }) => (
           <div
             key={key}
             ref={rows.measureElement}
             data-index={index}
-            className={styles.row}
+            className={rowStyles.row}
             style={{ transform: `translateY(${start - rows.options.scrollMargin}px)` }}
           >
             {children(index)}

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openTestDatabase, type TestDatabase } from '../../../../test/postgres/test-database.ts'
 import { createSystemClock } from '../../../domain/clock.ts'
-import { silentLogger } from '../../../domain/logger.ts'
 import type { AuditEntry } from '../../../domain/supervision/audit.ts'
 import { done, newAudit } from '../../../store/contract/samples.contract.ts'
-import { createPostgresStore, type PostgresStore } from '../../../store/postgres/postgres-store.ts'
+import type { PostgresStore } from '../../../store/postgres/postgres-store.ts'
+import { openTestPostgres } from '../../../store/postgres/testing/open-postgres.ts'
 import type { ReadOnlyStore } from '../../../store/store-reads.ts'
 import { tieChains } from '../../../store/tie-chains.ts'
 import { verifyTrail } from '../../../store/verify-trail.ts'
@@ -17,8 +17,7 @@ beforeAll(async () => {
 afterAll(() => database.drop())
 
 const clock = createSystemClock()
-const open = (writerId: string): Promise<PostgresStore> =>
-  createPostgresStore({ url: database.url, clock, log: silentLogger, writerId })
+const open = (writerId: string): Promise<PostgresStore> => openTestPostgres(database.url, { clock, writerId })
 
 test('an export that is made while servers write and tie their chains is whole', async () => {
   const [one, two] = await Promise.all([open('one'), open('two')])

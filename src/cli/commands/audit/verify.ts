@@ -40,13 +40,13 @@ export async function verifyAudit(
   const { ends, lastTie, problems } = await verifyTrail(trail, (page) => {
     found ??= page.find(({ hash }) => hash === wanted) ?? null
   })
-  const isAlone = ends.length <= 1
-  if (problems.length > 0) throw broken(problems, isAlone)
+  const isOnlyChain = ends.length <= 1
+  if (problems.length > 0) throw broken(problems, isOnlyChain)
   const count = ends.reduce((sum, { n }) => sum + n, 0)
-  const heads = ends.map(({ chain, head }) => (isAlone ? head : `${head} of chain ${chain}`))
+  const heads = ends.map(({ chain, head }) => (isOnlyChain ? head : `${head} of chain ${chain}`))
   checkWanted(found, { expected, contained }, ends, heads)
   const tie = lastTie === null ? '' : `last tie ${lastTie.hash} of ${localTime(lastTie.at)} (${localZone()})\n`
-  const chains = isAlone ? '' : ` in ${ends.length} chains`
+  const chains = isOnlyChain ? '' : ` in ${ends.length} chains`
   io.stdout.write(
     `The audit trail is whole: ${entries(count)}${chains}.\n${heads.map((head) => `head ${head}\n`).join('')}${tie}`,
   )
@@ -76,10 +76,10 @@ function checkWanted(
   }
 }
 
-function broken(problems: readonly TrailProblem[], isAlone: boolean): CliError {
+function broken(problems: readonly TrailProblem[], isOnlyChain: boolean): CliError {
   const [first, ...others] = problems
   if (first !== undefined && first.n !== null && others.length === 0) {
-    const place = isAlone ? `entry ${first.n}` : `entry ${first.n} of chain ${first.chain}`
+    const place = isOnlyChain ? `entry ${first.n}` : `entry ${first.n} of chain ${first.chain}`
     return failure(`The audit trail is broken at ${place}.`, [
       first.reason,
       ...(first.n === 1 ? [] : [`Intact before it: ${entries(first.n - 1)}.`]),

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { Command } from 'commander'
-import { databaseIn } from '../../../app/open-store.ts'
+import { databaseIn } from '../../../app/data-dir.ts'
 import { usageError } from '../../cli-error.ts'
 import type { CommandContext } from '../../command.ts'
 import { noData } from '../../data-directory.ts'

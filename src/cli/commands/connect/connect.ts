@@ -1,7 +1,7 @@
 import { Argument, Command, InvalidArgumentError } from 'commander'
+import { spelled } from '../../../domain/settings/program-words.ts'
 import { hostNames, hosts } from '../../../hosts/hosts.ts'
 import type { CommandContext } from '../../command.ts'
-import { spelled } from '../../program-name.ts'
 import type { Io } from '../../terminal/io.ts'
 import { type ConnectFlags, connectTargets, runConnect } from './run-connect.ts'
 

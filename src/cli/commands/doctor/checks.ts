@@ -2,7 +2,8 @@
 
 import { access, constants, mkdtemp, rm, stat, statfs } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { databaseIn, examineDataDir, migrateSharedStore } from '../../../app/open-store.ts'
+import { databaseIn } from '../../../app/data-dir.ts'
+import { examineDataDir, migrateSharedStore } from '../../../app/open-store.ts'
 import type { ServerSettings } from '../../../config/settings/server-settings.ts'
 import type { AgentDefinition, ModelSettings } from '../../../domain/agent/agent.ts'
 import type { Clock } from '../../../domain/clock.ts'

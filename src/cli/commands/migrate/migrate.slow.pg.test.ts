@@ -3,10 +3,9 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { askOnce, openTestDatabase } from '../../../../test/postgres/test-database.ts'
 import { createSystemClock } from '../../../domain/clock.ts'
-import { silentLogger } from '../../../domain/logger.ts'
-import { openDatabase } from '../../../store/postgres/connection/database.ts'
 import { migrate } from '../../../store/postgres/migrate.ts'
 import { type Migration, migrations } from '../../../store/postgres/schema.ts'
+import { connectTest } from '../../../store/postgres/testing/open-postgres.ts'
 import { main } from '../../main.ts'
 import { tempFolder } from '../../testing/temp-folder.ts'
 import { createTestIo } from '../../testing/test-io.ts'
@@ -25,7 +24,7 @@ afterEach(() => drop())
 
 /** What a newer program would do. */
 async function migrateTo(list: readonly Migration[]): Promise<void> {
-  const database = openDatabase({ url, clock: createSystemClock(), log: silentLogger, readers: 1 })
+  const database = connectTest(url, { readers: 1 })
   await migrate(database, { known: list }).finally(() => database.close())
 }
 

@@ -2,9 +2,8 @@ import { PassThrough } from 'node:stream'
 import { expect, onTestFinished, test } from 'vitest'
 import { openTestDatabase } from '../../../../test/postgres/test-database.ts'
 import { createSystemClock } from '../../../domain/clock.ts'
-import { silentLogger } from '../../../domain/logger.ts'
-import { createSharedPasskeys } from '../../../http/auth/console/shared-passkeys.ts'
-import { createPostgresStore } from '../../../store/postgres/postgres-store.ts'
+import { createPasskeys } from '../../../http/auth/console/passkeys.ts'
+import { openTestPostgres } from '../../../store/postgres/testing/open-postgres.ts'
 import { main } from '../../main.ts'
 import { tempFolder } from '../../testing/temp-folder.ts'
 import { createTestIo, type TestIoOptions } from '../../testing/test-io.ts'
@@ -12,9 +11,9 @@ import { createTestIo, type TestIoOptions } from '../../testing/test-io.ts'
 test('a lost passkey is removed in the database that the servers share', async () => {
   const { url, drop } = await openTestDatabase()
   onTestFinished(drop)
-  const store = await createPostgresStore({ url, clock: createSystemClock(), log: silentLogger })
+  const store = await openTestPostgres(url)
   onTestFinished(() => store.close())
-  const passkeys = createSharedPasskeys(store.shared)
+  const passkeys = createPasskeys(store.shared)
   await passkeys.add({
     ...{
       id: 'k1',

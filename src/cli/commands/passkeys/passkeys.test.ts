@@ -3,7 +3,11 @@ import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { lockDataDir, openStore } from '../../../app/open-store.ts'
-import { openPasskeys } from '../../../http/auth/console/passkeys.ts'
+import { createSystemClock } from '../../../domain/clock.ts'
+import { silentLogger } from '../../../domain/logger.ts'
+import { openConfigRecords } from '../../../http/auth/config-folder/config-records.ts'
+import { createPasskeys } from '../../../http/auth/console/passkeys.ts'
+import { createLocalShared } from '../../../store/local-shared.ts'
 import { makeFolder } from '../../../store/make-folder.ts'
 import { main } from '../../main.ts'
 import { tempFolder } from '../../testing/temp-folder.ts'
@@ -20,7 +24,9 @@ async function setUp() {
   const dataDir = join(cwd, '.quarterdeck')
   mkdirSync(dataDir)
   await openStore({ dataDir, fatal }).close()
-  const open = () => openPasskeys({ configDir: join(cwd, '.config'), dataDir, makeFolder })
+  const place = { configDir: join(cwd, '.config'), dataDir, makeFolder }
+  const open = () =>
+    createPasskeys(createLocalShared(createSystemClock(), openConfigRecords(place, silentLogger).kinds))
   await open().add({
     ...{ id, user: 'ada', label: 'Laptop', rpId: 'localhost', credentialId: 'Y3JlZA', publicKey: 'a2V5', counter: 3 },
     ...{ transports: [], createdAt: Date.parse('2026-11-15T09:00:00Z'), lastUsedAt: null },

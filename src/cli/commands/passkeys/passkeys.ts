@@ -5,8 +5,9 @@ import { findConfigDir } from '../../../config/config-dir.ts'
 import { isoTime } from '../../../domain/clock.ts'
 import { ServerError } from '../../../domain/errors.ts'
 import { silentLogger } from '../../../domain/logger.ts'
-import { openPasskeys, type Passkey, type Passkeys } from '../../../http/auth/console/passkeys.ts'
-import { createSharedPasskeys, listSharedPasskeys } from '../../../http/auth/console/shared-passkeys.ts'
+import { openConfigRecords } from '../../../http/auth/config-folder/config-records.ts'
+import { createPasskeys, listPasskeys, type Passkey, type Passkeys } from '../../../http/auth/console/passkeys.ts'
+import { createLocalShared } from '../../../store/local-shared.ts'
 import { makeFolder } from '../../../store/make-folder.ts'
 import type { Store } from '../../../store/store.ts'
 import { cannotCreate, failure } from '../../cli-error.ts'
@@ -48,7 +49,7 @@ Examples:
       const place = await storePlace(options, io)
       const all =
         'url' in place
-          ? await withSharedReads(place, io, ({ shared }) => listSharedPasskeys(shared))
+          ? await withSharedReads(place, io, ({ shared }) => listPasskeys(shared))
           : await passkeysIn(await placeOf(options, io), io).list()
       list(all, options.json === true, io)
     })
@@ -75,8 +76,10 @@ async function placeOf(options: Shared, io: Io): Promise<string> {
   throw noData(dataDir)
 }
 
-const passkeysIn = (dataDir: string, io: Io) =>
-  openPasskeys({ configDir: findConfigDir(io.env, process.platform), dataDir, makeFolder })
+function passkeysIn(dataDir: string, io: Io): Passkeys {
+  const place = { configDir: findConfigDir(io.env, process.platform), dataDir, makeFolder }
+  return createPasskeys(createLocalShared(io.clock, openConfigRecords(place, silentLogger).kinds))
+}
 
 function list(passkeys: readonly Passkey[], json: boolean, io: Io): void {
   if (passkeys.length === 0 && !json) {
@@ -109,7 +112,7 @@ function list(passkeys: readonly Passkey[], json: boolean, io: Io): void {
 async function removeInDatabase(id: string, url: string, io: Io): Promise<void> {
   const { store } = await openSharedStore({ url, clock: io.clock, log: silentLogger })
   try {
-    await remove(id, store, createSharedPasskeys(store.shared), io)
+    await remove(id, store, createPasskeys(store.shared), io)
   } finally {
     await store.close()
   }

@@ -1,11 +1,11 @@
 import type { NetworkInterfaceInfo } from 'node:os'
 import type { AgentDefinition } from '../../../domain/agent/agent.ts'
 import { isAtLeast, type ToolRules, type ToolSettings } from '../../../domain/agent/tool-settings.ts'
+import { wrapText } from '../../../domain/text/wrap-text.ts'
 import { doors } from '../../../doors.ts'
 import { toolCount } from '../../check-agents.ts'
 import type { Io } from '../../terminal/io.ts'
 import { styleFor } from '../../terminal/style.ts'
-import { wrapText } from '../../terminal/terminal-text.ts'
 
 export interface BannerFacts {
   version: string

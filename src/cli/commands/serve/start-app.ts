@@ -1,8 +1,8 @@
 import type { AppOptions } from '../../../app/app-options.ts'
+import type { LoadedConfig } from '../../../app/load-config.ts'
 import type { Clock } from '../../../domain/clock.ts'
 import type { Logger } from '../../../domain/logger.ts'
 import { createKeychain } from '../../../operators/credentials/keychain.ts'
-import type { LoadedConfig } from '../../load-config.ts'
 import type { Io } from '../../terminal/io.ts'
 import { dataDirFlag } from '../ctl/ctl-place.ts'
 import type { Stoppable } from './stop.ts'
@@ -30,13 +30,14 @@ export type StartApp = (
   config: LoadedConfig,
   log: Logger,
   io: Io,
-  more?: Pick<AppOptions, 'reload' | 'mcpExtension' | 'logTap'>,
+  more?: Partial<Pick<AppOptions, 'reload' | 'mcpExtension' | 'logTap'>>,
 ) => Promise<RunningApp>
 
 export function createAppStarter(version: string): StartApp {
   return async ({ agents, settings, dataDir, configDir, files }, log, io, more = {}) => {
     // Loaded only when a server is wanted: it is most of the program.
     const { createApp } = await import('../../../app/app.ts')
+    const { appDefaults } = await import('../../../app/app-options.ts')
     const exit = (code: number): never => {
       io.exit(code)
       throw new Error(`the process did not end with ${code}`)
@@ -48,6 +49,7 @@ export function createAppStarter(version: string): StartApp {
     const { clock, strays } = io
     const credentials = { keychain: createKeychain(clock), env: io.env }
     const app = await createApp({
+      ...appDefaults(clock),
       agents,
       settings,
       configFiles: files,
@@ -55,7 +57,6 @@ export function createAppStarter(version: string): StartApp {
       version,
       log,
       exit,
-      clock,
       strays,
       credentials,
       ...keeping,

@@ -1,8 +1,6 @@
 import { expect, test } from 'vitest'
 import { createBlobFolder } from '../../../files/keep/blob-folder.ts'
 import { createAskOperator } from '../../../supervision/desk/ask-operator.ts'
-import { createPrompts } from '../../../supervision/prompts/create-prompts.ts'
-import { createRecords } from '../../../supervision/records/records.ts'
 import { agentIn, ann, callOf, openDesk } from '../../../supervision/testing/open-desk.ts'
 import { makeWorkspace } from '../../../supervision/testing/workspace.ts'
 import { createTestIo } from '../../testing/test-io.ts'
@@ -32,10 +30,8 @@ async function asked() {
   const desk = openDesk()
   const root = makeWorkspace()
   const call = callOf(agentIn(root))
-  const records = createRecords({ waits: desk.store.waits, log: desk.log })
-  const prompts = createPrompts({ ...desk.parts, records })
   const timeouts = { promptSeconds: 1_800, waitSeconds: 0 }
-  const { forward_prompt } = createAskOperator({ ...desk.parts, prompts, timeouts })
+  const { forward_prompt } = createAskOperator({ ...desk.parts, timeouts })
   void desk.tools.ask_approval(call, { title: 'A change', file_path: 'a.txt', diff: 'new\n' })
   const approval = await desk.nextWaiting()
   return { desk, call, approval, prompt: () => void forward_prompt(call, { prompt_text: 'Go on?' }) }

@@ -1,4 +1,7 @@
 import { Command } from 'commander'
+import { appDefaults } from '../../../app/app-options.ts'
+import { agentPaths, type LoadedConfig, loadConfig } from '../../../app/load-config.ts'
+import { createServerLog } from '../../../app/server-log.ts'
 import { openTestEngine } from '../../../app/test-engine.ts'
 import { variable } from '../../../config/source/env-file.ts'
 import { isSpan, secondsOf } from '../../../config/source/schema-key.ts'
@@ -8,10 +11,8 @@ import { runCases } from '../../../evaluation/run-cases.ts'
 import { usageError } from '../../cli-error.ts'
 import type { CommandContext } from '../../command.ts'
 import { exitCodes } from '../../exit-codes.ts'
-import { agentPaths, type LoadedConfig, loadConfig } from '../../load-config.ts'
 import type { Io } from '../../terminal/io.ts'
 import { terminalLine } from '../../terminal/terminal-text.ts'
-import { createServerLog } from '../serve/server-log.ts'
 import { createTestProgress, jsonReport, junitReport, openTestReport, testTable } from './report.ts'
 
 interface TestFlags {
@@ -120,11 +121,11 @@ async function runUntilStopped(
   })
   const run = async (): Promise<CaseResult[]> => {
     await using target = await openTestEngine({
+      ...appDefaults(io.clock),
       agents: config.agents,
       settings: config.settings,
       version,
       log: createServerLog(config, io),
-      clock: io.clock,
       exit(code) {
         io.exit(code)
         throw new Error(`the process did not end with ${code}`)

@@ -5,6 +5,7 @@ import { existsSync, realpathSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, resolve } from 'node:path'
 import { z } from 'zod'
+import { agentPaths, loadConfig } from '../../../app/load-config.ts'
 import { openSharedStore } from '../../../app/open-store.ts'
 import { findConfigDir } from '../../../config/config-dir.ts'
 import { resolveSettings } from '../../../config/settings/resolve-settings.ts'
@@ -17,13 +18,15 @@ import { jsonIn } from '../../../domain/json-in.ts'
 import { silentLogger } from '../../../domain/logger.ts'
 import { LOCAL_USER } from '../../../domain/session/session.ts'
 import { scopes, tokenRoles } from '../../../domain/supervision/token-role.ts'
+import { openConfigRecords } from '../../../http/auth/config-folder/config-records.ts'
 import { createServerAddress } from '../../../http/auth/config-folder/server-address.ts'
 import type { TokenRecord } from '../../../http/auth/tokens/token.ts'
-import type { TokenRecords } from '../../../http/auth/tokens/token-records.ts'
-import { createTokenRows, listTokenRows } from '../../../http/auth/tokens/token-rows.ts'
+import { listTokenRows, type TokensPlace } from '../../../http/auth/tokens/token-rows.ts'
 import { type NewToken, readTokens, type TokensOptions, type WriteAudit } from '../../../http/auth/tokens/tokens.ts'
 import { findCtlPlace } from '../../../operators/ctl/socket.ts'
+import { createOwnChanges } from '../../../replicas/replica.ts'
 import { createSharedChanges } from '../../../replicas/shared-changes.ts'
+import { createLocalShared } from '../../../store/local-shared.ts'
 import { makeFolder } from '../../../store/make-folder.ts'
 import type { Store } from '../../../store/store.ts'
 import { configuredOperators } from '../../../supervision/sessions/configured-operators.ts'
@@ -31,7 +34,6 @@ import { refuseUnknownOwner } from '../../../supervision/sessions/may-command.ts
 import { createWorkspaces } from '../../../supervision/workspace/allowed-workspace.ts'
 import { cannotCreate, failure, usageError } from '../../cli-error.ts'
 import { dataDirectory, withStore } from '../../data-directory.ts'
-import { agentPaths, loadConfig } from '../../load-config.ts'
 import { baseOf, isReadableByOthers, noServerAt, operatorTokenIn, readServerUrl } from '../../server-url.ts'
 import { shownPlace, storePlace, withSharedReads } from '../../store-place.ts'
 import type { Io } from '../../terminal/io.ts'
@@ -90,10 +92,11 @@ export async function withTokenStore<T>(named: TokenPlace, io: Io, work: (desk: 
   const create = hasAgent || !isNew
   for (let left = LOCK_TRIES; ; left--) {
     try {
-      const kept = { dataDir: directory, kept: keptFor(io) }
-      return await withStore(directory, { create }, io, async (store) =>
-        work(await openTokens(directory, kept, store, io)),
-      )
+      return await withStore(directory, { create }, io, async (store) => {
+        const { kinds, tokens: file } = openConfigRecords({ ...keptFor(io), dataDir: directory }, silentLogger)
+        const own = { shared: createLocalShared(io.clock, kinds), changes: createOwnChanges() }
+        return await work(await openTokens(directory, directory, { own, file }, own, store, io))
+      })
     } catch (error) {
       if (!(error instanceof ServerError) || error.code !== 'data_dir_locked') throw error
     }
@@ -137,9 +140,12 @@ async function withSharedTokens<T>(place: { url: string }, io: Io, work: (desk: 
   try {
     const deps = { shared: store.shared, owner: 'command line', clock: io.clock, logger: silentLogger }
     const { tell, heard } = createSharedChanges(deps)
-    const records = createTokenRows({ shared: store.shared, changes: { tell, heard }, log: silentLogger })
+    // A command ends before it could miss what servers change.
+    const { keep } = createOwnChanges()
+    const there = { shared: store.shared, changes: { tell, heard, keep } }
+    const own = { shared: createLocalShared(io.clock), changes: createOwnChanges() }
     const dataDir = dataDirectory(undefined, io)
-    return await work(await openTokens(shownPlace(place), { dataDir, kept: null }, store, io, records))
+    return await work(await openTokens(shownPlace(place), dataDir, { own, file: null }, there, store, io))
   } finally {
     await store.close()
   }
@@ -147,25 +153,26 @@ async function withSharedTokens<T>(place: { url: string }, io: Io, work: (desk: 
 
 async function openTokens(
   where: string,
-  place: Pick<TokensOptions, 'dataDir' | 'kept'>,
+  dataDir: string,
+  parts: Pick<TokensOptions, 'own' | 'file'>,
+  place: TokensPlace,
   store: Pick<Store, 'commit'>,
   io: Io,
-  records?: TokenRecords,
 ): Promise<TokenStore> {
-  const tokens = readTokens({
-    ...place,
+  const tokens = await readTokens({
+    ...parts,
     set: { user: null, operator: null },
     clock: io.clock,
     ids: createIds(() => io.clock.now()),
     log: silentLogger,
-    ...agentRules(place.dataDir, io),
+    ...agentRules(dataDir, io),
   })
   const audit: WriteAudit = async (record) => {
     const { results, synced } = await store.commit([{ type: 'add_audit', audit: [record] }])
     for (const result of results) if (!result.ok) throw result.error
     await synced
   }
-  await tokens.begin(audit, { make: false, records })
+  await tokens.begin(audit, { make: false, place })
   const by = 'command line'
   return {
     where,

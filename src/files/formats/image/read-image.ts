@@ -22,7 +22,7 @@ export async function readImage(path: string, ocr: Ocr): Promise<Extract> {
 const CERTAIN = 80
 /** Text with less confidence is not used. */
 const GUESSED = 40
-/** No letter fits into fewer pixels, and the treatments need some room. */
+/** No letter fits into fewer pixels, and the treatments need some space. */
 const MIN_SIDE = 6
 
 /** Empty when the picture has no readable text. */

@@ -34,7 +34,6 @@ export function createChallenges(
   shared: Pick<Shared, 'list' | 'put' | 'take'>,
   clock: Pick<Clock, 'now'>,
   ids: Ids,
-  random: (size: number) => Uint8Array = randomBytes,
 ): Challenges {
   // The records are our own, so they are as `make` wrote them.
   const read = ({ value }: { value: string }): Challenge => JSON.parse(value)
@@ -43,7 +42,7 @@ export function createChallenges(
       const id = ids.uuid()
       const challenge: Challenge = {
         ...{ id, user, purpose, place: { origin, rpId } },
-        challenge: Buffer.from(random(CHALLENGE_BYTES)).toString('base64url'),
+        challenge: randomBytes(CHALLENGE_BYTES).toString('base64url'),
       }
       const record = { kind: KIND, key: id, value: JSON.stringify(challenge) }
       await shared.put({ ...record, version: 0, expiresAt: clock.now() + VALID_MS })

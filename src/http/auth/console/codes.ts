@@ -30,16 +30,12 @@ const CODE_BYTES = 16
 const CodeSchema = z.object({ user: z.string(), isVouched: z.boolean() })
 
 /** A code is found by its hash, so the time that takes tells nothing about other codes. */
-export function createCodes(
-  shared: Pick<Shared, 'get' | 'list' | 'put' | 'take'>,
-  clock: Pick<Clock, 'now'>,
-  random: (size: number) => Uint8Array = randomBytes,
-): Codes {
+export function createCodes(shared: Pick<Shared, 'get' | 'list' | 'put' | 'take'>, clock: Pick<Clock, 'now'>): Codes {
   const codeOf = (record: { value: string } | null): Code | null =>
     record === null ? null : CodeSchema.parse(JSON.parse(record.value))
   return {
     async make({ user, isVouched }) {
-      const text = Buffer.from(random(CODE_BYTES)).toString('base64url')
+      const text = randomBytes(CODE_BYTES).toString('base64url')
       const expiresAt = clock.now() + VALID_MS
       const value = JSON.stringify({ user, isVouched })
       await shared.put({ kind: KIND, key: digestOf(text), value, version: null, expiresAt })

@@ -4,10 +4,12 @@ import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { createIds } from '../../../domain/ids.ts'
 import { silentLogger } from '../../../domain/logger.ts'
-import { createManualClock } from '../../testing/server-fixture.ts'
-import { createAuth } from '../auth.ts'
+import { createOwnChanges } from '../../../replicas/replica.ts'
+import { createLocalShared } from '../../../store/local-shared.ts'
+import { createManualClock, testAuth } from '../../testing/server-fixture.ts'
+import { openConfigRecords } from '../config-folder/config-records.ts'
 import { openDevices } from './devices.ts'
-import { openPasskeys, type Passkey } from './passkeys.ts'
+import { createPasskeys, type Passkey } from './passkeys.ts'
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
@@ -26,16 +28,24 @@ function setUp() {
   const place = folders()
   const clock = createManualClock()
   const ids = createIds(clock.now)
-  return { ...place, clock, open: () => openDevices({ kept: place.kept, clock, ids, log: silentLogger }) }
+  const open = () =>
+    openDevices({ shared: sharedIn(place, clock), changes: createOwnChanges(), clock, ids, log: silentLogger })
+  return { ...place, clock, open }
 }
+
+/** The records of a process that was started just now. */
+const sharedIn = ({ kept }: Pick<ReturnType<typeof folders>, 'kept'>, clock = createManualClock()) =>
+  createLocalShared(clock, openConfigRecords(kept, silentLogger).kinds)
+
+const settle = () => new Promise((resolve) => setImmediate(resolve))
 
 const ada = { user: 'ada', label: 'laptop', isKept: false, isVouched: false }
 
 test('a device stays signed in after a restart, and its token is stored nowhere', async () => {
   const { open, file } = setUp()
-  const { device, token } = await open().add(ada)
+  const { device, token } = await (await open()).add(ada)
 
-  const again = open()
+  const again = await open()
 
   expect(await again.list()).toMatchObject([device])
   expect(again.current()).toMatchObject([{ id: device.id, user: 'ada', role: 'operator', isConsole: true }])
@@ -44,16 +54,19 @@ test('a device stays signed in after a restart, and its token is stored nowhere'
 
 test('so does one of a person of an identity provider, who has a token of this server', async () => {
   const { open } = setUp()
-  const { device } = await open().add({ ...ada, user: 'corp:ada@example.com' })
+  const { device } = await (await open()).add({ ...ada, user: 'corp:ada@example.com' })
 
-  expect(await open().list()).toMatchObject([device])
+  expect(await (await open()).list()).toMatchObject([device])
 })
 
 test('its last use is written at most every ten minutes', async () => {
   const { open, clock } = setUp()
-  const devices = open()
+  const devices = await open()
   const { device } = await devices.add(ada)
-  const stored = async () => (await open().list())[0]?.lastUsedAt
+  const stored = async () => {
+    await settle()
+    return (await (await open()).list())[0]?.lastUsedAt
+  }
 
   clock.advance(9 * MINUTE)
   devices.used(device.id)
@@ -66,7 +79,7 @@ test('its last use is written at most every ten minutes', async () => {
 
 test('a full disk does not hinder a request, and a device that cannot be stored is not signed in', async () => {
   const { open, clock, configDir } = setUp()
-  const devices = open()
+  const devices = await open()
   const { device } = await devices.add(ada)
   chmodSync(configDir, 0o755)
   clock.advance(HOUR)
@@ -78,7 +91,7 @@ test('a full disk does not hinder a request, and a device that cannot be stored 
 
 test('a 51st device of one person signs the one out that was not used for the longest time', async () => {
   const { open, clock } = setUp()
-  const devices = open()
+  const devices = await open()
   const { device: other } = await devices.add({ ...ada, user: 'bob' })
   const own: string[] = []
   for (let i = 0; i < 50; i += 1) {
@@ -94,8 +107,8 @@ test('a 51st device of one person signs the one out that was not used for the lo
 
 test('the streams of a device end when it is revoked or was not used for too long', async () => {
   const { open, clock } = setUp()
-  const devices = open()
-  const auth = createAuth({ tokens: () => [], devices, tokenRequired: true, clock })
+  const devices = await open()
+  const auth = testAuth({ tokens: () => [], devices, tokenRequired: true, clock })
   const enter = async () => {
     const { device, token } = await devices.add(ada)
     return { device, access: await auth.authenticate(`Bearer ${token}`, '10.0.0.1', 'operator') }
@@ -113,30 +126,31 @@ test('the streams of a device end when it is revoked or was not used for too lon
 
 test.each(['devices', 'passkeys'])('a file of %s that is damaged or open to others ends the start', async (kind) => {
   const { open, file, configDir, kept } = setUp()
-  await open().add(ada)
+  await (await open()).add(ada)
   const path = file()
-  const start = kind === 'devices' ? open : () => openPasskeys(kept)
+  const start = () => (kind === 'devices' ? open() : createPasskeys(sharedIn({ kept })).list())
   const target = kind === 'devices' ? path : path.replace('/devices-', '/passkeys-')
 
   writeFileSync(target, '{"data_dir":"x"', { mode: 0o600 })
-  expect(start).toThrow('it is damaged')
+  await expect(start()).rejects.toThrow('it is damaged')
   chmodSync(target, 0o644)
-  expect(start).toThrow('other users can read or write it')
+  await expect(start()).rejects.toThrow('other users can read or write it')
   expect(readdirSync(configDir)).toContain(path.split('/').at(-1))
 })
 
 test('passkeys are there after a restart, with their counters', async () => {
-  const { kept } = folders()
+  const place = folders()
+  const open = () => createPasskeys(sharedIn(place))
   const passkey: Passkey = {
     ...{ id: 'one', user: 'ada', label: 'Laptop', rpId: 'localhost', credentialId: 'Y3JlZA', publicKey: 'a2V5' },
     ...{ counter: 0, transports: ['internal'], createdAt: 1_800_000_000_000, lastUsedAt: null },
   }
-  await openPasskeys(kept).add(passkey)
-  const passkeys = openPasskeys(kept)
+  await open().add(passkey)
+  const passkeys = open()
   expect(await passkeys.used(passkey, 7, 1_800_000_060_000)).toBe(true)
   expect(await passkeys.used(passkey, 8, 1_800_000_060_000)).toBe(false)
 
-  expect(await openPasskeys(kept).list()).toEqual([{ ...passkey, counter: 7, lastUsedAt: 1_800_000_060_000 }])
+  expect(await open().list()).toEqual([{ ...passkey, counter: 7, lastUsedAt: 1_800_000_060_000 }])
   await expect(passkeys.add(passkey)).rejects.toThrow('registered already')
   for (let i = 1; i < 20; i += 1) await passkeys.add({ ...passkey, id: `${i}`, credentialId: `c${i}` })
   await expect(passkeys.add({ ...passkey, id: 'x', credentialId: 'x' })).rejects.toThrow('at most 20')

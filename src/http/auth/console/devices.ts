@@ -1,14 +1,15 @@
 // Devices: browsers that are signed in. Each has a token of its own, a console token, whose hash is stored beside the other tokens. A
-// device that nobody uses is signed out by itself.
+// device that nobody uses is signed out by itself. A browser that signed in at one server is known at all servers on the store. Each
+// keeps a copy in memory, because every request asks for it.
 
-import { randomBytes } from 'node:crypto'
 import { z } from 'zod'
 import type { Clock } from '../../../domain/clock.ts'
-import { ServerError } from '../../../domain/errors.ts'
 import type { Ids } from '../../../domain/ids.ts'
 import type { Logger } from '../../../domain/logger.ts'
 import { USER_NAME } from '../../../domain/supervision/user-name.ts'
-import { type ConfigFileOptions, createConfigFile } from '../config-folder/config-file.ts'
+import type { SharedChanges } from '../../../replicas/shared-changes.ts'
+import type { Shared } from '../../../store/ports/shared.ts'
+import type { RecordFormat } from '../config-folder/record-file.ts'
 import { digestOf, newToken, type Token } from '../tokens/token.ts'
 
 export interface Device {
@@ -33,22 +34,33 @@ export interface Devices {
   add(wanted: NewDevice): Promise<{ device: Device; token: string }>
   /** Somebody sent its token. */
   used(id: string): void
-  /** Its token is invalid when it resolves, also after a restart. False: there is no such device. */
+  /** Its token is invalid at all servers when it resolves, also after a restart. False: there is no such device. */
   remove(id: string): Promise<boolean>
+  /** Looks for devices that have just signed in elsewhere. Call it before a token counts as unknown. */
+  refresh(): Promise<void>
+  /** False: a device may have been signed out elsewhere of which this process has not heard. `refresh` before it counts. */
+  isFresh(): boolean
 }
 
 export type NewDevice = Pick<Device, 'user' | 'label' | 'isKept' | 'isVouched'>
 
+const KIND = 'device'
+const TOPIC = 'devices'
 const IDLE_MS = 12 * 60 * 60_000
 const KEPT_IDLE_MS = 30 * 24 * 60 * 60_000
 /** It is not written for every request. */
-export const WRITE_EVERY_MS = 10 * 60_000
-/** The one that was not used for the longest time makes room. */
+const WRITE_EVERY_MS = 10 * 60_000
+/** One more signs the one out that was not used for the longest time. */
 const MOST_OF_ONE_USER = 50
-const MAX_BYTES = 4_000_000
 
-export interface KeptDevice extends Device {
+interface StoredDevice extends Device {
   sha256: string
+}
+
+interface Row extends StoredDevice {
+  version: number
+  /** Its last use as it is stored. */
+  writtenAt: number
 }
 
 const time = z.iso.datetime()
@@ -64,7 +76,7 @@ const DeviceSchema = z
     vouched: z.boolean(),
   })
   .transform(
-    (one): KeptDevice => ({
+    (one): StoredDevice => ({
       id: one.id,
       user: one.user,
       label: one.label,
@@ -75,64 +87,100 @@ const DeviceSchema = z
       isVouched: one.vouched,
     }),
   )
-const ContentSchema = z.strictObject({ data_dir: z.string(), devices: z.array(DeviceSchema) })
-
-/** Throws if the text is no device. */
-export const parseDevice = (text: string): KeptDevice => DeviceSchema.parse(JSON.parse(text))
+/** The file of signed-in devices in the config folder. */
+export const deviceFormat: RecordFormat<StoredDevice> = {
+  name: 'devices',
+  schema: DeviceSchema,
+  maxBytes: 4_000_000,
+  keyOf: ({ id }) => id,
+  expiresAt: (device) => expiresAt(device),
+  unusable: (path, why) =>
+    `The file of signed-in devices ${path} cannot be used: ${why}. Remove it, and sign in again.`,
+  damaged: () => 'it is damaged',
+}
 
 export interface DevicesOptions {
-  /** Null: nothing is stored, and a restart signs all devices out. */
-  kept: ConfigFileOptions | null
+  shared: Pick<Shared, 'list' | 'put' | 'take'>
+  changes: Pick<SharedChanges, 'tell' | 'heard' | 'keep'>
   clock: Clock
   ids: Ids
   log: Logger
-  random?: (size: number) => Uint8Array
 }
 
-/** Throws `config_invalid` if the file cannot be trusted. Only for the holder of the lock of the data directory. */
-export function openDevices({ kept, clock, ids, log, random = randomBytes }: DevicesOptions): Devices {
-  const file = kept === null ? null : createConfigFile('devices', kept)
-  let devices: readonly KeptDevice[] = file === null ? [] : read(file)
+export async function openDevices(options: DevicesOptions): Promise<Devices> {
+  const { shared, changes, clock, ids, log } = options
+  let devices: readonly Row[] = []
   let table: readonly Token[] = []
   /** When the next of them has been idle for too long. */
-  let nextEnd = Number.NEGATIVE_INFINITY
-  let writtenAt = clock.now()
+  let nextEnd = Number.POSITIVE_INFINITY
 
-  function set(next: readonly KeptDevice[]): void {
+  function set(next: readonly Row[]): void {
+    // A new array only after a change: everybody who compares tokens reads it anew.
+    const isSame = next.length === devices.length && next.every(({ id }, i) => id === devices[i]?.id)
     devices = next
-    table = next.map(tokenOfDevice)
+    if (!isSame) table = next.map(tokenOfDevice)
     nextEnd = firstEnd(next)
   }
 
-  /** Disk first, so that the same devices are signed in after a restart. */
-  function keep(next: readonly KeptDevice[]): void {
-    file?.write(`${JSON.stringify({ data_dir: file.dataDir, devices: next.map(storedDevice) }, null, 2)}\n`)
-    writtenAt = clock.now()
-    set(next)
+  async function read(): Promise<void> {
+    const records = await shared.list(KIND)
+    const known = new Map(devices.map((one) => [one.id, one.lastUsedAt]))
+    const rows = records.flatMap(({ key, value, version }): Row[] => {
+      try {
+        const device = DeviceSchema.parse(JSON.parse(value))
+        const lastUsedAt = Math.max(device.lastUsedAt, known.get(device.id) ?? 0)
+        return [{ ...device, lastUsedAt, writtenAt: device.lastUsedAt, version }]
+      } catch (error) {
+        log.warn('a signed-in device cannot be read, and has to sign in again', { device_id: key, error })
+        return []
+      }
+    })
+    set(rows.sort((a, b) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1)))
+    dropIdle()
   }
 
   function dropIdle(): void {
     const now = clock.now()
-    if (now < nextEnd) return
-    // The next change writes it. Until then a restart drops them again.
-    set(devices.filter((one) => expiresAt(one) > now))
+    if (now >= nextEnd) set(devices.filter((one) => expiresAt(one) > now))
   }
 
-  set(devices)
+  const put = (device: StoredDevice, version: number): Promise<boolean> =>
+    shared.put({
+      kind: KIND,
+      key: device.id,
+      value: JSON.stringify(storedDevice(device)),
+      version,
+      expiresAt: expiresAt(device),
+    })
+
+  /** Also tells the others, because they would sign the device out when it was idle for long at their place alone. */
+  async function writeUse(device: Row): Promise<void> {
+    try {
+      if (await put(device, device.version)) await changes.tell(TOPIC)
+    } catch (error) {
+      // The request has nothing to do with it. The next one tries again.
+      log.warn('the last use of a device could not be stored', { error })
+    }
+  }
+
+  const { refresh, isFresh } = changes.keep(TOPIC, read)
+  await refresh()
   return {
     current() {
       dropIdle()
       return table
     },
     async list() {
-      dropIdle()
+      await refresh()
       return devices
     },
     async add(wanted) {
-      dropIdle()
-      const { device, token } = newDevice(wanted, { clock, ids, random })
-      const tooMany = new Set(devicesToDrop(devices, wanted.user))
-      keep([...devices.filter((one) => !tooMany.has(one)), { ...device, sha256: digestOf(token) }])
+      const { device, token } = newDevice(wanted, { clock, ids })
+      await refresh()
+      for (const { id } of devicesToDrop(devices, wanted.user)) await shared.take(KIND, id)
+      await put({ ...device, sha256: digestOf(token) }, 0)
+      await changes.tell(TOPIC)
+      await refresh()
       return { device, token }
     },
     used(id) {
@@ -142,65 +190,47 @@ export function openDevices({ kept, clock, ids, log, random = randomBytes }: Dev
       // In place: the table of tokens stays the same, so nobody has to read it anew.
       device.lastUsedAt = now
       nextEnd = firstEnd(devices)
-      if (now - writtenAt < WRITE_EVERY_MS) return
-      try {
-        keep(devices)
-      } catch (error) {
-        // The request has nothing to do with it. The next one tries again.
-        log.warn('the last use of a device could not be stored', { error })
-      }
+      if (now - device.writtenAt < WRITE_EVERY_MS) return
+      device.writtenAt = now
+      void writeUse({ ...device })
     },
     async remove(id) {
-      const next = devices.filter((one) => one.id !== id)
-      if (next.length === devices.length) return false
-      keep(next)
-      return true
+      const removed = await shared.take(KIND, id)
+      await changes.tell(TOPIC)
+      await Promise.all([refresh(), changes.heard(TOPIC)])
+      return removed !== null
     },
+    refresh,
+    isFresh,
   }
 }
 
 export const expiresAt = ({ lastUsedAt, isKept }: Device): number => lastUsedAt + (isKept ? KEPT_IDLE_MS : IDLE_MS)
 
-export const firstEnd = (devices: readonly Device[]): number =>
+const firstEnd = (devices: readonly Device[]): number =>
   devices.reduce((end, one) => Math.min(end, expiresAt(one)), Number.POSITIVE_INFINITY)
 
-export const tokenOfDevice = ({ id, user, sha256 }: KeptDevice): Token => ({
+const tokenOfDevice = ({ id, user, sha256 }: StoredDevice): Token => ({
   ...{ id, user, role: 'operator', sha256, isConsole: true },
 })
 
-export function newDevice(
+function newDevice(
   { user, label, isKept, isVouched }: NewDevice,
-  { clock, ids, random }: { clock: Clock; ids: Ids; random: (size: number) => Uint8Array },
+  { clock, ids }: { clock: Clock; ids: Ids },
 ): { device: Device; token: string } {
   const now = clock.now()
   const device = { id: ids.uuid(), user, label, createdAt: now, lastUsedAt: now, isKept, isVouched }
-  return { device, token: newToken(random) }
+  return { device, token: newToken() }
 }
 
-/** Those that make room for one more of this person. */
-export const devicesToDrop = <T extends Device>(devices: readonly T[], user: string): T[] =>
+/** Those that go when one more of this person comes. */
+const devicesToDrop = <T extends Device>(devices: readonly T[], user: string): T[] =>
   devices
     .filter((one) => one.user === user)
     .sort((a, b) => b.lastUsedAt - a.lastUsedAt)
     .slice(MOST_OF_ONE_USER - 1)
 
-function read(file: ReturnType<typeof createConfigFile>): readonly KeptDevice[] {
-  const unusable = (why: string, cause?: unknown): ServerError =>
-    new ServerError(
-      'config_invalid',
-      `The file of signed-in devices ${file.path} cannot be used: ${why}. Remove it, and sign in again.`,
-      { details: { path: file.path }, cause },
-    )
-  const text = file.read({ maxBytes: MAX_BYTES, refuse: unusable })
-  if (text === null) return []
-  try {
-    return ContentSchema.parse(JSON.parse(text)).devices
-  } catch (error) {
-    throw unusable('it is damaged', error)
-  }
-}
-
-export const storedDevice = (one: KeptDevice) => ({
+const storedDevice = (one: StoredDevice) => ({
   id: one.id,
   user: one.user,
   label: one.label,

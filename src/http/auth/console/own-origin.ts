@@ -31,7 +31,7 @@ function ownOrigins({ headers, socket }: Asked, publicUrl: string | null): strin
 
 /**
  * A console token, or the cookie of a proxy, is only for pages of this server: not for other pages of this machine, which the guard lets
- * through. Programs that are no browser send neither header. Throws `origin_not_allowed`.
+ * through. Programs that are not a browser send neither header. Throws `origin_not_allowed`.
  */
 export function refuseForeignPage(request: Asked, publicUrl: string | null): void {
   const { origin, 'sec-fetch-site': site } = request.headers

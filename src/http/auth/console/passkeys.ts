@@ -1,9 +1,11 @@
-// The passkeys of a server: public keys, so there is nothing secret in their file. It is stored beside the tokens, because whoever can
-// change it can do what needs a passkey.
+// The passkeys of a server: public keys, so there is nothing secret in their records. They are stored beside the tokens, because whoever
+// can change them can do what needs a passkey.
 
 import { z } from 'zod'
 import { ServerError } from '../../../domain/errors.ts'
-import { type ConfigFileOptions, createConfigFile } from '../config-folder/config-file.ts'
+import type { Shared, SharedRecord } from '../../../store/ports/shared.ts'
+import type { RecordFormat } from '../config-folder/record-file.ts'
+import { digestOf } from '../tokens/token.ts'
 
 export interface Passkey {
   id: string
@@ -34,8 +36,8 @@ export interface Passkeys {
   remove(id: string): Promise<Passkey | null>
 }
 
+const KIND = 'passkey'
 const MOST_OF_ONE_USER = 20
-const MAX_BYTES = 4_000_000
 
 const base64url = z.string().regex(/^[\w-]+$/)
 const time = z.iso.datetime()
@@ -66,68 +68,78 @@ const PasskeySchema = z
       lastUsedAt: one.last_used_at === null ? null : Date.parse(one.last_used_at),
     }),
   )
-const ContentSchema = z.strictObject({ data_dir: z.string(), passkeys: z.array(PasskeySchema) })
+/** The file of passkeys in the config folder. Whoever can change it can do what needs a passkey, so a file that cannot be trusted is an
+ * error: a server that ignored it would ask for no passkey any more. */
+export const passkeyFormat: RecordFormat<Passkey> = {
+  name: 'passkeys',
+  schema: PasskeySchema,
+  maxBytes: 4_000_000,
+  keyOf: (passkey) => keyOf(passkey),
+  expiresAt: () => null,
+  unusable: (path, why) =>
+    `The file of passkeys ${path} cannot be used: ${why}. If you did not change it, somebody else did. Restore it, or remove it: then nothing needs a passkey until you add one.`,
+  damaged: () => 'it is damaged',
+}
 
-/** Throws if the text is no passkey. */
-export const parsePasskey = (text: string): Passkey => PasskeySchema.parse(JSON.parse(text))
+/** Passkeys are read at each use and never from a copy: a server that did not know of the first passkey would ask for none. */
+export function createPasskeys(shared: Pick<Shared, 'get' | 'list' | 'put' | 'take'>): Passkeys {
+  const write = (passkey: Passkey, version: number): Promise<boolean> =>
+    shared.put({
+      kind: KIND,
+      key: keyOf(passkey),
+      value: JSON.stringify(storedPasskey(passkey)),
+      version,
+      expiresAt: null,
+    })
 
-/**
- * Null: nothing is stored. Throws `config_invalid` for a file that cannot be read or trusted: a server that ignored it would ask for no
- * passkey any more. Only for the holder of the lock of the data directory.
- */
-export function openPasskeys(kept: ConfigFileOptions | null): Passkeys {
-  const file = kept === null ? null : createConfigFile('passkeys', kept)
-  let passkeys: readonly Passkey[] = file === null ? [] : read(file)
-
-  function keep(next: readonly Passkey[]): void {
-    file?.write(`${JSON.stringify({ data_dir: file.dataDir, passkeys: next.map(storedPasskey) }, null, 2)}\n`)
-    passkeys = next
-  }
+  const list = () => listPasskeys(shared)
 
   return {
-    list: async () => passkeys,
+    list,
     async add(passkey) {
-      if (passkeys.some(({ credentialId }) => credentialId === passkey.credentialId)) throw alreadyThere()
-      refuseTooMany(passkeys, passkey.user)
-      keep([...passkeys, passkey])
+      refuseTooMany(await list(), passkey.user)
+      if (!(await write(passkey, 0))) throw alreadyThere()
     },
-    async used({ id, counter: before }, counter, at) {
-      if (!passkeys.some((one) => one.id === id && one.counter === before)) return false
-      keep(passkeys.map((one) => (one.id === id ? { ...one, counter, lastUsedAt: at } : one)))
-      return true
+    async used(passkey, counter, at) {
+      const record = await shared.get(KIND, keyOf(passkey))
+      if (record === null || read(record).counter !== passkey.counter) return false
+      return write({ ...read(record), counter, lastUsedAt: at }, record.version)
     },
     async remove(id) {
-      const found = passkeys.find((one) => one.id === id) ?? null
-      if (found !== null) keep(passkeys.filter((one) => one !== found))
-      return found
+      const found = (await list()).find((one) => one.id === id)
+      const taken = found === undefined ? null : await shared.take(KIND, keyOf(found))
+      return taken === null ? null : read(taken)
     },
   }
 }
 
-export const alreadyThere = (): ServerError => new ServerError('conflict', 'This passkey is registered already.')
+const alreadyThere = (): ServerError => new ServerError('conflict', 'This passkey is registered already.')
 
-export function refuseTooMany(passkeys: readonly Passkey[], person: string): void {
+function refuseTooMany(passkeys: readonly Passkey[], person: string): void {
   if (passkeys.filter(({ user }) => user === person).length < MOST_OF_ONE_USER) return
   throw new ServerError('limit', `A person has at most ${MOST_OF_ONE_USER} passkeys. Remove one first.`)
 }
 
-function read(file: ReturnType<typeof createConfigFile>): readonly Passkey[] {
-  const unusable = (why: string, cause?: unknown): ServerError =>
-    new ServerError(
-      'config_invalid',
-      `The file of passkeys ${file.path} cannot be used: ${why}. If you did not change it, somebody else did. Restore it, or remove it: then nothing needs a passkey until you add one.`,
-      { details: { path: file.path }, cause },
-    )
-  const text = file.read({ maxBytes: MAX_BYTES, refuse: unusable })
-  if (text === null) return []
+// Under what the browser calls it, so that nobody registers the same one twice.
+const keyOf = ({ credentialId }: Passkey): string => digestOf(credentialId)
+
+/** Oldest first. */
+export const listPasskeys = async (shared: Pick<Shared, 'list'>): Promise<Passkey[]> =>
+  (await shared.list(KIND)).map(read).sort((a, b) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1))
+
+function read({ key, value }: SharedRecord): Passkey {
   try {
-    return ContentSchema.parse(JSON.parse(text)).passkeys
-  } catch (error) {
-    throw unusable('it is damaged', error)
+    return PasskeySchema.parse(JSON.parse(value))
+  } catch (cause) {
+    throw new ServerError(
+      'config_invalid',
+      `A passkey in the database cannot be read (table shared, kind ${KIND}, key ${key}). If you did not change it, somebody else did. Restore the row, or remove it.`,
+      { cause },
+    )
   }
 }
 
-export const storedPasskey = (one: Passkey) => ({
+const storedPasskey = (one: Passkey) => ({
   id: one.id,
   user: one.user,
   label: one.label,

@@ -4,12 +4,13 @@ import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { createIds } from '../../../domain/ids.ts'
 import { silentLogger } from '../../../domain/logger.ts'
+import { createOwnChanges } from '../../../replicas/replica.ts'
 import { createSharedChanges } from '../../../replicas/shared-changes.ts'
 import { createLocalShared } from '../../../store/local-shared.ts'
 import type { Shared } from '../../../store/ports/shared.ts'
 import { collectLines, createManualClock, type LogLine, whileTimePasses } from '../../testing/server-fixture.ts'
+import { openConfigRecords } from '../config-folder/config-records.ts'
 import { digestOf } from './token.ts'
-import { createTokenRows } from './token-rows.ts'
 import { readTokens } from './tokens.ts'
 
 /** Two processes, each with folders of its own, on one store. */
@@ -24,11 +25,13 @@ function setUp() {
     mkdirSync(dataDir, { recursive: true })
     return { dataDir, configDir }
   }
-  function read(name: string) {
-    const { dataDir, configDir } = places(name)
-    return readTokens({
-      dataDir,
-      kept: { configDir, makeFolder: (path, mode) => void mkdirSync(path, { recursive: true, mode }) },
+  async function read(name: string) {
+    const makeFolder = (path: string, mode: number) => void mkdirSync(path, { recursive: true, mode })
+    const records = openConfigRecords({ ...places(name), makeFolder }, silentLogger)
+    const own = { shared: createLocalShared(clock, records.kinds), changes: createOwnChanges() }
+    const tokens = await readTokens({
+      own,
+      file: records.tokens,
       set: { user: null, operator: null },
       clock,
       ids: createIds(clock.now),
@@ -36,15 +39,13 @@ function setUp() {
       workspaces: { find: (path) => ({ path }), checkChannel() {} },
       checkOwner() {},
     })
+    return { tokens, own }
   }
   async function open(name: string, make = false, shared: Shared = all) {
-    const tokens = read(name)
+    const { tokens } = await read(name)
     const changes = createSharedChanges({ shared, owner: name, clock, logger: silentLogger })
     onTestFinished(() => changes.close())
-    const made = await tokens.begin(async () => {}, {
-      make,
-      records: createTokenRows({ shared, changes, log: collectLines(lines) }),
-    })
+    const made = await tokens.begin(async () => {}, { make, place: { shared, changes } })
     const revoke = (id: string) => whileTimePasses(clock, tokens.revoke(id, 'bob'))
     return { tokens, made, revoke }
   }
@@ -119,8 +120,8 @@ test('tokens that both make at once are all there, and a token is in no file', a
 
 test('the tokens of a file are copied once, and never again', async () => {
   const { read, open } = setUp()
-  const alone = read('one')
-  await alone.begin(async () => {}, { make: false })
+  const { tokens: alone, own } = await read('one')
+  await alone.begin(async () => {}, { make: false, place: own })
   const { record } = await alone.create(ada('before'), 'bob')
 
   const { tokens, revoke } = await open('one')

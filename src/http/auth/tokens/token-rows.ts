@@ -1,32 +1,71 @@
-// Tokens that several processes on one store share. Each token is a record of its own, as a hash, like in the file of a single process.
+// Stored tokens. Each is a record of its own, as a hash.
 
+import { z } from 'zod'
 import type { Logger } from '../../../domain/logger.ts'
+import { scopes, tokenRoles } from '../../../domain/supervision/token-role.ts'
+import { USER_NAME } from '../../../domain/supervision/user-name.ts'
+import type { SharedChanges } from '../../../replicas/shared-changes.ts'
+import type { SharedCopy } from '../../../replicas/shared-copy.ts'
 import type { Shared, SharedRecord } from '../../../store/ports/shared.ts'
+import type { RecordFormat } from '../config-folder/record-file.ts'
 import type { TokenRecord } from './token.ts'
-import { TokenRecordSchema } from './token-file.ts'
-import type { TokenCopy, TokenRecords } from './token-records.ts'
+
+/** What a call has acknowledged is on disk. */
+export interface TokenRows {
+  /** All of them, oldest first. Null: there were never any. */
+  read(): Promise<readonly TokenRecord[] | null>
+  add(records: readonly TokenRecord[]): Promise<void>
+  /** False: there is no such record, or somebody else was faster. */
+  remove(id: string): Promise<boolean>
+  /** Tells the other processes, and resolves when what was removed before counts at none of them. */
+  heard(): Promise<void>
+  /** Calls `use` with all records after another process has changed them. */
+  keep(use: (records: readonly TokenRecord[]) => void): SharedCopy
+}
+
+export interface TokensPlace {
+  shared: Pick<Shared, 'get' | 'list' | 'put' | 'take'>
+  changes: Pick<SharedChanges, 'tell' | 'heard' | 'keep'>
+}
 
 const KIND = 'token'
 /** Says that tokens were stored here before, also when all of them are revoked. */
 const BEGUN = { kind: 'tokens', key: 'begun' } as const
 const TOPIC = 'tokens'
 
-interface TokenRowsDeps {
-  shared: Pick<Shared, 'get' | 'list' | 'put' | 'take'>
-  /** Tells the other processes what this one changes. Without `keep`, as in a command, it does not hear what they change. */
-  changes: {
-    tell(topic: string): Promise<void>
-    heard(topic: string): Promise<void>
-    keep?(topic: string, read: () => Promise<void>): TokenCopy
-  }
-  log: Logger
+/** Strict: a key that this version does not know may be a limit. */
+const TokenRecordSchema = z
+  .strictObject({
+    id: z.string().min(1).max(64),
+    name: z.string().max(200),
+    user: z.string().regex(USER_NAME),
+    role: z.enum(tokenRoles),
+    workspace: z.string().min(1).max(4_096).exactOptional(),
+    channel: z.string().min(1).max(200).exactOptional(),
+    scopes: z.array(z.enum(scopes)).min(1).exactOptional(),
+    agent: z.string().min(1).max(128).exactOptional(),
+    expires_at: z.iso.datetime().exactOptional(),
+    sha256: z.string().regex(/^[0-9a-f]{64}$/),
+    created_at: z.iso.datetime(),
+  })
+  .refine(({ role, workspace }) => (role === 'agent') === (workspace !== undefined))
+
+/** The token file in the config folder. */
+export const tokenFormat: RecordFormat<TokenRecord> = {
+  name: 'tokens',
+  schema: TokenRecordSchema,
+  maxBytes: 1_000_000,
+  keyOf: ({ id }) => id,
+  // One that has ended is shown for a while.
+  expiresAt: () => null,
+  unusable: (path, why) => `The token file ${path} cannot be used: ${why}.`,
+  damaged: (problem) => `${problem}. Restore it, or remove it and create new tokens: quarterdeck tokens create`,
 }
 
-export function createTokenRows({ shared, changes, log }: TokenRowsDeps): TokenRecords {
+export function createTokenRows({ shared, changes }: TokensPlace, log: Logger): TokenRows {
   /** Counts what this process changes. A list that was read before one of them is too old. */
   let own = 0
 
-  const { keep } = changes
   const list = () => listTokenRows(shared, log)
 
   async function newest(): Promise<readonly TokenRecord[]> {
@@ -59,7 +98,7 @@ export function createTokenRows({ shared, changes, log }: TokenRowsDeps): TokenR
       await changes.tell(TOPIC)
       await changes.heard(TOPIC)
     },
-    ...(keep === undefined ? {} : { keep: (use) => keep(TOPIC, async () => use(await newest())) }),
+    keep: (use) => changes.keep(TOPIC, async () => use(await newest())),
   }
 }
 

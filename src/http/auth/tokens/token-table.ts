@@ -1,5 +1,5 @@
 import { checkTokens, type Token, type TokenRecord } from './token.ts'
-import type { TokenCopy, TokenRecords } from './token-records.ts'
+import type { TokenRows } from './token-rows.ts'
 
 /** The valid tokens, in memory. What this process changes is stored first. */
 export interface TokenTable {
@@ -17,27 +17,22 @@ export interface TokenTable {
   /** False: another process may have removed a token of which this one has not heard. `refresh` before it counts. */
   isFresh(): boolean
   /** From now on the tokens are in a store that other processes use too. Returns how many were copied into it. */
-  moveTo(shared: TokenRecords): Promise<number>
-  readonly isShared: boolean
+  moveTo(shared: TokenRows): Promise<number>
 }
 
-/** `given` are tokens that are not stored, and `found` those that `stored` has now. */
-export function createTokenTable(
-  given: readonly Token[],
-  stored: TokenRecords,
-  found: readonly TokenRecord[],
-): TokenTable {
-  let isShared = false
-  let records = found
+/** `given` are tokens that are not stored. Throws `config_invalid` if one of them is stored for somebody else. */
+export async function openTokenTable(given: readonly Token[], rows: TokenRows): Promise<TokenTable> {
+  let stored = rows
+  let records = (await stored.read()) ?? []
   let table: readonly Token[] = checkTokens([...given, ...records])
-  let copy: TokenCopy | null = null
+  let copy = stored.keep(use)
 
   function use(next: readonly TokenRecord[]): void {
     table = checkTokens([...given, ...next])
     records = next
   }
 
-  async function copyTo(shared: TokenRecords): Promise<number> {
+  async function copyTo(shared: TokenRows): Promise<number> {
     const known = await shared.read()
     if (known !== null) use(known)
     else if (records.length > 0) await shared.add(records)
@@ -58,18 +53,14 @@ export function createTokenTable(
       if (isRemoved) use(records.filter((one) => one.id !== id))
       return isRemoved
     },
-    heard: async () => stored.heard?.(),
-    refresh: async () => copy?.refresh(),
-    isFresh: () => copy?.isFresh() ?? true,
+    heard: () => stored.heard(),
+    refresh: () => copy.refresh(),
+    isFresh: () => copy.isFresh(),
     async moveTo(shared) {
       stored = shared
-      isShared = true
       const copied = await copyTo(shared)
-      copy = shared.keep?.(use) ?? null
+      copy = shared.keep(use)
       return copied
-    },
-    get isShared() {
-      return isShared
     },
   }
 }

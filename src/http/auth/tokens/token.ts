@@ -1,6 +1,6 @@
 // A token is shown once, when it is created. After that only its SHA-256 exists, in memory and on disk.
 
-import { hash } from 'node:crypto'
+import { hash, randomBytes } from 'node:crypto'
 import { ServerError } from '../../../domain/errors.ts'
 import type { Scope, TokenRole } from '../../../domain/supervision/token-role.ts'
 
@@ -38,8 +38,7 @@ export interface TokenRecord extends Token {
 export const digestOf = (token: string): string => hash('sha256', token, 'hex')
 
 /** 256 random bits. The prefix lets logs mask our tokens without knowing them. */
-export const newToken = (random: (size: number) => Uint8Array): string =>
-  `qd_${Buffer.from(random(32)).toString('base64url')}`
+export const newToken = (): string => `qd_${randomBytes(32).toString('base64url')}`
 
 /** Throws `config_invalid` if the text cannot be a token. People may write their own. */
 export function checkTokenText(token: string, user: string): void {

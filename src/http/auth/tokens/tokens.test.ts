@@ -16,11 +16,19 @@ import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { ServerError } from '../../../domain/errors.ts'
 import { createIds } from '../../../domain/ids.ts'
+import { silentLogger } from '../../../domain/logger.ts'
 import type { AuditRecord } from '../../../domain/supervision/audit.ts'
+import { createOwnChanges } from '../../../replicas/replica.ts'
+import { createLocalShared } from '../../../store/local-shared.ts'
 import { createWorkspaces } from '../../../supervision/workspace/allowed-workspace.ts'
 import { collectLines, createManualClock, type LogLine } from '../../testing/server-fixture.ts'
+import type { ConfigFileOptions } from '../config-folder/config-file.ts'
+import { openConfigRecords } from '../config-folder/config-records.ts'
 import { digestOf } from './token.ts'
 import { readTokens, type TokensOptions } from './tokens.ts'
+
+/** Null: nothing is stored. */
+type Options = Partial<TokensOptions> & { kept?: Partial<ConfigFileOptions> | null }
 
 function setUp() {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'quarterdeck-tokens-')))
@@ -33,10 +41,14 @@ function setUp() {
   const lines: LogLine[] = []
   const trail: AuditRecord[] = []
   const makeFolder = (path: string, mode: number) => void mkdirSync(path, { recursive: true, mode })
-  const read = (more: Partial<TokensOptions> = {}) =>
-    readTokens({
-      dataDir,
-      kept: { configDir, makeFolder },
+  const read = async (more: Options = {}) => {
+    const { kept = {}, ...options } = more
+    const place = kept === null ? null : { configDir, dataDir, makeFolder, ...kept }
+    const records = place === null ? null : openConfigRecords(place, silentLogger)
+    const own = { shared: createLocalShared(clock, records?.kinds), changes: createOwnChanges() }
+    const tokens = await readTokens({
+      own,
+      file: records?.tokens ?? null,
       set: { user: null, operator: null },
       clock,
       ids,
@@ -46,12 +58,14 @@ function setUp() {
         { dataDir, configDir, runtimeDir: join(folder, 'run'), home: join(folder, 'home') },
       ),
       checkOwner() {},
-      ...more,
+      ...options,
     })
-  const open = async (more: Partial<TokensOptions> & { make?: boolean; audit?: () => Promise<void> } = {}) => {
+    return { tokens, own }
+  }
+  const open = async (more: Options & { make?: boolean; audit?: () => Promise<void> } = {}) => {
     const { make = false, audit, ...options } = more
-    const tokens = read(options)
-    const made = await tokens.begin(audit ?? (async (record) => void trail.push(record)), { make })
+    const { tokens, own } = await read(options)
+    const made = await tokens.begin(audit ?? (async (record) => void trail.push(record)), { make, place: own })
     return { tokens, made }
   }
   const valid = (tokens: { current(): readonly { sha256: string; user: string; role: string }[] }, token = '') => {
@@ -253,24 +267,28 @@ describe('stored tokens', () => {
     mkdirSync(other)
     symlinkSync(dataDir, join(folder, 'link'))
 
-    expect((await open({ dataDir: other })).tokens.current()).toEqual([])
+    expect((await open({ kept: { dataDir: other } })).tokens.current()).toEqual([])
     expect(readdirSync(configDir).length).toBe(2)
-    expect(valid((await open({ dataDir: join(folder, 'link') })).tokens, made ?? '')).toBe('operator local_user')
+    expect(valid((await open({ kept: { dataDir: join(folder, 'link') } })).tokens, made ?? '')).toBe(
+      'operator local_user',
+    )
     renameSync(dataDir, join(folder, 'moved'))
-    expect((await open({ dataDir: join(folder, 'moved') })).tokens.current()).toEqual([])
+    expect((await open({ kept: { dataDir: join(folder, 'moved') } })).tokens.current()).toEqual([])
   })
 
   test('one token cannot belong to a user and an operator', async () => {
     const { read, open } = setUp()
     const same = 'the-same-for-both'
 
-    expect(() => read({ set: { user: same, operator: same } })).toThrow('Two tokens are the same')
+    await expect(read({ set: { user: same, operator: same } })).rejects.toThrow('Two tokens are the same')
     const { token } = await (await open()).tokens.create({ name: '', user: 'ada', role: 'user' }, 'ada')
-    expect(() => read({ set: { user: null, operator: token } })).toThrow('Two tokens are the same')
+    await expect(read({ set: { user: null, operator: token } })).rejects.toThrow('Two tokens are the same')
   })
 
-  test.each(['', 'short', 'with space in between', 'ünïcödé-in-a-token'])('a setting cannot be %j', (token) => {
-    expect(() => setUp().read({ set: { user: token, operator: null } })).toThrow('must be 16 to 512 printable ASCII')
+  test.each(['', 'short', 'with space in between', 'ünïcödé-in-a-token'])('a setting cannot be %j', async (token) => {
+    await expect(setUp().read({ set: { user: token, operator: null } })).rejects.toThrow(
+      'must be 16 to 512 printable ASCII',
+    )
   })
 })
 
@@ -295,7 +313,7 @@ describe.skipIf(process.platform === 'win32')('a config folder that cannot be tr
     const path = tokens.path ?? ''
     spoil({ configDir, path, folder })
     try {
-      read()
+      await read()
       return 'taken'
     } catch (error) {
       return String(error)
@@ -327,19 +345,19 @@ describe.skipIf(process.platform === 'win32')('a config folder that cannot be tr
     )
     expect(await refused(({ path }) => writeFileSync(path, '{"tokens": "no'))).toMatch(/^The token file FILE .*JSON/)
     expect(await refused(({ path }) => writeFileSync(path, '{"data_dir": "/", "tokens": [{}]}'))).toMatch(
-      /^The token file FILE cannot be used: it is not a token file of this version \(tokens\.0\.id\)\./,
+      /^The token file FILE cannot be used: it is not a file of this version \(tokens\.0\.id\)\./,
     )
   })
 
-  test('includes one inside the data directory', () => {
+  test('includes one inside the data directory', async () => {
     const { read, dataDir, folder } = setUp()
     const at = (configDir: string) => read({ kept: { configDir, makeFolder: () => {} } })
     symlinkSync(dataDir, join(folder, 'link'))
 
     for (const path of [dataDir, join(dataDir, 'a', 'b'), join(folder, 'link', 'config')]) {
-      expect(() => at(path)).toThrow(`it is inside the data directory ${dataDir}`)
+      await expect(at(path)).rejects.toThrow(`it is inside the data directory ${dataDir}`)
     }
-    expect(at(join(folder, 'data2')).current()).toEqual([])
+    expect((await at(join(folder, 'data2'))).tokens.current()).toEqual([])
   })
 
   test('does not stop a server that has nothing to store there', async () => {

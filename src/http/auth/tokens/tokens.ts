@@ -1,7 +1,6 @@
-// All tokens of one server: tokens from the settings, hashes from the token file or the store, or an operator token that exists only in
-// memory. The file is read once. Changes to it while the server runs have no effect.
+// All tokens of one server: tokens from the settings, stored hashes, or an operator token that exists only in memory. A token file is
+// read once. Changes to it while the server runs have no effect.
 
-import { randomBytes } from 'node:crypto'
 import type { Clock } from '../../../domain/clock.ts'
 import { ServerError } from '../../../domain/errors.ts'
 import type { Ids } from '../../../domain/ids.ts'
@@ -9,11 +8,10 @@ import type { Logger } from '../../../domain/logger.ts'
 import { LOCAL_USER } from '../../../domain/session/session.ts'
 import type { AuditRecord } from '../../../domain/supervision/audit.ts'
 import type { PersonRole, Scope, TokenRole } from '../../../domain/supervision/token-role.ts'
-import type { ConfigFileOptions } from '../config-folder/config-file.ts'
+import type { RecordFile } from '../config-folder/record-file.ts'
 import { checkTokenText, digestOf, newToken, type Token, type TokenRecord } from './token.ts'
-import { createTokenFile } from './token-file.ts'
-import { createLocalTokenRecords, type TokenRecords } from './token-records.ts'
-import { createTokenTable } from './token-table.ts'
+import { createTokenRows, type TokensPlace } from './token-rows.ts'
+import { openTokenTable } from './token-table.ts'
 
 export interface NewToken {
   name: string
@@ -58,15 +56,15 @@ export interface Tokens {
 }
 
 export interface TokensOptions {
-  dataDir: string
+  /** The records of this server alone: those of the token file, if there is one. */
+  own: TokensPlace
   /** Null: nothing is stored, and the operator's token exists only in memory. */
-  kept: Pick<ConfigFileOptions, 'configDir' | 'makeFolder'> | null
+  file: Pick<RecordFile, 'path' | 'begin'> | null
   /** Tokens from the settings. */
   set: Readonly<Record<PersonRole, string | null>>
   clock: Clock
   ids: Ids
   log: Logger
-  random?: (size: number) => Uint8Array
   /** Says where agents may work. */
   workspaces: AgentPlaces
   /** Throws `forbidden` for a user who may own no session of an agent elsewhere. */
@@ -90,27 +88,26 @@ export interface ReadTokens extends Tokens {
   hasAny(make: boolean): boolean
   /**
    * Must run before the server answers, and before `create` and `revoke`. With `make`, if no token is stored and the settings have none for an
-   * operator, it creates that one and returns it, so that it can be shown once. `records` takes the place of the token file, whose
-   * tokens are imported into it if it never had any.
+   * operator, it creates that one and returns it, so that it can be shown once. `place` is where tokens are stored from now on. If it is
+   * not that of the token file and never had any, those of the file are imported into it.
    */
-  begin(audit: WriteAudit, options: { make: boolean; records?: TokenRecords | undefined }): Promise<string | null>
+  begin(audit: WriteAudit, options: { make: boolean; place: TokensPlace }): Promise<string | null>
 }
 
 const MAX_TOKENS = 1_000
 const SHOW_ENDED_MS = 30 * 24 * 60 * 60_000
 
-/** Throws `config_invalid` if a file or a setting cannot be used. The caller must hold the lock of the data directory. */
-export function readTokens(options: TokensOptions): ReadTokens {
-  const { dataDir, kept, set, clock, ids, log, random = randomBytes, workspaces, checkOwner } = options
-  const file = kept === null ? null : createTokenFile({ ...kept, dataDir })
-  const found = file?.read() ?? null
-  const operatorToken = set.operator ?? (file === null ? newToken(random) : null)
+/** Throws `config_invalid` if a file or a setting cannot be used. */
+export async function readTokens(options: TokensOptions): Promise<ReadTokens> {
+  const { own, file, set, clock, ids, log, workspaces, checkOwner } = options
+  const operatorToken = set.operator ?? (file === null ? newToken() : null)
   const given = [['user', set.user] as const, ['operator', operatorToken] as const].flatMap(([role, token]) => {
     if (token === null) return []
     checkTokenText(token, role)
     return [{ id: null, user: LOCAL_USER, role, sha256: digestOf(token) }]
   })
-  const table = createTokenTable(given, createLocalTokenRecords(file, found), found ?? [])
+  const table = await openTokenTable(given, createTokenRows(own, log))
+  let isInFile = file !== null
   let audit: WriteAudit | null = null
 
   const newRecord = (token: Omit<TokenRecord, 'id' | 'created_at'>): TokenRecord => ({
@@ -155,7 +152,7 @@ export function readTokens(options: TokensOptions): ReadTokens {
     if (table.records().length >= MAX_TOKENS) {
       throw new ServerError('conflict', `There are already ${MAX_TOKENS} tokens. Revoke those that nobody uses.`)
     }
-    const token = newToken(random)
+    const token = newToken()
     const record = newRecord({ name, user, role, ...bound, ...end, sha256: digestOf(token) })
     // The audit comes first, so that no token works that is not in the trail.
     await write('token_created', record, by)
@@ -175,7 +172,7 @@ export function readTokens(options: TokensOptions): ReadTokens {
     list: table.records,
     create,
     get path() {
-      return table.isShared ? null : (file?.path ?? null)
+      return isInFile ? (file?.path ?? null) : null
     },
     operatorToken,
     refresh: table.refresh,
@@ -194,17 +191,18 @@ export function readTokens(options: TokensOptions): ReadTokens {
       await Promise.all([write('token_revoked', record, by), table.heard()])
     },
     hasAny: (make) => table.current().length > 0 || make,
-    async begin(writeAudit, { make, records: shared }) {
+    async begin(writeAudit, { make, place }) {
       audit = writeAudit
-      if (file === null && shared === undefined) return null
-      const copied = shared === undefined ? 0 : await table.moveTo(shared)
+      const isMoved = place.shared !== own.shared
+      if (file === null && !isMoved) return null
+      isInFile = !isMoved
+      const copied = isMoved ? await table.moveTo(createTokenRows(place, log)) : 0
       if (copied > 0) log.info('the tokens of the token file were copied into the store', { tokens: copied })
       let made: string | null = null
       if (make && table.records().length === 0 && set.operator === null) {
         made = (await create({ name: 'first start', user: LOCAL_USER, role: 'operator' }, 'server')).token
       }
-      if (file !== null && found === null && table.records().length === 0)
-        await writeEmptyFile(() => table.add([]), log)
+      if (file !== null && table.records().length === 0) await (isMoved ? table.add([]) : writeEmptyFile(file, log))
       return made
     },
   }
@@ -234,9 +232,9 @@ const unfit = (detail: string): ServerError =>
   })
 
 /** An empty token file shows people which name it has for this data directory: the tokens of one that was moved are renamed to it. */
-async function writeEmptyFile(write: () => Promise<void>, log: Logger): Promise<void> {
+async function writeEmptyFile(file: Pick<RecordFile, 'begin'>, log: Logger): Promise<void> {
   try {
-    await write()
+    file.begin()
   } catch (error) {
     // Nothing has to be stored, so a server with tokens from settings works without the folder.
     log.debug('the config folder cannot be written', { error })

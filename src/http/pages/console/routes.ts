@@ -13,14 +13,14 @@ export interface ConsoleRoutesDeps {
   isOpen: boolean
   basePath: string
   /** What the build wrote. */
-  folder?: string
+  folder: string
 }
 
-/** This file is equally deep in `src` and in `dist`, so one path fits both. */
-const BUILT = fileURLToPath(new URL('../../../../dist/console', import.meta.url))
+/** Where the build writes it. This file is equally deep in `src` and in `dist`, so one path fits both. */
+export const CONSOLE_FOLDER = fileURLToPath(new URL('../../../../dist/console', import.meta.url))
 const AT = '/console'
 
-export function createConsoleRoutes({ isOpen, basePath, folder = BUILT }: ConsoleRoutesDeps): Route[] {
+export function createConsoleRoutes({ isOpen, basePath, folder }: ConsoleRoutesDeps): Route[] {
   const pages = createPageFolder({ folder, at: AT, isPage })
   return [
     {

@@ -47,7 +47,12 @@ export function createSlackAnswers(deps: SlackAnswersDeps): SlackAnswers {
   const { api, cards, buttons, people, desk, clock, logger, runCommand, channelOf, ownRoom } = deps
   const nameOf = (user: string): string | null => people.find(({ slack }) => slack === user)?.name ?? null
   const context: AnswerContext = {
-    ...{ api, cards, buttons, desk, clock, logger },
+    api,
+    cards,
+    buttons,
+    desk,
+    clock,
+    logger,
     guard: createGuard(deps),
     kept: createKeptNotes(deps.notes),
     records: createCardAnswers(deps),

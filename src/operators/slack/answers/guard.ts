@@ -45,7 +45,7 @@ export function createGuard({ people, teamId, rooms, noteRefused }: GuardDeps): 
   return {
     async check({ user, teams, room }) {
       const ours = await teamId()
-      const isOurs = ours !== '' && teams.length > 0 && teams.every((team) => team === ours)
+      const isOurs = ours !== '' && teams.length > 0 && teams.every((id) => id === ours)
       if (!isOurs) return { refusal: 'other_team' }
       if (!rooms.includes(room)) return { refusal: 'other_room' }
       const name = names.get(user)

@@ -123,8 +123,8 @@ function senderOf(user: unknown, room: unknown, teams: Sender['teams']): Sender 
   return userId === null || roomId === null ? null : { user: userId, room: roomId, teams }
 }
 
-/** A workspace that a payload names, if it does. One that is no id is named too, and is never ours. */
-const named = (team: unknown): (string | null)[] => (team === undefined || team === null ? [] : [idOf(team)])
+/** The Slack workspace that a payload names, if any. What is not an id becomes null, which `Guard.check` never takes for ours. */
+const named = (id: unknown): (string | null)[] => (id === undefined || id === null ? [] : [idOf(id)])
 
 const recordOf = (value: unknown): Record<string, unknown> => (isRecord(value) ? value : {})
 const textOf = (value: unknown, most: number): string | null =>
@@ -148,7 +148,7 @@ export function plainText(text: string, nameOf: (user: string) => string | null 
 
 const unescaped = (text: string): string => text.replaceAll(/&(?:amp|lt|gt);/g, (found) => ESCAPES[found] ?? found)
 
-/** Null: the brackets are no markup. */
+/** Null: the brackets are not markup. */
 function markup(inner: string, nameOf: (user: string) => string | null): string | null {
   const bar = inner.indexOf('|')
   const [target, label] = bar === -1 ? [inner, ''] : [inner.slice(0, bar), inner.slice(bar + 1)]

@@ -155,7 +155,7 @@ test('words that are no answer get a hint once a minute, and never a guess', asy
   const { slack, id, thread, pass } = await elsewhere('diff')
   for (const text of ['Looks good to me!', 'yes but only the first part', 'hm']) await slack.reply('ann', thread, text)
   expect(slack.told('ann')).toEqual([
-    'That is no answer, so nothing was decided. What waits here takes: approve, reject and a reason.',
+    'That is not an answer, so nothing was decided. What waits here takes: approve, reject and a reason.',
   ])
   await pass(60_000)
   await slack.reply('ann', thread, 'hm')

@@ -16,8 +16,7 @@ import { notAsText, ourFailure, says, saysWhy } from './answer-texts.ts'
 import type { RecordAnswer } from './card-answers.ts'
 import { editRecord, isEditable } from './edit-record.ts'
 import type { ExpectedText, Seat } from './kept-notes.ts'
-import { type Heard, letChoose, meantBy } from './meant-record.ts'
-import { type ParsedReply, parseReply } from './parse-reply.ts'
+import { type Heard, letChoose, meantBy, type ParsedReply, parseReply } from './meant-record.ts'
 import { plainText, type Reply } from './payloads.ts'
 import { isOneValue, questionAnswer } from './question-answer.ts'
 
@@ -46,7 +45,7 @@ export function createTakeReply(context: AnswerContext, { nameOf, channelOf }: T
       others.length === 0
         ? repliesTo(actionsOf(only)).join(', ')
         : 'approve, reject, continue, … and the four characters of its id'
-    await tell(context, seat, says(`That is no answer, so nothing was decided. What waits here takes: ${words}.`))
+    await tell(context, seat, says(`That is not an answer, so nothing was decided. What waits here takes: ${words}.`))
   }
 
   async function answered(heard: Heard, said: ParsedReply & { action: ActionName }): Promise<void> {
@@ -64,7 +63,7 @@ export function createTakeReply(context: AnswerContext, { nameOf, channelOf }: T
     else await giveAnswer(context, heard, wait, { action, digest, text: text === '' ? undefined : text })
   }
 
-  /** Words that are no answer by themselves. */
+  /** Words that are not an answer by themselves. */
   async function plainWords(heard: Heard, { text: marked }: Reply, text: string): Promise<void> {
     const { by, waiting } = heard
     const [instruction, ...more] = waiting.filter(({ wait }) => wait === 'standby')

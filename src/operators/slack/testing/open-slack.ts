@@ -83,8 +83,8 @@ export async function openSlackDesk() {
     const { rooms = [OPS], detail = 'standard', teamId = null } = options
     const chat = openSlack({
       settings: { detail, apiUrl: slack.apiUrl },
-      channelId: OPS,
-      channels: rooms,
+      ownRoom: OPS,
+      rooms,
       tokens: { app: slack.appToken, bot: slack.botToken },
       teamId,
       operators: [
@@ -92,8 +92,8 @@ export async function openSlackDesk() {
         { name: 'eve', slack: 'U0EVE', group: 'night' },
       ],
       escalation: options.escalation ?? [],
-      ...(options.personOf === undefined ? {} : { personOf: options.personOf }),
-      ...(options.alone === undefined ? {} : { alone: options.alone }),
+      personOf: options.personOf ?? ((name) => name),
+      alone: options.alone ?? null,
       desk: {
         find,
         session: (id) => store.sessions.get(id),
@@ -180,7 +180,7 @@ export async function openSlackDesk() {
     ...{ slack, clock, lines, open, ask, workspace, find },
     async sessionOf({ sessionId }: Pick<PersonRecord, 'sessionId'>): Promise<SupervisedSession> {
       const session = await store.sessions.get(sessionId)
-      if (session?.supervision === undefined) throw new Error('it is no session of an agent elsewhere')
+      if (session?.supervision === undefined) throw new Error('it is not a session of an agent elsewhere')
       return { ...session, supervision: session.supervision }
     },
     /** Messages in threads, oldest first. */

@@ -162,7 +162,7 @@ const badge = (text: string): string => `<strong class="mention">PINGS ${escaped
  */
 export function mrkdwn(text: string, isParsed: boolean): string {
   const pieces: string[] = []
-  /** A finished piece of HTML is out of reach of the steps that follow. U+FDD0 is no character of any text. */
+  /** A finished piece of HTML is out of reach of the steps that follow. U+FDD0 is not a character of any text. */
   const keep = (html: string) => `\uFDD0${pieces.push(html) - 1}\uFDD0`
   const restore = (html: string): string =>
     // Pieces may stand in pieces: a mention in code.

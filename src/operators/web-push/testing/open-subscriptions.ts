@@ -2,6 +2,8 @@ import { createSystemClock } from '../../../domain/clock.ts'
 import { silentLogger } from '../../../domain/logger.ts'
 import { testOperator } from '../../../domain/testing/test-operator.ts'
 import { openLog } from '../../../log/testing/open-log.ts'
+import { createOwnChanges } from '../../../replicas/replica.ts'
+import type { Changes } from '../../outbox.ts'
 import { openPushSubscriptions } from '../subscriptions.ts'
 import { createVapidKeys, type VapidKeys } from '../vapid.ts'
 
@@ -14,19 +16,19 @@ export async function openSubscriptions({ isLocalServer = true, others = ['ben']
   let keys: VapidKeys | null = null
   const ada = testOperator({ name: 'ada', console: 'ada@work', local: true })
   const operators = [ada, ...others.map((name) => testOperator({ name }))]
-  const reopen = async (changes?: Parameters<typeof openPushSubscriptions>[0]['changes']) => {
+  const reopen = async (changes: Changes = createOwnChanges()) => {
     const opened = await openPushSubscriptions({
       store: store.outbox,
       log,
       clock: createSystemClock(),
       operators,
-      keys() {
+      async keys() {
         keys ??= createVapidKeys()
         return keys
       },
       isLocalServer,
       logger: silentLogger,
-      ...(changes === undefined ? {} : { changes }),
+      changes,
     })
     opened.watch((channel) => void subscribed.push(channel))
     return opened

@@ -115,7 +115,7 @@ export async function listThreads(
   const threads: Thread[] = []
   let cursor = query.get('cursor')
   for (let pages = 0; pages < MOST_PAGES; pages += 1) {
-    const page: Page = { limit: limit - threads.length, ...(cursor === null ? {} : { before: cursor }) }
+    const page: Page = { limit: limit - threads.length, before: cursor ?? undefined }
     const { sessions, next } = await listSessions(engine, { owner }, page).catch((error: unknown) => {
       if (!(error instanceof ServerError) || error.code !== 'invalid_request') throw error
       throw queryProblem({ pointer: 'cursor', detail: 'Send the nextCursor of the previous page.' })

@@ -178,9 +178,7 @@ export function createCopilotKitRoutes(deps: CopilotKitRoutesDeps): Route[] {
           cursor: z.string().optional().describe('The `nextCursor` of the previous page.'),
           includeArchived: z.string().optional().describe('Has no effect, because threads are never archived.'),
         },
-        responses: {
-          200: answer('The threads.', ThreadListSchema),
-        },
+        responses: { 200: answer('The threads.', ThreadListSchema) },
         errors: ['invalid_request', 'agent_not_found'],
       }),
       handle: async (request, reply) => reply.json(200, await listThreads(engine, request)),

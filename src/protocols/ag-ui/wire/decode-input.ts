@@ -14,7 +14,7 @@ import { decodeClientTools } from '../../shared/request/client-tools.ts'
 import { isLonger } from '../../shared/request/message-limits.ts'
 import { inputProblems, longTextProblems, validate } from '../../shared/request/validate.ts'
 import { decodeMessages, type InputMessage } from './decode-messages.ts'
-import { createWarnings, dropNulls, dropNullsEach, type Warnings } from './lenient-input.ts'
+import { createWarnings, dropNulls, dropNullsEach, type Warnings } from './decode-part.ts'
 
 export interface AgUiInput {
   threadId: string

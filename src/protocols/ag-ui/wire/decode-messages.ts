@@ -15,8 +15,7 @@ import type { ContentPart } from '../../../domain/session/message.ts'
 import { LongText } from '../../../http/body/long-text.ts'
 import { isLonger } from '../../shared/request/message-limits.ts'
 import { inputProblems, jsonPointer, validate } from '../../shared/request/validate.ts'
-import { decodeFilePart, type FilePart } from './decode-part.ts'
-import { dropNulls, dropNullsEach, type Warnings } from './lenient-input.ts'
+import { decodeFilePart, dropNulls, dropNullsEach, type FilePart, type Warnings } from './decode-part.ts'
 
 /** `index` is the position in the input, for error messages. */
 export type InputMessage = { id: string; index: number } & (

@@ -8,7 +8,7 @@ import { refuseMany } from '../../shared/request/message-limits.ts'
 import { longTextProblems } from '../../shared/request/validate.ts'
 import type { AgUiInput } from './decode-input.ts'
 import type { InputMessage, SentPart } from './decode-messages.ts'
-import { createWarnings } from './lenient-input.ts'
+import { createWarnings } from './decode-part.ts'
 
 export interface KnownHistory {
   /** The sent messages that are already stored. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { dropNulls, dropNullsEach } from './lenient-input.ts'
+import { dropNulls, dropNullsEach } from './decode-part.ts'
 
 describe('dropping nulls', () => {
   test('drops those of the object itself and keeps those inside its data', () => {

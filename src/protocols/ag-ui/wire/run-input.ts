@@ -119,15 +119,15 @@ async function start(
     agent,
     session: session === null ? { create: { alias: sessionName } } : { existing: session },
     // A run id is unique in its thread. If it is taken, the run gets an id of its own.
-    ...(isWireIdTaken ? {} : { wireRunId: input.runId }),
-    ...(input.parentRunId === undefined ? {} : { parentRunId: input.parentRunId }),
+    wireRunId: isWireIdTaken ? undefined : input.runId,
+    parentRunId: input.parentRunId,
     input: { ...sent, messages },
     ...startFiles(files),
     // What a person has approved is carried out, even if nobody watches any more.
     origin: answers.length === 0 || bringsMessage(diff) ? 'reader' : 'background',
     // A new message gives up the open client tools. It cannot give up a person's decision.
     whenWaiting: 'abandon',
-    ...(answers.length === 0 ? {} : { decisions: { by: callerOf(request), answers } }),
+    decisions: answers.length === 0 ? undefined : { by: callerOf(request), answers },
   })
   const { run } = await starting.catch((error: unknown) => {
     throw withResumePointers(error, input.answers)
@@ -150,7 +150,7 @@ async function showRun(
   const told = warningEvents(warnings, deps.clock.now())
   const tell = async () => reader.stream.write(reader.encoder.events(told))?.catch(() => {})
   const followTold: Runs['follow'] = (target, until) => behindFirst(follow(target, until), tell)
-  await streamRun(deps, run, after, reader, told.length === 0 ? follow : followTold)
+  await streamRun({ ...deps, comesBack: false }, run, after, reader, told.length === 0 ? follow : followTold)
   reader.stream.end()
 }
 

@@ -54,13 +54,17 @@ function storing(all: StoredMessage[]) {
   }
 }
 
-async function snapshot(engine: ReturnType<typeof storing>, count: number, omit?: (message: StoredMessage) => boolean) {
+async function snapshot(
+  engine: ReturnType<typeof storing>,
+  count: number,
+  omit: (message: StoredMessage) => boolean = () => false,
+) {
   const { makeRoom } = engine
   return sessionSnapshot(engine, session(count), {
     timestamp: 7,
     makeRoom,
-    fileUrl: String,
-    ...(omit === undefined ? {} : { omit }),
+    fileUrls: async () => String,
+    omit,
   })
 }
 

@@ -18,7 +18,7 @@ import {
   type StreamDeps,
   streamRun,
 } from '../../shared/events/stream-events.ts'
-import type { FileLinks } from '../../shared/request/file-links.ts'
+import type { FileLinks, FileUrl } from '../../shared/request/file-links.ts'
 import { behindFirst } from './stream-warnings.ts'
 import { type Outcome, waitingOutcome, withWaitingCalls } from './waiting-calls.ts'
 
@@ -71,21 +71,22 @@ export async function showThread(deps: ShowThreadDeps, asked: ThreadRequest, ses
   const { request, reply, threadId, runId, reads, warnings = [] } = asked
   reply.note({ session_id: session.id })
   const makeRoom = (bytes: number) => reply.makeRoom(bytes)
-  const fileUrl = (id: string) => deps.links.urlOf(request, session.owner, id)
+  const fileUrls = () => deps.links.urlsFor(request, session.owner)
   const outcome = await waitingOutcome(deps, session)
   // Read last, so that a run that an answer has just continued is found.
   const active = await underWay(engine, session)
   if (active !== null) {
     const reader = await openEventStream(request, reply, reads)
     const { follow = engine.runs.follow } = asked
-    await followRuns(deps, { session, threadId, reader, makeRoom, fileUrl, warnings, follow }, active)
+    await followRuns(deps, { session, threadId, reader, makeRoom, fileUrls, warnings, follow }, active)
     return reader.stream.end()
   }
   const timestamp = clock.now()
   const { event: snapshot, leaveRoom } = await sessionSnapshot(engine.messages, session, {
     timestamp,
     makeRoom,
-    fileUrl,
+    fileUrls,
+    omit: () => false,
   })
   const { stream, encoder } = await openEventStream(request, reply, reads)
   const { state } = session
@@ -101,14 +102,14 @@ interface Followed {
   threadId: string
   reader: EventReader
   makeRoom: Reply['makeRoom']
-  fileUrl: (fileId: string) => string
+  fileUrls: FileUrls
   warnings: readonly RunEvent[]
   follow: Runs['follow']
 }
 
 async function followRuns(deps: ShowThreadDeps, followed: Followed, first: RunRecord): Promise<void> {
   const { engine, clock } = deps
-  const { session, threadId, reader, makeRoom, fileUrl } = followed
+  const { session, threadId, reader, makeRoom, fileUrls } = followed
   let warnings = followed.warnings
 
   /** Called when the run has begun. Before that its messages are not in the thread. */
@@ -116,7 +117,7 @@ async function followRuns(deps: ShowThreadDeps, followed: Followed, first: RunRe
     const timestamp = clock.now()
     const now = (await engine.sessions.find(session.owner, session.id)) ?? session
     const omit = toldByItsEvents(run)
-    const { event, leaveRoom } = await sessionSnapshot(engine.messages, now, { timestamp, makeRoom, fileUrl, omit })
+    const { event, leaveRoom } = await sessionSnapshot(engine.messages, now, { timestamp, makeRoom, fileUrls, omit })
     const parent = run.parentRunId === null ? {} : { parentRunId: run.parentRunId }
     // The stored RUN_STARTED holds the new messages, and a client would put them before the older messages of the snapshot.
     const started = {
@@ -137,8 +138,8 @@ async function followRuns(deps: ShowThreadDeps, followed: Followed, first: RunRe
   for (let run: RunRecord | null = first; run !== null; run = await nextOf(engine, session, run)) {
     const shown = run
     const follow: Runs['follow'] = (target, until) =>
-      behindFirst(withLinks(followed.follow(target, until), fileUrl), () => tellThread(shown), 'replaced')
-    await streamRun(deps, run, beforeFirst(run), reader, follow)
+      behindFirst(withLinks(followed.follow(target, until), fileUrls), () => tellThread(shown), 'replaced')
+    await streamRun({ ...deps, comesBack: false }, run, beforeFirst(run), reader, follow)
     if (reader.signal.aborted) return
   }
 }
@@ -146,11 +147,11 @@ async function followRuns(deps: ShowThreadDeps, followed: Followed, first: RunRe
 /** A run that continued after a crash has its own snapshot. As stored, it would remove the file addresses that this reader just got. */
 async function* withLinks(
   source: AsyncIterable<readonly Entry[]>,
-  fileUrl: Followed['fileUrl'],
+  fileUrls: FileUrls,
 ): AsyncGenerator<readonly Entry[]> {
-  const linked = (entry: Entry): Entry =>
-    isSnapshot(entry) ? { ...entry, data: JSON.stringify(withFileUrls(JSON.parse(entry.data), fileUrl)) } : entry
-  for await (const batch of source) yield batch.some(isSnapshot) ? batch.map(linked) : batch
+  const linked = async (entry: Entry): Promise<Entry> =>
+    isSnapshot(entry) ? { ...entry, data: JSON.stringify(await withFileUrls(JSON.parse(entry.data), fileUrls)) } : entry
+  for await (const batch of source) yield batch.some(isSnapshot) ? await Promise.all(batch.map(linked)) : batch
 }
 
 const isSnapshot = ({ kind, data }: Entry): boolean =>
@@ -221,10 +222,10 @@ interface SnapshotOptions {
   timestamp: number
   /** Waits for memory before a large read. */
   makeRoom: Reply['makeRoom']
-  /** The address of a file for this reader. */
-  fileUrl: (fileId: string) => string
+  /** Asked for the addresses of files for this reader, if there are files. */
+  fileUrls: FileUrls
   /** Leaves out messages that the reader gets in another way. */
-  omit?: (message: StoredMessage) => boolean
+  omit: (message: StoredMessage) => boolean
 }
 
 interface SessionSnapshot {
@@ -240,7 +241,7 @@ const PAGE_CHARS = 64 * 1024
 export async function sessionSnapshot(
   store: Pick<Engine['messages'], 'page'>,
   session: SessionRecord,
-  { timestamp, makeRoom, fileUrl, omit = () => false }: SnapshotOptions,
+  { timestamp, makeRoom, fileUrls, omit }: SnapshotOptions,
 ): Promise<SessionSnapshot> {
   const pages: StoredMessage[][] = []
   let chars = 0
@@ -257,7 +258,7 @@ export async function sessionSnapshot(
   const messages = shownMessages(pages.flat()).filter((message) => !omit(message))
   const total = page.length > 0 ? session.messageCount : messages.length
   const event = messagesSnapshot(messages, total, timestamp)
-  return { event: withFileUrls(event, fileUrl), leaveRoom: leaveRoom ?? (() => {}) }
+  return { event: await withFileUrls(event, fileUrls), leaveRoom: leaveRoom ?? (() => {}) }
 }
 
 /** The approximate size in the snapshot. Calls and activities can be longer than the text. */
@@ -269,14 +270,22 @@ function charsOf({ content, toolCalls, activity, metadata, encryptedValue = '' }
 type Snapshot = RunEventOf<'MESSAGES_SNAPSHOT'>
 
 /** Clients cannot show a `file` source, and 0.x rejects the whole snapshot because of one. */
-const withFileUrls = (snapshot: Snapshot, fileUrl: SnapshotOptions['fileUrl']): Snapshot => ({
-  ...snapshot,
-  messages: snapshot.messages.map((message) => messageWithUrls(message, fileUrl)),
-})
+async function withFileUrls(snapshot: Snapshot, fileUrls: FileUrls): Promise<Snapshot> {
+  if (!snapshot.messages.some(hasFile)) return snapshot
+  const fileUrl = await fileUrls()
+  return { ...snapshot, messages: snapshot.messages.map((message) => messageWithUrls(message, fileUrl)) }
+}
+
+type FileUrls = () => Promise<FileUrl>
 
 type Message = Snapshot['messages'][number]
 
-function messageWithUrls(message: Message, fileUrl: SnapshotOptions['fileUrl']): Message {
+const hasFile = (message: Message): boolean =>
+  message.role === 'user' &&
+  typeof message.content !== 'string' &&
+  message.content.some((part) => part.type !== 'text' && part.source.type === 'file')
+
+function messageWithUrls(message: Message, fileUrl: FileUrl): Message {
   if (message.role !== 'user' || typeof message.content === 'string') return message
   const content = message.content.map((part) => {
     if (part.type === 'text' || part.source.type !== 'file') return part

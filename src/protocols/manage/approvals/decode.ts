@@ -6,7 +6,7 @@ import type { Request } from '../../../http/route.ts'
 import type { Edit } from '../../../supervision/approvals/check-edit.ts'
 import { queryProblem } from '../../shared/request/page.ts'
 import { validBody } from '../../shared/request/validate.ts'
-import { DecisionSchema, EditSchema, type GrantCondition, RevealSchema } from './decision-schema.ts'
+import { DecisionSchema, EditSchema, type GrantCondition, RevealSchema } from './schema.ts'
 
 /** More than any tool has arguments, and few enough to check each one. */
 const MAX_CONDITIONS = 100
@@ -88,10 +88,10 @@ function condition(value: GrantCondition): ArgumentCondition {
   return value
 }
 
-/** `?status=`: one status, or `all`. Default: `pending`. Null means all. */
-export function decodeStatus({ query }: Pick<Request, 'query'>): ApprovalStatus | null {
+/** `?status=`: one status, or `all`. Default: `pending`. Undefined means all. */
+export function decodeStatus({ query }: Pick<Request, 'query'>): ApprovalStatus | undefined {
   const text = query.get('status') ?? 'pending'
-  if (text === 'all') return null
+  if (text === 'all') return undefined
   const status = approvalStatuses.find((one) => one === text)
   if (status !== undefined) return status
   throw queryProblem({ pointer: 'status', detail: `Send one of ${approvalStatuses.join(', ')}, or all.` })

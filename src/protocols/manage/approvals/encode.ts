@@ -1,13 +1,12 @@
 import type { ArgumentCondition } from '../../../domain/agent/approval-rule.ts'
-import { isoTime } from '../../../domain/clock.ts'
 import type { Grant } from '../../../domain/supervision/grant.ts'
 import { maskEntries } from '../../../domain/text/secret-name.ts'
 import type { EditCheck } from '../../../supervision/approvals/check-edit.ts'
 import type { ShownCall } from '../../../supervision/approvals/shown-call.ts'
 import { shownDiff } from '../../../supervision/diffs/show-change.ts'
+import { sameFields } from '../../shared/same-fields.ts'
 import type * as wire from './schema.ts'
-
-const time = (ms: number | null): string | null => (ms === null ? null : isoTime(ms))
+import { GrantSchema } from './schema.ts'
 
 export const shownView = ({ arguments: args, warnings }: ShownCall): wire.ShownCall => ({
   arguments: args.map(({ name, text, isJson, isSecret, hidden, bytes, cut }) => ({
@@ -41,19 +40,14 @@ export const editCheckView = ({ problems, risk, shown, changes, preview, change 
         },
 })
 
+const sameOfGrant = sameFields<Grant, typeof GrantSchema.shape>(GrantSchema.shape)
 export function grantView(grant: Grant, { isMasked = false }: { isMasked?: boolean } = {}): wire.Grant {
   const where = Object.fromEntries(Object.entries(grant.where).map(([name, value]) => [name, conditionView(value)]))
   return {
+    ...sameOfGrant(grant),
     grant_id: grant.id,
-    agent: grant.agent,
-    tool: grant.tool,
     effect: grant.effect ?? 'allow',
     where: isMasked ? maskEntries(where) : where,
-    session_id: grant.sessionId,
-    granted_by: grant.grantedBy,
-    approval_id: grant.approvalId,
-    created_at: isoTime(grant.createdAt),
-    expires_at: time(grant.expiresAt),
   }
 }
 

@@ -17,10 +17,17 @@ import { callerOf } from '../../shared/request/caller.ts'
 import { decodePage, nextLink, queryProblem } from '../../shared/request/page.ts'
 import { ApprovalSchema } from '../records/kinds/approval.ts'
 import { createRecordViews, encodeRecord } from '../records/kinds-on-wire.ts'
-import { DecisionSchema, EditSchema, RevealSchema } from './decision-schema.ts'
 import { decodeDecision, decodeEdit, decodeInclude, decodeReveal, decodeStatus } from './decode.ts'
 import { editCheckView, grantView, shownView } from './encode.ts'
-import { EditCheckSchema, GrantSchema, RevealedSchema, ShownApprovalSchema } from './schema.ts'
+import {
+  DecisionSchema,
+  EditCheckSchema,
+  EditSchema,
+  GrantSchema,
+  RevealedSchema,
+  RevealSchema,
+  ShownApprovalSchema,
+} from './schema.ts'
 
 const PAGE = { max: 100, fallback: 50 }
 
@@ -41,9 +48,9 @@ export function createApprovalRoutes(deps: ApprovalRoutesDeps): Route[] {
   const answerApproval = createAnswerApproval(approvals)
 
   /** An operator may name any session by id. Others may name their own sessions, by id or name. */
-  async function sessionIn(request: Request): Promise<string | null> {
+  async function sessionIn(request: Request): Promise<string | undefined> {
     const reference = request.query.get('session_id')
-    if (reference === null) return null
+    if (reference === null) return undefined
     const id = parseUuid(reference)
     if (id !== null && request.principal.role === 'operator') return id
     return (await engine.sessions.get(request.principal.owner, reference)).id
@@ -51,16 +58,13 @@ export function createApprovalRoutes(deps: ApprovalRoutesDeps): Route[] {
 
   async function list(request: Request, reply: Reply): Promise<void> {
     const by = callerOf(request)
-    const status = decodeStatus(request)
     const { limit, before } = decodePage(request, PAGE)
-    const sessionId = await sessionIn(request)
-    const place = before === undefined ? null : await approvals.get(by, before).catch(notThere)
     const found = await approvals.list({
       by,
       limit: limit + 1,
-      ...(status === null ? {} : { status }),
-      ...(sessionId === null ? {} : { sessionId }),
-      ...(place === null ? {} : { before: place }),
+      status: decodeStatus(request),
+      sessionId: await sessionIn(request),
+      before: before === undefined ? undefined : await approvals.get(by, before).catch(notThere),
     })
     const shown = found.slice(0, limit)
     const next = found.length > limit ? (shown.at(-1)?.id ?? null) : null
@@ -96,7 +100,7 @@ export function createApprovalRoutes(deps: ApprovalRoutesDeps): Route[] {
     const { decision, reason, ...more } = decodeDecision(await request.json())
     const given = {
       action: decision === 'respond' ? 'answer' : decision,
-      ...(reason === undefined ? {} : { text: reason }),
+      text: reason,
       decision: more,
     } as const
     const { record: approval, run } = await answerApproval(by, id, given, request.correlationId)
@@ -122,12 +126,8 @@ export function createApprovalRoutes(deps: ApprovalRoutesDeps): Route[] {
   }
 
   async function grants(request: Request, reply: Reply): Promise<void> {
-    const agent = request.query.get('agent')
-    const sessionId = await sessionIn(request)
-    const found = await approvals.grants({
-      ...(agent === null ? {} : { agent }),
-      ...(sessionId === null ? {} : { sessionId }),
-    })
+    const agent = request.query.get('agent') ?? undefined
+    const found = await approvals.grants({ agent, sessionId: await sessionIn(request) })
     const isMasked = isConsole(request)
     reply.json(200, { grants: found.map((grant) => grantView(grant, { isMasked })) })
   }

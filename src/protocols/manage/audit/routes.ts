@@ -107,18 +107,17 @@ export function createAuditRoutes({ trail, chain }: AuditRoutesDeps): Route[] {
 function queryIn(request: Request): AuditQuery {
   const { query } = request
   const { limit, before } = decodePage(request, PAGE)
-  const [kind, by, session] = [query.get('kind'), query.get('by'), query.get('session')]
-  const [since, until] = [timeIn(query, 'since'), timeIn(query, 'until')]
+  const session = query.get('session')
   const id = session === null ? undefined : parseUuid(session)
   if (id === null) throw queryProblem({ pointer: 'session', detail: 'Send the id of a session: a UUID or a ULID.' })
   return {
     limit,
-    ...(kind === null ? {} : { kind }),
-    ...(by === null ? {} : { by }),
-    ...(id === undefined ? {} : { session: id }),
-    ...(since === undefined ? {} : { since }),
-    ...(until === undefined ? {} : { until }),
-    ...(before === undefined ? {} : { before: seqIn(before) }),
+    kind: query.get('kind') ?? undefined,
+    by: query.get('by') ?? undefined,
+    session: id,
+    since: timeIn(query, 'since'),
+    until: timeIn(query, 'until'),
+    before: before === undefined ? undefined : seqIn(before),
   }
 }
 

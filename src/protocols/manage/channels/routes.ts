@@ -1,10 +1,10 @@
 // The ways to reach operators, for operators: how they are doing, and what they should show once more.
 
 import { z } from 'zod'
-import { isoTime } from '../../../domain/clock.ts'
 import type { ChannelState, Replay } from '../../../domain/supervision/channel-state.ts'
 import { answer } from '../../../http/describe-answer.ts'
 import type { Reply, Request, Route, RouteDescription } from '../../../http/route.ts'
+import { sameFields } from '../../shared/same-fields.ts'
 import { feedId, parseCursor } from '../events/feed-view.ts'
 import { feedTag } from '../events/routes.ts'
 import { decodeBody } from '../supervision/decode.ts'
@@ -71,22 +71,5 @@ export function createChannelRoutes({ channelDesk }: ChannelRoutesDeps): Route[]
   ]
 }
 
-export const channelView = ({
-  name,
-  title,
-  surface,
-  isSetUp,
-  waiting,
-  missed,
-  lastShownAt,
-  trouble,
-}: ChannelState): Channel => ({
-  name,
-  title,
-  surface,
-  set_up: isSetUp,
-  waiting,
-  missed,
-  last_shown_at: lastShownAt === null ? null : isoTime(lastShownAt),
-  trouble,
-})
+const sameOfChannel = sameFields<ChannelState, typeof ChannelSchema.shape>(ChannelSchema.shape)
+export const channelView = (channel: ChannelState): Channel => ({ ...sameOfChannel(channel), set_up: channel.isSetUp })

@@ -4,28 +4,28 @@ import type { AuditRecord } from '../../../domain/supervision/audit.ts'
 import { type Device, expiresAt } from '../../../http/auth/console/devices.ts'
 import type { Passkey } from '../../../http/auth/console/passkeys.ts'
 import type { Principal } from '../../../http/route.ts'
+import { sameFields } from '../../shared/same-fields.ts'
 import type * as wire from './schema.ts'
+import { DeviceSchema, PasskeySchema } from './schema.ts'
 
 /** The tokens of a first start name no user: their operator is on record as `operator`. */
 export const shownUser = (owner: string): string => (owner === LOCAL_USER ? 'operator' : owner)
 
+const sameOfDevice = sameFields<Device, typeof DeviceSchema.shape>(DeviceSchema.shape)
 export const deviceView = (device: Device, { tokenId }: Pick<Principal, 'tokenId'>): wire.Device => ({
+  ...sameOfDevice(device),
   device_id: device.id,
   user: shownUser(device.user),
-  label: device.label,
-  created_at: isoTime(device.createdAt),
-  last_used_at: isoTime(device.lastUsedAt),
   expires_at: isoTime(expiresAt(device)),
   kept: device.isKept,
   current: device.id === tokenId,
 })
 
-export const passkeyView = ({ id, user, label, createdAt, lastUsedAt }: Passkey): wire.Passkey => ({
-  passkey_id: id,
-  user: shownUser(user),
-  label,
-  created_at: isoTime(createdAt),
-  last_used_at: lastUsedAt === null ? null : isoTime(lastUsedAt),
+const sameOfPasskey = sameFields<Passkey, typeof PasskeySchema.shape>(PasskeySchema.shape)
+export const passkeyView = (passkey: Passkey): wire.Passkey => ({
+  ...sameOfPasskey(passkey),
+  passkey_id: passkey.id,
+  user: shownUser(passkey.user),
 })
 
 /** Null: nobody has said who the caller is. */

@@ -8,9 +8,9 @@ import type { Devices } from '../../../http/auth/console/devices.ts'
 import type { Passkeys } from '../../../http/auth/console/passkeys.ts'
 import type { Proofs } from '../../../http/auth/console/proofs.ts'
 import type { WriteAudit } from '../../../http/auth/tokens/tokens.ts'
-import type { CountTogether } from '../../../http/auth/usage-limits.ts'
 import { answer } from '../../../http/describe-answer.ts'
 import type { Route } from '../../../http/route.ts'
+import type { SharedCounts } from '../../../replicas/shared-counts.ts'
 import type { Operators } from '../../../supervision/sessions/may-command.ts'
 import { createDeviceHandlers } from './device-handlers.ts'
 import { createPasskeyHandlers } from './passkey-handlers.ts'
@@ -54,8 +54,8 @@ export interface DeviceRoutesDeps extends ConsoleSignIn {
     operators: readonly string[]
   }
   clock: Clock
-  /** Counts wrong codes with the other processes on the same store. Left out: there are none. */
-  together?: Pick<CountTogether, 'windows'>
+  /** Of wrong codes. */
+  counts: Pick<SharedCounts, 'add'>
 }
 
 const tag = 'Console sign-in'
@@ -95,9 +95,7 @@ export function createDeviceRoutes(deps: DeviceRoutesDeps): Route[] {
             'with the operator’s token': { keep: true },
           },
         },
-        responses: {
-          200: answer('The device is signed in.', SignedInSchema),
-        },
+        responses: { 200: answer('The device is signed in.', SignedInSchema) },
         errors: [
           'invalid_request',
           'code_invalid',
@@ -120,9 +118,7 @@ export function createDeviceRoutes(deps: DeviceRoutesDeps): Route[] {
         tag,
         description:
           'For pages that do not know yet whether somebody is signed in, for example by a proxy in front of this server. It needs no token and refuses nobody.',
-        responses: {
-          200: answer('Who asks.', WhoSchema),
-        },
+        responses: { 200: answer('Who asks.', WhoSchema) },
         errors: [],
       }),
       handle: devices.who,
@@ -146,9 +142,7 @@ export function createDeviceRoutes(deps: DeviceRoutesDeps): Route[] {
       summary: 'Who you are',
       describe: () => ({
         tag,
-        responses: {
-          200: answer('Who asks, and what this server is.', MeSchema),
-        },
+        responses: { 200: answer('Who asks, and what this server is.', MeSchema) },
         errors: [],
       }),
       handle: devices.me,
@@ -190,9 +184,7 @@ export function createDeviceRoutes(deps: DeviceRoutesDeps): Route[] {
           'For another browser, or, by an admin, for somebody else. The code works once, for five minutes. Once somebody has a passkey it needs a proof (`{"kind": "device_code"}`), and the device that uses it needs none.',
         headers: proofHeader,
         body: { schema: NewCodeSchema, examples: { 'for me': {}, 'for Ada': { user: 'ada' } } },
-        responses: {
-          201: answer('The code. It is never shown again.', CodeSchema),
-        },
+        responses: { 201: answer('The code. It is never shown again.', CodeSchema) },
         errors: ['invalid_request', 'forbidden', 'passkey_required', ...stored],
       }),
       handle: devices.makeCode,
@@ -204,9 +196,7 @@ export function createDeviceRoutes(deps: DeviceRoutesDeps): Route[] {
       describe: () => ({
         tag,
         description: 'Your own, oldest first. An admin sees all.',
-        responses: {
-          200: answer('The passkeys.', PasskeysSchema),
-        },
+        responses: { 200: answer('The passkeys.', PasskeysSchema) },
         errors: [],
       }),
       handle: passkeys.list,

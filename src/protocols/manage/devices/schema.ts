@@ -3,7 +3,7 @@
 import { z } from 'zod'
 import { USER_NAME, USER_NAME_TEXT } from '../../../domain/supervision/user-name.ts'
 import { AttestationSchema } from '../../../http/auth/console/web-authn.ts'
-import { DecisionSchema } from '../approvals/decision-schema.ts'
+import { DecisionSchema } from '../approvals/schema.ts'
 
 const time = z.iso.datetime()
 

@@ -25,10 +25,13 @@ interface Shown {
 const purpose: ProofPurpose = { kind: 'sign_in' }
 
 export function createSignIn(deps: DeviceRoutesDeps): Route['handle'] {
-  const { codes, devices, proofs, audit, clock, publicUrl, together } = deps
+  const { codes, devices, proofs, audit, clock, publicUrl, counts } = deps
   const failures = createWindowCounter({
-    ...{ limit: WRONG_PER_MINUTE, windowMs: 60_000, clock },
-    ...together?.windows('failed sign-ins'),
+    kind: 'failed sign-ins',
+    limit: WRONG_PER_MINUTE,
+    windowMs: 60_000,
+    clock,
+    counts,
   })
 
   /** A right code or token passes although others wait: nobody can guess it. */
@@ -111,7 +114,7 @@ export function createSignIn(deps: DeviceRoutesDeps): Route['handle'] {
     const { code, label = '', keep = false } = await decodeBody(request, SignInSchema)
     const { user, isVouched, how } = await find(request, code)
     const proof = request.header(PROOF_HEADER)
-    const by: Caller = { user: shownUser(user), role: 'operator', ...(proof === undefined ? {} : { proof }) }
+    const by: Caller = { user: shownUser(user), role: 'operator', proof }
     const proved = isVouched ? {} : await prove(request, by)
     // Only now, so that a passkey that fails does not use it up. Somebody may have been faster.
     if (code !== undefined && (await codes.take(code)) === null) throw wrongCode()

@@ -106,10 +106,10 @@ export function createFileRoutes({ files, keys }: FileRoutesDeps): Route[] {
       path: '/files/:id',
       body: 'none',
       summary: 'Download a file',
-      signedOwner({ params, query }) {
+      async signedOwner({ params, query }) {
         const key = query.get('key')
         if (key === null) return null
-        const owner = keys.ownerOf(params.id ?? '', key)
+        const owner = await keys.ownerOf(params.id ?? '', key)
         if (owner === null) throw wrongKey()
         return owner
       },

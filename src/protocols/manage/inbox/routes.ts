@@ -1,6 +1,7 @@
 // For operators: what waits for a person, as a list and as a stream.
 
 import { z } from 'zod'
+import { risks } from '../../../domain/agent/tool-settings.ts'
 import { isoTime } from '../../../domain/clock.ts'
 import type { PersonRecord } from '../../../domain/records/record.ts'
 import { personKinds, recordKinds, wireKinds, wireStatus } from '../../../domain/records/record-kinds.ts'
@@ -110,30 +111,25 @@ export function createInboxRoutes({ engine, feed, inbox }: InboxRoutesDeps): Rou
 }
 
 function filterOf(request: Request): Omit<InboxPage, 'limit' | 'before'> {
-  const owner = decodeOwner(request)
-  const sessionId = decodeSession(request)
   const word = oneOf(request, 'kind', wireKinds)
-  const kind = personKinds.find((one) => recordKinds[one].wire.kind === word)
-  const risk = oneOf(request, 'risk', ['low', 'high', 'critical'] as const)
-  const status = oneOf(request, 'status', ['waiting', 'done'] as const)
   const age = request.query.get('age')
   if (age !== null && !/^\d{1,9}$/.test(age)) {
     throw queryProblem({ pointer: 'age', detail: 'Send a whole number of seconds.' })
   }
   return {
-    ...(owner === undefined ? {} : { owner }),
-    ...(sessionId === undefined ? {} : { sessionId }),
-    ...(kind === undefined ? {} : { kind }),
-    ...(risk === null ? {} : { risk }),
-    ...(status === null ? {} : { status }),
-    ...(age === null ? {} : { minAgeMs: Number(age) * 1_000 }),
+    owner: decodeOwner(request),
+    sessionId: decodeSession(request),
+    kind: personKinds.find((one) => recordKinds[one].wire.kind === word),
+    risk: oneOf(request, 'risk', risks),
+    status: oneOf(request, 'status', ['waiting', 'done'] as const),
+    minAgeMs: age === null ? undefined : Number(age) * 1_000,
   }
 }
 
-function oneOf<Word extends string>({ query }: Request, name: string, words: readonly Word[]): Word | null {
+function oneOf<Word extends string>({ query }: Request, name: string, words: readonly Word[]): Word | undefined {
   const text = query.get(name)
   const word = words.find((one) => one === text)
-  if (text === null || word !== undefined) return word ?? null
+  if (text === null || word !== undefined) return word
   throw queryProblem({ pointer: name, detail: `Send one of ${words.join(', ')}.` })
 }
 

@@ -17,7 +17,7 @@ import { NewSubscriptionSchema, PushKeySchema, PushSubscriptionSchema } from './
 
 interface PushRoutesDeps {
   push: {
-    publicKey(): string
+    publicKey(): Promise<string>
     list(by: Caller): Promise<readonly PushSubscription[]>
     subscribe(by: Caller, wanted: NewPushSubscription): Promise<PushSubscription>
     unsubscribe(by: Caller, id: string): Promise<void>
@@ -76,7 +76,7 @@ const describeUnsubscribe = (): RouteDescription => ({
 
 export function createPushRoutes({ push }: PushRoutesDeps): Route[] {
   async function key(_request: Request, reply: Reply): Promise<void> {
-    const body: wire.PushKey = { public_key: push.publicKey() }
+    const body: wire.PushKey = { public_key: await push.publicKey() }
     reply.json(200, body)
   }
 

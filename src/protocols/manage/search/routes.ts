@@ -34,10 +34,10 @@ export function createSearchRoutes({ engine, oversight }: SearchRoutesDeps): Rou
     const { found, next, isComplete } = await engine.sessions.search({
       terms,
       ...page,
-      ...(asked === '*' ? {} : { owner: asked }),
-      ...(agent === undefined ? {} : { agent }),
-      ...(since === undefined ? {} : { since }),
-      ...(until === undefined ? {} : { until }),
+      owner: asked === '*' ? undefined : asked,
+      agent,
+      since,
+      until,
     })
     const overviews = await engine.sessions.overview(found.map(({ session }) => session.id))
     const rows = new Map(overviews.map((one) => [one.id, one]))

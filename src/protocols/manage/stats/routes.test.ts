@@ -5,6 +5,7 @@ import { silentLogger } from '../../../domain/logger.ts'
 import { createServerState } from '../../../http/server-state.ts'
 import { createManualClock } from '../../../models/testing/manual-clock.ts'
 import { sampleAlert } from '../../../operators/testing/sample-waits.ts'
+import { createOnlyReplica } from '../../../replicas/replica.ts'
 import { openReplicaBoard } from '../../../replicas/replica-board.ts'
 import { done } from '../../../store/contract/samples.contract.ts'
 import { opened, step } from '../../../store/contract/supervised-samples.contract.ts'
@@ -19,7 +20,14 @@ const http = () => ({ connections: 4, inWork: 0, streams: 2 })
 test('GET /stats shows how busy the server is, to operators', async () => {
   const undo = new AsyncDisposableStack()
   const clock = createManualClock()
-  const own = { clock, http, version: '1.2.3', state: createServerState(silentLogger), port: 8000, replica: null }
+  const own = {
+    clock,
+    http,
+    version: '1.2.3',
+    state: createServerState(silentLogger),
+    port: 8000,
+    replica: createOnlyReplica({ shared: createLocalShared(clock), owner: 'a' }),
+  }
   await using doors = await openDoors({}, ({ engine, store }) =>
     createStatsRoutes({ clock, readStats: createReadStats({ ...own, engine, store }, undo) }),
   )
@@ -48,7 +56,14 @@ test('GET /stats shows how busy the server is, to operators', async () => {
 test('GET /stats says how many nudges were sent, and after how many the agent came back', async () => {
   await using undo = new AsyncDisposableStack()
   const clock = createManualClock()
-  const own = { clock, http, version: '1.2.3', state: createServerState(silentLogger), port: 8000, replica: null }
+  const own = {
+    clock,
+    http,
+    version: '1.2.3',
+    state: createServerState(silentLogger),
+    port: 8000,
+    replica: createOnlyReplica({ shared: createLocalShared(clock), owner: 'a' }),
+  }
   const store = openTestStore()
   await using doors = await openDoors({ store }, ({ engine }) =>
     createStatsRoutes({ clock, readStats: createReadStats({ ...own, engine, store }, undo) }),
@@ -76,7 +91,7 @@ test('GET /stats lists the servers on one store, and no longer one that has ende
     const state = createServerState(silentLogger)
     state.advance(owner === 'b' ? 'shutting_down' : 'running')
     const board = openReplicaBoard({ shared, owner, clock, logger: silentLogger })
-    return { clock, http, version: `1.2.${i}`, state, port: 8001 + i, replica: { owner, board } }
+    return { clock, http, version: `1.2.${i}`, state, port: 8001 + i, replica: { owner, isShared: true, board } }
   })
   const [a, b, older] = servers
   if (a === undefined || b === undefined || older === undefined) throw new Error('three servers')

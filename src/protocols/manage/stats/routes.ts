@@ -71,7 +71,11 @@ export function createStatsRoutes({ clock, readStats }: StatsRoutesDeps): Route[
       inbox,
       nudges: { ...nudges, share: nudges.sent === 0 ? null : nudges.worked / nudges.sent },
       replicas: replicas.map(({ isThis, uptimeSeconds, rss, id, ...rest }) => ({
-        ...{ id, is_this: isThis, ...rest, uptime_seconds: uptimeSeconds, memory: { rss } },
+        id,
+        is_this: isThis,
+        ...rest,
+        uptime_seconds: uptimeSeconds,
+        memory: { rss },
       })),
     }
     reply.json(200, body)

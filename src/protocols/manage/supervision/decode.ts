@@ -2,7 +2,9 @@ import type { z } from 'zod'
 import { ServerError } from '../../../domain/errors.ts'
 import { parseUuid } from '../../../domain/ids.ts'
 import type { Request } from '../../../http/route.ts'
-import { queryProblem } from '../../shared/request/page.ts'
+import type { Oversight } from '../../../supervision/oversight/oversight.ts'
+import { viewerOf } from '../../shared/request/caller.ts'
+import { decodePage, parsePlace, queryProblem } from '../../shared/request/page.ts'
 import { validBody } from '../../shared/request/validate.ts'
 import { WaitAnswerSchema } from './schema.ts'
 
@@ -49,6 +51,18 @@ export function decodeSession({ query }: Pick<Request, 'query'>): string | undef
   const id = parseUuid(text)
   if (id !== null) return id
   throw queryProblem({ pointer: 'session', detail: 'Send the id of a supervised session: a UUID or a ULID.' })
+}
+
+const PAGE = { max: 100, fallback: 50 }
+
+/** What the lists here take of a request. The audit trail says who lists what belongs to others. */
+export async function decodeList(request: Request, oversight: Pick<Oversight, 'listing'>) {
+  const viewer = viewerOf(request)
+  const { limit, before } = decodePage(request, PAGE)
+  const [owner, sessionId] = [decodeOwner(request), decodeSession(request)]
+  const isOwn = owner === viewer.owner || (owner === undefined && viewer.by.role !== 'operator')
+  if (!isOwn) await oversight.listing(viewer, owner ?? '*')
+  return { by: viewer.by, limit, owner, sessionId, before: before === undefined ? undefined : parsePlace(before) }
 }
 
 /** `?owner=`. */

@@ -1,41 +1,30 @@
-import { isoTime } from '../../../domain/clock.ts'
 import type { Checkpoint, Instruction } from '../../../domain/supervision/supervision.ts'
 import type { Divergence, WorkspaceChange } from '../../../supervision/checkpoints/compare-workspace.ts'
 import type { FileDiff } from '../../../supervision/checkpoints/file-diff.ts'
 import type { WorkspaceEntry } from '../../../supervision/checkpoints/read-entry.ts'
-import type { CheckpointChanges, CheckpointFileDiff, Checkpoint as WireCheckpoint } from './checkpoint-schema.ts'
+import { sameFields } from '../../shared/same-fields.ts'
+import {
+  type CheckpointChanges,
+  type CheckpointFileDiff,
+  CheckpointSchema,
+  FileDiffSchema,
+  type Checkpoint as WireCheckpoint,
+} from './checkpoint-schema.ts'
 import type * as wire from './schema.ts'
+import { InstructionSchema } from './schema.ts'
 
-const time = (ms: number | null): string | null => (ms === null ? null : isoTime(ms))
+export const instructionView: (one: Instruction) => wire.Instruction = sameFields(InstructionSchema.shape)
 
-export const instructionView = (one: Instruction): wire.Instruction => ({
-  id: one.id,
-  kind: one.kind,
-  session_id: one.sessionId,
-  text: one.text,
-  source: one.source,
-  created_at: isoTime(one.createdAt),
-  delivered_at: time(one.deliveredAt),
-})
-
+const sameOfCheckpoint = sameFields<Checkpoint, typeof CheckpointSchema.shape>(CheckpointSchema.shape)
 export const checkpointView = (one: Checkpoint): WireCheckpoint => ({
+  ...sameOfCheckpoint(one),
   checkpoint_id: one.id,
-  session_id: one.sessionId,
-  owner: one.owner,
-  label: one.label,
-  workspace_root: one.workspaceRoot,
-  files: one.files,
-  bytes: one.bytes,
-  has_contents: one.hasContents,
-  session_state: {
-    status: one.sessionState.status,
-    mode: one.sessionState.mode,
-    title: one.sessionState.title,
-    last_tool: one.sessionState.lastTool,
-  },
+  session_state: sameOfState(one.sessionState),
   progress_snapshot: one.progressSnapshot,
-  created_at: isoTime(one.createdAt),
 })
+const sameOfState = sameFields<Checkpoint['sessionState'], typeof CheckpointSchema.shape.session_state.shape>(
+  CheckpointSchema.shape.session_state.shape,
+)
 
 const bytesOf = (entry: WorkspaceEntry | null): number | null => (entry?.type === 'file' ? entry.bytes : null)
 
@@ -65,12 +54,4 @@ export function changesView(
   }
 }
 
-export const fileDiffView = (one: FileDiff): CheckpointFileDiff => ({
-  path: one.path,
-  change: one.change,
-  diff: one.diff,
-  shown_diff: one.shownDiff,
-  added_lines: one.addedLines,
-  removed_lines: one.removedLines,
-  why_not: one.whyNot,
-})
+export const fileDiffView: (one: FileDiff) => CheckpointFileDiff = sameFields(FileDiffSchema.shape)

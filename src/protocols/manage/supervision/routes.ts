@@ -10,10 +10,10 @@ import type { Oversight } from '../../../supervision/oversight/oversight.ts'
 import type { AnswerRecord } from '../../../supervision/records/answer-record.ts'
 import type { Records, ShownKind } from '../../../supervision/records/records.ts'
 import { callerOf, viewerOf } from '../../shared/request/caller.ts'
-import { decodePage, nextLink, parsePlace, printPlace } from '../../shared/request/page.ts'
+import { nextLink, printPlace } from '../../shared/request/page.ts'
 import type { AnswerDescription, Answering } from '../records/kind-on-wire.ts'
 import { createRecordViews, encodeRecord, kindsOnWire } from '../records/kinds-on-wire.ts'
-import { decodeOwner, decodeSession, decodeStatus, idIn } from './decode.ts'
+import { decodeList, decodeStatus, idIn } from './decode.ts'
 import { commandErrors, listQuery, supervisionTag } from './schema.ts'
 import { createSupervisedSessionRoutes, type SupervisedSessionRoutesDeps } from './session-routes.ts'
 import { createWorkRoutes, type WorkRoutesDeps } from './work-routes.ts'
@@ -35,7 +35,6 @@ interface RecordRoutesDeps {
   oversight: Pick<Oversight, 'listing' | 'foreignSession'>
 }
 
-const PAGE = { max: 100, fallback: 50 }
 const read = { method: 'GET', door: null, role: 'user', body: 'none' } as const
 const command = { method: 'POST', door: null, role: 'operator', body: 'control' } as const
 const answerErrors: readonly ErrorCode[] = [...commandErrors, 'record_not_found', 'record_decided']
@@ -88,18 +87,11 @@ function createRecordRoutes(deps: RecordRoutesDeps): Route[] {
     const { path } = recordKinds[kind].wire
     const statuses = statusFilter(kind)
     return async (request, reply) => {
-      const viewer = viewerOf(request)
-      const { limit, before } = decodePage(request, PAGE)
       const status = decodeStatus(request, statuses)
-      const [owner, sessionId] = [decodeOwner(request), decodeSession(request)]
-      const isOwn = owner === viewer.owner || (owner === undefined && viewer.by.role !== 'operator')
-      if (!isOwn) await oversight.listing(viewer, owner ?? '*')
+      const { limit, ...query } = await decodeList(request, oversight)
       const found = await records.list(kind, {
-        by: viewer.by,
+        ...query,
         limit: limit + 1,
-        ...(owner === undefined ? {} : { owner }),
-        ...(sessionId === undefined ? {} : { sessionId }),
-        ...(before === undefined ? {} : { before: parsePlace(before) }),
         ...(status === 'all' ? {} : status === 'waiting' ? { isWaiting: true } : { status }),
       })
       const shown = found.slice(0, limit)

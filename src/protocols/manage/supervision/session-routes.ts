@@ -1,8 +1,11 @@
 // What an operator does with the session of an agent elsewhere.
 
+import type { z } from 'zod'
+import type { Caller } from '../../../domain/supervision/decision.ts'
 import { answer } from '../../../http/describe-answer.ts'
 import type { Reply, Request, Route, RouteDescription } from '../../../http/route.ts'
 import type { SupervisedSessions } from '../../../supervision/sessions/supervised-sessions.ts'
+import type { SupervisedSession } from '../../../supervision/sessions/take-step.ts'
 import type { Stalls } from '../../../supervision/stalls/stalls.ts'
 import { callerOf } from '../../shared/request/caller.ts'
 import { SupervisionSchema } from '../../shared/supervised/schema.ts'
@@ -32,7 +35,7 @@ export interface SupervisedSessionRoutesDeps {
   stalls: Pick<Stalls, 'nudgeSession' | 'setEnabled'>
 }
 
-// Through the local socket, what gives an agent more room needs the passphrase. What takes room away, or only tells it something, does not.
+// Through the local socket, what allows an agent more needs the passphrase. What allows it less, or only tells it something, does not.
 const command = { method: 'POST', door: null, role: 'operator', body: 'control' } as const
 const shared = { tag, params: sessionParams } as const
 const sessionAnswer = (differing: object = {}) => ({ 200: answer('The session.', SupervisionSchema, differing) })
@@ -54,10 +57,6 @@ const describeTask = (): RouteDescription => ({
 export function createSupervisedSessionRoutes(deps: SupervisedSessionRoutesDeps): Route[] {
   const { sessions, stalls } = deps
 
-  async function show(reply: Reply, id: string): Promise<void> {
-    reply.json(200, supervisionView(await sessions.get(id)))
-  }
-
   /** Names the session in the log line of the request, too. */
   function sessionIn(request: Request, reply: Reply): string {
     const id = idIn(request)
@@ -65,23 +64,17 @@ export function createSupervisedSessionRoutes(deps: SupervisedSessionRoutesDeps)
     return id
   }
 
-  async function pause(request: Request, reply: Reply): Promise<void> {
-    const id = sessionIn(request, reply)
-    await decodeBody(request, NoBodySchema)
-    reply.json(200, supervisionView(await sessions.pause(callerOf(request), id)))
-  }
-
-  async function resume(request: Request, reply: Reply): Promise<void> {
-    const id = sessionIn(request, reply)
-    await decodeBody(request, NoBodySchema)
-    reply.json(200, supervisionView(await sessions.resume(callerOf(request), id)))
-  }
-
-  async function terminate(request: Request, reply: Reply): Promise<void> {
-    const id = sessionIn(request, reply)
-    const { reason } = await decodeBody(request, TerminateSchema)
-    reply.json(200, supervisionView(await sessions.terminate(callerOf(request), id, reason)))
-  }
+  /** A command whose answer is the session. */
+  const commanding =
+    <Body>(
+      schema: z.ZodType<Body>,
+      act: (by: Caller, id: string, body: Body) => Promise<SupervisedSession>,
+    ): Route['handle'] =>
+    async (request, reply) => {
+      const id = sessionIn(request, reply)
+      const body = await decodeBody(request, schema)
+      reply.json(200, supervisionView(await act(callerOf(request), id, body)))
+    }
 
   const instructing =
     (instruct: SupervisedSessions['steer']): Route['handle'] =>
@@ -105,26 +98,6 @@ export function createSupervisedSessionRoutes(deps: SupervisedSessionRoutesDeps)
     reply.json(200, { previous_mode: previous, current_mode: mode })
   }
 
-  async function nudge(request: Request, reply: Reply): Promise<void> {
-    const id = sessionIn(request, reply)
-    const { message } = await decodeBody(request, NudgeSchema)
-    await stalls.nudgeSession(callerOf(request), id, message)
-    await show(reply, id)
-  }
-
-  async function setStalls(request: Request, reply: Reply): Promise<void> {
-    const id = sessionIn(request, reply)
-    const { enabled } = await decodeBody(request, StallsSchema)
-    const by = callerOf(request)
-    reply.json(200, supervisionView(await stalls.setEnabled(by, id, enabled)))
-  }
-
-  async function handOver(request: Request, reply: Reply): Promise<void> {
-    const id = sessionIn(request, reply)
-    const { to } = await decodeBody(request, HandoverSchema)
-    reply.json(200, supervisionView(await sessions.handOver(callerOf(request), id, to)))
-  }
-
   return [
     {
       ...command,
@@ -138,7 +111,7 @@ export function createSupervisedSessionRoutes(deps: SupervisedSessionRoutesDeps)
         responses: sessionAnswer({ status: 'paused' }),
         errors: [...commandErrors, 'session_ended'],
       }),
-      handle: pause,
+      handle: commanding(NoBodySchema, sessions.pause),
     },
     {
       ...command,
@@ -151,7 +124,7 @@ export function createSupervisedSessionRoutes(deps: SupervisedSessionRoutesDeps)
         responses: sessionAnswer(),
         errors: [...commandErrors, 'session_ended', 'limit'],
       }),
-      handle: resume,
+      handle: commanding(NoBodySchema, sessions.resume),
     },
     {
       ...command,
@@ -165,7 +138,7 @@ export function createSupervisedSessionRoutes(deps: SupervisedSessionRoutesDeps)
         responses: sessionAnswer({ status: 'terminated', terminated_at: '2026-11-15T09:05:00.000Z' }),
         errors: commandErrors,
       }),
-      handle: terminate,
+      handle: commanding(TerminateSchema, (by, id, { reason }) => sessions.terminate(by, id, reason)),
     },
     {
       ...command,
@@ -209,9 +182,7 @@ export function createSupervisedSessionRoutes(deps: SupervisedSessionRoutesDeps)
         description:
           '`local`: the terminal of this machine. `remote`: chat, push and webhooks. `hybrid`: both. HTTP and the console show everything in every mode, and what is critical is shown everywhere.',
         body: { schema: NewModeSchema, examples: { local: { mode: 'local' } } },
-        responses: {
-          200: answer('The modes before and now.', ModesSchema),
-        },
+        responses: { 200: answer('The modes before and now.', ModesSchema) },
         errors: [...commandErrors, 'session_ended'],
       }),
       handle: setMode,
@@ -227,7 +198,10 @@ export function createSupervisedSessionRoutes(deps: SupervisedSessionRoutesDeps)
         responses: sessionAnswer({ nudge_count: 1 }),
         errors: [...commandErrors, 'session_ended'],
       }),
-      handle: nudge,
+      handle: commanding(NudgeSchema, async (by, id, { message }) => {
+        await stalls.nudgeSession(by, id, message)
+        return sessions.get(id)
+      }),
     },
     {
       ...command,
@@ -241,7 +215,7 @@ export function createSupervisedSessionRoutes(deps: SupervisedSessionRoutesDeps)
         responses: sessionAnswer({ stalls_enabled: false }),
         errors: [...commandErrors, 'session_ended'],
       }),
-      handle: setStalls,
+      handle: commanding(StallsSchema, (by, id, { enabled }) => stalls.setEnabled(by, id, enabled)),
     },
     {
       ...command,
@@ -254,7 +228,7 @@ export function createSupervisedSessionRoutes(deps: SupervisedSessionRoutesDeps)
         responses: sessionAnswer({ owner_user_id: 'grace' }),
         errors: commandErrors,
       }),
-      handle: handOver,
+      handle: commanding(HandoverSchema, (by, id, { to }) => sessions.handOver(by, id, to)),
     },
   ]
 }

@@ -12,7 +12,7 @@ import type { Oversight } from '../../../supervision/oversight/oversight.ts'
 import type { PurgeSupervised } from '../../../supervision/sessions/purge-supervised.ts'
 import type { Spawner, SpawnRequest } from '../../../supervision/spawn/create-spawner.ts'
 import { callerOf, viewerOf } from '../../shared/request/caller.ts'
-import { decodePage, nextLink, parsePlace, printPlace, queryProblem } from '../../shared/request/page.ts'
+import { nextLink, printPlace, queryProblem } from '../../shared/request/page.ts'
 import { SupervisionSchema } from '../../shared/supervised/schema.ts'
 import { supervisionView } from '../../shared/supervised/supervision-view.ts'
 import {
@@ -24,7 +24,7 @@ import {
   RestoredSchema,
   ShownCheckpointSchema,
 } from './checkpoint-schema.ts'
-import { decodeBody, decodeOwner, decodeSession, idIn } from './decode.ts'
+import { decodeBody, decodeList, idIn } from './decode.ts'
 import { changesView, checkpointView, fileDiffView } from './encode.ts'
 import {
   commandErrors,
@@ -46,7 +46,6 @@ export interface WorkRoutesDeps {
   oversight: Pick<Oversight, 'listing' | 'foreignSession'>
 }
 
-const PAGE = { max: 100, fallback: 50 }
 const FILES_SHOWN = 1_000
 const read = { method: 'GET', door: null, role: 'user', body: 'none' } as const
 const command = { method: 'POST', door: null, role: 'operator', body: 'control' } as const
@@ -55,21 +54,10 @@ const digest = '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
 
 export function createWorkRoutes(deps: WorkRoutesDeps): Route[] {
   const { checkpoints, commands, spawner, purge, oversight } = deps
-  const byOf = (request: Request) => callerOf(request)
 
   async function list(request: Request, reply: Reply): Promise<void> {
-    const viewer = viewerOf(request)
-    const { limit, before } = decodePage(request, PAGE)
-    const [owner, sessionId] = [decodeOwner(request), decodeSession(request)]
-    const isOwn = owner === viewer.owner || (owner === undefined && viewer.by.role !== 'operator')
-    if (!isOwn) await oversight.listing(viewer, owner ?? '*')
-    const found = await checkpoints.list({
-      by: viewer.by,
-      limit: limit + 1,
-      ...(owner === undefined ? {} : { owner }),
-      ...(sessionId === undefined ? {} : { sessionId }),
-      ...(before === undefined ? {} : { before: parsePlace(before) }),
-    })
+    const { limit, ...query } = await decodeList(request, oversight)
+    const found = await checkpoints.list({ ...query, limit: limit + 1 })
     const shown = found.slice(0, limit)
     const last = found.length > limit ? shown.at(-1) : undefined
     const link = nextLink('/checkpoints', request.query, last === undefined ? null : printPlace(last))
@@ -107,13 +95,13 @@ export function createWorkRoutes(deps: WorkRoutesDeps): Route[] {
     const id = idIn(request)
     reply.note({ session_id: id })
     const { label = null, contents = true } = await decodeBody(request, NewCheckpointSchema)
-    reply.json(201, checkpointView(await checkpoints.save(byOf(request), id, { label, contents }, request.signal)))
+    reply.json(201, checkpointView(await checkpoints.save(callerOf(request), id, { label, contents }, request.signal)))
   }
 
   async function restore(request: Request, reply: Reply): Promise<void> {
     const id = idIn(request)
     const { confirm = null } = await decodeBody(request, RestoreSchema)
-    const answer = await checkpoints.restore(byOf(request), id, confirm)
+    const answer = await checkpoints.restore(callerOf(request), id, confirm)
     if (answer.status === 'changed') throw notConfirmed(id, confirm, answer.plan)
     const { session, undo, result } = answer
     reply.note({ session_id: session.id })
@@ -126,7 +114,7 @@ export function createWorkRoutes(deps: WorkRoutesDeps): Route[] {
     reply.note({ session_id: id })
     const { alias } = await decodeBody(request, RunCommandSchema)
     const { ended, exitCode, signal, durationMs, output, droppedBytes, problem } = await commands.run(
-      byOf(request),
+      callerOf(request),
       id,
       alias,
     )
@@ -136,16 +124,11 @@ export function createWorkRoutes(deps: WorkRoutesDeps): Route[] {
 
   async function wantedIn(request: Request): Promise<SpawnRequest> {
     const { prompt, workspace, host, title } = await decodeBody(request, SpawnSchema)
-    return {
-      owner: request.principal.owner,
-      ...{ prompt, workspace },
-      ...(host === undefined ? {} : { host }),
-      ...(title === undefined ? {} : { title }),
-    }
+    return { owner: request.principal.owner, prompt, workspace, host, title }
   }
 
   async function spawn(request: Request, reply: Reply): Promise<void> {
-    const session = await spawner.start(byOf(request), await wantedIn(request))
+    const session = await spawner.start(callerOf(request), await wantedIn(request))
     reply.note({ session_id: session.id })
     reply.json(201, supervisionView(session), { Location: `/sessions/${session.id}` })
   }
@@ -179,9 +162,7 @@ export function createWorkRoutes(deps: WorkRoutesDeps): Route[] {
         description: 'With the hashes of its files, up to 1,000 at a time.',
         params,
         query: { after: z.string().optional().describe('`next_file` of the answer before.') },
-        responses: {
-          200: answer('The checkpoint.', ShownCheckpointSchema),
-        },
+        responses: { 200: answer('The checkpoint.', ShownCheckpointSchema) },
         errors: ['malformed_id', 'record_not_found', 'storage_failed'],
       }),
       handle: show,
@@ -194,9 +175,7 @@ export function createWorkRoutes(deps: WorkRoutesDeps): Route[] {
         tag,
         description: 'Reads every file of the workspace: 100,000 files take up to half a minute.',
         params,
-        responses: {
-          200: answer('What differs between the checkpoint and the workspace now.', ChangesSchema),
-        },
+        responses: { 200: answer('What differs between the checkpoint and the workspace now.', ChangesSchema) },
         errors: ['malformed_id', 'record_not_found', 'path_violation', 'storage_failed'],
       }),
       handle: changes,
@@ -210,9 +189,7 @@ export function createWorkRoutes(deps: WorkRoutesDeps): Route[] {
         description: 'Texts of up to 1 MB. Files that usually hold secrets are not shown.',
         params,
         query: { path: z.string().min(1).max(4_096).describe('Of a file in the workspace, relative to its root.') },
-        responses: {
-          200: answer('What has become of the file since the checkpoint.', FileDiffSchema),
-        },
+        responses: { 200: answer('What has become of the file since the checkpoint.', FileDiffSchema) },
         errors: [
           'malformed_id',
           'invalid_request',
@@ -234,9 +211,7 @@ export function createWorkRoutes(deps: WorkRoutesDeps): Route[] {
           'The first request is answered with 409 `restore_unconfirmed`: it lists the files that would be modified, deleted and added, those that nobody may write without a person, and `digest`. Send that digest as `confirm`. If the workspace has changed meanwhile, the answer is a new 409. A restore ends the session of the checkpoint and begins a new one of the same owner; what it overwrites is kept in the checkpoint `undo`.',
         params,
         body: { schema: RestoreSchema, examples: { 'what would change': {}, 'do it': { confirm: digest } } },
-        responses: {
-          200: answer('The workspace is restored.', RestoredSchema),
-        },
+        responses: { 200: answer('The workspace is restored.', RestoredSchema) },
         errors: [...commandErrors, 'record_not_found', 'restore_unconfirmed', 'session_ended', 'limit'],
       }),
       handle: restore,
@@ -269,9 +244,7 @@ export function createWorkRoutes(deps: WorkRoutesDeps): Route[] {
           'Runs exactly what quarterdeck.yaml says, without a shell, for up to 60 seconds. The output is also streamed to the log of the session. Beware: a command like `npm test` runs code that the agent may have written.',
         params: sessionParams,
         body: { schema: RunCommandSchema, examples: { test: { alias: 'test' } } },
-        responses: {
-          200: answer('The command has ended.', CommandResultSchema),
-        },
+        responses: { 200: answer('The command has ended.', CommandResultSchema) },
         errors: [...commandErrors, 'command_not_found'],
       }),
       handle: run,
@@ -317,9 +290,7 @@ export function createWorkRoutes(deps: WorkRoutesDeps): Route[] {
         description:
           'Removes sessions that were terminated or interrupted more than `sessions.retention_days` ago, with everything that belongs to them. The server also does this once an hour.',
         body: { schema: PurgeSchema, examples: { 'only look': { dry_run: true }, remove: {} } },
-        responses: {
-          200: answer('What was removed, or would be.', PurgedSchema),
-        },
+        responses: { 200: answer('What was removed, or would be.', PurgedSchema) },
         errors: commandErrors,
       }),
       handle: removeOld,

@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { createApp } from '../../../app/app.ts'
+import { testAppOptions } from '../../../app/testing/test-app.ts'
 import { createClient } from '../../../client/client.ts'
 import { resolveSettings } from '../../../config/settings/resolve-settings.ts'
-import { silentLogger } from '../../../domain/logger.ts'
 import { testAgent } from '../../../engine/testing/open-engine.ts'
 
 /** The whole server, with tokens that are kept, as `serve` has it. */
@@ -18,16 +18,12 @@ async function open(file: object | null = null) {
   const set = file === null ? null : { path: join(folder, 'quarterdeck.yaml'), text: JSON.stringify(file) }
   const [dataDir, configDir] = [join(folder, 'data'), join(folder, 'config')]
   const app = await createApp({
+    ...testAppOptions(),
     agents: [{ ...testAgent, directory: folder, model: { ...testAgent.model, script } }],
     settings: resolveSettings({ flags, env: {}, file: set, onTerminal: false }).settings,
     dataDir,
     configDir,
     makeTokens: true,
-    version: '0.0.0-test',
-    log: silentLogger,
-    exit: (code) => {
-      throw new Error(`the server wanted to exit with ${code}`)
-    },
   })
   onTestFinished(async () => {
     await app.close({ drainMs: 0 })

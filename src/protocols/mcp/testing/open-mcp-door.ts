@@ -6,6 +6,7 @@ import { z } from 'zod'
 import { createSystemClock } from '../../../domain/clock.ts'
 import { ServerError } from '../../../domain/errors.ts'
 import { createIds } from '../../../domain/ids.ts'
+import { noTelemetry } from '../../../domain/telemetry.ts'
 import {
   agentToken,
   collectLines,
@@ -17,8 +18,10 @@ import {
   type TestServerOptions,
   userToken,
 } from '../../../http/testing/server-fixture.ts'
+import type { McpConnections } from '../../../supervision/sessions/mcp-connections.ts'
 import { mcpErrorShape } from '../error-shape.ts'
-import { createLaterDoor } from '../later-door.ts'
+import { createLaterDoor, usualSessionLimits } from '../later-door.ts'
+import type { SessionLimits } from '../legacy-sessions.ts'
 import type { McpDoorOptions } from '../mcp-door.ts'
 import { createOpenClients } from '../open-clients.ts'
 import { createMcpRoutes } from '../routes.ts'
@@ -82,8 +85,16 @@ const failing = (name: string, error: Error): McpTool => ({
   call: () => Promise.reject(error),
 })
 
+/** Nothing outlives the door. */
+const noConnections: McpConnections = {
+  find: async () => null,
+  keep: async () => {},
+  forget: async () => {},
+  others: null,
+}
+
 export interface DoorSetUp {
-  door?: Partial<McpDoorOptions>
+  door?: Partial<Omit<McpDoorOptions, 'limits'>> & { limits?: Partial<SessionLimits> }
   server?: Partial<TestServerOptions>
 }
 
@@ -108,7 +119,11 @@ export async function openMcpDoor(setUp: DoorSetUp = {}) {
     ids: createIds(() => Date.now()),
     log: collectLines(lines),
     onEnd: async (connectionId) => void ended.push(connectionId),
+    telemetry: noTelemetry,
+    connections: noConnections,
+    extension: null,
     ...setUp.door,
+    limits: { ...usualSessionLimits, ...setUp.door?.limits },
   })
   const tokens = [userToken, operatorToken, agentToken, otherAgentToken]
   const server = await startServer({

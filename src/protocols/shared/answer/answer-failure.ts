@@ -8,6 +8,23 @@ import { type ErrorShape, type Problem, problemOf, problemShape } from '../../..
 /** Statuses of a protocol that differ from `http/status.ts`. */
 export type StatusOverrides = Partial<Readonly<Record<ErrorCode, number>>>
 
+/** Every failure of a run has this status. */
+export const runFailuresAs = (status: number): StatusOverrides => ({
+  model_unreachable: status,
+  model_rate_limited: status,
+  model_timeout: status,
+  model_stream_dropped: status,
+  model_failed: status,
+  model_auth_failed: status,
+  model_not_found: status,
+  model_refused: status,
+  model_context_overflow: status,
+  model_bad_request: status,
+  invalid_answer: status,
+  tool_failed: status,
+  budget_exceeded: status,
+})
+
 /** Null for a run that completed or waits. */
 export function failureOf(
   { outcome, error }: Pick<RunAnswer, 'outcome' | 'error'>,

@@ -97,7 +97,7 @@ export async function streamAnswer(
       events: (events: readonly RunEvent[]) => events.flatMap((event) => encoder.encode(event).map(sseFrame)).join(''),
     },
   }
-  await streamRun({ engine, clock }, run, after, reader, follow)
+  await streamRun({ engine, clock, comesBack: false }, run, after, reader, follow)
 }
 
 /** Await it before these entries are encoded. */

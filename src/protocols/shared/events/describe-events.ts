@@ -34,6 +34,4 @@ export const eventStream = (description: string): ResponseDescription => ({
   },
 })
 
-export const nothingMore: ResponseDescription = {
-  description: 'With `Last-Event-ID`: the run has no further events.',
-}
+export const nothingMore: ResponseDescription = { description: 'With `Last-Event-ID`: the run has no further events.' }

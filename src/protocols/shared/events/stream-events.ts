@@ -21,7 +21,7 @@ export interface StreamDeps {
 
 interface RunStreamDeps extends StreamDeps {
   /** The reader comes back with its last id when the stream ends without a terminal event, as an EventSource does. */
-  comesBack?: boolean
+  comesBack: boolean
 }
 
 /**
@@ -29,7 +29,7 @@ interface RunStreamDeps extends StreamDeps {
  * the events, if not as they are stored.
  */
 export async function streamRun(
-  { engine, clock, comesBack = false }: RunStreamDeps,
+  { engine, clock, comesBack }: RunStreamDeps,
   run: RunRecord,
   after: number,
   reader: EventReader,

@@ -70,6 +70,7 @@ test('what cannot be read is named, and a picture is left to a model that sees',
       read.push(id)
       if (id === 'bad') throw new ServerError('file_unreadable', 'It is damaged.')
     },
+    fetchFile: null,
   })
   const { signal } = new AbortController()
   const picture = record('p', { mimeType: 'image/png' })

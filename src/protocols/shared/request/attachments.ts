@@ -29,7 +29,7 @@ export interface AttachmentsDeps {
   /** Throws `file_unreadable` with a sentence that does not name the file. The second call is cheap. */
   readable(file: FileRecord, signal: AbortSignal): Promise<void>
   /** Null: the server does not fetch files. */
-  fetchFile?: FetchFile | null
+  fetchFile: FetchFile | null
 }
 
 /** Throws `invalid_request`, `file_too_large` or `file_unreadable`. */
@@ -38,7 +38,7 @@ export type FetchFile = (
   signal: AbortSignal,
 ) => Promise<{ content: Uint8Array; mimeType: string | null; name: string | null }>
 
-export function createAttachments({ files, readable, fetchFile = null }: AttachmentsDeps): Attachments {
+export function createAttachments({ files, readable, fetchFile }: AttachmentsDeps): Attachments {
   type Unreadable = NonNullable<IncomingFile['unreadable']>
 
   async function fetched(

@@ -10,23 +10,13 @@ import type { Viewer } from '../../../supervision/oversight/oversight.ts'
  */
 export function callerOf({ principal, via }: Pick<Request, 'principal' | 'via'>): Caller & { via: string } {
   const { owner, role, hasToken, tokenId, isConsole = false, proof, groups, isAdmin } = principal
-  const how = {
-    via: via === 'http' && isConsole ? 'console' : via,
-    ...(tokenId === undefined ? {} : { credential: tokenId }),
-    ...(proof === undefined ? {} : { proof }),
-    ...(groups === undefined ? {} : { groups }),
-    ...(isAdmin === undefined ? {} : { isAdmin }),
-  }
+  const how = { via: via === 'http' && isConsole ? 'console' : via, credential: tokenId, proof, groups, isAdmin }
   if (role !== 'operator') return { user: owner, role: hasToken ? 'user' : 'anyone', ...how }
   return { user: owner === LOCAL_USER ? 'operator' : owner, role, ...how }
 }
 
 /** Who starts a run, and what limits them. */
-export const starterOf = ({ owner, groups, agent }: Principal): Starter => ({
-  owner,
-  ...(groups === undefined ? {} : { groups }),
-  ...(agent === undefined ? {} : { onlyAgent: agent }),
-})
+export const starterOf = ({ owner, groups, agent }: Principal): Starter => ({ owner, groups, onlyAgent: agent })
 
 export const viewerOf = (request: Pick<Request, 'principal' | 'via'>): Viewer => ({
   by: callerOf(request),

@@ -5,13 +5,13 @@ import { expect, test } from 'vitest'
 import { createFileLinks, fileIdIn } from './file-links.ts'
 
 const id = '0192f3a1-7b2c-7def-8abc-0123456789ab'
-const keys = { sign: (file: string, owner: string) => `key-of-${file}-for-${owner}` }
+const keys = { signer: async (owner: string) => (file: string) => `key-of-${file}-for-${owner}` }
 
-function link(headers: Record<string, string>, more: { tls?: boolean; basePath?: string } = {}) {
+async function link(headers: Record<string, string>, more: { tls?: boolean; basePath?: string } = {}) {
   const socket = more.tls === true ? new TLSSocket(new Socket()) : new Socket()
   const raw = { socket } as IncomingMessage
-  const links = createFileLinks({ keys, ...(more.basePath === undefined ? {} : { basePath: more.basePath }) })
-  return links.urlOf({ raw, header: (name) => headers[name] }, 'ada', id)
+  const links = createFileLinks({ keys, basePath: more.basePath ?? '' })
+  return (await links.urlsFor({ raw, header: (name) => headers[name] }, 'ada'))(id)
 }
 
 const path = `/files/${id}?key=key-of-${id}-for-ada`
@@ -24,12 +24,12 @@ test.each([
   [{ host: 'agents.example:8443' }, { tls: true }, 'https://agents.example:8443'],
   [{ host: 'agents.example', origin: 'http://agents.example' }, { basePath: '/agent' }, 'http://agents.example/agent'],
   [{}, {}, ''],
-])('the address for a request with %j is absolute as the page needs it', (headers, more, start) => {
-  expect(link(headers, more)).toBe(start + path)
+])('the address for a request with %j is absolute as the page needs it', async (headers, more, start) => {
+  expect(await link(headers, more)).toBe(start + path)
 })
 
-test('an address of ours is known again', () => {
-  expect(fileIdIn(link({ host: 'localhost:8000' }))).toBe(id)
+test('an address of ours is known again', async () => {
+  expect(fileIdIn(await link({ host: 'localhost:8000' }))).toBe(id)
   expect(['https://elsewhere.example/a.png', `/files/${id}`, '/files/x?key=1'].map(fileIdIn)).toEqual([
     null,
     null,

@@ -6,22 +6,29 @@ import type { Request } from '../../../http/route.ts'
 import { isEncrypted } from '../../../http/server/is-encrypted.ts'
 
 export interface FileLinks {
-  /** Valid for an hour, for everybody who has it. Absolute, because the page may come from another origin. */
-  urlOf(request: Asked, owner: string, fileId: string): string
+  /**
+   * Makes addresses of files of this owner. Each is valid for an hour, for everybody who has it. Absolute, because the page may come
+   * from another origin.
+   */
+  urlsFor(request: Asked, owner: string): Promise<FileUrl>
 }
+
+export type FileUrl = (fileId: string) => string
 
 type Asked = Pick<Request, 'raw' | 'header'>
 
 export interface FileLinksOptions {
-  keys: Pick<FileKeys, 'sign'>
+  keys: Pick<FileKeys, 'signer'>
   /** Prefix of every path. */
-  basePath?: string
+  basePath: string
 }
 
-export function createFileLinks({ keys, basePath = '' }: FileLinksOptions): FileLinks {
+export function createFileLinks({ keys, basePath }: FileLinksOptions): FileLinks {
   return {
-    urlOf: (request, owner, fileId) =>
-      `${originOf(request)}${basePath}/files/${fileId}?key=${keys.sign(fileId, owner)}`,
+    async urlsFor(request, owner) {
+      const keyOf = await keys.signer(owner)
+      return (fileId) => `${originOf(request)}${basePath}/files/${fileId}?key=${keyOf(fileId)}`
+    },
   }
 }
 

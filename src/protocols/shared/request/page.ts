@@ -4,14 +4,13 @@ import type { Request } from '../../../http/route.ts'
 
 export interface Page {
   limit: number
-  before?: string
+  before?: string | undefined
 }
 
 /** Decodes `?limit=&before=` of a list. Throws `invalid_request`. */
 export function decodePage({ query }: Pick<Request, 'query'>, limits: { max: number; fallback: number }): Page {
   const [limit, before] = [query.get('limit'), query.get('before')]
-  const page = { limit: limit === null ? limits.fallback : wholeNumber(limit, limits.max) }
-  return before === null ? page : { ...page, before }
+  return { limit: limit === null ? limits.fallback : wholeNumber(limit, limits.max), before: before ?? undefined }
 }
 
 function wholeNumber(text: string, max: number): number {

@@ -14,7 +14,7 @@ export const noteRefusedRequests =
 function isOnRecord({ route, principal, failure }: RefusedRequest): boolean {
   // Anybody may knock without a credential. Only what needs a person's word is worth an entry then.
   if (principal === null) return route.role === 'operator' || scopeOf(route) === 'decide'
-  // The console asks for a passkey only where the server wants one, so its first try is no attempt.
+  // The console asks for a passkey only where the server wants one, so its first try does not count as an attempt.
   return !(failure.code === 'passkey_required' && principal.isConsole === true && principal.proof === undefined)
 }
 

@@ -20,13 +20,11 @@ export function askedBy(
   content: unknown,
   path = request.path,
 ): AskedStart {
-  const onBusy = onBusyOf(request)
-  const idempotency = idempotencyOf(request, [path, content])
   return {
     correlationId: request.correlationId,
     ...starterOf(request.principal),
-    ...(onBusy === undefined ? {} : { onBusy }),
-    ...(idempotency === undefined ? {} : { idempotency }),
+    onBusy: onBusyOf(request),
+    idempotency: idempotencyOf(request, [path, content]),
   }
 }
 

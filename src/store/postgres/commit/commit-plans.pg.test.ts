@@ -2,8 +2,6 @@
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { askOnce, openTestDatabase, type TestDatabase } from '../../../../test/postgres/test-database.ts'
-import { createSystemClock } from '../../../domain/clock.ts'
-import { silentLogger } from '../../../domain/logger.ts'
 import {
   accept,
   acceptedRun,
@@ -15,14 +13,15 @@ import {
   newSession,
   text,
 } from '../../contract/samples.contract.ts'
-import { createPostgresStore, type PostgresStore } from '../postgres-store.ts'
+import type { PostgresStore } from '../postgres-store.ts'
+import { openTestPostgres } from '../testing/open-postgres.ts'
 
 let database: TestDatabase
 let store: PostgresStore
 
 beforeAll(async () => {
   database = await openTestDatabase()
-  store = await createPostgresStore({ url: database.url, clock: createSystemClock(), log: silentLogger })
+  store = await openTestPostgres(database.url)
   // Enough rows of others to make every scan of a table visible.
   await askOnce(
     database.url,
@@ -56,7 +55,7 @@ test('a conversation reads no table as a whole', async () => {
   // Counters of other connections arrive when those are idle for a while, or end.
   const settled = async () => {
     await store.close()
-    store = await createPostgresStore({ url: database.url, clock: createSystemClock(), log: silentLogger })
+    store = await openTestPostgres(database.url)
     return scanned()
   }
   const before = await settled()

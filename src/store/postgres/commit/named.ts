@@ -1,8 +1,10 @@
 // What a command is about, as far as it says so itself. The transaction locks this before the rules are asked.
 
 import { openStatuses } from '../../../domain/supervision/supervision.ts'
+import { unreachable } from '../../../domain/unreachable.ts'
 import type { Command } from '../../ports/command.ts'
 import type { Supervise } from '../../ports/supervised.ts'
+import { isOutboxCommand } from '../../rules/outbox-rules.ts'
 import { aliasId } from '../rows/route.ts'
 
 export interface Named {
@@ -23,6 +25,10 @@ export function createNamed(): Named {
 }
 
 export function addNamed(named: Named, command: Command): void {
+  if (isOutboxCommand(command)) {
+    named.names.push(`channel ${command.channel}`)
+    return
+  }
   switch (command.type) {
     case 'accept_run':
     case 'create_session':
@@ -65,13 +71,6 @@ export function addNamed(named: Named, command: Command): void {
     case 'add_file':
       if (command.file.sessionId !== null) named.sessions.push(command.file.sessionId)
       return
-    case 'take_deliveries':
-    case 'settle_delivery':
-    case 'replay_deliveries':
-    case 'queue_line':
-    case 'note_for_channel':
-      named.names.push(`channel ${command.channel}`)
-      return
     case 'import_audit':
       for (const { chain } of command.entries.slice(0, 1)) named.names.push(`audit ${chain}`)
       return
@@ -83,10 +82,8 @@ export function addNamed(named: Named, command: Command): void {
     case 'renew_lease':
     case 'purge_sessions':
       return
-    default: {
-      const other: never = command
-      throw new Error(`unreachable: ${JSON.stringify(other)}`)
-    }
+    default:
+      unreachable(command)
   }
 }
 

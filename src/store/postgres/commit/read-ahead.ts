@@ -2,12 +2,13 @@
 // statements are sent together, those that lock first.
 
 import { unsettledStatuses } from '../../../domain/records/record-kinds.ts'
-import { among } from '../../packing/conditions.ts'
 import type { Command } from '../../ports/command.ts'
+import { among } from '../../tables/conditions.ts'
+import { OPEN, type RunRow, toRun } from '../../tables/runs.ts'
+import { SESSION_COLUMNS, type SessionRow, toSession } from '../../tables/sessions.ts'
 import type { Statement } from '../../tables/statement.ts'
 import { toWait, WAIT_COLUMNS, type WaitRow } from '../../tables/waits.ts'
-import { OPEN, RUN_COLUMNS, type RunRow, toRun } from '../rows/run-table.ts'
-import { SESSION_COLUMNS, type SessionRow, toSession } from '../rows/session-table.ts'
+import { RUN_COLUMNS } from '../rows/run-table.ts'
 import type { Sql } from '../sql.ts'
 import type { HeadRow, Heads } from './heads.ts'
 import { addNamed, createNamed, type Named } from './named.ts'

@@ -8,17 +8,21 @@ import type { Command } from '../../ports/command.ts'
 import type { PurgeSessions } from '../../ports/sessions.ts'
 import type { Change, LaterRowReads, PurgedSession } from '../../rules/rows.ts'
 import { fileById, toFile } from '../../tables/files.ts'
+import { type MarkRow, toMark } from '../../tables/messages.ts'
 import { createOutboxReads } from '../../tables/outbox.ts'
+import { OPEN, type RunRow, toRun } from '../../tables/runs.ts'
+import { type SessionRow, toSession } from '../../tables/sessions.ts'
 import type { Statement } from '../../tables/statement.ts'
 import { instructionById, instructionList, toInstruction, waitingInstructions } from '../../tables/supervised.ts'
+import { usageKey, WITH_USAGE_KEY } from '../../tables/usage.ts'
 import { toWait, type WaitRow, waitById } from '../../tables/waits.ts'
 import { createReading, postgresDialect } from '../reading.ts'
 import { endOfChain } from '../rows/audit-table.ts'
 import { lastSeq } from '../rows/entry-table.ts'
-import { type MarkRow, messageMarks, toMark } from '../rows/message-table.ts'
+import { messageMarks } from '../rows/message-table.ts'
 import { aliasId } from '../rows/route.ts'
-import { OPEN, type RunRow, runById, runByWireId, toRun } from '../rows/run-table.ts'
-import { type SessionRow, sessionByAlias, sessionById, toSession } from '../rows/session-table.ts'
+import { runById, runByWireId } from '../rows/run-table.ts'
+import { sessionByAlias, sessionById } from '../rows/session-table.ts'
 import type { Sql } from '../sql.ts'
 import type { HeadRow, Heads } from './heads.ts'
 import { keysOf, lockOne, openRunsOf, openWaitsOf, readAhead } from './read-ahead.ts'
@@ -49,10 +53,7 @@ const checkpointExists: Statement = {
   name: 'checkpoint_exists',
   text: `SELECT 1 FROM routes WHERE kind = 'checkpoint' AND id = $1`,
 }
-const usageExists: Statement = {
-  name: 'usage_exists',
-  text: `SELECT 1 FROM usage WHERE session_id = $1 AND day = $2 AND owner = $3 AND agent = $4 AND provider = $5 AND model = $6`,
-}
+const usageExists: Statement = { name: 'usage_exists', text: `SELECT 1 FROM usage WHERE ${WITH_USAGE_KEY}` }
 const anyWait = waitById(postgresDialect)
 /** A purge must not remove it meanwhile, and no other process send it. */
 const lockFile: Statement = { name: 'lock_file', text: `${fileById.text} FOR UPDATE` }
@@ -232,8 +233,8 @@ export function createRowReader({ sql: connection, heads, flush, seenKeys }: Row
     async hasNote(channel, key) {
       return (await outbox.note(channel, key)) !== null
     },
-    async hasUsage({ day, sessionId, owner, agent, provider, model }) {
-      return (await sql.rows(usageExists, [sessionId, day, owner, agent, provider, model])).length > 0
+    async hasUsage(key) {
+      return (await sql.rows(usageExists, usageKey(key))).length > 0
     },
     auditEnd: (chain) =>
       one<[number, string, boolean], { n: number; hash: string; isOwn: boolean }>(

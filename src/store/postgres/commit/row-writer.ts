@@ -141,7 +141,7 @@ export function createRowWriter(deps: RowWriterDeps): RowWriter {
           feed.add(...change.items)
           return
         case 'remove_expired':
-          rarely(() => rare.removeExpired(change.now, change.unsentBefore))
+          rarely(() => rare.removeExpired(change))
           return
         case 'import_audit':
           rare.importAudit(change.entries)

@@ -1,10 +1,10 @@
 // Text in flight: most commands are a few tokens of a model. A group of nothing else is one statement, which checks the fences, takes
 // the seqs and writes the entries of all sessions.
 
-import { packLines } from '../../packing/packed-rows.ts'
 import type { Result } from '../../ports/command.ts'
 import type { AppendEntries } from '../../ports/runs.ts'
 import { fenced } from '../../rules/run-rules.ts'
+import { packLines } from '../../tables/packed-rows.ts'
 import type { Statement } from '../../tables/statement.ts'
 import { NEXT_NUMBER } from './decision-group.ts'
 import { SEQ_BLOCK } from './heads.ts'

@@ -1,8 +1,8 @@
 // Writes much of the log of a session at once, for imports and compaction. It may be a hundred thousand entries, and Postgres ends a
 // transaction whose client is busy with something else for too long. So they go there in pieces, and the work on each is short.
 
-import { type PackedRow, packRows, replacedSeqs, replaceEntries } from '../../packing/packed-rows.ts'
 import type { StoredEntry } from '../../ports/entry.ts'
+import { type PackedRow, packRows, replacedSeqs, replaceEntries } from '../../tables/packed-rows.ts'
 import type { Statement } from '../../tables/statement.ts'
 import { MOST_BYTES } from '../rows/bounded-rows.ts'
 import { type EntryRow, MOST_ROWS, rowsAfter, toEntries } from '../rows/entry-table.ts'

@@ -82,7 +82,7 @@ test('whoever was started while the clock was back has the time as soon as it is
   expect((await time.lead(false, machine())) - machine()).toBe(0)
 })
 
-test('an answer that took long is no change of the clock', async () => {
+test('an answer that took long is not a change of the clock', async () => {
   const { state, time, pass } = openTime()
   await pass(1)
   state.takesMs = 20_000

@@ -4,8 +4,9 @@ import { askOnce, openTestDatabase, type TestDatabase } from '../../../../test/p
 import { type Clock, createSystemClock } from '../../../domain/clock.ts'
 import { type LogLine, recordingLogger } from '../../../domain/testing/recording-logger.ts'
 import { createManualClock } from '../../../http/testing/server-fixture.ts'
+import { connectTest } from '../testing/open-postgres.ts'
 import { createConnect } from './connect.ts'
-import { type Database, openDatabase } from './database.ts'
+import type { Database } from './database.ts'
 import { createNotifications } from './notifications.ts'
 
 let server: TestDatabase
@@ -22,7 +23,7 @@ afterAll(async () => {
 })
 
 function open(url: string, options: { readers?: number; waitMs?: number; clock?: Clock } = {}): Database {
-  const database = openDatabase({ url, clock: createSystemClock(), log: recordingLogger([]), ...options })
+  const database = connectTest(url, { log: recordingLogger([]), ...options })
   onTestFinished(() => database.close())
   return database
 }
@@ -126,20 +127,13 @@ test('a database that refuses us after it has worked counts as away, until it wo
 test.each(['postgres:/', 'mysql://host/db', 'postgres://host:port/db', 'postgres://a:1,b:x/db'])(
   '%s is not a URL of Postgres',
   (url) => {
-    expect(() => openDatabase({ url, clock: createSystemClock(), log: recordingLogger([]) })).toThrow(
-      /postgres:\/\/user/,
-    )
+    expect(() => connectTest(url, { log: recordingLogger([]) })).toThrow(/postgres:\/\/user/)
   },
 )
 
 test('a database that stays away is reported once, without its password', async () => {
   const lines: LogLine[] = []
-  const database = openDatabase({
-    url: 'postgres://ann:secret@127.0.0.1:1/db',
-    clock: createSystemClock(),
-    log: recordingLogger(lines),
-    waitMs: 100,
-  })
+  const database = connectTest('postgres://ann:secret@127.0.0.1:1/db', { log: recordingLogger(lines), waitMs: 100 })
 
   await expect(database.reads.rows(one, ['a'])).rejects.toMatchObject({ code: 'storage_failed' })
   expect(database.isUp).toBe(false)
@@ -164,7 +158,7 @@ test('a process that ends waits no longer for a database that is away', async ()
 
 test('a process that ends leaves a database that hangs, and not one that answers', async () => {
   const clock = createManualClock()
-  const openOne = () => openDatabase({ url: server.url, clock, log: recordingLogger([]), readers: 1 })
+  const openOne = () => connectTest(server.url, { clock, log: recordingLogger([]), readers: 1 })
   const [hanging, answering] = [openOne(), openOne()]
   const [cut, kept] = [await hanging.connectWriter(), await answering.connectWriter()]
   const writing = Promise.allSettled([cut.rows(sleep, [600_000]), kept.rows(sleep, [1_000])])

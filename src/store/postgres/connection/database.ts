@@ -49,13 +49,11 @@ export interface DatabaseOptions {
   clock: Clock
   log: Logger
   /** Connections for reads. */
-  readers?: number
+  readers: number
   /** How long callers wait for a database that is away. */
-  waitMs?: number
+  waitMs: number
 }
 
-const WAIT_MS = 10_000
-const READERS = 8
 const IMPATIENT_MS = 1_000
 /** There is much to tidy up at the end, and whoever stops a server does not wait for long. */
 const LEAVING_MS = 500
@@ -98,7 +96,7 @@ const writerSettings: Settings = {
 const backoff = (tries: number): number => Math.min(50 * 2 ** tries, 2_000)
 
 export function openDatabase(options: DatabaseOptions): Database {
-  const { url, clock, log, readers = READERS, waitMs = WAIT_MS } = options
+  const { url, clock, log, readers, waitMs } = options
   const connectOnce = createConnect(url)
   const closing = new AbortController()
   const leaving = new AbortController()

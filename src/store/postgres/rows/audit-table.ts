@@ -1,7 +1,6 @@
 import type { AuditEntry } from '../../../domain/supervision/audit.ts'
 import type { AuditReads } from '../../ports/audit.ts'
-import type { Statement } from '../../tables/statement.ts'
-import type { Sql } from '../sql.ts'
+import type { Reading, Statement } from '../../tables/statement.ts'
 
 const AUDIT_COLUMNS = 'chain, n, text, hash'
 type AuditRow = [chain: string, n: number, text: string, hash: string, place?: number]
@@ -53,20 +52,19 @@ const trailBefore: Statement = {
   text: `SELECT ${AUDIT_COLUMNS}, place FROM audit WHERE place < $1 ORDER BY place DESC LIMIT $2`,
 }
 
-export function createAuditReads(sql: Sql): AuditReads {
-  const many = async (statement: Statement, values: readonly unknown[]): Promise<AuditEntry[]> =>
-    (await sql.rows<AuditRow>(statement, values)).map(toEntry)
+export function createAuditReads({ many }: Reading): AuditReads {
+  const after = many(entriesAfter, toEntry)
+  const before = many(entriesBefore, toEntry)
+  const placedAfter = many(trailAfter, toEntry)
+  const placedBefore = many(trailBefore, toEntry)
 
   return {
-    async chains() {
-      return (await sql.rows<[string]>(allChains)).map(([chain]) => chain)
+    chains: many(allChains, ([chain]: [string]) => chain),
+    ends: many(chainEnds, toEntry),
+    entries: (n, limit, chain) => (chain === undefined ? placedAfter(n, limit) : after(chain, n, limit)),
+    newest(n, limit, chain) {
+      const end = n ?? Number.MAX_SAFE_INTEGER
+      return chain === undefined ? placedBefore(end, limit) : before(chain, end, limit)
     },
-    ends: () => many(chainEnds, []),
-    entries: (after, limit, chain) =>
-      chain === undefined ? many(trailAfter, [after, limit]) : many(entriesAfter, [chain, after, limit]),
-    newest: (before, limit, chain) =>
-      chain === undefined
-        ? many(trailBefore, [before ?? Number.MAX_SAFE_INTEGER, limit])
-        : many(entriesBefore, [chain, before ?? Number.MAX_SAFE_INTEGER, limit]),
   }
 }

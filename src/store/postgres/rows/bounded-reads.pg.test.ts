@@ -3,7 +3,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openTestDatabase, type TestDatabase } from '../../../../test/postgres/test-database.ts'
 import { createSystemClock } from '../../../domain/clock.ts'
-import { silentLogger } from '../../../domain/logger.ts'
 import { parseSearch } from '../../../domain/session/search-words.ts'
 import {
   accept,
@@ -18,8 +17,9 @@ import {
   refusal,
   text,
 } from '../../contract/samples.contract.ts'
-import { type Database, openDatabase } from '../connection/database.ts'
-import { createPostgresStore, createStoreOn, type PostgresStore } from '../postgres-store.ts'
+import type { Database } from '../connection/database.ts'
+import { createStoreOn, type PostgresStore } from '../postgres-store.ts'
+import { connectTest, openTestPostgres, usualPostgres } from '../testing/open-postgres.ts'
 import { watchSizes } from '../testing/watched-sizes.ts'
 import { createReads } from './reads.ts'
 
@@ -29,7 +29,7 @@ let store: PostgresStore
 
 beforeAll(async () => {
   database = await openTestDatabase()
-  store = await createPostgresStore({ url: database.url, clock, log: silentLogger })
+  store = await openTestPostgres(database.url, { clock })
 })
 
 afterAll(async () => {
@@ -81,7 +81,7 @@ test('a search for a phrase reads long texts a few at a time, and finds the old 
 })
 
 test('what a run writes does not bring its input from the database each time', async () => {
-  const real = openDatabase({ url: database.url, clock, log: silentLogger })
+  const real = connectTest(database.url, { clock })
   let brought = () => 0
   const watching: Database = {
     ...real,
@@ -92,7 +92,7 @@ test('what a run writes does not bring its input from the database each time', a
       return Object.assign(Object.create(connection), { rows: watched.rows })
     },
   }
-  const writer = await createStoreOn(watching, { clock, log: silentLogger })
+  const writer = await createStoreOn(watching, usualPostgres({ clock }))
   const content = 'Summarize this. '.repeat(20_000)
   const input = {
     messages: [{ id: 'm', role: 'user' as const, content }],

@@ -1,6 +1,6 @@
-import { unpackRow } from '../../packing/packed-rows.ts'
 import type { StoredEntry } from '../../ports/entry.ts'
 import type { Journal } from '../../ports/journal.ts'
+import { unpackRow } from '../../tables/packed-rows.ts'
 import type { Statement } from '../../tables/statement.ts'
 import type { Sql } from '../sql.ts'
 import { bytesFor, isEverything, withinBytes } from './bounded-rows.ts'

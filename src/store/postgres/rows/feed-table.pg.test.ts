@@ -1,17 +1,16 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openTestDatabase, type TestDatabase } from '../../../../test/postgres/test-database.ts'
-import { createSystemClock } from '../../../domain/clock.ts'
-import { silentLogger } from '../../../domain/logger.ts'
 import type { FeedItem } from '../../../domain/session/feed.ts'
 import { accept, create, done, finish, newSession } from '../../contract/samples.contract.ts'
-import { createPostgresStore, type PostgresStore } from '../postgres-store.ts'
+import type { PostgresStore } from '../postgres-store.ts'
+import { openTestPostgres } from '../testing/open-postgres.ts'
 
 let server: TestDatabase
 let stores: PostgresStore[] = []
 
 beforeAll(async () => {
   server = await openTestDatabase()
-  const open = () => createPostgresStore({ url: server.url, clock: createSystemClock(), log: silentLogger })
+  const open = () => openTestPostgres(server.url)
   stores = [await open(), await open(), await open()]
 })
 

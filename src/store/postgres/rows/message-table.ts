@@ -1,38 +1,17 @@
-import type { MessageMark, StoredMessage } from '../../../domain/session/message.ts'
-import { unpackMark, unpackMessage } from '../../packing/stored-fields.ts'
 import { type MessageReads, MOST_ASIDE_CHARS, MOST_ASIDES } from '../../ports/messages.ts'
-import type { Statement } from '../../tables/statement.ts'
-import type { Sql } from '../sql.ts'
+import {
+  charsOf,
+  MARK_COLUMNS,
+  type MessageRow,
+  messageColumns,
+  placeOf,
+  toMark,
+  toMessage,
+} from '../../tables/messages.ts'
+import type { Reading, Statement } from '../../tables/statement.ts'
 import { bytesFor, isEverything, withinBytes } from './bounded-rows.ts'
 
-export const MESSAGE_COLUMNS = 'id, lane, superseded_by, role, content, run_id, created_at, extra, ord'
-export type MessageRow = [
-  ...mark: MarkRow,
-  role: string,
-  content: string,
-  runId: string,
-  createdAt: number,
-  extra: string | null,
-  ord: number,
-]
-const MARK_COLUMNS = 'id, lane, superseded_by'
-export type MarkRow = [id: string, lane: string | null, supersededBy: string | null]
-
-export const toMark = ([id, lane, supersededBy]: MarkRow): MessageMark => unpackMark({ id, lane, supersededBy })
-
-export const toMessage = ([
-  id,
-  lane,
-  supersededBy,
-  role,
-  content,
-  runId,
-  createdAt,
-  extra,
-]: MessageRow): StoredMessage => unpackMessage({ id, lane, supersededBy, role, content, runId, createdAt, extra })
-
-const ordOf = (row: MessageRow): number => row[8]
-const charsOf = ([, , , , content, , , extra]: MessageRow): number => content.length + (extra?.length ?? 0)
+export const MESSAGE_COLUMNS = messageColumns('ord')
 
 /** More than any place in the table. */
 const END = Number.MAX_SAFE_INTEGER
@@ -59,7 +38,7 @@ const asides: Statement = {
   ),
 }
 
-const placeOf: Statement = {
+const placeOfId: Statement = {
   name: 'message_place',
   text: 'SELECT ord FROM messages WHERE session = $1 AND id = $2',
 }
@@ -91,7 +70,16 @@ const laterUserMessage: Statement = {
     AND ord > (SELECT ord FROM messages WHERE session = $1 AND id = $2) ORDER BY ord LIMIT 1`,
 }
 
-export function createMessageReads(sql: Sql): MessageReads {
+export function createMessageReads({ one, many }: Reading): MessageReads {
+  const asRead = (row: MessageRow): MessageRow => row
+  const shownRows = many(shown, asRead)
+  const asideRows = many(asides, asRead)
+  const placeOfMessage = one(placeOfId, ([place]: [number]) => place)
+  const newestOfLane = many(ofLane, toMessage)
+  const known = many(knownMessages, toMessage)
+  const marks = many(messageMarks, toMark)
+  const later = one(laterUserMessage, () => true)
+
   /** Reads on until there are `limit` messages or `maxChars` characters. It takes the message with which there are enough. */
   async function newest(sessionId: string, before: number, limit: number, maxChars: number): Promise<MessageRow[]> {
     const found: MessageRow[] = []
@@ -99,12 +87,12 @@ export function createMessageReads(sql: Sql): MessageReads {
     let below = before
     while (found.length < limit && (found.length === 0 || chars < maxChars)) {
       const asked = { rows: limit - found.length, bytes: bytesFor(maxChars - chars) }
-      const rows = await sql.rows<MessageRow>(shown, [sessionId, below, asked.rows, asked.bytes])
+      const rows = await shownRows(sessionId, below, asked.rows, asked.bytes)
       const got = { rows: rows.length, chars: 0 }
       for (const row of rows) {
         found.push(row)
         got.chars += charsOf(row)
-        below = ordOf(row)
+        below = placeOf(row)
       }
       if (isEverything(got, asked)) break
       chars += got.chars
@@ -114,37 +102,26 @@ export function createMessageReads(sql: Sql): MessageReads {
 
   return {
     async page(sessionId, limit, { before, maxChars = Number.POSITIVE_INFINITY, asides: withAsides = false } = {}) {
-      const [place] = before === undefined ? [[END]] : await sql.rows<[number]>(placeOf, [sessionId, before])
-      if (place?.[0] === undefined) return []
-      const found = await newest(sessionId, place[0], limit, maxChars)
+      const place = before === undefined ? END : await placeOfMessage(sessionId, before)
+      if (place === null) return []
+      const found = await newest(sessionId, place, limit, maxChars)
       const oldest = found.at(-1)
       if (withAsides && oldest !== undefined) {
-        const values = [sessionId, place[0], MOST_ASIDES, MOST_ASIDE_CHARS, ordOf(oldest)]
-        const others = await sql.rows<MessageRow>(asides, values)
+        const others = await asideRows(sessionId, place, MOST_ASIDES, MOST_ASIDE_CHARS, placeOf(oldest))
         let chars = 0
         for (const row of others) {
           if (chars >= MOST_ASIDE_CHARS) break
           found.push(row)
           chars += charsOf(row)
         }
-        found.sort((a, b) => ordOf(b) - ordOf(a))
+        found.sort((a, b) => placeOf(b) - placeOf(a))
       }
       return found.reverse().map(toMessage)
     },
-    async ofLane(sessionId, lane, limit) {
-      return (await sql.rows<MessageRow>(ofLane, [sessionId, lane, limit])).map(toMessage).reverse()
-    },
-    async all(sessionId) {
-      return (await sql.rows<MessageRow>(all, [sessionId])).map(toMessage)
-    },
-    async known(sessionId, ids) {
-      return ids.length === 0 ? [] : (await sql.rows<MessageRow>(knownMessages, [sessionId, ids])).map(toMessage)
-    },
-    async marks(sessionId, ids) {
-      return ids.length === 0 ? [] : (await sql.rows<MarkRow>(messageMarks, [sessionId, ids])).map(toMark)
-    },
-    async userSpokeAfter(sessionId, messageId) {
-      return (await sql.rows(laterUserMessage, [sessionId, messageId])).length > 0
-    },
+    ofLane: async (sessionId, lane, limit) => (await newestOfLane(sessionId, lane, limit)).reverse(),
+    all: many(all, toMessage),
+    known: async (sessionId, ids) => (ids.length === 0 ? [] : known(sessionId, ids)),
+    marks: async (sessionId, ids) => (ids.length === 0 ? [] : marks(sessionId, ids)),
+    userSpokeAfter: async (sessionId, messageId) => (await later(sessionId, messageId)) !== null,
   }
 }

@@ -3,13 +3,13 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { askOnce, openTestDatabase, type TestDatabase } from '../../../../test/postgres/test-database.ts'
 import { createSystemClock } from '../../../domain/clock.ts'
-import { silentLogger } from '../../../domain/logger.ts'
 import { parseSearch } from '../../../domain/session/search-words.ts'
 import type { SessionQuery } from '../../ports/sessions.ts'
 import type { WaitQuery } from '../../ports/waits.ts'
 import type { StoreReads } from '../../store-reads.ts'
-import { type Database, openDatabase } from '../connection/database.ts'
+import type { Database } from '../connection/database.ts'
 import { migrate } from '../migrate.ts'
+import { connectTest } from '../testing/open-postgres.ts'
 import { rowsRead, watchPlans } from '../testing/watched-plans.ts'
 import { createReads } from './reads.ts'
 
@@ -55,7 +55,7 @@ const SEED = `
 
 beforeAll(async () => {
   server = await openTestDatabase()
-  database = openDatabase({ url: server.url, clock, log: silentLogger, readers: 2 })
+  database = connectTest(server.url, { clock, readers: 2 })
   await migrate(database)
   await askOnce(server.url, SEED)
 })

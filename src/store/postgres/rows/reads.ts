@@ -7,6 +7,7 @@ import { createGrantReads } from '../../tables/grants.ts'
 import { createOutboxReads } from '../../tables/outbox.ts'
 import type { Statement } from '../../tables/statement.ts'
 import { createSupervisedReads, toProposal } from '../../tables/supervised.ts'
+import { createUsageReads } from '../../tables/usage.ts'
 import { createWaitReads } from '../../tables/waits.ts'
 import { createReading } from '../reading.ts'
 import { createSearchReads } from '../search.ts'
@@ -18,15 +19,14 @@ import { createMessageReads } from './message-table.ts'
 import { sessionOfRoute } from './route.ts'
 import { createRunReads } from './run-table.ts'
 import { createSessionReads, createSupervisedSessions } from './session-table.ts'
-import { createUsageReads } from './usage-table.ts'
 
 export function createReads(sql: Sql, clock: Pick<Clock, 'mono'>): StoreReads {
   const reading = createReading(sql)
   return {
     ...createEntryReads(sql),
-    sessions: createSessionReads(sql),
-    messages: createMessageReads(sql),
-    runs: createRunReads(sql),
+    sessions: createSessionReads(sql, reading),
+    messages: createMessageReads(reading),
+    runs: createRunReads(reading),
     waits: createWaitReads(reading),
     grants: createGrantReads(reading),
     supervised: createSupervisedReads(reading, {
@@ -34,11 +34,14 @@ export function createReads(sql: Sql, clock: Pick<Clock, 'mono'>): StoreReads {
       proposal: reading.one(proposalById, toProposal),
     }),
     files: createFileReads(reading),
-    feed: createFeedReads(sql),
+    feed: createFeedReads(reading),
     outbox: createOutboxReads(reading),
-    audit: createAuditReads(sql),
+    audit: createAuditReads(reading),
     search: createSearchReads(sql, clock),
-    usage: createUsageReads(sql),
+    usage: createUsageReads(reading, {
+      place: 'session_id, day, owner, agent, provider, model',
+      values: '$2, $1, $3, $4, $5, $6',
+    }),
   }
 }
 

@@ -1,69 +1,10 @@
-import type { RunRecord, RunSummary } from '../../../domain/session/run.ts'
 import type { RunReads } from '../../ports/runs.ts'
-import type { Statement } from '../../tables/statement.ts'
-import type { Sql } from '../sql.ts'
+import { OPEN, runColumns, summaryColumns, toOwned, toRun, toRunSummary } from '../../tables/runs.ts'
+import type { Reading, Statement } from '../../tables/statement.ts'
 import { sessionOfRoute, wireIds } from './route.ts'
 
-/** Exactly the condition of the partial index `runs_open`. */
-export const OPEN = `status IN ('queued', 'running', 'waiting')`
-
-const SUMMARY_COLUMNS =
-  'runs.id, runs.session, runs.owner, runs.agent, wire_id, parent_run_id, runs.status, origin, runs.created_at, started_at, finished_at, usage, error, cancel_requested, first_seq, last_seq, fence, lease_owner'
-export const RUN_COLUMNS = `${SUMMARY_COLUMNS}, input`
-
-type RunSummaryRow = [
-  id: string,
-  session: string,
-  owner: string,
-  agent: string,
-  wireId: string,
-  parentRunId: string | null,
-  status: RunRecord['status'],
-  origin: RunRecord['origin'],
-  createdAt: number,
-  startedAt: number | null,
-  finishedAt: number | null,
-  usage: string,
-  error: string | null,
-  cancelRequested: boolean,
-  firstSeq: number | null,
-  lastSeq: number | null,
-  fence: number,
-  leaseOwner: string | null,
-]
-export type RunRow = [...RunSummaryRow, input: string]
-
-/** Exports write the keys in this order. */
-export function toRun(row: RunRow): RunRecord {
-  const [id, sessionId, owner, agent, wireId, parentRunId, status, origin, createdAt, startedAt, finishedAt] = row
-  const [, , , , , , , , , , , usage, error, cancelRequested, firstSeq, lastSeq, fence, leaseOwner, input] = row
-  return {
-    id,
-    sessionId,
-    owner,
-    agent,
-    wireId,
-    parentRunId,
-    status,
-    origin,
-    input: JSON.parse(input),
-    createdAt,
-    startedAt,
-    finishedAt,
-    usage: JSON.parse(usage),
-    error: error === null ? null : JSON.parse(error),
-    cancelRequested,
-    firstSeq,
-    lastSeq,
-    fence,
-    leaseOwner,
-  }
-}
-
-function toRunSummary(row: RunSummaryRow): RunSummary {
-  const { input, ...summary } = toRun([...row, 'null'])
-  return summary
-}
+const SUMMARY_COLUMNS = summaryColumns('runs.session')
+export const RUN_COLUMNS = runColumns('runs.session')
 
 export const runById: Statement = {
   name: 'run_by_id',
@@ -155,35 +96,27 @@ const ownedRuns: Statement = {
   text: `SELECT id, session, fence, cancel_requested FROM runs WHERE status = 'running' AND lease_owner = $1`,
 }
 
-export function createRunReads(sql: Sql): RunReads {
-  const many = async (statement: Statement, values: readonly unknown[]): Promise<RunRecord[]> =>
-    (await sql.rows<RunRow>(statement, values)).map(toRun)
-  const one = async (statement: Statement, values: readonly unknown[]): Promise<RunRecord | null> =>
-    (await many(statement, values))[0] ?? null
+export function createRunReads({ one, many }: Reading): RunReads {
+  const ofOwner = one(runOfOwner, toRun)
+  const dead = many(deadOwners, ([owner]: [string]) => owner)
+  const free = many(withoutOwner, toRun)
+  const freeOrTheirs = many(orphans, toRun)
+  const newest = many(newestRuns, toRunSummary)
+  const older = many(olderRuns, toRunSummary)
 
   return {
-    get: (id) => one(runById, [id]),
-    byWireId: (sessionId, wireId) => one(runByWireId, [sessionId, wireId]),
-    ofOwner: (owner, wireId) => one(runOfOwner, [owner, wireId, ...wireIds(owner, wireId)]),
-    byKey: (owner, key) => one(runOfKey, [owner, key]),
-    open: (sessionId) => many(openRuns, [sessionId]),
+    get: one(runById, toRun),
+    byWireId: one(runByWireId, toRun),
+    ofOwner: (owner, wireId) => ofOwner(owner, wireId, ...wireIds(owner, wireId)),
+    byKey: one(runOfKey, toRun),
+    open: many(openRuns, toRun),
     async orphans(now, limit) {
-      const dead = (await sql.rows<[string]>(deadOwners, [now])).map(([owner]) => owner)
-      return dead.length === 0 ? many(withoutOwner, [limit]) : many(orphans, [limit, dead])
+      const owners = await dead(now)
+      return owners.length === 0 ? free(limit) : freeOrTheirs(limit, owners)
     },
-    async owned(leaseOwner) {
-      const rows = await sql.rows<[id: string, session: string, fence: number, cancelRequested: boolean]>(ownedRuns, [
-        leaseOwner,
-      ])
-      return rows.map(([id, sessionId, fence, cancelRequested]) => ({ id, sessionId, fence, cancelRequested }))
-    },
-    list: (sessionId) => many(runsOfSession, [sessionId]),
-    async latest(sessionId, limit, before) {
-      const found =
-        before === undefined
-          ? sql.rows<RunSummaryRow>(newestRuns, [sessionId, limit])
-          : sql.rows<RunSummaryRow>(olderRuns, [sessionId, limit, before])
-      return (await found).map(toRunSummary)
-    },
+    owned: many(ownedRuns, toOwned),
+    list: many(runsOfSession, toRun),
+    latest: (sessionId, limit, before) =>
+      before === undefined ? newest(sessionId, limit) : older(sessionId, limit, before),
   }
 }

@@ -12,11 +12,12 @@ import {
 } from '../../../domain/session/search-words.ts'
 import type { Supervision } from '../../../domain/supervision/supervision.ts'
 import { HITS_OF_A_SESSION, type SearchHit, type SearchQuery } from '../../ports/search.ts'
+import { type MessageRow, toMessage } from '../../tables/messages.ts'
+import { LISTED_COLUMNS, type SessionRow, toSession } from '../../tables/sessions.ts'
 import type { Statement } from '../../tables/statement.ts'
 import { createNaming, type Sql } from '../sql.ts'
 import { isEverything, MOST_BYTES, withinBytes } from './bounded-rows.ts'
-import { MESSAGE_COLUMNS, type MessageRow, toMessage } from './message-table.ts'
-import { LISTED_COLUMNS, type SessionRow, toSession } from './session-table.ts'
+import { MESSAGE_COLUMNS } from './message-table.ts'
 
 /** Titles of agents elsewhere, and messages. Each kind is numbered for itself, newest last. */
 export type Source = 't' | 'm'

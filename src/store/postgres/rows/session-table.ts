@@ -2,62 +2,16 @@ import { textOf } from '../../../domain/session/message.ts'
 import type { SessionRecord } from '../../../domain/session/session.ts'
 import { activityOf, type SessionOverview, titleOf } from '../../../domain/session/session-overview.ts'
 import { type SupervisedStatus, type Supervision, supervisedStatuses } from '../../../domain/supervision/supervision.ts'
-import { activityConditions, OPEN_RECORD, OPEN_RECORD_OF_ANY_KIND } from '../../packing/conditions.ts'
-import { stateOf } from '../../packing/stored-fields.ts'
-import type { SessionQuery, SessionReads } from '../../ports/sessions.ts'
+import type { SessionReads } from '../../ports/sessions.ts'
 import type { SupervisedReads } from '../../ports/supervised.ts'
+import { activityConditions, OPEN_RECORD, OPEN_RECORD_OF_ANY_KIND } from '../../tables/conditions.ts'
+import { type MessageRow, toMessage } from '../../tables/messages.ts'
+import { OPEN } from '../../tables/runs.ts'
+import { createSessionList, LISTED_COLUMNS, SESSION_COLUMNS, toSession } from '../../tables/sessions.ts'
 import { asked, type Reading, type Statement, select } from '../../tables/statement.ts'
-import { createNaming, type Sql } from '../sql.ts'
-import { knownMessages, MESSAGE_COLUMNS, type MessageRow, toMessage } from './message-table.ts'
+import type { Sql } from '../sql.ts'
+import { knownMessages, MESSAGE_COLUMNS } from './message-table.ts'
 import { aliasId, sessionOfRoute } from './route.ts'
-import { OPEN } from './run-table.ts'
-
-/** Lists leave out the state, which may be large. */
-export const LISTED_COLUMNS =
-  'id, owner, agent, active_agent, status, created_at, last_activity, terminated_at, last_tool, metadata, alias, label, message_count, unlisted, supervision'
-export const SESSION_COLUMNS = `${LISTED_COLUMNS}, state`
-
-export type SessionRow = [
-  id: string,
-  owner: string,
-  agent: string,
-  activeAgent: string | null,
-  status: SessionRecord['status'],
-  createdAt: number,
-  lastActivity: number,
-  terminatedAt: number | null,
-  lastTool: string | null,
-  metadata: string,
-  alias: string | null,
-  label: string | null,
-  messageCount: number,
-  unlisted: boolean,
-  supervision: string | null,
-  state?: string | null,
-]
-
-export function toSession(row: SessionRow): SessionRecord {
-  const [id, owner, agent, activeAgent, status, createdAt, lastActivity, terminatedAt, lastTool] = row
-  const [, , , , , , , , , metadata, alias, label, messageCount, unlisted, supervision, state = null] = row
-  return {
-    id,
-    owner,
-    agent,
-    activeAgent,
-    status,
-    createdAt,
-    lastActivity,
-    terminatedAt,
-    lastTool,
-    metadata: JSON.parse(metadata),
-    alias,
-    ...(label === null ? {} : { label }),
-    messageCount,
-    state: stateOf(state),
-    unlisted,
-    ...(supervision === null ? {} : { supervision: JSON.parse(supervision) }),
-  }
-}
 
 /** What queries look for in `supervision`, in columns of its own. */
 export const supervisionColumns = ({ supervision }: Pick<SessionRecord, 'supervision'>) => ({
@@ -91,54 +45,19 @@ const toCompact: Statement = {
     ORDER BY last_activity LIMIT $2`,
 }
 
-export function createSessionReads(sql: Sql): SessionReads {
-  const named = createNaming('sessions_list')
-  const overviews = createOverviews(sql)
-
-  async function one(statement: Statement, value: string): Promise<SessionRecord | null> {
-    const [row] = await sql.rows<SessionRow>(statement, [value])
-    return row === undefined ? null : toSession(row)
-  }
+export function createSessionReads(sql: Sql, reading: Reading): SessionReads {
+  const { one, many } = reading
+  const byAlias = one(sessionByAlias, toSession)
+  const counted = one(count, ([n]: [number]) => n)
 
   return {
-    get: (id) => one(sessionById, id),
-    byAlias: (owner, alias) => one(sessionByAlias, aliasId(owner, alias)),
-    async list(query) {
-      const { text, values } = listOf(query)
-      return (await sql.rows<SessionRow>(named(text), values)).map(toSession)
-    },
-    overview: overviews,
-    async count(since) {
-      const [row] = await sql.rows<[number]>(count, [since])
-      return row?.[0] ?? 0
-    },
-    async toCompact(before, limit) {
-      return (await sql.rows<[string]>(toCompact, [before, limit])).map(([id]) => id)
-    },
+    get: one(sessionById, toSession),
+    byAlias: (owner, alias) => byAlias(aliasId(owner, alias)),
+    list: createSessionList(reading, WITH_ACTIVITY),
+    overview: createOverviews(sql),
+    count: async (since) => (await counted(since)) ?? 0,
+    toCompact: many(toCompact, ([id]: [string]) => id),
   }
-}
-
-/** One text for each combination of conditions. */
-function listOf(query: SessionQuery): { text: string; values: (string | number)[] } {
-  const { owner, label, agent, kind, activity, since, until, unlisted = false, limit, before } = query
-  const conditions = ["status <> 'terminated'"]
-  const values: (string | number)[] = []
-  const bind = (value: string | number): string => `$${values.push(value)}`
-  if (!unlisted) conditions.push('NOT unlisted')
-  if (owner !== undefined) conditions.push(`owner = ${bind(owner)}`)
-  if (agent !== undefined) conditions.push(`agent = ${bind(agent)}`)
-  if (since !== undefined) conditions.push(`last_activity >= ${bind(since)}`)
-  if (until !== undefined) conditions.push(`last_activity <= ${bind(until)}`)
-  if (kind !== undefined) conditions.push(`supervised_status IS ${kind === 'chat' ? '' : 'NOT '}NULL`)
-  if (activity !== undefined) conditions.push(WITH_ACTIVITY[activity])
-  if (label === null) conditions.push('label IS NULL')
-  else if (label !== undefined) conditions.push(`label = ${bind(label)}`)
-  if (before !== undefined) {
-    conditions.push(`(last_activity, id) < (${bind(before.lastActivity)}, ${bind(before.id)})`)
-  }
-  const text = `SELECT ${LISTED_COLUMNS} FROM sessions WHERE ${conditions.join(' AND ')}
-    ORDER BY last_activity DESC, id DESC LIMIT ${bind(limit)}`
-  return { text, values }
 }
 
 export function createSupervisedSessions({ list }: Reading): SupervisedReads['sessions'] {

@@ -26,7 +26,7 @@ export const isDiskFull = (error: unknown): boolean =>
 export const diskFull = (cause: unknown): ServerError =>
   new ServerError('storage_full', 'The disk is full: nothing was stored. Free some space and try again.', { cause })
 
-/** Moving the log into the database takes as much room as the log. */
+/** Moving the log into the database takes as much space as the log. */
 export function diskFullAtStart(path: string, logBytes: number, cause: unknown): ServerError {
   const needed = Math.ceil(logBytes / 1_000_000) + SPARE_MB
   const text = `The disk is full: ${path} cannot be opened. Nothing is lost. Free at least ${needed} MB on this disk, then start again.`

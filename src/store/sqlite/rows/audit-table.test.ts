@@ -3,13 +3,14 @@ import { expect, test } from 'vitest'
 import { verifyChain } from '../../audit-chain.ts'
 import { newAudit } from '../../contract/samples.contract.ts'
 import { migrate } from '../migrations.ts'
+import { createStatements } from '../statements.ts'
 import { createAuditReads, createAuditTable } from './audit-table.ts'
 
 test('a transaction that is rolled back leaves no gap and no hash in the trail', async () => {
   const db = new DatabaseSync(':memory:')
   migrate(db)
   const { add } = createAuditTable(db)
-  const reads = createAuditReads(db)
+  const reads = createAuditReads(createStatements(db))
   add([newAudit('first')])
 
   db.exec('BEGIN')

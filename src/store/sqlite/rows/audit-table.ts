@@ -2,6 +2,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import { type AuditEntry, type AuditRecord, MAIN_CHAIN } from '../../../domain/supervision/audit.ts'
 import { EMPTY_CHAIN, nextEntry } from '../../audit-chain.ts'
 import type { AuditReads } from '../../ports/audit.ts'
+import type { Statements } from '../statements.ts'
 
 /** This store writes the main chain. It reads the chain's end from the table each time, so a rollback leaves no gap. */
 export function createAuditTable(db: DatabaseSync) {
@@ -26,9 +27,9 @@ export function createAuditTable(db: DatabaseSync) {
   }
 }
 
-export function createAuditReads(db: DatabaseSync): AuditReads {
-  const chains = importedChains(db)
-  const tables = { own: chainTable(db, 'audit'), imported: chainTable(db, 'audit_imported') }
+export function createAuditReads(statements: Statements): AuditReads {
+  const chains = importedChains(statements)
+  const tables = { own: chainTable(statements, 'audit'), imported: chainTable(statements, 'audit_imported') }
   const tableOf = (chain: string) => (chain === MAIN_CHAIN ? tables.own : tables.imported)
   return {
     chains: async () => [MAIN_CHAIN, ...chains()],
@@ -41,31 +42,22 @@ export function createAuditReads(db: DatabaseSync): AuditReads {
 }
 
 /** Jumps from chain to chain in the index, however long they are. */
-function importedChains(db: DatabaseSync): () => string[] {
-  const next = db.prepare('SELECT min(chain) AS chain FROM audit_imported WHERE chain > ?')
+function importedChains({ one }: Statements): () => string[] {
+  const next = one('SELECT min(chain) FROM audit_imported WHERE chain > $1', ([chain]: [string | null]) => chain)
   return () => {
     const found: string[] = []
-    for (let chain = ''; ; found.push(chain)) {
-      const row = next.get(chain)
-      if (row?.chain == null) return found
-      chain = String(row.chain)
-    }
+    for (let chain = next(''); chain !== null; chain = next(chain)) found.push(chain)
+    return found
   }
 }
 
-function chainTable(db: DatabaseSync, table: 'audit' | 'audit_imported') {
+function chainTable({ many }: Statements, table: 'audit' | 'audit_imported') {
   const columns = `SELECT chain, n, text, hash FROM ${table}`
-  const after = db.prepare(`${columns} WHERE n > ? AND chain = ? ORDER BY n LIMIT ? + 0`)
-  const before = db.prepare(`${columns} WHERE n < ? AND chain = ? ORDER BY n DESC LIMIT ? + 0`)
   return {
-    after: (n: number, chain: string, limit: number): AuditEntry[] => after.all(n, chain, limit).map(toEntry),
-    before: (n: number, chain: string, limit: number): AuditEntry[] => before.all(n, chain, limit).map(toEntry),
+    after: many(`${columns} WHERE n > $1 AND chain = $2 ORDER BY n LIMIT $3`, toEntry),
+    before: many(`${columns} WHERE n < $1 AND chain = $2 ORDER BY n DESC LIMIT $3`, toEntry),
   }
 }
 
-const toEntry = (row: Record<string, unknown>): AuditEntry => ({
-  chain: String(row.chain),
-  n: Number(row.n),
-  text: String(row.text),
-  hash: String(row.hash),
-})
+type AuditRow = [chain: string, n: number, text: string, hash: string]
+const toEntry = ([chain, n, text, hash]: AuditRow): AuditEntry => ({ chain, n, text, hash })

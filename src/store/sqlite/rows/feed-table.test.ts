@@ -15,7 +15,7 @@ function open(db: DatabaseSync) {
 test('a purge keeps only the newest items, even after a busy day', () => {
   const db = new DatabaseSync(':memory:')
   migrate(db)
-  db.exec(`INSERT INTO feed (at, kind, id, session_id, owner, agent, status)
+  db.exec(`INSERT INTO feed (at, kind, record_id, session_id, owner, agent, status)
     WITH RECURSIVE counted (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM counted WHERE n < ${FEED_ITEMS + 7})
     SELECT ${NOW}, 'session', n, n, 'ann', 'a', 'active' FROM counted`)
   const { apply } = open(db)

@@ -1,8 +1,10 @@
 import type { DatabaseSync } from 'node:sqlite'
-import type { FeedItem, NewFeedItem } from '../../../domain/session/feed.ts'
+import type { NewFeedItem } from '../../../domain/session/feed.ts'
 import type { FeedReads } from '../../ports/feed.ts'
+import { FEED_ITEMS_AFTER, feedColumns, feedValues, toFeedItem } from '../../tables/feed.ts'
+import { insertRow, type Reading } from '../../tables/statement.ts'
 import type { LiveState } from '../live-sessions.ts'
-import type { Row } from './rows.ts'
+import { translated } from '../statements.ts'
 
 /** Adds items to the feed and removes old ones. */
 export interface FeedTable {
@@ -15,10 +17,7 @@ export interface FeedTable {
 
 export function createFeedTable(db: DatabaseSync, state: LiveState): FeedTable {
   const last = db.prepare('SELECT max(n) AS n FROM feed')
-  const insert = db.prepare(
-    `INSERT INTO feed (n, at, kind, id, session_id, owner, agent, status, parent_run_id, type, risk)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-  )
+  const insert = db.prepare(translated(insertRow('feed', `n, ${Object.keys(feedColumns).join(', ')}`).text))
   // Items are roughly ordered by time, so a scan from the first item finds the old ones without an index.
   const firstSince = db.prepare('SELECT n FROM feed WHERE at >= ? ORDER BY n LIMIT 1')
   const removeBefore = db.prepare('DELETE FROM feed WHERE n < ?')
@@ -33,11 +32,8 @@ export function createFeedTable(db: DatabaseSync, state: LiveState): FeedTable {
       const before = state.feed.written
       state.onRollback(() => (state.feed.written = before))
       for (const item of items) {
-        const { at, kind, id, sessionId, owner, agent, status } = item
-        const parent = item.kind === 'run' ? item.parentRunId : null
-        const [type, risk] = item.kind === 'wait' ? [item.type, item.risk] : [null, null]
         state.feed.written += 1
-        insert.run(state.feed.written, at, kind, id, sessionId, owner, agent, status, parent, type, risk)
+        insert.run(state.feed.written, ...feedValues(item))
       }
     },
     removeOld(before, kept) {
@@ -48,30 +44,12 @@ export function createFeedTable(db: DatabaseSync, state: LiveState): FeedTable {
   }
 }
 
-export function createFeedReads(db: DatabaseSync, state: LiveState): FeedReads {
-  const items = db.prepare('SELECT * FROM feed WHERE n > ? AND n <= ? ORDER BY n LIMIT ? + 0')
-  const oldest = db.prepare('SELECT min(n) AS n FROM feed')
+export function createFeedReads({ one, many }: Reading, state: LiveState): FeedReads {
+  const items = many({ name: 'feed_items', text: `${FEED_ITEMS_AFTER} AND n <= $3 ORDER BY n LIMIT $2` }, toFeedItem)
+  const oldest = one({ name: 'feed_oldest', text: 'SELECT min(n) FROM feed' }, ([n]: [number | null]) => n)
   return {
-    async items(after, limit) {
-      return items.all(after, state.feed.shown, limit).map(toFeedItem)
-    },
+    items: (after, limit) => items(after, limit, state.feed.shown),
     head: async () => state.feed.shown,
-    oldest: async () => Number(oldest.get()?.n ?? 1),
+    oldest: async () => (await oldest()) ?? 1,
   }
-}
-
-function toFeedItem(row: Row): FeedItem {
-  const subject = {
-    n: Number(row.n),
-    at: Number(row.at),
-    id: String(row.id),
-    sessionId: String(row.session_id),
-    owner: String(row.owner),
-    agent: String(row.agent),
-  }
-  const { kind, status } = row
-  // The rows are ours: what was written was a `NewFeedItem`.
-  if (kind === 'run') return { ...subject, kind, status, parentRunId: row.parent_run_id ?? null } as FeedItem
-  if (kind === 'wait') return { ...subject, kind, status, type: row.type, risk: row.risk } as FeedItem
-  return { ...subject, kind, status } as FeedItem
 }

@@ -1,8 +1,20 @@
-import type { DatabaseSync } from 'node:sqlite'
+import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import type { StoredMessage } from '../../../domain/session/message.ts'
-import { packMessage } from '../../packing/stored-fields.ts'
 import { type MessageReads, MOST_ASIDE_CHARS, MOST_ASIDES } from '../../ports/messages.ts'
-import { type Row, toMark, toMessage } from './rows.ts'
+import {
+  charsOf,
+  MARK_COLUMNS,
+  type MessageRow,
+  messageColumns,
+  messageValues,
+  newMessageColumns,
+  onKnownMessage,
+  placeOf,
+  toMark,
+  toMessage,
+} from '../../tables/messages.ts'
+import { insertRow, type Reading } from '../../tables/statement.ts'
+import type { Statements } from '../statements.ts'
 import type { SessionIds } from './session-table.ts'
 
 /** Writes the rows of messages. */
@@ -12,105 +24,103 @@ export interface MessageRows {
   supersede(sid: number, after: string, byRun: string): void
 }
 
-export function createMessageRows(db: DatabaseSync): MessageRows {
-  const insert = db.prepare(
-    `INSERT INTO messages (sid, id, role, content, run_id, created_at, extra, lane, superseded_by) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
-     ON CONFLICT (sid, id) DO UPDATE SET extra = excluded.extra WHERE messages.role = 'activity' AND excluded.role = 'activity'`,
-  )
+export function createMessageRows({ run }: Statements): MessageRows {
+  const columns = Object.keys({ sid: null, ...newMessageColumns }).join(', ')
+  const insert = run(`${insertRow('messages', columns).text} ${onKnownMessage('sid')}`)
   // Two statements, one for each index: the session's own messages, and those of sub-agents.
-  const supersedeLanes = db.prepare(
-    `UPDATE messages SET superseded_by = ?3 WHERE sid = ?1 AND superseded_by IS NULL AND lane IS NOT NULL AND +mid > (SELECT mid FROM messages WHERE sid = ?1 AND id = ?2)`,
-  )
-  const supersede = db.prepare(
-    `UPDATE messages SET superseded_by = ?3 WHERE sid = ?1 AND superseded_by IS NULL AND lane IS NULL AND mid > (SELECT mid FROM messages WHERE sid = ?1 AND id = ?2)`,
-  )
+  const supersedeWhere = (condition: string) =>
+    run(
+      `UPDATE messages SET superseded_by = $3 WHERE sid = $1 AND superseded_by IS NULL AND ${condition} > (SELECT mid FROM messages WHERE sid = $1 AND id = $2)`,
+    )
+  const supersedeLanes = supersedeWhere('lane IS NOT NULL AND +mid')
+  const supersede = supersedeWhere('lane IS NULL AND mid')
 
   return {
     insert(sid, messages) {
-      for (const message of messages) {
-        const { id, role, runId, createdAt, lane = null, supersededBy = null } = message
-        const { content, extra } = packMessage(message)
-        insert.run(sid, id, role, content, runId, createdAt, extra, lane, supersededBy)
-      }
+      for (const message of messages) insert(sid, ...messageValues(message))
     },
     supersede(sid, after, byRun) {
-      supersedeLanes.run(sid, after, byRun)
-      supersede.run(sid, after, byRun)
+      supersedeLanes(sid, after, byRun)
+      supersede(sid, after, byRun)
     },
   }
 }
 
-export function createMessageReads(db: DatabaseSync, sid: SessionIds): MessageReads {
-  const shown = 'SELECT * FROM messages WHERE sid = ?1 AND superseded_by IS NULL AND lane IS NULL'
-  const newestMessages = db.prepare(`${shown} ORDER BY mid DESC LIMIT ?2 + 0`)
-  const olderMessages = db.prepare(
-    `${shown} AND mid < (SELECT mid FROM messages WHERE sid = ?1 AND id = ?3) ORDER BY mid DESC LIMIT ?2 + 0`,
+const SELECT_MESSAGES = `SELECT ${messageColumns('mid')} FROM messages`
+const SHOWN = 'sid = ?1 AND superseded_by IS NULL AND lane IS NULL'
+/** What follows this message. */
+const AFTER = 'mid > (SELECT mid FROM messages WHERE sid = ?1 AND id = ?2)'
+export const LAST_USER_MESSAGE = `SELECT id FROM messages WHERE ${SHOWN} AND role = 'user' ORDER BY mid DESC LIMIT 1`
+export const ROLES_AFTER = `SELECT role FROM messages WHERE ${SHOWN} AND ${AFTER}`
+
+export function createMessageReads(db: DatabaseSync, sid: SessionIds, { many }: Reading): MessageReads {
+  function rows(text: string): StatementSync {
+    const statement = db.prepare(text)
+    statement.setReturnArrays(true)
+    return statement
+  }
+  const newestMessages = rows(`${SELECT_MESSAGES} WHERE ${SHOWN} ORDER BY mid DESC LIMIT ?2 + 0`)
+  const olderMessages = rows(
+    `${SELECT_MESSAGES} WHERE ${SHOWN} AND mid < (SELECT mid FROM messages WHERE sid = ?1 AND id = ?3) ORDER BY mid DESC LIMIT ?2 + 0`,
   )
   // The + makes SQLite use the index of lanes, which is empty for most sessions.
-  const asides = db.prepare(
-    `SELECT * FROM messages WHERE sid = ?1 AND lane IS NOT NULL AND superseded_by IS NULL
+  const asides = rows(
+    `${SELECT_MESSAGES} WHERE sid = ?1 AND lane IS NOT NULL AND superseded_by IS NULL
      AND +mid > ?2 AND +mid < ifnull((SELECT mid FROM messages WHERE sid = ?1 AND id = ?3), 9e18) ORDER BY +mid DESC LIMIT ?4 + 0`,
   )
-  const laneMessages = db.prepare(
-    'SELECT * FROM messages WHERE sid = (SELECT sid FROM sessions WHERE id = ?) AND lane = ? AND superseded_by IS NULL ORDER BY mid DESC LIMIT ? + 0',
+  const laterUserMessage = db.prepare(`SELECT 1 FROM messages WHERE ${SHOWN} AND role = 'user' AND ${AFTER} LIMIT 1`)
+  const ofSession = 'WHERE sid = (SELECT sid FROM sessions WHERE id = $1)'
+  const ofLane = many(
+    {
+      name: 'messages_of_lane',
+      text: `${SELECT_MESSAGES} ${ofSession} AND lane = $2 AND superseded_by IS NULL ORDER BY mid DESC LIMIT $3`,
+    },
+    toMessage,
   )
-  const everyMessage = db.prepare(
-    'SELECT * FROM messages WHERE sid = (SELECT sid FROM sessions WHERE id = ?1) ORDER BY mid',
+  const known = many(
+    { name: 'messages_known', text: `${SELECT_MESSAGES} ${ofSession} AND id = ANY($2::text[]) ORDER BY mid` },
+    toMessage,
   )
-  const known = db.prepare(
-    'SELECT * FROM messages WHERE sid = (SELECT sid FROM sessions WHERE id = ?1) AND id IN (SELECT value FROM json_each(?2)) ORDER BY mid',
+  const marks = many(
+    {
+      name: 'message_marks',
+      text: `SELECT ${MARK_COLUMNS} FROM messages ${ofSession} AND id = ANY($2::text[]) ORDER BY mid`,
+    },
+    toMark,
   )
 
-  const marks = db.prepare(
-    `SELECT id, lane, superseded_by FROM messages
-     WHERE sid = (SELECT sid FROM sessions WHERE id = ?1) AND id IN (SELECT value FROM json_each(?2)) ORDER BY mid`,
-  )
-  const laterUserMessage = db.prepare(
-    `SELECT 1 FROM messages WHERE sid = ?1 AND superseded_by IS NULL AND lane IS NULL AND role = 'user' AND mid > (SELECT mid FROM messages WHERE sid = ?1 AND id = ?2) LIMIT 1`,
-  )
+  /** Up to the message with which there are so many characters. */
+  function take(found: Iterable<unknown>, maxChars: number): MessageRow[] {
+    const taken: MessageRow[] = []
+    let chars = 0
+    for (const row of found as Iterable<MessageRow>) {
+      taken.push(row)
+      chars += charsOf(row)
+      if (chars >= maxChars) break
+    }
+    return taken
+  }
 
   return {
     async page(sessionId, limit, { before, maxChars = Number.POSITIVE_INFINITY, asides: withAsides = false } = {}) {
       const id = sid(sessionId)
       if (id === null) return []
       const values = before === undefined ? [id, limit] : [id, limit, before]
-      const statement = before === undefined ? newestMessages : olderMessages
-      const found: Row[] = []
-      let chars = 0
-      for (const row of statement.iterate(...values)) {
-        found.push(row)
-        chars += charsOf(row)
-        if (chars >= maxChars) break
-      }
+      const found = take((before === undefined ? newestMessages : olderMessages).iterate(...values), maxChars)
       const oldest = found.at(-1)
       if (withAsides && oldest !== undefined) {
-        let asideChars = 0
-        for (const row of asides.iterate(id, Number(oldest.mid), before ?? null, MOST_ASIDES)) {
-          found.push(row)
-          asideChars += charsOf(row)
-          if (asideChars >= MOST_ASIDE_CHARS) break
-        }
-        found.sort((a, b) => Number(b.mid) - Number(a.mid))
+        found.push(...take(asides.iterate(id, placeOf(oldest), before ?? null, MOST_ASIDES), MOST_ASIDE_CHARS))
+        found.sort((a, b) => placeOf(b) - placeOf(a))
       }
       return found.reverse().map(toMessage)
     },
-    async ofLane(sessionId, lane, limit) {
-      return laneMessages.all(sessionId, lane, limit).map(toMessage).reverse()
-    },
-    async all(sessionId) {
-      return everyMessage.all(sessionId).map(toMessage)
-    },
-    async known(sessionId, ids) {
-      return ids.length === 0 ? [] : known.all(sessionId, JSON.stringify(ids)).map(toMessage)
-    },
-    async marks(sessionId, ids) {
-      return ids.length === 0 ? [] : marks.all(sessionId, JSON.stringify(ids)).map(toMark)
-    },
+    ofLane: async (sessionId, lane, limit) => (await ofLane(sessionId, lane, limit)).reverse(),
+    all: many({ name: 'messages_all', text: `${SELECT_MESSAGES} ${ofSession} ORDER BY mid` }, toMessage),
+    known: async (sessionId, ids) => (ids.length === 0 ? [] : known(sessionId, ids)),
+    marks: async (sessionId, ids) => (ids.length === 0 ? [] : marks(sessionId, ids)),
     async userSpokeAfter(sessionId, messageId) {
       const id = sid(sessionId)
       return id !== null && laterUserMessage.get(id, messageId) !== undefined
     },
   }
 }
-
-const charsOf = ({ content, extra }: Row): number => String(content).length + String(extra ?? '').length

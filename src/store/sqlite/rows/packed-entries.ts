@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
-import { packRows, replacedSeqs, replaceEntries, unpackRow } from '../../packing/packed-rows.ts'
 import type { StoredEntry } from '../../ports/entry.ts'
+import { packRows, replacedSeqs, replaceEntries, unpackRow } from '../../tables/packed-rows.ts'
 
 /** Writes a session's log in large pieces, for imports and compaction. `entry-writer.ts` appends to it. */
 export interface PackedEntries {

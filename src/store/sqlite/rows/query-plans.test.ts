@@ -2,6 +2,7 @@
 
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { expect, test } from 'vitest'
+import { messageColumns } from '../../tables/messages.ts'
 import { createApplyCommand } from '../apply-command.ts'
 import { createEntryWriter } from '../entry-writer.ts'
 import { createLiveState } from '../live-sessions.ts'
@@ -35,9 +36,9 @@ test('no statement of a request scans a table, and housekeeping scans only an in
     'SELECT workspace, sha256, text, at, by FROM policy_pins ORDE': [
       'SCAN policy_pins USING INDEX sqlite_autoindex_policy_pins_1',
     ],
-    'SELECT * FROM usage ORDER BY day, session_id, owner, agent, ': ['SCAN usage'],
+    'SELECT day, session_id, owner, agent, provider, model, runs,': ['SCAN usage'],
     // Used only if the number of sessions is limited.
-    [`SELECT count(*) AS n FROM sessions WHERE status <> 'terminated'`.slice(0, 60)]: expect.any(Array),
+    [`SELECT count(*) FROM sessions WHERE status <> 'terminated'`.slice(0, 60)]: expect.any(Array),
     // One row for each process.
     'DELETE FROM leases WHERE owner <> ?1': ['SCAN leases'],
     'SELECT id FROM sessions INDEXED BY sessions_uncompacted WHER': ['SCAN sessions USING INDEX sessions_uncompacted'],
@@ -48,8 +49,8 @@ test('no statement of a request scans a table, and housekeeping scans only an in
     // In the order of the list, so it stops at its limit.
     'SELECT id, session, owner, created_at, data FROM checkpoints': ['SCAN checkpoints USING INDEX checkpoints_newest'],
     'SELECT kind, id, status, session, owner, run_id, continuatio': ['SCAN waits USING INDEX waits_unapplied'],
-    'SELECT runs.*, sessions.id AS session_id FROM runs JOIN sess': ['SCAN runs USING INDEX runs_open'],
-    'SELECT runs.id, sessions.id AS session_id, fence, cancel_req': ['SCAN runs USING INDEX runs_open'],
+    'SELECT runs.id, sessions.id, runs.owner, runs.agent, wire_id': ['SCAN runs USING INDEX runs_open'],
+    'SELECT runs.id, sessions.id, fence, cancel_requested FROM ru': ['SCAN runs USING INDEX runs_open'],
     'SELECT id, owner, agent, status FROM sessions WHERE (?4 IS N': ['SCAN sessions USING INDEX sessions_activity'],
     // The sums of a range of days, which is found by the primary key.
     ...Object.fromEntries(
@@ -91,7 +92,7 @@ test('no statement is planned again because its values are others', () => {
 })
 
 test.each([
-  ['of a session', 'FROM files WHERE session = ?1', 'SEARCH files USING INDEX files_session (session=?)'],
+  ['of a session', 'FROM files WHERE session = ?1 ORDER BY ord', 'SEARCH files USING INDEX files_session (session=?)'],
   ['by their hashes', 'sha256 IN', 'SEARCH files USING COVERING INDEX files_hash (sha256=?)'],
   [
     'that were never sent',
@@ -111,20 +112,22 @@ test.each([
   expect(found[0]?.filter((detail) => detail.includes('TEMP B-TREE'))).toEqual([])
 })
 
+const SELECT_MESSAGES = `SELECT ${messageColumns('mid')} FROM messages WHERE`
+
 test.each([
   [
     'the newest of a session',
-    'SELECT * FROM messages WHERE sid = ?1 AND superseded_by IS NULL AND lane IS NULL ORDER BY mid DESC LIMIT ?2 + 0',
+    `${SELECT_MESSAGES} sid = ?1 AND superseded_by IS NULL AND lane IS NULL ORDER BY mid DESC LIMIT ?2 + 0`,
     'SEARCH messages USING INDEX messages_shown (sid=?)',
   ],
   [
     'older ones',
-    'SELECT * FROM messages WHERE sid = ?1 AND superseded_by IS NULL AND lane IS NULL AND mid <',
+    `${SELECT_MESSAGES} sid = ?1 AND superseded_by IS NULL AND lane IS NULL AND mid <`,
     'SEARCH messages USING INDEX messages_shown (sid=? AND rowid<?)',
   ],
   [
     'the newest of a sub-agent',
-    'SELECT * FROM messages WHERE sid = (SELECT sid FROM sessions WHERE id = ?) AND lane = ?',
+    `${SELECT_MESSAGES} sid = (SELECT sid FROM sessions WHERE id = ?1) AND lane = ?2`,
     'SEARCH messages USING INDEX messages_lane (sid=? AND lane=?)',
   ],
   [

@@ -1,14 +1,15 @@
 // All reads of the store.
 
 import type { DatabaseSync } from 'node:sqlite'
-import { unpackRow } from '../../packing/packed-rows.ts'
 import type { StoredEntry } from '../../ports/entry.ts'
 import type { Journal } from '../../ports/journal.ts'
 import type { StoreReads } from '../../store-reads.ts'
 import { createFileReads } from '../../tables/files.ts'
 import { createGrantReads } from '../../tables/grants.ts'
 import { createOutboxReads } from '../../tables/outbox.ts'
+import { unpackRow } from '../../tables/packed-rows.ts'
 import { createSupervisedReads, toProposal } from '../../tables/supervised.ts'
+import { createUsageReads } from '../../tables/usage.ts'
 import { createWaitReads } from '../../tables/waits.ts'
 import type { LiveState } from '../live-sessions.ts'
 import { createReading, createStatements } from '../statements.ts'
@@ -18,32 +19,35 @@ import { createMessageReads } from './message-table.ts'
 import { createRunReads } from './run-table.ts'
 import { createSearchReads } from './search-table.ts'
 import { createSessionIds, createSessionReads, createSupervisedSessions, type SessionIds } from './session-table.ts'
-import { createUsageReads } from './usage-table.ts'
 
 export function createReads(db: DatabaseSync, state: LiveState): StoreReads {
   const sid = createSessionIds(db, state)
-  const reading = createReading(createStatements(db))
+  const statements = createStatements(db)
+  const reading = createReading(db)
 
   return {
     ...createEntryReads(db, state, sid),
-    sessions: createSessionReads(db),
-    messages: createMessageReads(db, sid),
-    runs: createRunReads(db),
+    sessions: createSessionReads(db, statements, reading),
+    messages: createMessageReads(db, sid, reading),
+    runs: createRunReads(reading),
     waits: createWaitReads(reading),
     grants: createGrantReads(reading),
     supervised: createSupervisedReads(reading, {
-      sessions: createSupervisedSessions(db),
+      sessions: createSupervisedSessions(reading),
       proposal: reading.one(
         { name: 'proposal', text: 'SELECT approval_id, diff, after FROM proposals WHERE approval_id = $1' },
         toProposal,
       ),
     }),
     files: createFileReads(reading),
-    feed: createFeedReads(db, state),
+    feed: createFeedReads(reading, state),
     outbox: createOutboxReads(reading),
-    audit: createAuditReads(db),
-    search: createSearchReads(db),
-    usage: createUsageReads(db),
+    audit: createAuditReads(statements),
+    search: createSearchReads(db, statements),
+    usage: createUsageReads(reading, {
+      place: 'day, session_id, owner, agent, provider, model',
+      values: '$1, $2, $3, $4, $5, $6',
+    }),
   }
 }
 

@@ -5,9 +5,10 @@ import type { AnyRecord } from '../../../domain/records/record.ts'
 import { tokensOf } from '../../../domain/session/run.ts'
 import type { StoredEntry } from '../../ports/entry.ts'
 import { FEED_ITEMS, FEED_MS } from '../../ports/feed.ts'
-import type { Change, IdempotencyKey } from '../../rules/rows.ts'
-import { type RowChange, rowWriteOf, rowWrites } from '../../tables/row-writes.ts'
-import { insertRow } from '../../tables/statement.ts'
+import type { Change } from '../../rules/rows.ts'
+import { expiredRows, type RowChange, rowWriteOf, rowWrites } from '../../tables/row-writes.ts'
+import { insertRow, putRow } from '../../tables/statement.ts'
+import { ADD_USAGE, usageColumns, usageKey, usageSums } from '../../tables/usage.ts'
 import { waitKey, waitKeyColumns, waitState, waitStateColumns } from '../../tables/waits.ts'
 import type { EntryWriter } from '../entry-writer.ts'
 import { type LiveState, SEQ_BLOCK } from '../live-sessions.ts'
@@ -19,7 +20,6 @@ import { createPackedEntries } from './packed-entries.ts'
 import { createRunRows } from './run-table.ts'
 import type { CommandSession } from './session-table.ts'
 import { createSessionRows } from './session-table.ts'
-import { createUsageRows } from './usage-table.ts'
 
 export function createRowWriter(
   db: DatabaseSync,
@@ -27,20 +27,19 @@ export function createRowWriter(
   writer: EntryWriter,
   session: CommandSession,
 ): (change: Change) => void {
-  const sessions = createSessionRows(db)
-  const runs = createRunRows(db, state, writer)
-  const usage = createUsageRows(db)
-  const messages = createMessageRows(db)
+  const statements = createStatements(db)
+  const sessions = createSessionRows(db, statements)
+  const runs = createRunRows(statements, state, writer)
+  const addUsage = statements.run(`${insertRow('usage', Object.keys(usageColumns).join(', ')).text} ${ADD_USAGE}`)
+  const messages = createMessageRows(statements)
   const audit = createAuditTable(db)
   const feed = createFeedTable(db, state)
   feed.load()
   const log = createLogRows(db, state, writer)
-  const keys = createKeyRows(db)
-  const statements = createStatements(db)
+  const putKey = statements.run(putRow('idempotency', 'owner, key, digest, run_id, expires_at', 'owner, key').text)
   const waits = createWaitRows(statements)
   const rows = createRowWrites(statements)
-  const removeGrants = db.prepare('DELETE FROM grants WHERE expires_at <= ?')
-  const removeUnsent = db.prepare('DELETE FROM files WHERE session IS NULL AND created_at < ?')
+  const expired = expiredRows.map(({ statement, before }) => ({ remove: statements.run(statement.text), before }))
 
   function sid(sessionId: string): number {
     const found = session.sid(sessionId)
@@ -89,7 +88,7 @@ export function createRowWriter(
         addTokens(change.run.sessionId, tokensOf(change.run) - tokensOf(change.before))
         return
       case 'put_key':
-        keys.put(change.owner, change.key, change.value)
+        putKey(change.owner, change.key, change.value.digest, change.value.runId, change.value.expiresAt)
         return
 
       case 'append_entries':
@@ -122,17 +121,14 @@ export function createRowWriter(
         audit.import(change.entries)
         return
       case 'add_usage':
-        usage.add(change.rows)
+        for (const row of change.rows) addUsage(...usageKey(row), ...usageSums(row))
         return
       case 'add_to_feed':
         feed.add(change.items)
         return
       case 'remove_expired':
-        keys.removeExpired(change.now)
-        removeGrants.run(change.now)
-        removeUnsent.run(change.unsentBefore)
+        for (const { remove, before } of expired) remove(before(change))
         feed.removeOld(change.now - FEED_MS, FEED_ITEMS)
-        usage.removeOld(change.now)
         return
       default:
         rows(change)
@@ -169,36 +165,20 @@ function createLogRows(db: DatabaseSync, state: LiveState, writer: EntryWriter) 
   }
 }
 
-function createKeyRows(db: DatabaseSync) {
-  const put = db.prepare(
-    'INSERT OR REPLACE INTO idempotency (owner, key, digest, run_id, expires_at) VALUES (?, ?, ?, ?, ?)',
-  )
-  const removeExpired = db.prepare('DELETE FROM idempotency WHERE expires_at <= ?')
-
-  return {
-    put(owner: string, key: string, { digest, runId, expiresAt }: IdempotencyKey): void {
-      put.run(owner, key, digest, runId, expiresAt)
-    },
-    removeExpired(now: number): void {
-      removeExpired.run(now)
-    },
-  }
-}
-
 function createWaitRows({ run }: Statements) {
   const columns = Object.keys({ ...waitKeyColumns, ...waitStateColumns }).join(', ')
   const sets = Object.keys(waitStateColumns).map((column, i) => `${column} = $${i + 2}`)
-  const insert = run(insertRow('waits', columns))
-  const update = run({ name: 'update_wait', text: `UPDATE waits SET ${sets.join(', ')} WHERE id = $1` })
+  const insert = run(insertRow('waits', columns).text)
+  const update = run(`UPDATE waits SET ${sets.join(', ')} WHERE id = $1`)
 
   return {
-    insert: (wait: AnyRecord): void => insert(...waitKey(wait), ...waitState(wait)),
-    update: (wait: AnyRecord): void => update(wait.id, ...waitState(wait)),
+    insert: (wait: AnyRecord) => insert(...waitKey(wait), ...waitState(wait)),
+    update: (wait: AnyRecord) => update(wait.id, ...waitState(wait)),
   }
 }
 
 function createRowWrites({ run }: Statements): (change: RowChange) => void {
-  const prepared = new Map(Object.values(rowWrites).map(({ statement }) => [statement, run(statement)]))
+  const prepared = new Map(Object.values(rowWrites).map(({ statement }) => [statement, run(statement.text)]))
   return (change) => {
     const [statement, values] = rowWriteOf(change)
     prepared.get(statement)?.(...values)

@@ -19,7 +19,9 @@ import {
   type SearchQuery,
   type SearchReads,
 } from '../../ports/search.ts'
-import { prepareSessions, type Row, readSession, toMessage } from './rows.ts'
+import { type MessageRow, messageColumns, placeOf, toMessage } from '../../tables/messages.ts'
+import { LISTED_COLUMNS, toSession } from '../../tables/sessions.ts'
+import { createStatements, type Statements } from '../statements.ts'
 
 /**
  * Rows are indexed with the number of their bucket. FTS5 looks for the next match however far away it is, whatever range of rows is asked
@@ -45,18 +47,18 @@ interface Place {
   below: number
 }
 
-export function createSearchReads(db: DatabaseSync): SearchReads {
-  const rows = createFoundRows(db)
+export function createSearchReads(db: DatabaseSync, statements: Statements): SearchReads {
+  const rows = createFoundRows(db, statements)
   const due = db.prepare(
     `SELECT EXISTS (SELECT 1 FROM messages WHERE mid > (SELECT indexed_to FROM search_state WHERE only = 1))
        OR EXISTS (SELECT 1 FROM search_due) AS due`,
   )
-  const sessionBySid = prepareSessions(db, 'sid = ?', { withState: false })
+  const sessionBySid = statements.one(`SELECT ${LISTED_COLUMNS} FROM sessions WHERE sid = $1`, toSession)
 
   return {
     async find(query) {
       const isComplete = due.get()?.due === 0
-      const start = placeOf(query.before)
+      const start = startOf(query.before)
       const found: SearchPage['found'] = []
       if (start === null || query.terms.length === 0) return { found, next: null, isComplete }
       const until = performance.now() + SEARCH_MS
@@ -65,9 +67,8 @@ export function createSearchReads(db: DatabaseSync): SearchReads {
         const isFull = found.length === query.limit
         if (isFull && sid !== null) return { found, next, isComplete }
         if (!isFull) next = `${after.source === 'titles' ? 't' : 'm'}${after.below}`
-        const row = sid === null ? undefined : sessionBySid.get(sid)
-        if (sid !== null && row !== undefined)
-          found.push({ session: readSession(row).session, hits: rows.hits(query, sid, known) })
+        const session = sid === null ? null : sessionBySid(sid)
+        if (sid !== null && session !== null) found.push({ session, hits: rows.hits(query, sid, known) })
         if (performance.now() > until) return { found, next, isComplete }
         await nextTurn()
       }
@@ -76,7 +77,7 @@ export function createSearchReads(db: DatabaseSync): SearchReads {
   }
 }
 
-function placeOf(before: string | undefined): Place | null {
+function startOf(before: string | undefined): Place | null {
   if (before === undefined) return { source: 'titles', below: Number.MAX_SAFE_INTEGER }
   const [, source, below] = /^([tm])(\d{1,15})$/.exec(before) ?? []
   return source === undefined ? null : { source: source === 't' ? 'titles' : 'messages', below: Number(below) }
@@ -149,7 +150,7 @@ interface FoundRows {
   hits(query: SearchQuery, sid: number, known: readonly number[]): SearchHit[]
 }
 
-function createFoundRows(db: DatabaseSync): FoundRows {
+function createFoundRows(db: DatabaseSync, { one }: Statements): FoundRows {
   const visible = `sessions.unlisted = 0 AND sessions.status <> 'terminated' AND (?4 IS NULL OR sessions.owner = ?4)
      AND (?5 IS NULL OR sessions.agent = ?5)`
   // CROSS: the index comes first, and then the rows that it names.
@@ -168,7 +169,7 @@ function createFoundRows(db: DatabaseSync): FoundRows {
   )
   const lastSession = db.prepare('SELECT max(sid) AS last FROM sessions')
   const lastMessage = db.prepare('SELECT max(mid) AS last FROM messages')
-  const message = db.prepare('SELECT * FROM messages WHERE mid = ?')
+  const message = one(`SELECT ${messageColumns('mid')} FROM messages WHERE mid = $1`, toMessage)
   const session = db.prepare('SELECT created_at, supervision FROM sessions WHERE sid = ?')
 
   const read = (source: Source, statement: typeof titles) => (query: SearchQuery, range: Range, limit: number) => {
@@ -213,9 +214,9 @@ function createFoundRows(db: DatabaseSync): FoundRows {
           ? known.slice(0, HITS_OF_A_SESSION)
           : found.messages(query, all, HITS_OF_A_SESSION).map(({ row }) => row)
       const ofMessages = newest.flatMap((row): SearchHit[] => {
-        const stored = message.get(row)
-        if (stored === undefined) return []
-        const { id, role, createdAt, ...rest } = toMessage(stored)
+        const stored = message(row)
+        if (stored === null) return []
+        const { id, role, createdAt, ...rest } = stored
         return [{ messageId: id, role, at: createdAt, ...excerptOf(terms, searchedText({ role, ...rest }) ?? '') }]
       })
       return [...ofTitle, ...ofMessages]
@@ -255,13 +256,33 @@ export interface SearchIndexRows {
   clear(): void
 }
 
+interface DueText {
+  row: number
+  text: string | null
+  sid: number
+  owner: string
+}
+
 export function createSearchIndexRows(db: DatabaseSync): SearchIndexRows {
-  const dueMessages = db.prepare(
-    `SELECT messages.*, sessions.owner FROM messages JOIN sessions USING (sid)
+  const { many } = createStatements(db)
+  const dueMessages = many(
+    `SELECT sid, (SELECT owner FROM sessions WHERE sessions.sid = messages.sid), ${messageColumns('mid')} FROM messages
      WHERE mid > (SELECT indexed_to FROM search_state WHERE only = 1) ORDER BY mid LIMIT 50`,
+    ([sid, owner, ...message]: [sid: number, owner: string, ...MessageRow]) => ({
+      row: placeOf(message),
+      text: searchedText(toMessage(message)),
+      sid,
+      owner,
+    }),
   )
-  const dueTitles = db.prepare(
+  const dueTitles = many(
     'SELECT sid, owner, supervision FROM search_due JOIN sessions USING (sid) WHERE supervision IS NOT NULL LIMIT 50',
+    ([sid, owner, supervision]: [number, string, string]) => ({
+      row: sid,
+      text: searchedSupervision(JSON.parse(supervision) as Supervision),
+      sid,
+      owner,
+    }),
   )
   const add = db.prepare('INSERT INTO search_words (rowid, body, place) VALUES (?, ?, ?)')
   const forget = db.prepare('DELETE FROM search_words WHERE rowid = ?')
@@ -271,23 +292,22 @@ export function createSearchIndexRows(db: DatabaseSync): SearchIndexRows {
   return {
     step(chars) {
       let left = chars
-      function put(source: Source, row: number, text: string | null, { sid, owner }: Row): void {
+      function put(source: Source, { row, text, sid, owner }: DueText): void {
         left -= 100 + (text?.length ?? 0)
         if (text === null || text === '') return
-        const words = [wordOfSession(Number(sid)), wordOfOwner(String(owner)), wordOfBucket(source, bucketOf(row))]
+        const words = [wordOfSession(sid), wordOfOwner(owner), wordOfBucket(source, bucketOf(row))]
         add.run(source === 'titles' ? -row : row, indexedText(text), words.join(' '))
       }
-      for (const row of dueTitles.all()) {
-        const text = searchedSupervision(JSON.parse(String(row.supervision)) as Supervision)
-        forget.run(-Number(row.sid))
-        put('titles', Number(row.sid), text, row)
-        settle.run(row.sid ?? null)
+      for (const title of dueTitles()) {
+        forget.run(-title.row)
+        put('titles', title)
+        settle.run(title.row)
         if (left <= 0) return true
       }
-      const found = dueMessages.all()
-      for (const row of found) {
-        put('messages', Number(row.mid), searchedText(toMessage(row)), row)
-        indexedTo.run(row.mid ?? null)
+      const found = dueMessages()
+      for (const message of found) {
+        put('messages', message)
+        indexedTo.run(message.row)
         if (left <= 0) return true
       }
       return found.length > 0

@@ -1,14 +1,27 @@
-import type { DatabaseSync, StatementSync } from 'node:sqlite'
+import type { DatabaseSync } from 'node:sqlite'
 import { textOf } from '../../../domain/session/message.ts'
 import type { SessionRecord } from '../../../domain/session/session.ts'
 import { activityOf, type SessionOverview, titleOf } from '../../../domain/session/session-overview.ts'
 import { type SupervisedStatus, supervisedStatuses } from '../../../domain/supervision/supervision.ts'
-import { activityConditions, OPEN_RECORD, OPEN_RECORD_OF_ANY_KIND } from '../../packing/conditions.ts'
-import type { SessionQuery, SessionReads } from '../../ports/sessions.ts'
+import type { SessionReads } from '../../ports/sessions.ts'
 import type { SupervisedReads } from '../../ports/supervised.ts'
 import type { SessionPatch } from '../../rules/rows.ts'
+import { activityConditions, OPEN_RECORD, OPEN_RECORD_OF_ANY_KIND } from '../../tables/conditions.ts'
+import { messageColumns, toMessage } from '../../tables/messages.ts'
+import { eraseRows } from '../../tables/row-writes.ts'
+import { OPEN } from '../../tables/runs.ts'
+import {
+  createSessionList,
+  jsonOrNull,
+  LISTED_COLUMNS,
+  newSessionColumns,
+  SESSION_COLUMNS,
+  sessionValues,
+  toSession,
+} from '../../tables/sessions.ts'
+import { insertRow, type Reading } from '../../tables/statement.ts'
 import type { LiveState } from '../live-sessions.ts'
-import { OPEN, prepareSessions, readSession, toMessage } from './rows.ts'
+import type { Statements } from '../statements.ts'
 
 /** Writes the rows of sessions. */
 export interface SessionRows {
@@ -24,11 +37,10 @@ export interface SessionRows {
   addTokens(sid: number, tokens: number): void
 }
 
-export function createSessionRows(db: DatabaseSync): SessionRows {
-  const insert = db.prepare(
-    `INSERT INTO sessions (id, owner, agent, active_agent, status, created_at, last_activity, terminated_at, last_tool, metadata, alias, label, message_count, state, unlisted, supervision, supervised_status, seq_ceiling, compacted)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 1)`,
-  )
+const OWN_COLUMNS = 'supervision, supervised_status, seq_ceiling, compacted'
+
+export function createSessionRows(db: DatabaseSync, { run }: Statements): SessionRows {
+  const insert = run(insertRow('sessions', `${Object.keys(newSessionColumns).join(', ')}, ${OWN_COLUMNS}`).text)
   const addMessagesAt = db.prepare(
     'UPDATE sessions SET last_activity = max(last_activity, ?), message_count = message_count + ?, compacted = 0 WHERE sid = ?',
   )
@@ -51,12 +63,7 @@ export function createSessionRows(db: DatabaseSync): SessionRows {
     'DELETE FROM search_words WHERE rowid = -?',
     ...['search_due', 'entries', 'messages', 'runs'].map((table) => `DELETE FROM ${table} WHERE sid = ?`),
   ].map((statement) => db.prepare(statement))
-  const named = [
-    ...['waits', 'proposals', 'instructions', 'checkpoints', 'files', 'channel_notes'].map(
-      (table) => `DELETE FROM ${table} WHERE session = ?`,
-    ),
-    'DELETE FROM grants WHERE scope = ?',
-  ].map((statement) => db.prepare(statement))
+  const shared = eraseRows.map(({ text }) => run(text))
   // SQLite gives the numbers of removed messages to new ones if they were the highest.
   const indexAgain = db.prepare(
     'UPDATE search_state SET indexed_to = min(indexed_to, (SELECT ifnull(max(mid), 0) FROM messages)) WHERE only = 1',
@@ -66,27 +73,10 @@ export function createSessionRows(db: DatabaseSync): SessionRows {
 
   return {
     insert(session) {
-      const { lastInsertRowid } = insert.run(
-        session.id,
-        session.owner,
-        session.agent,
-        session.activeAgent,
-        session.status,
-        session.createdAt,
-        session.lastActivity,
-        session.terminatedAt,
-        session.lastTool,
-        JSON.stringify(session.metadata),
-        session.alias,
-        session.label ?? null,
-        session.messageCount,
-        session.state === undefined ? null : JSON.stringify(session.state),
-        session.unlisted ? 1 : 0,
-        session.supervision === undefined ? null : JSON.stringify(session.supervision),
-        session.supervision?.status ?? null,
-      )
-      if (session.supervision !== undefined) titleIsDue.run(lastInsertRowid)
-      return Number(lastInsertRowid)
+      const { supervision } = session
+      const sid = insert(...sessionValues(session), jsonOrNull(supervision), supervision?.status ?? null, 0, true)
+      if (supervision !== undefined) titleIsDue.run(sid)
+      return sid
     },
 
     update(sid, { lastActivity, messagesAdded, metadata, state, lastTool, activeAgent }) {
@@ -103,104 +93,66 @@ export function createSessionRows(db: DatabaseSync): SessionRows {
     updateSupervision(sid, before, { owner, lastActivity, lastTool, supervision }) {
       const { title, prompt } = before.supervision ?? {}
       if (title !== supervision?.title || prompt !== supervision?.prompt || owner !== before.owner) titleIsDue.run(sid)
-      const data = supervision === undefined ? null : JSON.stringify(supervision)
-      setSupervision.run(owner, lastActivity, lastTool, data, supervision?.status ?? null, sid)
+      setSupervision.run(owner, lastActivity, lastTool, jsonOrNull(supervision), supervision?.status ?? null, sid)
     },
     bury: (sid, at) => void bury.run(at, sid),
     remove: (sid) => void remove.run(sid),
     eraseContent(sid, sessionId) {
       for (const statement of numbered) statement.run(sid)
-      for (const statement of named) statement.run(sessionId)
+      for (const erase of shared) erase(sessionId)
       indexAgain.run()
     },
     addTokens: (sid, tokens) => void addTokens.run(tokens, sid),
   }
 }
 
-export function createSessionReads(db: DatabaseSync): SessionReads {
-  const sessionById = prepareSessions(db, 'id = ?')
-  const sessionByAlias = prepareSessions(db, 'owner = ? AND alias = ?')
-  const sessionLists = new Map<string, StatementSync>()
-  /** Prepares one statement for each combination of conditions. */
-  function listSessions(query: SessionQuery) {
-    const { owner, label, agent, kind, activity, since, until, unlisted = false, limit, before } = query
-    const conditions = ["status <> 'terminated'"]
-    const values: (string | number)[] = []
-    const where = (condition: string, value: string | number | undefined) => {
-      if (value === undefined) return
-      conditions.push(condition)
-      values.push(value)
-    }
-    if (!unlisted) conditions.push('unlisted = 0')
-    where('owner = ?', owner)
-    // Not a reason to choose another index: the list is read in its order.
-    where('+agent = ?', agent)
-    where('last_activity >= ?', since)
-    where('last_activity <= ?', until)
-    if (kind !== undefined) conditions.push(`+supervised_status IS ${kind === 'chat' ? '' : 'NOT '}NULL`)
-    if (activity !== undefined) conditions.push(WITH_ACTIVITY[activity])
-    if (label === null) conditions.push('label IS NULL')
-    else where('label = ?', label)
-    if (before !== undefined) {
-      conditions.push('(last_activity, id) < (?, ?)')
-      values.push(before.lastActivity, before.id)
-    }
-    const sql = `${conditions.join(' AND ')} ORDER BY last_activity DESC, id DESC LIMIT ? + 0`
-    const statement = sessionLists.get(sql) ?? prepareSessions(db, sql, { withState: false })
-    sessionLists.set(sql, statement)
-    return statement.all(...values, limit)
-  }
-  const countSince = db.prepare(
-    `SELECT count(*) AS n FROM sessions WHERE last_activity >= ? AND status <> 'terminated'`,
-  )
-  const overview = createOverview(db)
-  const toCompact = db.prepare(
-    `SELECT id FROM sessions INDEXED BY sessions_uncompacted WHERE compacted = 0 AND last_activity < ? AND status <> 'terminated'
-     AND NOT EXISTS (SELECT 1 FROM runs WHERE runs.sid = sessions.sid AND runs.${OPEN})
-     ORDER BY +last_activity LIMIT ? + 0`,
+export function createSessionReads(db: DatabaseSync, statements: Statements, reading: Reading): SessionReads {
+  const { one, many } = reading
+  const overview = createOverview(db, statements)
+  const count = one(
+    {
+      name: 'sessions_count',
+      text: `SELECT count(*) FROM sessions WHERE last_activity >= $1 AND status <> 'terminated'`,
+    },
+    ([n]: [number]) => n,
   )
 
   return {
-    async get(id) {
-      const row = sessionById.get(id)
-      return row === undefined ? null : readSession(row).session
-    },
-    async byAlias(owner, alias) {
-      const row = sessionByAlias.get(owner, alias)
-      return row === undefined ? null : readSession(row).session
-    },
-    async list(query) {
-      return listSessions(query).map((row) => readSession(row).session)
-    },
-    async overview(ids) {
-      return ids.flatMap((id) => overview(id) ?? [])
-    },
-    async count(since) {
-      return Number(countSince.get(since)?.n ?? 0)
-    },
-    async toCompact(before, limit) {
-      return toCompact.all(before, limit).map((row) => String(row.id))
-    },
+    get: one({ name: 'session_by_id', text: `SELECT ${SESSION_COLUMNS} FROM sessions WHERE id = $1` }, toSession),
+    byAlias: one(
+      { name: 'session_by_alias', text: `SELECT ${SESSION_COLUMNS} FROM sessions WHERE owner = $1 AND alias = $2` },
+      toSession,
+    ),
+    list: createSessionList(reading, WITH_ACTIVITY),
+    overview: async (ids) => ids.flatMap((id) => overview(id) ?? []),
+    count: async (since) => (await count(since)) ?? 0,
+    toCompact: many(
+      {
+        name: 'sessions_to_compact',
+        text: `SELECT id FROM sessions INDEXED BY sessions_uncompacted WHERE compacted = 0 AND last_activity < $1 AND status <> 'terminated'
+          AND NOT EXISTS (SELECT 1 FROM runs WHERE runs.sid = sessions.sid AND runs.${OPEN})
+          ORDER BY +last_activity LIMIT $2`,
+      },
+      ([id]: [string]) => id,
+    ),
   }
 }
 
 /** There are few of them, so SQLite should find them by status and sort them. */
-export function createSupervisedSessions(db: DatabaseSync): SupervisedReads['sessions'] {
-  const found = prepareSessions(
-    db,
-    `supervised_status IN (SELECT value FROM json_each(?4)) AND unlisted = 0 AND (?1 IS NULL OR owner = ?1)
-     AND (?2 IS NULL OR supervision ->> 'workspaceRoot' = ?2) AND (?3 IS NULL OR supervision ->> 'tokenId' = ?3)
-     AND (?6 IS NULL OR EXISTS (SELECT 1 FROM json_each(supervision, '$.mcp') WHERE json_each.value ->> 'id' = ?6))
-     ORDER BY +last_activity DESC, +id DESC LIMIT ?5 + 0`,
-    { withState: false },
+export function createSupervisedSessions({ many }: Reading): SupervisedReads['sessions'] {
+  const found = many(
+    {
+      name: 'supervised_list',
+      text: `SELECT ${LISTED_COLUMNS} FROM sessions
+        WHERE supervised_status = ANY($4::text[]) AND NOT unlisted AND ($1 IS NULL OR owner = $1)
+          AND ($2 IS NULL OR supervision ->> 'workspaceRoot' = $2) AND ($3 IS NULL OR supervision ->> 'tokenId' = $3)
+          AND ($6 IS NULL OR EXISTS (SELECT 1 FROM json_each(supervision, '$.mcp') WHERE json_each.value ->> 'id' = $6))
+        ORDER BY +last_activity DESC, +id DESC LIMIT $5`,
+    },
+    toSession,
   )
-  return async (query) => {
-    const { owner = null, workspaceRoot = null, tokenId = null, mcpConnection = null } = query
-    const { statuses = supervisedStatuses, limit } = query
-    return found
-      .all(owner, workspaceRoot, tokenId, JSON.stringify(statuses), limit, mcpConnection)
-      .map((row) => readSession(row).session)
-  }
+  return ({ owner, workspaceRoot, tokenId, mcpConnection, statuses = supervisedStatuses, limit }) =>
+    found(owner, workspaceRoot, tokenId, statuses, limit, mcpConnection)
 }
 
 const WITH_ACTIVITY = activityConditions({
@@ -211,7 +163,7 @@ const WITH_ACTIVITY = activityConditions({
   waiting: (is) => `id ${is} (SELECT session FROM waits WHERE ${OPEN_RECORD_OF_ANY_KIND})`,
 })
 
-function createOverview(db: DatabaseSync): (id: string) => SessionOverview | null {
+function createOverview(db: DatabaseSync, { one }: Statements): (id: string) => SessionOverview | null {
   const session = db.prepare(
     `SELECT sid, tokens, supervised_status AS supervised, supervision ->> 'title' AS title,
        supervision ->> 'workspaceRoot' AS folder, supervision ->> 'prompt' AS prompt,
@@ -221,16 +173,17 @@ function createOverview(db: DatabaseSync): (id: string) => SessionOverview | nul
      FROM sessions WHERE id = ? AND status <> 'terminated'`,
   )
   // A conversation begins with what its user says, or with a few words to the model before it.
-  const firstWords = db.prepare(
-    `SELECT * FROM (SELECT * FROM messages WHERE sid = ? AND superseded_by IS NULL AND lane IS NULL ORDER BY mid LIMIT 10)
+  const firstMessage = one(
+    `SELECT * FROM (SELECT ${messageColumns('mid')} FROM messages WHERE sid = $1 AND superseded_by IS NULL AND lane IS NULL ORDER BY mid LIMIT 10)
      WHERE role = 'user' LIMIT 1`,
+    toMessage,
   )
 
   return (id) => {
     const row = session.get(id)
     if (row === undefined) return null
     const { sid, tokens, supervised, title, folder, prompt, running, queued, pending } = row
-    const first = supervised === null ? firstWords.get(sid ?? null) : undefined
+    const first = supervised === null ? firstMessage(sid) : null
     const work = {
       supervised: supervised === null ? null : (String(supervised) as SupervisedStatus),
       isRunning: running === 1,
@@ -239,7 +192,7 @@ function createOverview(db: DatabaseSync): (id: string) => SessionOverview | nul
     }
     return {
       id,
-      title: titleOf(first === undefined ? String(title ?? '') : textOf(toMessage(first).content)),
+      title: titleOf(first === null ? String(title ?? '') : textOf(first.content)),
       activity: activityOf(work),
       pending: work.pending,
       tokens: Number(tokens),

@@ -73,9 +73,7 @@ export async function loadOpenApiTools(settings: OpenApiToolSettings, deps: Http
         parameters: plan.parameters,
         body: document.resolve(operation.source.requestBody),
       }),
-      ...(shownFor === null
-        ? {}
-        : { action: (args: Arguments) => `${operation.method} ${shownUrl(shownFor(args).url)}` }),
+      action: shownFor === null ? undefined : (args) => `${operation.method} ${shownUrl(shownFor(args).url)}`,
       call: async (call, signal) =>
         callService(deps, { name, effect: rules.effect }, call, requestFor(call.arguments), signal),
     })

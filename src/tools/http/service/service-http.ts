@@ -20,7 +20,7 @@ export interface ServiceRequest {
   body: string | Uint8Array | null
   /** Whether addresses that are not public may be called too. */
   allowPrivate: boolean
-  /** False: a redirect is the answer. Left out: it is followed. */
+  /** False: a redirect is the answer, and not followed. */
   followRedirects?: boolean
 }
 

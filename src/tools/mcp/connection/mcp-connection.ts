@@ -36,14 +36,15 @@ export interface McpConnection extends Connection {
 
 type Asker = Pick<ToolCallRequest, 'hold'>
 
-interface McpConnectionDeps {
+export interface McpConnectionDeps {
   clock: Clock
   log: Logger
   processes: ProcessGroups
-  /** Our environment. A child gets only the harmless part of it. */
+  /** Our environment, such as `process.env`. A child gets only the harmless part of it. */
   environment: Readonly<Record<string, string | undefined>>
   /** The version of this program. Servers are told. */
   version: string
+  /** For a server at a URL. */
   fetch: typeof fetch
   connectTimeoutMs: number
   /** Of the attempt that is under way, or of the last one. */

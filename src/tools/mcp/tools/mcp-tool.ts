@@ -173,7 +173,7 @@ interface Round {
   /** 1, 2, … The server may ask again after it has got its answers. */
   number: number
   /** The server's own, given back as it is. */
-  requestState?: string
+  requestState?: string | undefined
   questions: { key: string; message: string; schema: ToolQuestion['schema'] }[]
 }
 
@@ -221,7 +221,7 @@ function nextRound(
   }
   const before = answers.at(-1)?.state
   const number = 1 + (before === undefined ? 0 : (JSON.parse(before) as Round).number)
-  const round: Round = { number, ...(requestState === undefined ? {} : { requestState }), questions }
+  const round: Round = { number, requestState, questions }
   const [first] = questions
   return first === undefined
     ? { send: requestState === undefined ? {} : { requestState } }

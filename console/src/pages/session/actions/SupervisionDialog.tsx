@@ -1,12 +1,13 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import type { Supervision } from 'quarterdeck/client'
-import { type FormEvent, type ReactNode, useId, useState } from 'react'
+import type { Client, Supervision } from 'quarterdeck/client'
+import { useState } from 'react'
 import { useMe } from '../../../data/me.ts'
 import { useClient } from '../../../data/server.tsx'
 import { useIsLive } from '../../../data/use-live.tsx'
+import { given } from '../../../given.ts'
 import { announce } from '../../../parts/Announcer.tsx'
 import { Button } from '../../../parts/Button.tsx'
-import { Dialog } from '../../../parts/Dialog.tsx'
+import { Dialog, FormDialog } from '../../../parts/Dialog.tsx'
 import { Select, TextArea } from '../../../parts/Field.tsx'
 import { Failed } from '../../../parts/States.tsx'
 
@@ -18,6 +19,75 @@ interface SupervisionDialogProps {
   onClose: () => void
 }
 
+interface Command {
+  title: string
+  label: string
+  help: string
+  /** The word on the button. */
+  verb: string
+  /** What is said when it is done. */
+  done: string
+  /** The text may stay empty. */
+  isOptional?: boolean
+  isDanger?: boolean
+  /** `value` is the text, or what was chosen. */
+  send: (sessions: Client['sessions'], id: string, value: string) => Promise<unknown>
+}
+
+const commands: Readonly<Record<SupervisionDialogKind, Command>> = {
+  steer: {
+    title: 'Steer the agent',
+    label: 'Message',
+    help: 'The agent gets it with the result of its next call.',
+    verb: 'Send',
+    done: 'The agent gets the message with its next call',
+    send: (sessions, id, text) => sessions.steer(id, text),
+  },
+  task: {
+    title: 'Leave a task',
+    label: 'Task',
+    help: 'The next session in the same workspace begins with it.',
+    verb: 'Leave it',
+    done: 'The task waits for the next session',
+    send: (sessions, id, text) => sessions.task(id, text),
+  },
+  nudge: {
+    title: 'Nudge the agent',
+    label: 'Message',
+    help: 'May stay empty. For an agent that has gone silent.',
+    verb: 'Nudge',
+    done: 'Nudged the agent',
+    isOptional: true,
+    send: (sessions, id, text) => sessions.nudge(id, text === '' ? undefined : text),
+  },
+  terminate: {
+    title: 'End this session?',
+    label: 'Reason',
+    help: 'May stay empty. The agent’s calls are refused from now on, and its process stops if it was started from here.',
+    verb: 'End session',
+    done: 'Ended the session',
+    isOptional: true,
+    isDanger: true,
+    send: (sessions, id, reason) => sessions.terminate(id, given({ reason })),
+  },
+  mode: {
+    title: 'Where it asks',
+    label: 'Questions are shown',
+    help: 'The console shows them in any case.',
+    verb: 'Change',
+    done: 'Changed where the agent asks',
+    send: (sessions, id, mode) => sessions.mode(id, mode as Supervision['mode']),
+  },
+  handover: {
+    title: 'Hand over',
+    label: 'New owner',
+    help: 'They answer what the agent asks from now on.',
+    verb: 'Hand over',
+    done: 'Handed the session over',
+    send: (sessions, id, owner) => sessions.handOver(id, owner),
+  },
+}
+
 const modes = [
   { value: 'remote', name: 'In channels and here' },
   { value: 'local', name: 'At the agent’s own terminal, and here' },
@@ -26,94 +96,12 @@ const modes = [
 
 /** The commands for an agent that works elsewhere, each with what it needs. */
 export function SupervisionDialog({ kind, supervision, onClose }: SupervisionDialogProps) {
-  const client = useClient()
-  const queries = useQueryClient()
-  const { session_id: id, mode } = supervision
-  const done = (text: string) => () => {
-    announce(text)
-    void queries.invalidateQueries({ queryKey: ['session', id] })
-  }
-  switch (kind) {
-    case 'steer':
-      return (
-        <TextDialog
-          title="Steer the agent"
-          label="Message"
-          help="The agent gets it with the result of its next call."
-          verb="Send"
-          send={(text) => client.sessions.steer(id, text)}
-          onClose={onClose}
-          onDone={done('The agent gets the message with its next call')}
-        />
-      )
-    case 'task':
-      return (
-        <TextDialog
-          title="Leave a task"
-          label="Task"
-          help="The next session in the same workspace begins with it."
-          verb="Leave it"
-          send={(text) => client.sessions.task(id, text)}
-          onClose={onClose}
-          onDone={done('The task waits for the next session')}
-        />
-      )
-    case 'nudge':
-      return (
-        <TextDialog
-          title="Nudge the agent"
-          label="Message"
-          help="May stay empty. For an agent that has gone silent."
-          verb="Nudge"
-          isOptional
-          send={(text) => client.sessions.nudge(id, text === '' ? undefined : text)}
-          onClose={onClose}
-          onDone={done('Nudged the agent')}
-        />
-      )
-    case 'terminate':
-      return (
-        <TextDialog
-          title="End this session?"
-          label="Reason"
-          help="May stay empty. The agent’s calls are refused from now on, and its process stops if it was started from here."
-          verb="End session"
-          isOptional
-          isDanger
-          send={(text) => client.sessions.terminate(id, text === '' ? {} : { reason: text })}
-          onClose={onClose}
-          onDone={done('Ended the session')}
-        />
-      )
-    case 'mode':
-      return (
-        <ChoiceDialog
-          title="Where it asks"
-          label="Questions are shown"
-          help="The console shows them in any case."
-          verb="Change"
-          choices={modes}
-          current={mode}
-          send={(value) => client.sessions.mode(id, value as Supervision['mode'])}
-          onClose={onClose}
-          onDone={done('Changed where the agent asks')}
-        />
-      )
-    case 'handover':
-      return <HandOver supervision={supervision} onClose={onClose} onDone={done('Handed the session over')} />
-    default:
-      return kind satisfies never
-  }
-}
-
-function HandOver({
-  supervision: { session_id, owner_user_id },
-  onClose,
-  onDone,
-}: Omit<SupervisionDialogProps, 'kind'> & { onDone: () => void }) {
-  const client = useClient()
+  const { mode, owner_user_id: owner } = supervision
   const { data: me } = useMe()
-  const others = (me?.operators ?? []).filter((name) => name !== owner_user_id)
+  const shared = { command: commands[kind], sessionId: supervision.session_id, onClose }
+  if (kind === 'mode') return <CommandDialog {...shared} choices={modes} current={mode} />
+  if (kind !== 'handover') return <CommandDialog {...shared} choices={null} current="" />
+  const others = (me?.operators ?? []).filter((name) => name !== owner)
   const whyNot =
     me === undefined
       ? null
@@ -130,63 +118,62 @@ function HandOver({
     )
   }
   return (
-    <ChoiceDialog
-      title="Hand over"
-      label="New owner"
-      help="They answer what the agent asks from now on."
-      verb="Hand over"
-      choices={[owner_user_id, ...others].map((name) => ({ value: name, name }))}
-      current={owner_user_id}
-      send={(to) => client.sessions.handOver(session_id, to)}
-      onClose={onClose}
-      onDone={onDone}
-    />
+    <CommandDialog {...shared} choices={[owner, ...others].map((name) => ({ value: name, name }))} current={owner} />
   )
 }
 
-interface ChoiceDialogProps {
-  title: string
-  label: string
-  help: ReactNode
-  verb: string
-  choices: readonly { value: string; name: string }[]
+const MOST = 4_000
+
+interface CommandDialogProps {
+  command: Command
+  sessionId: string
+  /** Null: it takes a text. */
+  choices: readonly { value: string; name: string }[] | null
   current: string
-  send: (value: string) => Promise<unknown>
   onClose: () => void
-  onDone: () => void
 }
 
-/** Asks for one of a few and sends it. */
-function ChoiceDialog({ title, label, help, verb, choices, current, send, onClose, onDone }: ChoiceDialogProps) {
+/** Asks for a text, or for one of a few, and sends it. */
+function CommandDialog({ command, sessionId, choices, current, onClose }: CommandDialogProps) {
+  const { title, label, help, verb, done, isOptional = false, isDanger = false, send } = command
+  const client = useClient()
+  const queries = useQueryClient()
   const isLive = useIsLive()
-  const formId = useId()
   const [value, setValue] = useState(current)
   const sending = useMutation({
-    mutationFn: () => send(value),
+    mutationFn: () => send(client.sessions, sessionId, value.trim()),
     onSuccess: () => {
       onClose()
-      onDone()
+      announce(done)
+      void queries.invalidateQueries({ queryKey: ['session', sessionId] })
     },
   })
-  const isReady = isLive && value !== current
-  function onSubmit(event: FormEvent): void {
-    event.preventDefault()
-    if (isReady && !sending.isPending) sending.mutate()
-  }
+  const isFilled = choices === null ? isOptional || value.trim() !== '' : value !== current
   return (
-    <Dialog
+    <FormDialog
       title={title}
+      verb={verb}
+      isDanger={isDanger}
+      isReady={isLive && isFilled}
+      isBusy={sending.isPending}
+      onSend={() => sending.mutate()}
       onClose={onClose}
-      actions={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button kind="primary" type="submit" form={formId} isBusy={sending.isPending} disabled={!isReady}>
-            {verb}
-          </Button>
-        </>
-      }
+      problem={sending.error !== null && <Failed error={sending.error} />}
     >
-      <form id={formId} onSubmit={onSubmit}>
+      {choices === null ? (
+        <TextArea
+          label={label}
+          help={help}
+          value={value}
+          rows={4}
+          maxLength={MOST}
+          autoFocus
+          onChange={(event) => setValue(event.target.value)}
+          onKeyDown={(event) => {
+            if (event.key === 'Enter' && (event.metaKey || event.ctrlKey)) event.currentTarget.form?.requestSubmit()
+          }}
+        />
+      ) : (
         <Select label={label} help={help} value={value} onChange={(event) => setValue(event.target.value)}>
           {choices.map((choice) => (
             <option key={choice.value} value={choice.value}>
@@ -194,88 +181,7 @@ function ChoiceDialog({ title, label, help, verb, choices, current, send, onClos
             </option>
           ))}
         </Select>
-      </form>
-      {sending.error !== null && <Failed error={sending.error} />}
-    </Dialog>
-  )
-}
-
-interface TextDialogProps {
-  title: string
-  label: string
-  help: ReactNode
-  /** The word on the button. */
-  verb: string
-  isOptional?: boolean
-  isDanger?: boolean
-  send: (text: string) => Promise<unknown>
-  onClose: () => void
-  onDone: () => void
-}
-
-const MOST = 4_000
-
-/** Asks for a text and sends it. */
-function TextDialog({
-  title,
-  label,
-  help,
-  verb,
-  isOptional = false,
-  isDanger = false,
-  send,
-  onClose,
-  onDone,
-}: TextDialogProps) {
-  const isLive = useIsLive()
-  const formId = useId()
-  const [text, setText] = useState('')
-  const sending = useMutation({
-    mutationFn: () => send(text.trim()),
-    onSuccess: () => {
-      onClose()
-      onDone()
-    },
-  })
-  const isReady = isLive && (isOptional || text.trim() !== '')
-  function onSubmit(event: FormEvent): void {
-    event.preventDefault()
-    if (isReady && !sending.isPending) sending.mutate()
-  }
-  return (
-    <Dialog
-      title={title}
-      onClose={onClose}
-      actions={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button
-            kind={isDanger ? 'danger' : 'primary'}
-            type="submit"
-            form={formId}
-            isBusy={sending.isPending}
-            disabled={!isReady}
-          >
-            {verb}
-          </Button>
-        </>
-      }
-    >
-      <form id={formId} onSubmit={onSubmit}>
-        <TextArea
-          label={label}
-          help={help}
-          value={text}
-          rows={4}
-          maxLength={MOST}
-          autoFocus
-          onChange={(event) => setText(event.target.value)}
-          onKeyDown={(event) => {
-            if (event.key === 'Enter' && (event.metaKey || event.ctrlKey)) onSubmit(event)
-          }}
-        />
-      </form>
-      {sending.error !== null && <Failed error={sending.error} />}
-    </Dialog>
+      )}
+    </FormDialog>
   )
 }

@@ -1,14 +1,15 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import type { Checkpoint, Session } from 'quarterdeck/client'
-import { type FormEvent, useId, useState } from 'react'
+import { useState } from 'react'
 import { Link } from 'wouter'
 import { useClient } from '../../../data/server.tsx'
 import { useIsLive } from '../../../data/use-live.tsx'
+import { given } from '../../../given.ts'
 import { announce } from '../../../parts/Announcer.tsx'
 import { Badge } from '../../../parts/Badge.tsx'
 import { Button } from '../../../parts/Button.tsx'
 import { formatBytes } from '../../../parts/bytes.ts'
-import { Dialog } from '../../../parts/Dialog.tsx'
+import { FormDialog } from '../../../parts/Dialog.tsx'
 import { TextField } from '../../../parts/Field.tsx'
 import { CheckpointIcon, NewIcon, RetryIcon } from '../../../parts/icons.ts'
 import { Empty, Failed, Loading } from '../../../parts/States.tsx'
@@ -61,7 +62,7 @@ export default function CheckpointsTab({ session }: { session: Session }) {
             </p>
             {make}
           </div>
-          <VirtualRows items={data} keyOf={idOf} rowHeight={ROW} label="Checkpoints" className={styles.rows ?? ''}>
+          <VirtualRows items={data} keyOf={idOf} rowHeight={ROW} label="Checkpoints">
             {(checkpoint) => (
               <CheckpointRow
                 checkpoint={checkpoint}
@@ -124,53 +125,41 @@ function MakeCheckpointDialog({ sessionId, onClose }: { sessionId: string; onClo
   const client = useClient()
   const queries = useQueryClient()
   const isLive = useIsLive()
-  const formId = useId()
   const [label, setLabel] = useState('')
   const [contents, setContents] = useState(true)
   const make = useMutation({
-    mutationFn: () =>
-      client.sessions.checkpoint(sessionId, { contents, ...(label.trim() === '' ? {} : { label: label.trim() }) }),
+    mutationFn: () => client.sessions.checkpoint(sessionId, { contents, ...given({ label: label.trim() }) }),
     onSuccess: ({ files }) => {
       announce(`Kept ${counted(files, 'file')}`)
       void queries.invalidateQueries({ queryKey: ['session', sessionId] })
       onClose()
     },
   })
-  function onSubmit(event: FormEvent): void {
-    event.preventDefault()
-    if (isLive && !make.isPending) make.mutate()
-  }
   return (
-    <Dialog
+    <FormDialog
       title="Make a checkpoint"
+      verb={make.isPending ? 'Reading the files…' : 'Make it'}
+      isReady={isLive}
+      isBusy={make.isPending}
+      onSend={() => make.mutate()}
       onClose={onClose}
-      actions={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button kind="primary" type="submit" form={formId} isBusy={make.isPending} disabled={!isLive}>
-            {make.isPending ? 'Reading the files…' : 'Make it'}
-          </Button>
-        </>
-      }
+      problem={make.error !== null && <Failed error={make.error} />}
     >
-      <form id={formId} onSubmit={onSubmit} className={styles.form}>
-        <TextField
-          label="Label"
-          placeholder="before the migration"
-          maxLength={200}
-          autoFocus
-          value={label}
-          onChange={(event) => setLabel(event.target.value)}
-        />
-        <label className={styles.check}>
-          <input type="checkbox" checked={contents} onChange={(event) => setContents(event.target.checked)} />
-          <span>
-            Keep the contents, not only their hashes
-            <span className={styles.help}>Without them one can compare, but not restore.</span>
-          </span>
-        </label>
-      </form>
-      {make.error !== null && <Failed error={make.error} />}
-    </Dialog>
+      <TextField
+        label="Label"
+        placeholder="before the migration"
+        maxLength={200}
+        autoFocus
+        value={label}
+        onChange={(event) => setLabel(event.target.value)}
+      />
+      <label className={styles.check}>
+        <input type="checkbox" checked={contents} onChange={(event) => setContents(event.target.checked)} />
+        <span>
+          Keep the contents, not only their hashes
+          <span className={styles.help}>Without them one can compare, but not restore.</span>
+        </span>
+      </label>
+    </FormDialog>
   )
 }

@@ -23,7 +23,7 @@ export default function LogTab({ session }: { session: Session }) {
   const [params] = useSearchParams()
   const wanted = Number(params.get('seq') ?? Number.NaN)
   const from = Number.isSafeInteger(wanted) && wanted > 0 ? wanted - 1 : 'end'
-  const list = useEventList(session.session_id, { from })
+  const list = useEventList(session.session_id, { from, structure: false, loadsAll: false })
   const { status, events, hasEarlier, hasLater, isLoading, loadEarlier, loadLater, loadAll } = list
   const [type, setType] = useState<string | null>(null)
   const [typed, setTyped] = useState('')
@@ -126,7 +126,6 @@ export default function LogTab({ session }: { session: Session }) {
           keepsPlace
           onStart={hasEarlier ? loadEarlier : undefined}
           onEnd={hasLater ? loadLater : undefined}
-          className={styles.rows ?? ''}
         >
           {(entry) => <EventRow entry={entry} isOpen={opened.has(entry.seq)} onToggle={toggle} />}
         </VirtualRows>

@@ -15,7 +15,7 @@ import styles from './ReplayTab.module.css'
 
 /** The conversation as it was at any event. */
 export default function ReplayTab({ session }: { session: Session }) {
-  const list = useEventList(session.session_id, { from: 'start', loadsAll: true })
+  const list = useEventList(session.session_id, { from: 'start', structure: false, loadsAll: true })
   const { events, status, isLoading, lastSeq } = list
   if (status === 'loading') return <Loading rows={5} height={96} />
   if (status === 'failed') return <Failed error={list.error} onRetry={list.reload} />
@@ -151,7 +151,7 @@ function nextRun(events: readonly LogEvent[], at: number, step: 1 | -1): number 
   return step === 1 ? events.length : 0
 }
 
-// The conversation as it was at any event. Every so many events the state is kept, so going anywhere applies a few hundred events at most.
+/** The conversation as it was at any event. Every so many events the state is kept, so going anywhere applies a few hundred at most. */
 interface Replay {
   /** Takes the events that are new. Earlier ones must be the same as before. */
   extend(events: readonly LogEvent[]): void

@@ -104,15 +104,7 @@ function Waterfall({ sessionId, spans, end: lastAt, prices, progress }: Waterfal
           <IconButton label="Zoom in" icon={<ZoomInIcon />} onClick={() => zoomBy(2)} />
         </div>
         <AxisHead axis={axis} window={window} start={spans[0]?.start ?? 0} />
-        <VirtualRows
-          ref={handle}
-          items={spans}
-          keyOf={idOf}
-          rowHeight={SPAN_HEIGHT}
-          label="Timeline"
-          onRange={onRange}
-          className={styles.rows ?? ''}
-        >
+        <VirtualRows ref={handle} items={spans} keyOf={idOf} rowHeight={SPAN_HEIGHT} label="Timeline" onRange={onRange}>
           {(span) => (
             <SpanRow
               span={span}
@@ -145,7 +137,7 @@ function AxisHead({ axis, window, start }: { axis: Axis; window: AxisWindow; sta
   const isLong = axis.timeAt(window.from + window.width) - start > LONG_MS
   return (
     <div className={styles.head} aria-hidden="true">
-      <span className={styles.name}>What</span>
+      <span>What</span>
       <div className={styles.scale}>
         {ticksOf(axis, window, TICKS).map(({ at, ms }) => (
           <span key={at} className={styles.tick} style={{ insetInlineStart: `${share(at) * 100}%` }}>

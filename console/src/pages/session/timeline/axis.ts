@@ -3,7 +3,7 @@
 
 import type { Span } from './spans.ts'
 
-/** A stretch that takes little room, however long it was. `at` and `width` are in the units of the axis. */
+/** A stretch that takes little space, however long it was. `at` and `width` are in the units of the axis. */
 export interface Fold {
   from: number
   to: number

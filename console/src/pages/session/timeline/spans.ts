@@ -62,7 +62,12 @@ class SpanFold {
 
   private begin(id: string, kind: SpanKind, name: string, seq: number, depth: number): Span {
     const span: Span = {
-      ...{ id, kind, name, seq, lastSeq: seq, depth },
+      id,
+      kind,
+      name,
+      seq,
+      lastSeq: seq,
+      depth,
       start: this.now,
       end: null,
       status: 'working',

@@ -3,6 +3,7 @@ import type { Approval, RecordView } from 'quarterdeck/client'
 import { useCallback, useMemo } from 'react'
 import { Link } from 'wouter'
 import { useClient } from '../../../data/server.tsx'
+import { given } from '../../../given.ts'
 import { OutcomeBadge } from '../../../parts/Badge.tsx'
 import { DiffView } from '../../../parts/diff/DiffView.tsx'
 import { FileIcon } from '../../../parts/icons.ts'
@@ -10,8 +11,7 @@ import { Empty, Failed, Loading } from '../../../parts/States.tsx'
 import { relativeTime, useNow } from '../../../parts/Time.tsx'
 import { counted } from '../../../words.ts'
 import styles from './ApprovedChanges.module.css'
-import { FileName } from './FileName.tsx'
-import { FilePanes } from './FilePanes.tsx'
+import { FileName, FilePanes } from './FilePanes.tsx'
 
 const PAGE = 100
 const idOf = ({ approval_id }: Approval): string => approval_id
@@ -30,8 +30,11 @@ export function ApprovedChanges({ sessionId, chosen, onChoose }: ChangesProps) {
     queryKey: ['session', sessionId, 'changes'],
     queryFn: ({ signal, pageParam }) =>
       client.approvals({
-        ...{ status: 'all', session: sessionId, limit: PAGE, signal },
-        ...(pageParam === null ? {} : { before: pageParam }),
+        ...given({ before: pageParam }),
+        status: 'all',
+        session: sessionId,
+        limit: PAGE,
+        signal,
       }),
     initialPageParam: null as string | null,
     getNextPageParam: (page) => (page.length < PAGE ? null : (page.at(-1)?.approval_id ?? null)),

@@ -4,6 +4,7 @@ import { Button } from '../../../parts/Button.tsx'
 import { BackIcon } from '../../../parts/icons.ts'
 import { Empty } from '../../../parts/States.tsx'
 import { type RowsHandle, VirtualRows } from '../../../parts/VirtualRows.tsx'
+import { VisibleText } from '../../../parts/VisibleText.tsx'
 import styles from './FilePanes.module.css'
 
 interface FilePanesProps<T> {
@@ -42,15 +43,7 @@ export function FilePanes<T>({ items, idOf, label, head, row, chosen, onChoose, 
     <div className={styles.panes} data-chosen={current !== undefined || undefined}>
       <div className={styles.list}>
         <div className={styles.head}>{head}</div>
-        <VirtualRows
-          ref={handle}
-          items={items}
-          keyOf={idOf}
-          rowHeight={ROW}
-          label={label}
-          onEnd={onEnd}
-          className={styles.rows ?? ''}
-        >
+        <VirtualRows ref={handle} items={items} keyOf={idOf} rowHeight={ROW} label={label} onEnd={onEnd}>
           {(item) => (
             <button
               type="button"
@@ -78,5 +71,21 @@ export function FilePanes<T>({ items, idOf, label, head, row, chosen, onChoose, 
         )}
       </div>
     </div>
+  )
+}
+
+/** A path with its file name standing out, and a line below. */
+export function FileName({ path, about }: { path: string; about: string }) {
+  const cut = path.lastIndexOf('/') + 1
+  return (
+    <span className={styles.file}>
+      <span className={styles.name}>
+        <VisibleText text={path.slice(cut)} inline />
+      </span>
+      <span className={styles.about}>
+        {cut > 0 && <VisibleText text={`${path.slice(0, cut)} · `} inline />}
+        {about}
+      </span>
+    </span>
   )
 }

@@ -8,8 +8,7 @@ import { DiffView } from '../../../parts/diff/DiffView.tsx'
 import { DoneIcon, FileIcon } from '../../../parts/icons.ts'
 import { Empty, Failed, Loading } from '../../../parts/States.tsx'
 import { counted, fullCount } from '../../../words.ts'
-import { FileName } from './FileName.tsx'
-import { FilePanes } from './FilePanes.tsx'
+import { FileName, FilePanes } from './FilePanes.tsx'
 
 type ChangedFile = CheckpointChanges['files'][number]
 

@@ -10,10 +10,9 @@ import { TextField } from '../../../parts/Field.tsx'
 import { ChannelIcon } from '../../../parts/icons.ts'
 import { Time } from '../../../parts/Time.tsx'
 import { VisibleText } from '../../../parts/VisibleText.tsx'
-import { ActionError } from '../ActionError.tsx'
+import { ActionError, useAction } from '../ActionError.tsx'
 import { Facts, Row, Rows } from '../Rows.tsx'
 import { Loaded, None, Section } from '../Section.tsx'
-import { useAction } from '../use-action.ts'
 
 /** Their state changes without an event in the feed. */
 const LOOK_MS = 15_000

@@ -2,17 +2,18 @@ import { useQuery } from '@tanstack/react-query'
 import type { Code, Device, Me } from 'quarterdeck/client'
 import { useMemo, useState } from 'react'
 import { consolePath } from '../../../base.ts'
+import { useMe } from '../../../data/me.ts'
 import { useClient } from '../../../data/server.tsx'
 import { useIsLive } from '../../../data/use-live.tsx'
+import { given } from '../../../given.ts'
 import { Button } from '../../../parts/Button.tsx'
 import { CopyText } from '../../../parts/CopyText.tsx'
 import { Dialog } from '../../../parts/Dialog.tsx'
 import { Select, TextField } from '../../../parts/Field.tsx'
 import { duration, useNow } from '../../../parts/Time.tsx'
 import { withProof } from '../../../sign-in/step-up.ts'
-import { ActionError } from '../ActionError.tsx'
+import { ActionError, useAction } from '../ActionError.tsx'
 import { Switch } from '../Choice.tsx'
-import { useAction } from '../use-action.ts'
 import styles from './AddDevice.module.css'
 import { qrCode } from './qr-code.ts'
 
@@ -23,7 +24,7 @@ const LOOK_MS = 3_000
 export function AddDevice({ onClose }: { onClose: () => void }) {
   const client = useClient()
   const isLive = useIsLive()
-  const me = useQuery({ queryKey: ['me'], queryFn: ({ signal }) => client.me({ signal }) }).data
+  const { data: me } = useMe()
   const [user, setUser] = useState<string | null>(null)
   const [keep, setKeep] = useState(true)
   const [code, setCode] = useState<Code | null>(null)
@@ -32,9 +33,9 @@ export function AddDevice({ onClose }: { onClose: () => void }) {
 
   const make = () =>
     run(async () => {
-      const someone = whose === undefined || whose === me?.user ? {} : { user: whose }
-      const made = await withProof({ kind: 'device_code' }, (passkey) =>
-        client.devices.makeCode({ ...someone, ...(passkey === undefined ? {} : { passkey }) }),
+      const someone = given({ user: whose === me?.user ? null : whose })
+      const made = await withProof({ kind: 'device_code' }, (proof) =>
+        client.devices.makeCode({ ...someone, ...proof }),
       )
       setCode(made)
     })

@@ -111,8 +111,7 @@ function GrantRow({ grant, isLive, onRevoke }: GrantRowProps) {
   )
 }
 
-// Conditions of a grant in words. Hidden characters in them are marked by the function that marks them everywhere.
-/** `is "ls -la"`, `looks like *.md`, `is above 5`. An unknown condition of a newer server is shown as it is. */
+/** `is "ls -la"`, `looks like *.md`, `is above 5`. A condition that only a newer server knows is shown as it is. Hidden characters are marked. */
 export function conditionWords(condition: unknown): string {
   const known = condition as GrantCondition
   if (Array.isArray(known)) return `is one of ${known.map(valueWords).join(', ')}`

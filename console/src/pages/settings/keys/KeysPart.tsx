@@ -11,8 +11,7 @@ import { Time } from '../../../parts/Time.tsx'
 import { Confirm } from '../Confirm.tsx'
 import { Facts, Row, Rows } from '../Rows.tsx'
 import { Loaded, None, Section } from '../Section.tsx'
-import { NewKey } from './NewKey.tsx'
-import { roleWords } from './roles.ts'
+import { NewKey, roleWords } from './NewKey.tsx'
 
 export function KeysPart() {
   const client = useClient()

@@ -1,19 +1,17 @@
 import { useQueryClient } from '@tanstack/react-query'
-import type { CreatedToken, NewToken } from 'quarterdeck/client'
-import { type FormEvent, useId, useState } from 'react'
+import type { CreatedToken, NewToken, Token } from 'quarterdeck/client'
+import { useState } from 'react'
 import { useClient } from '../../../data/server.tsx'
 import { useIsLive } from '../../../data/use-live.tsx'
+import { given } from '../../../given.ts'
 import { Notice } from '../../../parts/approval/Notice.tsx'
 import { Button } from '../../../parts/Button.tsx'
 import { CopyText } from '../../../parts/CopyText.tsx'
-import { Dialog } from '../../../parts/Dialog.tsx'
+import { Dialog, FormDialog } from '../../../parts/Dialog.tsx'
 import { TextField } from '../../../parts/Field.tsx'
 import { withProof } from '../../../sign-in/step-up.ts'
-import { ActionError } from '../ActionError.tsx'
+import { ActionError, useAction } from '../ActionError.tsx'
 import { Choice } from '../Choice.tsx'
-import { useAction } from '../use-action.ts'
-import styles from './NewKey.module.css'
-import { roleWords } from './roles.ts'
 
 type Role = NewToken['role']
 
@@ -33,71 +31,58 @@ function Make({ onMade, onClose }: { onMade: (token: CreatedToken) => void; onCl
   const [user, setUser] = useState('')
   const [workspace, setWorkspace] = useState('')
   const { isBusy, error, run } = useAction()
-  const form = useId()
   const isIncomplete = role === 'agent' && workspace.trim() === ''
 
-  function make(event: FormEvent): void {
-    event.preventDefault()
-    if (!isLive || isIncomplete) return
+  function make(): void {
     const wanted: NewToken = {
       role,
-      ...(name.trim() === '' ? {} : { name: name.trim() }),
-      ...(user.trim() === '' ? {} : { user: user.trim() }),
-      ...(role === 'agent' ? { workspace: workspace.trim() } : {}),
+      ...given({ name: name.trim(), user: user.trim(), workspace: role === 'agent' ? workspace.trim() : null }),
     }
     void run(async () => {
-      const token = await withProof({ kind: 'token' }, (passkey) =>
-        client.createToken(wanted, passkey === undefined ? {} : { passkey }),
-      )
+      const token = await withProof({ kind: 'token' }, (proof) => client.createToken(wanted, proof))
       void queries.invalidateQueries({ queryKey: ['tokens'] })
       onMade(token)
     })
   }
   return (
-    <Dialog
+    <FormDialog
       title="New key"
+      verb="Make the key"
+      isReady={isLive && !isIncomplete}
+      isBusy={isBusy}
+      onSend={make}
       onClose={onClose}
-      actions={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button kind="primary" type="submit" form={form} isBusy={isBusy} disabled={!isLive || isIncomplete}>
-            Make the key
-          </Button>
-        </>
-      }
+      problem={<ActionError error={error} />}
     >
-      <form id={form} className={styles.form} onSubmit={make}>
+      <TextField
+        label="Name"
+        help="What it is for, such as CI or Ada’s laptop."
+        autoFocus
+        maxLength={64}
+        value={name}
+        onChange={({ target }) => setName(target.value)}
+      />
+      <Choice label="Role" choices={roles} value={role} onChange={setRole} />
+      <TextField
+        label="User"
+        help="Whose sessions it sees and begins. Empty: yours. Only an admin names somebody else."
+        maxLength={64}
+        pattern="\w*"
+        value={user}
+        onChange={({ target }) => setUser(target.value)}
+      />
+      {role === 'agent' && (
         <TextField
-          label="Name"
-          help="What it is for, such as CI or Ada’s laptop."
-          autoFocus
-          maxLength={64}
-          value={name}
-          onChange={({ target }) => setName(target.value)}
+          label="Workspace"
+          help="The folder on the server’s machine that the agent works in, as an absolute path."
+          required
+          placeholder="/home/ada/shop"
+          spellCheck={false}
+          value={workspace}
+          onChange={({ target }) => setWorkspace(target.value)}
         />
-        <Choice label="Role" choices={roles} value={role} onChange={setRole} />
-        <TextField
-          label="User"
-          help="Whose sessions it sees and begins. Left out: yours. Only an admin names somebody else."
-          maxLength={64}
-          pattern="\w*"
-          value={user}
-          onChange={({ target }) => setUser(target.value)}
-        />
-        {role === 'agent' && (
-          <TextField
-            label="Workspace"
-            help="The folder on the server’s machine that the agent works in, as an absolute path."
-            required
-            placeholder="/home/ada/shop"
-            spellCheck={false}
-            value={workspace}
-            onChange={({ target }) => setWorkspace(target.value)}
-          />
-        )}
-      </form>
-      <ActionError error={error} />
-    </Dialog>
+      )}
+    </FormDialog>
   )
 }
 
@@ -110,4 +95,10 @@ function Made({ token, onClose }: { token: CreatedToken; onClose: () => void }) 
       <CopyText text={token.token} what="key" />
     </Dialog>
   )
+}
+
+export const roleWords: Readonly<Record<Token['role'], { name: string; about: string }>> = {
+  user: { name: 'User', about: 'Talks to agents and sees its own sessions.' },
+  operator: { name: 'Operator', about: 'Sees everything, decides, and changes settings.' },
+  agent: { name: 'Agent', about: 'A coding agent that works in one folder and asks here for approval.' },
 }

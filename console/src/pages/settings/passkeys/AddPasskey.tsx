@@ -1,18 +1,17 @@
 import { useQueryClient } from '@tanstack/react-query'
-import { type FormEvent, useId, useState } from 'react'
+import { useState } from 'react'
 import { useMe } from '../../../data/me.ts'
 import { useClient } from '../../../data/server.tsx'
 import { useIsLive } from '../../../data/use-live.tsx'
+import { given } from '../../../given.ts'
 import { announce } from '../../../parts/Announcer.tsx'
-import { Button } from '../../../parts/Button.tsx'
-import { Dialog } from '../../../parts/Dialog.tsx'
+import { FormDialog } from '../../../parts/Dialog.tsx'
 import { TextField } from '../../../parts/Field.tsx'
 import { codeIn } from '../../../sign-in/code-in-address.ts'
 import { deviceName } from '../../../sign-in/device-name.ts'
 import { makePasskey } from '../../../sign-in/passkey.ts'
 import { withProof } from '../../../sign-in/step-up.ts'
-import { ActionError } from '../ActionError.tsx'
-import { useAction } from '../use-action.ts'
+import { ActionError, useAction } from '../ActionError.tsx'
 
 const LONGEST = 100
 
@@ -29,20 +28,17 @@ export function AddPasskey({ onClose }: { onClose: () => void }) {
   // They have no device that somebody could have let in.
   const needsCode = me !== undefined && me.device === null && me.passkeys.registered > 0 && me.passkeys.mine === 0
   const { isBusy, error, run } = useAction()
-  const form = useId()
 
-  async function add(event: FormEvent): Promise<void> {
-    event.preventDefault()
-    if (!isLive) return
+  async function add(): Promise<void> {
     const isAdded = await run(async () => {
       const challenge = await client.passkeys.options()
       const made = {
-        ...{ challenge_id: challenge.challenge_id, response: await makePasskey(challenge), label: label.trim() },
-        ...(needsCode && code.trim() !== '' ? { code: codeOf(code.trim()) } : {}),
+        challenge_id: challenge.challenge_id,
+        response: await makePasskey(challenge),
+        label: label.trim(),
+        ...given({ code: needsCode && code.trim() !== '' ? codeOf(code.trim()) : null }),
       }
-      await withProof({ kind: 'passkey' }, (passkey) =>
-        client.passkeys.add(made, passkey === undefined ? {} : { passkey }),
-      )
+      await withProof({ kind: 'passkey' }, (proof) => client.passkeys.add(made, proof))
       await Promise.all(['passkeys', 'me'].map((key) => queries.invalidateQueries({ queryKey: [key] })))
     })
     if (!isAdded) return
@@ -50,39 +46,33 @@ export function AddPasskey({ onClose }: { onClose: () => void }) {
     onClose()
   }
   return (
-    <Dialog
+    <FormDialog
       title="Add a passkey"
+      verb="Go on"
+      isReady={isLive}
+      isBusy={isBusy}
+      onSend={() => void add()}
       onClose={onClose}
-      actions={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button kind="primary" type="submit" form={form} isBusy={isBusy} disabled={!isLive}>
-            Go on
-          </Button>
-        </>
-      }
+      problem={<ActionError error={error} />}
     >
-      <form id={form} onSubmit={(event) => void add(event)}>
+      <TextField
+        label="Name"
+        help="To tell your passkeys apart. Then your browser asks you where to keep it. If you have one already, confirm with that one too."
+        autoFocus
+        maxLength={LONGEST}
+        value={label}
+        onChange={({ target }) => setLabel(target.value)}
+      />
+      {needsCode && (
         <TextField
-          label="Name"
-          help="To tell your passkeys apart. Then your browser asks you where to keep it. If you have one already, confirm with that one too."
-          autoFocus
-          maxLength={LONGEST}
-          value={label}
-          onChange={({ target }) => setLabel(target.value)}
+          label="Code"
+          help="Others have passkeys, so your first one needs a code: ask somebody who has one to add a device for you, and paste the link here."
+          maxLength={500}
+          autoComplete="off"
+          value={code}
+          onChange={({ target }) => setCode(target.value)}
         />
-        {needsCode && (
-          <TextField
-            label="Code"
-            help="Others have passkeys, so your first one needs a code: ask somebody who has one to add a device for you, and paste the link here."
-            maxLength={500}
-            autoComplete="off"
-            value={code}
-            onChange={({ target }) => setCode(target.value)}
-          />
-        )}
-      </form>
-      <ActionError error={error} />
-    </Dialog>
+      )}
+    </FormDialog>
   )
 }

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import type { Passkey } from 'quarterdeck/client'
 import { useState } from 'react'
+import { useMe } from '../../../data/me.ts'
 import { useClient } from '../../../data/server.tsx'
 import { useIsLive } from '../../../data/use-live.tsx'
 import { Notice } from '../../../parts/approval/Notice.tsx'
@@ -20,7 +21,7 @@ export function PasskeysPart() {
   const client = useClient()
   const isLive = useIsLive()
   const passkeys = useQuery({ queryKey: ['passkeys'], queryFn: ({ signal }) => client.passkeys.list({ signal }) })
-  const me = useQuery({ queryKey: ['me'], queryFn: ({ signal }) => client.me({ signal }) }).data
+  const { data: me } = useMe()
   const [isAdding, setAdding] = useState(false)
   const [removed, setRemoved] = useState<Passkey | null>(null)
   const whyNot = passkeys.data?.why_not ?? (hasPasskeys() ? null : NOT_HERE)
@@ -66,11 +67,7 @@ export function PasskeysPart() {
           verb="Remove"
           done="The passkey is removed"
           stale={['passkeys', 'me']}
-          act={() =>
-            withProof({ kind: 'passkey' }, (passkey) =>
-              client.passkeys.remove(removed.passkey_id, passkey === undefined ? {} : { passkey }),
-            )
-          }
+          act={() => withProof({ kind: 'passkey' }, (proof) => client.passkeys.remove(removed.passkey_id, proof))}
           onClose={() => setRemoved(null)}
         >
           <p>

@@ -13,12 +13,11 @@ import { AlertIcon } from '../../../parts/icons.ts'
 import { Time } from '../../../parts/Time.tsx'
 import { bytesOf } from '../../../sign-in/credential-json.ts'
 import { deviceName } from '../../../sign-in/device-name.ts'
-import { ActionError } from '../ActionError.tsx'
+import { ActionError, useAction } from '../ActionError.tsx'
 import { Switch } from '../Choice.tsx'
 import { Confirm } from '../Confirm.tsx'
 import { Facts, Row, Rows } from '../Rows.tsx'
 import { Loaded, None, Section } from '../Section.tsx'
-import { useAction } from '../use-action.ts'
 
 export function PushPart() {
   const client = useClient()

@@ -24,7 +24,7 @@ export interface DocxPart {
   relationships: ReadonlyMap<string, Relationship>
   /** Text of charts and diagrams, by the id of their relationship. */
   figures: ReadonlyMap<string, string>
-  /** Which notes the part holds. Left out for the body. */
+  /** Which notes the part holds. The body has none. */
   notes?: NoteKind
 }
 

@@ -197,7 +197,7 @@ function firstSection({ tab, comments }: ReadSheet, table: RowTable): ExtractSec
   return { label: `sheet ${tab.name}`, text }
 }
 
-/** The rows after the first section, as far as there is room. */
+/** The rows after the first section, as far as they fit. */
 function furtherSections(
   sheet: ReadSheet,
   start: RowTable,
@@ -219,7 +219,7 @@ function furtherSections(
   return { sections, shown: shown - start.shown }
 }
 
-/** As many of the rows as there is room for. Several empty rows become one. */
+/** As many of the rows as fit. Several empty rows become one. */
 function tableOf({ scanned, targets }: ReadSheet, rows: readonly SheetRow[], source: TableSource): RowTable {
   const table: RowTable = { rows: [], shown: 0 }
   let before = 0

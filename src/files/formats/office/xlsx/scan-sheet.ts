@@ -14,7 +14,7 @@ export interface SheetRow {
 }
 
 export interface ScannedSheet {
-  /** The rows that are not empty, as many as there is room for, each with its first `maxColumns` cells. */
+  /** The rows that are not empty, as many as fit, each with its first `maxColumns` cells. */
   rows: SheetRow[]
   /** How many rows of the sheet are not empty. */
   rowCount: number

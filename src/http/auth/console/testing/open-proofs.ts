@@ -6,7 +6,7 @@ import type { ProofPurpose } from '../../../../domain/supervision/step-up.ts'
 import { createLocalShared } from '../../../../store/local-shared.ts'
 import { createManualClock } from '../../../testing/server-fixture.ts'
 import { createChallenges } from '../challenges.ts'
-import { openPasskeys } from '../passkeys.ts'
+import { createPasskeys } from '../passkeys.ts'
 import { createProofs } from '../proofs.ts'
 import { AttestationSchema } from '../web-authn.ts'
 import { createSoftwareAuthenticator, type SoftwareAuthenticator } from './software-authenticator.ts'
@@ -18,11 +18,12 @@ export const proofText = (challengeId: string, response: unknown): string =>
   Buffer.from(JSON.stringify({ challenge_id: challengeId, response })).toString('base64url')
 
 export function openProofs(clock = createManualClock()) {
-  const passkeys = openPasskeys(null)
+  const shared = createLocalShared(clock)
+  const passkeys = createPasskeys(shared)
   const ids = createIds(clock.now)
   const proofs = createProofs({
     passkeys,
-    challenges: createChallenges(createLocalShared(clock), clock, ids),
+    challenges: createChallenges(shared, clock, ids),
     personOf: (user) => (user === 'operator' ? 'local_user' : user),
     link: (id) => `http://localhost:8000/console/${id === null ? 'settings' : `inbox/${id}`}`,
     clock,

@@ -9,8 +9,6 @@ import { openEngine, testTool } from '../../../../engine/testing/open-engine.ts'
 import { createNoteShown } from '../../../../supervision/approvals/note-shown.ts'
 import { createAskOperator } from '../../../../supervision/desk/ask-operator.ts'
 import { createReports } from '../../../../supervision/desk/report.ts'
-import { createPrompts } from '../../../../supervision/prompts/create-prompts.ts'
-import { createRecords } from '../../../../supervision/records/records.ts'
 import { createStalls } from '../../../../supervision/stalls/create-stalls.ts'
 import type { Nudge } from '../../../../supervision/stalls/stalls.ts'
 import { noReach } from '../../../../supervision/testing/no-reach.ts'
@@ -45,8 +43,7 @@ interface ElsewhereOptions extends DeskOptions {
 export function openElsewhere({ risk = 'low', room, ...options }: ElsewhereOptions = {}) {
   const desk = openDesk(options)
   const { parts, store, log, clock, tools } = desk
-  const records = createRecords({ waits: store.waits, log })
-  const prompts = createPrompts({ ...parts, records })
+  const { records, prompts } = desk
   const nudges: Nudge[] = []
   const stalls = createStalls({
     ...{ ...parts, records, settings: stall },
@@ -55,7 +52,7 @@ export function openElsewhere({ risk = 'low', room, ...options }: ElsewhereOptio
       return 'stream'
     },
   })
-  const asking = createAskOperator({ ...parts, prompts, timeouts: { promptSeconds: 1_800, waitSeconds: 600 } })
+  const asking = createAskOperator({ ...parts, timeouts: { promptSeconds: 1_800, waitSeconds: 600 } })
   const reports = createReports({ ...parts, stallsEnabled: true, reach: noReach })
   const workspace = makeWorkspace({ 'a.txt': 'one\ntwo\n', '.quarterdeck/policy.json': policy })
   const plain = makeWorkspace({ 'a.txt': 'one\ntwo\n' })
@@ -116,7 +113,7 @@ export function openElsewhere({ risk = 'low', room, ...options }: ElsewhereOptio
     /** The time of a record is over, and somebody has noticed. */
     async expire(wait: PersonRecord): Promise<void> {
       await clock.advance(24 * 3_600_000)
-      if (wait.wait === 'approval') await desk.elsewhere.expire(wait)
+      if (wait.wait === 'approval') await desk.answerAgent.expire(wait)
       else if (wait.wait === 'alert') await reports.heartbeat(agent(plain), {})
       else await prompts.expire(wait)
     },

@@ -7,11 +7,9 @@ import type { AuditRecord } from '../../../../domain/supervision/audit.ts'
 import { testOperator } from '../../../../domain/testing/test-operator.ts'
 import { createChallenges } from '../../../../http/auth/console/challenges.ts'
 import { createCodes } from '../../../../http/auth/console/codes.ts'
-import { type Devices, openDevices } from '../../../../http/auth/console/devices.ts'
-import { openPasskeys } from '../../../../http/auth/console/passkeys.ts'
+import { openDevices } from '../../../../http/auth/console/devices.ts'
+import { createPasskeys } from '../../../../http/auth/console/passkeys.ts'
 import { createProofs } from '../../../../http/auth/console/proofs.ts'
-import { openSharedDevices, type SharedDevices } from '../../../../http/auth/console/shared-devices.ts'
-import { createSharedPasskeys } from '../../../../http/auth/console/shared-passkeys.ts'
 import { proofText } from '../../../../http/auth/console/testing/open-proofs.ts'
 import {
   createSoftwareAuthenticator,
@@ -19,7 +17,9 @@ import {
 } from '../../../../http/auth/console/testing/software-authenticator.ts'
 import { createProxyAuth } from '../../../../http/auth/identity/proxy-auth.ts'
 import { createManualClock, type ManualClock, startServer } from '../../../../http/testing/server-fixture.ts'
+import { createOwnChanges } from '../../../../replicas/replica.ts'
 import { createSharedChanges } from '../../../../replicas/shared-changes.ts'
+import { ownCounts } from '../../../../replicas/shared-counts.ts'
 import { createLocalShared } from '../../../../store/local-shared.ts'
 import type { Shared } from '../../../../store/ports/shared.ts'
 import { configuredOperators } from '../../../../supervision/sessions/configured-operators.ts'
@@ -37,13 +37,13 @@ export async function openSignIn(publicUrl: string | null = null, replica?: { cl
   const operatorGroups = [{ group: 'sre', admin: false }]
   const operators = configuredOperators(named, [], operatorGroups)
   const shared = replica?.shared ?? createLocalShared(clock)
-  const changes = createSharedChanges({ shared, owner: ids.uuid(), clock, logger: silentLogger })
-  const codes = createCodes(shared, clock)
-  const passkeys = replica === undefined ? openPasskeys(null) : createSharedPasskeys(shared)
-  const devices: Devices & Partial<SharedDevices> =
+  const changes =
     replica === undefined
-      ? openDevices({ kept: null, clock, ids, log: silentLogger })
-      : await openSharedDevices({ shared, changes, clock, ids, log: silentLogger })
+      ? createOwnChanges()
+      : createSharedChanges({ shared, owner: ids.uuid(), clock, logger: silentLogger })
+  const codes = createCodes(shared, clock)
+  const passkeys = createPasskeys(shared)
+  const devices = await openDevices({ shared, changes, clock, ids, log: silentLogger })
   const base = publicUrl ?? 'http://localhost:8000'
   const proofs = createProofs({
     ...{ passkeys, challenges: createChallenges(shared, clock, ids), clock, ids, log: silentLogger },
@@ -51,7 +51,7 @@ export async function openSignIn(publicUrl: string | null = null, replica?: { cl
     link: (id) => `${base}/console/${id === null ? 'settings' : `inbox/${id}`}`,
   })
   const routes = createDeviceRoutes({
-    ...{ codes, devices, passkeys, proofs, operators, base, publicUrl, clock },
+    ...{ codes, devices, passkeys, proofs, operators, base, publicUrl, clock, counts: ownCounts },
     audit: async (record) => trail.push(record),
     about: { version: '1.2.3', program: plainProgram, agent: 'tester', operators: ['local_user', 'eve'] },
   })
@@ -60,8 +60,8 @@ export async function openSignIn(publicUrl: string | null = null, replica?: { cl
     clock,
     auth: {
       devices,
-      ...(devices.refresh === undefined ? {} : { lookAgain: devices.refresh }),
-      ...(devices.isFresh === undefined ? {} : { isFresh: devices.isFresh }),
+      lookAgain: devices.refresh,
+      isFresh: devices.isFresh,
     },
     proxyAuth: createProxyAuth(
       {

@@ -38,7 +38,7 @@ export async function openFiles({
     unsent: { bytes: null, ttlSeconds: 0 },
     ...options,
   })
-  const keys = createFileKeys({ secret: () => Buffer.from('of these tests'), clock })
+  const keys = createFileKeys({ secret: async () => Buffer.from('of these tests'), clock })
   const server = await startServer({ routes: createFileRoutes({ files, keys }), auth })
   return {
     keys,

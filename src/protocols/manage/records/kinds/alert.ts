@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { Alert as AlertRecord } from '../../../../domain/records/record.ts'
 import { wireStatusesOf } from '../../../../domain/records/record-kinds.ts'
+import { type Encoded, sameFields } from '../../../shared/same-fields.ts'
 import { ProgressSchema } from '../../../shared/supervised/schema.ts'
 import { decodeBody } from '../../supervision/decode.ts'
 import { NudgeSchema } from '../../supervision/schema.ts'
@@ -16,7 +17,6 @@ import {
   type Requests,
   sample,
 } from '../kind-on-wire.ts'
-import { type Encoded, sameFields } from '../same-fields.ts'
 import { RecordViewSchema } from '../schema.ts'
 
 const time = z.iso.datetime()

@@ -3,6 +3,7 @@ import { isoTime } from '../../../../domain/clock.ts'
 import { type Approval as ApprovalRecord, approvalStatuses } from '../../../../domain/records/record.ts'
 import type { ActionName } from '../../../../domain/records/record-kinds.ts'
 import { maskEntries } from '../../../../domain/text/secret-name.ts'
+import { type Encoded, sameFields } from '../../../shared/same-fields.ts'
 import {
   exampleOf,
   type KindOnWire,
@@ -12,7 +13,6 @@ import {
   sample,
   sinceWhenNobodyWaits,
 } from '../kind-on-wire.ts'
-import { type Encoded, sameFields } from '../same-fields.ts'
 import { RecordViewSchema } from '../schema.ts'
 
 const time = z.iso.datetime()

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { type Prompt as PromptRecord, promptTypes } from '../../../../domain/records/record.ts'
 import { wireStatusesOf } from '../../../../domain/records/record-kinds.ts'
+import { type Encoded, sameFields } from '../../../shared/same-fields.ts'
 import { decodeBody } from '../../supervision/decode.ts'
 import { PromptAnswerSchema } from '../../supervision/schema.ts'
 import {
@@ -13,7 +14,6 @@ import {
   type Requests,
   sample,
 } from '../kind-on-wire.ts'
-import { type Encoded, sameFields } from '../same-fields.ts'
 import { RecordViewSchema } from '../schema.ts'
 
 const shape = {
@@ -88,11 +88,7 @@ export const prompt = {
         },
         async read(request) {
           const { decision, instruction, reason } = await decodeBody(request, PromptAnswerSchema)
-          return {
-            action: decision,
-            ...(instruction === undefined ? {} : { text: instruction }),
-            ...(reason === undefined ? {} : { reason }),
-          }
+          return { action: decision, text: instruction, reason }
         },
       },
     ],

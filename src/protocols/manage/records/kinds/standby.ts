@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { Standby as StandbyRecord } from '../../../../domain/records/record.ts'
 import { wireStatus, wireStatusesOf } from '../../../../domain/records/record-kinds.ts'
+import { type Encoded, sameFields } from '../../../shared/same-fields.ts'
 import { decodeWaitAnswer } from '../../supervision/decode.ts'
 import { WaitAnswerSchema } from '../../supervision/schema.ts'
 import {
@@ -13,7 +14,6 @@ import {
   type Requests,
   sample,
 } from '../kind-on-wire.ts'
-import { type Encoded, sameFields } from '../same-fields.ts'
 import { RecordViewSchema } from '../schema.ts'
 
 const shape = {

@@ -4,8 +4,9 @@ import type { NewFeedItem } from '../../../../domain/session/feed.ts'
 import type { AuditRecord } from '../../../../domain/supervision/audit.ts'
 import { type ChainEnd, nextEntry } from '../../../audit-chain.ts'
 import { chainBegun } from '../../../audit-ties.ts'
-import { type PackedRow, packLines } from '../../../packing/packed-rows.ts'
 import type { Change } from '../../../rules/rows.ts'
+import { feedColumns, feedValues } from '../../../tables/feed.ts'
+import { type PackedRow, packLines } from '../../../tables/packed-rows.ts'
 import type { Statement } from '../../../tables/statement.ts'
 import { parseTie, TIE_RECORD } from '../../../tie-chains.ts'
 import type { Sql } from '../../sql.ts'
@@ -36,28 +37,10 @@ export function createLogRows(sending: Sending) {
   }
 }
 
-const insertFeed = insertRows('insert_feed', 'feed_new', {
-  at: 'bigint',
-  kind: 'text',
-  record_id: 'text',
-  session_id: 'text',
-  owner: 'text',
-  agent: 'text',
-  status: 'text',
-  parent_run_id: 'text',
-  type: 'text',
-  risk: 'text',
-})
-
-function feedRow(item: NewFeedItem): readonly unknown[] {
-  const { at, kind, id, sessionId, owner, agent, status } = item
-  const parent = item.kind === 'run' ? item.parentRunId : null
-  const [type, risk] = item.kind === 'wait' ? [item.type, item.risk] : [null, null]
-  return [at, kind, id, sessionId, owner, agent, status, parent, type, risk]
-}
+const insertFeed = insertRows('insert_feed', 'feed_new', feedColumns)
 
 /** Rows without numbers: they get them later (`feed-table.ts`). */
-export const createFeedRows = (sending: Sending) => createList<NewFeedItem>(sending, insertFeed, feedRow)
+export const createFeedRows = (sending: Sending) => createList<NewFeedItem>(sending, insertFeed, feedValues)
 
 const insertAudit = insertRows('insert_audit', 'audit', { chain: 'text', n: 'bigint', text: 'text', hash: 'text' })
 const lastTie: Statement = { name: 'last_tie', text: 'SELECT value FROM shared WHERE kind = $1 AND key = $2' }

@@ -1,8 +1,9 @@
 // Rows that meet under a key before they are sent: messages, usage and idempotency keys.
 import type { StoredMessage } from '../../../../domain/session/message.ts'
-import { packMessage } from '../../../packing/stored-fields.ts'
 import type { UsageRow } from '../../../ports/usage.ts'
 import type { IdempotencyKey } from '../../../rules/rows.ts'
+import { messageValues, newMessageColumns, onKnownMessage } from '../../../tables/messages.ts'
+import { ADD_USAGE, usageColumns, usageKey, usageSums } from '../../../tables/usage.ts'
 import { columnsOf, insertRows, type Sending } from '../batch.ts'
 
 /** What people search in is also marked for the index. */
@@ -12,24 +13,14 @@ const insertMessages = {
     insertRows(
       '',
       'messages',
-      {
-        session: 'text',
-        id: 'text',
-        role: 'text',
-        content: 'text',
-        run_id: 'text',
-        created_at: 'bigint',
-        lane: 'text',
-        superseded_by: 'text',
-        extra: 'text',
-      },
-      `ON CONFLICT (session, id) DO UPDATE SET extra = excluded.extra
-       WHERE messages.role = 'activity' AND excluded.role = 'activity' RETURNING session, id, role`,
+      { session: 'text', ...newMessageColumns },
+      `${onKnownMessage('session')} RETURNING session, id, role`,
     ).text
   }) INSERT INTO search_due (session, source, message_id) SELECT session, 'm', id FROM added WHERE role IN ('user', 'assistant', 'tool') ON CONFLICT DO NOTHING`,
 }
 
-/** The place of `extra` in a row. */
+/** Places in a row. */
+const ROLE = 2
 const EXTRA = 8
 
 export function createMessageRows(sending: Sending) {
@@ -38,14 +29,12 @@ export function createMessageRows(sending: Sending) {
   return {
     insert(sessionId: string, messages: readonly StoredMessage[]): void {
       for (const message of messages) {
-        const { id, role, runId, createdAt, lane = null, supersededBy = null } = message
-        const { content, extra } = packMessage(message)
-        const key = JSON.stringify([sessionId, id])
+        const key = keyName(sessionId, message.id)
         const known = rows.get(key)
+        const row = [sessionId, ...messageValues(message)]
         // The same as the statement does with a message that is in the table.
-        if (known === undefined) {
-          rows.set(key, [sessionId, id, role, content, runId, createdAt, lane, supersededBy, extra])
-        } else if (known[2] === 'activity' && role === 'activity') known[EXTRA] = extra
+        if (known === undefined) rows.set(key, row)
+        else if (known[ROLE] === 'activity' && message.role === 'activity') known[EXTRA] = row[EXTRA]
       }
     },
     flush(): void {
@@ -56,46 +45,24 @@ export function createMessageRows(sending: Sending) {
   }
 }
 
-const usageKeys = ['session_id', 'day', 'owner', 'agent', 'provider', 'model'] as const
-const usageSums = ['runs', 'model_runs', 'input', 'output', 'cached_input', 'cache_write', 'reasoning'] as const
-const insertUsage = insertRows(
-  'insert_usage',
-  'usage',
-  {
-    session_id: 'text',
-    day: 'bigint',
-    owner: 'text',
-    agent: 'text',
-    provider: 'text',
-    model: 'text',
-    runs: 'bigint',
-    model_runs: 'bigint',
-    input: 'bigint',
-    output: 'bigint',
-    cached_input: 'bigint',
-    cache_write: 'bigint',
-    reasoning: 'bigint',
-  },
-  `ON CONFLICT (${usageKeys.join(', ')}) DO UPDATE SET ${usageSums.map((one) => `${one} = usage.${one} + excluded.${one}`).join(', ')}`,
-)
+const insertUsage = insertRows('insert_usage', 'usage', usageColumns, ADD_USAGE)
 
-/** What has the same place is added up, here and in the table. */
+/** What has the same key is added up, here and in the table. */
 export function createUsageRows(sending: Sending) {
-  const rows = new Map<string, { place: readonly unknown[]; sums: number[] }>()
+  const rows = new Map<string, { key: readonly unknown[]; sums: number[] }>()
 
   return {
     add(row: UsageRow): void {
-      const place = [row.sessionId, row.day, row.owner, row.agent, row.provider, row.model]
-      const { runs, modelRuns, input, output, cachedInput, cacheWrite, reasoning } = row
-      const sums = [runs, modelRuns, input, output, cachedInput, cacheWrite, reasoning]
-      const key = JSON.stringify(place)
-      const known = rows.get(key)
-      if (known === undefined) rows.set(key, { place, sums })
+      const key = usageKey(row)
+      const sums = usageSums(row)
+      const name = JSON.stringify(key)
+      const known = rows.get(name)
+      if (known === undefined) rows.set(name, { key, sums })
       else known.sums = known.sums.map((sum, i) => sum + (sums[i] ?? 0))
     },
     flush(): void {
       if (rows.size === 0) return
-      sending.send(insertUsage, columnsOf([...rows.values()].map(({ place, sums }) => [...place, ...sums])))
+      sending.send(insertUsage, columnsOf([...rows.values()].map(({ key, sums }) => [...key, ...sums])))
       rows.clear()
     },
   }

@@ -3,7 +3,8 @@
 import type { SessionRecord } from '../../../../domain/session/session.ts'
 import type { AuditEntry } from '../../../../domain/supervision/audit.ts'
 import { FEED_ITEMS, FEED_MS } from '../../../ports/feed.ts'
-import { dayOf, USAGE_DAYS } from '../../../ports/usage.ts'
+import type { Change } from '../../../rules/rows.ts'
+import { eraseRows, expiredRows } from '../../../tables/row-writes.ts'
 import type { Statement } from '../../../tables/statement.ts'
 import { numberFeed, removeOldFeed } from '../../rows/feed-table.ts'
 import { eraseSearch, sessionIsDue, titleIsDue } from '../../rows/search-table.ts'
@@ -11,7 +12,7 @@ import { supervisionColumns } from '../../rows/session-table.ts'
 import { columnsOf, type Sending } from '../batch.ts'
 
 const sql = {
-  // Without a place: it is no part of this store's own list.
+  // Without a place: it is not part of this store's own list.
   importAudit: `INSERT INTO audit (chain, n, text, hash, place)
     SELECT chain, n, text, hash, NULL FROM unnest($1::text[], $2::bigint[], $3::text[], $4::text[]) AS g (chain, n, text, hash)`,
   setSupervision: `UPDATE sessions SET owner = $2, last_activity = $3, last_tool = $4, supervision = $5, supervised_status = $6,
@@ -28,28 +29,12 @@ const sql = {
     AND ord > (SELECT ord FROM messages WHERE session = $1 AND id = $2)`,
   setCompacted: 'UPDATE sessions SET compacted = true WHERE id = $1',
 
-  removeKeys: 'DELETE FROM idempotency WHERE expires_at <= $1',
-  removeGrants: 'DELETE FROM grants WHERE expires_at <= $1',
-  removeUnsent: 'DELETE FROM files WHERE session IS NULL AND created_at < $1',
-  removeUsage: 'DELETE FROM usage WHERE day < $1',
   removeWriters: `DELETE FROM writers WHERE at < now() - interval '7 days' AND id <> $1`,
 } as const
 
-/** Everything that belongs to a session, except the audit trail, which has no content. */
-const content = [
+const erased = [
   'idempotency WHERE run_id IN (SELECT id FROM runs WHERE session = $1)',
-  'entries WHERE session = $1',
-  'messages WHERE session = $1',
-  'waits WHERE session = $1',
-  'proposals WHERE session = $1',
-  'instructions WHERE session = $1',
-  'checkpoints WHERE session = $1',
-  'grants WHERE scope = $1',
-  'files WHERE session = $1',
-  'runs WHERE session = $1',
-  'routes WHERE session = $1',
-  'channel_notes WHERE session = $1',
-  'readers WHERE session = $1',
+  ...['entries', 'messages', 'runs', 'routes', 'readers'].map((table) => `${table} WHERE session = $1`),
 ].map((rows): Statement => ({ name: `erase_${rows.split(' ')[0]}`, text: `DELETE FROM ${rows}` }))
 
 type Name = keyof typeof sql
@@ -69,7 +54,7 @@ export function createRareRows({ send }: Sending, { writerId }: { writerId: stri
   const run = (name: Name, ...values: unknown[]): void => send(statements[name], values)
 
   function erase(sessionId: string): void {
-    for (const statement of [...eraseSearch, ...content]) send(statement, [sessionId])
+    for (const statement of [...eraseSearch, ...erased, ...eraseRows]) send(statement, [sessionId])
   }
 
   return {
@@ -96,16 +81,12 @@ export function createRareRows({ send }: Sending, { writerId }: { writerId: stri
       run('supersedeLanes', sessionId, after, byRun)
     },
     setCompacted: (sessionId: string): void => run('setCompacted', sessionId),
-    removeExpired(now: number, unsentBefore: number): void {
-      run('removeKeys', now)
-      run('removeGrants', now)
-      run('removeUnsent', unsentBefore)
+    removeExpired(change: Extract<Change, { write: 'remove_expired' }>): void {
+      for (const { statement, before } of expiredRows) send(statement, [before(change)])
       send(numberFeed, [])
-      send(removeOldFeed, [now - FEED_MS, FEED_ITEMS])
-      run('removeUsage', dayOf(now) - USAGE_DAYS)
+      send(removeOldFeed, [change.now - FEED_MS, FEED_ITEMS])
       run('removeWriters', writerId)
     },
-
     importAudit(entries: readonly AuditEntry[]): void {
       run('importAudit', ...columnsOf(entries.map(({ chain, n, text, hash }) => [chain, n, text, hash])))
     },

@@ -3,29 +3,15 @@
 import type { SessionRecord } from '../../../../domain/session/session.ts'
 import type { SessionPatch } from '../../../rules/rows.ts'
 import { patched } from '../../../rules/run-rules.ts'
+import { jsonOrNull, newSessionColumns, sessionValues } from '../../../tables/sessions.ts'
 import { columnsOf, insertRows, type Sending, updateRows } from '../batch.ts'
 import { setSupervision, supervisionValues } from './rare-rows.ts'
 
-const sessionColumns = {
-  id: 'text',
-  owner: 'text',
-  agent: 'text',
-  active_agent: 'text',
-  status: 'text',
-  created_at: 'bigint',
-  last_activity: 'bigint',
-  terminated_at: 'bigint',
-  last_tool: 'text',
-  metadata: 'text',
-  alias: 'text',
-  label: 'text',
-  message_count: 'bigint',
+const insertSessions = insertRows('insert_sessions', 'sessions', {
+  ...newSessionColumns,
   tokens: 'bigint',
-  state: 'text',
-  unlisted: 'boolean',
   compacted: 'boolean',
-} as const
-const insertSessions = insertRows('insert_sessions', 'sessions', sessionColumns)
+})
 
 /** A null keeps what is there. `grown`: the log has grown, so it can be compacted again. */
 const updateSessions = updateRows(
@@ -55,8 +41,6 @@ export function createSessionRows(sending: Sending) {
   const made = new Map<string, { session: SessionRecord; tokens: number; grown: boolean }>()
   const patches = new Map<string, { patch: SessionPatch; tokens: number }>()
 
-  const jsonOf = (value: unknown): string | null => (value === undefined ? null : JSON.stringify(value))
-
   return {
     insert(session: SessionRecord): void {
       made.set(session.id, { session, tokens: 0, grown: false })
@@ -80,11 +64,7 @@ export function createSessionRows(sending: Sending) {
     },
     flush(): void {
       if (made.size > 0) {
-        const rows = [...made.values()].map(({ session: one, tokens, grown }) => [
-          ...[one.id, one.owner, one.agent, one.activeAgent, one.status, one.createdAt, one.lastActivity],
-          ...[one.terminatedAt, one.lastTool, JSON.stringify(one.metadata), one.alias, one.label ?? null],
-          ...[one.messageCount, tokens, jsonOf(one.state), one.unlisted, !grown],
-        ])
+        const rows = [...made.values()].map(({ session, tokens, grown }) => [...sessionValues(session), tokens, !grown])
         sending.send(insertSessions, columnsOf(rows))
         for (const { session } of made.values()) {
           if (session.supervision !== undefined) sending.send(setSupervision, supervisionValues(session))
@@ -94,7 +74,7 @@ export function createSessionRows(sending: Sending) {
       if (patches.size > 0) {
         const rows = [...patches].map(([id, { patch, tokens }]) => [
           ...[id, patch.lastActivity ?? null, patch.messagesAdded ?? 0, tokens, patch.messagesAdded !== undefined],
-          ...[jsonOf(patch.metadata), jsonOf(patch.state), patch.lastTool ?? null],
+          ...[jsonOrNull(patch.metadata), jsonOrNull(patch.state), patch.lastTool ?? null],
           ...[patch.activeAgent ?? null, patch.activeAgent !== undefined],
         ])
         sending.send(updateSessions, columnsOf(rows))

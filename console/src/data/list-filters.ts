@@ -1,0 +1,28 @@
+// The filters of a list. They live in the address, so that a link shows the same list to somebody else. What is empty filters nothing.
+
+import { given } from '../given.ts'
+
+export function readFilters<Name extends string>(
+  params: URLSearchParams,
+  names: readonly Name[],
+): Record<Name, string> {
+  const filterOf = (name: Name): string => {
+    const value = params.get(name)?.trim() ?? ''
+    return (name === 'since' || name === 'until') && !isDay(value) ? '' : value
+  }
+  return Object.fromEntries(names.map((name) => [name, filterOf(name)])) as Record<Name, string>
+}
+
+const isDay = (text: string): boolean =>
+  /^\d{4}-\d{2}-\d{2}$/.test(text) && !Number.isNaN(Date.parse(`${text}T00:00:00`))
+
+export const writeFilters = (filters: object): URLSearchParams => new URLSearchParams(Object.entries(given(filters)))
+
+export const countFilters = (filters: object): number => Object.keys(given(filters)).length
+
+/** What the server is asked for. Both days belong to it, and a day begins and ends where the reader is. */
+export const momentsOf = ({ since, until }: { since: string; until: string }) =>
+  given({
+    since: since && new Date(`${since}T00:00:00`).toISOString(),
+    until: until && new Date(`${until}T23:59:59.999`).toISOString(),
+  })

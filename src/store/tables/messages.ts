@@ -1,0 +1,81 @@
+// Messages of conversations. SQLite's rows have the number of the session where Postgres's have its id.
+
+import type { MessageMark, StoredMessage } from '../../domain/session/message.ts'
+
+export const MARK_COLUMNS = 'id, lane, superseded_by'
+export type MarkRow = [id: string, lane: string | null, supersededBy: string | null]
+
+/** `place` is the column by which messages are in order. */
+export const messageColumns = (place: string): string =>
+  `${MARK_COLUMNS}, role, content, run_id, created_at, extra, ${place}`
+export type MessageRow = [
+  ...mark: MarkRow,
+  role: StoredMessage['role'],
+  content: string,
+  runId: string,
+  createdAt: number,
+  extra: string | null,
+  place: number,
+]
+
+export const placeOf = (row: MessageRow): number => row[8]
+export const charsOf = (row: MessageRow): number => row[4].length + (row[7]?.length ?? 0)
+
+export const toMark = ([id, lane, supersededBy]: MarkRow): MessageMark => ({
+  id,
+  ...(lane === null ? {} : { lane }),
+  ...(supersededBy === null ? {} : { supersededBy }),
+})
+
+export function toMessage(row: MessageRow): StoredMessage {
+  const [id, lane, supersededBy, role, content, runId, createdAt, extra] = row
+  const { structured, ...rest } = extra === null ? {} : JSON.parse(extra)
+  return {
+    id,
+    role,
+    content: structured === true ? JSON.parse(content) : content,
+    runId,
+    createdAt,
+    ...rest,
+    ...(lane === null ? {} : { lane }),
+    ...(supersededBy === null ? {} : { supersededBy }),
+  }
+}
+
+/** Columns of a new message beside its session, in the order of `messageValues`. */
+export const newMessageColumns = {
+  id: 'text',
+  role: 'text',
+  content: 'text',
+  run_id: 'text',
+  created_at: 'bigint',
+  lane: 'text',
+  superseded_by: 'text',
+  extra: 'text',
+} as const
+
+export function messageValues(message: StoredMessage): (string | number | null)[] {
+  const { id, role, runId, createdAt, lane = null, supersededBy = null } = message
+  const { content, extra } = packed(message)
+  return [id, role, content, runId, createdAt, lane, supersededBy, extra]
+}
+
+/** A message with a known id is ignored, except that an activity takes the content of a later one. */
+export const onKnownMessage = (session: string): string =>
+  `ON CONFLICT (${session}, id) DO UPDATE SET extra = excluded.extra WHERE messages.role = 'activity' AND excluded.role = 'activity'`
+
+/** Whether a database's UTF-8 keeps the text as it is. It keeps neither half a surrogate pair, which a model may send, nor (Postgres) NUL. */
+const isPlainText = (content: StoredMessage['content']): content is string =>
+  typeof content === 'string' && content.isWellFormed() && !content.includes('\0')
+
+const ownColumns = new Set(['id', 'role', 'content', 'runId', 'createdAt', 'lane', 'supersededBy'])
+
+/** `extra` is null for a plain message, as most are. */
+function packed(message: StoredMessage): { content: string; extra: string | null } {
+  const { id, role, content, runId, createdAt, lane, supersededBy, ...extra } = message
+  if (!isPlainText(content)) {
+    return { content: JSON.stringify(content), extra: JSON.stringify({ ...extra, structured: true }) }
+  }
+  const isPlain = Object.keys(message).every((field) => ownColumns.has(field))
+  return { content, extra: isPlain ? null : JSON.stringify(extra) }
+}

@@ -1,0 +1,129 @@
+import type { SessionRecord } from '../../domain/session/session.ts'
+import type { SessionActivity } from '../../domain/session/session-overview.ts'
+import { jsonLimits } from '../../json/json-limits.ts'
+import type { SessionQuery, SessionReads } from '../ports/sessions.ts'
+import { asked, LOOSE, type Reading, select } from './statement.ts'
+
+/** Lists leave out the state, which may be large. */
+export const LISTED_COLUMNS =
+  'id, owner, agent, active_agent, status, created_at, last_activity, terminated_at, last_tool, metadata, alias, label, message_count, unlisted, supervision'
+export const SESSION_COLUMNS = `${LISTED_COLUMNS}, state`
+
+export type SessionRow = [
+  id: string,
+  owner: string,
+  agent: string,
+  activeAgent: string | null,
+  status: SessionRecord['status'],
+  createdAt: number,
+  lastActivity: number,
+  terminatedAt: number | null,
+  lastTool: string | null,
+  metadata: string,
+  alias: string | null,
+  label: string | null,
+  messageCount: number,
+  unlisted: boolean | number,
+  supervision: string | null,
+  state?: string | null,
+]
+
+export function toSession(row: SessionRow): SessionRecord {
+  const [
+    id,
+    owner,
+    agent,
+    activeAgent,
+    status,
+    createdAt,
+    lastActivity,
+    terminatedAt,
+    lastTool,
+    metadata,
+    alias,
+    label,
+    messageCount,
+    unlisted,
+    supervision,
+    state = null,
+  ] = row
+  return {
+    id,
+    owner,
+    agent,
+    activeAgent,
+    status,
+    createdAt,
+    lastActivity,
+    terminatedAt,
+    lastTool,
+    metadata: JSON.parse(metadata),
+    alias,
+    ...(label === null ? {} : { label }),
+    messageCount,
+    // A state that is too large is ignored, because every run would have to send it.
+    state: state === null || state.length > jsonLimits.bytes ? undefined : JSON.parse(state),
+    unlisted: Boolean(unlisted),
+    ...(supervision === null ? {} : { supervision: JSON.parse(supervision) }),
+  }
+}
+
+/** Columns of a new session that both databases have, in the order of `sessionValues`. */
+export const newSessionColumns = {
+  id: 'text',
+  owner: 'text',
+  agent: 'text',
+  active_agent: 'text',
+  status: 'text',
+  created_at: 'bigint',
+  last_activity: 'bigint',
+  terminated_at: 'bigint',
+  last_tool: 'text',
+  metadata: 'text',
+  alias: 'text',
+  label: 'text',
+  message_count: 'bigint',
+  state: 'text',
+  unlisted: 'boolean',
+} as const
+
+export function sessionValues(session: SessionRecord): unknown[] {
+  const { id, owner, agent, activeAgent, status, createdAt, lastActivity, terminatedAt, lastTool } = session
+  const { metadata, alias, label = null, messageCount, state, unlisted } = session
+  return [
+    ...[id, owner, agent, activeAgent, status, createdAt, lastActivity, terminatedAt, lastTool],
+    ...[JSON.stringify(metadata), alias, label, messageCount, jsonOrNull(state), unlisted],
+  ]
+}
+
+export const jsonOrNull = (value: unknown): string | null => (value === undefined ? null : JSON.stringify(value))
+
+/** `withActivity` has the condition of each activity. */
+export function createSessionList(
+  { list }: Reading,
+  withActivity: Readonly<Record<SessionActivity, string>>,
+): SessionReads['list'] {
+  const found = list('sessions_list', toSession)
+  return (query) => found(listOf(query, withActivity))
+}
+
+function listOf(query: SessionQuery, withActivity: Readonly<Record<SessionActivity, string>>) {
+  const { owner, label, agent, kind, activity, since, until, unlisted = false, limit, before } = query
+  // The agent and the kind must not make SQLite choose another index: the list is read in its order.
+  return select(
+    `SELECT ${LISTED_COLUMNS} FROM sessions`,
+    [
+      ["status <> 'terminated'"],
+      !unlisted && ['NOT unlisted'],
+      asked('owner = $', owner),
+      asked(`${LOOSE}agent = $`, agent),
+      asked('last_activity >= $', since),
+      asked('last_activity <= $', until),
+      kind !== undefined && [`${LOOSE}supervised_status IS ${kind === 'chat' ? '' : 'NOT '}NULL`],
+      activity !== undefined && [withActivity[activity]],
+      label === null ? ['label IS NULL'] : asked('label = $', label),
+      before !== undefined && ['(last_activity, id) < ($, $)', before.lastActivity, before.id],
+    ],
+    { order: 'last_activity DESC, id DESC', limit },
+  )
+}
