@@ -3,8 +3,7 @@
 import { execFileSync } from 'node:child_process'
 import { globSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { plainTypes } from './plain-types.ts'
-import { reachableTypes } from './reachable-types.ts'
+import { plainTypes, reachableTypes } from './plain-types.ts'
 
 const root = join(import.meta.dirname, '..')
 const dist = join(root, 'packages/client/dist')

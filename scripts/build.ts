@@ -8,10 +8,8 @@ import { cpSync, globSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join, posix, relative, sep } from 'node:path'
 import { parseArgs } from 'node:util'
 import { type Plugin, type RolldownOptions, rolldown } from 'rolldown'
-import { carriedPackages } from './carried-packages.ts'
-import { plainTypes } from './plain-types.ts'
-import { reachableTypes } from './reachable-types.ts'
-import { shippedPackages } from './shipped-packages.ts'
+import { plainTypes, reachableTypes } from './plain-types.ts'
+import { carriedPackages, shippedPackages } from './shipped-packages.ts'
 
 const root = join(import.meta.dirname, '..')
 const source = join(root, 'src')

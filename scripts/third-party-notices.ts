@@ -3,8 +3,7 @@
 
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { carriedPackages } from './carried-packages.ts'
-import { BUNDLED, consolePackages, type ShippedPackage, shippedPackages } from './shipped-packages.ts'
+import { BUNDLED, carriedPackages, consolePackages, type ShippedPackage, shippedPackages } from './shipped-packages.ts'
 
 const LICENSE_FILE = /^(?:licen[cs]e|copying|notice)(?:[.-].*)?$/i
 

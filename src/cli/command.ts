@@ -1,7 +1,7 @@
 // What all commands share.
 
 import type { Command } from 'commander'
-import { secondsOf } from '../config/source/duration.ts'
+import { secondsOf } from '../config/source/schema-key.ts'
 import { didYouMean } from '../domain/text/did-you-mean.ts'
 import { usageError } from './cli-error.ts'
 import type { StartApp } from './commands/serve/start-app.ts'

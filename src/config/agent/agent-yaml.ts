@@ -2,10 +2,9 @@
 
 import { z } from 'zod'
 import { didYouMean } from '../../domain/text/did-you-mean.ts'
-import { duration } from '../source/duration.ts'
 import { jsonSchema } from '../source/json-schema-yaml.ts'
-import { count, key, type Report, reporter } from '../source/schema-key.ts'
-import { textOrFile } from '../source/text-or-file.ts'
+import { textOrFile } from '../source/load-context.ts'
+import { count, duration, key, type Report, reporter } from '../source/schema-key.ts'
 import { tools } from '../tools/tool-yaml.ts'
 import { approval } from './approval-yaml.ts'
 import { model } from './model-yaml.ts'

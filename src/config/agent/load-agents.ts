@@ -1,11 +1,11 @@
 // Loads agents from files, or from folders of files.
 
-import { basename, join, resolve } from 'node:path'
+import { basename, dirname, isAbsolute, join, resolve } from 'node:path'
 import type { AgentDefinition } from '../../domain/agent/agent.ts'
+import type { AgentToolSettings, ToolSettings } from '../../domain/agent/tool-settings.ts'
 import { ConfigError, type ConfigIssue, issueWithoutLine } from '../config-error.ts'
-import { type ConfigFiles, diskFiles, readText } from '../source/config-files.ts'
-import { linkAgents } from './link-agents.ts'
-import type { LoadOptions } from './read-agent.ts'
+import { type ConfigFiles, diskFiles, fileProblem, readText } from '../source/config-files.ts'
+import { type LoadOptions, type ReadAgent, readAgent } from './read-agent.ts'
 
 /**
  * The agents of these paths, in order and each file once; then the agents that only they call (`internal`). Names are unique.
@@ -93,3 +93,103 @@ function noAgentIn(folder: string): ConfigIssue {
     'subfolders. Create one with: quarterdeck init'
   return issueWithoutLine(message, { file: folder })
 }
+
+// Agent files can name the files of other agents. This reads those too, each once, and replaces the paths with the agents' names.
+
+interface LinkedAgents {
+  /** The agents of `files` in order, then the agents that only other agents call, in the order they were found. */
+  agents: AgentDefinition[]
+  issues: ConfigIssue[]
+}
+
+/** Loads the agents of these files and all agents that they name. Agents may name each other in a circle. */
+function linkAgents(files: readonly string[], options: LoadOptions): LinkedAgents {
+  const found = new Map<string, ReadAgent>()
+  const issues: ConfigIssue[] = []
+  const isServed = new Set<ReadAgent>()
+  for (const file of files) {
+    const path = resolve(file)
+    if (found.has(path)) continue
+    const one = readAgent(file, options)
+    found.set(path, one)
+    isServed.add(one)
+  }
+  // Iterating over a map also visits the entries that are added on the way.
+  for (const one of found.values()) issues.push(...followTools(one, found, options))
+
+  const all = [...found.values()]
+  const agents = all.flatMap((one) => {
+    const { agent } = one
+    if (agent === null) return []
+    const isInternal = !isServed.has(one)
+    const tools = agent.tools.map((tool, index) => linkTool(tool, index, one, found, issues))
+    return [{ ...agent, tools, internal: isInternal, default: agent.default && !isInternal }]
+  })
+  return { agents, issues: distinct([...all.flatMap((one) => one.issues), ...issues, ...clashes(all, isServed)]) }
+}
+
+/** Reads the agents that the tools of this agent name. A missing file is a mistake at the tool. */
+function followTools(one: ReadAgent, found: Map<string, ReadAgent>, options: LoadOptions): ConfigIssue[] {
+  const issues: ConfigIssue[] = []
+  for (const [index, tool] of (one.yaml?.tools ?? []).entries()) {
+    if (tool.type !== 'agent') continue
+    const file = isAbsolute(tool.agent) ? tool.agent : join(dirname(one.file), tool.agent)
+    const path = resolve(file)
+    if (found.has(path)) continue
+    const problem = fileProblem(options.files ?? diskFiles, path)
+    if (problem === null) found.set(path, readAgent(file, options))
+    else {
+      const message = `${path}: ${problem}. Paths are relative to this file.`
+      issues.push(one.issueAt(['tools', index, 'agent'], message))
+    }
+  }
+  return issues
+}
+
+function linkTool(
+  tool: ToolSettings,
+  index: number,
+  from: ReadAgent,
+  found: ReadonlyMap<string, ReadAgent>,
+  issues: ConfigIssue[],
+): ToolSettings {
+  if (tool.type !== 'agent') return tool
+  const other = found.get(tool.agent)?.agent
+  // Its mistakes were already reported.
+  if (other === undefined || other === null) return tool
+  if (tool.description === null && other.description.length < MIN_DESCRIPTION) {
+    const message =
+      `neither this tool nor the agent ${other.name} has a description of at least ${MIN_DESCRIPTION} characters. ` +
+      'Write e.g. description: Explains a topic step by step.'
+    issues.push(from.issueAt(['tools', index], message))
+  }
+  const written = from.yaml?.tools[index]
+  const linked: AgentToolSettings = { ...tool, agent: other.name }
+  // A run of another agent takes longer than a function call, and that agent's own file limits it.
+  if (written?.type === 'agent' && written.timeout === undefined) linked.timeoutMs = other.limits.durationMs
+  return linked
+}
+
+const MIN_DESCRIPTION = 10
+
+function clashes(all: readonly ReadAgent[], isServed: ReadonlySet<ReadAgent>): ConfigIssue[] {
+  const issues: ConfigIssue[] = []
+  const byName = new Map<string, string>()
+  let theDefault: string | null = null
+  for (const one of all) {
+    const { agent, file, issueAt } = one
+    if (agent === null) continue
+    const other = byName.get(agent.name)
+    if (other === undefined) byName.set(agent.name, file)
+    else issues.push(issueAt(['name'], `${other} already uses the name ${agent.name}. Give each agent its own name.`))
+    if (!agent.default || !isServed.has(one)) continue
+    if (theDefault === null) theDefault = file
+    else issues.push(issueAt(['default'], `${theDefault} is already the default. Keep default: true in only one file.`))
+  }
+  return issues
+}
+
+// Files in one folder share a `.env`, and each of them would report its mistakes.
+const distinct = (issues: readonly ConfigIssue[]): ConfigIssue[] => [
+  ...new Map(issues.map((issue) => [JSON.stringify(issue), issue])).values(),
+]

@@ -4,8 +4,7 @@
 import { z } from 'zod'
 import { modelInputs } from '../../domain/agent/agent.ts'
 import { proxyAddress } from '../../domain/settings/proxy-address.ts'
-import { duration } from '../source/duration.ts'
-import { count, key, text } from '../source/schema-key.ts'
+import { count, duration, key, text } from '../source/schema-key.ts'
 import { providerNames } from './providers.ts'
 
 const modelKeys = {

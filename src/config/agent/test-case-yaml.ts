@@ -2,9 +2,8 @@
 
 import { z } from 'zod'
 import { regexProblem } from '../source/check-json-schema.ts'
-import { duration } from '../source/duration.ts'
 import { jsonSchema } from '../source/json-schema-yaml.ts'
-import { key, oneOrMore, reporter, text } from '../source/schema-key.ts'
+import { duration, key, oneOrMore, reporter, text } from '../source/schema-key.ts'
 
 const texts = 'text, or a list of texts'
 

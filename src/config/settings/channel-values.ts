@@ -7,8 +7,7 @@ import {
   notifyKinds,
   type QuietHours,
 } from '../../domain/settings/channel-settings.ts'
-import { duration } from '../source/duration.ts'
-import { key, oneOrMore } from '../source/schema-key.ts'
+import { duration, key, oneOrMore } from '../source/schema-key.ts'
 
 /** Without a name, a password, a query or a fragment. The server gets it without a slash at the end. */
 export const httpUrl = () =>

@@ -5,8 +5,7 @@ import { z } from 'zod'
 import { present } from '../../domain/present.ts'
 import type { DayLimit, DayLimitSettings, IssuerSettings, RoleRules } from '../../domain/settings/identity-settings.ts'
 import { PROVIDER_NAME, USER_NAME } from '../../domain/supervision/user-name.ts'
-import { duration } from '../source/duration.ts'
-import { count, key, oneOrMore, reporter, text } from '../source/schema-key.ts'
+import { count, duration, key, oneOrMore, reporter, text } from '../source/schema-key.ts'
 
 /** Only asymmetric ones: with a symmetric one, everybody who can check a token can make one. */
 const algorithms = [

@@ -3,8 +3,7 @@
 import { isIP } from 'node:net'
 import { z } from 'zod'
 import { type Door, doorNames } from '../../doors.ts'
-import { isSpan, secondsOf, spanInput } from '../source/duration.ts'
-import { count, oneOrMore } from '../source/schema-key.ts'
+import { count, isSpan, oneOrMore, secondsOf, spanInput } from '../source/schema-key.ts'
 
 export const protocolList = () =>
   z

@@ -4,8 +4,7 @@
 
 import { z } from 'zod'
 import { doorNames } from '../../doors.ts'
-import { durationExpectation } from '../source/duration.ts'
-import { count } from '../source/schema-key.ts'
+import { count, durationExpectation } from '../source/schema-key.ts'
 import { channelTable } from './channel-settings.ts'
 import { identityTable } from './identity-settings.ts'
 import { priceTable } from './price-settings.ts'

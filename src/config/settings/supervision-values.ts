@@ -11,9 +11,7 @@ import { ONE_PERSON, type Quorum } from '../../domain/supervision/quorum.ts'
 import { USER_NAME } from '../../domain/supervision/user-name.ts'
 import { splitCommandLine } from '../../domain/text/command-line.ts'
 import { contactKinds } from '../../operators/channels.ts'
-import { duration } from '../source/duration.ts'
-import { quorum } from '../source/quorum.ts'
-import { key, oneOrMore, reporter, text } from '../source/schema-key.ts'
+import { duration, key, oneOrMore, quorum, reporter, text } from '../source/schema-key.ts'
 import { notify, notifySettings, slackChannelId } from './channel-values.ts'
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._@-]{0,63}$/

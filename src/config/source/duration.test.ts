@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { duration, secondsOf } from './duration.ts'
+import { duration, secondsOf } from './schema-key.ts'
 
 describe('a time span', () => {
   test.each([

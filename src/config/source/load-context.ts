@@ -1,9 +1,12 @@
 // What loading an agent file needs besides its text: its folder, the environment, the server's defaults.
 
 import { resolve } from 'node:path'
-import { type ConfigFiles, fileProblem } from './config-files.ts'
+import { z } from 'zod'
+import { type ConfigFiles, fileProblem, readText } from './config-files.ts'
 import type { Environment } from './env-file.ts'
+import { inline } from './explain-issues.ts'
 import type { Path } from './json-schema-node.ts'
+import { key, text } from './schema-key.ts'
 
 /** Values from the server's settings for keys that an agent leaves out. */
 export interface AgentDefaults {
@@ -31,7 +34,7 @@ export interface LoadContext {
   written(path: Path): unknown
 }
 
-export const RELATIVE = 'Paths are relative to this file.'
+const RELATIVE = 'Paths are relative to this file.'
 
 /** The absolute path of a file that the agent file names at `at`. Reports a file that does not exist. */
 export function existingFile(path: string, at: Path, { directory, files, report }: LoadContext): string {
@@ -45,4 +48,41 @@ export function existingFolder(path: string, at: Path, { directory, files, repor
   const absolute = resolve(directory, path)
   if (files.list(absolute) === null) report(at, `${absolute}: there is no such folder. ${RELATIVE}`)
   return absolute
+}
+
+// A text that is written in agent.yaml or in a file next to it: instructions, the template of a prompt.
+
+/** `name` is the key that holds the text, `what` is the word for it in messages. */
+export const textOrFile = (name: string, what: string, example: string) =>
+  z.union([
+    text(),
+    z
+      .strictObject({
+        inline: key(text().optional(), `The ${what}, written here.`, example),
+        file: key(
+          text().optional(),
+          `Text file with the ${what}, relative to this file. Variables (\`\${…}\`) in it are not replaced.`,
+          `${name}.md`,
+        ),
+      })
+      .superRefine((value, context) => {
+        if ((value.inline === undefined) !== (value.file === undefined)) return
+        const found = value.inline === undefined ? 'neither' : 'both'
+        context.addIssue({
+          code: 'custom',
+          message: `expected exactly one of inline and file, found ${found}. Write e.g. ${name}: ${inline({ inline: example })}`,
+        })
+      }),
+  ])
+
+type TextOrFile = z.infer<ReturnType<typeof textOrFile>>
+
+export function readTextOrFile(from: TextOrFile, at: Path, { directory, files, report }: LoadContext): string {
+  if (typeof from === 'string') return from
+  if (from.file === undefined) return from.inline ?? ''
+  const path = resolve(directory, from.file)
+  const { text, problem } = readText(files, path)
+  if (text === null) report([...at, 'file'], `${path}: ${problem}. ${RELATIVE}`)
+  else if (text.trim() === '') report([...at, 'file'], `${path} is empty. Write the ${String(at.at(-1))} into it.`)
+  return text ?? ''
 }

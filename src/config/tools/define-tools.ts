@@ -15,8 +15,7 @@ import { present } from '../../domain/present.ts'
 import { unreachable } from '../../domain/unreachable.ts'
 import type { Path } from '../source/json-schema-node.ts'
 import { noParameters } from '../source/json-schema-yaml.ts'
-import { existingFile, existingFolder, type LoadContext } from '../source/load-context.ts'
-import { readTextOrFile } from '../source/text-or-file.ts'
+import { existingFile, existingFolder, type LoadContext, readTextOrFile } from '../source/load-context.ts'
 import { boundConnection, boundRequest } from './bound-settings.ts'
 import type { RulesYaml } from './tool-keys.ts'
 import type { ToolYaml } from './tool-yaml.ts'
@@ -182,7 +181,7 @@ function defineOpenApi(tool: KindOf<'http'>, file: string, at: Path, context: Lo
   }
 }
 
-/** `agent` is the absolute path of the file, until `link-agents.ts` replaces it with the agent's name. */
+/** `agent` is the absolute path of the file, until `load-agents.ts` replaces it with the agent's name. */
 function defineAgentTool(tool: KindOf<'agent'>, context: LoadContext): AgentToolSettings {
   return {
     type: 'agent',

@@ -6,9 +6,8 @@ import type { ApprovalRule } from '../../domain/agent/approval-rule.ts'
 import { risks } from '../../domain/agent/tool-settings.ts'
 import { didYouMean } from '../../domain/text/did-you-mean.ts'
 import { approvalRule, ruleExpectation } from '../agent/approval-yaml.ts'
-import { duration } from '../source/duration.ts'
 import { jsonSchema, parameterNames, parameters } from '../source/json-schema-yaml.ts'
-import { count, key, type Report, text } from '../source/schema-key.ts'
+import { count, duration, key, type Report, text } from '../source/schema-key.ts'
 
 export const TOOL_NAME = /^[a-zA-Z_][a-zA-Z0-9_]*$/
 

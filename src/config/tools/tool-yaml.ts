@@ -1,8 +1,8 @@
 // The schema of `tools` in agent.yaml: one shape per kind of tool.
 
 import { z } from 'zod'
+import { textOrFile } from '../source/load-context.ts'
 import { key, refusing, reporter, text } from '../source/schema-key.ts'
-import { textOrFile } from '../source/text-or-file.ts'
 import { httpTool } from './http-tool-yaml.ts'
 import { mcpTool } from './mcp-tool-yaml.ts'
 import {

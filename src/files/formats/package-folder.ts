@@ -4,7 +4,7 @@ import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 /**
- * The published program carries the files that it uses of some large packages; `scripts/carried-packages.ts` lists them. Null: the
+ * The published program carries the files that it uses of some large packages; `scripts/shipped-packages.ts` lists them. Null: the
  * package is not carried, as in a checkout.
  */
 export function carriedFolder(name: string): string | null {

@@ -1,5 +1,6 @@
 import type { RecordView } from '../../../client/client.ts'
 import { isRecord } from '../../../domain/is-record.ts'
+import { jsonIn } from '../../../domain/json-in.ts'
 import { visibleJson } from '../../../domain/text/visible-text.ts'
 import { emptyAnswer } from '../../../supervision/approvals/question-form.ts'
 import { shownArguments } from '../../../supervision/approvals/shown-arguments.ts'
@@ -180,7 +181,7 @@ async function askQuestion(
     if (line === null) return null
     if (line.trim() === '') return { id, digest, approved: false }
     if (isText) return { id, digest, approved: true, result: line }
-    const result = parse(line)
+    const result = jsonIn(line)
     if (result !== undefined) return { id, digest, approved: true, result }
     io.stdout.write('That is not JSON. Write it on a single line.\n')
     draft = line
@@ -198,7 +199,7 @@ async function askForArguments(
     const line = await lineFrom(openPrompt('Arguments as JSON: ', draft), signal)
     if (line === null) return 'left'
     if (line.trim() === '') return 'unchanged'
-    const value = parse(line)
+    const value = jsonIn(line)
     if (isRecord(value)) return fields(value)
     io.stdout.write('That is not a JSON object. Write one on a single line; an empty line goes back.\n')
     draft = line
@@ -212,11 +213,3 @@ async function lineFrom(prompt: Prompt, signal: AbortSignal): Promise<string | n
 
 /** The value on one line, with invisible characters written out. */
 const jsonLine = (value: unknown): string => visibleJson(JSON.stringify(value))
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}

@@ -87,8 +87,7 @@ function textIn(event: Record<string, unknown>, key: string): string {
 
 const list = (value: unknown): unknown[] => (Array.isArray(value) ? value : [])
 
-// A call that waits for approval, as the chat shows it. Tolerant, because the server may be newer than this program.
-
+/** A call that waits for approval. */
 export interface PendingApproval {
   id: string
   callId: string

@@ -3,8 +3,7 @@ import { parse as parseToml } from 'smol-toml'
 import { describe, expect, test } from 'vitest'
 import type { HostSetup } from '../../../hosts/host.ts'
 import { type HostName, hostNames, hosts } from '../../../hosts/hosts.ts'
-import { isForAll, withOurs, withoutOurs } from './edit-config.ts'
-import { hookCommand } from './hook-command.ts'
+import { hookCommand, isForAll, withOurs, withoutOurs } from './edit-config.ts'
 
 const at = { home: '/home/ada', env: {} }
 const program = { node: '/usr/bin/node', launcher: '/opt/quarterdeck/bin/quarterdeck.js', env: {} }

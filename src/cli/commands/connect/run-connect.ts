@@ -31,9 +31,8 @@ import { hasTerminal, saysYes } from '../../terminal/terminal-prompt.ts'
 import { terminalLine } from '../../terminal/terminal-text.ts'
 import { safeAddress, withTokenStore } from '../tokens/token-store.ts'
 import { changeConfigFile, type FileChange, readConfigFile, replaceFile, showChanges } from './config-file.ts'
-import { isForAll, ourPart, withOurs, withoutOurs } from './edit-config.ts'
+import { hookCommand, isForAll, type OwnProgram, ourPart, withOurs, withoutOurs } from './edit-config.ts'
 import { editJson } from './edit-json.ts'
-import { hookCommand, type OwnProgram } from './hook-command.ts'
 
 export const connectTargets = [...hostNames, 'print']
 

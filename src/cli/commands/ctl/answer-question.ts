@@ -1,6 +1,7 @@
 // The answer to a question of a tool: from the command line, or field by field at the terminal.
 
 import { isRecord } from '../../../domain/is-record.ts'
+import { jsonIn } from '../../../domain/json-in.ts'
 import { CliError, failure, usageError } from '../../cli-error.ts'
 import type { Io } from '../../terminal/io.ts'
 import { confirm, createTerminalPrompt } from '../../terminal/terminal-prompt.ts'
@@ -58,7 +59,7 @@ function usage(schema: Schema, id: string): string {
 /** A text is taken as it is. Everything else is JSON. */
 function readAnswer(text: string, schema: Schema): unknown {
   if (isText(schema)) return text
-  const value = parse(text)
+  const value = jsonIn(text)
   if (value !== undefined) return value
   const how = fieldsOf(schema).size > 0 ? 'Write it as JSON, or its fields with --set name=value.' : 'Write it as JSON.'
   throw usageError(`The answer is not a text but a value. ${how}`)
@@ -85,7 +86,7 @@ function readFields(set: readonly string[], schema: Schema): Record<string, unkn
 
 function readField(text: string, schema: unknown, name: string): unknown {
   if (isText(schema)) return text
-  const value = parse(text)
+  const value = jsonIn(text)
   if (value !== undefined) return value
   throw usageError(`The field ${exactValue(name)} needs a number, true, false or other JSON. A text in it has quotes.`)
 }
@@ -131,13 +132,5 @@ async function typed(
       if (!(error instanceof CliError)) throw error
       io.stdout.write(`${error.message}\n`)
     }
-  }
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
   }
 }

@@ -39,7 +39,7 @@ Examples:
       const verb = await load()
       await runCtl(given.at(-2) as CtlFlags, io, async (context) => {
         const code = await verb(context, ...(given as never[]))
-        if (code !== undefined) settle(code)
+        if (typeof code === 'number') settle(code)
       })
     }
   const list = on(async () => (await import('./list.ts')).list)
@@ -57,8 +57,8 @@ Examples:
   return command
 }
 
-/** A verb gets what the command line says: its arguments, then its options. */
-type Verb = (context: CtlContext, ...given: never[]) => Promise<number | void>
+/** A verb gets what the command line says: its arguments, then its options. It may return an exit code. */
+type Verb = (context: CtlContext, ...given: never[]) => Promise<unknown>
 type On = (load: () => Promise<Verb>) => (...given: unknown[]) => Promise<void>
 
 const appended = (value: string, before: string[] = []): string[] => [...before, value]

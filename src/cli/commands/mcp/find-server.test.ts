@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { createSystemClock } from '../../../domain/clock.ts'
-import { type FindServerOptions, findServer, openLogFile, serverEnvironment } from './find-server.ts'
+import { type FindServerOptions, findServer, openLogFile, serverEnvironment } from './mcp.ts'
 
 function setUp(more: Partial<FindServerOptions> = {}) {
   const said: string[] = []

@@ -4,6 +4,7 @@ import { isoTime } from '../../../domain/clock.ts'
 import { ulidOf } from '../../../domain/ids.ts'
 import { isRecord } from '../../../domain/is-record.ts'
 import { isWithin } from '../../../domain/is-within.ts'
+import { jsonIn } from '../../../domain/json-in.ts'
 import type { Approval, ApprovalStatus } from '../../../domain/records/record.ts'
 import type { AuditReads } from '../../../store/ports/audit.ts'
 import type { WaitQuery } from '../../../store/ports/waits.ts'
@@ -208,7 +209,7 @@ function requestOfApproval(approval: Approval, root: string | null): PastRequest
   const base = { at, session, toolName, riskLevel, outcome: outcomes[approval.status] }
   const path = approval.supervised?.change?.path
   if (path !== undefined) return { ...base, filePath: path, command: null, isClear: true }
-  const request = requestOfCall(toolName, parsed(approval.arguments), riskLevel, root)
+  const request = requestOfCall(toolName, jsonIn(approval.arguments), riskLevel, root)
   if (request === null) return { ...base, filePath: null, command: null, isClear: false }
   return { ...base, ...request, filePath: relativeTo(root, request.filePath), isClear: true }
 }
@@ -228,7 +229,7 @@ async function* autoApprovedSince(stored: Pick<ReadOnlyStore, 'read'>, since: nu
     for await (const page of auditPages(trail, chain)) {
       for (const { text } of page) {
         // Most entries are about something else.
-        const request = text.includes('"auto_approved"') ? requestOfRecord(parsed(text)) : null
+        const request = text.includes('"auto_approved"') ? requestOfRecord(jsonIn(text)) : null
         if (request !== null && request.at >= since) yield request
       }
     }
@@ -253,11 +254,3 @@ function requestOfRecord(record: unknown): PastRequest | null {
 }
 
 const textOrNull = (value: unknown): string | null => (typeof value === 'string' ? value : null)
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return null
-  }
-}

@@ -4,6 +4,7 @@ import { z } from 'zod'
 import { risks } from '../../../domain/agent/tool-settings.ts'
 import { parseUuid } from '../../../domain/ids.ts'
 import { isRecord } from '../../../domain/is-record.ts'
+import { jsonIn } from '../../../domain/json-in.ts'
 import { type AnyRecord, promptTypes, type RecordOf } from '../../../domain/records/record.ts'
 import {
   type ApprovalKind,
@@ -214,15 +215,6 @@ const kinds: { [Kind in RecordKind]: z.ZodType<RecordOf<Kind>> } = {
 
 export const archivedRecord: z.ZodType<AnyRecord> = z.union(allKinds.map((kind) => kinds[kind]))
 
-/** Undefined for what is not JSON. */
-export function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
-
 const object = z.record(z.string(), z.unknown())
 
 export const session: z.ZodType<SessionRecord> = whole<SessionRecord>()({
@@ -295,6 +287,6 @@ export const entry: z.ZodType<StoredEntry> = whole<StoredEntry>()({
   runId: z.string().nullable(),
   kind: z.enum(['event', 'fact']),
   // The log is served as it is stored, one entry per line. Anything but a line of JSON would break every reader.
-  data: z.string().refine((text) => !text.includes('\n') && isRecord(parseJson(text)), 'expected one line of JSON'),
+  data: z.string().refine((text) => !text.includes('\n') && isRecord(jsonIn(text)), 'expected one line of JSON'),
   spans: z.array(z.tuple([z.number().int().positive(), count])).exactOptional(),
 })

@@ -5,6 +5,7 @@ import { createReadStream } from 'node:fs'
 import { resolve } from 'node:path'
 import { z } from 'zod'
 import { isRecord } from '../../../domain/is-record.ts'
+import { jsonIn } from '../../../domain/json-in.ts'
 import { type AnyRecord, isSupervised, isWaiting, type SupervisedRecord } from '../../../domain/records/record.ts'
 import { isFinished } from '../../../domain/session/run.ts'
 import type { AuditEntry } from '../../../domain/supervision/audit.ts'
@@ -29,7 +30,7 @@ import {
   proposal,
   recordsLine,
 } from './archive-lines.ts'
-import { archivedRecord, entry, message, parseJson, run, session } from './archived-records.ts'
+import { archivedRecord, entry, message, run, session } from './archived-records.ts'
 
 const ARCHIVE_VERSION = 1
 
@@ -52,7 +53,7 @@ export const archiveHeader = (now: number): string =>
 
 /** Throws if this is not an archive that this program reads. */
 export function readArchiveHeader(line: string): void {
-  const header = headerSchema.safeParse(parseJson(line))
+  const header = headerSchema.safeParse(jsonIn(line))
   if (!header.success) {
     throw usageError('This file was not written by `quarterdeck sessions export`: its first line is different.')
   }
@@ -77,7 +78,7 @@ const headerSchema = z.object({
 
 /** Throws with the number of the line and what is wrong with it. */
 export function readArchiveLine(line: string, lineNumber: number): ArchiveLine {
-  const value = parseJson(line)
+  const value = jsonIn(line)
   if (value === undefined) throw damaged(lineNumber, 'it is not JSON. If it is the last line, the file was cut off.')
   const check = <T>(schema: z.ZodType<T>): T => {
     const parsed = schema.safeParse(value)

@@ -14,6 +14,7 @@ import { diskFiles } from '../../../config/source/config-files.ts'
 import { sleep } from '../../../domain/clock.ts'
 import { ServerError } from '../../../domain/errors.ts'
 import { createIds } from '../../../domain/ids.ts'
+import { jsonIn } from '../../../domain/json-in.ts'
 import { silentLogger } from '../../../domain/logger.ts'
 import { LOCAL_USER } from '../../../domain/session/session.ts'
 import { scopes, tokenRoles } from '../../../domain/supervision/token-role.ts'
@@ -234,7 +235,7 @@ async function openServer(base: string, dataDir: string | null, io: Io): Promise
       throw noServerAt(base, error, otherAddress)
     }
     const text = await response.text()
-    const answer = parsed(text)
+    const answer = jsonIn(text)
     if (response.ok) return answer
     const detail = typeof answer === 'object' && answer !== null && 'detail' in answer ? String(answer.detail) : ''
     throw failure(
@@ -263,14 +264,6 @@ function understood<T>(schema: z.ZodType<T>, answer: unknown, base: string): T {
   const result = schema.safeParse(answer)
   if (result.success) return result.data
   throw failure(`${base} does not answer like a Quarterdeck of this version.`)
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return null
-  }
 }
 
 /** An address to which the operator's token can be sent without others reading it. */

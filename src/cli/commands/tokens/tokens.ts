@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import { Command, Option } from 'commander'
-import { secondsOf } from '../../../config/source/duration.ts'
+import { secondsOf } from '../../../config/source/schema-key.ts'
 import { present } from '../../../domain/present.ts'
 import { LOCAL_USER } from '../../../domain/session/session.ts'
 import { type Scope, scopes, type TokenRole, tokenRoles } from '../../../domain/supervision/token-role.ts'
