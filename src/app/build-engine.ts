@@ -92,7 +92,7 @@ export function buildEngine(built: EngineParts, undo: AsyncDisposableStack): Bui
     files,
     gate: createGate(approving),
     admit: dayLimits.admit,
-    ...(isPostgres(settings.store) ? { acceptWithinMs: settings.store.waitMs + ANSWER_MS } : {}),
+    acceptWithinMs: isPostgres(settings.store) ? settings.store.waitMs + ANSWER_MS : null,
     middleware: [...built.middleware, ...(settings.log.content ? [createEventLog(log)] : [])],
     limits: {
       activeRuns: settings.limits.activeRuns,

@@ -5,7 +5,7 @@ import type { Clock } from '../domain/clock.ts'
 import { ServerError } from '../domain/errors.ts'
 import type { Ids } from '../domain/ids.ts'
 import type { Logger } from '../domain/logger.ts'
-import { noTelemetry, type Telemetry } from '../domain/telemetry.ts'
+import type { Telemetry } from '../domain/telemetry.ts'
 import type { SessionLog } from '../log/session-log.ts'
 import type { Wake } from '../log/wake.ts'
 import type { Store } from '../store/store.ts'
@@ -33,19 +33,18 @@ export interface EngineOptions {
   clock: Clock
   ids: Ids
   logger: Logger
-  /** Left out: nobody is told. */
-  telemetry?: Telemetry
-  middleware?: readonly Middleware[]
+  telemetry: Telemetry
+  middleware: readonly Middleware[]
   gate: Gate
-  /** Left out, attached files do not reach the model. */
-  files?: Files
+  /** Null: attached files do not reach the model. */
+  files: Files | null
   /** Connects the engines of one store. */
   wake: Wake
   replicas: EngineReplicas
-  /** Says whether a user may begin new work. Left out: everybody may. */
-  admit?: Admit | undefined
-  /** Who sends a message or an answer hears something within this time. Left out: when it is stored, or refused. */
-  acceptWithinMs?: number
+  /** Says whether a user may begin new work. Null: everybody may. */
+  admit: Admit | null
+  /** Who sends a message or an answer hears something within this time. Null: when it is stored, or refused. */
+  acceptWithinMs: number | null
   limits: {
     activeRuns: number
     sessions: number | null
@@ -62,15 +61,13 @@ export function createEngine(options: EngineOptions): Engine {
   )
   const served = createServedAgents(agents)
   const { owner: leaseOwner, isOnlyProcess, isAlone, others: otherProcesses, presence } = options.replicas
-  const files = options.files ?? null
-  const { telemetry = noTelemetry } = options
   const stuck = createStuckRuns()
-  const middleware = chain(options.middleware ?? [])
+  const middleware = chain(options.middleware)
   const among = { leaseOwner, isOnlyProcess, isAlone, otherProcesses, presence }
-  const shared = { ...options, ...among, agents, telemetry, middleware, files, stuck }
+  const shared = { ...options, ...among, agents, middleware, stuck }
   let runsStarted = 0
 
-  const runner = createRunner({ ...shared, fileSource: files })
+  const runner = createRunner({ ...shared, fileSource: options.files })
   const cancel = createCancelRun({ ...shared, runner })
   const sessions = createSessions({
     ...shared,
@@ -88,7 +85,7 @@ export function createEngine(options: EngineOptions): Engine {
     },
   })
   const { acceptWithinMs } = options
-  const accept = acceptWithinMs === undefined ? takeRun : acceptWithin(takeRun, acceptWithinMs, options.clock)
+  const accept = acceptWithinMs === null ? takeRun : acceptWithin(takeRun, acceptWithinMs, options.clock)
   const syncedWaits = createSyncedWaits(store.waits, log)
   const waits = createWaits({ ...shared, syncedWaits, accept, startNext: runner.startNext })
   const runs = createRuns({ ...shared, served, gate, runner, syncedWaits, waits, accept, cancel })

@@ -31,8 +31,8 @@ interface RunsDeps extends RequestAnswersDeps {
   limits: { activeRuns: number }
   clock: Clock
   isOnlyProcess: boolean
-  /** Left out: everybody may begin new work. */
-  admit?: Admit | undefined
+  /** Null: everybody may begin new work. */
+  admit: Admit | null
 }
 
 export function createRuns(deps: RunsDeps): Runs {
@@ -81,8 +81,7 @@ async function startRun(deps: RunsDeps, request: StartRequest): Promise<Accepted
   if (continuation === null && runner.active >= limits.activeRuns) throw tooManyRuns(limits.activeRuns)
   const { decisions: _decided, ...undecided } = request
   // What was begun may go on: an answer to what an agent asked is never refused.
-  const accept =
-    deps.admit === undefined || continuation !== null ? deps.accept : await admitted(deps, deps.admit, request)
+  const accept = deps.admit === null || continuation !== null ? deps.accept : await admitted(deps, deps.admit, request)
   const accepted = await accept(undecided, continuation)
   for (const { applied, wait } of accepted.answered ?? []) {
     // It was asked again just now, so there is no run to attach to.

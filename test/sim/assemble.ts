@@ -6,13 +6,15 @@ import { createIds } from '../../src/domain/ids.ts'
 import type { Logger } from '../../src/domain/logger.ts'
 import { isTerminalText } from '../../src/domain/session/event.ts'
 import { noStepUp } from '../../src/domain/supervision/step-up.ts'
+import { noTelemetry } from '../../src/domain/telemetry.ts'
 import { createEngine } from '../../src/engine/create-engine.ts'
 import type { Engine } from '../../src/engine/engine.ts'
 import { onlyProcess } from '../../src/engine/ports/replicas.ts'
-import { createJanitor, type Janitor } from '../../src/engine/sessions/janitor.ts'
-import { createJobs, createOwnJobs } from '../../src/engine/sessions/jobs.ts'
+import type { Janitor } from '../../src/engine/sessions/janitor.ts'
+import { createJobs } from '../../src/engine/sessions/jobs.ts'
 import { createLocalPresence } from '../../src/engine/sessions/presence.ts'
 import { createSharedPresence } from '../../src/engine/sessions/shared-presence.ts'
+import { openJanitor } from '../../src/engine/testing/open-janitor.ts'
 import { createNotifiedWake, type Notifications } from '../../src/log/notified-wake.ts'
 import { createSessionLog, type SessionLog } from '../../src/log/session-log.ts'
 import { createLocalWake } from '../../src/log/wake.ts'
@@ -151,12 +153,13 @@ export function assemble(
     gate: mutant?.gate?.(gate, world) ?? gate,
     store,
     log,
-    // Like the lock of a data directory: a life begins when the one before it has ended.
     wake,
+    // Like the lock of a data directory: a life begins when the one before it has ended.
     replicas: replica?.engine ?? onlyProcess(ids.uuid(), createLocalPresence(clock)),
     clock,
     ids,
     logger,
+    ...{ telemetry: noTelemetry, middleware: [], files: null, admit: null, acceptWithinMs: null },
     limits: { ...ENGINE_LIMITS, disconnectGraceMs: faults.graceMs },
   })
   const engine = mutant?.engine?.(plainEngine, world) ?? plainEngine
@@ -168,17 +171,7 @@ export function assemble(
   const sessions = { ttlSeconds, retentionDays: 0 }
   const swept =
     elsewhere === null ? {} : { expireElsewhere: elsewhere.expire, sweepElsewhere: elsewhere.sessions.sweep }
-  const alone = { jobs: createOwnJobs(clock), tidyReplicas: async () => {} }
-  const janitor = createJanitor({
-    engine,
-    store,
-    log,
-    clock,
-    logger,
-    sessions,
-    ...swept,
-    ...(replica?.janitor ?? alone),
-  })
+  const janitor = openJanitor({ engine, store, log, clock, logger, sessions, ...swept, ...replica?.janitor })
   const close = async () => void (await replica?.close())
   return { process, engine, approvals, janitor, log, elsewhere, inner, showable, close }
 }

@@ -17,7 +17,7 @@ export interface RequestParts {
   agent: AgentDefinition
   history: readonly StoredMessage[]
   /** By the id of the message that they came with. */
-  files?: ReadonlyMap<string, MessageFiles>
+  files: ReadonlyMap<string, MessageFiles>
   input: Pick<RunInput, 'instructions' | 'context' | 'responseFormat'>
   tools: readonly ModelTool[]
   sessionId: string
@@ -26,7 +26,7 @@ export interface RequestParts {
 }
 
 export function buildRequest(parts: RequestParts): BuiltRequest {
-  const { agent, history, files = new Map(), input, tools, sessionId, correction } = parts
+  const { agent, history, files, input, tools, sessionId, correction } = parts
   const { system, fixed, budget } = roomFor(agent, input, tools, correction)
   const messages = selectWindow(toModelMessages(history, files), {
     maxMessages: agent.context.maxMessages,

@@ -195,7 +195,9 @@ describe('a request', () => {
       { ...base, id: 'a', role: 'assistant', content: '', toolCalls: [call] },
       { ...base, id: 't', role: 'tool', content: 'ok', toolCallId: 'c' },
     ]
-    const { estimated } = buildRequest({ agent: testAgent, history, input, tools: [], sessionId: 's', correction: 1 })
+    const { estimated } = buildRequest({
+      ...{ agent: testAgent, history, files: new Map(), input, tools: [], sessionId: 's', correction: 1 },
+    })
     expect(estimated).toBeGreaterThan(1_000)
   })
 

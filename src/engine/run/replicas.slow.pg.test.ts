@@ -13,10 +13,9 @@ import { create, newSession } from '../../store/contract/samples.contract.ts'
 import { createReaderRows } from '../../store/postgres/reader-rows.ts'
 import { openTestPostgres } from '../../store/postgres/testing/open-postgres.ts'
 import type { AcceptedRun } from '../ports/runs.ts'
-import { createJanitor } from '../sessions/janitor.ts'
-import { createOwnJobs } from '../sessions/jobs.ts'
 import { createSharedPresence } from '../sessions/shared-presence.ts'
 import { openEngine, outline, type TestEngineOptions, testAgent, testTool } from '../testing/open-engine.ts'
+import { openJanitor } from '../testing/open-janitor.ts'
 
 const clock = createSystemClock()
 const operator: Caller = { user: 'ada', role: 'operator' }
@@ -194,10 +193,7 @@ test('a purge takes everything that is old but what somebody works on, and that 
   await store.commit(old.map(create))
   const purge = async () => {
     const sessions = { ttlSeconds: 1_800, retentionDays: 30 }
-    await createJanitor({
-      ...{ ...parts, store, logger: silentLogger, sessions, unsentFileSeconds: 60 },
-      ...{ jobs: createOwnJobs(createSystemClock()), tidyReplicas: async () => {} },
-    }).sweep()
+    await openJanitor({ ...parts, store, sessions, unsentFileSeconds: 60 }).sweep()
     const left = new Set((await askOnce(database.url, 'SELECT id FROM sessions')).map(({ id }) => id))
     return old.filter(({ id }) => left.has(id)).map(({ lastActivity }) => lastActivity)
   }

@@ -31,10 +31,10 @@ export interface Pen {
   /** Commits what was queued, as text in flight. */
   flush(): Promise<void>
   /** Commits what was queued, with facts and messages. Resolves when it is on disk. */
-  commit(parts: CommitParts): Promise<void>
+  commit(parts: RunCommit): Promise<void>
 }
 
-export interface CommitParts
+export interface RunCommit
   extends Pick<AppendEntries, 'lastTool' | 'activeAgent' | 'consume' | 'grants' | 'waits' | 'audit'> {
   facts?: Fact[]
   messages?: StoredMessage[]
@@ -159,7 +159,7 @@ export function createRunWriter(
     return appends.append({ sync: false, entries }, entries)
   }
 
-  async function commit({ facts = [], messages = [], ...more }: CommitParts): Promise<void> {
+  async function commit({ facts = [], messages = [], ...more }: RunCommit): Promise<void> {
     // Taken now: an event and its message go into one commit, even when another commit has to go first.
     const events = take()
     const entries = [...events, ...facts.map((fact) => ({ kind: 'fact' as const, data: factText(fact) }))]

@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest'
-import { silentLogger } from '../../domain/logger.ts'
 import type { FileRecord } from '../../domain/session/file.ts'
 import { createManualClock } from '../../models/testing/manual-clock.ts'
 import {
@@ -18,8 +17,8 @@ import {
 import { openTestStore } from '../../store/sqlite/testing/open-test-store.ts'
 import type { Store } from '../../store/store.ts'
 import { openEngine, outline, testAgent } from '../testing/open-engine.ts'
-import { createJanitor, type JanitorDeps } from './janitor.ts'
-import { createOwnJobs } from './jobs.ts'
+import { openJanitor } from '../testing/open-janitor.ts'
+import type { JanitorDeps } from './janitor.ts'
 
 const HOUR = 3_600_000
 const DAY = 24 * HOUR
@@ -29,8 +28,7 @@ async function openHouse(agent: Parameters<typeof openEngine>[0] = {}, more: Par
   const clock = createManualClock()
   const house = openEngine({ clock, answers: [{ parts: [{ text: 'tick ', repeat: 50 }] }], ...agent })
   const sessions = { ttlSeconds: 1_800, retentionDays: 30 }
-  const alone = { jobs: createOwnJobs(clock), tidyReplicas: async () => {} }
-  const janitor = createJanitor({ ...house, ...alone, logger: silentLogger, sessions, ...more })
+  const janitor = openJanitor({ ...house, sessions, ...more })
   const settle = async <T>(work: Promise<T>): Promise<T> => {
     let done = false
     void work.finally(() => {

@@ -23,24 +23,24 @@ export interface Janitor {
 export interface JanitorDeps {
   engine: Pick<Engine, 'recover' | 'agents' | 'waits'>
   /** Null: this server keeps no files. */
-  files?: Pick<Files, 'sweep'> | null
+  files: Pick<Files, 'sweep'> | null
   store: Pick<Store, 'entries' | 'head' | 'sessions' | 'waits'>
   log: SessionLog
   clock: Clock
   logger: Logger
   /** For sessions whose agent is no longer served. Otherwise the agent's own settings count. */
   sessions: Pick<SessionSettings, 'ttlSeconds' | 'retentionDays'>
-  /** Ends what an agent elsewhere asked and nobody answered in time. Left out: this server has no such agents. */
-  expireElsewhere?: (wait: SupervisedRecord) => Promise<void>
+  /** Ends what an agent elsewhere asked and nobody answered in time. */
+  expireElsewhere: (wait: SupervisedRecord) => Promise<void>
   /** Looks after the sessions of agents elsewhere. */
-  sweepElsewhere?: () => Promise<void>
+  sweepElsewhere: () => Promise<void>
   /** Removes what is left of sessions of agents elsewhere. */
-  tidyElsewhere?: () => Promise<void>
+  tidyElsewhere: () => Promise<void>
   jobs: Jobs
   /** Removes what dead processes left, once an hour. */
   tidyReplicas: () => Promise<void>
-  /** How long an uploaded file is kept if no message brings it. Left out: a day. */
-  unsentFileSeconds?: number
+  /** How long an uploaded file is kept if no message brings it. */
+  unsentFileSeconds: number
 }
 
 const SWEEP_MS = 10_000
@@ -55,8 +55,7 @@ const COMPACTED_AT_ONCE = { entries: 5_000, chars: 2_000_000 }
 const WAITS_PER_SWEEP = 200
 
 export function createJanitor(deps: JanitorDeps): Janitor {
-  const { engine, files = null, store, log, clock, logger, sessions, unsentFileSeconds = DAY_MS / 1_000 } = deps
-  const { jobs } = deps
+  const { engine, files, store, log, clock, logger, sessions, unsentFileSeconds, jobs } = deps
   let stopTimer = () => {}
   let stopped = false
   let nextTidy = clock.mono()
@@ -127,7 +126,7 @@ export function createJanitor(deps: JanitorDeps): Janitor {
     for (const wait of await store.waits.expired(steadyTime(), WAITS_PER_SWEEP)) {
       try {
         if (!isSupervised(wait)) await engine.waits.expire(wait)
-        else await deps.expireElsewhere?.(wait)
+        else await deps.expireElsewhere(wait)
       } catch (error) {
         logger.warn('a wait could not be ended yet', {
           wait_id: wait.id,
@@ -144,7 +143,7 @@ export function createJanitor(deps: JanitorDeps): Janitor {
     // One process does for all what belongs to the store.
     await jobs.asHolder(HOUSEKEEPING.job, HOUSEKEEPING.ms, async () => {
       await expireWaits()
-      await deps.sweepElsewhere?.()
+      await deps.sweepElsewhere()
       await compactIdle()
     })
     await jobs.onceIn(HOUR_MS, 'purge', async () => {
@@ -155,7 +154,7 @@ export function createJanitor(deps: JanitorDeps): Janitor {
     if (clock.mono() >= nextTidy) {
       nextTidy = clock.mono() + HOUR_MS
       await files?.sweep?.()
-      await deps.tidyElsewhere?.()
+      await deps.tidyElsewhere()
     }
   }
 

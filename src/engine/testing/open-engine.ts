@@ -8,6 +8,7 @@ import type { Entry } from '../../domain/session/entry.ts'
 import type { RunEvent } from '../../domain/session/event.ts'
 import type { RunInput } from '../../domain/session/run.ts'
 import { noStepUp, type StepUp } from '../../domain/supervision/step-up.ts'
+import { noTelemetry } from '../../domain/telemetry.ts'
 import { createSessionLog } from '../../log/session-log.ts'
 import { createLocalWake, type Wake } from '../../log/wake.ts'
 import type { Model, ModelRequest } from '../../models/model.ts'
@@ -167,10 +168,11 @@ export function openEngine(options: TestEngineOptions = {}) {
     clock,
     ids,
     logger,
+    telemetry: noTelemetry,
     middleware: options.middleware ?? [],
-    ...(options.files === undefined ? {} : { files: options.files }),
-    admit: options.admit,
-    ...(options.acceptWithinMs === undefined ? {} : { acceptWithinMs: options.acceptWithinMs }),
+    files: options.files ?? null,
+    admit: options.admit ?? null,
+    acceptWithinMs: options.acceptWithinMs ?? null,
     limits: { activeRuns: 100, sessions: null, queuedRuns: 8, disconnectGraceMs: 10_000, ...options.limits },
   })
 

@@ -7,7 +7,7 @@ describe('metrics', () => {
   test('are written in the text format of Prometheus', () => {
     const metrics = createMetrics()
     const count = metrics.counter('runs_total', 'Runs\\ so\nfar.', ['outcome', 'by'])
-    const observe = metrics.histogram('seconds', 'Time.', { buckets: [0.1, 1], labels: ['route'] })
+    const observe = metrics.histogram('seconds', 'Time.', { buckets: [0.1, 1], labels: ['route'], unit: '' })
     metrics.gauge('open', 'Open.', () => [
       { labels: { kind: 'a' }, value: 1 },
       { labels: { kind: 'b' }, value: Number.POSITIVE_INFINITY },

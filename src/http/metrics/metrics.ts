@@ -28,9 +28,9 @@ type Read = () => number | readonly { labels: MetricSample['labels']; value: num
 interface HistogramOptions {
   /** Upper bounds in ascending order, without infinity. */
   buckets: readonly number[]
-  labels?: readonly string[]
-  /** A unit of OpenTelemetry, such as `s`. Only for names that do not say it. */
-  unit?: string
+  labels: readonly string[]
+  /** A unit of OpenTelemetry, such as `s`. Empty for names that say it. */
+  unit: string
 }
 
 export const metricsContentType = 'text/plain; version=0.0.4; charset=utf-8'
@@ -69,7 +69,7 @@ export function createMetrics(): Metrics {
     },
     gauge: (name, help, source) => read(name, 'gauge', help, source),
     total: (name, help, source) => read(name, 'counter', help, source),
-    histogram(name, help, { buckets, labels = [], unit = '' }) {
+    histogram(name, help, { buckets, labels, unit }) {
       const series = new Map<string, Series>()
       add({ name, help, unit, type: 'histogram' }, () =>
         [...series.values()].map(({ labels, counts, sum, count }) => ({
@@ -238,6 +238,7 @@ export function registerHttpMetrics(
   const observe = metrics.histogram('quarterdeck_http_response_seconds', 'Time until the answer began.', {
     buckets: BUCKETS,
     labels: ['route'],
+    unit: '',
   })
   metrics.gauge('quarterdeck_http_streams', 'Open streams.', () => stats().streams)
   metrics.gauge('quarterdeck_http_connections', 'Open connections.', () => stats().connections)

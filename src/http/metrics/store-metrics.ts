@@ -136,6 +136,7 @@ export function measureCommits<C, R extends Committed>(
     {
       buckets: BUCKETS,
       labels: ['until'],
+      unit: '',
     },
   )
   let commands = 0

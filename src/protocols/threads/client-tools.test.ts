@@ -1,9 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { type Clock, createSystemClock } from '../../domain/clock.ts'
-import { silentLogger } from '../../domain/logger.ts'
-import { createJanitor } from '../../engine/sessions/janitor.ts'
-import { createOwnJobs } from '../../engine/sessions/jobs.ts'
 import { scripted, type TestEngineOptions, testAgent, testTool } from '../../engine/testing/open-engine.ts'
+import { openJanitor } from '../../engine/testing/open-janitor.ts'
 import { until } from '../../http/testing/server-fixture.ts'
 import type { Model, ModelRequest } from '../../models/model.ts'
 import type { ScriptedPart } from '../../models/scripted/script.ts'
@@ -345,10 +343,7 @@ describe('a reader of work that waits for the client', () => {
     const clock = { ...system, now: () => system.now() + later, mono: () => system.mono() + later }
     await using doors = await open({ clock })
     const { engine, store, log } = doors
-    const janitor = createJanitor({
-      ...{ engine, store, log, clock, logger: silentLogger, sessions: testAgent.sessions },
-      ...{ jobs: createOwnJobs(clock), tidyReplicas: async () => {} },
-    })
+    const janitor = openJanitor({ engine, store, log, clock })
     const reader = await go(doors)
     const { asked } = await untilAsked(reader)
     await reader.close()

@@ -1,10 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { createSystemClock } from '../../domain/clock.ts'
 import { ulidOf } from '../../domain/ids.ts'
-import { silentLogger } from '../../domain/logger.ts'
-import { createJanitor } from '../../engine/sessions/janitor.ts'
-import { createOwnJobs } from '../../engine/sessions/jobs.ts'
 import { testAgent } from '../../engine/testing/open-engine.ts'
+import { openJanitor } from '../../engine/testing/open-janitor.ts'
 import { until } from '../../http/testing/server-fixture.ts'
 import { serverTool } from '../../tools/testing/server-tool.ts'
 import { askingWork, operator } from '../shared/answer/testing/asking-gate.ts'
@@ -204,10 +202,7 @@ describe('POST /chat as a stream', () => {
     const [first] = await (await doors.stream({ message: 'Hi', stream: true })).rest()
     later = 10 * 24 * 60 * 60 * 1000
     const { engine, store, log } = doors
-    await createJanitor({
-      ...{ engine, store, log, clock, logger: silentLogger, sessions: testAgent.sessions },
-      ...{ jobs: createOwnJobs(clock), tidyReplicas: async () => {} },
-    }).sweep()
+    await openJanitor({ engine, store, log, clock }).sweep()
     const again = await doors.stream({ message: 'Hi', stream: true }, { 'Last-Event-ID': first?.id ?? '' })
     return eventsOf(await again.rest())
   }
