@@ -24,7 +24,7 @@ import type { Reach } from '../supervision/reach.ts'
 import { createPurgeSupervised, type PurgeSupervised } from '../supervision/sessions/purge-supervised.ts'
 import { createChildRecords } from '../supervision/spawn/child-records.ts'
 import { createSpawner, type Spawner } from '../supervision/spawn/create-spawner.ts'
-import { findSandbox, type Sandbox } from '../supervision/spawn/sandbox.ts'
+import { createSandboxSearch } from '../supervision/spawn/sandbox.ts'
 import { resolveHost } from '../supervision/spawn/start-host.ts'
 import type { OwnFolders, Workspaces } from '../supervision/workspace/allowed-workspace.ts'
 import { createServerPlaces, protectedPath } from '../supervision/workspace/protected-path.ts'
@@ -98,20 +98,11 @@ export function createSupervisedWork(parts: WorkParts, undo: AsyncDisposableStac
   })
   undo.defer(() => commands.close())
   const records = createChildRecords(dataDir)
-  let sandbox: Sandbox | null = null
-  /** Looked for again as long as there is none: a try may fail because the machine is busy. */
-  async function sandboxNow(): Promise<Sandbox | null> {
-    if (sandbox !== null) return sandbox
-    const looked = await findSandbox(findProgram('bwrap', search).program)
-    if (looked.found === null) logger.warn('an agent starts without a sandbox', { why: looked.why })
-    sandbox = looked.found
-    return sandbox
-  }
   const spawner = createSpawner({
     ...shared,
     host: hostOf(supervision.hostCli, search, logger),
     extraArgs: supervision.hostCliArgs,
-    sandbox: sandboxNow,
+    sandbox: createSandboxSearch(() => findProgram('bwrap', search).program, logger),
     findWorkspace: parts.workspaces.find,
     tokens: {
       async mint(owner, workspace) {

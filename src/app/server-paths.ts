@@ -73,7 +73,7 @@ function isFile(path: string): boolean {
   try {
     return statSync(path, { throwIfNoEntry: false })?.isFile() === true
   } catch {
-    // It is no name of a file.
+    // It is not the name of a file.
     return false
   }
 }

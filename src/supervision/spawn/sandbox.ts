@@ -3,6 +3,7 @@
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Logger } from '../../domain/logger.ts'
 
 export interface Sandbox {
   /** The path of `bwrap`. */
@@ -29,6 +30,18 @@ export function findSandbox(program: string | null): Promise<FoundSandbox> {
 
 // Its own process numbers: an agent cannot see, signal or read the processes outside. The network stays, because it needs its model.
 const BASE = ['--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc', '--unshare-pid', '--unshare-ipc']
+
+/** Looks for it again as long as there is none: a try may fail because the machine is busy. */
+export function createSandboxSearch(program: () => string | null, logger: Logger): () => Promise<Sandbox | null> {
+  let sandbox: Sandbox | null = null
+  return async () => {
+    if (sandbox !== null) return sandbox
+    const looked = await findSandbox(program())
+    if (looked.found === null) logger.warn('an agent starts without a sandbox', { why: looked.why })
+    sandbox = looked.found
+    return sandbox
+  }
+}
 
 export interface SandboxPlaces {
   workspace: string
