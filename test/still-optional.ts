@@ -1,8 +1,5 @@
 /** Members of `*Deps` and `*Parts` that are optional and must not be. Take out what you mend; add nothing. */
 export const stillOptional: readonly string[] = [
-  'cli/check-agents.ts AgentCheckDeps.reload',
-  'cli/commands/doctor/channel-checks.ts ChannelCheckDeps.lookup',
-  'cli/commands/doctor/tool-checks.ts ToolCheckDeps.reload',
   'supervision/agents-elsewhere.ts ElsewhereDeps.files',
   'supervision/agents-elsewhere.ts ElsewhereDeps.isConnected',
   'supervision/agents-elsewhere.ts ElsewhereDeps.stepUp',
