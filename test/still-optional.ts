@@ -1,7 +1,6 @@
 /** Members of `*Deps` and `*Parts` that are optional and must not be. Take out what you mend; add nothing. */
 export const stillOptional: readonly string[] = [
   'supervision/agents-elsewhere.ts ElsewhereDeps.files',
-  'supervision/agents-elsewhere.ts ElsewhereDeps.isConnected',
   'supervision/approvals/call-rules.ts CallRulesDeps.clock',
   'supervision/approvals/call-rules.ts CallRulesDeps.realPath',
   'supervision/checkpoints/hash-workspace.ts HashDeps.content',
@@ -9,15 +8,4 @@ export const stillOptional: readonly string[] = [
   'supervision/checkpoints/hash-workspace.ts HashDeps.progress',
   'supervision/checkpoints/restore-workspace.ts RestoreDeps.disk',
   'supervision/checkpoints/restore-workspace.ts RestoreDeps.progress',
-  'supervision/commands/run-command.ts RunDeps.signal',
-  'supervision/desk/approve-tool.ts PermissionDeps.quorum',
-  'supervision/desk/approve-tool.ts PermissionDeps.serverPaths',
-  'supervision/desk/ask-approval.ts AskApprovalDeps.propose',
-  'supervision/desk/ask-approval.ts AskApprovalDeps.quorum',
-  'supervision/desk/ask-approval.ts AskApprovalDeps.serverPaths',
-  'supervision/desk/auto-approved.ts AutoApprovedDeps.tell',
-  'supervision/desk/policy-questions.ts QuestionDeps.quorum',
-  'supervision/desk/wait-for.ts WaitDeps.trouble',
-  'supervision/sessions/create-supervised-sessions.ts SessionsDeps.onEnd',
-  'supervision/sessions/set-mode.ts SetModeDeps.onMode',
 ]
