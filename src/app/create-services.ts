@@ -13,9 +13,13 @@ import { type ChainCheck, createChainCheck } from '../store/chain-check.ts'
 import type { AgentsElsewhere } from '../supervision/agents-elsewhere.ts'
 import type { Approvals } from '../supervision/approvals/approvals.ts'
 import { createApprovals } from '../supervision/approvals/create-approvals.ts'
-import { createNoteShown, type NoteShown } from '../supervision/approvals/note-shown.ts'
+import {
+  createNoteShown,
+  createRevealSecret,
+  type NoteShown,
+  type RevealSecret,
+} from '../supervision/approvals/looked-at.ts'
 import { createReadDiff, type ReadDiff } from '../supervision/approvals/read-diff.ts'
-import { createRevealSecret, type RevealSecret } from '../supervision/approvals/reveal-secret.ts'
 import { createInbox, type Inbox } from '../supervision/inbox/inbox.ts'
 import { type AuditTrail, createAuditTrail } from '../supervision/oversight/audit-trail.ts'
 import type { DayLimits } from '../supervision/oversight/day-limits.ts'

@@ -34,7 +34,7 @@ import type { Replica } from '../replicas/replica.ts'
 import type { Store } from '../store/store.ts'
 import { createReadDiff } from '../supervision/approvals/read-diff.ts'
 import type { Reach } from '../supervision/reach.ts'
-import { configuredOperators } from '../supervision/sessions/configured-operators.ts'
+import { configuredOperators } from '../supervision/sessions/may-command.ts'
 import { createServiceHttp, MAX_BODY_BYTES, systemNetwork } from '../tools/http/service/service-http.ts'
 
 interface OutboxParts {

@@ -1,5 +1,5 @@
 import type { SessionRecord } from '../domain/session/session.ts'
-import type { NoteShown } from '../supervision/approvals/note-shown.ts'
+import type { NoteShown } from '../supervision/approvals/looked-at.ts'
 import type { NoteRefused } from '../supervision/oversight/note-refused.ts'
 import type { Reach } from '../supervision/reach.ts'
 import type { AnswerRecord } from '../supervision/records/answer-record.ts'

@@ -4,7 +4,7 @@ import type { PersonRecord } from '../domain/records/record.ts'
 import type { FeedItem } from '../domain/session/feed.ts'
 import type { SessionRecord } from '../domain/session/session.ts'
 import type { ChannelLine, Delivery } from '../domain/supervision/delivery.ts'
-import type { Surface } from '../supervision/sessions/mode-surfaces.ts'
+import type { Surface } from '../supervision/sessions/set-mode.ts'
 
 /** One way to reach operators. Every implementation that keeps messages and takes answers passes `operator.contract.ts`. */
 export interface OperatorChannel {

@@ -8,7 +8,7 @@ import { isOfFeed, isOfLine, type QueuedDelivery } from '../domain/supervision/d
 import type { Feed } from '../engine/feed.ts'
 import type { SessionLog } from '../log/session-log.ts'
 import type { OutboxReads, QueueLine, SettleDelivery } from '../store/ports/outbox.ts'
-import type { Surface } from '../supervision/sessions/mode-surfaces.ts'
+import type { Surface } from '../supervision/sessions/set-mode.ts'
 import { DeliveryFailed, type OperatorChannel, unlessAborted } from './operator.ts'
 import { type Plan, planDeliveries, planTogether, retryDelay } from './schedule.ts'
 import { createMissed, notBeforeOf, stillWaiting, type Wanted, type WantedDeps, wantedOf } from './wanted.ts'

@@ -3,7 +3,7 @@
 import type { PersonRecord } from '../domain/records/record.ts'
 import type { FeedItem } from '../domain/session/feed.ts'
 import type { SessionRecord } from '../domain/session/session.ts'
-import { type Surface, surfacesOf } from '../supervision/sessions/mode-surfaces.ts'
+import { type Surface, surfacesOf } from '../supervision/sessions/set-mode.ts'
 import type { OperatorChannel } from './operator.ts'
 
 type Place = Pick<OperatorChannel, 'name' | 'surface' | 'room' | 'asksFrom' | 'isSetUp'> &

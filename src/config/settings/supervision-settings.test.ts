@@ -242,7 +242,7 @@ describe('every setting about agents elsewhere', () => {
   const src = join(import.meta.dirname, '../..')
   const work = 'app/create-supervised-work.ts'
   const rooms = 'supervision/workspace/allowed-workspace.ts'
-  const people = 'supervision/sessions/configured-operators.ts'
+  const people = 'supervision/sessions/may-command.ts'
   const desk = 'supervision/agents-elsewhere.ts'
   const told = 'operators/people/person-rules.ts'
   /** The file that reads it. */

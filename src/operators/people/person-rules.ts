@@ -4,7 +4,7 @@ import { recordKinds } from '../../domain/records/record-kinds.ts'
 import type { FeedItem } from '../../domain/session/feed.ts'
 import type { NotifyKind, QuietHours } from '../../domain/settings/channel-settings.ts'
 import type { EscalationSettings, OperatorSettings } from '../../domain/settings/supervision-settings.ts'
-import { configuredOperators } from '../../supervision/sessions/configured-operators.ts'
+import { configuredOperators } from '../../supervision/sessions/may-command.ts'
 import { isNews } from '../notice/notice.ts'
 import type { OperatorChannel } from '../operator.ts'
 

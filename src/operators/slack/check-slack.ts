@@ -62,7 +62,7 @@ export async function checkSlack(deps: SlackCheckDeps): Promise<ChannelCheck[]> 
   }
   const kinds = new Set<boolean>()
   for (const room of rooms) {
-    const { check, isPrivate } = await checkRoom(ask, room, botName)
+    const { check, isPrivate } = await checkCapacity(ask, room, botName)
     checks.push(check)
     kinds.add(isPrivate)
   }
@@ -105,7 +105,7 @@ function checkScopes({ response_metadata: more }: Answer, needed: readonly strin
   return missing.length === 0 ? good('Scopes: all are there') : bad('Scopes', scopeTrouble(missing.join(', ')))
 }
 
-async function checkRoom(
+async function checkCapacity(
   ask: Ask,
   room: string,
   botName: string | null,

@@ -59,7 +59,7 @@ export function createSlackApi(deps: SlackApiDeps): SlackCalls {
 
 function createCheck({ health }: SlackApiDeps, { ask, self, forgetSelf }: SlackCaller): SlackCalls['check'] {
   /** Whether it is private. */
-  async function checkRoom(room: string): Promise<boolean> {
+  async function checkCapacity(room: string): Promise<boolean> {
     const { channel } = await ask('conversations.info', room, { channel: room })
     const facts = isRecord(channel) ? channel : {}
     health.room(room, facts.is_archived === true ? 'is_archived' : facts.is_member === false ? 'not_in_channel' : null)
@@ -73,7 +73,7 @@ function createCheck({ health }: SlackApiDeps, { ask, self, forgetSelf }: SlackC
       const kinds = new Set<boolean>()
       // One after the other: Slack allows few of these calls a minute.
       for (const room of rooms)
-        await checkRoom(room).then(
+        await checkCapacity(room).then(
           (isPrivate) => kinds.add(isPrivate),
           () => {},
         )

@@ -15,7 +15,7 @@ import {
 import { sha256 } from '../../json/digest.ts'
 import type { SessionLog } from '../../log/session-log.ts'
 import type { OutboxReads } from '../../store/ports/outbox.ts'
-import { configuredOperators } from '../../supervision/sessions/configured-operators.ts'
+import { configuredOperators } from '../../supervision/sessions/may-command.ts'
 import { isPrivateHost } from '../../tools/http/service/safe-address.ts'
 import type { Changes } from '../outbox.ts'
 import { browserKeysProblem } from './encrypt-payload.ts'

@@ -14,9 +14,8 @@ import {
   startServer,
   userToken,
 } from '../../http/testing/server-fixture.ts'
-import { createNoteShown } from '../../supervision/approvals/note-shown.ts'
+import { createNoteShown, createRevealSecret } from '../../supervision/approvals/looked-at.ts'
 import { createReadDiff } from '../../supervision/approvals/read-diff.ts'
-import { createRevealSecret } from '../../supervision/approvals/reveal-secret.ts'
 import { createInbox } from '../../supervision/inbox/inbox.ts'
 import { createNoteRefused } from '../../supervision/oversight/note-refused.ts'
 import { createCopilotKitRoutes } from '../ag-ui/copilotkit/routes.ts'

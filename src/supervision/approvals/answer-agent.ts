@@ -18,7 +18,7 @@ import type { Quorum } from '../../domain/supervision/quorum.ts'
 import { isOpen, type PolicyPin } from '../../domain/supervision/supervision.ts'
 import { sha256 } from '../../json/digest.ts'
 import type { Store } from '../../store/store.ts'
-import { channelOf, escalatedTo, type Operators, viaOf } from '../sessions/may-command.ts'
+import { escalatedTo, type Operators, viaOf, wayOf } from '../sessions/may-command.ts'
 import { noticeEvent } from '../sessions/session-events.ts'
 import type { SessionNow, Step, TakeStep } from '../sessions/take-step.ts'
 import { notAsSeen } from './ask-again.ts'
@@ -61,7 +61,7 @@ export function createAnswerAgent(deps: AnswerAgentDeps): Answerer {
     const isLast = record.status !== 'pending'
     const { quorum: needed, decisions = [] } = record
     const facts = isLast
-      ? { approval_id: id, kind, decision: record.status, by: by.user, channel: channelOf(by) }
+      ? { approval_id: id, kind, decision: record.status, by: by.user, channel: wayOf(by) }
       : { approval_id: id, by: by.user, yeses: decisions.length, needed }
     return {
       result: { record, diff: null },
@@ -99,9 +99,7 @@ export function createAnswerAgent(deps: AnswerAgentDeps): Answerer {
       result: { record: { ...record, ...patch }, diff },
       settle: [{ id, patch }],
       proposals,
-      events: [
-        noticeEvent(ids.uuid(), 'edited', { approval_id: id, by: by.user, channel: channelOf(by), digest }, now.at),
-      ],
+      events: [noticeEvent(ids.uuid(), 'edited', { approval_id: id, by: by.user, channel: wayOf(by), digest }, now.at)],
       audit: [{ ...audit, details: { ...audit.details, ...how } }],
     }
   }

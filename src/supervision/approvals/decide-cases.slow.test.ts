@@ -15,7 +15,7 @@ import { openEngine, scripted, testAgent, testTool } from '../../engine/testing/
 import { createStaticToolbox } from '../../tools/create-toolbox.ts'
 import { codeTool, createCodeTool } from '../../tools/function/code-tool.ts'
 import { createStrayErrors } from '../../tools/function/stray-errors.ts'
-import { configuredOperators } from '../sessions/configured-operators.ts'
+import { configuredOperators } from '../sessions/may-command.ts'
 import { agentIn, callOf, openDesk } from '../testing/open-desk.ts'
 import { makeWorkspace } from '../testing/workspace.ts'
 import type { Approvals } from './approvals.ts'

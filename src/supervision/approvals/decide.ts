@@ -18,12 +18,12 @@ import type { SyncedWaits } from '../../engine/waits/synced-waits.ts'
 import { canonicalJson, sha256 } from '../../json/digest.ts'
 import { jsonCheckOf } from '../../json/json-schema.ts'
 import {
-  channelOf,
   escalatedTo,
   isSamePerson,
   type Operators,
   refuseForeignCommand,
   viaOf,
+  wayOf,
 } from '../sessions/may-command.ts'
 import type { AskAgain } from './ask-again.ts'
 import type { Edit, EditCheck } from './check-edit.ts'
@@ -133,7 +133,7 @@ async function prepare(
 ): Promise<Prepared> {
   const { approval, at } = now
   const { reason = null } = decision
-  const answer = { waitId: approval.id, at, by: by.user, via: channelOf(by) }
+  const answer = { waitId: approval.id, at, by: by.user, via: wayOf(by) }
   const noted = trail(deps.operators, by, now, decision)
   if (decision.decision === 'reject') {
     const refused = JSON.parse(approval.editedArguments ?? approval.arguments)
@@ -169,7 +169,7 @@ async function prepare(
     reason,
     editedArguments: replaced === null ? null : JSON.stringify(replaced.arguments),
     editedDigest: replaced?.digest ?? null,
-    yes: { by: deps.operators.personOf(by.user), via: channelOf(by), ...forced },
+    yes: { by: deps.operators.personOf(by.user), via: wayOf(by), ...forced },
   }
   return { approval, patch, answer: { ...answer, outcome }, grant, audit }
 }
@@ -260,7 +260,7 @@ export function proofPurpose(
 
 /** The console decides about what it showed, and only a digest says what that was. Throws `invalid_request`. */
 function refuseUnseen(by: Caller, { digest }: Decision): void {
-  if (digest !== undefined || channelOf(by) !== 'console') return
+  if (digest !== undefined || wayOf(by) !== 'console') return
   throw new ServerError('invalid_request', 'The console has to say what it showed.', {
     problems: [{ pointer: '/digest', detail: 'Send the digest of what you showed.' }],
   })

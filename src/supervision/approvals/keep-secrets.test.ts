@@ -25,7 +25,7 @@ describe('a mask in edited arguments', () => {
     })
   })
 
-  test('may stand for a secret that is no text', () => {
+  test('may stand for a secret that is not a text', () => {
     expect(keepSecrets({ credentials: M }, { credentials: { user: 'a' } })).toEqual({ credentials: { user: 'a' } })
   })
 

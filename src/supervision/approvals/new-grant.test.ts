@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { fits } from '../policy/argument-conditions.ts'
 import { approval } from '../testing/approval.ts'
-import { pathContext } from '../testing/path-context.ts'
+import { pathContext } from '../testing/gated-call.ts'
 import { type GrantRequest, newGrant } from './new-grant.ts'
 
 const args = { to: ['ann@example.com'], text: 'Hi', options: { urgent: true, tags: [] } }
@@ -85,7 +85,7 @@ describe('a grant', () => {
       'send_email has risk critical, so every call needs its own approval. Answer without `remember`.',
     ],
     [
-      'for always by somebody who is no operator',
+      'for always by somebody who is not an operator',
       { remember: { scope: 'always' }, by: { user: 'ann', role: 'user' } },
       'Only an operator can decide for every session. Answer with `remember: session`, or without it.',
     ],

@@ -4,7 +4,7 @@ import type { Approval } from '../../domain/records/record.ts'
 import type { Caller, Decision } from '../../domain/supervision/decision.ts'
 import { sameForEveryRisk } from '../../domain/supervision/quorum.ts'
 import { openEngine, outline, type TestEngineOptions, testAgent, testTool } from '../../engine/testing/open-engine.ts'
-import { configuredOperators } from '../sessions/configured-operators.ts'
+import { configuredOperators } from '../sessions/may-command.ts'
 
 const person = { console: null, group: null, admin: false, local: false }
 const operators = configuredOperators([

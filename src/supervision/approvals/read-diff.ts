@@ -1,8 +1,8 @@
 import type { Approval } from '../../domain/records/record.ts'
 import { agentsProposalId } from '../../domain/supervision/supervision.ts'
 import type { SupervisedReads } from '../../store/ports/supervised.ts'
-import { differenceBetween } from '../diffs/edited-change.ts'
 import { decodeFile } from '../diffs/file-text.ts'
+import { differenceBetween } from '../diffs/propose-change.ts'
 import { shownDiff } from '../diffs/show-change.ts'
 
 /** What is behind the approval of a change. */

@@ -4,8 +4,9 @@ import { ServerError } from '../../domain/errors.ts'
 import { unreachable } from '../../domain/unreachable.ts'
 import { compareWorkspace, type Divergence } from './compare-workspace.ts'
 import type { KeptFile } from './file-diff.ts'
-import { type HashProgress, type HashRequest, hashWorkspace } from './hash-workspace.ts'
-import { type CheckpointFilePage, type CheckpointSummary, pageOfFiles } from './manifest.ts'
+import { type HashDeps, type HashProgress, type HashRequest, hashWorkspace } from './hash-workspace.ts'
+import { type CheckpointFilePage, type CheckpointSummary, type Manifest, pageOfFiles, summaryOf } from './manifest.ts'
+import type { ContentLimits } from './restore-plan.ts'
 import {
   finishRestore,
   type OpenRestore,
@@ -15,7 +16,6 @@ import {
   type RestoreResult,
   restoreWorkspace,
 } from './restore-workspace.ts'
-import { type SaveRequest, saveCheckpoint } from './save-checkpoint.ts'
 import { createSnapshotStore, type SnapshotStore, type SweepResult } from './snapshot-store.ts'
 
 export interface CompareRequest extends HashRequest {
@@ -122,4 +122,40 @@ export function failureOf(error: unknown): JobFailure {
 
 export function errorOf({ code, message, stack }: JobFailure): Error {
   return Object.assign(code === null ? new Error(message) : new ServerError(code, message), { stack })
+}
+
+export interface SaveRequest extends HashRequest {
+  checkpointId: string
+  label: string | null
+  /** Epoch milliseconds. */
+  createdAt: number
+  /** Null: keep only hashes. Then the checkpoint can be compared, but not restored. */
+  content: ContentLimits | null
+}
+
+/** Hashes the workspace and stores what it finds. If it fails, nothing of it is found later. */
+export function saveCheckpoint(
+  request: SaveRequest,
+  { store, ...deps }: Omit<HashDeps, 'content'> & { store: SnapshotStore },
+): CheckpointSummary {
+  const { checkpointId, label, createdAt, content, root: workspaceRoot } = request
+  const writer = store.begin(checkpointId)
+  const kept = new Set<string>()
+  let left = content?.maxTotalBytes ?? 0
+  const sink = content && {
+    maxFileBytes: content.maxFileBytes,
+    take(sha256: string, bytes: Buffer): void {
+      if (kept.has(sha256) || bytes.length > left) return
+      left -= bytes.length
+      writer.keep(sha256, bytes)
+      kept.add(sha256)
+    },
+  }
+  try {
+    const found = hashWorkspace(request, sink === null ? deps : { ...deps, content: sink })
+    const manifest: Manifest = { checkpointId, label, workspaceRoot, createdAt, ...found, kept }
+    return summaryOf(manifest, writer.commit(manifest))
+  } finally {
+    writer.discard()
+  }
 }

@@ -6,15 +6,19 @@ import { extname, join } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { ServerError } from '../../domain/errors.ts'
 import { systemErrorCode } from '../../domain/system-error-code.ts'
-import type { CheckpointJobs, CheckpointReply, CompareRequest } from './checkpoint-job.ts'
-import { errorOf } from './checkpoint-job.ts'
+import {
+  type CheckpointJobs,
+  type CheckpointReply,
+  type CompareRequest,
+  errorOf,
+  type SaveRequest,
+} from './checkpoint-job.ts'
 import type { Divergence } from './compare-workspace.ts'
 import type { KeptFile } from './file-diff.ts'
 import type { HashProgress } from './hash-workspace.ts'
 import type { CheckpointFilePage, CheckpointSummary } from './manifest.ts'
 import { type ContentLimits, contentLimits, planRestore, type RestorePlan } from './restore-plan.ts'
 import type { OpenRestore, RestoreRequest, RestoreResult } from './restore-workspace.ts'
-import type { SaveRequest } from './save-checkpoint.ts'
 import { checkedId, type SweepResult } from './snapshot-store.ts'
 
 export interface Checkpoints {

@@ -34,7 +34,7 @@ type Restored =
 export interface SessionRestoresDeps {
   jobs: Checkpoints
   store: Pick<Store, 'sessions' | 'supervised'>
-  sessions: Pick<SupervisedSessions, 'get' | 'create' | 'terminate' | 'checkRoom'>
+  sessions: Pick<SupervisedSessions, 'get' | 'create' | 'terminate' | 'checkCapacity'>
   whileWorking: WhileWorking
   operators: Operators
   clock: Pick<Clock, 'now'>
@@ -94,7 +94,7 @@ export function createSessionRestores(
         )
       }
       if (confirm === null) return { status: 'changed', plan: await jobs.plan({ root, manifest }) }
-      await sessions.checkRoom(old.owner, old.id)
+      await sessions.checkCapacity(old.owner, old.id)
       const safety = { checkpointId: ids.uuid(), label: `before restoring ${label ?? id}`, createdAt: clock.now() }
       const restoreId = ids.uuid()
       const origin = { checkpointId: id, sessionId: ids.uuid(), by }

@@ -3,9 +3,9 @@ import * as fs from 'node:fs'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
+import { type SaveRequest, saveCheckpoint } from './checkpoint-job.ts'
 import { type Manifest, pageOfFiles } from './manifest.ts'
 import { contentLimits } from './restore-plan.ts'
-import { type SaveRequest, saveCheckpoint } from './save-checkpoint.ts'
 import { createSnapshotStore } from './snapshot-store.ts'
 import { quickDisk, readFiles, temporaryFolder, workspaceWith, writeFiles } from './testing/workspace.ts'
 import type { Disk } from './workspace-folder.ts'
@@ -115,12 +115,12 @@ describe('saving', () => {
 
 describe('a full disk', () => {
   test('at any write leaves no checkpoint and nothing half', () => {
-    let room = 0
+    let space = 0
     const disk: Disk = {
       ...quickDisk,
       writeSync: ((fd: number, bytes: Buffer, at: number) => {
-        room -= 1
-        if (room < 0) throw Object.assign(new Error('full'), { code: 'ENOSPC' })
+        space -= 1
+        if (space < 0) throw Object.assign(new Error('full'), { code: 'ENOSPC' })
         return fs.writeSync(fd, bytes, at)
       }) as Disk['writeSync'],
     }
@@ -128,7 +128,7 @@ describe('a full disk', () => {
     const root = workspaceWith({ a: 'one', b: 'two', c: 'three' })
     // Three contents and the manifest.
     for (const writes of [0, 1, 2, 3]) {
-      room = writes
+      space = writes
       expect(() => save(root)).toThrow(expect.objectContaining({ code: 'storage_full' }))
       expect(Object.keys(readFiles(folder)).filter((path) => !path.startsWith('blobs/'))).toEqual([])
     }
@@ -136,7 +136,7 @@ describe('a full disk', () => {
     expect(blobs()).toHaveLength(3)
     expect(store.sweep(new Set(), 0)).toMatchObject({ manifests: 0, blobs: 3 })
 
-    room = 4
+    space = 4
     expect(save(root)).toMatchObject({ files: 3, files_with_content: 3 })
   })
 

@@ -116,7 +116,7 @@ const isHighSurrogate = (code: number): boolean => code >= 0xd800 && code <= 0xd
 
 /** Keeps the first bytes of both streams together and counts the rest. Everything is read, so that the command never blocks. */
 function createKeptOutput(onOutput: (piece: OutputPiece) => void) {
-  let room = OUTPUT_BYTES
+  let left = OUTPUT_BYTES
   let droppedBytes = 0
   let output = ''
 
@@ -135,8 +135,8 @@ function createKeptOutput(onOutput: (piece: OutputPiece) => void) {
   async function read(stream: OutputPiece['stream'], from: Readable): Promise<void> {
     const decoder = new TextDecoder()
     const onData = (chunk: Buffer): void => {
-      const part = chunk.subarray(0, room)
-      room -= part.length
+      const part = chunk.subarray(0, left)
+      left -= part.length
       droppedBytes += chunk.length - part.length
       keep(stream, decoder.decode(part, { stream: true }))
     }

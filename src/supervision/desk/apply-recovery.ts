@@ -42,7 +42,7 @@ export function createApplyRecovery(deps: RecoveryDeps): () => Promise<void> {
       const why = 'The server stopped before it wrote the file, and the file has other content now.'
       await takeStep(sessionId, (now) => notWritten(now, record, why))
     } catch (error) {
-      // A full disk may have room later. Everything else that has a name stays as it is.
+      // A full disk may have space later. Everything else that has a name stays as it is.
       const isForGood = error instanceof ServerError && !error.code.startsWith('storage_')
       if (isForGood) await takeStep(sessionId, (now) => notWritten(now, record, error.message))
       else throw error

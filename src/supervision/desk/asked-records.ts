@@ -17,7 +17,7 @@ import {
 } from '../../domain/records/record.ts'
 import type { Quorum } from '../../domain/supervision/quorum.ts'
 import type { Store } from '../../store/store.ts'
-import { newRecord } from '../records/new-record.ts'
+import { newRecord } from '../records/records.ts'
 import type { SessionNow, Step, SupervisedSession, TakeStep } from '../sessions/take-step.ts'
 import type { AgentCall } from './agent-desk.ts'
 import { refuseInactive } from './answer-call.ts'

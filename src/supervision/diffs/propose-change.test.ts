@@ -3,8 +3,7 @@ import { chmodSync, linkSync, mkdirSync, readdirSync, symlinkSync, writeFileSync
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { makeWorkspace } from '../testing/workspace.ts'
-import { editedChange } from './edited-change.ts'
-import { changeDigest, type ProposedChange, proposeChange } from './propose-change.ts'
+import { changeDigest, editedChange, type ProposedChange, proposeChange } from './propose-change.ts'
 import { shownDiff } from './show-change.ts'
 
 const sha = (content: string | Uint8Array): string => createHash('sha256').update(content).digest('hex')

@@ -42,7 +42,7 @@ interface TrailDeps {
 
 const HOUR_MS = 60 * 60 * 1000
 const SLICE = 500
-/** A request looks at so many entries. They are no index, so a rare kind is found over several pages. */
+/** A request looks at so many entries. They are not an index, so a rare kind is found over several pages. */
 const MOST_LOOKED_AT = 20_000
 /** Entries are in the order of their commits. Their times come from clocks that differ and may have been set back. */
 const SLACK_MS = 24 * HOUR_MS

@@ -110,7 +110,7 @@ export function createDayLimits(deps: DayLimitsDeps): DayLimits {
       try {
         const stored = await storedOf(owner, day)
         const before = runsBefore(owner, day) + counted - 1
-        // Others that come together and are refused count for a moment: the counter says whether there is room, not what was used.
+        // Others that come together and are refused count for a moment: the counter says whether there is any left, not what was used.
         const runs = allowed.runs === null ? before : Math.min(before, Math.max(allowed.runs, runsBefore(owner, day)))
         refuse({ ...stored, runs }, allowed, prices.currency, now)
       } catch (error) {

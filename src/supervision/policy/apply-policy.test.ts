@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { ApprovalRule, ArgumentConditions, PolicyRule } from '../../domain/agent/approval-rule.ts'
 import type { Risk } from '../../domain/agent/tool-settings.ts'
-import { policyRule } from '../testing/gated-call.ts'
-import { pathContext } from '../testing/path-context.ts'
+import { pathContext, policyRule } from '../testing/gated-call.ts'
 import { applyPolicy, type RuledCall } from './apply-policy.ts'
 
 const call = (rule: ApprovalRule, more: Partial<RuledCall> = {}): RuledCall => ({

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { ArgumentConditions } from '../../domain/agent/approval-rule.ts'
-import { pathContext } from '../testing/path-context.ts'
+import { pathContext } from '../testing/gated-call.ts'
 import { fits as fitsWith } from './argument-conditions.ts'
 
 /** Without a doubt, both modes give the same result. */

@@ -13,7 +13,7 @@ import type { AuditRecord } from '../../domain/supervision/audit.ts'
 import type { Caller } from '../../domain/supervision/decision.ts'
 import { alreadyAnswered, type Records } from '../records/records.ts'
 import { checkReason, checkText } from '../sessions/check-text.ts'
-import { channelOf, escalatedTo, type Operators, refuseForeignCommand, viaOf } from '../sessions/may-command.ts'
+import { escalatedTo, type Operators, refuseForeignCommand, viaOf, wayOf } from '../sessions/may-command.ts'
 import type { SessionNow, Step, TakeStep } from '../sessions/take-step.ts'
 
 interface PromptsDeps {
@@ -38,7 +38,7 @@ export function createPrompts({ records, takeStep, operators }: PromptsDeps): Pr
     const { result } = await takeStep(record.sessionId, ({ waiting, session, at }) => {
       refuseForeignCommand(operators, by, session.owner, at - record.createdAt)
       if (!waiting.some((one) => one.id === record.id)) return { result: null }
-      const decided = { decidedAt: at, decidedBy: by.user, decidedVia: channelOf(by) }
+      const decided = { decidedAt: at, decidedBy: by.user, decidedVia: wayOf(by) }
       return {
         result: { ...record, ...patch, ...decided },
         supervision: { updatedAt: Math.max(at, session.supervision.updatedAt), silence: null, continuesAlone: 0 },

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { configuredOperators } from '../sessions/configured-operators.ts'
+import { configuredOperators } from '../sessions/may-command.ts'
 import { agentIn, ann, callOf, eve, openDesk } from '../testing/open-desk.ts'
 import { makeWorkspace } from '../testing/workspace.ts'
 import { createNoteEscalations } from './note-escalations.ts'

@@ -8,6 +8,7 @@ import type { Caller } from '../../domain/supervision/decision.ts'
 import { createSyncedWaits, type SyncedWaits } from '../../engine/waits/synced-waits.ts'
 import type { SessionLog } from '../../log/session-log.ts'
 import type { WaitReads } from '../../store/ports/waits.ts'
+import type { SessionNow } from '../sessions/take-step.ts'
 
 /** Approvals have rules of their own. */
 export type ShownKind = Exclude<PersonKind, 'approval'>
@@ -58,3 +59,21 @@ export function alreadyAnswered(record: RecordOf<ShownKind>, what: string): Serv
     details: { id, status, decided_by: decidedBy, decided_at: decidedAt === null ? null : isoTime(decidedAt) },
   })
 }
+
+/** What every new record of an agent elsewhere begins with. */
+export const newRecord = ({ session: { id: sessionId, owner, agent, supervision }, at }: SessionNow, id: string) => ({
+  id,
+  status: 'pending' as const,
+  sessionId,
+  owner,
+  agent,
+  createdAt: at,
+  runId: supervision.openRun ?? supervision.lastRun ?? sessionId,
+  lane: null,
+  continuationRunId: null,
+  messageRefs: {},
+  decidedAt: null,
+  decidedBy: null,
+  decidedVia: null,
+  reason: null,
+})

@@ -9,7 +9,6 @@ import { sha256 } from '../../json/digest.ts'
 import type { Alone } from '../../replicas/create-alone.ts'
 import type { Store } from '../../store/store.ts'
 import type { Workspaces } from '../workspace/allowed-workspace.ts'
-import { isOfHook } from './connection-id.ts'
 import { type Operators, refuseUnknownOwner } from './may-command.ts'
 import type { OpenSession } from './open-session.ts'
 import type { AgentIdentity, SupervisedSessions } from './supervised-sessions.ts'
@@ -207,4 +206,26 @@ const severalSessions = (open: readonly SupervisedSession[]): ServerError => {
     `This token has several open sessions. Say which one you mean with session_id: ${listed.join(', ')}.`,
     { details: { sessions: open.map(({ id }) => id) } },
   )
+}
+
+/** Begins the id of a connection that is a hook's. That of an MCP client with a handshake is a UUID. */
+const HOOK = 'hook:'
+
+/** The connection of a session that begins with a hook. Nothing is open between two hooks. */
+export const hookConnection = ({ host, hostSessionId }: { host: string; hostSessionId: string }): string =>
+  `${HOOK}${host}:${hostSessionId.slice(0, 200)}`
+
+/** One process of `quarterdeck mcp`. */
+export const bridgeConnection = (tokenId: string, bridgeId: string): string => `${tokenId}:${bridgeId}`
+
+const isOfHook = (connectionId: string | null): boolean => connectionId?.startsWith(HOOK) === true
+
+/**
+ * Whether the agent's connection is open all the time, so that the agent is gone when the connection is. The end of a process that we
+ * started is seen at once, and tells more.
+ */
+export function hasLastingConnection({ connectionId, mcp = [], spawned }: Supervision): boolean {
+  if (connectionId === null || isOfHook(connectionId) || spawned !== null) return false
+  const isOfBridge = connectionId.includes(':')
+  return isOfBridge || mcp.some(({ id, listens }) => id === connectionId && listens === true)
 }

@@ -8,9 +8,8 @@ import type { SessionLog } from '../../log/session-log.ts'
 import type { Replica } from '../../replicas/replica.ts'
 import type { Store } from '../../store/store.ts'
 import type { Workspaces } from '../workspace/allowed-workspace.ts'
-import { createAttachAgent } from './attach-agent.ts'
+import { createAttachAgent, hasLastingConnection } from './attach-agent.ts'
 import { checkReason, checkText, MOST_NAME_CHARS, MOST_TITLE_CHARS } from './check-text.ts'
-import { hasLastingConnection } from './connection-id.ts'
 import { createInstructAgent } from './instruct-agent.ts'
 import { refuseEnded, refuseForeignCommand, refuseUnknownOwner, refuseWithoutAdmin, viaOf } from './may-command.ts'
 import { createOpenSession } from './open-session.ts'
@@ -130,7 +129,7 @@ export function createSupervisedSessions(deps: SessionsDeps): SupervisedSessions
       if (values.title !== null) checkText(values.title, 'title', MOST_TITLE_CHARS)
       return openSession(owner, { ...values, status: 'created' }, id)
     },
-    async checkRoom(owner, ending) {
+    async checkCapacity(owner, ending) {
       const open = await store.supervised.sessions({ statuses: openStatuses, limit: MORE_THAN_OPEN })
       refuseOneMore(
         owner,
@@ -225,7 +224,7 @@ function overdue({ session, waiting, at }: SessionNow, goneMs: number): End | nu
   const idle = at - updatedAt
   if (status === 'created') {
     if (idle < CONNECT_MS) return null
-    // A person has to start the agent of a restored session again. It makes room for others, and the agent still finds it later.
+    // A person has to start the agent of a restored session again. It frees its place for others, and the agent still finds it later.
     return restoredFrom === null
       ? { status: 'terminated', reason: 'The agent did not connect in time.' }
       : { status: 'interrupted', reason: 'The agent has not come back yet.' }

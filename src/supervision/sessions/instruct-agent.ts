@@ -2,7 +2,7 @@ import type { Ids } from '../../domain/ids.ts'
 import type { Caller } from '../../domain/supervision/decision.ts'
 import { type Instruction, isOpen } from '../../domain/supervision/supervision.ts'
 import { checkText } from './check-text.ts'
-import { channelOf, type Operators, refuseEnded, refuseForeignCommand, viaOf } from './may-command.ts'
+import { type Operators, refuseEnded, refuseForeignCommand, viaOf, wayOf } from './may-command.ts'
 import { noticeEvent } from './session-events.ts'
 import { about, type SessionNow, type TakeStep } from './take-step.ts'
 
@@ -19,13 +19,13 @@ export function createInstructAgent({ takeStep, operators, ids }: InstructDeps) 
     const { result } = await takeStep(sessionId, ({ session, at }) => {
       refuseForeignCommand(operators, by, session.owner)
       if (kind === 'steering') refuseEnded(session)
-      const source = `${by.user} via ${channelOf(by)}`
+      const source = `${by.user} via ${wayOf(by)}`
       const instruction = newInstruction({ session, at }, ids.uuid(), { kind, text, source })
       return {
         result: instruction,
         instructions: [instruction],
         events: isOpen(session.supervision)
-          ? [noticeEvent(instruction.id, kind, { text, by: by.user, channel: channelOf(by) }, at)]
+          ? [noticeEvent(instruction.id, kind, { text, by: by.user, channel: wayOf(by) }, at)]
           : [],
         audit: [about(session, at, by.user, { what: kind, instruction: instruction.id, ...viaOf(by) })],
       }

@@ -3,8 +3,10 @@
 import { ServerError } from '../../domain/errors.ts'
 import { present } from '../../domain/present.ts'
 import { LOCAL_USER } from '../../domain/session/session.ts'
+import type { EscalationSettings, OperatorGroup, OperatorSettings } from '../../domain/settings/supervision-settings.ts'
 import type { AuditRecord } from '../../domain/supervision/audit.ts'
 import type { Caller, Membership } from '../../domain/supervision/decision.ts'
+import { isRemoteUser } from '../../domain/supervision/user-name.ts'
 import type { SupervisedSession } from './take-step.ts'
 
 export interface Operators {
@@ -103,9 +105,52 @@ export function refuseEnded({ id, supervision: { status } }: SupervisedSession):
   })
 }
 
-/** How the trail and the records name where a decision came from. */
-export const channelOf = ({ via = 'http' }: Caller): string => via
+/** The way a request came in, as the trail and the records name it. */
+export const wayOf = ({ via = 'http' }: Caller): string => via
 
 /** The same for the audit trail, with the credential that was shown. */
-export const viaOf = (by: Caller): AuditRecord['details'] =>
-  present({ channel: channelOf(by), credential: by.credential })
+export const viaOf = (by: Caller): AuditRecord['details'] => present({ channel: wayOf(by), credential: by.credential })
+
+type Listed = Pick<OperatorSettings, 'name' | 'admin' | 'console' | 'group' | 'local'> &
+  Partial<Pick<OperatorSettings, 'logins'>>
+
+/**
+ * The people that quarterdeck.yaml names, and the members of the groups that it names. Whoever is `local` also has the tokens of the first
+ * start, which name no user. A sole operator is also an admin: there is nobody else to ask.
+ */
+export function configuredOperators(
+  operators: readonly Listed[],
+  escalation: readonly EscalationSettings[] = [],
+  groups: readonly OperatorGroup[] = [],
+): Operators {
+  const isLocal = (name: string): boolean => name === LOCAL_USER || name === 'operator'
+  const isSole = operators.length <= 1 && groups.length === 0
+  const named = (name: string) =>
+    operators.find((one) => one.name === name || one.console === name || one.logins?.includes(name)) ??
+    (isLocal(name) ? operators.find(({ local }) => local) : undefined)
+  const groupsOf = ({ groups: own = [] }: Membership = {}): OperatorGroup[] =>
+    groups.filter(({ group }) => own.includes(group))
+  // The settings put this one in where nobody is named.
+  const isOpenToAll = isSole && operators.every(({ name }) => name === LOCAL_USER)
+  // `local_user` and `operator` are the same person, whichever of the two names is in the list.
+  const hasLocal = isSole || operators.some(({ name }) => isLocal(name))
+  return {
+    personOf: (name) => named(name)?.name ?? name,
+    isAdmin: (name, of) =>
+      of?.isAdmin === true ||
+      named(name)?.admin === true ||
+      groupsOf(of).some(({ admin }) => admin) ||
+      (isSole && (named(name) !== undefined || isLocal(name))),
+    standsIn(name, waitedMs, of) {
+      const person = named(name)
+      const own = [person?.name, person?.group, ...groupsOf(of).map(({ group }) => group)]
+      const isMeant = (to: string): boolean => own.includes(to)
+      return escalation.some(({ afterMs, to }) => waitedMs >= afterMs && to.some(isMeant))
+    },
+    isKnown: (name, of) =>
+      (isOpenToAll && of === undefined) ||
+      named(name) !== undefined ||
+      (hasLocal && isLocal(name)) ||
+      (of === undefined ? groups.length > 0 && isRemoteUser(name) : groupsOf(of).length > 0),
+  }
+}

@@ -6,7 +6,7 @@ import { createReports } from '../desk/report.ts'
 import { noReach } from '../testing/no-reach.ts'
 import { agentIn, ann, callOf, eve, newSession, openDesk, root } from '../testing/open-desk.ts'
 import type { Workspaces } from '../workspace/allowed-workspace.ts'
-import { configuredOperators } from './configured-operators.ts'
+import { configuredOperators } from './may-command.ts'
 import type { AgentIdentity, SupervisedSessions } from './supervised-sessions.ts'
 
 const here = agentIn('/srv/here')
@@ -85,7 +85,7 @@ test.each<[SupervisedStatus, string, string]>([
   const act = { pause: sessions.pause, resume: sessions.resume, terminate: sessions.terminate }[verb]
 
   expect((await act?.(ann, id))?.supervision.status).toBe(to)
-  // Saying it twice is no error.
+  // Saying it twice is not an error.
   expect((await act?.(ann, id))?.supervision.status).toBe(to)
 })
 

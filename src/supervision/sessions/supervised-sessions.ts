@@ -37,7 +37,7 @@ export interface SupervisedSessions {
   /** Creates a session for an agent that we start. It ends by itself if the agent does not connect within 30 s. */
   create(wanted: NewSupervised): Promise<SupervisedSession>
   /** Throws `limit` if this owner can open no further session, also when the one with the id `ending` has ended. */
-  checkRoom(owner: string, ending?: string): Promise<void>
+  checkCapacity(owner: string, ending?: string): Promise<void>
   get(sessionId: string): Promise<SupervisedSession>
   list(query: {
     owner?: string | undefined

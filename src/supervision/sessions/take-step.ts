@@ -15,7 +15,7 @@ import type { Supervision } from '../../domain/supervision/supervision.ts'
 import type { SessionLog } from '../../log/session-log.ts'
 import type { RecordChange, Supervise } from '../../store/ports/supervised.ts'
 import type { Store } from '../../store/store.ts'
-import { showStep } from './session-run.ts'
+import { showStep } from './session-events.ts'
 import { logStep } from './step-log.ts'
 import { createTurns } from './turns.ts'
 

@@ -35,7 +35,7 @@ export interface SpawnRequest {
 }
 
 export interface SpawnerDeps extends WatchedHostsDeps {
-  sessions: Pick<SupervisedSessions, 'get' | 'create' | 'checkRoom' | 'interrupt' | 'list'>
+  sessions: Pick<SupervisedSessions, 'get' | 'create' | 'checkCapacity' | 'interrupt' | 'list'>
   operators: Operators
   /** The host of the settings. Throws `config_invalid` if there is none. */
   host: () => Pick<HostRequest, 'launcher' | 'program'>
@@ -122,7 +122,7 @@ export function createSpawner(deps: SpawnerDeps): Spawner {
     if (from !== undefined && channelId !== from) {
       throw new ServerError('forbidden', 'This workspace belongs to another channel. Start the agent there.')
     }
-    await sessions.checkRoom(owner)
+    await sessions.checkCapacity(owner)
     return { mcpUrl, launcher, program, workspace, channelId }
   }
 

@@ -3,8 +3,7 @@
 import type { Alert, AnyRecord } from '../../domain/records/record.ts'
 import type { Caller } from '../../domain/supervision/decision.ts'
 import type { WaitReads } from '../../store/ports/waits.ts'
-import { newRecord } from '../records/new-record.ts'
-import type { Records } from '../records/records.ts'
+import { newRecord, type Records } from '../records/records.ts'
 import type { SessionNow } from '../sessions/take-step.ts'
 
 const KIND = 'alert'

@@ -10,17 +10,23 @@ import type { Store } from '../../store/store.ts'
 import { alreadyAnswered, type Records } from '../records/records.ts'
 import { checkText } from '../sessions/check-text.ts'
 import {
-  channelOf,
   escalatedTo,
   type Operators,
   refuseEnded,
   refuseForeignCommand,
   viaOf,
+  wayOf,
 } from '../sessions/may-command.ts'
 import { noticeEvent } from '../sessions/session-events.ts'
-import { about, type SessionNow, type Step, type SupervisedSession, type TakeStep } from '../sessions/take-step.ts'
+import {
+  about,
+  isWaitedFor,
+  type SessionNow,
+  type Step,
+  type SupervisedSession,
+  type TakeStep,
+} from '../sessions/take-step.ts'
 import { alertOf, findAlert, newAlert } from './alerts.ts'
-import { createSilenceJudge } from './judge-silence.ts'
 import { createSendNudge } from './send-nudge.ts'
 import type { PushNudge, StallSettings, Stalls } from './stalls.ts'
 
@@ -111,7 +117,7 @@ export function createStalls(deps: StallsDeps): Stalls {
     const alert = await open(by, alertId)
     const { result: isDone } = await takeStep(alert.sessionId, (now): Step<boolean> => {
       if (!now.waiting.some(({ id }) => id === alert.id)) return { result: false }
-      const decided = { decidedAt: now.at, decidedBy: by.user, decidedVia: channelOf(by) }
+      const decided = { decidedAt: now.at, decidedBy: by.user, decidedVia: wayOf(by) }
       const patch = { status: 'dismissed', reason, ...decided } as const
       return { ...more(now), result: true, settle: [{ id: alert.id, patch }] }
     })
@@ -130,7 +136,7 @@ export function createStalls(deps: StallsDeps): Stalls {
       const alert = await open(by, alertId)
       const session = await sessionOf(alert.sessionId)
       const details = escalatedTo(operators, by, session.owner)
-      await send(session, { alert, text, source: `${by.user} via ${channelOf(by)}`, details })
+      await send(session, { alert, text, source: `${by.user} via ${wayOf(by)}`, details })
       return findAlert(records, by, alertId)
     },
 
@@ -139,7 +145,7 @@ export function createStalls(deps: StallsDeps): Stalls {
       const session = await sessionOf(sessionId)
       refuseForeignCommand(operators, by, session.owner)
       refuseEnded(session)
-      await send(session, { alert: null, text, source: `${by.user} via ${channelOf(by)}` })
+      await send(session, { alert: null, text, source: `${by.user} via ${wayOf(by)}` })
     },
 
     async setEnabled(by, sessionId, enabled) {
@@ -150,7 +156,7 @@ export function createStalls(deps: StallsDeps): Stalls {
         if (stallsOff === !enabled) return { result: null }
         const what = enabled ? 'stalls_on' : 'stalls_off'
         const alert = alertOf(now)
-        const patch = { status: 'dismissed', decidedAt: now.at, decidedBy: by.user, decidedVia: channelOf(by) } as const
+        const patch = { status: 'dismissed', decidedAt: now.at, decidedBy: by.user, decidedVia: wayOf(by) } as const
         return {
           result: null,
           // The next silence starts from here.
@@ -214,3 +220,62 @@ const escalated = ({ at, session }: SessionNow, alert: Alert): Step<null> => ({
 
 const aboutAlert = (what: string, now: SessionNow, by: Caller, alert: string, operators: Operators): AuditRecord =>
   about(now.session, now.at, by.user, { what, alert, ...viaOf(by), ...escalatedTo(operators, by, now.session.owner) })
+
+/** Says what the silence of an agent asks for. */
+interface SilenceJudge {
+  /** How long the agent has been silent, without the time while this server was down. */
+  silenceOf(now: SessionNow): number
+  judge(now: SessionNow): Verdict
+  /** The step that writes the silence down, if there is more of it than `every` since the last time. */
+  remembered(now: SessionNow, every?: number): Pick<Step<null>, 'supervision'>
+}
+
+interface Verdict {
+  due: 'raise' | 'nudge' | 'escalate' | null
+  /** In how many ms something is due. Null: nobody knows, look again. */
+  waitMs: number | null
+}
+
+/** A crash forgets at most this much of a silence. */
+const REMEMBER_MS = 60_000
+
+const nothing: Verdict = { due: null, waitMs: null }
+
+/** `startedAt` is when this server began to listen. */
+function createSilenceJudge(settings: StallSettings, startedAt: number): SilenceJudge {
+  function silenceOf({ session: { supervision }, at }: SessionNow): number {
+    const { silence, updatedAt } = supervision
+    const since = Math.max(silence?.seenAt ?? updatedAt, startedAt)
+    return (silence?.ms ?? 0) + Math.max(at - since, 0)
+  }
+
+  return {
+    silenceOf,
+    judge(now) {
+      if (!isListenedTo(now)) return nothing
+      const alert = alertOf(now)
+      if (alert === undefined) {
+        const left = settings.inactivityMs - silenceOf(now)
+        return left <= 0 ? { due: 'raise', waitMs: 0 } : { due: null, waitMs: left }
+      }
+      if (alert.status === 'escalated') return nothing
+      const since = Math.max(alert.lastNudgeAt ?? alert.createdAt, startedAt)
+      const left = since + settings.escalationMs - now.at
+      if (left > 0) return { due: null, waitMs: left }
+      const { nudgeCount } = now.session.supervision
+      return { due: nudgeCount >= settings.maxRetries ? 'escalate' : 'nudge', waitMs: 0 }
+    },
+    remembered(now, every = REMEMBER_MS) {
+      if (!isListenedTo(now)) return {}
+      const ms = silenceOf(now)
+      const known = now.session.supervision.silence?.ms ?? 0
+      return ms - known > every ? { supervision: { silence: { ms, seenAt: now.at } } } : {}
+    },
+  }
+}
+
+/** False: the agent has a reason to be silent, or nobody minds. */
+function isListenedTo({ session, waiting }: SessionNow): boolean {
+  const { status, stallPaused, turnEnded = false, stallsOff = false } = session.supervision
+  return status === 'active' && !stallPaused && !turnEnded && !stallsOff && !waiting.some(isWaitedFor)
+}

@@ -1,7 +1,9 @@
+import { resolve } from 'node:path'
 import type { AgentDefinition } from '../../domain/agent/agent.ts'
 import type { ApprovalSettings, PolicyRule } from '../../domain/agent/approval-rule.ts'
 import { silentLogger } from '../../domain/logger.ts'
 import type { RuledCall } from '../approvals/call-rules.ts'
+import type { PathContext } from '../policy/path-conditions.ts'
 
 const agent: AgentDefinition = {
   name: 'helper',
@@ -74,3 +76,10 @@ export const policyRule = (tools: string[], where: PolicyRule['where'], then: Po
   where,
   then,
 })
+
+/** A disk without links; relative paths start in `/srv/agent`. */
+export const pathContext: PathContext = {
+  parameters: { type: 'object' },
+  roots: ['/srv/agent'],
+  realPath: (path) => resolve(path),
+}

@@ -129,7 +129,7 @@ test.each([
   ['.ssh', 'forbidden'],
   ['gone', 'file_not_found'],
   ['src/gone/deep', 'file_not_found'],
-])('%j is no folder to list: %s', async (path, code) => {
+])('%j is not a folder to list: %s', async (path, code) => {
   const root = makeWorkspace({ 'a.ts': '', 'src/b.ts': '', '.git/hooks/x': '', '.ssh/id_rsa': '' })
   symlinkSync('/etc', join(root, 'out'))
   symlinkSync('missing', join(root, 'nowhere'))

@@ -9,13 +9,13 @@ import type { Approval, ApprovalStatus } from '../../../domain/records/record.ts
 import type { AuditReads } from '../../../store/ports/audit.ts'
 import type { WaitQuery } from '../../../store/ports/waits.ts'
 import type { ReadOnlyStore } from '../../../store/store-reads.ts'
-import { protectedByPath } from '../../../supervision/workspace-policy/judge-request.ts'
 import {
   type PastRequest,
   type PastRequests,
+  protectedByPath,
   type ReplayedRequest,
   replayPolicy,
-} from '../../../supervision/workspace-policy/replay-policy.ts'
+} from '../../../supervision/workspace-policy/judge-request.ts'
 import { requestOfCall } from '../../../supervision/workspace-policy/request-of-call.ts'
 import { timeAgo } from '../../command.ts'
 import { dataDirectory, withStoredData } from '../../data-directory.ts'

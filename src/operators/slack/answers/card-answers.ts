@@ -6,7 +6,7 @@ import { isSupervised, isWaiting, type PersonRecord } from '../../../domain/reco
 import type { SessionRecord } from '../../../domain/session/session.ts'
 import type { Caller } from '../../../domain/supervision/decision.ts'
 import { gatheredYeses } from '../../../domain/supervision/quorum.ts'
-import type { NoteShown } from '../../../supervision/approvals/note-shown.ts'
+import type { NoteShown } from '../../../supervision/approvals/looked-at.ts'
 import type { NoteRefused } from '../../../supervision/oversight/note-refused.ts'
 import type { AnswerRecord, GivenAnswer } from '../../../supervision/records/answer-record.ts'
 import { actionsOf } from '../../../supervision/records/describe-record.ts'

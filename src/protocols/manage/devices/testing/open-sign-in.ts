@@ -22,7 +22,7 @@ import { createSharedChanges } from '../../../../replicas/shared-changes.ts'
 import { ownCounts } from '../../../../replicas/shared-counts.ts'
 import { createLocalShared } from '../../../../store/local-shared.ts'
 import type { Shared } from '../../../../store/ports/shared.ts'
-import { configuredOperators } from '../../../../supervision/sessions/configured-operators.ts'
+import { configuredOperators } from '../../../../supervision/sessions/may-command.ts'
 import { createDeviceRoutes } from '../routes.ts'
 
 type Headers = Record<string, string>

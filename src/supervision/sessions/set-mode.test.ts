@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createExplainMode, type Surface, surfacesOf } from './mode-surfaces.ts'
+import { createExplainMode, type Surface, surfacesOf } from './set-mode.ts'
 
 const all: ReadonlySet<Surface> = new Set(['local', 'remote'])
 const onlyLocal: ReadonlySet<Surface> = new Set(['local'])

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { createPolicySummary } from './policy-summary.ts'
+import { createPolicySummary } from './auto-approved.ts'
 
 const work = (at: number, rule = 'tool:Read', more: { command?: string; filePath?: string } = {}) => ({
   at,
