@@ -83,11 +83,7 @@ export function describeSessionLists(open: OpenStore): void {
           activity: 'ended',
           pending: 0,
           tokens: 0,
-          elsewhere: {
-            status: 'terminated',
-            workspaceRoot: ended.supervision?.workspaceRoot,
-            prompt: ended.supervision?.prompt,
-          },
+          elsewhere: { workspaceRoot: ended.supervision?.workspaceRoot, prompt: ended.supervision?.prompt },
         },
         { id: waiting.id, title: '', activity: 'waiting', pending: 2, tokens: 0, elsewhere: null },
         { id: running.id, title: '', activity: 'running', pending: 0, tokens: 0, elsewhere: null },

@@ -370,9 +370,7 @@ function overviewOf(state: MemoryState, session: MemorySession): SessionOverview
 }
 
 const workOf = (supervision: Supervision | undefined): SessionOverview['elsewhere'] =>
-  supervision === undefined
-    ? null
-    : { status: supervision.status, workspaceRoot: supervision.workspaceRoot, prompt: supervision.prompt }
+  supervision === undefined ? null : { workspaceRoot: supervision.workspaceRoot, prompt: supervision.prompt }
 
 /** Titles first, then by the newest message that was found. */
 function foundSessions(

@@ -119,9 +119,7 @@ const overview: Statement = {
 }
 
 const workOf = (supervision: Supervision | null): SessionOverview['elsewhere'] =>
-  supervision === null
-    ? null
-    : { status: supervision.status, workspaceRoot: supervision.workspaceRoot, prompt: supervision.prompt }
+  supervision === null ? null : { workspaceRoot: supervision.workspaceRoot, prompt: supervision.prompt }
 
 function createOverviews(sql: Sql): SessionReads['overview'] {
   /** Without a message, all its columns are null. */

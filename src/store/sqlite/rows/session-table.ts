@@ -199,11 +199,7 @@ function createOverview(db: DatabaseSync, { one }: Statements): (id: string) => 
       elsewhere:
         work.supervised === null
           ? null
-          : {
-              status: work.supervised,
-              workspaceRoot: String(folder),
-              prompt: prompt === null ? null : String(prompt),
-            },
+          : { workspaceRoot: String(folder), prompt: prompt === null ? null : String(prompt) },
     }
   }
 }
