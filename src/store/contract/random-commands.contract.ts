@@ -8,7 +8,7 @@ import type { SessionRecord } from '../../domain/session/session.ts'
 import type { Instruction, SupervisedStatus } from '../../domain/supervision/supervision.ts'
 import type { Command, Result } from '../ports/command.ts'
 import type { NewEntry } from '../ports/entry.ts'
-import type { Supervise } from '../ports/supervised.ts'
+import type { RecordChange, Supervise } from '../ports/supervised.ts'
 import {
   accept,
   addFile,
@@ -148,6 +148,11 @@ export function createRandomCommands(seed: number): RandomCommands {
     return chance(0.7) ? approve(waitId, values) : reject(waitId, values)
   }
 
+  const changeOf = (wait: AnyRecord): RecordChange =>
+    chance(0.3)
+      ? { id: wait.id, patch: { status: 'consumed', decidedBy: pick(NAMES) } }
+      : { id: wait.id, patch: {}, answer: answerTo(wait) }
+
   function acceptRun(): Command {
     const known = chance(0.7) && chats().length > 0 ? pick(chats()) : undefined
     const session = known ?? freshSession()
@@ -264,16 +269,7 @@ export function createRandomCommands(seed: number): RandomCommands {
         : {}),
       ...(chance(0.1) ? { owner: pick(OWNERS) } : {}),
       ...(chance(0.3) ? { ask: [diff()] } : {}),
-      ...(chance(0.3) && open.length > 0
-        ? {
-            settle: [
-              {
-                id: pick(open).id,
-                patch: { status: pick(['approved', 'rejected', 'consumed']), decidedBy: pick(NAMES) },
-              },
-            ],
-          }
-        : {}),
+      settle: chance(0.3) && open.length > 0 ? [changeOf(pick(open))] : [],
       ...(chance(0.3) ? { instructions: [instruction(known)] } : {}),
       ...(chance(0.2) && instructions.size > 0 ? { deliver: [pick([...instructions])] } : {}),
       ...(chance(0.2) ? { entries: [fact('reported', { text: pick(TEXTS) })] } : {}),

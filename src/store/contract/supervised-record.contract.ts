@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Alert, Prompt, Standby, SupervisedApproval, SupervisedRecord } from '../../domain/records/record.ts'
 import { MOST_PERMISSIONS, MOST_STEERING, MOST_TASKS } from '../../domain/supervision/supervision.ts'
-import type { Supervise } from '../ports/supervised.ts'
+import type { RecordChange, Supervise } from '../ports/supervised.ts'
 import type { Store } from '../store.ts'
 import {
   answer,
@@ -18,8 +18,16 @@ import {
   type OpenStore,
   openForTest,
   refusal,
+  reject,
 } from './samples.contract.ts'
 import { checkpoint, diff, instruction, opened, step } from './supervised-samples.contract.ts'
+
+const changeTo = (id: string, status: string): RecordChange =>
+  status === 'approved'
+    ? { id, patch: {}, answer: approve(id) }
+    : status === 'rejected'
+      ? { id, patch: {}, answer: reject(id) }
+      : { id, patch: { status } }
 
 const permission = (sessionId: string): SupervisedApproval => diff(sessionId, { kind: 'permission' })
 
@@ -130,7 +138,7 @@ export function describeSupervisedRecords(open: OpenStore): void {
       expect(await refusal(store, step(id, 3, { ask: [permission(id)] }))).toBe('limit')
       // Whoever answers makes space, in the same step too.
       const settle = [
-        { id: first.id, patch: { status: 'rejected' } },
+        { id: first.id, patch: {}, answer: reject(first.id) },
         { id: many[0]?.id ?? '', patch: { status: 'expired' } },
       ]
       await done(store, step(id, 3, { settle, ask: [diff(id), permission(id)] }))
@@ -154,15 +162,26 @@ export function describeSupervisedRecords(open: OpenStore): void {
       await done(store, step(id, 1, { ask: [record] }))
       let version = 2
       for (const status of way) {
-        await done(store, step(id, version, { settle: [{ id: record.id, patch: { status } }] }))
+        await done(store, step(id, version, { settle: [changeTo(record.id, status)] }))
         version += 1
         expect((await store.waits.get(record.id))?.status).toBe(status)
       }
       for (const status of wrong) {
-        expect(await refusal(store, step(id, version, { settle: [{ id: record.id, patch: { status } }] }))).toBe(
-          'conflict',
-        )
+        expect(await refusal(store, step(id, version, { settle: [changeTo(record.id, status)] }))).toBe('conflict')
       }
+    })
+
+    test('only an answer decides an approval, and a patch alone never does', async () => {
+      const { store } = await openForTest(open)
+      const { id } = await opened(store)
+      const record = diff(id)
+      await done(store, step(id, 1, { ask: [record] }))
+
+      for (const status of ['approved', 'rejected']) {
+        const patch = { status, decidedBy: 'ann', decidedAt: NOW }
+        expect(await refusal(store, step(id, 2, { settle: [{ id: record.id, patch }] }))).toBe('conflict')
+      }
+      expect(await store.waits.get(record.id)).toEqual(record)
     })
 
     test('a patch changes what it names, but never who a record belongs to', async () => {

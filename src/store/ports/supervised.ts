@@ -81,7 +81,7 @@ export interface Supervise {
   /** New records. */
   ask?: readonly SupervisedRecord[]
   proposals?: readonly Proposal[]
-  /** Changes of records. The status may only change as the record's state machine allows. */
+  /** Changes of records. The status may only change as the record's state machine allows, and only an answer decides an approval. */
   settle?: readonly RecordChange[]
   instructions?: readonly Instruction[]
   /** Instructions that the agent has now. A task that nobody took yet belongs to this session from now on. */

@@ -144,6 +144,11 @@ function* settle(changes: Change[], { sessionId, settle: asked = [] }: Supervise
         details: { id, status: before.status },
       })
     }
+    if (answer === undefined && needsAnswer(before, wait.status)) {
+      throw new ServerError('conflict', `${id} can become ${wait.status} only with an answer.`, {
+        details: { id, status: before.status },
+      })
+    }
     if (wait.status !== before.status && !recordMayBecome(before, wait.status)) {
       throw new ServerError('conflict', `${id} is ${before.status}, so it cannot become ${wait.status}.`, {
         details: { id, status: before.status },
@@ -154,6 +159,10 @@ function* settle(changes: Change[], { sessionId, settle: asked = [] }: Supervise
   }
   return settled
 }
+
+/** Only an answer decides an approval: it says who decided, and a quorum is counted. */
+const needsAnswer = ({ wait, status }: SupervisedRecord, next: SupervisedRecord['status']): boolean =>
+  wait === 'approval' && status === 'pending' && (next === 'approved' || next === 'rejected')
 
 /** A record keeps its id, its session, and the messages that announced it. */
 function withPatch(before: SupervisedRecord, patch: RecordChange['patch']): SupervisedRecord {
