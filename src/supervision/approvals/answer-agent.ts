@@ -23,8 +23,9 @@ import { noticeEvent } from '../sessions/session-events.ts'
 import type { SessionNow, Step, TakeStep } from '../sessions/take-step.ts'
 import { notAsSeen } from './ask-again.ts'
 import { checkedCall, noProblem, problemsOf } from './check-edit.ts'
-import { type Answerer, type AskedNow, type Prepared, refuseUnfit } from './decide.ts'
+import type { Answerer, AskedNow, Prepared } from './decide.ts'
 import { createChangeEdits, withArguments } from './edit-elsewhere.ts'
+import { refuseUnfit } from './refuse-decision.ts'
 
 interface AnswerAgentDeps {
   store: Pick<Store, 'waits' | 'supervised'>

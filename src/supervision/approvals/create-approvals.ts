@@ -10,18 +10,9 @@ import { checkReason } from '../sessions/check-text.ts'
 import { createAnswerRun } from './answer-run.ts'
 import type { Approvals } from './approvals.ts'
 import { type AskAgain, type AskAgainDeps, createAskAgain } from './ask-again.ts'
-import {
-  type Answerer,
-  alreadyDecided,
-  type DecideDeps,
-  decide,
-  latest,
-  refuseCaller,
-  refuseLate,
-  refuseSecondYes,
-} from './decide.ts'
+import { type Answerer, type DecideDeps, decide, latest } from './decide.ts'
 import { keepSecrets } from './keep-secrets.ts'
-import { visibleApproval } from './permission.ts'
+import { alreadyDecided, refuseCaller, refuseLate, refuseSecondYes, visibleApproval } from './refuse-decision.ts'
 import { argumentsOf } from './shown-call.ts'
 
 interface ApprovalsDeps extends AskAgainDeps, Pick<DecideDeps, 'operators' | 'stepUp'> {

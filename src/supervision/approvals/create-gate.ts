@@ -2,16 +2,19 @@
 
 import type { AskedQuestion } from '../../domain/agent/question.ts'
 import { isAtLeast } from '../../domain/agent/tool-settings.ts'
-import type { Approval } from '../../domain/records/record.ts'
+import { ServerError } from '../../domain/errors.ts'
+import { type Approval, hasExpired, isSupervisedApproval } from '../../domain/records/record.ts'
+import type { Caller, Decision } from '../../domain/supervision/decision.ts'
 import { visibleCode, visibleText } from '../../domain/text/visible-text.ts'
-import type { Gate, GatedCall } from '../../engine/gate.ts'
-import { createSyncedWaits } from '../../engine/waits/synced-waits.ts'
+import type { Decided, Gate, GatedCall, SentDecisions } from '../../engine/gate.ts'
+import { createSyncedWaits, type SyncedWaits } from '../../engine/waits/synced-waits.ts'
 import { callDigest, isSameTool, questionDigest } from '../../json/digest.ts'
 import { runSteps } from './answer-run.ts'
 import { type AskAgainDeps, createAskAgain, logAskedAgain } from './ask-again.ts'
 import type { Question } from './call-rules.ts'
-import { type DecideDeps, decideAll } from './decide.ts'
+import { type AskedNow, type DecideDeps, prepare } from './decide.ts'
 import { questionForm } from './question-form.ts'
+import { refuseCaller, refuseUnfit, refuseUnseen, visibleApproval } from './refuse-decision.ts'
 
 const never = new AbortController().signal
 
@@ -47,13 +50,71 @@ export function createGate(deps: AskAgainDeps & Pick<DecideDeps, 'operators' | '
 
     question: (call, asked) => newQuestion(call, rules.question(call), asked, ids.uuid()),
 
-    decide: (sent) => decideAll({ ...deps, askAgain, syncedWaits }, runSteps(askAgain, never), sent),
+    decide: (sent) => decideAll({ ...deps, askAgain, syncedWaits }, sent),
 
     async refuseReplaced(approval) {
       await askAgain.latest(approval)
     },
   }
 }
+
+/** The decisions of one request, as answers that the engine commits together. See `Gate.decide`. */
+async function decideAll(
+  deps: DecideDeps & { syncedWaits: SyncedWaits },
+  { by, sessionId, decisions, at }: SentDecisions,
+): Promise<Decided[]> {
+  const answerer = runSteps(deps.askAgain, never)
+  const asked: { now: AskedNow; decision: Decision }[] = []
+  for (const { waitId, ...decision } of decisions) {
+    const approval = await visibleApproval(deps.syncedWaits, by, waitId)
+    if (approval.sessionId !== sessionId) {
+      throw new ServerError('approval_not_found', `There is no approval ${JSON.stringify(waitId)} in this session.`)
+    }
+    if (isSupervisedApproval(approval)) {
+      throw new ServerError(
+        'session_supervised',
+        `An agent elsewhere asked this, so no run continues with the answer. Answer it with POST /approvals/${approval.id}.`,
+      )
+    }
+    // Only one of them would count, and the audit trail has to say which.
+    if (asked.some(({ now }) => now.approval.id === approval.id)) {
+      throw new ServerError('invalid_request', `Approval ${approval.id} is answered twice here. Answer it once.`)
+    }
+    const now = { approval, at, owner: null }
+    // A late caller decides nothing, so they need no permission: they are shown the run that went on.
+    if (approval.status === 'pending') refuseCaller(deps.operators, by, now)
+    asked.push({ now, decision })
+  }
+  // All changed questions are asked again before the first of them is refused.
+  const checks = await Promise.allSettled(
+    asked
+      .filter(({ now }) => now.approval.status !== 'pending' || !hasExpired(now.approval, at))
+      .map(({ now, decision }) => answerer.refuseChanged(now, decision)),
+  )
+  for (const check of checks) if (check.status === 'rejected') throw check.reason
+  const decided: Decided[] = []
+  for (const { now, decision } of asked) {
+    // A client that repeats an answer is shown what came of it, also when the question was asked again under another id.
+    const approval = await deps.askAgain.latest(now.approval)
+    if (approval.status !== 'pending' || hasExpired(approval, at)) {
+      decided.push(tooLate(by, approval, at))
+      continue
+    }
+    refuseUnseen(by, decision)
+    refuseUnfit(approval, decision)
+    const { patch: _, ...prepared } = await prepare(deps, answerer, by, { ...now, approval }, decision)
+    decided.push(prepared)
+  }
+  return decided
+}
+
+/** The store does not apply this answer, because its approval is no longer pending or has expired. */
+const tooLate = (by: Caller, approval: Approval, at: number): Decided => ({
+  approval,
+  answer: { waitId: approval.id, at, by: by.user, outcome: { type: 'rejected', reason: null } },
+  grant: null,
+  audit: null,
+})
 
 function newApproval(call: GatedCall, question: Question, id: string): Approval {
   const { tool, arguments: args, callId, asked } = call

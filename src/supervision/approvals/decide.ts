@@ -2,34 +2,25 @@
 // (`answer-run.ts`) or an agent elsewhere (`answer-agent.ts`). Permission, lateness and fit, digest, edit, quorum, remember, proof, trail.
 
 import type { Risk } from '../../domain/agent/tool-settings.ts'
-import { isoTime } from '../../domain/clock.ts'
 import { ServerError } from '../../domain/errors.ts'
 import type { Ids } from '../../domain/ids.ts'
 import { present } from '../../domain/present.ts'
-import { type Approval, hasExpired, isSupervisedApproval } from '../../domain/records/record.ts'
+import { type Approval, isSupervisedApproval } from '../../domain/records/record.ts'
 import type { RunRecord } from '../../domain/session/run.ts'
 import { decisionRecord } from '../../domain/supervision/approval-audit.ts'
 import type { AuditRecord } from '../../domain/supervision/audit.ts'
 import type { Caller, Decision } from '../../domain/supervision/decision.ts'
 import type { Grant } from '../../domain/supervision/grant.ts'
 import type { ProofPurpose, StepUp } from '../../domain/supervision/step-up.ts'
-import type { Decided, SentDecisions } from '../../engine/gate.ts'
-import type { SyncedWaits } from '../../engine/waits/synced-waits.ts'
+import type { Decided } from '../../engine/gate.ts'
 import { canonicalJson, sha256 } from '../../json/digest.ts'
 import { jsonCheckOf } from '../../json/json-schema.ts'
-import {
-  escalatedTo,
-  isSamePerson,
-  type Operators,
-  refuseForeignCommand,
-  viaOf,
-  wayOf,
-} from '../sessions/may-command.ts'
+import { escalatedTo, type Operators, viaOf, wayOf } from '../sessions/may-command.ts'
 import type { AskAgain } from './ask-again.ts'
 import type { Edit, EditCheck } from './check-edit.ts'
 import { lookedAtOf } from './looked-at.ts'
 import { newGrant } from './new-grant.ts'
-import { refuseWithoutPermission, visibleApproval } from './permission.ts'
+import { refuseCaller, refuseLate, refuseUnfit, refuseUnseen, refuseYes } from './refuse-decision.ts'
 import { isPartly } from './shown-call.ts'
 
 export interface DecideDeps {
@@ -124,7 +115,7 @@ export async function decide(
 }
 
 /** The steps of somebody who may decide, about something that is still to be decided. */
-async function prepare(
+export async function prepare(
   deps: DecideDeps,
   answerer: Pick<Answerer, 'edit'>,
   by: Caller,
@@ -172,18 +163,6 @@ async function prepare(
     yes: { by: deps.operators.personOf(by.user), via: wayOf(by), ...forced },
   }
   return { approval, patch, answer: { ...answer, outcome }, grant, audit }
-}
-
-/** Throws `forbidden`. */
-export function refuseCaller(operators: Operators, by: Caller, { approval, at, owner }: AskedNow): void {
-  refuseWithoutPermission(by, approval)
-  if (owner !== null) refuseForeignCommand(operators, by, owner, at - approval.createdAt)
-}
-
-/** Whoever comes too late is told so, whatever they say. Throws `approval_decided` or `approval_expired`. */
-export function refuseLate(approval: Approval, at: number): void {
-  if (approval.status !== 'pending') throw alreadyDecided(approval)
-  if (hasExpired(approval, at)) throw alreadyDecided({ ...approval, status: 'expired' })
 }
 
 /** Throws `approval_changed` if a question of ours was asked again and the new one waits. */
@@ -258,46 +237,6 @@ export function proofPurpose(
   })
 }
 
-/** The console decides about what it showed, and only a digest says what that was. Throws `invalid_request`. */
-function refuseUnseen(by: Caller, { digest }: Decision): void {
-  if (digest !== undefined || wayOf(by) !== 'console') return
-  throw new ServerError('invalid_request', 'The console has to say what it showed.', {
-    problems: [{ pointer: '/digest', detail: 'Send the digest of what you showed.' }],
-  })
-}
-
-/** Throws `forbidden`, `conflict` or `invalid_request` for a yes that cannot count among several. */
-function refuseYes(operators: Operators, by: Caller, approval: Approval, decision: Decision): void {
-  const { id, quorum = 1 } = approval
-  // An admin may decide without being one of those who count: a provider or a proxy says who is one.
-  if (!operators.isKnown(by.user, by)) {
-    throw new ServerError(
-      'forbidden',
-      `${quorum} people have to say yes, and only operators whom quarterdeck.yaml names count: operators[].name, logins or group. ${JSON.stringify(by.user)} is none of them.`,
-      { details: { approval_id: id } },
-    )
-  }
-  refuseSecondYes(operators, by, approval)
-  if (decision.remember !== undefined) {
-    throw new ServerError(
-      'invalid_request',
-      `${quorum} people have to say yes each time, so a yes cannot be remembered. Approve without \`remember\`.`,
-      { details: { approval_id: id }, problems: [{ pointer: '/remember', detail: 'Leave it out.' }] },
-    )
-  }
-}
-
-/** Throws `conflict` if this person is among those who have said yes. */
-export function refuseSecondYes(operators: Operators, by: Caller, approval: Approval): void {
-  const { id, quorum = 1, decisions = [] } = approval
-  if (!decisions.some((one) => isSamePerson(operators, one.by, by.user))) return
-  throw new ServerError(
-    'conflict',
-    `You have said yes already. ${decisions.length} of ${quorum} people have; somebody else has to.`,
-    { details: { approval_id: id, yeses: decisions.length, needed: quorum } },
-  )
-}
-
 /** As many characters as are kept of a tool's result by default. */
 const MAX_RESPONSE = 50_000
 
@@ -320,123 +259,4 @@ function responseOf({ id, tool, question }: Approval, result: unknown): string {
   throw wrong('The answer is too long.', [
     `It has ${text.length.toLocaleString('en')} characters; at most ${most} are kept.`,
   ])
-}
-
-/** Throws `invalid_request` for what this kind of question cannot take. */
-export function refuseUnfit(approval: Approval, given: Decision): void {
-  const { decision, remember: wanted, arguments: edited, content, force } = given
-  const refuse = (message: string, pointer?: string): never => {
-    const problems = pointer === undefined ? [] : [{ pointer, detail: 'Leave it out.' }]
-    throw new ServerError('invalid_request', message, { details: { approval_id: approval.id }, problems })
-  }
-  const isElsewhere = isSupervisedApproval(approval)
-  const isQuestion = approval.kind === 'question'
-  if (content !== undefined && approval.kind !== 'diff') refuse('Only a change of a file takes `content`.', '/content')
-  if (force === true && approval.kind !== 'diff') refuse('Only a change of a file takes `force`.', '/force')
-  if (wanted !== undefined && isElsewhere) {
-    refuse(
-      'What an agent elsewhere asks cannot be remembered. Write it into the workspace’s policy file instead: .quarterdeck/policy.json.',
-    )
-  }
-  if (decision === 'respond' && isElsewhere) {
-    refuse('An agent elsewhere runs its tools itself, so nobody can answer in their place. Approve or reject.')
-  }
-  if (decision === 'approve' && isQuestion) {
-    refuse(
-      'This is a question of a tool, so there is nothing to approve. Answer with `"decision": "respond"` and `result`, or reject it.',
-    )
-  }
-  if (wanted !== undefined && isQuestion) {
-    refuse('The answer to a question cannot be remembered. Answer without `remember`.')
-  }
-  if (decision !== 'approve' || edited === undefined || !isElsewhere) return
-  if (approval.kind !== 'permission') {
-    refuse('Only the arguments of a tool call can be edited. To edit a change, send its whole new text as `content`.')
-  }
-  if (isPartly(approval)) {
-    refuse('The arguments are too long to be kept here, so they cannot be edited. Approve or reject them as they are.')
-  }
-}
-
-/** The decisions of one request, as answers that the engine commits together. See `Gate.decide`. */
-export async function decideAll(
-  deps: DecideDeps & { syncedWaits: SyncedWaits },
-  answerer: Pick<Answerer, 'refuseChanged' | 'edit'>,
-  { by, sessionId, decisions, at }: SentDecisions,
-): Promise<Decided[]> {
-  const asked: { now: AskedNow; decision: Decision }[] = []
-  for (const { waitId, ...decision } of decisions) {
-    const approval = await visibleApproval(deps.syncedWaits, by, waitId)
-    if (approval.sessionId !== sessionId) {
-      throw new ServerError('approval_not_found', `There is no approval ${JSON.stringify(waitId)} in this session.`)
-    }
-    if (isSupervisedApproval(approval)) {
-      throw new ServerError(
-        'session_supervised',
-        `An agent elsewhere asked this, so no run continues with the answer. Answer it with POST /approvals/${approval.id}.`,
-      )
-    }
-    // Only one of them would count, and the audit trail has to say which.
-    if (asked.some(({ now }) => now.approval.id === approval.id)) {
-      throw new ServerError('invalid_request', `Approval ${approval.id} is answered twice here. Answer it once.`)
-    }
-    const now = { approval, at, owner: null }
-    // A late caller decides nothing, so they need no permission: they are shown the run that went on.
-    if (approval.status === 'pending') refuseCaller(deps.operators, by, now)
-    asked.push({ now, decision })
-  }
-  // All changed questions are asked again before the first of them is refused.
-  const checks = await Promise.allSettled(
-    asked
-      .filter(({ now }) => now.approval.status !== 'pending' || !hasExpired(now.approval, at))
-      .map(({ now, decision }) => answerer.refuseChanged(now, decision)),
-  )
-  for (const check of checks) if (check.status === 'rejected') throw check.reason
-  const decided: Decided[] = []
-  for (const { now, decision } of asked) {
-    // A client that repeats an answer is shown what came of it, also when the question was asked again under another id.
-    const approval = await deps.askAgain.latest(now.approval)
-    if (approval.status !== 'pending' || hasExpired(approval, at)) {
-      decided.push(tooLate(by, approval, at))
-      continue
-    }
-    refuseUnseen(by, decision)
-    refuseUnfit(approval, decision)
-    const { patch: _, ...prepared } = await prepare(deps, answerer, by, { ...now, approval }, decision)
-    decided.push(prepared)
-  }
-  return decided
-}
-
-/** The store does not apply this answer, because its approval is no longer pending or has expired. */
-const tooLate = (by: Caller, approval: Approval, at: number): Decided => ({
-  approval,
-  answer: { waitId: approval.id, at, by: by.user, outcome: { type: 'rejected', reason: null } },
-  grant: null,
-  audit: null,
-})
-
-/** For a decision that came too late: says who decided what and when. */
-export function alreadyDecided(approval: Approval): ServerError {
-  const { id, status, decidedBy, decidedAt, reason, expiresAt } = approval
-  if (status === 'expired') {
-    const when = expiresAt === null ? '' : ` at ${isoTime(expiresAt)}`
-    return new ServerError('approval_expired', `Nobody answered in time: it expired${when} and counts as refused.`, {
-      details: { approval_id: id },
-    })
-  }
-  const isVoid = status === 'interrupted' && decidedBy !== null
-  const decision = status === 'consumed' || isVoid ? 'approved' : status
-  const who = decidedBy === null ? '' : ` by ${decidedBy}`
-  const when = decidedAt === null ? '' : ` at ${isoTime(decidedAt)}`
-  const voided = isVoid ? '; its run ended before the call began, so it did not run' : ''
-  return new ServerError('approval_decided', `This was already ${decision}${who}${when}${voided}.`, {
-    details: {
-      approval_id: id,
-      approval_status: status,
-      decided_by: decidedBy,
-      decided_at: decidedAt === null ? null : isoTime(decidedAt),
-      reason,
-    },
-  })
 }

@@ -11,7 +11,7 @@ import type { SessionLog } from '../../log/session-log.ts'
 import type { WaitReads } from '../../store/ports/waits.ts'
 import { createAuditOnce } from '../oversight/audit-trail.ts'
 import { viaOf } from '../sessions/may-command.ts'
-import { refuseWithoutPermission, visibleApproval } from './permission.ts'
+import { refuseWithoutPermission, visibleApproval } from './refuse-decision.ts'
 import { argumentsOf, revealedText } from './shown-call.ts'
 
 const MOST_NAMES = 5

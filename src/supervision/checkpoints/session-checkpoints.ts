@@ -1,17 +1,26 @@
-// Checkpoints of supervised sessions: their records in the store, and their files on disk. `session-restores.ts` goes back to one.
+// Checkpoints of supervised sessions: their records in the store, and their files on disk. A restore brings back the files, ends the session
+// that worked there, and begins a new one in its place.
 
+import type { Clock } from '../../domain/clock.ts'
 import { ServerError } from '../../domain/errors.ts'
+import type { Ids } from '../../domain/ids.ts'
+import type { Logger } from '../../domain/logger.ts'
 import type { Caller } from '../../domain/supervision/decision.ts'
 import { type Checkpoint, isOpen } from '../../domain/supervision/supervision.ts'
-import { refuseForeignCommand, viaOf } from '../sessions/may-command.ts'
+import type { Store } from '../../store/store.ts'
+import { type Operators, refuseForeignCommand, viaOf } from '../sessions/may-command.ts'
 import { noticeEvent } from '../sessions/session-events.ts'
-import { about, type TakeStep } from '../sessions/take-step.ts'
+import type { SupervisedSessions } from '../sessions/supervised-sessions.ts'
+import { about, isSupervisedSession, type SupervisedSession, type TakeStep } from '../sessions/take-step.ts'
+import type { WhileWorking } from '../sessions/while-working.ts'
 import type { Divergence } from './compare-workspace.ts'
+import type { Checkpoints } from './create-checkpoints.ts'
 import { diffOfFile, type FileDiff, MAX_DIFF_BYTES } from './file-diff.ts'
 import type { CheckpointFilePage, CheckpointSummary } from './manifest.ts'
-import { createSessionRestores, type SessionRestores, type SessionRestoresDeps } from './session-restores.ts'
+import type { RestorePlan } from './restore-plan.ts'
+import type { RestoreOrigin, RestoreResult } from './restore-workspace.ts'
 
-export interface SessionCheckpoints extends SessionRestores {
+export interface SessionCheckpoints {
   /** Hashes the session's workspace and, unless `contents` is false, keeps its files. Throws `forbidden`, `storage_full`. */
   save(
     by: Caller,
@@ -29,6 +38,14 @@ export interface SessionCheckpoints extends SessionRestores {
   changes(checkpoint: Checkpoint, signal?: AbortSignal): Promise<Divergence>
   /** The difference in one file. Throws `path_violation`, `file_not_found`. */
   diff(checkpoint: Checkpoint, path: string): Promise<FileDiff>
+  /**
+   * Brings the workspace back if `confirm` is the digest of what would change now; otherwise gives the plan and changes nothing. Ends
+   * the checkpoint's session and begins a new one of the same owner. Throws `forbidden`, `limit`, and `invalid_request` for a checkpoint
+   * without contents.
+   */
+  restore(by: Caller, id: string, confirm: string | null): Promise<Restored>
+  /** After a start: finishes what a killed process had begun to restore. */
+  recover(): Promise<void>
   /** Removes the files of checkpoints whose records are gone. */
   sweep(): Promise<void>
 }
@@ -42,8 +59,16 @@ export interface CheckpointQuery {
   before?: Place | undefined
 }
 
-interface SessionCheckpointsDeps extends SessionRestoresDeps {
+interface SessionCheckpointsDeps {
+  jobs: Checkpoints
+  store: Pick<Store, 'sessions' | 'supervised'>
+  sessions: Pick<SupervisedSessions, 'get' | 'create' | 'terminate' | 'checkCapacity'>
   takeStep: TakeStep
+  whileWorking: WhileWorking
+  operators: Operators
+  clock: Pick<Clock, 'now'>
+  ids: Ids
+  logger: Logger
 }
 
 /** More than a server ever has at one time. */
@@ -52,7 +77,7 @@ const MOST = 100_000
 const YOUNG_MS = 60 * 60 * 1_000
 
 export function createSessionCheckpoints(deps: SessionCheckpointsDeps): SessionCheckpoints {
-  const { jobs, store, sessions, takeStep, whileWorking, operators, clock, ids } = deps
+  const { jobs, store, sessions, takeStep, whileWorking, operators, clock, ids, logger } = deps
 
   /** Writes the record. The files are on disk by then, so a record never names what is not there. */
   async function record(
@@ -94,14 +119,37 @@ export function createSessionCheckpoints(deps: SessionCheckpointsDeps): SessionC
     throw new ServerError('record_not_found', `There is no checkpoint ${JSON.stringify(id)}.`)
   }
 
-  const restores = createSessionRestores(deps, {
-    find,
-    recordUndo: (sessionId, summary, by) => record(sessionId, summary, by, 'checkpoint_before_restore'),
-  })
+  /** After the files: the checkpoint for an undo, the end of the old session, and the new one. What is done already stays. */
+  async function goOn(checkpoint: Checkpoint, { by, sessionId: newId }: RestoreOrigin, { safety }: RestoreResult) {
+    const { id, sessionId, workspaceRoot, progressSnapshot } = checkpoint
+    const { mode, title } = checkpoint.sessionState
+    const undo =
+      (await store.supervised.checkpoint(safety.checkpoint_id)) ??
+      (await record(sessionId, safety, by, 'checkpoint_before_restore'))
+    const old = await sessions.get(sessionId)
+    const { host, prompt, channelId, tokenId, status } = old.supervision
+    if (status !== 'terminated') {
+      await sessions.terminate(by, sessionId, `Its workspace was restored to checkpoint ${id}.`)
+    }
+    const made = await store.sessions.get(newId)
+    if (made !== null && isSupervisedSession(made)) return { undo, session: made }
+    const session = await sessions.create({
+      id: newId,
+      workspaceRoot,
+      owner: old.owner,
+      host,
+      prompt: prompt ?? '',
+      title,
+      channelId,
+      tokenId,
+      mode,
+      progressSnapshot,
+      restoredFrom: id,
+    })
+    return { undo, session }
+  }
 
   return {
-    ...restores,
-
     async save(by, sessionId, { label, contents }, signal) {
       const session = await sessions.get(sessionId)
       refuseForeignCommand(operators, by, session.owner)
@@ -135,6 +183,57 @@ export function createSessionCheckpoints(deps: SessionCheckpointsDeps): SessionC
     diff: async ({ workspaceRoot, manifest }, path) =>
       diffOfFile(workspaceRoot, path, await jobs.content(manifest, path, MAX_DIFF_BYTES)),
 
+    async restore(by, id, confirm) {
+      const checkpoint = await find(by, id)
+      const { label, manifest, workspaceRoot: root, sessionId } = checkpoint
+      const old = await sessions.get(sessionId)
+      refuseForeignCommand(operators, by, old.owner)
+      if (!checkpoint.hasContents) {
+        throw new ServerError(
+          'invalid_request',
+          'This checkpoint has only hashes, so no file can be brought back. Make the next one with contents.',
+        )
+      }
+      if (confirm === null) return { status: 'changed', plan: await jobs.plan({ root, manifest }) }
+      await sessions.checkCapacity(old.owner, old.id)
+      const safety = { checkpointId: ids.uuid(), label: `before restoring ${label ?? id}`, createdAt: clock.now() }
+      const restoreId = ids.uuid()
+      const origin = { checkpointId: id, sessionId: ids.uuid(), by }
+      const request = { root, manifest, confirm, restoreId, safety, origin }
+      const restored = await whileWorking(sessionId, () => jobs.restore(request))
+      if (restored.status === 'changed') return restored
+      const { result } = restored
+      try {
+        return { status: 'restored', ...(await goOn(checkpoint, origin, result)), result }
+      } finally {
+        // A process that is killed before this makes the session at its next start.
+        await jobs.endRestore(restoreId)
+      }
+    },
+
+    async recover() {
+      for (const { restore_id: restoreId, workspace_root: workspace, origin } of await jobs.openRestores()) {
+        let result: RestoreResult | null
+        try {
+          result = await jobs.finishRestore(restoreId)
+          logger.warn('a restore that was cut short is finished now', { workspace })
+        } catch (error) {
+          logger.error('a restore that was cut short cannot be finished', { workspace, error })
+          continue
+        }
+        if (result === null || origin === undefined) continue
+        try {
+          await goOn(await find(origin.by, origin.checkpointId), origin, result)
+        } catch (error) {
+          logger.error('the files of a workspace are restored, but its new session could not be made', {
+            workspace,
+            error,
+          })
+        }
+        await jobs.endRestore(restoreId)
+      }
+    },
+
     async sweep() {
       const all = await store.supervised.checkpoints({ limit: MOST })
       await jobs.sweep(
@@ -149,3 +248,7 @@ type Place = Pick<Checkpoint, 'createdAt' | 'id'>
 
 const newestFirst = (a: Place, b: Place): number =>
   b.createdAt - a.createdAt || (a.id < b.id ? 1 : a.id > b.id ? -1 : 0)
+
+type Restored =
+  | { status: 'changed'; plan: RestorePlan }
+  | { status: 'restored'; session: SupervisedSession; result: RestoreResult; undo: Checkpoint }

@@ -3,13 +3,10 @@ import { createIds } from '../../domain/ids.ts'
 import { silentLogger } from '../../domain/logger.ts'
 import type { Approval } from '../../domain/records/record.ts'
 import { noStepUp } from '../../domain/supervision/step-up.ts'
-import { createSyncedWaits } from '../../engine/waits/synced-waits.ts'
 import { everybody } from '../sessions/may-command.ts'
 import { approval } from '../testing/approval.ts'
-import { runSteps } from './answer-run.ts'
-import { createAskAgain } from './ask-again.ts'
 import { createCallRules } from './call-rules.ts'
-import { decideAll } from './decide.ts'
+import { createGate } from './create-gate.ts'
 
 const ids = createIds(() => 1_000)
 const old: Approval = { ...approval, id: ids.uuid(), status: 'interrupted' }
@@ -25,18 +22,12 @@ function decideOld(...reads: Approval[][]) {
     agents: [],
     logger: silentLogger,
   }
-  const syncedWaits = createSyncedWaits(deps.store.waits, deps.log)
-  const askAgain = createAskAgain(deps)
-  return decideAll(
-    { ids, askAgain, syncedWaits, operators: everybody, stepUp: noStepUp },
-    runSteps(askAgain, new AbortController().signal),
-    {
-      by: { user: 'olga', role: 'operator' },
-      sessionId: 's1',
-      decisions: [{ waitId: old.id, decision: 'approve' }],
-      at: 6,
-    },
-  )
+  return createGate({ ...deps, operators: everybody, stepUp: noStepUp }).decide({
+    by: { user: 'olga', role: 'operator' },
+    sessionId: 's1',
+    decisions: [{ waitId: old.id, decision: 'approve' }],
+    at: 6,
+  })
 }
 
 test('a decision never reaches a question that replaces its own while it is being taken', async () => {
