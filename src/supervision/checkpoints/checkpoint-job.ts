@@ -17,6 +17,7 @@ import {
 } from './restore-workspace.ts'
 import { type SaveRequest, saveCheckpoint } from './save-checkpoint.ts'
 import { createSnapshotStore, type SnapshotStore, type SweepResult } from './snapshot-store.ts'
+import { systemDisk } from './workspace-folder.ts'
 
 export interface CompareRequest extends HashRequest {
   manifest: string
@@ -60,15 +61,16 @@ interface JobFailure {
 
 export function runCheckpointJob(
   job: CheckpointJob,
-  deps: { mono: () => number; progress: (progress: HashProgress) => void },
+  given: { mono: () => number; progress: (progress: HashProgress) => void },
 ): CheckpointJobs[keyof CheckpointJobs]['result'] {
   const store = createSnapshotStore(job.folder)
+  const deps = { ...given, disk: systemDisk }
   switch (job.kind) {
     case 'save':
       return saveCheckpoint(job.request, { ...deps, store })
     case 'compare': {
       const manifest = store.readManifest(job.request.manifest)
-      const present = hashWorkspace({ ...job.request, ignoreFiles: manifest.ignoreFiles }, deps)
+      const present = hashWorkspace({ ...job.request, ignoreFiles: manifest.ignoreFiles }, { ...deps, content: null })
       const divergence = compareWorkspace(job.request.manifest, manifest, present)
       return { divergence, kept: keptOf(divergence, manifest.kept) }
     }

@@ -31,7 +31,7 @@ export function saveCheckpoint(
     },
   }
   try {
-    const found = hashWorkspace(request, sink === null ? deps : { ...deps, content: sink })
+    const found = hashWorkspace(request, { ...deps, content: sink })
     const manifest: Manifest = { checkpointId, label, workspaceRoot, createdAt, ...found, kept }
     return summaryOf(manifest, writer.commit(manifest))
   } finally {
