@@ -18,7 +18,7 @@ import type { SessionLog } from '../log/session-log.ts'
 import { type ConsoleLink, createConsoleLink, onLocalhost } from '../operators/console-link.ts'
 import { createVapidKeys, type VapidKeys } from '../operators/web-push/vapid.ts'
 import type { Replica } from '../replicas/replica.ts'
-import { type Operators, personOf } from '../supervision/sessions/may-command.ts'
+import type { Operators } from '../supervision/sessions/may-command.ts'
 
 interface AccessParts {
   settings: ServerSettings
@@ -76,7 +76,7 @@ export async function openAccess(parts: AccessParts): Promise<OpenAccess> {
   const stepUp = createProofs({
     passkeys: signIn.passkeys,
     challenges: signIn.challenges,
-    personOf: (name) => personOf(operators, name),
+    personOf: operators.personOf,
     link: (id) => (id === null ? `${consoleUrl}/console/settings` : link(id)),
     clock,
     ids,

@@ -144,9 +144,15 @@ export function createAgentsElsewhere(deps: ElsewhereDeps): AgentsElsewhere {
       return session !== null && isSupervisedSession(session) ? reach.trouble(session) : null
     },
   })
-  const agentMaySetMode = settings.modes.agentMaySet
   const sessions = createSupervisedSessions({
-    ...{ ...shared, replica, takeStep, operators, workspaces, maxOpen, agentMaySetMode, isConnected },
+    ...shared,
+    replica,
+    takeStep,
+    operators,
+    workspaces,
+    maxOpen,
+    agentMaySetMode: settings.modes.agentMaySet,
+    isConnected,
     onMode: reach.modeChanged,
     onEnd: reach.tell,
   })
@@ -163,7 +169,9 @@ export function createAgentsElsewhere(deps: ElsewhereDeps): AgentsElsewhere {
     settings: { enabled, inactivityMs, escalationMs, maxRetries, defaultMessage: nudgeMessage },
   })
   const noteEscalations = createNoteEscalations({
-    ...{ store, takeStep, operators, clock, ids, logger },
+    ...shared,
+    takeStep,
+    operators,
     escalation: settings.escalation,
   })
   const answerCall = createAnswerCall({ ...shared, sessions, takeStep })
@@ -171,7 +179,11 @@ export function createAgentsElsewhere(deps: ElsewhereDeps): AgentsElsewhere {
   const answerAgent = createAnswerAgent({ store, takeStep, operators, ids, serverPaths, quorum })
   const { propose, writer, policies } = deps.openFiles((path) => void lookAtPolicy(path))
   const questions = createPolicyQuestions({
-    ...{ store, takeStep, policies, ids, quorum },
+    store,
+    takeStep,
+    policies,
+    ids,
+    quorum,
     workspaceSession: (owner, { path, channelId }) => sessions.ofWorkspace(owner, path, channelId),
   })
 
@@ -203,7 +215,14 @@ export function createAgentsElsewhere(deps: ElsewhereDeps): AgentsElsewhere {
   const asking = {
     ...shared,
     guard,
-    ...{ answerCall, takeStep, sessions, autoApproved, serverPaths, approvalMs, quorum, propose },
+    answerCall,
+    takeStep,
+    sessions,
+    autoApproved,
+    serverPaths,
+    approvalMs,
+    quorum,
+    propose,
     asked: createAskedRecords({ store, takeStep, waitFor, expire, clock }),
     judge: createWorkJudge({ takeStep, questions, limits, ids, logger, tell: reach.tell }),
     timeouts: { promptSeconds: promptMs / 1_000, waitSeconds: (waitMs ?? 0) / 1_000 },
@@ -211,7 +230,15 @@ export function createAgentsElsewhere(deps: ElsewhereDeps): AgentsElsewhere {
   const askPermission = createAskPermission(asking)
   const recoverApplies = createApplyRecovery({ store, takeStep, writer, logger, place: replica.place })
   return {
-    ...{ sessions, records, prompts, stalls, operators, takeStep, changes, whileWorking, answerAgent },
+    sessions,
+    records,
+    prompts,
+    stalls,
+    operators,
+    takeStep,
+    changes,
+    whileWorking,
+    answerAgent,
     mcpConnections: createMcpConnections({ ...shared, takeStep, replica }),
     desk: {
       ...createAskApproval(asking),

@@ -38,11 +38,11 @@ export interface Decision {
     /** Of which values they saw only a part: bytes that were shown, and of how many. */
     notSeen: readonly { name: string; shown: number; total: number }[]
   }
-  reason?: string
+  reason?: string | undefined
   /** Replace the arguments that the model wrote. */
   arguments?: Record<string, unknown>
   /** The same as the person sent them, with masks in the place of secrets. Left out: they were sent as they are. */
-  sentArguments?: Record<string, unknown>
+  sentArguments?: Record<string, unknown> | undefined
   /** With `respond`: any JSON value. */
   result?: unknown
   /** Also allow similar calls from now on, or refuse them if this is a rejection. */

@@ -139,7 +139,7 @@ async function roomOfPolicy(
 
 export async function startSession(desk: CommandDesk, { by, context, command }: Asked): Promise<Answer> {
   checkText(command.text, 'prompt', MOST_PROMPT_CHARS)
-  const { id, supervision } = await desk.spawner.start(by, {
+  const { id, supervision } = await desk.spawner.start({
     owner: by.user,
     prompt: command.text,
     workspace: command.options.get('workspace') ?? workspaceOf(desk, context),

@@ -2,7 +2,6 @@
 
 import { basename } from 'node:path'
 import type { AnyRecord, PersonRecord } from '../../domain/records/record.ts'
-import { personOf } from '../../supervision/sessions/may-command.ts'
 import type { ChannelParts, OpenedChannels } from '../channel-parts.ts'
 import type { ChatDesk } from '../chat.ts'
 import { runCommand } from '../commands/run-command.ts'
@@ -43,7 +42,7 @@ export async function openSlackChat(parts: SlackParts): Promise<OpenedChannels> 
     ...shared,
     escalation,
     settings,
-    personOf: (name) => personOf(chat.operators, name),
+    personOf: chat.operators.personOf,
     ownRoom: slack.channelId,
     rooms: slack.channels,
     tokens: { app, bot },

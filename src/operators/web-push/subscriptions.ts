@@ -70,7 +70,7 @@ const NoteSchema = z.object({
 
 export async function openPushSubscriptions(deps: SubscriptionsDeps): Promise<PushSubscriptions> {
   const { store, log, clock, operators, keys, isLocalServer, logger, changes } = deps
-  const { personOf = (name: string) => name } = configuredOperators(operators)
+  const { personOf } = configuredOperators(operators)
   const watchers = new Set<(channel: string) => void>()
   const known = new Map<string, Map<string, PushSubscription>>()
   for (const { name } of operators) known.set(name, await readNotes(name))

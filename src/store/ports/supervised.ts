@@ -25,7 +25,11 @@ export interface SupervisedReads {
   instructions(query: InstructionQuery): Promise<Instruction[]>
   checkpoint(id: string): Promise<Checkpoint | null>
   /** Newest first: of one session, of one owner, or all. */
-  checkpoints(query: { sessionId?: string; owner?: string; limit: number }): Promise<Checkpoint[]>
+  checkpoints(query: {
+    sessionId?: string | undefined
+    owner?: string | undefined
+    limit: number
+  }): Promise<Checkpoint[]>
   /** The policy that an operator allowed for this workspace. */
   pin(workspaceRoot: string): Promise<PolicyPin | null>
   /** All of them, in the order of their workspaces. */
@@ -33,12 +37,12 @@ export interface SupervisedReads {
 }
 
 export interface SupervisedQuery {
-  owner?: string
+  owner?: string | undefined
   workspaceRoot?: string
   tokenId?: string
   /** Sessions that keep this MCP connection. */
   mcpConnection?: string
-  statuses?: readonly SupervisedStatus[]
+  statuses?: readonly SupervisedStatus[] | undefined
   limit: number
 }
 
@@ -83,10 +87,10 @@ export interface Supervise {
   /** Instructions that the agent has now. A task that nobody took yet belongs to this session from now on. */
   deliver?: readonly string[]
   checkpoints?: readonly Checkpoint[]
-  pin?: PolicyPin
+  pin?: PolicyPin | undefined
   /** Of the run `runId` on the wire. Facts alone need no run. */
   entries?: readonly NewEntry[]
-  runId?: string
+  runId?: string | undefined
   audit?: readonly AuditRecord[]
 }
 

@@ -7,6 +7,7 @@ import type { Caller, Decision } from '../../domain/supervision/decision.ts'
 import { sameForEveryRisk } from '../../domain/supervision/quorum.ts'
 import { openProofs } from '../../http/auth/console/testing/open-proofs.ts'
 import { configuredOperators } from '../sessions/configured-operators.ts'
+import { everybody } from '../sessions/may-command.ts'
 import { agentIn, ann, callOf, eve, openDesk, root } from '../testing/open-desk.ts'
 import { makeWorkspace } from '../testing/workspace.ts'
 import { createReadDiff } from './read-diff.ts'
@@ -40,7 +41,7 @@ async function refusal(promise: Promise<unknown>) {
 }
 
 test('of 50 operators at once one wins, and the others are told who', async () => {
-  const desk = await openAsked({ operators: { isAdmin: () => true, isKnown: () => true } })
+  const desk = await openAsked({ operators: { ...everybody, isAdmin: () => true } })
 
   const decided = await Promise.allSettled(
     Array.from({ length: 50 }, (_, i) =>

@@ -2,6 +2,7 @@
 
 import { ServerError } from '../../domain/errors.ts'
 import type { Ids } from '../../domain/ids.ts'
+import { present } from '../../domain/present.ts'
 import { answeredRecord } from '../../domain/records/answered-record.ts'
 import {
   type AnyRecord,
@@ -69,7 +70,7 @@ export function createAnswerAgent(deps: AnswerAgentDeps): Answerer {
       settle: [{ id, patch, answer }],
       events: shownIn(now, noticeEvent(ids.uuid(), isLast ? 'decision' : 'yes', facts, now.at)),
       audit: audit === null ? [] : [countedRecord(audit, record)],
-      ...(kind === 'policy' && record.status === 'approved' ? { pin: await pinOf(by, now, record) } : {}),
+      pin: kind === 'policy' && record.status === 'approved' ? await pinOf(by, now, record) : undefined,
     }
   }
 
@@ -120,7 +121,7 @@ export function createAnswerAgent(deps: AnswerAgentDeps): Answerer {
       // Nobody has judged how dangerous edited arguments are. They must not get by with fewer people than the worst call.
       const risk = record.editedArguments === null ? record.risk : 'critical'
       const needed = Math.max(quorum[risk], record.quorum ?? 1)
-      return { patch: { ...edits, ...(needed > 1 ? { quorum: needed } : {}) }, replaced: null, risk }
+      return { patch: present({ ...edits, quorum: needed > 1 ? needed : undefined }), replaced: null, risk }
     },
 
     async answer({ id, sessionId }, { by, decision }, steps) {
@@ -192,10 +193,13 @@ function changed({ id, status, digest }: Approval, diff: string | null): ServerE
     'approval_changed',
     'Your text is kept, and nothing is decided yet. Look at the new diff, then approve it with its digest.',
     {
-      details: {
-        ...{ approval_id: id, approval_status: status, digest, edited: true },
-        ...(diff.length <= MOST_DIFF_IN_ERROR ? { diff } : {}),
-      },
+      details: present({
+        approval_id: id,
+        approval_status: status,
+        digest,
+        edited: true,
+        diff: diff.length <= MOST_DIFF_IN_ERROR ? diff : undefined,
+      }),
     },
   )
 }

@@ -5,6 +5,7 @@ import type { AgentDefinition } from '../../domain/agent/agent.ts'
 import { ServerError } from '../../domain/errors.ts'
 import type { Ids } from '../../domain/ids.ts'
 import type { Logger } from '../../domain/logger.ts'
+import { present } from '../../domain/present.ts'
 import type { AnyRecord, Approval } from '../../domain/records/record.ts'
 import { askedRecord, decisionRecord } from '../../domain/supervision/approval-audit.ts'
 import type { AuditRecord } from '../../domain/supervision/audit.ts'
@@ -106,20 +107,20 @@ export function createAskAgain({ store, log, ids, rules, agents, logger }: AskAg
     const risk = highest(old.risk, question.risk)
     // A yes was for the question as it was.
     const { preview: _preview, quorum: _quorum, decisions: _decisions, ...rest } = old
-    return {
+    return present({
       ...rest,
       ...question,
-      ...(preview === null ? {} : { preview }),
+      preview: preview ?? undefined,
       risk,
-      answerableBy: risk === 'critical' ? 'operator' : question.answerableBy,
-      ...neededFor(agent.approval, risk),
+      answerableBy: risk === 'critical' ? ('operator' as const) : question.answerableBy,
+      quorum: neededFor(agent.approval, risk),
       id: ids.uuid(),
       arguments: JSON.stringify(args),
       digest,
       messageRefs: {},
       // Newer than the question that it replaces, even when the wall clock has been set back.
       createdAt: Math.max(at, old.createdAt + 1),
-    }
+    })
   }
 
   /** Returns the question that waits now: `next`, or the one that somebody else asked at the same time. */

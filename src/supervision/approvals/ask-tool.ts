@@ -11,9 +11,9 @@ import type { RuledCall } from './call-rules.ts'
 export interface Need {
   /** Null: the tool has no opinion. */
   asks: boolean | null
-  risk?: Risk
+  risk?: Risk | undefined
   /** Why, for the person who decides. */
-  reason?: string
+  reason?: string | undefined
 }
 
 const TIME_MS = 5_000
@@ -32,7 +32,7 @@ export async function needOf(clock: Clock, call: RuledCall): Promise<Need> {
     const risk = risks.find((one) => one === said.risk)
     if (said.risk !== undefined && risk === undefined) throw new Error(`There is no risk ${JSON.stringify(said.risk)}.`)
     const reason = typeof said.reason === 'string' ? bounded(visibleText(said.reason), MAX_REASON) : undefined
-    return { asks: true, ...(risk === undefined ? {} : { risk }), ...(reason === undefined ? {} : { reason }) }
+    return { asks: true, risk, reason }
   } catch (error) {
     call.log.warn('a tool could not say whether its call needs an approval, so a person is asked', {
       tool: tool.name,

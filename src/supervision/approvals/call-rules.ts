@@ -4,6 +4,7 @@
 import type { AnswerableBy, ApprovalSettings } from '../../domain/agent/approval-rule.ts'
 import { isAtLeast, type Risk } from '../../domain/agent/tool-settings.ts'
 import type { Clock } from '../../domain/clock.ts'
+import { present } from '../../domain/present.ts'
 import type { Grant } from '../../domain/supervision/grant.ts'
 import { hidesCharacters, visibleText } from '../../domain/text/visible-text.ts'
 import type { GatedCall } from '../../engine/gate.ts'
@@ -37,7 +38,7 @@ export interface Question {
   /** Risk of the tool, or a higher one because of the arguments. */
   risk: Risk
   answerableBy: AnswerableBy
-  /** How many people have to say yes. Left out: one. */
+  /** How many people have to say yes, if one is not enough. */
   quorum?: number
   expiresAt: number
   title: string
@@ -88,7 +89,7 @@ export function createCallRules({ grants, realPath, clock }: CallRulesDeps): Cal
         if (grant !== undefined) return { verdict: 'run', grant: grant.id }
       }
       const preview = await previewOf(clock, call)
-      return { verdict: 'ask', ...asked, ...(preview === null ? {} : { preview }) }
+      return present({ verdict: 'ask' as const, ...asked, preview: preview ?? undefined })
     },
     question: (call) => question(call),
     preview: (call) => previewOf(clock, call),
@@ -111,21 +112,21 @@ function question(call: RuledCall, need: Need = { asks: null }): Question {
   const { agent, tool, now } = call
   const risk = highest(riskOf(call), need.risk ?? 'low')
   const action = actionOf(call)
-  return {
+  return present({
     policyVersion: policyVersion(agent.approval, tool),
     risk,
-    answerableBy: risk === 'critical' ? 'operator' : agent.approval.by,
-    ...neededFor(agent.approval, risk),
+    answerableBy: risk === 'critical' ? ('operator' as const) : agent.approval.by,
+    quorum: neededFor(agent.approval, risk),
     expiresAt: now + agent.approval.expiresSeconds * 1_000,
     title: action === null ? `Call ${visibleText(tool.name)}` : `${visibleText(tool.name)}: ${action}`,
     description: [...(need.reason === undefined ? [] : [need.reason]), shownArguments(call.arguments)].join('\n'),
     action,
-  }
+  })
 }
 
-/** Left out where one yes is enough. */
-export const neededFor = ({ quorum }: Pick<ApprovalSettings, 'quorum'>, risk: Risk): { quorum?: number } =>
-  quorum === undefined || quorum[risk] === 1 ? {} : { quorum: quorum[risk] }
+/** Undefined: one yes is enough. */
+export const neededFor = ({ quorum }: Pick<ApprovalSettings, 'quorum'>, risk: Risk): number | undefined =>
+  quorum === undefined || quorum[risk] === 1 ? undefined : quorum[risk]
 
 export const highest = (one: Risk, other: Risk): Risk => (isAtLeast(one, other) ? one : other)
 

@@ -49,8 +49,7 @@ export function createApprovals(deps: ApprovalsDeps): Approvals {
 
   return {
     list({ by, ...query }) {
-      const own = by.role === 'operator' ? {} : { owner: by.user }
-      return syncedWaits.list({ ...query, ...own, wait: 'approval' })
+      return syncedWaits.list({ ...query, owner: by.role === 'operator' ? undefined : by.user, wait: 'approval' })
     },
 
     get: (by, id) => visibleApproval(syncedWaits, by, id),
@@ -58,8 +57,7 @@ export function createApprovals(deps: ApprovalsDeps): Approvals {
     async decide(by, id, given, correlationId) {
       checkReason(given.reason)
       const approval = await visibleApproval(syncedWaits, by, id)
-      const sent = given.arguments === undefined ? {} : { sentArguments: given.arguments }
-      const decision = { ...withSecrets(given, approval), ...sent }
+      const decision = { ...withSecrets(given, approval), sentArguments: given.arguments }
       const outcome = await decide({ ...deps, ids, askAgain }, answererOf(approval), approval, {
         by,
         decision,

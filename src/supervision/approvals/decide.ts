@@ -5,6 +5,7 @@ import type { Risk } from '../../domain/agent/tool-settings.ts'
 import { isoTime } from '../../domain/clock.ts'
 import { ServerError } from '../../domain/errors.ts'
 import type { Ids } from '../../domain/ids.ts'
+import { present } from '../../domain/present.ts'
 import { type Approval, hasExpired, isSupervisedApproval } from '../../domain/records/record.ts'
 import type { RunRecord } from '../../domain/session/run.ts'
 import { decisionRecord } from '../../domain/supervision/approval-audit.ts'
@@ -21,7 +22,6 @@ import {
   escalatedTo,
   isSamePerson,
   type Operators,
-  personOf,
   refuseForeignCommand,
   viaOf,
 } from '../sessions/may-command.ts'
@@ -161,18 +161,15 @@ async function prepare(
   const { force = false } = decision
   const forced = isSupervisedApproval(approval) ? { force } : {}
   const digest = replaced?.digest ?? asked.digest
-  const audit = noted('approved', {
-    ...proof,
-    ...(digest === approval.digest ? {} : { edited_digest: digest }),
-    ...(force ? { force } : {}),
-    ...grantOf(grant),
-  })
+  const edited = digest === approval.digest ? undefined : digest
+  const changes = present({ edited_digest: edited, force: force || undefined })
+  const audit = noted('approved', { ...proof, ...changes, ...grantOf(grant) })
   const outcome = {
     type: 'approved' as const,
     reason,
     editedArguments: replaced === null ? null : JSON.stringify(replaced.arguments),
     editedDigest: replaced?.digest ?? null,
-    yes: { by: personOf(deps.operators, by.user), via: channelOf(by), ...forced },
+    yes: { by: deps.operators.personOf(by.user), via: channelOf(by), ...forced },
   }
   return { approval, patch, answer: { ...answer, outcome }, grant, audit }
 }
@@ -198,16 +195,12 @@ function trail(operators: Operators, by: Caller, { approval, at, owner }: AskedN
   const isPart = isSupervisedApproval(approval) && isPartly(approval) && approval.supervised.change === null
   return (word: string, more: AuditRecord['details'] = {}): AuditRecord => {
     const audit = decisionRecord(approval, by.user, word, at)
-    const details = {
-      ...audit.details,
-      ...(owner === null ? {} : { kind: approval.kind }),
-      ...viaOf(by),
-      ...(isPart && word === 'approved' ? { shown_in_part: true } : {}),
-      ...lookedAtOf(decision),
-      ...(owner === null ? {} : escalatedTo(operators, by, owner)),
-      ...more,
+    const shown = present({ shown_in_part: (isPart && word === 'approved') || undefined })
+    const elsewhere = owner === null ? {} : { kind: approval.kind, ...escalatedTo(operators, by, owner) }
+    return {
+      ...audit,
+      details: { ...audit.details, ...elsewhere, ...viaOf(by), ...shown, ...lookedAtOf(decision), ...more },
     }
-    return { ...audit, details }
   }
 }
 
@@ -219,8 +212,8 @@ function remember(
   args: Record<string, unknown>,
 ): Grant | null {
   if (wanted === undefined) return null
-  const effect = decision === 'reject' ? ({ effect: 'refuse' } as const) : {}
-  return newGrant({ id: ids.uuid(), approval, arguments: args, remember: wanted, ...effect, by, now: at })
+  const effect = decision === 'reject' ? 'refuse' : undefined
+  return newGrant({ id: ids.uuid(), approval, arguments: args, remember: wanted, effect, by, now: at })
 }
 
 const grantOf = (grant: Grant | null): AuditRecord['details'] => (grant === null ? {} : { grant: grant.id })
@@ -255,10 +248,14 @@ export function proofPurpose(
     seconds: remember?.seconds,
   }
   const isPlain = Object.values(brought).every((value) => value === undefined)
-  return {
-    ...{ kind: 'decision', approvalId, digest, decision, remember: remember?.scope ?? null },
-    ...(isPlain ? {} : { brings: sha256(canonicalJson(brought)) }),
-  }
+  return present({
+    kind: 'decision' as const,
+    approvalId,
+    digest,
+    decision,
+    remember: remember?.scope ?? null,
+    brings: isPlain ? undefined : sha256(canonicalJson(brought)),
+  })
 }
 
 /** The console decides about what it showed, and only a digest says what that was. Throws `invalid_request`. */

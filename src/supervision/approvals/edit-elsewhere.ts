@@ -2,6 +2,7 @@
 
 import { isAtLeast } from '../../domain/agent/tool-settings.ts'
 import { ServerError } from '../../domain/errors.ts'
+import { present } from '../../domain/present.ts'
 import type { SupervisedApproval } from '../../domain/records/record.ts'
 import type { Quorum, Yes } from '../../domain/supervision/quorum.ts'
 import { agentsProposalId, type Proposal } from '../../domain/supervision/supervision.ts'
@@ -66,16 +67,18 @@ export function createChangeEdits({ store, serverPaths, quorum }: ChangeEditsDep
       const { diff, after } = await proposalOf(record)
       const { change, risk, digest } = await propose(now, record, after, content)
       if (digest === record.digest) return null
-      // A yes was for the text as it was.
-      const decisions: Yes[] = []
-      const patch = {
+      const needed = quorum[risk] > 1 ? quorum[risk] : undefined
+      const noYes: Yes[] = []
+      const patch = present({
         digest,
         beforeHash: change.beforeHash,
         afterHash: change.afterHash,
         risk,
-        ...(quorum[risk] > 1 ? { quorum: quorum[risk], decisions } : {}),
+        quorum: needed,
+        // A yes was for the text as it was.
+        decisions: needed === undefined ? undefined : noYes,
         supervised: { ...record.supervised, change: summaryOf(change), isEdited: true },
-      }
+      })
       const agents = record.supervised.isEdited ? [] : [{ approvalId: agentsProposalId(record.id), diff, after }]
       const proposals = [...agents, { approvalId: record.id, diff: change.diff, after: change.after }]
       return { patch, diff: change.diff, proposals }

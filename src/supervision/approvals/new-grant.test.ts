@@ -11,6 +11,7 @@ const request = (change: Partial<GrantRequest> = {}): GrantRequest => ({
   approval,
   arguments: args,
   remember: { scope: 'session' },
+  effect: undefined,
   by: { user: 'olga', role: 'operator' },
   now: 5_000,
   ...change,

@@ -2,6 +2,7 @@
 
 import type { ArgumentConditions } from '../../domain/agent/approval-rule.ts'
 import { ServerError } from '../../domain/errors.ts'
+import { present } from '../../domain/present.ts'
 import type { Approval } from '../../domain/records/record.ts'
 import type { Caller, Decision } from '../../domain/supervision/decision.ts'
 import type { Grant } from '../../domain/supervision/grant.ts'
@@ -20,8 +21,8 @@ export interface GrantRequest {
   /** The arguments that will run, edited ones if the decision edited them; or those that were refused. */
   arguments: Record<string, unknown>
   remember: NonNullable<Decision['remember']>
-  /** `refuse`: similar calls are refused. Left out: they run. */
-  effect?: 'refuse'
+  /** `refuse`: similar calls are refused. Undefined: they run. */
+  effect: 'refuse' | undefined
   by: Caller
   now: number
 }
@@ -44,11 +45,11 @@ export function newGrant({ id, approval, arguments: args, remember, effect, by, 
   if (seconds !== null && !(Number.isFinite(seconds) && seconds > 0)) {
     throw refuse('`seconds` must be more than 0, or null for a grant that lasts until it is revoked.')
   }
-  return {
+  return present({
     id,
     agent: approval.agent,
     tool: approval.tool,
-    ...(effect === undefined ? {} : { effect }),
+    effect,
     where: where ?? exactly(args),
     sessionId: scope === 'session' ? approval.sessionId : null,
     grantedBy: by.user,
@@ -56,7 +57,7 @@ export function newGrant({ id, approval, arguments: args, remember, effect, by, 
     policyVersion: approval.policyVersion,
     createdAt: now,
     expiresAt: seconds === null ? null : now + seconds * 1_000,
-  }
+  })
 }
 
 function isFitting(where: ArgumentConditions, args: Record<string, unknown>): boolean {

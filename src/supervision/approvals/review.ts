@@ -2,7 +2,7 @@
 
 import type { Clock } from '../../domain/clock.ts'
 import { ServerError } from '../../domain/errors.ts'
-import type { Approval } from '../../domain/records/record.ts'
+import type { AnyRecord, Approval } from '../../domain/records/record.ts'
 import type { Grant } from '../../domain/supervision/grant.ts'
 import type { SessionLog } from '../../log/session-log.ts'
 import type { Store } from '../../store/store.ts'
@@ -78,13 +78,12 @@ async function hasChanged(
 
 /** Newest first. Questions that are asked again meanwhile are newer, so they are not met. */
 async function* pendingApprovals(store: Pick<Store, 'waits'>): AsyncGenerator<Approval> {
-  for (let before: Approval | null = null; ; ) {
-    const place: { before?: Approval } = before === null ? {} : { before }
-    const page = await store.waits.list({ wait: 'approval', status: 'pending', limit: PAGE, ...place })
+  for (let before: Approval | undefined; ; ) {
+    const page: AnyRecord[] = await store.waits.list({ wait: 'approval', status: 'pending', limit: PAGE, before })
     const found = page.filter((wait) => wait.wait === 'approval')
     // What agents elsewhere ask has no tool of ours that could have changed.
     yield* found.filter((wait) => wait.supervised === undefined)
-    before = found.at(-1) ?? null
-    if (before === null || page.length < PAGE) return
+    before = found.at(-1)
+    if (before === undefined || page.length < PAGE) return
   }
 }

@@ -42,7 +42,7 @@ export interface Checkpoints {
 }
 
 export interface JobOptions {
-  signal?: AbortSignal
+  signal?: AbortSignal | undefined
   progress?: (progress: HashProgress) => void
 }
 
@@ -104,7 +104,7 @@ export function createCheckpoints(settings: CheckpointSettings): Checkpoints {
     } catch (error) {
       // A thread that was ended could not do this itself.
       await rm(incoming, { recursive: true, force: true })
-      // Contents that were already in their place take room, and no checkpoint names them. All checkpoints stay.
+      // Contents that were already in their place take space, and no checkpoint names them. All checkpoints stay.
       if (error instanceof ServerError && error.code === 'storage_full') await sweep([], 0).catch(() => {})
       throw error
     }

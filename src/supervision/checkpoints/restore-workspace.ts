@@ -68,7 +68,7 @@ export interface OpenRestore {
   workspace_root: string
   started_at: number
   steps: number
-  origin?: RestoreOrigin
+  origin?: RestoreOrigin | undefined
 }
 
 interface Journal {
@@ -82,7 +82,7 @@ interface Journal {
   /** Folders that may be empty after the removals; the deepest first. */
   emptied: string[]
   noContent: string[]
-  origin?: RestoreOrigin
+  origin?: RestoreOrigin | undefined
 }
 
 export function restoreWorkspace(request: RestoreRequest, deps: RestoreDeps): RestoreOutcome {
@@ -133,7 +133,7 @@ export function openRestores(store: SnapshotStore): OpenRestore[] {
         workspace_root: workspaceRoot,
         started_at: startedAt,
         steps: steps.length,
-        ...(origin === undefined ? {} : { origin }),
+        origin,
       },
     ]
   })
@@ -207,7 +207,7 @@ function journalOf(
     steps: [...removals.map(step), ...possible.filter(({ checkpoint }) => checkpoint !== null).map(step)],
     emptied: [...emptied].filter((folder) => folder !== '' && !needed.has(folder)).sort((a, b) => b.length - a.length),
     noContent: changes.filter((change) => !canRestore(change, manifest.kept)).map(({ path }) => path),
-    ...(request.origin === undefined ? {} : { origin: request.origin }),
+    origin: request.origin,
   }
 }
 

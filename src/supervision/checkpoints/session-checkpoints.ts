@@ -112,7 +112,7 @@ export function createSessionCheckpoints(deps: SessionCheckpointsDeps): SessionC
         createdAt: clock.now(),
         content: contents,
       }
-      const summary = await whileWorking(sessionId, () => jobs.save(request, signal === undefined ? {} : { signal }))
+      const summary = await whileWorking(sessionId, () => jobs.save(request, { signal }))
       return record(sessionId, summary, by, 'checkpoint')
     },
 
@@ -120,12 +120,8 @@ export function createSessionCheckpoints(deps: SessionCheckpointsDeps): SessionC
 
     async list({ by, owner, sessionId, limit, before }) {
       const own = by.role === 'operator' ? owner : by.user
-      const query = {
-        ...(sessionId === undefined ? {} : { sessionId }),
-        ...(own === undefined ? {} : { owner: own }),
-      }
       // The store has them in the order in which they were finished. A page begins where the one before ended, so all need one order.
-      const found = (await store.supervised.checkpoints({ ...query, limit: MOST })).toSorted(newestFirst)
+      const found = (await store.supervised.checkpoints({ sessionId, owner: own, limit: MOST })).toSorted(newestFirst)
       return found
         .filter((one) => own === undefined || one.owner === own)
         .filter((one) => before === undefined || newestFirst(before, one) < 0)
@@ -134,8 +130,7 @@ export function createSessionCheckpoints(deps: SessionCheckpointsDeps): SessionC
 
     files: ({ manifest }, after, limit) => jobs.files(manifest, after, limit),
 
-    changes: ({ workspaceRoot: root, manifest }, signal) =>
-      jobs.compare({ root, manifest }, signal === undefined ? {} : { signal }),
+    changes: ({ workspaceRoot: root, manifest }, signal) => jobs.compare({ root, manifest }, { signal }),
 
     diff: async ({ workspaceRoot, manifest }, path) =>
       diffOfFile(workspaceRoot, path, await jobs.content(manifest, path, MAX_DIFF_BYTES)),

@@ -65,15 +65,17 @@ export function createSessionRestores(
     }
     const made = await store.sessions.get(newId)
     if (made !== null && isSupervisedSession(made)) return { undo, session: made }
-    const session = await sessions.create(by, {
+    const session = await sessions.create({
       id: newId,
       workspaceRoot,
       owner: old.owner,
       host,
       prompt: prompt ?? '',
-      ...(title === null ? {} : { title }),
-      ...(channelId === null ? {} : { channelId }),
-      ...{ tokenId, mode, progressSnapshot },
+      title,
+      channelId,
+      tokenId,
+      mode,
+      progressSnapshot,
       restoredFrom: id,
     })
     return { undo, session }

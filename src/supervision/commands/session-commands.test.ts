@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import { createSystemClock } from '../../domain/clock.ts'
 import { createProcessGroups } from '../../tools/process/process-groups.ts'
 import { createWhileWorking } from '../sessions/while-working.ts'
-import { ann, openDesk } from '../testing/open-desk.ts'
+import { ann, newSession, openDesk } from '../testing/open-desk.ts'
 import { createSessionCommands } from './session-commands.ts'
 
 async function openCommands() {
@@ -22,7 +22,7 @@ async function openCommands() {
     environment: {},
   })
   const workspaceRoot = realpathSync(tmpdir())
-  const { id } = await desk.sessions.create(ann, { workspaceRoot, host: 'x', prompt: '', tokenId: 't' })
+  const { id } = await desk.sessions.create(newSession(workspaceRoot))
   const trail = async () => (await desk.audit()).map(({ what }) => what).filter((what) => what?.startsWith('command'))
   return { ...desk, commands, id, trail }
 }

@@ -2,6 +2,7 @@
 // moment leaves the old file or the new one, and a record that says what is left to do (`apply-recovery.ts`).
 
 import { type ErrorCode, ServerError, sessionNotFound } from '../../domain/errors.ts'
+import { present } from '../../domain/present.ts'
 import type { SupervisedApproval } from '../../domain/records/record.ts'
 import type { AuditRecord } from '../../domain/supervision/audit.ts'
 import type { Store } from '../../store/store.ts'
@@ -79,7 +80,7 @@ export function createAcceptDiff(deps: AcceptDiffDeps): Pick<AgentDesk, 'accept_
       return {
         result: null,
         settle: [{ id, patch: { status: 'consumed', consumedAt: at } }],
-        audit: [callRecord(record, 'call_started', at, { digest: record.digest, ...(force ? { force } : {}) })],
+        audit: [callRecord(record, 'call_started', at, present({ digest: record.digest, force: force || undefined }))],
       }
     })
   }
@@ -112,12 +113,8 @@ export function createAcceptDiff(deps: AcceptDiffDeps): Pick<AgentDesk, 'accept_
     accept_diff: (call, { request_id: requestId, force = false }) =>
       answerCall(call, 'accept_diff', { request_id: requestId, force }, async (open) => {
         const { files_written, warnings } = await whileWorking(open.session.id, () => accept(open, requestId, force))
-        return {
-          status: 'applied',
-          request_id: requestId,
-          files_written,
-          ...(warnings.length === 0 ? {} : { warnings }),
-        }
+        const more = warnings.length === 0 ? undefined : warnings
+        return present({ status: 'applied', request_id: requestId, files_written, warnings: more })
       }),
   }
 }
@@ -187,11 +184,16 @@ export const finished = ({ at }: SessionNow, record: SupervisedApproval, applied
   result: null,
   settle: [{ id: record.id, patch: { supervised: { ...record.supervised, appliedAt: at } } }],
   audit: [
-    callRecord(record, 'call_finished', at, {
-      status: 'applied',
-      bytes: applied.files_written.reduce((sum, { bytes }) => sum + bytes, 0),
-      ...(applied.warnings.length === 0 ? {} : { warnings: applied.warnings.join(' ') }),
-    }),
+    callRecord(
+      record,
+      'call_finished',
+      at,
+      present({
+        status: 'applied',
+        bytes: applied.files_written.reduce((sum, { bytes }) => sum + bytes, 0),
+        warnings: applied.warnings.length === 0 ? undefined : applied.warnings.join(' '),
+      }),
+    ),
   ],
 })
 

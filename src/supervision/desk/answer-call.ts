@@ -5,6 +5,7 @@ import { type Clock, isoTime } from '../../domain/clock.ts'
 import { ServerError } from '../../domain/errors.ts'
 import type { Ids } from '../../domain/ids.ts'
 import type { Logger } from '../../domain/logger.ts'
+import { present } from '../../domain/present.ts'
 import type { SupervisedRecord } from '../../domain/records/record.ts'
 import type { Fact } from '../../domain/session/entry.ts'
 import { type Instruction, MOST_MCP_CONNECTIONS, type Supervision } from '../../domain/supervision/supervision.ts'
@@ -48,7 +49,7 @@ type BegunCall = Pick<OpenCall, 'callId' | 'reader' | 'resumable'> & { tool: Too
 /**
  * Answers one call. `shown` is what people see of its input. `work` gives the answer, or throws a `ServerError` that becomes the
  * agent's error. `reader` is who gets the answer: the model, or its host, which would swallow what an operator wants the model to know.
- * `attach` finds the session. Left out: the one that every call of this agent belongs to.
+ * `attach` finds the session; by default the one that every call of this agent belongs to.
  */
 export type AnswerCall = (
   call: AgentCall,
@@ -87,9 +88,9 @@ export function createAnswerCall(deps: CallDeps): AnswerCall {
           ...supervision,
           ...known,
           lastTool: tool,
-          ...(reader === 'host' ? {} : { givenInstructions: [] }),
+          givenInstructions: reader === 'host' ? givenInstructions : [],
         },
-        ...(reader === 'host' ? {} : { deliver: givenInstructions }),
+        deliver: reader === 'host' ? [] : givenInstructions,
         events: callEvents(callId, tool, shortened({ ...shown }), now.at),
       }
     })
@@ -121,8 +122,8 @@ export function createAnswerCall(deps: CallDeps): AnswerCall {
         supervision: {
           updatedAt: Math.max(at, updatedAt),
           silence: null,
-          ...(openNudge === null || !isHeard ? {} : { openNudge: null }),
-          ...(given.length === givenInstructions.length ? {} : { givenInstructions: given }),
+          openNudge: isHeard ? null : openNudge,
+          givenInstructions: given,
         },
         events: [resultEvent(open.callId, shortened(told), isError, at)],
         facts: answerFacts(open, { isError, answer: told }, at),
@@ -203,18 +204,12 @@ function answerFacts({ resumable }: OpenCall, answer: DeskAnswer, at: number): F
 
 /** Activity dismisses a stall: the agent is back by itself. */
 export function activity(now: SessionNow): Step<null> {
-  const { session, at } = now
+  const { at } = now
   const alert = alertOf(now)
-  const { nudgeCount, turnEnded = false } = session.supervision
   return {
     result: null,
-    supervision: {
-      updatedAt: at,
-      silence: null,
-      ...(turnEnded ? { turnEnded: false } : {}),
-      ...(nudgeCount === 0 ? {} : { nudgeCount: 0 }),
-    },
-    ...(alert === undefined ? {} : { settle: [{ id: alert.id, patch: recovered(at) }] }),
+    supervision: { updatedAt: at, silence: null, turnEnded: false, nudgeCount: 0 },
+    settle: alert === undefined ? [] : [{ id: alert.id, patch: recovered(at) }],
   }
 }
 
@@ -232,11 +227,12 @@ export function refuseInactive({ id, supervision: { status, held = false } }: Su
   if (status === 'terminated' || status === 'interrupted') throw sessionEnded(id)
 }
 
-const carried = (steering: readonly Instruction[], tasks: readonly Instruction[], nudge: string | null) => ({
-  ...(steering.length === 0 ? {} : { pending_steering: steering.map(instructionView) }),
-  ...(tasks.length === 0 ? {} : { pending_tasks: tasks.map(instructionView) }),
-  ...(nudge === null ? {} : { nudge }),
-})
+const carried = (steering: readonly Instruction[], tasks: readonly Instruction[], nudge: string | null) =>
+  present({
+    pending_steering: steering.length === 0 ? undefined : steering.map(instructionView),
+    pending_tasks: tasks.length === 0 ? undefined : tasks.map(instructionView),
+    nudge: nudge ?? undefined,
+  })
 
 const instructionView = ({ id, text, source, createdAt }: Instruction) => ({
   id,

@@ -4,6 +4,7 @@
 import type { Risk } from '../../domain/agent/tool-settings.ts'
 import { ServerError } from '../../domain/errors.ts'
 import { isRecord } from '../../domain/is-record.ts'
+import { present } from '../../domain/present.ts'
 import type { SupervisedApproval } from '../../domain/records/record.ts'
 import { askedRecord } from '../../domain/supervision/approval-audit.ts'
 import type { Quorum } from '../../domain/supervision/quorum.ts'
@@ -33,14 +34,14 @@ export interface HostCall {
   toolName: string
   input: Readonly<Record<string, unknown>>
   toolUseId: string | null
-  /** Where the agent is now. Left out: in the workspace's root. */
-  cwd?: string
-  /** The command line that would run, where the host says it in its own way. */
-  command?: string
-  /** The host tells its model if a person changes the arguments. Left out: it cannot, so the session's next answer does. */
-  tellsEdits?: boolean
-  /** Such a call is left to the host's own rules, unless the policy allows it. Left out: a person is asked about everything. */
-  isReading?: boolean
+  /** Where the agent is now. */
+  cwd: string
+  /** The command line that would run, where the host says it in its own way; else null. */
+  command: string | null
+  /** The host tells its model if a person changes the arguments. False: it cannot, so the session's next answer does. */
+  tellsEdits: boolean
+  /** Such a call is left to the host's own rules, unless the policy allows it. False: a person is asked. */
+  isReading: boolean
 }
 
 export type Permission =
@@ -90,8 +91,7 @@ export function createAskPermission(deps: PermissionDeps): AskPermission {
     const command = call.command ?? plain?.command ?? null
     const access = accessOf(call.toolName)
     const without = pathlessArguments(call.toolName, command !== null)
-    const at = call.cwd === undefined ? {} : { cwd: call.cwd }
-    const guarded = guard({ workspaceRoot, access, input: call.input, without, ...at })
+    const guarded = guard({ workspaceRoot, access, input: call.input, without, cwd: call.cwd })
     const floor: Risk =
       hidesCharacters([call.toolName, call.input]) ||
       // A person sees the whole of a change in its diff. Of another call this long they see a part, and anything can be in the rest.
@@ -160,9 +160,9 @@ export function createAskPermission(deps: PermissionDeps): AskPermission {
       arguments: isKeptWhole(text) ? text : JSON.stringify(shortened(input)),
       contentKey,
       expiresAt: now.at + approvalMs,
-      ...(change === null
-        ? {}
-        : { change: summaryOf(change), beforeHash: change.beforeHash, afterHash: change.afterHash }),
+      change: change === null ? null : summaryOf(change),
+      beforeHash: change?.beforeHash ?? null,
+      afterHash: change?.afterHash ?? null,
     }
     const approval = newApproval(now, ids.uuid(), question, quorum)
     const audit = askedRecord(approval)
@@ -175,8 +175,8 @@ export function createAskPermission(deps: PermissionDeps): AskPermission {
   }
 
   async function answerOf(open: OpenCall, record: SupervisedApproval, call: HostCall): Promise<Permission> {
-    const { input, tellsEdits = false } = call
-    const answer = await asked.answered(open, record, 'Waiting for an operator to allow the call.')
+    const { input, tellsEdits } = call
+    const answer = await asked.answered(open, record, 'Waiting for an operator to allow the call.', null)
     if (answer.status === 'pending') return deny(notYet(answer))
     const isFirst = await asked.handOut(open, answer)
     if (answer.status !== 'approved') return deny(refusal(answer))
@@ -205,7 +205,7 @@ export function createAskPermission(deps: PermissionDeps): AskPermission {
 
   return async (call, hostCall) => {
     const { toolName: tool_name, input, toolUseId: tool_use_id } = hostCall
-    const shown = { tool_name, input, ...(tool_use_id === null ? {} : { tool_use_id }) }
+    const shown = present({ tool_name, input, tool_use_id: tool_use_id ?? undefined })
     let verdict: Permission | null = null
     const work = async (open: OpenCall) => {
       verdict = await decide(open, hostCall)
@@ -219,7 +219,9 @@ export function createAskPermission(deps: PermissionDeps): AskPermission {
 export function createApproveTool(askPermission: AskPermission): Pick<AgentDesk, 'approve_tool'> {
   return {
     async approve_tool(call, { tool_name: toolName, input, tool_use_id: toolUseId = null }) {
-      const verdict = await askPermission(call, { toolName, input, toolUseId })
+      const cwd = call.agent.workspaceRoot
+      const asked = { toolName, input, toolUseId, cwd, command: null, tellsEdits: false, isReading: false }
+      const verdict = await askPermission(call, asked)
       if (verdict.behavior !== 'allow') return { isError: false, answer: { ...verdict, behavior: 'deny' } }
       return { isError: false, answer: { behavior: 'allow', updatedInput: verdict.updatedInput } }
     },
@@ -240,8 +242,7 @@ interface Looked {
   guarded: string | null
 }
 
-const otherFolder = ({ cwd }: HostCall, workspaceRoot: string): string | null =>
-  cwd === undefined || cwd === workspaceRoot ? null : cwd
+const otherFolder = ({ cwd }: HostCall, workspaceRoot: string): string | null => (cwd === workspaceRoot ? null : cwd)
 
 const isChange = (change: Looked['change']): change is ProposedChange => change !== null && 'diff' in change
 

@@ -2,6 +2,7 @@
 
 import { isAtLeast, type Risk, risks } from '../../domain/agent/tool-settings.ts'
 import { ServerError } from '../../domain/errors.ts'
+import { present } from '../../domain/present.ts'
 import type { SupervisedApproval } from '../../domain/records/record.ts'
 import { askedRecord } from '../../domain/supervision/approval-audit.ts'
 import type { Quorum } from '../../domain/supervision/quorum.ts'
@@ -96,7 +97,8 @@ export function createAskApproval(deps: AskApprovalDeps): Pick<AgentDesk, 'ask_a
         await asked.handOut(open, answer)
         const { isEdited } = answer.supervised
         const proposal = isEdited && isGiven(answer) ? await store.supervised.proposal(answer.id) : null
-        return { ...answerOf(answer), ...(proposal === null ? {} : { edited: true, diff: proposal.diff }) }
+        const told = answerOf(answer)
+        return proposal === null ? told : { ...told, edited: true, diff: proposal.diff }
       }),
   }
 }
@@ -160,7 +162,7 @@ const isGiven = ({ status }: SupervisedApproval): boolean => status === 'approve
 function answerOf(record: SupervisedApproval): Record<string, unknown> {
   const { id, decidedBy, reason } = record
   const isRule = decidedBy === 'policy'
-  const told = { request_id: id, ...(reason === null || isRule ? {} : { reason }) }
+  const told = present({ request_id: id, reason: isRule ? undefined : (reason ?? undefined) })
   switch (record.status) {
     case 'approved':
     case 'consumed': {

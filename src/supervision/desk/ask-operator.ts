@@ -1,6 +1,7 @@
 // forward_prompt and wait_for_instruction: the agent asks its operator what to do next, and waits.
 
 import { ServerError } from '../../domain/errors.ts'
+import { present } from '../../domain/present.ts'
 import type { AskedInWords } from '../../domain/records/record.ts'
 import { recordKinds } from '../../domain/records/record-kinds.ts'
 import { visibleProse } from '../../domain/text/visible-text.ts'
@@ -79,11 +80,7 @@ export function createAskOperator(deps: AskDeps): Pick<AgentDesk, 'forward_promp
           answer: ({ status, decision, instruction, reason }) =>
             status === 'interrupted'
               ? { decision: 'stop', reason: 'cancelled' }
-              : {
-                  decision,
-                  ...(instruction === null ? {} : { instruction }),
-                  ...(reason === null ? {} : { reason }),
-                },
+              : present({ decision, instruction: instruction ?? undefined, reason: reason ?? undefined }),
         })
       }),
 

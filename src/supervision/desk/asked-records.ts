@@ -3,6 +3,7 @@
 import { type Clock, isoTime } from '../../domain/clock.ts'
 import { ServerError } from '../../domain/errors.ts'
 import { parseUuid } from '../../domain/ids.ts'
+import { present } from '../../domain/present.ts'
 import {
   type AnyRecord,
   type Approval,
@@ -34,14 +35,12 @@ type FilledIn =
   | 'consumedAt'
   | 'supervised'
 
-type Hashes = 'beforeHash' | 'afterHash'
-
 /** What an agent asks a person to approve. */
-export type Question = Omit<SupervisedApproval, FilledIn | Hashes> &
-  Partial<Pick<SupervisedApproval, Hashes>> & {
-    contentKey: string
-    change?: SupervisedApproval['supervised']['change']
-  }
+export type Question = Omit<SupervisedApproval, FilledIn> & {
+  contentKey: string
+  /** Null: it changes no file. */
+  change: SupervisedApproval['supervised']['change']
+}
 
 /** Rules of our own agents have a version that questions are bound to. Agents elsewhere have none. */
 export const ELSEWHERE = 'elsewhere'
@@ -49,22 +48,20 @@ export const ELSEWHERE = 'elsewhere'
 /** `quorum`: how many people have to say yes. */
 export function newApproval(now: SessionNow, id: string, question: Question, quorum: Quorum): SupervisedApproval {
   const needed = quorum[question.risk]
-  const { contentKey, change = null, ...rest } = question
+  const { contentKey, change, ...rest } = question
   const { host } = now.session.supervision
-  return {
-    beforeHash: null,
-    afterHash: null,
+  return present({
     ...rest,
     ...newRecord(now, id),
-    wait: 'approval',
+    wait: 'approval' as const,
     action: null,
     policyVersion: ELSEWHERE,
-    answerableBy: 'operator',
-    ...(needed === 1 ? {} : { quorum: needed }),
+    answerableBy: 'operator' as const,
+    quorum: needed === 1 ? undefined : needed,
     editedArguments: null,
     consumedAt: null,
     supervised: { host, contentKey, returnedAt: null, change, mayForce: false, isEdited: false, appliedAt: null },
-  }
+  })
 }
 
 /** What an agent asks for: approvals by what is to be approved. */
@@ -98,7 +95,7 @@ export interface AskedRecords {
     call: AgentCall,
     record: One,
     message: string,
-    retryWith?: Readonly<Record<string, string>>,
+    retryWith: Readonly<Record<string, string>> | null,
   ): Promise<One>
   /**
    * Says that the agent gets the answer now. A permission that was given is used up by it. False: somebody else got it first, and it

@@ -3,6 +3,7 @@
 import type { Clock } from '../../domain/clock.ts'
 import type { Ids } from '../../domain/ids.ts'
 import type { Logger } from '../../domain/logger.ts'
+import { present } from '../../domain/present.ts'
 import type { AuditRecord } from '../../domain/supervision/audit.ts'
 import type { Reach } from '../reach.ts'
 import { noticeEvent } from '../sessions/session-events.ts'
@@ -102,12 +103,12 @@ export const autoApprovedRecord = (
   agent,
   tool: toolName,
   call,
-  details: {
+  details: present({
     tool: toolName,
     file_path: filePath,
     command,
     risk: riskLevel,
     rule,
-    ...(approval === null ? {} : { approval }),
-  },
+    approval: approval ?? undefined,
+  }),
 })

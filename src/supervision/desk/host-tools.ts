@@ -90,7 +90,7 @@ export async function workspacePath(workspaceRoot: string, path: string, cwd = w
 
 /** The change that a call would make; a sentence if we cannot show it; null if the tool writes no file that we know of. */
 export async function changeOfCall(
-  call: { toolName: string; input: Readonly<Record<string, unknown>>; cwd?: string },
+  call: { toolName: string; input: Readonly<Record<string, unknown>>; cwd: string },
   { workspaceRoot, serverPaths }: { workspaceRoot: string; serverPaths: readonly string[] },
 ): Promise<ProposedChange | { problem: string } | null> {
   const name = call.toolName.toLowerCase()

@@ -95,6 +95,9 @@ export function createPolicyQuestions(deps: QuestionDeps): PolicyQuestions {
       contentKey: hash,
       // No agent waits for it.
       expiresAt: null,
+      change: null,
+      beforeHash: null,
+      afterHash: null,
     }
     const approval = newApproval(now, ids.uuid(), wanted, quorum)
     return {

@@ -74,20 +74,20 @@ export function createRecoverState(deps: RecoverDeps): Pick<AgentDesk, 'recover_
       const ends = supervision.lastRun === null && isOpen(supervision)
       await takeStep(otherId, ({ session, at }) => ({
         result: null,
-        supervision: { ...(ends ? { status: 'terminated' } : {}), connectionId: null },
+        supervision: { status: ends ? 'terminated' : session.supervision.status, connectionId: null },
         audit: ends
           ? [about(session, at, supervision.host, { what: 'terminated', reason: `Its agent goes on in ${id}.` })]
           : [],
       }))
     }
     await sessions.attach({ ...agent, sessionId: id })
-    const { session } = await takeStep(id, ({ at }) => ({
+    const { session } = await takeStep(id, ({ session: now, at }) => ({
       result: null,
       supervision: {
         updatedAt: at,
         tokenId,
         takenUpAs: ids.uuid(),
-        ...(connectionId === null ? {} : { connectionId }),
+        connectionId: connectionId ?? now.supervision.connectionId,
       },
     }))
     return session

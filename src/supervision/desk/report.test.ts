@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { noReach } from '../testing/no-reach.ts'
-import { agentIn, ann, callOf, openDesk } from '../testing/open-desk.ts'
+import { agentIn, ann, callOf, newSession, openDesk } from '../testing/open-desk.ts'
 import { createAskOperator } from './ask-operator.ts'
 import { createRecoverState } from './recover-state.ts'
 import { createReports } from './report.ts'
@@ -93,10 +93,10 @@ test('a window that has taken up a session by another call finds in recover_stat
 test('a new window goes on in a session that was restored a moment ago, but not in one that was just started', async () => {
   const { desk, sessions } = openReports()
   const { workspaceRoot, tokenId } = agent
-  const made = { workspaceRoot, host: 'claude-code', prompt: 'Go', tokenId }
-  await sessions.create(ann, made)
+  const made = newSession(workspaceRoot, { host: 'claude-code', tokenId })
+  await sessions.create(made)
   expect((await desk.recover_state(call, {})).answer).toMatchObject({ status: 'clean' })
-  const { id } = await sessions.create(ann, { ...made, restoredFrom: 'c1' })
+  const { id } = await sessions.create({ ...made, restoredFrom: 'c1' })
   const next = callOf({ ...agent, connectionId: 'window-2' })
 
   expect((await desk.recover_state(next, {})).answer).toMatchObject({ status: 'recovered', session_id: id })

@@ -2,6 +2,7 @@
 
 import { ServerError } from '../../domain/errors.ts'
 import { isRecord } from '../../domain/is-record.ts'
+import { present } from '../../domain/present.ts'
 import type { LineLevel } from '../../domain/supervision/delivery.ts'
 import type { ProgressItem } from '../../domain/supervision/supervision.ts'
 import type { Reach } from '../reach.ts'
@@ -72,7 +73,7 @@ export function createReports(deps: ReportDeps): Reports {
       answerCall(call, 'set_operational_mode', { mode }, async ({ session }) => {
         const { previous } = await sessions.setMode(null, session.id, mode)
         const note = reach.explainMode(mode, session)
-        return { previous_mode: previous, current_mode: mode, ...(note === null ? {} : { note }) }
+        return present({ previous_mode: previous, current_mode: mode, note: note ?? undefined })
       }),
   }
 }

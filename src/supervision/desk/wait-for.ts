@@ -1,5 +1,6 @@
 import type { Clock } from '../../domain/clock.ts'
 import { ServerError } from '../../domain/errors.ts'
+import { present } from '../../domain/present.ts'
 import { isAsked, nobodyWaitsSince, type SupervisedRecord } from '../../domain/records/record.ts'
 import type { Store } from '../../store/store.ts'
 import type { RecordChanges } from '../sessions/await-record.ts'
@@ -11,11 +12,11 @@ export type Waited<T> = { type: 'answered'; value: T } | { type: 'pending' } | {
 
 /**
  * Looks at the record now and after each change, until `look` gives something. Throws `operator_unreachable` when nobody can be asked:
- * the record goes on waiting, and `retryWith` is what the agent asks again with. Left out: with the same call.
+ * the record goes on waiting, and `retryWith` is what the agent asks again with. Null: with the same call.
  */
 export type WaitFor = <T>(
   call: Pick<AgentCall, 'signal' | 'limitMs' | 'progress'>,
-  record: { recordId: string; sessionId: string; retryWith?: Readonly<Record<string, string>> },
+  record: { recordId: string; sessionId: string; retryWith: Readonly<Record<string, string>> | null },
   message: string,
   look: () => Promise<T | null>,
 ) => Promise<Waited<T>>
@@ -75,13 +76,13 @@ export function createWaitFor({ changes, clock, trouble }: WaitDeps): WaitFor {
 
 function unreachableOperator(
   why: string,
-  { recordId: id, retryWith }: { recordId: string; retryWith?: Readonly<Record<string, string>> },
+  { recordId: id, retryWith }: { recordId: string; retryWith: Readonly<Record<string, string>> | null },
 ): ServerError {
-  const how = retryWith === undefined ? 'Make the same call again' : `Call again with ${JSON.stringify(retryWith)}`
+  const how = retryWith === null ? 'Make the same call again' : `Call again with ${JSON.stringify(retryWith)}`
   return new ServerError(
     'operator_unreachable',
-    `Your operator cannot be reached just now: ${why} This is no answer: your question is kept and can still be answered. ${how} in a few minutes. Do not go on without the answer.`,
-    { details: { id, ...(retryWith === undefined ? {} : { retry_with: retryWith }) } },
+    `Your operator cannot be reached just now: ${why} This is not an answer: your question is kept and can still be answered. ${how} in a few minutes. Do not go on without the answer.`,
+    { details: present({ id, retry_with: retryWith ?? undefined }) },
   )
 }
 
@@ -121,7 +122,7 @@ export function createWaitForAnswer({ waitFor, takeStep, store, clock, expire }:
     call: Pick<AgentCall, 'signal' | 'limitMs' | 'progress' | 'isRead'>,
     record: T,
     message: string,
-    retryWith?: Readonly<Record<string, string>>,
+    retryWith: Readonly<Record<string, string>> | null,
   ): Promise<T> => {
     const { id: recordId, sessionId, expiresAt } = record
     const leftMs = expiresAt === null ? Number.POSITIVE_INFINITY : Math.max(expiresAt - clock.now(), 0)
@@ -137,8 +138,7 @@ export function createWaitForAnswer({ waitFor, takeStep, store, clock, expire }:
     let isTold = false
     let hasGone = false
     try {
-      const ids = { recordId, sessionId, ...(retryWith === undefined ? {} : { retryWith }) }
-      const waited = await waitFor(call, ids, message, async () => {
+      const waited = await waitFor(call, { recordId, sessionId, retryWith }, message, async () => {
         const now = (await store.waits.get(recordId)) as T | null
         if (now === null || now.status !== 'pending') return now
         // This call waits, whatever the end of another one has left on record.

@@ -86,7 +86,12 @@ export function createHookDesk({ store, takeStep, askPermission, shared, ids, cl
     const session = await find(agent, source)
     const { owner, tokenId, workspace: workspaceRoot, channel: channelId = null } = agent
     return {
-      ...{ owner, tokenId, workspaceRoot, channelId, isChannelOfToken: true, host: source.host },
+      owner,
+      tokenId,
+      workspaceRoot,
+      channelId,
+      isChannelOfToken: true,
+      host: source.host,
       sessionId: session?.id ?? null,
       connectionId: hookConnection(source),
     }
@@ -118,26 +123,26 @@ export function createHookDesk({ store, takeStep, askPermission, shared, ids, cl
       const { openNudge, givenInstructions, status } = now.session.supervision
       const isActive = status === 'active'
       // Oldest first. What does not fit any more waits for the next time.
-      let room = isActive ? MOST_REPLY_CHARS : 0
+      let left = isActive ? MOST_REPLY_CHARS : 0
       const fits = (text: string): boolean => {
-        room -= text.length + SEPARATOR.length
-        return room >= 0
+        left -= text.length + SEPARATOR.length
+        return left >= 0
       }
       const isNew = ({ id }: Instruction) => !givenInstructions.includes(id)
       const given = steering.filter(isNew).filter(({ text }) => fits(text))
       const nudge = openNudge !== null && fits(openNudge) ? openNudge : null
-      const { supervision, settle } = activity(now)
+      const step = activity(now)
       const goesOn = given.length > 0 || nudge !== null
       return {
+        ...step,
         result: [...given.map(({ text }) => text), ...(nudge === null ? [] : [nudge])],
         supervision: {
-          ...supervision,
+          ...step.supervision,
           turnEnded: !goesOn,
           givenInstructions: given.map(({ id }) => id),
-          ...(nudge === null ? {} : { openNudge: null }),
+          openNudge: nudge === null ? openNudge : null,
         },
         deliver: givenInstructions,
-        ...(settle === undefined ? {} : { settle }),
       }
     })
     return result.length === 0 ? {} : { text: result.join(SEPARATOR) }
@@ -155,14 +160,14 @@ export function createHookDesk({ store, takeStep, askPermission, shared, ids, cl
           toolName,
           input,
           toolUseId,
-          ...(call.cwd === '' ? {} : { cwd: call.cwd }),
-          ...(command === undefined ? {} : { command }),
+          cwd: call.cwd === '' ? who.workspaceRoot : call.cwd,
+          command: command ?? null,
           isReading: effect === 'read',
           tellsEdits: true,
         },
       )
       if (verdict.behavior !== 'allow') return verdict
-      return { behavior: 'allow', ...(verdict.isEdited ? { updatedInput: verdict.updatedInput } : {}) }
+      return verdict.isEdited ? { behavior: 'allow', updatedInput: verdict.updatedInput } : { behavior: 'allow' }
     },
 
     async notice(agent, notice) {

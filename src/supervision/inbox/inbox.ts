@@ -23,7 +23,7 @@ export interface InboxPage {
   before?: InboxPlace | undefined
   owner?: string | undefined
   kind?: PersonKind | undefined
-  /** `done`: what nobody has to answer any more. Left out: what waits. */
+  /** `done`: what nobody has to answer any more. Undefined: what waits. */
   status?: 'waiting' | 'done' | undefined
   sessionId?: string | undefined
   /** Only approvals have a risk. */
@@ -71,10 +71,10 @@ export function createInbox({ waits, log, feed, clock }: InboxDeps): Inbox {
       risk === undefined ? personKinds.filter((one) => kind === undefined || one === kind) : ['approval' as const]
     const query = {
       limit,
-      ...(status === 'done' ? {} : { isWaiting: true }),
-      ...(by.role === 'operator' ? (owner === undefined ? {} : { owner }) : { owner: by.user }),
-      ...(sessionId === undefined ? {} : { sessionId }),
-      ...(before === undefined ? {} : { before }),
+      isWaiting: status === 'done' ? undefined : true,
+      owner: by.role === 'operator' ? owner : by.user,
+      sessionId,
+      before,
     }
     const found: PersonRecord[] = []
     for (const wait of kinds) found.push(...(await synced.list({ ...query, wait })))
@@ -91,7 +91,7 @@ export function createInbox({ waits, log, feed, clock }: InboxDeps): Inbox {
     const most = risk === undefined && status === 'waiting' ? limit : READ_LIMIT
     const found: PersonRecord[] = []
     for (let before = page.before; ; ) {
-      const some = await read(by, { ...page, limit: most, ...(before === undefined ? {} : { before }) })
+      const some = await read(by, { ...page, limit: most, before })
       found.push(...some.filter(fits))
       if (found.length >= limit || some.length < most) return found.slice(0, limit)
       before = some.at(-1)
@@ -103,7 +103,7 @@ export function createInbox({ waits, log, feed, clock }: InboxDeps): Inbox {
       const cursor = await feed.head()
       const { kind, risk, limit } = asked
       const isNothing = risk !== undefined && kind !== undefined && kind !== 'approval'
-      const page = { ...asked, ...oldEnough(asked, clock.now()), limit: limit + 1 }
+      const page = { ...asked, before: beginning(asked, clock.now()), limit: limit + 1 }
       const found = isNothing ? [] : await fitting(by, page)
       const listed = found.slice(0, limit)
       // What began to wait between the two reads is left to the feed, which tells of it after the cursor.
@@ -119,10 +119,10 @@ export function createInbox({ waits, log, feed, clock }: InboxDeps): Inbox {
 }
 
 /** What is too young lies at the beginning of the list, so the list begins behind it. */
-function oldEnough({ before, minAgeMs }: InboxPage, now: number): Pick<InboxPage, 'before'> {
-  if (minAgeMs === undefined) return {}
+function beginning({ before, minAgeMs }: InboxPage, now: number): InboxPlace | undefined {
+  if (minAgeMs === undefined) return before
   const youngest = { createdAt: now - minAgeMs + 1, id: '' }
-  return before !== undefined && before.createdAt < youngest.createdAt ? { before } : { before: youngest }
+  return before !== undefined && before.createdAt < youngest.createdAt ? before : youngest
 }
 
 const newestFirst = (a: PersonRecord, b: PersonRecord): number =>

@@ -3,6 +3,7 @@
 
 import { type Clock, isoTime } from '../../domain/clock.ts'
 import type { Logger } from '../../domain/logger.ts'
+import { present } from '../../domain/present.ts'
 import type { AuditRecord } from '../../domain/supervision/audit.ts'
 
 export interface Refused {
@@ -44,7 +45,7 @@ export function createNoteRefused({ audit, clock, logger }: NoteRefusedDeps): No
 
   async function write(record: Omit<AuditRecord, 'at' | 'kind' | keyof typeof about>): Promise<void> {
     const { by, session, details } = record
-    logger.warn('somebody was refused', { by, ...(session === null ? {} : { session_id: session }), ...details })
+    logger.warn('somebody was refused', present({ by, session_id: session ?? undefined, ...details }))
     try {
       await audit({ at: clock.now(), kind: 'refused', ...about, ...record })
     } catch (error) {
@@ -75,8 +76,7 @@ export function createNoteRefused({ audit, clock, logger }: NoteRefusedDeps): No
     const count = countOf(who)
     count.tries += 1
     if (count.tries <= MOST_AN_HOUR) {
-      const known = credential === undefined ? {} : { credential }
-      await write({ by, session, details: { channel: via, ...known, what, tried, why, ...details } })
+      await write({ by, session, details: present({ channel: via, credential, what, tried, why, ...details }) })
     }
     if (count.tries !== MOST_AN_HOUR) return
     // Said now, because a server that stops before the hour has ended does not know the number any more.
@@ -92,5 +92,5 @@ const boundOf = (
 ) => ({
   by,
   session: null,
-  details: { channel: via, ...(credential === undefined ? {} : { credential }), what: 'more', ...facts },
+  details: present({ channel: via, credential, what: 'more', ...facts }),
 })

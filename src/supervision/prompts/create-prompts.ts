@@ -98,7 +98,7 @@ function unanswered({ session, at }: SessionNow, prompt: Prompt): Step<null> {
       : 'timeout'
   return {
     result: null,
-    supervision: { silence: { ms: 0, seenAt: at }, ...(goesOn ? { continuesAlone: continuesAlone + 1 } : {}) },
+    supervision: { silence: { ms: 0, seenAt: at }, continuesAlone: goesOn ? continuesAlone + 1 : continuesAlone },
     settle: [{ id: prompt.id, patch: { status: 'decided', decision, reason, decidedAt: at, decidedBy: 'timeout' } }],
     audit: [decisionOf(prompt, byTimeout, decision, at)],
   }
@@ -163,6 +163,6 @@ export interface Prompts {
 interface PromptAnswer {
   decision: PromptDecision
   /** What to do instead, with `refine`. */
-  instruction?: string
-  reason?: string
+  instruction?: string | undefined
+  reason?: string | undefined
 }

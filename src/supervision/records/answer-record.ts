@@ -49,11 +49,7 @@ export function createAnswerRecord({ approvals, prompts, stalls }: AnswerDeps): 
     async prompt(by, id, { action, text, reason }) {
       if (action !== 'continue' && action !== 'refine' && action !== 'stop') throw noSuchAction('prompt', action)
       const [instruction, why] = action === 'stop' ? [undefined, reason ?? text] : [text, reason]
-      const words = {
-        ...(instruction === undefined ? {} : { instruction }),
-        ...(why === undefined ? {} : { reason: why }),
-      }
-      return { record: await prompts.decide(by, id, { decision: action, ...words }), run: null }
+      return { record: await prompts.decide(by, id, { decision: action, instruction, reason: why }), run: null }
     },
 
     async standby(by, id, { action, text }) {
@@ -76,7 +72,7 @@ export const createAnswerApproval =
   async (by, id, { action, text, decision }, correlationId) => {
     const verdict = VERDICTS[action]
     if (verdict === undefined) throw noSuchAction('approval', action)
-    const given = { ...decision, decision: verdict, ...(text === undefined ? {} : { reason: text }) }
+    const given = { ...decision, decision: verdict, reason: text }
     const { approval, run } = await approvals.decide(by, id, given, correlationId)
     return { record: approval, run }
   }

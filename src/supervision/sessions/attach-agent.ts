@@ -2,6 +2,7 @@
 
 import { ServerError, sessionNotFound } from '../../domain/errors.ts'
 import type { Ids } from '../../domain/ids.ts'
+import { present } from '../../domain/present.ts'
 import type { SessionRecord } from '../../domain/session/session.ts'
 import { isOpen, type Supervision } from '../../domain/supervision/supervision.ts'
 import { sha256 } from '../../json/digest.ts'
@@ -23,7 +24,7 @@ interface AttachDeps {
   operators: Operators
   workspaces: Workspaces
   ids: Ids
-  /** Keeps other processes from opening the same session. Left out: there are none. */
+  /** Keeps other processes from opening the same session. */
   alone: Alone
 }
 
@@ -54,10 +55,14 @@ export function createAttachAgent(deps: AttachDeps): SupervisedSessions['attach'
   /** The agent is back, or here for the first time. */
   async function wakeUp(session: SupervisedSession, connectionId: string | null): Promise<SupervisedSession> {
     if (session.supervision.status === 'terminated') throw sessionEnded(session.id)
-    const change = (supervision: Supervision, at: number): Partial<Supervision> => ({
-      ...(isAsleep(supervision) && supervision.held !== true ? { status: 'active', updatedAt: at } : {}),
-      ...(takesOver(supervision, connectionId) ? { connectionId } : {}),
-    })
+    const change = (supervision: Supervision, at: number): Partial<Supervision> => {
+      const wakes = isAsleep(supervision) && supervision.held !== true
+      return present({
+        status: wakes ? ('active' as const) : undefined,
+        updatedAt: wakes ? at : undefined,
+        connectionId: takesOver(supervision, connectionId) ? connectionId : undefined,
+      })
+    }
     if (Object.keys(change(session.supervision, 0)).length === 0) return session
     const woken = await takeStep(session.id, (now) => ({
       result: null,

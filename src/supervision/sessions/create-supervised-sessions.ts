@@ -83,12 +83,12 @@ export function createSupervisedSessions(deps: SessionsDeps): SupervisedSessions
     return step(sessionId, ({ session, at }) => {
       refuseForeignCommand(operators, by, session.owner)
       refuseWorkspace(session)
-      const { status } = session.supervision
+      const { status, updatedAt } = session.supervision
       if (status === to) return { result: null }
       refuseEnded(session)
       return {
         result: null,
-        supervision: { status: to, ...(to === 'active' ? { updatedAt: at } : {}) },
+        supervision: { status: to, updatedAt: to === 'active' ? at : updatedAt },
         events: [noticeEvent(ids.uuid(), what, { by: by.user, ...details }, at)],
         audit: [about(session, at, by.user, { what, ...viaOf(by), ...details })],
       }
@@ -117,12 +117,18 @@ export function createSupervisedSessions(deps: SessionsDeps): SupervisedSessions
 
   return {
     attach: createAttachAgent({
-      ...{ store, takeStep, openSession, operators, ids, workspaces: deps.workspaces, alone },
+      store,
+      takeStep,
+      openSession,
+      operators,
+      ids,
+      workspaces: deps.workspaces,
+      alone,
     }),
     arrive: presence.arrive,
-    async create(by, { id, owner = by.user, title = null, channelId = null, restoredFrom = null, ...values }) {
-      if (title !== null) checkText(title, 'title', MOST_TITLE_CHARS)
-      return openSession(owner, { ...values, title, channelId, restoredFrom, status: 'created' }, id)
+    async create({ id, owner, ...values }) {
+      if (values.title !== null) checkText(values.title, 'title', MOST_TITLE_CHARS)
+      return openSession(owner, { ...values, status: 'created' }, id)
     },
     async checkRoom(owner, ending) {
       const open = await store.supervised.sessions({ statuses: openStatuses, limit: MORE_THAN_OPEN })
@@ -133,14 +139,7 @@ export function createSupervisedSessions(deps: SessionsDeps): SupervisedSessions
       )
     },
     get: find,
-    async list({ owner, statuses, limit }) {
-      const query = {
-        ...(owner === undefined ? {} : { owner }),
-        ...(statuses === undefined ? {} : { statuses }),
-        limit,
-      }
-      return (await store.supervised.sessions(query)).filter(isSupervisedSession)
-    },
+    list: async (query) => (await store.supervised.sessions(query)).filter(isSupervisedSession),
 
     pause: (by, id) => command(by, id, 'paused', 'paused'),
     resume: (by, id) => command(by, id, 'active', 'resumed'),

@@ -1,6 +1,7 @@
 // Who may decide what an agent elsewhere asks, and command its session.
 
 import { ServerError } from '../../domain/errors.ts'
+import { present } from '../../domain/present.ts'
 import { LOCAL_USER } from '../../domain/session/session.ts'
 import type { AuditRecord } from '../../domain/supervision/audit.ts'
 import type { Caller, Membership } from '../../domain/supervision/decision.ts'
@@ -14,14 +15,19 @@ export interface Operators {
    * group. With `of`, which says what is known of somebody who is here: whether the settings name them, so that they count in a quorum.
    */
   isKnown(name: string, of?: Membership): boolean
-  /** The name under which a person owns sessions, whichever of their names they come with. Left out: each name is a person. */
-  personOf?(name: string): string
-  /** May decide for the owner by now: `operators.escalation` names them for what has waited this long. Left out: nobody may. */
-  standsIn?(name: string, waitedMs: number, of?: Membership): boolean
+  /** The name under which a person owns sessions, whichever of their names they come with. */
+  personOf(name: string): string
+  /** May decide for the owner by now: `operators.escalation` names them for what has waited this long. */
+  standsIn(name: string, waitedMs: number, of?: Membership): boolean
 }
 
 /** For servers that name no operators: every name is a person of their own. */
-export const everybody: Operators = { isAdmin: () => false, isKnown: () => true }
+export const everybody: Operators = {
+  isAdmin: () => false,
+  isKnown: () => true,
+  personOf: (name) => name,
+  standsIn: () => false,
+}
 
 /**
  * Throws `forbidden`. The owner may, as long as they are an operator, and so may an admin, or whoever stands in for the owner after this
@@ -34,7 +40,7 @@ export function refuseForeignCommand(operators: Operators, by: Caller, owner: st
       `Only an operator may do this. Send the operator's token: "Authorization: Bearer <token>".`,
     )
   }
-  if (hasOwnRight(operators, by, owner) || operators.standsIn?.(by.user, waitedMs, by) === true) return
+  if (hasOwnRight(operators, by, owner) || operators.standsIn(by.user, waitedMs, by)) return
   throw new ServerError(
     'forbidden',
     `This belongs to ${owner}, so only ${owner} or an admin may decide. You can see it. An admin can hand the session over to you.`,
@@ -50,11 +56,8 @@ export const hasOwnRight = (operators: Operators, by: Caller, owner: string): bo
 const isOwner = (operators: Operators, by: Caller, owner: string): boolean =>
   isSamePerson(operators, by.user, owner) || (owner === LOCAL_USER && by.user === 'operator')
 
-/** The name under which a person is listed, whichever of their names they come with. */
-export const personOf = (operators: Operators, name: string): string => operators.personOf?.(name) ?? name
-
 export const isSamePerson = (operators: Operators, one: string, other: string): boolean =>
-  personOf(operators, one) === personOf(operators, other)
+  operators.personOf(one) === operators.personOf(other)
 
 /** For the audit trail: whether somebody decided only because the owner had not for so long. */
 export const escalatedTo = (operators: Operators, by: Caller, owner: string): AuditRecord['details'] =>
@@ -104,7 +107,5 @@ export function refuseEnded({ id, supervision: { status } }: SupervisedSession):
 export const channelOf = ({ via = 'http' }: Caller): string => via
 
 /** The same for the audit trail, with the credential that was shown. */
-export const viaOf = (by: Caller): AuditRecord['details'] => ({
-  channel: channelOf(by),
-  ...(by.credential === undefined ? {} : { credential: by.credential }),
-})
+export const viaOf = (by: Caller): AuditRecord['details'] =>
+  present({ channel: channelOf(by), credential: by.credential })

@@ -1,6 +1,7 @@
 import type { Clock } from '../../domain/clock.ts'
 import type { Ids } from '../../domain/ids.ts'
 import type { Logger } from '../../domain/logger.ts'
+import { present } from '../../domain/present.ts'
 import type { OpenLimits } from '../../domain/session/open-limits.ts'
 import type { Supervision } from '../../domain/supervision/supervision.ts'
 import type { SessionLog } from '../../log/session-log.ts'
@@ -21,7 +22,7 @@ interface OpenDeps {
 export type OpenSession = (
   owner: string,
   values: Partial<Supervision> & Pick<Supervision, 'workspaceRoot' | 'host' | 'tokenId'>,
-  /** Left out: a new one. */
+  /** By default a new one. */
   id?: string,
   /** `unlisted`: lists do not show it. */
   how?: { unlisted: boolean },
@@ -30,12 +31,12 @@ export type OpenSession = (
 export function createOpenSession({ log, clock, ids, logger, maxOpen, place }: OpenDeps): OpenSession {
   return async (owner, values, id = ids.uuid(), { unlisted } = { unlisted: false }) => {
     const at = clock.now()
-    const supervision: Supervision = {
+    const supervision: Supervision = present({
       ...emptySupervision,
-      ...(place === null ? {} : { place }),
+      place: place ?? undefined,
       ...values,
       updatedAt: at,
-    }
+    })
     const session: SupervisedSession = {
       id,
       owner,

@@ -1,5 +1,6 @@
 // The events that a supervised session's log is made of.
 
+import { present } from '../../domain/present.ts'
 import type { RunEvent } from '../../domain/session/event.ts'
 import type { ProgressItem } from '../../domain/supervision/supervision.ts'
 
@@ -30,7 +31,7 @@ export function progressEvent(progress: readonly ProgressItem[], note: string | 
     type: 'ACTIVITY_SNAPSHOT',
     messageId: 'progress',
     activityType: 'progress',
-    content: { progress: [...progress], ...(note === null ? {} : { status_message: note }) },
+    content: present({ progress: [...progress], status_message: note ?? undefined }),
     replace: true,
     timestamp,
   }

@@ -3,6 +3,7 @@
 
 import { isoTime } from '../../domain/clock.ts'
 import type { Ids } from '../../domain/ids.ts'
+import { present } from '../../domain/present.ts'
 import { type AskedRecord, isAsked, type SupervisedRecord, wordsOfAgent } from '../../domain/records/record.ts'
 import { recordKinds } from '../../domain/records/record-kinds.ts'
 import { AG_UI_VERSION, type Interrupt, type RunEvent } from '../../domain/session/event.ts'
@@ -80,11 +81,11 @@ const interrupted = (
 /** The question as an interrupt. What no agent asked is shown as an activity. */
 function interruptOf(wait: AskedRecord): Interrupt {
   const { id, callId, expiresAt, supervised } = wait
-  const shared = {
+  const shared = present({
     id,
     toolCallId: callId,
-    ...(expiresAt === null ? {} : { expiresAt: isoTime(expiresAt) }),
-  }
+    expiresAt: expiresAt === null ? undefined : isoTime(expiresAt),
+  })
   const quarterdeck = { host: supervised.host, kind: recordKinds[wait.wait].wire.kind }
   if (wait.wait !== 'approval') {
     const more = wait.wait === 'prompt' ? { promptType: wait.promptType } : {}

@@ -4,7 +4,7 @@ import type { SupervisedStatus } from '../../domain/supervision/supervision.ts'
 import type { ManualClock } from '../../models/testing/manual-clock.ts'
 import { createReports } from '../desk/report.ts'
 import { noReach } from '../testing/no-reach.ts'
-import { agentIn, ann, callOf, eve, openDesk, root } from '../testing/open-desk.ts'
+import { agentIn, ann, callOf, eve, newSession, openDesk, root } from '../testing/open-desk.ts'
 import type { Workspaces } from '../workspace/allowed-workspace.ts'
 import { configuredOperators } from './configured-operators.ts'
 import type { AgentIdentity, SupervisedSessions } from './supervised-sessions.ts'
@@ -125,12 +125,7 @@ test('an admin hands a session over with what is pending, and its agent token st
 test('a created session that nobody connects to ends, a silent one is interrupted, one with a stream is not', async () => {
   const told: string[][] = []
   const { sessions, clock } = openDesk({ onEnd: ({ id }, text) => told.push([id, text]) })
-  const created = await sessions.create(ann, {
-    workspaceRoot: '/srv/here',
-    host: 'claude',
-    prompt: 'Go',
-    tokenId: 't',
-  })
+  const created = await sessions.create(newSession('/srv/here'))
   const silent = await sessions.attach(window('a'))
   const connected = await sessions.attach(window('b'))
   const leave = sessions.arrive(connected.id)
@@ -156,11 +151,10 @@ test('a created session that nobody connects to ends, a silent one is interrupte
   ])
 })
 
-test('a restored session whose agent does not come makes room after 30 s, and its agent still finds it', async () => {
+test('a restored session whose agent does not come frees its place after 30 s, and its agent still finds it', async () => {
   const { sessions, clock } = openDesk()
   const { workspaceRoot, tokenId } = window('a')
-  const made = { workspaceRoot, host: 'claude', prompt: 'Go', tokenId, restoredFrom: 'c1', id: 'chosen' }
-  const restored = await sessions.create(ann, made)
+  const restored = await sessions.create(newSession(workspaceRoot, { tokenId, restoredFrom: 'c1', id: 'chosen' }))
   const status = async () => {
     await sessions.sweep()
     return (await sessions.get(restored.id)).supervision.status
@@ -403,8 +397,7 @@ describe('a window that is closed', () => {
 
   test('does not end a process that we started: its own end says more', async () => {
     const { sessions, takeStep } = openDesk()
-    const made = { workspaceRoot: here.workspaceRoot, host: 'claude', prompt: 'Go', tokenId: here.tokenId }
-    const { id } = await sessions.create(ann, made)
+    const { id } = await sessions.create(newSession(here.workspaceRoot, { tokenId: here.tokenId }))
     await takeStep(id, () => ({ result: null, supervision: { spawned: { pid: 7, startedAt: 1 } } }))
     await sessions.attach(window('a', { sessionId: id }))
     await sessions.goodbye('a')
@@ -486,12 +479,11 @@ test.each(['', ' \n', 'x'.repeat(4_001)])(
   async (text) => {
     const { sessions, store } = openDesk()
     const { id } = await sessions.attach(window('a'))
-    const spawned = { workspaceRoot: '/srv/here', host: 'claude', prompt: 'Go', tokenId: 't' }
     const refused = { code: 'invalid_request', message: expect.stringMatching(/of 1 to \d+ characters/) }
 
     await expect(sessions.steer(ann, id, text)).rejects.toMatchObject(refused)
     await expect(sessions.addTask(ann, id, text)).rejects.toMatchObject(refused)
-    await expect(sessions.create(ann, { ...spawned, title: text })).rejects.toMatchObject(refused)
+    await expect(sessions.create(newSession('/srv/here', { title: text }))).rejects.toMatchObject(refused)
     await expect(sessions.handOver(root, id, text)).rejects.toMatchObject(refused)
     expect(await store.supervised.instructions({ isWaiting: true, limit: 9 })).toEqual([])
     // A character that needs two code units counts once.
@@ -535,7 +527,7 @@ test('members of a group of an identity provider are operators, and admins where
   const operators = configuredOperators([ann], [{ afterMs: 60_000, to: ['sre'] }], groups)
   const bob = { groups: ['sre', 'staff'] }
 
-  expect(operators.personOf?.('corp:ann@example.com')).toBe('ann')
+  expect(operators.personOf('corp:ann@example.com')).toBe('ann')
   expect(operators.isAdmin('corp:ann@example.com', { groups: [] })).toBe(true)
   expect([operators.isKnown('corp:bob', bob), operators.isAdmin('corp:bob', bob)]).toEqual([true, false])
   expect(operators.isAdmin('corp:eve', { groups: ['platform'] })).toBe(true)
@@ -547,8 +539,8 @@ test('members of a group of an identity provider are operators, and admins where
   expect(operators.isAdmin('corp:eve', { groups: ['staff'] })).toBe(false)
   // Whose sessions are theirs is only a name. What they may do shows when they are here.
   expect([operators.isKnown('corp:eve'), operators.isKnown('eve')]).toEqual([true, false])
-  expect([59_999, 60_000].map((waited) => operators.standsIn?.('corp:bob', waited, bob))).toEqual([false, true])
-  expect(operators.standsIn?.('corp:eve', 60_000, { groups: ['staff'] })).toBe(false)
+  expect([59_999, 60_000].map((waited) => operators.standsIn('corp:bob', waited, bob))).toEqual([false, true])
+  expect(operators.standsIn('corp:eve', 60_000, { groups: ['staff'] })).toBe(false)
 })
 
 test('no agent works in the session that stands for a workspace, and nobody commands it', async () => {

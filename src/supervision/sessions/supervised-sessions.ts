@@ -35,11 +35,15 @@ export interface SupervisedSessions {
   /** Says that the agent's connection is open. The returned function says that it is not any more. */
   arrive(sessionId: string): () => void
   /** Creates a session for an agent that we start. It ends by itself if the agent does not connect within 30 s. */
-  create(by: Caller, wanted: NewSupervised): Promise<SupervisedSession>
+  create(wanted: NewSupervised): Promise<SupervisedSession>
   /** Throws `limit` if this owner can open no further session, also when the one with the id `ending` has ended. */
   checkRoom(owner: string, ending?: string): Promise<void>
   get(sessionId: string): Promise<SupervisedSession>
-  list(query: { owner?: string; statuses?: readonly SupervisedStatus[]; limit: number }): Promise<SupervisedSession[]>
+  list(query: {
+    owner?: string | undefined
+    statuses?: readonly SupervisedStatus[] | undefined
+    limit: number
+  }): Promise<SupervisedSession[]>
   /** Refuses the agent's calls until `resume`. Its process goes on. */
   pause(by: Caller, sessionId: string): Promise<SupervisedSession>
   resume(by: Caller, sessionId: string): Promise<SupervisedSession>
@@ -66,18 +70,17 @@ export interface SupervisedSessions {
 }
 
 export interface NewSupervised {
-  /** For who may have to try again and must not make two. Left out: a new one. */
+  /** For who may have to try again and must not make two. By default a new one. */
   id?: string
-  /** Left out: whoever creates it. */
-  owner?: string
+  owner: string
   workspaceRoot: string
   host: string
   prompt: string
-  title?: string
-  channelId?: string
+  title: string | null
+  channelId: string | null
   tokenId: string
   restoredFrom?: string
-  /** Left out: `remote`. */
+  /** `remote` by default. */
   mode?: OperationalMode
   progressSnapshot?: ProgressItem[] | null
 }

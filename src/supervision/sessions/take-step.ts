@@ -96,8 +96,8 @@ export function createTakeStep({ store, log, clock, ids, logger, maxOpen }: Step
       maxOpen,
       supervision: { ...supervision, ...shown?.run },
       ...changes,
-      ...(entries.length === 0 ? {} : { entries }),
-      ...(shown === null ? {} : { runId: shown.runId }),
+      entries,
+      runId: shown?.runId,
     })
     const next = done.session
     if (next === undefined || !isSupervisedSession(next)) throw new Error('The store gave no supervised session.')

@@ -52,7 +52,7 @@ const isAlive = (pid: number | undefined): boolean => {
 test('an agent that ends leaves its session interrupted and its token revoked', async () => {
   const { spawner, statusOf, revoked, audit, places } = openSpawner('env > "$QUARTERDECK_WORKSPACE_ROOT/env"; exit 0')
 
-  const session = await spawner.start(ann, { ...wanted, title: 'A task' })
+  const session = await spawner.start({ ...wanted, title: 'A task' })
   await until(async () => (await statusOf(session.id)).status === 'interrupted')
 
   expect(await statusOf(session.id)).toMatchObject({ host: 'custom', prompt: 'Do it.', title: 'A task', spawned: null })
@@ -66,7 +66,7 @@ test('an agent that ends leaves its session interrupted and its token revoked', 
 
 test('the chat room is told of each new start of an agent that crashed', async () => {
   const { spawner, told } = openSpawner('exit 3')
-  const { id } = await spawner.start(ann, wanted)
+  const { id } = await spawner.start(wanted)
   await until(() => told.length === 1)
   await spawner.close()
 
@@ -75,8 +75,8 @@ test('the chat room is told of each new start of an agent that crashed', async (
 
 test('a host ends with its session, and with the server', async () => {
   const { spawner, sessions, statusOf } = openSpawner('sleep 600')
-  const first = await spawner.start(ann, wanted)
-  const second = await spawner.start(ann, wanted)
+  const first = await spawner.start(wanted)
+  const second = await spawner.start(wanted)
   const [one, two] = [first, second].map(({ supervision }) => supervision.spawned?.pid)
   expect([isAlive(one), isAlive(two)]).toEqual([true, true])
 
@@ -92,8 +92,8 @@ test('a host ends with its session, and with the server', async () => {
 
 test('a restarted server takes over the hosts of open sessions and ends the others', async () => {
   const { spawner, deps, sessions, places } = openSpawner('sleep 600')
-  const first = await spawner.start(ann, wanted)
-  const second = await spawner.start(ann, wanted)
+  const first = await spawner.start(wanted)
+  const second = await spawner.start(wanted)
   const [one, two] = [first, second].map(({ supervision }) => supervision.spawned?.pid)
   await until(() => places.records.list().length === 2)
   // As if the process had been killed: nobody watches any more.
@@ -112,8 +112,8 @@ test('a restarted server takes over the hosts of open sessions and ends the othe
 
 test('after a restart, the session of an agent that is gone is interrupted and its token revoked', async () => {
   const { spawner, deps, statusOf, revoked } = openSpawner('sleep 600')
-  const first = await spawner.start(ann, wanted)
-  const second = await spawner.start(ann, wanted)
+  const first = await spawner.start(wanted)
+  const second = await spawner.start(wanted)
   await deps.takeStep(second.id, () => ({ result: null, supervision: { status: 'terminated' } }))
   // The server stops, and its agents with it. Nobody is left to write that down.
   await spawner.close()
@@ -130,7 +130,7 @@ test('after a restart, the session of an agent that is gone is interrupted and i
 
 test('a restarted server leaves an agent alone whose session is only interrupted', async () => {
   const { spawner, deps, sessions, places } = openSpawner('sleep 600')
-  const { id, supervision } = await spawner.start(ann, wanted)
+  const { id, supervision } = await spawner.start(wanted)
   await until(() => places.records.list().length === 1)
   await sessions.interrupt(id, 'Nobody has heard from it.')
   const next = createSpawner(deps)
@@ -145,7 +145,7 @@ test('a restarted server leaves an agent alone whose session is only interrupted
 test('a session knows the process of an agent that was started again', async () => {
   const clock = createManualClock()
   const { spawner, statusOf } = openSpawner('[ -e tried ] && exec sleep 600; touch tried; exit 3', { clock })
-  const { id, supervision } = await spawner.start(ann, wanted)
+  const { id, supervision } = await spawner.start(wanted)
 
   await until(async () => {
     await clock.advance(500)
@@ -163,7 +163,7 @@ test('nothing is started by a server that stops', async () => {
     },
   })
 
-  await expect(spawner.start(ann, wanted)).rejects.toMatchObject({ code: 'shutting_down' })
+  await expect(spawner.start(wanted)).rejects.toMatchObject({ code: 'shutting_down' })
 
   expect(revoked).toEqual(['minted'])
   const left = await store.supervised.sessions({ limit: 10 })
@@ -174,7 +174,7 @@ test('an agent reports to the channel that it is started from, and a workspace s
   const { spawner, deps } = openSpawner('exit 0')
   const ofC1 = createSpawner({ ...deps, findWorkspace: (path) => ({ ...deps.findWorkspace(path), channelId: 'C1' }) })
   const channelOf = async (one: typeof spawner, channel: object) =>
-    (await one.start(ann, { ...wanted, ...channel })).supervision.channelId
+    (await one.start({ ...wanted, ...channel })).supervision.channelId
 
   expect(await channelOf(spawner, {})).toBe(null)
   expect(await channelOf(spawner, { channelId: 'C2' })).toBe('C2')
@@ -188,9 +188,9 @@ test('an agent reports to the channel that it is started from, and a workspace s
 test('what cannot be started is refused, and nothing is left of it', async () => {
   const { spawner, revoked, store } = openSpawner('exit 0', { extraArgs: [] })
 
-  await expect(spawner.start(ann, wanted)).rejects.toMatchObject({ code: 'conflict' })
-  await expect(spawner.start(ann, { ...wanted, host: 'codex' })).rejects.toMatchObject({ code: 'invalid_request' })
-  await expect(spawner.start(ann, { ...wanted, owner: 'mallory' })).rejects.toMatchObject({ code: 'forbidden' })
+  await expect(spawner.start(wanted)).rejects.toMatchObject({ code: 'conflict' })
+  await expect(spawner.start({ ...wanted, host: 'codex' })).rejects.toMatchObject({ code: 'invalid_request' })
+  await expect(spawner.start({ ...wanted, owner: 'mallory' })).rejects.toMatchObject({ code: 'forbidden' })
 
   expect(revoked).toEqual([])
   expect(await store.supervised.sessions({ limit: 10 })).toEqual([])
@@ -221,7 +221,7 @@ test('a crash is told with the last lines of stderr: in the record and the trail
   const { spawner, statusOf, audit } = openSpawner(script, { clock })
   const words = 'exit code 1; its last words: Error: url is not supported for stdio, API_KEY=[masked]'
 
-  const { id } = await spawner.start(ann, wanted)
+  const { id } = await spawner.start(wanted)
   await until(async () => {
     await clock.advance(1_000)
     return (await statusOf(id)).status === 'interrupted'

@@ -2,7 +2,6 @@
 
 import { ServerError } from '../../domain/errors.ts'
 import type { Ids } from '../../domain/ids.ts'
-import type { Caller } from '../../domain/supervision/decision.ts'
 import { isOpen } from '../../domain/supervision/supervision.ts'
 import type { ProcessEnd, ProcessGroups } from '../../tools/process/process-groups.ts'
 import type { Reach } from '../reach.ts'
@@ -17,7 +16,7 @@ import { createWatchedHosts, type Farewell, type WatchedHosts, type WatchedHosts
 
 export interface Spawner extends Pick<WatchedHosts, 'recover' | 'close'> {
   /** Throws `conflict` if this server starts no agents, `invalid_request`, `forbidden` (not a workspace, or one of another channel) and `limit`. */
-  start(by: Caller, wanted: SpawnRequest): Promise<SupervisedSession>
+  start(wanted: SpawnRequest): Promise<SupervisedSession>
   /** Throws what `start` would refuse. Starts nothing. */
   check(wanted: SpawnRequest): Promise<void>
 }
@@ -28,7 +27,7 @@ export interface SpawnRequest {
   prompt: string
   /** Path or id of a workspace of the settings. */
   workspace: string
-  /** Name of the host. Left out: the one of the settings. */
+  /** Name of the host. Undefined: the one of the settings. */
   host?: string | undefined
   title?: string | undefined
   /** The channel that it is started from. It reports there, unless its workspace has a channel of its own: then that must be the same. */
@@ -127,23 +126,25 @@ export function createSpawner(deps: SpawnerDeps): Spawner {
     return { mcpUrl, launcher, program, workspace, channelId }
   }
 
-  async function start(by: Caller, wanted: SpawnRequest) {
+  async function start(wanted: SpawnRequest) {
     const { owner, prompt, title } = wanted
     const { mcpUrl, launcher, program, workspace, channelId } = await prepare(wanted)
-    const shownTitle = title ?? workspace.label
     const { id: tokenId, token } = await tokens.mint(owner, workspace.path)
     try {
-      const session = await sessions.create(by, {
+      const session = await sessions.create({
         workspaceRoot: workspace.path,
         owner,
         host: launcher.name,
         prompt,
         tokenId,
-        ...(shownTitle === null ? {} : { title: shownTitle }),
-        ...(channelId === undefined ? {} : { channelId }),
+        title: title ?? workspace.label,
+        channelId: channelId ?? null,
       })
       return await begin(session, {
-        ...{ launcher, program, prompt, tokenId },
+        launcher,
+        program,
+        prompt,
+        tokenId,
         agentToken: token,
         mcpUrl: `${mcpUrl}?session_id=${session.id}`,
       })
@@ -163,14 +164,16 @@ export function createSpawner(deps: SpawnerDeps): Spawner {
     },
   ): Promise<SupervisedSession> {
     const { id } = session
-    const { extraArgs } = deps
     const sandbox = await deps.sandbox()
     let host: Host
     try {
       if (hosts.isClosing) throw new ServerError('shutting_down', 'The server stops. Start the agent again later.')
       host = launch(session, {
         ...request,
-        ...{ extraArgs, sandbox, sessionId: id, workspace: session.supervision.workspaceRoot },
+        extraArgs: deps.extraArgs,
+        sandbox,
+        sessionId: id,
+        workspace: session.supervision.workspaceRoot,
       })
     } catch (error) {
       await takeStep(id, () => ({ result: null, supervision: { status: 'terminated' } }))

@@ -3,6 +3,7 @@
 import type { Clock } from '../../domain/clock.ts'
 import { ServerError } from '../../domain/errors.ts'
 import type { Logger } from '../../domain/logger.ts'
+import { present } from '../../domain/present.ts'
 import { isOfPlace } from '../../replicas/at-its-place.ts'
 import type { RecordChanges } from '../sessions/await-record.ts'
 import type { SupervisedSessions } from '../sessions/supervised-sessions.ts'
@@ -42,7 +43,7 @@ export interface WatchedHostsDeps {
   tokens: { revoke(id: string): Promise<void> }
   records: ChildRecords
   runtimeDir: string
-  /** Where several processes share the store, each looks after the hosts of its own folder. Left out: this is the only one. */
+  /** Where several processes share the store, each looks after the hosts of its own folder. Null: this is the only one. */
   place: string | null
   clock: Clock
   logger: Logger
@@ -86,7 +87,7 @@ export function createWatchedHosts(deps: WatchedHostsDeps): WatchedHosts {
     })
     await takeStep(sessionId, () => ({
       result: null,
-      supervision: { spawned: null, ...(crash === null ? {} : { crash }) },
+      supervision: present({ spawned: null, crash: crash ?? undefined }),
     }))
     await sessions.interrupt(sessionId, reason)
   }

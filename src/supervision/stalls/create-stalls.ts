@@ -155,7 +155,7 @@ export function createStalls(deps: StallsDeps): Stalls {
           result: null,
           // The next silence starts from here.
           supervision: { stallsOff: !enabled, silence: { ms: 0, seenAt: now.at }, nudgeCount: 0 },
-          ...(alert === undefined ? {} : { settle: [{ id: alert.id, patch }] }),
+          settle: alert === undefined ? [] : [{ id: alert.id, patch }],
           events: isOpen(now.session.supervision) ? [noticeEvent(ids.uuid(), what, { by: by.user }, now.at)] : [],
           audit: [about(now.session, now.at, by.user, { what, ...viaOf(by) })],
         }

@@ -1,6 +1,7 @@
 import type { Clock } from '../../domain/clock.ts'
 import type { Ids } from '../../domain/ids.ts'
 import type { Logger } from '../../domain/logger.ts'
+import { present } from '../../domain/present.ts'
 import type { Alert } from '../../domain/records/record.ts'
 import type { AuditRecord } from '../../domain/supervision/audit.ts'
 import { isOpen, type ProgressItem } from '../../domain/supervision/supervision.ts'
@@ -22,7 +23,7 @@ interface SendNudgeDeps {
 interface Wanted {
   /** Null: nobody was alarmed. */
   alert: Alert | null
-  /** Left out: the configured text. */
+  /** Undefined: the configured text. */
   text?: string | undefined
   /** Who sends it. */
   source: string
@@ -56,9 +57,12 @@ export function createSendNudge({ takeStep, push, defaultMessage, clock, ids, lo
       const isBack = now.session.supervision.updatedAt > updatedAt
       return {
         result: null,
-        supervision: { openNudge: message, ...(isBack ? {} : { nudgeCount: nudge.nudgeCount }) },
+        supervision: {
+          openNudge: message,
+          nudgeCount: isBack ? now.session.supervision.nudgeCount : nudge.nudgeCount,
+        },
         events: [noticeEvent(ids.uuid(), 'nudge', facts, now.at)],
-        ...(target === undefined ? {} : { settle: [{ id: target.id, patch: nudged(isPending, nudge, way, now.at) }] }),
+        settle: target === undefined ? [] : [{ id: target.id, patch: nudged(isPending, nudge, way, now.at) }],
         audit: [
           about(now.session, now.at, source, {
             what: 'nudge',
@@ -72,18 +76,14 @@ export function createSendNudge({ takeStep, push, defaultMessage, clock, ids, lo
   }
 }
 
-const nudged = (
-  isPending: boolean,
-  { message, nudgeCount }: Nudge,
-  way: string | null,
-  at: number,
-): Partial<Alert> => ({
-  ...(isPending ? { status: 'nudged' as const } : {}),
-  nudgeCount,
-  nudgeMessage: message,
-  lastNudgeAt: at,
-  nudgedBy: way,
-})
+const nudged = (isPending: boolean, { message, nudgeCount }: Nudge, way: string | null, at: number): Partial<Alert> =>
+  present({
+    status: isPending ? ('nudged' as const) : undefined,
+    nudgeCount,
+    nudgeMessage: message,
+    lastNudgeAt: at,
+    nudgedBy: way,
+  })
 
 /** The configured text, with the checklist as the agent last told it. */
 function nudgeText(defaultMessage: string, items: readonly ProgressItem[]): string {

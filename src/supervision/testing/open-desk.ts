@@ -41,8 +41,8 @@ import { createPrompts } from '../prompts/create-prompts.ts'
 import { createRecords } from '../records/records.ts'
 import { createRecordChanges } from '../sessions/await-record.ts'
 import { createSupervisedSessions } from '../sessions/create-supervised-sessions.ts'
-import type { Operators } from '../sessions/may-command.ts'
-import type { AgentIdentity } from '../sessions/supervised-sessions.ts'
+import { everybody, type Operators } from '../sessions/may-command.ts'
+import type { AgentIdentity, NewSupervised } from '../sessions/supervised-sessions.ts'
 import { createTakeStep, type SupervisedSession } from '../sessions/take-step.ts'
 import { createWhileWorking } from '../sessions/while-working.ts'
 import type { Workspaces } from '../workspace/allowed-workspace.ts'
@@ -91,6 +91,7 @@ export const everywhere: Workspaces = {
 }
 
 const testOperators: Operators = {
+  ...everybody,
   isAdmin: (name) => name === 'root',
   isKnown: (name) => ['ann', 'eve', 'root'].includes(name),
 }
@@ -106,12 +107,16 @@ export function openDesk(options: DeskOptions = {}) {
   const log = createSessionLog({ store, clock: real, wake })
   const feed = createFeed({ store: store.feed, wake })
   const changes = createRecordChanges({ feed, clock, logger })
-  const takeStep = createTakeStep({ store, log, clock, ids, logger, maxOpen })
+  const shared = { store, log, clock, ids, logger }
+  const takeStep = createTakeStep({ ...shared, maxOpen })
   const replica = createOnlyReplica({ shared: createLocalShared(clock), owner: ids.uuid() })
   const jobs = createOwnJobs(clock)
   const sessions = createSupervisedSessions({
     replica,
-    ...{ store, log, takeStep, operators, clock, ids, logger, maxOpen },
+    ...shared,
+    takeStep,
+    operators,
+    maxOpen,
     agentMaySetMode: options.agentMaySetMode ?? true,
     workspaces: options.workspaces ?? everywhere,
     onMode() {},
@@ -124,7 +129,10 @@ export function openDesk(options: DeskOptions = {}) {
   const { quorum = ONE_PERSON, stepUp = noStepUp, serverPaths = [] } = options
   const answerAgent = createAnswerAgent({ store, takeStep, operators, ids, serverPaths, quorum })
   const approvals = createApprovals({
-    ...{ store, log, clock, ids, logger, operators, stepUp, answerAgent },
+    ...shared,
+    operators,
+    stepUp,
+    answerAgent,
     rules: createCallRules({ grants: store.grants, realPath: createRealPath, clock }),
     agents: [],
     waits: { now: clock.now, answer: noRun, expire: noRun },
@@ -132,7 +140,11 @@ export function openDesk(options: DeskOptions = {}) {
   const policies = createPolicyWatch({ clock, log: logger, onChange() {} })
   const writer = options.writer ?? createChangeWriter()
   const questions = createPolicyQuestions({
-    ...{ store, takeStep, policies, ids, quorum },
+    store,
+    takeStep,
+    policies,
+    ids,
+    quorum,
     workspaceSession: (owner, { path, channelId }) => sessions.ofWorkspace(owner, path, channelId),
   })
   const told: string[] = []
@@ -145,7 +157,14 @@ export function openDesk(options: DeskOptions = {}) {
     record.wait === 'approval' ? answerAgent.expire(record) : prompts.expire(record)
   const asked = createAskedRecords({ store, takeStep, waitFor, expire, clock })
   const asking = {
-    ...{ answerCall, takeStep, store, ids, autoApproved, approvalMs: APPROVAL_MS, quorum, serverPaths },
+    answerCall,
+    takeStep,
+    store,
+    ids,
+    autoApproved,
+    approvalMs: APPROVAL_MS,
+    quorum,
+    serverPaths,
     propose: proposeChange,
     asked,
     judge: createWorkJudge({ takeStep, questions, limits, ids, logger, tell }),
@@ -170,8 +189,19 @@ export function openDesk(options: DeskOptions = {}) {
 
   /** Everything that a part of the desk may need. */
   const parts = {
-    ...{ store, log, feed, changes, takeStep, sessions, operators, answerCall, waitFor, clock, ids, logger },
-    ...{ jobs, place: null, records, prompts, asked },
+    ...shared,
+    feed,
+    changes,
+    takeStep,
+    sessions,
+    operators,
+    answerCall,
+    waitFor,
+    jobs,
+    place: null,
+    records,
+    prompts,
+    asked,
   }
 
   const hookDesk = { store, takeStep, askPermission, shared: replica.shared, ids, clock, logger }
@@ -241,6 +271,18 @@ export const agentIn = (workspaceRoot: string, values: Partial<AgentIdentity> = 
   sessionId: null,
   connectionId: 'window-1',
   host: 'claude-code',
+  ...values,
+})
+
+/** A session that waits for its agent. */
+export const newSession = (workspaceRoot: string, values: Partial<NewSupervised> = {}): NewSupervised => ({
+  workspaceRoot,
+  owner: 'ann',
+  host: 'claude',
+  prompt: 'Go',
+  title: null,
+  channelId: null,
+  tokenId: 't',
   ...values,
 })
 

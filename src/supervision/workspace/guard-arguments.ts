@@ -17,9 +17,9 @@ export interface GuardedCall {
   access: FileAccess
   /** The arguments: any JSON. */
   input: unknown
-  /** Where the agent is. Left out: in the workspace's root. */
+  /** Where the agent is. By default in the workspace's root. */
   cwd?: string
-  /** Names of arguments that are no paths. */
+  /** Names of arguments that are not paths. */
   without?: ReadonlySet<string>
 }
 

@@ -5,7 +5,7 @@ import type { ProofPurpose } from '../../../domain/supervision/step-up.ts'
 import { consolePlace, refuseForeignPage } from '../../../http/auth/console/own-origin.ts'
 import type { Reply, Request } from '../../../http/route.ts'
 import { proofPurpose } from '../../../supervision/approvals/decide.ts'
-import { isSamePerson, personOf, viaOf } from '../../../supervision/sessions/may-command.ts'
+import { isSamePerson, viaOf } from '../../../supervision/sessions/may-command.ts'
 import { callerOf } from '../../shared/request/caller.ts'
 import { decodeDecision } from '../approvals/decode.ts'
 import { decodeBody } from '../supervision/decode.ts'
@@ -19,7 +19,7 @@ export function createPasskeyHandlers(deps: DeviceRoutesDeps) {
 
   /** Their own, and all of them for an admin. */
   const visible = async (by: Caller) =>
-    (await passkeys.list()).filter((one) => operators.isAdmin(by.user, by) || one.user === personOf(operators, by.user))
+    (await passkeys.list()).filter((one) => operators.isAdmin(by.user, by) || one.user === operators.personOf(by.user))
 
   async function list(request: Request, reply: Reply): Promise<void> {
     const { whyNot } = consolePlace(request.raw, publicUrl)

@@ -128,7 +128,7 @@ export function createWorkRoutes(deps: WorkRoutesDeps): Route[] {
   }
 
   async function spawn(request: Request, reply: Reply): Promise<void> {
-    const session = await spawner.start(callerOf(request), await wantedIn(request))
+    const session = await spawner.start(await wantedIn(request))
     reply.note({ session_id: session.id })
     reply.json(201, supervisionView(session), { Location: `/sessions/${session.id}` })
   }

@@ -72,7 +72,7 @@ function verdict({ status, decision, decidedBy, instruction }: Prompt): Verdict 
   const goesOn = decision === 'continue' ? 'so it goes on by itself' : 'so the agent was told to stop'
   return {
     ...DECISIONS[decision],
-    ...(isPerson(decidedBy) ? {} : { more: `Nobody answered in time, ${goesOn}.` }),
+    more: isPerson(decidedBy) ? '' : `Nobody answered in time, ${goesOn}.`,
     words: instruction === null ? null : { title: 'Instruction', text: instruction },
   }
 }

@@ -9,6 +9,7 @@ import { openEngine, testTool } from '../../../../engine/testing/open-engine.ts'
 import { createNoteShown } from '../../../../supervision/approvals/note-shown.ts'
 import { createAskOperator } from '../../../../supervision/desk/ask-operator.ts'
 import { createReports } from '../../../../supervision/desk/report.ts'
+import { everybody } from '../../../../supervision/sessions/may-command.ts'
 import { createStalls } from '../../../../supervision/stalls/create-stalls.ts'
 import type { Nudge } from '../../../../supervision/stalls/stalls.ts'
 import { noReach } from '../../../../supervision/testing/no-reach.ts'
@@ -170,7 +171,7 @@ export async function openOwn(kind: OwnKind, schema: JsonSchema = sizes) {
   }
   const slack = openAnswers({
     ...{ store, log, feed, clock },
-    operators: { isAdmin: (one) => one === 'root', isKnown: () => true },
+    operators: { ...everybody, isAdmin: (one) => one === 'root' },
     decides: {
       approvals,
       prompts: { decide: never, resume: never },

@@ -23,7 +23,6 @@ import { ownCounts } from '../../../../replicas/shared-counts.ts'
 import { createLocalShared } from '../../../../store/local-shared.ts'
 import type { Shared } from '../../../../store/ports/shared.ts'
 import { configuredOperators } from '../../../../supervision/sessions/configured-operators.ts'
-import { personOf } from '../../../../supervision/sessions/may-command.ts'
 import { createDeviceRoutes } from '../routes.ts'
 
 type Headers = Record<string, string>
@@ -47,7 +46,7 @@ export async function openSignIn(publicUrl: string | null = null, replica?: { cl
   const base = publicUrl ?? 'http://localhost:8000'
   const proofs = createProofs({
     ...{ passkeys, challenges: createChallenges(shared, clock, ids), clock, ids, log: silentLogger },
-    personOf: (name) => personOf(operators, name),
+    personOf: operators.personOf,
     link: (id) => `${base}/console/${id === null ? 'settings' : `inbox/${id}`}`,
   })
   const routes = createDeviceRoutes({
