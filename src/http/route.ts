@@ -187,11 +187,11 @@ export interface Reply {
   /** Like `json`, but a large body is sent in pieces, item by item, as fast as the reader reads. */
   jsonPieces(status: number, body: object, headers?: Record<string, string>): Promise<void>
   /**
-   * Waits until the memory shared by all large answers has room for this one. Call the returned function to give the room back; it
+   * Waits until the memory shared by all large answers has space for this one. Call the returned function to give it back; it
    * is given back in any case when the answer has been sent or the reader has gone. The code after it runs in its own turn of the
    * event loop, without other large answers. Throws `ClientGone`.
    */
-  makeRoom(bytes: number): Promise<() => void>
+  reserve(bytes: number): Promise<() => void>
   text(status: number, body: string, contentType: string, headers?: Record<string, string>): void
   bytes(status: number, body: Uint8Array, contentType: string, headers?: Record<string, string>): void
   empty(status: number, headers?: Record<string, string>): void

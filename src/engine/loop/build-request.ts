@@ -27,7 +27,7 @@ export interface RequestParts {
 
 export function buildRequest(parts: RequestParts): BuiltRequest {
   const { agent, history, files, input, tools, sessionId, correction } = parts
-  const { system, fixed, budget } = roomFor(agent, input, tools, correction)
+  const { system, fixed, budget } = budgetFor(agent, input, tools, correction)
   const messages = selectWindow(toModelMessages(history, files), {
     maxMessages: agent.context.maxMessages,
     budget,
@@ -44,7 +44,7 @@ export const hasAttachments = (messages: readonly ModelMessage[]): boolean =>
   messages.some((message) => message.role === 'user' && message.attachments !== undefined)
 
 /** The part of a request that is always sent, and how many tokens it leaves for the messages. */
-export function roomFor(
+export function budgetFor(
   agent: AgentDefinition,
   input: Pick<RunInput, 'instructions' | 'context'>,
   tools: readonly ModelTool[],
