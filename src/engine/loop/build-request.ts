@@ -109,14 +109,14 @@ function answerMessages(
     id,
     name,
     arguments: args,
-    ...(encryptedValue === undefined ? {} : { signature: encryptedValue }),
+    signature: encryptedValue,
   }))
   return [
     {
       role: 'assistant',
       content: text,
       toolCalls: calls,
-      ...(thought === null ? {} : { reasoning: reasoningOf(thought) }),
+      reasoning: thought === null ? undefined : reasoningOf(thought),
     },
     ...calls.map(({ id, name }): ModelMessage => {
       const result = results.get(id)
@@ -134,7 +134,7 @@ function answerMessages(
 
 const reasoningOf = ({ content, encryptedValue }: StoredMessage) => ({
   text: textOf(content),
-  ...(encryptedValue === undefined ? {} : { signature: encryptedValue }),
+  signature: encryptedValue,
 })
 
 function userMessage(words: string, files: MessageFiles | undefined): ModelMessage {

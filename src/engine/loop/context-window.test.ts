@@ -120,7 +120,7 @@ describe('a request', () => {
           role: 'assistant',
           content,
           ...broken,
-          ...(toolCalls.length === 0 ? {} : { toolCalls }),
+          toolCalls: toolCalls.length === 0 ? undefined : toolCalls,
         })
         const results = made.flatMap(({ id, result }): StoredMessage[] =>
           result === null

@@ -19,8 +19,8 @@ export function runStart(run: RunRecord, session: SessionRecord, now: number, mi
   return {
     entries: [{ kind: 'event', data: JSON.stringify(event) }],
     messages,
-    ...(run.input.state === undefined ? {} : { state: run.input.state }),
-    ...(run.input.regenerateAfter === undefined ? {} : { supersedeAfter: run.input.regenerateAfter }),
+    state: run.input.state,
+    supersedeAfter: run.input.regenerateAfter,
   }
 }
 

@@ -108,7 +108,7 @@ function resultMessage({ content, isError, durationMs }: Parameters<Waits['answe
   return {
     role: 'tool' as const,
     content,
-    metadata: { quarterdeck: { status, ...(durationMs === undefined ? {} : { durationMs }) } },
+    metadata: { quarterdeck: { status, durationMs } },
     ...(isError ? { error: content } : {}),
   }
 }
