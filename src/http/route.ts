@@ -138,23 +138,23 @@ export interface Principal {
   /** False: the caller did not prove who they are. They may talk on this machine, but decide nothing. */
   hasToken: boolean
   /** Id of the token, for the audit trail. A token of the settings has none. */
-  tokenId?: string
+  tokenId?: string | undefined
   /** A browser that is signed in to the console sent it. `tokenId` is its device, unless a proxy has signed it in. */
-  isConsole?: true
+  isConsole?: true | undefined
   /** The header X-Passkey. Nobody has checked it yet. */
   proof?: string
   /** Who named the caller, if it was not a token of this server. */
   source?: 'oidc' | 'proxy'
   /** What `source` says about them. */
   groups?: readonly string[]
-  isAdmin?: true
-  email?: string
-  /** What the token is limited to. Left out: everything that the role may do. */
-  scopes?: readonly Scope[]
+  isAdmin?: true | undefined
+  email?: string | undefined
+  /** What the token is limited to; undefined: everything that the role may do. */
+  scopes?: readonly Scope[] | undefined
   /** The only agent that the token may talk to. */
-  agent?: string
-  /** When the token ends, in epoch ms. Left out: it does not end. */
-  expiresAt?: number
+  agent?: string | undefined
+  /** When the token ends, in epoch ms; undefined: never. */
+  expiresAt?: number | undefined
 }
 
 /** The console shows a person what it gets, so it gets no secrets, and must say what it showed. */
@@ -169,7 +169,7 @@ export interface AgentPrincipal extends Principal {
   tokenId: string
   /** Real path of the folder that the token is bound to. */
   workspace: string
-  channel?: string
+  channel?: string | undefined
 }
 
 export function agentOf({ principal }: Pick<Request, 'principal'>): AgentPrincipal {

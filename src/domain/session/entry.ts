@@ -19,7 +19,7 @@ export type EntryKind = 'event' | 'fact'
 export type Fact =
   | { fact: 'run_accepted'; run: string; message_ids: string[]; at: number }
   /** `died`: the process that executed the run died without releasing it. */
-  | { fact: 'run_recovered'; run: string; fence: number; died?: true; at: number }
+  | { fact: 'run_recovered'; run: string; fence: number; died?: true | undefined; at: number }
   /** The process that executes the run was told to stop. If it dies now, the run is not to blame. */
   | { fact: 'stopping'; run: string; at: number }
   | { fact: 'cancel_requested'; run: string; by: string; at: number }

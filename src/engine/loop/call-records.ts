@@ -70,7 +70,7 @@ export async function commitResult(
   const messageId = scope.ids.uuid()
   const createdAt = pen.timestamp()
   const status = outcome.isError ? 'error' : 'success'
-  const metadata = { quarterdeck: { status, durationMs, ...(isByPerson ? { answeredBy: 'person' } : {}) } }
+  const metadata = { quarterdeck: { status, durationMs, answeredBy: isByPerson ? 'person' : undefined } }
   const whole = boundedResult(outcome.content, agent.definition.limits.toolResultChars, outcome.isCut)
   const shown = pen.emit({
     type: 'TOOL_CALL_RESULT',

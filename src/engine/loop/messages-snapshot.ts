@@ -26,7 +26,7 @@ export function messagesSnapshot(
   return {
     type: 'MESSAGES_SNAPSHOT',
     messages: shown.reverse(),
-    ...(truncated > 0 ? { metadata: { quarterdeck: { truncated } } } : {}),
+    ...present({ metadata: truncated > 0 ? { quarterdeck: { truncated } } : undefined }),
     timestamp,
   }
 }

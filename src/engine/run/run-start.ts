@@ -1,5 +1,6 @@
 // What is written when a run begins: its RUN_STARTED, and the messages that it brings.
 
+import { present } from '../../domain/present.ts'
 import { AG_UI_VERSION, type RunEventOf } from '../../domain/session/event.ts'
 import type { StoredMessage } from '../../domain/session/message.ts'
 import type { RunRecord } from '../../domain/session/run.ts'
@@ -50,7 +51,7 @@ function startedEvent(
   timestamp: number,
 ): RunEventOf<'RUN_STARTED'> {
   const threadId = threadIdOf(run, session)
-  const parent = run.parentRunId === null ? {} : { parentRunId: run.parentRunId }
+  const parent = present({ parentRunId: run.parentRunId ?? undefined })
   return {
     type: 'RUN_STARTED',
     threadId,

@@ -60,7 +60,7 @@ function inherited(before: RunInput | undefined, { regenerateAfter, ...given }: 
   return {
     ...given,
     // Only a new user message can branch the conversation.
-    ...(regenerateAfter !== undefined && given.messages.some(isUserMessage) ? { regenerateAfter } : {}),
+    regenerateAfter: given.messages.some(isUserMessage) ? regenerateAfter : undefined,
     instructions: given.instructions.length > 0 ? given.instructions : (before?.instructions ?? []),
     context: given.context.length > 0 ? given.context : (before?.context ?? []),
     responseFormat,

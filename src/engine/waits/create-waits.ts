@@ -109,7 +109,7 @@ function resultMessage({ content, isError, durationMs }: Parameters<Waits['answe
     role: 'tool' as const,
     content,
     metadata: { quarterdeck: { status, durationMs } },
-    ...(isError ? { error: content } : {}),
+    error: isError ? content : undefined,
   }
 }
 
