@@ -123,7 +123,9 @@ async function openPostgres(
   undo.defer(await clock.follow(store.time.lead, log))
   const rows = createReaderRows(database.statements, store.time.nowForOthers)
   const wake = createNotifiedWake({
-    ...{ notifications: database.notifications, clock, replica: owner },
+    notifications: database.notifications,
+    clock,
+    replica: owner,
     findOthers: () => rows.others(owner),
   })
   undo.defer(() => wake.close())

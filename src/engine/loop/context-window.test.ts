@@ -196,7 +196,13 @@ describe('a request', () => {
       { ...base, id: 't', role: 'tool', content: 'ok', toolCallId: 'c' },
     ]
     const { estimated } = buildRequest({
-      ...{ agent: testAgent, history, files: new Map(), input, tools: [], sessionId: 's', correction: 1 },
+      agent: testAgent,
+      history,
+      files: new Map(),
+      input,
+      tools: [],
+      sessionId: 's',
+      correction: 1,
     })
     expect(estimated).toBeGreaterThan(1_000)
   })
