@@ -86,7 +86,18 @@ export function buildSupervision(parts: SupervisionParts, undo: AsyncDisposableS
   undo.defer(() => elsewhere.close())
   const work = createSupervisedWork(
     {
-      ...{ elsewhere, settings, store, sessionLog, processes, tokens, own, workspaces, replica, clock, ids, log },
+      elsewhere,
+      settings,
+      store,
+      sessionLog,
+      processes,
+      tokens,
+      own,
+      workspaces,
+      replica,
+      clock,
+      ids,
+      log,
       serverPaths: ownPaths,
       tell: reach.tell,
       mcpUrl: () => (localAddress === null ? null : `${localAddress}/mcp`),

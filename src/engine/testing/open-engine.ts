@@ -37,7 +37,7 @@ export interface TestEngineOptions {
   operators?: Operators
   stepUp?: StepUp
   answers?: ScriptedOptions['answers']
-  onRequest?: (request: ModelRequest) => void
+  onRequest?: ((request: ModelRequest) => void) | undefined
   model?: Model
   tools?: readonly Tool[]
   /** Replaces `tools`. */
@@ -132,7 +132,7 @@ export function openEngine(options: TestEngineOptions = {}) {
       answers: options.answers ?? [{ parts: [{ text: 'Hello.' }] }],
       clock,
       loop: true,
-      ...(options.onRequest === undefined ? {} : { onRequest: options.onRequest }),
+      onRequest: options.onRequest,
     })
   const definition = { ...testAgent, ...options.agent }
   const agents = [
