@@ -138,7 +138,9 @@ describe('the log of an app', () => {
       secrets: [apiKey],
       now: Date.now,
       write: (line) => void written.push(line),
-      ...{ render: null, tap() {}, colors: false },
+      render: null,
+      tap() {},
+      colors: false,
     })
     const app = await open(emptyFolder(), {}, [{ ...agent, model }], { log })
     const { url } = await app.listen()

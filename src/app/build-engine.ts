@@ -19,6 +19,7 @@ import { createCallRules } from '../supervision/approvals/call-rules.ts'
 import type { createApprovals } from '../supervision/approvals/create-approvals.ts'
 import { createGate } from '../supervision/approvals/create-gate.ts'
 import { createDayLimits, type DayLimits } from '../supervision/oversight/day-limits.ts'
+import { createRealPath } from '../supervision/policy/real-path.ts'
 import type { Operators } from '../supervision/sessions/may-command.ts'
 import { ANSWER_MS, type StoreReplica } from './open-log.ts'
 
@@ -56,7 +57,7 @@ interface BuiltEngine {
 export function buildEngine(built: EngineParts, undo: AsyncDisposableStack): BuiltEngine {
   const { parts: agents, settings, store, sessionLog, wake, files, telemetry, replica, clock, ids, log } = built
   const approving = {
-    rules: createCallRules({ grants: store.grants, clock }),
+    rules: createCallRules({ grants: store.grants, realPath: createRealPath, clock }),
     agents,
     operators: built.operators,
     stepUp: built.stepUp,

@@ -17,7 +17,7 @@ import { createRoomResource } from '../protocols/mcp/room-resource.ts'
 import { type SharedConnections, shareConnections } from '../protocols/mcp/share-connections.ts'
 import type { SessionReads } from '../store/ports/sessions.ts'
 import type { Store } from '../store/store.ts'
-import { type AgentsElsewhere, createAgentsElsewhere } from '../supervision/agents-elsewhere.ts'
+import { type AgentsElsewhere, createAgentsElsewhere, filesOnDisk } from '../supervision/agents-elsewhere.ts'
 import type { Reach } from '../supervision/reach.ts'
 import type { Nudge } from '../supervision/stalls/stalls.ts'
 import type { OwnFolders, Workspaces } from '../supervision/workspace/allowed-workspace.ts'
@@ -81,11 +81,23 @@ export function buildSupervision(parts: SupervisionParts, undo: AsyncDisposableS
     push: (nudge) => pushNudge(connections, store.sessions, nudge),
     reach,
     isConnected: connections.isOpen,
+    openFiles: filesOnDisk(clock, log),
   })
   undo.defer(() => elsewhere.close())
   const work = createSupervisedWork(
     {
-      ...{ elsewhere, settings, store, sessionLog, processes, tokens, own, workspaces, replica, clock, ids, log },
+      elsewhere,
+      settings,
+      store,
+      sessionLog,
+      processes,
+      tokens,
+      own,
+      workspaces,
+      replica,
+      clock,
+      ids,
+      log,
       serverPaths: ownPaths,
       tell: reach.tell,
       mcpUrl: () => (localAddress === null ? null : `${localAddress}/mcp`),

@@ -111,9 +111,13 @@ export function createRoutes({
     ...createToolRoutes(services),
     ...createTokenRoutes({ tokens, stepUp, operators: signIn.operators, dataDir, clock: services.clock }),
     ...createDeviceRoutes({
-      ...{ ...signIn, clock: services.clock, publicUrl: settings.channels.publicUrl },
+      ...signIn,
+      clock: services.clock,
+      publicUrl: settings.channels.publicUrl,
       about: {
-        ...{ version, program, agent: signIn.agent },
+        version,
+        program,
+        agent: signIn.agent,
         operators: settings.supervision.operators.map(({ name }) => name),
       },
     }),

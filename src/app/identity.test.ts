@@ -133,7 +133,12 @@ test('a user who has used up a day gets 429 at every door, and answers still cou
   expect(await createClient({ url, token: ada.token }).myLimits()).toMatchObject({ runs: { used: 2, allowed: 2 } })
 
   const input = {
-    ...{ threadId: 't', runId: 'r', state: null, tools: [], context: [], forwardedProps: {} },
+    threadId: 't',
+    runId: 'r',
+    state: null,
+    tools: [],
+    context: [],
+    forwardedProps: {},
     messages: [{ id: 'm', role: 'user', content: 'Hi' }],
   }
   const chatInput = { model: 'tester', messages: [{ role: 'user', content: 'Hi' }] }

@@ -19,7 +19,10 @@ async function startServer(store: string, lines: LogLine[] = []) {
   const app = await createApp({
     ...testAppOptions(),
     agents: [{ ...testAgent, directory, model: { ...testAgent.model, provider: 'demo', name: 'demo' } }],
-    ...{ settings, dataDir, configDir, log: recordingLogger(lines) },
+    settings,
+    dataDir,
+    configDir,
+    log: recordingLogger(lines),
   })
   const running = await app.listen()
   onTestFinished(async () => {

@@ -77,7 +77,7 @@ export async function openLog(parts: LogParts, undo: AsyncDisposableStack): Prom
   }
   if (isPostgres(settings.store)) {
     const opened = await openPostgres(settings.store, parts, undo)
-    const sessionLog = createSessionLog({ ...opened, store: measured(opened.store), clock, room: readerBudget })
+    const sessionLog = createSessionLog({ ...opened, store: measured(opened.store), clock, budget: readerBudget })
     undo.defer(() => sessionLog.close())
     return { ...opened, sessionLog, unlessDamaged: (work) => work() }
   }
@@ -86,7 +86,7 @@ export async function openLog(parts: LogParts, undo: AsyncDisposableStack): Prom
   undo.defer(() => store.close())
   // The lock of the data directory lets no other process write, so there is nothing to poll for.
   const wake = createLocalWake({ clock, pollMs: null })
-  const sessionLog = createSessionLog({ store: measured(store), clock, room: readerBudget, wake })
+  const sessionLog = createSessionLog({ store: measured(store), clock, budget: readerBudget, wake })
   undo.defer(() => sessionLog.close())
   const replica: StoreReplica = {
     ...createOnlyReplica({ shared, owner }),
@@ -123,7 +123,9 @@ async function openPostgres(
   undo.defer(await clock.follow(store.time.lead, log))
   const rows = createReaderRows(database.statements, store.time.nowForOthers)
   const wake = createNotifiedWake({
-    ...{ notifications: database.notifications, clock, replica: owner },
+    notifications: database.notifications,
+    clock,
+    replica: owner,
     findOthers: () => rows.others(owner),
   })
   undo.defer(() => wake.close())

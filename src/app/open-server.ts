@@ -111,7 +111,7 @@ function createServer(parts: ServerParts, oidc: Oidc | null): HttpServer {
     doors: settings.protocols,
     state,
     tempFolder: createTempFolder(join(dataDir, 'spool')),
-    room: readerBudget,
+    budget: readerBudget,
     errorShapes,
     limits: {
       connections: 2 * settings.limits.activeRuns + 1_000,

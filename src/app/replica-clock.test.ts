@@ -22,7 +22,10 @@ function openTeam() {
   const time = createDatabaseTime({ reads, writersMade: 1 }, clock)
   const lines: LogLine[] = []
   return {
-    ...{ running, state, clock, time },
+    running,
+    state,
+    clock,
+    time,
     behind: () => lines.map(({ fields }) => fields.behind_ms),
     async follow() {
       const end = await clock.follow(time.lead, recordingLogger(lines))

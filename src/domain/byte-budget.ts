@@ -10,11 +10,11 @@ export interface Holder {
 
 export interface ByteBudget {
   /**
-   * Resolves once there is room, with a function that releases it. The next to get room is the waiter whose owner holds the
+   * Resolves once there is space, with a function that releases it. The next to get it is the waiter whose owner holds the
    * least, so that nobody can block others with many readers. A request larger than the whole budget gets the whole budget.
    */
   take(bytes: number, holder?: Holder): Promise<() => void>
-  /** Like `take`, but at once; null if there is no room right now. */
+  /** Like `take`, but at once; null if there is no space right now. */
   takeNow(bytes: number, holder?: Holder): (() => void) | null
   /**
    * Resolves in a turn of the event loop that no other caller of `turn` shares. A reader whose data the kernel accepts at once
@@ -45,9 +45,9 @@ export function createByteBudget(max: number, clock: Pick<Clock, 'mono' | 'after
   const turns: (() => void)[] = []
   let cancel: (() => void) | null = null
 
-  const hasRoom = (bytes: number): boolean => used + bytes <= max
+  const fits = (bytes: number): boolean => used + bytes <= max
 
-  /** Index of the waiter who gets room next; -1 if nobody waits. */
+  /** Index of the waiter who is next; -1 if nobody waits. */
   function nextInLine(): number {
     const held = new Map<string, number>()
     for (const { bytes, holder } of holds) held.set(holder.owner, (held.get(holder.owner) ?? 0) + bytes)
@@ -72,7 +72,7 @@ export function createByteBudget(max: number, clock: Pick<Clock, 'mono' | 'after
       for (;;) {
         const at = nextInLine()
         const next = queue[at]
-        if (next === undefined || !hasRoom(next.bytes)) break
+        if (next === undefined || !fits(next.bytes)) break
         queue.splice(at, 1)
         next.begin()
       }
@@ -105,7 +105,7 @@ export function createByteBudget(max: number, clock: Pick<Clock, 'mono' | 'after
   return {
     take(asked, holder = NOBODY) {
       const bytes = within(asked)
-      if (queue.length === 0 && hasRoom(bytes)) return Promise.resolve(hold(bytes, holder))
+      if (queue.length === 0 && fits(bytes)) return Promise.resolve(hold(bytes, holder))
       return new Promise((resolve) => {
         queue.push({ bytes, holder, begin: () => resolve(hold(bytes, holder)) })
         watch()
@@ -113,7 +113,7 @@ export function createByteBudget(max: number, clock: Pick<Clock, 'mono' | 'after
     },
     takeNow(asked, holder = NOBODY) {
       const bytes = within(asked)
-      return queue.length === 0 && hasRoom(bytes) ? hold(bytes, holder) : null
+      return queue.length === 0 && fits(bytes) ? hold(bytes, holder) : null
     },
     turn() {
       return new Promise((resolve) => {

@@ -29,7 +29,7 @@ export function createIds(now: () => number, fill: (size: number) => Uint8Array 
       const ms = now()
       if (ms > lastMs) {
         lastMs = ms
-        // A random start with the top bit clear leaves room for 2^31 increments.
+        // A random start with the top bit clear leaves space for 2^31 increments.
         counter = readUint32(random(4)) >>> 1
       } else {
         counter += 1

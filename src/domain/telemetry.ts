@@ -23,7 +23,7 @@ export interface RunTrace {
 export interface TracedRun {
   id: string
   fence: number
-  input: { trace?: RunTrace }
+  input: { trace?: RunTrace | undefined }
 }
 
 export interface Telemetry {

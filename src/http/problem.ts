@@ -2,6 +2,7 @@
 
 import { type InputProblem, MAX_PROBLEMS, ServerError } from '../domain/errors.ts'
 import type { Logger } from '../domain/logger.ts'
+import { present } from '../domain/present.ts'
 import { statusOf, titleOf } from './status.ts'
 
 export interface Problem {
@@ -38,16 +39,17 @@ const MAX_INSTANCE = 2_048
 const MAX_POINTER = 500
 
 export function problemOf(error: ServerError, request: { path: string | null; correlationId: string }): Problem {
+  const errors = error.problems.slice(0, MAX_PROBLEMS).map(shortened)
   return {
     ...error.details,
     type: `https://quarterdeck.dev/errors/${error.code}`,
     title: titleOf(error.code),
     status: statusOf[error.code],
     detail: error.message,
-    ...(request.path === null ? {} : { instance: request.path.slice(0, MAX_INSTANCE) }),
+    ...present({ instance: request.path?.slice(0, MAX_INSTANCE) }),
     code: error.code,
     correlation_id: request.correlationId,
-    ...(error.problems.length === 0 ? {} : { errors: error.problems.slice(0, MAX_PROBLEMS).map(shortened) }),
+    ...present({ errors: errors.length === 0 ? undefined : errors }),
   }
 }
 

@@ -138,23 +138,23 @@ export interface Principal {
   /** False: the caller did not prove who they are. They may talk on this machine, but decide nothing. */
   hasToken: boolean
   /** Id of the token, for the audit trail. A token of the settings has none. */
-  tokenId?: string
+  tokenId?: string | undefined
   /** A browser that is signed in to the console sent it. `tokenId` is its device, unless a proxy has signed it in. */
-  isConsole?: true
+  isConsole?: true | undefined
   /** The header X-Passkey. Nobody has checked it yet. */
   proof?: string
   /** Who named the caller, if it was not a token of this server. */
   source?: 'oidc' | 'proxy'
   /** What `source` says about them. */
   groups?: readonly string[]
-  isAdmin?: true
-  email?: string
-  /** What the token is limited to. Left out: everything that the role may do. */
-  scopes?: readonly Scope[]
+  isAdmin?: true | undefined
+  email?: string | undefined
+  /** What the token is limited to; undefined: everything that the role may do. */
+  scopes?: readonly Scope[] | undefined
   /** The only agent that the token may talk to. */
-  agent?: string
-  /** When the token ends, in epoch ms. Left out: it does not end. */
-  expiresAt?: number
+  agent?: string | undefined
+  /** When the token ends, in epoch ms; undefined: never. */
+  expiresAt?: number | undefined
 }
 
 /** The console shows a person what it gets, so it gets no secrets, and must say what it showed. */
@@ -169,7 +169,7 @@ export interface AgentPrincipal extends Principal {
   tokenId: string
   /** Real path of the folder that the token is bound to. */
   workspace: string
-  channel?: string
+  channel?: string | undefined
 }
 
 export function agentOf({ principal }: Pick<Request, 'principal'>): AgentPrincipal {
@@ -187,11 +187,11 @@ export interface Reply {
   /** Like `json`, but a large body is sent in pieces, item by item, as fast as the reader reads. */
   jsonPieces(status: number, body: object, headers?: Record<string, string>): Promise<void>
   /**
-   * Waits until the memory shared by all large answers has room for this one. Call the returned function to give the room back; it
+   * Waits until the memory shared by all large answers has space for this one. Call the returned function to give it back; it
    * is given back in any case when the answer has been sent or the reader has gone. The code after it runs in its own turn of the
    * event loop, without other large answers. Throws `ClientGone`.
    */
-  makeRoom(bytes: number): Promise<() => void>
+  reserve(bytes: number): Promise<() => void>
   text(status: number, body: string, contentType: string, headers?: Record<string, string>): void
   bytes(status: number, body: Uint8Array, contentType: string, headers?: Record<string, string>): void
   empty(status: number, headers?: Record<string, string>): void

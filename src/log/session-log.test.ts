@@ -454,10 +454,10 @@ describe('readers', () => {
     expect(looks).toBe(2 * least)
   })
 
-  test('of large entries are told when they keep others waiting for room', async () => {
+  test('of large entries are told when they keep others waiting for memory', async () => {
     const clock = createTestClock()
-    const room = createByteBudget(1, clock)
-    const { log, commit, startRun } = openLog({ room })
+    const budget = createByteBudget(1, clock)
+    const { log, commit, startRun } = openLog({ budget })
     const run = await startRun()
     await commit(said(run, 'x'.repeat(200_000)))
     const overdue: string[] = []

@@ -42,7 +42,7 @@ export interface SessionLogOptions {
   store: Journal
   clock: Clock
   /** Memory that all readers share for large entries. */
-  room?: ByteBudget
+  budget?: ByteBudget
   /** Connects the logs of one store. Left out: this is the only one. */
   wake?: Wake
 }
@@ -50,12 +50,12 @@ export interface SessionLogOptions {
 export function createSessionLog({
   store,
   clock,
-  room = createByteBudget(READERS_BYTES, clock),
+  budget = createByteBudget(READERS_BYTES, clock),
   wake = createLocalWake({ clock, pollMs: null }),
 }: SessionLogOptions): SessionLog {
   const horizon = createHorizon()
   const commits = createGroupCommits(store, clock, settle)
-  const readers = createReaders({ store, room, horizon, settled: commits.settled })
+  const readers = createReaders({ store, budget, horizon, settled: commits.settled })
   const otherLogs = wake.join('entries', readers.lookAgain)
   const feedReaders = wake.join('feed', () => {})
   // Sessions with entries that were not pushed because they lie beyond the horizon.
@@ -214,12 +214,12 @@ interface Readers {
 
 interface ReadersDeps {
   store: Pick<Journal, 'entries' | 'news'>
-  room: ByteBudget
+  budget: ByteBudget
   horizon: Pick<Horizon, 'of'>
   settled: GroupCommits['settled']
 }
 
-function createReaders({ store, room, horizon, settled }: ReadersDeps): Readers {
+function createReaders({ store, budget, horizon, settled }: ReadersDeps): Readers {
   const watchers = new Map<string, Set<WatcherHandle>>()
   /** Sessions that another log may have written to. */
   const due = new Set<string>()
@@ -284,7 +284,7 @@ function createReaders({ store, room, horizon, settled }: ReadersDeps): Readers 
           const end = horizon.of(sessionId)
           return entries.filter((entry) => entry.seq < end)
         },
-        room,
+        budget,
         holder,
         onClose() {
           count -= 1

@@ -58,7 +58,7 @@ function openWatcher(log: StoredEntry[], options: Partial<WatcherOptions> = {}) 
     onClose() {
       closes += 1
     },
-    room: createByteBudget(100 * LARGE, clock),
+    budget: createByteBudget(100 * LARGE, clock),
     ...options,
   })
   return {
@@ -109,7 +109,7 @@ describe('a reader', () => {
       after: 0,
       read: async () => [],
       onClose() {},
-      room: createByteBudget(1, clock),
+      budget: createByteBudget(1, clock),
     })
     const next = watcher.next()
     await settled()
@@ -234,7 +234,7 @@ describe('a reader', () => {
         return entries(8, 8)
       },
       onClose() {},
-      room: createByteBudget(1, clock),
+      budget: createByteBudget(1, clock),
     })
     await next()
 
@@ -444,10 +444,10 @@ describe('closing a reader', () => {
 })
 
 describe('readers that lag', () => {
-  test('hold large entries only while there is room for them among all', async () => {
-    const room = createByteBudget(2 * 3 * LARGE, clock)
+  test('hold large entries only while the shared budget lasts', async () => {
+    const budget = createByteBudget(2 * 3 * LARGE, clock)
     const log = logOf([LARGE, LARGE, LARGE])
-    const watch = () => createWatcher({ after: 0, read: log.read, onClose() {}, room })
+    const watch = () => createWatcher({ after: 0, read: log.read, onClose() {}, budget })
     const readers = Array.from({ length: 5 }, watch)
     const shown: number[] = []
     const first = readers.map(async (reader, i) => {
@@ -457,7 +457,11 @@ describe('readers that lag', () => {
     })
     await turns()
 
-    expect({ shown, used: room.used, waiting: room.waiting }).toEqual({ shown: [0, 1], used: 6 * LARGE, waiting: 3 })
+    expect({ shown, used: budget.used, waiting: budget.waiting }).toEqual({
+      shown: [0, 1],
+      used: 6 * LARGE,
+      waiting: 3,
+    })
     // Asking for more says that the last was sent, closing that nobody wants it.
     const more = readers[0]?.next()
     readers[1]?.close()
@@ -471,12 +475,12 @@ describe('readers that lag', () => {
     expect((await first[4])?.map(({ seq }) => seq)).toEqual([1])
 
     for (const reader of readers) reader.close()
-    expect({ used: room.used, waiting: room.waiting }).toEqual({ used: 0, waiting: 0 })
+    expect({ used: budget.used, waiting: budget.waiting }).toEqual({ used: 0, waiting: 0 })
   })
 
   test('let go of a large batch when they ask for the next', async () => {
-    const room = createByteBudget(3 * LARGE, clock)
-    const reader = createWatcher({ after: 0, read: logOf([LARGE, LARGE]).read, onClose() {}, room })
+    const budget = createByteBudget(3 * LARGE, clock)
+    const reader = createWatcher({ after: 0, read: logOf([LARGE, LARGE]).read, onClose() {}, budget })
     const batch = await reader.next()
     expect(batch?.length).toBe(1)
 
@@ -486,11 +490,11 @@ describe('readers that lag', () => {
     reader.close()
   })
 
-  test('that is closed while it waits holds nothing and takes no room', async () => {
-    const room = createByteBudget(3 * LARGE, clock)
-    const leave = await room.take(3 * LARGE)
+  test('that is closed while it waits holds nothing and takes no memory', async () => {
+    const budget = createByteBudget(3 * LARGE, clock)
+    const leave = await budget.take(3 * LARGE)
     const found = await logOf([LARGE]).read(0, 1, 1)
-    const reader = createWatcher({ after: 0, read: async () => found, onClose() {}, room })
+    const reader = createWatcher({ after: 0, read: async () => found, onClose() {}, budget })
     const next = reader.next()
     await turns()
     expect(found).toEqual([])
@@ -499,14 +503,14 @@ describe('readers that lag', () => {
     leave()
 
     expect(await next).toBeNull()
-    expect(room.used).toBe(0)
+    expect(budget.used).toBe(0)
   })
 
-  test('never wait for room where entries are small', async () => {
-    const room = createByteBudget(1, clock)
-    const leave = await room.take(1)
+  test('never wait for memory where entries are small', async () => {
+    const budget = createByteBudget(1, clock)
+    const leave = await budget.take(1)
     const log = logOf(Array.from({ length: 600 }, () => 1_000))
-    const reader = createWatcher({ after: 0, read: log.read, onClose() {}, room })
+    const reader = createWatcher({ after: 0, read: log.read, onClose() {}, budget })
 
     const seqs: number[] = []
     while (seqs.length < 600) for (const { seq } of (await reader.next()) ?? []) seqs.push(seq)
@@ -515,8 +519,8 @@ describe('readers that lag', () => {
     leave()
   })
 
-  test('read on in turns of the loop of their own, whether or not they need room', async () => {
-    const room = createByteBudget(100 * LARGE, clock)
+  test('read on in turns of the loop of their own, whether or not they need memory', async () => {
+    const budget = createByteBudget(100 * LARGE, clock)
     let now = 0
     let isOver = false
     const tick = () => {
@@ -526,7 +530,7 @@ describe('readers that lag', () => {
     setImmediate(tick)
     const shown: number[] = []
     const follow = async (size: number) => {
-      const reader = createWatcher({ after: 0, read: logOf([size, size, size]).read, onClose() {}, room })
+      const reader = createWatcher({ after: 0, read: logOf([size, size, size]).read, onClose() {}, budget })
       await reader.next()
       for (let i = 0; i < 2; i += 1) {
         await reader.next()
@@ -541,10 +545,10 @@ describe('readers that lag', () => {
     expect(new Set(shown).size).toBe(8)
   })
 
-  test('that keep room for 30 s are told, once others wait for it', async () => {
+  test('that keep memory for 30 s are told, once others wait for it', async () => {
     let time = 0
     let look = () => {}
-    const room = createByteBudget(3 * LARGE, {
+    const budget = createByteBudget(3 * LARGE, {
       ...clock,
       mono: () => time,
       after(_ms, fire) {
@@ -554,13 +558,13 @@ describe('readers that lag', () => {
     })
     const { read } = logOf([LARGE, LARGE])
     const watch = (onOverdue: () => void) =>
-      createWatcher({ after: 0, read, onClose() {}, room, holder: { owner: 'ada', onOverdue } })
+      createWatcher({ after: 0, read, onClose() {}, budget, holder: { owner: 'ada', onOverdue } })
     const slow = watch(() => slow.close())
     const other = watch(() => {})
     await slow.next()
     const next = other.next()
     await turns()
-    expect({ used: room.used, waiting: room.waiting }).toEqual({ used: 3 * LARGE, waiting: 1 })
+    expect({ used: budget.used, waiting: budget.waiting }).toEqual({ used: 3 * LARGE, waiting: 1 })
 
     time = 30_000
     look()

@@ -25,8 +25,8 @@ export interface WatcherOptions {
   read(seq: number, limit: number, maxChars: number): Promise<StoredEntry[]>
   onClose(): void
   /** Memory for large entries, shared by all readers. */
-  room: Pick<ByteBudget, 'take' | 'takeNow' | 'turn'>
-  /** Answers for the room that this reader takes. It should close a slow reader, which could keep the room for hours. */
+  budget: Pick<ByteBudget, 'take' | 'takeNow' | 'turn'>
+  /** Answers for the memory that this reader takes. It should close a slow reader, which could keep the memory for hours. */
   holder?: Holder | undefined
 }
 
@@ -34,12 +34,12 @@ const BUFFER_LIMIT = 256 * 1024
 const READ_LIMIT = 512
 /** A read ends once it has this many characters: it gives at most one entry more, however large that is. */
 const READ_CHARS = 64 * 1024
-/** A reader needs room to hold more characters than this. A single entry can have megabytes. */
+/** A reader takes from the budget to hold more characters than this. A single entry can have megabytes. */
 const OWN_CHARS = 2 * READ_CHARS
 /** A large entry is in memory three times: as it was read, as text of the stream, and as bytes. */
 const COPIES = 3
 
-export function createWatcher({ after, read, onClose, room, holder }: WatcherOptions): WatcherHandle {
+export function createWatcher({ after, read, onClose, budget, holder }: WatcherOptions): WatcherHandle {
   const show = createCompactedReader(after)
   let position = after
   let buffer: readonly Entry[] = []
@@ -48,18 +48,18 @@ export function createWatcher({ after, read, onClose, room, holder }: WatcherOpt
   let behind = true
   let closed = false
   let wake: (() => void) | null = null
-  /** Gives back the room of the last batch. Asking for the next batch means that the last one was sent. */
-  let leaveRoom = () => {}
-  /** Whether the last read took room. */
+  /** Gives back the memory of the last batch. Asking for the next batch means that the last one was sent. */
+  let release = () => {}
+  /** Whether the last read took from the budget. */
   let isLarge = false
   /** Whether the last read left entries behind. The next one waits for another turn of the loop, so that others get theirs. */
   let isCut = false
 
-  /** A copy that is emptied when its room is given back: whoever waits for the next batch may still hold this one. */
+  /** A copy that is emptied when its memory is given back: whoever waits for the next batch may still hold this one. */
   function emptiedLater(entries: readonly Entry[]): readonly Entry[] {
     const batch = [...entries]
-    const leave = leaveRoom
-    leaveRoom = () => {
+    const leave = release
+    release = () => {
       leave()
       batch.length = 0
     }
@@ -71,17 +71,17 @@ export function createWatcher({ after, read, onClose, room, holder }: WatcherOpt
     const chars = charsOf(stored)
     isLarge = chars > OWN_CHARS
     if (!isLarge) return stored
-    const leave = room.takeNow(COPIES * chars, holder)
+    const leave = budget.takeNow(COPIES * chars, holder)
     if (leave !== null) {
-      leaveRoom = leave
-      await room.turn()
+      release = leave
+      await budget.turn()
       return closed ? [] : stored
     }
-    // There is no room: it drops what it has read, and reads it again when there is.
+    // The budget is used up: drop what was read, and read it again when there is enough.
     stored.length = 0
-    leaveRoom = await room.take(COPIES * chars, holder)
-    if (!closed) await room.turn()
-    if (closed) leaveRoom()
+    release = await budget.take(COPIES * chars, holder)
+    if (!closed) await budget.turn()
+    if (closed) release()
     return closed ? [] : read(position, READ_LIMIT, READ_CHARS)
   }
 
@@ -115,7 +115,7 @@ export function createWatcher({ after, read, onClose, room, holder }: WatcherOpt
     },
 
     async next() {
-      leaveRoom()
+      release()
       while (!closed) {
         if (!behind) {
           const first = buffer[0]
@@ -135,7 +135,7 @@ export function createWatcher({ after, read, onClose, room, holder }: WatcherOpt
           position = batch[batch.length - 1]?.seq ?? position
           return show(batch)
         }
-        if (isCut) await room.turn()
+        if (isCut) await budget.turn()
         if (closed) break
         // What is pushed from here on follows what this read finds. If it does not, its seq shows that.
         behind = false
@@ -157,7 +157,7 @@ export function createWatcher({ after, read, onClose, room, holder }: WatcherOpt
       if (closed) return
       closed = true
       forget()
-      leaveRoom()
+      release()
       onClose()
       signal()
     },

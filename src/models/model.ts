@@ -29,7 +29,7 @@ export interface ModelRequest {
   /** Log for this request, bound to the ids of its run. When it is left out, the server's log is used. */
   log?: Logger
   /** Sent to the model's server as headers, so that it can go on in the same trace. */
-  trace?: TraceContext
+  trace?: TraceContext | undefined
 }
 
 export type ModelMessage =
@@ -47,7 +47,7 @@ export type ModelMessage =
        * What the model thought before its answer: the whole text, and the last signature, unchanged. A signature may come without
        * text, because some providers hide the thoughts and send only the proof.
        */
-      reasoning?: { text: string; signature?: string }
+      reasoning?: { text: string; signature?: string | undefined } | undefined
     }
   | { role: 'tool'; toolCallId: string; toolName: string; content: string; isError: boolean }
 
@@ -69,7 +69,7 @@ interface ModelToolCall {
   /** JSON text, exactly as the model wrote it. */
   arguments: string
   /** Opaque data of the provider that must go back unchanged with the call (Gemini's thought signature). */
-  signature?: string
+  signature?: string | undefined
 }
 
 export interface ModelTool {

@@ -101,8 +101,8 @@ interface ElsewhereDeps {
   jobs: Jobs
   /** This process among those on the store. */
   replica: Replica
-  /** The files of the workspaces. Left out: the real ones. */
-  files?: WorkspaceFiles
+  /** Opens the files of the workspaces. It is told of each policy file that changes. */
+  openFiles: (onPolicyChange: (path: string) => void) => WorkspaceFiles
 }
 
 interface WorkspaceFiles {
@@ -110,6 +110,15 @@ interface WorkspaceFiles {
   writer: ChangeWriter
   policies: Pick<PolicyWatch, 'effective' | 'watch' | 'close'>
 }
+
+/** The files on the disk. */
+export const filesOnDisk =
+  (clock: Clock, log: Logger): ElsewhereDeps['openFiles'] =>
+  (onChange) => ({
+    propose: proposeChange,
+    writer: createChangeWriter(),
+    policies: createPolicyWatch({ clock, log, onChange }),
+  })
 
 const MOST_TOLD = 100
 const STOPS = 'The server is stopping. What waits here stays, and can be answered when the server runs again.'
@@ -166,11 +175,7 @@ export function createAgentsElsewhere(deps: ElsewhereDeps): AgentsElsewhere {
   const answerCall = createAnswerCall({ ...shared, sessions, takeStep })
   const whileWorking = createWhileWorking({ takeStep, logger })
   const answerAgent = createAnswerAgent({ store, takeStep, operators, ids, serverPaths, quorum })
-  const { propose, writer, policies } = deps.files ?? {
-    propose: proposeChange,
-    writer: createChangeWriter(),
-    policies: createPolicyWatch({ clock, log: logger, onChange: (path) => void lookAtPolicy(path) }),
-  }
+  const { propose, writer, policies } = deps.openFiles((path) => void lookAtPolicy(path))
   const questions = createPolicyQuestions({
     store,
     takeStep,

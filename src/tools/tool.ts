@@ -98,7 +98,7 @@ export interface ToolCallRequest {
   /** How many characters of the result are kept. A tool need not produce more. */
   resultChars: number
   /** For whatever the tool calls, so that it can go on in the same trace. Without it the call is not traced. */
-  trace?: TraceContext
+  trace?: TraceContext | undefined
   voice: ToolVoice
   /** The questions that this call has asked before, in order, with their answers. */
   answers: readonly GivenAnswer[]

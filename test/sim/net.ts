@@ -112,13 +112,13 @@ export function createNet({ kernel, random, faults, server, history, isCalm }: N
           const hand = take
           take = null
           hand(item)
-          makeRoom()
+          takeMore()
         }
         move()
       })
     }
 
-    function makeRoom(): void {
+    function takeMore(): void {
       writable?.()
       writable = null
     }
@@ -197,11 +197,11 @@ export function createNet({ kernel, random, faults, server, history, isCalm }: N
           const item = inbox.shift()
           if (item === undefined) take = resolve
           else resolve(item)
-          makeRoom()
+          takeMore()
         }),
       close() {
         gone.abort()
-        makeRoom()
+        takeMore()
       },
     }
   }

@@ -7,7 +7,7 @@ export interface ToolQuestion {
   /** JSON Schema of the answer. */
   schema: JsonSchema
   /** What the tool needs to go on after the answer, in its own words. People do not see it. */
-  state?: string
+  state?: string | undefined
 }
 
 /** The part of the record that only a question has. */

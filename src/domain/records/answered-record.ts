@@ -1,6 +1,7 @@
 // How an answer changes a record that waits for it, whoever waits: a run of ours, or an agent elsewhere. The rules of the store apply it,
 // so two people who answer at once are counted one after the other.
 
+import { present } from '../present.ts'
 import type { Yes } from '../supervision/quorum.ts'
 import { type AnyRecord, type Approval, isSupervised, type WaitAnswer } from './record.ts'
 
@@ -28,8 +29,10 @@ export function answeredRecord(record: AnyRecord, answer: WaitAnswer, takenBy: s
       const mayForce = (quorum === 1 ? [outcome.yes] : decisions).every((one) => one?.force === true)
       return {
         ...decided,
-        ...(decisions.length === 0 ? {} : { decisions }),
-        ...(supervised === undefined ? {} : { supervised: { ...supervised, mayForce } }),
+        ...present({
+          decisions: decisions.length === 0 ? undefined : decisions,
+          supervised: supervised && { ...supervised, mayForce },
+        }),
         status: 'approved',
         reason: outcome.reason,
         // A question that is asked again may be about arguments that an earlier answer edited.

@@ -19,7 +19,7 @@ export type EntryKind = 'event' | 'fact'
 export type Fact =
   | { fact: 'run_accepted'; run: string; message_ids: string[]; at: number }
   /** `died`: the process that executed the run died without releasing it. */
-  | { fact: 'run_recovered'; run: string; fence: number; died?: true; at: number }
+  | { fact: 'run_recovered'; run: string; fence: number; died?: true | undefined; at: number }
   /** The process that executes the run was told to stop. If it dies now, the run is not to blame. */
   | { fact: 'stopping'; run: string; at: number }
   | { fact: 'cancel_requested'; run: string; by: string; at: number }
@@ -31,14 +31,14 @@ export type Fact =
       tool: string
       effect: Effect
       binding?: string
-      approval?: string
-      lane?: string
+      approval?: string | undefined
+      lane?: string | undefined
       at: number
     }
   /** The tool of a call that had begun asked a person a question. The call stopped there and goes on from its start when there is an answer. */
-  | { fact: 'tool_suspended'; run: string; call: string; lane?: string; at: number }
+  | { fact: 'tool_suspended'; run: string; call: string; lane?: string | undefined; at: number }
   /** `lane`: the sub-agent's. */
-  | { fact: 'step_finished'; run: string; step: number; usage: TokenUsage[]; lane?: string; at: number }
+  | { fact: 'step_finished'; run: string; step: number; usage: TokenUsage[]; lane?: string | undefined; at: number }
   | { fact: 'handed_over'; run: string; to: string; at: number }
   /** The answer to an MCP request, on the stream of the request. A client that could not read it gets it after a restart too. */
   | { fact: 'mcp_answered'; connection: string; stream: string; message: object; at: number }

@@ -16,23 +16,23 @@ export interface StoredMessage {
   runId: string
   /** Epoch ms. It never decreases within a session. */
   createdAt: number
-  toolCalls?: ToolCall[]
+  toolCalls?: ToolCall[] | undefined
   toolCallId?: string
   /** Error message of a failed tool; `content` repeats it for the model. */
-  error?: string
+  error?: string | undefined
   /** The agent that answered. */
   agentName?: string
   /** Opaque provider data of a reasoning message, which must be sent back with it. */
-  encryptedValue?: string
+  encryptedValue?: string | undefined
   /** The answer stopped half-way (crash, cancel, model failure). People see it; the model does not see it again. */
   brokenOff?: boolean
   /** Only for `activity`: the latest state of what a tool shows next to the conversation. */
   activity?: { type: string; content: Record<string, unknown> }
   /** The sub-agent's conversation, or `ACTIVITIES`; absent: the session's own. Messages with a lane are not counted. */
-  lane?: string
+  lane?: string | undefined
   /** The run that branched off before this message, which is only history since then. */
-  supersededBy?: string
-  metadata?: Record<string, unknown>
+  supersededBy?: string | undefined
+  metadata?: Record<string, unknown> | undefined
 }
 
 export type { ContentPart, ToolCall }

@@ -31,7 +31,7 @@ export interface RunInput {
   /** The run may not end before it has called one of `clientTools`. */
   mustCall?: true
   /** JSON Schema for the answer of this run, instead of the agent's own. */
-  responseFormat?: JsonSchema
+  responseFormat?: JsonSchema | undefined
   /** Passed to tools, never to the model. */
   forwardedProps?: unknown
   /** Shared state from the client; undefined keeps the stored state. */
@@ -41,16 +41,16 @@ export interface RunInput {
   /** Digest of the conversation up to the answer of this run, if its client names no session and sends it whole. */
   conversation?: string
   /** Id of the request that started the run, for the run's log lines. */
-  correlationId?: string
+  correlationId?: string | undefined
   /** The trace that the run belongs to, if it is traced. */
-  trace?: RunTrace
+  trace?: RunTrace | undefined
   /**
    * Id of the message to branch after: everything after it is superseded. Without new messages, it is a user message that gets a
    * new answer. With new messages, it is the last message before the one that the user edited.
    */
-  regenerateAfter?: string
+  regenerateAfter?: string | undefined
   /** Nobody said what the run does while the session is busy: it stops the run before it if that one has lost its readers. */
-  stopsUnread?: true
+  stopsUnread?: true | undefined
 }
 
 export type NewMessage = Pick<
@@ -62,7 +62,7 @@ export interface RunError {
   code: string
   message: string
   /** The model's server will refuse the same request again, whatever the code alone says. */
-  isFinal?: true
+  isFinal?: true | undefined
 }
 
 // The messages of these errors quote the model, and content is not logged.

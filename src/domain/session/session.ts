@@ -22,7 +22,7 @@ export interface SessionRecord {
   /** The client's own name for this session, if it chose one. Unique per owner. */
   alias: string | null
   /** The user that a client without a token claims to be; absent: the owner. A filter, not an identity. Never changes. */
-  label?: string
+  label?: string | undefined
   /** Number of stored user, assistant and tool messages. */
   messageCount: number
   /** AG-UI shared state; undefined if the session has none. */
@@ -30,7 +30,7 @@ export interface SessionRecord {
   /** Not shown in lists, and deleted a day after the last activity. */
   unlisted: boolean
   /** Set for an agent that works elsewhere. Its own status is in there; `status` only says whether the session was deleted. */
-  supervision?: Supervision
+  supervision?: Supervision | undefined
 }
 
 /** Owner of everything that clients without a token start. */

@@ -1,5 +1,6 @@
 // What the audit trail records about an approval: that it was asked, and how it was decided.
 
+import { present } from '../present.ts'
 import type { Approval } from '../records/record.ts'
 import type { AuditRecord } from './audit.ts'
 
@@ -14,7 +15,7 @@ export const askedRecord = (approval: Approval): AuditRecord => ({
     digest: approval.digest,
     policy: approval.policyVersion,
     answerable_by: approval.answerableBy,
-    ...(approval.quorum === undefined ? {} : { quorum: approval.quorum }),
+    ...present({ quorum: approval.quorum }),
   },
 })
 

@@ -65,7 +65,7 @@ export interface AuditEntry {
    * Where it stands among the entries of all chains, as they were written. Set where several processes write and entries were read
    * without naming a chain. Left out where there is one chain: its place is `n` then.
    */
-  place?: number
+  place?: number | undefined
   /** The record as JSON text: exactly what was hashed. */
   text: string
   hash: string

@@ -23,6 +23,6 @@ export interface Replay {
   replayed: number
   /** Number of the last item of the feed that was looked at. */
   upTo: number
-  /** More would follow, but the channel has no room for it now. */
+  /** More would follow, but the channel cannot take it now. */
   hasMore: boolean
 }

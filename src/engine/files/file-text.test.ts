@@ -16,7 +16,7 @@ const pages = (count: number, size: number): ExtractSection[] =>
     text: `Page ${index + 1}. ${'This is a sentence. '.repeat(Math.ceil(size / 20))}`.slice(0, size).trimEnd(),
   }))
 
-const shown = (files: readonly FileText[], room = 100_000) => filesText(files, room, 'read_file')
+const shown = (files: readonly FileText[], budget = 100_000) => filesText(files, budget, 'read_file')
 
 describe('the text of files', () => {
   test('shows each file under its name, after a warning', () => {
@@ -98,7 +98,7 @@ describe('the text of files', () => {
     expect(text.length).toBeLessThanOrEqual(2_000)
   })
 
-  test('gives the room that a short file does not need to a long one', () => {
+  test('gives the space that a short file does not need to a long one', () => {
     const { text, isCut } = shown(
       [plain('long.txt', 'A sentence. '.repeat(1_000)), plain('short.txt', 'All of it.')],
       4_000,
@@ -125,7 +125,7 @@ describe('the text of files', () => {
     ])
   })
 
-  test('keeps to its room when every line has to be indented', () => {
+  test('keeps to its budget when every line has to be indented', () => {
     const { text } = shown([plain('a.txt', '[\n'.repeat(5_000))], 3_000)
     expect(text.length).toBeLessThanOrEqual(3_000)
     expect(text.length).toBeGreaterThan(2_000)

@@ -1,4 +1,4 @@
-// The files of one message as text that follows the user's words, cut to the given room.
+// The files of one message as text that follows the user's words, cut to the given number of characters.
 
 import type { Extract, ExtractSection } from '../../domain/session/file.ts'
 import { FILES_NOTICE, fileLine, oneLine } from '../../domain/session/file-frame.ts'
@@ -10,7 +10,7 @@ export interface TextFile {
   extract: Extract
 }
 
-/** One line instead of the content: the file is attached, could not be read, or has no room. */
+/** One line instead of the content: the file is attached, could not be read, or does not fit. */
 export interface LineFile {
   as: 'line'
   name: string
@@ -29,17 +29,17 @@ export interface ShownText {
 
 const GAP = '\n\n'
 /** Characters for the line that says what was cut. */
-const NOTE_ROOM = 200
+const NOTE_CHARS = 200
 
-/** `room` is the number of characters for all files together. A file that needs less than its share leaves the rest to the others. */
-export function filesText(files: readonly FileText[], room: number, tool: string): ShownText {
+/** `budget` is the number of characters for all files together. A file that needs less than its share leaves the rest to the others. */
+export function filesText(files: readonly FileText[], budget: number, tool: string): ShownText {
   if (files.length === 0) return { text: '', isCut: false }
-  const rooms = shareOut(
+  const budgets = shareOut(
     files.map((file) => needOf(file, tool)),
-    room - FILES_NOTICE.length - GAP.length,
+    budget - FILES_NOTICE.length - GAP.length,
   )
   const shown = files.map((file, index) =>
-    file.as === 'line' ? { text: lineText(file), isCut: file.isLeftOut } : textOf(file, rooms[index] ?? 0, tool),
+    file.as === 'line' ? { text: lineText(file), isCut: file.isLeftOut } : textOf(file, budgets[index] ?? 0, tool),
   )
   return {
     text: [FILES_NOTICE, ...shown.map(({ text }) => text)].join(GAP),
@@ -52,7 +52,7 @@ function needOf(file: FileText, tool: string): number {
   if (file.as === 'line') return lineText(file).length + GAP.length
   const sections = readSections(file.extract)
   const labels = sections.reduce((sum, { label }) => sum + label.length + 3, 0)
-  return headOf(file, tool).length + labels + Math.ceil(lengthOf(sections) * 1.1) + NOTE_ROOM + GAP.length
+  return headOf(file, tool).length + labels + Math.ceil(lengthOf(sections) * 1.1) + NOTE_CHARS + GAP.length
 }
 
 const lineText = ({ name, line }: LineFile): string => `${fileLine(name)}\n${oneLine(line, 500)}`
@@ -63,14 +63,14 @@ function headOf({ name, extract }: TextFile, tool: string): string {
   return [fileLine(name), ...notes.map((note) => `[note: ${oneLine(note, 500)}]`)].join('\n')
 }
 
-function textOf(file: TextFile, room: number, tool: string): ShownText {
+function textOf(file: TextFile, budget: number, tool: string): ShownText {
   const head = headOf(file, tool)
   const sections = readSections(file.extract)
   const isUnread = sections.length < file.extract.sections.length
   if (sections.every(({ text }) => text.trim() === '')) {
     return { text: isUnread ? head : `${head}\n[note: No text was found in this file.]`, isCut: isUnread }
   }
-  const piece = renderFrom(sections, 0, room - head.length - GAP.length - NOTE_ROOM)
+  const piece = renderFrom(sections, 0, budget - head.length - GAP.length - NOTE_CHARS)
   const lines = [head, ...(piece.text === '' ? [] : [piece.text])]
   if (piece.next === sections.length) return { text: lines.join('\n'), isCut: isUnread }
   return { text: [...lines, `[${leftOut(sections, file.extract.sections, piece, tool)}]`].join('\n'), isCut: true }
@@ -99,13 +99,13 @@ function leftOut(
 
 /** Each file gets what it needs, up to an equal share of what the smaller ones leave. */
 function shareOut(needs: readonly number[], total: number): number[] {
-  const rooms = needs.map(() => 0)
+  const shares = needs.map(() => 0)
   let left = Math.max(0, total)
   const bySize = [...needs.entries()].sort(([, a], [, b]) => a - b)
   for (const [position, [index, need]] of bySize.entries()) {
-    const room = Math.min(need, Math.floor(left / (bySize.length - position)))
-    rooms[index] = room
-    left -= room
+    const share = Math.min(need, Math.floor(left / (bySize.length - position)))
+    shares[index] = share
+    left -= share
   }
-  return rooms
+  return shares
 }

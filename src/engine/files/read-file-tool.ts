@@ -33,7 +33,7 @@ const parameters = {
 }
 
 /** In characters. A result shows at least this much, however small the limit is. */
-const LEAST_ROOM = 400
+const LEAST_CHARS = 400
 const MOST_NAMES = 50
 const MOST_NOTES = 5
 const TIMEOUT_MS = 300_000
@@ -150,7 +150,7 @@ function piece(
   const range = rangeOf(chosen, sections)
   const more = (end: number) => `[There is more: call ${tool} again with ${range}offset ${end}.]`
   const frame = [...head, where(total), more(total), ''].join('\n').length
-  const { text, end } = renderFrom(chosen, offset, Math.max(LEAST_ROOM, limit - frame))
+  const { text, end } = renderFrom(chosen, offset, Math.max(LEAST_CHARS, limit - frame))
   return [...head, where(end), text, ...(end < total ? [more(end)] : [])].join('\n')
 }
 

@@ -22,7 +22,7 @@ test.each([
   expect(cut(text, limit)).toBe(expected)
 })
 
-test('a cut never keeps more than fits, never splits a character, and keeps something if there is room', () => {
+test('a cut never keeps more than fits, never splits a character, and keeps something if there is space', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'grapheme', maxLength: 200 }), fc.integer({ min: 2, max: 100 }), (text, limit) => {
       const kept = cut(text, limit)

@@ -24,9 +24,9 @@ export const lengthOf = (sections: readonly ExtractSection[]): number =>
 export const labelOf = ({ label }: ExtractSection): string => oneLine(label, 100)
 
 /** The sections from `start` on that fit: whole ones, then a part of the next. */
-export function renderFrom(sections: readonly ExtractSection[], start: number, room: number): Piece {
+export function renderFrom(sections: readonly ExtractSection[], start: number, budget: number): Piece {
   const shown: string[] = []
-  let left = room
+  let left = budget
   let position = 0
   for (const [next, section] of sections.entries()) {
     const from = Math.max(0, start - position)
@@ -47,18 +47,18 @@ export function renderFrom(sections: readonly ExtractSection[], start: number, r
 }
 
 /** As much of the beginning as fits, and its length before lines were indented. */
-function take(text: string, room: number): { text: string; length: number } {
-  if (text.length > room && room < LEAST_PIECE) return { text: '', length: 0 }
-  for (let limit = room; ; ) {
+function take(text: string, budget: number): { text: string; length: number } {
+  if (text.length > budget && budget < LEAST_PIECE) return { text: '', length: 0 }
+  for (let limit = budget; ; ) {
     const length = cutPosition(text, limit)
     const shown = harmless(text.slice(0, length))
-    if (shown.length <= room) return { text: shown, length }
+    if (shown.length <= budget) return { text: shown, length }
     // Indented lines are longer than before, so fewer of them fit.
-    limit = Math.floor(length * (room / shown.length))
+    limit = Math.floor(length * (budget / shown.length))
   }
 }
 
-/** How far back a border may be, as a share of the room and in characters. Further back, too much text would be lost. */
+/** How far back a border may be, as a share of the budget and in characters. Further back, too much text would be lost. */
 const FURTHEST_SHARE = 0.5
 const FURTHEST_BACK = 20_000
 
@@ -68,16 +68,16 @@ const FURTHEST_BACK = 20_000
  */
 export function cutPosition(text: string, limit: number): number {
   if (text.length <= limit) return text.length
-  const room = Math.max(0, Math.floor(limit))
-  const least = Math.max(Math.floor(room * FURTHEST_SHARE), room - FURTHEST_BACK)
+  const most = Math.max(0, Math.floor(limit))
+  const least = Math.max(Math.floor(most * FURTHEST_SHARE), most - FURTHEST_BACK)
   // One more character shows whether a sentence ends here.
-  const tail = text.slice(least, room + 1)
+  const tail = text.slice(least, most + 1)
   for (const border of [lastWholeThought(tail), tail.lastIndexOf('\n') + 1, tail.search(/\s\S*$/) + 1]) {
-    if (border > 0 && least + border <= room) return least + border
+    if (border > 0 && least + border <= most) return least + border
   }
   // Half of a surrogate pair is not valid text.
-  const isSplit = /[\uD800-\uDBFF]/.test(text.charAt(room - 1)) && /[\uDC00-\uDFFF]/.test(text.charAt(room))
-  return isSplit ? room - 1 : room
+  const isSplit = /[\uD800-\uDBFF]/.test(text.charAt(most - 1)) && /[\uDC00-\uDFFF]/.test(text.charAt(most))
+  return isSplit ? most - 1 : most
 }
 
 /** Paragraphs, table rows, list items and headings end with their line. A line break inside a sentence does not count. */

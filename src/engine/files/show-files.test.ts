@@ -116,8 +116,8 @@ describe('a file that comes with a message', () => {
   test.each<[string, FileType, Buffer, number]>([
     ['a PDF that is too large', PDF, Buffer.alloc(5_000_001), 128_000],
     ['a PDF with too many pages', PDF, Buffer.from('/Count 101'), 1_000_000],
-    ['a PDF with more pages than there is room for', PDF, Buffer.from('/Count 40'), 128_000],
-    ['an image that there is no room for', 'image/png', Buffer.from('png'), 3_000],
+    ['a PDF with more pages than there is space for', PDF, Buffer.from('/Count 40'), 128_000],
+    ['an image that there is no space for', 'image/png', Buffer.from('png'), 3_000],
   ])('is sent as text when it is %s', async (_, type, bytes, contextWindow) => {
     const server = openWithFiles({ input: ['text', 'image', 'pdf'], contextWindow })
     await server.say('Look.', [await server.add('a', type, text('EXIT'), bytes)])
@@ -301,7 +301,7 @@ describe('files in the history', () => {
     await server.close()
   })
 
-  test('leave room for the newest: it gets half of the history at most, older ones a quarter', async () => {
+  test('leave space for the newest: it gets half of the history at most, older ones a quarter', async () => {
     const server = openWithFiles({ contextWindow: 8_000 })
     const { accepted } = await server.say('One.', [
       await server.add('a.txt', 'text/plain', text('Alpha beta. '.repeat(3_000))),
@@ -332,7 +332,7 @@ describe('files in the history', () => {
     await server.close()
   })
 
-  test('are only named, and not read, if there is no room for them', async () => {
+  test('are only named, and not read, if there is no space for them', async () => {
     const server = openWithFiles({ contextWindow: 4_000 })
     const big = text('Alpha beta. '.repeat(3_000))
     let accepted: AcceptedRun | null = null
@@ -345,7 +345,7 @@ describe('files in the history', () => {
     const shown = users(server.requests[3]).map(({ content }) => content)
     expect(server.reads).toEqual(['c.txt', 'b.txt'])
     expect(shown[0]).toBe(
-      `a\n\n${FILES_NOTICE}\n\n[file: a.txt]\nThere is no room to show it here; read it with read_file.`,
+      `a\n\n${FILES_NOTICE}\n\n[file: a.txt]\nThere is no space to show it here; read it with read_file.`,
     )
     await server.close()
   })

@@ -28,7 +28,7 @@ export const noFiles: ShownFiles = { messages: new Map(), isLeftOut: false }
 export interface ShowOptions {
   takes: readonly ModelInput[]
   /** Tokens left for the history, files included. */
-  room: number
+  budget: number
   correction: number
   pen: Pen
   /** Clients see the progress of this run's own files. Those of earlier runs were shown before. */
@@ -38,10 +38,10 @@ export interface ShowOptions {
   tool: string
 }
 
-/** Shares of the room for the history. The newest file keeps the larger one also when a follow-up question comes without a file. */
+/** Shares of the budget for the history. The newest file keeps the larger one also when a follow-up question comes without a file. */
 const NEWEST_SHARE = 1 / 2
 const OLDER_SHARE = 1 / 4
-/** In tokens. With less room than this, a file is only named. */
+/** In tokens. With less space than this, a file is only named. */
 const LEAST_SHARE = 200
 
 /** What the strictest provider accepts as one image: 5 MB of base64. */
@@ -62,11 +62,11 @@ export async function showFiles(
   history: readonly StoredMessage[],
   options: ShowOptions,
 ): Promise<ShownFiles> {
-  const { room, correction } = options
+  const { budget, correction } = options
   const messages = new Map<string, MessageFiles>()
   let isLeftOut = false
   let isNewest = true
-  let olderRoom = room * OLDER_SHARE
+  let olderBudget = budget * OLDER_SHARE
   let bytesLeft = MAX_ATTACHED_BYTES
   /** Tokens of everything newer, which takes precedence. */
   let newer = 0
@@ -75,14 +75,14 @@ export async function showFiles(
     newer += messageTokens(message) * correction
     const parts = filePartsOf(message)
     if (parts.length === 0) continue
-    const share = Math.max(0, Math.min(isNewest ? room * NEWEST_SHARE : olderRoom, room - newer))
+    const share = Math.max(0, Math.min(isNewest ? budget * NEWEST_SHARE : olderBudget, budget - newer))
     const shown = await showParts(files, parts, message, share, bytesLeft, options)
     messages.set(message.id, { text: shown.text, attachments: shown.attachments })
     isLeftOut ||= shown.isCut
     bytesLeft -= shown.attachedBytes
     const used = (estimateTokens(shown.text.length) + tokensOf(shown.attachments)) * correction
     newer += used
-    if (!isNewest) olderRoom -= used
+    if (!isNewest) olderBudget -= used
     isNewest = false
   }
   return { messages, isLeftOut }
@@ -127,7 +127,7 @@ async function showParts(
       continue
     }
     if (share < LEAST_SHARE * correction && pen === null) {
-      const line = `There is no room to show it here; read it with ${tool}.`
+      const line = `There is no space to show it here; read it with ${tool}.`
       texts.push({ as: 'line', name: file.name, line, isLeftOut: true })
       continue
     }

@@ -4,7 +4,7 @@ import type { FileRecord } from '../../domain/session/file.ts'
 import type { StoredMessage } from '../../domain/session/message.ts'
 import type { RunInput } from '../../domain/session/run.ts'
 import type { Tool } from '../../tools/tool.ts'
-import { roomFor } from '../loop/build-request.ts'
+import { budgetFor } from '../loop/build-request.ts'
 import { modelTools } from '../loop/offered-tools.ts'
 import type { AgentParts, Lane, RunScope } from '../run/run-scope.ts'
 import { filesText } from './file-text.ts'
@@ -45,7 +45,7 @@ export async function stepFiles(
   const correction = agent.correction.value
   const shown = await showFiles(files, history, {
     takes: agent.definition.model.input ?? [],
-    room: roomFor(agent.definition, input, modelTools(all), correction).budget,
+    budget: budgetFor(agent.definition, input, modelTools(all), correction).budget,
     correction,
     pen: lane.pen,
     runId: scope.run.id,
@@ -82,7 +82,7 @@ export function withReadFile(
 ): ReadonlyMap<string, Tool> {
   if (files === null) return tools
   const name = readFileName(tools)
-  // A result must leave room for others. As many characters as the window has tokens are a quarter of it.
+  // A result must leave space for others. As many characters as the window has tokens are a quarter of it.
   const limit = Math.min(definition.limits.toolResultChars, definition.model.contextWindow)
   return new Map([...tools, [name, createReadFileTool(files, name, limit)]])
 }

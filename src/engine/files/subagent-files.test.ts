@@ -29,7 +29,7 @@ interface Clerk {
 }
 
 /** An agent that asks the clerk, and what the clerk's model is told. */
-function openWithClerk(answers: ScriptedOptions['answers'], { handoff = false, tools = [], rules }: Clerk = {}) {
+function openWithClerk(answers: ScriptedOptions['answers'], { handoff = false, tools = [], ...options }: Clerk = {}) {
   const asked: ModelRequest[] = []
   const clerk = {
     definition: { ...testAgent, name: 'clerk', default: false, internal: true },
@@ -45,7 +45,7 @@ function openWithClerk(answers: ScriptedOptions['answers'], { handoff = false, t
     tools: [agentTool(handoff)],
     answers: [askClerk, done],
     others: [clerk],
-    ...(rules === undefined ? {} : { rules }),
+    ...options,
   })
   return { ...server, asked }
 }

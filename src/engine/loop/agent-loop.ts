@@ -6,6 +6,7 @@
 
 import type { AgentDefinition } from '../../domain/agent/agent.ts'
 import { ServerError } from '../../domain/errors.ts'
+import { present } from '../../domain/present.ts'
 import type { Fact } from '../../domain/session/entry.ts'
 import type { TokenUsage } from '../../domain/session/event.ts'
 import { type StoredMessage, textOf } from '../../domain/session/message.ts'
@@ -141,7 +142,7 @@ function inputFor(
   return {
     instructions: [...instructions, ...mustCallNotes(run), ...notes],
     context,
-    ...(responseFormat === undefined ? {} : { responseFormat }),
+    responseFormat,
   }
 }
 
@@ -189,13 +190,8 @@ async function askModel(
   budget: Budget,
 ): Promise<Answer | 'ask again'> {
   const { pen } = lane
-  const finished = (metadata: StepMetadata | null) =>
-    pen.emit({
-      type: 'STEP_FINISHED',
-      stepName,
-      ...(metadata === null ? {} : { metadata }),
-      timestamp: pen.timestamp(),
-    })
+  const finished = (metadata: StepMetadata | undefined) =>
+    pen.emit({ type: 'STEP_FINISHED', stepName, ...present({ metadata }), timestamp: pen.timestamp() })
   pen.emit({ type: 'STEP_STARTED', stepName, timestamp: pen.timestamp() })
   try {
     const answer = await readAnswer(scope, lane, agent, request, budget)
@@ -203,10 +199,10 @@ async function askModel(
     finished(stepMetadata(agent.model, answer.usage))
     return answer
   } catch (error) {
-    const metadata = error instanceof StepBroken ? stepMetadata(agent.model, error.usage) : null
+    const metadata = error instanceof StepBroken ? stepMetadata(agent.model, error.usage) : undefined
     const isRefused = error instanceof StepBroken && error.messages.length === 0 && isBadRequest(error.cause)
     if (!isRefused || !hasAttachments(request.messages) || !goOnWithText(scope, agent, error.cause)) {
-      if (metadata !== null) pen.markStep(stepName, metadata)
+      if (metadata !== undefined) pen.markStep(stepName, metadata)
       throw error
     }
     finished(metadata)
@@ -217,8 +213,8 @@ async function askModel(
 type StepMetadata = { quarterdeck: { usage: TokenUsage } }
 
 /** What one step used, for people who look at where tokens go. AG-UI has a field for it only at the end of a run. */
-const stepMetadata = ({ provider, name }: Model, usage: ModelUsage | null): StepMetadata | null =>
-  usage === null ? null : { quarterdeck: { usage: usageEntry(provider, name, usage) } }
+const stepMetadata = ({ provider, name }: Model, usage: ModelUsage | null): StepMetadata | undefined =>
+  usage === null ? undefined : { quarterdeck: { usage: usageEntry(provider, name, usage) } }
 
 const isBadRequest = (error: unknown): boolean =>
   error instanceof ServerError && (error.code === 'model_bad_request' || error.code === 'model_context_overflow')
@@ -239,7 +235,7 @@ const stepFinished = ({ run, usage }: RunScope, { id: lane, pen }: Lane, step: n
   run: run.id,
   step,
   usage: usage.total,
-  ...(lane === null ? {} : { lane }),
+  lane: lane ?? undefined,
   at: pen.timestamp(),
 })
 

@@ -27,7 +27,7 @@ export interface RequestParts {
 
 export function buildRequest(parts: RequestParts): BuiltRequest {
   const { agent, history, files, input, tools, sessionId, correction } = parts
-  const { system, fixed, budget } = roomFor(agent, input, tools, correction)
+  const { system, fixed, budget } = budgetFor(agent, input, tools, correction)
   const messages = selectWindow(toModelMessages(history, files), {
     maxMessages: agent.context.maxMessages,
     budget,
@@ -44,7 +44,7 @@ export const hasAttachments = (messages: readonly ModelMessage[]): boolean =>
   messages.some((message) => message.role === 'user' && message.attachments !== undefined)
 
 /** The part of a request that is always sent, and how many tokens it leaves for the messages. */
-export function roomFor(
+export function budgetFor(
   agent: AgentDefinition,
   input: Pick<RunInput, 'instructions' | 'context'>,
   tools: readonly ModelTool[],
@@ -109,14 +109,14 @@ function answerMessages(
     id,
     name,
     arguments: args,
-    ...(encryptedValue === undefined ? {} : { signature: encryptedValue }),
+    signature: encryptedValue,
   }))
   return [
     {
       role: 'assistant',
       content: text,
       toolCalls: calls,
-      ...(thought === null ? {} : { reasoning: reasoningOf(thought) }),
+      reasoning: thought === null ? undefined : reasoningOf(thought),
     },
     ...calls.map(({ id, name }): ModelMessage => {
       const result = results.get(id)
@@ -134,7 +134,7 @@ function answerMessages(
 
 const reasoningOf = ({ content, encryptedValue }: StoredMessage) => ({
   text: textOf(content),
-  ...(encryptedValue === undefined ? {} : { signature: encryptedValue }),
+  signature: encryptedValue,
 })
 
 function userMessage(words: string, files: MessageFiles | undefined): ModelMessage {

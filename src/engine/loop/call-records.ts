@@ -34,13 +34,7 @@ export async function commitBeginning(
   const grants = calls.flatMap(({ grant }) => grant ?? [])
   const audit = onServer.flatMap((call) => (call.tool.effect === 'read' ? [] : [startedRecord(scope, agent, call, at)]))
   if (facts.length + messages.length + intents.length + consume.length + grants.length === 0) return
-  await lane.pen.commit({
-    facts: [...facts, ...intents],
-    messages,
-    ...(consume.length === 0 ? {} : { consume }),
-    ...(grants.length === 0 ? {} : { grants }),
-    ...(audit.length === 0 ? {} : { audit }),
-  })
+  await lane.pen.commit({ facts: [...facts, ...intents], messages, consume, grants, audit })
   // From here on the trail says that they have begun. If the run stops now, it has to say how they ended.
   for (const one of onServer) {
     if (one.tool.effect !== 'read') scope.inFlight.set(one.call.id, stoppedRecord(scope, agent, one))
@@ -59,7 +53,7 @@ export interface ResultMore {
   isByPerson?: boolean
   activeAgent?: string | null
   facts?: Fact[]
-  audit?: AuditRecord
+  audit?: AuditRecord | undefined
 }
 
 /** Shows the result and stores it, both in one commit. */
@@ -76,7 +70,7 @@ export async function commitResult(
   const messageId = scope.ids.uuid()
   const createdAt = pen.timestamp()
   const status = outcome.isError ? 'error' : 'success'
-  const metadata = { quarterdeck: { status, durationMs, ...(isByPerson ? { answeredBy: 'person' } : {}) } }
+  const metadata = { quarterdeck: { status, durationMs, answeredBy: isByPerson ? 'person' : undefined } }
   const whole = boundedResult(outcome.content, agent.definition.limits.toolResultChars, outcome.isCut)
   const shown = pen.emit({
     type: 'TOOL_CALL_RESULT',
@@ -96,15 +90,15 @@ export async function commitResult(
     runId: scope.run.id,
     createdAt,
     metadata,
-    ...(outcome.isError ? { error: content } : {}),
-    ...(lane === null ? {} : { lane }),
+    error: outcome.isError ? content : undefined,
+    lane: lane ?? undefined,
   }
   await pen.commit({
     messages: [message],
     lastTool: call.function.name,
-    ...(facts === undefined ? {} : { facts }),
-    ...(audit === undefined ? {} : { audit: [audit] }),
-    ...(activeAgent === undefined ? {} : { activeAgent }),
+    facts,
+    audit: audit && [audit],
+    activeAgent,
   })
 }
 
@@ -120,7 +114,7 @@ export const commitSuspension = (
         fact: 'tool_suspended',
         run: run.id,
         call: call.id,
-        ...(lane === null ? {} : { lane }),
+        lane: lane ?? undefined,
         at: pen.timestamp(),
       },
     ],
@@ -146,8 +140,8 @@ const intentOf = ({ run }: RunScope, { id: lane }: Lane, { call, tool, approval 
   tool: tool.name,
   effect: tool.effect,
   binding: tool.binding,
-  ...(approval === null ? {} : { approval: approval.id }),
-  ...(lane === null ? {} : { lane }),
+  approval: approval?.id,
+  lane: lane ?? undefined,
   at,
 })
 

@@ -71,7 +71,7 @@ async function tryOnce(
       agent: agent.definition.name,
       forwardedProps: run.input.forwardedProps,
       resultChars: agent.definition.limits.toolResultChars,
-      ...(trace === undefined ? {} : { trace }),
+      trace,
       voice,
       answers,
       hold,
@@ -159,8 +159,8 @@ function createVoice(
       activity('progress', 'PROGRESS', {
         tool: tool.name,
         done,
-        ...(total === undefined ? {} : { total }),
-        ...(message === undefined ? {} : { message }),
+        total,
+        message,
       })
     },
   }

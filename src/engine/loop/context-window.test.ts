@@ -21,7 +21,7 @@ const step = (id: string, result = 'ok'): ModelMessage[] => [
   { role: 'assistant', content: '', toolCalls: [{ id, name: 'look', arguments: '{}' }] },
   { role: 'tool', toolCallId: id, toolName: 'look', content: result, isError: false },
 ]
-const roomy = { maxMessages: 100, budget: 100_000, correction: 1 }
+const ample = { maxMessages: 100, budget: 100_000, correction: 1 }
 const note = (what: string) =>
   `[Note from the server: ${what} left out here, with calls and results, because the conversation is too long.]`
 
@@ -35,37 +35,37 @@ describe('the context window', () => {
     [4, talk.slice(6)],
     [1, talk.slice(6)],
   ])('of %i messages holds whole exchanges, the newest ones', (maxMessages, expected) => {
-    expect(selectWindow(talk, { ...roomy, maxMessages })).toEqual(expected)
+    expect(selectWindow(talk, { ...ample, maxMessages })).toEqual(expected)
   })
 
   test('drops by corrected tokens as it does by count', () => {
     const long = [user('a'), says('x'.repeat(4_000)), user('b'), says('y'), user('c')]
 
-    expect(selectWindow(long, { ...roomy, budget: 1_100 })).toEqual(long)
-    expect(selectWindow(long, { ...roomy, budget: 900 })).toEqual(long.slice(2))
-    expect(selectWindow(long, { ...roomy, budget: 1_100, correction: 2 })).toEqual(long.slice(2))
+    expect(selectWindow(long, { ...ample, budget: 1_100 })).toEqual(long)
+    expect(selectWindow(long, { ...ample, budget: 900 })).toEqual(long.slice(2))
+    expect(selectWindow(long, { ...ample, budget: 1_100, correction: 2 })).toEqual(long.slice(2))
   })
 
   test('keeps the newest question, leaves out its oldest steps, and says how many', () => {
     const work = [user('old'), says('yes'), user('go'), ...step('1'), ...step('2'), ...step('3')]
 
-    expect(selectWindow(work, { ...roomy, maxMessages: 5 })).toEqual([
+    expect(selectWindow(work, { ...ample, maxMessages: 5 })).toEqual([
       user(`go\n\n${note('1 earlier step was')}`),
       ...step('2'),
       ...step('3'),
     ])
-    expect(selectWindow(work, { ...roomy, maxMessages: 1 })).toEqual([
+    expect(selectWindow(work, { ...ample, maxMessages: 1 })).toEqual([
       user(`go\n\n${note('2 earlier steps were')}`),
       ...step('3'),
     ])
-    expect(selectWindow([user('go'), ...step('1', 'x'.repeat(9_000))], { ...roomy, budget: 10 })).toHaveLength(3)
+    expect(selectWindow([user('go'), ...step('1', 'x'.repeat(9_000))], { ...ample, budget: 10 })).toHaveLength(3)
   })
 
   test('begins with a user message even if the history does not', () => {
-    expect(selectWindow([says('Welcome.'), user('a')], roomy)).toEqual([user('a')])
-    expect(selectWindow(step('1'), roomy)).toEqual([user('[The conversation begins here.]'), ...step('1')])
-    expect(selectWindow([...step('1').slice(1), user('a')], roomy)).toEqual([user('a')])
-    expect(selectWindow([], roomy)).toEqual([])
+    expect(selectWindow([says('Welcome.'), user('a')], ample)).toEqual([user('a')])
+    expect(selectWindow(step('1'), ample)).toEqual([user('[The conversation begins here.]'), ...step('1')])
+    expect(selectWindow([...step('1').slice(1), user('a')], ample)).toEqual([user('a')])
+    expect(selectWindow([], ample)).toEqual([])
   })
 })
 
@@ -120,7 +120,7 @@ describe('a request', () => {
           role: 'assistant',
           content,
           ...broken,
-          ...(toolCalls.length === 0 ? {} : { toolCalls }),
+          toolCalls: toolCalls.length === 0 ? undefined : toolCalls,
         })
         const results = made.flatMap(({ id, result }): StoredMessage[] =>
           result === null
@@ -196,7 +196,13 @@ describe('a request', () => {
       { ...base, id: 't', role: 'tool', content: 'ok', toolCallId: 'c' },
     ]
     const { estimated } = buildRequest({
-      ...{ agent: testAgent, history, files: new Map(), input, tools: [], sessionId: 's', correction: 1 },
+      agent: testAgent,
+      history,
+      files: new Map(),
+      input,
+      tools: [],
+      sessionId: 's',
+      correction: 1,
     })
     expect(estimated).toBeGreaterThan(1_000)
   })

@@ -52,7 +52,7 @@ async function endlessModel(...pieces: (object | string)[]) {
 
 const agent = { limits: { ...testAgent.limits, answerChars: 50_000 } }
 const call = (args: string, name?: string) => ({
-  tool_calls: [{ index: 0, id: 'c', function: { arguments: args, ...(name === undefined ? {} : { name }) } }],
+  tool_calls: [{ index: 0, id: 'c', function: { arguments: args, name } }],
 })
 
 describe('a model that writes without end', () => {

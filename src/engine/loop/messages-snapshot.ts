@@ -1,6 +1,7 @@
 // Stored messages as AG-UI messages, for hydration and recovery.
 
 import type { Message } from '@ag-ui/core'
+import { present } from '../../domain/present.ts'
 import type { RunEventOf } from '../../domain/session/event.ts'
 import { ACTIVITIES, type StoredMessage, textOf } from '../../domain/session/message.ts'
 
@@ -25,7 +26,7 @@ export function messagesSnapshot(
   return {
     type: 'MESSAGES_SNAPSHOT',
     messages: shown.reverse(),
-    ...(truncated > 0 ? { metadata: { quarterdeck: { truncated } } } : {}),
+    ...present({ metadata: truncated > 0 ? { quarterdeck: { truncated } } : undefined }),
     timestamp,
   }
 }
@@ -40,38 +41,21 @@ export function toWireMessage(message: StoredMessage): Message {
     message.brokenOff === true ? { ...message.metadata, quarterdeck: { brokenOff: true } } : message.metadata
   // A sub-agent gets a new id each time it goes on, but the id of its call stays the same.
   const isSubagents = message.lane !== undefined && message.lane !== ACTIVITIES
-  const shared = {
-    ...(metadata === undefined ? {} : { metadata }),
-    ...(isSubagents ? { subagentRunId: message.lane } : {}),
-  }
-  const encrypted = message.encryptedValue === undefined ? {} : { encryptedValue: message.encryptedValue }
+  const shared = { metadata, subagentRunId: isSubagents ? message.lane : undefined }
   switch (role) {
     case 'user':
-      return { id, role, content, ...shared }
+      return present({ id, role, content, ...shared })
     case 'assistant':
-      return {
-        id,
-        role,
-        content: textOf(content),
-        ...(message.toolCalls === undefined ? {} : { toolCalls: message.toolCalls }),
-        ...shared,
-      }
+      return present({ id, role, content: textOf(content), toolCalls: message.toolCalls, ...shared })
     case 'tool':
-      return {
-        id,
-        role,
-        content,
-        toolCallId: message.toolCallId ?? '',
-        ...(message.error === undefined ? {} : { error: message.error }),
-        ...shared,
-      }
+      return present({ id, role, content, toolCallId: message.toolCallId ?? '', error: message.error, ...shared })
     case 'reasoning':
-      return { id, role, content: textOf(content), ...encrypted, ...shared }
+      return present({ id, role, content: textOf(content), encryptedValue: message.encryptedValue, ...shared })
     case 'activity': {
       const { type: activityType, content: object } = message.activity ?? { type: '', content: {} }
-      return { id, role, activityType, content: object, ...shared }
+      return present({ id, role, activityType, content: object, ...shared })
     }
     default:
-      return { id, role, content: textOf(content), ...shared }
+      return present({ id, role, content: textOf(content), ...shared })
   }
 }

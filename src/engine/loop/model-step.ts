@@ -1,6 +1,7 @@
 // One answer of the model, from the request to the messages that are stored.
 
 import { ServerError } from '../../domain/errors.ts'
+import { present } from '../../domain/present.ts'
 import type { StoredMessage, ToolCall } from '../../domain/session/message.ts'
 import { type ModelSpan, traceFields } from '../../domain/telemetry.ts'
 import { unreachable } from '../../domain/unreachable.ts'
@@ -55,7 +56,7 @@ export async function readAnswer(
   let error: string | null = null
   try {
     const log = scope.log.with({ agent: definition.name, ...traceFields(trace) })
-    const traced = { ...request, log, ...(trace === undefined ? {} : { trace }) }
+    const traced = { ...request, log, trace }
     await takeParts(model.stream(traced, signal), answer, pen, budget, span)
     answer.close()
     signal.throwIfAborted()
@@ -131,7 +132,7 @@ function messagesOf(
   { messageId, thoughts, calls, text }: AnswerInProgress,
 ): StoredMessage[] {
   const limit = definition.limits.storedMessageChars
-  const shared = { runId: run.id, createdAt: pen.timestamp(), ...(lane === null ? {} : { lane }) }
+  const shared = { runId: run.id, createdAt: pen.timestamp(), lane: lane ?? undefined }
   const toolCalls = calls.filter(({ isShown }) => isShown).map((call) => toToolCall(call, call.shownArgs))
   return [
     ...thoughts.map((thought) => ({
@@ -140,7 +141,7 @@ function messagesOf(
       ...cut(thought.text, limit),
       ...shared,
       // A provider's signature is valid for the whole text only.
-      ...(thought.signature === undefined || thought.text.length > limit ? {} : { encryptedValue: thought.signature }),
+      encryptedValue: thought.text.length > limit ? undefined : thought.signature,
     })),
     {
       id: messageId,
@@ -148,7 +149,7 @@ function messagesOf(
       ...cut(text(), limit),
       ...shared,
       agentName: definition.name,
-      ...(toolCalls.length === 0 ? {} : { toolCalls }),
+      toolCalls: toolCalls.length === 0 ? undefined : toolCalls,
     },
   ]
 }
@@ -157,7 +158,7 @@ const toToolCall = ({ id, name, signature }: WrittenCall, args: string): ToolCal
   id,
   type: 'function',
   function: { name, arguments: args === '' ? '{}' : args },
-  ...(signature === undefined ? {} : { encryptedValue: signature }),
+  ...present({ encryptedValue: signature }),
 })
 
 /** A stored message has a limit. A longer one is cut, and its metadata says by how much. */

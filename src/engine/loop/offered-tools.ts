@@ -96,7 +96,7 @@ export function predictedState(tools: ReadonlyMap<string, Tool>) {
     tool.predictState.map(({ stateKey, toolArgument }: PredictState) => ({
       state_key: stateKey,
       tool: tool.name,
-      ...(toolArgument === null ? {} : { tool_argument: toolArgument }),
+      tool_argument: toolArgument ?? undefined,
     })),
   )
 }

@@ -110,7 +110,7 @@ function givenAnswers(waits: readonly AnyRecord[]): GivenAnswer[] {
     const { index, message, schema, state } = wait.question
     const answer = questionAnswer(wait)
     if (answer !== null) {
-      answers[index] = { message, schema, ...(state === undefined ? {} : { state }), answer }
+      answers[index] = { message, schema, state, answer }
       answers.length = index + 1
     }
   }

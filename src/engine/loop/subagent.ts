@@ -2,6 +2,7 @@
 // goes on where it was after a crash or a person's answer, as the run itself does.
 
 import { ServerError } from '../../domain/errors.ts'
+import { present } from '../../domain/present.ts'
 import { type ToolCall, textOf } from '../../domain/session/message.ts'
 import type { ToolOutcome } from '../../tools/tool.ts'
 import type { AgentParts, Lane, Pending, RunScope } from '../run/run-scope.ts'
@@ -60,8 +61,7 @@ function announce({ writer }: RunScope, parent: Lane, { definition }: AgentParts
     type: 'SUBAGENT_STARTED',
     subagentRunId: lane.subagentRunId,
     name,
-    ...(description === '' ? {} : { description }),
-    ...(parent.subagentRunId === null ? {} : { parentSubagentRunId: parent.subagentRunId }),
+    ...present({ description: description || undefined, parentSubagentRunId: parent.subagentRunId ?? undefined }),
     parentToolCallId: lane.id,
     timestamp: writer.timestamp(),
   })
@@ -88,7 +88,10 @@ async function finish({ writer }: RunScope, { subagentRunId }: SubagentLane, end
   const type = 'SUBAGENT_FINISHED'
   if (end.type === 'waiting') {
     const interruptIds = end.pending.flatMap(({ wait }) => (wait.wait === 'approval' ? [wait.id] : []))
-    const outcome = { type: 'suspended' as const, ...(interruptIds.length === 0 ? {} : { interruptIds }) }
+    const outcome = {
+      type: 'suspended' as const,
+      ...present({ interruptIds: interruptIds.length === 0 ? undefined : interruptIds }),
+    }
     writer.emit({ type, subagentRunId, outcome, timestamp: writer.timestamp() })
     return { type: 'waiting', pending: end.pending }
   }

@@ -5,6 +5,7 @@ import type { RunEvent } from '../../domain/session/event.ts'
 import type { ModelRequest } from '../../models/model.ts'
 import { createSqliteStore } from '../../store/sqlite/sqlite-store.ts'
 import { type CallRules, createCallRules } from '../../supervision/approvals/call-rules.ts'
+import { createRealPath } from '../../supervision/policy/real-path.ts'
 import type { ToolVoice } from '../../tools/tool.ts'
 import { createToolFilter } from '../middleware/middleware.ts'
 import { openEngine, outline, testAgent, testTool } from '../testing/open-engine.ts'
@@ -179,7 +180,11 @@ describe('a call', () => {
       if (!isOver) setImmediate(serve)
     }
     const judged: number[] = []
-    const unasked = createCallRules({ grants: { list: async () => [] } })
+    const unasked = createCallRules({
+      grants: { list: async () => [] },
+      realPath: createRealPath,
+      clock: createSystemClock(),
+    })
     const rules: CallRules = {
       ...unasked,
       judge(call) {

@@ -192,7 +192,7 @@ async function runServerTool(
   const result = outcome.question === undefined ? withEditNote(outcome, prepared) : tooManyQuestions
   await commitResult(scope, lane, agent, call, result, {
     durationMs,
-    ...(tool.effect === 'read' ? {} : { audit: finishedRecord(scope, agent, prepared, result, durationMs) }),
+    audit: tool.effect === 'read' ? undefined : finishedRecord(scope, agent, prepared, result, durationMs),
   })
   scope.inFlight.delete(call.id)
   return nothingLeft

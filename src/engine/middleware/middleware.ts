@@ -19,14 +19,14 @@ export interface MiddlewareScope {
   runId: string
   agent: string
   /** Id of the request that started the run. */
-  correlationId?: string
+  correlationId?: string | undefined
 }
 
 export const middlewareScope = ({ id, sessionId, agent, input }: RunRecord): MiddlewareScope => ({
   sessionId,
   runId: id,
   agent,
-  ...(input.correlationId === undefined ? {} : { correlationId: input.correlationId }),
+  correlationId: input.correlationId,
 })
 
 const NO_EVENT = 'A middleware did not return an event. Return the event or null. It cannot be async.'
@@ -104,7 +104,7 @@ export function createToolFilter(rule: { allow?: readonly string[]; deny?: reado
 export function createEventLog(logger: Logger): Middleware {
   return (event, { sessionId, runId, correlationId }) => {
     logger.debug('event', {
-      ...(correlationId === undefined ? {} : { correlation_id: correlationId }),
+      correlation_id: correlationId,
       session_id: sessionId,
       run_id: runId,
       type: event.type,

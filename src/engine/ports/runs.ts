@@ -83,7 +83,7 @@ export interface StartRequest extends Starter {
 /** `existing` came from `Sessions.find`; `create` makes one with this id or alias unless it exists by now. */
 export type SessionChoice =
   /** `unchanged`: throws `conflict` if something was said in it since. */
-  | { existing: SessionRecord; unchanged?: true }
+  | { existing: SessionRecord; unchanged?: boolean }
   | { create: { id?: string; alias?: string; label?: string; unlisted?: boolean } }
 
 export interface AcceptedRun {
@@ -92,7 +92,7 @@ export interface AcceptedRun {
   /** The run was there already: same idempotency key, same wire id, or the run that took an answer before. */
   existing: boolean
   /** One for each answer, in order: whether it was applied, and the wait as it is now. */
-  answered?: readonly { applied: boolean; wait: AnyRecord | null }[]
+  answered?: readonly { applied: boolean; wait: AnyRecord | null }[] | undefined
 }
 
 export interface FollowTarget {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { present } from '../../domain/present.ts'
 import type { Fact } from '../../domain/session/entry.ts'
 import type { RunEvent } from '../../domain/session/event.ts'
 import { createDeathCount } from './death-count.ts'
@@ -11,7 +12,7 @@ const intent = (call: string, lane?: string): Fact => ({
   call,
   tool: 'look',
   effect: 'read',
-  ...(lane === undefined ? {} : { lane }),
+  lane,
   at,
 })
 const result = (toolCallId: string, subagentRunId?: string): RunEvent => ({
@@ -19,14 +20,14 @@ const result = (toolCallId: string, subagentRunId?: string): RunEvent => ({
   messageId: 'm',
   toolCallId,
   content: '',
-  ...(subagentRunId === undefined ? {} : { subagentRunId }),
+  ...present({ subagentRunId }),
 })
 const step = (lane?: string): Fact => ({
   fact: 'step_finished',
   run,
   step: 1,
   usage: [],
-  ...(lane === undefined ? {} : { lane }),
+  lane,
   at,
 })
 const started = (subagentRunId: string, parentToolCallId: string, parentSubagentRunId?: string): RunEvent => ({
@@ -34,7 +35,7 @@ const started = (subagentRunId: string, parentToolCallId: string, parentSubagent
   subagentRunId,
   name: `agent of ${parentToolCallId}`,
   parentToolCallId,
-  ...(parentSubagentRunId === undefined ? {} : { parentSubagentRunId }),
+  ...present({ parentSubagentRunId }),
 })
 const death: Fact = { fact: 'run_recovered', run, fence: 2, died: true, at }
 const stopping: Fact = { fact: 'stopping', run, at }

@@ -91,7 +91,7 @@ export function brokenOffMessages(remains: RunRemains, run: RunRecord, createdAt
     id,
     role: 'assistant',
     content: text,
-    ...(lane === null ? {} : { lane }),
+    lane: lane ?? undefined,
     runId: run.id,
     createdAt,
     agentName: run.agent,

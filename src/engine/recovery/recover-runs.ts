@@ -183,7 +183,7 @@ async function claim(
   // A run that was given back has no owner, and an abandoned one has us: no process died with it.
   const died = orphan.leaseOwner !== null && orphan.leaseOwner !== leaseOwner
   const at = clock.now()
-  const data = factText({ fact: 'run_recovered', run: runId, fence: fence + 1, ...(died ? { died } : {}), at })
+  const data = factText({ fact: 'run_recovered', run: runId, fence: fence + 1, died: died || undefined, at })
   const recovered = { kind: 'fact' as const, data }
   const claimed = await log.commit({ type: 'claim_run', runId, fence, leaseOwner, entries: [recovered] })
   // Giving a run back has raised its fence.

@@ -218,7 +218,7 @@ const bringsNewMessage = ({ input }: RunRecord): boolean =>
 function failure(error: unknown, run: RunRecord, log: Logger): Extract<Stop, { kind: 'failed' }> {
   if (error instanceof ServerError) {
     const { code, message, details } = error
-    return { kind: 'failed', code, message, ...(details.retryable === false ? { isFinal: true } : {}) }
+    return { kind: 'failed', code, message, isFinal: details.retryable === false || undefined }
   }
   log.error('a run failed unexpectedly', { error })
   return {

@@ -1,6 +1,7 @@
 // What a run has opened on the wire and not closed yet. AG-UI clients reject a run that finishes with something open, so a run that
 // ends early (cancel, failure, recovery) closes everything first.
 
+import { present } from '../../domain/present.ts'
 import type { RunEvent, RunEventOf } from '../../domain/session/event.ts'
 
 export interface OpenItems {
@@ -55,10 +56,7 @@ export function createOpenItems(): OpenItems {
           reasoningMessages.delete(event.messageId)
           break
         case 'STEP_STARTED':
-          steps.set(stepKey(event), {
-            stepName: event.stepName,
-            ...(event.subagentRunId === undefined ? {} : { subagentRunId: event.subagentRunId }),
-          })
+          steps.set(stepKey(event), present({ stepName: event.stepName, subagentRunId: event.subagentRunId }))
           break
         case 'STEP_FINISHED':
           steps.delete(stepKey(event))

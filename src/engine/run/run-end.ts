@@ -1,6 +1,7 @@
 // How a run ends, on the wire and in the store: completed, stopped, or waiting for answers.
 
 import { isoTime } from '../../domain/clock.ts'
+import { present } from '../../domain/present.ts'
 import type { Approval } from '../../domain/records/record.ts'
 import type { Interrupt, TerminalEvent, TokenUsage } from '../../domain/session/event.ts'
 import type { StoredMessage } from '../../domain/session/message.ts'
@@ -17,6 +18,9 @@ import type { RunEnd } from './run-writer.ts'
 export const threadIdOf = (run: RunRecord, session: SessionRecord): string =>
   run.input.wireThreadId ?? session.alias ?? session.id
 
+/** An event names the usage only if there is some. */
+const shown = (usage: TokenUsage[]) => (usage.length === 0 ? {} : { usage })
+
 export function completedEnd(
   run: RunRecord,
   session: SessionRecord,
@@ -29,9 +33,9 @@ export function completedEnd(
     threadId: threadIdOf(run, session),
     runId: run.wireId,
     outcome: { type: 'success' },
-    ...(usage.length === 0 ? {} : { usage }),
+    ...shown(usage),
     // AG-UI has no word for it, but the OpenAI doors do.
-    ...(finish === 'length' ? { metadata: CUT_BY_LENGTH } : {}),
+    ...present({ metadata: finish === 'length' ? CUT_BY_LENGTH : undefined }),
     timestamp,
   }
   return { status: 'completed', terminal, messages, usage, error: null }
@@ -46,7 +50,6 @@ export function stoppedEnd(
   messages: StoredMessage[],
   timestamp: number,
 ): RunEnd {
-  const shared = usage.length === 0 ? {} : { usage }
   switch (stop.kind) {
     case 'cancelled':
       return {
@@ -56,7 +59,7 @@ export function stoppedEnd(
           threadId: threadIdOf(run, session),
           runId: run.wireId,
           outcome: { type: 'cancelled' },
-          ...shared,
+          ...shown(usage),
           timestamp,
         },
         messages,
@@ -68,10 +71,10 @@ export function stoppedEnd(
       const status = code === 'interrupted' || code === 'needs_review' ? 'interrupted' : 'failed'
       return {
         status,
-        terminal: { type: 'RUN_ERROR', message, code, ...shared, timestamp },
+        terminal: { type: 'RUN_ERROR', message, code, ...shown(usage), timestamp },
         messages,
         usage,
-        error: { code, message, ...(isFinal === undefined ? {} : { isFinal }) },
+        error: { code, message, isFinal },
       }
     }
     default:
@@ -96,7 +99,7 @@ export function waitingEnd(
     threadId: threadIdOf(run, session),
     runId: run.wireId,
     outcome: interrupts.length > 0 ? { type: 'interrupt', interrupts } : { type: 'success', pendingToolCallIds },
-    ...(usage.length === 0 ? {} : { usage }),
+    ...shown(usage),
     timestamp,
   }
   const isNew = pending.filter((one) => one.isNew).map(({ wait }) => wait)
@@ -143,8 +146,10 @@ export function interruptOf(wait: Approval, subagentRunId: string | null): Inter
     message: wait.description === '' ? wait.title : `${wait.title}\n${wait.description}`,
     toolCallId: wait.callId,
     responseSchema: question === undefined ? responseSchema : { ...question.schema },
-    ...(wait.expiresAt === null ? {} : { expiresAt: isoTime(wait.expiresAt) }),
-    ...(subagentRunId === null ? {} : { subagentRunId }),
+    ...present({
+      expiresAt: wait.expiresAt === null ? undefined : isoTime(wait.expiresAt),
+      subagentRunId: subagentRunId ?? undefined,
+    }),
     metadata: {
       quarterdeck: {
         tool: wait.tool,
@@ -152,8 +157,8 @@ export function interruptOf(wait: Approval, subagentRunId: string | null): Inter
         risk: wait.risk,
         answerableBy: wait.answerableBy,
         digest: wait.digest,
-        ...(wait.action === null ? {} : { action: wait.action }),
-        ...(wait.preview === undefined ? {} : { preview: wait.preview }),
+        action: wait.action ?? undefined,
+        preview: wait.preview,
         ...quorumOf(wait),
       },
     },

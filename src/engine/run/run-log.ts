@@ -1,6 +1,7 @@
 // The line that a run writes to the server's log when it ends: which agent answered, with which tools, what it cost, how it ended.
 
 import type { Logger } from '../../domain/logger.ts'
+import { present } from '../../domain/present.ts'
 import type { TokenUsage } from '../../domain/session/event.ts'
 import { loggedReason, type RunError, type RunRecord } from '../../domain/session/run.ts'
 import type { Outcome } from './execute-run.ts'
@@ -8,11 +9,7 @@ import type { Pending } from './run-scope.ts'
 
 /** Adds the ids of the run to every line. */
 export const runLogger = (logger: Logger, { id, sessionId, input }: RunRecord): Logger =>
-  logger.with({
-    ...(input.correlationId === undefined ? {} : { correlation_id: input.correlationId }),
-    session_id: sessionId,
-    run_id: id,
-  })
+  logger.with(present({ correlation_id: input.correlationId, session_id: sessionId, run_id: id }))
 
 export interface RunFacts {
   agent: string
@@ -37,17 +34,19 @@ export function logRun(log: Logger, facts: RunFacts): void {
     usage.length === 0 ? {} : { input_tokens: sum(usage, 'inputTokens'), output_tokens: sum(usage, 'outputTokens') }
   const approvals = pending.filter(({ wait }) => wait.wait === 'approval').map(({ wait }) => wait.tool)
   const clientCalls = pending.filter(({ wait }) => wait.wait === 'client_call').map(({ wait }) => wait.tool)
+  const reason = error === null ? null : loggedReason(error)
   const fields = {
     agent,
     outcome,
-    ...(tools.length === 0 ? {} : { tools: counted(tools) }),
+    tools: tools.length === 0 ? undefined : counted(tools),
     ...tokens,
-    ...(cost === null ? {} : { cost }),
+    cost: cost ?? undefined,
     latency_ms: Math.round(latencyMs),
-    ...(approvals.length === 0 ? {} : { approvals }),
-    ...(clientCalls.length === 0 ? {} : { client_calls: clientCalls }),
-    ...(stoppedBy === null ? {} : { stopped_by: stoppedBy }),
-    ...(error === null ? {} : loggedReason(error)),
+    approvals: approvals.length === 0 ? undefined : approvals,
+    client_calls: clientCalls.length === 0 ? undefined : clientCalls,
+    stopped_by: stoppedBy ?? undefined,
+    code: reason?.code,
+    reason: reason?.reason,
   }
   if (error === null) log.info('run', fields)
   else log.warn('run', fields)

@@ -94,7 +94,7 @@ export interface Pending {
 export type Stop =
   | { kind: 'cancelled'; by: string }
   /** A limit was reached, or the server could not go on. The run ends with RUN_ERROR. */
-  | { kind: 'failed'; code: ErrorCode; message: string; isFinal?: true }
+  | { kind: 'failed'; code: ErrorCode; message: string; isFinal?: true | undefined }
   /** The server is stopping. The run is given back as it is, and goes on later. */
   | { kind: 'suspended' }
   /** Another process has taken the run over. Nothing more of it may happen here. */

@@ -1,5 +1,6 @@
 // What is written when a run begins: its RUN_STARTED, and the messages that it brings.
 
+import { present } from '../../domain/present.ts'
 import { AG_UI_VERSION, type RunEventOf } from '../../domain/session/event.ts'
 import type { StoredMessage } from '../../domain/session/message.ts'
 import type { RunRecord } from '../../domain/session/run.ts'
@@ -19,8 +20,8 @@ export function runStart(run: RunRecord, session: SessionRecord, now: number, mi
   return {
     entries: [{ kind: 'event', data: JSON.stringify(event) }],
     messages,
-    ...(run.input.state === undefined ? {} : { state: run.input.state }),
-    ...(run.input.regenerateAfter === undefined ? {} : { supersedeAfter: run.input.regenerateAfter }),
+    state: run.input.state,
+    supersedeAfter: run.input.regenerateAfter,
   }
 }
 
@@ -50,7 +51,7 @@ function startedEvent(
   timestamp: number,
 ): RunEventOf<'RUN_STARTED'> {
   const threadId = threadIdOf(run, session)
-  const parent = run.parentRunId === null ? {} : { parentRunId: run.parentRunId }
+  const parent = present({ parentRunId: run.parentRunId ?? undefined })
   return {
     type: 'RUN_STARTED',
     threadId,

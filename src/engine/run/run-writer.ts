@@ -36,7 +36,7 @@ export interface Pen {
 
 export interface RunCommit
   extends Pick<AppendEntries, 'lastTool' | 'activeAgent' | 'consume' | 'grants' | 'waits' | 'audit'> {
-  facts?: Fact[]
+  facts?: Fact[] | undefined
   messages?: StoredMessage[]
 }
 
@@ -62,7 +62,7 @@ export interface RunEnd {
   usage: TokenUsage[]
   error: RunError | null
   /** The run can be found by it from now on. */
-  key?: string
+  key?: string | undefined
   audit?: FinishRun['audit']
   /** `waiting` only. */
   waiting?: Pick<FinishRun, 'waits' | 'stillPending'>
@@ -213,8 +213,8 @@ export function createRunWriter(
             messages: [...appends.refusedMessages, ...shown, ...messages],
             usage,
             error,
-            ...(key === undefined ? {} : { key }),
-            ...(audit === undefined ? {} : { audit }),
+            key,
+            audit,
             ...waiting,
           })
           return
@@ -301,8 +301,8 @@ function createAppends(log: SessionLog, run: RunRecord, patience: Clock | null):
         ...command,
         // There may be results among the refused entries, and results are on disk before they are shown.
         ...(back.length > 0 ? { entries: [...back, ...command.entries], sync: true } : {}),
-        ...(messages === undefined ? {} : { messages }),
-        ...(kept === null ? {} : { state: kept.value }),
+        messages,
+        state: kept === null ? command.state : kept.value,
       })
     } catch (error) {
       refused = [...back, ...events, ...refused]

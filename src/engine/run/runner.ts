@@ -89,7 +89,13 @@ export function createRunner(deps: RunnerDeps): Runner {
   })
   const canTakeOver = () => deps.isOnlyProcess || lease.isSteady
   const recovery = createRecovery({
-    ...{ ...deps, runs, begin, startNext, isDraining, canTakeOver, isLeft },
+    ...deps,
+    runs,
+    begin,
+    startNext,
+    isDraining,
+    canTakeOver,
+    isLeft,
   })
   const look = createLook({ ...deps, runs, queued, isDraining, recovery, startNext })
   const otherEngines = wake.join('runs', (sessionId) => void look(sessionId))

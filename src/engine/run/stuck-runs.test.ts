@@ -30,7 +30,7 @@ function openFull() {
   return { ...opened, clock, disk, settle }
 }
 
-test('a reader of a run that cannot store its end hears why within 5 s, and the rest is there when there is room', async () => {
+test('a reader of a run that cannot store its end hears why within 5 s, and the rest is there when there is space', async () => {
   const { clock, disk, engine, start, events, settle } = openFull()
   const accepted = await settle(start('Hi'))
   const target = { sessionId: accepted.session.id, runId: accepted.run.id, after: 0 }

@@ -1,4 +1,4 @@
-// Runs that have ended but cannot store their end, because the disk is full. They try again until there is room; their readers do not
+// Runs that have ended but cannot store their end, because the disk is full. They try again until there is space; their readers do not
 // wait for that.
 
 import type { ServerError } from '../../domain/errors.ts'

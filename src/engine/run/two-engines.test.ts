@@ -311,8 +311,14 @@ async function openSurvivors(isGone: (name: string) => boolean = () => false) {
   const limits = { activeRuns: 1_000 }
   const openOne = (leaseOwner: string) =>
     openEngine({
-      ...{ clock, store, limits, leaseOwner, isOnlyProcess: false, presence: createLocalPresence(clock) },
-      ...{ answers: endless, wake: createLocalWake({ clock, pollMs: 1_000 }) },
+      clock,
+      store,
+      limits,
+      leaseOwner,
+      isOnlyProcess: false,
+      presence: createLocalPresence(clock),
+      answers: endless,
+      wake: createLocalWake({ clock, pollMs: 1_000 }),
       otherProcesses: () => names.filter((one) => one !== leaseOwner),
     })
   const engines = names.map(openOne)

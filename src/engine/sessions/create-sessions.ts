@@ -104,7 +104,7 @@ export function createSessions(deps: SessionsDeps): Sessions {
     async list({ before, owner, ...rest }) {
       const query = owner === null ? rest : { ...rest, owner }
       if (typeof before !== 'string') {
-        return store.sessions.list({ ...query, ...(before === undefined ? {} : { before }) })
+        return store.sessions.list({ ...query, before })
       }
       // Not `find`, which would move the session to the top of the list.
       const { session: place } = await lookUp(store, owner, before)

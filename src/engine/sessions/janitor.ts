@@ -111,7 +111,7 @@ export function createJanitor(deps: JanitorDeps): Janitor {
       unsentBefore: now - unsentFileSeconds * 1_000,
       now,
       limit: PURGE_BATCH,
-      ...(agent === undefined ? {} : { agent }),
+      agent,
     } as const
     let total = 0
     for (;;) {

@@ -21,6 +21,7 @@ import { type CallRules, createCallRules } from '../../supervision/approvals/cal
 import { createApprovals } from '../../supervision/approvals/create-approvals.ts'
 import { createGate } from '../../supervision/approvals/create-gate.ts'
 import { createOversight } from '../../supervision/oversight/oversight.ts'
+import { createRealPath } from '../../supervision/policy/real-path.ts'
 import { everybody, type Operators } from '../../supervision/sessions/may-command.ts'
 import { createStaticToolbox } from '../../tools/create-toolbox.ts'
 import type { ServerTool, Tool, Toolbox } from '../../tools/tool.ts'
@@ -36,7 +37,7 @@ export interface TestEngineOptions {
   operators?: Operators
   stepUp?: StepUp
   answers?: ScriptedOptions['answers']
-  onRequest?: (request: ModelRequest) => void
+  onRequest?: ((request: ModelRequest) => void) | undefined
   model?: Model
   tools?: readonly Tool[]
   /** Replaces `tools`. */
@@ -131,7 +132,7 @@ export function openEngine(options: TestEngineOptions = {}) {
       answers: options.answers ?? [{ parts: [{ text: 'Hello.' }] }],
       clock,
       loop: true,
-      ...(options.onRequest === undefined ? {} : { onRequest: options.onRequest }),
+      onRequest: options.onRequest,
     })
   const definition = { ...testAgent, ...options.agent }
   const agents = [
@@ -139,7 +140,7 @@ export function openEngine(options: TestEngineOptions = {}) {
     ...(options.others ?? []),
   ]
   const logger = options.logger ?? silentLogger
-  const rules = options.rules ?? createCallRules({ grants: store.grants })
+  const rules = options.rules ?? createCallRules({ grants: store.grants, realPath: createRealPath, clock })
   const { operators = everybody, stepUp = noStepUp } = options
   const supervision = {
     rules,

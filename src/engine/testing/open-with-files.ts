@@ -1,6 +1,7 @@
 // An engine with files that a test makes up. It records what the model was told about them.
 
 import { type Logger, silentLogger } from '../../domain/logger.ts'
+import { present } from '../../domain/present.ts'
 import type { RunEvent } from '../../domain/session/event.ts'
 import type { Extract, FileRecord, FileType } from '../../domain/session/file.ts'
 import type { ContentPart } from '../../domain/session/message.ts'
@@ -68,20 +69,12 @@ export function openWithFiles(options: FilesOptions = {}) {
       return Buffer.from(`smaller ${file.name}`)
     },
   }
-  const model = {
-    ...testAgent.model,
-    ...(options.input === undefined ? {} : { input: options.input }),
-    ...(options.contextWindow === undefined ? {} : { contextWindow: options.contextWindow }),
-  }
+  const { input, contextWindow, agent, ...others } = options
   const server = openEngine({
+    ...others,
     files,
     logger,
-    agent: { model, ...options.agent },
-    ...(options.answers === undefined ? {} : { answers: options.answers }),
-    ...(options.tools === undefined ? {} : { tools: options.tools }),
-    ...(options.model === undefined ? {} : { model: options.model }),
-    ...(options.others === undefined ? {} : { others: options.others }),
-    ...(options.rules === undefined ? {} : { rules: options.rules }),
+    agent: { model: { ...testAgent.model, ...present({ input, contextWindow }) }, ...agent },
     onRequest: (request) => requests.push(request),
   })
 

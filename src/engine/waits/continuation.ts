@@ -1,5 +1,6 @@
 // The run that goes on after an answer: its input, and what the answers add to the command that takes it.
 
+import { present } from '../../domain/present.ts'
 import type { ClientCall } from '../../domain/records/record.ts'
 import type { NewMessage, RunInput, RunRecord } from '../../domain/session/run.ts'
 import type { AuditRecord } from '../../domain/supervision/audit.ts'
@@ -39,7 +40,7 @@ export function continuationOf(
         if (call === undefined) return message
         const content =
           typeof message.content === 'string' ? boundedResult(message.content, resultChars) : message.content
-        return { ...message, content, ...(call.lane === null ? {} : { lane: call.lane }) }
+        return { ...message, content, lane: call.lane ?? undefined }
       }),
     },
     command: {
@@ -59,10 +60,10 @@ function inherited(before: RunInput | undefined, { regenerateAfter, ...given }: 
   return {
     ...given,
     // Only a new user message can branch the conversation.
-    ...(regenerateAfter !== undefined && given.messages.some(isUserMessage) ? { regenerateAfter } : {}),
+    regenerateAfter: given.messages.some(isUserMessage) ? regenerateAfter : undefined,
     instructions: given.instructions.length > 0 ? given.instructions : (before?.instructions ?? []),
     context: given.context.length > 0 ? given.context : (before?.context ?? []),
-    ...(responseFormat === undefined ? {} : { responseFormat }),
+    responseFormat,
     clientTools: given.clientTools.length > 0 ? given.clientTools : (before?.clientTools ?? []),
   }
 }
@@ -78,7 +79,7 @@ function auditOf({ answer, grant, audit }: PreparedAnswer): (readonly [string, A
     grant: grant.id,
     approval: grant.approvalId,
     scope: grant.sessionId === null ? 'always' : 'session',
-    ...(grant.effect === undefined ? {} : { effect: grant.effect }),
+    ...present({ effect: grant.effect }),
   }
   return [decision, [grant.id, { ...audit, kind: 'grant_made', details }]]
 }

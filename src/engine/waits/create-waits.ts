@@ -108,8 +108,8 @@ function resultMessage({ content, isError, durationMs }: Parameters<Waits['answe
   return {
     role: 'tool' as const,
     content,
-    metadata: { quarterdeck: { status, ...(durationMs === undefined ? {} : { durationMs }) } },
-    ...(isError ? { error: content } : {}),
+    metadata: { quarterdeck: { status, durationMs } },
+    error: isError ? content : undefined,
   }
 }
 

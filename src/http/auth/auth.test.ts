@@ -138,7 +138,12 @@ describe('a token that ends', () => {
   test('says what it is limited to', () => {
     const limited = { ...ending, scopes: ['read'] as const, agent: 'crow' }
     expect(setUp({ tokens: () => [limited] }).ask(bearer(limited))).toEqual({
-      ...{ owner: 'bob', role: 'user', hasToken: true, scopes: ['read'], agent: 'crow', expiresAt: 1_800_000_001_000 },
+      owner: 'bob',
+      role: 'user',
+      hasToken: true,
+      scopes: ['read'],
+      agent: 'crow',
+      expiresAt: 1_800_000_001_000,
     })
   })
 })

@@ -79,7 +79,11 @@ export function createAuth({
   counts,
 }: AuthOptions): Auth {
   const failures = createWindowCounter({
-    ...{ kind: 'failed logins', limit: failuresPerMinute, windowMs: 60_000, clock, counts },
+    kind: 'failed logins',
+    limit: failuresPerMinute,
+    windowMs: 60_000,
+    clock,
+    counts,
   })
   const tokens = joinTokens(ownTokens, devices.current)
   const find = createTokenFinder(tokens)
@@ -269,9 +273,9 @@ function identityAccess(identity: Identity, clock: Clock): Access {
       hasToken: true,
       groups,
       source,
-      ...(isAdmin ? { isAdmin } : {}),
-      ...(email === null ? {} : { email }),
-      ...(isBrowser && identity.role === 'operator' ? { isConsole: true as const } : {}),
+      isAdmin: isAdmin || undefined,
+      email: email ?? undefined,
+      isConsole: (isBrowser && identity.role === 'operator') || undefined,
     },
     isValid: () => clock.now() < endsAt,
   }
@@ -302,18 +306,11 @@ function otherRole(own: Role, role: Role): ServerError | null {
 function principalOf(token: Token): Principal | AgentPrincipal {
   const { id, user, role, workspace, channel, isConsole, scopes, agent, expires_at } = token
   if (role !== 'agent') {
-    const known = {
-      ...(id === null ? {} : { tokenId: id }),
-      ...(isConsole ? { isConsole } : {}),
-      ...(scopes === undefined ? {} : { scopes }),
-      ...(agent === undefined ? {} : { agent }),
-      ...(expires_at === undefined ? {} : { expiresAt: Date.parse(expires_at) }),
-    }
-    return { owner: user, role, hasToken: true, ...known }
+    const expiresAt = expires_at === undefined ? undefined : Date.parse(expires_at)
+    return { owner: user, role, hasToken: true, tokenId: id ?? undefined, isConsole, scopes, agent, expiresAt }
   }
   if (id === null || workspace === undefined) throw new Error('an agent’s token has an id and a workspace')
-  const bound = { tokenId: id, workspace, ...(channel === undefined ? {} : { channel }) }
-  return { owner: user, role, hasToken: true, ...bound }
+  return { owner: user, role, hasToken: true, tokenId: id, workspace, channel }
 }
 
 const whose: Readonly<Record<Role, string>> = {

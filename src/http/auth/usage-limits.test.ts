@@ -28,7 +28,11 @@ describe('window counter', () => {
 
   test('forgets the oldest key when there are too many', () => {
     const counter = createWindowCounter({
-      ...{ ...own, limit: 1, windowMs: 60_000, clock: createManualClock(), maxKeys: 2 },
+      ...own,
+      limit: 1,
+      windowMs: 60_000,
+      clock: createManualClock(),
+      maxKeys: 2,
     })
 
     for (const key of ['a', 'b', 'c']) counter.hit(key)
@@ -87,7 +91,10 @@ describe('limits of two replicas', () => {
   test('hold alone at each while the store does not answer', async () => {
     const clock = createManualClock()
     const counter = createWindowCounter({
-      ...{ kind: 'posts', limit: 3, windowMs: 60_000, clock },
+      kind: 'posts',
+      limit: 3,
+      windowMs: 60_000,
+      clock,
       counts: { add: () => Promise.reject(new Error('away')) },
     })
     for (let i = 0; i < 3; i += 1) {

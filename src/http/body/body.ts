@@ -28,10 +28,10 @@ export interface BodyReader {
   /** The speed limit for uploads, which have no total time limit. */
   pace: Pace
   clock: Clock
-  /** Whether a body must not have a key twice, because it decides something. Left out: it may. */
-  hasKeysOnce?: (body: unknown) => boolean
+  /** Whether a body must not have a key twice, because it decides something; undefined: it may. */
+  hasKeysOnce?: ((body: unknown) => boolean) | undefined
   /** Called when the headers are accepted and the body is wanted. This is the moment to send `100 Continue`. */
-  onBegin?: () => void
+  onBegin?: (() => void) | undefined
 }
 
 /** Throws `unsupported_media_type`, `body_too_large`, `malformed_json`, `request_timeout`, `rate_limited` or `ClientGone`. */

@@ -49,7 +49,7 @@ interface MultipartReader {
   pace: Pace
   clock: Clock
   /** See `BodyReader`. */
-  onBegin?: () => void
+  onBegin?: (() => void) | undefined
 }
 
 /** Bytes that the body may have besides its files: boundaries, headers, fields. */

@@ -127,11 +127,11 @@ describe('the JSON meter', () => {
   test('counts like a parser, however the text is split', () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 4 }), fc.integer({ min: 1, max: 9 }), (value, size) => {
-        const room = MAX_VALUES - 1 - countValues(value)
+        const most = MAX_VALUES - 1 - countValues(value)
         const text = (zeros: number) => `[${JSON.stringify(value)},${listOf(zeros, '0').slice(1)}`
 
-        expect(meterRefusal(text(room), size * 100_000 + 1)).toBe('taken')
-        expect(meterRefusal(text(room + 1), size * 100_000 + 1)).toBe(TOO_MANY)
+        expect(meterRefusal(text(most), size * 100_000 + 1)).toBe('taken')
+        expect(meterRefusal(text(most + 1), size * 100_000 + 1)).toBe(TOO_MANY)
       }),
       { numRuns: runs(20) },
     )

@@ -122,7 +122,7 @@ export function healthRoutes(options: HealthOptions): Route[] {
       active_sessions: active,
       thread_count: active,
       checks: all,
-      ...(insecure ? { insecure: true } : {}),
+      insecure: insecure || undefined,
     }
     reply.json(code, body, headers())
   }

@@ -102,9 +102,9 @@ function describe(error: Error, withStack: boolean): Record<string, unknown> {
   return {
     name,
     message,
-    ...('code' in error ? { code: error.code } : {}),
-    ...(cause instanceof Error ? { cause: `${cause.name}: ${cause.message}` } : {}),
-    ...(withStack ? { stack: error.stack } : {}),
+    code: 'code' in error ? error.code : undefined,
+    cause: cause instanceof Error ? `${cause.name}: ${cause.message}` : undefined,
+    stack: withStack ? error.stack : undefined,
   }
 }
 

@@ -1,6 +1,7 @@
 // Describes one route as an OpenAPI operation.
 
 import type { z } from 'zod'
+import { present } from '../../domain/present.ts'
 import type { Door, ResponseDescription, Route, RouteDescription } from '../route.ts'
 import type { ComponentSchemas, JsonSchema } from './component-schemas.ts'
 
@@ -8,11 +9,11 @@ export interface Operation {
   operationId: string
   tags: string[]
   summary: string
-  description?: string
-  security?: unknown[]
+  description: string | undefined
+  security: unknown[] | undefined
   /** For our own page: who may use it, and the door that it belongs to. */
   'x-role': Route['role']
-  'x-door'?: Door
+  'x-door': Door | undefined
   parameters: unknown[]
   requestBody?: unknown
   responses: Record<string, OperationResponse>
@@ -21,21 +22,20 @@ export interface Operation {
 interface OperationResponse {
   description: string
   headers: Record<string, unknown>
-  content?: Record<string, unknown>
+  content: Record<string, unknown> | undefined
 }
 
 /** The operation without its failures. */
 export function operationOf(route: Route, describe: RouteDescription, components: ComponentSchemas): Operation {
   const operationId = operationIdOf(route)
-  const { description } = describe
   return {
     operationId,
     tags: [describe.tag],
     summary: route.summary,
-    ...(description === undefined ? {} : { description }),
-    ...(route.role === 'public' ? { security: [{}, { token: [] }] } : {}),
+    description: describe.description,
+    security: route.role === 'public' ? [{}, { token: [] }] : undefined,
     'x-role': route.role,
-    ...(route.door === null ? {} : { 'x-door': route.door }),
+    'x-door': route.door ?? undefined,
     parameters: parametersOf(route, describe, components),
     ...requestBodyOf(describe, operationId, components),
     responses: Object.fromEntries(
@@ -58,10 +58,7 @@ function requestBodyOf({ body, form }: RouteDescription, operationId: string, co
     requestBody: {
       // If the schema accepts `undefined`, the body may be empty.
       required: body?.schema.safeParse(undefined).success !== true,
-      content: {
-        ...(json === undefined ? {} : { 'application/json': json }),
-        ...(parts === undefined ? {} : { 'multipart/form-data': parts }),
-      },
+      content: present({ 'application/json': json, 'multipart/form-data': parts }),
     },
   }
 }
@@ -95,7 +92,7 @@ function parametersOf(
       in: place,
       // Path parameters are never optional.
       required: place === 'path' || (schema !== undefined && !schema.safeParse(undefined).success),
-      ...(description === undefined ? {} : { description }),
+      description,
       schema: rest,
     }
   }
@@ -117,7 +114,7 @@ function responseOf(
     const { schema, example } = one
     if (type === 'text/event-stream') return [type, eventStreamOf(one, name, components)]
     const own = type === 'application/json' ? components.add(schema, 'output', `${name}Answer`) : { type: 'string' }
-    return [type, { schema: own, ...(example === undefined ? {} : { example }) }]
+    return [type, { schema: own, example }]
   })
   const ownHeaders = Object.entries(headers ?? {}).map(([header, text]) => [
     header,
@@ -126,7 +123,7 @@ function responseOf(
   return {
     description,
     headers: { ...Object.fromEntries(ownHeaders), 'X-Correlation-ID': { $ref: '#/components/headers/CorrelationId' } },
-    ...(described.length === 0 ? {} : { content: Object.fromEntries(described) }),
+    content: described.length === 0 ? undefined : Object.fromEntries(described),
   }
 }
 
@@ -147,7 +144,7 @@ function eventStreamOf({ schema, example, events }: Content, name: string, compo
         ? { contentSchema: { anyOf: byName.map(([, one]) => one) }, 'x-events': Object.fromEntries(byName) }
         : { contentSchema: components.add(schema, 'output', `${name}Event`) }),
     },
-    ...(example === undefined ? {} : { example: `data: ${JSON.stringify(example)}\n\n` }),
+    example: example === undefined ? undefined : `data: ${JSON.stringify(example)}\n\n`,
   }
 }
 

@@ -348,7 +348,7 @@ export class Exchange {
       route,
       status,
       latency_ms: Math.round((now - this.#startedAt) * 10) / 10,
-      ...(isCut && response.headersSent ? { cut: true } : {}),
+      cut: (isCut && response.headersSent) || undefined,
     })
     this.#span?.end({ status, isCut })
     this.onClosed()
@@ -408,7 +408,7 @@ function bodyReaders(body: RequestContext['body']): BodyReaders {
   const reader = (name: BodyClass) => {
     const maxBytes = Math.min(body.limits.maxBytes, bodyClassBytes[name] ?? Number.POSITIVE_INFINITY)
     const decides = name === 'control' || name === 'edit'
-    return { ...body, limits: { ...body.limits, maxBytes }, ...(decides ? { hasKeysOnce: () => true } : {}) }
+    return { ...body, limits: { ...body.limits, maxBytes }, hasKeysOnce: decides ? () => true : undefined }
   }
   return {
     none: reader('none'),

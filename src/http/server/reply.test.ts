@@ -86,34 +86,34 @@ describe('answers', () => {
     }
   })
 
-  test('large ones wait for room, and give it back when they are sent or nobody reads them', async () => {
+  test('large ones wait for memory, and give it back when they are sent or nobody reads them', async () => {
     const clock = createManualClock()
-    const room = createByteBudget(100, clock)
+    const budget = createByteBudget(100, clock)
     const list = Array.from({ length: 200 }, () => 'x'.repeat(100_000))
     const large = route('GET /', async (_request, reply) => {
-      await reply.makeRoom(60)
+      await reply.reserve(60)
       await reply.jsonPieces(200, { list })
     })
-    await using server = await startServer({ routes: [large], clock, room })
+    await using server = await startServer({ routes: [large], clock, budget })
     const request = `GET / HTTP/1.1\r\nHost: 127.0.0.1:${server.port}\r\n\r\n`
     const stuck = await openRaw(server.port)
     stuck.socket.pause()
     stuck.send(request)
-    await until(() => room.used === 60)
+    await until(() => budget.used === 60)
     const gone = await openRaw(server.port)
     gone.send(request)
-    await until(() => room.waiting === 1)
+    await until(() => budget.waiting === 1)
     gone.socket.destroy()
 
     const answer = fetch(server.url)
-    await until(() => room.waiting === 2)
-    // A reader that keeps its room for 30 s while others wait is dropped.
-    while (room.waiting > 0) {
+    await until(() => budget.waiting === 2)
+    // A reader that keeps its memory for 30 s while others wait is dropped.
+    while (budget.waiting > 0) {
       clock.advance(1_000)
       await turn()
     }
     expect((await (await answer).text()).length).toBe(JSON.stringify({ list }).length)
-    await until(() => room.used === 0)
+    await until(() => budget.used === 0)
   })
 
   test('only one large answer is made per turn of the loop, so that others are answered in between', async () => {
@@ -125,7 +125,7 @@ describe('answers', () => {
       if (!isOver) setImmediate(tick)
     }
     const large = route('GET /', async (_request, reply) => {
-      await reply.makeRoom(60)
+      await reply.reserve(60)
       turns.push(now)
       await reply.jsonPieces(200, { list: ['x'.repeat(100_000), 'y'] })
     })

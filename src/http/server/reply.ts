@@ -19,7 +19,7 @@ export interface ReplyServices {
   /** Error formats of doors that have their own, keyed by the first segment of their paths (`v1`). */
   errorShapes: ReadonlyMap<string, ErrorShape>
   /** Memory that all large answers together may hold. */
-  room: ByteBudget
+  budget: ByteBudget
   /** True while the server stops. Then connections are not kept alive. */
   isClosing: () => boolean
 }
@@ -134,11 +134,11 @@ export class HttpReply implements Reply {
     stream.end()
   }
 
-  async makeRoom(bytes: number): Promise<() => void> {
+  async reserve(bytes: number): Promise<() => void> {
     const onOverdue = () => void this.raw.req.socket.destroy()
-    const leave = await this.#services.room.take(bytes, { owner: this.owner, onOverdue })
+    const leave = await this.#services.budget.take(bytes, { owner: this.owner, onOverdue })
     this.raw.once('close', leave)
-    if (!this.raw.destroyed) await this.#services.room.turn()
+    if (!this.raw.destroyed) await this.#services.budget.turn()
     if (this.raw.destroyed) {
       leave()
       throw new ClientGone()

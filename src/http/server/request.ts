@@ -96,7 +96,7 @@ export class HttpRequest implements Request {
       limits: { ...defaultMultipartLimits, ...limits },
       pace: body.pace,
       clock: body.clock,
-      ...(onBegin === null ? {} : { onBegin }),
+      onBegin,
     })
     return this.#whileAllowed(parts)
   }
@@ -111,11 +111,7 @@ export class HttpRequest implements Request {
     const { body, raw } = this.#context
     refuseRead(raw)
     const onBegin = this.#onBegin()
-    const reader = {
-      ...(hasKeysOnce === undefined ? {} : { hasKeysOnce }),
-      ...body,
-      ...(onBegin === null ? {} : { onBegin }),
-    }
+    const reader = { ...body, hasKeysOnce: body.hasKeysOnce ?? hasKeysOnce, onBegin }
     const declared = long === undefined ? null : declaredLength(raw)
     if (long === undefined || declared === null) return readJson(raw, reader)
     if (declared > body.limits.maxBytes) {
@@ -144,11 +140,11 @@ export class HttpRequest implements Request {
   }
 
   /** Sends `100 Continue` when a handler wants the body, if the client waits for it. */
-  #onBegin(): (() => void) | null {
+  #onBegin(): (() => void) | undefined {
     const { raw, response, isMounted } = this.#context
     // Another program's server has already sent it.
     const waitsForUs = !isMounted && raw.httpVersion === '1.1' && raw.headers.expect?.toLowerCase() === '100-continue'
-    return waitsForUs ? () => response.writeContinue() : null
+    return waitsForUs ? () => response.writeContinue() : undefined
   }
 }
 

@@ -65,7 +65,7 @@ export interface HttpServerOptions {
   /** For uploads in JSON bodies that are too large for memory. */
   tempFolder: TempFolder
   /** Memory that all large answers together may hold. */
-  room: ByteBudget
+  budget: ByteBudget
   /** The defaults count for what is not given. */
   limits: Partial<HttpLimits>
   /** If set, the server speaks https only. */
@@ -151,7 +151,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     reply: {
       clock,
       streams,
-      room: options.room,
+      budget: options.budget,
       errorShapes: new Map(Object.entries(options.errorShapes)),
       isClosing: () => closing !== null,
     },

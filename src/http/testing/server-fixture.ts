@@ -73,7 +73,10 @@ export interface LogLine extends LogFields {
 
 export interface TestServerOptions
   extends Partial<
-    Pick<HttpServerOptions, 'limits' | 'errorShapes' | 'clock' | 'metrics' | 'telemetry' | 'tls' | 'room' | 'proxyAuth'>
+    Pick<
+      HttpServerOptions,
+      'limits' | 'errorShapes' | 'clock' | 'metrics' | 'telemetry' | 'tls' | 'budget' | 'proxyAuth'
+    >
   > {
   routes: readonly Route[]
   doors?: readonly Door[]
@@ -134,7 +137,7 @@ export async function startServer(options: TestServerOptions): Promise<TestServe
     limits: options.limits ?? {},
     errorShapes: options.errorShapes ?? {},
     tls: options.tls ?? null,
-    room: options.room ?? createByteBudget(READERS_BYTES, clock),
+    budget: options.budget ?? createByteBudget(READERS_BYTES, clock),
     telemetry: options.telemetry ?? noTelemetry,
   })
   const { port } = await server.listen({ hosts: ['127.0.0.1'], port: 0 })

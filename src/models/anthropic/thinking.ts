@@ -18,7 +18,7 @@ export function signatureOf(blocks: readonly ThinkingBlock[]): string {
 }
 
 /** The blocks to send back: none when there is no signature, or when another provider made it. */
-export function thinkingBlocks(reasoning: { text: string; signature?: string } | undefined): JsonObject[] {
+export function thinkingBlocks(reasoning: { text: string; signature?: string | undefined } | undefined): JsonObject[] {
   const proof = proofOf(MAKER, reasoning?.signature)
   if (reasoning === undefined || proof === undefined) return []
   // Anthropic's signatures are base64, so they never begin with a bracket.

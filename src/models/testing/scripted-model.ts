@@ -3,7 +3,7 @@ import type { Model, ModelRequest } from '../model.ts'
 import { createScriptedModel, type ScriptedOptions } from '../scripted/scripted.ts'
 
 type Options = Pick<ScriptedOptions, 'answers'> &
-  Partial<ScriptedOptions> & { onRequest?: (request: ModelRequest) => void }
+  Partial<ScriptedOptions> & { onRequest?: ((request: ModelRequest) => void) | undefined }
 
 /** `onRequest` sees what the model gets. Calls without an id are `call_1`, `call_2`, … */
 export function scriptedModel({ onRequest = () => {}, ...options }: Options): Model {

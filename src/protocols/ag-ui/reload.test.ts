@@ -233,7 +233,7 @@ test('a run that began and ended while the reader lagged is shown too', async ()
   }
   const stream = { write: (chunk: string) => void written.push(chunk), end() {}, drop() {} }
   const request = { signal: new AbortController().signal, header: () => undefined, raw: { socket: {} } }
-  const reply = { note() {}, makeRoom: async () => () => {}, sse: () => stream }
+  const reply = { note() {}, reserve: async () => () => {}, sse: () => stream }
 
   const asked = { request, reply, threadId: 'thread', runId: 'look', reads: '1.x' } as unknown as ThreadRequest
   const shown = showThread({ engine: behind, approvals: doors.approvals, clock, links }, asked, session)

@@ -18,7 +18,7 @@ import type { openEngine, TestEngineOptions } from '../../engine/testing/open-en
 import { createOnlyReplica, type Replica } from '../../replicas/replica.ts'
 import { createLocalShared } from '../../store/local-shared.ts'
 import { openTestStore } from '../../store/sqlite/testing/open-test-store.ts'
-import { type AgentsElsewhere, createAgentsElsewhere } from '../../supervision/agents-elsewhere.ts'
+import { type AgentsElsewhere, createAgentsElsewhere, filesOnDisk } from '../../supervision/agents-elsewhere.ts'
 import type { Approvals } from '../../supervision/approvals/approvals.ts'
 import { createCallRules } from '../../supervision/approvals/call-rules.ts'
 import { createApprovals } from '../../supervision/approvals/create-approvals.ts'
@@ -27,6 +27,7 @@ import { createReadDiff } from '../../supervision/approvals/read-diff.ts'
 import { createCheckpoints } from '../../supervision/checkpoints/create-checkpoints.ts'
 import { createSessionCheckpoints } from '../../supervision/checkpoints/session-checkpoints.ts'
 import { createSessionCommands } from '../../supervision/commands/session-commands.ts'
+import { createRealPath } from '../../supervision/policy/real-path.ts'
 import { createAnswerRecord } from '../../supervision/records/answer-record.ts'
 import { createPurgeSupervised } from '../../supervision/sessions/purge-supervised.ts'
 import { createChildRecords } from '../../supervision/spawn/child-records.ts'
@@ -121,6 +122,7 @@ export async function openSupervisedDoors(
       jobs: createOwnJobs(clock),
       reach: { ...noReach, tell: note, tellNow: note },
       isConnected: (connectionId) => options.isConnected?.(connectionId) ?? false,
+      openFiles: filesOnDisk(clock, silentLogger),
       push: async (nudge) => {
         nudges.push(nudge)
         return null
@@ -130,7 +132,7 @@ export async function openSupervisedDoors(
     const approvals = createApprovals({
       ...{ store, log, clock, ids, logger: silentLogger, stepUp: noStepUp },
       ...{ operators: elsewhere.operators, answerAgent: elsewhere.answerAgent },
-      rules: createCallRules({ grants: store.grants, clock }),
+      rules: createCallRules({ grants: store.grants, realPath: createRealPath, clock }),
       agents: [],
       waits: engine.waits,
     })

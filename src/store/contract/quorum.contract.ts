@@ -207,7 +207,9 @@ export function describeQuorum(open: OpenStore): void {
 
       expect(both.map(({ ok }) => ok)).toEqual([true, false])
       expect(await store.waits.get(id)).toMatchObject({
-        ...{ status: 'approved', decidedBy: 'ben', supervised: { mayForce: false } },
+        status: 'approved',
+        decidedBy: 'ben',
+        supervised: { mayForce: false },
         decisions: [
           { ...said('ann'), force: true },
           { ...said('ben'), force: false },

@@ -34,7 +34,7 @@ export type Result =
       /** One per answer, in order. */
       answered?: readonly Answered[]
       /** The waiting run that this command completed, because an answer came or its client calls were abandoned. */
-      completed?: RunRecord
+      completed?: RunRecord | undefined
       /** `purge_sessions` only. */
       count?: number
     }

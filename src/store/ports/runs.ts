@@ -55,17 +55,17 @@ export interface AcceptRun {
   onBusy: 'queue' | 'reject' | 'interrupt'
   maxQueued: number
   /** Refused (`conflict`) if the session has a new message since it was read, or another run is at work. */
-  unchanged?: true
+  unchanged?: boolean | undefined
   /** Nothing new is taken: refused (`conflict`) unless the same request came before. */
-  onlyRepeat?: true
-  idempotency?: { key: string; digest: string; expiresAt: number }
+  onlyRepeat?: true | undefined
+  idempotency?: { key: string; digest: string; expiresAt: number } | undefined
   /** Merged into the session's metadata, key by key. */
-  metadata?: Record<string, unknown>
+  metadata?: Record<string, unknown> | undefined
   /**
    * Files that come with the run's messages. They belong to the session from now on. The run is refused (`file_not_found`) if
    * a file does not exist, belongs to another session or has another owner. If no run is accepted, no file is attached.
    */
-  files?: readonly string[]
+  files?: readonly string[] | undefined
   /**
    * Answers to what the session waits for. An answer is applied if its wait belongs to this session, is pending and has not
    * expired. (An `expired` answer is applied at any time.) Other answers do nothing.
@@ -115,7 +115,7 @@ export interface RunStart {
    * The run supersedes the messages after this one. If this one is superseded itself when the run begins, the run supersedes
    * nothing; or, if it brings no other user message, everything after the last user message.
    */
-  supersedeAfter?: string
+  supersedeAfter?: string | undefined
 }
 
 /** Synced. Starts a queued run. Refused (`conflict`) if the run is not queued or the session is busy. */
@@ -141,22 +141,22 @@ export interface AppendEntries {
   fence: number
   sync: boolean
   entries: readonly NewEntry[]
-  messages?: readonly StoredMessage[]
+  messages?: readonly StoredMessage[] | undefined
   /** Replaces the session's shared state. */
   state?: unknown
-  lastTool?: string
+  lastTool?: string | undefined
   /** The agent that answers in this session from now on. Null: the session's own agent. */
-  activeAgent?: string | null
+  activeAgent?: string | null | undefined
   /**
    * Approvals of this session that this write uses up. Refused (`conflict`) unless each is approved and has this digest. If the
    * answer edited the arguments, it is the digest of the edited ones.
    */
-  consume?: readonly { waitId: string; digest: string; at: number }[]
+  consume?: readonly { waitId: string; digest: string; at: number }[] | undefined
   /** Grants by which calls begin with this write. Refused (`conflict`, and `details.grant` names it) if one is gone. */
-  grants?: readonly string[]
+  grants?: readonly string[] | undefined
   /** Questions that the run waits for while it executes. They are interrupted when it ends. */
-  waits?: readonly Approval[]
-  audit?: readonly AuditRecord[]
+  waits?: readonly Approval[] | undefined
+  audit?: readonly AuditRecord[] | undefined
 }
 
 /**
@@ -175,12 +175,12 @@ export interface FinishRun {
   usage: TokenUsage[]
   error: RunError | null
   /** `byKey` finds the run from now on, until its session is removed. Keys of requests and these never look the same. */
-  key?: string
+  key?: string | undefined
   /** `waiting` only: what the run waits for from now on. */
   waits?: readonly AnyRecord[]
   /** `waiting` only: earlier waits that are still open. Refused (`conflict`) if one of them has been answered. */
   stillPending?: readonly string[]
-  audit?: readonly AuditRecord[]
+  audit?: readonly AuditRecord[] | undefined
 }
 
 /**

@@ -45,7 +45,7 @@ export interface SessionQuery {
   unlisted?: boolean
   limit: number
   /** The last session of the page before. Only sessions that come after it in the list. */
-  before?: { lastActivity: number; id: string }
+  before?: { lastActivity: number; id: string } | undefined
 }
 
 /** Synced. Refused (`conflict`) if the owner has a session with the same name. */
@@ -77,7 +77,7 @@ export interface DeleteSession {
 export interface PurgeSessions {
   type: 'purge_sessions'
   /** Only sessions of this agent of ours: an agent elsewhere may call itself by the same name. Left out: of all agents. */
-  agent?: string
+  agent?: string | undefined
   /** Only sessions of agents elsewhere, whatever they call themselves. */
   elsewhere?: true
   before: number | null

@@ -27,7 +27,9 @@ const to = migrations.length
 /** What later releases may bring. */
 const adds: Migration = { title: 'a column', since: '8.0.0', sql: 'ALTER TABLE sessions ADD COLUMN later text' }
 const takesAway: Migration = {
-  ...{ title: 'no column', since: '9.0.0', sql: 'ALTER TABLE sessions DROP COLUMN last_tool' },
+  title: 'no column',
+  since: '9.0.0',
+  sql: 'ALTER TABLE sessions DROP COLUMN last_tool',
   needs: to + 1,
 }
 
@@ -55,7 +57,8 @@ test('several processes that start at once migrate once', async () => {
 test('a change waits a minute for tables that servers use, and no longer', async () => {
   const { url, connect } = await open()
   const noted: Migration = {
-    ...{ title: 'its limit', since: '8.0.0' },
+    title: 'its limit',
+    since: '8.0.0',
     sql: `CREATE TABLE noted AS SELECT current_setting('lock_timeout') AS wait`,
   }
 
@@ -173,7 +176,8 @@ test('a database of an older version keeps what it has and gets what came later'
   await done(old, create(session))
   await old.close()
   const later: Migration = {
-    ...{ title: 'a column', since: '8.0.0' },
+    title: 'a column',
+    since: '8.0.0',
     sql: `ALTER TABLE sessions ADD COLUMN later text; UPDATE sessions SET later = id || '!'`,
   }
 

@@ -172,7 +172,7 @@ async function versionOf(sql: Sql): Promise<number> {
     return n
   }
   if (isOurs) return newest('schema_versions')
-  if (isOld) throw beforeFirstRelease('database', await newest('migrations'), 'use another database')
+  if (isOld) throw beforeFirstRelease('database', await newest('migrations'), '6665030b', 'use another database')
   return 0
 }
 

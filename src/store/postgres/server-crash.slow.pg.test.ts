@@ -160,16 +160,16 @@ test('a full disk refuses what needs space and loses nothing', async () => {
   const run = await acceptedRun(store, accept(newSession()))
   await askOnce(
     server.url,
-    `CREATE FUNCTION no_room() RETURNS trigger LANGUAGE plpgsql AS $$
+    `CREATE FUNCTION no_space() RETURNS trigger LANGUAGE plpgsql AS $$
        BEGIN RAISE EXCEPTION 'could not extend file: No space left on device' USING ERRCODE = '53100'; END $$;
-     CREATE TRIGGER no_room BEFORE INSERT ON entries FOR EACH STATEMENT EXECUTE FUNCTION no_room()`,
+     CREATE TRIGGER no_space BEFORE INSERT ON entries FOR EACH STATEMENT EXECUTE FUNCTION no_space()`,
   )
   const group = [append(run, [text('a')]), append(run, [text('b')], { sync: true })]
   await expect(store.commit(group.slice(0, 1))).rejects.toMatchObject({ code: 'storage_full' })
   await expect(store.commit(group)).rejects.toMatchObject({ code: 'storage_full' })
   expect(await store.head(run.sessionId)).toBe(2)
 
-  await askOnce(server.url, 'DROP TRIGGER no_room ON entries')
+  await askOnce(server.url, 'DROP TRIGGER no_space ON entries')
   const { results } = await store.commit(group)
   expect(results.map((result) => result.ok && result.firstSeq)).toEqual([3, 4])
 })

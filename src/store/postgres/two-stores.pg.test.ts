@@ -156,8 +156,11 @@ describe('of two processes at the same time', () => {
     rounds(async () => {
       const run = await acceptedRun(a, accept(newSession()))
       const claim = (leaseOwner: string): Command => ({
-        ...{ type: 'claim_run', runId: run.id, fence: run.fence },
-        ...{ leaseOwner, entries: [] },
+        type: 'claim_run',
+        runId: run.id,
+        fence: run.fence,
+        leaseOwner,
+        entries: [],
       })
       const results = await race(claim('a'), claim('b'))
 

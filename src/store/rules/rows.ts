@@ -148,9 +148,9 @@ export type Change =
 
 export interface SessionPatch {
   /** The wall clock may step back, a session's activity does not: the later of the two counts. */
-  lastActivity?: number
+  lastActivity?: number | undefined
   /** By how much the session's count of messages changes. Any value, also 0, says that the log has grown. */
-  messagesAdded?: number
+  messagesAdded?: number | undefined
   metadata?: Record<string, unknown>
   state?: unknown
   lastTool?: string

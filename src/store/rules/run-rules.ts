@@ -1,6 +1,7 @@
 // The life of a run from its start to its end. (`accept-run.ts` accepts it into its session.)
 
 import { ServerError } from '../../domain/errors.ts'
+import { present } from '../../domain/present.ts'
 import type { AnyRecord } from '../../domain/records/record.ts'
 import { countsAsMessage, type MessageMark, type StoredMessage } from '../../domain/session/message.ts'
 import { isFinished, type RunRecord } from '../../domain/session/run.ts'
@@ -130,12 +131,9 @@ export function* begin(
     changes.push({ write: 'supersede_messages', sessionId: session.id, after: point, byRun: runId })
   }
   if (messages.length > 0) changes.push({ write: 'insert_messages', sessionId: session.id, messages })
-  const patch = {
-    // A new session has this time already, and writing it costs three indexes.
-    ...(now > session.lastActivity ? { lastActivity: now } : {}),
-    messagesAdded,
-    ...(state === undefined ? {} : { state }),
-  }
+  // A new session has this time already, and writing it costs three indexes.
+  const lastActivity = now > session.lastActivity ? now : undefined
+  const patch = present({ lastActivity, messagesAdded, state })
   changes.push({ write: 'update_session', id: session.id, patch })
   return patched(session, patch)
 }
@@ -191,12 +189,8 @@ function* appendEntries(command: AppendEntries): Rule<Decision> {
   const changes: Change[] = []
   const firstSeq = yield* appendTo(changes, { sessionId, id: runId }, entries, !sync)
   const messagesAdded = yield* insertMessages(changes, sessionId, messages)
-  const patch: SessionPatch = {
-    ...(messagesAdded === 0 ? {} : { messagesAdded }),
-    ...(command.state === undefined ? {} : { state: command.state }),
-    ...(command.lastTool === undefined ? {} : { lastTool: command.lastTool }),
-    ...(command.activeAgent === undefined ? {} : { activeAgent: command.activeAgent }),
-  }
+  const { state, lastTool, activeAgent } = command
+  const patch = present({ messagesAdded: messagesAdded || undefined, state, lastTool, activeAgent })
   if (Object.keys(patch).length > 0) changes.push({ write: 'update_session', id: sessionId, patch })
   for (const [before, wait] of used) changes.push({ write: 'update_wait', before, wait })
   for (const wait of command.waits ?? []) {

@@ -1,6 +1,7 @@
 // Rules for whole sessions (create, change, remove, compact) and for uploaded files.
 
 import { ServerError, sessionNotFound } from '../../domain/errors.ts'
+import { present } from '../../domain/present.ts'
 import type { SessionRecord } from '../../domain/session/session.ts'
 import { isOpen } from '../../domain/supervision/supervision.ts'
 import type { AddFile } from '../ports/files.ts'
@@ -33,11 +34,7 @@ function* createSession({ session }: CreateSession): Rule<Decision> {
 function* updateSession({ sessionId, lastActivity, metadata, state }: UpdateSession): Rule<Decision> {
   const session = yield* findSession(sessionId)
   if (session.status === 'terminated') throw sessionNotFound(sessionId)
-  const patch = {
-    ...(lastActivity === undefined ? {} : { lastActivity }),
-    ...(metadata === undefined ? {} : { metadata }),
-    ...(state === undefined ? {} : { state }),
-  }
+  const patch = present({ lastActivity, metadata, state })
   return {
     result: { ok: true, firstSeq: 0, session: patched(session, patch) },
     changes: [{ write: 'update_session', id: sessionId, patch }],

@@ -100,7 +100,7 @@ function changed(before: SessionRecord, { supervision: patch = {}, create, owner
   const supervision: Supervision = {
     ...rest,
     ...patch,
-    ...(held ? { held } : {}),
+    held: held || undefined,
     terminatedAt,
     version: create === undefined ? old.version + 1 : 1,
   }

@@ -9,8 +9,15 @@ export function usageRows({ sessionId, owner, agent, usage }: RunRecord, now: nu
     const key = JSON.stringify([provider, model])
     const isFirst = models.size === 0
     const row = models.get(key) ?? {
-      ...{ day: dayOf(now), sessionId, owner, agent, provider, model },
-      ...{ runs: isFirst ? 1 : 0, modelRuns: 1, ...NONE },
+      day: dayOf(now),
+      sessionId,
+      owner,
+      agent,
+      provider,
+      model,
+      runs: isFirst ? 1 : 0,
+      modelRuns: 1,
+      ...NONE,
     }
     models.set(key, {
       ...row,

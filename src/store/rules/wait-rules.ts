@@ -64,9 +64,8 @@ function* settleWaits({ answers, answerAudit, now }: SettleWaits): Rule<Decision
     const isMet = run.status === 'waiting' && settledOf(applied).some(({ runId }) => runId === run.id)
     if (isMet && (yield* leftPending(run.id, applied)).length === 0) completed.push(completeRun(changes, run, now))
   }
-  const [first] = completed
   return {
-    result: { ok: true, firstSeq: 0, answered, ...(first === undefined ? {} : { completed: first }) },
+    result: { ok: true, firstSeq: 0, answered, completed: completed[0] },
     changes,
   }
 }

@@ -53,25 +53,27 @@ test('a database of a newer version is refused', () => {
   db.close()
 })
 
-test.each([1, SCHEMA_VERSION, 15])(
-  'a database from before 0.1.0, of version %i, is refused and not changed',
-  (found) => {
-    const db = new DatabaseSync(':memory:')
-    db.exec(
-      `CREATE TABLE sessions (sid INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE) STRICT; PRAGMA user_version = ${found}`,
-    )
-    const before = db.serialize()
+test.each([
+  [1, 0, '6665030b'],
+  [SCHEMA_VERSION, 0, '6665030b'],
+  [15, 0, '6665030b'],
+  [1, 0x5144434b, '6f8e0edc'],
+])('a database from before 0.1.0, of version %i and marked %i, is refused and not changed', (found, marker, commit) => {
+  const db = new DatabaseSync(':memory:')
+  db.exec(
+    `CREATE TABLE sessions (sid INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE) STRICT; PRAGMA application_id = ${marker}; PRAGMA user_version = ${found}`,
+  )
+  const before = db.serialize()
 
-    expect(() => migrate(db)).toThrow(
-      expect.objectContaining({
-        code: 'data_dir_older',
-        message: `The data directory was written before 0.1.0 (format ${found}), and this Quarterdeck cannot read it. Nothing was changed. To keep its sessions as JSON Lines, run \`sessions export\` in a checkout of commit 6665030b. Then use another --data-dir.`,
-      }),
-    )
-    expect(Buffer.from(db.serialize()).equals(before)).toBe(true)
-    db.close()
-  },
-)
+  expect(() => migrate(db)).toThrow(
+    expect.objectContaining({
+      code: 'data_dir_older',
+      message: `The data directory was written before 0.1.0 (format ${found}), and this Quarterdeck cannot read it. Nothing was changed. To keep its sessions as JSON Lines, run \`sessions export\` in a checkout of commit ${commit}. Then use another --data-dir.`,
+    }),
+  )
+  expect(Buffer.from(db.serialize()).equals(before)).toBe(true)
+  db.close()
+})
 
 test('the audit trail cannot be changed or removed by any statement', async () => {
   const db = new DatabaseSync(':memory:')

@@ -308,16 +308,20 @@ export const migrations: readonly string[] = [
   `,
 ]
 
-/** "QDCK". Marks a database of 0.1.0 or later: what was written before counts its versions differently. */
-const APPLICATION_ID = 0x5144434b
+/** "QDK1". Marks a database of 0.1.0 or later: what was written before counts its versions differently. */
+const APPLICATION_ID = 0x51444b31
+/** "QDCK". Checkouts from shortly before 0.1.0 wrote other columns under it. */
+const EARLIER_ID = 0x5144434b
 
 export const SCHEMA_VERSION = migrations.length
 
 /** The database's version; 0: it is empty. Throws `data_dir_newer` or `data_dir_older` if this program can never read it. */
 export function readVersion(db: DatabaseSync, supported = SCHEMA_VERSION): number {
   const version = numberOf(db, 'user_version')
-  if (version > 0 && numberOf(db, 'application_id') !== APPLICATION_ID) {
-    throw beforeFirstRelease('data directory', version, 'use another --data-dir')
+  const marker = numberOf(db, 'application_id')
+  if (version > 0 && marker !== APPLICATION_ID) {
+    const readBy = marker === EARLIER_ID ? '6f8e0edc' : '6665030b'
+    throw beforeFirstRelease('data directory', version, readBy, 'use another --data-dir')
   }
   if (version > supported) {
     throw new ServerError(

@@ -23,8 +23,8 @@ export const charsOf = (row: MessageRow): number => row[4].length + (row[7]?.len
 
 export const toMark = ([id, lane, supersededBy]: MarkRow): MessageMark => ({
   id,
-  ...(lane === null ? {} : { lane }),
-  ...(supersededBy === null ? {} : { supersededBy }),
+  lane: lane ?? undefined,
+  supersededBy: supersededBy ?? undefined,
 })
 
 export function toMessage(row: MessageRow): StoredMessage {
@@ -37,8 +37,8 @@ export function toMessage(row: MessageRow): StoredMessage {
     runId,
     createdAt,
     ...rest,
-    ...(lane === null ? {} : { lane }),
-    ...(supersededBy === null ? {} : { supersededBy }),
+    lane: lane ?? undefined,
+    supersededBy: supersededBy ?? undefined,
   }
 }
 
@@ -68,14 +68,12 @@ export const onKnownMessage = (session: string): string =>
 const isPlainText = (content: StoredMessage['content']): content is string =>
   typeof content === 'string' && content.isWellFormed() && !content.includes('\0')
 
-const ownColumns = new Set(['id', 'role', 'content', 'runId', 'createdAt', 'lane', 'supersededBy'])
-
 /** `extra` is null for a plain message, as most are. */
 function packed(message: StoredMessage): { content: string; extra: string | null } {
   const { id, role, content, runId, createdAt, lane, supersededBy, ...extra } = message
   if (!isPlainText(content)) {
     return { content: JSON.stringify(content), extra: JSON.stringify({ ...extra, structured: true }) }
   }
-  const isPlain = Object.keys(message).every((field) => ownColumns.has(field))
-  return { content, extra: isPlain ? null : JSON.stringify(extra) }
+  const text = JSON.stringify(extra)
+  return { content, extra: text === '{}' ? null : text }
 }

@@ -59,12 +59,12 @@ export function toSession(row: SessionRow): SessionRecord {
     lastTool,
     metadata: JSON.parse(metadata),
     alias,
-    ...(label === null ? {} : { label }),
+    label: label ?? undefined,
     messageCount,
     // A state that is too large is ignored, because every run would have to send it.
     state: state === null || state.length > jsonLimits.bytes ? undefined : JSON.parse(state),
     unlisted: Boolean(unlisted),
-    ...(supervision === null ? {} : { supervision: JSON.parse(supervision) }),
+    supervision: supervision === null ? undefined : JSON.parse(supervision),
   }
 }
 

@@ -4,6 +4,7 @@ import type { ApprovalRule } from '../../domain/agent/approval-rule.ts'
 import { createSystemClock } from '../../domain/clock.ts'
 import type { Grant } from '../../domain/supervision/grant.ts'
 import { policyVersion } from '../policy/apply-policy.ts'
+import { createRealPath } from '../policy/real-path.ts'
 import { gatedCall, policyRule } from '../testing/gated-call.ts'
 import { createCallRules, type RuledCall } from './call-rules.ts'
 
@@ -22,7 +23,8 @@ const grant: Grant = {
   expiresAt: null,
 }
 
-const rulesWith = (...grants: Grant[]) => createCallRules({ grants: { list: async () => grants } })
+const usual = { realPath: createRealPath, clock: createSystemClock() }
+const rulesWith = (...grants: Grant[]) => createCallRules({ ...usual, grants: { list: async () => grants } })
 
 describe('the rules', () => {
   test("use the agent's rule if the tool has none, and give the question", async () => {
@@ -99,8 +101,9 @@ describe('paths', () => {
   const isSecret: ApprovalRule = { ask: 'when', any: [{ path: { matches: '*.env' } }], otherwise: 'run' }
   const links: Record<string, string> = { '/data/notes/plain.txt': '/data/conf/x.env' }
   const rules = createCallRules({
+    ...usual,
     grants: { list: async () => [{ ...grant, where: { path: { matches: 'notes/*' } } }] },
-    realPath: (path) => links[resolve(path)] ?? resolve(path),
+    realPath: () => (path) => links[resolve(path)] ?? resolve(path),
   })
   const judge = async (path: unknown, tool: Partial<RuledCall['tool']> = {}) =>
     (await rules.judge(gatedCall({ tool: { roots: ['/data'], ...tool }, arguments: { path } }))).verdict
@@ -178,7 +181,7 @@ describe('a grant', () => {
       asked.push(query)
       return []
     }
-    const rules = createCallRules({ grants: { list } })
+    const rules = createCallRules({ ...usual, grants: { list } })
     await rules.judge(gatedCall({ sessionId: 's7', now: 9 }))
     await rules.judge(gatedCall({ tool: { approval: { ask: 'never' } } }))
     // Also for a call that would run: a person may have refused it in advance.
@@ -254,7 +257,7 @@ describe("a tool's own opinion", () => {
       return () => {}
     }
     const clock = { ...createSystemClock(), after }
-    const rules = createCallRules({ grants: { list: async () => [] }, clock })
+    const rules = createCallRules({ ...usual, grants: { list: async () => [] }, clock })
     const never = () => new Promise<never>(() => {})
     const call = gatedCall({ tool: { risk: 'low', needsApproval: never, preview: never } })
     expect(await rules.judge(call)).toMatchObject({

@@ -3,7 +3,7 @@
 
 import type { AnswerableBy, ApprovalSettings } from '../../domain/agent/approval-rule.ts'
 import { isAtLeast, type Risk } from '../../domain/agent/tool-settings.ts'
-import { type Clock, createSystemClock } from '../../domain/clock.ts'
+import type { Clock } from '../../domain/clock.ts'
 import { present } from '../../domain/present.ts'
 import type { Grant } from '../../domain/supervision/grant.ts'
 import { hidesCharacters, visibleText } from '../../domain/text/visible-text.ts'
@@ -13,7 +13,6 @@ import type { BoundTool } from '../../tools/tool.ts'
 import { applyPolicy, policyVersion } from '../policy/apply-policy.ts'
 import { fits } from '../policy/argument-conditions.ts'
 import type { PathContext } from '../policy/path-conditions.ts'
-import { createRealPath } from '../policy/real-path.ts'
 import { actionOf, type Need, needOf, previewOf } from './ask-tool.ts'
 import { shownArguments } from './shown-arguments.ts'
 
@@ -51,20 +50,20 @@ export interface Question {
 
 interface CallRulesDeps {
   grants: Pick<GrantReads, 'list'>
-  /** Resolves links in a path. Left out: as the disk says. */
-  realPath?: PathContext['realPath']
-  /** Limits the time of a tool's own code. Left out: the system's. */
-  clock?: Clock
+  /** Resolves links in the paths of one call. */
+  realPath: () => PathContext['realPath']
+  /** Limits the time of a tool's own code. */
+  clock: Clock
 }
 
-export function createCallRules({ grants, realPath, clock = createSystemClock() }: CallRulesDeps): CallRules {
+export function createCallRules({ grants, realPath, clock }: CallRulesDeps): CallRules {
   return {
     async judge(call) {
       const { agent, tool, sessionId, now } = call
       const paths: PathContext = {
         parameters: tool.parameters,
         roots: tool.roots ?? [agent.directory],
-        realPath: realPath ?? createRealPath(),
+        realPath: realPath(),
       }
       const held = await grants.list({ agent: agent.name, sessionId, now })
       const refused = held.find((one) => one.effect === 'refuse' && covers(one, call, paths))

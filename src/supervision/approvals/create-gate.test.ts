@@ -1,8 +1,10 @@
 import { expect, test } from 'vitest'
+import { createSystemClock } from '../../domain/clock.ts'
 import { createIds } from '../../domain/ids.ts'
 import { silentLogger } from '../../domain/logger.ts'
 import type { Approval } from '../../domain/records/record.ts'
 import { noStepUp } from '../../domain/supervision/step-up.ts'
+import { createRealPath } from '../policy/real-path.ts'
 import { everybody } from '../sessions/may-command.ts'
 import { approval } from '../testing/approval.ts'
 import { createCallRules } from './call-rules.ts'
@@ -18,7 +20,7 @@ function decideOld(...reads: Approval[][]) {
     store: { waits: { get: async () => old, list: async () => reads.shift() ?? [], expired: async () => [] } },
     log: { commit: async () => ({ ok: true as const, firstSeq: 0 }), synced: async () => {} },
     ids,
-    rules: createCallRules({ grants: { list: async () => [] } }),
+    rules: createCallRules({ grants: { list: async () => [] }, realPath: createRealPath, clock: createSystemClock() }),
     agents: [],
     logger: silentLogger,
   }

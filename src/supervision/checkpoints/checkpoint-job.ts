@@ -17,6 +17,7 @@ import {
   restoreWorkspace,
 } from './restore-workspace.ts'
 import { createSnapshotStore, type SnapshotStore, type SweepResult } from './snapshot-store.ts'
+import { systemDisk } from './workspace-folder.ts'
 
 export interface CompareRequest extends HashRequest {
   manifest: string
@@ -60,15 +61,16 @@ interface JobFailure {
 
 export function runCheckpointJob(
   job: CheckpointJob,
-  deps: { mono: () => number; progress: (progress: HashProgress) => void },
+  given: { mono: () => number; progress: (progress: HashProgress) => void },
 ): CheckpointJobs[keyof CheckpointJobs]['result'] {
   const store = createSnapshotStore(job.folder)
+  const deps = { ...given, disk: systemDisk }
   switch (job.kind) {
     case 'save':
       return saveCheckpoint(job.request, { ...deps, store })
     case 'compare': {
       const manifest = store.readManifest(job.request.manifest)
-      const present = hashWorkspace({ ...job.request, ignoreFiles: manifest.ignoreFiles }, deps)
+      const present = hashWorkspace({ ...job.request, ignoreFiles: manifest.ignoreFiles }, { ...deps, content: null })
       const divergence = compareWorkspace(job.request.manifest, manifest, present)
       return { divergence, kept: keptOf(divergence, manifest.kept) }
     }
@@ -152,7 +154,7 @@ export function saveCheckpoint(
     },
   }
   try {
-    const found = hashWorkspace(request, sink === null ? deps : { ...deps, content: sink })
+    const found = hashWorkspace(request, { ...deps, content: sink })
     const manifest: Manifest = { checkpointId, label, workspaceRoot, createdAt, ...found, kept }
     return summaryOf(manifest, writer.commit(manifest))
   } finally {

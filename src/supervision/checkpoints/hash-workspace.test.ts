@@ -12,7 +12,10 @@ import { type Disk, systemDisk } from './workspace-folder.ts'
 const sha256 = (text: string): string => hash('sha256', text, 'hex')
 
 const look = (root: string, request: Partial<HashRequest> = {}, deps: Partial<HashDeps> = {}) =>
-  hashWorkspace({ root, excluded: [], ...request }, { mono: () => 0, ...deps })
+  hashWorkspace(
+    { root, excluded: [], ...request },
+    { mono: () => 0, progress() {}, disk: systemDisk, content: null, ...deps },
+  )
 
 const pathsIn = (...args: Parameters<typeof look>): string[] => [...look(...args).files.keys()]
 

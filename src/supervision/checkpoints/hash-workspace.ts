@@ -6,7 +6,7 @@ import { isWithin } from '../../domain/is-within.ts'
 import { systemErrorCode } from '../../domain/system-error-code.ts'
 import { createIgnoreRules, type IgnoreFile } from './ignore-rules.ts'
 import { type ReadEntry, readEntry, type SkipReason, type WorkspaceEntry } from './read-entry.ts'
-import { type Disk, FolderMoved, openWorkspaceFolder, systemDisk, type WorkspaceFolder } from './workspace-folder.ts'
+import { type Disk, FolderMoved, openWorkspaceFolder, type WorkspaceFolder } from './workspace-folder.ts'
 
 interface HashLimits {
   /** Files, links and skipped entries together. */
@@ -45,9 +45,10 @@ export interface HashRequest {
 export interface HashDeps {
   /** Monotonic milliseconds. */
   mono: () => number
-  progress?: (progress: HashProgress) => void
-  disk?: Disk
-  content?: ContentSink
+  progress: (progress: HashProgress) => void
+  disk: Disk
+  /** Null: only hashes are wanted. */
+  content: ContentSink | null
 }
 
 /** Takes the bytes of files while they are read, so that what is kept is what was hashed. */
@@ -75,7 +76,7 @@ const PROGRESS_EVERY_MS = 250
 
 export function hashWorkspace(request: HashRequest, deps: HashDeps): WorkspaceHashes {
   const { root } = request
-  const { disk = systemDisk, content, mono, progress } = deps
+  const { disk, content, mono, progress } = deps
   const limits = { ...hashLimits, ...request.limits }
   const rules = createIgnoreRules(request.ignoreFiles)
   const ignoreFiles: IgnoreFile[] = [...(request.ignoreFiles ?? [])]
@@ -94,7 +95,7 @@ export function hashWorkspace(request: HashRequest, deps: HashDeps): WorkspaceHa
     if (files.size + skipped.length > limits.maxFiles) throw tooMany(limits.maxFiles)
     if (now - told < PROGRESS_EVERY_MS) return
     told = now
-    progress?.({ files: files.size, bytes })
+    progress({ files: files.size, bytes })
   }
 
   function readRules(folder: string, open: WorkspaceFolder): void {
@@ -162,7 +163,7 @@ export function hashWorkspace(request: HashRequest, deps: HashDeps): WorkspaceHa
       open?.close()
     }
   }
-  progress?.({ files: files.size, bytes })
+  progress({ files: files.size, bytes })
   return {
     files: new Map([...files].sort(([a], [b]) => (a < b ? -1 : 1))),
     skipped: skipped.sort((a, b) => (a.path < b.path ? -1 : 1)),

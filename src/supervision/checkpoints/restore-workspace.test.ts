@@ -12,7 +12,7 @@ import { createSnapshotStore } from './snapshot-store.ts'
 import { quickDisk, readFiles, temporaryFolder, workspaceWith, writeFiles } from './testing/workspace.ts'
 import type { Disk } from './workspace-folder.ts'
 
-const mono = () => 0
+const quiet = { mono: () => 0, progress() {} }
 const FILES = { 'a.txt': 'one', 'b/c.txt': 'two', 'b/d/e.txt': 'three', 'f.sh': '#!/bin/sh', '.gitignore': '*.log' }
 
 function open(files: Readonly<Record<string, string>> = FILES) {
@@ -23,14 +23,17 @@ function open(files: Readonly<Record<string, string>> = FILES) {
   const save = (request: Partial<SaveRequest> = {}): string =>
     saveCheckpoint(
       { root, excluded: [], checkpointId: 'c1', label: null, createdAt: 1, content: contentLimits, ...request },
-      { store, mono },
+      { ...quiet, store, disk: quickDisk },
     ).manifest
   const compare = (name: string): Divergence => {
     const manifest = store.readManifest(name)
     return compareWorkspace(
       name,
       manifest,
-      hashWorkspace({ root, excluded: [], ignoreFiles: manifest.ignoreFiles }, { mono }),
+      hashWorkspace(
+        { root, excluded: [], ignoreFiles: manifest.ignoreFiles },
+        { ...quiet, disk: quickDisk, content: null },
+      ),
     )
   }
   const requestFor = (name: string, request: Partial<RestoreRequest> = {}): RestoreRequest => {
@@ -41,7 +44,7 @@ function open(files: Readonly<Record<string, string>> = FILES) {
     return { ...defaults, content: contentLimits, ...request }
   }
   const restore = (name: string, request: Partial<RestoreRequest> = {}, disk: Disk = quickDisk) =>
-    restoreWorkspace(requestFor(name, request), { store: createSnapshotStore(folder, disk), mono, disk })
+    restoreWorkspace(requestFor(name, request), { ...quiet, store: createSnapshotStore(folder, disk), disk })
   /** Restores, and expects that it works. */
   const restored = (name: string, request: Partial<RestoreRequest> = {}, disk?: Disk) => {
     const outcome = restore(name, request, disk)

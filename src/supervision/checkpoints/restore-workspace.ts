@@ -40,8 +40,8 @@ export interface RestoreOrigin {
 interface RestoreDeps {
   store: SnapshotStore
   mono: () => number
-  progress?: (progress: HashProgress) => void
-  disk?: Disk
+  progress: (progress: HashProgress) => void
+  disk: Disk
 }
 
 export interface RestoreResult {
@@ -86,7 +86,7 @@ interface Journal {
 }
 
 export function restoreWorkspace(request: RestoreRequest, deps: RestoreDeps): RestoreOutcome {
-  const { store, disk = systemDisk } = deps
+  const { store, disk } = deps
   const manifest = store.readManifest(request.manifest)
   if (manifest.workspaceRoot !== request.root) {
     throw new ServerError(
@@ -100,7 +100,8 @@ export function restoreWorkspace(request: RestoreRequest, deps: RestoreDeps): Re
       'Another restore of this workspace has not ended. Try again in a moment. If it was cut short, the next start of the server finishes it.',
     )
   }
-  const look = (): WorkspaceHashes => hashWorkspace({ ...request, ignoreFiles: manifest.ignoreFiles }, deps)
+  const look = (): WorkspaceHashes =>
+    hashWorkspace({ ...request, ignoreFiles: manifest.ignoreFiles }, { ...deps, content: null })
   const present = look()
   const divergence = compareWorkspace(request.manifest, manifest, present)
   if (divergence.digest !== request.confirm) return { status: 'changed', divergence }

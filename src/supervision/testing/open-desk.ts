@@ -35,6 +35,7 @@ import { createWaitFor } from '../desk/wait-for.ts'
 import { type ChangeWriter, createChangeWriter } from '../diffs/change-writer.ts'
 import { proposeChange } from '../diffs/propose-change.ts'
 import { createHookDesk } from '../hooks/create-hook-desk.ts'
+import { createRealPath } from '../policy/real-path.ts'
 import { createPrompts } from '../prompts/create-prompts.ts'
 import { createRecords } from '../records/records.ts'
 import { createRecordChanges } from '../sessions/await-record.ts'
@@ -131,7 +132,7 @@ export function openDesk(options: DeskOptions = {}) {
     operators,
     stepUp,
     answerAgent,
-    rules: createCallRules({ grants: store.grants }),
+    rules: createCallRules({ grants: store.grants, realPath: createRealPath, clock }),
     agents: [],
     waits: { now: clock.now, answer: noRun, expire: noRun },
   })

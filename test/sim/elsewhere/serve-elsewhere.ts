@@ -70,11 +70,11 @@ export function serveElsewhere({ world, process, store, wake, random, ...rest }:
     push: async () => (random.chance(0.5) ? 'stream' : null),
     reach: noReach,
     isConnected: () => false,
-    files: {
+    openFiles: () => ({
       propose: async (request) => proposeIn(world.files, request),
       writer: createSimWriter(world.files, process, random.fork('writer')),
       policies: { effective: () => pinned, watch: () => () => {}, close() {} },
-    },
+    }),
   })
   return {
     ...parts,

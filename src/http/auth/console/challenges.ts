@@ -41,7 +41,10 @@ export function createChallenges(
     async make({ user, purpose, place: { origin, rpId } }) {
       const id = ids.uuid()
       const challenge: Challenge = {
-        ...{ id, user, purpose, place: { origin, rpId } },
+        id,
+        user,
+        purpose,
+        place: { origin, rpId },
         challenge: randomBytes(CHALLENGE_BYTES).toString('base64url'),
       }
       const record = { kind: KIND, key: id, value: JSON.stringify(challenge) }

@@ -115,7 +115,11 @@ test('the streams of a device end when it is revoked or was not used for too lon
   }
   const [first, second] = [await enter(), await enter()]
   expect(first.access.principal).toEqual({
-    ...{ owner: 'ada', role: 'operator', hasToken: true, tokenId: first.device.id, isConsole: true },
+    owner: 'ada',
+    role: 'operator',
+    hasToken: true,
+    tokenId: first.device.id,
+    isConsole: true,
   })
 
   await devices.remove(first.device.id)
@@ -142,8 +146,16 @@ test('passkeys are there after a restart, with their counters', async () => {
   const place = folders()
   const open = () => createPasskeys(sharedIn(place))
   const passkey: Passkey = {
-    ...{ id: 'one', user: 'ada', label: 'Laptop', rpId: 'localhost', credentialId: 'Y3JlZA', publicKey: 'a2V5' },
-    ...{ counter: 0, transports: ['internal'], createdAt: 1_800_000_000_000, lastUsedAt: null },
+    id: 'one',
+    user: 'ada',
+    label: 'Laptop',
+    rpId: 'localhost',
+    credentialId: 'Y3JlZA',
+    publicKey: 'a2V5',
+    counter: 0,
+    transports: ['internal'],
+    createdAt: 1_800_000_000_000,
+    lastUsedAt: null,
   }
   await open().add(passkey)
   const passkeys = open()

@@ -211,7 +211,11 @@ const firstEnd = (devices: readonly Device[]): number =>
   devices.reduce((end, one) => Math.min(end, expiresAt(one)), Number.POSITIVE_INFINITY)
 
 const tokenOfDevice = ({ id, user, sha256 }: StoredDevice): Token => ({
-  ...{ id, user, role: 'operator', sha256, isConsole: true },
+  id,
+  user,
+  role: 'operator',
+  sha256,
+  isConsole: true,
 })
 
 function newDevice(

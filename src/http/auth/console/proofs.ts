@@ -9,6 +9,7 @@ import type { Clock } from '../../../domain/clock.ts'
 import { ServerError } from '../../../domain/errors.ts'
 import type { Ids } from '../../../domain/ids.ts'
 import type { Logger } from '../../../domain/logger.ts'
+import { present } from '../../../domain/present.ts'
 import type { AuditRecord } from '../../../domain/supervision/audit.ts'
 import type { Caller } from '../../../domain/supervision/decision.ts'
 import type { ProofPurpose, StepUp } from '../../../domain/supervision/step-up.ts'
@@ -117,7 +118,7 @@ export function createProofs(deps: ProofsDeps): Proofs {
       'passkey_required',
       `${needs[purpose.kind]} needs a passkey.${wrong}${still} ${how}: ${url}`,
       {
-        details: { url, ...(approvalId === null ? {} : { approval_id: approvalId }) },
+        details: present({ url, approval_id: approvalId ?? undefined }),
       },
     )
   }

@@ -103,8 +103,16 @@ test('a passkey that was added at one replica counts at once at the other, and e
   const shared = createLocalShared(createManualClock())
   const [a, b] = [createPasskeys(shared), createPasskeys(shared)]
   const passkey: Passkey = {
-    ...{ id: 'one', user: 'ada', label: 'Laptop', rpId: 'localhost', credentialId: 'Y3JlZA', publicKey: 'a2V5' },
-    ...{ counter: 0, transports: ['internal'], createdAt: 1_800_000_000_000, lastUsedAt: null },
+    id: 'one',
+    user: 'ada',
+    label: 'Laptop',
+    rpId: 'localhost',
+    credentialId: 'Y3JlZA',
+    publicKey: 'a2V5',
+    counter: 0,
+    transports: ['internal'],
+    createdAt: 1_800_000_000_000,
+    lastUsedAt: null,
   }
   await a.add(passkey)
 

@@ -32,7 +32,12 @@ test('what would be refused anyway is refused before the passphrase is asked for
   const seen: string[] = []
   let isRefused = true
   const route: Route = {
-    ...{ method: 'POST', path: '/sessions', role: 'operator', door: null, body: 'control', summary: '' },
+    method: 'POST',
+    path: '/sessions',
+    role: 'operator',
+    door: null,
+    body: 'control',
+    summary: '',
     async check() {
       seen.push('checked')
       if (isRefused) throw new Error('There is no such workspace.')

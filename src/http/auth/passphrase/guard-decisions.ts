@@ -2,7 +2,7 @@ import type { Route } from '../../route.ts'
 import type { RequirePassphrase } from './require-passphrase.ts'
 
 /**
- * Commands that tell an agent something or take room from it. Every other request that changes something counts as a decision, also one
+ * Commands that tell an agent something or restrict it. Every other request that changes something counts as a decision, also one
  * that is added later.
  */
 const commands: ReadonlySet<string> = new Set([

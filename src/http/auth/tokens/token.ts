@@ -14,11 +14,11 @@ export interface Token {
   workspace?: string
   /** The channel that the sessions of an agent's token report to. */
   channel?: string
-  /** All that it may do of what its role may. Left out: everything. */
+  /** All that it may do of what its role may; absent: everything. */
   scopes?: readonly Scope[]
-  /** The only agent that it may talk to. Left out: all. */
+  /** The only agent that it may talk to; absent: all. */
   agent?: string
-  /** ISO 8601. From then on it is refused. Left out: it does not end. */
+  /** ISO 8601. From then on it is refused; absent: it does not end. */
   expires_at?: string
   /** The token of a browser that is signed in to the console. */
   isConsole?: true

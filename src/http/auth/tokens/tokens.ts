@@ -5,6 +5,7 @@ import type { Clock } from '../../../domain/clock.ts'
 import { ServerError } from '../../../domain/errors.ts'
 import type { Ids } from '../../../domain/ids.ts'
 import type { Logger } from '../../../domain/logger.ts'
+import { present } from '../../../domain/present.ts'
 import { LOCAL_USER } from '../../../domain/session/session.ts'
 import type { AuditRecord } from '../../../domain/supervision/audit.ts'
 import type { PersonRole, Scope, TokenRole } from '../../../domain/supervision/token-role.ts'
@@ -22,11 +23,11 @@ export interface NewToken {
   workspace?: string | undefined
   /** Only for the role `agent`. */
   channel?: string | undefined
-  /** What it is limited to. Left out: everything that the role may do. Not for the role `agent`. */
+  /** What it is limited to; undefined: everything that the role may do. Not for the role `agent`. */
   scopes?: readonly Scope[] | undefined
   /** The only agent that it may talk to. Not for the role `agent`. */
   agent?: string | undefined
-  /** In how many seconds it ends. Left out: never. */
+  /** In how many seconds it ends; undefined: never. */
   expires_in?: number | undefined
 }
 
@@ -110,20 +111,6 @@ export async function readTokens(options: TokensOptions): Promise<ReadTokens> {
   let isInFile = file !== null
   let audit: WriteAudit | null = null
 
-  const newRecord = (token: Omit<TokenRecord, 'id' | 'created_at'>): TokenRecord => ({
-    id: ids.uuid(),
-    name: token.name,
-    user: token.user,
-    role: token.role,
-    ...(token.workspace === undefined ? {} : { workspace: token.workspace }),
-    ...(token.channel === undefined ? {} : { channel: token.channel }),
-    ...(token.scopes === undefined ? {} : { scopes: token.scopes }),
-    ...(token.agent === undefined ? {} : { agent: token.agent }),
-    ...(token.expires_at === undefined ? {} : { expires_at: token.expires_at }),
-    sha256: token.sha256,
-    created_at: new Date(clock.now()).toISOString(),
-  })
-
   async function write(kind: 'token_created' | 'token_revoked', record: TokenRecord, by: string) {
     const { id, name, user, role, workspace, scopes, agent, expires_at } = record
     if (audit === null) throw new Error('a token was changed before begin() was called')
@@ -133,27 +120,39 @@ export async function readTokens(options: TokensOptions): Promise<ReadTokens> {
       kind,
       by,
       ...about,
-      details: {
-        ...{ token: id, name, user, role },
-        ...(workspace === undefined ? {} : { workspace }),
-        ...(scopes === undefined ? {} : { scopes: scopes.join(' ') }),
-        ...(agent === undefined ? {} : { limited_to_agent: agent }),
-        ...(expires_at === undefined ? {} : { expires_at }),
-      },
+      details: present({
+        token: id,
+        name,
+        user,
+        role,
+        workspace,
+        scopes: scopes?.join(' '),
+        limited_to_agent: agent,
+        expires_at,
+      }),
     })
   }
 
   async function create(wanted: NewToken, by: string): Promise<{ record: TokenRecord; token: string }> {
     const { name, user, role, expires_in } = wanted
     if (role === 'agent') checkOwner(user)
-    const bound = role === 'agent' ? placeOf(wanted, workspaces) : limitsOf(wanted)
-    const end = expires_in === undefined ? {} : { expires_at: new Date(clock.now() + expires_in * 1000).toISOString() }
+    const bound: Bound = role === 'agent' ? placeOf(wanted, workspaces) : limitsOf(wanted)
+    const expires_at = expires_in === undefined ? undefined : new Date(clock.now() + expires_in * 1000).toISOString()
     await removeEnded()
     if (table.records().length >= MAX_TOKENS) {
       throw new ServerError('conflict', `There are already ${MAX_TOKENS} tokens. Revoke those that nobody uses.`)
     }
     const token = newToken()
-    const record = newRecord({ name, user, role, ...bound, ...end, sha256: digestOf(token) })
+    const record: TokenRecord = present({
+      id: ids.uuid(),
+      name,
+      user,
+      role,
+      ...bound,
+      expires_at,
+      sha256: digestOf(token),
+      created_at: new Date(clock.now()).toISOString(),
+    })
     // The audit comes first, so that no token works that is not in the trail.
     await write('token_created', record, by)
     await table.add([record])
@@ -211,16 +210,16 @@ export async function readTokens(options: TokensOptions): Promise<ReadTokens> {
 const tokenNotFound = (id: string): ServerError =>
   new ServerError('token_not_found', `There is no token ${JSON.stringify(id)}.`)
 
-const limitsOf = ({ scopes, agent }: NewToken): Pick<TokenRecord, 'scopes' | 'agent'> => ({
-  ...(scopes === undefined ? {} : { scopes: [...new Set(scopes)] }),
-  ...(agent === undefined ? {} : { agent }),
-})
+/** What restricts a token. */
+type Bound = Pick<NewToken, 'workspace' | 'channel' | 'scopes' | 'agent'>
 
-function placeOf({ workspace, channel }: NewToken, workspaces: AgentPlaces): { workspace: string; channel?: string } {
+const limitsOf = ({ scopes, agent }: NewToken): Bound => ({ scopes: scopes && [...new Set(scopes)], agent })
+
+function placeOf({ workspace, channel }: NewToken, workspaces: AgentPlaces): Bound {
   if (workspace === undefined) throw unfit('The role agent needs the folder that the agent works in.')
   if (channel !== undefined) workspaces.checkChannel(channel)
   try {
-    return { workspace: workspaces.find(workspace).path, ...(channel === undefined ? {} : { channel }) }
+    return { workspace: workspaces.find(workspace).path, channel }
   } catch (error) {
     throw error instanceof ServerError && error.code === 'invalid_request' ? unfit(error.message) : error
   }

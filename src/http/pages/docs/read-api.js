@@ -51,7 +51,15 @@ function operationOf(resolve, method, path, found) {
   const parameters = (found.parameters ?? []).map(resolve)
   const body = resolve(found.requestBody) ?? null
   return {
-    ...{ id, tag, method, path, summary, description, role, door, parameters },
+    id,
+    tag,
+    method,
+    path,
+    summary,
+    description,
+    role,
+    door,
+    parameters,
     link: `${slugOf(tag)}/${id}`,
     body: body && { isRequired: body.required === true, contents: contentsOf(resolve, body.content) },
     answers: Object.entries(found.responses ?? {}).map(([status, given]) => {

@@ -132,7 +132,7 @@ function bodyFields(id, { isRequired, contents }, resolve) {
   const show = () => {
     const { rows, schema } = current()
     const tree = make('details', { class: 'schema' }, make('summary', { text: 'Schema' }), schemaTree(resolve, schema))
-    // Beside the text there is room for it.
+    // Beside the text there is space for it.
     tree.open = matchMedia('(min-width: 75rem)').matches
     place.replaceChildren(make('div', {}, ...rows), tree)
   }

@@ -29,9 +29,9 @@ const message = (i: number, content: string): StoredMessage => ({
   createdAt: i,
 })
 
-/** What was read, in characters, and the room that was asked for. */
+/** What was read, in characters, and the memory that was asked for. */
 function storing(all: StoredMessage[]) {
-  const seen = { chars: 0, rooms: [] as number[], left: 0 }
+  const seen = { chars: 0, reserved: [] as number[], left: 0 }
   return {
     seen,
     page: async (_session: string, limit: number, { before, maxChars = 0 }: MessagePage = {}) => {
@@ -44,9 +44,9 @@ function storing(all: StoredMessage[]) {
       seen.chars += chars
       return all.slice(Math.max(0, start), end)
     },
-    async makeRoom(bytes: number) {
+    async reserve(bytes: number) {
       expect(seen.chars).toBeLessThan(200_000)
-      seen.rooms.push(bytes)
+      seen.reserved.push(bytes)
       return () => {
         seen.left += 1
       }
@@ -59,10 +59,10 @@ async function snapshot(
   count: number,
   omit: (message: StoredMessage) => boolean = () => false,
 ) {
-  const { makeRoom } = engine
+  const { reserve } = engine
   return sessionSnapshot(engine, session(count), {
     timestamp: 7,
-    makeRoom,
+    reserve,
     fileUrls: async () => String,
     omit,
   })
@@ -79,24 +79,24 @@ describe('the snapshot of a session', () => {
 
     expect(ids(event)).toEqual(all.map(({ id }) => id))
     expect([event.timestamp, event.metadata]).toEqual([7, undefined])
-    expect(engine.seen.rooms).toEqual([])
+    expect(engine.seen.reserved).toEqual([])
   })
 
   test('has the newest that fit, and says how many are older', async () => {
     const all = Array.from({ length: 1_000 }, (_, i) => message(i, 'x'.repeat(20_000)))
     const engine = storing(all)
 
-    const { event, leaveRoom } = await snapshot(engine, 1_000)
+    const { event, release } = await snapshot(engine, 1_000)
 
     const shown = ids(event).length
     expect(ids(event)).toEqual(all.slice(-shown).map(({ id }) => id))
     expect(event.metadata).toEqual({ quarterdeck: { truncated: 1_000 - shown } })
     expect(Buffer.byteLength(JSON.stringify(event))).toBeLessThan(4.1 * 1024 * 1024)
     expect(Buffer.byteLength(JSON.stringify(event))).toBeGreaterThan(3.9 * 1024 * 1024)
-    // Nothing is read that is not shown, and little before there is room for it.
+    // Nothing is read that is not shown, and little before there is memory for it.
     expect(engine.seen.chars).toBeLessThan(4.4 * 1024 * 1024)
-    expect(engine.seen.rooms).toEqual([8 * 1024 * 1024])
-    leaveRoom()
+    expect(engine.seen.reserved).toEqual([8 * 1024 * 1024])
+    release()
     expect(engine.seen.left).toBe(1)
   })
 
@@ -113,7 +113,7 @@ describe('the snapshot of a session', () => {
 
     expect(event.metadata).toEqual({ quarterdeck: { truncated: 1_000 - ids(event).length } })
     expect(engine.seen.chars).toBeLessThan(4.4 * 1024 * 1024)
-    expect(engine.seen.rooms).toEqual([8 * 1024 * 1024])
+    expect(engine.seen.reserved).toEqual([8 * 1024 * 1024])
   })
 
   test('leaves out what it is told to', async () => {

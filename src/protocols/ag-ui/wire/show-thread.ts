@@ -70,7 +70,7 @@ export async function showThread(deps: ShowThreadDeps, asked: ThreadRequest, ses
   const { engine, clock } = deps
   const { request, reply, threadId, runId, reads, warnings = [] } = asked
   reply.note({ session_id: session.id })
-  const makeRoom = (bytes: number) => reply.makeRoom(bytes)
+  const reserve = (bytes: number) => reply.reserve(bytes)
   const fileUrls = () => deps.links.urlsFor(request, session.owner)
   const outcome = await waitingOutcome(deps, session)
   // Read last, so that a run that an answer has just continued is found.
@@ -78,13 +78,13 @@ export async function showThread(deps: ShowThreadDeps, asked: ThreadRequest, ses
   if (active !== null) {
     const reader = await openEventStream(request, reply, reads)
     const { follow = engine.runs.follow } = asked
-    await followRuns(deps, { session, threadId, reader, makeRoom, fileUrls, warnings, follow }, active)
+    await followRuns(deps, { session, threadId, reader, reserve, fileUrls, warnings, follow }, active)
     return reader.stream.end()
   }
   const timestamp = clock.now()
-  const { event: snapshot, leaveRoom } = await sessionSnapshot(engine.messages, session, {
+  const { event: snapshot, release } = await sessionSnapshot(engine.messages, session, {
     timestamp,
-    makeRoom,
+    reserve,
     fileUrls,
     omit: () => false,
   })
@@ -93,7 +93,7 @@ export async function showThread(deps: ShowThreadDeps, asked: ThreadRequest, ses
   const { showOutcome } = asked
   const events = hydrationEvents({ threadId, runId, state, snapshot, warnings, outcome, showOutcome, timestamp })
   await stream.write(encoder.events(events))?.catch(() => {})
-  leaveRoom()
+  release()
   stream.end()
 }
 
@@ -101,7 +101,7 @@ interface Followed {
   session: SessionRecord
   threadId: string
   reader: EventReader
-  makeRoom: Reply['makeRoom']
+  reserve: Reply['reserve']
   fileUrls: FileUrls
   warnings: readonly RunEvent[]
   follow: Runs['follow']
@@ -109,7 +109,7 @@ interface Followed {
 
 async function followRuns(deps: ShowThreadDeps, followed: Followed, first: RunRecord): Promise<void> {
   const { engine, clock } = deps
-  const { session, threadId, reader, makeRoom, fileUrls } = followed
+  const { session, threadId, reader, reserve, fileUrls } = followed
   let warnings = followed.warnings
 
   /** Called when the run has begun. Before that its messages are not in the thread. */
@@ -117,7 +117,7 @@ async function followRuns(deps: ShowThreadDeps, followed: Followed, first: RunRe
     const timestamp = clock.now()
     const now = (await engine.sessions.find(session.owner, session.id)) ?? session
     const omit = toldByItsEvents(run)
-    const { event, leaveRoom } = await sessionSnapshot(engine.messages, now, { timestamp, makeRoom, fileUrls, omit })
+    const { event, release } = await sessionSnapshot(engine.messages, now, { timestamp, reserve, fileUrls, omit })
     const parent = run.parentRunId === null ? {} : { parentRunId: run.parentRunId }
     // The stored RUN_STARTED holds the new messages, and a client would put them before the older messages of the snapshot.
     const started = {
@@ -131,7 +131,7 @@ async function followRuns(deps: ShowThreadDeps, followed: Followed, first: RunRe
     await reader.stream
       .write(reader.encoder.events([{ ...started, timestamp }, ...warnings, ...state, event]))
       ?.catch(() => {})
-    leaveRoom()
+    release()
     warnings = []
   }
 
@@ -221,7 +221,7 @@ export function hydrationEvents({ threadId, runId, timestamp, ...hydration }: Hy
 interface SnapshotOptions {
   timestamp: number
   /** Waits for memory before a large read. */
-  makeRoom: Reply['makeRoom']
+  reserve: Reply['reserve']
   /** Asked for the addresses of files for this reader, if there are files. */
   fileUrls: FileUrls
   /** Leaves out messages that the reader gets in another way. */
@@ -231,7 +231,7 @@ interface SnapshotOptions {
 interface SessionSnapshot {
   event: Snapshot
   /** Call it when the event is sent. */
-  leaveRoom: () => void
+  release: () => void
 }
 
 const PAGE = 200
@@ -241,15 +241,15 @@ const PAGE_CHARS = 64 * 1024
 export async function sessionSnapshot(
   store: Pick<Engine['messages'], 'page'>,
   session: SessionRecord,
-  { timestamp, makeRoom, fileUrls, omit }: SnapshotOptions,
+  { timestamp, reserve, fileUrls, omit }: SnapshotOptions,
 ): Promise<SessionSnapshot> {
   const pages: StoredMessage[][] = []
   let chars = 0
   let page: StoredMessage[]
-  let leaveRoom: (() => void) | null = null
+  let release: (() => void) | null = null
   do {
     // Twice: for the event, and for its text.
-    if (chars >= PAGE_CHARS) leaveRoom ??= await makeRoom(2 * SNAPSHOT_LIMIT)
+    if (chars >= PAGE_CHARS) release ??= await reserve(2 * SNAPSHOT_LIMIT)
     page = await store.page(session.id, PAGE, { before: pages[0]?.[0]?.id, maxChars: PAGE_CHARS, asides: true })
     pages.unshift(page)
     for (const message of shownMessages(page)) chars += charsOf(message)
@@ -258,7 +258,7 @@ export async function sessionSnapshot(
   const messages = shownMessages(pages.flat()).filter((message) => !omit(message))
   const total = page.length > 0 ? session.messageCount : messages.length
   const event = messagesSnapshot(messages, total, timestamp)
-  return { event: await withFileUrls(event, fileUrls), leaveRoom: leaveRoom ?? (() => {}) }
+  return { event: await withFileUrls(event, fileUrls), release: release ?? (() => {}) }
 }
 
 /** The approximate size in the snapshot. Calls and activities can be longer than the text. */

@@ -55,7 +55,7 @@ export function createLogRoutes({ engine, oversight, approvals, clock }: LogRout
     let page = await sessions.readLog(session.id, { from, limit, maxChars: SMALL_CHARS, structure })
     if (page.isCut) {
       // The page is in memory as entries, as events and as text.
-      await reply.makeRoom(3 * PAGE_CHARS)
+      await reply.reserve(3 * PAGE_CHARS)
       page = await sessions.readLog(session.id, { from, limit, maxChars: PAGE_CHARS, structure })
     }
     const events = await createMaskEntries(sessions, session.id)(page.events)

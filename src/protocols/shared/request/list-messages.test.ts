@@ -12,7 +12,7 @@ const message = (i: number, chars: number, role: StoredMessage['role'] = 'user')
 })
 
 function storing(all: readonly StoredMessage[]) {
-  const seen = { most: 0, rooms: [] as number[] }
+  const seen = { most: 0, reserved: [] as number[] }
   return {
     seen,
     async page(_session: string, limit: number, { before, maxChars = 0 }: MessagePage = {}) {
@@ -26,8 +26,8 @@ function storing(all: readonly StoredMessage[]) {
       return all.slice(Math.max(0, start), end)
     },
     marks: async (_session: string, ids: readonly string[]) => all.filter(({ id }) => ids.includes(id)),
-    async makeRoom(bytes: number) {
-      seen.rooms.push(bytes)
+    async reserve(bytes: number) {
+      seen.reserved.push(bytes)
       return () => {}
     },
   }
@@ -48,16 +48,16 @@ async function pagesOf(store: ReturnType<typeof storing>, limit: number): Promis
 const idsOf = (all: readonly StoredMessage[]) => all.map(({ id }) => id)
 
 describe('the messages of a session', () => {
-  test('come in pages by their number, without waiting for room', async () => {
+  test('come in pages by their number, without waiting for memory', async () => {
     const all = Array.from({ length: 7 }, (_, i) => message(i, 10))
     const store = storing(all)
 
     expect(await pagesOf(store, 3)).toEqual([['m4', 'm5', 'm6'], ['m1', 'm2', 'm3'], ['m0']])
     expect(await pagesOf(store, 7)).toEqual([idsOf(all)])
-    expect(store.seen.rooms).toEqual([])
+    expect(store.seen.reserved).toEqual([])
   })
 
-  test('come in pages of 4 MiB where they are long, each when there is room for it', async () => {
+  test('come in pages of 4 MiB where they are long, each when there is memory for it', async () => {
     const all = Array.from({ length: 100 }, (_, i) => message(i, 95_000))
     const store = storing(all)
 
@@ -65,7 +65,7 @@ describe('the messages of a session', () => {
 
     expect(pages.map(({ length }) => length)).toEqual([45, 45, 10])
     expect(pages.toReversed().flat()).toEqual(idsOf(all))
-    expect(store.seen).toEqual({ most: 45 * 95_000, rooms: Array(3).fill(8 * 1024 * 1024) })
+    expect(store.seen).toEqual({ most: 45 * 95_000, reserved: Array(3).fill(8 * 1024 * 1024) })
   })
 
   test('one that is larger than a page is a page', async () => {

@@ -26,7 +26,7 @@ export async function listMessages(
   store: Pick<Engine['messages'], 'page' | 'marks'>,
   sessionId: string,
   { limit, before }: Page,
-  reply: Pick<Reply, 'makeRoom'>,
+  reply: Pick<Reply, 'reserve'>,
   listed: (message: StoredMessage) => boolean = counted,
 ): Promise<MessageList> {
   if (before !== undefined && (await store.marks(sessionId, [before])).length === 0) {
@@ -35,7 +35,7 @@ export async function listMessages(
   const { isCut, ...small } = await readPage(store, sessionId, { limit, before, listed, maxChars: SMALL_CHARS })
   if (!isCut) return small
   // Twice: for the messages, and for their text.
-  await reply.makeRoom(2 * PAGE_CHARS)
+  await reply.reserve(2 * PAGE_CHARS)
   return readPage(store, sessionId, { limit, before, listed, maxChars: PAGE_CHARS })
 }
 

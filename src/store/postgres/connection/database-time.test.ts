@@ -25,7 +25,9 @@ function openTime() {
   const own = { mono: clock.mono, now: () => clock.now() + state.jump }
   const time = createDatabaseTime(database, own)
   return {
-    ...{ clock, state, time },
+    clock,
+    state,
+    time,
     /** As a server does it: it asks every second. */
     async pass(seconds: number) {
       for (let i = 0; i < seconds; i += 1) {

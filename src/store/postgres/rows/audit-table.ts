@@ -7,7 +7,7 @@ type AuditRow = [chain: string, n: number, text: string, hash: string, place?: n
 const toEntry = ([chain, n, text, hash, place]: AuditRow): AuditEntry => ({
   chain,
   n,
-  ...(place === undefined ? {} : { place }),
+  place,
   text,
   hash,
 })

@@ -182,8 +182,11 @@ export function createFoundRows(sql: Sql): FoundRows {
     const rows = await sql.rows<FoundRow>(
       named(
         withinBytes({
-          ...{ rows: matches, columns: `${FOUND_COLUMNS}, ${columns}`, bytes },
-          ...{ order: 'found_ord DESC', limit: bind(MOST_BYTES) },
+          rows: matches,
+          columns: `${FOUND_COLUMNS}, ${columns}`,
+          bytes,
+          order: 'found_ord DESC',
+          limit: bind(MOST_BYTES),
         }),
       ),
       values,

@@ -89,7 +89,7 @@ function merged(before: SessionPatch, patch: SessionPatch): SessionPatch {
   return {
     ...before,
     ...patch,
-    ...(lastActivity === undefined ? {} : { lastActivity: Math.max(lastActivity, patch.lastActivity ?? 0) }),
-    ...(messagesAdded === undefined ? {} : { messagesAdded: messagesAdded + (patch.messagesAdded ?? 0) }),
+    lastActivity: lastActivity === undefined ? patch.lastActivity : Math.max(lastActivity, patch.lastActivity ?? 0),
+    messagesAdded: messagesAdded === undefined ? patch.messagesAdded : messagesAdded + (patch.messagesAdded ?? 0),
   }
 }
