@@ -34,7 +34,14 @@ export const countedRecord = (decision: AuditRecord, { status, quorum = 1, decis
     ? { ...decision, details: { ...decision.details, decision: 'yes', yeses: decisions.length, needed: quorum } }
     : decision
 
-const aboutCall = ({ sessionId, runId, agent, tool, callId }: Approval) => ({
+/** Which call a record is about. */
+export const aboutCall = ({
+  sessionId,
+  runId,
+  agent,
+  tool,
+  callId,
+}: Pick<Approval, 'sessionId' | 'runId' | 'agent' | 'tool' | 'callId'>) => ({
   session: sessionId,
   run: runId,
   agent,

@@ -3,6 +3,7 @@
 import type { Clock } from '../../domain/clock.ts'
 import { ServerError } from '../../domain/errors.ts'
 import type { Approval } from '../../domain/records/record.ts'
+import { aboutCall } from '../../domain/supervision/approval-audit.ts'
 import type { AuditRecord } from '../../domain/supervision/audit.ts'
 import type { Caller, Decision } from '../../domain/supervision/decision.ts'
 import { visibleText } from '../../domain/text/visible-text.ts'
@@ -84,17 +85,13 @@ export function createRevealSecret({ waits, log, clock }: LookDeps): RevealSecre
 const lookRecord = (
   kind: 'shown' | 'revealed',
   by: Caller,
-  { id, sessionId, runId, agent, tool, callId }: Approval,
+  approval: Approval,
   at: number,
   details: AuditRecord['details'],
 ): AuditRecord => ({
   at,
   kind,
   by: by.user,
-  session: sessionId,
-  run: runId,
-  agent,
-  tool,
-  call: callId,
-  details: { approval: id, ...details, ...viaOf(by) },
+  ...aboutCall(approval),
+  details: { approval: approval.id, ...details, ...viaOf(by) },
 })

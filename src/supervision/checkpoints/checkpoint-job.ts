@@ -4,7 +4,7 @@ import { ServerError } from '../../domain/errors.ts'
 import { unreachable } from '../../domain/unreachable.ts'
 import { compareWorkspace, type Divergence } from './compare-workspace.ts'
 import type { KeptFile } from './file-diff.ts'
-import { type HashDeps, type HashProgress, type HashRequest, hashWorkspace } from './hash-workspace.ts'
+import { type HashDeps, type HashRequest, hashWorkspace } from './hash-workspace.ts'
 import { type CheckpointFilePage, type CheckpointSummary, type Manifest, pageOfFiles, summaryOf } from './manifest.ts'
 import type { ContentLimits } from './restore-plan.ts'
 import {
@@ -48,7 +48,6 @@ type CheckpointJob = {
 }[keyof CheckpointJobs]
 
 export type CheckpointReply =
-  | { type: 'progress'; progress: HashProgress }
   | { type: 'done'; result: CheckpointJobs[keyof CheckpointJobs]['result'] }
   | { type: 'failed'; failure: JobFailure }
 
@@ -61,10 +60,10 @@ interface JobFailure {
 
 export function runCheckpointJob(
   job: CheckpointJob,
-  given: { mono: () => number; progress: (progress: HashProgress) => void },
+  mono: () => number,
 ): CheckpointJobs[keyof CheckpointJobs]['result'] {
   const store = createSnapshotStore(job.folder)
-  const deps = { ...given, disk: systemDisk }
+  const deps = { mono, disk: systemDisk }
   switch (job.kind) {
     case 'save':
       return saveCheckpoint(job.request, { ...deps, store })

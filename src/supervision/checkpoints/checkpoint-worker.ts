@@ -6,11 +6,7 @@ import { type CheckpointReply, failureOf, runCheckpointJob } from './checkpoint-
 const reply = (message: CheckpointReply): void => parentPort?.postMessage(message)
 
 try {
-  const result = runCheckpointJob(workerData, {
-    mono: () => performance.now(),
-    progress: (progress) => reply({ type: 'progress', progress }),
-  })
-  reply({ type: 'done', result })
+  reply({ type: 'done', result: runCheckpointJob(workerData, () => performance.now()) })
 } catch (error) {
   reply({ type: 'failed', failure: failureOf(error) })
 }

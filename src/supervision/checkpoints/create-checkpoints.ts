@@ -15,7 +15,6 @@ import {
 } from './checkpoint-job.ts'
 import type { Divergence } from './compare-workspace.ts'
 import type { KeptFile } from './file-diff.ts'
-import type { HashProgress } from './hash-workspace.ts'
 import type { CheckpointFilePage, CheckpointSummary } from './manifest.ts'
 import { type ContentLimits, contentLimits, planRestore, type RestorePlan } from './restore-plan.ts'
 import type { OpenRestore, RestoreRequest, RestoreResult } from './restore-workspace.ts'
@@ -23,10 +22,10 @@ import { checkedId, type SweepResult } from './snapshot-store.ts'
 
 export interface Checkpoints {
   /** With an abort nothing of it stays. `content: false` keeps only hashes. */
-  save(request: Without<SaveRequest> & { content: boolean }, options?: JobOptions): Promise<CheckpointSummary>
-  compare(request: Without<CompareRequest>, options?: JobOptions): Promise<Divergence>
+  save(request: Without<SaveRequest> & { content: boolean }, signal?: AbortSignal): Promise<CheckpointSummary>
+  compare(request: Without<CompareRequest>, signal?: AbortSignal): Promise<Divergence>
   /** What a restore would do. */
-  plan(request: Without<CompareRequest>, options?: JobOptions): Promise<RestorePlan>
+  plan(request: Without<CompareRequest>): Promise<RestorePlan>
   /** `changed`: the workspace is not what the person confirmed. Nothing was written; show them the new plan. */
   restore(request: Without<RestoreRequest>): Promise<RestoreAnswer>
   /** Restores that the last process began and did not end. */
@@ -43,11 +42,6 @@ export interface Checkpoints {
   remove(manifest: string): Promise<void>
   /** Removes checkpoints that are not in `alive` and were made before `before` (epoch milliseconds), and the contents that nobody needs. */
   sweep(alive: string[], before: number): Promise<SweepResult>
-}
-
-export interface JobOptions {
-  signal?: AbortSignal | undefined
-  progress?: (progress: HashProgress) => void
 }
 
 export type RestoreAnswer = { status: 'changed'; plan: RestorePlan } | { status: 'restored'; result: RestoreResult }
@@ -82,9 +76,9 @@ export function createCheckpoints(settings: CheckpointSettings): Checkpoints {
   function run<Kind extends keyof CheckpointJobs>(
     kind: Kind,
     request: CheckpointJobs[Kind]['request'],
-    { signal, progress }: JobOptions = {},
+    signal?: AbortSignal,
   ): Promise<CheckpointJobs[Kind]['result']> {
-    return turns.take(ALONE.has(kind), () => runInThread({ folder, kind, request }, signal, progress), signal)
+    return turns.take(ALONE.has(kind), () => runInThread({ folder, kind, request }, signal), signal)
   }
 
   /** Most servers have no checkpoints. Their start and their housekeeping need no thread. */
@@ -101,10 +95,10 @@ export function createCheckpoints(settings: CheckpointSettings): Checkpoints {
     return (await isUnused()) ? { manifests: 0, blobs: 0, bytes: 0 } : run('sweep', { alive, before })
   }
 
-  async function save(request: Parameters<Checkpoints['save']>[0], options?: JobOptions): Promise<CheckpointSummary> {
+  async function save(request: Parameters<Checkpoints['save']>[0], signal?: AbortSignal): Promise<CheckpointSummary> {
     const incoming = join(folder, 'incoming', checkedId(request.checkpointId))
     try {
-      return await run('save', { ...request, excluded, content: request.content ? content : null }, options)
+      return await run('save', { ...request, excluded, content: request.content ? content : null }, signal)
     } catch (error) {
       // A thread that was ended could not do this itself.
       await rm(incoming, { recursive: true, force: true })
@@ -114,15 +108,15 @@ export function createCheckpoints(settings: CheckpointSettings): Checkpoints {
     }
   }
 
-  async function planFor(request: Without<CompareRequest>, options?: JobOptions): Promise<RestorePlan> {
-    const { divergence, kept } = await run('compare', { ...request, excluded }, options)
+  async function planFor(request: Without<CompareRequest>): Promise<RestorePlan> {
+    const { divergence, kept } = await run('compare', { ...request, excluded })
     const ofWorkspace = (path: string) => isProtected(path, request.root)
     return planRestore(divergence, { kept, limits: content, isProtected: ofWorkspace, shown: SHOWN_NAMES })
   }
 
   return {
     save,
-    compare: async (request, options) => (await run('compare', { ...request, excluded }, options)).divergence,
+    compare: async (request, signal) => (await run('compare', { ...request, excluded }, signal)).divergence,
     plan: planFor,
     async restore(request) {
       const outcome = await run('restore', { ...request, excluded, content })
@@ -149,7 +143,6 @@ const ALONE: ReadonlySet<keyof CheckpointJobs> = new Set(['restore', 'finish', '
 function runInThread<Kind extends keyof CheckpointJobs>(
   job: { folder: string; kind: Kind; request: CheckpointJobs[Kind]['request'] },
   signal?: AbortSignal,
-  progress?: (progress: HashProgress) => void,
 ): Promise<CheckpointJobs[Kind]['result']> {
   return new Promise((resolve, reject) => {
     const worker = new Worker(script, {
@@ -164,8 +157,7 @@ function runInThread<Kind extends keyof CheckpointJobs>(
       void worker.terminate()
     }
     worker.on('message', (reply: CheckpointReply) => {
-      if (reply.type === 'progress') progress?.(reply.progress)
-      else if (reply.type === 'failed') settle = () => reject(errorOf(reply.failure))
+      if (reply.type === 'failed') settle = () => reject(errorOf(reply.failure))
       // The thread answers with the result of the job that it was given.
       else settle = () => resolve(reply.result as CheckpointJobs[Kind]['result'])
     })

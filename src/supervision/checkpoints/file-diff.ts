@@ -2,6 +2,7 @@
 
 import { ServerError } from '../../domain/errors.ts'
 import { decodeFile } from '../diffs/file-text.ts'
+import { withHeaders } from '../diffs/propose-change.ts'
 import { shownDiff } from '../diffs/show-change.ts'
 import { unifiedDiff } from '../diffs/unified-diff.ts'
 import { confine, refuseMoved } from '../workspace/confine.ts'
@@ -51,14 +52,14 @@ interface NotShown {
   whyNot: string
 }
 
+const KINDS = { added: 'create', deleted: 'delete', modified: 'modify' } as const
+
 function compare(path: string, change: 'modified' | 'deleted' | 'added', before: string, now: string): FileDiff {
   const { hunks, addedLines, removedLines } = unifiedDiff(before, now)
   if (hunks === '' && change === 'modified') {
     return { path, change: 'same', diff: '', shownDiff: '', addedLines, removedLines, whyNot: null }
   }
-  const from = change === 'added' ? '/dev/null' : `a/${path}`
-  const to = change === 'deleted' ? '/dev/null' : `b/${path}`
-  const diff = `--- ${from}\n+++ ${to}\n${hunks}`
+  const diff = withHeaders(path, KINDS[change], hunks)
   return { path, change, diff, shownDiff: shownDiff({ path, diff }).text, addedLines, removedLines, whyNot: null }
 }
 

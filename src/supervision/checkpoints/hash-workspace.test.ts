@@ -5,17 +5,14 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { type HashDeps, type HashProgress, type HashRequest, hashWorkspace } from './hash-workspace.ts'
+import { type HashDeps, type HashRequest, hashWorkspace } from './hash-workspace.ts'
 import { temporaryFolder, workspaceWith, writeFiles } from './testing/workspace.ts'
 import { type Disk, systemDisk } from './workspace-folder.ts'
 
 const sha256 = (text: string): string => hash('sha256', text, 'hex')
 
 const look = (root: string, request: Partial<HashRequest> = {}, deps: Partial<HashDeps> = {}) =>
-  hashWorkspace(
-    { root, excluded: [], ...request },
-    { mono: () => 0, progress() {}, disk: systemDisk, content: null, ...deps },
-  )
+  hashWorkspace({ root, excluded: [], ...request }, { mono: () => 0, disk: systemDisk, content: null, ...deps })
 
 const pathsIn = (...args: Parameters<typeof look>): string[] => [...look(...args).files.keys()]
 
@@ -232,19 +229,6 @@ describe('limits', () => {
       { path: '.gitignore', reason: 'rules_too_large' },
     ])
   })
-})
-
-test('reports progress now and then', () => {
-  let now = 0
-  const mono = () => {
-    now += 100
-    return now
-  }
-  const seen: HashProgress[] = []
-  look(workspaceWith({ a: '1', b: '22', c: '333', d: '' }), {}, { mono, progress: (one) => seen.push(one) })
-
-  expect(seen).toHaveLength(2)
-  expect(seen.at(-1)).toEqual({ files: 4, bytes: 6 })
 })
 
 describe('ignored files', () => {

@@ -27,11 +27,6 @@ const hashLimits: HashLimits = {
   maxIgnoreBytes: 1_000_000,
 }
 
-export interface HashProgress {
-  files: number
-  bytes: number
-}
-
 export interface HashRequest {
   /** The real path of the workspace. */
   root: string
@@ -45,7 +40,6 @@ export interface HashRequest {
 export interface HashDeps {
   /** Monotonic milliseconds. */
   mono: () => number
-  progress: (progress: HashProgress) => void
   disk: Disk
   /** Null: only hashes are wanted. */
   content: ContentSink | null
@@ -72,11 +66,10 @@ export interface WorkspaceHashes {
 
 /** Git's folder would make every checkpoint large. Ours holds our records and the policy, which restoring must not bring back. */
 export const NEVER_KEPT: ReadonlySet<string> = new Set(['.git', '.quarterdeck'])
-const PROGRESS_EVERY_MS = 250
 
 export function hashWorkspace(request: HashRequest, deps: HashDeps): WorkspaceHashes {
   const { root } = request
-  const { disk, content, mono, progress } = deps
+  const { disk, content, mono } = deps
   const limits = { ...hashLimits, ...request.limits }
   const rules = createIgnoreRules(request.ignoreFiles)
   const ignoreFiles: IgnoreFile[] = [...(request.ignoreFiles ?? [])]
@@ -86,16 +79,10 @@ export function hashWorkspace(request: HashRequest, deps: HashDeps): WorkspaceHa
   const buffer = Buffer.allocUnsafe(1 << 20)
   const started = mono()
   let ignoreBytes = 0
-  let bytes = 0
-  let told = started
 
   function keepPace(): void {
-    const now = mono()
-    if (now - started > limits.maxMs) throw tooSlow(limits.maxMs)
+    if (mono() - started > limits.maxMs) throw tooSlow(limits.maxMs)
     if (files.size + skipped.length > limits.maxFiles) throw tooMany(limits.maxFiles)
-    if (now - told < PROGRESS_EVERY_MS) return
-    told = now
-    progress({ files: files.size, bytes })
   }
 
   function readRules(folder: string, open: WorkspaceFolder): void {
@@ -122,7 +109,6 @@ export function hashWorkspace(request: HashRequest, deps: HashDeps): WorkspaceHa
     const { entry } = read
     files.set(path, entry)
     if (entry.type === 'link') return
-    bytes += entry.bytes
     if (read.content !== null) content?.take(entry.sha256, read.content)
   }
 
@@ -163,7 +149,6 @@ export function hashWorkspace(request: HashRequest, deps: HashDeps): WorkspaceHa
       open?.close()
     }
   }
-  progress({ files: files.size, bytes })
   return {
     files: new Map([...files].sort(([a], [b]) => (a < b ? -1 : 1))),
     skipped: skipped.sort((a, b) => (a.path < b.path ? -1 : 1)),

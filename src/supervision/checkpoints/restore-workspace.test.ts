@@ -12,7 +12,7 @@ import { createSnapshotStore } from './snapshot-store.ts'
 import { quickDisk, readFiles, temporaryFolder, workspaceWith, writeFiles } from './testing/workspace.ts'
 import type { Disk } from './workspace-folder.ts'
 
-const quiet = { mono: () => 0, progress() {} }
+const quiet = { mono: () => 0 }
 const FILES = { 'a.txt': 'one', 'b/c.txt': 'two', 'b/d/e.txt': 'three', 'f.sh': '#!/bin/sh', '.gitignore': '*.log' }
 
 function open(files: Readonly<Record<string, string>> = FILES) {

@@ -6,7 +6,7 @@ import { ServerError } from '../../domain/errors.ts'
 import type { Caller } from '../../domain/supervision/decision.ts'
 import { systemErrorCode } from '../../domain/system-error-code.ts'
 import { compareWorkspace, type Divergence, type WorkspaceChange } from './compare-workspace.ts'
-import { type HashProgress, type HashRequest, hashWorkspace, type WorkspaceHashes } from './hash-workspace.ts'
+import { type HashRequest, hashWorkspace, type WorkspaceHashes } from './hash-workspace.ts'
 import { foldersAbove } from './ignore-rules.ts'
 import { type CheckpointSummary, type Manifest, summaryOf } from './manifest.ts'
 import { isSameEntry, readEntry } from './read-entry.ts'
@@ -40,7 +40,6 @@ export interface RestoreOrigin {
 interface RestoreDeps {
   store: SnapshotStore
   mono: () => number
-  progress: (progress: HashProgress) => void
   disk: Disk
 }
 

@@ -160,7 +160,7 @@ export function createSessionCheckpoints(deps: SessionCheckpointsDeps): SessionC
         createdAt: clock.now(),
         content: contents,
       }
-      const summary = await whileWorking(sessionId, () => jobs.save(request, { signal }))
+      const summary = await whileWorking(sessionId, () => jobs.save(request, signal))
       return record(sessionId, summary, by, 'checkpoint')
     },
 
@@ -178,7 +178,7 @@ export function createSessionCheckpoints(deps: SessionCheckpointsDeps): SessionC
 
     files: ({ manifest }, after, limit) => jobs.files(manifest, after, limit),
 
-    changes: ({ workspaceRoot: root, manifest }, signal) => jobs.compare({ root, manifest }, { signal }),
+    changes: ({ workspaceRoot: root, manifest }, signal) => jobs.compare({ root, manifest }, signal),
 
     diff: async ({ workspaceRoot, manifest }, path) =>
       diffOfFile(workspaceRoot, path, await jobs.content(manifest, path, MAX_DIFF_BYTES)),

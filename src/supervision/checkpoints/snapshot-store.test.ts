@@ -19,7 +19,7 @@ function open(disk = quickDisk) {
   const save = (root: string, request: Partial<SaveRequest> = {}) =>
     saveCheckpoint(
       { root, excluded: [], checkpointId: 'c1', label: null, createdAt: 1, content: contentLimits, ...request },
-      { store, mono: () => 0, progress() {}, disk },
+      { store, mono: () => 0, disk },
     )
   const blobs = (): string[] =>
     Object.keys(readFiles(folder))

@@ -4,6 +4,7 @@
 import { type ErrorCode, ServerError, sessionNotFound } from '../../domain/errors.ts'
 import { present } from '../../domain/present.ts'
 import type { SupervisedApproval } from '../../domain/records/record.ts'
+import { aboutCall } from '../../domain/supervision/approval-audit.ts'
 import type { AuditRecord } from '../../domain/supervision/audit.ts'
 import type { Store } from '../../store/store.ts'
 import type { AppliedChange, ApprovedChange, ChangeWriter } from '../diffs/change-writer.ts'
@@ -203,22 +204,16 @@ export const notWritten = ({ at }: SessionNow, record: SupervisedApproval, why: 
   audit: [callRecord(record, 'call_finished', at, { status: 'failed', why })],
 })
 
-function callRecord(
-  { id, sessionId, runId, agent, callId, supervised }: SupervisedApproval,
+const callRecord = (
+  record: SupervisedApproval,
   kind: 'call_started' | 'call_finished',
   at: number,
   details: AuditRecord['details'],
-): AuditRecord {
-  const file = { approval: id, file_path: supervised.change?.path ?? null }
-  return {
-    at,
-    kind,
-    by: agent,
-    session: sessionId,
-    run: runId,
-    agent,
-    tool: 'accept_diff',
-    call: callId,
-    details: { ...file, ...details },
-  }
-}
+): AuditRecord => ({
+  at,
+  kind,
+  by: record.agent,
+  ...aboutCall(record),
+  tool: 'accept_diff',
+  details: { approval: record.id, file_path: record.supervised.change?.path ?? null, ...details },
+})

@@ -9,6 +9,7 @@ import {
   type Standby,
   type SupervisedRecord,
 } from '../../domain/records/record.ts'
+import { aboutCall } from '../../domain/supervision/approval-audit.ts'
 import type { AuditRecord } from '../../domain/supervision/audit.ts'
 import type { Caller } from '../../domain/supervision/decision.ts'
 import { alreadyAnswered, type Records } from '../records/records.ts'
@@ -136,18 +137,8 @@ const decisionOf = (
   at,
   kind: 'decision',
   by: by.user,
-  session: record.sessionId,
-  run: record.runId,
-  agent: record.agent,
-  tool: record.tool,
-  call: record.callId,
-  details: {
-    record: record.id,
-    kind: record.wait,
-    decision,
-    ...viaOf(by),
-    ...more,
-  },
+  ...aboutCall(record),
+  details: { record: record.id, kind: record.wait, decision, ...viaOf(by), ...more },
 })
 
 /** What people answer to agents that asked what to do next. */

@@ -17,7 +17,7 @@ process.once(
         fs.renameSync(from, to)
       },
     }
-    restoreWorkspace(request, { store: createSnapshotStore(folder, disk), mono: () => 0, progress() {}, disk })
+    restoreWorkspace(request, { store: createSnapshotStore(folder, disk), mono: () => 0, disk })
     process.disconnect()
   },
 )
