@@ -9,7 +9,7 @@ import type { SessionActivity, SessionKind, SessionOverview } from '../../domain
 import type { ChannelNote } from '../../domain/supervision/delivery.ts'
 import type { Grant } from '../../domain/supervision/grant.ts'
 import type { Checkpoint, Instruction, PolicyPin, Proposal } from '../../domain/supervision/supervision.ts'
-import type { StoredEntry } from './entry.ts'
+import type { StoredEntry } from './journal.ts'
 import type { UsageRow } from './usage.ts'
 
 export type SessionCommand = CreateSession | UpdateSession | DeleteSession | PurgeSessions | CompactSession

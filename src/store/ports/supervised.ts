@@ -12,7 +12,7 @@ import type {
   SupervisedStatus,
   Supervision,
 } from '../../domain/supervision/supervision.ts'
-import type { NewEntry } from './entry.ts'
+import type { NewEntry } from './journal.ts'
 
 export interface SupervisedReads {
   /** Supervised sessions, newest activity first, without those that lists do not show. */

@@ -8,7 +8,7 @@ import { recordKinds } from '../../domain/records/record-kinds.ts'
 import { AG_UI_VERSION, type Interrupt, type RunEvent } from '../../domain/session/event.ts'
 import type { SessionRecord } from '../../domain/session/session.ts'
 import type { SupervisedStatus, Supervision } from '../../domain/supervision/supervision.ts'
-import type { NewEntry } from '../../store/ports/entry.ts'
+import type { NewEntry } from '../../store/ports/journal.ts'
 
 interface Shown {
   entries: NewEntry[]
