@@ -13,7 +13,7 @@ export interface TraceContext {
 export interface RunTrace {
   /** 32 hex digits. */
   id: string
-  /** The span of the request that asked for the run. Left out: no request did. */
+  /** The span of the request that asked for the run; absent: no request did. */
   parent?: TraceContext
   /** Values of `traceparent`: the run that waited, and the request that brought the answer. */
   links?: readonly string[]

@@ -42,7 +42,7 @@ export interface SessionLogOptions {
   clock: Clock
   /** Memory that all readers share for large entries. */
   budget?: ByteBudget
-  /** Connects the logs of one store. Left out: this is the only one. */
+  /** Connects the logs of one store; absent: this is the only one. */
   wake?: Wake
 }
 

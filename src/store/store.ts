@@ -57,7 +57,7 @@ export interface StoreFigures {
   leases: readonly number[]
   /** How many items each channel still has to show. Channels with none are left out. */
   outbox: Readonly<Record<string, number>>
-  /** Connections to a database server. Left out: there is none. */
+  /** Connections to a database server; absent: there is none. */
   connections?: StoreConnections
 }
 

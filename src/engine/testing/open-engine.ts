@@ -46,7 +46,7 @@ export interface TestEngineOptions {
   admit?: EngineOptions['admit']
   acceptWithinMs?: number
   middleware?: readonly Middleware[]
-  /** Left out: the real ones, with the grants of the store. */
+  /** Absent: the real ones, with the grants of the store. */
   rules?: CallRules
   files?: Files
   logger?: Logger
@@ -57,7 +57,7 @@ export interface TestEngineOptions {
   store?: Store
   wake?: Wake
   presence?: Presence
-  /** Left out: yes. */
+  /** Absent: yes. */
   isOnlyProcess?: boolean
   leaseOwner?: string
   otherProcesses?: EngineReplicas['others']

@@ -433,7 +433,7 @@ export const snapshot = async (store: Store, sessionId: string) => ({
 export async function searchAll(store: Store, query: SearchQuery): Promise<SearchPage['found']> {
   const all: SearchPage['found'] = []
   for (let before = query.before; ; ) {
-    const page = await store.search.find({ ...query, ...(before === undefined ? {} : { before }) })
+    const page = await store.search.find({ ...query, before })
     if (!page.isComplete) continue
     all.push(...page.found)
     if (page.next === null) return all

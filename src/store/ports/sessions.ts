@@ -30,7 +30,7 @@ export interface SessionReads {
 }
 
 export interface SessionQuery {
-  /** Left out: sessions of all owners. */
+  /** Absent: sessions of all owners. */
   owner?: string
   /** Only sessions with this label. Null: only sessions without a label. */
   label?: string | null
@@ -76,7 +76,7 @@ export interface DeleteSession {
  */
 export interface PurgeSessions {
   type: 'purge_sessions'
-  /** Only sessions of this agent of ours: an agent elsewhere may call itself by the same name. Left out: of all agents. */
+  /** Only sessions of this agent of ours: an agent elsewhere may call itself by the same name; absent: of all agents. */
   agent?: string | undefined
   /** Only sessions of agents elsewhere, whatever they call themselves. */
   elsewhere?: true

@@ -66,7 +66,7 @@ export interface Supervise {
   now: number
   /** Creates this session. */
   create?: SessionRecord
-  /** A session cannot be created, become active again or get a new owner while this many are open. Left out: no limit. */
+  /** A session cannot be created, become active again or get a new owner while this many are open; absent: no limit. */
   maxOpen?: OpenLimits
   /** The version that the caller read. Left out with `create`. */
   version?: number
