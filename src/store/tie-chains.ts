@@ -64,7 +64,7 @@ async function tieNow({ reads, shared, commit, clock, writer }: TieChainsDeps): 
   // Another process may have held the job until just now.
   if (!isDue(state, at)) return 'not due'
   const grown = (await reads.ends()).filter((end) => hasGrown(end, state))
-  // The entry of the last tie alone is no news.
+  // The entry of the last tie alone is not news.
   if (grown.every((entry) => claimsOf(entry)?.kind === 'chains_tied')) return 'nothing new'
   const ends = grown.map(({ chain, n, hash }) => ({ chain, n, head: hash }))
   await commit({ type: 'add_audit', audit: tieRecords({ at, by: writer, ends, previous: state?.last ?? null }) })

@@ -92,7 +92,7 @@ const activityMessage = (event: RunEventOf<'ACTIVITY_SNAPSHOT'>, run: RunRecord)
 })
 
 const RETRY_MS = 500
-/** After this a full disk is no matter of a moment. Readers get their answer within 5 s. */
+/** After this time a full disk is not a short trouble any more. Readers get their answer within 5 s. */
 const STUCK_MS = 2_000
 const NOTHING_TO_DO = Promise.resolve()
 
