@@ -2,8 +2,8 @@
 
 import type { Clock } from '../domain/clock.ts'
 import { isRecord } from '../domain/is-record.ts'
-import type { AuditEntry, AuditRecord } from '../domain/supervision/audit.ts'
-import { claimsOf, TIE_EVERY_MS, type Tie, tieRecords, timeOf } from './audit-ties.ts'
+import type { AuditEntry, AuditRecord, Tie } from '../domain/supervision/audit.ts'
+import { claimsOf, TIE_EVERY_MS, tieRecords, timeOf } from './audit-ties.ts'
 import type { AuditReads } from './ports/audit.ts'
 import type { Shared } from './ports/shared.ts'
 
