@@ -158,7 +158,7 @@ function atTheirPlace(
     const checkpoint = await store.supervised.checkpoint(id)
     return checkpoint === null ? undefined : placeOf(checkpoint.sessionId)
   }
-  // Whoever asks at another server and leaves does not end the work there: a signal is no JSON.
+  // Whoever asks at another server and leaves does not end the work there: a signal cannot be sent as JSON.
   const save = atItsPlace('checkpoints.save', ofSession, (by: Caller, id: string, wanted: NewCheckpoint) =>
     checkpoints.save(by, id, wanted),
   )

@@ -22,9 +22,9 @@ interface ConfigRequest {
   flags: SettingFlags
   /** Settings from an embedding program. They win over all others. */
   code?: CodeSettings
-  /** The settings file. Left out: `quarterdeck.yaml` in this folder or beside the agent. */
+  /** The settings file; absent: `quarterdeck.yaml` in this folder or beside the agent. */
   settingsFile?: string | undefined
-  /** Reads all files. Left out: the disk. */
+  /** Reads all files; absent: the disk. */
   source?: ConfigFiles
 }
 
@@ -49,7 +49,7 @@ export interface Place {
   stderr: { isTTY?: boolean }
   /**
    * Takes variables from this process, but not from `env`, so that tools and their children do not find them. False: programs of this
-   * user can still read some of them in /proc. Left out: the process belongs to somebody else.
+   * user can still read some of them in /proc; absent: the process belongs to somebody else.
    */
   forget?(names: readonly string[]): boolean
 }

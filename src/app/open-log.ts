@@ -3,6 +3,8 @@
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import type { ByteBudget } from '../domain/byte-budget.ts'
+import type { Clock } from '../domain/clock.ts'
+import { ServerError } from '../domain/errors.ts'
 import type { Ids } from '../domain/ids.ts'
 import { isPostgres, type PostgresSettings } from '../domain/settings/store-settings.ts'
 import { type EngineReplicas, onlyProcess } from '../engine/ports/replicas.ts'
@@ -25,7 +27,6 @@ import { tieChains } from '../store/tie-chains.ts'
 import type { AppOptions } from './app-options.ts'
 import { databaseIn } from './data-dir.ts'
 import { type lockDataDir, openStore } from './open-store.ts'
-import { refuseUnconfirmed } from './refuse-unconfirmed.ts'
 import type { ReplicaClock } from './replica-clock.ts'
 
 const DISK_FAILED = 74
@@ -186,3 +187,44 @@ function watchDisk({ dataDir, state, log, exit }: LogParts) {
     },
   }
 }
+
+interface UnconfirmedDeps {
+  commit: Store['commit']
+  http: Pick<HttpServer, 'refuseWaiting'>
+  withinMs: number
+  clock: Clock
+}
+
+const LOOK_MS = 500
+
+/**
+ * The same commit, watched: a database can keep one open for as long as its standby is away. Whoever waits for it hears so in time, and the
+ * work goes on. Call `stop` when nobody waits any more.
+ */
+function refuseUnconfirmed({ commit, http, withinMs, clock }: UnconfirmedDeps) {
+  /** When the commit that is under way began. */
+  let since: number | null = null
+  let cancel = () => {}
+  const look = () => {
+    if (since !== null && clock.mono() - since >= withinMs) http.refuseWaiting(withinMs, notConfirmed())
+    cancel = clock.after(LOOK_MS, look)
+  }
+  look()
+  return {
+    commit: (async (commands) => {
+      since = clock.mono()
+      try {
+        return await commit(commands)
+      } finally {
+        since = null
+      }
+    }) satisfies Store['commit'],
+    stop: () => cancel(),
+  }
+}
+
+const notConfirmed = (): ServerError =>
+  new ServerError(
+    'storage_failed',
+    'The database has not confirmed this in time. It is done when the database confirms it. Look whether it is done before you send it again.',
+  )

@@ -15,8 +15,7 @@ import { checkWholeDatabase, copyDatabase } from '../store/sqlite/copy-database.
 import { type DataDirLock, lockDataDir } from '../store/sqlite/disk/data-dir-lock.ts'
 import { examineDatabase, openReadOnlyStore } from '../store/sqlite/read-only-store.ts'
 import { createSqliteStore, type SqliteOptions } from '../store/sqlite/sqlite-store.ts'
-import type { Store } from '../store/store.ts'
-import type { ReadOnlyStore } from '../store/store-reads.ts'
+import type { ReadOnlyStore, Store } from '../store/store.ts'
 import { databaseIn } from './data-dir.ts'
 
 export { checkWholeDatabase, copyDatabase, lockDataDir }

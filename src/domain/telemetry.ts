@@ -13,7 +13,7 @@ export interface TraceContext {
 export interface RunTrace {
   /** 32 hex digits. */
   id: string
-  /** The span of the request that asked for the run. Left out: no request did. */
+  /** The span of the request that asked for the run; absent: no request did. */
   parent?: TraceContext
   /** Values of `traceparent`: the run that waited, and the request that brought the answer. */
   links?: readonly string[]
@@ -179,3 +179,38 @@ export const traceHeaders = (trace: TraceContext | undefined): Readonly<Record<s
   trace === undefined ? NONE : { ...trace }
 
 const NONE: Readonly<Record<string, string>> = {}
+
+/** One metric with all its series, as it is at one moment. `/metrics` shows it as text, OpenTelemetry gets it as numbers. */
+export interface MetricFamily {
+  /** Names with dots are those of OpenTelemetry. */
+  name: string
+  help: string
+  /** A unit of OpenTelemetry, such as `s`. Empty: it has none, or its name says it. */
+  unit: string
+  type: 'counter' | 'gauge' | 'histogram'
+  samples: readonly MetricSample[]
+}
+
+export interface MetricSample {
+  labels: Readonly<Record<string, string>>
+  value: number | HistogramValue
+}
+
+export interface HistogramValue {
+  /** Upper bounds in ascending order, without infinity. */
+  bounds: readonly number[]
+  /** How many values are at most as large as each bound. */
+  counts: readonly number[]
+  sum: number
+  count: number
+}
+
+/** Our names of providers in the words of OpenTelemetry. Others are used as they are. */
+const NAMES = new Map([
+  ['google', 'gcp.gemini'],
+  ['gemini', 'gcp.gemini'],
+  ['azure', 'azure.ai.openai'],
+  ['azure_openai', 'azure.ai.openai'],
+])
+
+export const providerName = (provider: string): string => NAMES.get(provider) ?? provider

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { runs } from '../../test/tier.ts'
 import type { Entry } from '../domain/session/entry.ts'
-import type { StoredEntry } from '../store/ports/entry.ts'
+import type { StoredEntry } from '../store/ports/journal.ts'
 import { compactEntries, createCompactedReader, sliceCompacted } from './compact.ts'
 
 type Event = { type: string } & Record<string, unknown>

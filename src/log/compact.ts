@@ -3,7 +3,7 @@
 
 import type { Entry } from '../domain/session/entry.ts'
 import { type RunEventType, typeOfEventText } from '../domain/session/event.ts'
-import type { StoredEntry } from '../store/ports/entry.ts'
+import type { StoredEntry } from '../store/ports/journal.ts'
 
 /** The events that carry a piece of a streamed text, and the field that names the text. */
 const deltas: Partial<Record<RunEventType, 'messageId' | 'toolCallId'>> = {

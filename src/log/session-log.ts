@@ -6,8 +6,7 @@ import type { Clock } from '../domain/clock.ts'
 import { ServerError } from '../domain/errors.ts'
 import type { Entry } from '../domain/session/entry.ts'
 import { type Command, needsSync, type Result } from '../store/ports/command.ts'
-import type { NewEntry, StoredEntry } from '../store/ports/entry.ts'
-import type { Journal } from '../store/ports/journal.ts'
+import type { Journal, NewEntry, StoredEntry } from '../store/ports/journal.ts'
 import { createLocalWake, type Wake } from './wake.ts'
 import { createWatcher, type Watcher, type WatcherHandle } from './watcher.ts'
 
@@ -43,7 +42,7 @@ export interface SessionLogOptions {
   clock: Clock
   /** Memory that all readers share for large entries. */
   budget?: ByteBudget
-  /** Connects the logs of one store. Left out: this is the only one. */
+  /** Connects the logs of one store; absent: this is the only one. */
   wake?: Wake
 }
 

@@ -3,7 +3,7 @@
 
 import type { ByteBudget, Holder } from '../domain/byte-budget.ts'
 import type { Entry } from '../domain/session/entry.ts'
-import type { StoredEntry } from '../store/ports/entry.ts'
+import type { StoredEntry } from '../store/ports/journal.ts'
 import { createCompactedReader } from './compact.ts'
 
 export interface Watcher {

@@ -3,16 +3,8 @@
 // of a chain names the last tie before it. Whoever removes entries later would have to remove every tie that names them too.
 
 import { isRecord } from '../domain/is-record.ts'
-import type { AuditEntry, AuditRecord } from '../domain/supervision/audit.ts'
+import type { AuditEntry, AuditRecord, Tie } from '../domain/supervision/audit.ts'
 import type { ChainEnd } from './audit-chain.ts'
-
-/** An entry that is a tie, and when it was written. */
-export interface Tie {
-  chain: string
-  n: number
-  hash: string
-  at: number
-}
 
 /** While entries are written, a tie follows within this time. */
 export const TIE_EVERY_MS = 60 * 60 * 1000

@@ -2,29 +2,10 @@
 // where it stopped last time.
 
 import type { Clock } from '../domain/clock.ts'
+import type { ChainState } from '../domain/supervision/audit.ts'
 import { type ChainEnd, emptyChain, verifyChain } from './audit-chain.ts'
-import type { Tie } from './audit-ties.ts'
 import type { AuditReads } from './ports/audit.ts'
 import { type Claim, claimProblem, createTrailFacts, type TrailProblem } from './verify-trail.ts'
-
-export interface ChainState {
-  /** `checking`: what was looked at is whole, the rest has not been looked at. */
-  status: 'whole' | 'broken' | 'checking'
-  /** How many entries are known to be whole. */
-  checked: number
-  entries: number
-  /** The last entry of the only chain; null in an empty trail, and where there are several chains. */
-  head: { seq: number; hash: string } | null
-  /** Number of the first entry that is wrong or missing in its chain. */
-  brokenAt: number | null
-  /** What is wrong, in a sentence. */
-  problem: string | null
-  /** When the check last looked at an entry or at the end; null: never. */
-  checkedAt: number | null
-  chains: { chain: string; entries: number; head: string; isWhole: boolean }[]
-  /** The newest entry that ties the chains together; null where one process owns the store. */
-  lastTie: Tie | null
-}
 
 export interface ChainCheck {
   /** The present state. Goes on with the check in the background, and waits at most `waitMs` for it. */

@@ -57,7 +57,7 @@ export interface StoreFigures {
   leases: readonly number[]
   /** How many items each channel still has to show. Channels with none are left out. */
   outbox: Readonly<Record<string, number>>
-  /** Connections to a database server. Left out: there is none. */
+  /** Connections to a database server; absent: there is none. */
   connections?: StoreConnections
 }
 
@@ -70,4 +70,29 @@ export interface StoreConnections {
   most: number
   /** How often the server was lost and found again. */
   reconnects: number
+}
+
+/** Everything that can be read from a store. */
+export type StoreReads = Omit<Store, 'commit' | 'check' | 'figures' | 'rest' | 'close'>
+
+/** A store that another process writes to. */
+export interface ReadOnlyStore {
+  /**
+   * All reads of one call see the store at the same moment. One call at a time. Keep it short, because the database's log only
+   * grows until it ends.
+   */
+  read<T>(work: (reads: StoreReads) => Promise<T>): Promise<T>
+  close(): void
+}
+
+/** The same reads, each called through `call`, which may translate errors, count or delay. */
+export function wrapReads(reads: object, call: (read: () => unknown) => Promise<unknown>): StoreReads {
+  const wrap = (port: object): object =>
+    Object.fromEntries(
+      Object.entries(port).map(([name, member]) => [
+        name,
+        typeof member === 'function' ? (...args: unknown[]) => call(() => member(...args)) : wrap(member),
+      ]),
+    )
+  return wrap(reads) as StoreReads
 }

@@ -2,8 +2,8 @@
 
 import type { Clock } from '../domain/clock.ts'
 import { isRecord } from '../domain/is-record.ts'
-import type { AuditEntry, AuditRecord } from '../domain/supervision/audit.ts'
-import { claimsOf, TIE_EVERY_MS, type Tie, tieRecords, timeOf } from './audit-ties.ts'
+import type { AuditEntry, AuditRecord, Tie } from '../domain/supervision/audit.ts'
+import { claimsOf, TIE_EVERY_MS, tieRecords, timeOf } from './audit-ties.ts'
 import type { AuditReads } from './ports/audit.ts'
 import type { Shared } from './ports/shared.ts'
 
@@ -64,7 +64,7 @@ async function tieNow({ reads, shared, commit, clock, writer }: TieChainsDeps): 
   // Another process may have held the job until just now.
   if (!isDue(state, at)) return 'not due'
   const grown = (await reads.ends()).filter((end) => hasGrown(end, state))
-  // The entry of the last tie alone is no news.
+  // The entry of the last tie alone is not news.
   if (grown.every((entry) => claimsOf(entry)?.kind === 'chains_tied')) return 'nothing new'
   const ends = grown.map(({ chain, n, hash }) => ({ chain, n, head: hash }))
   await commit({ type: 'add_audit', audit: tieRecords({ at, by: writer, ends, previous: state?.last ?? null }) })

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { type AuditEntry, type AuditRecord, importedMain, MAIN_CHAIN } from '../domain/supervision/audit.ts'
+import { type AuditEntry, type AuditRecord, importedMain, MAIN_CHAIN, type Tie } from '../domain/supervision/audit.ts'
 import { emptyChain, nextEntry } from './audit-chain.ts'
-import { chainBegun, type Tie, tieRecords } from './audit-ties.ts'
+import { chainBegun, tieRecords } from './audit-ties.ts'
 import { type TrailPages, verifyTrail } from './verify-trail.ts'
 
 const HOUR = 60 * 60 * 1000

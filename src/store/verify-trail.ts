@@ -1,8 +1,8 @@
 // Whether the whole audit trail is as it was written: every chain, and what the ties and the first entries of chains say about them.
 
-import type { AuditEntry } from '../domain/supervision/audit.ts'
+import type { AuditEntry, Tie } from '../domain/supervision/audit.ts'
 import { type ChainEnd, emptyChain, verifyChain } from './audit-chain.ts'
-import { claimsOf, LONGEST_GAP_MS, type Tie, timeOf } from './audit-ties.ts'
+import { claimsOf, LONGEST_GAP_MS, timeOf } from './audit-ties.ts'
 
 /** The entries of each chain in order, in pages. Read twice. */
 export interface TrailPages {

@@ -11,17 +11,17 @@ import {
   type Tracer,
   trace as traceApi,
 } from '@opentelemetry/api'
-import { providerName } from '../domain/agent/provider-name.ts'
 import type { TokenUsage } from '../domain/session/event.ts'
-import type {
-  AgentEnded,
-  AgentSpan,
-  AgentStarted,
-  ModelCallStarted,
-  ModelSpan,
-  ModelTokens,
-  ToolCallStarted,
-  ToolSpan,
+import {
+  type AgentEnded,
+  type AgentSpan,
+  type AgentStarted,
+  type ModelCallStarted,
+  type ModelSpan,
+  type ModelTokens,
+  providerName,
+  type ToolCallStarted,
+  type ToolSpan,
 } from '../domain/telemetry.ts'
 import { type ContentRules, shownAnswer, shownMessages, shownText } from './content.ts'
 import { writeTrace } from './trace-context.ts'

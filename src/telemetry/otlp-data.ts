@@ -9,7 +9,7 @@ import {
   type ResourceMetrics,
 } from '@opentelemetry/sdk-metrics'
 import { isRecord } from '../domain/is-record.ts'
-import type { HistogramValue, MetricFamily, MetricSample } from '../domain/metric-family.ts'
+import type { HistogramValue, MetricFamily, MetricSample } from '../domain/telemetry.ts'
 
 export type ReadableLogRecord = Parameters<OTLPLogExporter['export']>[0][number]
 

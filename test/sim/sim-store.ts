@@ -3,10 +3,8 @@
 
 import { ServerError } from '../../src/domain/errors.ts'
 import { type Command, needsSync, type Result } from '../../src/store/ports/command.ts'
-import type { NewEntry } from '../../src/store/ports/entry.ts'
-import type { Committed } from '../../src/store/ports/journal.ts'
-import type { Store } from '../../src/store/store.ts'
-import { wrapReads } from '../../src/store/store-reads.ts'
+import type { Committed, NewEntry } from '../../src/store/ports/journal.ts'
+import { type Store, wrapReads } from '../../src/store/store.ts'
 import type { SimProcess } from './process.ts'
 import type { Random } from './random.ts'
 

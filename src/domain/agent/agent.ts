@@ -23,9 +23,9 @@ export interface AgentDefinition {
   sessions: SessionSettings
   approval: ApprovalSettings
   testCases: TestCase[]
-  /** First messages for somebody who does not know the agent. Left out: none. */
+  /** First messages for somebody who does not know the agent; absent: none. */
   suggestions?: readonly string[]
-  /** The file, with secrets masked and variables as written. Left out: the agent comes from code or from the environment. */
+  /** The file, with secrets masked and variables as written; absent: the agent comes from code or from the environment. */
   source?: { path: string; text: string }
   /** Model that judges test cases. Null: none, because the agent's own model must not judge itself. */
   judge: ModelSettings | null
@@ -57,7 +57,7 @@ export interface ModelSettings {
   retries: number
   /** 10 s if left out. */
   connectTimeoutMs?: number
-  /** Address of the proxy to use; `false`: no proxy. Left out: `proxyVariables` decide. */
+  /** Address of the proxy to use; `false`: no proxy; absent: `proxyVariables` decide. */
   proxy?: string | false
   /** HTTPS_PROXY, HTTP_PROXY and NO_PROXY from the agent's environment, in upper or lower case. */
   proxyVariables?: Readonly<Record<string, string>>

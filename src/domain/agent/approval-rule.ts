@@ -41,7 +41,7 @@ export interface ApprovalSettings {
   policy: PolicyRule[]
   by: AnswerableBy
   expiresSeconds: number
-  /** How many operators have to say yes. Left out: one. Approvals are bound to these settings, so the default must stay left out. */
+  /** How many operators have to say yes; absent: one. Approvals are bound to these settings, so the default must stay left out. */
   quorum?: Quorum
 }
 

@@ -6,9 +6,9 @@ import { globMatches } from '../text/glob.ts'
 export interface ModelPrice {
   input: number
   output: number
-  /** Input that the provider had in its cache. Left out: as `input`. */
+  /** Input that the provider had in its cache; absent: as `input`. */
   cachedInput?: number
-  /** Input that the provider put into its cache. Left out: as `input`. */
+  /** Input that the provider put into its cache; absent: as `input`. */
   cacheWrite?: number
 }
 

@@ -46,7 +46,7 @@ interface DecidedRecord {
   /** The channel of the decision: `http`, `ctl`, `slack`, …; null: no person and no policy has decided. */
   decidedVia: string | null
   reason: string | null
-  /** Operators and groups who are asked too because nobody answered. Left out: none. */
+  /** Operators and groups who are asked too because nobody answered; absent: none. */
   escalatedTo?: string[]
 }
 
@@ -90,7 +90,7 @@ export interface Approval extends WaitBase, DecidedRecord {
   /** Version of the rules and the tool that asked. An answer only counts if they have not changed. */
   policyVersion: string
   answerableBy: AnswerableBy
-  /** How many people have to say yes. Left out: one. The first no closes. */
+  /** How many people have to say yes; absent: one. The first no closes. */
   quorum?: number
   /** Where several have to say yes: those who have. All said it to the record's digest. */
   decisions?: Yes[]
@@ -125,7 +125,7 @@ interface AskedElsewhere {
   /** When the answer was returned to the agent; null: never. */
   returnedAt: number | null
   /**
-   * Since when nobody waits for the answer: the call was cancelled, or the agent's program has ended. Left out: a call waits, or the
+   * Since when nobody waits for the answer: the call was cancelled, or the agent's program has ended; absent: a call waits, or the
    * agent was told to ask again.
    */
   leftAt?: number

@@ -16,7 +16,7 @@ export type NewFeedItem = FeedSubject &
   (
     | { kind: 'session'; status: SessionStatus }
     | { kind: 'run'; status: RunStatus; parentRunId: string | null }
-    /** Only what a person is asked: a call that the client has to make is no item. */
+    /** Only what a person is asked: a call that the client has to make is not an item. */
     | { kind: 'wait'; type: PersonRecord['wait']; status: PersonRecord['status']; risk: Risk | null }
   )
 

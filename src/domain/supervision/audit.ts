@@ -80,3 +80,31 @@ const IMPORTED_MAIN = `${MAIN_CHAIN}@`
 export const importedMain = (firstHash: string): string => `${IMPORTED_MAIN}${firstHash.slice(0, 16)}`
 
 export const isImportedMain = (chain: string): boolean => chain.startsWith(IMPORTED_MAIN)
+
+/** An entry that is a tie, and when it was written. */
+export interface Tie {
+  chain: string
+  n: number
+  hash: string
+  at: number
+}
+
+/** Whether the trail is whole, as far as it has been looked at. */
+export interface ChainState {
+  /** `checking`: what was looked at is whole, the rest has not been looked at. */
+  status: 'whole' | 'broken' | 'checking'
+  /** How many entries are known to be whole. */
+  checked: number
+  entries: number
+  /** The last entry of the only chain; null in an empty trail, and where there are several chains. */
+  head: { seq: number; hash: string } | null
+  /** Number of the first entry that is wrong or missing in its chain. */
+  brokenAt: number | null
+  /** What is wrong, in a sentence. */
+  problem: string | null
+  /** When the check last looked at an entry or at the end; null: never. */
+  checkedAt: number | null
+  chains: { chain: string; entries: number; head: string; isWhole: boolean }[]
+  /** The newest entry that ties the chains together; null where one process owns the store. */
+  lastTie: Tie | null
+}

@@ -6,7 +6,7 @@ import type { ArgumentConditions } from '../agent/approval-rule.ts'
 export interface Caller {
   user: string
   role: 'anyone' | 'user' | 'operator'
-  /** The way they came: `http`, `console`, `ctl`, `slack`, … Left out: `http`. */
+  /** The way they came: `http`, `console`, `ctl`, `slack`, …; absent: `http`. */
   via?: string | undefined
   /** Groups that an identity provider or a proxy puts them into. */
   groups?: readonly string[] | undefined
@@ -41,7 +41,7 @@ export interface Decision {
   reason?: string | undefined
   /** Replace the arguments that the model wrote. */
   arguments?: Record<string, unknown>
-  /** The same as the person sent them, with masks in the place of secrets. Left out: they were sent as they are. */
+  /** The same as the person sent them, with masks in the place of secrets; absent: they were sent as they are. */
   sentArguments?: Record<string, unknown> | undefined
   /** With `respond`: any JSON value. */
   result?: unknown
@@ -50,7 +50,7 @@ export interface Decision {
     scope: 'session' | 'always'
     /** Which arguments count as similar; left out, all must be equal. */
     where?: ArgumentConditions
-    /** Null: until it is revoked. Left out: 15 minutes in a session, without end otherwise. */
+    /** Null: until it is revoked; absent: 15 minutes in a session, without end otherwise. */
     seconds?: number | null
   }
 }

@@ -5,7 +5,7 @@ export interface Grant {
   id: string
   agent: string
   tool: string
-  /** `refuse`: a person refused such calls in advance. Left out: they run without asking. */
+  /** `refuse`: a person refused such calls in advance; absent: they run without asking. */
   effect?: 'refuse'
   where: ArgumentConditions
   /** Null: all sessions of the agent. */

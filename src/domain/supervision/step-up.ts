@@ -13,7 +13,7 @@ export type ProofPurpose =
       digest: string
       decision: 'approve' | 'respond'
       remember: 'session' | 'always' | null
-      /** SHA-256 of all else that the decision brings: edited arguments, the result, … Left out: it brings nothing. */
+      /** SHA-256 of all else that the decision brings: edited arguments, the result, …; absent: it brings nothing. */
       brings?: string
     }
   | { kind: 'sign_in' }

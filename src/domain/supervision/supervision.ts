@@ -64,7 +64,7 @@ export interface Supervision {
   tokenId: string
   /** The connection that opened it, so that two windows of the same host are two sessions. */
   connectionId: string | null
-  /** MCP connections whose client can go on after a restart, oldest first. Left out: none. */
+  /** MCP connections whose client can go on after a restart, oldest first; absent: none. */
   mcp?: McpConnection[]
   /** The run on the wire that is open in the session's log; null: none. */
   openRun: string | null
@@ -79,12 +79,12 @@ export interface Supervision {
   /** The checkpoint that this session was restored from. */
   restoredFrom: string | null
   /**
-   * Names the folder of the server that opened it, which has its workspace and its checkpoints. Left out: one server owns the store.
+   * Names the folder of the server that opened it, which has its workspace and its checkpoints; absent: one server owns the store.
    */
   place?: string
   /** The process that we started for it; null: the agent came by itself. */
   spawned: { pid: number; startedAt: number } | null
-  /** How a process that we started for it last crashed, with what it wrote to stderr. Left out: none did. */
+  /** How a process that we started for it last crashed, with what it wrote to stderr; absent: none did. */
   crash?: string
 }
 

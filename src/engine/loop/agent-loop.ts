@@ -18,9 +18,9 @@ import { stepFiles, withReadFile } from '../files/step-files.ts'
 import type { AgentParts, Lane, Pending, RunScope } from '../run/run-scope.ts'
 import { type Budget, usageEntry } from './budget.ts'
 import { type BuiltRequest, buildRequest, hasAttachments } from './build-request.ts'
+import { openCalls } from './call-records.ts'
 import { type Answer, asBrokenOff, readAnswer, StepBroken } from './model-step.ts'
 import { missingToolNotes, modelTools, offeredTools, predictedState } from './offered-tools.ts'
-import { openCalls } from './open-calls.ts'
 import { nothingLeft, runToolCalls, type StepEnd } from './tool-step.ts'
 
 export type LoopEnd =

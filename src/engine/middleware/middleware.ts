@@ -10,7 +10,7 @@ import type { RunRecord } from '../../domain/session/run.ts'
  */
 export interface Middleware {
   (event: RunEvent, scope: MiddlewareScope): RunEvent | null
-  /** For text that leaves the server in another way, such as the spans of a trace. Left out: it changes no text. */
+  /** For text that leaves the server in another way, such as the spans of a trace; absent: it changes no text. */
   redact?(text: string): string
 }
 

@@ -1,6 +1,5 @@
 import type { SessionRecord } from '../../domain/session/session.ts'
-import type { StoredEntry } from '../../store/ports/entry.ts'
-import type { Journal } from '../../store/ports/journal.ts'
+import type { Journal, StoredEntry } from '../../store/ports/journal.ts'
 import type { SearchHit, SearchReads } from '../../store/ports/search.ts'
 import type { SessionQuery, SessionReads } from '../../store/ports/sessions.ts'
 import type { ReadLog } from '../sessions/read-log.ts'

@@ -8,7 +8,7 @@ import type { RunRecord } from '../../domain/session/run.ts'
 import type { SessionRecord } from '../../domain/session/session.ts'
 import type { AuditRecord } from '../../domain/supervision/audit.ts'
 import type { Store } from '../../store/store.ts'
-import { openCalls } from '../loop/open-calls.ts'
+import { openCalls } from '../loop/call-records.ts'
 import type { RunWriter } from '../run/run-writer.ts'
 import type { Intent, RunRemains } from './read-remains.ts'
 

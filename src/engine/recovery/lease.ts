@@ -32,7 +32,7 @@ interface LeaseDeps {
 const ONLY_PROCESS_MS = 15_000
 /** Somebody waits for the runs of a dead process, so others hear of its death sooner. It is renewed every third of this time. */
 const SHARED_MS = 9_000
-/** One renewal that fails is no trouble yet. */
+/** A single failed renewal does not matter yet. */
 const TROUBLE_MS = (2 * SHARED_MS) / 3
 /** Every other process renews its lease within this time. */
 const CALM_MS = SHARED_MS / 3 + 500

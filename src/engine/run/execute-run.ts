@@ -45,8 +45,8 @@ interface Execution {
   stop: AbortController
   /** Whether the run is to be given back as soon as nothing of it is under way. */
   isLeaving: () => boolean
-  /** Left out: the run begins here. */
-  resumption?: Resumption | undefined
+  /** Null: the run begins here. */
+  resumption: Resumption | null
 }
 
 const FROM_THE_START: Omit<Resumption, 'lastFence'> = { stepsDone: 0, usage: [], begun: new Map() }

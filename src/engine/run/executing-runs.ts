@@ -32,7 +32,7 @@ export interface ExecutingRuns extends Pick<Drain, 'drain'> {
    * executes, or when it will not.
    */
   prepare(runId: string): () => void
-  execute(run: RunRecord, session: SessionRecord, writer: RunWriter, resumption?: Resumption): void
+  execute(run: RunRecord, session: SessionRecord, writer: RunWriter, resumption: Resumption | null): void
   /** True when the run executes here or is about to, and has not been told to stop yet. */
   canStop(runId: string): boolean
   /** Stops the run if a reader started it and all its readers have left. False when it does not execute here. */
@@ -84,7 +84,7 @@ export function createExecutingRuns(deps: ExecutingRunsDeps): ExecutingRuns {
     }
   }
 
-  function execute(run: RunRecord, session: SessionRecord, writer: RunWriter, resumption?: Resumption): void {
+  function execute(run: RunRecord, session: SessionRecord, writer: RunWriter, resumption: Resumption | null): void {
     const stop = starting.get(run.id)?.stop ?? new AbortController()
     const entry: Executing = { run, writer, stop, done: Promise.resolve() }
     executing.set(run.id, entry)
@@ -94,7 +94,7 @@ export function createExecutingRuns(deps: ExecutingRunsDeps): ExecutingRuns {
   async function live(
     { run, writer, stop }: Executing,
     session: SessionRecord,
-    resumption?: Resumption,
+    resumption: Resumption | null,
   ): Promise<void> {
     const detach = attend(run, stop)
     try {
@@ -126,11 +126,11 @@ export function createExecutingRuns(deps: ExecutingRunsDeps): ExecutingRuns {
     session: SessionRecord,
     writer: RunWriter,
     stop: AbortController,
-    resumption?: Resumption,
+    resumption: Resumption | null,
   ): Promise<Outcome> {
     const agent = agents.get(run.agent)
     // Somebody answered here what an agent of another server asked. A run that comes from there was left alone for long enough.
-    if (agent === undefined && !isOnlyProcess && resumption === undefined) return 'suspended'
+    if (agent === undefined && !isOnlyProcess && resumption === null) return 'suspended'
     if (agent === undefined) {
       const message = `The agent ${run.agent} is no longer served here.`
       const why = { kind: 'failed', code: 'agent_not_found', message } as const

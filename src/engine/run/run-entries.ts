@@ -1,6 +1,6 @@
 import type { Fact } from '../../domain/session/entry.ts'
 import type { RunRecord } from '../../domain/session/run.ts'
-import type { StoredEntry } from '../../store/ports/entry.ts'
+import type { StoredEntry } from '../../store/ports/journal.ts'
 import type { Store } from '../../store/store.ts'
 import type { Stop } from './run-scope.ts'
 

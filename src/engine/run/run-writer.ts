@@ -1,15 +1,14 @@
 // Writes the events of one run: they go through the middleware, become text once, and are committed in groups. No other file
 // appends for a run that executes.
 
-import type { Clock } from '../../domain/clock.ts'
-import { sleep } from '../../domain/clock.ts'
+import { type Clock, sleep } from '../../domain/clock.ts'
 import { ServerError } from '../../domain/errors.ts'
 import { type Fact, factText } from '../../domain/session/entry.ts'
 import type { RunEvent, RunEventOf, TerminalEvent, TokenUsage } from '../../domain/session/event.ts'
 import { ACTIVITIES, type StoredMessage } from '../../domain/session/message.ts'
 import type { RunError, RunRecord } from '../../domain/session/run.ts'
 import type { SessionLog } from '../../log/session-log.ts'
-import type { NewEntry } from '../../store/ports/entry.ts'
+import type { NewEntry } from '../../store/ports/journal.ts'
 import type { AppendEntries, FinishRun } from '../../store/ports/runs.ts'
 import { type Middleware, middlewareScope } from '../middleware/middleware.ts'
 import { createOpenItems, type OpenItems } from './open-items.ts'
@@ -93,7 +92,7 @@ const activityMessage = (event: RunEventOf<'ACTIVITY_SNAPSHOT'>, run: RunRecord)
 })
 
 const RETRY_MS = 500
-/** After this a full disk is no matter of a moment. Readers get their answer within 5 s. */
+/** After this time a full disk is not a short trouble any more. Readers get their answer within 5 s. */
 const STUCK_MS = 2_000
 const NOTHING_TO_DO = Promise.resolve()
 

@@ -116,7 +116,7 @@ export function createRunner(deps: RunnerDeps): Runner {
     },
     ended: ended.signal,
 
-    execute: (run, session) => runs.execute(run, session, createRunWriter(deps, run)),
+    execute: (run, session) => runs.execute(run, session, createRunWriter(deps, run), null),
     expect(runId) {
       queued.add(runId)
       const settle = runs.prepare(runId)
@@ -228,7 +228,7 @@ function createStarts(deps: StartsDeps): Starts {
       started = done.run ?? run
       onStarted(session.id)
       const current = (await store.sessions.get(session.id)) ?? session
-      runs.execute(started, current, createRunWriter(deps, started))
+      runs.execute(started, current, createRunWriter(deps, started), null)
     } catch (error) {
       if (started !== null) onAbandoned(started)
       throw error

@@ -1,7 +1,7 @@
 // Regular housekeeping: takes over abandoned runs, expires waits, compacts idle sessions and purges old ones.
 
 import type { SessionSettings } from '../../domain/agent/agent.ts'
-import type { Clock } from '../../domain/clock.ts'
+import { type Clock, createSteadyTime } from '../../domain/clock.ts'
 import { ServerError } from '../../domain/errors.ts'
 import type { Logger } from '../../domain/logger.ts'
 import { isSupervised, type SupervisedRecord } from '../../domain/records/record.ts'
@@ -10,7 +10,6 @@ import type { SessionLog } from '../../log/session-log.ts'
 import type { Store } from '../../store/store.ts'
 import type { Engine } from '../engine.ts'
 import type { Files } from '../files-port.ts'
-import { createSteadyTime } from '../run/steady-time.ts'
 import type { Jobs } from './jobs.ts'
 
 export interface Janitor {

@@ -47,7 +47,7 @@ export interface TestEngineOptions {
   admit?: EngineOptions['admit']
   acceptWithinMs?: number
   middleware?: readonly Middleware[]
-  /** Left out: the real ones, with the grants of the store. */
+  /** Absent: the real ones, with the grants of the store. */
   rules?: CallRules
   files?: Files
   logger?: Logger
@@ -58,7 +58,7 @@ export interface TestEngineOptions {
   store?: Store
   wake?: Wake
   presence?: Presence
-  /** Left out: yes. */
+  /** Absent: yes. */
   isOnlyProcess?: boolean
   leaseOwner?: string
   otherProcesses?: EngineReplicas['others']

@@ -1,7 +1,7 @@
 // Answers from outside the conversation, results of client tools, and waits that expire. An answer is one command that also takes
 // the run it starts. The first to find its wait pending wins, in the store.
 
-import type { Clock } from '../../domain/clock.ts'
+import { type Clock, createSteadyTime } from '../../domain/clock.ts'
 import { ServerError } from '../../domain/errors.ts'
 import type { Ids } from '../../domain/ids.ts'
 import { type AnyRecord, type ClientCall, hasExpired, type WaitAnswer } from '../../domain/records/record.ts'
@@ -14,7 +14,6 @@ import type { PreparedAnswer } from '../gate.ts'
 import type { AcceptedRun } from '../ports/runs.ts'
 import type { Waits } from '../ports/waits.ts'
 import type { AgentParts } from '../run/run-scope.ts'
-import { createSteadyTime } from '../run/steady-time.ts'
 import { type Answers, continuationOf } from './continuation.ts'
 import { MOST_WAITS, type SyncedWaits } from './synced-waits.ts'
 

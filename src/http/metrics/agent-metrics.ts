@@ -1,8 +1,7 @@
 // How long agents, models and tools take, and what they use, under the names of the GenAI conventions of OpenTelemetry.
 
-import { providerName } from '../../domain/agent/provider-name.ts'
 import type { Clock } from '../../domain/clock.ts'
-import type { AgentSpan, ModelCallStarted, Telemetry } from '../../domain/telemetry.ts'
+import { type AgentSpan, type ModelCallStarted, providerName, type Telemetry } from '../../domain/telemetry.ts'
 import type { Metrics } from './metrics.ts'
 
 const CALL_SECONDS = [0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92]

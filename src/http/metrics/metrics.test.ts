@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { operatorToken, route, startServer } from '../testing/server-fixture.ts'
-import { createMetrics, registerProcessMetrics } from './metrics.ts'
-import { metricsRoutes } from './routes.ts'
+import { createMetrics, metricsRoutes, registerProcessMetrics } from './metrics.ts'
 
 describe('metrics', () => {
   test('are written in the text format of Prometheus', () => {

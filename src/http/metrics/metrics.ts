@@ -1,7 +1,9 @@
 // Metrics in the Prometheus text format 0.0.4.
 
 import { monitorEventLoopDelay } from 'node:perf_hooks'
-import type { HistogramValue, MetricFamily, MetricSample } from '../../domain/metric-family.ts'
+import { z } from 'zod'
+import type { HistogramValue, MetricFamily, MetricSample } from '../../domain/telemetry.ts'
+import type { Role, Route } from '../route.ts'
 import type { Answer } from '../server/dispatch.ts'
 import type { HttpStats } from '../server/server.ts'
 import { type ServerStateName, serverStates } from '../server-state.ts'
@@ -255,4 +257,27 @@ export function registerHttpMetrics(
     count(METHODS.has(method) ? method : '-', route, String(status))
     observe(seconds, route)
   }
+}
+
+/** `role` is `operator` when the server can be reached from other machines, and `user` on loopback. */
+export function metricsRoutes(metrics: Metrics, role: Exclude<Role, 'public'>): Route[] {
+  return [
+    {
+      method: 'GET',
+      path: '/metrics',
+      body: 'none',
+      door: null,
+      role,
+      anytime: true,
+      summary: 'Metrics of the server in the text format of Prometheus.',
+      describe: () => ({
+        tag: 'Operations',
+        responses: { 200: { description: 'All metrics.', content: { [metricsContentType]: { schema: z.string() } } } },
+        errors: [],
+      }),
+      async handle(_request, reply) {
+        reply.text(200, metricsText(await metrics.families()), metricsContentType)
+      },
+    },
+  ]
 }

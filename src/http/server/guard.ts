@@ -4,7 +4,7 @@
 import type { IncomingMessage } from 'node:http'
 import { ServerError } from '../../domain/errors.ts'
 import { refuseForeignPage } from '../auth/console/own-origin.ts'
-import { isEncrypted } from './is-encrypted.ts'
+import { isEncrypted } from './target.ts'
 
 export interface GuardOptions {
   /** The address or name the server was told to listen on. */

@@ -1,6 +1,7 @@
 // What a request asks for: the path and query of its request line.
 
 import type { IncomingMessage } from 'node:http'
+import type { Socket } from 'node:net'
 import { ServerError } from '../../domain/errors.ts'
 
 export interface Target {
@@ -73,3 +74,6 @@ export function headerUnder(base: string, name: string, value: string): string {
   if (name === 'Location' && value.startsWith('/')) return base + value
   return name === 'Link' ? value.replaceAll(/<(?=\/)/g, `<${base}`) : value
 }
+
+/** Whether it is a TLS connection. `instanceof TLSSocket` would load all of node:tls, which a server without TLS does not need. */
+export const isEncrypted = (socket: Socket): boolean => 'encrypted' in socket && socket.encrypted === true

@@ -1,7 +1,7 @@
 // ModelRequest → the call options of the AI SDK's provider interface. Versions 2, 3 and 4 differ only in files and reasoning.
 
 import type { ModelSettings } from '../../domain/agent/agent.ts'
-import { isOpenObject } from '../../domain/agent/open-object.ts'
+import { isOpenObject } from '../../domain/agent/tool-settings.ts'
 import { traceHeaders } from '../../domain/telemetry.ts'
 import type { ModelMessage, ModelRequest } from '../model.ts'
 import { type JsonObject, parseObject } from '../wire/json.ts'

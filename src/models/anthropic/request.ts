@@ -1,7 +1,7 @@
 // ModelRequest → Anthropic's messages. Pure.
 
 import type { ModelSettings } from '../../domain/agent/agent.ts'
-import { isOpenObject } from '../../domain/agent/open-object.ts'
+import { isOpenObject } from '../../domain/agent/tool-settings.ts'
 import { isRecord } from '../../domain/is-record.ts'
 import type { ModelAttachment, ModelMessage, ModelRequest, ModelTool } from '../model.ts'
 import { baseUrl, withPath } from '../wire/base-url.ts'

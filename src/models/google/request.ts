@@ -1,7 +1,7 @@
 // ModelRequest → Gemini's generateContent. Pure.
 
 import type { ModelSettings } from '../../domain/agent/agent.ts'
-import { isOpenObject } from '../../domain/agent/open-object.ts'
+import { isOpenObject } from '../../domain/agent/tool-settings.ts'
 import type { ModelMessage, ModelRequest } from '../model.ts'
 import { baseUrl, withPath } from '../wire/base-url.ts'
 import { type JsonObject, parseObject } from '../wire/json.ts'

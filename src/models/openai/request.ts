@@ -2,7 +2,7 @@
 
 import { createHash } from 'node:crypto'
 import type { ModelSettings } from '../../domain/agent/agent.ts'
-import { isOpenObject } from '../../domain/agent/open-object.ts'
+import { isOpenObject } from '../../domain/agent/tool-settings.ts'
 import { isRecord } from '../../domain/is-record.ts'
 import type { ModelMessage, ModelRequest } from '../model.ts'
 import { withPath } from '../wire/base-url.ts'

@@ -1,8 +1,7 @@
 // The format that a request wants for its answer: `response_format` of chat completions, `text.format` of responses.
 
 import { z } from 'zod'
-import { isOpenObject } from '../../domain/agent/open-object.ts'
-import type { JsonSchema } from '../../domain/agent/tool-settings.ts'
+import { isOpenObject, type JsonSchema } from '../../domain/agent/tool-settings.ts'
 import { ServerError } from '../../domain/errors.ts'
 import { createJsonCheck } from '../../json/json-schema.ts'
 import { longTextProblems } from '../shared/request/validate.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { RunRecord } from '../../domain/session/run.ts'
 import type { SessionRecord } from '../../domain/session/session.ts'
-import type { StoredEntry } from '../ports/entry.ts'
+import type { StoredEntry } from '../ports/journal.ts'
 import type { CompactSession, ImportSession } from '../ports/sessions.ts'
 import type { Store } from '../store.ts'
 import {

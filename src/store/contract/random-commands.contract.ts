@@ -7,7 +7,7 @@ import { isFinished, type RunRecord } from '../../domain/session/run.ts'
 import type { SessionRecord } from '../../domain/session/session.ts'
 import type { Instruction, SupervisedStatus } from '../../domain/supervision/supervision.ts'
 import type { Command, Result } from '../ports/command.ts'
-import type { NewEntry } from '../ports/entry.ts'
+import type { NewEntry } from '../ports/journal.ts'
 import type { RecordChange, Supervise } from '../ports/supervised.ts'
 import {
   accept,

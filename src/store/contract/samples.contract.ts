@@ -12,8 +12,8 @@ import type { AuditRecord } from '../../domain/supervision/audit.ts'
 import type { Grant } from '../../domain/supervision/grant.ts'
 import type { Supervision } from '../../domain/supervision/supervision.ts'
 import type { Command, Result } from '../ports/command.ts'
-import type { NewEntry } from '../ports/entry.ts'
 import type { AddFile } from '../ports/files.ts'
+import type { NewEntry } from '../ports/journal.ts'
 import type { AcceptRun, AppendEntries, FinishRun, RunStart, StartRun } from '../ports/runs.ts'
 import type { SearchPage, SearchQuery } from '../ports/search.ts'
 import type { CreateSession, DeleteSession } from '../ports/sessions.ts'
@@ -433,7 +433,7 @@ export const snapshot = async (store: Store, sessionId: string) => ({
 export async function searchAll(store: Store, query: SearchQuery): Promise<SearchPage['found']> {
   const all: SearchPage['found'] = []
   for (let before = query.before; ; ) {
-    const page = await store.search.find({ ...query, ...(before === undefined ? {} : { before }) })
+    const page = await store.search.find({ ...query, before })
     if (!page.isComplete) continue
     all.push(...page.found)
     if (page.next === null) return all

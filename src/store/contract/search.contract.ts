@@ -175,7 +175,7 @@ export function describeSearch(open: OpenStore): void {
       do {
         const page: Awaited<ReturnType<typeof search>> = await search(store, 'apple', {
           limit: 3,
-          ...(before === null ? {} : { before }),
+          before: before ?? undefined,
         })
         paged.push(...page.found.map(({ session }) => session.id))
         before = page.next

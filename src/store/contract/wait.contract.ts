@@ -247,7 +247,7 @@ export function describeWaits(open: OpenStore): void {
       const pages: string[][] = []
       let before: WaitQuery['before']
       for (;;) {
-        const page = await store.waits.list({ limit: 3, ...(before === undefined ? {} : { before }) })
+        const page = await store.waits.list({ limit: 3, before })
         if (page.length === 0) break
         pages.push(idsOf(page))
         before = page.at(-1)

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { present } from '../../domain/present.ts'
 import type { AnyRecord } from '../../domain/records/record.ts'
 import {
   accept,
@@ -186,7 +187,7 @@ export function describeWaitingSessions(open: OpenStore): void {
       const before = await readSession(store, session, [run])
 
       for (const answers of [undefined, []]) {
-        const command = accept(session, { onBusy, ...(answers === undefined ? {} : { answers }) })
+        const command = accept(session, { onBusy, ...present({ answers }) })
         expect(await refusal(store, command)).toBe('approval_pending')
         expect(await store.runs.get(command.run.id)).toBe(null)
       }

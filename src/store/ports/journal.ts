@@ -1,5 +1,5 @@
+import type { Entry, EntryKind } from '../../domain/session/entry.ts'
 import type { Command, Result } from './command.ts'
-import type { StoredEntry } from './entry.ts'
 
 /** What the log needs from a store: writing commands, and reading entries. */
 export interface Journal {
@@ -35,4 +35,14 @@ export interface Committed {
    * Never rejects, because a failed sync ends the process.
    */
   synced: Promise<void>
+}
+
+export interface NewEntry {
+  kind: EntryKind
+  data: string
+}
+
+/** An entry as it is stored. A compacted entry has `spans`: the seq and the length (in UTF-16 units) of each delta in it. */
+export interface StoredEntry extends Entry {
+  spans?: readonly (readonly [seq: number, length: number])[]
 }

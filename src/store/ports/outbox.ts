@@ -31,7 +31,7 @@ export interface TakeDeliveries {
   after: number | null
   upTo: number
   items: readonly FeedItem[]
-  /** Epoch ms before which an item is not tried, by its number. Left out: at once. */
+  /** Epoch ms before which an item is not tried, by its number; absent: at once. */
   notBefore?: Readonly<Record<number, number>>
   /** Items that can no longer be read, because the feed has removed them. */
   skipped: number
@@ -59,7 +59,7 @@ export interface ReplayDeliveries {
   type: 'replay_deliveries'
   channel: string
   items: readonly FeedItem[]
-  /** Epoch ms before which an item is not tried, by its number. Left out: at once. */
+  /** Epoch ms before which an item is not tried, by its number; absent: at once. */
   notBefore?: Readonly<Record<number, number>>
 }
 

@@ -7,7 +7,7 @@ import type { RunError, RunRecord, RunStatus, RunSummary } from '../../domain/se
 import type { SessionRecord } from '../../domain/session/session.ts'
 import type { AuditRecord } from '../../domain/supervision/audit.ts'
 import type { Grant } from '../../domain/supervision/grant.ts'
-import type { NewEntry } from './entry.ts'
+import type { NewEntry } from './journal.ts'
 
 export type RunCommand =
   | AcceptRun

@@ -14,7 +14,7 @@ export interface SearchReads {
 
 export interface SearchQuery {
   terms: readonly SearchTerm[]
-  /** Left out: sessions of all owners. */
+  /** Absent: sessions of all owners. */
   owner?: string | undefined
   agent?: string | undefined
   /** Only texts from this time on, and up to that time. Epoch ms. */

@@ -9,7 +9,7 @@ import type { SessionActivity, SessionKind, SessionOverview } from '../../domain
 import type { ChannelNote } from '../../domain/supervision/delivery.ts'
 import type { Grant } from '../../domain/supervision/grant.ts'
 import type { Checkpoint, Instruction, PolicyPin, Proposal } from '../../domain/supervision/supervision.ts'
-import type { StoredEntry } from './entry.ts'
+import type { StoredEntry } from './journal.ts'
 import type { UsageRow } from './usage.ts'
 
 export type SessionCommand = CreateSession | UpdateSession | DeleteSession | PurgeSessions | CompactSession
@@ -30,7 +30,7 @@ export interface SessionReads {
 }
 
 export interface SessionQuery {
-  /** Left out: sessions of all owners. */
+  /** Absent: sessions of all owners. */
   owner?: string
   /** Only sessions with this label. Null: only sessions without a label. */
   label?: string | null
@@ -76,7 +76,7 @@ export interface DeleteSession {
  */
 export interface PurgeSessions {
   type: 'purge_sessions'
-  /** Only sessions of this agent of ours: an agent elsewhere may call itself by the same name. Left out: of all agents. */
+  /** Only sessions of this agent of ours: an agent elsewhere may call itself by the same name; absent: of all agents. */
   agent?: string | undefined
   /** Only sessions of agents elsewhere, whatever they call themselves. */
   elsewhere?: true

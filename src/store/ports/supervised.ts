@@ -12,7 +12,7 @@ import type {
   SupervisedStatus,
   Supervision,
 } from '../../domain/supervision/supervision.ts'
-import type { NewEntry } from './entry.ts'
+import type { NewEntry } from './journal.ts'
 
 export interface SupervisedReads {
   /** Supervised sessions, newest activity first, without those that lists do not show. */
@@ -70,7 +70,7 @@ export interface Supervise {
   now: number
   /** Creates this session. */
   create?: SessionRecord
-  /** A session cannot be created, become active again or get a new owner while this many are open. Left out: no limit. */
+  /** A session cannot be created, become active again or get a new owner while this many are open; absent: no limit. */
   maxOpen?: OpenLimits
   /** The version that the caller read. Left out with `create`. */
   version?: number

@@ -4,6 +4,7 @@ import pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startTcpProxy, type TcpProxy } from '../../../test/postgres/tcp-proxy.ts'
 import { askOnce, openTestDatabase, type TestDatabase } from '../../../test/postgres/test-database.ts'
+import { present } from '../../domain/present.ts'
 import {
   accept,
   acceptedRun,
@@ -83,7 +84,7 @@ test.each([
     const busy = newSession()
     await done(a, create(busy))
     const id = newId()
-    const given = { ...(id === null ? {} : { id }), alias: newAlias?.() ?? null }
+    const given = { ...present({ id: id ?? undefined }), alias: newAlias?.() ?? null }
     const touch: Command = { type: 'update_session', sessionId: busy.id, metadata: {} }
 
     const held = await holdSession(busy.id)

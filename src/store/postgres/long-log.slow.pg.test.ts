@@ -7,7 +7,7 @@ import { openTestDatabase, type TestDatabase } from '../../../test/postgres/test
 import { createSystemClock } from '../../domain/clock.ts'
 import { compactEntries } from '../../log/compact.ts'
 import { done, newId, newRun, newSession } from '../contract/samples.contract.ts'
-import type { StoredEntry } from '../ports/entry.ts'
+import type { StoredEntry } from '../ports/journal.ts'
 import type { Connection } from './connection/connect.ts'
 import { createStoreOn } from './postgres-store.ts'
 import { connectTest, openTestPostgres, usualPostgres } from './testing/open-postgres.ts'

@@ -1,6 +1,6 @@
 import type { Clock } from '../../domain/clock.ts'
 import { ServerError } from '../../domain/errors.ts'
-import type { ReadOnlyStore } from '../store-reads.ts'
+import type { ReadOnlyStore } from '../store.ts'
 import type { Database } from './connection/database.ts'
 import { databaseError } from './connection/database-error.ts'
 import { type MigrationPlan, planMigration } from './migrate.ts'

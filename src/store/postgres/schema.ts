@@ -9,7 +9,7 @@ export interface Migration {
   /** The first release that has it. */
   readonly since: string
   /**
-   * Left out: it expands, and every program that could use the tables before still can. Otherwise it contracts: a program must know the
+   * Absent: it expands, and every program that could use the tables before still can. Otherwise it contracts: a program must know the
    * migrations up to this number, or it cannot use the tables any more.
    */
   readonly needs?: number

@@ -1,7 +1,8 @@
 // How the parts of this store speak to Postgres. A statement runs on a pool for plain reads, or on the connection of a transaction.
 
 import { sha256 } from '../../json/digest.ts'
-import type { Statement } from '../tables/statement.ts'
+import type { Dialect, Reading, Statement } from '../tables/statement.ts'
+import { sessionOfRoute } from './rows/route.ts'
 
 /** Rows are arrays, in the order of the columns. Postgres's bigint is a number here, bytea a Buffer. Any string can be stored (`toStored`). */
 export interface Sql {
@@ -37,3 +38,24 @@ export const toStored = (text: string): string =>
 
 export const fromStored = (text: string): string =>
   text.startsWith(ESCAPED) ? (JSON.parse(text.slice(1)) as string) : text
+
+export const postgresDialect: Dialect = { sessionOf: sessionOfRoute }
+
+export const createReading = (sql: Sql): Reading => ({
+  dialect: postgresDialect,
+  one:
+    (statement, toRecord) =>
+    async (...values) => {
+      const [row] = await sql.rows<Parameters<typeof toRecord>[0]>(statement, values)
+      return row === undefined ? null : toRecord(row)
+    },
+  many:
+    (statement, toRecord) =>
+    async (...values) =>
+      (await sql.rows<Parameters<typeof toRecord>[0]>(statement, values)).map(toRecord),
+  list(name, toRecord) {
+    const named = createNaming(name)
+    return async ({ text, values }) =>
+      (await sql.rows<Parameters<typeof toRecord>[0]>(named(text), values)).map(toRecord)
+  },
+})

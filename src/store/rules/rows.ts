@@ -15,7 +15,7 @@ import type { ChannelNote, QueuedDelivery } from '../../domain/supervision/deliv
 import type { Grant } from '../../domain/supervision/grant.ts'
 import type { Checkpoint, Instruction, PolicyPin, Proposal } from '../../domain/supervision/supervision.ts'
 import type { Command, Result } from '../ports/command.ts'
-import type { NewEntry, StoredEntry } from '../ports/entry.ts'
+import type { NewEntry, StoredEntry } from '../ports/journal.ts'
 import type { PurgeSessions } from '../ports/sessions.ts'
 import type { UsageKey, UsageRow } from '../ports/usage.ts'
 

@@ -6,7 +6,7 @@ import type { AnyRecord } from '../../domain/records/record.ts'
 import { countsAsMessage, type MessageMark, type StoredMessage } from '../../domain/session/message.ts'
 import { isFinished, type RunRecord } from '../../domain/session/run.ts'
 import type { SessionRecord } from '../../domain/session/session.ts'
-import type { NewEntry } from '../ports/entry.ts'
+import type { NewEntry } from '../ports/journal.ts'
 import type {
   AcceptRun,
   AppendEntries,

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { present } from '../../domain/present.ts'
 import type { RunRecord } from '../../domain/session/run.ts'
 import {
   accept,
@@ -36,7 +37,7 @@ function openFile(disk?: FileSync) {
     const store = createSqliteStore({
       path: join(folder, name, 'test.db'),
       fatal,
-      ...(disk === undefined ? {} : { disk }),
+      ...present({ disk }),
     })
     stores.push(store)
     return store

@@ -1,7 +1,7 @@
 // Appends entries: assigns seqs, collects text in flight in the table `tail`, and moves it to `entries` when it is complete.
 
 import type { DatabaseSync } from 'node:sqlite'
-import type { NewEntry } from '../ports/entry.ts'
+import type { NewEntry } from '../ports/journal.ts'
 import { packLines } from '../tables/packed-rows.ts'
 import { OPEN } from '../tables/runs.ts'
 import type { WalSync } from './disk/wal-sync.ts'

@@ -15,8 +15,7 @@ import {
   remove,
   text,
 } from '../contract/samples.contract.ts'
-import type { Store } from '../store.ts'
-import type { ReadOnlyStore } from '../store-reads.ts'
+import type { ReadOnlyStore, Store } from '../store.ts'
 import { migrate, SCHEMA_VERSION } from './migrations.ts'
 import { openReadOnlyStore } from './read-only-store.ts'
 import { createSqliteStore } from './sqlite-store.ts'

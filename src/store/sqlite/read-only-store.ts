@@ -2,7 +2,7 @@
 
 import { DatabaseSync } from 'node:sqlite'
 import { ServerError } from '../../domain/errors.ts'
-import { type ReadOnlyStore, type StoreReads, wrapReads } from '../store-reads.ts'
+import { type ReadOnlyStore, type StoreReads, wrapReads } from '../store.ts'
 import { bytesOf, checkFiles, checkTables, databaseDamaged, isDamage, isDamageAtStart } from './disk/damage.ts'
 import { unusable } from './disk/private-file.ts'
 import { diskFullAtStart, errcodeOf, isDiskFull, storageError } from './disk/storage-error.ts'

@@ -37,7 +37,7 @@ async function walk(store: Store, query: Omit<SessionQuery, 'limit'>) {
   let before: SessionQuery['before']
   for (;;) {
     const since = process.threadCpuUsage()
-    const page = await store.sessions.list({ ...query, limit: PAGE, ...(before === undefined ? {} : { before }) })
+    const page = await store.sessions.list({ ...query, limit: PAGE, before })
     times.push(process.threadCpuUsage(since).user)
     count += page.length
     before = page.at(-1)

@@ -1,7 +1,7 @@
 // How every store packs the entries of a log into rows: consecutive entries, one per line.
 
 import type { Entry, EntryKind } from '../../domain/session/entry.ts'
-import type { NewEntry, StoredEntry } from '../ports/entry.ts'
+import type { NewEntry, StoredEntry } from '../ports/journal.ts'
 
 /**
  * One line per entry. An event stays as it is; a fact gets an `f` in front (an event begins with a brace). JSON never contains a

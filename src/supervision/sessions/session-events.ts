@@ -9,7 +9,7 @@ import { recordKinds } from '../../domain/records/record-kinds.ts'
 import { AG_UI_VERSION, type Interrupt, type RunEvent } from '../../domain/session/event.ts'
 import type { SessionRecord } from '../../domain/session/session.ts'
 import type { ProgressItem, SupervisedStatus, Supervision } from '../../domain/supervision/supervision.ts'
-import type { NewEntry } from '../../store/ports/entry.ts'
+import type { NewEntry } from '../../store/ports/journal.ts'
 
 /** A call of the agent. `args` is what people see of its arguments: a large diff is named, not repeated. */
 export function callEvents(callId: string, tool: string, args: unknown, timestamp: number): RunEvent[] {

@@ -8,7 +8,7 @@ import type { SessionRecord } from '../../../src/domain/session/session.ts'
 import { activityOf, type SessionOverview, titleOf } from '../../../src/domain/session/session-overview.ts'
 import { type AuditEntry, MAIN_CHAIN } from '../../../src/domain/supervision/audit.ts'
 import type { Supervision } from '../../../src/domain/supervision/supervision.ts'
-import type { StoredEntry } from '../../../src/store/ports/entry.ts'
+import type { StoredEntry } from '../../../src/store/ports/journal.ts'
 import { MOST_ASIDE_CHARS, MOST_ASIDES } from '../../../src/store/ports/messages.ts'
 import {
   HITS_OF_A_SESSION,
@@ -17,7 +17,7 @@ import {
   type SearchQuery,
 } from '../../../src/store/ports/search.ts'
 import type { SessionQuery } from '../../../src/store/ports/sessions.ts'
-import type { StoreReads } from '../../../src/store/store-reads.ts'
+import type { StoreReads } from '../../../src/store/store.ts'
 import type { MemoryDisk } from './memory-disk.ts'
 import {
   headOf,

@@ -11,7 +11,7 @@ import type { AuditEntry } from '../../../src/domain/supervision/audit.ts'
 import type { ChannelNote, QueuedDelivery } from '../../../src/domain/supervision/delivery.ts'
 import type { Grant } from '../../../src/domain/supervision/grant.ts'
 import type { Checkpoint, Instruction, PolicyPin, Proposal } from '../../../src/domain/supervision/supervision.ts'
-import type { StoredEntry } from '../../../src/store/ports/entry.ts'
+import type { StoredEntry } from '../../../src/store/ports/journal.ts'
 import type { InstructionQuery } from '../../../src/store/ports/supervised.ts'
 import type { UsageRow } from '../../../src/store/ports/usage.ts'
 

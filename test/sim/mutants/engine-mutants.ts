@@ -1,6 +1,6 @@
 // Bugs of the engine: runs that nobody sees to, requests that are not heeded, limits that do not hold.
 
-import type { NewEntry } from '../../../src/store/ports/entry.ts'
+import type { NewEntry } from '../../../src/store/ports/journal.ts'
 import type { Mutant } from '../mutant.ts'
 
 const noteAsRepeatable = (entry: NewEntry): NewEntry =>

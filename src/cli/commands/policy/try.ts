@@ -8,7 +8,7 @@ import { jsonIn } from '../../../domain/json-in.ts'
 import type { Approval, ApprovalStatus } from '../../../domain/records/record.ts'
 import type { AuditReads } from '../../../store/ports/audit.ts'
 import type { WaitQuery } from '../../../store/ports/waits.ts'
-import type { ReadOnlyStore } from '../../../store/store-reads.ts'
+import type { ReadOnlyStore } from '../../../store/store.ts'
 import {
   type PastRequest,
   type PastRequests,

@@ -22,7 +22,7 @@ import {
   type Supervision,
   supervisedStatuses,
 } from '../../../domain/supervision/supervision.ts'
-import type { StoredEntry } from '../../../store/ports/entry.ts'
+import type { StoredEntry } from '../../../store/ports/journal.ts'
 
 export const uuid = z.string().refine((text) => parseUuid(text) === text, 'expected a UUID in lower case')
 export const time = z.number().int().nonnegative()

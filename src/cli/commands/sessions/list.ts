@@ -1,6 +1,6 @@
 import type { SessionRecord } from '../../../domain/session/session.ts'
 import type { SessionQuery } from '../../../store/ports/sessions.ts'
-import type { ReadOnlyStore, StoreReads } from '../../../store/store-reads.ts'
+import type { ReadOnlyStore, StoreReads } from '../../../store/store.ts'
 import { countFlag } from '../../command.ts'
 import type { Io } from '../../terminal/io.ts'
 import { localMinute, localZone, terminalLine, textTable } from '../../terminal/terminal-text.ts'

@@ -3,11 +3,9 @@ import { ServerError } from '../../../domain/errors.ts'
 import { createIds } from '../../../domain/ids.ts'
 import type { SessionRecord } from '../../../domain/session/session.ts'
 import type { Blobs } from '../../../files/keep/blob-folder.ts'
-import type { Store } from '../../../store/store.ts'
-import type { ReadOnlyStore } from '../../../store/store-reads.ts'
+import type { ReadOnlyStore, Store } from '../../../store/store.ts'
 import { cannotCreate } from '../../cli-error.ts'
-import type { CommandContext } from '../../command.ts'
-import { timeAgo } from '../../command.ts'
+import { type CommandContext, timeAgo } from '../../command.ts'
 import {
   dataDirFlag,
   type StoreFlags,

@@ -4,8 +4,8 @@ import type { AnyRecord } from '../../../domain/records/record.ts'
 import type { SessionRecord } from '../../../domain/session/session.ts'
 import { agentsProposalId, type Proposal } from '../../../domain/supervision/supervision.ts'
 import { canonicalJson } from '../../../json/digest.ts'
-import type { StoredEntry } from '../../../store/ports/entry.ts'
-import type { StoreReads } from '../../../store/store-reads.ts'
+import type { StoredEntry } from '../../../store/ports/journal.ts'
+import type { StoreReads } from '../../../store/store.ts'
 import type { ArchivedSession } from './session-archive.ts'
 
 const PAGE = 1000

@@ -4,7 +4,7 @@ import type { IncomingMessage } from 'node:http'
 import { isIP } from 'node:net'
 import { ServerError } from '../../../domain/errors.ts'
 import { isLoopback } from '../../../domain/is-loopback.ts'
-import { isEncrypted } from '../../server/is-encrypted.ts'
+import { isEncrypted } from '../../server/target.ts'
 
 type Asked = Pick<IncomingMessage, 'headers' | 'socket'>
 

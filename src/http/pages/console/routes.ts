@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { z } from 'zod'
 import { isLoopback } from '../../../domain/is-loopback.ts'
 import type { Route, RouteDescription } from '../../route.ts'
-import { isEncrypted } from '../../server/is-encrypted.ts'
+import { isEncrypted } from '../../server/target.ts'
 import { createPageFolder } from '../page-folder.ts'
 
 export interface ConsoleRoutesDeps {

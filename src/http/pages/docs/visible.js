@@ -16,7 +16,7 @@ export function visibleLine(line) {
 }
 
 /**
- * The same for text with several lines. Indentation of JSON is no hidden character.
+ * The same for text with several lines. The indentation of JSON does not count as hidden characters.
  * @param {string} text
  */
 export const visibleLines = (text) =>

@@ -4,6 +4,7 @@ import { z } from 'zod'
 import { isoTime } from '../../../domain/clock.ts'
 import { parseUuid } from '../../../domain/ids.ts'
 import { isRecord } from '../../../domain/is-record.ts'
+import type { ChainState } from '../../../domain/supervision/audit.ts'
 import { visibleText } from '../../../domain/text/visible-text.ts'
 import { answer, page } from '../../../http/describe-answer.ts'
 import type { Reply, Request, Route } from '../../../http/route.ts'
@@ -15,19 +16,7 @@ import { type AuditChain, AuditChainSchema, type AuditEntry, AuditEntrySchema } 
 export interface AuditRoutesDeps {
   trail: AuditTrail
   /** The state of the chain. Waits a short time for a check that is under way. */
-  chain(waitMs: number): Promise<AuditChainState>
-}
-
-export interface AuditChainState {
-  status: 'whole' | 'broken' | 'checking'
-  checked: number
-  entries: number
-  head: { seq: number; hash: string } | null
-  brokenAt: number | null
-  problem: string | null
-  checkedAt: number | null
-  chains: readonly { chain: string; entries: number; head: string; isWhole: boolean }[]
-  lastTie: { chain: string; n: number; hash: string; at: number } | null
+  chain(waitMs: number): Promise<ChainState>
 }
 
 const PAGE = { max: 500, fallback: 100 }

@@ -3,7 +3,7 @@
 import { isLoopback } from '../../../domain/is-loopback.ts'
 import type { FileKeys } from '../../../http/auth/file-keys.ts'
 import type { Request } from '../../../http/route.ts'
-import { isEncrypted } from '../../../http/server/is-encrypted.ts'
+import { isEncrypted } from '../../../http/server/target.ts'
 
 export interface FileLinks {
   /**

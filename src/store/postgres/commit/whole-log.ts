@@ -1,7 +1,7 @@
 // Writes much of the log of a session at once, for imports and compaction. It may be a hundred thousand entries, and Postgres ends a
 // transaction whose client is busy with something else for too long. So they go there in pieces, and the work on each is short.
 
-import type { StoredEntry } from '../../ports/entry.ts'
+import type { StoredEntry } from '../../ports/journal.ts'
 import { type PackedRow, packRows, replacedSeqs, replaceEntries } from '../../tables/packed-rows.ts'
 import type { Statement } from '../../tables/statement.ts'
 import { MOST_BYTES } from '../rows/bounded-rows.ts'

@@ -1,5 +1,4 @@
-import type { StoredEntry } from '../../ports/entry.ts'
-import type { Journal } from '../../ports/journal.ts'
+import type { Journal, StoredEntry } from '../../ports/journal.ts'
 import { unpackRow } from '../../tables/packed-rows.ts'
 import type { Statement } from '../../tables/statement.ts'
 import type { Sql } from '../sql.ts'

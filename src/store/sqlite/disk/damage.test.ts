@@ -17,6 +17,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { ServerError } from '../../../domain/errors.ts'
+import { present } from '../../../domain/present.ts'
 import type { Store } from '../../store.ts'
 import { createSqliteStore } from '../sqlite-store.ts'
 
@@ -57,7 +58,7 @@ function failureOf(work: () => unknown): ServerError {
 }
 
 const open = (path: string, damaged?: (error: unknown) => void): Store => {
-  const store = createSqliteStore({ path, fatal, ...(damaged === undefined ? {} : { damaged }) })
+  const store = createSqliteStore({ path, fatal, ...present({ damaged }) })
   onTestFinished(() => store.close())
   return store
 }

@@ -1,9 +1,8 @@
 // All reads of the store.
 
 import type { DatabaseSync } from 'node:sqlite'
-import type { StoredEntry } from '../../ports/entry.ts'
-import type { Journal } from '../../ports/journal.ts'
-import type { StoreReads } from '../../store-reads.ts'
+import type { Journal, StoredEntry } from '../../ports/journal.ts'
+import type { StoreReads } from '../../store.ts'
 import { createFileReads } from '../../tables/files.ts'
 import { createGrantReads } from '../../tables/grants.ts'
 import { createOutboxReads } from '../../tables/outbox.ts'

@@ -3,9 +3,10 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { AnyRecord } from '../../../domain/records/record.ts'
 import { tokensOf } from '../../../domain/session/run.ts'
-import type { StoredEntry } from '../../ports/entry.ts'
 import { FEED_ITEMS, FEED_MS } from '../../ports/feed.ts'
+import type { StoredEntry } from '../../ports/journal.ts'
 import type { Change } from '../../rules/rows.ts'
+import { packRows, replacedSeqs, replaceEntries, unpackRow } from '../../tables/packed-rows.ts'
 import { expiredRows, type RowChange, rowWriteOf, rowWrites } from '../../tables/row-writes.ts'
 import { insertRow, putRow } from '../../tables/statement.ts'
 import { ADD_USAGE, usageColumns, usageKey, usageSums } from '../../tables/usage.ts'
@@ -16,10 +17,8 @@ import { createStatements, type Statements } from '../statements.ts'
 import { createAuditTable } from './audit-table.ts'
 import { createFeedTable } from './feed-table.ts'
 import { createMessageRows } from './message-table.ts'
-import { createPackedEntries } from './packed-entries.ts'
 import { createRunRows } from './run-table.ts'
-import type { CommandSession } from './session-table.ts'
-import { createSessionRows } from './session-table.ts'
+import { type CommandSession, createSessionRows } from './session-table.ts'
 
 export function createRowWriter(
   db: DatabaseSync,
@@ -182,5 +181,52 @@ function createRowWrites({ run }: Statements): (change: RowChange) => void {
   return (change) => {
     const [statement, values] = rowWriteOf(change)
     prepared.get(statement)?.(...values)
+  }
+}
+
+/** Writes a session's log in large pieces, for imports and compaction. `entry-writer.ts` appends to it. */
+interface PackedEntries {
+  insert(sid: number, entries: readonly StoredEntry[]): void
+  /** Each entry replaces the entries that its spans name. The entries are in order. */
+  replace(sid: number, entries: readonly StoredEntry[]): void
+}
+
+function createPackedEntries(db: DatabaseSync): PackedEntries {
+  const insert = db.prepare(
+    'INSERT INTO entries (sid, first_seq, last_seq, run_id, data, layout) VALUES (?, ?, ?, ?, ?, ?)',
+  )
+  const RANGE = 'FROM entries WHERE sid = ? AND last_seq >= ? AND last_seq <= ?'
+  const range = db.prepare(`SELECT first_seq, run_id, data, layout ${RANGE} ORDER BY last_seq`)
+  const remove = db.prepare(`DELETE ${RANGE}`)
+  const endOfRow = db.prepare('SELECT min(last_seq) AS seq FROM entries WHERE sid = ? AND last_seq >= ?')
+
+  const entriesIn = (sid: number, from: number, to: number): StoredEntry[] =>
+    range
+      .all(sid, from, to)
+      .flatMap((row) =>
+        unpackRow(
+          Number(row.first_seq),
+          row.run_id === null ? null : String(row.run_id),
+          String(row.data),
+          row.layout === null ? null : String(row.layout),
+        ),
+      )
+
+  function insertAll(sid: number, entries: readonly StoredEntry[]): void {
+    for (const { firstSeq, lastSeq, runId, data, layout } of packRows(entries)) {
+      insert.run(sid, firstSeq, lastSeq, runId, data, layout)
+    }
+  }
+
+  return {
+    insert: insertAll,
+    replace(sid, entries) {
+      const { seqs, first, last } = replacedSeqs(entries)
+      // Whole rows: those that the first and the last of them lie in are written anew.
+      const end = Number(endOfRow.get(sid, last)?.seq ?? last)
+      const log = replaceEntries(entriesIn(sid, first, end), entries, seqs)
+      remove.run(sid, first, end)
+      insertAll(sid, log)
+    },
   }
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createSteadyTime } from './steady-time.ts'
+import { createSteadyTime } from './clock.ts'
 
 const MINUTE = 60_000
 
