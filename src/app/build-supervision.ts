@@ -19,6 +19,7 @@ import type { SessionReads } from '../store/ports/sessions.ts'
 import type { Store } from '../store/store.ts'
 import { type AgentsElsewhere, createAgentsElsewhere, filesOnDisk } from '../supervision/agents-elsewhere.ts'
 import type { Reach } from '../supervision/reach.ts'
+import type { Operators } from '../supervision/sessions/may-command.ts'
 import type { Nudge } from '../supervision/stalls/stalls.ts'
 import type { OwnFolders, Workspaces } from '../supervision/workspace/allowed-workspace.ts'
 import type { ProcessGroups } from '../tools/process/process-groups.ts'
@@ -29,6 +30,7 @@ import { serverPaths } from './server-paths.ts'
 export interface SupervisionParts {
   agents: readonly AgentDefinition[]
   settings: ServerSettings
+  operators: Operators
   /** Absolute paths of all files that agents and settings were made of, or would be if they existed. */
   configFiles: readonly string[]
   store: Store
@@ -74,6 +76,7 @@ export function buildSupervision(parts: SupervisionParts, undo: AsyncDisposableS
     ids,
     logger: log,
     settings: settings.supervision,
+    operators: parts.operators,
     workspaces,
     serverPaths: ownPaths,
     replica,

@@ -34,11 +34,12 @@ import type { Replica } from '../replicas/replica.ts'
 import type { Store } from '../store/store.ts'
 import { createReadDiff } from '../supervision/approvals/read-diff.ts'
 import type { Reach } from '../supervision/reach.ts'
-import { configuredOperators } from '../supervision/sessions/may-command.ts'
+import type { Operators } from '../supervision/sessions/may-command.ts'
 import { createServiceHttp, MAX_BODY_BYTES, systemNetwork } from '../tools/http/service/service-http.ts'
 
 interface OutboxParts {
   settings: ServerSettings
+  operators: Operators
   store: Store
   sessionLog: SessionLog
   wake: Wake
@@ -157,8 +158,7 @@ async function openChannels(
 }
 
 function chatParts(parts: OutboxParts, find: OperatorDesk['find']): ChatParts {
-  const { settings, store, sessionLog, connections, replica, secret } = parts
-  const { operators, escalation, operatorGroups } = settings.supervision
+  const { settings, store, sessionLog, operators, connections, replica, secret } = parts
   const pool = connections.pool({ proxyVariables: settings.tools.proxy })
   return {
     find,
@@ -166,7 +166,7 @@ function chatParts(parts: OutboxParts, find: OperatorDesk['find']): ChatParts {
     sessions: store.sessions,
     outbox: store.outbox,
     log: sessionLog,
-    operators: configuredOperators(operators, escalation, operatorGroups),
+    operators,
     readDiff: createReadDiff(store),
     secret,
     alone: replica.isShared ? replica.alone : null,

@@ -41,7 +41,7 @@ export interface Prepared extends Omit<AppOptions, 'clock' | 'credentials'> {
 /** Throws `config_invalid`, and leaves nothing open then. */
 export async function prepareApp(options: AppOptions): Promise<Prepared> {
   const { settings, agents, strays } = options
-  const { operators, operatorGroups } = settings.supervision
+  const { operators, escalation, operatorGroups } = settings.supervision
   // Nobody here knows how many members a group has.
   refuseLargeQuorum(agents, operatorGroups.length > 0 ? Number.POSITIVE_INFINITY : operators.length)
   const clock = createReplicaClock(options.clock)
@@ -72,7 +72,7 @@ export async function prepareApp(options: AppOptions): Promise<Prepared> {
   const everything = undo.move()
   return {
     ...options,
-    operators: configuredOperators(operators, [], operatorGroups),
+    operators: configuredOperators(operators, escalation, operatorGroups),
     parts,
     answering,
     credentials,

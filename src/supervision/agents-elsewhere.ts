@@ -91,6 +91,8 @@ interface ElsewhereDeps {
   ids: Ids
   logger: Logger
   settings: SupervisionSettings
+  /** The people of these settings. Whoever else decides about approvals needs the same. */
+  operators: Operators
   workspaces: Workspaces
   /** See `createServerPlaces`. A change of one of them is critical. */
   serverPaths: readonly string[]
@@ -125,11 +127,10 @@ const STOPS = 'The server is stopping. What waits here stays, and can be answere
 
 export function createAgentsElsewhere(deps: ElsewhereDeps): AgentsElsewhere {
   const { store, log, feed, clock, ids, logger, settings, workspaces, serverPaths, push, reach } = deps
-  const { isConnected, jobs, replica } = deps
+  const { operators, isConnected, jobs, replica } = deps
   const { quorum } = settings
   const maxOpen = { perOwner: settings.maxConcurrentSessions, total: settings.maxConcurrentSessionsTotal }
   const shared = { store, log, clock, ids, logger }
-  const operators = configuredOperators(settings.operators, settings.escalation, settings.operatorGroups)
   const takeStep = createTakeStep({ ...shared, maxOpen })
   const changes = createRecordChanges({ feed, clock, logger })
   const waitFor = createWaitFor({

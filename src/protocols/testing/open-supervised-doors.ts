@@ -29,6 +29,7 @@ import { createSessionCheckpoints } from '../../supervision/checkpoints/session-
 import { createSessionCommands } from '../../supervision/commands/session-commands.ts'
 import { createRealPath } from '../../supervision/policy/real-path.ts'
 import { createAnswerRecord } from '../../supervision/records/answer-record.ts'
+import { configuredOperators } from '../../supervision/sessions/configured-operators.ts'
 import { createPurgeSupervised } from '../../supervision/sessions/purge-supervised.ts'
 import { createChildRecords } from '../../supervision/spawn/child-records.ts'
 import { createSpawner } from '../../supervision/spawn/create-spawner.ts'
@@ -116,6 +117,7 @@ export async function openSupervisedDoors(
     const note = ({ id }: { id: string }, text: string) => void told.push([id, text])
     const elsewhere = createAgentsElsewhere({
       ...{ store, log, feed, clock, ids, settings, logger: silentLogger },
+      operators: configuredOperators(settings.operators, settings.escalation, settings.operatorGroups),
       workspaces: everywhere,
       serverPaths: [],
       replica: options.replica ?? createOnlyReplica({ shared: createLocalShared(clock), owner: ids.uuid() }),

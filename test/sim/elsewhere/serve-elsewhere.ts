@@ -17,6 +17,7 @@ import type { Store } from '../../../src/store/store.ts'
 import { type AgentsElsewhere, createAgentsElsewhere } from '../../../src/supervision/agents-elsewhere.ts'
 import type { AppliedChange, ApprovedChange, ChangeWriter } from '../../../src/supervision/diffs/change-writer.ts'
 import { type ChangeRequest, changeDigest, type ProposedChange } from '../../../src/supervision/diffs/propose-change.ts'
+import { configuredOperators } from '../../../src/supervision/sessions/configured-operators.ts'
 import { createTurns } from '../../../src/supervision/sessions/turns.ts'
 import { noReach } from '../../../src/supervision/testing/no-reach.ts'
 import { sha256OfBytes } from '../../../src/supervision/workspace/read-workspace-file.ts'
@@ -42,6 +43,7 @@ const anyFolder = (path: string) => ({ path, id: null, channelId: null, label: n
 
 export function serveElsewhere({ world, process, store, wake, random, ...rest }: ServeDeps): AgentsElsewhere {
   const feed = createFeed({ store: store.feed, wake })
+  const people = [testOperator({ name: 'ann', local: true, admin: true })]
   const parts = createAgentsElsewhere({
     ...rest,
     ...{ store, feed, workspaces: { find: anyFolder, checkChannel() {} } },
@@ -58,12 +60,13 @@ export function serveElsewhere({ world, process, store, wake, random, ...rest }:
         commands: {},
       },
       ...{ slack: { channelId: null, channels: [] }, modes: { agentMaySet: true }, ipcName: null },
-      operators: [testOperator({ name: 'ann', local: true, admin: true })],
+      operators: people,
       maxConcurrentSessions: world.maxOpen,
       maxConcurrentSessionsTotal: null,
       timeouts: world.timeouts,
       stall: { ...world.stall, enabled: true, nudgeMessage: 'Go on.' },
     },
+    operators: configuredOperators(people),
     serverPaths: [],
     replica: createOnlyReplica({ shared: createLocalShared(rest.clock), owner: 'sim' }),
     jobs: createOwnJobs(rest.clock),
