@@ -29,7 +29,7 @@ import { createSessionCheckpoints } from '../../supervision/checkpoints/session-
 import { createSessionCommands } from '../../supervision/commands/session-commands.ts'
 import { createRealPath } from '../../supervision/policy/real-path.ts'
 import { createAnswerRecord } from '../../supervision/records/answer-record.ts'
-import { configuredOperators } from '../../supervision/sessions/configured-operators.ts'
+import { configuredOperators } from '../../supervision/sessions/may-command.ts'
 import { createPurgeSupervised } from '../../supervision/sessions/purge-supervised.ts'
 import { createChildRecords } from '../../supervision/spawn/child-records.ts'
 import { createSpawner } from '../../supervision/spawn/create-spawner.ts'
