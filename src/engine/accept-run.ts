@@ -5,6 +5,7 @@ import type { Clock } from '../domain/clock.ts'
 import { ServerError } from '../domain/errors.ts'
 import type { Ids } from '../domain/ids.ts'
 import type { Logger } from '../domain/logger.ts'
+import { present } from '../domain/present.ts'
 import { factText } from '../domain/session/entry.ts'
 import type { RunOrigin, RunRecord } from '../domain/session/run.ts'
 import { refuseSupervised, type SessionRecord } from '../domain/session/session.ts'
@@ -219,9 +220,8 @@ function newRun(
     origin: request.origin,
     input: {
       ...(continuation?.input ?? request.input),
-      correlationId,
-      trace,
-      stopsUnread: isBusyUnsaid || undefined,
+      // What is absent here stays as the run that waited had it.
+      ...present({ correlationId, trace, stopsUnread: isBusyUnsaid ? (true as const) : undefined }),
     },
     createdAt: now,
     startedAt: null,

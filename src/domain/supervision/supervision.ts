@@ -56,7 +56,7 @@ export interface Supervision {
   /** Its operator does not want to hear of its silence. */
   stallsOff?: boolean
   /** It was paused when it was interrupted. Its calls are refused until its operator resumes it. */
-  held?: boolean | undefined
+  held?: boolean
   /** Made when a new window took the session up. Ids grow with time, so what has a smaller one was there before. */
   takenUpAs?: string
   progressSnapshot: ProgressItem[] | null

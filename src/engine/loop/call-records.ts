@@ -34,7 +34,13 @@ export async function commitBeginning(
   const grants = calls.flatMap(({ grant }) => grant ?? [])
   const audit = onServer.flatMap((call) => (call.tool.effect === 'read' ? [] : [startedRecord(scope, agent, call, at)]))
   if (facts.length + messages.length + intents.length + consume.length + grants.length === 0) return
-  await lane.pen.commit({ facts: [...facts, ...intents], messages, consume, grants, audit })
+  await lane.pen.commit({
+    facts: [...facts, ...intents],
+    messages,
+    consume: consume.length === 0 ? undefined : consume,
+    grants: grants.length === 0 ? undefined : grants,
+    audit: audit.length === 0 ? undefined : audit,
+  })
   // From here on the trail says that they have begun. If the run stops now, it has to say how they ended.
   for (const one of onServer) {
     if (one.tool.effect !== 'read') scope.inFlight.set(one.call.id, stoppedRecord(scope, agent, one))

@@ -41,6 +41,23 @@ test('the cost is told where all prices are known', async () => {
   expect(server.lines).toMatchObject([{ message: 'run', fields: { cost: 0.00005 } }])
 })
 
+test('a run that goes on because nobody answered keeps the ids of the first request', async () => {
+  const asked = testTool({ ...mail, approval: { ask: 'always' } })
+  const server = open({ answers: [callsMail, says], tools: [asked] })
+  const accepted = await server.start('Write to Ada', { correlationId: 'c-1' })
+  await server.events(accepted)
+  const [approval] = await server.store.waits.list({ wait: 'approval', limit: 1 })
+  if (approval === undefined) throw new Error('nothing was asked')
+  await server.engine.waits.expire(approval)
+  const run = (await server.store.runs.list(accepted.session.id)).at(-1)
+  if (run === undefined) throw new Error('nothing goes on')
+  await server.events({ ...accepted, run })
+  await server.close()
+
+  expect(run.id).not.toBe(accepted.run.id)
+  expect(run.input.correlationId).toBe('c-1')
+})
+
 test('a wait for a person is a line, and what goes on after it has the ids of the answer', async () => {
   const asked = testTool({ ...mail, approval: { ask: 'always' } })
   const server = open({ answers: [callsMail, says], tools: [asked] })

@@ -40,7 +40,7 @@ export function continuationOf(
         if (call === undefined) return message
         const content =
           typeof message.content === 'string' ? boundedResult(message.content, resultChars) : message.content
-        return { ...message, content, lane: call.lane ?? undefined }
+        return { ...message, content, lane: call.lane ?? message.lane }
       }),
     },
     command: {

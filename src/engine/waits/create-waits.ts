@@ -46,8 +46,7 @@ export function createWaits(deps: WaitsDeps): Waits {
     // The session took the first run's state when that run began, and tools may have changed it since.
     const { state: _taken, ...input } = parent.input
     const next = continuationOf(parent, { ...input, messages }, answers, agents)
-    const correlation = correlationId === undefined ? {} : { correlationId }
-    const request = { owner, agent, session: { existing: session }, input: next.input, ...correlation }
+    const request = { owner, agent, session: { existing: session }, input: next.input, correlationId }
     return accept({ ...request, origin: 'answer' }, next)
   }
 

@@ -104,7 +104,7 @@ async function refuseWhilePending(
 function rejectedResult({ approval, answer }: Decided, id: string): NewMessage[] {
   if (approval.status !== 'pending' || answer.outcome.type !== 'rejected') return []
   const content = refusal({ kind: approval.kind, status: 'rejected', reason: answer.outcome.reason })
-  const lane = approval.lane === null ? {} : { lane: approval.lane }
+  const lane = approval.lane ?? undefined
   const metadata = { quarterdeck: { status: 'error' } }
-  return [{ id, role: 'tool', content, toolCallId: approval.callId, error: content, metadata, ...lane }]
+  return [{ id, role: 'tool', content, toolCallId: approval.callId, error: content, metadata, lane }]
 }

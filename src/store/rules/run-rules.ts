@@ -188,6 +188,7 @@ function* appendEntries(command: AppendEntries): Rule<Decision> {
   for (const grant of command.grants ?? []) if (!(yield* ask('hasGrant', grant))) throw grantGone(grant)
   const changes: Change[] = []
   const firstSeq = yield* appendTo(changes, { sessionId, id: runId }, entries, !sync)
+  if (isTextAlone(command)) return { result: { ok: true, firstSeq }, changes }
   const messagesAdded = yield* insertMessages(changes, sessionId, messages)
   const { state, lastTool, activeAgent } = command
   const patch = present({ messagesAdded: messagesAdded || undefined, state, lastTool, activeAgent })

@@ -1,6 +1,7 @@
 // The state machine of supervised sessions and of the records that belong to them.
 
 import { ServerError, sessionNotFound } from '../../domain/errors.ts'
+import { present } from '../../domain/present.ts'
 import { answeredRecord } from '../../domain/records/answered-record.ts'
 import {
   type AnyRecord,
@@ -100,7 +101,7 @@ function changed(before: SessionRecord, { supervision: patch = {}, create, owner
   const supervision: Supervision = {
     ...rest,
     ...patch,
-    held: held || undefined,
+    ...present({ held: held || undefined }),
     terminatedAt,
     version: create === undefined ? old.version + 1 : 1,
   }

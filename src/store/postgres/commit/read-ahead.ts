@@ -166,7 +166,7 @@ function askedBy(commands: readonly Command[]) {
       }
       case 'append':
         addMarks(command.sessionId, command.messages?.map(({ id }) => id) ?? [])
-        asked.waits ||= (command.consume ?? []).length > 0
+        asked.waits ||= command.consume !== undefined
         break
       case 'finish_run':
         for (const { id } of command.messages) asked.runMarks.push([command.runId, id])
