@@ -1,9 +1,11 @@
+import { execFile } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { json } from 'node:stream/consumers'
+import { promisify } from 'node:util'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { z } from 'zod'
 import { createClient } from '../client/client.ts'
@@ -244,4 +246,24 @@ test('a tool in code waits for approval and runs with typed arguments; middlewar
   }
   expect([booked, text.join('')]).toEqual([[['Elm', 2026, 'local_user', 'clerk']], 'DONE.'])
   expect(seen).toContain('TOOL_CALL_RESULT')
+})
+
+test('a program that only waits for close ends when the runs have ended', async () => {
+  const folder = folderWithAgent()
+  writeFileSync(join(folder, 'agent.yaml'), 'name: clerk\nmodel: { provider: demo }\ninstructions: Help.\n')
+  const program = `
+    import { createQuarterdeck } from ${JSON.stringify(new URL('./create-quarterdeck.ts', import.meta.url).href)}
+    const env = { QUARTERDECK_CONFIG_DIR: ${JSON.stringify(join(folder, 'config'))} }
+    const quarterdeck = createQuarterdeck({ agent: 'agent.yaml', env, settings: { port: 0, 'log.level': 'error' } })
+    const { url } = await quarterdeck.listen()
+    const headers = { 'Content-Type': 'application/json' }
+    await fetch(url + '/sessions/trip/messages', { method: 'POST', headers, body: '{"message":"count 3"}' })
+    await quarterdeck.close()
+    console.log('closed')
+  `
+  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', program], {
+    cwd: folder,
+  })
+
+  expect(stdout).toBe('closed\n')
 })

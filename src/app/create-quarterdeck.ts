@@ -140,9 +140,15 @@ export function createQuarterdeck(options: QuarterdeckOptions = {}): Quarterdeck
   }
 
   async function closeApp(drainMs: number | undefined): Promise<void> {
-    // One that was never started holds nothing.
-    const made = await app?.catch(() => null)
-    await made?.close(drainMs === undefined ? {} : { drainMs })
+    // The server's timers do not keep the process alive, and runs may wait for one.
+    const alive = setInterval(() => {}, 2 ** 30)
+    try {
+      // One that was never started holds nothing.
+      const made = await app?.catch(() => null)
+      await made?.close(drainMs === undefined ? {} : { drainMs })
+    } finally {
+      clearInterval(alive)
+    }
   }
 
   function refuse(request: IncomingMessage, response: ServerResponse, error: unknown): void {

@@ -44,6 +44,17 @@ describe('quarterdeck validate', () => {
     })
   })
 
+  test('finds the credentials of channels where serve does', async () => {
+    const cwd = await tempFolder()
+    await writeFile(join(cwd, 'a.yaml'), `name: crow\n${AGENT}`)
+    await writeFile(join(cwd, 'quarterdeck.yaml'), 'webhooks: [{ name: pager, url: "https://example.com/hook" }]\n')
+    const env = { WEBHOOK_SECRET: `whsec_${Buffer.from('a secret of at least 24 bytes').toString('base64')}` }
+    const io = createTestIo({ cwd, env, clock: createSystemClock() })
+
+    expect(await main(['validate', 'a.yaml'], io)).toBe(0)
+    expect(io.complained()).toBe('')
+  })
+
   test('marks sub-agents', async () => {
     const cwd = await tempFolder()
     const tools = 'tools: [{ type: agent, name: ask, agent: b.yaml }, { type: mcp, name: files, command: x }]\n'

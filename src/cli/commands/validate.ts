@@ -4,6 +4,7 @@ import { ConfigError, type ConfigIssue, formatIssue } from '../../config/config-
 import type { AgentDefinition } from '../../domain/agent/agent.ts'
 import { ServerError } from '../../domain/errors.ts'
 import { silentLogger } from '../../domain/logger.ts'
+import { createKeychain } from '../../operators/credentials/keychain.ts'
 import { checkAgents, missingCommands, toolCount } from '../check-agents.ts'
 import type { CommandContext } from '../command.ts'
 import { exitCodes } from '../exit-codes.ts'
@@ -97,6 +98,8 @@ async function refused(config: LoadedConfig, version: string, io: Io): Promise<C
       version,
       log: silentLogger,
       exit,
+      // The secrets have left the environment of the process by now.
+      credentials: { keychain: createKeychain(io.clock), env: io.env },
     })
     await app.close({ drainMs: 0 })
     return []
