@@ -13,7 +13,7 @@ import type { SessionNow } from '../sessions/take-step.ts'
 /** Approvals have rules of their own. */
 export type ShownKind = Exclude<PersonKind, 'approval'>
 
-export interface RecordQuery {
+interface RecordQuery {
   by: Caller
   /** Only those of this owner. A user sees their own in any case. */
   owner?: string | undefined
