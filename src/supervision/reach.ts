@@ -26,7 +26,7 @@ export interface Reach {
   recent(room: string, limit: number): Promise<RecentMessages | null>
 }
 
-export interface RecentMessages {
+interface RecentMessages {
   messages: readonly { ts: string; user: string; text: string; thread_ts?: string }[]
   has_more: boolean
 }

@@ -39,7 +39,6 @@ export interface CheckpointJobs {
   open_restores: { request: null; result: OpenRestore[] }
   files: { request: { manifest: string; after: string | null; limit: number }; result: CheckpointFilePage }
   content: { request: { manifest: string; path: string; maxBytes: number }; result: KeptFile }
-  remove: { request: { manifest: string }; result: null }
   sweep: { request: { alive: string[]; before: number }; result: SweepResult }
 }
 
@@ -86,9 +85,6 @@ export function runCheckpointJob(
       return pageOfFiles(store.readManifest(job.request.manifest), job.request.after, job.request.limit)
     case 'content':
       return keptFile(store, job.request)
-    case 'remove':
-      store.removeManifest(job.request.manifest)
-      return null
     case 'sweep':
       return store.sweep(new Set(job.request.alive), job.request.before)
     default:

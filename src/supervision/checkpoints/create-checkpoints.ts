@@ -38,18 +38,16 @@ export interface Checkpoints {
   files(manifest: string, after: string | null, limit: number): Promise<CheckpointFilePage>
   /** What a checkpoint has of one file, with its bytes if it keeps them and there are at most `maxBytes`. */
   content(manifest: string, path: string, maxBytes: number): Promise<KeptFile>
-  /** Removes a checkpoint. `sweep` frees its space. */
-  remove(manifest: string): Promise<void>
   /** Removes checkpoints that are not in `alive` and were made before `before` (epoch milliseconds), and the contents that nobody needs. */
   sweep(alive: string[], before: number): Promise<SweepResult>
 }
 
-export type RestoreAnswer = { status: 'changed'; plan: RestorePlan } | { status: 'restored'; result: RestoreResult }
+type RestoreAnswer = { status: 'changed'; plan: RestorePlan } | { status: 'restored'; result: RestoreResult }
 
 /** The parts of a request that are the same for every job come from `CheckpointSettings`. */
 type Without<Request> = Omit<Request, 'excluded' | 'ignoreFiles' | 'limits' | 'content'>
 
-export interface CheckpointSettings {
+interface CheckpointSettings {
   /** Where checkpoints are kept. It is created with the first one. */
   folder: string
   /** Absolute paths that are never part of a checkpoint: our data, config and runtime folders. */
@@ -130,15 +128,12 @@ export function createCheckpoints(settings: CheckpointSettings): Checkpoints {
     },
     files: (manifest, after, limit) => run('files', { manifest, after, limit }),
     content: (manifest, path, maxBytes) => run('content', { manifest, path, maxBytes }),
-    async remove(manifest) {
-      await run('remove', { manifest })
-    },
     sweep,
   }
 }
 
 /** Restores write to workspaces. A sweep removes what a save beside it may count on. */
-const ALONE: ReadonlySet<keyof CheckpointJobs> = new Set(['restore', 'finish', 'end', 'remove', 'sweep'])
+const ALONE: ReadonlySet<keyof CheckpointJobs> = new Set(['restore', 'finish', 'end', 'sweep'])
 
 function runInThread<Kind extends keyof CheckpointJobs>(
   job: { folder: string; kind: Kind; request: CheckpointJobs[Kind]['request'] },

@@ -3,7 +3,7 @@ import { systemErrorCode } from '../../domain/system-error-code.ts'
 import type { Disk } from './workspace-folder.ts'
 
 /** Whole files that only this user can read. Nothing follows a link. */
-export interface PrivateFiles {
+interface PrivateFiles {
   exists(path: string): boolean
   makeFolder(path: string): void
   /** Throws if there is such a file. */

@@ -50,7 +50,7 @@ export interface SessionCheckpoints {
   sweep(): Promise<void>
 }
 
-export interface CheckpointQuery {
+interface CheckpointQuery {
   by: Caller
   owner?: string | undefined
   sessionId?: string | undefined

@@ -9,11 +9,11 @@ export interface AgentCall {
   signal: AbortSignal
   /** After this many ms the answer must be on its way, be it `pending`: the host would give up soon after. */
   limitMs: number
-  /** False while the call's stream is cut off and its client has not come back for it, which ends no call. Left out: always true. */
+  /** False while the call's stream is cut off and its client has not come back for it, which ends no call. True by default. */
   isRead?: () => boolean
   /** Tells the host that the call is alive. */
   progress(message: string): void
-  /** Left out: the client keeps nothing to resume with. */
+  /** If the client keeps something to resume with. */
   resumable?: ResumableCall
 }
 

@@ -129,7 +129,7 @@ export interface RecordScene {
   title: string | null
   /** What the agent was started with. */
   prompt: string | null
-  /** The diff behind an approval as people see it; null: it changes no file, or the diff is gone. Left out: it is not shown here. */
+  /** The diff behind an approval as people see it; null: it changes no file, or the diff is gone. Undefined: it is not shown here. */
   diff?: string | null
 }
 

@@ -13,7 +13,7 @@ import type { SessionNow } from '../sessions/take-step.ts'
 /** Approvals have rules of their own. */
 export type ShownKind = Exclude<PersonKind, 'approval'>
 
-export interface RecordQuery {
+interface RecordQuery {
   by: Caller
   /** Only those of this owner. A user sees their own in any case. */
   owner?: string | undefined
@@ -34,9 +34,9 @@ export interface Records {
 export function createRecords(deps: { waits: WaitReads; log: Pick<SessionLog, 'synced'> }): Records {
   const synced: SyncedWaits = createSyncedWaits(deps.waits, deps.log)
   return {
-    async list<Kind extends ShownKind>(kind: Kind, { by, ...query }: RecordQuery) {
-      const own = by.role === 'operator' ? {} : { owner: by.user }
-      return (await synced.list({ ...query, ...own, wait: kind })) as RecordOf<Kind>[]
+    async list<Kind extends ShownKind>(kind: Kind, { by, owner, ...query }: RecordQuery) {
+      const own = by.role === 'operator' ? owner : by.user
+      return (await synced.list({ ...query, owner: own, wait: kind })) as RecordOf<Kind>[]
     },
     async get<Kind extends ShownKind>(kind: Kind, by: Caller, id: string) {
       const wait = await synced.get(id)

@@ -23,7 +23,7 @@ const RecordSchema = z.object({
   started_at: z.string(),
 })
 
-export type ChildRecord = z.infer<typeof RecordSchema>
+type ChildRecord = z.infer<typeof RecordSchema>
 
 export interface ChildRecords {
   write(record: ChildRecord): void

@@ -10,7 +10,7 @@ export interface Sandbox {
   program: string
 }
 
-export type FoundSandbox = { found: Sandbox } | { found: null; why: string }
+type FoundSandbox = { found: Sandbox } | { found: null; why: string }
 
 const TRY_MS = 5_000
 
@@ -43,7 +43,7 @@ export function createSandboxSearch(program: () => string | null, logger: Logger
   }
 }
 
-export interface SandboxPlaces {
+interface SandboxPlaces {
   workspace: string
   /** Absolute paths that the host itself writes. Those that do not exist are left out. */
   writable: readonly string[]

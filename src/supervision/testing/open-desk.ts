@@ -51,7 +51,7 @@ import type { PolicyLimits } from '../workspace-policy/judge-request.ts'
 import { createPolicyWatch } from '../workspace-policy/watch-policy.ts'
 
 export interface DeskOptions {
-  /** The store of a desk that was killed. Left out: a new one in memory. */
+  /** The store of a desk that was killed. By default a new one in memory. */
   store?: Store
   clock?: ManualClock
   operators?: Operators
@@ -59,20 +59,20 @@ export interface DeskOptions {
   agentMaySetMode?: boolean
   /** Told why the server ended a session. */
   onEnd?: (session: SupervisedSession, text: string) => void
-  /** Left out: no stream is open. */
+  /** By default no stream is open. */
   isConnected?: (connectionId: string) => boolean
   logger?: Logger
-  /** Left out: one that writes real files. */
+  /** By default one that writes real files. */
   writer?: ChangeWriter
   /** The commands of the server's settings. */
   allowlist?: PolicyLimits['allowlist']
   serverPaths?: readonly string[]
-  /** Left out: an agent may work everywhere and report to every channel. */
+  /** By default an agent may work everywhere and report to every channel. */
   workspaces?: Workspaces
   quorum?: Quorum
-  /** Left out: nobody has a passkey. */
+  /** By default nobody has a passkey. */
   stepUp?: StepUp
-  /** Why nobody can be reached. Left out: somebody always can. */
+  /** Why nobody can be reached. By default somebody always can. */
   trouble?: () => string | null
 }
 

@@ -17,7 +17,7 @@ export interface ExplainedLine {
 }
 
 /** `allowlist` null: the server's settings are not known, so nothing is said about them. */
-export type ExplainLimits = Omit<PolicyLimits, 'allowlist'> & { allowlist: PolicyLimits['allowlist'] | null }
+type ExplainLimits = Omit<PolicyLimits, 'allowlist'> & { allowlist: PolicyLimits['allowlist'] | null }
 
 /** In the order of the file. */
 export function explainPolicy(

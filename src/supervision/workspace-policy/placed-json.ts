@@ -14,7 +14,7 @@ interface PlacedMember {
   value: PlacedJson
 }
 
-export type ParsedJson = { ok: true; root: PlacedJson } | { ok: false; at: number; message: string }
+type ParsedJson = { ok: true; root: PlacedJson } | { ok: false; at: number; message: string }
 
 const MAX_DEPTH = 8
 const MAX_VALUES = 2_000

@@ -7,7 +7,7 @@ import { hidesCharacters, visibleText } from '../../domain/text/visible-text.ts'
 import { type PlacedJson, parsePlacedJson } from './placed-json.ts'
 import { defaultPolicy, type WorkspacePolicy } from './workspace-policy.ts'
 
-export interface PolicyProblem {
+interface PolicyProblem {
   /** Both start at 1. */
   line: number
   column: number
@@ -30,7 +30,7 @@ export type ReadPolicy =
   | { policy: WorkspacePolicy; problems: readonly []; settings: readonly PlacedSetting[] }
   | { policy: null; problems: readonly PolicyProblem[] }
 
-export type PolicyField =
+type PolicyField =
   | 'enabled'
   | 'commands'
   | 'tools'

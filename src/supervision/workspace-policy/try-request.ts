@@ -7,7 +7,7 @@ import { type EffectivePolicy, judgeEffective } from './effective-policy.ts'
 import { accessOf, type PolicyLimits } from './judge-request.ts'
 import type { PolicyWatch } from './watch-policy.ts'
 
-export interface TriedRequest {
+interface TriedRequest {
   toolName: string
   /** Absolute, or relative to the workspace. */
   filePath: string | null
@@ -15,7 +15,7 @@ export interface TriedRequest {
   riskLevel: Risk
 }
 
-export interface TriedVerdict {
+interface TriedVerdict {
   autoApproved: boolean
   matchedRule: string | null
   /** What counts in this workspace, then why the request passes or does not. */

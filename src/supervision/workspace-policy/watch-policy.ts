@@ -21,7 +21,7 @@ export interface PolicyWatch {
   close(): void
 }
 
-export interface PolicyWatchOptions {
+interface PolicyWatchOptions {
   clock: Clock
   log: Logger
   /** Called once for each state of the file that differs from the one before it. */

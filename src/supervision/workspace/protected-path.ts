@@ -110,7 +110,7 @@ export function protectedChange(path: string, before: string | null, after: stri
   return was !== null && was === is ? null : 'It changes scripts or tools that package managers run.'
 }
 
-export interface ServerPlaces {
+interface ServerPlaces {
   /** Why only a person may let an agent use this place; null if a policy may. To read beside such a file is harmless. */
   because(path: string, access: FileAccess): string | null
 }
