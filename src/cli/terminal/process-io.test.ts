@@ -14,6 +14,25 @@ test('our own variables are those of secret settings and of channels, and no nam
   expect(ownVariables.toSorted()).toEqual(all.toSorted())
 })
 
+test('a signal that comes while one listener follows another is told to the next one', async () => {
+  const module = JSON.stringify(new URL('./process-io.ts', import.meta.url).href)
+  const program = `
+    const { createProcessIo } = await import(${module})
+    const io = createProcessIo(process)
+    const stopListening = io.onSignal(() => console.log('the first'))
+    setTimeout(() => process.exit(), 2_000)
+    process.kill(process.pid, 'SIGTERM')
+    stopListening()
+    io.onSignal((signal) => {
+      console.log('the next', signal)
+      process.exit()
+    })`
+
+  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', program])
+
+  expect(stdout).toBe('the next SIGTERM\n')
+})
+
 test('programs that tools start inherit neither the tokens nor their location', async () => {
   const module = JSON.stringify(new URL('./process-io.ts', import.meta.url).href)
   const program = `

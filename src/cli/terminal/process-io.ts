@@ -7,7 +7,7 @@ import { createStrayErrors } from '../../tools/function/stray-errors.ts'
 import { exitCodes } from '../exit-codes.ts'
 import { programName } from '../program-name.ts'
 import { reportError } from '../report-error.ts'
-import type { Io } from './io.ts'
+import type { Io, StopSignal } from './io.ts'
 import { terminalLine } from './terminal-text.ts'
 
 /**
@@ -89,15 +89,23 @@ export function createProcessIo(process: NodeJS.Process, eraseVariables: EraseVa
     clock,
     strays,
     onSignal(listener, { hangUp } = { hangUp: false }) {
-      const terminate = onceWithin(SAME_TERMINATE_MS, clock, () => listener('SIGTERM'))
+      let isOver = false
+      const tell = (signal: StopSignal) => (): void => {
+        if (!isOver) listener(signal)
+      }
+      const terminate = onceWithin(SAME_TERMINATE_MS, clock, tell('SIGTERM'))
       const handlers: [NodeJS.Signals, () => void][] = [
-        ['SIGINT', onceWithin(SAME_INTERRUPT_MS, clock, () => listener('SIGINT'))],
+        ['SIGINT', onceWithin(SAME_INTERRUPT_MS, clock, tell('SIGINT'))],
         ['SIGTERM', terminate],
       ]
       if (hangUp) handlers.push(['SIGHUP', terminate])
       for (const [signal, handle] of handlers) process.on(signal, handle)
       return () => {
-        for (const [signal, handle] of handlers) process.off(signal, handle)
+        isOver = true
+        // When the last handler goes, Node drops a signal that has come and was not told yet. So whoever listens next comes first.
+        setImmediate(() => {
+          for (const [signal, handle] of handlers) process.off(signal, handle)
+        })
       }
     },
     onCrash(listener) {
