@@ -15,6 +15,12 @@ import { Choice } from '../Choice.tsx'
 
 type Role = NewToken['role']
 
+export const roleWords: Readonly<Record<Token['role'], { name: string; about: string }>> = {
+  user: { name: 'User', about: 'Talks to agents and sees its own sessions.' },
+  operator: { name: 'Operator', about: 'Sees everything, decides, and changes settings.' },
+  agent: { name: 'Agent', about: 'A coding agent that works in one folder and asks here for approval.' },
+}
+
 const roles = (['user', 'operator', 'agent'] as const).map((value) => ({ value, ...roleWords[value] }))
 
 export function NewKey({ onClose }: { onClose: () => void }) {
@@ -95,10 +101,4 @@ function Made({ token, onClose }: { token: CreatedToken; onClose: () => void }) 
       <CopyText text={token.token} what="key" />
     </Dialog>
   )
-}
-
-export const roleWords: Readonly<Record<Token['role'], { name: string; about: string }>> = {
-  user: { name: 'User', about: 'Talks to agents and sees its own sessions.' },
-  operator: { name: 'Operator', about: 'Sees everything, decides, and changes settings.' },
-  agent: { name: 'Agent', about: 'A coding agent that works in one folder and asks here for approval.' },
 }
