@@ -114,7 +114,9 @@ export async function withTokenStore<T>(named: TokenPlace, io: Io, work: (desk: 
 export async function listTokens(named: TokenPlace, io: Io): Promise<{ where: string; tokens: readonly ShownToken[] }> {
   const place = named.url === undefined ? await storePlace({ dataDir: named.dataDir }, io) : null
   if (place === null || 'dataDir' in place) {
-    return await withTokenStore(named, io, async (store) => ({ where: store.where, tokens: await store.list() }))
+    // Looked for once: the person is told which server was found.
+    const found = place === null ? named : { dataDir: place.dataDir }
+    return await withTokenStore(found, io, async (store) => ({ where: store.where, tokens: await store.list() }))
   }
   return await withSharedReads(place, io, async ({ shared }) => ({
     where: shownPlace(place),
