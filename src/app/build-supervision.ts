@@ -9,7 +9,7 @@ import type { Telemetry } from '../domain/telemetry.ts'
 import type { Feed } from '../engine/feed.ts'
 import type { Tokens } from '../http/auth/tokens/tokens.ts'
 import type { SessionLog } from '../log/session-log.ts'
-import { createDeskTools, deskInstructions } from '../protocols/mcp/desk-tools.ts'
+import { agentInstructions, createAgentTools } from '../protocols/mcp/agent-tools.ts'
 import { createLaterDoor, usualSessionLimits } from '../protocols/mcp/later-door.ts'
 import type { McpDoor, McpDoorOptions } from '../protocols/mcp/mcp-door.ts'
 import { createOpenClients } from '../protocols/mcp/open-clients.ts'
@@ -18,7 +18,7 @@ import { type SharedConnections, shareConnections } from '../protocols/mcp/share
 import type { SessionReads } from '../store/ports/sessions.ts'
 import type { Store } from '../store/store.ts'
 import { type AgentsElsewhere, createAgentsElsewhere, filesOnDisk } from '../supervision/agents-elsewhere.ts'
-import type { Reach } from '../supervision/reach.ts'
+import type { Messenger } from '../supervision/messenger.ts'
 import type { Operators } from '../supervision/sessions/may-command.ts'
 import type { Nudge } from '../supervision/stalls/stalls.ts'
 import type { OwnFolders, Workspaces } from '../supervision/workspace/allowed-workspace.ts'
@@ -36,7 +36,7 @@ export interface SupervisionParts {
   store: Store
   sessionLog: SessionLog
   feed: Feed
-  reach: Reach
+  messenger: Messenger
   /** What needs a passkey. */
   tokens: Pick<Tokens, 'create' | 'revoke'>
   own: OwnFolders
@@ -63,7 +63,7 @@ interface BuiltSupervision {
 
 /** What is opened here is closed by `undo`. */
 export function buildSupervision(parts: SupervisionParts, undo: AsyncDisposableStack): BuiltSupervision {
-  const { agents, settings, configFiles, store, sessionLog, feed, reach, own, workspaces, replica } = parts
+  const { agents, settings, configFiles, store, sessionLog, feed, messenger, own, workspaces, replica } = parts
   const { processes, tokens, localAddress, telemetry, clock, ids, log } = parts
   const ownPaths = serverPaths({ agents, settings, own, configFiles })
   const clients = createOpenClients()
@@ -82,7 +82,7 @@ export function buildSupervision(parts: SupervisionParts, undo: AsyncDisposableS
     replica,
     jobs: replica.jobs,
     push: (nudge) => pushNudge(connections, store.sessions, nudge),
-    reach,
+    messenger,
     isConnected: connections.isOpen,
     openFiles: filesOnDisk(clock, log),
   })
@@ -102,7 +102,7 @@ export function buildSupervision(parts: SupervisionParts, undo: AsyncDisposableS
       ids,
       log,
       serverPaths: ownPaths,
-      tell: reach.tell,
+      tell: messenger.tell,
       mcpUrl: () => (localAddress === null ? null : `${localAddress}/mcp`),
     },
     undo,
@@ -110,12 +110,12 @@ export function buildSupervision(parts: SupervisionParts, undo: AsyncDisposableS
   const mcp = createLaterDoor({
     clients,
     version: parts.version,
-    instructions: deskInstructions,
-    tools: createDeskTools(elsewhere.desk),
+    instructions: agentInstructions,
+    tools: createAgentTools(elsewhere.service),
     resources:
       settings.supervision.slack.channels.length === 0
         ? []
-        : [createRoomResource({ sessions: elsewhere.sessions, reach })],
+        : [createRoomResource({ sessions: elsewhere.sessions, messenger })],
     connections: elsewhere.mcpConnections,
     onEnd: elsewhere.sessions.goodbye,
     telemetry,

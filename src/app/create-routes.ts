@@ -40,13 +40,13 @@ import { restDoor } from '../protocols/rest/door.ts'
 import { joinChatRoutes } from '../protocols/shared/chat-route/join-chat-routes.ts'
 import type { ServedDoor } from '../protocols/shared/served-door.ts'
 import { threadsDoor } from '../protocols/threads/door.ts'
-import type { HookDesk } from '../supervision/hooks/hook-desk.ts'
+import type { HookService } from '../supervision/hooks/hook-service.ts'
 import type { Workspaces } from '../supervision/workspace/allowed-workspace.ts'
 import type { Services } from './create-services.ts'
 import type { OpenOutbox } from './open-outbox.ts'
 
 /** What a door may take of the server. */
-type DoorNeeds = Services & { ids: Ids; hooks: HookDesk }
+type DoorNeeds = Services & { ids: Ids; hooks: HookService }
 
 const served: Readonly<Record<Door, ServedDoor<DoorNeeds>>> = {
   'ag-ui': agUiDoor,
@@ -59,7 +59,7 @@ const servedDoors = doorNames.map((name) => served[name])
 
 interface RouteParts {
   services: Services
-  channels: Pick<OpenOutbox, 'channelDesk' | 'push'>
+  channels: Pick<OpenOutbox, 'channelService' | 'push'>
   /** Health and metrics. */
   operations: readonly Route[]
   settings: ServerSettings

@@ -27,7 +27,7 @@ interface ServedParts
     OpenAccess,
     OpenServer,
     Pick<Prepared, 'ids' | 'basePath' | 'operators' | 'program' | 'strays'>,
-    Pick<OpenOutbox, 'channels' | 'channelDesk' | 'push'> {
+    Pick<OpenOutbox, 'channels' | 'channelService' | 'push'> {
   services: Services
   store: Store
   replica: Replica

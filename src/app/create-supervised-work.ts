@@ -20,7 +20,7 @@ import { findProgram } from '../supervision/commands/find-program.ts'
 import { resolveCommands } from '../supervision/commands/resolve-commands.ts'
 import { commandEnvironment } from '../supervision/commands/run-command.ts'
 import { createSessionCommands, type SessionCommands } from '../supervision/commands/session-commands.ts'
-import type { Reach } from '../supervision/reach.ts'
+import type { Messenger } from '../supervision/messenger.ts'
 import { createPurgeSupervised, type PurgeSupervised } from '../supervision/sessions/purge-supervised.ts'
 import { createChildRecords } from '../supervision/spawn/child-records.ts'
 import { createSpawner, type Spawner } from '../supervision/spawn/create-spawner.ts'
@@ -57,7 +57,7 @@ interface WorkParts {
   /** What the processes on one store tell each other. Null: this is the only one. */
   replica: Replica
   /** Tells a session's chat room. */
-  tell: Reach['tell']
+  tell: Messenger['tell']
   /** The address of `/mcp`. Null: this server has no port. */
   mcpUrl: () => string | null
   clock: Clock

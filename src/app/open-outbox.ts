@@ -11,19 +11,19 @@ import type { Telemetry, TraceContext } from '../domain/telemetry.ts'
 import { createFeed, type Feed } from '../engine/feed.ts'
 import type { SessionLog } from '../log/session-log.ts'
 import type { Wake } from '../log/wake.ts'
+import type { ChannelParts, ChatParts, OpenedChannels, Terminal } from '../operators/channel-parts.ts'
 import {
-  type ChannelDesk,
-  createChannelDesk,
+  type ChannelService,
+  createChannelService,
   lastShownAnywhere,
   withTroublesElsewhere,
-} from '../operators/channel-desk.ts'
-import type { ChannelParts, ChatParts, OpenedChannels, Terminal } from '../operators/channel-parts.ts'
+} from '../operators/channel-service.ts'
 import type { Chat } from '../operators/chat.ts'
 import type { ConsoleLink } from '../operators/console-link.ts'
 import { type ChannelCredentials, usedChannels } from '../operators/credentials/credentials.ts'
-import { createPost } from '../operators/notice/post.ts'
-import { openReach } from '../operators/open-reach.ts'
-import type { OperatorChannel, OperatorDesk } from '../operators/operator.ts'
+import { createPost } from '../operators/notifications/post.ts'
+import { openMessenger } from '../operators/open-messenger.ts'
+import type { OperatorChannel, RecordLookup } from '../operators/operator.ts'
 import { createOutbox, type Outbox } from '../operators/outbox.ts'
 import { createShownFrom } from '../operators/shown-from.ts'
 import { openPushSubscriptions, type PushSubscriptions } from '../operators/web-push/subscriptions.ts'
@@ -33,7 +33,7 @@ import { feedView } from '../protocols/manage/events/feed-view.ts'
 import type { Replica } from '../replicas/replica.ts'
 import type { Store } from '../store/store.ts'
 import { createReadDiff } from '../supervision/approvals/read-diff.ts'
-import type { Reach } from '../supervision/reach.ts'
+import type { Messenger } from '../supervision/messenger.ts'
 import type { Operators } from '../supervision/sessions/may-command.ts'
 import { createServiceHttp, MAX_BODY_BYTES, systemNetwork } from '../tools/http/service/service-http.ts'
 
@@ -65,11 +65,11 @@ export interface OpenOutbox {
   feed: Feed
   outbox: Outbox
   /** How supervision reaches people. */
-  reach: Reach
+  messenger: Messenger
   channels: readonly OperatorChannel[]
   /** Null: none is configured. */
   chat: Chat | null
-  channelDesk: ChannelDesk
+  channelService: ChannelService
   push: PushSubscriptions
 }
 
@@ -115,10 +115,10 @@ export async function openOutbox(parts: OutboxParts, undo: AsyncDisposableStack)
   return {
     feed,
     outbox,
-    reach: openReach({ channels, outbox, chat, ownRoom, clock, ids, logger: log }),
+    messenger: openMessenger({ channels, outbox, chat, ownRoom, clock, ids, logger: log }),
     channels,
     chat,
-    channelDesk: createChannelDesk({ ...shared, outbox: { ...outbox, lastShownAt } }),
+    channelService: createChannelService({ ...shared, outbox: { ...outbox, lastShownAt } }),
     push,
   }
 }
@@ -126,7 +126,7 @@ export async function openOutbox(parts: OutboxParts, undo: AsyncDisposableStack)
 /** Those that the settings ask for. */
 async function openChannels(
   parts: OutboxParts,
-  find: OperatorDesk['find'],
+  find: RecordLookup['find'],
   subscriptions: PushSubscriptions,
   undo: AsyncDisposableStack,
 ): Promise<OpenedChannels[]> {
@@ -157,7 +157,7 @@ async function openChannels(
   return opened
 }
 
-function chatParts(parts: OutboxParts, find: OperatorDesk['find']): ChatParts {
+function chatParts(parts: OutboxParts, find: RecordLookup['find']): ChatParts {
   const { settings, store, sessionLog, operators, connections, replica, secret } = parts
   const pool = connections.pool({ proxyVariables: settings.tools.proxy })
   return {

@@ -3,7 +3,7 @@
 import type { ServerSettings } from '../config/settings/server-settings.ts'
 import type { Clock } from '../domain/clock.ts'
 import type { Logger } from '../domain/logger.ts'
-import type { ChatDesk } from '../operators/chat.ts'
+import type { ChatServices } from '../operators/chat.ts'
 import type { Services } from './create-services.ts'
 import type { OpenOutbox } from './open-outbox.ts'
 
@@ -17,7 +17,7 @@ interface ChannelsParts extends Pick<OpenOutbox, 'outbox' | 'chat'> {
 /** `undo` ends it before the services that people answer to. */
 export function serveChannels(parts: ChannelsParts, undo: AsyncDisposableStack): void {
   const { outbox, chat } = parts
-  const takeAnswers = chat?.takeAnswers(chatDesk(parts)) ?? (async () => {})
+  const takeAnswers = chat?.takeAnswers(chatServices(parts)) ?? (async () => {})
   // One process delivers and listens: what it posted is fresh in its memory when somebody answers.
   const serving = parts.services.jobs.whileHeld('channels', async (signal) => {
     await Promise.all([outbox.deliver(signal), takeAnswers(signal)])
@@ -25,7 +25,7 @@ export function serveChannels(parts: ChannelsParts, undo: AsyncDisposableStack):
   undo.defer(() => serving.close())
 }
 
-function chatDesk({ settings, services, clock, log: logger }: ChannelsParts): ChatDesk {
+function chatServices({ settings, services, clock, log: logger }: ChannelsParts): ChatServices {
   const { answer, elsewhere, work, inbox, oversight, noteShown, noteRefused } = services
   const { slack, commands, workspaces } = settings.supervision
   return {

@@ -52,12 +52,12 @@ export function createSessionLog({
   budget = createByteBudget(READERS_BYTES, clock),
   wake = createLocalWake({ clock, pollMs: null }),
 }: SessionLogOptions): SessionLog {
-  const horizon = createHorizon()
+  const highWater = createHighWaterMark()
   const commits = createGroupCommits(store, clock, settle)
-  const readers = createReaders({ store, budget, horizon, settled: commits.settled })
+  const readers = createReaders({ store, budget, highWater, settled: commits.settled })
   const otherLogs = wake.join('entries', readers.lookAgain)
   const feedReaders = wake.join('feed', () => {})
-  // Sessions with entries that were not pushed because they lie beyond the horizon.
+  // Sessions with entries that were not pushed because they lie beyond the high-water mark.
   const hidden = new Set<string>()
   let closed = false
 
@@ -72,9 +72,9 @@ export function createSessionLog({
       const sessionId = sessionOf(one.command, result)
       const entries = newEntries(one.command, result)
       if (needsSync(one.command)) {
-        if (result.firstSeq > 0) horizon.hold(sessionId, result.firstSeq)
+        if (result.firstSeq > 0) highWater.hold(sessionId, result.firstSeq)
         later.push(() => {
-          if (result.firstSeq > 0) horizon.release(sessionId, result.firstSeq)
+          if (result.firstSeq > 0) highWater.release(sessionId, result.firstSeq)
           publish(sessionId, runOf(one.command), result.firstSeq, entries)
           if (one.command.type === 'delete_session') {
             readers.closeAll(sessionId)
@@ -97,8 +97,8 @@ export function createSessionLog({
 
   function publish(sessionId: string, runId: string | null, firstSeq: number, entries: readonly NewEntry[]): void {
     if (entries.length === 0) return
-    const end = horizon.of(sessionId)
-    // The sync that moves the horizon tells the readers to look.
+    const end = highWater.of(sessionId)
+    // The sync that moves the high-water mark tells the readers to look.
     if (firstSeq >= end) {
       hidden.add(sessionId)
       return
@@ -120,7 +120,7 @@ export function createSessionLog({
 
     async synced(sessionId) {
       await commits.settled()
-      await horizon.cleared(sessionId)
+      await highWater.cleared(sessionId)
     },
 
     watch: readers.watch,
@@ -214,11 +214,11 @@ interface Readers {
 interface ReadersDeps {
   store: Pick<Journal, 'entries' | 'news'>
   budget: ByteBudget
-  horizon: Pick<Horizon, 'of'>
+  highWater: Pick<HighWaterMark, 'of'>
   settled: GroupCommits['settled']
 }
 
-function createReaders({ store, budget, horizon, settled }: ReadersDeps): Readers {
+function createReaders({ store, budget, highWater, settled }: ReadersDeps): Readers {
   const watchers = new Map<string, Set<WatcherHandle>>()
   /** Sessions that another log may have written to. */
   const due = new Set<string>()
@@ -258,7 +258,7 @@ function createReaders({ store, budget, horizon, settled }: ReadersDeps): Reader
   /** `news` follow the seq `end`. Null: they are only in the store. Undefined: the session was deleted. */
   function tellReaders(sessionId: string, end: number, news: readonly StoredEntry[] | null | undefined): void {
     if (news === undefined) closeAll(sessionId)
-    const hidden = horizon.of(sessionId)
+    const hidden = highWater.of(sessionId)
     for (const reader of watchers.get(sessionId) ?? []) {
       const known = reader.end
       const batch = news?.filter(({ seq }) => seq > known && seq < hidden) ?? []
@@ -278,9 +278,9 @@ function createReaders({ store, budget, horizon, settled }: ReadersDeps): Reader
         after,
         read: async (seq, limit, maxChars) => {
           const entries = await store.entries(sessionId, seq, limit, maxChars)
-          // The commit that is under way may have written some of these. The horizon knows about them once it is settled.
+          // The commit that is under way may have written some of these. The high-water mark knows about them once it is settled.
           await settled()
-          const end = horizon.of(sessionId)
+          const end = highWater.of(sessionId)
           return entries.filter((entry) => entry.seq < end)
         },
         budget,
@@ -340,7 +340,7 @@ function newEntries(command: Command, result: Done): readonly NewEntry[] {
 }
 
 /** How far readers may see in each session: not as far as an entry that is still on its way to the disk, nor beyond it. */
-interface Horizon {
+interface HighWaterMark {
   /** Readers may not see this seq, nor what follows it. */
   hold(sessionId: string, seq: number): void
   /** This seq is on disk now. */
@@ -351,7 +351,7 @@ interface Horizon {
   cleared(sessionId: string): Promise<void>
 }
 
-function createHorizon(): Horizon {
+function createHighWaterMark(): HighWaterMark {
   /** Seqs are given out and held in order. */
   const held = new Map<string, number[]>()
   const waiting = new Map<string, (() => void)[]>()

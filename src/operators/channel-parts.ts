@@ -17,8 +17,8 @@ import type { ReadDiff } from '../supervision/approvals/read-diff.ts'
 import type { Operators } from '../supervision/sessions/may-command.ts'
 import type { Chat } from './chat.ts'
 import type { ConsoleLink } from './console-link.ts'
-import type { Post } from './notice/post.ts'
-import type { CreateChannel, OperatorDesk } from './operator.ts'
+import type { Post } from './notifications/post.ts'
+import type { CreateChannel, RecordLookup } from './operator.ts'
 import type { PushSubscriptions } from './web-push/subscriptions.ts'
 import type { VapidKeys } from './web-push/vapid.ts'
 
@@ -50,9 +50,9 @@ export interface Terminal {
   write(text: string): void
 }
 
-/** What a chat needs to show things. What people answer and command there goes to `ChatDesk`. */
+/** What a chat needs to show things. What people answer and command there goes to `ChatServices`. */
 export interface ChatParts {
-  find: OperatorDesk['find']
+  find: RecordLookup['find']
   waits: Pick<WaitReads, 'list'>
   sessions: Pick<SessionReads, 'get'>
   outbox: OutboxReads

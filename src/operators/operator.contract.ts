@@ -5,7 +5,7 @@ import type { FeedItem } from '../domain/session/feed.ts'
 import type { Delivery } from '../domain/supervision/delivery.ts'
 import { openEngine, testTool } from '../engine/testing/open-engine.ts'
 import type { Approvals } from '../supervision/approvals/approvals.ts'
-import type { OperatorChannel, OperatorDesk } from './operator.ts'
+import type { OperatorChannel, RecordLookup } from './operator.ts'
 
 export interface ChannelUnderTest {
   channel: OperatorChannel
@@ -17,7 +17,7 @@ export interface ChannelUnderTest {
   press?(approvalId: string, decision: 'approve' | 'reject'): Promise<string>
 }
 
-type OpenChannel = (desk: OperatorDesk & { approvals: Approvals }) => ChannelUnderTest | Promise<ChannelUnderTest>
+type OpenChannel = (lookup: RecordLookup & { approvals: Approvals }) => ChannelUnderTest | Promise<ChannelUnderTest>
 
 export function describeOperator(name: string, open: OpenChannel): void {
   /** A channel, and the delivery of an approval that waits. */

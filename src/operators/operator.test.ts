@@ -3,8 +3,8 @@ import { describeOperator } from './operator.contract.ts'
 import { unlessAborted } from './operator.ts'
 import { createRecordingChannel } from './testing/recording-channel.ts'
 
-describeOperator('recording', (desk) => {
-  const channel = createRecordingChannel(desk)
+describeOperator('recording', (lookup) => {
+  const channel = createRecordingChannel(lookup)
   return { channel, messages: channel.messages, behave: channel.behave, press: channel.press }
 })
 

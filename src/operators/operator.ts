@@ -52,12 +52,12 @@ export interface OperatorChannel {
 }
 
 /** Where a channel looks up what it shows. */
-export interface OperatorDesk {
+export interface RecordLookup {
   /** The record behind an item, of whatever kind; null if it is gone or the item is about something else. */
   find(item: Pick<FeedItem, 'kind' | 'id'>): Promise<PersonRecord | null>
 }
 
-export type CreateChannel = (desk: OperatorDesk) => OperatorChannel
+export type CreateChannel = (lookup: RecordLookup) => OperatorChannel
 
 /** A delivery did not work, and the channel knows what to do about it. */
 export class DeliveryFailed extends Error {

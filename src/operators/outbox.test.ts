@@ -12,11 +12,11 @@ import { accept, create, finish, newApproval, newSession } from '../store/contra
 import { createLocalShared } from '../store/local-shared.ts'
 import { FEED_MS } from '../store/ports/feed.ts'
 import type { Shared } from '../store/ports/shared.ts'
-import { DeliveryFailed, type OperatorChannel, type OperatorDesk } from './operator.ts'
+import { DeliveryFailed, type OperatorChannel, type RecordLookup } from './operator.ts'
 import { createRecordingChannel } from './testing/recording-channel.ts'
 import { type OutboxParts, startOutbox } from './testing/start-outbox.ts'
 
-const desk: OperatorDesk = {
+const lookup: RecordLookup = {
   find: async () => null,
 }
 
@@ -26,7 +26,7 @@ function openOutbox(concerns?: (item: FeedItem) => boolean) {
   const { log, store } = openLog({ clock, wake })
   const open = () => {
     const feed = createFeed({ store: store.feed, wake })
-    const channel = createRecordingChannel(desk, concerns === undefined ? {} : { concerns })
+    const channel = createRecordingChannel(lookup, concerns === undefined ? {} : { concerns })
     const outbox = startOutbox({ channels: [channel], feed, store: store.outbox, log, clock, logger: silentLogger })
     const close = async () => {
       feed.close()
@@ -40,7 +40,7 @@ function openOutbox(concerns?: (item: FeedItem) => boolean) {
   /** A channel with further parts of the outbox. */
   const openWith = (more: Partial<OutboxParts>, change = (channel: OperatorChannel): OperatorChannel => channel) => {
     const feed = createFeed({ store: store.feed, wake })
-    const channel = createRecordingChannel(desk)
+    const channel = createRecordingChannel(lookup)
     const channels = [change(channel)]
     const outbox = startOutbox({ channels, feed, store: store.outbox, log, clock, logger: silentLogger, ...more })
     onTestFinished(async () => {
@@ -340,7 +340,7 @@ describe('the outbox', () => {
     const { settle, log, store, clock } = openOutbox()
     const wake = createLocalWake({ clock, pollMs: 1_000 })
     const feed = createFeed({ store: store.feed, wake })
-    const channel = createRecordingChannel(desk)
+    const channel = createRecordingChannel(lookup)
     let isBroken = true
     const commit: typeof log.commit = (command) => {
       if (command.type !== 'settle_delivery' || !isBroken) return log.commit(command)

@@ -13,29 +13,29 @@ import type { Jobs } from '../engine/sessions/jobs.ts'
 import type { SessionLog } from '../log/session-log.ts'
 import type { Replica } from '../replicas/replica.ts'
 import type { Store } from '../store/store.ts'
+import { createAcceptDiff } from './agent-service/accept-diff.ts'
+import type { AgentService } from './agent-service/agent-service.ts'
+import { createAnswerCall } from './agent-service/answer-call.ts'
+import { createApplyRecovery } from './agent-service/apply-recovery.ts'
+import { createApproveTool, createAskPermission } from './agent-service/approve-tool.ts'
+import { createAskApproval } from './agent-service/ask-approval.ts'
+import { createAskOperator } from './agent-service/ask-operator.ts'
+import { createAskedRecords } from './agent-service/asked-records.ts'
+import { createAutoApproved } from './agent-service/auto-approved.ts'
+import { workspacePath } from './agent-service/host-tools.ts'
+import { createCheckAutoApprove, createWorkJudge } from './agent-service/judge-work.ts'
+import { createPolicyQuestions } from './agent-service/policy-questions.ts'
+import { createRecoverState } from './agent-service/recover-state.ts'
+import { createReports } from './agent-service/report.ts'
+import { createWaitFor } from './agent-service/wait-for.ts'
 import { createAnswerAgent } from './approvals/answer-agent.ts'
 import type { Answerer } from './approvals/decide.ts'
-import { createAcceptDiff } from './desk/accept-diff.ts'
-import type { AgentDesk } from './desk/agent-desk.ts'
-import { createAnswerCall } from './desk/answer-call.ts'
-import { createApplyRecovery } from './desk/apply-recovery.ts'
-import { createApproveTool, createAskPermission } from './desk/approve-tool.ts'
-import { createAskApproval } from './desk/ask-approval.ts'
-import { createAskOperator } from './desk/ask-operator.ts'
-import { createAskedRecords } from './desk/asked-records.ts'
-import { createAutoApproved } from './desk/auto-approved.ts'
-import { workspacePath } from './desk/host-tools.ts'
-import { createCheckAutoApprove, createWorkJudge } from './desk/judge-work.ts'
-import { createPolicyQuestions } from './desk/policy-questions.ts'
-import { createRecoverState } from './desk/recover-state.ts'
-import { createReports } from './desk/report.ts'
-import { createWaitFor } from './desk/wait-for.ts'
 import { type ChangeWriter, createChangeWriter } from './diffs/change-writer.ts'
 import { proposeChange } from './diffs/propose-change.ts'
-import { createHookDesk } from './hooks/create-hook-desk.ts'
-import type { HookDesk } from './hooks/hook-desk.ts'
+import { createHookService } from './hooks/create-hook-service.ts'
+import type { HookService } from './hooks/hook-service.ts'
+import type { Messenger } from './messenger.ts'
 import { createPrompts, type Prompts } from './prompts/create-prompts.ts'
-import type { Reach } from './reach.ts'
 import { createNoteEscalations } from './records/note-escalations.ts'
 import { createRecords, type Records } from './records/records.ts'
 import { createRecordChanges, type RecordChanges } from './sessions/await-record.ts'
@@ -67,11 +67,11 @@ export interface AgentsElsewhere {
   /** Delivers decisions about what they ask. `Approvals` uses it. */
   answerAgent: Answerer
   /** What the MCP door's tools call. */
-  desk: AgentDesk
+  service: AgentService
   /** What the policy of a workspace says about a request. */
   tryRequest: TryRequest
   /** What the hooks of hosts call. */
-  hooks: HookDesk
+  hooks: HookService
   /** Ends what nobody answered in time. */
   expire(wait: SupervisedRecord): Promise<void>
   /** Called every few seconds: ends sessions whose agent is gone, and puts on record who is asked by now. */
@@ -99,7 +99,7 @@ interface ElsewhereDeps {
   push: PushNudge
   /** Whether a stream of this connection is open. */
   isConnected: (connectionId: string) => boolean
-  reach: Reach
+  messenger: Messenger
   jobs: Jobs
   /** This process among those on the store. */
   replica: Replica
@@ -126,7 +126,7 @@ const MOST_TOLD = 100
 const STOPS = 'The server is stopping. What waits here stays, and can be answered when the server runs again.'
 
 export function createAgentsElsewhere(deps: ElsewhereDeps): AgentsElsewhere {
-  const { store, log, feed, clock, ids, logger, settings, workspaces, serverPaths, push, reach } = deps
+  const { store, log, feed, clock, ids, logger, settings, workspaces, serverPaths, push, messenger } = deps
   const { operators, isConnected, jobs, replica } = deps
   const { quorum } = settings
   const maxOpen = { perOwner: settings.maxConcurrentSessions, total: settings.maxConcurrentSessionsTotal }
@@ -138,9 +138,9 @@ export function createAgentsElsewhere(deps: ElsewhereDeps): AgentsElsewhere {
     clock,
     async trouble(sessionId) {
       // Every agent that waits asks this again and again.
-      if (!reach.isTroubled()) return null
+      if (!messenger.isTroubled()) return null
       const session = await store.sessions.get(sessionId)
-      return session !== null && isSupervisedSession(session) ? reach.trouble(session) : null
+      return session !== null && isSupervisedSession(session) ? messenger.trouble(session) : null
     },
   })
   const sessions = createSupervisedSessions({
@@ -152,8 +152,8 @@ export function createAgentsElsewhere(deps: ElsewhereDeps): AgentsElsewhere {
     maxOpen,
     agentMaySetMode: settings.modes.agentMaySet,
     isConnected,
-    onMode: reach.modeChanged,
-    onEnd: reach.tell,
+    onMode: messenger.modeChanged,
+    onEnd: messenger.tell,
   })
   const records = createRecords({ waits: store.waits, log })
   const prompts = createPrompts({ records, takeStep, operators })
@@ -192,7 +192,7 @@ export function createAgentsElsewhere(deps: ElsewhereDeps): AgentsElsewhere {
       const { channelId } = workspaces.find(path)
       const owner = await ownerIn(path)
       const effective = await questions.look({ path, channelId }, owner)
-      if (effective.state === 'unreadable') reach.tell(await sessions.ofWorkspace(owner, path), effective.warning)
+      if (effective.state === 'unreadable') messenger.tell(await sessions.ofWorkspace(owner, path), effective.warning)
     } catch (error) {
       logger.warn('the policy of a workspace could not be looked at', { workspace: path, error })
     }
@@ -205,7 +205,7 @@ export function createAgentsElsewhere(deps: ElsewhereDeps): AgentsElsewhere {
     const people = settings.operators
     return (people.find(({ admin }) => admin) ?? people[0])?.name ?? LOCAL_USER
   }
-  const autoApproved = createAutoApproved({ takeStep, clock, ids, logger, tell: reach.tell })
+  const autoApproved = createAutoApproved({ takeStep, clock, ids, logger, tell: messenger.tell })
   const { approvalMs, promptMs, waitMs } = settings.timeouts
   const limits = { allowlist: allowlistOf(settings.commands), protectedBecause: protectedByPath }
   const guard = createGuardArguments(serverPaths, homedir())
@@ -223,7 +223,7 @@ export function createAgentsElsewhere(deps: ElsewhereDeps): AgentsElsewhere {
     quorum,
     propose,
     asked: createAskedRecords({ store, takeStep, waitFor, expire, clock }),
-    judge: createWorkJudge({ takeStep, questions, limits, ids, logger, tell: reach.tell }),
+    judge: createWorkJudge({ takeStep, questions, limits, ids, logger, tell: messenger.tell }),
     timeouts: { promptSeconds: promptMs / 1_000, waitSeconds: (waitMs ?? 0) / 1_000 },
   }
   const askPermission = createAskPermission(asking)
@@ -239,17 +239,17 @@ export function createAgentsElsewhere(deps: ElsewhereDeps): AgentsElsewhere {
     whileWorking,
     answerAgent,
     mcpConnections: createMcpConnections({ ...shared, takeStep, replica }),
-    desk: {
+    service: {
       ...createAskApproval(asking),
       ...createAcceptDiff({ ...asking, writer, whileWorking }),
       ...createApproveTool(askPermission),
       ...createCheckAutoApprove(asking),
       ...createAskOperator(asking),
       ...createRecoverState(asking),
-      ...createReports({ ...asking, stallsEnabled: enabled, reach }),
+      ...createReports({ ...asking, stallsEnabled: enabled, messenger }),
     },
     tryRequest: createTryRequest({ store, policies, limits, guard, confined: workspacePath }),
-    hooks: createHookDesk({ store, takeStep, askPermission, shared: replica.shared, ids, clock, logger }),
+    hooks: createHookService({ store, takeStep, askPermission, shared: replica.shared, ids, clock, logger }),
     expire,
     async sweep() {
       await sessions.sweep()
@@ -257,7 +257,7 @@ export function createAgentsElsewhere(deps: ElsewhereDeps): AgentsElsewhere {
     },
     async tellStop() {
       const open = await sessions.list({ statuses: openStatuses, limit: MOST_TOLD })
-      for (const session of open) reach.tellNow(session, STOPS)
+      for (const session of open) messenger.tellNow(session, STOPS)
     },
     async recover() {
       for (const { path } of settings.workspaces.map((one) => workspaces.find(one.path))) {

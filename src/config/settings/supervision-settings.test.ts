@@ -56,7 +56,7 @@ commands:
   test: [npm, test]
 slack: { channel_id: C1, channels: [C2, C1] }
 modes: { agent_may_set: false }
-ipc_name: desk
+ipc_name: service
 `
     expect(resolve(yaml)).toEqual({
       defaultWorkspaceRoot: '/etc/q/projects',
@@ -243,7 +243,7 @@ describe('every setting about agents elsewhere', () => {
   const work = 'app/create-supervised-work.ts'
   const rooms = 'supervision/workspace/allowed-workspace.ts'
   const people = 'supervision/sessions/may-command.ts'
-  const desk = 'supervision/agents-elsewhere.ts'
+  const service = 'supervision/agents-elsewhere.ts'
   const told = 'operators/people/person-rules.ts'
   /** The file that reads it. */
   const readers: Record<string, string> = {
@@ -270,22 +270,22 @@ describe('every setting about agents elsewhere', () => {
     'quorum.low': 'domain/supervision/quorum.ts',
     'quorum.high': 'domain/supervision/quorum.ts',
     'quorum.critical': 'domain/supervision/quorum.ts',
-    maxConcurrentSessions: desk,
-    maxConcurrentSessionsTotal: desk,
+    maxConcurrentSessions: service,
+    maxConcurrentSessionsTotal: service,
     hostCli: work,
     hostCliArgs: work,
-    'timeouts.approvalMs': desk,
-    'timeouts.promptMs': desk,
-    'timeouts.waitMs': desk,
-    'stall.enabled': desk,
-    'stall.inactivityMs': desk,
-    'stall.escalationMs': desk,
-    'stall.maxRetries': desk,
-    'stall.nudgeMessage': desk,
+    'timeouts.approvalMs': service,
+    'timeouts.promptMs': service,
+    'timeouts.waitMs': service,
+    'stall.enabled': service,
+    'stall.inactivityMs': service,
+    'stall.escalationMs': service,
+    'stall.maxRetries': service,
+    'stall.nudgeMessage': service,
     'commands.ls': work,
     'slack.channelId': 'app/open-outbox.ts',
     'slack.channels': rooms,
-    'modes.agentMaySet': desk,
+    'modes.agentMaySet': service,
     ipcName: 'app/open-server.ts',
   }
 

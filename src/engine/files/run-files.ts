@@ -8,7 +8,7 @@ import type { StoredMessage } from '../../domain/session/message.ts'
 import type { RunRecord } from '../../domain/session/run.ts'
 import type { Store } from '../../store/store.ts'
 import type { Files } from '../files-port.ts'
-import type { Pen } from '../run/run-writer.ts'
+import type { EventWriter } from '../run/run-writer.ts'
 import { withDistinctNames } from './distinct-names.ts'
 
 export interface RunFiles {
@@ -17,16 +17,16 @@ export interface RunFiles {
   /** The file that a message of this session refers to. */
   find(part: FilePart): Promise<FileRecord | Unreadable>
   /**
-   * The text of a file. With `pen`, the run shows the progress and logs a failure. Throws only when the run is told to stop.
+   * The text of a file. With `writer`, the run shows the progress and logs a failure. Throws only when the run is told to stop.
    */
   read(file: FileRecord, signal: AbortSignal, options?: ReadOptions): Promise<Extract | Unreadable>
   data(file: FileRecord): Promise<Buffer | Unreadable>
   /** A picture as a JPEG of at most `maxBytes`. Throws only when the run is told to stop. */
   shrunk(file: FileRecord, maxBytes: number, signal: AbortSignal): Promise<Buffer | Unreadable>
   /** Shows that the model has got the file, as text or as it is. */
-  tell(file: FileRecord, pen: Pen): void
+  tell(file: FileRecord, writer: EventWriter): void
   /** Tells the client that a file could not be read. */
-  warn(name: string, reason: string, pen: Pen): void
+  warn(name: string, reason: string, writer: EventWriter): void
   /** Whether the model may get files as they are. */
   readonly attaches: boolean
   /** The model has refused them: from now on the run sends their text. */
@@ -34,7 +34,7 @@ export interface RunFiles {
 }
 
 export interface ReadOptions {
-  pen?: Pen
+  writer?: EventWriter
   onProgress?: (done: number, total: number) => void
   /** Sections to read now that were left unread earlier. */
   unread?: 'all' | readonly string[]
@@ -65,29 +65,29 @@ export function createRunFiles(
   let listed: Promise<readonly FileRecord[]> | null = null
 
   /** Tells the client about a file. The same state is told once. */
-  function show(file: FileRecord, pen: Pen, state: { status: string; [more: string]: unknown }): void {
+  function show(file: FileRecord, writer: EventWriter, state: { status: string; [more: string]: unknown }): void {
     const content = { file_id: file.id, name: file.name, ...state }
     const text = JSON.stringify(content)
     if (told.get(file.id) === text) return
     told.set(file.id, text)
-    pen.emit({
+    writer.emit({
       type: 'ACTIVITY_SNAPSHOT',
       messageId: `file_${file.id}`,
       activityType: 'FILE',
       content,
-      timestamp: pen.timestamp(),
+      timestamp: writer.timestamp(),
     })
     // Clients see it at once. Nothing waits for the commit, because the step's own events come after it.
-    pen.flush().catch((error: unknown) => log.warn('an event of a file is late', { error }))
+    writer.flush().catch((error: unknown) => log.warn('an event of a file is late', { error }))
   }
 
   /** AG-UI has no event for a warning, so it is a CUSTOM event. */
-  function warn(name: string, reason: string, pen: Pen): void {
+  function warn(name: string, reason: string, writer: EventWriter): void {
     const message = `${JSON.stringify(name)} could not be read: ${reason}`
     if (told.has(message)) return
     told.set(message, '')
     const value = { code: 'file_unreadable', message, name }
-    pen.emit({ type: 'CUSTOM', name: 'quarterdeck:warning', value, timestamp: pen.timestamp() })
+    writer.emit({ type: 'CUSTOM', name: 'quarterdeck:warning', value, timestamp: writer.timestamp() })
   }
 
   function explain(file: FileRecord, error: unknown): Unreadable {
@@ -97,8 +97,8 @@ export function createRunFiles(
   }
 
   async function readOnce(file: FileRecord, signal: AbortSignal, options: ReadOptions): Promise<Extract | Unreadable> {
-    const { pen, onProgress } = options
-    if (pen !== undefined) show(file, pen, { status: 'reading' })
+    const { writer, onProgress } = options
+    if (writer !== undefined) show(file, writer, { status: 'reading' })
     let shown = 0
     try {
       const extract = await files.read(
@@ -107,22 +107,22 @@ export function createRunFiles(
         (done, total) => {
           onProgress?.(done, total)
           const part = total > 0 ? Math.floor((done / total) * MOST_EVENTS) : 0
-          if (pen === undefined || part <= shown || signal.aborted) return
+          if (writer === undefined || part <= shown || signal.aborted) return
           shown = part
-          show(file, pen, { status: 'reading', done, total })
+          show(file, writer, { status: 'reading', done, total })
         },
         options.unread,
       )
-      if (pen !== undefined) show(file, pen, { status: 'read' })
+      if (writer !== undefined) show(file, writer, { status: 'read' })
       return extract
     } catch (error) {
       signal.throwIfAborted()
       const unreadable = explain(file, error)
-      if (pen !== undefined) {
+      if (writer !== undefined) {
         const { reason } = unreadable
         log.warn('a run goes on without a file', { file_id: file.id, type: file.mimeType, reason })
-        show(file, pen, { status: 'unreadable', reason })
-        warn(file.name, reason, pen)
+        show(file, writer, { status: 'unreadable', reason })
+        warn(file.name, reason, writer)
       }
       return unreadable
     }
@@ -181,7 +181,7 @@ export function createRunFiles(
       }
     },
 
-    tell: (file, pen) => show(file, pen, { status: 'read' }),
+    tell: (file, writer) => show(file, writer, { status: 'read' }),
     warn,
   }
 }

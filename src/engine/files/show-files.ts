@@ -6,7 +6,7 @@ import { type Extract, type FileRecord, isImage } from '../../domain/session/fil
 import { type StoredMessage, textOf } from '../../domain/session/message.ts'
 import type { ModelAttachment } from '../../models/model.ts'
 import { estimateTokens } from '../loop/context-window.ts'
-import type { Pen } from '../run/run-writer.ts'
+import type { EventWriter } from '../run/run-writer.ts'
 import { type FileText, filesText } from './file-text.ts'
 import { type FilePart, filePartsOf, isUnreadable, type RunFiles, type Unreadable } from './run-files.ts'
 
@@ -30,7 +30,7 @@ export interface ShowOptions {
   /** Tokens left for the history, files included. */
   budget: number
   correction: number
-  pen: Pen
+  writer: EventWriter
   /** Clients see the progress of this run's own files. Those of earlier runs were shown before. */
   runId: string
   signal: AbortSignal
@@ -113,7 +113,7 @@ async function showParts(
   options: ShowOptions,
 ): Promise<ShownParts> {
   const { correction, runId, signal, tool } = options
-  const pen = message.runId === runId ? options.pen : null
+  const writer = message.runId === runId ? options.writer : null
   let left = share
   let attachedBytes = 0
   const attachments: ModelAttachment[] = []
@@ -123,10 +123,10 @@ async function showParts(
     const file = await files.find(part)
     if (isUnreadable(file)) {
       texts.push(unreadable(part.name, file))
-      if (pen !== null) files.warn(part.name, file.reason, pen)
+      if (writer !== null) files.warn(part.name, file.reason, writer)
       continue
     }
-    if (share < LEAST_SHARE * correction && pen === null) {
+    if (share < LEAST_SHARE * correction && writer === null) {
       const line = `There is no space to show it here; read it with ${tool}.`
       texts.push({ as: 'line', name: file.name, line, isLeftOut: true })
       continue
@@ -137,12 +137,14 @@ async function showParts(
       attachments.push(shown)
       attachedBytes += dataBytes
       left -= attachment.tokens * correction
-      if (pen !== null) files.tell(file, pen)
+      if (writer !== null) files.tell(file, writer)
       const line = `It is attached as ${attachment.type === 'image' ? 'an image' : 'a PDF'}${isShrunk ? ', made smaller' : ''}.`
       texts.push({ as: 'line', name: file.name, line, isLeftOut: false })
       continue
     }
-    texts.push(async () => textFile(file, await files.read(file, signal, pen === null ? {} : { pen, unread: 'all' })))
+    texts.push(async () =>
+      textFile(file, await files.read(file, signal, writer === null ? {} : { writer, unread: 'all' })),
+    )
   }
   const read = await Promise.all(texts.map((one) => (typeof one === 'function' ? one() : one)))
   const { text, isCut } = filesText(read, (left / correction) * 4, tool)

@@ -47,7 +47,7 @@ export async function stepFiles(
     takes: agent.definition.model.input ?? [],
     budget: budgetFor(agent.definition, input, modelTools(all), correction).budget,
     correction,
-    pen: lane.pen,
+    writer: lane.writer,
     runId: scope.run.id,
     signal: scope.signal,
     tool: readFileName(tools),

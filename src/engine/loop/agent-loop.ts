@@ -32,7 +32,7 @@ export type LoopEnd =
 /** Throws what ends the run: a `StepBroken` if an answer stopped half-way, so that what there is of it can be stored. */
 export async function runAgent(scope: RunScope, lane: Lane, first: AgentParts, budget: Budget): Promise<LoopEnd> {
   const { signal, usage } = scope
-  const { pen } = lane
+  const { writer } = lane
   let agent = first
   let stepNumber = lane.id === null ? scope.stepsDone : 0
   let isRepaired = false
@@ -62,7 +62,7 @@ export async function runAgent(scope: RunScope, lane: Lane, first: AgentParts, b
       const rejected = asBrokenOff(answer.messages)
       if (isRepaired) throw new StepBroken(wrong.error, rejected, answer.usage)
       isRepaired = true
-      await pen.commit({ messages: rejected })
+      await writer.commit({ messages: rejected })
       notes.push(`Your last answer was:\n${answer.text.slice(0, 4_000)}\n${wrong.note}`)
       continue
     }
@@ -73,7 +73,7 @@ export async function runAgent(scope: RunScope, lane: Lane, first: AgentParts, b
       for (const { function: call } of [...answer.filtered, ...answer.calls]) budget.toolCall(call.name, call.arguments)
     } catch (error) {
       // The answer is kept, although its calls do not run.
-      await pen.commit(said)
+      await writer.commit(said)
       throw error
     }
     notes.push(...answer.filtered.map(({ function: { name } }) => filteredNote(name)))
@@ -174,10 +174,10 @@ async function readForModel(
 const charactersOf = (messages: readonly StoredMessage[]): number =>
   messages.reduce((sum, { content }) => sum + textOf(content).length, 0)
 
-function announcePredictedState({ pen }: Lane, tools: ReadonlyMap<string, Tool>): void {
+function announcePredictedState({ writer }: Lane, tools: ReadonlyMap<string, Tool>): void {
   const predicted = predictedState(tools)
   if (predicted.length === 0) return
-  pen.emit({ type: 'CUSTOM', name: 'PredictState', value: predicted, timestamp: pen.timestamp() })
+  writer.emit({ type: 'CUSTOM', name: 'PredictState', value: predicted, timestamp: writer.timestamp() })
 }
 
 /** `ask again`: the model refused the attached files, so the next request has their text instead. */
@@ -189,10 +189,10 @@ async function askModel(
   stepName: string,
   budget: Budget,
 ): Promise<Answer | 'ask again'> {
-  const { pen } = lane
+  const { writer } = lane
   const finished = (metadata: StepMetadata | undefined) =>
-    pen.emit({ type: 'STEP_FINISHED', stepName, ...present({ metadata }), timestamp: pen.timestamp() })
-  pen.emit({ type: 'STEP_STARTED', stepName, timestamp: pen.timestamp() })
+    writer.emit({ type: 'STEP_FINISHED', stepName, ...present({ metadata }), timestamp: writer.timestamp() })
+  writer.emit({ type: 'STEP_STARTED', stepName, timestamp: writer.timestamp() })
   try {
     const answer = await readAnswer(scope, lane, agent, request, budget)
     if (answer.usage !== null) agent.correction.learn(estimated, answer.usage.inputTokens)
@@ -202,7 +202,7 @@ async function askModel(
     const metadata = error instanceof StepBroken ? stepMetadata(agent.model, error.usage) : undefined
     const isRefused = error instanceof StepBroken && error.messages.length === 0 && isBadRequest(error.cause)
     if (!isRefused || !hasAttachments(request.messages) || !goOnWithText(scope, agent, error.cause)) {
-      if (metadata !== undefined) pen.markStep(stepName, metadata)
+      if (metadata !== undefined) writer.markStep(stepName, metadata)
       throw error
     }
     finished(metadata)
@@ -230,13 +230,13 @@ function goOnWithText({ files, log, signal }: RunScope, { model }: AgentParts, e
   return true
 }
 
-const stepFinished = ({ run, usage }: RunScope, { id: lane, pen }: Lane, step: number): Fact => ({
+const stepFinished = ({ run, usage }: RunScope, { id: lane, writer }: Lane, step: number): Fact => ({
   fact: 'step_finished',
   run: run.id,
   step,
   usage: usage.total,
   lane: lane ?? undefined,
-  at: pen.timestamp(),
+  at: writer.timestamp(),
 })
 
 const filteredNote = (tool: string): string =>

@@ -4,7 +4,7 @@
 import type { Ids } from '../../domain/ids.ts'
 import { unreachable } from '../../domain/unreachable.ts'
 import type { FinishReason, ModelPart, ModelUsage } from '../../models/model.ts'
-import type { Pen } from '../run/run-writer.ts'
+import type { EventWriter } from '../run/run-writer.ts'
 
 export interface AnswerInProgress {
   /** Id of the message that holds the text and the calls. */
@@ -41,12 +41,12 @@ export interface WrittenCall {
 }
 
 /** `name` is shown on the message; null for the session's own agent. */
-export function createAnswerInProgress(pen: Pen, ids: Ids, name: string | null): AnswerInProgress {
+export function createAnswerInProgress(writer: EventWriter, ids: Ids, name: string | null): AnswerInProgress {
   const messageId = ids.uuid()
   // The protocol allows either an open text or an open thought.
-  const text = createText(pen, messageId, name, () => thoughts.close())
-  const thoughts = createThoughts(pen, ids, () => text.close())
-  const calls = createCalls(pen, ids, messageId)
+  const text = createText(writer, messageId, name, () => thoughts.close())
+  const thoughts = createThoughts(writer, ids, () => text.close())
+  const calls = createCalls(writer, ids, messageId)
   let usage: ModelUsage | null = null
   let finish: FinishReason | null = null
 
@@ -98,7 +98,7 @@ export function createAnswerInProgress(pen: Pen, ids: Ids, name: string | null):
 /** In tokens. */
 const JOINED_AT_ONCE = 32
 
-function createText(pen: Pen, messageId: string, name: string | null, beforeOpening: () => void) {
+function createText(writer: EventWriter, messageId: string, name: string | null, beforeOpening: () => void) {
   let joined = ''
   let newest: string[] = []
   let isOpen = false
@@ -118,38 +118,38 @@ function createText(pen: Pen, messageId: string, name: string | null, beforeOpen
         beforeOpening()
         isOpen = true
         const shownName = name === null ? {} : { name }
-        pen.emit({ type: 'TEXT_MESSAGE_START', messageId, role: 'assistant', ...shownName, timestamp })
+        writer.emit({ type: 'TEXT_MESSAGE_START', messageId, role: 'assistant', ...shownName, timestamp })
       }
-      newest.push(pen.emitText(messageId, delta, timestamp))
+      newest.push(writer.emitText(messageId, delta, timestamp))
       if (newest.length >= JOINED_AT_ONCE) read()
     },
     close(): void {
       if (!isOpen) return
       isOpen = false
-      pen.emit({ type: 'TEXT_MESSAGE_END', messageId, timestamp: pen.timestamp() })
+      writer.emit({ type: 'TEXT_MESSAGE_END', messageId, timestamp: writer.timestamp() })
     },
   }
 }
 
-function createThoughts(pen: Pen, ids: Ids, beforeOpening: () => void) {
+function createThoughts(writer: EventWriter, ids: Ids, beforeOpening: () => void) {
   const all: Thought[] = []
   let open: Thought | null = null
 
   function begin(): Thought {
     beforeOpening()
     const thought = { id: ids.uuid(), text: '' }
-    const timestamp = pen.timestamp()
+    const timestamp = writer.timestamp()
     all.push(thought)
-    pen.emit({ type: 'REASONING_START', messageId: thought.id, timestamp })
-    pen.emit({ type: 'REASONING_MESSAGE_START', messageId: thought.id, role: 'reasoning', timestamp })
+    writer.emit({ type: 'REASONING_START', messageId: thought.id, timestamp })
+    writer.emit({ type: 'REASONING_MESSAGE_START', messageId: thought.id, role: 'reasoning', timestamp })
     return thought
   }
 
   function close(): void {
     if (open === null) return
-    const timestamp = pen.timestamp()
-    pen.emit({ type: 'REASONING_MESSAGE_END', messageId: open.id, timestamp })
-    pen.emit({ type: 'REASONING_END', messageId: open.id, timestamp })
+    const timestamp = writer.timestamp()
+    writer.emit({ type: 'REASONING_MESSAGE_END', messageId: open.id, timestamp })
+    writer.emit({ type: 'REASONING_END', messageId: open.id, timestamp })
     open = null
   }
 
@@ -159,8 +159,8 @@ function createThoughts(pen: Pen, ids: Ids, beforeOpening: () => void) {
     add(delta: string): void {
       open ??= begin()
       if (delta === '') return
-      const timestamp = pen.timestamp()
-      const shown = pen.emit({ type: 'REASONING_MESSAGE_CONTENT', messageId: open.id, delta, timestamp })
+      const timestamp = writer.timestamp()
+      const shown = writer.emit({ type: 'REASONING_MESSAGE_CONTENT', messageId: open.id, delta, timestamp })
       open.text += shown?.delta ?? ''
     },
     sign(signature: string): void {
@@ -172,18 +172,18 @@ function createThoughts(pen: Pen, ids: Ids, beforeOpening: () => void) {
       }
       thought.signature = signature
       close()
-      pen.emit({
+      writer.emit({
         type: 'REASONING_ENCRYPTED_VALUE',
         subtype: 'message',
         entityId: thought.id,
         encryptedValue: signature,
-        timestamp: pen.timestamp(),
+        timestamp: writer.timestamp(),
       })
     },
   }
 }
 
-function createCalls(pen: Pen, ids: Ids, parentMessageId: string) {
+function createCalls(writer: EventWriter, ids: Ids, parentMessageId: string) {
   const all: WrittenCall[] = []
   /** The newest call by the id that the model gave it. */
   const byModelId = new Map<string, WrittenCall>()
@@ -193,8 +193,8 @@ function createCalls(pen: Pen, ids: Ids, parentMessageId: string) {
     start(modelId: string, name: string, signature: string | undefined): void {
       // Some servers number their calls from 0 in every answer. Ours must be unique in the session.
       const id = `call_${ids.uuid()}`
-      const timestamp = pen.timestamp()
-      const shown = pen.emit({
+      const timestamp = writer.timestamp()
+      const shown = writer.emit({
         type: 'TOOL_CALL_START',
         toolCallId: id,
         toolCallName: name,
@@ -210,16 +210,16 @@ function createCalls(pen: Pen, ids: Ids, parentMessageId: string) {
       if (call === undefined) return
       call.args += delta
       if (!call.isShown || delta === '') return
-      const shown = pen.emit({ type: 'TOOL_CALL_ARGS', toolCallId: call.id, delta, timestamp: pen.timestamp() })
+      const shown = writer.emit({ type: 'TOOL_CALL_ARGS', toolCallId: call.id, delta, timestamp: writer.timestamp() })
       call.shownArgs += shown?.delta ?? ''
     },
     end(modelId: string): void {
       const call = byModelId.get(modelId)
       if (call === undefined || !call.isShown) return
-      const timestamp = pen.timestamp()
-      pen.emit({ type: 'TOOL_CALL_END', toolCallId: call.id, timestamp })
+      const timestamp = writer.timestamp()
+      writer.emit({ type: 'TOOL_CALL_END', toolCallId: call.id, timestamp })
       if (call.signature === undefined) return
-      pen.emit({
+      writer.emit({
         type: 'REASONING_ENCRYPTED_VALUE',
         subtype: 'tool-call',
         entityId: call.id,

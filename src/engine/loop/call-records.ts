@@ -24,7 +24,7 @@ export async function commitBeginning(
   calls: readonly RunnableCall[],
   { facts = [], messages = [] }: Said = {},
 ): Promise<void> {
-  const at = lane.pen.timestamp()
+  const at = lane.writer.timestamp()
   // An agent that is called has no intent: what it did is in its own messages.
   const onServer = calls.filter(({ tool }) => tool.location === 'server')
   const intents = onServer.map((call) => intentOf(scope, lane, call, at))
@@ -34,7 +34,7 @@ export async function commitBeginning(
   const grants = calls.flatMap(({ grant }) => grant ?? [])
   const audit = onServer.flatMap((call) => (call.tool.effect === 'read' ? [] : [startedRecord(scope, agent, call, at)]))
   if (facts.length + messages.length + intents.length + consume.length + grants.length === 0) return
-  await lane.pen.commit({
+  await lane.writer.commit({
     facts: [...facts, ...intents],
     messages,
     consume: consume.length === 0 ? undefined : consume,
@@ -65,7 +65,7 @@ export interface ResultMore {
 /** Shows the result and stores it, both in one commit. */
 export async function commitResult(
   scope: RunScope,
-  { pen, id: lane }: Lane,
+  { writer, id: lane }: Lane,
   agent: AgentParts,
   call: ToolCall,
   outcome: ToolOutcome,
@@ -74,11 +74,11 @@ export async function commitResult(
   const ended = isRefused ? 'refused' : isByPerson ? 'answered' : outcome.isError ? 'failed' : 'completed'
   logCall(scope, agent, call, ended, durationMs)
   const messageId = scope.ids.uuid()
-  const createdAt = pen.timestamp()
+  const createdAt = writer.timestamp()
   const status = outcome.isError ? 'error' : 'success'
   const metadata = { quarterdeck: { status, durationMs, answeredBy: isByPerson ? 'person' : undefined } }
   const whole = boundedResult(outcome.content, agent.definition.limits.toolResultChars, outcome.isCut)
-  const shown = pen.emit({
+  const shown = writer.emit({
     type: 'TOOL_CALL_RESULT',
     messageId,
     toolCallId: call.id,
@@ -99,7 +99,7 @@ export async function commitResult(
     error: outcome.isError ? content : undefined,
     lane: lane ?? undefined,
   }
-  await pen.commit({
+  await writer.commit({
     messages: [message],
     lastTool: call.function.name,
     facts,
@@ -111,17 +111,17 @@ export async function commitResult(
 /** After a crash, the log must show that the call waits for a person and was not cut off. */
 export const commitSuspension = (
   { run }: RunScope,
-  { pen, id: lane }: Lane,
+  { writer, id: lane }: Lane,
   { call }: Pick<RunnableCall, 'call'>,
 ): Promise<void> =>
-  pen.commit({
+  writer.commit({
     facts: [
       {
         fact: 'tool_suspended',
         run: run.id,
         call: call.id,
         lane: lane ?? undefined,
-        at: pen.timestamp(),
+        at: writer.timestamp(),
       },
     ],
   })

@@ -115,14 +115,14 @@ function asJson(value: unknown): unknown {
 }
 
 function createVoice(
-  { writer, state, log }: RunScope,
-  { pen }: Lane,
+  { state, log }: RunScope,
+  { writer }: Lane,
   tool: ServerTool,
   call: ToolCall,
   trace: TraceContext | undefined,
 ): { voice: ToolVoice; silence: () => void } {
   let isActive = true
-  const timestamp = () => pen.timestamp()
+  const timestamp = () => writer.timestamp()
   const show = () => {
     // Clients see it at once. Nothing waits for this commit, because the commit of the result comes after it.
     writer.flush().catch((error: unknown) => log.warn('an event of a tool is late', { error }))
@@ -134,7 +134,7 @@ function createVoice(
     if (typeof value !== 'object' || value === null || Array.isArray(value)) {
       throw new TypeError('The content of an activity must be an object.')
     }
-    pen.emit({
+    writer.emit({
       type: 'ACTIVITY_SNAPSHOT',
       messageId,
       activityType: activityType.slice(0, MAX_NAME),
@@ -153,7 +153,12 @@ function createVoice(
     },
     emit(name, value) {
       if (!isActive) return
-      pen.emit({ type: 'CUSTOM', name: String(name).slice(0, MAX_NAME), value: asJson(value), timestamp: timestamp() })
+      writer.emit({
+        type: 'CUSTOM',
+        name: String(name).slice(0, MAX_NAME),
+        value: asJson(value),
+        timestamp: timestamp(),
+      })
       show()
     },
     activity,
@@ -195,7 +200,7 @@ async function holdQuestion(
   const held = { ...question, index: 0, effect: prepared.tool.effect, held: true } as const
   const wait = gate.question(gatedCall(scope, lane, agent, prepared), held)
   show(lane, wait, 'pending')
-  await lane.pen.commit({ waits: [wait], audit: [askedRecord(wait)] })
+  await lane.writer.commit({ waits: [wait], audit: [askedRecord(wait)] })
   logWaits(log, agent.definition.name, [{ wait, isNew: true, subagentRunId: lane.subagentRunId }])
   for (;;) {
     await sleep(clock, LOOK_EVERY_MS, signal)
@@ -224,12 +229,12 @@ async function interrupt({ settle, clock, log }: RunScope, { id }: Approval): Pr
 }
 
 /** The run goes on, so its stream has no interrupt. This tells clients that somebody is asked. */
-function show({ pen }: Lane, { id, callId, question, expiresAt }: Approval, status: string): void {
-  pen.emit({
+function show({ writer }: Lane, { id, callId, question, expiresAt }: Approval, status: string): void {
+  writer.emit({
     type: 'ACTIVITY_SNAPSHOT',
     messageId: `${callId}_${id}`,
     activityType: 'QUESTION',
     content: { approvalId: id, status, message: question?.message, schema: question?.schema, expiresAt },
-    timestamp: pen.timestamp(),
+    timestamp: writer.timestamp(),
   })
 }

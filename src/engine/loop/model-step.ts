@@ -7,7 +7,7 @@ import { type ModelSpan, traceFields } from '../../domain/telemetry.ts'
 import { unreachable } from '../../domain/unreachable.ts'
 import type { FinishReason, ModelPart, ModelRequest, ModelUsage } from '../../models/model.ts'
 import type { AgentParts, Lane, RunScope } from '../run/run-scope.ts'
-import type { Pen } from '../run/run-writer.ts'
+import type { EventWriter } from '../run/run-writer.ts'
 import { type AnswerInProgress, createAnswerInProgress, type WrittenCall } from './answer-in-progress.ts'
 import type { Budget } from './budget.ts'
 
@@ -47,9 +47,9 @@ export async function readAnswer(
   budget: Pick<Budget, 'charactersLeft' | 'wrote'>,
 ): Promise<Answer> {
   const { signal, usage } = scope
-  const { pen } = lane
+  const { writer } = lane
   const { definition, model } = agent
-  const answer = createAnswerInProgress(pen, scope.ids, agent === scope.root ? null : definition.name)
+  const answer = createAnswerInProgress(writer, scope.ids, agent === scope.root ? null : definition.name)
   const { provider, name } = model
   const span = lane.span.model({ agent: definition.name, provider, model: name, request })
   const { trace } = span
@@ -57,7 +57,7 @@ export async function readAnswer(
   try {
     const log = scope.log.with({ agent: definition.name, ...traceFields(trace) })
     const traced = { ...request, log, trace }
-    await takeParts(model.stream(traced, signal), answer, pen, budget, span)
+    await takeParts(model.stream(traced, signal), answer, writer, budget, span)
     answer.close()
     signal.throwIfAborted()
   } catch (cause) {
@@ -89,13 +89,13 @@ export async function readAnswer(
 async function takeParts(
   stream: AsyncIterable<readonly ModelPart[]>,
   answer: AnswerInProgress,
-  pen: Pen,
+  writer: EventWriter,
   budget: Pick<Budget, 'charactersLeft' | 'wrote'>,
   span: ModelSpan,
 ): Promise<void> {
   let hasBegun = false
   for await (const parts of stream) {
-    const arrived = pen.timestamp()
+    const arrived = writer.timestamp()
     if (!hasBegun && parts.length > 0) {
       hasBegun = true
       span.began()
@@ -107,7 +107,7 @@ async function takeParts(
       // Last, because it throws at the limit, and what was written up to there is kept.
       budget.wrote(size)
     }
-    await pen.flush()
+    await writer.flush()
   }
 }
 
@@ -127,12 +127,12 @@ export const asBrokenOff = (messages: readonly StoredMessage[]): StoredMessage[]
 
 function messagesOf(
   { run }: RunScope,
-  { id: lane, pen }: Lane,
+  { id: lane, writer }: Lane,
   { definition }: AgentParts,
   { messageId, thoughts, calls, text }: AnswerInProgress,
 ): StoredMessage[] {
   const limit = definition.limits.storedMessageChars
-  const shared = { runId: run.id, createdAt: pen.timestamp(), lane: lane ?? undefined }
+  const shared = { runId: run.id, createdAt: writer.timestamp(), lane: lane ?? undefined }
   const toolCalls = calls.filter(({ isShown }) => isShown).map((call) => toToolCall(call, call.shownArgs))
   return [
     ...thoughts.map((thought) => ({

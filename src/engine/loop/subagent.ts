@@ -35,9 +35,9 @@ export async function runSubagent(
     return { type: 'answered', outcome: { content: textOf(last.content), isError: false } }
   }
   const subagentRunId = ids.uuid()
-  const pen = writer.forSubagent(subagentRunId)
+  const own = writer.forSubagent(subagentRunId)
   const span = parent.span.subagent(agentStarted(agent))
-  const lane = { id: call.id, subagentRunId, pen, span, depth: parent.depth + 1 }
+  const lane = { id: call.id, subagentRunId, writer: own, span, depth: parent.depth + 1 }
   announce(scope, parent, agent, lane)
   // If the process dies in the sub-agent, the log must show that it had begun.
   await (last === undefined ? askQuestion(scope, lane, args) : writer.flush())
@@ -102,7 +102,7 @@ async function finish({ writer }: RunScope, { subagentRunId }: SubagentLane, end
 
 async function afterFailure(
   scope: RunScope,
-  { pen, subagentRunId }: SubagentLane,
+  { writer: own, subagentRunId }: SubagentLane,
   { definition }: AgentParts,
   error: unknown,
 ): Promise<SubagentEnd> {
@@ -117,7 +117,7 @@ async function afterFailure(
     if (error instanceof StepBroken && !goesOn) await writer.commit({ messages }).catch(() => {})
     throw error
   }
-  for (const event of writer.open.closing(writer.timestamp(), BROKEN_OFF, subagentRunId)) pen.emit(event)
+  for (const event of writer.open.closing(writer.timestamp(), BROKEN_OFF, subagentRunId)) own.emit(event)
   if (error instanceof StepBroken) await writer.commit({ messages })
   const { message, code } = cause
   writer.emit({ type: 'SUBAGENT_ERROR', subagentRunId, message, code, timestamp: writer.timestamp() })

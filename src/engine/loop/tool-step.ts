@@ -49,7 +49,7 @@ export async function runToolCalls(
   const prepare = (some: readonly ToolCall[]) => prepareCalls(scope, lane, agent, tools, some, waits)
   const prepared = await prepare(calls).catch(async (error: unknown) => {
     // The answer is kept, although none of its calls runs.
-    if (said.messages !== undefined) await lane.pen.commit(said)
+    if (said.messages !== undefined) await lane.writer.commit(said)
     throw error
   })
   const parallel = Math.min(agent.definition.limits.parallelCalls, prepared.length)
@@ -60,9 +60,9 @@ export async function runToolCalls(
     await commitBeginning(scope, lane, agent, first, said)
   } catch (error) {
     if (!isRevoked(error)) throw error
-    // Now each of them begins by itself. The pen has kept the messages.
+    // Now each of them begins by itself. The writer has kept the messages.
     begun.clear()
-    if (said.messages !== undefined || said.facts !== undefined) await lane.pen.commit({ facts: said.facts ?? [] })
+    if (said.messages !== undefined || said.facts !== undefined) await lane.writer.commit({ facts: said.facts ?? [] })
   }
   return carryOutAll(scope, lane, agent, prepared, { begun, parallel, prepare })
 }
@@ -258,7 +258,7 @@ async function runAgentTool(
   if (tool.handoff) {
     const content = `${tool.agent} has the conversation now and answers the user.`
     const activeAgent = other === scope.root ? null : tool.agent
-    const fact: Fact = { fact: 'handed_over', run: scope.run.id, to: tool.agent, at: lane.pen.timestamp() }
+    const fact: Fact = { fact: 'handed_over', run: scope.run.id, to: tool.agent, at: lane.writer.timestamp() }
     await result(content, false, { durationMs: durationMs(), activeAgent, facts: [fact] })
     return { pending: [], handedTo: other }
   }

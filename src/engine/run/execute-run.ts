@@ -84,7 +84,7 @@ export async function executeRun(
       writer.emit({ type: 'STATE_SNAPSHOT', snapshot: session.state, timestamp: writer.timestamp() })
     }
     if (scope.stepsDone > 0) scope.budget.used(usage.total)
-    const lane: Lane = { id: null, subagentRunId: null, pen: writer, span, depth: 0 }
+    const lane: Lane = { id: null, subagentRunId: null, writer: writer, span, depth: 0 }
     let agent = deps.agents.get(session.activeAgent ?? '') ?? root
     for (let attempt = scope; ; ) {
       const end = await runAgent(attempt, lane, agent, attempt.budget)

@@ -19,7 +19,7 @@ import type { Gate } from '../gate.ts'
 import type { Budget, PriceList, UsageMeter } from '../loop/budget.ts'
 import type { createTokenCorrection } from '../loop/context-window.ts'
 import type { SharedState } from '../loop/shared-state.ts'
-import type { Pen, RunWriter } from './run-writer.ts'
+import type { EventWriter, RunWriter } from './run-writer.ts'
 
 export interface AgentParts {
   definition: AgentDefinition
@@ -77,7 +77,7 @@ export interface Lane {
   id: string | null
   /** The id on the events of a sub-agent. The protocol wants a new one each time the sub-agent goes on. */
   subagentRunId: string | null
-  pen: Pen
+  writer: EventWriter
   span: AgentSpan
   /** How many agents are above this one. */
   depth: number

@@ -15,7 +15,7 @@ import { createOpenItems, type OpenItems } from './open-items.ts'
 import type { StuckRuns } from './stuck-runs.ts'
 
 /** For one who writes into a run: its own agent, or one of its sub-agents. */
-export interface Pen {
+export interface EventWriter {
   /** Epoch ms. Never goes backwards within the run. */
   timestamp(): number
   /** Queues an event. Returns it as it will be shown, or null when the middleware dropped it. */
@@ -39,14 +39,14 @@ export interface RunCommit
   messages?: StoredMessage[]
 }
 
-export interface RunWriter extends Pen {
+export interface RunWriter extends EventWriter {
   readonly open: OpenItems
   /** Takes note of an event that an earlier owner of the run wrote. */
   see(event: RunEvent): void
   /** Stores the session's shared state with the next commit. */
   keepState(state: unknown): void
-  /** A pen that marks its events as those of a sub-agent. */
-  forSubagent(subagentRunId: string): Pen
+  /** A writer that marks its events as those of a sub-agent. */
+  forSubagent(subagentRunId: string): EventWriter
   /**
    * Closes what is open, appends the terminal event and ends the run. Tries again while the disk is full, and tells the readers when
    * that lasts. Throws `conflict`, and writes nothing, when a run that was about to wait has been answered or asked to stop.

@@ -3,7 +3,7 @@ import type { PersonRecord } from '../../domain/records/record.ts'
 import type { FeedItem } from '../../domain/session/feed.ts'
 import { plainProgram } from '../../domain/settings/program-words.ts'
 import type { Delivery } from '../../domain/supervision/delivery.ts'
-import type { OperatorDesk } from '../operator.ts'
+import type { RecordLookup } from '../operator.ts'
 import { samplePrompt } from '../testing/sample-waits.ts'
 import { createBell } from './create-bell.ts'
 
@@ -18,8 +18,8 @@ const signal = new AbortController().signal
 
 function open(found: PersonRecord | null = prompt) {
   const written: string[] = []
-  const desk: OperatorDesk = { find: async () => found }
-  return { written, bell: createBell({ write: (text) => void written.push(text) }, plainProgram)(desk) }
+  const lookup: RecordLookup = { find: async () => found }
+  return { written, bell: createBell({ write: (text) => void written.push(text) }, plainProgram)(lookup) }
 }
 
 test('rings once for what begins to wait, with one line in which every character is visible', async () => {

@@ -5,7 +5,7 @@ import type { ProgramWords } from '../../domain/settings/program-words.ts'
 import { visibleProse } from '../../domain/text/visible-text.ts'
 import { describeInShort } from '../../supervision/records/describe-record.ts'
 import type { Terminal } from '../channel-parts.ts'
-import { isNews } from '../notice/notice.ts'
+import { isNews } from '../notifications/notification.ts'
 import type { CreateChannel } from '../operator.ts'
 
 const RING = '\u0007'

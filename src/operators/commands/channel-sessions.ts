@@ -8,7 +8,7 @@ import { matchingIds, shortIds } from '../../domain/text/id-prefix.ts'
 import { visibleText } from '../../domain/text/visible-text.ts'
 import type { SupervisedSession } from '../../supervision/sessions/take-step.ts'
 import { facts, oneLine } from './answer.ts'
-import type { Asked, CommandContext, CommandDesk } from './command-desk.ts'
+import type { Asked, CommandContext, CommandServices } from './command-services.ts'
 import { verbs } from './verbs.ts'
 
 export interface ChannelSessions {
@@ -24,11 +24,14 @@ const MOST_SESSIONS = 1_000
 const MOST_LISTED = 20
 const LEAST_ID_CHARS = 4
 
-export async function channelSessions(desk: CommandDesk, { channelId }: CommandContext): Promise<ChannelSessions> {
-  const found = await desk.sessions.list({ limit: MOST_SESSIONS })
+export async function channelSessions(
+  services: CommandServices,
+  { channelId }: CommandContext,
+): Promise<ChannelSessions> {
+  const found = await services.sessions.list({ limit: MOST_SESSIONS })
   const all = found.filter(
     ({ status, supervision }) =>
-      status !== 'terminated' && (supervision.channelId ?? desk.defaultChannelId) === channelId,
+      status !== 'terminated' && (supervision.channelId ?? services.defaultChannelId) === channelId,
   )
   const short = shortIds(all.map(({ id }) => id))
   return {
@@ -128,7 +131,7 @@ export function takeSession(
  * channel. Gives the session that stands for it.
  */
 export async function takePlace(
-  desk: CommandDesk,
+  services: CommandServices,
   here: ChannelSessions,
   asked: Asked,
   own: { most: number; least?: number },
@@ -138,20 +141,20 @@ export async function takePlace(
   const leads = first !== undefined && words.length > (own.least ?? 0) && (own.most === 0 || namesSession(here, first))
   if (!isOfWorkspace(here, asked) || leads) return takeSession(here, asked, own)
   refuseMore(asked, words, own.most)
-  const { path } = channelWorkspace(desk, asked.context, options.get('workspace'))
-  return { session: await desk.sessions.ofWorkspace(asked.by.user, path), words }
+  const { path } = channelWorkspace(services, asked.context, options.get('workspace'))
+  return { session: await services.sessions.ofWorkspace(asked.by.user, path), words }
 }
 
 /** The same for a text that goes to a workspace. */
 export async function takeTextPlace(
-  desk: CommandDesk,
+  services: CommandServices,
   here: ChannelSessions,
   asked: Asked,
 ): Promise<{ session: SupervisedSession; text: string }> {
   const { options, text, lead } = asked.command
   if (!isOfWorkspace(here, asked) || (lead !== null && namesSession(here, lead.id))) return takeText(here, asked)
-  const { path } = channelWorkspace(desk, asked.context, options.get('workspace'))
-  return { session: await desk.sessions.ofWorkspace(asked.by.user, path), text }
+  const { path } = channelWorkspace(services, asked.context, options.get('workspace'))
+  return { session: await services.sessions.ofWorkspace(asked.by.user, path), text }
 }
 
 /** Whether a command names a workspace, or can mean nothing else. */
@@ -165,7 +168,7 @@ function isOfWorkspace(here: ChannelSessions, { context, command: { options } }:
 
 /** A workspace of the settings that belongs to this channel: the named one, or the only one. */
 function channelWorkspace(
-  { workspaces, defaultChannelId }: CommandDesk,
+  { workspaces, defaultChannelId }: CommandServices,
   { channelId }: CommandContext,
   named: string | undefined,
 ): WorkspaceSettings {
@@ -220,9 +223,9 @@ export function refuseEnded(here: ChannelSessions, session: SupervisedSession): 
 
 /** Operators see the sessions of others, and the audit trail says that they looked. */
 export async function noteLook(
-  desk: Pick<CommandDesk, 'oversight'>,
+  services: Pick<CommandServices, 'oversight'>,
   by: Caller,
   seen: readonly Pick<SupervisedSession, 'owner'>[],
 ): Promise<void> {
-  if (seen.some(({ owner }) => owner !== by.user)) await desk.oversight.listing({ by, owner: by.user }, '*')
+  if (seen.some(({ owner }) => owner !== by.user)) await services.oversight.listing({ by, owner: by.user }, '*')
 }

@@ -29,7 +29,7 @@ import {
   takeSession,
   takeText,
 } from './channel-sessions.ts'
-import type { Asked, CommandDesk } from './command-desk.ts'
+import type { Asked, CommandServices } from './command-services.ts'
 
 const MOST_LABEL_CHARS = 200
 const MOST_CHECKPOINTS = 1_000
@@ -38,28 +38,28 @@ const MOST_SHOWN = 20
 const MOST_NAMES = 10
 const MOST_NAME_CHARS = 200
 
-export async function saveCheckpoint(desk: CommandDesk, asked: Asked): Promise<Answer> {
-  const here = await channelSessions(desk, asked.context)
+export async function saveCheckpoint(services: CommandServices, asked: Asked): Promise<Answer> {
+  const here = await channelSessions(services, asked.context)
   const { session, text: label } = takeText(here, asked)
   if (label !== '') checkText(label, 'label', MOST_LABEL_CHARS)
   const wanted = { label: label === '' ? null : label, contents: true }
-  const { id, files, bytes } = await desk.checkpoints.save(asked.by, session.id, wanted)
-  const { shortId } = await checkpointsHere(desk, asked, here)
+  const { id, files, bytes } = await services.checkpoints.save(asked.by, session.id, wanted)
+  const { shortId } = await checkpointsHere(services, asked, here)
   return says(
     `Checkpoint ${shortId(id)} keeps ${count(files, 'file')}, ${size(bytes)}. To go back to it: session-restore ${shortId(id)}`,
   )
 }
 
-export async function listCheckpoints(desk: CommandDesk, asked: Asked): Promise<Answer> {
-  const here = await channelSessions(desk, asked.context)
+export async function listCheckpoints(services: CommandServices, asked: Asked): Promise<Answer> {
+  const here = await channelSessions(services, asked.context)
   const { words, options } = asked.command
   const isOfOne = words.length > 0 || options.has('session') || asked.context.sessionOfThread != null
   const only = isOfOne ? takeSession(here, asked, { most: 0 }).session : null
-  const { all, shortId } = await checkpointsHere(desk, asked, here)
+  const { all, shortId } = await checkpointsHere(services, asked, here)
   const found = only === null ? all : all.filter(({ sessionId }) => sessionId === only.id)
   if (found.length === 0) return says('There are no checkpoints. To keep one: session-checkpoint [LABEL]')
-  await noteLook(desk, asked.by, found)
-  const now = desk.clock.now()
+  await noteLook(services, asked.by, found)
+  const now = services.clock.now()
   const line = (one: Checkpoint): string =>
     facts(
       shortId(one.id),
@@ -79,21 +79,21 @@ export async function listCheckpoints(desk: CommandDesk, asked: Asked): Promise<
   }
 }
 
-export async function restoreCheckpoint(desk: CommandDesk, asked: Asked): Promise<Answer> {
+export async function restoreCheckpoint(services: CommandServices, asked: Asked): Promise<Answer> {
   const { words, options } = asked.command
   const [given, ...others] = words
   if (given === undefined || others.length > 0) {
     throw new ServerError('invalid_request', 'Name one checkpoint by its id. session-checkpoints lists them.')
   }
-  const here = await channelSessions(desk, asked.context)
-  const known = await checkpointsHere(desk, asked, here)
-  const checkpoint = findCheckpoint(known, given, desk.clock.now())
+  const here = await channelSessions(services, asked.context)
+  const known = await checkpointsHere(services, asked, here)
+  const checkpoint = findCheckpoint(known, given, services.clock.now())
   const confirm = options.get('confirm') ?? null
-  const restored = await desk.checkpoints.restore(asked.by, checkpoint.id, confirm)
+  const restored = await services.checkpoints.restore(asked.by, checkpoint.id, confirm)
   if (restored.status === 'changed') return planAnswer(checkpoint, restored.plan, { known, isAgain: confirm !== null })
   const { written, removed, not_restored } = restored.result
-  const after = await channelSessions(desk, asked.context)
-  const { shortId } = await checkpointsHere(desk, asked, after)
+  const after = await channelSessions(services, asked.context)
+  const { shortId } = await checkpointsHere(services, asked, after)
   const left = not_restored.map(({ path, reason }) => `${visibleText(path)}: ${visibleText(reason)}`)
   return {
     parts: [
@@ -115,9 +115,13 @@ interface KnownCheckpoints {
   shortId(id: string): string
 }
 
-async function checkpointsHere(desk: CommandDesk, { by }: Asked, here: ChannelSessions): Promise<KnownCheckpoints> {
+async function checkpointsHere(
+  services: CommandServices,
+  { by }: Asked,
+  here: ChannelSessions,
+): Promise<KnownCheckpoints> {
   const ids = new Set(here.all.map(({ id }) => id))
-  const found = await desk.checkpoints.list({ by, limit: MOST_CHECKPOINTS })
+  const found = await services.checkpoints.list({ by, limit: MOST_CHECKPOINTS })
   const all = found.filter(({ sessionId }) => ids.has(sessionId))
   const short = shortIds(all.map(({ id }) => id))
   return { all, shortId: (id) => short.get(id) ?? id }

@@ -10,17 +10,17 @@ import { type FileList, type ListedEntry, listFiles, USUAL_DEPTH } from '../../s
 import { type LineRange, showFile } from '../../supervision/workspace/show-file.ts'
 import { type Answer, code, count, file, fitsInline, heading, oneLine, size, text } from './answer.ts'
 import { type ChannelSessions, channelSessions, takePlace } from './channel-sessions.ts'
-import type { Asked, CommandDesk } from './command-desk.ts'
+import type { Asked, CommandServices } from './command-services.ts'
 
 const INLINE_LIST = { lines: 40, bytes: 8_192 }
 const INLINE_FILE = { lines: 30, bytes: 2_048 }
 
-export async function showFiles(desk: CommandDesk, asked: Asked): Promise<Answer> {
-  const here = await channelSessions(desk, asked.context)
-  const { session, words } = await takePlace(desk, here, asked, { most: 1 })
+export async function showFiles(services: CommandServices, asked: Asked): Promise<Answer> {
+  const here = await channelSessions(services, asked.context)
+  const { session, words } = await takePlace(services, here, asked, { most: 1 })
   const depth = depthOf(asked.command.options.get('depth'))
-  await noteLookInside(desk, asked.by, here, session)
-  const found = await listFiles(session.supervision.workspaceRoot, { path: words[0] ?? '', depth }, desk.clock)
+  await noteLookInside(services, asked.by, here, session)
+  const found = await listFiles(session.supervision.workspaceRoot, { path: words[0] ?? '', depth }, services.clock)
   const shown = found.entries.map(entryLine)
   const content = shown.join('\n')
   const title = heading(
@@ -56,13 +56,13 @@ function depthOf(given: string | undefined): number {
   throw new ServerError('invalid_request', `--depth is a whole number, not ${JSON.stringify(oneLine(given, 40))}.`)
 }
 
-export async function showOneFile(desk: CommandDesk, asked: Asked): Promise<Answer> {
-  const here = await channelSessions(desk, asked.context)
-  const { session, words } = await takePlace(desk, here, asked, { most: 1, least: 1 })
+export async function showOneFile(services: CommandServices, asked: Asked): Promise<Answer> {
+  const here = await channelSessions(services, asked.context)
+  const { session, words } = await takePlace(services, here, asked, { most: 1, least: 1 })
   const [path] = words
   if (path === undefined) throw new ServerError('invalid_request', 'Name a file. Write: show-file PATH [--lines A:B]')
   const range = rangeOf(asked.command.options.get('lines'))
-  await noteLookInside(desk, asked.by, here, session)
+  await noteLookInside(services, asked.by, here, session)
   const found = await showFile(session.supervision.workspaceRoot, path, range)
   const { from, to, totalLines, bytes, hasMarks, leftOut } = found
   const name = visibleText(found.path)
@@ -98,7 +98,7 @@ function rangeOf(given: string | undefined): LineRange | null {
 
 /** Operators may look at what the agents of others do, and the audit trail says that they did: also if they name only the workspace. */
 async function noteLookInside(
-  { oversight }: CommandDesk,
+  { oversight }: CommandServices,
   by: Caller,
   { all }: ChannelSessions,
   session: SupervisedSession,

@@ -3,9 +3,9 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import type { WorkspaceSettings } from '../../domain/settings/supervision-settings.ts'
 import { type LogLine, recordingLogger } from '../../domain/testing/recording-logger.ts'
-import { root as admin, agentIn, callOf } from '../../supervision/testing/open-desk.ts'
+import { root as admin, agentIn, callOf } from '../../supervision/testing/open-supervision.ts'
 import { makeWorkspace } from '../../supervision/testing/workspace.ts'
-import { annOnSlack, eveOnSlack, openCommandDesk, words } from '../testing/open-command-desk.ts'
+import { annOnSlack, eveOnSlack, openCommandServices, words } from '../testing/open-command-services.ts'
 
 const refused = (code: string, message: string | RegExp) => ({
   error: code,
@@ -14,7 +14,7 @@ const refused = (code: string, message: string | RegExp) => ({
 
 describe('help', () => {
   test('lists everything by category, then one category, then one command', async () => {
-    const { type } = openCommandDesk()
+    const { type } = openCommandServices()
 
     const all = await type('')
     expect(words(all)).toEqual(
@@ -41,7 +41,7 @@ describe('help', () => {
   })
 
   test('comes with a hint for a word that is nearly a command', async () => {
-    const { type } = openCommandDesk()
+    const { type } = openCommandServices()
     expect(await type('sesion-pause')).toEqual({
       parts: [
         {
@@ -56,7 +56,7 @@ describe('help', () => {
 
 describe('sessions', () => {
   test('are listed with what waits, only those of the channel', async () => {
-    const { type, open, tools, nextWaiting, sessions, clock } = openCommandDesk()
+    const { type, open, tools, nextWaiting, sessions, clock } = openCommandServices()
     expect(words(await type('sessions'))).toEqual([
       'No agent has an open session in this channel. To start one: session-start PROMPT',
     ])
@@ -101,7 +101,7 @@ describe('sessions', () => {
   })
 
   test('are listened to or not, as an operator says', async () => {
-    const { type, open, sessions } = openCommandDesk()
+    const { type, open, sessions } = openCommandServices()
     const { id } = await open()
     const isOff = async () => (await sessions.get(id)).supervision.stallsOff
 
@@ -113,7 +113,7 @@ describe('sessions', () => {
   })
 
   test('are paused, resumed and ended: the only open one, or by their id', async () => {
-    const { type, open, sessions } = openCommandDesk()
+    const { type, open, sessions } = openCommandServices()
     const statusOf = async (id: string) => (await sessions.get(id)).supervision.status
     const first = await open()
 
@@ -143,7 +143,7 @@ describe('sessions', () => {
   })
 
   test('of other channels do not exist here, not even for an admin', async () => {
-    const { type, open, sessions } = openCommandDesk()
+    const { type, open, sessions } = openCommandServices()
     const { id } = await open({ 'a.ts': '' }, { channelId: 'C2' })
     await sessions.steer(annOnSlack, id, 'hello')
     for (const line of [
@@ -164,7 +164,7 @@ describe('sessions', () => {
   })
 
   test('of others can be seen, which is on record, but not commanded', async () => {
-    const { type, open, audit } = openCommandDesk()
+    const { type, open, audit } = openCommandServices()
     await open({ 'a.ts': 'x\n' })
 
     expect(words(await type('sessions', eveOnSlack))[0]).toBe('1 open session')
@@ -180,7 +180,7 @@ describe('sessions', () => {
   })
 
   test('start in the workspace of the channel, and report to it', async () => {
-    const { type, sessions } = openCommandDesk()
+    const { type, sessions } = openCommandServices()
     const workspace = (id: string, channelId: string | null) => ({ path: `/srv/${id}`, id, channelId, label: null })
     const here = { workspaces: [workspace('shop', null), workspace('own', 'C1'), workspace('other', 'C2')] }
 
@@ -216,7 +216,7 @@ describe('sessions', () => {
 
 describe('words for an agent', () => {
   test('reach it as they were typed, from the person who typed them', async () => {
-    const { type, open, store } = openCommandDesk()
+    const { type, open, store } = openCommandServices()
     const { id, root } = await open()
     const other = await open()
 
@@ -239,7 +239,7 @@ describe('words for an agent', () => {
   })
 
   test('wait for an agent that is paused or away, and are refused if there are none or too many', async () => {
-    const { type, open, sessions } = openCommandDesk()
+    const { type, open, sessions } = openCommandServices()
     const { id } = await open()
     await type('session-pause')
     expect(words(await type('steer go'))[0]).toMatch(/It gets this after session-resume/)
@@ -258,7 +258,7 @@ describe('words for an agent', () => {
 
 describe('an alias', () => {
   test('runs in the workspace, and its output comes inline or as a file', async () => {
-    const { type, open, audit } = openCommandDesk()
+    const { type, open, audit } = openCommandServices()
     const { id } = await open()
 
     const greeting = await type('greet')
@@ -286,7 +286,7 @@ describe('an alias', () => {
 
 describe('files', () => {
   test('are listed as a tree, inline up to 40 lines', async () => {
-    const { type, open } = openCommandDesk()
+    const { type, open } = openCommandServices()
     const { root } = await open({ 'src/a.ts': '12345', 'src/deep/b.ts': '', '.gitignore': 'dist/', 'dist/x': '' })
     symlinkSync('src', join(root, 'link'))
     writeFileSync(join(root, 'odd\u202e.ts'), '')
@@ -310,7 +310,7 @@ describe('files', () => {
   })
 
   test('are refused with a reason where they must not be shown, or are not clear', async () => {
-    const { type, open } = openCommandDesk()
+    const { type, open } = openCommandServices()
     const { root } = await open({ 'a.ts': '1\n2\n', '.env': 'x', '.git/config': 'x' })
     symlinkSync('/etc', join(root, 'out'))
     for (const [line, code, message] of [
@@ -340,7 +340,7 @@ describe('files', () => {
   })
 
   test('are shown with numbers, or as a file beyond 30 lines or 2 KB', async () => {
-    const { type, open } = openCommandDesk()
+    const { type, open } = openCommandServices()
     const many = Array.from({ length: 50 }, (_, i) => `line ${i + 1}`)
     const { id } = await open({
       'src/a.ts': many.join('\n'),
@@ -374,7 +374,7 @@ describe('files', () => {
 
 describe('checkpoints', () => {
   test('are kept, listed and restored after a second command that names what was shown', async () => {
-    const { type, open, sessions } = openCommandDesk()
+    const { type, open, sessions } = openCommandServices()
     const { id, root } = await open({ 'a.ts': 'old\n', 'gone.ts': 'was here\n', '.github/ci.yml': 'old\n' })
     const file = (path: string) => readFileSync(join(root, path), 'utf8')
     expect(words(await type('session-checkpoints'))[0]).toMatch(/There are no checkpoints/)
@@ -442,7 +442,7 @@ describe('checkpoints', () => {
   })
 
   test('are refused with a reason', async () => {
-    const { type, open } = openCommandDesk()
+    const { type, open } = openCommandServices()
     await open()
     for (const [line, code, message] of [
       ['session-restore', 'invalid_request', /Name one checkpoint/],
@@ -458,7 +458,7 @@ describe('checkpoints', () => {
 
 describe('who may give commands', () => {
   test.each(['user', 'anyone'] as const)('not somebody whose role is %s', async (role) => {
-    const { type, open } = openCommandDesk()
+    const { type, open } = openCommandServices()
     await open()
     for (const line of ['help', 'sessions', 'session-clear', 'session-start x', 'greet', 'nonsense']) {
       expect(await type(line, { user: 'ann', role })).toMatchObject(refused('forbidden', /Only operators/))
@@ -467,7 +467,7 @@ describe('who may give commands', () => {
 
   test('a failure of the server is logged, and the person is told no details', async () => {
     const lines: LogLine[] = []
-    const { type } = openCommandDesk()
+    const { type } = openCommandServices()
     const broken = {
       logger: recordingLogger(lines),
       inbox: {
@@ -490,7 +490,7 @@ describe('a workspace of the channel in which no agent works', () => {
   })
 
   test('is looked into, and commands run there', async () => {
-    const { type } = openCommandDesk()
+    const { type } = openCommandServices()
     const workspaces = [workspaceAt(makeWorkspace({ 'src/a.ts': 'const a = 1\n', '.env': 'TOKEN=x\n' }))]
     const there = (line: string) => type(line, annOnSlack, {}, { workspaces })
 
@@ -505,7 +505,7 @@ describe('a workspace of the channel in which no agent works', () => {
   })
 
   test('is named where there are several, and is never one of another channel', async () => {
-    const { type, open, audit } = openCommandDesk()
+    const { type, open, audit } = openCommandServices()
     const [one, two] = [makeWorkspace({ 'one.txt': '1\n' }), makeWorkspace({ 'two.txt': '2\n' })]
     const workspaces = [
       workspaceAt(one),
@@ -528,7 +528,7 @@ describe('a workspace of the channel in which no agent works', () => {
   })
 
   test('gets tasks, which the next session of the same owner takes', async () => {
-    const { type, tools } = openCommandDesk()
+    const { type, tools } = openCommandServices()
     const root = makeWorkspace()
     const workspaces = [workspaceAt(root)]
     expect(words(await type('task Update the docs.', annOnSlack, {}, { workspaces }))).toEqual([

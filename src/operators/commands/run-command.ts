@@ -7,7 +7,7 @@ import { didYouMean } from '../../domain/text/did-you-mean.ts'
 import { visibleProse } from '../../domain/text/visible-text.ts'
 import { type Answer, type AnswerPart, heading, lines, oneLine, says, text } from './answer.ts'
 import { listCheckpoints, restoreCheckpoint, saveCheckpoint } from './checkpoint-verbs.ts'
-import type { Asked, CommandContext, CommandDesk } from './command-desk.ts'
+import type { Asked, CommandContext, CommandServices } from './command-services.ts'
 import { showFiles, showOneFile } from './file-verbs.ts'
 import { parseCommand } from './parse-command.ts'
 import {
@@ -24,7 +24,7 @@ import {
 } from './session-verbs.ts'
 import { aliasSpec, type Category, categories, isVerb, type Verb, type VerbSpec, verbs } from './verbs.ts'
 
-const handlers: Readonly<Record<Verb, (desk: CommandDesk, asked: Asked) => Promise<Answer>>> = {
+const handlers: Readonly<Record<Verb, (services: CommandServices, asked: Asked) => Promise<Answer>>> = {
   help,
   sessions: listSessions,
   inbox: listInbox,
@@ -47,7 +47,7 @@ const handlers: Readonly<Record<Verb, (desk: CommandDesk, asked: Asked) => Promi
  * rejects: a refusal is an answer with its code.
  */
 export async function runCommand(
-  desk: CommandDesk,
+  services: CommandServices,
   by: Caller,
   context: CommandContext,
   line: string,
@@ -56,11 +56,11 @@ export async function runCommand(
     if (by.role !== 'operator') {
       throw new ServerError('forbidden', 'Only operators may give commands. quarterdeck.yaml names them: operators.')
     }
-    const command = parseCommand(line, desk.aliases)
+    const command = parseCommand(line, services.aliases)
     const handle = command.verb === null ? runAlias : handlers[command.verb]
-    return await handle(desk, { by, context, command })
+    return await handle(services, { by, context, command })
   } catch (error) {
-    return refusal(error, desk.logger)
+    return refusal(error, services.logger)
   }
 }
 
@@ -78,7 +78,7 @@ function refusal(error: unknown, logger: Logger): Answer {
 }
 
 /** Everything, one category, or one command. */
-async function help({ aliases }: Pick<CommandDesk, 'aliases'>, { command }: Asked): Promise<Answer> {
+async function help({ aliases }: Pick<CommandServices, 'aliases'>, { command }: Asked): Promise<Answer> {
   const [asked] = command.words
   const wanted = asked?.toLowerCase()
   if (wanted === undefined) {

@@ -39,7 +39,7 @@ import {
   takeText,
   takeTextPlace,
 } from './channel-sessions.ts'
-import type { Asked, CommandContext, CommandDesk } from './command-desk.ts'
+import type { Asked, CommandContext, CommandServices } from './command-services.ts'
 
 const MOST_PROMPT_CHARS = 10_000
 const MOST_SHOWN = 20
@@ -47,19 +47,19 @@ const MOST_SHOWN = 20
 const MOST_INTERRUPTED = 5
 const INLINE = { lines: 30, bytes: 2_048 }
 
-export async function listSessions(desk: CommandDesk, asked: Asked): Promise<Answer> {
+export async function listSessions(services: CommandServices, asked: Asked): Promise<Answer> {
   const { by, context } = asked
   refuseMore(asked)
-  const here = await channelSessions(desk, context)
+  const here = await channelSessions(services, context)
   const interrupted = here.all
     .filter(({ supervision }) => supervision.status === 'interrupted')
     .slice(0, MOST_INTERRUPTED)
   if (here.open.length + interrupted.length === 0) {
     return says('No agent has an open session in this channel. To start one: session-start PROMPT')
   }
-  await noteLook(desk, by, [...here.open, ...interrupted])
-  const { items } = await waitingHere(desk, by, context, here)
-  const now = desk.clock.now()
+  await noteLook(services, by, [...here.open, ...interrupted])
+  const { items } = await waitingHere(services, by, context, here)
+  const now = services.clock.now()
   const line = (session: SupervisedSession): string => {
     const { updatedAt, progressSnapshot: steps } = session.supervision
     const waits = items.filter(({ sessionId }) => sessionId === session.id).length
@@ -79,15 +79,15 @@ export async function listSessions(desk: CommandDesk, asked: Asked): Promise<Ans
   }
 }
 
-export async function listInbox(desk: CommandDesk, asked: Asked): Promise<Answer> {
+export async function listInbox(services: CommandServices, asked: Asked): Promise<Answer> {
   const { by, context } = asked
   refuseMore(asked)
-  const here = await channelSessions(desk, context)
-  const { items, isWhole } = await waitingHere(desk, by, context, here)
+  const here = await channelSessions(services, context)
+  const { items, isWhole } = await waitingHere(services, by, context, here)
   if (items.length === 0) return says('Nothing waits in this channel.')
-  await noteLook(desk, by, items)
+  await noteLook(services, by, items)
   const short = shortIds(items.map(({ id }) => id))
-  const now = desk.clock.now()
+  const now = services.clock.now()
   const shown = items.slice(0, MOST_SHOWN).map((item) => {
     const { label, risk, title, gist } = describeInShort(item)
     return facts(
@@ -107,17 +107,22 @@ const PAGE = 100
 const MOST_PAGES = 10
 
 /** What waits in this channel, newest first. Our own agents belong to the channel of sessions that name none. */
-async function waitingHere(desk: CommandDesk, by: Caller, { channelId }: CommandContext, here: ChannelSessions) {
+async function waitingHere(
+  services: CommandServices,
+  by: Caller,
+  { channelId }: CommandContext,
+  here: ChannelSessions,
+) {
   const ids = new Set(here.all.map(({ id }) => id))
   const items: PersonRecord[] = []
   let place: InboxPlace | null = null
   for (let page = 0; page < MOST_PAGES; page += 1) {
     const before: { before?: InboxPlace } = place === null ? {} : { before: place }
-    const found = await desk.inbox.list(by, { limit: PAGE, ...before })
+    const found = await services.inbox.list(by, { limit: PAGE, ...before })
     for (const item of found.items) {
       const isHere = isSupervised(item)
-        ? ids.has(item.sessionId) || (isPolicy(item) && (await roomOfPolicy(desk, item)) === channelId)
-        : channelId === desk.defaultChannelId
+        ? ids.has(item.sessionId) || (isPolicy(item) && (await roomOfPolicy(services, item)) === channelId)
+        : channelId === services.defaultChannelId
       if (isHere) items.push(item)
     }
     place = found.next
@@ -130,29 +135,29 @@ const isPolicy = (item: PersonRecord): boolean => item.wait === 'approval' && it
 
 /** A policy that waits belongs to a workspace, and so to no session of the list. */
 async function roomOfPolicy(
-  { sessions, defaultChannelId }: CommandDesk,
+  { sessions, defaultChannelId }: CommandServices,
   { sessionId }: PersonRecord,
 ): Promise<string | null> {
   const { supervision } = await sessions.get(sessionId)
   return supervision.channelId ?? defaultChannelId
 }
 
-export async function startSession(desk: CommandDesk, { by, context, command }: Asked): Promise<Answer> {
+export async function startSession(services: CommandServices, { by, context, command }: Asked): Promise<Answer> {
   checkText(command.text, 'prompt', MOST_PROMPT_CHARS)
-  const { id, supervision } = await desk.spawner.start({
+  const { id, supervision } = await services.spawner.start({
     owner: by.user,
     prompt: command.text,
-    workspace: command.options.get('workspace') ?? workspaceOf(desk, context),
+    workspace: command.options.get('workspace') ?? workspaceOf(services, context),
     channelId: context.channelId,
     host: command.options.get('host'),
   })
-  const here = await channelSessions(desk, context)
+  const here = await channelSessions(services, context)
   const where = `${supervision.host} in ${visibleText(supervision.workspaceRoot)}`
   return says(`Started ${where}: session ${here.shortId({ id })}. What it asks appears in this channel.`)
 }
 
 /** The one workspace that belongs to this channel, or to no channel. Throws `invalid_request` with a list if there is not one. */
-function workspaceOf({ workspaces }: CommandDesk, { channelId }: CommandContext): string {
+function workspaceOf({ workspaces }: CommandServices, { channelId }: CommandContext): string {
   const own = workspaces.filter((one) => one.channelId === channelId)
   const free = workspaces.filter((one) => one.channelId === null)
   const [only, ...others] = own.length > 0 ? own : free
@@ -168,57 +173,57 @@ function workspaceOf({ workspaces }: CommandDesk, { channelId }: CommandContext)
   )
 }
 
-export async function clearSession(desk: CommandDesk, asked: Asked): Promise<Answer> {
-  const here = await channelSessions(desk, asked.context)
+export async function clearSession(services: CommandServices, asked: Asked): Promise<Answer> {
+  const here = await channelSessions(services, asked.context)
   const { session } = takeSession(here, asked, { most: 0 })
   refuseEnded(here, session)
-  await desk.sessions.terminate(asked.by, session.id)
+  await services.sessions.terminate(asked.by, session.id)
   return says(`Session ${here.shortId(session)} has ended. What its agent had asked is interrupted.`)
 }
 
-export async function pauseSession(desk: CommandDesk, asked: Asked): Promise<Answer> {
-  const here = await channelSessions(desk, asked.context)
+export async function pauseSession(services: CommandServices, asked: Asked): Promise<Answer> {
+  const here = await channelSessions(services, asked.context)
   const { session } = takeSession(here, asked, { most: 0 })
   refuseEnded(here, session)
-  await desk.sessions.pause(asked.by, session.id)
+  await services.sessions.pause(asked.by, session.id)
   const id = here.shortId(session)
   return session.supervision.status === 'paused'
     ? says(`Session ${id} was paused already.`)
     : says(`Session ${id} is paused: its calls are refused until session-resume. Its process goes on.`)
 }
 
-export async function resumeSession(desk: CommandDesk, asked: Asked): Promise<Answer> {
-  const here = await channelSessions(desk, asked.context)
+export async function resumeSession(services: CommandServices, asked: Asked): Promise<Answer> {
+  const here = await channelSessions(services, asked.context)
   const paused = here.open.filter(({ supervision }) => supervision.status === 'paused')
   const { session } = takeSession(here, asked, { most: 0 }, paused.length > 0 ? paused : here.open)
   refuseEnded(here, session)
   const { status } = session.supervision
   const id = here.shortId(session)
   if (status === 'active' || status === 'created') return says(`Session ${id} is not paused.`)
-  await desk.sessions.resume(asked.by, session.id)
+  await services.sessions.resume(asked.by, session.id)
   return status === 'paused'
     ? says(`Session ${id} goes on.`)
     : says(`Session ${id} is open again. It goes on when its agent calls.`)
 }
 
-export async function switchStalls(desk: CommandDesk, asked: Asked): Promise<Answer> {
-  const here = await channelSessions(desk, asked.context)
+export async function switchStalls(services: CommandServices, asked: Asked): Promise<Answer> {
+  const here = await channelSessions(services, asked.context)
   const { session, words } = takeSession(here, asked, { most: 1, least: 1 })
   refuseEnded(here, session)
   const [wanted] = words
   if (wanted !== 'on' && wanted !== 'off') throw new ServerError('invalid_request', 'Write session-stalls on, or off.')
-  await desk.stalls.setEnabled(asked.by, session.id, wanted === 'on')
+  await services.stalls.setEnabled(asked.by, session.id, wanted === 'on')
   const id = here.shortId(session)
   return wanted === 'on'
     ? says(`The silence of session ${id} counts again, from now.`)
     : says(`The silence of session ${id} raises no alert and no nudge until session-stalls on.`)
 }
 
-export async function steer(desk: CommandDesk, asked: Asked): Promise<Answer> {
-  const here = await channelSessions(desk, asked.context)
+export async function steer(services: CommandServices, asked: Asked): Promise<Answer> {
+  const here = await channelSessions(services, asked.context)
   const { session, text: message } = takeText(here, asked)
   refuseEnded(here, session)
-  return says(await steerAgent(desk.sessions)(asked.by, session.id, message))
+  return says(await steerAgent(services.sessions)(asked.by, session.id, message))
 }
 
 /** Sends the agent a message, and says when the agent gets it. */
@@ -235,19 +240,19 @@ const WHENS: Partial<Record<SupervisedStatus, string>> = {
   interrupted: 'The agent is not connected. It gets this when it comes back.',
 }
 
-export async function addTask(desk: CommandDesk, asked: Asked): Promise<Answer> {
-  const here = await channelSessions(desk, asked.context)
-  const { session, text: task } = await takeTextPlace(desk, here, asked)
-  await desk.sessions.addTask(asked.by, session.id, task)
+export async function addTask(services: CommandServices, asked: Asked): Promise<Answer> {
+  const here = await channelSessions(services, asked.context)
+  const { session, text: task } = await takeTextPlace(services, here, asked)
+  await services.sessions.addTask(asked.by, session.id, task)
   return says(`The next session in ${visibleText(session.supervision.workspaceRoot)} gets this task.`)
 }
 
-export async function runAlias(desk: CommandDesk, asked: Asked): Promise<Answer> {
+export async function runAlias(services: CommandServices, asked: Asked): Promise<Answer> {
   const { name } = asked.command
-  const here = await channelSessions(desk, asked.context)
-  const { session } = await takePlace(desk, here, asked, { most: 0 })
+  const here = await channelSessions(services, asked.context)
+  const { session } = await takePlace(services, here, asked, { most: 0 })
   refuseEnded(here, session)
-  const result = await desk.commands.run(asked.by, session.id, name)
+  const result = await services.commands.run(asked.by, session.id, name)
   const output = result.output.trimEnd()
   const parts = [heading(`${name}: ${outcomeOf(result)}`)]
   if (output === '') return { parts: [...parts, text('It printed nothing.')] }

@@ -4,7 +4,7 @@ import { testOperator } from '../../domain/testing/test-operator.ts'
 import { createConsoleLink } from '../console-link.ts'
 import { describeOperator } from '../operator.contract.ts'
 import { createPersonRules } from '../people/person-rules.ts'
-import { deliveryOf, itemOf, sampleAlert, sampleApproval, sampleDesk } from '../testing/sample-waits.ts'
+import { deliveryOf, itemOf, sampleAlert, sampleApproval, sampleLookup } from '../testing/sample-waits.ts'
 import { testLink, testPost } from '../testing/test-post.ts'
 import { createNtfy, type NtfyOptions } from './create-ntfy.ts'
 import { openNtfy } from './testing/ntfy-stand-in.ts'
@@ -28,8 +28,8 @@ const optionsOf = (server: string, values: Partial<NtfyOptions> = {}): NtfyOptio
 
 async function open(first: PersonRecord, server: Parameters<typeof openNtfy>[0] = {}, token: string | null = null) {
   const ntfy = await openNtfy(server)
-  const { desk, set } = sampleDesk(first)
-  const channel = createNtfy(optionsOf(ntfy.url.href, { token }))(desk)
+  const { lookup, set } = sampleLookup(first)
+  const channel = createNtfy(optionsOf(ntfy.url.href, { token }))(lookup)
   let refs = {}
   /** Delivers what the record says now, as the outbox does. */
   const deliver = async (wait: PersonRecord, n = 1) => {
@@ -41,10 +41,10 @@ async function open(first: PersonRecord, server: Parameters<typeof openNtfy>[0] 
   return { ...ntfy, channel, deliver, phone: () => ntfy.phone(topic) }
 }
 
-describeOperator('ntfy', async (desk) => {
+describeOperator('ntfy', async (lookup) => {
   const ntfy = await openNtfy()
   return {
-    channel: createNtfy(optionsOf(ntfy.url.href))(desk),
+    channel: createNtfy(optionsOf(ntfy.url.href))(lookup),
     messages: () => ntfy.phone(topic).map(({ title, message }) => `${title} ${message}`),
     behave: ntfy.behave,
   }
@@ -106,8 +106,8 @@ describe('ntfy', () => {
 
   test('has no button where nobody knows the address of the server', async () => {
     const ntfy = await openNtfy()
-    const { desk } = sampleDesk(sampleApproval())
-    const channel = createNtfy(optionsOf(ntfy.url.href, { link: createConsoleLink('') }))(desk)
+    const { lookup } = sampleLookup(sampleApproval())
+    const channel = createNtfy(optionsOf(ntfy.url.href, { link: createConsoleLink('') }))(lookup)
     await channel.deliver(deliveryOf(itemOf(sampleApproval())), never)
 
     expect(Object.keys(ntfy.taken[0] ?? {}).sort()).toEqual([
@@ -135,8 +135,8 @@ describe('ntfy', () => {
   })
 
   test('a server that is not there is tried again', async () => {
-    const { desk } = sampleDesk(sampleApproval())
-    const channel = createNtfy(optionsOf('http://127.0.0.1:1'))(desk)
+    const { lookup } = sampleLookup(sampleApproval())
+    const channel = createNtfy(optionsOf('http://127.0.0.1:1'))(lookup)
 
     await expect(channel.deliver(deliveryOf(itemOf(sampleApproval())), never)).rejects.toThrow(
       '127.0.0.1:1 could not be reached.',

@@ -1,10 +1,10 @@
-// Notices on a phone through an ntfy server, one topic for each operator. Whoever knows the topic can read it, and often also write to it:
+// Notifications on a phone through an ntfy server, one topic for each operator. Whoever knows the topic can read it, and often also write to it:
 // so nothing can be decided there, and its one button opens the console.
 
 import type { Risk } from '../../domain/agent/tool-settings.ts'
 import { isRecord } from '../../domain/is-record.ts'
 import type { ChannelParts, OpenedChannels } from '../channel-parts.ts'
-import type { Notice } from '../notice/notice.ts'
+import type { Notification } from '../notifications/notification.ts'
 import type { CreateChannel } from '../operator.ts'
 import { createPersonalChannel, type PersonToTell, peopleToTell } from '../people/personal-channel.ts'
 import type { NtfySettings } from './channel.ts'
@@ -39,26 +39,26 @@ export function createNtfy({ person, server, topic, token, post, ...options }: N
     ...options,
     name: `ntfy:${person}`,
     person,
-    async show({ notice, ref }, signal) {
-      if (ref?.startsWith(FINAL) === true && !notice.isNews) return null
-      const body = JSON.stringify(messageOf(notice, topic))
+    async show({ notification, ref }, signal) {
+      if (ref?.startsWith(FINAL) === true && !notification.isNews) return null
+      const body = JSON.stringify(messageOf(notification, topic))
       const { text } = await post({ url, headers, body, isOurs: true }, signal)
-      return isReplaceable(text, notice) ? REPLACEABLE : FINAL
+      return isReplaceable(text, notification) ? REPLACEABLE : FINAL
     },
   })
 }
 
 /** https://docs.ntfy.sh/publish/#publish-as-json */
-const messageOf = (notice: Notice, topic: string) => ({
+const messageOf = (notification: Notification, topic: string) => ({
   topic,
-  title: notice.title,
-  message: notice.body,
-  priority: notice.isNews ? priorityOf[notice.risk ?? 'low'] : SILENT,
-  tags: [notice.isNews ? tagOf[notice.risk ?? 'low'] : 'ballot_box_with_check'],
-  sequence_id: notice.key,
+  title: notification.title,
+  message: notification.body,
+  priority: notification.isNews ? priorityOf[notification.risk ?? 'low'] : SILENT,
+  tags: [notification.isNews ? tagOf[notification.risk ?? 'low'] : 'ballot_box_with_check'],
+  sequence_id: notification.key,
   // A server inside another program may not know where people open it.
-  ...(URL.canParse(notice.link)
-    ? { click: notice.link, actions: [{ action: 'view', label: 'Open', url: notice.link }] }
+  ...(URL.canParse(notification.link)
+    ? { click: notification.link, actions: [{ action: 'view', label: 'Open', url: notification.link }] }
     : {}),
 })
 
@@ -68,7 +68,7 @@ const priorityOf: Record<Risk, number> = { low: 3, high: 4, critical: 5 }
 const tagOf: Record<Risk, string> = { low: 'raised_hand', high: 'warning', critical: 'rotating_light' }
 
 /** A server that knows the sequence of a message names it in its answer. */
-function isReplaceable(answer: string, { key }: Notice): boolean {
+function isReplaceable(answer: string, { key }: Notification): boolean {
   try {
     const message: unknown = JSON.parse(answer)
     return isRecord(message) && message.sequence_id === key

@@ -5,7 +5,7 @@ import type { FeedItem } from '../../domain/session/feed.ts'
 import type { NotifyKind, QuietHours } from '../../domain/settings/channel-settings.ts'
 import type { EscalationSettings, OperatorSettings } from '../../domain/settings/supervision-settings.ts'
 import { configuredOperators } from '../../supervision/sessions/may-command.ts'
-import { isNews } from '../notice/notice.ts'
+import { isNews } from '../notifications/notification.ts'
 import type { OperatorChannel } from '../operator.ts'
 
 export type PersonRules = Required<Pick<OperatorChannel, 'concerns' | 'asksFrom' | 'notBefore'>>

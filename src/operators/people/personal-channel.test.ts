@@ -7,7 +7,7 @@ import { createFeed } from '../../engine/feed.ts'
 import { createTestClock, openLog } from '../../log/testing/open-log.ts'
 import { createLocalWake } from '../../log/wake.ts'
 import { accept, expire, finish, newApproval, newSession } from '../../store/contract/samples.contract.ts'
-import { DeliveryFailed, type OperatorDesk } from '../operator.ts'
+import { DeliveryFailed, type RecordLookup } from '../operator.ts'
 import { startOutbox } from '../testing/start-outbox.ts'
 import { testLink } from '../testing/test-post.ts'
 import { createPersonRules } from './person-rules.ts'
@@ -31,13 +31,13 @@ function open(notify: Partial<NotifySettings> = {}) {
     rules,
     isDigest: person.notify.digestMs !== null,
     link: testLink,
-    async show({ notice }) {
+    async show({ notification }) {
       if (isDown) throw new DeliveryFailed('The service is down.')
-      shown.push(`${notice.title}: ${notice.body}`)
+      shown.push(`${notification.title}: ${notification.body}`)
       return 'shown'
     },
   })
-  const find: OperatorDesk['find'] = async ({ id }) => (await store.waits.get(id)) as PersonRecord | null
+  const find: RecordLookup['find'] = async ({ id }) => (await store.waits.get(id)) as PersonRecord | null
 
   const start = () => {
     const feed = createFeed({ store: store.feed, wake })

@@ -1,8 +1,8 @@
-// A channel to one operator who only reads there. What all such channels have in common; each knows how its service shows a notice.
+// A channel to one operator who only reads there. What all such channels have in common; each knows how its service shows a notification.
 
 import type { OperatorSettings } from '../../domain/settings/supervision-settings.ts'
 import type { ChannelParts } from '../channel-parts.ts'
-import { currentNotice, digestOf, type Notice } from '../notice/notice.ts'
+import { currentNotification, digestOf, type Notification } from '../notifications/notification.ts'
 import { type CreateChannel, DeliveryFailed, type OperatorChannel } from '../operator.ts'
 import { createPersonRules, type PersonRules } from './person-rules.ts'
 
@@ -11,7 +11,7 @@ export interface PersonToTell extends Pick<ChannelParts, 'post' | 'link'> {
   /** Name of the operator. */
   person: string
   rules: PersonRules
-  /** What comes together is shown as one notice. */
+  /** What comes together is shown as one notification. */
   isDigest: boolean
 }
 
@@ -31,23 +31,23 @@ export function peopleToTell({
   }))
 }
 
-/** A notice that is to be shown, and what is known about its earlier tries. */
-export interface NoticeToShow {
-  notice: Notice
+/** A notification that is to be shown, and what is known about its earlier tries. */
+export interface NotificationToShow {
+  notification: Notification
   /** What `show` gave when it showed the record before; null: it has not. */
   ref: string | null
   /** Number of the delivery: the same when it is tried again. */
   n: number
   /** How often the delivery has failed. */
   attempts: number
-  /** Stands for the words of the notice. */
+  /** Stands for the words of the notification. */
   mark: string
 }
 
 interface PersonalChannelOptions extends Omit<PersonToTell, 'post'> {
   name: string
   /** Resolves when the service has taken it. Gives what is noted about the record, or null if nobody was shown anything. */
-  show(shown: NoticeToShow, signal: AbortSignal): Promise<string | null>
+  show(shown: NotificationToShow, signal: AbortSignal): Promise<string | null>
   isSetUp?(): boolean
 }
 
@@ -74,29 +74,29 @@ export const createPersonalChannel =
     }
 
     const deliver: OperatorChannel['deliver'] = async (delivery, signal) => {
-      const found = await currentNotice(delivery, reader)
+      const found = await currentNotification(delivery, reader)
       if (found === null) return null
       const { n, attempts } = delivery
       const note = await watched(show({ ...found, n, attempts }, signal))
-      // The end is how `currentNotice` sees that these words are shown.
+      // The end is how `currentNotification` sees that these words are shown.
       return note === null ? null : `${note} ${found.mark}`
     }
 
     const deliverTogether: OperatorChannel['deliverTogether'] = async (deliveries, signal) => {
-      const found = await Promise.all(deliveries.map((delivery) => currentNotice(delivery, reader)))
-      const news = found.filter((one) => one !== null).filter(({ notice }) => notice.isNews)
+      const found = await Promise.all(deliveries.map((delivery) => currentNotification(delivery, reader)))
+      const news = found.filter((one) => one !== null).filter(({ notification }) => notification.isNews)
       const [first] = deliveries
       const [only] = news
       if (first === undefined || only === undefined) return
       const { n, attempts } = first
-      const notice =
+      const notification =
         news.length === 1
-          ? only.notice
+          ? only.notification
           : digestOf(
-              news.map((one) => one.notice),
+              news.map((one) => one.notification),
               { n, link },
             )
-      await watched(show({ notice, ref: null, n, attempts, mark: only.mark }, signal))
+      await watched(show({ notification, ref: null, n, attempts, mark: only.mark }, signal))
     }
 
     return {

@@ -9,14 +9,14 @@ import type { SessionLog } from '../../log/session-log.ts'
 import { createAlone } from '../../replicas/create-alone.ts'
 import { createLocalShared } from '../../store/local-shared.ts'
 import type { Shared } from '../../store/ports/shared.ts'
-import { agentIn, ann, callOf } from '../../supervision/testing/open-desk.ts'
+import { agentIn, ann, callOf } from '../../supervision/testing/open-supervision.ts'
 import { alert } from './cards/testing/sample-records.ts'
-import { ANA, OPS, openSlackDesk, textOf, until } from './testing/open-slack.ts'
+import { ANA, OPS, openSlackServer, textOf, until } from './testing/open-slack.ts'
 import { buttonsOf } from './testing/people.ts'
 
 describe('a room of Slack', () => {
   test('has a thread for each session and in it a card, which changes when somebody decides elsewhere', async () => {
-    const { open, ask, slack, approvals, tops, replies, delivered } = await openSlackDesk()
+    const { open, ask, slack, approvals, tops, replies, delivered } = await openSlackServer()
     const server = open()
     await server.start()
     const asked = await ask()
@@ -36,7 +36,7 @@ describe('a room of Slack', () => {
   })
 
   test('says when the approved change was written, with its hash, and why it was not', async () => {
-    const { open, ask, approvals, workspace, tools, replies, delivered, passUntil } = await openSlackDesk()
+    const { open, ask, approvals, workspace, tools, replies, delivered, passUntil } = await openSlackServer()
     const server = open()
     await server.start()
     const { id, sessionId } = await ask()
@@ -58,7 +58,7 @@ describe('a room of Slack', () => {
   })
 
   test('says so where a process died while it wrote, as soon as another one has finished it', async () => {
-    const { open, ask, approvals, takeStep, recoverApplies, replies, delivered, passUntil } = await openSlackDesk()
+    const { open, ask, approvals, takeStep, recoverApplies, replies, delivered, passUntil } = await openSlackServer()
     const server = open()
     await server.start()
     const { id, sessionId } = await ask()
@@ -75,7 +75,7 @@ describe('a room of Slack', () => {
   })
 
   test('says in the thread what happened without a person, once each', async () => {
-    const { open, ask, answerAgent, takeStep, sessionOf, replies, delivered, passUntil } = await openSlackDesk()
+    const { open, ask, answerAgent, takeStep, sessionOf, replies, delivered, passUntil } = await openSlackServer()
     const first = open()
     await first.start()
     const asked = await ask()
@@ -131,7 +131,7 @@ describe('a room of Slack', () => {
   })
 
   test('shows nothing of a question that was answered before it could be shown', async () => {
-    const { open, ask, slack, approvals, delivered } = await openSlackDesk()
+    const { open, ask, slack, approvals, delivered } = await openSlackServer()
     const server = open()
     const asked = await ask()
     await approvals.decide(ann, asked.id, { decision: 'reject' })
@@ -142,7 +142,7 @@ describe('a room of Slack', () => {
   })
 
   test('calls the owner by their Slack id, whichever of their names the session has', async () => {
-    const { open, ask, replies, delivered } = await openSlackDesk()
+    const { open, ask, replies, delivered } = await openSlackServer()
     const server = open({ personOf: (name) => (name === 'ann' ? 'eve' : name) })
     await server.start()
     await ask()
@@ -152,7 +152,7 @@ describe('a room of Slack', () => {
   })
 
   test('never has a word of another room', async () => {
-    const { open, ask, slack, approvals, delivered } = await openSlackDesk()
+    const { open, ask, slack, approvals, delivered } = await openSlackServer()
     slack.addChannel('C0DEV', 'dev')
     const server = open({ rooms: [OPS, 'C0DEV'] })
     await server.start()
@@ -177,7 +177,7 @@ describe('a room of Slack', () => {
   })
 
   test('calls those whom an escalation names when their time has come, once, and only if it still waits', async () => {
-    const { open, ask, slack, approvals, clock, passUntil, replies } = await openSlackDesk()
+    const { open, ask, slack, approvals, clock, passUntil, replies } = await openSlackServer()
     const escalation = [{ afterMs: 900_000, to: ['night'] }]
     const first = open({ escalation })
     await first.start()
@@ -199,7 +199,7 @@ describe('a room of Slack', () => {
   })
 
   test('gets long diffs as a file in the thread, once', async () => {
-    const { open, ask, slack, delivered, store } = await openSlackDesk()
+    const { open, ask, slack, delivered, store } = await openSlackServer()
     const diff = Array.from({ length: 100 }, (_, i) => `line ${i}`).join('\n')
     const first = open()
     await first.start()
@@ -223,7 +223,7 @@ describe('a room of Slack', () => {
   })
 
   test('shows what goes on with a record, and forgets it when somebody says so', async () => {
-    const { open, ask, replies, delivered } = await openSlackDesk()
+    const { open, ask, replies, delivered } = await openSlackServer()
     const server = open()
     await server.start()
     const asked = await ask()
@@ -237,7 +237,7 @@ describe('a room of Slack', () => {
   })
 
   test('is brought up to date after a crash that left an old state on a card', async () => {
-    const { open, ask, replies, delivered } = await openSlackDesk()
+    const { open, ask, replies, delivered } = await openSlackServer()
     const first = open()
     await first.start()
     const asked = await ask()
@@ -252,7 +252,7 @@ describe('a room of Slack', () => {
   })
 
   test('tells how a session is, and in detail if it is asked to', async () => {
-    const { open, ask, tops, replies, delivered, sessions, feed } = await openSlackDesk()
+    const { open, ask, tops, replies, delivered, sessions, feed } = await openSlackServer()
     const server = open({ detail: 'verbose' })
     await server.start()
     const asked = await ask()
@@ -266,7 +266,7 @@ describe('a room of Slack', () => {
   })
 
   test('shows a summary once, also when the server died right after it', async () => {
-    const { open, slack } = await openSlackDesk()
+    const { open, slack } = await openSlackServer()
     const [first, second] = [open(), open()]
     const delivery = { channel: first.channel.name, n: 7, item: null, count: 44, attempts: 0, nextTryAt: 0 }
     const signal = new AbortController().signal
@@ -279,7 +279,7 @@ describe('a room of Slack', () => {
 
 describe('never lost and never twice', () => {
   test('Slack is down while the server restarts: everything that waits appears once', async () => {
-    const { open, ask, slack, approvals, clock, replies, tops, passUntil, store } = await openSlackDesk()
+    const { open, ask, slack, approvals, clock, replies, tops, passUntil, store } = await openSlackServer()
     const first = open()
     await first.start()
     await slack.goDown()
@@ -301,7 +301,7 @@ describe('never lost and never twice', () => {
   })
 
   test('a message that Slack took without answering is found again', async () => {
-    const { open, ask, slack, replies, tops, passUntil, store } = await openSlackDesk()
+    const { open, ask, slack, replies, tops, passUntil, store } = await openSlackServer()
     const server = open()
     await server.start()
     // The root, and then the card.
@@ -316,7 +316,7 @@ describe('never lost and never twice', () => {
   })
 
   test('a crash between the post and the note of it posts nothing again', async () => {
-    const { open, ask, feed, log, replies, tops, delivered, store } = await openSlackDesk()
+    const { open, ask, feed, log, replies, tops, delivered, store } = await openSlackServer()
     const first = open()
     await ask('one')
     const items = await feed.items(0, 10)
@@ -343,7 +343,7 @@ describe('never lost and never twice', () => {
   })
 
   test('429: it waits as long as Slack asks, and a storm loses nothing', async () => {
-    const { open, ask, slack, replies, tops, passUntil, store, clock } = await openSlackDesk()
+    const { open, ask, slack, replies, tops, passUntil, store, clock } = await openSlackServer()
     slack.limitRate()
     const server = open()
     await server.start()
@@ -361,7 +361,7 @@ describe('never lost and never twice', () => {
   })
 
   test('deleted messages: a card stays away, and a thread without its first message begins anew', async () => {
-    const { open, ask, slack, approvals, replies, tops, delivered, store } = await openSlackDesk()
+    const { open, ask, slack, approvals, replies, tops, delivered, store } = await openSlackServer()
     const server = open()
     await server.start()
     const asked = await ask('one')
@@ -381,8 +381,8 @@ describe('never lost and never twice', () => {
 describe('several servers on one store', () => {
   /** Each may post. Time passes at its own pace, because requests need real time. */
   async function openServers(...owners: string[]) {
-    const desk = await openSlackDesk()
-    const { clock, open, log } = desk
+    const lookup = await openSlackServer()
+    const { clock, open, log } = lookup
     const shared = createLocalShared(clock)
     const changes = { tell: async () => {}, watch: () => () => {} }
     const dead = new Set<string>()
@@ -415,7 +415,7 @@ describe('several servers on one store', () => {
         await clock.advance(10)
         return await look()
       })
-    return { ...desk, a, b, dead, pass }
+    return { ...lookup, a, b, dead, pass }
   }
 
   test('that report about one session at the same time begin one thread', async () => {
@@ -507,10 +507,10 @@ describe('trouble', () => {
       says: 'quarterdeck ctl credential set slack_app_token',
     },
   ]
-  type Slack = Awaited<ReturnType<typeof openSlackDesk>>['slack']
+  type Slack = Awaited<ReturnType<typeof openSlackServer>>['slack']
 
   test.each(cases)('$name: it says how to mend it, and goes on once it is mended', async ({ breaks, mends, says }) => {
-    const { open, ask, slack, replies, passUntil, lines, clock } = await openSlackDesk()
+    const { open, ask, slack, replies, passUntil, lines, clock } = await openSlackServer()
     const server = open()
     await server.start()
     expect(server.channel.trouble?.()).toBeNull()
@@ -530,7 +530,7 @@ describe('trouble', () => {
   })
 
   test('is noticed at the start, before anybody is asked anything, and its end too', async () => {
-    const { open, slack, passUntil } = await openSlackDesk()
+    const { open, slack, passUntil } = await openSlackServer()
     slack.archive(OPS)
     const server = open()
     await server.start()
@@ -541,7 +541,7 @@ describe('trouble', () => {
   })
 
   test('while it lasts, people are still known: an answer is not lost because Slack does not say who we are', async () => {
-    const { open, slack, passUntil, clock } = await openSlackDesk()
+    const { open, slack, passUntil, clock } = await openSlackServer()
     const server = open()
     await server.start()
     expect(await server.teamId()).toBe('T0ACME')
@@ -562,7 +562,7 @@ describe('trouble', () => {
   })
 
   test('a token for another workspace posts nothing', async () => {
-    const { open, ask, slack, store, passUntil } = await openSlackDesk()
+    const { open, ask, slack, store, passUntil } = await openSlackServer()
     const server = open({ teamId: 'T0OTHER' })
     await server.start()
     await ask('one')
@@ -574,7 +574,7 @@ describe('trouble', () => {
   })
 
   test('no connection is trouble after half a minute, not before', async () => {
-    const { open, slack, clock, passUntil } = await openSlackDesk()
+    const { open, slack, clock, passUntil } = await openSlackServer()
     const server = open()
     await server.start()
     await slack.goDown()
@@ -589,7 +589,7 @@ describe('trouble', () => {
 
 describe('what agents say without asking', () => {
   test('goes to the thread of their session, with its level', async () => {
-    const { open, ask, replies, tops, delivered, sessionOf, passUntil } = await openSlackDesk()
+    const { open, ask, replies, tops, delivered, sessionOf, passUntil } = await openSlackServer()
     const server = open()
     await server.start()
     const [one, two] = [await ask('one'), await ask('two')]
@@ -599,12 +599,12 @@ describe('what agents say without asking', () => {
     const ownThread = tops()[0]?.ts ?? expect.fail()
     const said = { level: 'warning', message: '<!channel> hey', thread: ownThread } as const
     for (const thread of [otherThread, '1700000000.000100']) {
-      await expect(server.reach.postLog(session, { ...said, thread })).rejects.toMatchObject({
+      await expect(server.messenger.postLog(session, { ...said, thread })).rejects.toMatchObject({
         code: 'invalid_request',
         message: expect.stringContaining(`thread_ts "${thread}" is not a thread of your session.`),
       })
     }
-    expect(await server.reach.postLog(session, said)).toEqual({ posted: true })
+    expect(await server.messenger.postLog(session, said)).toEqual({ posted: true })
     const line = await passUntil(() => replies().find((message) => textOf(message).includes('hey')))
 
     expect(await server.cards.sessionOfThread(OPS, line.threadTs ?? '')).toBe(one.sessionId)
@@ -612,12 +612,12 @@ describe('what agents say without asking', () => {
     expect(textOf(line)).toContain('Warning')
     expect(await server.teamId()).toBe('T0ACME')
     expect(await server.viewOf(two)).toMatchObject({ session: { id: two.sessionId }, id: two.id })
-    server.reach.tell(session, 'The mode is remote now.')
+    server.messenger.tell(session, 'The mode is remote now.')
     await passUntil(() => replies().some((message) => textOf(message).includes('The mode is remote now.')))
   })
 
   test('a notice at the very end still gets there', async () => {
-    const { open, ask, replies, delivered, sessionOf } = await openSlackDesk()
+    const { open, ask, replies, delivered, sessionOf } = await openSlackServer()
     const server = open()
     await server.start()
     const session = await sessionOf(await ask('one'))
@@ -629,18 +629,18 @@ describe('what agents say without asking', () => {
   })
 
   test('is never waited for, and gets there in its order, once, over outages and restarts', async () => {
-    const { open, ask, slack, replies, delivered, sessionOf, passUntil } = await openSlackDesk()
+    const { open, ask, slack, replies, delivered, sessionOf, passUntil } = await openSlackServer()
     const first = open()
     await first.start()
     const session = await sessionOf(await ask('one'))
     await delivered(first.channel, 2)
     const say = (server: typeof first, message: string) =>
-      server.reach.postLog(session, { level: 'info', message, thread: null })
+      server.messenger.postLog(session, { level: 'info', message, thread: null })
     const lines = () => replies().flatMap(({ text }) => /^line (.+)$/m.exec(text)?.[1] ?? [])
     slack.storm(30)
     // No time passes on the clock, so nothing of this waits for Slack.
     for (let i = 1; i <= 10; i += 1) expect(await say(first, `line ${i}`)).toEqual({ posted: true })
-    first.reach.tell(session, 'line of the server')
+    first.messenger.tell(session, 'line of the server')
     await until(async () => (await first.waitingLines()).length === 11)
     expect(lines()).toEqual([])
     await first.close()
@@ -662,11 +662,11 @@ describe('what agents say without asking', () => {
   })
 
   test('is refused with a reason where there is no room, and where too much waits', async () => {
-    const { open, ask, sessionOf } = await openSlackDesk()
+    const { open, ask, sessionOf } = await openSlackServer()
     const server = open({ rooms: [OPS] })
     const session = await sessionOf(await ask('one'))
     const other = await sessionOf(await ask('two'))
-    const say = (one = session) => server.reach.postLog(one, { level: 'info', message: 'Hello', thread: null })
+    const say = (one = session) => server.messenger.postLog(one, { level: 'info', message: 'Hello', thread: null })
     for (let i = 0; i < 64; i += 1) await say()
 
     expect(await say()).toEqual({ posted: false, reason: expect.stringContaining('64 lines of this session wait') })
@@ -676,7 +676,7 @@ describe('what agents say without asking', () => {
   })
 
   test('recent messages are those of operators in that room alone, as people see them', async () => {
-    const { open, slack } = await openSlackDesk()
+    const { open, slack } = await openSlackServer()
     slack.addChannel('C0DEV', 'dev')
     const server = open({ rooms: [OPS, 'C0DEV'] })
     await server.start()

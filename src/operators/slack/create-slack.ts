@@ -16,13 +16,13 @@ import type { Chat } from '../chat.ts'
 import { roomOf } from '../shown-from.ts'
 import { plainText } from './answers/payloads.ts'
 import type { ButtonValues } from './button-values.ts'
+import { createCardLooks, type SlackLookup } from './card-looks.ts'
 import { notice } from './cards/messages.ts'
 import type { SlackPerson, SlackSettings } from './channel.ts'
 import { createSlackApi } from './create-slack-api.ts'
 import { createPostPace } from './post-pace.ts'
 import type { SlackAnswers, SlackApi, SlackCards } from './slack-api.ts'
 import { clientOptions, createLibraryLogger } from './slack-caller.ts'
-import { createCardLooks, type SlackDesk } from './slack-desk.ts'
 import { SlackFailure } from './slack-failure.ts'
 import { createSlackHealth } from './slack-health.ts'
 import { createSlackRoom, type SlackRoom } from './slack-room.ts'
@@ -51,7 +51,7 @@ export interface SlackDeps {
   escalation: readonly EscalationSettings[]
   /** The name under which a person is listed, whichever of their names they come with. */
   personOf: (name: string) => string
-  desk: SlackDesk
+  lookup: SlackLookup
   outbox: Pick<OutboxReads, 'note' | 'notes' | 'deliveries'>
   log: Pick<SessionLog, 'commit'>
   /** Does work that no other process does under the same name at the same time. Null: there is no other one. */
@@ -117,7 +117,7 @@ export function openSlack(deps: SlackDeps): SlackChat {
     cards: createCards(deps, rooms),
     teamId,
     async viewOf(wait) {
-      const session = await deps.desk.session(wait.sessionId)
+      const session = await deps.lookup.session(wait.sessionId)
       if (session === null) throw sessionNotFound(wait.sessionId)
       return await looks.view(wait, session)
     },
@@ -241,7 +241,7 @@ export function openSlack(deps: SlackDeps): SlackChat {
 }
 
 /** The cards of all rooms, as answers see them. */
-function createCards({ desk, ownRoom }: SlackDeps, rooms: ReadonlyMap<string, SlackRoom>): SlackCards {
+function createCards({ lookup, ownRoom }: SlackDeps, rooms: ReadonlyMap<string, SlackRoom>): SlackCards {
   return {
     async refresh(recordId, state) {
       // Only the room that has a card of it changes anything.
@@ -249,8 +249,8 @@ function createCards({ desk, ownRoom }: SlackDeps, rooms: ReadonlyMap<string, Sl
     },
     sessionOfThread: async (room, thread) => (await rooms.get(room)?.sessionOfThread(thread)) ?? null,
     async attach(recordId, files) {
-      const wait = await desk.find({ kind: 'wait', id: recordId })
-      const session = wait === null ? null : await desk.session(wait.sessionId)
+      const wait = await lookup.find({ kind: 'wait', id: recordId })
+      const session = wait === null ? null : await lookup.session(wait.sessionId)
       if (session !== null) await rooms.get(roomOf(session, ownRoom) ?? '')?.attach(session.id, files)
     },
   }

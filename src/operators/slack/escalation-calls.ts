@@ -24,7 +24,7 @@ const AFTER_CARD_MS = 5_000
 
 /** Null: nobody whom the step names is in Slack. */
 export function createEscalationCall(deps: CallDeps, { afterMs, to }: EscalationSettings): OperatorChannel | null {
-  const { room, desk, looks, threads, reply, operators, personOf, outbox, log, clock } = deps
+  const { room, lookup, looks, threads, reply, operators, personOf, outbox, log, clock } = deps
   const named = operators.filter(({ name, group }) => to.includes(name) || (group !== null && to.includes(group)))
   if (named.every(({ slack }) => slack === null)) return null
   const channel = `${deps.channel}:after-${afterMs / 1_000}`
@@ -42,8 +42,8 @@ export function createEscalationCall(deps: CallDeps, { afterMs, to }: Escalation
     async deliver(delivery, signal) {
       // The room itself sums up what it cannot show.
       if (delivery.item === null) return null
-      const wait = await desk.find(delivery.item)
-      const session = wait === null || !isWaiting(wait) ? null : await desk.session(wait.sessionId)
+      const wait = await lookup.find(delivery.item)
+      const session = wait === null || !isWaiting(wait) ? null : await lookup.session(wait.sessionId)
       if (wait === null || session === null) return null
       if (wait.messageRefs[deps.channel] === undefined) {
         throw new DeliveryFailed('The card of this question is not there yet.', { retryAfterMs: AFTER_CARD_MS })
@@ -55,7 +55,7 @@ export function createEscalationCall(deps: CallDeps, { afterMs, to }: Escalation
       if ((await outbox.note(channel, key)) !== null) return null
       try {
         if ((await earlier.inThread(delivery, session, key)) === null) {
-          const message = callMessage(await looks.view(wait, session), users, afterMs / 1_000, desk.link(wait.id))
+          const message = callMessage(await looks.view(wait, session), users, afterMs / 1_000, lookup.link(wait.id))
           await reply(session, message, key, { urgency: 'delivery', signal })
         }
         const called = { channel, key, value: 'there', session: session.id, at: clock.now() }

@@ -3,7 +3,7 @@
 import { basename } from 'node:path'
 import type { AnyRecord, PersonRecord } from '../../domain/records/record.ts'
 import type { ChannelParts, OpenedChannels } from '../channel-parts.ts'
-import type { ChatDesk } from '../chat.ts'
+import type { ChatServices } from '../chat.ts'
 import { runCommand } from '../commands/run-command.ts'
 import { steerAgent } from '../commands/session-verbs.ts'
 import { createSlackAnswers } from './answers/create-slack-answers.ts'
@@ -23,7 +23,7 @@ export async function openSlackChat(parts: SlackParts): Promise<OpenedChannels> 
   const { slack_app_token: app, slack_bot_token: bot, slack_team_id: teamId } = credentials
   if (app === null || bot === null) return { channels: [], chat: null }
   const { slack, escalation, workspaces } = supervision
-  const desk: SlackDeps['desk'] = {
+  const lookup: SlackDeps['lookup'] = {
     find: chat.find,
     session: (id) => chat.sessions.get(id),
     readDiff: chat.readDiff,
@@ -36,7 +36,7 @@ export async function openSlackChat(parts: SlackParts): Promise<OpenedChannels> 
   const shared = {
     operators: slackPeople(supervision.operators),
     buttons: createButtonValues(await chat.secret()),
-    desk,
+    lookup,
   }
   const opened = openSlack({
     ...shared,
@@ -60,8 +60,8 @@ export async function openSlackChat(parts: SlackParts): Promise<OpenedChannels> 
     pingMs: PING_MS,
     logger,
   })
-  const takeAnswers = (chatDesk: ChatDesk) => {
-    const answers = answersFor(parts, { ...shared, ...opened.answering }, chatDesk)
+  const takeAnswers = (chatServices: ChatServices) => {
+    const answers = answersFor(parts, { ...shared, ...opened.answering }, chatServices)
     return (signal: AbortSignal) => opened.serve(answers, signal)
   }
   return { channels: opened.channels, chat: { ...opened, takeAnswers } }
@@ -69,8 +69,8 @@ export async function openSlackChat(parts: SlackParts): Promise<OpenedChannels> 
 
 function answersFor(
   { supervision: { slack }, chat, clock, logger }: SlackParts,
-  { viewOf, operators, desk, ...given }: AnswerParts & Pick<SlackDeps, 'operators' | 'buttons' | 'desk'>,
-  { answer, sessions, commands, noteShown, noteRefused }: ChatDesk,
+  { viewOf, operators, lookup, ...given }: AnswerParts & Pick<SlackDeps, 'operators' | 'buttons' | 'lookup'>,
+  { answer, sessions, commands, noteShown, noteRefused }: ChatServices,
 ) {
   return createSlackAnswers({
     ...given,
@@ -78,14 +78,14 @@ function answersFor(
     rooms: slack.channels,
     ownRoom: slack.channelId,
     channelOf: channelName,
-    desk: {
+    services: {
       answer,
       noteShown,
-      find: (id) => desk.find({ kind: 'wait', id }),
+      find: (id) => lookup.find({ kind: 'wait', id }),
       records: async (sessionId) => people(await chat.waits.list({ sessionId, limit: RECENT })),
-      session: desk.session,
+      session: lookup.session,
       steer: steerAgent(sessions),
-      link: desk.link,
+      link: lookup.link,
       viewOf,
     },
     operators: chat.operators,

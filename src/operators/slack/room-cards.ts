@@ -9,12 +9,12 @@ import type { SessionRecord } from '../../domain/session/session.ts'
 import type { Delivery } from '../../domain/supervision/delivery.ts'
 import { createTurns } from '../../supervision/sessions/turns.ts'
 import { DeliveryFailed } from '../operator.ts'
+import type { CardLooks, SlackLookup } from './card-looks.ts'
 import type { SlackMessage } from './cards/blocks.ts'
 import type { CardState } from './cards/card.ts'
 import type { SlackCalls } from './create-slack-api.ts'
 import type { EarlierPosts } from './earlier-posts.ts'
 import { type PostHow, remember, type SessionThreads } from './session-threads.ts'
-import type { CardLooks, SlackDesk } from './slack-desk.ts'
 import type { AttachFiles } from './thread-files.ts'
 
 export interface RoomCards {
@@ -36,7 +36,7 @@ interface CardDeps {
   /** Under which records keep where their card is. */
   channel: string
   api: Pick<SlackCalls, 'update'>
-  desk: Pick<SlackDesk, 'find' | 'session' | 'waiting'>
+  lookup: Pick<SlackLookup, 'find' | 'session' | 'waiting'>
   looks: CardLooks
   threads: Pick<SessionThreads, 'update'>
   earlier: Pick<EarlierPosts, 'inThread'>
@@ -55,7 +55,7 @@ const AGAIN_MS = 5_000
 const MOST_TRIES = 6
 
 export function createRoomCards(deps: CardDeps): RoomCards {
-  const { room, channel, api, desk, looks, threads, clock, logger } = deps
+  const { room, channel, api, lookup, looks, threads, clock, logger } = deps
   const turns = createTurns()
   /** Cards that this process has posted or changed: where they are, and what they show. */
   const shown = new Map<string, { ts: string; digest: string }>()
@@ -91,9 +91,9 @@ export function createRoomCards(deps: CardDeps): RoomCards {
 
   async function refreshOnce(recordId: string): Promise<void> {
     await turns(recordId, async () => {
-      const wait = await desk.find({ kind: 'wait', id: recordId })
+      const wait = await lookup.find({ kind: 'wait', id: recordId })
       const ref = wait === null ? null : refOf(wait)
-      const session = wait === null || ref === null ? null : await desk.session(wait.sessionId)
+      const session = wait === null || ref === null ? null : await lookup.session(wait.sessionId)
       if (wait !== null && ref !== null && session !== null) await update(wait, session, ref)
     })
   }
@@ -110,7 +110,7 @@ export function createRoomCards(deps: CardDeps): RoomCards {
   }
 
   async function lookAtAll(signal: AbortSignal): Promise<void> {
-    const cards = (await desk.waiting(MOST_REFRESHED)).filter((wait) => wait.messageRefs[channel] !== undefined)
+    const cards = (await lookup.waiting(MOST_REFRESHED)).filter((wait) => wait.messageRefs[channel] !== undefined)
     for (const [i, { id }] of cards.entries()) {
       if (signal.aborted) return
       await refresh(id)
@@ -121,8 +121,8 @@ export function createRoomCards(deps: CardDeps): RoomCards {
   return {
     show: (item, delivery, signal) =>
       turns(item.id, async () => {
-        const wait = await desk.find(item)
-        const session = wait === null ? null : await desk.session(wait.sessionId)
+        const wait = await lookup.find(item)
+        const session = wait === null ? null : await lookup.session(wait.sessionId)
         if (wait === null || session === null) return null
         const ref = refOf(wait) ?? (await deps.earlier.inThread(delivery, session, keyOf(wait.id)))
         if (ref === null && !isWaiting(wait)) return null

@@ -7,13 +7,13 @@ import type { SessionLog } from '../../log/session-log.ts'
 import type { Alone } from '../../replicas/create-alone.ts'
 import type { OutboxReads } from '../../store/ports/outbox.ts'
 import { createTurns } from '../../supervision/sessions/turns.ts'
+import type { CardLooks } from './card-looks.ts'
 import { bold, code, emoji, line, quote, rich, type SlackMessage } from './cards/blocks.ts'
 import { type CardLook, type CardSession, checklist, headline, notifiedHeadline } from './cards/card.ts'
 import { consoleLine } from './cards/render-card.ts'
 import { notifiedName, shownName, shownProse } from './cards/shown-text.ts'
 import type { SlackCalls } from './create-slack-api.ts'
 import type { PostUrgency } from './post-pace.ts'
-import type { CardLooks } from './slack-desk.ts'
 
 export interface PostHow {
   urgency: PostUrgency

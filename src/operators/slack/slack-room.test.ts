@@ -59,7 +59,7 @@ function openRoom(find: (id: string) => Promise<PersonRecord | null>, answers: (
     escalation: [],
     personOf: (name) => name,
     alone: null,
-    desk: {
+    lookup: {
       find: ({ id }) => find(id),
       session: async (id) => newSession({ id }),
       readDiff: async () => null,

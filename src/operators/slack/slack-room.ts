@@ -10,6 +10,7 @@ import type { SessionLog } from '../../log/session-log.ts'
 import type { Alone } from '../../replicas/create-alone.ts'
 import type { OutboxReads } from '../../store/ports/outbox.ts'
 import { DeliveryFailed, type OperatorChannel } from '../operator.ts'
+import type { CardLooks, SlackLookup } from './card-looks.ts'
 import type { SlackMessage, ThreadFile } from './cards/blocks.ts'
 import { escalationMessage, logLine, notice, summaryMessage } from './cards/messages.ts'
 import type { SlackPerson } from './channel.ts'
@@ -18,7 +19,6 @@ import { createEarlierPosts, type EarlierPosts } from './earlier-posts.ts'
 import { createEscalationCall } from './escalation-calls.ts'
 import { createRoomCards, type PostReply, type RoomCards } from './room-cards.ts'
 import { createSessionThreads, type PostHow, remember, type SessionThreads } from './session-threads.ts'
-import type { CardLooks, SlackDesk } from './slack-desk.ts'
 import { kindOf, SlackFailure } from './slack-failure.ts'
 import { type AttachFiles, createAttachFiles } from './thread-files.ts'
 
@@ -42,7 +42,7 @@ export interface RoomDeps {
   /** The name under which `operators` lists the person behind a name. */
   personOf: (name: string) => string
   api: SlackCalls
-  desk: SlackDesk
+  lookup: SlackLookup
   looks: CardLooks
   outbox: Pick<OutboxReads, 'note' | 'notes' | 'deliveries'>
   log: Pick<SessionLog, 'commit'>
@@ -61,7 +61,7 @@ const MOST_TOLD = 5_000
 export const channelName = (room: string): string => `slack:${room}`
 
 export function createSlackRoom(deps: RoomDeps): SlackRoom {
-  const { room, desk, looks } = deps
+  const { room, lookup, looks } = deps
   const channel = channelName(room)
   const threads = createSessionThreads({ ...deps, channel })
   const earlier = createEarlierPosts({ ...deps, channel, threads })
@@ -93,7 +93,7 @@ export function createSlackRoom(deps: RoomDeps): SlackRoom {
     sessionOfThread: threads.sessionOf,
 
     async attach(sessionId, files) {
-      const session = await desk.session(sessionId)
+      const session = await lookup.session(sessionId)
       if (session !== null) await attach(session, files)
     },
 
@@ -147,9 +147,9 @@ function createDeliver(deps: DeliverDeps): OperatorChannel['deliver'] {
 
 /** Says in the thread what happened without a person, once. */
 async function tellNews(deps: DeliverDeps, item: FeedItem, delivery: Delivery, signal: AbortSignal): Promise<void> {
-  const { desk, looks, earlier, reply, told } = deps
-  const wait = await desk.find(item)
-  const session = wait === null ? null : await desk.session(wait.sessionId)
+  const { lookup, looks, earlier, reply, told } = deps
+  const wait = await lookup.find(item)
+  const session = wait === null ? null : await lookup.session(wait.sessionId)
   const news = wait === null || session === null ? null : await looks.news(wait, session)
   if (session === null || news === null || told.has(news.key)) return
   if ((await earlier.inThread(delivery, session, news.key)) === null) {
@@ -160,22 +160,22 @@ async function tellNews(deps: DeliverDeps, item: FeedItem, delivery: Delivery, s
 
 /** A change of a card notifies nobody, so an agent that stays silent is told in a message of its own, to the whole room. */
 async function escalate(deps: DeliverDeps, item: FeedItem, delivery: Delivery, signal: AbortSignal): Promise<void> {
-  const { room, api, desk, looks, threads, earlier, clock } = deps
-  const wait = await desk.find(item)
+  const { room, api, lookup, looks, threads, earlier, clock } = deps
+  const wait = await lookup.find(item)
   if (wait?.status !== 'escalated') return
-  const session = await desk.session(wait.sessionId)
+  const session = await lookup.session(wait.sessionId)
   const key = `escalated/${wait.id}`
   if (session === null || (await earlier.atTop(delivery, key)) !== null) return
   const idleSeconds = Math.max(clock.now() - wait.lastActivityAt, 0) / 1_000
-  const message = escalationMessage(await looks.view(wait, session), idleSeconds, desk.link(wait.id))
+  const message = escalationMessage(await looks.view(wait, session), idleSeconds, lookup.link(wait.id))
   // Not in the thread: Slack notifies nobody of a mention of the whole room there.
   const ts = await api.post(room, message, { thread: null, key, urgency: 'delivery', signal })
   await threads.add(ts, session.id)
 }
 
 async function showSession(deps: DeliverDeps, item: FeedItem, delivery: Delivery, signal: AbortSignal): Promise<void> {
-  const { desk, looks, threads, earlier, reply } = deps
-  const session = await desk.session(item.sessionId)
+  const { lookup, looks, threads, earlier, reply } = deps
+  const session = await lookup.session(item.sessionId)
   if (session === null) return
   const isTold = looks.root.detail === 'verbose' && session.supervision !== undefined
   if ((await threads.find(session)) === null) {
@@ -190,13 +190,13 @@ async function showSession(deps: DeliverDeps, item: FeedItem, delivery: Delivery
 
 /** The number of a summary stays the same from one to the next, so a note says which one is under way. */
 async function showSummary(deps: DeliverDeps, { n, count }: Delivery, signal: AbortSignal): Promise<void> {
-  const { room, channel, api, desk, outbox, log, clock } = deps
+  const { room, channel, api, lookup, outbox, log, clock } = deps
   const key = `summary/${n}/${count}`
   const before = await outbox.note(channel, 'summary')
   if (before?.value === key && (await api.keys(room, null, before.at - 60_000)).has(key)) return
   const note = { type: 'note_for_channel', channel, key: 'summary' } as const
   await log.commit({ ...note, value: key, session: null, at: clock.now() })
-  const message = summaryMessage(count, desk.link(null))
+  const message = summaryMessage(count, lookup.link(null))
   await api.post(room, message, { thread: null, key, urgency: 'delivery', signal })
   clock.after(SUMMARY_MS, () => void log.commit({ ...note, value: null }).catch(() => {}))
 }
@@ -214,7 +214,7 @@ interface LineDeps extends RoomDeps {
 const linesName = (channel: string): string => `${channel}:lines`
 
 function createRoomLines(deps: LineDeps): OperatorChannel {
-  const { room, api, desk, looks, threads, reply, attach } = deps
+  const { room, api, lookup, looks, threads, reply, attach } = deps
   const name = linesName(deps.channel)
   const earlier = createEarlierPosts({ ...deps, channel: name, threads })
 
@@ -230,7 +230,7 @@ function createRoomLines(deps: LineDeps): OperatorChannel {
     say: (delivery, signal) =>
       earlier.attempt(delivery, signal, async () => {
         const { item: line } = delivery
-        const session = line === null ? null : await desk.session(line.sessionId)
+        const session = line === null ? null : await lookup.session(line.sessionId)
         if (line === null || session === null) return
         const key = `line/${line.id}`
         const message =

@@ -3,7 +3,7 @@
 import type { FeedItem } from '../../domain/session/feed.ts'
 import type { Decision } from '../../domain/supervision/decision.ts'
 import type { Approvals } from '../../supervision/approvals/approvals.ts'
-import { DeliveryFailed, type OperatorChannel, type OperatorDesk } from '../operator.ts'
+import { DeliveryFailed, type OperatorChannel, type RecordLookup } from '../operator.ts'
 
 /** How the service answers: it works, fails, asks to come later, refuses for good, or never answers. */
 export type Behaviour = 'works' | 'fails' | 'hangs' | 'refuses' | { retryAfterMs: number }
@@ -22,7 +22,7 @@ export interface RecordingChannel extends OperatorChannel {
 }
 
 export function createRecordingChannel(
-  { approvals, find }: OperatorDesk & { approvals?: Pick<Approvals, 'decide'> },
+  { approvals, find }: RecordLookup & { approvals?: Pick<Approvals, 'decide'> },
   { name = 'recording', concerns = () => true }: { name?: string; concerns?: (item: FeedItem) => boolean } = {},
 ): RecordingChannel {
   const eve = { user: 'eve', role: 'operator' } as const

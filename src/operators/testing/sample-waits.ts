@@ -3,7 +3,7 @@
 import type { Alert, Approval, PersonRecord, Prompt, Standby } from '../../domain/records/record.ts'
 import type { FeedItem } from '../../domain/session/feed.ts'
 import type { Delivery } from '../../domain/supervision/delivery.ts'
-import type { OperatorDesk } from '../operator.ts'
+import type { RecordLookup } from '../operator.ts'
 
 const shared = {
   id: '0192f3a1-7b2c-7def-8abc-0123456789ab',
@@ -108,11 +108,11 @@ export const deliveryOf = (item: FeedItem | null, values: Partial<Delivery> = {}
   ...values,
 })
 
-/** A desk with one record, which the test changes. */
-export function sampleDesk(first: PersonRecord): { desk: OperatorDesk; set(wait: PersonRecord | null): void } {
+/** A lookup with one record, which the test changes. */
+export function sampleLookup(first: PersonRecord): { lookup: RecordLookup; set(wait: PersonRecord | null): void } {
   let record: PersonRecord | null = first
   return {
-    desk: { find: async () => record },
+    lookup: { find: async () => record },
     set(wait) {
       record = wait
     },

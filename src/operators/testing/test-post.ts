@@ -4,7 +4,7 @@ import { createConnections } from '../../outgoing/connections.ts'
 import { type Lookup, systemLookup } from '../../tools/http/service/service-http.ts'
 import { openServiceHttp } from '../../tools/http/testing/open-service-http.ts'
 import { createConsoleLink } from '../console-link.ts'
-import { createPost, type Post } from '../notice/post.ts'
+import { createPost, type Post } from '../notifications/post.ts'
 
 /** Real requests, as the server sends them. */
 export function testPost(lookup: Lookup = systemLookup): Post {

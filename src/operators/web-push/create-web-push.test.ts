@@ -5,9 +5,9 @@ import type { PersonRecord } from '../../domain/records/record.ts'
 import { testOperator } from '../../domain/testing/test-operator.ts'
 import { systemLookup } from '../../tools/http/service/service-http.ts'
 import { describeOperator } from '../operator.contract.ts'
-import type { OperatorDesk } from '../operator.ts'
+import type { RecordLookup } from '../operator.ts'
 import { createPersonRules } from '../people/person-rules.ts'
-import { deliveryOf, itemOf, sampleAlert, sampleApproval, sampleDesk, samplePrompt } from '../testing/sample-waits.ts'
+import { deliveryOf, itemOf, sampleAlert, sampleApproval, sampleLookup, samplePrompt } from '../testing/sample-waits.ts'
 import { testLink, testPost } from '../testing/test-post.ts'
 import { createWebPush } from './create-web-push.ts'
 import { asAda, openSubscriptions } from './testing/open-subscriptions.ts'
@@ -18,7 +18,7 @@ const ada = testOperator({ name: 'ada' })
 const rules = createPersonRules({ person: ada, operators: [ada], escalation: [] })
 const never = new AbortController().signal
 
-async function openChannel(desk: OperatorDesk, { isDigest = false, browsers = 1, lookup = systemLookup } = {}) {
+async function openChannel(records: RecordLookup, { isDigest = false, browsers = 1, lookup = systemLookup } = {}) {
   const service = await openPushService()
   const { subscriptions, vapidKeys } = await openSubscriptions()
   const opened = []
@@ -30,13 +30,13 @@ async function openChannel(desk: OperatorDesk, { isDigest = false, browsers = 1,
   const contact = 'mailto:ops@example.com'
   const sign = createVapid(vapidKeys() ?? createVapidKeys(), { contact, clock: createSystemClock() })
   const shared = { rules, isDigest, post: testPost(lookup), link: testLink, logger: silentLogger }
-  const channel = createWebPush({ ...shared, person: 'ada', subscriptions, vapid: async (url) => sign(url) })(desk)
+  const channel = createWebPush({ ...shared, person: 'ada', subscriptions, vapid: async (url) => sign(url) })(records)
   return { ...service, subscriptions, channel, browsers: opened }
 }
 
 async function open(first: PersonRecord, options: Parameters<typeof openChannel>[1] = {}) {
-  const { desk, set } = sampleDesk(first)
-  const opened = await openChannel(desk, options)
+  const { lookup: records, set } = sampleLookup(first)
+  const opened = await openChannel(records, options)
   const { channel } = opened
   let refs = {}
   /** Delivers what the record says now, as the outbox does. */
@@ -49,8 +49,8 @@ async function open(first: PersonRecord, options: Parameters<typeof openChannel>
   return { ...opened, deliver }
 }
 
-describeOperator('web push', async (desk) => {
-  const { channel, browsers, behave } = await openChannel(desk)
+describeOperator('web push', async (records) => {
+  const { channel, browsers, behave } = await openChannel(records)
   const messages = () => browsers.flatMap((one) => one.shown()).map(({ title, body }) => `${title} ${body}`)
   return { channel, messages, behave }
 })
@@ -160,9 +160,9 @@ describe('web push', () => {
       samplePrompt({ id: 'p', supervised: { host: 'codex', contentKey: 'key', returnedAt: null } }),
       sampleAlert({ id: 'a', status: 'dismissed', decidedBy: 'ben' }),
     ]
-    const find: OperatorDesk['find'] = async ({ id }) => records.find((one) => one.id === id) ?? null
-    const { desk } = sampleDesk(approval)
-    const { channel, browsers } = await openChannel({ ...desk, find }, { isDigest: true })
+    const find: RecordLookup['find'] = async ({ id }) => records.find((one) => one.id === id) ?? null
+    const { lookup } = sampleLookup(approval)
+    const { channel, browsers } = await openChannel({ ...lookup, find }, { isDigest: true })
     const deliveries = records.map((one, i) => deliveryOf(itemOf(one, i + 4)))
     await channel.deliverTogether?.(deliveries, never)
     await channel.deliverTogether?.(deliveries, never)

@@ -1,14 +1,14 @@
-// Notices in the browsers of one operator, through the push services of their vendors (RFC 8030). The services pass on what they cannot
+// Notifications in the browsers of one operator, through the push services of their vendors (RFC 8030). The services pass on what they cannot
 // read. Nothing can be decided in a notification: it opens the console.
 
 import type { Logger } from '../../domain/logger.ts'
 import type { PushSubscription } from '../../domain/supervision/push-subscription.ts'
 import type { ChannelParts, OpenedChannels } from '../channel-parts.ts'
-import type { Notice } from '../notice/notice.ts'
+import type { Notification } from '../notifications/notification.ts'
 import { type CreateChannel, DeliveryFailed } from '../operator.ts'
 import {
   createPersonalChannel,
-  type NoticeToShow,
+  type NotificationToShow,
   type PersonToTell,
   peopleToTell,
 } from '../people/personal-channel.ts'
@@ -26,7 +26,7 @@ interface WebPushOptions extends PersonToTell {
 
 /** How long a service keeps a message for a browser that is not there. Most questions are over by then. */
 const TTL_SECONDS = 24 * 60 * 60
-/** If one of several browsers took the notice, the others are tried so often. */
+/** If one of several browsers took the notification, the others are tried so often. */
 const MOST_TRIES = 5
 /** Deliveries whose tries are remembered. */
 const MOST_REMEMBERED = 1_000
@@ -51,12 +51,16 @@ export function createWebPush(options: WebPushOptions): CreateChannel {
   const taken = new Map<number, Set<string>>()
 
   /** Resolves to true when the service took it, and to false when the browser is gone. */
-  async function send(notice: Notice, subscription: PushSubscription, signal: AbortSignal): Promise<boolean> {
+  async function send(
+    notification: Notification,
+    subscription: PushSubscription,
+    signal: AbortSignal,
+  ): Promise<boolean> {
     const url = new URL(subscription.endpoint)
     const request = {
       url,
-      headers: { ...headersOf(notice), authorization: await vapid(url) },
-      body: encryptPayload(payloadOf(notice), subscription.keys),
+      headers: { ...headersOf(notification), authorization: await vapid(url) },
+      body: encryptPayload(payloadOf(notification), subscription.keys),
       isOurs: subscriptions.isLocal(url),
     }
     const { status } = await post(request, signal, (one) => one === 404 || one === 410)
@@ -66,7 +70,10 @@ export function createWebPush(options: WebPushOptions): CreateChannel {
     return false
   }
 
-  async function show({ notice, n, attempts, mark }: NoticeToShow, signal: AbortSignal): Promise<string | null> {
+  async function show(
+    { notification, n, attempts, mark }: NotificationToShow,
+    signal: AbortSignal,
+  ): Promise<string | null> {
     const remembered = taken.get(n) ?? new Set()
     const failures: DeliveryFailed[] = []
     await Promise.all(
@@ -74,7 +81,7 @@ export function createWebPush(options: WebPushOptions): CreateChannel {
         const key = `${subscription.id} ${mark}`
         if (remembered.has(key)) return
         try {
-          if (await send(notice, subscription, signal)) remembered.add(key)
+          if (await send(notification, subscription, signal)) remembered.add(key)
         } catch (error) {
           if (!(error instanceof DeliveryFailed)) throw error
           if (error.giveUp) logger.warn('a push message was not sent', { operator: person, error })
@@ -103,10 +110,10 @@ export function createWebPush(options: WebPushOptions): CreateChannel {
 }
 
 /** What the console's service worker gets, and shows. A later one with the same `tag` replaces an earlier one. */
-const payloadOf = ({ key, title, body, risk, isNews, link }: Notice): string =>
+const payloadOf = ({ key, title, body, risk, isNews, link }: Notification): string =>
   JSON.stringify({ title, body, tag: key, url: link, risk, silent: !isNews })
 
-const headersOf = ({ key, isNews }: Notice): Record<string, string> => ({
+const headersOf = ({ key, isNews }: Notification): Record<string, string> => ({
   'content-type': 'application/octet-stream',
   'content-encoding': 'aes128gcm',
   ttl: String(TTL_SECONDS),

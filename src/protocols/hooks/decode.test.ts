@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { HostName } from '../../hosts/hosts.ts'
-import type { HookCall } from '../../supervision/hooks/hook-desk.ts'
+import type { HookCall } from '../../supervision/hooks/hook-service.ts'
 import { decodeHook } from './decode.ts'
 
 /** As the real hosts sent them, without what we do not read. */

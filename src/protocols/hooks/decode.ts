@@ -2,16 +2,16 @@
 
 import { ServerError } from '../../domain/errors.ts'
 import { type HostName, hostNames, hosts } from '../../hosts/hosts.ts'
-import { toolNames } from '../../supervision/desk/agent-desk.ts'
-import type { HookCall, HookNotice } from '../../supervision/hooks/hook-desk.ts'
+import { toolNames } from '../../supervision/agent-service/agent-service.ts'
+import type { HookCall, HookEvent } from '../../supervision/hooks/hook-service.ts'
 
 export interface DecodedHook {
   /** The host's name of the event. The answer must name it. */
   wireEvent: string
-  asked: HookCall | HookNotice
+  asked: HookCall | HookEvent
 }
 
-const NOTICES: Readonly<Record<string, HookNotice['event']>> = {
+const EVENTS: Readonly<Record<string, HookEvent['event']>> = {
   SessionStart: 'session_start',
   SessionEnd: 'session_end',
   Notification: 'notification',
@@ -33,7 +33,7 @@ export function decodeHook(host: HostName, body: unknown): DecodedHook {
   const { asks, turnEnds } = hosts[host].hook
   if (asks.includes(wireEvent)) return { wireEvent, asked: { ...source, ...decodeCall(host, input) } }
   if (wireEvent === turnEnds) return { wireEvent, asked: { ...source, event: 'notification', reason: 'stop' } }
-  const event = Object.hasOwn(NOTICES, wireEvent) ? NOTICES[wireEvent] : undefined
+  const event = Object.hasOwn(EVENTS, wireEvent) ? EVENTS[wireEvent] : undefined
   if (event === undefined) throw refused('/hook_event_name', `The event ${JSON.stringify(wireEvent)} is not known.`)
   const reason = text(input.reason) || text(input.source) || text(input.notification_type)
   return { wireEvent, asked: { ...source, event, reason: reason.slice(0, 200) } }

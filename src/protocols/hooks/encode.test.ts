@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { type HostName, hostNames } from '../../hosts/hosts.ts'
-import { type HookVerdict, MOST_REPLY_CHARS } from '../../supervision/hooks/hook-desk.ts'
+import { type HookVerdict, MOST_REPLY_CHARS } from '../../supervision/hooks/hook-service.ts'
 import { encodeDenial, encodeReply, encodeVerdict } from './encode.ts'
 
 const pre = (output: Record<string, unknown>) => ({ hookSpecificOutput: { hookEventName: 'PreToolUse', ...output } })

@@ -2,7 +2,7 @@
 
 import type { Words } from '../../hosts/host.ts'
 import { type HostName, hosts } from '../../hosts/hosts.ts'
-import type { HookReply, HookVerdict } from '../../supervision/hooks/hook-desk.ts'
+import type { HookReply, HookVerdict } from '../../supervision/hooks/hook-service.ts'
 
 const LONGEST_MESSAGE = 4_000
 

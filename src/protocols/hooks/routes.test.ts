@@ -8,7 +8,7 @@ import {
   until,
   userToken,
 } from '../../http/testing/server-fixture.ts'
-import type { HookAgent, HookCall, HookDesk, HookNotice, HookReply } from '../../supervision/hooks/hook-desk.ts'
+import type { HookAgent, HookCall, HookEvent, HookReply, HookService } from '../../supervision/hooks/hook-service.ts'
 import { createHookRoutes } from './routes.ts'
 
 const question = {
@@ -32,21 +32,21 @@ const denied = (reason: unknown) => ({
 })
 
 /** `permission` answers hooks. Ends with `await using`. */
-async function open(permission: HookDesk['permission'], reply: HookReply = {}) {
+async function open(permission: HookService['permission'], reply: HookReply = {}) {
   const clock = createManualClock()
-  const told: [HookAgent, HookNotice][] = []
+  const told: [HookAgent, HookEvent][] = []
   const calls: [HookAgent, HookCall, number][] = []
-  const desk: HookDesk = {
+  const service: HookService = {
     permission: (agent, call, options) => {
       calls.push([agent, call, options.limitMs])
       return permission(agent, call, options)
     },
-    async notice(agent, notice) {
-      told.push([agent, notice])
+    async report(agent, event) {
+      told.push([agent, event])
       return reply
     },
   }
-  const server = await startServer({ routes: createHookRoutes({ desk, clock }) })
+  const server = await startServer({ routes: createHookRoutes({ service, clock }) })
   const ask = (
     body: unknown,
     path = '/hooks/claude',
@@ -62,7 +62,7 @@ async function open(permission: HookDesk['permission'], reply: HookReply = {}) {
   return { ...server, clock, told, calls, ask, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() }
 }
 
-const allow: HookDesk['permission'] = async () => ({ behavior: 'allow' })
+const allow: HookService['permission'] = async () => ({ behavior: 'allow' })
 
 describe('a hook that asks', () => {
   test('gets the verdict in the host’s words', async () => {
@@ -135,20 +135,20 @@ describe('a hook that asks', () => {
     expect(door.calls[0]?.[2]).toBe(49_000)
     door.clock.advance(50_000)
 
-    // A desk that is late would otherwise use up a yes that nobody hears.
+    // A service that is late would otherwise use up a yes that nobody hears.
     expect(signals.map(({ aborted }) => aborted)).toEqual([true])
     expect(await (await answer).json()).toEqual(denied(expect.stringContaining('make exactly the same call again')))
   })
 
-  test('that goes away decides nothing, and the desk learns of it', async () => {
+  test('that goes away decides nothing, and the service learns of it', async () => {
     let gone = false
-    const desk: HookDesk['permission'] = (_agent, _call, { signal }) =>
+    const service: HookService['permission'] = (_agent, _call, { signal }) =>
       new Promise(() => {
         signal.addEventListener('abort', () => {
           gone = true
         })
       })
-    await using door = await open(desk)
+    await using door = await open(service)
     const leave = new AbortController()
 
     const answer = await door.ask(question, undefined, undefined, leave.signal)
@@ -161,7 +161,7 @@ describe('a hook that asks', () => {
   test.each([
     [new ServerError('conflict', 'This session is paused.'), 'This session is paused.'],
     [new TypeError('secret detail'), expect.stringMatching(/because of an error. Its log has more under [\w-]+\.$/)],
-  ])('is refused when the desk fails: %s', async (error, reason) => {
+  ])('is refused when the service fails: %s', async (error, reason) => {
     await using door = await open(async () => {
       throw error
     })

@@ -14,7 +14,7 @@ import {
   type Route,
   type RouteDescription,
 } from '../../http/route.ts'
-import type { HookCall, HookDesk, HookVerdict } from '../../supervision/hooks/hook-desk.ts'
+import type { HookCall, HookService, HookVerdict } from '../../supervision/hooks/hook-service.ts'
 import { decodeHook } from './decode.ts'
 import { behaviors, encodeReply, encodeVerdict, HEARTBEAT_MS, type HookAnswer } from './encode.ts'
 
@@ -22,7 +22,7 @@ import { behaviors, encodeReply, encodeVerdict, HEARTBEAT_MS, type HookAnswer } 
 const USUAL_LIMIT_MS = 50_000
 const LONGEST_LIMIT_MS = 24 * 60 * 60 * 1000
 
-export function createHookRoutes({ desk, clock }: { desk: HookDesk; clock: Clock }): Route[] {
+export function createHookRoutes({ service, clock }: { service: HookService; clock: Clock }): Route[] {
   async function handle(request: Request, reply: Reply): Promise<void> {
     const host = hostOf(request.params.host ?? '')
     const agent = agentOf(request)
@@ -34,7 +34,7 @@ export function createHookRoutes({ desk, clock }: { desk: HookDesk; clock: Clock
       output,
     })
     if (asked.event !== 'permission') {
-      const said = await desk.notice(hookAgent(agent), asked)
+      const said = await service.report(hookAgent(agent), asked)
       reply.json(200, answer('noted', encodeReply(host, wireEvent, said)))
       return
     }
@@ -45,7 +45,7 @@ export function createHookRoutes({ desk, clock }: { desk: HookDesk; clock: Clock
     beat()
     const stopBeating = every(HEARTBEAT_MS, clock, beat)
     try {
-      const verdict = await decide(desk, hookAgent(agent), asked, { request, limitMs, clock })
+      const verdict = await decide(service, hookAgent(agent), asked, { request, limitMs, clock })
       const output = encodeVerdict(host, wireEvent, verdict, asked.input)
       await stream.write(`${JSON.stringify(answer(verdict.behavior, output))}\n`)
     } finally {
@@ -70,7 +70,7 @@ export function createHookRoutes({ desk, clock }: { desk: HookDesk; clock: Clock
 
 /** Never rejects: from here on a failure is a refusal. */
 async function decide(
-  desk: HookDesk,
+  service: HookService,
   agent: ReturnType<typeof hookAgent>,
   call: HookCall,
   { request, limitMs, clock }: { request: Request; limitMs: number; clock: Clock },
@@ -79,14 +79,14 @@ async function decide(
   const over = new AbortController()
   const late = new Promise<HookVerdict>((resolve) => {
     stopTimer = clock.after(limitMs, () => {
-      // From here on nobody hears the desk, so it must use nothing up.
+      // From here on nobody hears the service, so it must use nothing up.
       over.abort()
       resolve({ behavior: 'deny', message: NOT_YET })
     })
   })
   const signal = AbortSignal.any([request.signal, over.signal])
   try {
-    return await Promise.race([desk.permission(agent, call, { signal, limitMs: deskLimit(limitMs) }), late])
+    return await Promise.race([service.permission(agent, call, { signal, limitMs: serviceLimit(limitMs) }), late])
   } catch (error) {
     if (error instanceof ServerError) return { behavior: 'deny', message: error.message }
     request.log.error('a hook could not be answered', { error })
@@ -99,8 +99,8 @@ async function decide(
   }
 }
 
-/** The desk needs a moment to write down that its answer is used. */
-const deskLimit = (limitMs: number): number => Math.max(limitMs - 1_000, Math.ceil(limitMs / 2))
+/** The service needs a moment to write down that its answer is used. */
+const serviceLimit = (limitMs: number): number => Math.max(limitMs - 1_000, Math.ceil(limitMs / 2))
 
 const NOT_YET =
   'Nobody has decided about this call yet. The question is still open: wait a moment, then make exactly the same call again.'

@@ -1,4 +1,4 @@
-// What agents elsewhere send that is wrong, at the real door and with the real desk behind it: each gets an error of its own that says what
+// What agents elsewhere send that is wrong, at the real door and with the real service behind it: each gets an error of its own that says what
 // to do, nothing is written, and the session goes on.
 
 import {
@@ -16,7 +16,7 @@ import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { agentToken, operatorToken } from '../../http/testing/server-fixture.ts'
 import { openSupervisedDoors } from '../testing/open-supervised-doors.ts'
-import { createDeskTools } from './desk-tools.ts'
+import { createAgentTools } from './agent-tools.ts'
 import { messagesIn, openMcpDoor, otherAgentToken } from './testing/open-mcp-door.ts'
 
 type Answer = Record<string, unknown>
@@ -36,7 +36,7 @@ const bodyOf = (name: string, args: unknown, meta: object = modernMeta) => ({
 })
 const headersOf = (name: string) => ({ 'MCP-Protocol-Version': VERSION, 'Mcp-Method': 'tools/call', 'Mcp-Name': name })
 
-async function openDeskDoor() {
+async function openAgentDoor() {
   const doors = await openSupervisedDoors()
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'quarterdeck-bad-input-')))
   onTestFinished(async () => {
@@ -52,7 +52,7 @@ async function openDeskDoor() {
   const mine = { ...agentToken, workspace }
   const tokens = [mine, { ...otherAgentToken, workspace: elsewhere }, operatorToken]
   const door = await openMcpDoor({
-    door: { tools: createDeskTools(doors.elsewhere.desk) },
+    door: { tools: createAgentTools(doors.elsewhere.service) },
     server: { auth: { tokens: () => tokens } },
   })
 
@@ -85,9 +85,9 @@ async function openDeskDoor() {
 
 /** Sends each bad input to a session that works. Nothing but the answer may tell the difference. */
 async function tryEach(
-  cases: Readonly<Record<string, (door: Awaited<ReturnType<typeof openDeskDoor>>) => Promise<unknown>>>,
+  cases: Readonly<Record<string, (door: Awaited<ReturnType<typeof openAgentDoor>>) => Promise<unknown>>>,
 ): Promise<Record<string, unknown>> {
-  const door = await openDeskDoor()
+  const door = await openAgentDoor()
   const progress_snapshot = [{ label: 'Read the code', status: 'done' }]
   const { session_id } = await door.call('heartbeat', { progress_snapshot })
   const before = await door.look()
@@ -282,7 +282,7 @@ describe('what belongs to somebody else', () => {
   })
 
   test('questions of another owner are answered as if there were none', async () => {
-    const { call, doors, look } = await openDeskDoor()
+    const { call, doors, look } = await openAgentDoor()
     const asking = [
       call('ask_approval', change),
       call('forward_prompt', { prompt_text: 'Go on?' }),
@@ -316,7 +316,7 @@ describe('what belongs to somebody else', () => {
   })
 
   test('an agent’s token decides nothing', async () => {
-    const { doors, url } = await openDeskDoor()
+    const { doors, url } = await openAgentDoor()
     const { id } = await doors.ask()
 
     for (const path of [`/prompts/${id}`, `/approvals/${id}`, '/inbox', '/tokens']) {
@@ -339,7 +339,7 @@ describe('what belongs to somebody else', () => {
 
 describe('what is strange and still a question', () => {
   test('control characters in the agent’s words are shown as what they are', async () => {
-    const { call, doors, look } = await openDeskDoor()
+    const { call, doors, look } = await openAgentDoor()
     const title = 'Fix \u001b[2J\u001b[31mtypo\u202e \u0007'
     const asking = call('ask_approval', { ...change, title, description: 'a\u0000b' })
     await expect.poll(async () => (await look()).waiting.length, { timeout: 60_000 }).toBe(1)
@@ -354,7 +354,7 @@ describe('what is strange and still a question', () => {
   })
 
   test('a policy that is no JSON allows nothing', async () => {
-    const { call, doors, look, workspace } = await openDeskDoor()
+    const { call, doors, look, workspace } = await openAgentDoor()
     mkdirSync(join(workspace, '.quarterdeck'))
     writeFileSync(
       join(workspace, '.quarterdeck', 'policy.json'),

@@ -1,7 +1,7 @@
 // Agents that work elsewhere come in here: with MCP, and with the hooks of their hosts.
 
 import type { Clock } from '../../domain/clock.ts'
-import type { HookDesk } from '../../supervision/hooks/hook-desk.ts'
+import type { HookService } from '../../supervision/hooks/hook-service.ts'
 import { createHookRoutes } from '../hooks/routes.ts'
 import type { ServedDoor } from '../shared/served-door.ts'
 import { McpErrorSchema, mcpErrorShape } from './error-shape.ts'
@@ -10,7 +10,7 @@ import { createMcpRoutes } from './routes.ts'
 
 interface McpNeeds {
   mcp: Pick<McpDoor, 'handle'>
-  hooks: HookDesk
+  hooks: HookService
   clock: Clock
 }
 
@@ -18,5 +18,8 @@ export const mcpDoor: ServedDoor<McpNeeds> = {
   segments: ['mcp', 'sse', 'messages'],
   errorShape: mcpErrorShape,
   errors: { MCP: [{ shape: mcpErrorShape, schema: McpErrorSchema }] },
-  routes: ({ mcp, hooks, clock }) => [...createMcpRoutes({ door: mcp }), ...createHookRoutes({ desk: hooks, clock })],
+  routes: ({ mcp, hooks, clock }) => [
+    ...createMcpRoutes({ door: mcp }),
+    ...createHookRoutes({ service: hooks, clock }),
+  ],
 }

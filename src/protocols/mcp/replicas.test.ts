@@ -1,4 +1,4 @@
-// A legacy client whose requests reach two servers on one store: the real door, the real desk, a real store.
+// A legacy client whose requests reach two servers on one store: the real door, the real service, a real store.
 
 import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -13,7 +13,7 @@ import { openReplica } from '../../replicas/replica.ts'
 import { createLocalShared } from '../../store/local-shared.ts'
 import { openTestStore } from '../../store/sqlite/testing/open-test-store.ts'
 import { openSupervisedDoors } from '../testing/open-supervised-doors.ts'
-import { createDeskTools } from './desk-tools.ts'
+import { createAgentTools } from './agent-tools.ts'
 import { shareConnections } from './share-connections.ts'
 import { initialize, messagesIn, openMcpDoor } from './testing/open-mcp-door.ts'
 
@@ -41,7 +41,7 @@ async function openTwo() {
     const replica = openReplica({ shared, owner, place: owner, clock, ids, log: silentLogger }, undo)
     const { elsewhere } = undo.use(await openSupervisedDoors({ store: lent, wake, replica }))
     const mcp = await openMcpDoor({
-      door: { tools: createDeskTools(elsewhere.desk), connections: elsewhere.mcpConnections, clock: ahead },
+      door: { tools: createAgentTools(elsewhere.service), connections: elsewhere.mcpConnections, clock: ahead },
       server: { auth: { tokens: () => [{ ...agentToken, workspace }] } },
     })
     const connections = shareConnections(mcp.clients, replica)

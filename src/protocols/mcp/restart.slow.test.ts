@@ -1,4 +1,4 @@
-// Legacy clients and a server that is restarted on the same data: the real door, the real desk, a real SQLite file.
+// Legacy clients and a server that is restarted on the same data: the real door, the real service, a real SQLite file.
 
 import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -8,7 +8,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { isSupervisedApproval } from '../../domain/records/record.ts'
 import { agentToken } from '../../http/testing/server-fixture.ts'
 import { openSupervisedDoors } from '../testing/open-supervised-doors.ts'
-import { createDeskTools } from './desk-tools.ts'
+import { createAgentTools } from './agent-tools.ts'
 import { initialize, messagesIn, openMcpDoor, otherAgentToken } from './testing/open-mcp-door.ts'
 
 const ada = { user: 'ada', role: 'operator' } as const
@@ -28,9 +28,9 @@ function openYard() {
   return async function start() {
     const doors = await openSupervisedDoors({ path: join(folder, 'data.db') })
     onTestFinished(() => doors[Symbol.asyncDispose]())
-    const { desk, mcpConnections, sessions } = doors.elsewhere
+    const { service, mcpConnections, sessions } = doors.elsewhere
     const mcp = await openMcpDoor({
-      door: { tools: createDeskTools(desk), connections: mcpConnections },
+      door: { tools: createAgentTools(service), connections: mcpConnections },
       server: { auth: { tokens: () => tokens } },
     })
 

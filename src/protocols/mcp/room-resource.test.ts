@@ -18,7 +18,7 @@ async function read(uri: string, room: string | null = 'C1') {
   const asked: unknown[] = []
   const resource = createRoomResource({
     sessions: { attach: async () => ({ id: 's' }) as SupervisedSession },
-    reach: {
+    messenger: {
       roomOf: () => room,
       async recent(...what) {
         asked.push(what)

@@ -1,20 +1,20 @@
 // What operators wrote in the session's chat room, for the agent to read.
 
 import { ServerError } from '../../domain/errors.ts'
-import type { Reach } from '../../supervision/reach.ts'
+import type { Messenger } from '../../supervision/messenger.ts'
 import type { SupervisedSessions } from '../../supervision/sessions/supervised-sessions.ts'
 import { agentIdentity, type McpResource } from './tool-table.ts'
 
 interface RoomDeps {
   sessions: Pick<SupervisedSessions, 'attach'>
-  reach: Pick<Reach, 'recent' | 'roomOf'>
+  messenger: Pick<Messenger, 'recent' | 'roomOf'>
 }
 
 const DEFAULT_LIMIT = 20
 const MOST = 100
 
 /** The room of the session alone: every other one is as if it were not there. */
-export function createRoomResource({ sessions, reach }: RoomDeps): McpResource {
+export function createRoomResource({ sessions, messenger }: RoomDeps): McpResource {
   return {
     name: 'channel-recent',
     title: 'What operators wrote lately',
@@ -24,14 +24,14 @@ export function createRoomResource({ sessions, reach }: RoomDeps): McpResource {
     async read(uri, { agent }) {
       const limit = readLimit(uri.searchParams.get('limit'))
       const session = await sessions.attach(agentIdentity(agent))
-      const room = reach.roomOf(session)
+      const room = messenger.roomOf(session)
       if (room === null) {
         throw new ServerError('no_channel', 'Your session reports to no chat channel, so nobody writes to it there.')
       }
       const [, asked] = /^\/([^/]+)\/recent$/.exec(uri.pathname) ?? []
       if (asked !== room)
         throw new ServerError('record_not_found', `Your session has no channel ${JSON.stringify(asked ?? '')}.`)
-      return JSON.stringify((await reach.recent(room, limit)) ?? { messages: [], has_more: false })
+      return JSON.stringify((await messenger.recent(room, limit)) ?? { messages: [], has_more: false })
     },
   }
 }

@@ -7,7 +7,7 @@ import type { Logger } from '../../domain/logger.ts'
 import type { Telemetry } from '../../domain/telemetry.ts'
 import type { CallLimit } from '../../hosts/host.ts'
 import { hosts } from '../../hosts/hosts.ts'
-import { type ResumableCall, SERVER_STOPS } from '../../supervision/desk/agent-desk.ts'
+import { type ResumableCall, SERVER_STOPS } from '../../supervision/agent-service/agent-service.ts'
 import { inputProblems, validate } from '../shared/request/validate.ts'
 import type { McpAgent, McpTool, McpToolAnswer } from './tool-table.ts'
 

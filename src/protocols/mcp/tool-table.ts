@@ -3,7 +3,7 @@
 import type { z } from 'zod'
 import { visibleText } from '../../domain/text/visible-text.ts'
 import type { AgentPrincipal } from '../../http/route.ts'
-import type { ResumableCall } from '../../supervision/desk/agent-desk.ts'
+import type { ResumableCall } from '../../supervision/agent-service/agent-service.ts'
 import type { AgentIdentity } from '../../supervision/sessions/supervised-sessions.ts'
 
 export interface McpTool<Input extends z.ZodObject = z.ZodObject> {

@@ -1,4 +1,4 @@
-// The management routes of agents elsewhere, with agents that call the real desk. The log lives in real time; what waits or expires
+// The management routes of agents elsewhere, with agents that call the real service. The log lives in real time; what waits or expires
 // lives in the time of a manual clock that can leap.
 
 import { EventEmitter } from 'node:events'
@@ -34,8 +34,8 @@ import { createPurgeSupervised } from '../../supervision/sessions/purge-supervis
 import { createChildRecords } from '../../supervision/spawn/child-records.ts'
 import { createSpawner } from '../../supervision/spawn/create-spawner.ts'
 import type { Nudge } from '../../supervision/stalls/stalls.ts'
-import { noReach } from '../../supervision/testing/no-reach.ts'
-import { agentIn, callOf, everywhere } from '../../supervision/testing/open-desk.ts'
+import { noMessenger } from '../../supervision/testing/no-messenger.ts'
+import { agentIn, callOf, everywhere } from '../../supervision/testing/open-supervision.ts'
 import { createProcessGroups } from '../../tools/process/process-groups.ts'
 import { createAgentRoutes } from '../agent/routes.ts'
 import { createChatRoutes } from '../chat/routes.ts'
@@ -122,7 +122,7 @@ export async function openSupervisedDoors(
       serverPaths: [],
       replica: options.replica ?? createOnlyReplica({ shared: createLocalShared(clock), owner: ids.uuid() }),
       jobs: createOwnJobs(clock),
-      reach: { ...noReach, tell: note, tellNow: note },
+      messenger: { ...noMessenger, tell: note, tellNow: note },
       isConnected: (connectionId) => options.isConnected?.(connectionId) ?? false,
       openFiles: filesOnDisk(clock, silentLogger),
       push: async (nudge) => {
@@ -179,17 +179,17 @@ export async function openSupervisedDoors(
     },
     /** The agent forwards a prompt. Gives its id, and later its answer. */
     async ask(text = 'Shall I go on?', values: Partial<typeof agent> = {}) {
-      const answer = elsewhere.desk.forward_prompt(callOf({ ...agent, ...values }), { prompt_text: text })
+      const answer = elsewhere.service.forward_prompt(callOf({ ...agent, ...values }), { prompt_text: text })
       return { id: await waiting(text), answer }
     },
     async standBy(message = 'What next?', values: Partial<typeof agent> = {}) {
-      const answer = elsewhere.desk.wait_for_instruction(callOf({ ...agent, ...values }), { message })
+      const answer = elsewhere.service.wait_for_instruction(callOf({ ...agent, ...values }), { message })
       return { id: await waiting(message), answer }
     },
     /** The agent asks to write a whole file. Gives the approval's id, and later the answer. */
     async askToWrite(root: string, file_path: string, diff: string, values: Partial<typeof agent> = {}) {
       const asking = { title: 'A change', file_path, diff }
-      const answer = elsewhere.desk.ask_approval(callOf({ ...agent, workspaceRoot: root, ...values }), asking)
+      const answer = elsewhere.service.ask_approval(callOf({ ...agent, workspaceRoot: root, ...values }), asking)
       for (;;) {
         const [asked] = await store.waits.list({ wait: 'approval', isWaiting: true, limit: 1 })
         if (asked !== undefined) return { id: asked.id, answer }
@@ -197,7 +197,7 @@ export async function openSupervisedDoors(
       }
     },
     heartbeat: (values: Partial<typeof agent> = {}) =>
-      elsewhere.desk.heartbeat(callOf({ ...agent, ...values }), { status_message: 'Working.' }),
+      elsewhere.service.heartbeat(callOf({ ...agent, ...values }), { status_message: 'Working.' }),
     /** The agent is silent until somebody notices. Gives the id of the alert. */
     async stall() {
       leap += 301_000

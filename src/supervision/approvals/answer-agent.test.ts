@@ -7,26 +7,30 @@ import type { Caller, Decision } from '../../domain/supervision/decision.ts'
 import { sameForEveryRisk } from '../../domain/supervision/quorum.ts'
 import { openProofs } from '../../http/auth/console/testing/open-proofs.ts'
 import { configuredOperators, everybody } from '../sessions/may-command.ts'
-import { agentIn, ann, callOf, eve, openDesk, root } from '../testing/open-desk.ts'
+import { agentIn, ann, callOf, eve, openSupervision, root } from '../testing/open-supervision.ts'
 import { makeWorkspace } from '../testing/workspace.ts'
 import { createReadDiff } from './read-diff.ts'
 
 const yes: Decision = { decision: 'approve' }
 
-async function openAsked(options: Parameters<typeof openDesk>[0] = {}) {
+async function openAsked(options: Parameters<typeof openSupervision>[0] = {}) {
   const workspace = makeWorkspace({ 'a.txt': 'one\ntwo\n' })
-  const desk = openDesk(options)
+  const service = openSupervision(options)
   const agent = agentIn(workspace)
-  const answer = desk.tools.ask_approval(callOf(agent), { title: 'Change', diff: 'one\nthree\n', file_path: 'a.txt' })
-  const asked = await desk.nextWaiting()
+  const answer = service.tools.ask_approval(callOf(agent), {
+    title: 'Change',
+    diff: 'one\nthree\n',
+    file_path: 'a.txt',
+  })
+  const asked = await service.nextWaiting()
   if (asked.wait !== 'approval') throw new Error('not an approval')
   return {
-    ...desk,
+    ...service,
     workspace,
     agent,
     answer,
     asked,
-    decide: (decision: Decision, by: Caller = ann) => desk.approvals.decide(by, asked.id, decision),
+    decide: (decision: Decision, by: Caller = ann) => service.approvals.decide(by, asked.id, decision),
   }
 }
 
@@ -40,11 +44,11 @@ async function refusal(promise: Promise<unknown>) {
 }
 
 test('of 50 operators at once one wins, and the others are told who', async () => {
-  const desk = await openAsked({ operators: { ...everybody, isAdmin: () => true } })
+  const service = await openAsked({ operators: { ...everybody, isAdmin: () => true } })
 
   const decided = await Promise.allSettled(
     Array.from({ length: 50 }, (_, i) =>
-      desk.approvals.decide({ user: `op${i}`, role: 'operator' }, desk.asked.id, {
+      service.approvals.decide({ user: `op${i}`, role: 'operator' }, service.asked.id, {
         decision: i % 2 === 0 ? 'approve' : 'reject',
       }),
     ),
@@ -56,112 +60,114 @@ test('of 50 operators at once one wins, and the others are told who', async () =
   for (const one of decided.filter((each) => each.status === 'rejected')) {
     expect(one.reason).toMatchObject({ code: 'approval_decided', details: { decided_by: winner?.decidedBy } })
   }
-  expect((await desk.answer).answer.status).toBe(winner?.status)
-  expect((await desk.audit()).filter(({ kind }) => kind === 'decision')).toHaveLength(1)
+  expect((await service.answer).answer.status).toBe(winner?.status)
+  expect((await service.audit()).filter(({ kind }) => kind === 'decision')).toHaveLength(1)
 })
 
 test('other operators see it and may not decide; an admin may; without a token nobody may', async () => {
-  const desk = await openAsked()
-  expect((await desk.approvals.get(eve, desk.asked.id)).id).toBe(desk.asked.id)
+  const service = await openAsked()
+  expect((await service.approvals.get(eve, service.asked.id)).id).toBe(service.asked.id)
 
-  expect(await refusal(desk.approvals.decide(eve, desk.asked.id, yes))).toMatchObject({
+  expect(await refusal(service.approvals.decide(eve, service.asked.id, yes))).toMatchObject({
     code: 'forbidden',
     owner: 'ann',
   })
   const owner = { user: 'ann', role: 'user' } as const
-  expect(await refusal(desk.approvals.decide(owner, desk.asked.id, yes))).toMatchObject({ code: 'forbidden' })
+  expect(await refusal(service.approvals.decide(owner, service.asked.id, yes))).toMatchObject({ code: 'forbidden' })
   const stranger = { user: 'bob', role: 'user' } as const
-  expect(await refusal(desk.approvals.decide(stranger, desk.asked.id, yes))).toMatchObject({
+  expect(await refusal(service.approvals.decide(stranger, service.asked.id, yes))).toMatchObject({
     code: 'approval_not_found',
   })
-  expect((await desk.store.waits.get(desk.asked.id))?.status).toBe('pending')
+  expect((await service.store.waits.get(service.asked.id))?.status).toBe('pending')
 
-  await desk.approvals.decide(root, desk.asked.id, yes)
-  expect((await desk.answer).answer.status).toBe('approved')
+  await service.approvals.decide(root, service.asked.id, yes)
+  expect((await service.answer).answer.status).toBe('approved')
 })
 
 test('after a handover the new owner decides', async () => {
-  const desk = await openAsked()
-  await desk.sessions.handOver(root, desk.asked.sessionId, 'eve')
+  const service = await openAsked()
+  await service.sessions.handOver(root, service.asked.sessionId, 'eve')
 
-  expect(await refusal(desk.decide(yes))).toMatchObject({ code: 'forbidden', owner: 'eve' })
-  await desk.approvals.decide(eve, desk.asked.id, yes)
-  expect((await desk.answer).answer.status).toBe('approved')
+  expect(await refusal(service.decide(yes))).toMatchObject({ code: 'forbidden', owner: 'eve' })
+  await service.approvals.decide(eve, service.asked.id, yes)
+  expect((await service.answer).answer.status).toBe('approved')
 })
 
 test('a decision about something else than was shown is refused', async () => {
-  const desk = await openAsked()
+  const service = await openAsked()
 
-  expect(await refusal(desk.decide({ ...yes, digest: 'f'.repeat(64) }))).toMatchObject({
+  expect(await refusal(service.decide({ ...yes, digest: 'f'.repeat(64) }))).toMatchObject({
     code: 'approval_changed',
-    approval_id: desk.asked.id,
-    digest: desk.asked.digest,
+    approval_id: service.asked.id,
+    digest: service.asked.digest,
   })
-  await desk.decide({ ...yes, digest: desk.asked.digest })
-  expect((await desk.answer).answer.status).toBe('approved')
+  await service.decide({ ...yes, digest: service.asked.digest })
+  expect((await service.answer).answer.status).toBe('approved')
 })
 
 test('whoever only edits approves nothing, also with the same text', async () => {
-  const desk = await openAsked()
+  const service = await openAsked()
 
-  expect(await refusal(desk.decide({ ...yes, onlyEdit: true, content: 'one\nthree\n' }))).toMatchObject({
+  expect(await refusal(service.decide({ ...yes, onlyEdit: true, content: 'one\nthree\n' }))).toMatchObject({
     code: 'invalid_request',
   })
-  expect(await refusal(desk.decide({ ...yes, onlyEdit: true, content: 'one\nfour\n' }))).toMatchObject({
+  expect(await refusal(service.decide({ ...yes, onlyEdit: true, content: 'one\nfour\n' }))).toMatchObject({
     code: 'approval_changed',
   })
-  expect(await desk.approvals.get(ann, desk.asked.id)).toMatchObject({ status: 'pending' })
+  expect(await service.approvals.get(ann, service.asked.id)).toMatchObject({ status: 'pending' })
 })
 
 test('an edited text is shown again before its yes, and the agent is told', async () => {
-  const desk = await openAsked()
+  const service = await openAsked()
 
-  const first = await refusal(desk.decide({ ...yes, content: 'one\nfour\n' }))
+  const first = await refusal(service.decide({ ...yes, content: 'one\nfour\n' }))
   expect(first).toMatchObject({
     code: 'approval_changed',
     approval_status: 'pending',
     diff: '--- a/a.txt\n+++ b/a.txt\n@@ -1,2 +1,2 @@\n one\n-two\n+four\n',
   })
-  const edited = (await desk.approvals.get(ann, desk.asked.id)) as Approval
+  const edited = (await service.approvals.get(ann, service.asked.id)) as Approval
   expect(edited).toMatchObject({
     status: 'pending',
     digest: Reflect.get(first, 'digest'),
     supervised: { isEdited: true },
   })
   // Whoever has not seen the edit cannot approve it by accident.
-  expect(await refusal(desk.decide(yes))).toMatchObject({ code: 'approval_changed' })
-  expect(await refusal(desk.decide({ ...yes, digest: desk.asked.digest }))).toMatchObject({ code: 'approval_changed' })
+  expect(await refusal(service.decide(yes))).toMatchObject({ code: 'approval_changed' })
+  expect(await refusal(service.decide({ ...yes, digest: service.asked.digest }))).toMatchObject({
+    code: 'approval_changed',
+  })
 
-  await desk.decide({ ...yes, content: 'one\nfour\n', digest: edited.digest })
-  expect((await desk.answer).answer).toMatchObject({
+  await service.decide({ ...yes, content: 'one\nfour\n', digest: edited.digest })
+  expect((await service.answer).answer).toMatchObject({
     status: 'approved',
     edited: true,
     diff: Reflect.get(first, 'diff'),
   })
-  expect((await desk.audit()).filter(({ kind }) => kind === 'decision')).toMatchObject([
-    { decision: 'edited', digest: desk.asked.digest, edited_digest: edited.digest },
+  expect((await service.audit()).filter(({ kind }) => kind === 'decision')).toMatchObject([
+    { decision: 'edited', digest: service.asked.digest, edited_digest: edited.digest },
     { decision: 'approved', digest: edited.digest },
   ])
 })
 
 test('the agent’s own text as content is a plain yes', async () => {
-  const desk = await openAsked()
+  const service = await openAsked()
 
-  await desk.decide({ ...yes, content: 'one\nthree\n' })
+  await service.decide({ ...yes, content: 'one\nthree\n' })
 
-  expect((await desk.answer).answer).not.toHaveProperty('edited')
+  expect((await service.answer).answer).not.toHaveProperty('edited')
 })
 
 test('an edit of a file that has changed on disk starts from the file as it is', async () => {
-  const desk = await openAsked()
-  writeFileSync(join(desk.workspace, 'a.txt'), 'zero\n')
+  const service = await openAsked()
+  writeFileSync(join(service.workspace, 'a.txt'), 'zero\n')
 
-  expect(await refusal(desk.decide({ ...yes, content: 'zero\none\n' }))).toMatchObject({
+  expect(await refusal(service.decide({ ...yes, content: 'zero\none\n' }))).toMatchObject({
     code: 'approval_changed',
     diff: '--- a/a.txt\n+++ b/a.txt\n@@ -1 +1,2 @@\n zero\n+one\n',
   })
-  await desk.decide({ decision: 'reject' })
-  await desk.answer
+  await service.decide({ decision: 'reject' })
+  await service.answer
 })
 
 test.each<[string, Decision]>([
@@ -169,62 +175,62 @@ test.each<[string, Decision]>([
   ['given other arguments', { ...yes, arguments: { a: 1 } }],
   ['answered in its place', { decision: 'respond', result: 'Done.' }],
 ])('a change cannot be %s', async (_what, decision) => {
-  const desk = await openAsked()
+  const service = await openAsked()
 
-  expect(await refusal(desk.decide(decision))).toMatchObject({ code: 'invalid_request' })
-  await desk.decide({ decision: 'reject' })
-  await desk.answer
+  expect(await refusal(service.decide(decision))).toMatchObject({ code: 'invalid_request' })
+  await service.decide({ decision: 'reject' })
+  await service.answer
 })
 
 test('an answer after the time is over is told so, and the record has expired', async () => {
-  const desk = await openAsked()
-  await desk.clock.advance(50_000)
-  await desk.answer
-  await desk.clock.advance(3_600_000)
+  const service = await openAsked()
+  await service.clock.advance(50_000)
+  await service.answer
+  await service.clock.advance(3_600_000)
 
-  expect(await refusal(desk.decide(yes))).toMatchObject({ code: 'approval_expired' })
-  expect(await desk.store.waits.get(desk.asked.id)).toMatchObject({ status: 'expired', decidedBy: 'timeout' })
-  expect(await refusal(desk.decide(yes))).toMatchObject({ code: 'approval_expired' })
-  const again = await desk.tools.ask_approval(callOf(desk.agent), { request_id: desk.asked.id })
+  expect(await refusal(service.decide(yes))).toMatchObject({ code: 'approval_expired' })
+  expect(await service.store.waits.get(service.asked.id)).toMatchObject({ status: 'expired', decidedBy: 'timeout' })
+  expect(await refusal(service.decide(yes))).toMatchObject({ code: 'approval_expired' })
+  const again = await service.tools.ask_approval(callOf(service.agent), { request_id: service.asked.id })
   expect(again.answer.status).toBe('timeout')
 })
 
 test('expiring touches only approvals that wait', async () => {
-  const desk = await openAsked()
-  await desk.decide(yes)
-  await desk.answerAgent.expire(desk.asked)
+  const service = await openAsked()
+  await service.decide(yes)
+  await service.answerAgent.expire(service.asked)
 
-  expect((await desk.store.waits.get(desk.asked.id))?.status).toBe('approved')
-  expect((await desk.answer).answer.status).toBe('approved')
+  expect((await service.store.waits.get(service.asked.id))?.status).toBe('approved')
+  expect((await service.answer).answer.status).toBe('approved')
 })
 
 test('what somebody was shown is on record once, with digest, place and credential', async () => {
-  const desk = await openAsked()
-  await desk.noteShown(ann, desk.asked.id, desk.asked.digest, 'terminal')
-  await desk.noteShown(ann, desk.asked.id, desk.asked.digest, 'terminal')
+  const service = await openAsked()
+  await service.noteShown(ann, service.asked.id, service.asked.digest, 'terminal')
+  await service.noteShown(ann, service.asked.id, service.asked.digest, 'terminal')
 
-  expect((await desk.audit()).filter(({ kind }) => kind === 'shown')).toEqual([
+  expect((await service.audit()).filter(({ kind }) => kind === 'shown')).toEqual([
     {
       kind: 'shown',
       by: 'ann',
-      approval: desk.asked.id,
-      digest: desk.asked.digest,
+      approval: service.asked.id,
+      digest: service.asked.digest,
       surface: 'terminal',
       channel: 'ctl',
       credential: 'token-ann',
     },
   ])
-  expect(await refusal(desk.noteShown({ user: 'bob', role: 'user' }, desk.asked.id, 'd', 'x'))).toMatchObject({
+  expect(await refusal(service.noteShown({ user: 'bob', role: 'user' }, service.asked.id, 'd', 'x'))).toMatchObject({
     code: 'approval_not_found',
   })
-  await desk.decide({ decision: 'reject' })
-  await desk.answer
+  await service.decide({ decision: 'reject' })
+  await service.answer
 })
 
 test('where two have to say yes, one person cannot do it alone, and an edit asks everybody again', async () => {
-  const desk = await openAsked({ quorum: sameForEveryRisk(2) })
+  const service = await openAsked({ quorum: sameForEveryRisk(2) })
   const by = (who: typeof ann | typeof root) => (decision: Decision) =>
-    desk.approvals.decide(who, desk.asked.id, decision)
+    service.approvals.decide(who, service.asked.id, decision)
 
   const { approval } = await by(ann)({ ...yes, force: true })
   expect(approval).toMatchObject({ status: 'pending', quorum: 2, decisions: [{ by: 'ann', via: 'ctl' }] })
@@ -234,7 +240,7 @@ test('where two have to say yes, one person cannot do it alone, and an edit asks
     ...error,
   }))
   await by(root)({ ...yes, digest, force: true })
-  expect((await desk.approvals.get(ann, desk.asked.id)).status).toBe('pending')
+  expect((await service.approvals.get(ann, service.asked.id)).status).toBe('pending')
 
   const last = await by(ann)({ ...yes, digest })
 
@@ -243,8 +249,8 @@ test('where two have to say yes, one person cannot do it alone, and an edit asks
     supervised: { mayForce: false },
     decisions: [{ by: 'root' }, { by: 'ann' }],
   })
-  expect((await desk.answer).answer).toMatchObject({ status: 'approved', edited: true })
-  const trail = (await desk.audit()).filter(({ kind }) => kind === 'decision')
+  expect((await service.answer).answer).toMatchObject({ status: 'approved', edited: true })
+  const trail = (await service.audit()).filter(({ kind }) => kind === 'decision')
   expect(trail.map(({ by: who, decision }) => `${who} ${decision}`)).toEqual([
     'ann yes',
     'root edited',
@@ -255,17 +261,17 @@ test('where two have to say yes, one person cannot do it alone, and an edit asks
 
 test('where two have to say yes to a call, the second reads the arguments that the first one edited', async () => {
   const workspace = makeWorkspace({ 'a.txt': 'one\n' })
-  const desk = openDesk({ quorum: sameForEveryRisk(2) })
+  const service = openSupervision({ quorum: sameForEveryRisk(2) })
   const input = { file_path: 'a.txt', content: 'two\n' }
-  const answer = desk.tools.approve_tool(callOf(agentIn(workspace)), { tool_name: 'Write', input })
-  const { id } = await desk.nextWaiting()
-  const readDiff = createReadDiff(desk.store)
-  expect((await readDiff(await desk.approvals.get(root, id)))?.diff).toContain('+two')
+  const answer = service.tools.approve_tool(callOf(agentIn(workspace)), { tool_name: 'Write', input })
+  const { id } = await service.nextWaiting()
+  const readDiff = createReadDiff(service.store)
+  expect((await readDiff(await service.approvals.get(root, id)))?.diff).toContain('+two')
 
   const edited = { file_path: 'a.txt', content: 'th\u200bree\n' }
-  await desk.approvals.decide(ann, id, { ...yes, arguments: edited })
+  await service.approvals.decide(ann, id, { ...yes, arguments: edited })
 
-  const shown = await desk.approvals.get(root, id)
+  const shown = await service.approvals.get(root, id)
   expect(shown).toMatchObject({
     status: 'pending',
     title: 'Call Write with edited arguments',
@@ -277,17 +283,17 @@ test('where two have to say yes to a call, the second reads the arguments that t
     supervised: { change: null, isEdited: true },
   })
   expect(await readDiff(shown)).toBe(null)
-  expect(await refusal(desk.approvals.decide(root, id, yes))).toMatchObject({ code: 'approval_changed' })
-  await desk.approvals.decide(root, id, { ...yes, digest: shown.digest })
+  expect(await refusal(service.approvals.decide(root, id, yes))).toMatchObject({ code: 'approval_changed' })
+  await service.approvals.decide(root, id, { ...yes, digest: shown.digest })
   expect((await answer).answer).toEqual({ behavior: 'allow', updatedInput: edited })
 })
 
 test('the first no closes, however many have said yes', async () => {
-  const desk = await openAsked({ quorum: sameForEveryRisk(3) })
-  await desk.decide(yes)
-  await desk.decide({ decision: 'reject' }, root)
+  const service = await openAsked({ quorum: sameForEveryRisk(3) })
+  await service.decide(yes)
+  await service.decide({ decision: 'reject' }, root)
 
-  expect((await desk.answer).answer.status).toBe('rejected')
+  expect((await service.answer).answer.status).toBe('rejected')
 })
 
 const people = [
@@ -298,80 +304,80 @@ const people = [
 
 test('whoever the escalation names may decide after its time, and not before, and the trail says so', async () => {
   const operators = configuredOperators(people, [{ afterMs: 600_000, to: ['night'] }])
-  const desk = await openAsked({ operators })
-  expect(await refusal(desk.decide(yes, eve))).toMatchObject({ code: 'forbidden' })
-  await desk.passTime(50_000)
-  await desk.answer
-  await desk.clock.advance(550_000)
+  const service = await openAsked({ operators })
+  expect(await refusal(service.decide(yes, eve))).toMatchObject({ code: 'forbidden' })
+  await service.passTime(50_000)
+  await service.answer
+  await service.clock.advance(550_000)
 
-  expect((await desk.decide(yes, eve)).approval).toMatchObject({ status: 'approved', decidedBy: 'eve' })
-  expect((await desk.audit()).at(-1)).toMatchObject({ by: 'eve', decision: 'approved', escalated: true })
+  expect((await service.decide(yes, eve)).approval).toMatchObject({ status: 'approved', decidedBy: 'eve' })
+  expect((await service.audit()).at(-1)).toMatchObject({ by: 'eve', decision: 'approved', escalated: true })
 })
 
 test('a person who comes under several names owns what is theirs, and counts once', async () => {
-  const desk = await openAsked({ operators: configuredOperators(people), quorum: sameForEveryRisk(2) })
+  const service = await openAsked({ operators: configuredOperators(people), quorum: sameForEveryRisk(2) })
   const inConsole = { user: 'ann@work', role: 'operator' } as const
   const atFirstStart = { user: 'operator', role: 'operator' } as const
 
-  await desk.decide(yes, inConsole)
+  await service.decide(yes, inConsole)
   for (const again of [ann, atFirstStart, inConsole]) {
-    expect(await refusal(desk.decide(yes, again))).toMatchObject({ code: 'conflict', yeses: 1, needed: 2 })
+    expect(await refusal(service.decide(yes, again))).toMatchObject({ code: 'conflict', yeses: 1, needed: 2 })
   }
 
-  expect((await desk.decide(yes, root)).approval.status).toBe('approved')
-  await desk.answer
-  expect((await desk.audit()).filter((one) => 'escalated' in one)).toEqual([])
+  expect((await service.decide(yes, root)).approval.status).toBe('approved')
+  await service.answer
+  expect((await service.audit()).filter((one) => 'escalated' in one)).toEqual([])
 })
 
 test('among several, an admin whom the settings do not name does not count, and is told so', async () => {
-  const desk = await openAsked({ operators: configuredOperators(people), quorum: sameForEveryRisk(2) })
+  const service = await openAsked({ operators: configuredOperators(people), quorum: sameForEveryRisk(2) })
   const boss = { user: 'corp:boss', role: 'operator', groups: ['sre'], isAdmin: true } as const
-  await desk.decide(yes)
+  await service.decide(yes)
 
-  await expect(desk.decide(yes, boss)).rejects.toMatchObject({
+  await expect(service.decide(yes, boss)).rejects.toMatchObject({
     code: 'forbidden',
     message: expect.stringContaining('"corp:boss" is none of them.'),
   })
-  expect((await desk.approvals.get(ann, desk.asked.id)).decisions).toMatchObject([{ by: 'ann' }])
+  expect((await service.approvals.get(ann, service.asked.id)).decisions).toMatchObject([{ by: 'ann' }])
   // One no is enough, and an admin may say it.
-  expect((await desk.decide({ decision: 'reject' }, boss)).approval.status).toBe('rejected')
-  await desk.answer
+  expect((await service.decide({ decision: 'reject' }, boss)).approval.status).toBe('rejected')
+  await service.answer
 })
 
 test('a member of a group that the settings name counts among several', async () => {
   const operators = configuredOperators(people, [], [{ group: 'sre', admin: true }])
-  const desk = await openAsked({ operators, quorum: sameForEveryRisk(2) })
-  await desk.decide(yes)
+  const service = await openAsked({ operators, quorum: sameForEveryRisk(2) })
+  await service.decide(yes)
 
   const member = { user: 'corp:boss', role: 'operator', groups: ['sre'] } as const
-  expect((await desk.decide(yes, member)).approval.status).toBe('approved')
-  await desk.answer
+  expect((await service.decide(yes, member)).approval.status).toBe('approved')
+  await service.answer
 })
 
 test('a yes to what is critical, or was edited, needs a passkey once somebody has one', async () => {
   const { proofs, register, prove } = openProofs()
   const key = await register('ann')
   const workspace = makeWorkspace({ 'a.txt': 'one\ntwo\n' })
-  const desk = openDesk({ stepUp: proofs })
+  const service = openSupervision({ stepUp: proofs })
   const ask = async (args: object) => {
-    void desk.tools.ask_approval(callOf(agentIn(workspace)), {
+    void service.tools.ask_approval(callOf(agentIn(workspace)), {
       title: 'Change',
       diff: 'one\nthree\n',
       file_path: 'a.txt',
       ...args,
     })
-    const asked = await desk.nextWaiting()
+    const asked = await service.nextWaiting()
     if (asked.wait !== 'approval') throw new Error('not an approval')
     return asked
   }
 
   const { id, digest } = await ask({ risk_level: 'critical' })
-  expect(await refusal(desk.approvals.decide(ann, id, yes))).toMatchObject({ code: 'passkey_required' })
-  expect(await desk.approvals.get(ann, id)).toMatchObject({ status: 'pending' })
+  expect(await refusal(service.approvals.decide(ann, id, yes))).toMatchObject({ code: 'passkey_required' })
+  expect(await service.approvals.get(ann, id)).toMatchObject({ status: 'pending' })
   const purpose = { kind: 'decision', approvalId: id, digest, decision: 'approve', remember: null } as const
   const proof = await prove('ann', purpose, key)
-  expect(await desk.approvals.decide({ ...ann, proof }, id, yes)).toMatchObject({ approval: { status: 'approved' } })
-  expect((await desk.audit()).find(({ kind }) => kind === 'decision' || kind === 'diff')).toMatchObject({
+  expect(await service.approvals.decide({ ...ann, proof }, id, yes)).toMatchObject({ approval: { status: 'approved' } })
+  expect((await service.audit()).find(({ kind }) => kind === 'decision' || kind === 'diff')).toMatchObject({
     passkey: expect.any(String),
   })
 })

@@ -19,7 +19,7 @@ import { isOpen, type PolicyPin } from '../../domain/supervision/supervision.ts'
 import { sha256 } from '../../json/digest.ts'
 import type { Store } from '../../store/store.ts'
 import { escalatedTo, type Operators, viaOf, wayOf } from '../sessions/may-command.ts'
-import { noticeEvent } from '../sessions/session-events.ts'
+import { activityEvent } from '../sessions/session-events.ts'
 import type { SessionNow, Step, TakeStep } from '../sessions/take-step.ts'
 import { notAsSeen } from './ask-again.ts'
 import { checkedCall, noProblem, problemsOf } from './check-edit.ts'
@@ -69,7 +69,7 @@ export function createAnswerAgent(deps: AnswerAgentDeps): Answerer {
       // The agent is heard from again as soon as it has the answer, so its silence counts from here.
       supervision: isLast ? { updatedAt: Math.max(now.at, now.session.supervision.updatedAt), silence: null } : {},
       settle: [{ id, patch, answer }],
-      events: shownIn(now, noticeEvent(ids.uuid(), isLast ? 'decision' : 'yes', facts, now.at)),
+      events: shownIn(now, activityEvent(ids.uuid(), isLast ? 'decision' : 'yes', facts, now.at)),
       audit: audit === null ? [] : [countedRecord(audit, record)],
       pin: kind === 'policy' && record.status === 'approved' ? await pinOf(by, now, record) : undefined,
     }
@@ -100,7 +100,9 @@ export function createAnswerAgent(deps: AnswerAgentDeps): Answerer {
       result: { record: { ...record, ...patch }, diff },
       settle: [{ id, patch }],
       proposals,
-      events: [noticeEvent(ids.uuid(), 'edited', { approval_id: id, by: by.user, channel: wayOf(by), digest }, now.at)],
+      events: [
+        activityEvent(ids.uuid(), 'edited', { approval_id: id, by: by.user, channel: wayOf(by), digest }, now.at),
+      ],
       audit: [{ ...audit, details: { ...audit.details, ...how } }],
     }
   }

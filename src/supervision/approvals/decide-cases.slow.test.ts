@@ -16,7 +16,7 @@ import { createStaticToolbox } from '../../tools/create-toolbox.ts'
 import { codeTool, createCodeTool } from '../../tools/function/code-tool.ts'
 import { createStrayErrors } from '../../tools/function/stray-errors.ts'
 import { configuredOperators } from '../sessions/may-command.ts'
-import { agentIn, callOf, openDesk } from '../testing/open-desk.ts'
+import { agentIn, callOf, openSupervision } from '../testing/open-supervision.ts'
 import { makeWorkspace } from '../testing/workspace.ts'
 import type { Approvals } from './approvals.ts'
 
@@ -142,7 +142,7 @@ interface Asked {
 
 interface House {
   approvals: Pick<Approvals, 'get' | 'decide' | 'check'>
-  store: ReturnType<typeof openDesk>['store']
+  store: ReturnType<typeof openSupervision>['store']
   ask(): Promise<Asked>
   expire(): Promise<void>
   close(): Promise<void>
@@ -259,7 +259,7 @@ function openOwn({ kind, risk, quorum, state, proof }: Setting): House {
 }
 
 function openElsewhere({ kind, risk, quorum, proof }: Setting): House {
-  const desk = openDesk({
+  const service = openSupervision({
     operators,
     maxOpen: 100_000,
     ...(proof === 'nobody has a passkey' ? {} : { stepUp: proofs }),
@@ -278,40 +278,41 @@ function openElsewhere({ kind, risk, quorum, proof }: Setting): House {
     const call = callOf(agentIn(workspace, { connectionId: `window-${count}` }), { signal: AbortSignal.abort() })
     if (kind === 'diff') {
       const change = { title: 'Change', diff: 'one\nthree\n', file_path: 'a.txt', risk_level: risk }
-      return String((await desk.tools.ask_approval(call, change)).answer.request_id)
+      return String((await service.tools.ask_approval(call, change)).answer.request_id)
     }
     if (kind === 'policy') {
-      await desk.tools.check_auto_approve(call, { tool_name: 'Read' })
-      const found = await desk.waiting()
+      await service.tools.check_auto_approve(call, { tool_name: 'Read' })
+      const found = await service.waiting()
       return found.find(({ arguments: json }) => json.includes(workspace))?.id ?? ''
     }
     // Each session asks for itself, so the same call may be asked about many times.
     const input = { command: 'pwd', ...(risk === 'critical' ? { description: 'l\u200bs' } : {}) }
-    const { answer } = await desk.tools.approve_tool(call, { tool_name: 'Bash', input })
+    const { answer } = await service.tools.approve_tool(call, { tool_name: 'Bash', input })
     return /\(request (.*?)\)/.exec(String(answer.message))?.[1] ?? ''
   }
 
   return {
-    approvals: desk.approvals,
-    store: desk.store,
-    expire: () => desk.clock.advance(3_600_000),
+    approvals: service.approvals,
+    store: service.store,
+    expire: () => service.clock.advance(3_600_000),
     close: async () => {},
     async ask() {
       const id = await askOne()
-      const approval = await desk.approvals.get({ user: 'root', role: 'operator' }, id)
+      const approval = await service.approvals.get({ user: 'root', role: 'operator' }, id)
       const root = { user: 'root', role: 'operator', proof: 'p' } as const
       return {
         approval,
-        decide: desk.approvals.decide,
+        decide: service.approvals.decide,
         async change() {
-          if (kind === 'diff') await desk.approvals.decide(root, id, { ...yes, content: 'one\nfive\n' }).catch(() => {})
-          else await desk.approvals.decide(root, id, { ...yes, arguments: { command: 'id' } })
+          if (kind === 'diff')
+            await service.approvals.decide(root, id, { ...yes, content: 'one\nfive\n' }).catch(() => {})
+          else await service.approvals.decide(root, id, { ...yes, arguments: { command: 'id' } })
         },
         async end() {
-          if (kind !== 'policy') return void (await desk.sessions.terminate(root, approval.sessionId))
+          if (kind !== 'policy') return void (await service.sessions.terminate(root, approval.sessionId))
           rmSync(join(workspace, '.quarterdeck'), { recursive: true })
           const call = callOf(agentIn(workspace), { signal: AbortSignal.abort() })
-          await desk.tools.check_auto_approve(call, { tool_name: 'Read' })
+          await service.tools.check_auto_approve(call, { tool_name: 'Read' })
         },
         tidy: async () => {},
       }

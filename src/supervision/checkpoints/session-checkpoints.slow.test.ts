@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { silentLogger } from '../../domain/logger.ts'
-import { createRecoverState } from '../desk/recover-state.ts'
+import { createRecoverState } from '../agent-service/recover-state.ts'
 import { createWhileWorking } from '../sessions/while-working.ts'
-import { agentIn, ann, callOf, openDesk } from '../testing/open-desk.ts'
+import { agentIn, ann, callOf, openSupervision } from '../testing/open-supervision.ts'
 import { makeWorkspace } from '../testing/workspace.ts'
 import { type Checkpoints, createCheckpoints } from './create-checkpoints.ts'
 import { createSessionCheckpoints } from './session-checkpoints.ts'
@@ -16,33 +16,33 @@ const killed = async (): Promise<never> => {
 
 /** A session whose workspace has changed since its checkpoint. */
 async function open() {
-  const desk = openDesk()
+  const service = openSupervision()
   const folder = mkdtempSync(join(tmpdir(), 'quarterdeck-checkpoints-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
   const root = makeWorkspace({ 'a.txt': 'one\n' })
   const jobs = createCheckpoints({ folder, excluded: [], isProtected: () => false })
   const start = (change: { jobs?: Partial<Checkpoints>; create?: typeof killed } = {}) =>
     createSessionCheckpoints({
-      ...desk,
-      sessions: { ...desk.sessions, ...(change.create === undefined ? {} : { create: change.create }) },
-      whileWorking: createWhileWorking(desk),
+      ...service,
+      sessions: { ...service.sessions, ...(change.create === undefined ? {} : { create: change.create }) },
+      whileWorking: createWhileWorking(service),
       jobs: { ...jobs, ...change.jobs },
       logger: silentLogger,
     })
-  const session = await desk.sessions.attach(agentIn(root))
+  const session = await service.sessions.attach(agentIn(root))
   const checkpoint = await start().save(ann, session.id, { label: null, contents: true })
   writeFileSync(join(root, 'a.txt'), 'changed\n')
   const asked = await start().restore(ann, checkpoint.id, null)
   const digest = asked.status === 'changed' ? asked.plan.digest : ''
-  const all = async () => (await desk.sessions.list({ limit: 10 })).map(({ id, supervision: s }) => [id, s.status])
-  return { desk, jobs, root, start, session, checkpoint, digest, all }
+  const all = async () => (await service.sessions.list({ limit: 10 })).map(({ id, supervision: s }) => [id, s.status])
+  return { service, jobs, root, start, session, checkpoint, digest, all }
 }
 
 test.each([
   ['the files were written', { jobs: { endRestore: killed } }, true],
   ['the checkpoint for an undo was recorded', { create: killed, jobs: { endRestore: killed } }, false],
 ])('a restore that was killed after %s gets its new session at the next start, once', async (_, change, isMade) => {
-  const { desk, jobs, root, start, session, checkpoint, digest, all } = await open()
+  const { service, jobs, root, start, session, checkpoint, digest, all } = await open()
 
   await expect(start(change).restore(ann, checkpoint.id, digest)).rejects.toThrow('killed')
   expect((await all()).length).toBe(isMade ? 2 : 1)
@@ -53,30 +53,30 @@ test.each([
   expect(readFileSync(join(root, 'a.txt'), 'utf8')).toBe('one\n')
   const [made, ...others] = (await all()).filter(([id]) => id !== session.id)
   expect([made?.[1], others]).toEqual(['created', []])
-  expect((await desk.sessions.get(String(made?.[0]))).supervision).toMatchObject({
+  expect((await service.sessions.get(String(made?.[0]))).supervision).toMatchObject({
     restoredFrom: checkpoint.id,
     workspaceRoot: root,
   })
-  expect((await desk.sessions.get(session.id)).supervision.status).toBe('terminated')
+  expect((await service.sessions.get(session.id)).supervision.status).toBe('terminated')
   expect(await start().list({ by: ann, limit: 10 })).toHaveLength(2)
   expect(await jobs.openRestores()).toEqual([])
 })
 
 test('a restore brings back progress, mode, title and last checkpoint as they were, also in recover_state', async () => {
-  const { desk, start, session, root } = await open()
+  const { service, start, session, root } = await open()
   const progressSnapshot = [{ label: 'Find the slow query', status: 'done' as const }]
   const then = { mode: 'hybrid', title: 'Faster search', progressSnapshot } as const
-  await desk.takeStep(session.id, () => ({ result: null, supervision: then }))
+  await service.takeStep(session.id, () => ({ result: null, supervision: then }))
   const { id: checkpointId } = await start().save(ann, session.id, { label: 'good', contents: true })
   const later = { mode: 'local' as const, title: 'Lost', progressSnapshot: [] }
-  await desk.takeStep(session.id, () => ({ result: null, supervision: later }))
+  await service.takeStep(session.id, () => ({ result: null, supervision: later }))
   const asked = await start().restore(ann, checkpointId, null)
   const restored = await start().restore(ann, checkpointId, asked.status === 'changed' ? asked.plan.digest : '')
   if (restored.status !== 'restored') throw new Error('it was not restored')
   const { id } = restored.session
 
   expect(restored.session.supervision).toMatchObject({ ...then, restoredFrom: checkpointId })
-  const { recover_state } = createRecoverState(desk.parts)
+  const { recover_state } = createRecoverState(service.parts)
   const { answer } = await recover_state(callOf(agentIn(root, { connectionId: 'window-2' })), {})
   expect(answer).toMatchObject({
     ...{ status: 'recovered', session_id: id, title: 'Faster search', mode: 'hybrid' },
@@ -86,7 +86,7 @@ test('a restore brings back progress, mode, title and last checkpoint as they we
 })
 
 test('a restore that was killed while it wrote files ends with the new session too', async () => {
-  const { desk, jobs, root, start, session, checkpoint, digest, all } = await open()
+  const { service, jobs, root, start, session, checkpoint, digest, all } = await open()
   const restore: Checkpoints['restore'] = async (request) => {
     await jobs.restore(request)
     // As if the kill had come before this file.
@@ -101,7 +101,7 @@ test('a restore that was killed while it wrote files ends with the new session t
   expect(readFileSync(join(root, 'a.txt'), 'utf8')).toBe('one\n')
   const made = (await all()).filter(([id]) => id !== session.id)
   expect(made.map(([, status]) => status)).toEqual(['created'])
-  expect((await desk.audit()).filter(({ by }) => by !== 'ann')).toEqual([])
+  expect((await service.audit()).filter(({ by }) => by !== 'ann')).toEqual([])
 })
 
 test('a session that cannot be made leaves the files restored, and does not block the next restore', async () => {
@@ -111,12 +111,12 @@ test('a session that cannot be made leaves the files restored, and does not bloc
 })
 
 test('pages show every checkpoint once, also one that took longer than the next', async () => {
-  const desk = openDesk()
-  const session = await desk.sessions.attach(agentIn(makeWorkspace({})))
+  const service = openSupervision()
+  const session = await service.sessions.attach(agentIn(makeWorkspace({})))
   const slow = Promise.withResolvers<void>()
   const checkpoints = createSessionCheckpoints({
-    ...desk,
-    whileWorking: createWhileWorking(desk),
+    ...service,
+    whileWorking: createWhileWorking(service),
     jobs: {
       ...createCheckpoints({ folder: '/nowhere', excluded: [], isProtected: () => false }),
       async save({ checkpointId, label, root, createdAt }) {
@@ -129,7 +129,7 @@ test('pages show every checkpoint once, also one that took longer than the next'
     logger: silentLogger,
   })
   const first = checkpoints.save(ann, session.id, { label: 'first', contents: false })
-  await desk.clock.advance(1)
+  await service.clock.advance(1)
   await checkpoints.save(ann, session.id, { label: 'second', contents: false })
   slow.resolve()
   await first

@@ -9,7 +9,7 @@ import type { Caller } from '../../domain/supervision/decision.ts'
 import { type Checkpoint, isOpen } from '../../domain/supervision/supervision.ts'
 import type { Store } from '../../store/store.ts'
 import { type Operators, refuseForeignCommand, viaOf } from '../sessions/may-command.ts'
-import { noticeEvent } from '../sessions/session-events.ts'
+import { activityEvent } from '../sessions/session-events.ts'
 import type { SupervisedSessions } from '../sessions/supervised-sessions.ts'
 import { about, isSupervisedSession, type SupervisedSession, type TakeStep } from '../sessions/take-step.ts'
 import type { WhileWorking } from '../sessions/while-working.ts'
@@ -106,7 +106,7 @@ export function createSessionCheckpoints(deps: SessionCheckpointsDeps): SessionC
       return {
         result: checkpoint,
         checkpoints: [checkpoint],
-        events: isOpen(session.supervision) ? [noticeEvent(ids.uuid(), what, facts, at)] : [],
+        events: isOpen(session.supervision) ? [activityEvent(ids.uuid(), what, facts, at)] : [],
         audit: [about(session, at, by.user, { what, checkpoint: checkpoint.id, ...viaOf(by) })],
       }
     })

@@ -5,16 +5,16 @@ import { expect, test } from 'vitest'
 import { createSystemClock } from '../../domain/clock.ts'
 import { createProcessGroups } from '../../tools/process/process-groups.ts'
 import { createWhileWorking } from '../sessions/while-working.ts'
-import { ann, newSession, openDesk } from '../testing/open-desk.ts'
+import { ann, newSession, openSupervision } from '../testing/open-supervision.ts'
 import { createSessionCommands } from './session-commands.ts'
 
 async function openCommands() {
-  const desk = openDesk()
-  const { takeStep, logger } = desk
+  const service = openSupervision()
+  const { takeStep, logger } = service
   const clock = createSystemClock()
   const echo = { alias: 'echo', argv: ['echo', 'hello'], program: '/bin/echo' }
   const commands = createSessionCommands({
-    ...desk.parts,
+    ...service.parts,
     clock,
     commands: new Map([['echo', echo]]),
     whileWorking: createWhileWorking({ takeStep, logger }),
@@ -22,9 +22,10 @@ async function openCommands() {
     environment: {},
   })
   const workspaceRoot = realpathSync(tmpdir())
-  const { id } = await desk.sessions.create(newSession(workspaceRoot))
-  const trail = async () => (await desk.audit()).map(({ what }) => what).filter((what) => what?.startsWith('command'))
-  return { ...desk, commands, id, trail }
+  const { id } = await service.sessions.create(newSession(workspaceRoot))
+  const trail = async () =>
+    (await service.audit()).map(({ what }) => what).filter((what) => what?.startsWith('command'))
+  return { ...service, commands, id, trail }
 }
 
 test('a command in an open session is in its log and in the trail', async () => {

@@ -6,7 +6,7 @@ import type { Caller } from '../../domain/supervision/decision.ts'
 import { isOpen } from '../../domain/supervision/supervision.ts'
 import type { ProcessGroups } from '../../tools/process/process-groups.ts'
 import { type Operators, refuseForeignCommand, viaOf } from '../sessions/may-command.ts'
-import { noticeEvent } from '../sessions/session-events.ts'
+import { activityEvent } from '../sessions/session-events.ts'
 import type { SupervisedSessions } from '../sessions/supervised-sessions.ts'
 import { about, type SupervisedSession, type TakeStep } from '../sessions/take-step.ts'
 import type { WhileWorking } from '../sessions/while-working.ts'
@@ -57,7 +57,7 @@ export function createSessionCommands(deps: SessionCommandsDeps): SessionCommand
       const id = `${runId}-${n}`
       await takeStep(sessionId, ({ session, at }) => ({
         result: null,
-        events: shownIn(session, noticeEvent(id, 'command_output', { command_id: runId, alias, pieces }, at)),
+        events: shownIn(session, activityEvent(id, 'command_output', { command_id: runId, alias, pieces }, at)),
       }))
     }
 
@@ -80,7 +80,7 @@ export function createSessionCommands(deps: SessionCommandsDeps): SessionCommand
       refuseForeignCommand(operators, by, session.owner)
       return {
         result: null,
-        events: shownIn(session, noticeEvent(runId, 'command', { alias, argv: [...command.argv], by: by.user }, at)),
+        events: shownIn(session, activityEvent(runId, 'command', { alias, argv: [...command.argv], by: by.user }, at)),
         audit: [about(session, at, by.user, { what: 'command', alias, command: runId, ...viaOf(by) })],
       }
     })
@@ -96,7 +96,7 @@ export function createSessionCommands(deps: SessionCommandsDeps): SessionCommand
     const facts = { ended, exit_code: exitCode, signal, duration_ms: durationMs }
     await takeStep(sessionId, ({ session: now, at }) => ({
       result: null,
-      events: shownIn(now, noticeEvent(`${runId}-end`, 'command_ended', { command_id: runId, alias, ...facts }, at)),
+      events: shownIn(now, activityEvent(`${runId}-end`, 'command_ended', { command_id: runId, alias, ...facts }, at)),
       audit: [about(now, at, by.user, { what: 'command_ended', alias, command: runId, ...facts })],
     }))
     return { alias, ...result }

@@ -8,7 +8,7 @@ import type { EscalationSettings } from '../../domain/settings/supervision-setti
 import { isOpen } from '../../domain/supervision/supervision.ts'
 import type { Store } from '../../store/store.ts'
 import { isSamePerson, type Operators } from '../sessions/may-command.ts'
-import { noticeEvent } from '../sessions/session-events.ts'
+import { activityEvent } from '../sessions/session-events.ts'
 import { about, type TakeStep } from '../sessions/take-step.ts'
 
 interface EscalationDeps {
@@ -47,7 +47,7 @@ export function createNoteEscalations(deps: EscalationDeps): () => Promise<void>
       return {
         result: null,
         settle: [{ id, patch: { escalatedTo: [...(record.escalatedTo ?? []), ...names] } }],
-        events: isOpen(session.supervision) ? [noticeEvent(ids.uuid(), 'escalated', facts, at)] : [],
+        events: isOpen(session.supervision) ? [activityEvent(ids.uuid(), 'escalated', facts, at)] : [],
         audit: [about(session, at, 'server', { what: 'escalated', ...facts })],
       }
     })

@@ -13,7 +13,7 @@ import { checkReason, checkText, MOST_NAME_CHARS, MOST_TITLE_CHARS } from './che
 import { createInstructAgent } from './instruct-agent.ts'
 import { refuseEnded, refuseForeignCommand, refuseUnknownOwner, refuseWithoutAdmin, viaOf } from './may-command.ts'
 import { createOpenSession } from './open-session.ts'
-import { noticeEvent } from './session-events.ts'
+import { activityEvent } from './session-events.ts'
 import { createSetMode, type SetModeDeps } from './set-mode.ts'
 import type { SupervisedSessions } from './supervised-sessions.ts'
 import {
@@ -88,7 +88,7 @@ export function createSupervisedSessions(deps: SessionsDeps): SupervisedSessions
       return {
         result: null,
         supervision: { status: to, updatedAt: to === 'active' ? at : updatedAt },
-        events: [noticeEvent(ids.uuid(), what, { by: by.user, ...details }, at)],
+        events: [activityEvent(ids.uuid(), what, { by: by.user, ...details }, at)],
         audit: [about(session, at, by.user, { what, ...viaOf(by), ...details })],
       }
     })
@@ -106,7 +106,7 @@ export function createSupervisedSessions(deps: SessionsDeps): SupervisedSessions
       return {
         result: found,
         supervision: { status },
-        events: [noticeEvent(ids.uuid(), status, { reason }, now.at)],
+        events: [activityEvent(ids.uuid(), status, { reason }, now.at)],
         audit: [about(now.session, now.at, 'server', { what: status, reason })],
       }
     })
@@ -173,7 +173,7 @@ export function createSupervisedSessions(deps: SessionsDeps): SupervisedSessions
           result: null,
           owner: to,
           events: isOpen(session.supervision)
-            ? [noticeEvent(ids.uuid(), 'handed_over', { from: session.owner, to, by: by.user }, at)]
+            ? [activityEvent(ids.uuid(), 'handed_over', { from: session.owner, to, by: by.user }, at)]
             : [],
           audit: [about(session, at, by.user, { what: 'handed_over', from: session.owner, to, ...viaOf(by) })],
         }

@@ -3,7 +3,7 @@ import type { Caller } from '../../domain/supervision/decision.ts'
 import { type Instruction, isOpen } from '../../domain/supervision/supervision.ts'
 import { checkText } from './check-text.ts'
 import { type Operators, refuseEnded, refuseForeignCommand, viaOf, wayOf } from './may-command.ts'
-import { noticeEvent } from './session-events.ts'
+import { activityEvent } from './session-events.ts'
 import { about, type SessionNow, type TakeStep } from './take-step.ts'
 
 interface InstructDeps {
@@ -25,7 +25,7 @@ export function createInstructAgent({ takeStep, operators, ids }: InstructDeps) 
         result: instruction,
         instructions: [instruction],
         events: isOpen(session.supervision)
-          ? [noticeEvent(instruction.id, kind, { text, by: by.user, channel: wayOf(by) }, at)]
+          ? [activityEvent(instruction.id, kind, { text, by: by.user, channel: wayOf(by) }, at)]
           : [],
         audit: [about(session, at, by.user, { what: kind, instruction: instruction.id, ...viaOf(by) })],
       }

@@ -45,7 +45,7 @@ export function progressEvent(progress: readonly ProgressItem[], note: string | 
 }
 
 /** Something that happened to the session: it was paused, steered, nudged, … */
-export function noticeEvent(id: string, what: string, facts: Record<string, unknown>, timestamp: number): RunEvent {
+export function activityEvent(id: string, what: string, facts: Record<string, unknown>, timestamp: number): RunEvent {
   return { type: 'ACTIVITY_SNAPSHOT', messageId: id, activityType: what, content: facts, timestamp }
 }
 

@@ -5,7 +5,7 @@ import { ServerError } from '../../domain/errors.ts'
 import type { Ids } from '../../domain/ids.ts'
 import type { OperationalMode } from '../../domain/supervision/supervision.ts'
 import { type Operators, refuseEnded, refuseForeignCommand, viaOf } from './may-command.ts'
-import { noticeEvent } from './session-events.ts'
+import { activityEvent } from './session-events.ts'
 import type { SupervisedSessions } from './supervised-sessions.ts'
 import { about, type SupervisedSession, type TakeStep } from './take-step.ts'
 
@@ -46,7 +46,7 @@ export function createSetMode(deps: SetModeDeps): SupervisedSessions['setMode'] 
       return {
         result: { previous },
         supervision: { mode },
-        events: [noticeEvent(ids.uuid(), 'mode', { from: previous, to: mode, by: who }, at)],
+        events: [activityEvent(ids.uuid(), 'mode', { from: previous, to: mode, by: who }, at)],
         audit: [about(session, at, who, { what: 'mode', from: previous, to: mode, ...(by === null ? {} : viaOf(by)) })],
       }
     })

@@ -2,33 +2,33 @@ import { expect, test } from 'vitest'
 import { type LogLine, recordingLogger } from '../../domain/testing/recording-logger.ts'
 import { createRecords } from '../records/records.ts'
 import { createStalls } from '../stalls/create-stalls.ts'
-import { agentIn, ann, callOf, openDesk } from '../testing/open-desk.ts'
+import { agentIn, ann, callOf, openSupervision } from '../testing/open-supervision.ts'
 import { makeWorkspace } from '../testing/workspace.ts'
 
 function openLogged() {
   const lines: LogLine[] = []
   const folder = makeWorkspace({ 'a.txt': 'one\n' })
-  return { ...openDesk({ logger: recordingLogger(lines) }), lines, folder, agent: agentIn(folder) }
+  return { ...openSupervision({ logger: recordingLogger(lines) }), lines, folder, agent: agentIn(folder) }
 }
 
 const shown = (lines: readonly LogLine[]) => lines.map(({ level, message, fields }) => [level, message, fields])
 const some = { string: expect.any(String), number: expect.any(Number) }
 
 test('a session, a call, its question and its decision are one line each, without what anybody said', async () => {
-  const desk = openLogged()
+  const service = openLogged()
   const input = { command: 'deploy --password hunter2' }
   const call = { tool_name: 'Bash', input, tool_use_id: 'toolu_1' }
-  const answer = desk.tools.approve_tool(callOf(desk.agent), call)
-  const { id } = await desk.nextWaiting()
-  await desk.approvals.decide(ann, id, { decision: 'reject', reason: 'Not with that password.' })
+  const answer = service.tools.approve_tool(callOf(service.agent), call)
+  const { id } = await service.nextWaiting()
+  await service.approvals.decide(ann, id, { decision: 'reject', reason: 'Not with that password.' })
   await answer
-  const [session] = await desk.sessions.list({ limit: 1 })
-  await desk.sessions.pause(ann, session?.id ?? '')
-  await desk.answerCall(callOf(desk.agent), 'heartbeat', {}, async () => ({ acknowledged: true }))
-  await desk.sessions.interrupt(session?.id ?? '', 'It has gone.')
+  const [session] = await service.sessions.list({ limit: 1 })
+  await service.sessions.pause(ann, session?.id ?? '')
+  await service.answerCall(callOf(service.agent), 'heartbeat', {}, async () => ({ acknowledged: true }))
+  await service.sessions.interrupt(session?.id ?? '', 'It has gone.')
 
-  const who = { session_id: session?.id, agent: 'claude-code', folder: desk.folder }
-  expect(shown(desk.lines)).toEqual([
+  const who = { session_id: session?.id, agent: 'claude-code', folder: service.folder }
+  expect(shown(service.lines)).toEqual([
     ['info', 'agent session', { ...who, outcome: 'opened', by: 'ann' }],
     [
       'info',
@@ -67,12 +67,12 @@ test('a session, a call, its question and its decision are one line each, withou
     ],
     ['info', 'agent session', { ...who, outcome: 'interrupted', by: 'server' }],
   ])
-  expect(JSON.stringify(desk.lines)).not.toMatch(/hunter2|password|gone/)
+  expect(JSON.stringify(service.lines)).not.toMatch(/hunter2|password|gone/)
 })
 
 test('alerts and nudges are one line each', async () => {
-  const desk = openLogged()
-  const records = createRecords({ waits: desk.store.waits, log: desk.log })
+  const service = openLogged()
+  const records = createRecords({ waits: service.store.waits, log: service.log })
   const settings = {
     enabled: true,
     inactivityMs: 300_000,
@@ -80,20 +80,20 @@ test('alerts and nudges are one line each', async () => {
     maxRetries: 3,
     defaultMessage: 'Go on.',
   }
-  const stalls = createStalls({ ...desk.parts, records, settings, push: async () => 'stream' })
-  const beat = () => desk.answerCall(callOf(desk.agent), 'heartbeat', {}, async () => ({ acknowledged: true }))
+  const stalls = createStalls({ ...service.parts, records, settings, push: async () => 'stream' })
+  const beat = () => service.answerCall(callOf(service.agent), 'heartbeat', {}, async () => ({ acknowledged: true }))
   await beat()
-  desk.lines.length = 0
-  await desk.clock.advance(300_000)
+  service.lines.length = 0
+  await service.clock.advance(300_000)
   await stalls.sweep()
-  await desk.clock.advance(120_000)
+  await service.clock.advance(120_000)
   await stalls.sweep()
   await beat()
 
   const [alert] = await records.list('alert', { by: ann, limit: 1 })
-  const who = { session_id: alert?.sessionId, agent: 'claude-code', folder: desk.folder }
+  const who = { session_id: alert?.sessionId, agent: 'claude-code', folder: service.folder }
   const silence = { alert_id: alert?.id, last_tool: 'heartbeat', idle_seconds: 300 }
-  expect(shown(desk.lines)).toEqual([
+  expect(shown(service.lines)).toEqual([
     ['warn', 'stall alert', { ...who, ...silence, outcome: 'pending', nudge_count: 0 }],
     ['warn', 'stall alert', { ...who, ...silence, outcome: 'nudged', nudge_count: 1 }],
     ['info', 'nudge', { ...who, outcome: 'stream', by: 'quarterdeck', nudge_count: 1 }],

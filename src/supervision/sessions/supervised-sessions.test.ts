@@ -2,9 +2,9 @@ import { describe, expect, test } from 'vitest'
 import { ServerError } from '../../domain/errors.ts'
 import type { SupervisedStatus } from '../../domain/supervision/supervision.ts'
 import type { ManualClock } from '../../models/testing/manual-clock.ts'
-import { createReports } from '../desk/report.ts'
-import { noReach } from '../testing/no-reach.ts'
-import { agentIn, ann, callOf, eve, newSession, openDesk, root } from '../testing/open-desk.ts'
+import { createReports } from '../agent-service/report.ts'
+import { noMessenger } from '../testing/no-messenger.ts'
+import { agentIn, ann, callOf, eve, newSession, openSupervision, root } from '../testing/open-supervision.ts'
 import type { Workspaces } from '../workspace/allowed-workspace.ts'
 import { configuredOperators } from './may-command.ts'
 import type { AgentIdentity, SupervisedSessions } from './supervised-sessions.ts'
@@ -17,7 +17,7 @@ const window = (connectionId: string | null, values: Partial<AgentIdentity> = {}
 })
 
 test('two windows of one host are two sessions, and a window keeps its own', async () => {
-  const { sessions } = openDesk()
+  const { sessions } = openSupervision()
   const first = await sessions.attach(window('a'))
   const second = await sessions.attach(window('b'))
 
@@ -31,7 +31,7 @@ test('two windows of one host are two sessions, and a window keeps its own', asy
 })
 
 test('a call without a connection belongs to the one open session of its token, and several are listed', async () => {
-  const { sessions } = openDesk()
+  const { sessions } = openSupervision()
   const only = await sessions.attach(window('a'))
   expect((await sessions.attach(window(null))).id).toBe(only.id)
 
@@ -44,7 +44,7 @@ test('a call without a connection belongs to the one open session of its token, 
 })
 
 test('a session of another owner or another workspace is not found', async () => {
-  const { sessions } = openDesk()
+  const { sessions } = openSupervision()
   const { id: sessionId } = await sessions.attach(window('a'))
   const foreign = { sessionId, tokenId: 'token-eve', owner: 'eve' }
 
@@ -55,7 +55,7 @@ test('a session of another owner or another workspace is not found', async () =>
 })
 
 test('the limit of open sessions names them, and counts one that comes back', async () => {
-  const { sessions } = openDesk({ maxOpen: 2 })
+  const { sessions } = openSupervision({ maxOpen: 2 })
   const first = await sessions.attach(window('a'))
   const second = await sessions.attach(window('b'))
   await sessions.interrupt(first.id, 'gone')
@@ -78,7 +78,7 @@ test.each<[SupervisedStatus, string, string]>([
   ['interrupted', 'resume', 'active'],
   ['interrupted', 'terminate', 'terminated'],
 ])('a session that is %s can %s', async (from, verb, to) => {
-  const { sessions } = openDesk()
+  const { sessions } = openSupervision()
   const { id } = await sessions.attach(window('a'))
   if (from === 'paused') await sessions.pause(ann, id)
   if (from === 'interrupted') await sessions.interrupt(id, 'gone')
@@ -90,7 +90,7 @@ test.each<[SupervisedStatus, string, string]>([
 })
 
 test('a terminated session stays terminated, and an agent that names it is told', async () => {
-  const { sessions } = openDesk()
+  const { sessions } = openSupervision()
   const { id } = await sessions.attach(window('a'))
   await sessions.terminate(ann, id)
 
@@ -100,7 +100,7 @@ test('a terminated session stays terminated, and an agent that names it is told'
 })
 
 test('only the owner and an admin command a session; another operator sees it', async () => {
-  const { sessions, audit } = openDesk()
+  const { sessions, audit } = openSupervision()
   const { id } = await sessions.attach(window('a'))
 
   await expect(sessions.pause(eve, id)).rejects.toMatchObject({ code: 'forbidden', details: { owner: 'ann' } })
@@ -111,7 +111,7 @@ test('only the owner and an admin command a session; another operator sees it', 
 })
 
 test('an admin hands a session over with what is pending, and its agent token still finds it', async () => {
-  const { sessions, audit } = openDesk()
+  const { sessions, audit } = openSupervision()
   const { id } = await sessions.attach(window('a'))
 
   await expect(sessions.handOver(ann, id, 'eve')).rejects.toMatchObject({ code: 'forbidden' })
@@ -124,7 +124,7 @@ test('an admin hands a session over with what is pending, and its agent token st
 
 test('a created session that nobody connects to ends, a silent one is interrupted, one with a stream is not', async () => {
   const told: string[][] = []
-  const { sessions, clock } = openDesk({ onEnd: ({ id }, text) => told.push([id, text]) })
+  const { sessions, clock } = openSupervision({ onEnd: ({ id }, text) => told.push([id, text]) })
   const created = await sessions.create(newSession('/srv/here'))
   const silent = await sessions.attach(window('a'))
   const connected = await sessions.attach(window('b'))
@@ -152,7 +152,7 @@ test('a created session that nobody connects to ends, a silent one is interrupte
 })
 
 test('a restored session whose agent does not come frees its place after 30 s, and its agent still finds it', async () => {
-  const { sessions, clock } = openDesk()
+  const { sessions, clock } = openSupervision()
   const { workspaceRoot, tokenId } = window('a')
   const restored = await sessions.create(newSession(workspaceRoot, { tokenId, restoredFrom: 'c1', id: 'chosen' }))
   const status = async () => {
@@ -170,7 +170,7 @@ test('a restored session whose agent does not come frees its place after 30 s, a
 })
 
 test('the log shows one run after the other, and every run has its end', async () => {
-  const { sessions, events } = openDesk()
+  const { sessions, events } = openSupervision()
   const { id } = await sessions.attach(window('a'))
   await sessions.steer(ann, id, 'Use tabs.')
   await sessions.interrupt(id, 'gone')
@@ -190,7 +190,7 @@ test('the log shows one run after the other, and every run has its end', async (
 })
 
 test('fifty changes at once are all made, each from what the one before it left', async () => {
-  const { sessions, takeStep } = openDesk()
+  const { sessions, takeStep } = openSupervision()
   const { id } = await sessions.attach(window('a'))
   const add = () =>
     takeStep(id, ({ session }) => ({ result: null, supervision: { nudgeCount: session.supervision.nudgeCount + 1 } }))
@@ -210,7 +210,7 @@ test('a session opens only in a workspace of the settings, and has its channel u
       if (channelId !== 'C2') throw forbidden('channel')
     },
   }
-  const { sessions, store } = openDesk({ workspaces })
+  const { sessions, store } = openSupervision({ workspaces })
   const open = async (values: Partial<AgentIdentity>) =>
     (await sessions.attach(window('a', { channelId: null, ...values }))).supervision.channelId
 
@@ -227,7 +227,7 @@ test('an agent does not choose the channel of another workspace, but its token m
       if (path !== undefined) throw new ServerError('forbidden', 'foreign')
     },
   }
-  const { sessions } = openDesk({ workspaces })
+  const { sessions } = openSupervision({ workspaces })
 
   await expect(sessions.attach(window('a', { channelId: 'C1' }))).rejects.toThrow('foreign')
   const { supervision } = await sessions.attach(window('a', { channelId: 'C1', isChannelOfToken: true }))
@@ -243,7 +243,7 @@ test('a session whose channel is not in the settings any more asks in that of it
       if (!channels.has(channelId)) throw new ServerError('forbidden', 'channel')
     },
   }
-  const { sessions } = openDesk({ workspaces })
+  const { sessions } = openSupervision({ workspaces })
   const roomOf = async (values: Partial<AgentIdentity> = {}) =>
     (await sessions.attach(window('a', { channelId: null, ...values }))).supervision.channelId
   const { id: sessionId } = await sessions.attach(window('a', { channelId: null }))
@@ -255,7 +255,7 @@ test('a session whose channel is not in the settings any more asks in that of it
 })
 
 test('an open session takes no calls when the settings no longer name its workspace', async () => {
-  const before = openDesk()
+  const before = openSupervision()
   const { id } = await before.sessions.attach(window('a'))
   const workspaces: Workspaces = {
     find() {
@@ -263,14 +263,14 @@ test('an open session takes no calls when the settings no longer name its worksp
     },
     checkChannel() {},
   }
-  const after = openDesk({ store: before.store, workspaces })
+  const after = openSupervision({ store: before.store, workspaces })
 
   await expect(after.sessions.attach(window('a'))).rejects.toThrow('workspace')
   await expect(after.sessions.attach(window(null, { sessionId: id }))).rejects.toThrow('workspace')
 })
 
 test('an agent that was stopped cannot go on in a new session of the same window', async () => {
-  const { sessions } = openDesk()
+  const { sessions } = openSupervision()
   const { id } = await sessions.attach(window('a'))
   await sessions.terminate(ann, id)
 
@@ -279,7 +279,7 @@ test('an agent that was stopped cannot go on in a new session of the same window
 })
 
 test('a window whose session was interrupted comes back to it', async () => {
-  const { sessions } = openDesk()
+  const { sessions } = openSupervision()
   const { id } = await sessions.attach(window('a'))
   await sessions.interrupt(id, 'gone')
 
@@ -290,7 +290,7 @@ test('a window whose session was interrupted comes back to it', async () => {
 })
 
 test('a call for another folder does not belong to the open session of its token', async () => {
-  const { sessions } = openDesk()
+  const { sessions } = openSupervision()
   const first = await sessions.attach(window(null))
   const other = await sessions.attach(window(null, { workspaceRoot: '/srv/here/sub' }))
 
@@ -301,7 +301,7 @@ test('a call for another folder does not belong to the open session of its token
 
 test('an agent whose stream is open is not lost, however long it is silent', async () => {
   let isConnected = true
-  const { sessions, clock } = openDesk({ isConnected: () => isConnected })
+  const { sessions, clock } = openSupervision({ isConnected: () => isConnected })
   const { id } = await sessions.attach(window('a'))
   await clock.advance(3_600_000)
   await sessions.sweep()
@@ -318,8 +318,8 @@ test.each<[string, (sessions: SupervisedSessions, id: string, clock: ManualClock
 ])(
   'a window that was paused and %s rests, and neither it nor a new one goes on before its operator says so',
   async (_what, leave) => {
-    const { parts, sessions, clock } = openDesk()
-    const { heartbeat } = createReports({ ...parts, stallsEnabled: true, reach: noReach })
+    const { parts, sessions, clock } = openSupervision()
+    const { heartbeat } = createReports({ ...parts, stallsEnabled: true, messenger: noMessenger })
     const { id } = await sessions.attach(window('a'))
     await sessions.pause(ann, id)
     await leave(sessions, id, clock)
@@ -341,7 +341,10 @@ test.each<[string, (sessions: SupervisedSessions, id: string, clock: ManualClock
 describe('a window that is closed', () => {
   test('leaves its session at rest, with what it asked, and a new window of this agent goes on in it', async () => {
     const told: string[] = []
-    const { sessions, tools, nextWaiting, store, audit } = openDesk({ maxOpen: 1, onEnd: (_, text) => told.push(text) })
+    const { sessions, tools, nextWaiting, store, audit } = openSupervision({
+      maxOpen: 1,
+      onEnd: (_, text) => told.push(text),
+    })
     const asked = tools.approve_tool(callOf(window('a')), { tool_name: 'Bash', input: { command: 'make' } })
     const { id: question, sessionId } = await nextWaiting()
 
@@ -364,7 +367,7 @@ describe('a window that is closed', () => {
   })
 
   test('is not taken up by another agent, by a window in another folder, or by a second window beside the first', async () => {
-    const { sessions } = openDesk()
+    const { sessions } = openSupervision()
     const { id } = await sessions.attach(window('a'))
     await sessions.goodbye('a')
     const strangers = [
@@ -385,7 +388,7 @@ describe('a window that is closed', () => {
   })
 
   test('calls again: the same window is active in the same session', async () => {
-    const { sessions } = openDesk()
+    const { sessions } = openSupervision()
     const { id } = await sessions.attach(window('a'))
     await sessions.goodbye('a')
 
@@ -396,7 +399,7 @@ describe('a window that is closed', () => {
   })
 
   test('does not end a process that we started: its own end says more', async () => {
-    const { sessions, takeStep } = openDesk()
+    const { sessions, takeStep } = openSupervision()
     const { id } = await sessions.create(newSession(here.workspaceRoot, { tokenId: here.tokenId }))
     await takeStep(id, () => ({ result: null, supervision: { spawned: { pid: 7, startedAt: 1 } } }))
     await sessions.attach(window('a', { sessionId: id }))
@@ -410,17 +413,17 @@ describe('a window whose connection is gone', () => {
   const bridge = 'token-agent:bridge-1'
   async function openGone(connectionId: string | null, values: Partial<AgentIdentity> = {}) {
     const connected = new Set<string>()
-    const desk = openDesk({ isConnected: (id) => connected.has(id) })
-    const session = await desk.sessions.attach(window(connectionId, values))
+    const service = openSupervision({ isConnected: (id) => connected.has(id) })
+    const session = await service.sessions.attach(window(connectionId, values))
     /** Lets time pass as the server lives it, and tells the status. */
     async function pass(seconds: number) {
       for (let left = seconds; left > 0; left -= 10) {
-        await desk.clock.advance(Math.min(left, 10) * 1_000)
-        await desk.sessions.sweep()
+        await service.clock.advance(Math.min(left, 10) * 1_000)
+        await service.sessions.sweep()
       }
-      return (await desk.sessions.get(session.id)).supervision.status
+      return (await service.sessions.get(session.id)).supervision.status
     }
-    return { ...desk, id: session.id, connected, pass }
+    return { ...service, id: session.id, connected, pass }
   }
 
   test('rests after a minute, counted anew when the connection was back or a call came', async () => {
@@ -477,7 +480,7 @@ describe('a window whose connection is gone', () => {
 test.each(['', ' \n', 'x'.repeat(4_001)])(
   'steering and tasks have 1 to 4,000 characters, title and name fewer',
   async (text) => {
-    const { sessions, store } = openDesk()
+    const { sessions, store } = openSupervision()
     const { id } = await sessions.attach(window('a'))
     const refused = { code: 'invalid_request', message: expect.stringMatching(/of 1 to \d+ characters/) }
 
@@ -492,9 +495,9 @@ test.each(['', ' \n', 'x'.repeat(4_001)])(
 )
 
 test('a token of somebody who is not an operator opens no session, and none of before goes on', async () => {
-  const before = openDesk({ operators: configuredOperators([]) })
+  const before = openSupervision({ operators: configuredOperators([]) })
   const { id: sessionId } = await before.sessions.attach(window('a', { owner: 'mallory' }))
-  const after = openDesk({ store: before.store })
+  const after = openSupervision({ store: before.store })
 
   await expect(after.sessions.attach(window('b', { owner: 'mallory' }))).rejects.toMatchObject({ code: 'forbidden' })
   await expect(after.sessions.attach(window('a', { owner: 'mallory', sessionId }))).rejects.toMatchObject({
@@ -544,7 +547,7 @@ test('members of a group of an identity provider are operators, and admins where
 })
 
 test('no agent works in the session that stands for a workspace, and nobody commands it', async () => {
-  const { sessions } = openDesk()
+  const { sessions } = openSupervision()
   const { id } = await sessions.ofWorkspace('ann', '/srv/here')
   const missing = { code: 'session_not_found' }
 
@@ -559,7 +562,7 @@ test('no agent works in the session that stands for a workspace, and nobody comm
 })
 
 test('a workspace whose session was deleted gets another one', async () => {
-  const { sessions, store } = openDesk()
+  const { sessions, store } = openSupervision()
   const first = await sessions.ofWorkspace('ann', '/srv/here')
   await store.commit([{ type: 'delete_session', sessionId: first.id, now: 1 }])
   const second = await sessions.ofWorkspace('ann', '/srv/here')

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { createSystemClock } from '../../domain/clock.ts'
 import { ServerError } from '../../domain/errors.ts'
 import { createManualClock } from '../../models/testing/manual-clock.ts'
-import { agentIn, ann, openDesk } from '../testing/open-desk.ts'
+import { agentIn, ann, openSupervision } from '../testing/open-supervision.ts'
 import { createSpawner, type SpawnerDeps } from './create-spawner.ts'
 import { spawnPlaces } from './testing/spawn-places.ts'
 
@@ -11,12 +11,12 @@ const wanted = { owner: 'ann', prompt: 'Do it.', workspace: 'shop' }
 
 function openSpawner(script: string, more: Partial<SpawnerDeps> = {}, limits: { maxOpen?: number } = {}) {
   const places = spawnPlaces(script)
-  const desk = openDesk(limits)
+  const service = openSupervision(limits)
   const revoked: string[] = []
   const told: [sessionId: string, text: string][] = []
   const { clock: _, log: __, onOutput: ___, onStart: ____, onRespawn: _____, ...machine } = places.deps
   const deps: SpawnerDeps = {
-    ...desk.parts,
+    ...service.parts,
     ...machine,
     clock: createSystemClock(),
     host: () => places.request,
@@ -31,8 +31,8 @@ function openSpawner(script: string, more: Partial<SpawnerDeps> = {}, limits: { 
     tell: (session, text) => void told.push([session.id, text]),
     ...more,
   }
-  const statusOf = async (id: string) => (await desk.sessions.get(id)).supervision
-  return { ...desk, places, revoked, told, deps, statusOf, spawner: createSpawner(deps) }
+  const statusOf = async (id: string) => (await service.sessions.get(id)).supervision
+  return { ...service, places, revoked, told, deps, statusOf, spawner: createSpawner(deps) }
 }
 
 /** Looks again and again, without a limit of time, because the machine may be busy. */

@@ -4,9 +4,9 @@ import { ServerError } from '../../domain/errors.ts'
 import type { Ids } from '../../domain/ids.ts'
 import { isOpen } from '../../domain/supervision/supervision.ts'
 import type { ProcessEnd, ProcessGroups } from '../../tools/process/process-groups.ts'
-import type { Reach } from '../reach.ts'
+import type { Messenger } from '../messenger.ts'
 import { type Operators, refuseUnknownOwner } from '../sessions/may-command.ts'
-import { noticeEvent } from '../sessions/session-events.ts'
+import { activityEvent } from '../sessions/session-events.ts'
 import type { SupervisedSessions } from '../sessions/supervised-sessions.ts'
 import type { SupervisedSession } from '../sessions/take-step.ts'
 import type { AllowedWorkspace } from '../workspace/allowed-workspace.ts'
@@ -55,7 +55,7 @@ export interface SpawnerDeps extends WatchedHostsDeps {
   masked: readonly string[]
   home: string | null
   /** Tells the session's chat room. */
-  tell: Reach['tell']
+  tell: Messenger['tell']
   ids: Ids
 }
 
@@ -69,7 +69,7 @@ export function createSpawner(deps: SpawnerDeps): Spawner {
         ? {
             result: null,
             supervision: { crash },
-            events: [noticeEvent(ids.uuid(), 'host_restarts', { ...facts, end: crash }, at)],
+            events: [activityEvent(ids.uuid(), 'host_restarts', { ...facts, end: crash }, at)],
           }
         : { result: null },
     ).catch((error: unknown) => logger.warn('a host could not be noted', { session_id: sessionId, error }))
@@ -187,7 +187,7 @@ export function createSpawner(deps: SpawnerDeps): Spawner {
         result: null,
         supervision: spawnedAs(pid, at),
         events: [
-          noticeEvent(
+          activityEvent(
             ids.uuid(),
             'host_started',
             { host: request.launcher.name, pid, sandboxed: sandbox !== null },

@@ -17,7 +17,7 @@ import {
   viaOf,
   wayOf,
 } from '../sessions/may-command.ts'
-import { noticeEvent } from '../sessions/session-events.ts'
+import { activityEvent } from '../sessions/session-events.ts'
 import {
   about,
   isWaitedFor,
@@ -162,7 +162,7 @@ export function createStalls(deps: StallsDeps): Stalls {
           // The next silence starts from here.
           supervision: { stallsOff: !enabled, silence: { ms: 0, seenAt: now.at }, nudgeCount: 0 },
           settle: alert === undefined ? [] : [{ id: alert.id, patch }],
-          events: isOpen(now.session.supervision) ? [noticeEvent(ids.uuid(), what, { by: by.user }, now.at)] : [],
+          events: isOpen(now.session.supervision) ? [activityEvent(ids.uuid(), what, { by: by.user }, now.at)] : [],
           audit: [about(now.session, now.at, by.user, { what, ...viaOf(by) })],
         }
       })
@@ -180,7 +180,7 @@ export function createStalls(deps: StallsDeps): Stalls {
       settle(by, alertId, 'The session was stopped.', (now) => ({
         result: null,
         supervision: { status: 'terminated' },
-        events: [noticeEvent(ids.uuid(), 'terminated', { by: by.user, alert_id: alertId }, now.at)],
+        events: [activityEvent(ids.uuid(), 'terminated', { by: by.user, alert_id: alertId }, now.at)],
         audit: [aboutAlert('terminated', now, by, alertId, operators)],
       })),
 
@@ -208,13 +208,13 @@ export function createStalls(deps: StallsDeps): Stalls {
 
 function alarmed({ at }: SessionNow, alert: Alert): Step<null> {
   const facts = { alert_id: alert.id, idle_seconds: alert.idleSeconds, last_tool: alert.lastTool }
-  return { result: null, ask: [alert], events: [noticeEvent(alert.id, 'stall', facts, at)] }
+  return { result: null, ask: [alert], events: [activityEvent(alert.id, 'stall', facts, at)] }
 }
 
 const escalated = ({ at, session }: SessionNow, alert: Alert): Step<null> => ({
   result: null,
   settle: [{ id: alert.id, patch: { status: 'escalated' } }],
-  events: [noticeEvent(`${alert.id}-escalated`, 'stall_escalated', { alert_id: alert.id }, at)],
+  events: [activityEvent(`${alert.id}-escalated`, 'stall_escalated', { alert_id: alert.id }, at)],
   audit: [about(session, at, 'server', { what: 'stall_escalated', alert: alert.id })],
 })
 

@@ -5,7 +5,7 @@ import { present } from '../../domain/present.ts'
 import type { Alert } from '../../domain/records/record.ts'
 import type { AuditRecord } from '../../domain/supervision/audit.ts'
 import { isOpen, type ProgressItem } from '../../domain/supervision/supervision.ts'
-import { noticeEvent } from '../sessions/session-events.ts'
+import { activityEvent } from '../sessions/session-events.ts'
 import { about, type Step, type SupervisedSession, type TakeStep } from '../sessions/take-step.ts'
 import { alertOf } from './alerts.ts'
 import type { Nudge, PushNudge } from './stalls.ts'
@@ -61,7 +61,7 @@ export function createSendNudge({ takeStep, push, defaultMessage, clock, ids, lo
           openNudge: message,
           nudgeCount: isBack ? now.session.supervision.nudgeCount : nudge.nudgeCount,
         },
-        events: [noticeEvent(ids.uuid(), 'nudge', facts, now.at)],
+        events: [activityEvent(ids.uuid(), 'nudge', facts, now.at)],
         settle: target === undefined ? [] : [{ id: target.id, patch: nudged(isPending, nudge, way, now.at) }],
         audit: [
           about(now.session, now.at, source, {

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
 import type { Alert } from '../../domain/records/record.ts'
-import { createAskOperator } from '../desk/ask-operator.ts'
-import { createReports } from '../desk/report.ts'
+import { createAskOperator } from '../agent-service/ask-operator.ts'
+import { createReports } from '../agent-service/report.ts'
 import { configuredOperators } from '../sessions/may-command.ts'
-import { noReach } from '../testing/no-reach.ts'
-import { agentIn, ann, callOf, eve, openDesk } from '../testing/open-desk.ts'
+import { noMessenger } from '../testing/no-messenger.ts'
+import { agentIn, ann, callOf, eve, openSupervision } from '../testing/open-supervision.ts'
 import { createStalls } from './create-stalls.ts'
 import type { Nudge, StallSettings } from './stalls.ts'
 
@@ -19,13 +19,13 @@ const agent = agentIn('/srv/here')
 const call = callOf(agent)
 
 function openWatched(
-  options: Parameters<typeof openDesk>[0] & { way?: string | null; onPush?: () => Promise<unknown> } = {},
+  options: Parameters<typeof openSupervision>[0] & { way?: string | null; onPush?: () => Promise<unknown> } = {},
 ) {
   const { way = 'stream', onPush, ...rest } = options
-  const opened = openDesk(rest)
+  const opened = openSupervision(rest)
   const { records } = opened
   const asking = createAskOperator({ ...opened.parts, timeouts: { promptSeconds: 1_800, waitSeconds: 0 } })
-  const reports = createReports({ ...opened.parts, stallsEnabled: true, reach: noReach })
+  const reports = createReports({ ...opened.parts, stallsEnabled: true, messenger: noMessenger })
   const nudges: Nudge[] = []
   const push = async (nudge: Nudge) => {
     nudges.push(nudge)
@@ -41,12 +41,12 @@ function openWatched(
       await watched.sweep()
     }
   }
-  return { ...opened, desk: { ...asking, ...reports }, stalls, watch, nudges, alert, pass }
+  return { ...opened, service: { ...asking, ...reports }, stalls, watch, nudges, alert, pass }
 }
 
 test('silence becomes an alert, then nudges with the checklist, then an escalation', async () => {
-  const { desk, alert, pass, nudges } = openWatched()
-  await desk.heartbeat(call, {
+  const { service, alert, pass, nudges } = openWatched()
+  await service.heartbeat(call, {
     progress_snapshot: [
       { label: 'Read', status: 'done' },
       { label: 'Write', status: 'pending' },
@@ -69,11 +69,11 @@ test('silence becomes an alert, then nudges with the checklist, then an escalati
 })
 
 test('a sign of life ends the alert and starts the count again', async () => {
-  const { desk, alert, pass, sessions } = openWatched()
-  await desk.heartbeat(call, {})
+  const { service, alert, pass, sessions } = openWatched()
+  await service.heartbeat(call, {})
   await pass(440)
   expect(await alert()).toMatchObject({ status: 'nudged' })
-  const { answer } = await desk.heartbeat(call, {})
+  const { answer } = await service.heartbeat(call, {})
 
   expect(answer.nudge).toContain('Go on, please.')
   expect(await alert()).toMatchObject({ status: 'self_recovered' })
@@ -84,9 +84,9 @@ test('a sign of life ends the alert and starts the count again', async () => {
 
 test('a nudge that wakes the agent at once does not count against the next silence', async () => {
   let wakeUp: () => Promise<unknown> = async () => null
-  const { desk, alert, pass, sessions } = openWatched({ onPush: () => wakeUp() })
-  await desk.heartbeat(call, {})
-  wakeUp = () => desk.heartbeat(call, {})
+  const { service, alert, pass, sessions } = openWatched({ onPush: () => wakeUp() })
+  await service.heartbeat(call, {})
+  wakeUp = () => service.heartbeat(call, {})
   await pass(440)
 
   // It came back, but not by itself.
@@ -95,8 +95,8 @@ test('a nudge that wakes the agent at once does not count against the next silen
 })
 
 test('nobody nudges a session that has ended', async () => {
-  const { desk, stalls, sessions, nudges } = openWatched()
-  await desk.heartbeat(call, {})
+  const { service, stalls, sessions, nudges } = openWatched()
+  await service.heartbeat(call, {})
   const { id } = await sessions.attach(agent)
   await sessions.terminate(ann, id)
 
@@ -107,17 +107,17 @@ test('nobody nudges a session that has ended', async () => {
 })
 
 test('the record says honestly that no connection was open, and the next result brings the nudge', async () => {
-  const { desk, alert, pass } = openWatched({ way: null })
-  await desk.heartbeat(call, {})
+  const { service, alert, pass } = openWatched({ way: null })
+  await service.heartbeat(call, {})
   await pass(440)
 
   expect(await alert()).toMatchObject({ status: 'nudged', nudgedBy: null })
-  expect((await desk.heartbeat(call, {})).answer.nudge).toContain('Go on, please.')
+  expect((await service.heartbeat(call, {})).answer.nudge).toContain('Go on, please.')
 })
 
 test('the timer stands still while a person has to answer, while the server works, and while the session is paused', async () => {
-  const { desk, alert, pass, prompts, nextWaiting, sessions, takeStep } = openWatched()
-  const asked = desk.forward_prompt(callOf(agent, { limitMs: 10_000_000 }), { prompt_text: 'Go on?' })
+  const { service, alert, pass, prompts, nextWaiting, sessions, takeStep } = openWatched()
+  const asked = service.forward_prompt(callOf(agent, { limitMs: 10_000_000 }), { prompt_text: 'Go on?' })
   const { id, sessionId } = await nextWaiting()
   await pass(1_000)
   expect(await alert()).toBe(undefined)
@@ -139,13 +139,13 @@ test('the timer stands still while a person has to answer, while the server work
 })
 
 test('a turn that ended is not a stall, until the agent is heard from again or has been told to go on', async () => {
-  const { desk, hooks, sessions, alert, pass } = openWatched()
+  const { service, hooks, sessions, alert, pass } = openWatched()
   const stop = () =>
-    hooks.notice(
+    hooks.report(
       { owner: 'ann', tokenId: agent.tokenId, workspace: agent.workspaceRoot },
       { host: 'claude', hostSessionId: 'host-1', cwd: '', event: 'notification', reason: 'stop' },
     )
-  await desk.heartbeat(call, {})
+  await service.heartbeat(call, {})
   const { id } = await sessions.attach(agent)
   expect(await stop()).toEqual({})
   await pass(2_000)
@@ -159,15 +159,15 @@ test('a turn that ended is not a stall, until the agent is heard from again or h
   expect(await stop()).toEqual({})
   expect(await alert()).toMatchObject({ status: 'self_recovered' })
   await pass(600)
-  await desk.heartbeat(call, {})
+  await service.heartbeat(call, {})
   const { id: old } = await alert()
   await pass(310)
   expect((await alert()).id).not.toBe(old)
 })
 
 test('a window that is closed raises no alert, and one that was there is closed without a word', async () => {
-  const { desk, stalls, sessions, nudges, alert, pass } = openWatched()
-  await desk.heartbeat(call, {})
+  const { service, stalls, sessions, nudges, alert, pass } = openWatched()
+  await service.heartbeat(call, {})
   await pass(440)
   expect(await alert()).toMatchObject({ status: 'nudged' })
   await sessions.goodbye('window-1')
@@ -180,8 +180,8 @@ test('a window that is closed raises no alert, and one that was there is closed 
 
 test('a window that is closed while a nudge is on its way is not nudged', async () => {
   let close: () => Promise<unknown> = async () => null
-  const { desk, sessions, alert, pass, audit } = openWatched({ onPush: () => close() })
-  await desk.heartbeat(call, {})
+  const { service, sessions, alert, pass, audit } = openWatched({ onPush: () => close() })
+  await service.heartbeat(call, {})
   close = () => sessions.goodbye('window-1')
   await pass(440)
 
@@ -190,8 +190,8 @@ test('a window that is closed while a nudge is on its way is not nudged', async 
 })
 
 test('an operator switches the alerts of one session off, and on again', async () => {
-  const { desk, stalls, sessions, alert, pass, audit } = openWatched()
-  await desk.heartbeat(call, {})
+  const { service, stalls, sessions, alert, pass, audit } = openWatched()
+  await service.heartbeat(call, {})
   const { id } = await sessions.attach(agent)
   await pass(310)
   await expect(stalls.setEnabled(eve, id, false)).rejects.toMatchObject({ code: 'forbidden' })
@@ -200,7 +200,7 @@ test('an operator switches the alerts of one session off, and on again', async (
   expect(await alert()).toMatchObject({ status: 'dismissed', decidedBy: 'ann' })
   const { id: old } = await alert()
   await pass(2_000)
-  expect((await desk.heartbeat(call, {})).answer).toMatchObject({ stall_detection_enabled: false })
+  expect((await service.heartbeat(call, {})).answer).toMatchObject({ stall_detection_enabled: false })
   await pass(2_000)
   expect((await alert()).id).toBe(old)
 
@@ -219,8 +219,8 @@ test('an operator switches the alerts of one session off, and on again', async (
 })
 
 test('the time while the server is down does not count', async () => {
-  const { desk, stalls, watch, alert, pass, clock } = openWatched()
-  await desk.heartbeat(call, {})
+  const { service, stalls, watch, alert, pass, clock } = openWatched()
+  await service.heartbeat(call, {})
   await pass(200)
   await stalls.close()
   await clock.advance(5_000_000)
@@ -232,8 +232,8 @@ test('the time while the server is down does not count', async () => {
 })
 
 test('an operator nudges with their own words, or dismisses the alert; a foreign one may not', async () => {
-  const { desk, stalls, alert, pass, nudges, audit } = openWatched()
-  await desk.heartbeat(call, {})
+  const { service, stalls, alert, pass, nudges, audit } = openWatched()
+  await service.heartbeat(call, {})
   await pass(310)
   const { id } = await alert()
 
@@ -253,8 +253,8 @@ test('an operator nudges with their own words, or dismisses the alert; a foreign
 })
 
 test('the time in which an agent waited for a person does not count after the answer', async () => {
-  const { desk, prompts, nextWaiting, alert, pass } = openWatched()
-  const asked = desk.forward_prompt({ ...call, limitMs: 3_600_000 }, { prompt_text: 'Go on?' })
+  const { service, prompts, nextWaiting, alert, pass } = openWatched()
+  const asked = service.forward_prompt({ ...call, limitMs: 3_600_000 }, { prompt_text: 'Go on?' })
   const { id } = await nextWaiting()
   await pass(900)
   await prompts.decide(ann, id, { decision: 'continue' })
@@ -269,8 +269,8 @@ test('whoever the escalation names may dismiss an alert after its time, and the 
   const person = { console: null, admin: false, local: false, group: null }
   const people = ['ann', 'eve'].map((name) => ({ ...person, name }))
   const operators = configuredOperators(people, [{ afterMs: 60_000, to: ['eve'] }])
-  const { stalls, desk, pass, alert, audit } = openWatched({ operators })
-  await desk.heartbeat(call, {})
+  const { stalls, service, pass, alert, audit } = openWatched({ operators })
+  await service.heartbeat(call, {})
   await pass(310)
   const { id } = await alert()
   await expect(stalls.dismiss(eve, id)).rejects.toMatchObject({ code: 'forbidden' })

@@ -1,7 +1,12 @@
 // Windows of coding agents: they report, ask, wait, ask again by id or by content, and vanish in the middle of a call. Once the trial
 // has calmed down they find out what became of everything they asked, and end.
 
-import type { AgentCall, AgentDesk, DeskAnswer, ToolInputs } from '../../../src/supervision/desk/agent-desk.ts'
+import type {
+  AgentAnswer,
+  AgentCall,
+  AgentService,
+  ToolInputs,
+} from '../../../src/supervision/agent-service/agent-service.ts'
 import type { History } from '../history.ts'
 import type { Kernel } from '../kernel.ts'
 import type { Net } from '../net.ts'
@@ -17,7 +22,7 @@ export interface ElsewhereDeps {
   isCalm: () => boolean
 }
 
-type Tool = keyof AgentDesk
+type Tool = keyof AgentService
 
 /** One call of an agent, as far as the server answered it. */
 export interface AgentCallRecord {
@@ -25,7 +30,7 @@ export interface AgentCallRecord {
   tool: Tool
   input: Record<string, unknown>
   /** Null: the server died first. */
-  answer: DeskAnswer | null
+  answer: AgentAnswer | null
   /** The call waited for a person, and ended because the caller had gone. */
   isGone: boolean
 }
@@ -84,7 +89,7 @@ export async function workIn(deps: ElsewhereDeps, options: WindowOptions): Promi
         if (elsewhere === null) throw new Error('nobody serves agents elsewhere')
         const progress = () => {}
         const began = kernel.time
-        const handle: (call: AgentCall, input: ToolInputs[T]) => Promise<DeskAnswer> = elsewhere.desk[tool]
+        const handle: (call: AgentCall, input: ToolInputs[T]) => Promise<AgentAnswer> = elsewhere.service[tool]
         const answer = await handle({ agent, signal: gone.signal, limitMs, progress }, input)
         const isEarly = answer.answer.status === 'pending' && kernel.time - began < limitMs
         if (process.alive) Object.assign(record, { answer, isGone: gone.signal.aborted && isEarly })
@@ -98,7 +103,7 @@ export async function workIn(deps: ElsewhereDeps, options: WindowOptions): Promi
     hear(tool, reply.value)
   }
 
-  function hear(tool: Tool, { isError, answer }: DeskAnswer): void {
+  function hear(tool: Tool, { isError, answer }: AgentAnswer): void {
     const { session_id, error_code, error_message, status } = answer
     if (isError) {
       if (!fair.has(String(error_code))) complain(`${tool} was refused with ${error_code}: ${error_message}`)

@@ -19,7 +19,7 @@ import type { AppliedChange, ApprovedChange, ChangeWriter } from '../../../src/s
 import { type ChangeRequest, changeDigest, type ProposedChange } from '../../../src/supervision/diffs/propose-change.ts'
 import { configuredOperators } from '../../../src/supervision/sessions/may-command.ts'
 import { createTurns } from '../../../src/supervision/sessions/turns.ts'
-import { noReach } from '../../../src/supervision/testing/no-reach.ts'
+import { noMessenger } from '../../../src/supervision/testing/no-messenger.ts'
 import { sha256OfBytes } from '../../../src/supervision/workspace/read-workspace-file.ts'
 import type { EffectivePolicy } from '../../../src/supervision/workspace-policy/effective-policy.ts'
 import { defaultPolicy } from '../../../src/supervision/workspace-policy/workspace-policy.ts'
@@ -71,7 +71,7 @@ export function serveElsewhere({ world, process, store, wake, random, ...rest }:
     replica: createOnlyReplica({ shared: createLocalShared(rest.clock), owner: 'sim' }),
     jobs: createOwnJobs(rest.clock),
     push: async () => (random.chance(0.5) ? 'stream' : null),
-    reach: noReach,
+    messenger: noMessenger,
     isConnected: () => false,
     openFiles: () => ({
       propose: async (request) => proposeIn(world.files, request),

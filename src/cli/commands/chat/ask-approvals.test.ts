@@ -10,7 +10,7 @@ const view = async () => null
 const anything = { mayAnswer: () => true, view }
 const TOLD = 'The agent asks to call send (risk high):\n  to: bob\n  Approval a\n  POST /approvals/a\n  with a token\n'
 
-function terminalDesk(...script: (string | Asked)[]) {
+function terminal(...script: (string | Asked)[]) {
   const io = createTestIo()
   const { open: openPrompt } = scriptedPrompts(...script)
   const askToken = async () => false
@@ -27,7 +27,7 @@ describe('pending approvals', () => {
   })
 
   test('are asked at a terminal, one after the other', async () => {
-    const { askApprovals } = terminalDesk('y', 'n', 'No.')
+    const { askApprovals } = terminal('y', 'n', 'No.')
 
     expect(await askApprovals([pendingApproval('a'), pendingApproval('b')], anything, never)).toEqual([
       { id: 'a', digest: 'seen-a', approved: true },
@@ -36,14 +36,14 @@ describe('pending approvals', () => {
   })
 
   test('are all unanswered after Ctrl-C, including earlier answers', async () => {
-    const { askApprovals, io } = terminalDesk('y', { type: 'interrupt' })
+    const { askApprovals, io } = terminal('y', { type: 'interrupt' })
 
     expect(await askApprovals([pendingApproval('a'), pendingApproval('b')], anything, never)).toEqual([])
     expect(io.printed()).toMatch(/\nThey stay pending, unanswered: approvals a, b\n {2}\/approvals asks again\.\n$/)
   })
 
   test('disappear silently when somebody else has answered', async () => {
-    const { askApprovals, io } = terminalDesk('y', { type: 'withdrawn' })
+    const { askApprovals, io } = terminal('y', { type: 'withdrawn' })
     const taken = new AbortController()
     const asked = askApprovals([pendingApproval('a'), pendingApproval('b')], anything, taken.signal)
     taken.abort()
@@ -52,7 +52,7 @@ describe('pending approvals', () => {
   })
 
   test('that only others may answer are not asked, and it says how to answer them', async () => {
-    const { askApprovals, io } = terminalDesk('y')
+    const { askApprovals, io } = terminal('y')
     const client = { mayAnswer: ({ id }: { id: string }) => id === 'b', view }
 
     expect(await askApprovals([pendingApproval('a'), pendingApproval('b')], client, never)).toEqual([

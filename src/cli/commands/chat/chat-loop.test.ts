@@ -169,7 +169,7 @@ describe('a chat with calls that need approval', () => {
   const wrong: ApprovalAnswer = { id: 'a', digest: 'seen-a', approved: true, reason: 'wrong' }
 
   /** Gives the scripted answers, one entry each time. Records what it was asked about. */
-  function scriptedDesk(...script: ApprovalAnswer[][]): { askApprovals: AskApprovals; asked: string[][] } {
+  function scriptedAnswers(...script: ApprovalAnswer[][]): { askApprovals: AskApprovals; asked: string[][] } {
     const asked: string[][] = []
     const askApprovals: AskApprovals = async (approvals) => {
       asked.push(approvals.map(({ id }) => id))
@@ -181,7 +181,7 @@ describe('a chat with calls that need approval', () => {
   test('continues with the answers until nothing waits', async () => {
     const io = createTestIo({ terminal: true, env: { NO_COLOR: '1' } })
     const client = createEcho('s')
-    const { askApprovals, asked } = scriptedDesk([yes('a')], [{ ...yes('b'), arguments: { to: 'eve' } }])
+    const { askApprovals, asked } = scriptedAnswers([yes('a')], [{ ...yes('b'), arguments: { to: 'eve' } }])
 
     await chatAtTerminal(() => client, null, scriptedPrompt('ask', 'hi'), askApprovals, io)
 
@@ -197,7 +197,7 @@ describe('a chat with calls that need approval', () => {
   test('asks once more when an answer is refused', async () => {
     const io = createTestIo()
     const client = createEcho('s')
-    const { askApprovals, asked } = scriptedDesk([wrong], [yes('a'), yes('b')])
+    const { askApprovals, asked } = scriptedAnswers([wrong], [yes('a'), yes('b')])
 
     await chatAtTerminal(() => client, null, scriptedPrompt('ask'), askApprovals, io)
 
@@ -214,7 +214,7 @@ describe('a chat with calls that need approval', () => {
   test('asks again at /approvals, and after a message during the wait', async () => {
     const io = createTestIo()
     const client = createEcho('s')
-    const { askApprovals, asked } = scriptedDesk([], [], [yes('a'), yes('b')])
+    const { askApprovals, asked } = scriptedAnswers([], [], [yes('a'), yes('b')])
 
     await chatAtTerminal(() => client, null, scriptedPrompt('ask', 'hi', '/approvals', '/approvals'), askApprovals, io)
 

@@ -8,7 +8,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { z } from 'zod'
 import { createSystemClock } from '../../../domain/clock.ts'
 import { agentToken } from '../../../http/testing/server-fixture.ts'
-import { createDeskTools } from '../../../protocols/mcp/desk-tools.ts'
+import { createAgentTools } from '../../../protocols/mcp/agent-tools.ts'
 import { openMcpDoor } from '../../../protocols/mcp/testing/open-mcp-door.ts'
 import type { McpTool } from '../../../protocols/mcp/tool-table.ts'
 import { openSupervisedDoors } from '../../../protocols/testing/open-supervised-doors.ts'
@@ -56,9 +56,9 @@ function openYard() {
     async start() {
       const doors = await openSupervisedDoors({ path: join(folder, 'data.db') })
       onTestFinished(() => doors[Symbol.asyncDispose]())
-      const { desk, mcpConnections } = doors.elsewhere
+      const { service, mcpConnections } = doors.elsewhere
       const mcp = await openMcpDoor({
-        door: { clock, tools: [...createDeskTools(desk), act, linger], connections: mcpConnections },
+        door: { clock, tools: [...createAgentTools(service), act, linger], connections: mcpConnections },
         server: { auth: { tokens: () => [{ ...agentToken, workspace }] } },
       })
       where.url = mcp.url

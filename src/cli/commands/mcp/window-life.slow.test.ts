@@ -1,4 +1,4 @@
-// How the session of a window ends and comes back, at the real door: the real desk, real clients of both eras and the real bridge.
+// How the session of a window ends and comes back, at the real door: the real service, real clients of both eras and the real bridge.
 
 import { realpathSync } from 'node:fs'
 import { PassThrough } from 'node:stream'
@@ -6,7 +6,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { createSystemClock } from '../../../domain/clock.ts'
 import { isRecord } from '../../../domain/is-record.ts'
 import { agentToken, until } from '../../../http/testing/server-fixture.ts'
-import { createDeskTools } from '../../../protocols/mcp/desk-tools.ts'
+import { createAgentTools } from '../../../protocols/mcp/agent-tools.ts'
 import { createOpenClients } from '../../../protocols/mcp/open-clients.ts'
 import { initialize, openMcpDoor } from '../../../protocols/mcp/testing/open-mcp-door.ts'
 import { openSupervisedDoors } from '../../../protocols/testing/open-supervised-doors.ts'
@@ -20,11 +20,11 @@ async function openWindows() {
   const clients = createOpenClients()
   const doors = await openSupervisedDoors({ isConnected: clients.isOpen })
   onTestFinished(() => doors[Symbol.asyncDispose]())
-  const { desk, mcpConnections, sessions } = doors.elsewhere
+  const { service, mcpConnections, sessions } = doors.elsewhere
   const workspace = realpathSync(await tempFolder())
   const token = { ...agentToken, workspace }
   const mcp = await openMcpDoor({
-    door: { clients, tools: createDeskTools(desk), connections: mcpConnections, onEnd: sessions.goodbye },
+    door: { clients, tools: createAgentTools(service), connections: mcpConnections, onEnd: sessions.goodbye },
     server: { auth: { tokens: () => [token] } },
   })
 

@@ -77,7 +77,11 @@ interface TokenPlace {
 }
 
 /** Throws `CliError` and `ServerError`. */
-export async function withTokenStore<T>(named: TokenPlace, io: Io, work: (desk: TokenStore) => Promise<T>): Promise<T> {
+export async function withTokenStore<T>(
+  named: TokenPlace,
+  io: Io,
+  work: (tokens: TokenStore) => Promise<T>,
+): Promise<T> {
   if (named.url !== undefined) return await work(await openServer(safeAddress(named.url), null, io))
   const place = await storePlace({ dataDir: named.dataDir }, io)
   if ('url' in place) return await withSharedTokens(place, io, work)
@@ -136,7 +140,11 @@ function checkOwner(directory: string): void {
 const keptFor = (io: Io) => ({ configDir: findConfigDir(io.env, process.platform), makeFolder })
 
 /** Whoever has the address of the database, with its password, may do everything there. */
-async function withSharedTokens<T>(place: { url: string }, io: Io, work: (desk: TokenStore) => Promise<T>): Promise<T> {
+async function withSharedTokens<T>(
+  place: { url: string },
+  io: Io,
+  work: (tokens: TokenStore) => Promise<T>,
+): Promise<T> {
   const { store } = await openSharedStore({ url: place.url, clock: io.clock, log: silentLogger })
   try {
     const deps = { shared: store.shared, owner: 'command line', clock: io.clock, logger: silentLogger }

@@ -12,16 +12,16 @@ import { type CardAction, labelOf } from '../cards/card-actions.ts'
 import { confirmMessage } from '../cards/messages.ts'
 import type { SlackApi, SlackCards } from '../slack-api.ts'
 import { asksAgain, notAsText, says } from './answer-texts.ts'
-import type { AnswerDesk, CardAnswers } from './card-answers.ts'
+import type { AnswerServices, CardAnswers } from './card-answers.ts'
 import type { Guard } from './guard.ts'
-import { type KeptNotes, type Seat, TEXT_MINUTES } from './kept-notes.ts'
+import { type KeptNotes, type Participant, TEXT_MINUTES } from './kept-notes.ts'
 import { isOneValue } from './question-answer.ts'
 
 export interface AnswerContext {
   api: SlackApi
   cards: SlackCards
   buttons: ButtonValues
-  desk: AnswerDesk
+  services: AnswerServices
   guard: Guard
   kept: KeptNotes
   records: CardAnswers
@@ -32,7 +32,7 @@ export interface AnswerContext {
 }
 
 /** Where a person is. Nobody can be asked for a text where there is no thread. */
-export type Place = Pick<Seat, 'room' | 'user'> & { thread: string | null }
+export type Place = Pick<Participant, 'room' | 'user'> & { thread: string | null }
 
 const CONFIRM_MS = 5 * 60_000
 
@@ -66,42 +66,42 @@ export async function secondLook(
   wait: Approval,
   digest: string,
 ): Promise<SlackMessage> {
-  const { desk, records, cards } = context
+  const { services, records, cards } = context
   const refusal = (await records.refusalFor(by, wait, 'approve')) ?? (digest === wait.digest ? null : asksAgain(false))
   if (refusal !== null) {
     await cards.refresh(wait.id)
     return refusal
   }
-  return confirmMessage(await desk.viewOf(wait), ownButtons(context, place, { recordId: wait.id, digest }))
+  return confirmMessage(await services.viewOf(wait), ownButtons(context, place, { recordId: wait.id, digest }))
 }
 
 /** From now on the person's next reply in the thread is the text. */
 export async function askForText(
   context: AnswerContext,
   by: Caller,
-  seat: Seat,
+  participant: Participant,
   wait: PersonRecord,
   { action, digest }: { action: CardAction; digest: string | null },
 ): Promise<void> {
-  const { desk, kept, records, cards, clock } = context
+  const { services, kept, records, cards, clock } = context
   const refusal = await records.refusalFor(by, wait, action)
   if (refusal !== null) {
     await cards.refresh(wait.id)
-    return tell(context, seat, refusal)
+    return tell(context, participant, refusal)
   }
   const question = wait.wait === 'approval' ? wait.question : undefined
   if (question !== undefined && !isOneValue(question.schema)) {
-    return tell(context, seat, notAsText('This question has several fields.', desk.link(wait.id)))
+    return tell(context, participant, notAsText('This question has several fields.', services.link(wait.id)))
   }
   const until = clock.now() + TEXT_MINUTES * 60_000
   // Only one text is expected of a person in a thread.
-  const before = await kept.expected(seat)
+  const before = await kept.expected(participant)
   if (before !== null && before.recordId !== wait.id) await cards.refresh(before.recordId)
-  await kept.expect(seat, { recordId: wait.id, action, digest, until })
+  await kept.expect(participant, { recordId: wait.id, action, digest, until })
   await cards.refresh(wait.id, { type: 'awaiting_text', by: by.user, action })
   await tell(
     context,
-    seat,
+    participant,
     says(
       `Your next reply in this thread is the text for “${labelOf(actionsOf(wait), action)}”. You have ${TEXT_MINUTES} minutes. To write none, reply with cancel.`,
     ),

@@ -19,7 +19,7 @@ import type { SlackCards } from '../slack-api.ts'
 import { asksAgain, counted, needsPasskey, ourFailure, says, saysWhy, tooLate, unclearFailure } from './answer-texts.ts'
 
 /** What answers work with. */
-export interface AnswerDesk {
+export interface AnswerServices {
   /** By kind of record. */
   answer: AnswerRecord
   noteShown: NoteShown
@@ -56,7 +56,7 @@ export interface Answered {
 }
 
 interface CardAnswersDeps {
-  desk: AnswerDesk
+  services: AnswerServices
   cards: Pick<SlackCards, 'refresh'>
   operators: Operators
   noteRefused: NoteRefused
@@ -67,7 +67,7 @@ interface CardAnswersDeps {
 /** A second nudge within this time is the same press twice. */
 const NUDGE_AGAIN_MS = 10_000
 
-export function createCardAnswers({ desk, cards, operators, noteRefused, clock, logger }: CardAnswersDeps) {
+export function createCardAnswers({ services, cards, operators, noteRefused, clock, logger }: CardAnswersDeps) {
   /** Never throws: a refusal is what the person is told. */
   async function answer(by: Caller, wait: PersonRecord, given: RecordAnswer): Promise<Answered> {
     const refusal = (await refusalFor(by, wait, given.action)) ?? nudgedTwice(wait, given)
@@ -79,8 +79,8 @@ export function createCardAnswers({ desk, cards, operators, noteRefused, clock, 
     const working = cards.refresh(wait.id, { type: 'working', by: by.user, action: given.action })
     try {
       const shown = given.edited?.digest ?? given.digest
-      if (wait.wait === 'approval') await desk.noteShown(by, wait.id, shown ?? wait.digest, 'slack')
-      const { record } = await desk.answer[wait.wait](by, wait.id, givenBy(wait, given))
+      if (wait.wait === 'approval') await services.noteShown(by, wait.id, shown ?? wait.digest, 'slack')
+      const { record } = await services.answer[wait.wait](by, wait.id, givenBy(wait, given))
       // A nudge leaves its record open, and so does a yes that is not enough.
       if (record.wait !== 'approval' || record.status !== 'pending') {
         return { isDone: true, message: says(actionIn(actionsOf(wait), given.action)?.done ?? ''), isOnCard: true }
@@ -105,7 +105,7 @@ export function createCardAnswers({ desk, cards, operators, noteRefused, clock, 
     isTry = true,
   ): Promise<SlackMessage | null> {
     try {
-      const session = await desk.session(wait.sessionId)
+      const session = await services.session(wait.sessionId)
       if (session === null) return says('This is gone: its session was deleted.')
       if (actionIn(actionsOf(wait), action) === undefined) return says('This cannot be answered like that.')
       if (isSupervised(wait)) refuseForeignCommand(operators, by, session.owner, clock.now() - wait.createdAt)
@@ -145,9 +145,9 @@ export function createCardAnswers({ desk, cards, operators, noteRefused, clock, 
         const who = { by: by.user, via: 'slack', credential: by.credential }
         await noteRefused({ ...who, ...tried, details: { record: wait.id, reason: error.message } })
       }
-      if (error instanceof ServerError && error.code === 'passkey_required') return needsPasskey(desk.link(wait.id))
+      if (error instanceof ServerError && error.code === 'passkey_required') return needsPasskey(services.link(wait.id))
       if (error instanceof ServerError && error.code === 'forbidden') return saysWhy(error.message)
-      const now = await desk.find(wait.id)
+      const now = await services.find(wait.id)
       if (now !== null && !isWaiting(now)) return await late(by, now)
       if (!(error instanceof ServerError) || error.code === 'internal_error') return ourFailure()
       return saysWhy(error.message, 'Nothing was decided by this.')
@@ -158,7 +158,7 @@ export function createCardAnswers({ desk, cards, operators, noteRefused, clock, 
   }
 
   async function late(by: Caller, wait: PersonRecord): Promise<SlackMessage> {
-    return tooLate((await desk.viewOf(wait)).outcome, by.user)
+    return tooLate((await services.viewOf(wait)).outcome, by.user)
   }
 
   return { answer, refusalFor, explain }

@@ -10,7 +10,7 @@ import type { ButtonValues } from '../button-values.ts'
 import type { SlackPerson } from '../channel.ts'
 import type { SlackAnswers, SlackApi, SlackCards } from '../slack-api.ts'
 import type { AnswerContext } from './answer-context.ts'
-import { type AnswerDesk, createCardAnswers } from './card-answers.ts'
+import { type AnswerServices, createCardAnswers } from './card-answers.ts'
 import { createGuard } from './guard.ts'
 import { type AnswerNotes, createKeptNotes } from './kept-notes.ts'
 import { readCommand, readPress, readReply } from './payloads.ts'
@@ -31,7 +31,7 @@ interface SlackAnswersDeps {
   ownRoom: string | null
   /** Name of a room's channel, under which records keep their messages. */
   channelOf: (room: string) => string
-  desk: AnswerDesk
+  services: AnswerServices
   operators: Operators
   notes: AnswerNotes
   runCommand: RunCommand
@@ -44,20 +44,20 @@ interface SlackAnswersDeps {
 const REMEMBERED = 10_000
 
 export function createSlackAnswers(deps: SlackAnswersDeps): SlackAnswers {
-  const { api, cards, buttons, people, desk, clock, logger, runCommand, channelOf, ownRoom } = deps
+  const { api, cards, buttons, people, services, clock, logger, runCommand, channelOf, ownRoom } = deps
   const nameOf = (user: string): string | null => people.find(({ slack }) => slack === user)?.name ?? null
   const context: AnswerContext = {
     api,
     cards,
     buttons,
-    desk,
+    services,
     clock,
     logger,
     guard: createGuard(deps),
     kept: createKeptNotes(deps.notes),
     records: createCardAnswers(deps),
     async roomOf(sessionId) {
-      const session = await desk.session(sessionId)
+      const session = await services.session(sessionId)
       return session === null ? null : roomOf(session, ownRoom)
     },
   }

@@ -9,7 +9,7 @@ async function openDiff(options: Parameters<typeof openElsewhere>[0] = {}) {
 }
 
 test('a file edits a change: it is shown again, and only then approved', async () => {
-  const { slack, id, ts, thread, desk } = await openDiff({ risk: 'high' })
+  const { slack, id, ts, thread, services } = await openDiff({ risk: 'high' })
   await slack.reply('ann', thread, '', text('one\nfour “quoted” <b>\n'))
 
   const [told = ''] = slack.told('ann')
@@ -23,7 +23,7 @@ test('a file edits a change: it is shown again, and only then approved', async (
   await slack.press('ann', ts, 'approve')
   await slack.pressOwn('ann', 'confirm:approve')
   expect(await slack.find(id)).toMatchObject({ status: 'approved', decidedBy: 'ann' })
-  const { after } = (await desk.store.supervised.proposal(id)) ?? {}
+  const { after } = (await services.store.supervised.proposal(id)) ?? {}
   expect(Buffer.from(after ?? []).toString()).toBe('one\nfour “quoted” <b>\n')
 })
 
@@ -120,15 +120,15 @@ async function openPermission() {
 }
 
 test('edited arguments are gone after No, and void when nobody has kept them', async () => {
-  const { slack, id, thread, desk } = await openPermission()
+  const { slack, id, thread, services } = await openPermission()
   const edit = () => slack.reply('ann', thread, '', text('{"command":"npm run lint"}', 'args.json'))
   await edit()
   await slack.pressOwn('ann', 'cancel')
   expect(slack.told('ann')).toEqual(['Nothing was decided.'])
-  expect(await desk.store.outbox.notes('slack:C0OPS')).toEqual([])
+  expect(await services.store.outbox.notes('slack:C0OPS')).toEqual([])
   await edit()
   const note = { type: 'note_for_channel', channel: 'slack:C0OPS', key: `edit/${id}/U0ANN` } as const
-  await desk.log.commit({ ...note, value: null })
+  await services.log.commit({ ...note, value: null })
   await slack.pressOwn('ann', 'confirm:approve')
   expect(slack.told('ann').at(-1)).toContain('It has changed since you saw it.')
   expect(await slack.find(id)).toMatchObject({ status: 'pending' })

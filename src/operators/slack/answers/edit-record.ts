@@ -18,7 +18,7 @@ import { renderCard } from '../cards/render-card.ts'
 import { shownName, shownProse } from '../cards/shown-text.ts'
 import { type AnswerContext, ownButtons, tell } from './answer-context.ts'
 import { says, whisper } from './answer-texts.ts'
-import { type Seat, TEXT_MINUTES } from './kept-notes.ts'
+import { type Participant, TEXT_MINUTES } from './kept-notes.ts'
 import type { SentFile } from './payloads.ts'
 
 const MOST_BYTES = 5_000_000
@@ -33,7 +33,7 @@ export const isEditable = (wait: PersonRecord): wait is Approval =>
 export async function editRecord(
   context: AnswerContext,
   by: Caller,
-  seat: Seat,
+  participant: Participant,
   wait: Approval,
   files: readonly SentFile[],
 ): Promise<void> {
@@ -41,18 +41,22 @@ export async function editRecord(
   const refusal = await records.refusalFor(by, wait, 'edit')
   if (refusal !== null) {
     await cards.refresh(wait.id)
-    return tell(context, seat, refusal)
+    return tell(context, participant, refusal)
   }
   try {
     const text = await textOf(context, files)
-    if (wait.kind === 'diff') await editChange(context, by, seat, wait, text)
-    else await editArguments(context, seat, wait, text)
+    if (wait.kind === 'diff') await editChange(context, by, participant, wait, text)
+    else await editArguments(context, participant, wait, text)
   } catch (error) {
     if (error instanceof DeliveryFailed) {
-      context.logger.warn('a file could not be fetched from Slack', { room: seat.room, error })
-      return tell(context, seat, says('Your file could not be fetched from Slack. Nothing was edited; send it again.'))
+      context.logger.warn('a file could not be fetched from Slack', { room: participant.room, error })
+      return tell(
+        context,
+        participant,
+        says('Your file could not be fetched from Slack. Nothing was edited; send it again.'),
+      )
     }
-    await tell(context, seat, await records.explain(by, wait, 'edit', error))
+    await tell(context, participant, await records.explain(by, wait, 'edit', error))
   }
 }
 
@@ -79,31 +83,31 @@ async function textOf({ api }: AnswerContext, files: readonly SentFile[]): Promi
 async function editChange(
   context: AnswerContext,
   by: Caller,
-  seat: Seat,
+  participant: Participant,
   { id, digest }: Approval,
   content: string,
 ): Promise<void> {
-  const { desk } = context
+  const { services } = context
   try {
-    await desk.answer.approval(by, id, { action: 'edit', decision: { onlyEdit: true, digest, content } })
+    await services.answer.approval(by, id, { action: 'edit', decision: { onlyEdit: true, digest, content } })
   } catch (error) {
     const isKept = error instanceof ServerError && error.code === 'approval_changed' && error.details.edited === true
     if (!isKept) throw error
-    return showAgain(context, by, seat, id)
+    return showAgain(context, by, participant, id)
   }
   throw new Error('An edit decided something.')
 }
 
 /** On the card and in the thread for everybody, and here for the person who edited it. */
-async function showAgain(context: AnswerContext, by: Caller, seat: Seat, id: string): Promise<void> {
-  const { desk, cards, logger } = context
+async function showAgain(context: AnswerContext, by: Caller, participant: Participant, id: string): Promise<void> {
+  const { services, cards, logger } = context
   await cards.refresh(id)
-  const wait = await desk.find(id)
+  const wait = await services.find(id)
   if (wait?.wait !== 'approval') return
-  const view = await desk.viewOf(wait)
-  const { buttonValue } = ownButtons(context, seat, { recordId: id, digest: wait.digest }, TEXT_MINUTES * 60_000)
+  const view = await services.viewOf(wait)
+  const { buttonValue } = ownButtons(context, participant, { recordId: id, digest: wait.digest }, TEXT_MINUTES * 60_000)
   const look: CardLook = { detail: 'standard', link: null, mention: null, state: { type: 'open' }, buttonValue }
-  await tell(context, seat, { ...editedMessage(view, look, by.user), files: [] })
+  await tell(context, participant, { ...editedMessage(view, look, by.user), files: [] })
   try {
     // A card may have no room for the diff, so the thread has it in any case.
     await cards.attach(id, renderCard(view, { ...look, detail: 'minimal' }).files)
@@ -113,14 +117,19 @@ async function showAgain(context: AnswerContext, by: Caller, seat: Seat, id: str
 }
 
 /** A decision takes edited arguments only together with its yes. Until then they are kept here. */
-async function editArguments(context: AnswerContext, seat: Seat, wait: Approval, text: string): Promise<void> {
+async function editArguments(
+  context: AnswerContext,
+  participant: Participant,
+  wait: Approval,
+  text: string,
+): Promise<void> {
   const edited = argumentsOf(text)
   const digest = callDigest({ ...wait, arguments: edited })
   if (digest === wait.digest) {
-    return tell(context, seat, says('Your arguments are the same as those that are asked. Nothing was edited.'))
+    return tell(context, participant, says('Your arguments are the same as those that are asked. Nothing was edited.'))
   }
-  await context.kept.keepEdit(seat, wait.id, { arguments: edited, base: wait.digest, digest })
-  await tell(context, seat, editedArguments(context, seat, wait, edited, digest))
+  await context.kept.keepEdit(participant, wait.id, { arguments: edited, base: wait.digest, digest })
+  await tell(context, participant, editedArguments(context, participant, wait, edited, digest))
 }
 
 function argumentsOf(text: string): Record<string, unknown> {
@@ -136,12 +145,12 @@ function argumentsOf(text: string): Record<string, unknown> {
 
 function editedArguments(
   context: AnswerContext,
-  seat: Seat,
+  participant: Participant,
   wait: Approval,
   edited: Record<string, unknown>,
   digest: string,
 ): SlackMessage {
-  const look = ownButtons(context, seat, { recordId: wait.id, digest })
+  const look = ownButtons(context, participant, { recordId: wait.id, digest })
   const before: unknown = JSON.parse(wait.editedArguments ?? wait.arguments)
   const shown = (args: Record<string, unknown>) => preformatted(shownProse(shownArguments(args), MOST_SHOWN).text)
   const message = whisper(

@@ -11,7 +11,7 @@ export interface AnswerNotes {
 }
 
 /** A person in a thread. */
-export interface Seat {
+export interface Participant {
   room: string
   thread: string
   user: string
@@ -38,22 +38,23 @@ interface EditedArguments {
 
 export const TEXT_MINUTES = 15
 
-const textKey = ({ thread, user }: Seat): string => `text/${thread}/${user}`
+const textKey = ({ thread, user }: Participant): string => `text/${thread}/${user}`
 const editKey = (recordId: string, user: string): string => `edit/${recordId}/${user}`
 
 export function createKeptNotes(notes: AnswerNotes) {
   return {
-    expect: (seat: Seat, expected: ExpectedText): Promise<void> =>
-      notes.set(seat.room, textKey(seat), JSON.stringify(expected), seat.sessionId),
-    endExpecting: (seat: Seat): Promise<void> => notes.set(seat.room, textKey(seat), null, seat.sessionId),
+    expect: (participant: Participant, expected: ExpectedText): Promise<void> =>
+      notes.set(participant.room, textKey(participant), JSON.stringify(expected), participant.sessionId),
+    endExpecting: (participant: Participant): Promise<void> =>
+      notes.set(participant.room, textKey(participant), null, participant.sessionId),
     /** Also one whose time is over. */
-    async expected(seat: Seat): Promise<ExpectedText | null> {
-      const note = await notes.get(seat.room, textKey(seat))
+    async expected(participant: Participant): Promise<ExpectedText | null> {
+      const note = await notes.get(participant.room, textKey(participant))
       return note === null ? null : JSON.parse(note)
     },
 
-    keepEdit: (seat: Seat, recordId: string, edit: EditedArguments): Promise<void> =>
-      notes.set(seat.room, editKey(recordId, seat.user), JSON.stringify(edit), seat.sessionId),
+    keepEdit: (participant: Participant, recordId: string, edit: EditedArguments): Promise<void> =>
+      notes.set(participant.room, editKey(recordId, participant.user), JSON.stringify(edit), participant.sessionId),
     endEdit: (room: string, recordId: string, user: string, sessionId: string): Promise<void> =>
       notes.set(room, editKey(recordId, user), null, sessionId),
     async edit(room: string, recordId: string, user: string): Promise<EditedArguments | null> {

@@ -7,12 +7,12 @@ import { matchingIds, shortIds } from '../../../domain/text/id-prefix.ts'
 import { WORDS_WITH_TEXT } from '../cards/card-actions.ts'
 import { type AnswerContext, tell } from './answer-context.ts'
 import { listOf, says } from './answer-texts.ts'
-import type { Seat } from './kept-notes.ts'
+import type { Participant } from './kept-notes.ts'
 
 /** Somebody who may answer, what they wrote, and what it can be about. */
 export interface Heard {
   by: Caller
-  seat: Seat
+  participant: Participant
   /** What had a card in this thread when they wrote, newest first. */
   shown: readonly PersonRecord[]
   waiting: readonly PersonRecord[]
@@ -24,13 +24,13 @@ export async function meantBy(
   heard: Heard,
   { action, id }: ParsedReply & { action: ActionName },
 ): Promise<PersonRecord | null> {
-  const { seat, shown, waiting } = heard
+  const { participant, shown, waiting } = heard
   if (id !== null) {
     const found = matchingIds(shown, id, (one) => one.id)
     const [only, ...others] = found
     if (only !== undefined && others.length === 0) return only
     const why = others.length > 0 ? 'Several are meant by that.' : 'Nothing here has an id like that.'
-    if (only === undefined && waiting.length === 0) await tell(context, seat, says(why))
+    if (only === undefined && waiting.length === 0) await tell(context, participant, says(why))
     else await letChoose(context, heard, only === undefined ? waiting : found, why)
     return null
   }
@@ -51,20 +51,20 @@ export async function meantBy(
   }
   // Somebody was faster, or the time is over. The newest is what the person means to answer.
   const over = shown.find((one) => actionNamesOf(one).includes(action))
-  if (over === undefined) await tell(context, seat, says('Nothing waits for an answer here.'))
+  if (over === undefined) await tell(context, participant, says('Nothing waits for an answer here.'))
   return over ?? null
 }
 
 /** Lists what it could be about. Nothing was decided. */
 export async function letChoose(
   context: AnswerContext,
-  { seat }: Heard,
+  { participant }: Heard,
   from: readonly PersonRecord[],
   why: string,
 ): Promise<void> {
   const short = shortIds(from.map(({ id }) => id))
   const message = listOf(from, (id) => short.get(id) ?? id, `${why} Nothing was decided.`)
-  await tell(context, seat, message)
+  await tell(context, participant, message)
 }
 
 // A reply in a session's thread as the answer that it is: a word that we know, perhaps an id, perhaps a text.

@@ -2,12 +2,12 @@ import { expect, test } from 'vitest'
 import { ServerError } from '../../../domain/errors.ts'
 import { sameForEveryRisk } from '../../../domain/supervision/quorum.ts'
 import { openProofs } from '../../../http/auth/console/testing/open-proofs.ts'
-import { ann, root } from '../../../supervision/testing/open-desk.ts'
+import { ann, root } from '../../../supervision/testing/open-supervision.ts'
 import { OTHER_ROOM, people, ROOM, TEAM } from './testing/open-answers.ts'
 import { openElsewhere, openOwn } from './testing/open-records.ts'
 
 test('a second confirmation is for one person, one version and five minutes', async () => {
-  const { slack, ask, pass, desk } = openElsewhere({ risk: 'high' })
+  const { slack, ask, pass, services } = openElsewhere({ risk: 'high' })
   const { id, ts } = await ask('diff')
   await slack.press('ann', ts, 'approve')
   expect(slack.told('ann')).toEqual([
@@ -21,7 +21,7 @@ test('a second confirmation is for one person, one version and five minutes', as
   expect(slack.told('ann')).toEqual(['This question is too old. Nothing was decided: begin again with the card.'])
 
   await slack.press('ann', ts, 'approve')
-  await desk.approvals.decide(root, id, { decision: 'approve', content: 'one\nfour\n' }).catch(() => {})
+  await services.approvals.decide(root, id, { decision: 'approve', content: 'one\nfour\n' }).catch(() => {})
   await slack.pressOwn('ann', 'confirm:approve')
   expect(slack.told('ann').at(-1)).toContain('It has changed since you saw it.')
   // The card has the new version by now, and its buttons are for that one.
@@ -29,7 +29,7 @@ test('a second confirmation is for one person, one version and five minutes', as
   await slack.press('ann', ts, 'approve')
   await slack.pressOwn('ann', 'confirm:approve')
   expect(await slack.find(id)).toMatchObject({ status: 'approved', decidedBy: 'ann', supervised: { isEdited: true } })
-  expect((await desk.audit()).filter(({ kind }) => kind === 'shown')).toMatchObject([
+  expect((await services.audit()).filter(({ kind }) => kind === 'shown')).toMatchObject([
     { by: 'ann', surface: 'slack', approval: id, credential: people.ann },
   ])
 })
@@ -75,9 +75,9 @@ test('No decides nothing, and yes can still be said', async () => {
 })
 
 test('a card that was pressed with an old version in view decides nothing', async () => {
-  const { slack, ask, desk } = openElsewhere()
+  const { slack, ask, services } = openElsewhere()
   const { id, ts } = await ask('diff')
-  await desk.approvals.decide(root, id, { decision: 'approve', content: 'one\nfour\n' }).catch(() => {})
+  await services.approvals.decide(root, id, { decision: 'approve', content: 'one\nfour\n' }).catch(() => {})
   await slack.press('ann', ts, 'approve')
 
   expect(slack.told('ann')).toEqual([
@@ -173,10 +173,10 @@ test('a nudge that is pressed twice is sent once, and again after a while', asyn
 })
 
 test('a session that has ended waits for no answer', async () => {
-  const { slack, ask, desk } = openElsewhere()
+  const { slack, ask, services } = openElsewhere()
   const { id, ts, thread } = await ask('diff')
   const sessionId = (await slack.find(id))?.sessionId ?? ''
-  await desk.sessions.terminate(ann, sessionId)
+  await services.sessions.terminate(ann, sessionId)
   await slack.press('ann', ts, 'approve')
   await slack.reply('ann', thread, 'accept')
 

@@ -20,7 +20,7 @@ interface Pressed {
 }
 
 export function createPressButton(context: AnswerContext, takeCommand: TakeCommand) {
-  const { api, cards, buttons, desk, guard, kept, records, clock, logger } = context
+  const { api, cards, buttons, services, guard, kept, records, clock, logger } = context
 
   /** In place of the message with the buttons if only this person sees it, else below it. */
   async function reply({ from, thread, isPrivate, responseUrl }: Press, message: SlackMessage): Promise<void> {
@@ -49,7 +49,7 @@ export function createPressButton(context: AnswerContext, takeCommand: TakeComma
       return reply(press, says('This question is too old. Nothing was decided: begin again with the card.'))
     }
     if (value.action === COMMAND_ACTION) return takeCommand.confirmed(by, press, value.recordId)
-    const wait = await desk.find(value.recordId)
+    const wait = await services.find(value.recordId)
     if (wait === null) return reply(press, says('This is gone. Nothing was decided.'))
     if ((await context.roomOf(wait.sessionId)) !== room) return refuse(press, 'other_room')
     await answered({ by, press, value }, wait)
@@ -67,8 +67,8 @@ export function createPressButton(context: AnswerContext, takeCommand: TakeComma
     const actions = actionsOf(wait)
     if (actionIn(actions, action) === undefined) return refuse(press, 'forged')
     if (needsText(actions, action) && thread !== null) {
-      const seat = { room, user, thread, sessionId: wait.sessionId }
-      return askForText(context, by, seat, wait, { action, digest: value.digest })
+      const participant = { room, user, thread, sessionId: wait.sessionId }
+      return askForText(context, by, participant, wait, { action, digest: value.digest })
     }
     if (action === 'approve' && wait.wait === 'approval' && isDangerous(wait)) {
       return reply(press, await secondLook(context, by, { room, user, thread }, wait, value.digest ?? ''))

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { openDesk } from '../../../supervision/testing/open-desk.ts'
+import { openSupervision } from '../../../supervision/testing/open-supervision.ts'
 import type { Answer } from '../../commands/answer.ts'
 import type { SlackMessage } from '../cards/blocks.ts'
 import { linesOf } from '../cards/testing/read-message.ts'
@@ -12,8 +12,8 @@ const never = async (): Promise<never> => {
 }
 
 function open(runCommand: RunCommand) {
-  const desk = openDesk()
-  const { clock, store, log, feed, operators, approvals, noteShown } = desk
+  const services = openSupervision()
+  const { clock, store, log, feed, operators, approvals, noteShown } = services
   const slack = openAnswers({
     ...{ store, log, feed, clock, operators, noteShown, runCommand },
     decides: {

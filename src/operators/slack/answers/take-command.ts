@@ -6,7 +6,7 @@
 import type { Caller } from '../../../domain/supervision/decision.ts'
 import type { NoteRefused } from '../../../supervision/oversight/note-refused.ts'
 import type { Answer, AnswerPart } from '../../commands/answer.ts'
-import type { CommandContext } from '../../commands/command-desk.ts'
+import type { CommandContext } from '../../commands/command-services.ts'
 import { isVerb } from '../../commands/verbs.ts'
 import {
   bold,

@@ -57,12 +57,12 @@ test('an answer that fits nothing decides nothing', async () => {
 })
 
 test('a reply cannot answer what was not there to be seen', async () => {
-  const { slack, ask, desk, agent } = openElsewhere()
+  const { slack, ask, services, agent } = openElsewhere()
   const { thread, ts } = await ask('prompt')
   await slack.press('ann', ts, 'continue')
   // The next question has no card yet.
-  void desk.tools.ask_approval(agent, { title: 'Change', diff: 'one\nthree\n', file_path: 'a.txt' })
-  const { id } = await desk.nextWaiting()
+  void services.tools.ask_approval(agent, { title: 'Change', diff: 'one\nthree\n', file_path: 'a.txt' })
+  const { id } = await services.nextWaiting()
   await slack.reply('ann', thread, 'accept')
 
   expect(await slack.find(id)).toMatchObject({ status: 'pending' })
@@ -143,12 +143,12 @@ test('one text is expected of a person in a thread, for the button that they pre
 test('what a button expects is in the store, not in memory', async () => {
   const first = await elsewhere('prompt')
   await first.slack.press('ann', first.ts, 'refine')
-  const notes = await first.desk.store.outbox.notes(`slack:${ROOM}`)
+  const notes = await first.services.store.outbox.notes(`slack:${ROOM}`)
   expect(notes).toMatchObject([
     { key: `text/${first.thread}/${people.ann}`, session: (await first.slack.find(first.id))?.sessionId },
   ])
   await first.slack.reply('ann', first.thread, 'Only the tests.')
-  expect(await first.desk.store.outbox.notes(`slack:${ROOM}`)).toEqual([])
+  expect(await first.services.store.outbox.notes(`slack:${ROOM}`)).toEqual([])
 })
 
 test('words that are no answer get a hint once a minute, and never a guess', async () => {
@@ -164,7 +164,7 @@ test('words that are no answer get a hint once a minute, and never a guess', asy
 })
 
 test('words in a thread where nothing waits go to the agent, and the person is told when it gets them', async () => {
-  const { slack, id, thread, pass, desk } = await elsewhere('diff')
+  const { slack, id, thread, pass, services } = await elsewhere('diff')
   await slack.reply('ann', thread, 'accept')
   await slack.reply('ann', thread, 'Then write the tests, please.\nAnd <b>only</b> those.')
   expect(slack.told('ann').at(-1)).toBe('The agent gets this with the result of its next call.')
@@ -177,7 +177,7 @@ test('words in a thread where nothing waits go to the agent, and the person is t
   await pass(60_000)
 
   const { sessionId } = (await slack.find(id)) ?? expect.fail()
-  const waiting = await desk.store.supervised.instructions({ sessionId, isWaiting: true, limit: 10 })
+  const waiting = await services.store.supervised.instructions({ sessionId, isWaiting: true, limit: 10 })
   expect(waiting.map(({ text, source }) => [text, source])).toEqual([
     ['Then write the tests, please.\nAnd <b>only</b> those.', 'ann via slack'],
   ])

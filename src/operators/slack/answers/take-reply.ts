@@ -15,7 +15,7 @@ import { type AnswerContext, askForText, isDangerous, secondLook, tell } from '.
 import { notAsText, ourFailure, says, saysWhy } from './answer-texts.ts'
 import type { RecordAnswer } from './card-answers.ts'
 import { editRecord, isEditable } from './edit-record.ts'
-import type { ExpectedText, Seat } from './kept-notes.ts'
+import type { ExpectedText, Participant } from './kept-notes.ts'
 import { type Heard, letChoose, meantBy, type ParsedReply, parseReply } from './meant-record.ts'
 import { plainText, type Reply } from './payloads.ts'
 import { isOneValue, questionAnswer } from './question-answer.ts'
@@ -29,7 +29,7 @@ interface TakeReplyDeps {
 const LEAST_ID_CHARS = 4
 
 export function createTakeReply(context: AnswerContext, { nameOf, channelOf }: TakeReplyDeps) {
-  const { cards, desk, guard, records, clock, logger } = context
+  const { cards, services, guard, records, clock, logger } = context
   const inTurn = createTurns()
   const mayHint = createOncePerMinute(clock)
 
@@ -37,27 +37,32 @@ export function createTakeReply(context: AnswerContext, { nameOf, channelOf }: T
   const wasShown = ({ messageRefs }: PersonRecord, { from, ts }: Reply): boolean =>
     Number(messageRefs[channelOf(from.room)]) < Number(ts)
 
-  async function hint({ seat, waiting }: Heard): Promise<void> {
-    if (!mayHint(`${seat.thread} ${seat.user}`)) return
+  async function hint({ participant, waiting }: Heard): Promise<void> {
+    if (!mayHint(`${participant.thread} ${participant.user}`)) return
     const [only, ...others] = waiting
-    if (only === undefined) return tell(context, seat, says('Nothing waits for an answer here, so nobody was told.'))
+    if (only === undefined)
+      return tell(context, participant, says('Nothing waits for an answer here, so nobody was told.'))
     const words =
       others.length === 0
         ? repliesTo(actionsOf(only)).join(', ')
         : 'approve, reject, continue, … and the four characters of its id'
-    await tell(context, seat, says(`That is not an answer, so nothing was decided. What waits here takes: ${words}.`))
+    await tell(
+      context,
+      participant,
+      says(`That is not an answer, so nothing was decided. What waits here takes: ${words}.`),
+    )
   }
 
   async function answered(heard: Heard, said: ParsedReply & { action: ActionName }): Promise<void> {
-    const { by, seat } = heard
+    const { by, participant } = heard
     const wait = await meantBy(context, heard, said)
     if (wait === null) return
     const { action, text } = said
     const digest = wait.wait === 'approval' ? wait.digest : null
     if (text === '' && needsText(actionsOf(wait), action))
-      return askForText(context, by, seat, wait, { action, digest })
+      return askForText(context, by, participant, wait, { action, digest })
     if (action === 'approve' && wait.wait === 'approval' && isWaiting(wait) && needsLook(wait)) {
-      return tell(context, seat, await secondLook(context, by, seat, wait, wait.digest))
+      return tell(context, participant, await secondLook(context, by, participant, wait, wait.digest))
     }
     if (action === 'answer') await answerQuestion(context, heard, wait, text, digest)
     else await giveAnswer(context, heard, wait, { action, digest, text: text === '' ? undefined : text })
@@ -80,27 +85,31 @@ export function createTakeReply(context: AnswerContext, { nameOf, channelOf }: T
 
   /** Nothing waits, so the words are for the agent. Agents of our own take none between their runs. */
   async function steer(heard: Heard, text: string): Promise<void> {
-    const { by, seat } = heard
-    const session = await desk.session(seat.sessionId)
+    const { by, participant } = heard
+    const session = await services.session(participant.sessionId)
     if (session?.supervision === undefined || isWorkspaceSession(session)) return hint(heard)
     try {
-      await tell(context, seat, says(await desk.steer(by, session.id, text)))
+      await tell(context, participant, says(await services.steer(by, session.id, text)))
     } catch (error) {
       if (!(error instanceof ServerError)) throw error
       // Operators may talk in the threads of others. They are not told for every word that it is not for the agent.
-      if (!mayHint(`${seat.thread} ${seat.user}`)) return
-      await tell(context, seat, saysWhy(error.message, 'The agent was told nothing.'))
+      if (!mayHint(`${participant.thread} ${participant.user}`)) return
+      await tell(context, participant, saysWhy(error.message, 'The agent was told nothing.'))
     }
   }
 
   async function edit(heard: Heard, reply: Reply, text: string): Promise<void> {
-    const { by, seat, waiting } = heard
+    const { by, participant, waiting } = heard
     const editable = waiting.filter(isEditable)
     const ids = text.split(/\s+/).filter((word) => word.length >= LEAST_ID_CHARS)
     const named = ids.flatMap((word) => matchingIds(editable, word, ({ id }) => id))
     const [only, ...others] = named.length > 0 ? [...new Set(named)] : editable
     if (only === undefined) {
-      return tell(context, seat, says('A file edits a change or a call that waits here, and nothing like that does.'))
+      return tell(
+        context,
+        participant,
+        says('A file edits a change or a call that waits here, and nothing like that does.'),
+      )
     }
     if (others.length > 0) {
       return letChoose(
@@ -110,16 +119,16 @@ export function createTakeReply(context: AnswerContext, { nameOf, channelOf }: T
         'Several things can be edited. Write the four characters of one beside your file.',
       )
     }
-    await editRecord(context, by, seat, only, reply.files)
+    await editRecord(context, by, participant, only, reply.files)
   }
 
-  async function heard(by: Caller, seat: Seat, reply: Reply): Promise<void> {
-    const shown = (await desk.records(seat.sessionId)).filter((one) => wasShown(one, reply))
-    const all: Heard = { by, seat, shown, waiting: shown.filter(isWaiting) }
+  async function heard(by: Caller, participant: Participant, reply: Reply): Promise<void> {
+    const shown = (await services.records(participant.sessionId)).filter((one) => wasShown(one, reply))
+    const all: Heard = { by, participant, shown, waiting: shown.filter(isWaiting) }
     const text = plainText(reply.text, nameOf).trim()
     if (reply.files.length > 0) return edit(all, reply, text)
     if (text === '') return
-    const expected = await expectedOf(context, by, seat)
+    const expected = await expectedOf(context, by, participant)
     if (expected !== null) return takeExpected(context, all, expected, text)
     const chosen = chosenIn(all.waiting, text)
     if (chosen !== null) {
@@ -130,7 +139,7 @@ export function createTakeReply(context: AnswerContext, { nameOf, channelOf }: T
     const said = parseReply(text, isId)
     if (said === null) return plainWords(all, reply, text)
     const { action } = said
-    if (action === 'cancel') return tell(context, seat, says('There is nothing to cancel.'))
+    if (action === 'cancel') return tell(context, participant, says('There is nothing to cancel.'))
     await answered(all, { ...said, action })
   }
 
@@ -145,13 +154,13 @@ export function createTakeReply(context: AnswerContext, { nameOf, channelOf }: T
     const attempt = { from, what: 'reply', tried, sessionId } as const
     if ('refusal' in checked) return guard.refused(attempt, checked.refusal)
     if ((await context.roomOf(sessionId)) !== room) return guard.refused(attempt, 'other_room')
-    const seat = { room, user, thread, sessionId }
+    const participant = { room, user, thread, sessionId }
     await inTurn(`${thread} ${user}`, async () => {
       try {
-        await heard(checked.caller, seat, reply)
+        await heard(checked.caller, participant, reply)
       } catch (error) {
         logger.error('a reply in Slack could not be answered', { room, user, session_id: sessionId, error })
-        await tell(context, seat, ourFailure())
+        await tell(context, participant, ourFailure())
       }
     })
   }
@@ -194,12 +203,12 @@ function createOncePerMinute(clock: Pick<Clock, 'mono'>): (key: string) => boole
 /** Answers the record, and tells the person what came of it. False: their text was not taken. */
 async function giveAnswer(
   context: AnswerContext,
-  { by, seat }: Heard,
+  { by, participant }: Heard,
   wait: PersonRecord,
   answer: RecordAnswer,
 ): Promise<boolean> {
   const { isDone, message } = await context.records.answer(by, wait, answer)
-  await tell(context, seat, message)
+  await tell(context, participant, message)
   return isDone
 }
 
@@ -219,42 +228,46 @@ async function answerQuestion(
   const isOne = question !== undefined && isOneValue(question.schema)
   const message = isOne
     ? says('Your text does not fit the question. Nothing was answered. The card says which values it takes.')
-    : notAsText('This question has several fields.', context.desk.link(wait.id))
-  await tell(context, heard.seat, message)
+    : notAsText('This question has several fields.', context.services.link(wait.id))
+  await tell(context, heard.participant, message)
   return false
 }
 
 /** The text that a button asked this person for. Null also if the person has answered in another way since: then they write about something else. */
-async function expectedOf({ kept, desk }: AnswerContext, by: Caller, seat: Seat): Promise<ExpectedText | null> {
-  const expected = await kept.expected(seat)
-  const wait = expected === null ? null : await desk.find(expected.recordId)
+async function expectedOf(
+  { kept, services }: AnswerContext,
+  by: Caller,
+  participant: Participant,
+): Promise<ExpectedText | null> {
+  const expected = await kept.expected(participant)
+  const wait = expected === null ? null : await services.find(expected.recordId)
   if (wait === null || isWaiting(wait) || wait.decidedBy !== by.user) return expected
-  await kept.endExpecting(seat)
+  await kept.endExpecting(participant)
   return null
 }
 
 /** The reply is the text that a button asked for. */
 async function takeExpected(context: AnswerContext, heard: Heard, expected: ExpectedText, text: string): Promise<void> {
-  const { cards, desk, kept, clock } = context
-  const { seat } = heard
+  const { cards, services, kept, clock } = context
+  const { participant } = heard
   const { recordId, action, digest, until } = expected
   const isOver = until <= clock.now()
   if (isOver || text.toLowerCase() === 'cancel') {
-    await kept.endExpecting(seat)
+    await kept.endExpecting(participant)
     await cards.refresh(recordId)
     const why = isOver ? 'The time to write the text is over' : 'No text is expected any more'
-    return tell(context, seat, says(`${why}. Nothing was decided; the card still has its buttons.`))
+    return tell(context, participant, says(`${why}. Nothing was decided; the card still has its buttons.`))
   }
-  const wait = await desk.find(recordId)
+  const wait = await services.find(recordId)
   if (wait === null) {
-    await kept.endExpecting(seat)
-    return tell(context, seat, says('What your text is for is gone. Nothing was decided.'))
+    await kept.endExpecting(participant)
+    return tell(context, participant, says('What your text is for is gone. Nothing was decided.'))
   }
   const isTaken =
     action === 'answer'
       ? await answerQuestion(context, heard, wait, text, digest)
       : await giveAnswer(context, heard, wait, { action, digest, text })
-  const now = await desk.find(recordId)
+  const now = await services.find(recordId)
   // A text that was too long, or that did not fit, can be written again.
-  if (isTaken || now === null || !isWaiting(now)) await kept.endExpecting(seat)
+  if (isTaken || now === null || !isWaiting(now)) await kept.endExpecting(participant)
 }

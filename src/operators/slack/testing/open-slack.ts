@@ -1,4 +1,4 @@
-// Slack with a desk behind it: real records on a real SQLite store, the real client libraries, and the stand-in of Slack. Time stands still
+// Slack with a server behind it: real records on a real SQLite store, the real client libraries, and the stand-in of Slack. Time stands still
 // unless a test lets it pass; what needs no time just happens.
 
 import { randomBytes } from 'node:crypto'
@@ -10,9 +10,9 @@ import type { FeedItem } from '../../../domain/session/feed.ts'
 import { createManualClock } from '../../../models/testing/manual-clock.ts'
 import { createReadDiff } from '../../../supervision/approvals/read-diff.ts'
 import type { SupervisedSession } from '../../../supervision/sessions/take-step.ts'
-import { agentIn, callOf, openDesk } from '../../../supervision/testing/open-desk.ts'
+import { agentIn, callOf, openSupervision } from '../../../supervision/testing/open-supervision.ts'
 import { makeWorkspace } from '../../../supervision/testing/workspace.ts'
-import { openReach } from '../../open-reach.ts'
+import { openMessenger } from '../../open-messenger.ts'
 import type { OperatorChannel } from '../../operator.ts'
 import type { Outbox } from '../../outbox.ts'
 import { createShownFrom, roomOf } from '../../shown-from.ts'
@@ -33,7 +33,7 @@ export interface SlackOptions {
   detail?: SlackDetail
   teamId?: string | null
   answers?: (parts: AnswerParts) => SlackAnswers
-  desk?: Partial<SlackDeps['desk']>
+  lookup?: Partial<SlackDeps['lookup']>
   escalation?: SlackDeps['escalation']
   personOf?: (name: string) => string
   alone?: SlackDeps['alone']
@@ -45,13 +45,13 @@ export interface LogLine {
   fields: LogFields
 }
 
-export async function openSlackDesk() {
+export async function openSlackServer() {
   const clock = createManualClock()
   const slack = await createSlackStandIn({ clock })
   onTestFinished(() => slack.close())
   const lines: LogLine[] = []
-  const desk = openDesk({ clock })
-  const { store, log, feed, ids } = desk
+  const lookup = openSupervision({ clock })
+  const { store, log, feed, ids } = lookup
   const secret = randomBytes(32)
   const find = async ({ id }: Pick<FeedItem, 'id'>): Promise<PersonRecord | null> => {
     const wait = await store.waits.get(id)
@@ -94,7 +94,7 @@ export async function openSlackDesk() {
       escalation: options.escalation ?? [],
       personOf: options.personOf ?? ((name) => name),
       alone: options.alone ?? null,
-      desk: {
+      lookup: {
         find,
         session: (id) => store.sessions.get(id),
         readDiff: createReadDiff(store),
@@ -102,7 +102,7 @@ export async function openSlackDesk() {
           (await store.waits.list({ isWaiting: true, limit })).filter((wait) => wait.wait !== 'client_call'),
         workspaceName: (path) => basename(path),
         link: (id) => `http://127.0.0.1:8000/console/inbox${id === null ? '' : `/${id}`}`,
-        ...options.desk,
+        ...options.lookup,
       },
       outbox: store.outbox,
       log,
@@ -131,11 +131,11 @@ export async function openSlackDesk() {
       queue: async (to, line) =>
         outbox === null ? void (await log.commit({ type: 'queue_line', channel: to, line })) : outbox.queue(to, line),
     }
-    const reach = openReach({
+    const messenger = openMessenger({
       ...{ channels, chat, ownRoom: OPS, outbox: lineOutbox, clock, ids, logger: recording(lines) },
     })
     return {
-      ...{ ...answering, chat, channels, channel, reach, close },
+      ...{ ...answering, chat, channels, channel, messenger, close },
       /** Connects. */
       serve: () => chat.serve(answers),
       /** Lines that are not posted yet. */
@@ -159,16 +159,16 @@ export async function openSlackDesk() {
   const workspace = makeWorkspace({ 'src/greeting.txt': 'Hello\n' })
   /** The agent in this window asks whether it may write. It gets no answer here, so nobody waits for one. */
   async function ask(window = 'one', values: { channelId?: string; diff?: string } = {}): Promise<PersonRecord> {
-    const before = new Set((await desk.waiting()).map(({ id }) => id))
+    const before = new Set((await lookup.waiting()).map(({ id }) => id))
     const agent = agentIn(workspace, { connectionId: window, channelId: values.channelId ?? null })
     const leaving = new AbortController()
     const { diff = 'Hello, world\n' } = values
-    const asking = desk.tools.ask_approval(callOf(agent, { signal: leaving.signal }), {
+    const asking = lookup.tools.ask_approval(callOf(agent, { signal: leaving.signal }), {
       title: `Greet from ${window}`,
       diff,
       file_path: 'src/greeting.txt',
     })
-    const wait = await until(async () => (await desk.waiting()).find(({ id }) => !before.has(id)))
+    const wait = await until(async () => (await lookup.waiting()).find(({ id }) => !before.has(id)))
     leaving.abort()
     await asking
     if (wait.wait === 'client_call') throw new Error('not a question')
@@ -176,7 +176,7 @@ export async function openSlackDesk() {
   }
 
   return {
-    ...desk,
+    ...lookup,
     ...{ slack, clock, lines, open, ask, workspace, find },
     async sessionOf({ sessionId }: Pick<PersonRecord, 'sessionId'>): Promise<SupervisedSession> {
       const session = await store.sessions.get(sessionId)

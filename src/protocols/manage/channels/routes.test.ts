@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { silentLogger } from '../../../domain/logger.ts'
-import { createChannelDesk } from '../../../operators/channel-desk.ts'
+import { createChannelService } from '../../../operators/channel-service.ts'
 import { createRecordingChannel } from '../../../operators/testing/recording-channel.ts'
 import { startOutbox } from '../../../operators/testing/start-outbox.ts'
 import { asAda, asOperator, openDoors, refusalOf } from '../../testing/open-doors.ts'
@@ -12,7 +12,9 @@ const openWithChannel = () =>
     const shared = { channels: [channel], feed, store: store.outbox, log }
     const outbox = startOutbox({ ...shared, clock, logger: silentLogger })
     onTestFinished(() => outbox.close())
-    return createChannelRoutes({ channelDesk: createChannelDesk({ ...shared, outbox, shownFrom: async () => 0 }) })
+    return createChannelRoutes({
+      channelService: createChannelService({ ...shared, outbox, shownFrom: async () => 0 }),
+    })
   })
 
 describe('the routes of channels', () => {

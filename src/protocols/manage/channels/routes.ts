@@ -11,7 +11,7 @@ import { decodeBody } from '../supervision/decode.ts'
 import { type Channel, ChannelSchema, type Replayed, ReplayedSchema, ReplaySchema } from './schema.ts'
 
 interface ChannelRoutesDeps {
-  channelDesk: {
+  channelService: {
     list(): Promise<ChannelState[]>
     replay(name: string, after: number): Promise<Replay>
   }
@@ -34,15 +34,15 @@ const describeReplay = (): RouteDescription => ({
   errors: ['invalid_request', 'malformed_id', 'record_not_found', 'events_gone', 'storage_full', 'storage_failed'],
 })
 
-export function createChannelRoutes({ channelDesk }: ChannelRoutesDeps): Route[] {
+export function createChannelRoutes({ channelService }: ChannelRoutesDeps): Route[] {
   async function list(_request: Request, reply: Reply): Promise<void> {
-    reply.json(200, { channels: (await channelDesk.list()).map(channelView) })
+    reply.json(200, { channels: (await channelService.list()).map(channelView) })
   }
 
   async function replay(request: Request, reply: Reply): Promise<void> {
     const { after } = await decodeBody(request, ReplaySchema)
     const { name = '' } = request.params
-    const { replayed, upTo, hasMore } = await channelDesk.replay(name, parseCursor(after).feed)
+    const { replayed, upTo, hasMore } = await channelService.replay(name, parseCursor(after).feed)
     request.log.info('items are shown once more', { channel: name, after, replayed })
     const body: Replayed = { replayed, cursor: feedId(upTo), has_more: hasMore }
     reply.json(202, body)

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { agentIn, callOf } from '../../../supervision/testing/open-desk.ts'
+import { agentIn, callOf } from '../../../supervision/testing/open-supervision.ts'
 import { makeWorkspace } from '../../../supervision/testing/workspace.ts'
 import { asAda, asConsole, asEve, asLocalUser, asOperator, refusalOf } from '../../testing/open-doors.ts'
 import { openSupervisedDoors } from '../../testing/open-supervised-doors.ts'
@@ -487,7 +487,7 @@ describe('the approval of a change', () => {
     const workspaceRoot = makeWorkspace({})
     const agent = agentIn(workspaceRoot, { owner: 'local_user' })
     const input = { command: 'curl https://p\u0430y.example', token: 'sk-1' }
-    const answer = doors.elsewhere.desk.approve_tool(callOf(agent), { tool_name: 'Bash', input })
+    const answer = doors.elsewhere.service.approve_tool(callOf(agent), { tool_name: 'Bash', input })
     const id = await nextApproval(doors)
     const shown = ShownApprovalSchema.parse(await json(await doors.get(`/approvals/${id}`, asConsole)))
     expect(shown.arguments).toEqual({ ...input, token: '[masked]' })
@@ -605,7 +605,7 @@ test('a task is left for a workspace without a session, and the next session of 
   expect(await json(await doors.get('/sessions', asOperator))).toEqual([])
 
   const agent = agentIn(workspaceRoot, { owner: 'local_user' })
-  const { answer } = await doors.elsewhere.desk.heartbeat(callOf(agent), {})
+  const { answer } = await doors.elsewhere.service.heartbeat(callOf(agent), {})
   expect(JSON.stringify(answer)).toContain('Update the docs.')
   expect(JSON.stringify(answer)).not.toContain('Not for the local user.')
 })

@@ -24,7 +24,7 @@ import { contentOf } from '../../testing/api-methods.ts'
 import { type Click, createPeople, type Reply } from '../../testing/people.ts'
 import { createResponseUrls } from '../../testing/response-urls.ts'
 import { createSlackWorkspace, type ShownMessage } from '../../testing/slack-workspace.ts'
-import type { AnswerDesk } from '../card-answers.ts'
+import type { AnswerServices } from '../card-answers.ts'
 import { createSlackAnswers } from '../create-slack-answers.ts'
 import type { RunCommand } from '../take-command.ts'
 
@@ -39,7 +39,7 @@ const identity = { teamId: TEAM, teamDomain: 'acme', appId: 'A0DECK', botUserId:
 const SECRET = Buffer.alloc(32, 7)
 const channelOf = (room: string): string => `slack:${room}`
 
-interface Parts extends Pick<AnswerDesk, 'noteShown' | 'steer'> {
+interface Parts extends Pick<AnswerServices, 'noteShown' | 'steer'> {
   decides: Parameters<typeof createAnswerRecord>[0]
   store: Store
   log: SessionLog
@@ -158,7 +158,7 @@ export function openAnswers({ store, log, feed, clock, operators, runCommand, de
     teamId: async () => TEAM,
     rooms: [ROOM, OTHER_ROOM],
     ownRoom: ROOM,
-    desk: {
+    services: {
       ...{ noteShown, steer },
       answer: createAnswerRecord(decides),
       find,

@@ -6,14 +6,20 @@ import type { JsonSchema } from '../../../../domain/agent/tool-settings.ts'
 import { createSystemClock } from '../../../../domain/clock.ts'
 import type { PersonRecord } from '../../../../domain/records/record.ts'
 import { openEngine, testTool } from '../../../../engine/testing/open-engine.ts'
+import { createAskOperator } from '../../../../supervision/agent-service/ask-operator.ts'
+import { createReports } from '../../../../supervision/agent-service/report.ts'
 import { createNoteShown } from '../../../../supervision/approvals/looked-at.ts'
-import { createAskOperator } from '../../../../supervision/desk/ask-operator.ts'
-import { createReports } from '../../../../supervision/desk/report.ts'
 import { everybody } from '../../../../supervision/sessions/may-command.ts'
 import { createStalls } from '../../../../supervision/stalls/create-stalls.ts'
 import type { Nudge } from '../../../../supervision/stalls/stalls.ts'
-import { noReach } from '../../../../supervision/testing/no-reach.ts'
-import { agentIn, ann, callOf, type DeskOptions, openDesk } from '../../../../supervision/testing/open-desk.ts'
+import { noMessenger } from '../../../../supervision/testing/no-messenger.ts'
+import {
+  agentIn,
+  ann,
+  callOf,
+  openSupervision,
+  type SupervisionOptions,
+} from '../../../../supervision/testing/open-supervision.ts'
 import { makeWorkspace } from '../../../../supervision/testing/workspace.ts'
 import { codeTool, createCodeTool } from '../../../../tools/function/code-tool.ts'
 import { createStrayErrors } from '../../../../tools/function/stray-errors.ts'
@@ -34,7 +40,7 @@ type ElsewhereKind = 'diff' | 'permission' | 'policy' | 'prompt' | 'standby' | '
 type OwnKind = 'tool_call' | 'question'
 export type RecordKind = ElsewhereKind | OwnKind
 
-interface ElsewhereOptions extends DeskOptions {
+interface ElsewhereOptions extends SupervisionOptions {
   risk?: 'low' | 'high' | 'critical'
   /** The room that the session reports to. */
   room?: string
@@ -42,9 +48,9 @@ interface ElsewhereOptions extends DeskOptions {
 
 /** An agent of Ann's elsewhere, which asks when it is told to. */
 export function openElsewhere({ risk = 'low', room, ...options }: ElsewhereOptions = {}) {
-  const desk = openDesk(options)
-  const { parts, store, log, clock, tools } = desk
-  const { records, prompts } = desk
+  const services = openSupervision(options)
+  const { parts, store, log, clock, tools } = services
+  const { records, prompts } = services
   const nudges: Nudge[] = []
   const stalls = createStalls({
     ...{ ...parts, records, settings: stall },
@@ -54,14 +60,14 @@ export function openElsewhere({ risk = 'low', room, ...options }: ElsewhereOptio
     },
   })
   const asking = createAskOperator({ ...parts, timeouts: { promptSeconds: 1_800, waitSeconds: 600 } })
-  const reports = createReports({ ...parts, stallsEnabled: true, reach: noReach })
+  const reports = createReports({ ...parts, stallsEnabled: true, messenger: noMessenger })
   const workspace = makeWorkspace({ 'a.txt': 'one\ntwo\n', '.quarterdeck/policy.json': policy })
   const plain = makeWorkspace({ 'a.txt': 'one\ntwo\n' })
   const agent = (root: string) => callOf(agentIn(root, room === undefined ? {} : { channelId: room }))
   const slack = openAnswers({
-    ...{ store, log, feed: desk.feed, clock, operators: desk.operators },
-    ...{ noteShown: desk.noteShown, steer: steerAgent(desk.sessions) },
-    decides: { approvals: desk.approvals, prompts, stalls },
+    ...{ store, log, feed: services.feed, clock, operators: services.operators },
+    ...{ noteShown: services.noteShown, steer: steerAgent(services.sessions) },
+    decides: { approvals: services.approvals, prompts, stalls },
   })
 
   const asks: Record<ElsewhereKind, () => Promise<unknown>> = {
@@ -90,23 +96,23 @@ export function openElsewhere({ risk = 'low', room, ...options }: ElsewhereOptio
 
   /** Asks, and posts the card. */
   async function ask(kind: ElsewhereKind) {
-    const before = new Set((await desk.waiting()).map(({ id }) => id))
+    const before = new Set((await services.waiting()).map(({ id }) => id))
     await asks[kind]()
     for (;;) {
-      const wait = (await desk.waiting()).find(({ id }) => !before.has(id))
+      const wait = (await services.waiting()).find(({ id }) => !before.has(id))
       if (wait !== undefined) return { id: wait.id, ...(await slack.show(wait.id)) }
       await new Promise<void>((resolve) => void setImmediate(resolve))
     }
   }
 
   return {
-    ...{ desk, slack, ask, prompts, stalls, nudges, reports },
+    ...{ services, slack, ask, prompts, stalls, nudges, reports },
     agent: agent(plain),
     pass: (ms: number) => clock.advance(ms),
     /** Ann answers somewhere else. */
     async decideElsewhere(wait: PersonRecord): Promise<void> {
       if (wait.wait === 'approval')
-        await desk.approvals.decide(ann, wait.id, { decision: 'reject', digest: wait.digest })
+        await services.approvals.decide(ann, wait.id, { decision: 'reject', digest: wait.digest })
       else if (wait.wait === 'prompt') await prompts.decide(ann, wait.id, { decision: 'stop' })
       else if (wait.wait === 'standby') await prompts.resume(ann, wait.id, { instruction: null })
       else await stalls.dismiss(ann, wait.id)
@@ -114,7 +120,7 @@ export function openElsewhere({ risk = 'low', room, ...options }: ElsewhereOptio
     /** The time of a record is over, and somebody has noticed. */
     async expire(wait: PersonRecord): Promise<void> {
       await clock.advance(24 * 3_600_000)
-      if (wait.wait === 'approval') await desk.answerAgent.expire(wait)
+      if (wait.wait === 'approval') await services.answerAgent.expire(wait)
       else if (wait.wait === 'alert') await reports.heartbeat(agent(plain), {})
       else await prompts.expire(wait)
     },

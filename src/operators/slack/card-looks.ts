@@ -1,0 +1,90 @@
+// What the rooms need to know of the records that they show, and how they show them.
+
+import type { PersonRecord } from '../../domain/records/record.ts'
+import type { SessionRecord } from '../../domain/session/session.ts'
+import type { ReadDiff } from '../../supervision/approvals/read-diff.ts'
+import { describe } from '../../supervision/records/describe-record.ts'
+import type { RecordView } from '../../supervision/records/record-view.ts'
+import { isWorkspaceSession } from '../../supervision/sessions/workspace-session.ts'
+import type { RecordLookup } from '../operator.ts'
+import type { ButtonValues } from './button-values.ts'
+import type { SlackMessage } from './cards/blocks.ts'
+import type { CardLook, CardSession, CardState } from './cards/card.ts'
+import { newsOf, renderCard } from './cards/render-card.ts'
+import type { SlackDetail, SlackPerson } from './channel.ts'
+
+export interface SlackLookup extends Pick<RecordLookup, 'find'> {
+  /** Null: it is gone. */
+  session(id: string): Promise<SessionRecord | null>
+  readDiff: ReadDiff
+  /** What waits for a person in all sessions, newest first. */
+  waiting(limit: number): Promise<readonly PersonRecord[]>
+  /** What people call the workspace at this path. */
+  workspaceName(path: string): string
+  /** Address in the console: of a record, or of the inbox if the id is null. Null: there is none. */
+  link(recordId: string | null): string | null
+}
+
+/** How things look in all rooms. */
+export interface CardLooks {
+  root: Pick<CardLook, 'detail' | 'link'>
+  session(session: SessionRecord): CardSession
+  view(wait: PersonRecord, session: SessionRecord): Promise<RecordView>
+  card(room: string, wait: PersonRecord, session: SessionRecord, state: CardState): Promise<SlackMessage>
+  /** See `newsOf`. */
+  news(wait: PersonRecord, session: SessionRecord): Promise<ReturnType<typeof newsOf>>
+}
+
+interface LookDeps {
+  lookup: SlackLookup
+  detail: SlackDetail
+  operators: readonly Pick<SlackPerson, 'name' | 'slack'>[]
+  personOf: (name: string) => string
+  buttons: ButtonValues
+}
+
+export function createCardLooks({ lookup, detail, operators, personOf, buttons }: LookDeps): CardLooks {
+  const operatorOf = (owner: string) => operators.find(({ name }) => name === personOf(owner))
+  function lookAt(room: string, wait: PersonRecord, session: SessionRecord, state: CardState): CardLook {
+    const digest = wait.wait === 'approval' ? wait.digest : null
+    // Every operator may answer our own agents, so nobody is named.
+    const owner = session.supervision === undefined ? undefined : operatorOf(wait.owner)
+    return {
+      detail,
+      link: lookup.link(wait.id),
+      mention: owner?.slack ?? null,
+      state,
+      buttonValue: (action) => buttons.value({ room, recordId: wait.id, digest, action }),
+    }
+  }
+
+  const looks: CardLooks = {
+    root: { detail, link: lookup.link(null) },
+
+    session(session) {
+      const { supervision } = session
+      return {
+        id: session.id,
+        agent: supervision?.host ?? session.agent,
+        folder: supervision === undefined ? null : lookup.workspaceName(supervision.workspaceRoot),
+        title: supervision?.title ?? null,
+        isWorkspace: isWorkspaceSession(session),
+        owner: session.owner,
+        status: supervision?.status ?? session.status,
+        prompt: supervision?.prompt ?? null,
+        progress: supervision?.progressSnapshot ?? null,
+      }
+    },
+
+    async view(wait, session) {
+      const proposed = wait.wait === 'approval' ? await lookup.readDiff(wait) : null
+      return describe(wait, { ...looks.session(session), diff: proposed?.shown ?? null })
+    },
+
+    card: async (room, wait, session, state) =>
+      renderCard(await looks.view(wait, session), lookAt(room, wait, session, state)),
+
+    news: async (wait, session) => newsOf(wait, await looks.view(wait, session), lookup.link(wait.id)),
+  }
+  return looks
+}

@@ -1,0 +1,306 @@
+// approve_tool, and the permission hooks of hosts: the host asks before it runs one of its own tools. It understands yes and no only, so
+// what nobody has answered yet is a no that says how to go on.
+
+import type { Risk } from '../../domain/agent/tool-settings.ts'
+import { ServerError } from '../../domain/errors.ts'
+import { isRecord } from '../../domain/is-record.ts'
+import { present } from '../../domain/present.ts'
+import type { SupervisedApproval } from '../../domain/records/record.ts'
+import { askedRecord } from '../../domain/supervision/approval-audit.ts'
+import type { Quorum } from '../../domain/supervision/quorum.ts'
+import { lookalikeWarnings } from '../../domain/text/lookalike.ts'
+import { maskSecrets } from '../../domain/text/secret-name.ts'
+import { hidesCharacters, visibleText } from '../../domain/text/visible-text.ts'
+import { callDigest, canonicalJson, sha256 } from '../../json/digest.ts'
+import { shownArguments } from '../approvals/shown-arguments.ts'
+import { type ProposedChange, summaryOf } from '../diffs/propose-change.ts'
+import { MOST_INSTRUCTION_CHARS } from '../sessions/check-text.ts'
+import { newInstruction } from '../sessions/instruct-agent.ts'
+import type { SessionNow, Step, TakeStep } from '../sessions/take-step.ts'
+import type { GuardArguments } from '../workspace/guard-arguments.ts'
+import { accessOf } from '../workspace-policy/judge-request.ts'
+import { requestOfCall } from '../workspace-policy/request-of-call.ts'
+import type { PolicyRequest } from '../workspace-policy/workspace-policy.ts'
+import type { AgentCall, AgentService } from './agent-service.ts'
+import { shortened, shownCommand, shownTitle } from './agent-words.ts'
+import type { AnswerCall, CallDeps, OpenCall } from './answer-call.ts'
+import { type AskedRecords, decidedText, ELSEWHERE, newApproval } from './asked-records.ts'
+import { type AutoApproved, autoApprovedRecord } from './auto-approved.ts'
+import { changeOfCall, kindOfTool, OUTSIDE, pathlessArguments, workspacePath, writesElsewhere } from './host-tools.ts'
+import type { WorkJudge } from './judge-work.ts'
+
+/** A call that a host is about to make. */
+export interface HostCall {
+  toolName: string
+  input: Readonly<Record<string, unknown>>
+  toolUseId: string | null
+  /** Where the agent is now. */
+  cwd: string
+  /** The command line that would run, where the host says it in its own way; else null. */
+  command: string | null
+  /** The host tells its model if a person changes the arguments. False: it cannot, so the session's next answer does. */
+  tellsEdits: boolean
+  /** Such a call is left to the host's own rules, unless the policy allows it. False: a person is asked. */
+  isReading: boolean
+}
+
+export type Permission =
+  | { behavior: 'allow'; updatedInput: Readonly<Record<string, unknown>>; isEdited: boolean }
+  | { behavior: 'deny'; message: string }
+  /** No opinion. */
+  | { behavior: 'pass' }
+
+/** Never rejects: in doubt it denies. */
+export type AskPermission = (call: AgentCall, asked: HostCall) => Promise<Permission>
+
+export interface PermissionDeps extends Pick<CallDeps, 'ids'> {
+  answerCall: AnswerCall
+  takeStep: TakeStep
+  asked: AskedRecords
+  judge: WorkJudge
+  autoApproved: AutoApproved
+  /** `timeouts.approval_seconds`, in ms. */
+  approvalMs: number
+  /** How many people have to say yes. */
+  quorum: Quorum
+  /** Real paths of files and folders that this server reads. */
+  serverPaths: readonly string[]
+  guard: GuardArguments
+}
+
+const MOST_NAME = 200
+/** Two files of the largest size, as JSON. */
+const MOST_INPUT = 24 * 1024 * 1024
+/** A longer input is kept in part. The host has all of it. */
+const MOST_KEPT = 64 * 1024
+const isKeptWhole = (input: string): boolean => input.length <= MOST_KEPT
+
+export function createAskPermission(deps: PermissionDeps): AskPermission {
+  const { answerCall, takeStep, asked, judge, autoApproved, ids, approvalMs, quorum, serverPaths, guard } = deps
+
+  /** What the call would do, for the policy and for the person. */
+  async function lookAt({ session }: OpenCall, call: HostCall): Promise<Looked> {
+    const { workspaceRoot } = session.supervision
+    const change = await changeOfCall(call, { workspaceRoot, serverPaths })
+    const folder = otherFolder(call, workspaceRoot)
+    const plain = requestOfCall(call.toolName, call.input, 'low', workspaceRoot)
+    const filePath = plain?.filePath ?? null
+    const confined = filePath === null ? null : await workspacePath(workspaceRoot, filePath, call.cwd)
+    const isOutside = filePath !== null && confined === null
+    const kind = kindOfTool(call.toolName)
+    const command = call.command ?? plain?.command ?? null
+    const access = accessOf(call.toolName)
+    const without = pathlessArguments(call.toolName, command !== null)
+    const guarded = guard({ workspaceRoot, access, input: call.input, without, cwd: call.cwd })
+    const floor: Risk =
+      hidesCharacters([call.toolName, call.input]) ||
+      // A person sees the whole of a change in its diff. Of another call this long they see a part, and anything can be in the rest.
+      (!isChange(change) && !isKeptWhole(JSON.stringify(call.input))) ||
+      (isChange(change) && change.risk === 'critical') ||
+      (isOutside && kind === 'write') ||
+      (guarded !== null && access === 'write' && command === null)
+        ? 'critical'
+        : 'low'
+    // A command does something else in another folder, so no policy covers it there.
+    const isElsewhere = folder !== null && (command !== null || kind === 'command')
+    // Without a policy that covers it, a command or an unknown tool may do anything.
+    const risk = floor === 'low' && (kind !== 'write' || !isChange(change)) && !call.isReading ? 'high' : floor
+    const request =
+      plain === null || isOutside || isElsewhere || writesElsewhere(call.toolName, call.input, filePath)
+        ? null
+        : { ...plain, filePath: confined, riskLevel: floor, guarded }
+    return { change, command, risk, request, folder, path: confined ?? filePath, isOutside, guarded }
+  }
+
+  async function decide(open: OpenCall, call: HostCall): Promise<Permission> {
+    check(call)
+    // The same call does something else in another folder, so a yes for one is not a yes for the other.
+    const folder = otherFolder(call, open.session.supervision.workspaceRoot)
+    const asks = ['permission', call.toolName, call.input, ...(folder === null ? [] : [folder])]
+    const contentKey = sha256(canonicalJson(asks))
+    const known = await asked.byContent(open.session.id, 'permission', contentKey)
+    if (known !== null) return await answerOf(open, known, call)
+    const looked = await lookAt(open, call)
+    const judgement = looked.request === null ? null : await judge.judge(open.session, looked.request)
+    if (looked.request !== null && judgement?.autoApproved === true) {
+      const { request } = looked
+      await takeStep(open.session.id, ({ session, at }) => {
+        const about = { at, call: call.toolUseId ?? open.callId, approval: null }
+        return { result: null, audit: [autoApprovedRecord(session, request, judgement.matchedRule, about)] }
+      })
+      autoApproved.add(open.session, request, judgement)
+      return { behavior: 'allow', updatedInput: call.input, isEdited: false }
+    }
+    if (call.isReading) return { behavior: 'pass' }
+    const record = await asked.ask(open.session.id, 'permission', contentKey, (now) =>
+      ask(now, open, call, looked, contentKey),
+    )
+    return await answerOf(open, record, call)
+  }
+
+  function ask(
+    now: SessionNow,
+    open: OpenCall,
+    call: HostCall,
+    looked: Looked,
+    contentKey: string,
+  ): Step<SupervisedApproval> {
+    const { toolName: tool, input } = call
+    const callId = call.toolUseId ?? open.callId
+    const change = isChange(looked.change) ? looked.change : null
+    const text = JSON.stringify(input)
+    const question = {
+      kind: 'permission' as const,
+      tool,
+      callId,
+      title: titleOf(call, looked),
+      description: descriptionOf(call, looked),
+      risk: looked.risk,
+      digest: callDigest({ callId, tool, arguments: input, policyVersion: ELSEWHERE }),
+      arguments: isKeptWhole(text) ? text : JSON.stringify(shortened(input)),
+      contentKey,
+      expiresAt: now.at + approvalMs,
+      change: change === null ? null : summaryOf(change),
+      beforeHash: change?.beforeHash ?? null,
+      afterHash: change?.afterHash ?? null,
+    }
+    const approval = newApproval(now, ids.uuid(), question, quorum)
+    const audit = askedRecord(approval)
+    return {
+      result: approval,
+      ask: [approval],
+      proposals: change === null ? [] : [{ approvalId: approval.id, diff: change.diff, after: change.after }],
+      audit: [{ ...audit, details: { ...audit.details, kind: approval.kind, file_path: looked.path } }],
+    }
+  }
+
+  async function answerOf(open: OpenCall, record: SupervisedApproval, call: HostCall): Promise<Permission> {
+    const { input, tellsEdits } = call
+    const answer = await asked.answered(open, record, 'Waiting for an operator to allow the call.', null)
+    if (answer.status === 'pending') return deny(notYet(answer))
+    const isFirst = await asked.handOut(open, answer)
+    if (answer.status !== 'approved') return deny(refusal(answer))
+    if (!isFirst)
+      return deny(
+        'The operator allowed this call once, and that was used. Make the call again to ask for it once more.',
+      )
+    const { editedArguments } = answer
+    if (editedArguments === null) return { behavior: 'allow', updatedInput: input, isEdited: false }
+    // The call is allowed whether or not the model can be told of it.
+    if (!tellsEdits) await tellModel(open, answer, editedArguments).catch(() => {})
+    return { behavior: 'allow', updatedInput: JSON.parse(editedArguments), isEdited: true }
+  }
+
+  /** The model must know that the arguments were not the ones it wrote. It comes with the next answer, as steering does. */
+  function tellModel({ session }: OpenCall, record: SupervisedApproval, edited: string): Promise<unknown> {
+    const { tool, callId, decidedBy, decidedVia } = record
+    const note = `A person changed the arguments of your call ${callId} of ${tool} before it ran, to: ${edited}`
+    const text = note.slice(0, MOST_INSTRUCTION_CHARS)
+    const source = `${decidedBy} via ${decidedVia}`
+    return takeStep(session.id, (now) => ({
+      result: null,
+      instructions: [newInstruction(now, ids.uuid(), { kind: 'steering', text, source })],
+    }))
+  }
+
+  return async (call, hostCall) => {
+    const { toolName: tool_name, input, toolUseId: tool_use_id } = hostCall
+    const shown = present({ tool_name, input, tool_use_id: tool_use_id ?? undefined })
+    let verdict: Permission | null = null
+    const work = async (open: OpenCall) => {
+      verdict = await decide(open, hostCall)
+      return { ...verdict }
+    }
+    const { isError, answer } = await answerCall(call, 'approve_tool', shown, work, 'host')
+    return isError || verdict === null ? deny(String(answer.error_message)) : verdict
+  }
+}
+
+export function createApproveTool(askPermission: AskPermission): Pick<AgentService, 'approve_tool'> {
+  return {
+    async approve_tool(call, { tool_name: toolName, input, tool_use_id: toolUseId = null }) {
+      const cwd = call.agent.workspaceRoot
+      const asked = { toolName, input, toolUseId, cwd, command: null, tellsEdits: false, isReading: false }
+      const verdict = await askPermission(call, asked)
+      if (verdict.behavior !== 'allow') return { isError: false, answer: { ...verdict, behavior: 'deny' } }
+      return { isError: false, answer: { behavior: 'allow', updatedInput: verdict.updatedInput } }
+    },
+  }
+}
+
+interface Looked {
+  change: ProposedChange | { problem: string } | null
+  command: string | null
+  risk: Risk
+  /** Null: no policy can judge it. */
+  request: PolicyRequest | null
+  /** Where the agent is; null: in the workspace's root. */
+  folder: string | null
+  path: string | null
+  isOutside: boolean
+  /** Where one of its arguments leads, if a person must look at it. */
+  guarded: string | null
+}
+
+const otherFolder = ({ cwd }: HostCall, workspaceRoot: string): string | null => (cwd === workspaceRoot ? null : cwd)
+
+const isChange = (change: Looked['change']): change is ProposedChange => change !== null && 'diff' in change
+
+const deny = (message: string): Permission => ({ behavior: 'deny', message })
+
+function check({ toolName, input, toolUseId }: HostCall): void {
+  const refuse = (message: string): never => {
+    throw new ServerError('invalid_request', message)
+  }
+  if (typeof toolName !== 'string' || toolName === '' || toolName.length > MOST_NAME) {
+    refuse(`Send tool_name, with at most ${MOST_NAME} characters.`)
+  }
+  if (!isRecord(input)) refuse('Send input: the arguments of the call, as an object.')
+  if (toolUseId !== null && (toolUseId === '' || toolUseId.length > MOST_NAME)) {
+    refuse(`tool_use_id needs 1 to ${MOST_NAME} characters.`)
+  }
+  if (JSON.stringify(input).length > MOST_INPUT)
+    refuse('The arguments of the call are too long to be shown to anybody.')
+}
+
+/** What will really happen, in one line. */
+function titleOf({ toolName }: HostCall, { change, command, path }: Looked): string {
+  if (command !== null) return shownTitle(`Run ${command}`)
+  if (isChange(change)) {
+    const verb = { create: 'Create', modify: 'Change', delete: 'Delete' }[change.kind]
+    return shownTitle(`${verb} ${change.path} (+${change.addedLines} −${change.removedLines})`)
+  }
+  return shownTitle(path === null ? `Call ${toolName}` : `${toolName} ${path}`)
+}
+
+function descriptionOf({ toolName, input }: HostCall, looked: Looked): string {
+  const { change, command, folder, isOutside, guarded } = looked
+  const notes = [
+    ...(command === null ? [] : lookalikeWarnings(maskSecrets(input))),
+    ...(folder === null ? [] : [`In the folder ${shownTitle(folder)}`]),
+    ...(isOutside ? [OUTSIDE] : []),
+    ...(change !== null && 'problem' in change && change.problem !== OUTSIDE ? [change.problem] : []),
+    ...(isChange(change) ? change.warnings : []),
+    ...(isChange(change) && change.protectedBecause !== null ? [change.protectedBecause] : []),
+    ...(isOutside || isChange(change) || guarded === null ? [] : [guarded]),
+  ]
+  const what = command !== null ? shownCommand(command) : isChange(change) ? null : shownArguments({ ...input })
+  return [`Tool: ${visibleText(toolName)}`, ...(what === null ? [] : [what]), ...notes].join('\n')
+}
+
+const notYet = ({ id }: SupervisedApproval): string =>
+  `Nobody has answered yet, so the call did not run. Your operator has been asked (request ${id}). Make exactly the same call again to go on waiting; if it is allowed meanwhile, it then runs. Do not do the same in another way.`
+
+function refusal(record: SupervisedApproval): string {
+  const reason = record.reason === null ? '' : ` Reason: ${record.reason}`
+  switch (record.status) {
+    case 'rejected':
+      return `This call was refused${decidedText(record)}.${reason} Do not do the same in another way.`
+    case 'expired':
+      return 'Nobody answered in time, so the call did not run. It was not a person’s no: make the call again if it still matters.'
+    case 'consumed':
+      return 'The operator allowed this call once, and that was used. Make the call again to ask for it once more.'
+    default:
+      return 'The session ended before anybody answered. Stop working, and tell your user.'
+  }
+}

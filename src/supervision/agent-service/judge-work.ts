@@ -1,0 +1,108 @@
+// Whether the policy of a workspace lets work through without asking.
+
+import { type Risk, risks } from '../../domain/agent/tool-settings.ts'
+import { ServerError } from '../../domain/errors.ts'
+import type { Ids } from '../../domain/ids.ts'
+import { isRecord } from '../../domain/is-record.ts'
+import type { Logger } from '../../domain/logger.ts'
+import type { Messenger } from '../messenger.ts'
+import { activityEvent } from '../sessions/session-events.ts'
+import { about, type SupervisedSession, type TakeStep } from '../sessions/take-step.ts'
+import type { GuardArguments } from '../workspace/guard-arguments.ts'
+import { judgeEffective, reportingOf } from '../workspace-policy/effective-policy.ts'
+import { accessOf, type Judgement, type PolicyLimits } from '../workspace-policy/judge-request.ts'
+import type { PolicyRequest, WorkspacePolicy } from '../workspace-policy/workspace-policy.ts'
+import type { AgentService } from './agent-service.ts'
+import type { AnswerCall } from './answer-call.ts'
+import { workspacePath } from './host-tools.ts'
+import type { PolicyQuestions } from './policy-questions.ts'
+
+export interface WorkJudge {
+  /** Grants nothing by itself. A policy file that nobody has accepted becomes a question of its own. */
+  judge(session: SupervisedSession, request: PolicyRequest): Promise<WorkJudgement>
+}
+
+export interface WorkJudgement extends Judgement {
+  /** How work that was let through is reported. */
+  reporting: Pick<WorkspacePolicy, 'logAutoApproved' | 'summaryIntervalSeconds'> | null
+}
+
+interface JudgeDeps {
+  takeStep: TakeStep
+  questions: PolicyQuestions
+  limits: PolicyLimits
+  ids: Ids
+  logger: Logger
+  tell: Messenger['tell']
+}
+
+/** Warnings that were given, so that each is given once. */
+const REMEMBERED = 1_000
+
+export function createWorkJudge(deps: JudgeDeps): WorkJudge {
+  const { takeStep, questions, limits, ids, logger, tell } = deps
+  const warned = new Set<string>()
+
+  async function warnOnce(session: SupervisedSession, warning: string): Promise<void> {
+    const key = `${session.id} ${warning}`
+    if (warned.has(key)) return
+    warned.add(key)
+    const [oldest] = warned
+    if (warned.size > REMEMBERED && oldest !== undefined) warned.delete(oldest)
+    logger.warn('the policy of a workspace cannot be used', { session_id: session.id, warning })
+    tell(session, warning)
+    await takeStep(session.id, ({ at }) => ({
+      result: null,
+      events: [activityEvent(ids.uuid(), 'policy_warning', { warning }, at)],
+      audit: [about(session, at, 'server', { what: 'policy_warning', workspace: session.supervision.workspaceRoot })],
+    }))
+  }
+
+  return {
+    async judge(session, request) {
+      const { workspaceRoot: path, channelId } = session.supervision
+      const effective = await questions.look({ path, channelId }, session.owner)
+      if (effective.state === 'unreadable') await warnOnce(session, effective.warning)
+      return { ...judgeEffective(effective, request, limits), reporting: reportingOf(effective) }
+    },
+  }
+}
+
+interface CheckDeps {
+  answerCall: AnswerCall
+  judge: WorkJudge
+  guard: GuardArguments
+}
+
+/** Whether a request would be let through. The same evaluator as for the request itself, and it grants nothing. */
+export function createCheckAutoApprove({
+  answerCall,
+  judge,
+  guard,
+}: CheckDeps): Pick<AgentService, 'check_auto_approve'> {
+  return {
+    check_auto_approve: (call, input) =>
+      answerCall(call, 'check_auto_approve', { ...input }, async ({ session }) => {
+        const { tool_name: toolName, context = {} } = input
+        if (!isRecord(context)) throw new ServerError('invalid_request', 'context must be an object.')
+        const { file_path, command, risk_level: riskLevel = 'low' } = context
+        if (toolName === '' || !isRisk(riskLevel)) {
+          throw new ServerError('invalid_request', `Send tool_name, and a risk_level of ${risks.join(', ')}.`)
+        }
+        const { workspaceRoot } = session.supervision
+        const filePath = file_path === undefined ? null : await workspacePath(workspaceRoot, file_path)
+        if (file_path !== undefined && filePath === null) {
+          return { auto_approved: false, matched_rule: null, why: 'The path does not lead to a file of the workspace.' }
+        }
+        const guarded = guard({ workspaceRoot, access: accessOf(toolName), input: context, without: NO_PATHS })
+        const request = { toolName, filePath, command: command ?? null, riskLevel, guarded }
+        const judged = await judge.judge(session, request)
+        return { auto_approved: judged.autoApproved, matched_rule: judged.matchedRule, why: judged.why }
+      }),
+  }
+}
+
+/** The policy itself says which commands pass. */
+const NO_PATHS: ReadonlySet<string> = new Set(['command', 'risk_level'])
+
+const isRisk = (risk: string): risk is Risk => (risks as readonly string[]).includes(risk)
