@@ -68,3 +68,21 @@ test.each([['ctl', 'list'], ['console'], ['tokens', 'list'], ['sessions', 'list'
     expect(io.complained()).toContain(`export QUARTERDECK_DATA_DIR='${two.dataDir}' # ${two.url}\n`)
   },
 )
+
+test.each([
+  ['ctl', 'list'],
+  ['tokens', 'list'],
+  ['sessions', 'list'],
+  ['audit', 'list'],
+])('%s %s says once which server it has found', async (...command) => {
+  const { cwd, serve } = await setUp()
+  const { dataDir } = await serve('one')
+  const io = createTestIo({ cwd })
+
+  await main(
+    command.filter((word) => typeof word === 'string'),
+    io,
+  )
+
+  expect(io.complained().split(`Using the only server of yours that runs: ${dataDir}\n`)).toHaveLength(2)
+})

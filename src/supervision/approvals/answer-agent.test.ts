@@ -288,6 +288,25 @@ test('where two have to say yes to a call, the second reads the arguments that t
   expect((await answer).answer).toEqual({ behavior: 'allow', updatedInput: edited })
 })
 
+test.each([
+  ['was lowered', 2, 1],
+  ['was raised', 1, 2],
+])(
+  'if the number of people who have to say yes %s since the agent asked, the higher one counts',
+  async (_, then, now) => {
+    const before = openSupervision({ quorum: sameForEveryRisk(then) })
+    const input = { command: 'rm -r build' }
+    void before.tools.approve_tool(callOf(agentIn(makeWorkspace({}))), { tool_name: 'Bash', input })
+    const { id } = await before.nextWaiting()
+    const after = openSupervision({ store: before.store, clock: before.clock, quorum: sameForEveryRisk(now) })
+
+    const { approval } = await after.approvals.decide(ann, id, yes)
+
+    expect(approval).toMatchObject({ status: 'pending', quorum: 2, decisions: [{ by: 'ann' }] })
+    expect((await after.approvals.decide(root, id, yes)).approval.status).toBe('approved')
+  },
+)
+
 test('the first no closes, however many have said yes', async () => {
   const service = await openAsked({ quorum: sameForEveryRisk(3) })
   await service.decide(yes)

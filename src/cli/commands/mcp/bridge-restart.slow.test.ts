@@ -68,7 +68,8 @@ function openYard() {
         decide: (id: string) => doors.elsewhere.prompts.decide(ada, id, { decision: 'continue' }),
         async end(how: 'stop' | 'kill') {
           if (how === 'stop') await mcp.door.close()
-          await mcp.server.server.close({ drainMs: 0 })
+          // As the program does it: what the door has answered gets a moment to leave.
+          await mcp.server.server.close({ drainMs: how === 'stop' ? 2_500 : 0 })
         },
       }
     },
