@@ -73,8 +73,13 @@ const finished = { type: 'RUN_FINISHED', threadId: 't', runId: 'r' }
 
 describe('floor, fake model and load client together', () => {
   test('five runs at full speed arrive complete', async () => {
-    const { seconds, cpuSeconds, ...report } = await load(await openFloor(), { runs: 5, parallel: 2, tokens: 200 })
+    const { seconds, cpuSeconds, firstEventMs, ...report } = await load(await openFloor(), {
+      runs: 5,
+      parallel: 2,
+      tokens: 200,
+    })
 
+    expect(firstEventMs?.p50).toBeLessThan(seconds * 1_000)
     expect(report).toEqual({ runs: 5, failed: 0, failures: {}, tokens: 1000, contentEvents: 1000, delayMs: null })
   })
 
@@ -193,7 +198,7 @@ describe('the load client', () => {
   test('accepts merged deltas and counts them', async () => {
     const report = await load(await openScripted([started, content(0, 1), finished]), { runs: 3 })
 
-    expect({ ...report, seconds: 0, cpuSeconds: 0 }).toEqual({
+    expect({ ...report, seconds: 0, cpuSeconds: 0, firstEventMs: null }).toEqual({
       runs: 3,
       failed: 0,
       failures: {},
@@ -201,6 +206,7 @@ describe('the load client', () => {
       contentEvents: 3,
       seconds: 0,
       delayMs: null,
+      firstEventMs: null,
       cpuSeconds: 0,
     })
   })

@@ -48,6 +48,8 @@ export interface LoadReport {
   seconds: number
   /** Time from the model's write to the client's read, for tokens that carry a time. */
   delayMs: Percentiles | null
+  /** Time from the request to the first event of its answer. */
+  firstEventMs: Percentiles | null
   /** CPU time of the load process itself. Near `seconds`, it was the bottleneck, not the server. */
   cpuSeconds: number
 }
@@ -60,6 +62,7 @@ export async function runLoad(options: LoadOptions): Promise<LoadReport> {
 
   const door = loadDoors[options.door]
   const delays: number[] = []
+  const firsts: number[] = []
   const failures: Record<string, number> = {}
   const total = { runs: 0, failed: 0, tokens: 0, contentEvents: 0 }
   const started = performance.now()
@@ -84,11 +87,16 @@ export async function runLoad(options: LoadOptions): Promise<LoadReport> {
       const input = JSON.stringify(door.body(askOf(options, thread, run)))
       // A reader that comes later first gets what it has missed. That is not late.
       let since = starter === null ? 0 : null
-      const check = createStreamCheck(options.tokens, (sentAt) => {
-        const now = monotonicMicros()
-        since ??= now
-        if (sentAt >= since) delays.push((now - sentAt) / 1000)
-      })
+      const asked = performance.now()
+      const check = createStreamCheck(
+        options.tokens,
+        (sentAt) => {
+          const now = monotonicMicros()
+          since ??= now
+          if (sentAt >= since) delays.push((now - sentAt) / 1000)
+        },
+        () => firsts.push(performance.now() - asked),
+      )
       const begins = starter === null ? null : startRun(starter, input, options.tokens)
       await begins?.started
       const seen = await connection.run(input, check)
@@ -113,6 +121,7 @@ export async function runLoad(options: LoadOptions): Promise<LoadReport> {
     failures,
     seconds: (performance.now() - started) / 1000,
     delayMs: percentilesOf(delays),
+    firstEventMs: percentilesOf(firsts),
     cpuSeconds: (user + system) / 1e6,
   }
 }

@@ -6,6 +6,7 @@ import { get } from 'node:http'
 import { createServer } from 'node:net'
 import { availableParallelism, tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Child, startChild } from './child.ts'
 import type { LoadDoorName } from './door.ts'
@@ -20,6 +21,8 @@ export interface Target {
   readonly child: Child
   /** Time from the start of the process to its first 200 on /ready. */
   readonly startMs: number
+  /** Resolves when it has done what it puts off while it is busy: the search index has caught up. */
+  rested(): Promise<void>
   stop(): Promise<void>
 }
 
@@ -38,6 +41,8 @@ export interface LoadPlan {
   door?: LoadDoorName
   /** Another server of the same store, which the runs are sent to. The target is asked to follow them. */
   startAt?: Target
+  /** Counts the CPU until the target has also done what it put off. */
+  untilRested?: boolean
 }
 
 export interface LoadResult extends LoadReport {
@@ -135,7 +140,7 @@ export async function openStage(options: StageOptions): Promise<Stage> {
     async floor() {
       const child = start('the floor', [here('floor.ts'), '--port', '0', '--model', modelUrl], TARGET_CORE)
       const url = `http://127.0.0.1:${portIn(await child.firstLine())}/`
-      return { name: 'floor', url, child, startMs: 0, stop: () => stop(child) }
+      return { name: 'floor', url, child, startMs: 0, rested: async () => {}, stop: () => stop(child) }
     },
     async server(server = {}) {
       const dataDir = server.dataDir ?? folder('data')
@@ -151,7 +156,14 @@ export async function openStage(options: StageOptions): Promise<Stage> {
         server.env,
       )
       await untilReady(child, `${url}ready`)
-      return { name: server.name ?? 'server', url, child, startMs: performance.now() - begun, stop: () => stop(child) }
+      return {
+        name: server.name ?? 'server',
+        url,
+        child,
+        startMs: performance.now() - begun,
+        rested: () => untilIndexed(join(dataDir, 'quarterdeck.db')),
+        stop: () => stop(child),
+      }
     },
     async load(target, plan) {
       count += 1
@@ -170,6 +182,7 @@ export async function openStage(options: StageOptions): Promise<Stage> {
       children.delete(child)
       if (!target.child.running()) throw new Error(`${target.name} died under load\n${target.child.errors()}`)
       const modelSeconds = (cpuMs(model.pid) - before.model) / 1000
+      if (plan.untilRested === true) await target.rested()
       return {
         ...report,
         cpuMsPerRun: (cpuMs(target.child.pid) - before.target) / report.runs,
@@ -230,6 +243,23 @@ async function untilReady(child: Child, url: string): Promise<void> {
     await delay(5)
   }
   throw new Error(`${child.name} is not ready after ${READY_WITHIN_MS / 1000} s (${url})\n${child.errors()}`)
+}
+
+const INDEXED_WITHIN_MS = 120_000
+
+/** A server on Postgres has no such file, and its database does that work. */
+async function untilIndexed(path: string): Promise<void> {
+  if (!existsSync(path)) return
+  const db = new DatabaseSync(path, { readOnly: true })
+  const due = db.prepare(
+    'SELECT EXISTS (SELECT 1 FROM messages WHERE mid > (SELECT indexed_to FROM search_state)) AS due',
+  )
+  const begun = performance.now()
+  while (due.get()?.due !== 0) {
+    if (performance.now() - begun > INDEXED_WITHIN_MS) throw new Error('the search index does not catch up')
+    await delay(50)
+  }
+  db.close()
 }
 
 function statusOf(url: string): Promise<number | null> {

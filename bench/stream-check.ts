@@ -19,7 +19,11 @@ export interface StreamCheck {
 }
 
 /** `onToken` gets the time when the model wrote the token, if the token carries one. */
-export function createStreamCheck(expectedTokens: number, onToken: (sentAt: number) => void): StreamCheck {
+export function createStreamCheck(
+  expectedTokens: number,
+  onToken: (sentAt: number) => void,
+  onFirst: () => void = () => {},
+): StreamCheck {
   let problem: string | null = null
   let events = 0
   let tokens = 0
@@ -38,6 +42,7 @@ export function createStreamCheck(expectedTokens: number, onToken: (sentAt: numb
   return {
     event(event) {
       events += 1
+      if (events === 1) onFirst()
       if (terminal !== null) wrong(`${event.type} after ${terminal}`)
       if (events === 1 && event.type !== 'RUN_STARTED') wrong(`the first event is ${event.type}`)
       if (events > 1 && event.type === 'RUN_STARTED') wrong('a second RUN_STARTED')
