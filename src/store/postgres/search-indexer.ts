@@ -6,20 +6,13 @@ import { searchedSupervision, searchedText } from '../../domain/session/search-w
 import type { Supervision } from '../../domain/supervision/supervision.ts'
 import type { SearchReads } from '../ports/search.ts'
 import { type MessageRow, placeOf, toMessage } from '../tables/messages.ts'
+import type { Source } from '../tables/search.ts'
 import type { Statement } from '../tables/statement.ts'
+import { columnsOf } from './commit/batch.ts'
 import { MOST_BYTES, withinBytes } from './rows/bounded-rows.ts'
 import { MESSAGE_COLUMNS } from './rows/message-table.ts'
-import { type Source, wordsOf } from './rows/search-table.ts'
+import { wordsOf } from './rows/search-table.ts'
 import type { Sql } from './sql.ts'
-
-export interface SearchIndexer {
-  /** Something was committed. It is indexed soon. */
-  noticeCommit(): void
-  /** The same search, in an index that is brought up to date first, as far as that goes in a short time. */
-  searched(reads: SearchReads): SearchReads
-  /** Waits for the step that is under way. */
-  close(): Promise<void>
-}
 
 /** After a commit others usually follow, and one step takes them all. */
 const SOON_MS = 1_000
@@ -93,7 +86,7 @@ export function createSearchIndexer(deps: {
   sql: Sql
   clock: Pick<Clock, 'mono' | 'after'>
   failed: (error: unknown) => void
-}): SearchIndexer {
+}) {
   const { sql, clock, failed } = deps
   let cancel: (() => void) | null = null
   let isClosed = false
@@ -106,7 +99,7 @@ export function createSearchIndexer(deps: {
       if (isClosed) return 0
       try {
         const claimed = await sql.rows<ClaimedRow>(claim, [STEP_ROWS])
-        if (claimed.length > 0) await sql.rows(index, columnsOf(claimed))
+        if (claimed.length > 0) await sql.rows(index, valuesOf(claimed))
         return claimed.length
       } catch (error) {
         failed(error)
@@ -135,15 +128,18 @@ export function createSearchIndexer(deps: {
   schedule(SOON_MS)
 
   return {
-    noticeCommit: () => schedule(SOON_MS),
-    searched: ({ find }) => ({
+    /** Something was committed. It is indexed soon. */
+    noticeCommit: (): void => schedule(SOON_MS),
+    /** The same search, in an index that is brought up to date first, as far as that goes in a short time. */
+    searched: ({ find }: SearchReads): SearchReads => ({
       async find(query) {
         const until = clock.mono() + CATCH_UP_MS
         while ((await step()) > 0 && clock.mono() < until);
         return find(query)
       },
     }),
-    async close() {
+    /** Waits for the step that is under way. */
+    async close(): Promise<void> {
       isClosed = true
       cancel?.()
       cancel = null
@@ -152,15 +148,14 @@ export function createSearchIndexer(deps: {
   }
 }
 
-/** Transposed, because Postgres takes a list for each column. */
-function columnsOf(claimed: readonly ClaimedRow[]): unknown[][] {
+function valuesOf(claimed: readonly ClaimedRow[]): unknown[][] {
   const rows = claimed.map((row) => {
     const [session, source, messageId, v, owner, sessionOrd, supervision, ...message] = row
     const { text, ord } = source === 't' ? titleOf(supervision, sessionOrd) : messageOf(message)
     const words = owner === null || ord === null || text === null ? '' : wordsOf({ source, ord, owner, text })
     return [session, source, messageId, v, ord ?? 0, words]
   })
-  return [0, 1, 2, 3, 4, 5].map((column) => rows.map((row) => row[column]))
+  return columnsOf(rows)
 }
 
 /** Without a title there is still a row, which takes the place of an older title. */

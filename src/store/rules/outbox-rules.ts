@@ -14,7 +14,7 @@ import {
   type SettleDelivery,
   type TakeDeliveries,
 } from '../ports/outbox.ts'
-import { ask, type Change, type Decision, decided, type Rule, type RulesOf } from './rows.ts'
+import { ask, type Change, type Decision, decided, done, type Rule, type RulesOf } from './rows.ts'
 
 function* takeDeliveries({ channel, after, upTo, items, notBefore, skipped }: TakeDeliveries): Rule<Decision> {
   const { cursor, deliveries } = yield* ask('outbox', channel)
@@ -109,8 +109,6 @@ const withMore = (summary: QueuedDelivery | undefined, channel: string, n: numbe
     : { ...summary, count: summary.count + more }
 
 const put = (delivery: QueuedDelivery): Change => ({ write: 'put_delivery', delivery })
-
-const done = (changes: Change[]): Decision => ({ result: { ok: true, firstSeq: 0 }, changes })
 
 export const outboxRules: RulesOf<OutboxCommand> = {
   take_deliveries: takeDeliveries,

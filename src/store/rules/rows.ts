@@ -175,9 +175,12 @@ export type RulesOf<C extends Command> = {
   readonly [Type in C['type']]: (command: Extract<C, { type: Type }>) => Rule<Decision>
 }
 
+/** A decision whose result says nothing more. */
+export const done = (changes: Change[]): Decision => ({ result: { ok: true, firstSeq: 0 }, changes })
+
 // biome-ignore lint/correctness/useYield: this decision needs no rows.
 export function* decided(changes: Change[]): Rule<Decision> {
-  return { result: { ok: true, firstSeq: 0 }, changes }
+  return done(changes)
 }
 
 export function* ask<Read extends keyof RowReads>(

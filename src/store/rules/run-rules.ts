@@ -20,7 +20,7 @@ import type {
   StartRun,
 } from '../ports/runs.ts'
 import { findRun, findSession, findWaits } from './find-rows.ts'
-import { ask, type Change, type Decision, decided, type Rule, type RulesOf, type SessionPatch } from './rows.ts'
+import { ask, type Change, type Decision, decided, done, type Rule, type RulesOf, type SessionPatch } from './rows.ts'
 import { usageRows } from './usage-rows.ts'
 import {
   brokenOffRecords,
@@ -31,8 +31,10 @@ import {
   voidedRecord,
 } from './wait-change.ts'
 
-export const isOwned = (run: RunRecord, fence: number): boolean =>
-  run.status === 'running' && run.leaseOwner !== null && run.fence === fence
+/** Whether a process executes the run. */
+export const isExecuted = ({ status, leaseOwner }: RunRecord): boolean => status === 'running' && leaseOwner !== null
+
+export const isOwned = (run: RunRecord, fence: number): boolean => isExecuted(run) && run.fence === fence
 
 export const fenced = (runId: string): ServerError =>
   new ServerError('run_fenced', `Run ${runId} has ended or belongs to another process.`, {
@@ -286,7 +288,7 @@ function* claimRun({ runId, fence, leaseOwner, entries }: ClaimRun): Rule<Decisi
 function* releaseRun(command: ReleaseRun): Rule<Decision> {
   const before = ownedRun(yield* ask('run', command.runId), command)
   const run: RunRecord = { ...before, fence: before.fence + 1, leaseOwner: null }
-  return { result: { ok: true, firstSeq: 0 }, changes: [{ write: 'update_run', before, run }] }
+  return done([{ write: 'update_run', before, run }])
 }
 
 function* requestCancel({ runId, entries }: RequestCancel): Rule<Decision> {

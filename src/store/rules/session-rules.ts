@@ -14,10 +14,8 @@ import type {
   UpdateSession,
 } from '../ports/sessions.ts'
 import { findSession } from './find-rows.ts'
-import { ask, type Change, type Decision, type Done, type Rule, type RulesOf } from './rows.ts'
+import { ask, type Change, type Decision, done, type Rule, type RulesOf } from './rows.ts'
 import { patched } from './run-rules.ts'
-
-const nothing: Done = { ok: true, firstSeq: 0 }
 
 export function* refuseTaken({ id, owner, alias }: SessionRecord): Rule<void> {
   const isTaken = (yield* ask('session', id)) !== null
@@ -43,7 +41,7 @@ function* updateSession({ sessionId, lastActivity, metadata, state }: UpdateSess
 
 function* deleteSession({ sessionId, now }: DeleteSession): Rule<Decision> {
   const session = yield* ask('session', sessionId)
-  if (session === null || session.status === 'terminated') return { result: nothing, changes: [] }
+  if (session === null || session.status === 'terminated') return done([])
   if ((yield* ask('openRuns', sessionId)).length > 0) {
     throw new ServerError('conflict', 'The session has an open run. End the run, then delete the session.')
   }
@@ -53,7 +51,7 @@ function* deleteSession({ sessionId, now }: DeleteSession): Rule<Decision> {
       'An agent elsewhere works in this session. Terminate the session, then delete it.',
     )
   }
-  return { result: nothing, changes: [{ write: 'bury_session', session, at: now }] }
+  return done([{ write: 'bury_session', session, at: now }])
 }
 
 function* purgeSessions(command: PurgeSessions): Rule<Decision> {
@@ -74,7 +72,7 @@ function* compactSession({ sessionId, head, entries, isPart = false }: CompactSe
   if (!isIdle || (yield* ask('head', sessionId)) !== head) {
     throw new ServerError('conflict', 'The session has changed since its log was read for compaction.')
   }
-  return { result: nothing, changes: [{ write: 'compact_entries', sessionId, entries, isPart }] }
+  return done([{ write: 'compact_entries', sessionId, entries, isPart }])
 }
 
 function* addFile({ file }: AddFile): Rule<Decision> {
@@ -84,7 +82,7 @@ function* addFile({ file }: AddFile): Rule<Decision> {
     throw sessionNotFound(sessionId)
   }
   if ((yield* ask('file', id)) !== null) throw new ServerError('conflict', `There is already a file ${id}.`)
-  return { result: nothing, changes: [{ write: 'insert_file', file }] }
+  return done([{ write: 'insert_file', file }])
 }
 
 export const sessionRules: RulesOf<SessionCommand | AddFile> = {

@@ -138,22 +138,16 @@ function* settle(changes: Change[], { sessionId, settle: asked = [] }: Supervise
     if (before === null || !isSupervised(before) || before.sessionId !== sessionId) {
       throw new ServerError('record_not_found', `This session has no record ${JSON.stringify(id)}.`)
     }
+    const refused = (why: string) =>
+      new ServerError('conflict', `${id} ${why}`, { details: { id, status: before.status } })
     const patched = withPatch(before, patch)
     const wait = answer === undefined ? patched : answeredRecord(patched, answer, null)
-    if (wait === null) {
-      throw new ServerError('conflict', `${id} is ${before.status} and cannot take this answer.`, {
-        details: { id, status: before.status },
-      })
-    }
+    if (wait === null) throw refused(`is ${before.status} and cannot take this answer.`)
     if (answer === undefined && needsAnswer(before, wait.status)) {
-      throw new ServerError('conflict', `${id} can become ${wait.status} only with an answer.`, {
-        details: { id, status: before.status },
-      })
+      throw refused(`can become ${wait.status} only with an answer.`)
     }
     if (wait.status !== before.status && !recordMayBecome(before, wait.status)) {
-      throw new ServerError('conflict', `${id} is ${before.status}, so it cannot become ${wait.status}.`, {
-        details: { id, status: before.status },
-      })
+      throw refused(`is ${before.status}, so it cannot become ${wait.status}.`)
     }
     changes.push(update(before, wait))
     if (!isWaiting(wait)) settled.add(id)

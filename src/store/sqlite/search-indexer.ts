@@ -7,14 +7,6 @@ import type { SearchReads } from '../ports/search.ts'
 import { diskFull, errcodeOf } from './disk/storage-error.ts'
 import { createSearchIndexRows } from './rows/search-table.ts'
 
-export interface SearchIndexer {
-  /** Something was committed. It is indexed soon. */
-  noticeCommit(): void
-  /** The same search, in an index that is brought up to date first, as far as that goes in a short time. */
-  searched(reads: SearchReads): SearchReads
-  close(): void
-}
-
 /** After a commit others usually follow, and one step takes them all. */
 const SOON_MS = 1_000
 /** One step takes a few ms, and then others get their turn. */
@@ -40,7 +32,7 @@ export function createSearchIndexer(
   db: DatabaseSync,
   failed: (error: unknown) => void,
   { written, hasSpace }: IndexerDisk = { written: () => {}, hasSpace: () => true },
-): SearchIndexer {
+) {
   const rows = createSearchIndexRows(db)
   const begin = db.prepare('BEGIN IMMEDIATE')
   const commit = db.prepare('COMMIT')
@@ -110,11 +102,13 @@ export function createSearchIndexer(
   schedule(SOON_MS)
 
   return {
-    noticeCommit() {
+    /** Something was committed. It is indexed soon. */
+    noticeCommit(): void {
       isDone = false
       if (timer === null) schedule(SOON_MS)
     },
-    searched: ({ find }) => ({
+    /** The same search, in an index that is brought up to date first, as far as that goes in a short time. */
+    searched: ({ find }: SearchReads): SearchReads => ({
       async find(query) {
         // The disk may have space again, and somebody waits for the answer.
         if (hasFailed) isDone = false
@@ -134,7 +128,7 @@ export function createSearchIndexer(
         }
       },
     }),
-    close() {
+    close(): void {
       isClosed = true
       if (timer !== null) clearTimeout(timer)
       timer = null

@@ -1,21 +1,20 @@
 // Reads the rows that the rules ask for, inside the transaction of `decision-group.ts`. Most were read ahead (`read-ahead.ts`).
 
-import { type AnyRecord, isSupervised, isWaiting } from '../../../domain/records/record.ts'
+import { type AnyRecord, type Approval, isSupervised, isWaiting } from '../../../domain/records/record.ts'
 import type { MessageRole } from '../../../domain/session/message.ts'
-import type { RunRecord } from '../../../domain/session/run.ts'
 import type { SessionRecord, SessionStatus } from '../../../domain/session/session.ts'
 import type { Command } from '../../ports/command.ts'
 import type { PurgeSessions } from '../../ports/sessions.ts'
-import type { Change, LaterRowReads, PurgedSession } from '../../rules/rows.ts'
+import type { LaterRowReads, PurgedSession } from '../../rules/rows.ts'
 import { fileById, toFile } from '../../tables/files.ts'
-import { type MarkRow, toMark } from '../../tables/messages.ts'
+import { toMark } from '../../tables/messages.ts'
 import { createOutboxReads } from '../../tables/outbox.ts'
-import { OPEN, type RunRow, toRun } from '../../tables/runs.ts'
-import { type SessionRow, toSession } from '../../tables/sessions.ts'
+import { OPEN, toRun } from '../../tables/runs.ts'
+import { toSession } from '../../tables/sessions.ts'
 import type { Statement } from '../../tables/statement.ts'
 import { instructionById, instructionList, toInstruction, waitingInstructions } from '../../tables/supervised.ts'
 import { usageKey, WITH_USAGE_KEY } from '../../tables/usage.ts'
-import { toWait, type WaitRow, waitById } from '../../tables/waits.ts'
+import { toWait, waitById } from '../../tables/waits.ts'
 import { endOfChain } from '../rows/audit-table.ts'
 import { lastSeq } from '../rows/entry-table.ts'
 import { messageMarks } from '../rows/message-table.ts'
@@ -59,13 +58,6 @@ const lockFile: Statement = { name: 'lock_file', text: `${fileById.text} FOR UPD
 /** Nobody revokes it before the transaction is over. */
 const grantExists: Statement = { name: 'grant_exists', text: 'SELECT 1 FROM grants WHERE id = $1 FOR KEY SHARE' }
 
-export interface RowReader extends LaterRowReads {
-  /** Locks what the commands name, and reads ahead. */
-  prepare(commands: readonly Command[]): Promise<void>
-  /** Call it for each change, in order. */
-  noteChange(change: Change): void
-}
-
 export interface RowReaderDeps {
   sql: Sql
   heads: Heads
@@ -75,7 +67,7 @@ export interface RowReaderDeps {
   seenKeys: Map<string, string>
 }
 
-export function createRowReader({ sql: connection, heads, flush, seenKeys }: RowReaderDeps): RowReader {
+export function createRowReader({ sql: connection, heads, flush, seenKeys }: RowReaderDeps) {
   const cache = createRowCache(seenKeys)
   /** Sessions that were locked if they exist. */
   const lockedIds = new Set<string>()
@@ -86,17 +78,18 @@ export function createRowReader({ sql: connection, heads, flush, seenKeys }: Row
     },
   }
   const reading = createReading(sql)
+  const { one, many } = reading
   const outbox = createOutboxReads(reading)
   const instructions = reading.list('instructions_list', toInstruction)
 
-  async function one<Row extends readonly unknown[], T>(
-    statement: Statement,
-    values: readonly unknown[],
-    convert: (row: Row) => T,
-  ): Promise<T | null> {
-    const [row] = await sql.rows<Row>(statement, values)
-    return row === undefined ? null : convert(row)
-  }
+  const sessionOfId = one(sessionById, toSession)
+  const sessionOfAlias = one(sessionByAlias, toSession)
+  const storedRun = one(runById, toRun)
+  const storedWait = one(anyWait, toWait)
+  const runOfWireId = one(runByWireId, toRun)
+  const openRuns = many(openRunsOf, toRun)
+  const openWaits = many(openWaitsOf, toWait)
+  const marks = many(messageMarks, toMark)
 
   async function lock(session: string): Promise<void> {
     lockedIds.add(session)
@@ -110,16 +103,12 @@ export function createRowReader({ sql: connection, heads, flush, seenKeys }: Row
     await lock(sessionOf(found))
     return read()
   }
-  const lockedSession = (statement: Statement, id: string) =>
-    locked(
-      () => one<SessionRow, SessionRecord>(statement, [id], toSession),
-      (session) => session.id,
-    )
+  const lockedSession = (read: () => Promise<SessionRecord | null>) => locked(read, ({ id }) => id)
 
   const waitsOf = async (session: string): Promise<readonly AnyRecord[]> => {
     const known = cache.waits.get(session)
     if (known !== undefined) return known
-    const waits = (await sql.rows<WaitRow>(openWaitsOf, [[session], [], [], []])).map(toWait)
+    const waits = await openWaits([session], [], [], [])
     cache.waits.set(session, waits)
     return waits
   }
@@ -133,12 +122,12 @@ export function createRowReader({ sql: connection, heads, flush, seenKeys }: Row
     session(id) {
       const known = cache.sessions.get(id)
       if (known !== undefined) return known
-      return lockedSession(sessionById, id)
+      return lockedSession(() => sessionOfId(id))
     },
     sessionByAlias(owner, alias) {
       const known = cache.aliases.get(aliasId(owner, alias))
       if (known !== undefined) return known === null ? null : reads.session(known)
-      return lockedSession(sessionByAlias, aliasId(owner, alias))
+      return lockedSession(() => sessionOfAlias(aliasId(owner, alias)))
     },
     async sessionCount() {
       const [, [row]] = await Promise.all([sql.rows(lockCount), sql.rows<[number]>(sessionCount)])
@@ -150,8 +139,8 @@ export function createRowReader({ sql: connection, heads, flush, seenKeys }: Row
       const known = cache.runs.get(id)
       if (known !== undefined) return known
       return locked(
-        () => one<RunRow, RunRecord>(runById, [id], toRun),
-        (run) => run.sessionId,
+        () => storedRun(id),
+        ({ sessionId }) => sessionId,
       )
     },
     // Whoever executes a run is in the head of its session. The run itself may have a message of megabytes.
@@ -162,12 +151,12 @@ export function createRowReader({ sql: connection, heads, flush, seenKeys }: Row
     runByWireId(sessionId, wireId) {
       const known = cache.wires.get(keyName(sessionId, wireId))
       if (known !== undefined) return known
-      return one<RunRow, RunRecord>(runByWireId, [sessionId, wireId], toRun)
+      return runOfWireId(sessionId, wireId)
     },
     openRuns(sessionId) {
       const known = cache.open.get(sessionId)
       if (known !== undefined) return known
-      return sql.rows<RunRow>(openRunsOf, [[sessionId], [], [], []]).then((rows) => rows.map(toRun))
+      return openRuns([sessionId], [], [], [])
     },
     idempotencyKey(owner, key) {
       const known = cache.keys.get(keyName(owner, key))
@@ -192,19 +181,17 @@ export function createRowReader({ sql: connection, heads, flush, seenKeys }: Row
       const known = cache.marks.get(sessionId)
       const isKnown = known !== undefined && ids.every((id) => known.has(id))
       if (isKnown) return ids.flatMap((id) => known.get(id) ?? [])
-      return sql.rows<MarkRow>(messageMarks, [sessionId, ids]).then((rows) => rows.map(toMark))
+      return marks(sessionId, ids)
     },
-    lastUserMessage: (sessionId) => one<[string], string>(lastUserMessage, [sessionId], ([id]) => id),
-    async rolesAfter(sessionId, messageId) {
-      return (await sql.rows<[MessageRole]>(rolesAfter, [sessionId, messageId])).map(([role]) => role)
-    },
+    lastUserMessage: one(lastUserMessage, ([id]: [string]) => id),
+    rolesAfter: many(rolesAfter, ([role]: [MessageRole]) => role),
 
     wait(id) {
       const known = cache.waitById(id)
       if (known !== undefined) return known
       return locked(
-        () => one<WaitRow, AnyRecord>(anyWait, [id], toWait),
-        (wait) => wait.sessionId,
+        () => storedWait(id),
+        ({ sessionId }) => sessionId,
       )
     },
     async pendingWaits(runId) {
@@ -213,15 +200,13 @@ export function createRowReader({ sql: connection, heads, flush, seenKeys }: Row
     async unusedApprovals(runId) {
       return (await waitsOfRun(runId)).filter(
         (wait) => wait.wait === 'approval' && wait.continuationRunId === runId && wait.status === 'approved',
-      ) as Extract<AnyRecord, { wait: 'approval' }>[]
+      ) as Approval[]
     },
     async pendingRecords(sessionId) {
       return (await waitsOf(sessionId)).filter(isSupervised).filter(isWaiting)
     },
-    async openSupervised() {
-      return (await sql.rows<[string, string]>(openSupervised)).map(([id, owner]) => ({ id, owner }))
-    },
-    instruction: reading.one(instructionById, toInstruction),
+    openSupervised: many(openSupervised, ([id, owner]: [string, string]) => ({ id, owner })),
+    instruction: one(instructionById, toInstruction),
     waitingInstructions: (like) => instructions(instructionList(waitingInstructions(like))),
     async hasGrant(id) {
       return (await sql.rows(grantExists, [id])).length > 0
@@ -235,13 +220,8 @@ export function createRowReader({ sql: connection, heads, flush, seenKeys }: Row
     async hasUsage(key) {
       return (await sql.rows(usageExists, usageKey(key))).length > 0
     },
-    auditEnd: (chain) =>
-      one<[number, string, boolean], { n: number; hash: string; isOwn: boolean }>(
-        endOfChain,
-        [chain],
-        ([n, hash, isOwn]) => ({ n, hash, isOwn }),
-      ),
-    file: reading.one(lockFile, toFile),
+    auditEnd: one(endOfChain, ([n, hash, isOwn]: [number, string, boolean]) => ({ n, hash, isOwn })),
+    file: one(lockFile, toFile),
     async outbox(channel) {
       return { cursor: await outbox.cursor(channel), deliveries: await outbox.deliveries(channel) }
     },
@@ -249,8 +229,11 @@ export function createRowReader({ sql: connection, heads, flush, seenKeys }: Row
 
   return {
     ...reads,
+    /** Call it for each change, in order. */
     noteChange: cache.noteChange,
-    prepare: (commands) => readAhead(commands, { connection, heads, lockedIds, cache }),
+    /** Locks what the commands name, and reads ahead. */
+    prepare: (commands: readonly Command[]): Promise<void> =>
+      readAhead(commands, { connection, heads, lockedIds, cache }),
   }
 }
 

@@ -15,13 +15,6 @@ import { createRareRows } from './rows/rare-rows.ts'
 import { createSessionRows } from './rows/session-rows.ts'
 import { createWholeLog } from './whole-log.ts'
 
-export interface RowWriter {
-  /** Some changes have to read before they write. */
-  write(change: Change): Promise<void> | void
-  /** Sends what was collected. Call it before each read, so that the read sees it. */
-  flush(): void
-}
-
 export interface RowWriterDeps {
   /** The connection of the transaction, for reads. */
   sql: Sql
@@ -35,7 +28,7 @@ export interface RowWriterDeps {
 
 const insertRoutes = insertRows('insert_routes', 'routes', { kind: 'text', id: 'text', session: 'text' })
 
-export function createRowWriter(deps: RowWriterDeps): RowWriter {
+export function createRowWriter(deps: RowWriterDeps) {
   const { sql, sending, heads, seenKeys } = deps
   const sessions = createSessionRows(sending)
   const runs = createRunRows(sending)
@@ -51,6 +44,7 @@ export function createRowWriter(deps: RowWriterDeps): RowWriter {
   const rare = createRareRows(sending, deps)
   const wholeLog = createWholeLog({ sql, sending, add: log.addPacked, flush })
 
+  /** Sends what was collected. Call it before each read, so that the read sees it. */
   function flush(): void {
     for (const rows of collected) rows.flush()
     heads.flush(sending)
@@ -64,7 +58,8 @@ export function createRowWriter(deps: RowWriterDeps): RowWriter {
 
   return {
     flush,
-    write(change) {
+    /** Some changes have to read before they write. */
+    write(change: Change): Promise<void> | void {
       switch (change.write) {
         case 'insert_session':
           heads.make(change.session.id)

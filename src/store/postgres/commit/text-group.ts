@@ -32,7 +32,7 @@ export interface TextAnswer {
 }
 
 /** JSON contains no raw control characters, so this one can stand between the rows. */
-const BETWEEN = '\x1e'
+export const BETWEEN = '\x1e'
 
 /**
  * `$1` writer, `$2` the number of this transaction. The answer is kept with the number, because the connection may be lost before it

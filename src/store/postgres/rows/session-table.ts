@@ -1,5 +1,4 @@
 import { textOf } from '../../../domain/session/message.ts'
-import type { SessionRecord } from '../../../domain/session/session.ts'
 import { activityOf, type SessionOverview, titleOf } from '../../../domain/session/session-overview.ts'
 import { type SupervisedStatus, type Supervision, supervisedStatuses } from '../../../domain/supervision/supervision.ts'
 import type { SessionReads } from '../../ports/sessions.ts'
@@ -12,15 +11,6 @@ import { asked, type Reading, type Statement, select } from '../../tables/statem
 import type { Sql } from '../sql.ts'
 import { knownMessages, MESSAGE_COLUMNS } from './message-table.ts'
 import { aliasId, sessionOfRoute } from './route.ts'
-
-/** What queries look for in `supervision`, in columns of its own. */
-export const supervisionColumns = ({ supervision }: Pick<SessionRecord, 'supervision'>) => ({
-  supervision: supervision === undefined ? null : JSON.stringify(supervision),
-  supervised_status: supervision?.status ?? null,
-  workspace: supervision?.workspaceRoot ?? null,
-  token_id: supervision?.tokenId ?? null,
-  mcp_ids: supervision?.mcp?.map(({ id }) => id) ?? null,
-})
 
 export const sessionById: Statement = {
   name: 'session_by_id',

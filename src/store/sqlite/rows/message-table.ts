@@ -18,13 +18,7 @@ import type { Statements } from '../statements.ts'
 import type { SessionIds } from './session-table.ts'
 
 /** Writes the rows of messages. */
-export interface MessageRows {
-  /** A message with a known id is ignored, except that an activity takes the content of a later one. */
-  insert(sid: number, messages: readonly StoredMessage[]): void
-  supersede(sid: number, after: string, byRun: string): void
-}
-
-export function createMessageRows({ run }: Statements): MessageRows {
+export function createMessageRows({ run }: Statements) {
   const columns = Object.keys({ sid: null, ...newMessageColumns }).join(', ')
   const insert = run(`${insertRow('messages', columns).text} ${onKnownMessage('sid')}`)
   // Two statements, one for each index: the session's own messages, and those of sub-agents.
@@ -36,10 +30,10 @@ export function createMessageRows({ run }: Statements): MessageRows {
   const supersede = supersedeWhere('lane IS NULL AND mid')
 
   return {
-    insert(sid, messages) {
+    insert(sid: number, messages: readonly StoredMessage[]): void {
       for (const message of messages) insert(sid, ...messageValues(message))
     },
-    supersede(sid, after, byRun) {
+    supersede(sid: number, after: string, byRun: string): void {
       supersedeLanes(sid, after, byRun)
       supersede(sid, after, byRun)
     },

@@ -6,7 +6,7 @@ import { tokensOf } from '../../../domain/session/run.ts'
 import { FEED_ITEMS, FEED_MS } from '../../ports/feed.ts'
 import type { StoredEntry } from '../../ports/journal.ts'
 import type { Change } from '../../rules/rows.ts'
-import { packRows, replacedSeqs, replaceEntries, unpackRow } from '../../tables/packed-rows.ts'
+import { packRows, replacedSeqs, replaceEntries, toEntries } from '../../tables/packed-rows.ts'
 import { expiredRows, type RowChange, rowWriteOf, rowWrites } from '../../tables/row-writes.ts'
 import { insertRow, putRow } from '../../tables/statement.ts'
 import { ADD_USAGE, usageColumns, usageKey, usageSums } from '../../tables/usage.ts'
@@ -34,7 +34,7 @@ export function createRowWriter(
   const audit = createAuditTable(db)
   const feed = createFeedTable(db, state)
   feed.load()
-  const log = createLogRows(db, state, writer)
+  const log = createLogRows(db, statements, state, writer)
   const putKey = statements.run(putRow('idempotency', 'owner, key, digest, run_id, expires_at', 'owner, key').text)
   const waits = createWaitRows(statements)
   const rows = createRowWrites(statements)
@@ -137,8 +137,8 @@ export function createRowWriter(
 
 type ChangeOf<Write extends Change['write']> = Extract<Change, { write: Write }>
 
-function createLogRows(db: DatabaseSync, state: LiveState, writer: EntryWriter) {
-  const packed = createPackedEntries(db)
+function createLogRows(db: DatabaseSync, statements: Statements, state: LiveState, writer: EntryWriter) {
+  const packed = createPackedEntries(db, statements)
   const setCompacted = db.prepare('UPDATE sessions SET compacted = 1 WHERE sid = ?')
   const setCeiling = db.prepare('UPDATE sessions SET seq_ceiling = ? WHERE sid = ?')
 
@@ -185,32 +185,14 @@ function createRowWrites({ run }: Statements): (change: RowChange) => void {
 }
 
 /** Writes a session's log in large pieces, for imports and compaction. `entry-writer.ts` appends to it. */
-interface PackedEntries {
-  insert(sid: number, entries: readonly StoredEntry[]): void
-  /** Each entry replaces the entries that its spans name. The entries are in order. */
-  replace(sid: number, entries: readonly StoredEntry[]): void
-}
-
-function createPackedEntries(db: DatabaseSync): PackedEntries {
+function createPackedEntries(db: DatabaseSync, { many }: Statements) {
   const insert = db.prepare(
     'INSERT INTO entries (sid, first_seq, last_seq, run_id, data, layout) VALUES (?, ?, ?, ?, ?, ?)',
   )
-  const RANGE = 'FROM entries WHERE sid = ? AND last_seq >= ? AND last_seq <= ?'
-  const range = db.prepare(`SELECT first_seq, run_id, data, layout ${RANGE} ORDER BY last_seq`)
+  const RANGE = 'FROM entries WHERE sid = ?1 AND last_seq >= ?2 AND last_seq <= ?3'
+  const range = many(`SELECT first_seq, run_id, data, layout ${RANGE} ORDER BY last_seq`, toEntries)
   const remove = db.prepare(`DELETE ${RANGE}`)
   const endOfRow = db.prepare('SELECT min(last_seq) AS seq FROM entries WHERE sid = ? AND last_seq >= ?')
-
-  const entriesIn = (sid: number, from: number, to: number): StoredEntry[] =>
-    range
-      .all(sid, from, to)
-      .flatMap((row) =>
-        unpackRow(
-          Number(row.first_seq),
-          row.run_id === null ? null : String(row.run_id),
-          String(row.data),
-          row.layout === null ? null : String(row.layout),
-        ),
-      )
 
   function insertAll(sid: number, entries: readonly StoredEntry[]): void {
     for (const { firstSeq, lastSeq, runId, data, layout } of packRows(entries)) {
@@ -220,11 +202,12 @@ function createPackedEntries(db: DatabaseSync): PackedEntries {
 
   return {
     insert: insertAll,
-    replace(sid, entries) {
+    /** Each entry replaces the entries that its spans name. The entries are in order. */
+    replace(sid: number, entries: readonly StoredEntry[]): void {
       const { seqs, first, last } = replacedSeqs(entries)
       // Whole rows: those that the first and the last of them lie in are written anew.
       const end = Number(endOfRow.get(sid, last)?.seq ?? last)
-      const log = replaceEntries(entriesIn(sid, first, end), entries, seqs)
+      const log = replaceEntries(range(sid, first, end).flat(), entries, seqs)
       remove.run(sid, first, end)
       insertAll(sid, log)
     },

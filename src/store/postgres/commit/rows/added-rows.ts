@@ -74,20 +74,17 @@ export function createAuditRows(sending: Sending, { sql, chain, writerId }: Audi
   }
 }
 
-/** The chain of this process as a transaction sees it. Nobody else adds to it. */
-export interface AuditChain {
-  readonly end: ChainEnd
-  /** The row of the next entry. */
-  next(record: AuditRecord): readonly unknown[]
-}
+export type AuditChain = ReturnType<typeof createAuditChain>
 
-export function createAuditChain(before: ChainEnd): AuditChain {
+/** The chain of this process as a transaction sees it. Nobody else adds to it. */
+export function createAuditChain(before: ChainEnd) {
   let end = before
   return {
-    get end() {
+    get end(): ChainEnd {
       return end
     },
-    next(record) {
+    /** The row of the next entry. */
+    next(record: AuditRecord): readonly unknown[] {
       const { chain, n, text, hash } = nextEntry(end, JSON.stringify(record))
       end = { chain, n, head: hash }
       return [chain, n, text, hash]
