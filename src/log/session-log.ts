@@ -5,12 +5,10 @@ import { type ByteBudget, createByteBudget, type Holder, READERS_BYTES } from '.
 import type { Clock } from '../domain/clock.ts'
 import { ServerError } from '../domain/errors.ts'
 import type { Entry } from '../domain/session/entry.ts'
-import { type Command, needsSync, type Result } from '../store/ports/command.ts'
+import { type Command, type Done, needsSync, type Result } from '../store/ports/command.ts'
 import type { Journal, NewEntry, StoredEntry } from '../store/ports/journal.ts'
 import { createLocalWake, type Wake } from './wake.ts'
 import { createWatcher, type Watcher, type WatcherHandle } from './watcher.ts'
-
-export type Done = Extract<Result, { ok: true }>
 
 export interface SessionLog {
   /**

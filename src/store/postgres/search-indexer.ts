@@ -6,7 +6,7 @@ import { searchedSupervision, searchedText } from '../../domain/session/search-w
 import type { Supervision } from '../../domain/supervision/supervision.ts'
 import type { SearchReads } from '../ports/search.ts'
 import { type MessageRow, placeOf, toMessage } from '../tables/messages.ts'
-import type { Source } from '../tables/search.ts'
+import { indexing, type Source } from '../tables/search.ts'
 import type { Statement } from '../tables/statement.ts'
 import { columnsOf } from './commit/batch.ts'
 import { MOST_BYTES, withinBytes } from './rows/bounded-rows.ts'
@@ -14,16 +14,8 @@ import { MESSAGE_COLUMNS } from './rows/message-table.ts'
 import { wordsOf } from './rows/search-table.ts'
 import type { Sql } from './sql.ts'
 
-/** After a commit others usually follow, and one step takes them all. */
-const SOON_MS = 1_000
 /** Texts of one step, or fewer if they are long. */
 const STEP_ROWS = 32
-/** Of the time, this part is for indexing: a large import must not slow the server down. */
-const SHARE = 0.1
-/** After an error, such as a database that is away. */
-const RETRY_MS = 30_000
-/** A search waits so long for the index at most. */
-const CATCH_UP_MS = 300
 
 /** What a process has claimed and not finished after this time, it will not finish any more. */
 const CLAIM = "interval '30 seconds'"
@@ -103,7 +95,7 @@ export function createSearchIndexer(deps: {
         return claimed.length
       } catch (error) {
         failed(error)
-        schedule(RETRY_MS)
+        schedule(indexing.retryMs)
         return 0
       }
     })
@@ -122,18 +114,18 @@ export function createSearchIndexer(deps: {
   async function work(): Promise<void> {
     const begun = clock.mono()
     const taken = await step()
-    if (taken > 0) schedule((clock.mono() - begun) / SHARE)
+    if (taken > 0) schedule((clock.mono() - begun) / indexing.share)
   }
 
-  schedule(SOON_MS)
+  schedule(indexing.soonMs)
 
   return {
     /** Something was committed. It is indexed soon. */
-    noticeCommit: (): void => schedule(SOON_MS),
+    noticeCommit: (): void => schedule(indexing.soonMs),
     /** The same search, in an index that is brought up to date first, as far as that goes in a short time. */
     searched: ({ find }: SearchReads): SearchReads => ({
       async find(query) {
-        const until = clock.mono() + CATCH_UP_MS
+        const until = clock.mono() + indexing.catchUpMs
         while ((await step()) > 0 && clock.mono() < until);
         return find(query)
       },

@@ -4,10 +4,11 @@ import { ServerError, sessionNotFound } from '../../domain/errors.ts'
 import type { AnyRecord, WaitAnswer } from '../../domain/records/record.ts'
 import type { RunRecord } from '../../domain/session/run.ts'
 import { refuseSupervised, type SessionRecord } from '../../domain/session/session.ts'
+import type { Done } from '../ports/command.ts'
 import type { AcceptRun } from '../ports/runs.ts'
 import type { Answered } from '../ports/waits.ts'
 import { findRun, findSession, findWaits, refuseFiles } from './find-rows.ts'
-import { ask, type Change, type Decision, type Done, type Rule } from './rows.ts'
+import { ask, type Change, type Decision, type Rule } from './rows.ts'
 import { appendTo, begin, insertMessages, interruptWaits, patched, running } from './run-rules.ts'
 import {
   appliedOf,

@@ -63,6 +63,18 @@ const MOST_FOUND = 500
 /** The longest time that one search takes, but for its last look. A page ends there, and the next one goes on. */
 const SEARCH_MS = 400
 
+/** When the index is brought up to date, in both databases. */
+export const indexing = {
+  /** After a commit others usually follow, and one step takes them all. */
+  soonMs: 1_000,
+  /** Of the time, this part is for indexing: much that is new must not slow the server down. */
+  share: 0.1,
+  /** After an error, such as a full disk or a database that is away. */
+  retryMs: 30_000,
+  /** A search waits so long for the index at most. */
+  catchUpMs: 300,
+} as const
+
 /** Rows below this one were not looked at yet. */
 interface Place {
   source: Source

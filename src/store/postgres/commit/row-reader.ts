@@ -10,7 +10,7 @@ import { fileById, toFile } from '../../tables/files.ts'
 import { toMark } from '../../tables/messages.ts'
 import { createOutboxReads } from '../../tables/outbox.ts'
 import { OPEN, toRun } from '../../tables/runs.ts'
-import { toSession } from '../../tables/sessions.ts'
+import { sessionById, toSession } from '../../tables/sessions.ts'
 import type { Statement } from '../../tables/statement.ts'
 import { instructionById, instructionList, toInstruction, waitingInstructions } from '../../tables/supervised.ts'
 import { usageKey, WITH_USAGE_KEY } from '../../tables/usage.ts'
@@ -20,7 +20,7 @@ import { lastSeq } from '../rows/entry-table.ts'
 import { messageMarks } from '../rows/message-table.ts'
 import { aliasId } from '../rows/route.ts'
 import { runById, runByWireId } from '../rows/run-table.ts'
-import { sessionByAlias, sessionById } from '../rows/session-table.ts'
+import { sessionByAlias } from '../rows/session-table.ts'
 import { createReading, postgresDialect, type Sql } from '../sql.ts'
 import type { HeadRow, Heads } from './heads.ts'
 import { keysOf, lockOne, openRunsOf, openWaitsOf, readAhead } from './read-ahead.ts'
@@ -103,6 +103,8 @@ export function createRowReader({ sql: connection, heads, flush, seenKeys }: Row
     await lock(sessionOf(found))
     return read()
   }
+  const lockedPart = <T extends { sessionId: string }>(read: () => Promise<T | null>) =>
+    locked(read, ({ sessionId }) => sessionId)
   const lockedSession = (read: () => Promise<SessionRecord | null>) => locked(read, ({ id }) => id)
 
   const waitsOf = async (session: string): Promise<readonly AnyRecord[]> => {
@@ -119,11 +121,7 @@ export function createRowReader({ sql: connection, heads, flush, seenKeys }: Row
   }
 
   const reads: LaterRowReads = {
-    session(id) {
-      const known = cache.sessions.get(id)
-      if (known !== undefined) return known
-      return lockedSession(() => sessionOfId(id))
-    },
+    session: (id) => knownOr(cache.sessions.get(id), () => lockedSession(() => sessionOfId(id))),
     sessionByAlias(owner, alias) {
       const known = cache.aliases.get(aliasId(owner, alias))
       if (known !== undefined) return known === null ? null : reads.session(known)
@@ -135,37 +133,20 @@ export function createRowReader({ sql: connection, heads, flush, seenKeys }: Row
     },
     sessionsToPurge: (command) => lockPurgeable(sql, heads, command),
 
-    run(id) {
-      const known = cache.runs.get(id)
-      if (known !== undefined) return known
-      return locked(
-        () => storedRun(id),
-        ({ sessionId }) => sessionId,
-      )
-    },
+    run: (id) => knownOr(cache.runs.get(id), () => lockedPart(() => storedRun(id))),
     // Whoever executes a run is in the head of its session. The run itself may have a message of megabytes.
     isExecuted(sessionId, runId, fence) {
       const isHead = () => heads.get(sessionId)?.run === runId && heads.get(sessionId)?.fence === fence
       return heads.get(sessionId) !== undefined || lockedIds.has(sessionId) ? isHead() : lock(sessionId).then(isHead)
     },
-    runByWireId(sessionId, wireId) {
-      const known = cache.wires.get(keyName(sessionId, wireId))
-      if (known !== undefined) return known
-      return runOfWireId(sessionId, wireId)
-    },
-    openRuns(sessionId) {
-      const known = cache.open.get(sessionId)
-      if (known !== undefined) return known
-      return openRuns([sessionId], [], [], [])
-    },
-    idempotencyKey(owner, key) {
-      const known = cache.keys.get(keyName(owner, key))
-      if (known !== undefined) return known
-      return sql.rows<KeyRow>(keysOf, [[owner], [key]]).then((rows) => {
-        cache.addKeys(rows)
+    runByWireId: (sessionId, wireId) =>
+      knownOr(cache.wires.get(keyName(sessionId, wireId)), () => runOfWireId(sessionId, wireId)),
+    openRuns: (sessionId) => knownOr(cache.open.get(sessionId), () => openRuns([sessionId], [], [], [])),
+    idempotencyKey: (owner, key) =>
+      knownOr(cache.keys.get(keyName(owner, key)), async () => {
+        cache.addKeys(await sql.rows<KeyRow>(keysOf, [[owner], [key]]))
         return cache.keys.get(keyName(owner, key)) ?? null
-      })
-    },
+      }),
 
     async head(sessionId) {
       const [row] = await sql.rows<[number]>(lastSeq, [sessionId])
@@ -186,14 +167,7 @@ export function createRowReader({ sql: connection, heads, flush, seenKeys }: Row
     lastUserMessage: one(lastUserMessage, ([id]: [string]) => id),
     rolesAfter: many(rolesAfter, ([role]: [MessageRole]) => role),
 
-    wait(id) {
-      const known = cache.waitById(id)
-      if (known !== undefined) return known
-      return locked(
-        () => storedWait(id),
-        ({ sessionId }) => sessionId,
-      )
-    },
+    wait: (id) => knownOr(cache.waitById(id), () => lockedPart(() => storedWait(id))),
     async pendingWaits(runId) {
       return (await waitsOfRun(runId)).filter((wait) => wait.runId === runId && wait.status === 'pending')
     },
@@ -236,6 +210,9 @@ export function createRowReader({ sql: connection, heads, flush, seenKeys }: Row
       readAhead(commands, { connection, heads, lockedIds, cache }),
   }
 }
+
+const knownOr = <T>(known: T | undefined, read: () => Promise<T>): T | Promise<T> =>
+  known === undefined ? read() : known
 
 /** `$1` agent or null, `$2` elsewhere, `$3` before, `$4` unlisted before. */
 const PURGEABLE = `($1::text IS NULL OR (agent = $1 AND supervised_status IS NULL)) AND (NOT $2::boolean OR supervised_status IS NOT NULL)

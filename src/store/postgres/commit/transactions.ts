@@ -31,9 +31,9 @@ export class Doubt extends Error {
 
 export interface TransactionsOptions {
   clock: Pick<Clock, 'mono'>
-  /** Names this process in `writers` and its chain of the audit trail. */
+  /** Names this process in `writers` and its chain of the audit trail. Two processes must never use one name. */
   writerId: string
-  /** How far a synced commit must have come: on the server's disk, or also visible on its standbys. */
+  /** How far a synced commit must have come: on the server's disk (`on`), or also visible on its standbys. */
   synced: 'on' | 'remote_apply'
 }
 

@@ -45,6 +45,7 @@ export interface Database {
 }
 
 export interface DatabaseOptions {
+  /** `postgres://user:password@host:5432/database`. May name several hosts: the first that is not a standby is used. */
   url: string
   clock: Clock
   log: Logger

@@ -16,7 +16,7 @@ import { HITS_OF_A_SESSION, type SearchHit, type SearchQuery, type SearchReads }
 import { type MessageRow, toMessage } from '../../tables/messages.ts'
 import { createSearch, type FoundRows, type Range, type Source } from '../../tables/search.ts'
 import { LISTED_COLUMNS, type SessionRow, toSession } from '../../tables/sessions.ts'
-import type { Statement } from '../../tables/statement.ts'
+import { asked, type Statement, select } from '../../tables/statement.ts'
 import { createNaming, type Sql } from '../sql.ts'
 import { isEverything, MOST_BYTES, withinBytes } from './bounded-rows.ts'
 import { MESSAGE_COLUMNS } from './message-table.ts'
@@ -124,46 +124,42 @@ function createFoundRows(sql: Sql): FoundRows<string> {
   ): Promise<{ rows: FoundRow[]; isAll: boolean }> {
     const { owner, agent, since, until } = query
     const { words, range, session, withText, limit } = where
-    const values: unknown[] = []
-    const bind = (value: unknown): string => `$${values.push(value)}`
-    const conditions = [
-      `found.words @@ ${bind(words)}::tsquery`,
-      `found.source = '${source}'`,
-      `found.ord >= ${bind(range.above)} AND found.ord < ${bind(range.below)}`,
-      `NOT sessions.unlisted AND sessions.status <> 'terminated'`,
-    ]
-    if (session !== undefined) conditions.push(`found.session = ${bind(session)}`)
-    if (owner !== undefined) conditions.push(`sessions.owner = ${bind(owner)}`)
-    if (agent !== undefined) conditions.push(`sessions.agent = ${bind(agent)}`)
     const at = source === 't' ? 'sessions.created_at' : 'messages.created_at'
-    if (since !== undefined) conditions.push(`${at} >= ${bind(since)}`)
-    if (until !== undefined) conditions.push(`${at} <= ${bind(until)}`)
     const messages =
       source === 't'
         ? ''
         : 'JOIN messages ON messages.session = found.session AND messages.id = found.message_id AND messages.superseded_by IS NULL'
     const { table, columns, bytes } = texts[source]
-    const text = columns.split(', ').map((column) => `, ${table}.${column}`)
-    const matches = `SELECT found.session AS found_session, found.ord AS found_ord,
-        sessions.supervised_status IS NOT NULL AS is_elsewhere${withText ? text.join('') : ''}
-      FROM search_words AS found JOIN sessions ON sessions.id = found.session ${messages}
-      WHERE ${conditions.join(' AND ')} ORDER BY found.ord DESC LIMIT ${bind(limit)}`
+    const stored = columns.split(', ').map((column) => `, ${table}.${column}`)
+    const { text, values } = select(
+      `SELECT found.session AS found_session, found.ord AS found_ord,
+        sessions.supervised_status IS NOT NULL AS is_elsewhere${withText ? stored.join('') : ''}
+      FROM search_words AS found JOIN sessions ON sessions.id = found.session ${messages}`,
+      [
+        ['found.words @@ $::tsquery', words],
+        [`found.source = '${source}'`],
+        ['found.ord >= $ AND found.ord < $', range.above, range.below],
+        [`NOT sessions.unlisted AND sessions.status <> 'terminated'`],
+        asked('found.session = $', session),
+        asked('sessions.owner = $', owner),
+        asked('sessions.agent = $', agent),
+        asked(`${at} >= $`, since),
+        asked(`${at} <= $`, until),
+      ],
+      { order: 'found.ord DESC', limit },
+    )
     if (!withText) {
-      const rows = await sql.rows<FoundRow>(named(matches), values)
+      const rows = await sql.rows<FoundRow>(named(text), values)
       return { rows, isAll: rows.length < limit }
     }
-    const rows = await sql.rows<FoundRow>(
-      named(
-        withinBytes({
-          rows: matches,
-          columns: `${FOUND_COLUMNS}, ${columns}`,
-          bytes,
-          order: 'found_ord DESC',
-          limit: bind(MOST_BYTES),
-        }),
-      ),
-      values,
-    )
+    const bounded = withinBytes({
+      rows: text,
+      columns: `${FOUND_COLUMNS}, ${columns}`,
+      bytes,
+      order: 'found_ord DESC',
+      limit: `$${values.length + 1}`,
+    })
+    const rows = await sql.rows<FoundRow>(named(bounded), [...values, MOST_BYTES])
     const chars = rows.reduce((sum, [, , , ...stored]) => sum + charsOf(stored), 0)
     return { rows, isAll: isEverything({ rows: rows.length, chars }, { rows: limit, bytes: MOST_BYTES }) }
   }

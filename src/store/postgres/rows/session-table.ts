@@ -6,26 +6,16 @@ import type { SupervisedReads } from '../../ports/supervised.ts'
 import { activityConditions, OPEN_RECORD, OPEN_RECORD_OF_ANY_KIND } from '../../tables/conditions.ts'
 import { type MessageRow, toMessage } from '../../tables/messages.ts'
 import { OPEN } from '../../tables/runs.ts'
-import { createSessionList, LISTED_COLUMNS, SESSION_COLUMNS, toSession } from '../../tables/sessions.ts'
+import { createSessionLists, LISTED_COLUMNS, SESSION_COLUMNS, toSession } from '../../tables/sessions.ts'
 import { asked, type Reading, type Statement, select } from '../../tables/statement.ts'
 import type { Sql } from '../sql.ts'
 import { knownMessages, MESSAGE_COLUMNS } from './message-table.ts'
 import { aliasId, sessionOfRoute } from './route.ts'
 
-export const sessionById: Statement = {
-  name: 'session_by_id',
-  text: `SELECT ${SESSION_COLUMNS} FROM sessions WHERE id = $1`,
-}
-
 /** The id of the alias is `aliasId`. */
 export const sessionByAlias: Statement = {
   name: 'session_by_alias',
   text: `SELECT ${SESSION_COLUMNS} FROM sessions WHERE id = ${sessionOfRoute('alias', '$1')}`,
-}
-
-const count: Statement = {
-  name: 'sessions_count',
-  text: `SELECT count(*) FROM sessions WHERE last_activity >= $1 AND status <> 'terminated'`,
 }
 
 const toCompact: Statement = {
@@ -38,14 +28,11 @@ const toCompact: Statement = {
 export function createSessionReads(sql: Sql, reading: Reading): SessionReads {
   const { one, many } = reading
   const byAlias = one(sessionByAlias, toSession)
-  const counted = one(count, ([n]: [number]) => n)
 
   return {
-    get: one(sessionById, toSession),
+    ...createSessionLists(reading, WITH_ACTIVITY),
     byAlias: (owner, alias) => byAlias(aliasId(owner, alias)),
-    list: createSessionList(reading, WITH_ACTIVITY),
     overview: createOverviews(sql),
-    count: async (since) => (await counted(since)) ?? 0,
     toCompact: many(toCompact, ([id]: [string]) => id),
   }
 }

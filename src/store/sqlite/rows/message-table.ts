@@ -3,14 +3,14 @@ import type { StoredMessage } from '../../../domain/session/message.ts'
 import { type MessageReads, MOST_ASIDE_CHARS, MOST_ASIDES } from '../../ports/messages.ts'
 import {
   charsOf,
-  MARK_COLUMNS,
+  createMessageLists,
   type MessageRow,
   messageColumns,
+  messageStatements,
   messageValues,
   newMessageColumns,
   onKnownMessage,
   placeOf,
-  toMark,
   toMessage,
 } from '../../tables/messages.ts'
 import { insertRow, type Reading } from '../../tables/statement.ts'
@@ -47,7 +47,7 @@ const AFTER = 'mid > (SELECT mid FROM messages WHERE sid = ?1 AND id = ?2)'
 export const LAST_USER_MESSAGE = `SELECT id FROM messages WHERE ${SHOWN} AND role = 'user' ORDER BY mid DESC LIMIT 1`
 export const ROLES_AFTER = `SELECT role FROM messages WHERE ${SHOWN} AND ${AFTER}`
 
-export function createMessageReads(db: DatabaseSync, sid: SessionIds, { many }: Reading): MessageReads {
+export function createMessageReads(db: DatabaseSync, sid: SessionIds, reading: Reading): MessageReads {
   function rows(text: string): StatementSync {
     const statement = db.prepare(text)
     statement.setReturnArrays(true)
@@ -63,26 +63,6 @@ export function createMessageReads(db: DatabaseSync, sid: SessionIds, { many }: 
      AND +mid > ?2 AND +mid < ifnull((SELECT mid FROM messages WHERE sid = ?1 AND id = ?3), 9e18) ORDER BY +mid DESC LIMIT ?4 + 0`,
   )
   const laterUserMessage = db.prepare(`SELECT 1 FROM messages WHERE ${SHOWN} AND role = 'user' AND ${AFTER} LIMIT 1`)
-  const ofSession = 'WHERE sid = (SELECT sid FROM sessions WHERE id = $1)'
-  const ofLane = many(
-    {
-      name: 'messages_of_lane',
-      text: `${SELECT_MESSAGES} ${ofSession} AND lane = $2 AND superseded_by IS NULL ORDER BY mid DESC LIMIT $3`,
-    },
-    toMessage,
-  )
-  const known = many(
-    { name: 'messages_known', text: `${SELECT_MESSAGES} ${ofSession} AND id = ANY($2::text[]) ORDER BY mid` },
-    toMessage,
-  )
-  const marks = many(
-    {
-      name: 'message_marks',
-      text: `SELECT ${MARK_COLUMNS} FROM messages ${ofSession} AND id = ANY($2::text[]) ORDER BY mid`,
-    },
-    toMark,
-  )
-
   /** Up to the message with which there are so many characters. */
   function take(found: Iterable<unknown>, maxChars: number): MessageRow[] {
     const taken: MessageRow[] = []
@@ -108,10 +88,7 @@ export function createMessageReads(db: DatabaseSync, sid: SessionIds, { many }: 
       }
       return found.reverse().map(toMessage)
     },
-    ofLane: async (sessionId, lane, limit) => (await ofLane(sessionId, lane, limit)).reverse(),
-    all: many({ name: 'messages_all', text: `${SELECT_MESSAGES} ${ofSession} ORDER BY mid` }, toMessage),
-    known: async (sessionId, ids) => (ids.length === 0 ? [] : known(sessionId, ids)),
-    marks: async (sessionId, ids) => (ids.length === 0 ? [] : marks(sessionId, ids)),
+    ...createMessageLists(reading, messageStatements('sid = (SELECT sid FROM sessions WHERE id = $1)', 'mid')),
     async userSpokeAfter(sessionId, messageId) {
       const id = sid(sessionId)
       return id !== null && laterUserMessage.get(id, messageId) !== undefined

@@ -5,9 +5,16 @@ import type { AnyRecord } from '../../../domain/records/record.ts'
 import { tokensOf } from '../../../domain/session/run.ts'
 import { FEED_ITEMS, FEED_MS } from '../../ports/feed.ts'
 import type { StoredEntry } from '../../ports/journal.ts'
-import type { Change } from '../../rules/rows.ts'
+import type { Change, ChangeOf } from '../../rules/rows.ts'
 import { packRows, replacedSeqs, replaceEntries, toEntries } from '../../tables/packed-rows.ts'
-import { expiredRows, type RowChange, rowWriteOf, rowWrites } from '../../tables/row-writes.ts'
+import {
+  expiredRows,
+  isRowChange,
+  type OtherWrites,
+  type RowChange,
+  rowWriteOf,
+  rowWrites,
+} from '../../tables/row-writes.ts'
 import { insertRow, putRow } from '../../tables/statement.ts'
 import { ADD_USAGE, usageColumns, usageKey, usageSums } from '../../tables/usage.ts'
 import { waitKey, waitKeyColumns, waitState, waitStateColumns } from '../../tables/waits.ts'
@@ -50,92 +57,59 @@ export function createRowWriter(
     if (tokens !== 0) sessions.addTokens(sid(sessionId), tokens)
   }
 
+  const writes: OtherWrites<void> = {
+    insert_session: ({ session: made }) => session.made(made.id, sessions.insert(made)),
+    update_session: ({ id, patch }) => sessions.update(sid(id), patch),
+    update_supervision: ({ before, session: now }) => sessions.updateSupervision(sid(now.id), before, now),
+    bury_session({ session: { id }, at }) {
+      sessions.eraseContent(sid(id), id)
+      sessions.bury(sid(id), at)
+      writer.trimTail()
+      state.drop(id)
+    },
+    remove_session({ session: { id } }) {
+      sessions.eraseContent(sid(id), id)
+      sessions.remove(sid(id))
+      session.found(id, null)
+      state.drop(id)
+    },
+
+    insert_run({ run }) {
+      runs.insert(sid(run.sessionId), run)
+      addTokens(run.sessionId, tokensOf(run))
+    },
+    update_run({ before, run }) {
+      runs.update(sid(run.sessionId), before, run)
+      addTokens(run.sessionId, tokensOf(run) - tokensOf(before))
+    },
+    put_key: ({ owner, key, value }) => void putKey(owner, key, value.digest, value.runId, value.expiresAt),
+
+    append_entries: (change) => log.append(sid(change.sessionId), change, session.isNew(change.sessionId)),
+    import_entries: ({ sessionId, entries }) => log.import(sid(sessionId), entries),
+    compact_entries: (change) => log.compact(sid(change.sessionId), change),
+    insert_messages: ({ sessionId, messages: added }) => messages.insert(sid(sessionId), added),
+    supersede_messages: ({ sessionId, after, byRun }) => messages.supersede(sid(sessionId), after, byRun),
+
+    insert_wait: ({ wait }) => void waits.insert(wait),
+    update_wait: ({ wait }) => void waits.update(wait),
+
+    add_audit: ({ records }) => audit.add(records),
+    import_audit: ({ entries }) => audit.import(entries),
+    add_usage({ rows: added }) {
+      for (const row of added) addUsage(...usageKey(row), ...usageSums(row))
+    },
+    add_to_feed: ({ items }) => feed.add(items),
+    remove_expired(change) {
+      for (const { remove, before } of expired) remove(before(change))
+      feed.removeOld(change.now - FEED_MS, FEED_ITEMS)
+    },
+  }
+
   return (change) => {
-    switch (change.write) {
-      case 'insert_session':
-        session.made(change.session.id, sessions.insert(change.session))
-        return
-      case 'update_session':
-        sessions.update(sid(change.id), change.patch)
-        return
-      case 'update_supervision':
-        sessions.updateSupervision(sid(change.session.id), change.before, change.session)
-        return
-      case 'bury_session': {
-        const id = sid(change.session.id)
-        sessions.eraseContent(id, change.session.id)
-        sessions.bury(id, change.at)
-        writer.trimTail()
-        state.drop(change.session.id)
-        return
-      }
-      case 'remove_session': {
-        const id = sid(change.session.id)
-        sessions.eraseContent(id, change.session.id)
-        sessions.remove(id)
-        session.found(change.session.id, null)
-        state.drop(change.session.id)
-        return
-      }
-
-      case 'insert_run':
-        runs.insert(sid(change.run.sessionId), change.run)
-        addTokens(change.run.sessionId, tokensOf(change.run))
-        return
-      case 'update_run':
-        runs.update(sid(change.run.sessionId), change.before, change.run)
-        addTokens(change.run.sessionId, tokensOf(change.run) - tokensOf(change.before))
-        return
-      case 'put_key':
-        putKey(change.owner, change.key, change.value.digest, change.value.runId, change.value.expiresAt)
-        return
-
-      case 'append_entries':
-        log.append(sid(change.sessionId), change, session.isNew(change.sessionId))
-        return
-      case 'import_entries':
-        log.import(sid(change.sessionId), change.entries)
-        return
-      case 'compact_entries':
-        log.compact(sid(change.sessionId), change)
-        return
-      case 'insert_messages':
-        messages.insert(sid(change.sessionId), change.messages)
-        return
-      case 'supersede_messages':
-        messages.supersede(sid(change.sessionId), change.after, change.byRun)
-        return
-
-      case 'insert_wait':
-        waits.insert(change.wait)
-        return
-      case 'update_wait':
-        waits.update(change.wait)
-        return
-
-      case 'add_audit':
-        audit.add(change.records)
-        return
-      case 'import_audit':
-        audit.import(change.entries)
-        return
-      case 'add_usage':
-        for (const row of change.rows) addUsage(...usageKey(row), ...usageSums(row))
-        return
-      case 'add_to_feed':
-        feed.add(change.items)
-        return
-      case 'remove_expired':
-        for (const { remove, before } of expired) remove(before(change))
-        feed.removeOld(change.now - FEED_MS, FEED_ITEMS)
-        return
-      default:
-        rows(change)
-    }
+    if (isRowChange(change)) rows(change)
+    else (writes[change.write] as (change: Change) => void)(change)
   }
 }
-
-type ChangeOf<Write extends Change['write']> = Extract<Change, { write: Write }>
 
 function createLogRows(db: DatabaseSync, statements: Statements, state: LiveState, writer: EntryWriter) {
   const packed = createPackedEntries(db, statements)

@@ -11,7 +11,7 @@ import { messageColumns, toMessage } from '../../tables/messages.ts'
 import { eraseRows } from '../../tables/row-writes.ts'
 import { OPEN } from '../../tables/runs.ts'
 import {
-  createSessionList,
+  createSessionLists,
   jsonOrNull,
   LISTED_COLUMNS,
   newSessionColumns,
@@ -101,23 +101,14 @@ export function createSessionRows(db: DatabaseSync, { run }: Statements) {
 export function createSessionReads(db: DatabaseSync, statements: Statements, reading: Reading): SessionReads {
   const { one, many } = reading
   const overview = createOverview(db, statements)
-  const count = one(
-    {
-      name: 'sessions_count',
-      text: `SELECT count(*) FROM sessions WHERE last_activity >= $1 AND status <> 'terminated'`,
-    },
-    ([n]: [number]) => n,
-  )
 
   return {
-    get: one({ name: 'session_by_id', text: `SELECT ${SESSION_COLUMNS} FROM sessions WHERE id = $1` }, toSession),
+    ...createSessionLists(reading, WITH_ACTIVITY),
     byAlias: one(
       { name: 'session_by_alias', text: `SELECT ${SESSION_COLUMNS} FROM sessions WHERE owner = $1 AND alias = $2` },
       toSession,
     ),
-    list: createSessionList(reading, WITH_ACTIVITY),
     overview: async (ids) => ids.flatMap((id) => overview(id) ?? []),
-    count: async (since) => (await count(since)) ?? 0,
     toCompact: many(
       {
         name: 'sessions_to_compact',

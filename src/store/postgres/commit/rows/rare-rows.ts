@@ -3,7 +3,7 @@
 import type { SessionRecord } from '../../../../domain/session/session.ts'
 import type { AuditEntry } from '../../../../domain/supervision/audit.ts'
 import { FEED_ITEMS, FEED_MS } from '../../../ports/feed.ts'
-import type { Change } from '../../../rules/rows.ts'
+import type { ChangeOf } from '../../../rules/rows.ts'
 import { eraseRows, expiredRows } from '../../../tables/row-writes.ts'
 import { jsonOrNull } from '../../../tables/sessions.ts'
 import type { Statement } from '../../../tables/statement.ts'
@@ -82,7 +82,7 @@ export function createRareRows({ send }: Sending, { writerId }: { writerId: stri
       run('supersedeLanes', sessionId, after, byRun)
     },
     setCompacted: (sessionId: string): void => run('setCompacted', sessionId),
-    removeExpired(change: Extract<Change, { write: 'remove_expired' }>): void {
+    removeExpired(change: ChangeOf<'remove_expired'>): void {
       for (const { statement, before } of expiredRows) send(statement, [before(change)])
       send(numberFeed, [])
       send(removeOldFeed, [change.now - FEED_MS, FEED_ITEMS])
