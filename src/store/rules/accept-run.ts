@@ -7,7 +7,7 @@ import { refuseSupervised, type SessionRecord } from '../../domain/session/sessi
 import type { Done } from '../ports/command.ts'
 import type { AcceptRun } from '../ports/runs.ts'
 import type { Answered } from '../ports/waits.ts'
-import { findRun, findSession, findWaits, refuseFiles } from './find-rows.ts'
+import { conflict, findRun, findSession, findWaits, refuseFiles } from './find-rows.ts'
 import { ask, type Change, type Decision, type Rule } from './rows.ts'
 import { appendTo, begin, insertMessages, interruptWaits, patched, running } from './run-rules.ts'
 import {
@@ -34,7 +34,7 @@ export function* acceptRun(command: AcceptRun): Rule<Decision> {
   refuseSupervised(known)
   const same = known === null ? null : yield* ask('runByWireId', known.id, run.wireId)
   if (same !== null) return yield* repeated(command, same)
-  if (command.onlyRepeat) throw new ServerError('conflict', 'This request did not come before.')
+  if (command.onlyRepeat) throw conflict('This request did not come before.')
   if (known === null) yield* refuseBeyond(command.maxSessions)
   if (files.length > 0) yield* refuseFiles(files, run.owner, known?.id ?? null)
 
@@ -115,7 +115,7 @@ function refuseChanged(
   open: readonly Pick<RunRecord, 'status'>[],
 ): void {
   const isSame = known?.messageCount === session.messageCount && open.every(({ status }) => status === 'waiting')
-  if (!isSame) throw new ServerError('conflict', 'The session has changed since it was read.')
+  if (!isSame) throw conflict('The session has changed since it was read.')
 }
 
 /** Gives up what the session waits for. Throws if a person has to answer, or if the command says `refuse`. */

@@ -1,16 +1,13 @@
 // Rules for what comes from an export of another store.
 
-import { ServerError } from '../../domain/errors.ts'
 import { MAIN_CHAIN } from '../../domain/supervision/audit.ts'
 import { emptyChain, verifyChain } from '../audit-chain.ts'
 import type { ImportAudit } from '../ports/audit.ts'
 import type { ImportCommand, ImportRecords, ImportSession } from '../ports/sessions.ts'
+import { conflict, taken } from './find-rows.ts'
 import { ask, type Change, type Decision, done, type Rule, type RulesOf } from './rows.ts'
 import { countNew } from './run-rules.ts'
 import { refuseTaken } from './session-rules.ts'
-
-const taken = (what: string, id: string): ServerError =>
-  new ServerError('conflict', `There is already a ${what} ${id}.`)
 
 function* importSession(command: ImportSession): Rule<Decision> {
   const { session: given, runs, messages, entries, waits = [], files = [], notes = [] } = command
@@ -57,18 +54,13 @@ function* importAudit({ entries, audit }: ImportAudit): Rule<Decision> {
   const [first] = entries
   if (first === undefined) return done([])
   const { chain } = first
-  if (chain === MAIN_CHAIN)
-    throw new ServerError('conflict', 'The main chain of another store needs another name here.')
+  if (chain === MAIN_CHAIN) throw conflict('The main chain of another store needs another name here.')
   const end = yield* ask('auditEnd', chain)
   // Nobody could tell what is added here from what its server has done, and the server would go on behind the wrong entry.
   if (end?.isOwn === true)
-    throw new ServerError(
-      'conflict',
-      `Chain ${chain} is written by a server on this store, and an import does not add to it.`,
-    )
+    throw conflict(`Chain ${chain} is written by a server on this store, and an import does not add to it.`)
   const verdict = verifyChain(entries, end === null ? emptyChain(chain) : { chain, n: end.n, head: end.hash })
-  if (!verdict.ok)
-    throw new ServerError('conflict', `Chain ${chain} does not go on with these entries. ${verdict.reason}`)
+  if (!verdict.ok) throw conflict(`Chain ${chain} does not go on with these entries. ${verdict.reason}`)
   return done([
     { write: 'import_audit', entries },
     ...(audit.length === 0 ? [] : [{ write: 'add_audit', records: audit } as const]),

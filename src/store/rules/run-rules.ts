@@ -19,7 +19,7 @@ import type {
   RunStart,
   StartRun,
 } from '../ports/runs.ts'
-import { findRun, findSession, findWaits } from './find-rows.ts'
+import { conflict, findRun, findSession, findWaits } from './find-rows.ts'
 import { ask, type Change, type Decision, decided, done, type Rule, type RulesOf, type SessionPatch } from './rows.ts'
 import { usageRows } from './usage-rows.ts'
 import {
@@ -156,10 +156,7 @@ function* startRun({ runId, leaseOwner, now, start }: StartRun): Rule<Decision> 
   const open = yield* ask('openRuns', run.sessionId)
   const isBusy = open.some(({ status }) => status !== 'queued')
   if (run.status !== 'queued' || isBusy) {
-    throw new ServerError(
-      'conflict',
-      `Run ${run.id} cannot start: it is ${run.status}${isBusy ? ' and its session is busy' : ''}.`,
-    )
+    throw conflict(`Run ${run.id} cannot start: it is ${run.status}${isBusy ? ' and its session is busy' : ''}.`)
   }
   const changes: Change[] = []
   const firstSeq = yield* appendTo(changes, run, start.entries)
@@ -293,7 +290,7 @@ function* releaseRun(command: ReleaseRun): Rule<Decision> {
 
 function* requestCancel({ runId, entries }: RequestCancel): Rule<Decision> {
   const run = yield* findRun(runId)
-  if (isFinished(run.status)) throw new ServerError('conflict', `Run ${run.id} has already ended as ${run.status}.`)
+  if (isFinished(run.status)) throw conflict(`Run ${run.id} has already ended as ${run.status}.`)
   const changes: Change[] = []
   const firstSeq = yield* appendTo(changes, run, entries)
   // Nothing else will move the end of a waiting run's entries.

@@ -1,6 +1,6 @@
 // Rules for whole sessions (create, change, remove, compact) and for uploaded files.
 
-import { ServerError, sessionNotFound } from '../../domain/errors.ts'
+import { sessionNotFound } from '../../domain/errors.ts'
 import { present } from '../../domain/present.ts'
 import type { SessionRecord } from '../../domain/session/session.ts'
 import { isOpen } from '../../domain/supervision/supervision.ts'
@@ -13,14 +13,14 @@ import type {
   SessionCommand,
   UpdateSession,
 } from '../ports/sessions.ts'
-import { findSession } from './find-rows.ts'
+import { conflict, findSession, taken } from './find-rows.ts'
 import { ask, type Change, type Decision, done, type Rule, type RulesOf } from './rows.ts'
 import { patched } from './run-rules.ts'
 
 export function* refuseTaken({ id, owner, alias }: SessionRecord): Rule<void> {
   const isTaken = (yield* ask('session', id)) !== null
   if (isTaken || (alias !== null && (yield* ask('sessionByAlias', owner, alias)) !== null)) {
-    throw new ServerError('conflict', `There is already a session ${JSON.stringify(isTaken ? id : alias)}.`)
+    throw taken('session', JSON.stringify(isTaken ? id : alias))
   }
 }
 
@@ -43,13 +43,10 @@ function* deleteSession({ sessionId, now }: DeleteSession): Rule<Decision> {
   const session = yield* ask('session', sessionId)
   if (session === null || session.status === 'terminated') return done([])
   if ((yield* ask('openRuns', sessionId)).length > 0) {
-    throw new ServerError('conflict', 'The session has an open run. End the run, then delete the session.')
+    throw conflict('The session has an open run. End the run, then delete the session.')
   }
   if (session.supervision !== undefined && isOpen(session.supervision)) {
-    throw new ServerError(
-      'conflict',
-      'An agent elsewhere works in this session. Terminate the session, then delete it.',
-    )
+    throw conflict('An agent elsewhere works in this session. Terminate the session, then delete it.')
   }
   return done([{ write: 'bury_session', session, at: now }])
 }
@@ -70,7 +67,7 @@ function* compactSession({ sessionId, head, entries, isPart = false }: CompactSe
   yield* findSession(sessionId)
   const isIdle = (yield* ask('openRuns', sessionId)).length === 0
   if (!isIdle || (yield* ask('head', sessionId)) !== head) {
-    throw new ServerError('conflict', 'The session has changed since its log was read for compaction.')
+    throw conflict('The session has changed since its log was read for compaction.')
   }
   return done([{ write: 'compact_entries', sessionId, entries, isPart }])
 }
@@ -81,7 +78,7 @@ function* addFile({ file }: AddFile): Rule<Decision> {
   if (sessionId !== null && (session?.owner !== owner || session.status === 'terminated')) {
     throw sessionNotFound(sessionId)
   }
-  if ((yield* ask('file', id)) !== null) throw new ServerError('conflict', `There is already a file ${id}.`)
+  if ((yield* ask('file', id)) !== null) throw taken('file', id)
   return done([{ write: 'insert_file', file }])
 }
 

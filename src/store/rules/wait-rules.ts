@@ -1,12 +1,11 @@
 // Rules for answers and for the grants that come with them. `wait-change.ts` says how an answer changes a wait.
 
-import { ServerError } from '../../domain/errors.ts'
 import { type AnyRecord, isSupervised } from '../../domain/records/record.ts'
 import type { RunRecord } from '../../domain/session/run.ts'
 import type { Grant } from '../../domain/supervision/grant.ts'
 import type { AcceptRun } from '../ports/runs.ts'
 import type { AskAgain, RevokeGrant, SettleWaits, WaitCommand } from '../ports/waits.ts'
-import { findRun, findWaits } from './find-rows.ts'
+import { conflict, findRun, findWaits } from './find-rows.ts'
 import { ask, type Change, type Decision, done, type Rule, type RulesOf } from './rows.ts'
 import { appliedOf, applyAnswers, auditOf, grantsOf, replaceWait, settledOf } from './wait-change.ts'
 
@@ -85,10 +84,7 @@ function* askAgain(command: AskAgain): Rule<Decision> {
 
 function* revokeGrant({ grantId, audit }: RevokeGrant): Rule<Decision> {
   if (!(yield* ask('hasGrant', grantId))) {
-    throw new ServerError(
-      'conflict',
-      `There is no grant ${JSON.stringify(grantId)}. It may have been revoked or have expired.`,
-    )
+    throw conflict(`There is no grant ${JSON.stringify(grantId)}. It may have been revoked or have expired.`)
   }
   return done([
     { write: 'remove_grant', id: grantId },

@@ -54,32 +54,25 @@ export function createLiveState() {
   let transaction = 0
   /** Adds something to undo if the transaction fails. */
   const onRollback = (undo: () => void): void => void undos.push(undo)
+  /** Undefined: removes it. */
+  function change<T>(map: Map<string, T>, id: string, value: T | undefined): void {
+    const before = map.get(id)
+    if (before === value) return
+    const put = (one: T | undefined) => (one === undefined ? map.delete(id) : map.set(id, one))
+    put(value)
+    onRollback(() => put(before))
+  }
   return {
     /** Numbers of feed items: the last one that was written, and the last one that is on disk. */
     feed: { written: 0, shown: 0 },
     sessions,
     runs,
     /** This process executes the run from now on. */
-    own(live: LiveRun): void {
-      const { id } = live.record
-      const before = runs.get(id)
-      runs.set(id, live)
-      onRollback(() => (before === undefined ? runs.delete(id) : runs.set(id, before)))
-    },
+    own: (live: LiveRun): void => change(runs, live.record.id, live),
     /** This process does not execute the run any more. */
-    disown(runId: string): void {
-      const before = runs.get(runId)
-      if (before === undefined) return
-      runs.delete(runId)
-      onRollback(() => runs.set(runId, before))
-    },
+    disown: (runId: string): void => change(runs, runId, undefined),
     /** Forgets the session. It is loaded again when it is needed. */
-    drop(sessionId: string): void {
-      const before = sessions.get(sessionId)
-      if (before === undefined) return
-      sessions.delete(sessionId)
-      onRollback(() => sessions.set(sessionId, before))
-    },
+    drop: (sessionId: string): void => change(sessions, sessionId, undefined),
     begin(): void {
       transaction += 1
       touched = []

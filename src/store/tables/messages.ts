@@ -23,6 +23,18 @@ export type MessageRow = [
 export const placeOf = (row: MessageRow): number => row[8]
 export const charsOf = (row: MessageRow): number => row[4].length + (row[7]?.length ?? 0)
 
+/** Up to the message with which there are so many characters. */
+export function takeChars(rows: Iterable<MessageRow>, maxChars: number): MessageRow[] {
+  const taken: MessageRow[] = []
+  let chars = 0
+  for (const row of rows) {
+    taken.push(row)
+    chars += charsOf(row)
+    if (chars >= maxChars) break
+  }
+  return taken
+}
+
 export const toMark = ([id, lane, supersededBy]: MarkRow): MessageMark => ({
   id,
   lane: lane ?? undefined,

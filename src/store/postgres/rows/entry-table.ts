@@ -4,8 +4,6 @@ import type { Statement } from '../../tables/statement.ts'
 import type { Sql } from '../sql.ts'
 import { bytesFor, isEverything, withinBytes } from './bounded-rows.ts'
 
-export type EntryReads = Pick<Journal, 'entries' | 'entriesBefore' | 'head' | 'news'>
-
 const ENTRY_COLUMNS = 'first_seq, run_id, data, layout, last_seq'
 /** A row may hold an event of several megabytes, or a few characters of text in flight. So a read is bounded by both. */
 export const MOST_ROWS = 500
@@ -58,7 +56,7 @@ const news: Statement = {
 
 type NewsRow = [session: string, ...row: [firstSeq: number, runId: string | null, lastSeq: number, data: string | null]]
 
-export function createEntryReads(sql: Sql): EntryReads {
+export function createEntryReads(sql: Sql): Omit<Journal, 'commit'> {
   /** What to ask for next. A row has one entry or more. */
   const ask = ({ entries, chars }: { entries: number; chars: number }) => ({
     rows: Math.min(MOST_ROWS, entries),

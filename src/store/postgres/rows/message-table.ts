@@ -6,6 +6,7 @@ import {
   messageColumns,
   messageStatements,
   placeOf,
+  takeChars,
   toMessage,
 } from '../../tables/messages.ts'
 import type { Reading, Statement } from '../../tables/statement.ts'
@@ -88,12 +89,7 @@ export function createMessageReads(reading: Reading): MessageReads {
       const oldest = found.at(-1)
       if (withAsides && oldest !== undefined) {
         const others = await asideRows(sessionId, place, MOST_ASIDES, MOST_ASIDE_CHARS, placeOf(oldest))
-        let chars = 0
-        for (const row of others) {
-          if (chars >= MOST_ASIDE_CHARS) break
-          found.push(row)
-          chars += charsOf(row)
-        }
+        found.push(...takeChars(others, MOST_ASIDE_CHARS))
         found.sort((a, b) => placeOf(b) - placeOf(a))
       }
       return found.reverse().map(toMessage)

@@ -95,9 +95,6 @@ const overview: Statement = {
     WHERE sessions.status <> 'terminated' ORDER BY place`,
 }
 
-const workOf = (supervision: Supervision | null): SessionOverview['elsewhere'] =>
-  supervision === null ? null : { workspaceRoot: supervision.workspaceRoot, prompt: supervision.prompt }
-
 function createOverviews(sql: Sql): SessionReads['overview'] {
   /** Without a message, all its columns are null. */
   async function wordsOf(session: string, first: MessageRow): Promise<string | null> {
@@ -112,10 +109,11 @@ function createOverviews(sql: Sql): SessionReads['overview'] {
     const overviews: SessionOverview[] = []
     for (const row of await sql.rows<OverviewRow>(overview, [ids])) {
       const [id, tokens, supervised, supervision, isRunning, hasQueued, pending, ...first] = row
-      const elsewhere = supervision === null ? null : (JSON.parse(supervision) as Supervision)
-      const words = (await wordsOf(id, first)) ?? elsewhere?.title ?? ''
+      const agent = supervision === null ? null : (JSON.parse(supervision) as Supervision)
+      const words = (await wordsOf(id, first)) ?? agent?.title ?? ''
+      const elsewhere = agent === null ? null : { workspaceRoot: agent.workspaceRoot, prompt: agent.prompt }
       const activity = activityOf({ supervised, isRunning, hasQueued, pending })
-      overviews.push({ id, title: titleOf(words), activity, pending, tokens, elsewhere: workOf(elsewhere) })
+      overviews.push({ id, title: titleOf(words), activity, pending, tokens, elsewhere })
     }
     return overviews
   }

@@ -2,7 +2,6 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import type { StoredMessage } from '../../../domain/session/message.ts'
 import { type MessageReads, MOST_ASIDE_CHARS, MOST_ASIDES } from '../../ports/messages.ts'
 import {
-  charsOf,
   createMessageLists,
   type MessageRow,
   messageColumns,
@@ -11,6 +10,7 @@ import {
   newMessageColumns,
   onKnownMessage,
   placeOf,
+  takeChars,
   toMessage,
 } from '../../tables/messages.ts'
 import { insertRow, type Reading } from '../../tables/statement.ts'
@@ -63,27 +63,18 @@ export function createMessageReads(db: DatabaseSync, sid: SessionIds, reading: R
      AND +mid > ?2 AND +mid < ifnull((SELECT mid FROM messages WHERE sid = ?1 AND id = ?3), 9e18) ORDER BY +mid DESC LIMIT ?4 + 0`,
   )
   const laterUserMessage = db.prepare(`SELECT 1 FROM messages WHERE ${SHOWN} AND role = 'user' AND ${AFTER} LIMIT 1`)
-  /** Up to the message with which there are so many characters. */
-  function take(found: Iterable<unknown>, maxChars: number): MessageRow[] {
-    const taken: MessageRow[] = []
-    let chars = 0
-    for (const row of found as Iterable<MessageRow>) {
-      taken.push(row)
-      chars += charsOf(row)
-      if (chars >= maxChars) break
-    }
-    return taken
-  }
+  const read = (statement: StatementSync, ...values: (string | number | null)[]) =>
+    statement.iterate(...values) as Iterable<unknown> as Iterable<MessageRow>
 
   return {
     async page(sessionId, limit, { before, maxChars = Number.POSITIVE_INFINITY, asides: withAsides = false } = {}) {
       const id = sid(sessionId)
       if (id === null) return []
       const values = before === undefined ? [id, limit] : [id, limit, before]
-      const found = take((before === undefined ? newestMessages : olderMessages).iterate(...values), maxChars)
+      const found = takeChars(read(before === undefined ? newestMessages : olderMessages, ...values), maxChars)
       const oldest = found.at(-1)
       if (withAsides && oldest !== undefined) {
-        found.push(...take(asides.iterate(id, placeOf(oldest), before ?? null, MOST_ASIDES), MOST_ASIDE_CHARS))
+        found.push(...takeChars(read(asides, id, placeOf(oldest), before ?? null, MOST_ASIDES), MOST_ASIDE_CHARS))
         found.sort((a, b) => placeOf(b) - placeOf(a))
       }
       return found.reverse().map(toMessage)

@@ -50,9 +50,12 @@ export function createReads(db: DatabaseSync, state: LiveState): StoreReads {
   }
 }
 
-type EntryReads = Pick<Journal, 'entries' | 'entriesBefore' | 'head' | 'news'>
-
-function createEntryReads(db: DatabaseSync, { one, many }: Statements, state: LiveState, sid: SessionIds): EntryReads {
+function createEntryReads(
+  db: DatabaseSync,
+  { one, many }: Statements,
+  state: LiveState,
+  sid: SessionIds,
+): Omit<Journal, 'commit'> {
   const entryRows = many(
     'SELECT first_seq, run_id, data, layout FROM entries WHERE sid = $1 AND last_seq > $2 ORDER BY last_seq LIMIT $3',
     toEntries,

@@ -134,13 +134,6 @@ function matching(terms: readonly SearchTerm[], places: readonly (readonly strin
   ].join(' AND ')
 }
 
-interface DueText {
-  row: number
-  text: string | null
-  sid: number
-  owner: string
-}
-
 /** Brings the index up to date, step by step. */
 export function createSearchIndexRows(db: DatabaseSync) {
   const { many } = createStatements(db)
@@ -172,7 +165,7 @@ export function createSearchIndexRows(db: DatabaseSync) {
     /** Indexes about `chars` characters of text, and says whether something is left. Call it in a transaction. */
     step(chars: number): boolean {
       let left = chars
-      function put(source: Source, { row, text, sid, owner }: DueText): void {
+      function put(source: Source, { row, text, sid, owner }: ReturnType<typeof dueMessages>[number]): void {
         left -= 100 + (text?.length ?? 0)
         if (text === null || text === '') return
         const words = [wordOfSession(sid), wordOfOwner(owner), wordOfBucket(source, bucketOf(row))]
