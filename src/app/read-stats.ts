@@ -66,12 +66,12 @@ export function createReadStats(parts: StatsParts, undo: AsyncDisposableStack): 
   }
 
   return async () => {
-    const { bytes, walBytes, waitingRuns, inbox } = await store.figures()
+    const { bytes, walBytes, runs: stored, inbox } = await store.figures()
     const own = ofThisServer()
     const { uptimeSeconds, runs, streams, connections, rss } = own
     return {
       uptimeSeconds,
-      runs: { ...runs, waiting: waitingRuns },
+      runs: { ...runs, waiting: stored.waiting },
       streams,
       connections,
       memory: { rss, heapUsed: process.memoryUsage().heapUsed },

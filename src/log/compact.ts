@@ -1,6 +1,7 @@
 // Compaction joins the deltas of a message into one event, so that the log of an idle session does not keep an entry for every
 // token. A reader that resumes in the middle of such an event still sees each character once.
 
+import { isRecord } from '../domain/is-record.ts'
 import type { Entry } from '../domain/session/entry.ts'
 import { type RunEventType, typeOfEventText } from '../domain/session/event.ts'
 import type { StoredEntry } from '../store/ports/journal.ts'
@@ -45,7 +46,7 @@ function groupDeltas(entries: readonly StoredEntry[]): Map<StoredEntry, Delta[]>
       name = null
       continue
     }
-    const own = JSON.stringify([entry.runId, type, fieldOf(event, field)])
+    const own = JSON.stringify([entry.runId, type, event[field]])
     if (own !== name) group = []
     name = own
     group.push({ entry, event })
@@ -91,9 +92,5 @@ export function createCompactedReader(after: number): (page: readonly StoredEntr
   }
 }
 
-const hasDelta = (event: unknown): event is { delta: string } =>
-  typeof event === 'object' && event !== null && 'delta' in event && typeof event.delta === 'string'
-
-function fieldOf(event: unknown, name: 'messageId' | 'toolCallId'): unknown {
-  return typeof event === 'object' && event !== null ? Reflect.get(event, name) : undefined
-}
+const hasDelta = (event: unknown): event is Record<string, unknown> & { delta: string } =>
+  isRecord(event) && typeof event.delta === 'string'

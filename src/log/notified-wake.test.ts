@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { createNotifiedWake, type Notifications } from './notified-wake.ts'
+import type { Notifications } from '../store/ports/notifications.ts'
+import { createNotifiedWake } from './notified-wake.ts'
 import { createTestClock } from './testing/open-log.ts'
 import { describeWake } from './wake.contract.ts'
 

@@ -2,15 +2,8 @@
 // everybody also polls.
 
 import type { Clock } from '../domain/clock.ts'
+import type { Notifications } from '../store/ports/notifications.ts'
 import { createLocalWake, type Topic, type Wake } from './wake.ts'
-
-/** A channel between the processes of one store. What is sent reaches everybody who listens, also the sender, or is lost. */
-export interface Notifications {
-  /** Resolves when it was sent, or is lost. Never rejects. `payload` has at most 7,900 bytes. */
-  send(payload: string): Promise<void>
-  /** `on` is called with each payload, and with null when some may have been lost. Call the returned function to stop. */
-  listen(on: (payload: string | null) => void): () => void
-}
 
 export interface NotifiedWake extends Wake {
   /** Whether no other process lives, as far as this one knows. It then sends nothing. */

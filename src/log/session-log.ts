@@ -5,12 +5,10 @@ import { type ByteBudget, createByteBudget, type Holder, READERS_BYTES } from '.
 import type { Clock } from '../domain/clock.ts'
 import { ServerError } from '../domain/errors.ts'
 import type { Entry } from '../domain/session/entry.ts'
-import { type Command, needsSync, type Result } from '../store/ports/command.ts'
+import { type Command, type Done, needsSync, type Result } from '../store/ports/command.ts'
 import type { Journal, NewEntry, StoredEntry } from '../store/ports/journal.ts'
 import { createLocalWake, type Wake } from './wake.ts'
 import { createWatcher, type Watcher, type WatcherHandle } from './watcher.ts'
-
-export type Done = Extract<Result, { ok: true }>
 
 export interface SessionLog {
   /**
@@ -138,20 +136,14 @@ export function createSessionLog({
   }
 }
 
-/** Collects commands and commits them in groups, one group after the other. */
-interface GroupCommits {
-  add(command: Command): Promise<Done>
-  /** Resolves when the commit that is under way is settled. */
-  settled(): Promise<void>
-  /** Resolves when every command is committed. */
-  idle(): Promise<void>
-}
+type GroupCommits = ReturnType<typeof createGroupCommits>
 
+/** Collects commands and commits them in groups, one group after the other. */
 function createGroupCommits(
   store: Pick<Journal, 'commit'>,
   clock: Clock,
   settle: (group: readonly Waiting[], results: readonly Result[], synced: Promise<void>) => void,
-): GroupCommits {
+) {
   let waiting: Waiting[] = []
   let scheduled = false
   let committing = false
@@ -188,27 +180,18 @@ function createGroupCommits(
   }
 
   return {
-    add: (command) =>
+    add: (command: Command): Promise<Done> =>
       new Promise((resolve, reject) => {
         waiting.push({ command, resolve, reject })
         schedule()
       }),
-    settled: () => underWay,
-    async idle() {
+    /** Resolves when the commit that is under way is settled. */
+    settled: (): Promise<void> => underWay,
+    /** Resolves when every command is committed. */
+    async idle(): Promise<void> {
       while (waiting.length > 0 || committing || scheduled) await new Promise<void>((resolve) => idle.push(resolve))
     },
   }
-}
-
-/** The open readers of all sessions. */
-interface Readers {
-  readonly count: number
-  of(sessionId: string): ReadonlySet<WatcherHandle> | undefined
-  watch: SessionLog['watch']
-  /** The session is deleted: nothing will ever be added to it. */
-  closeAll(sessionId: string): void
-  /** Another log of the same store has written to this session; null: perhaps to any. */
-  lookAgain(sessionId: string | null): void
 }
 
 interface ReadersDeps {
@@ -218,13 +201,15 @@ interface ReadersDeps {
   settled: GroupCommits['settled']
 }
 
-function createReaders({ store, budget, highWater, settled }: ReadersDeps): Readers {
+/** The open readers of all sessions. */
+function createReaders({ store, budget, highWater, settled }: ReadersDeps) {
   const watchers = new Map<string, Set<WatcherHandle>>()
   /** Sessions that another log may have written to. */
   const due = new Set<string>()
   let isLooking = false
   let count = 0
 
+  /** The session is deleted: nothing will ever be added to it. */
   function closeAll(sessionId: string): void {
     for (const reader of watchers.get(sessionId) ?? []) reader.close()
   }
@@ -267,13 +252,13 @@ function createReaders({ store, budget, highWater, settled }: ReadersDeps): Read
   }
 
   return {
-    get count() {
+    get count(): number {
       return count
     },
 
-    of: (sessionId) => watchers.get(sessionId),
+    of: (sessionId: string): ReadonlySet<WatcherHandle> | undefined => watchers.get(sessionId),
 
-    watch(sessionId, after, holder) {
+    watch(sessionId: string, after: number, holder?: Holder): Watcher {
       const handle = createWatcher({
         after,
         read: async (seq, limit, maxChars) => {
@@ -301,7 +286,8 @@ function createReaders({ store, budget, highWater, settled }: ReadersDeps): Read
 
     closeAll,
 
-    lookAgain(sessionId) {
+    /** Another log of the same store has written to this session; null: perhaps to any. */
+    lookAgain(sessionId: string | null): void {
       for (const id of sessionId === null ? watchers.keys() : [sessionId]) if (watchers.has(id)) due.add(id)
       if (due.size > 0 && !isLooking) void lookAtDue()
     },
@@ -339,40 +325,35 @@ function newEntries(command: Command, result: Done): readonly NewEntry[] {
   }
 }
 
-/** How far readers may see in each session: not as far as an entry that is still on its way to the disk, nor beyond it. */
-interface HighWaterMark {
-  /** Readers may not see this seq, nor what follows it. */
-  hold(sessionId: string, seq: number): void
-  /** This seq is on disk now. */
-  release(sessionId: string, seq: number): void
-  /** The first seq that readers may not see yet; infinite when they may see everything. */
-  of(sessionId: string): number
-  /** Resolves when nothing of the session is on its way to the disk. */
-  cleared(sessionId: string): Promise<void>
-}
+type HighWaterMark = ReturnType<typeof createHighWaterMark>
 
-function createHighWaterMark(): HighWaterMark {
+/** How far readers may see in each session: not as far as an entry that is still on its way to the disk, nor beyond it. */
+function createHighWaterMark() {
   /** Seqs are given out and held in order. */
   const held = new Map<string, number[]>()
   const waiting = new Map<string, (() => void)[]>()
 
   return {
-    hold(sessionId, seq) {
+    /** Readers may not see this seq, nor what follows it. */
+    hold(sessionId: string, seq: number): void {
       const seqs = held.get(sessionId)
       if (seqs === undefined) held.set(sessionId, [seq])
       else seqs.push(seq)
     },
-    release(sessionId, seq) {
+    /** This seq is on disk now. */
+    release(sessionId: string, seq: number): void {
       const seqs = (held.get(sessionId) ?? []).filter((other) => other !== seq)
       if (seqs.length > 0) return void held.set(sessionId, seqs)
       held.delete(sessionId)
       for (const resolve of waiting.get(sessionId) ?? []) resolve()
       waiting.delete(sessionId)
     },
-    of(sessionId) {
+    /** The first seq that readers may not see yet; infinite when they may see everything. */
+    of(sessionId: string): number {
       return held.get(sessionId)?.[0] ?? Number.POSITIVE_INFINITY
     },
-    async cleared(sessionId) {
+    /** Resolves when nothing of the session is on its way to the disk. */
+    async cleared(sessionId: string): Promise<void> {
       if (!held.has(sessionId)) return
       await new Promise<void>((resolve) => waiting.set(sessionId, [...(waiting.get(sessionId) ?? []), resolve]))
     },

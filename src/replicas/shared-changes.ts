@@ -1,9 +1,8 @@
 // Tells the replicas of a store that shared records have changed, for those that keep a copy of them in memory.
 
-import { type Clock, sleep } from '../domain/clock.ts'
+import { sleep } from '../domain/clock.ts'
 import type { Logger } from '../domain/logger.ts'
-import type { Shared } from '../store/ports/shared.ts'
-import { createSharedCopy, type SharedCopy, untilHeard } from './shared-copy.ts'
+import { type CopyDeps, createSharedCopy, type SharedCopy, untilHeard } from './shared-copy.ts'
 
 export interface SharedChanges {
   /** Call it after the change and before anybody hears that it is done: every replica looks within half a second from then on. */
@@ -22,11 +21,7 @@ export interface SharedChanges {
   close(): Promise<void>
 }
 
-interface ChangesDeps {
-  shared: Pick<Shared, 'get' | 'list' | 'put' | 'take'>
-  /** Name of this process. No other one has it. */
-  owner: string
-  clock: Clock
+interface ChangesDeps extends CopyDeps {
   logger: Logger
 }
 

@@ -15,7 +15,7 @@ export interface SharedCopy {
   close(): Promise<void>
 }
 
-interface CopyDeps {
+export interface CopyDeps {
   shared: Pick<Shared, 'get' | 'list' | 'put' | 'take'>
   /** Name of this process. No other one has it. */
   owner: string

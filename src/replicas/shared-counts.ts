@@ -5,13 +5,7 @@ import type { ReplicaBoard } from './replica-board.ts'
 /** What the processes on one store count for limits that hold for all of them. */
 export interface SharedCounts {
   /** Adds what was counted here, and gives the sums of all processes. Rejects while the store is away. Null: no other one counts. */
-  add:
-    | ((
-        kind: string,
-        added: readonly { key: string; n: number }[],
-        windowMs: number,
-      ) => Promise<{ count: number; endsAt: number }[]>)
-    | null
+  add: Shared['count'] | null
   /** Tells the others how many streams of each user are open here. */
   sayStreams(open: ReadonlyMap<string, number>): void
   streamsElsewhere(owner: string): number

@@ -38,26 +38,22 @@ export function verifyChain(entries: Iterable<AuditEntry>, previous: ChainEnd = 
   const { chain } = previous
   let { n, head } = previous
   for (const entry of entries) {
-    if (entry.chain !== chain) {
-      return { ok: false, n: n + 1, reason: `Entry ${n + 1} belongs to the chain ${JSON.stringify(entry.chain)}.` }
-    }
-    if (entry.n !== n + 1) {
-      return { ok: false, n: n + 1, reason: `Entry ${n + 1} is missing: entry ${entry.n} comes after entry ${n}.` }
-    }
-    if (entry.hash !== linkHash(head, entry.text)) {
-      return {
-        ok: false,
-        n: entry.n,
-        reason: `The hash of entry ${entry.n} does not match its text and the entry before it: an entry was changed, removed or inserted.`,
-      }
-    }
-    if (entry.n === 1 && isImportedMain(chain) && chain !== importedMain(entry.hash)) {
-      return { ok: false, n: 1, reason: 'The first entry is not the one that gave the chain its name.' }
-    }
+    const reason = breakBefore(entry, { chain, n, head })
+    if (reason !== null) return { ok: false, n: n + 1, reason }
     n = entry.n
     head = entry.hash
   }
   return { ok: true, chain, n, head }
+}
+
+/** Why the entry does not follow the end of the chain. Null: it does. */
+function breakBefore(entry: AuditEntry, { chain, n, head }: ChainEnd): string | null {
+  if (entry.chain !== chain) return `Entry ${n + 1} belongs to the chain ${JSON.stringify(entry.chain)}.`
+  if (entry.n !== n + 1) return `Entry ${n + 1} is missing: entry ${entry.n} comes after entry ${n}.`
+  if (entry.hash !== linkHash(head, entry.text))
+    return `The hash of entry ${entry.n} does not match its text and the entry before it: an entry was changed, removed or inserted.`
+  const isOtherMain = entry.n === 1 && isImportedMain(chain) && chain !== importedMain(entry.hash)
+  return isOtherMain ? 'The first entry is not the one that gave the chain its name.' : null
 }
 
 /** The entry that follows the end of the chain. */

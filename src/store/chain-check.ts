@@ -7,10 +7,7 @@ import { type ChainEnd, emptyChain, verifyChain } from './audit-chain.ts'
 import type { AuditReads } from './ports/audit.ts'
 import { type Claim, claimProblem, createTrailFacts, type TrailProblem } from './verify-trail.ts'
 
-export interface ChainCheck {
-  /** The present state. Goes on with the check in the background, and waits at most `waitMs` for it. */
-  state(waitMs: number): Promise<ChainState>
-}
+export type ChainCheck = ReturnType<typeof createChainCheck>
 
 const SLICE = 250
 /** A broken trail is checked again from its beginning after this time: somebody may have put a copy in place. */
@@ -21,7 +18,7 @@ const MOST_SHOWN = 1_000
 type Reads = Pick<AuditReads, 'entries' | 'ends'>
 
 /** Nothing is read before the first question. */
-export function createChainCheck({ reads, clock }: { reads: Reads; clock: Clock }): ChainCheck {
+export function createChainCheck({ reads, clock }: { reads: Reads; clock: Clock }) {
   let look = createLook(reads, clock)
   let broken: { problem: TrailProblem; at: number } | null = null
   let checkedAt: number | null = null
@@ -38,7 +35,8 @@ export function createChainCheck({ reads, clock }: { reads: Reads; clock: Clock 
   }
 
   return {
-    async state(waitMs) {
+    /** The present state. Goes on with the check in the background, and waits at most `waitMs` for it. */
+    async state(waitMs: number): Promise<ChainState> {
       running ??= check().finally(() => {
         running = null
       })

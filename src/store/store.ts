@@ -45,11 +45,9 @@ export interface StoreFigures {
   /** Size of the database, and of the log of changes in front of it. */
   bytes: number
   walBytes: number
-  /** Runs that wait for a person or a client. */
-  waitingRuns: number
   /** What waits for a person: approvals, prompts, instructions and alerts. */
   inbox: number
-  /** Runs that have not ended. */
+  /** Runs that have not ended. Those that wait, wait for a person or a client. */
   runs: Readonly<Record<'queued' | 'running' | 'waiting', number>>
   /** What waits, by kind: how many, and epoch ms since when the oldest of them does. Kinds of which nothing waits are left out. */
   waits: Readonly<Partial<Record<AnyRecord['wait'], { count: number; oldestAt: number }>>>

@@ -56,7 +56,10 @@ export async function verifyTrail(
     ends.set(chain, end)
   }
   const isBroken = new Set(problems.map(({ chain }) => chain))
-  const claims = byChain(facts.newClaims().filter(({ chain }) => !isBroken.has(chain)))
+  const claims = Map.groupBy(
+    facts.newClaims().filter(({ chain }) => !isBroken.has(chain)),
+    ({ chain }) => chain,
+  )
   // In the order of the chains, because a file is read from its start to its end. Those that are missing come last.
   for (const chain of new Set([...ends.keys(), ...claims.keys()])) {
     problems.push(...(await checkClaims(trail, chain, claims.get(chain) ?? [], ends.get(chain))))
@@ -72,8 +75,7 @@ async function checkClaims(
   end: ChainEnd | undefined,
 ): Promise<TrailProblem[]> {
   if (claims.length === 0) return []
-  const wanted = new Map<number, Claim[]>()
-  for (const claim of claims) wanted.set(claim.n, [...(wanted.get(claim.n) ?? []), claim])
+  const wanted = new Set(claims.map(({ n }) => n))
   const found = new Map<number, string>()
   if (end !== undefined && end.n > 0) {
     for await (const page of trail.pages(chain)) {
@@ -100,20 +102,10 @@ export function claimProblem(claim: Claim, hash: string | undefined, length: num
   return { chain, n, reason: `Chain ${chain} was written again: ${witness} with another hash.` }
 }
 
-/** What the entries say about the trail itself, collected while they are read. */
-export interface TrailFacts {
-  /** Entries of a chain in order. */
-  take(entry: AuditEntry): void
-  /** The claims since the last call. */
-  newClaims(): Claim[]
-  /** Times in which a process wrote entries, and nobody tied the chains. */
-  gaps(): TrailProblem[]
-  lastTie(): Tie | null
-}
-
 const HOUR_MS = 60 * 60 * 1000
 
-export function createTrailFacts(): TrailFacts {
+/** What the entries say about the trail itself, collected while they are read. */
+export function createTrailFacts() {
   let claims: Claim[] = []
   let last: Tie | null = null
   const ties: number[] = []
@@ -129,7 +121,8 @@ export function createTrailFacts(): TrailFacts {
   }
 
   return {
-    take(entry) {
+    /** Entries of a chain in order. */
+    take(entry: AuditEntry): void {
       const { chain, n, hash } = entry
       const said = claimsOf(entry)
       if (said?.kind === 'chain_begun' && n === 1) written.set(chain, { hours: [], last: said.at })
@@ -141,16 +134,18 @@ export function createTrailFacts(): TrailFacts {
         noteTime(chain, timeOf(entry.text))
       }
     },
-    newClaims() {
+    /** The claims since the last call. */
+    newClaims(): Claim[] {
       const taken = claims
       claims = []
       return taken
     },
-    gaps() {
+    /** Times in which a process wrote entries, and nobody tied the chains. */
+    gaps(): TrailProblem[] {
       const sorted = ties.toSorted((a, b) => a - b)
       return [...written].flatMap(([chain, times]) => gapIn(chain, times, sorted) ?? [])
     },
-    lastTie: () => last,
+    lastTie: (): Tie | null => last,
   }
 }
 
@@ -169,13 +164,3 @@ function gapIn(chain: string, times: { hours: number[]; last: number }, ties: re
 }
 
 const isoTime = (at: number): string => new Date(at).toISOString()
-
-function byChain(claims: readonly Claim[]): Map<string, Claim[]> {
-  const found = new Map<string, Claim[]>()
-  for (const claim of claims) {
-    const ofChain = found.get(claim.chain)
-    if (ofChain === undefined) found.set(claim.chain, [claim])
-    else ofChain.push(claim)
-  }
-  return found
-}

@@ -148,7 +148,7 @@ export function describeUsage(open: OpenStore): void {
   test('a store counts the runs that wait, and what waits for a person', async () => {
     const { store } = await openForTest(open)
     const run = await acceptedRun(store, accept(newSession()))
-    expect(await store.figures()).toMatchObject({ waitingRuns: 0 })
+    expect(await store.figures()).toMatchObject({ runs: { waiting: 0 } })
     await done(store, finish(run, { status: 'waiting', waits: [newApproval(run), newClientCall(run)] }))
 
     const { connections, ...figures } = await store.figures()
@@ -158,7 +158,6 @@ export function describeUsage(open: OpenStore): void {
     expect(figures).toEqual({
       bytes: expect.any(Number),
       walBytes: expect.any(Number),
-      waitingRuns: 1,
       inbox: 1,
       runs: { queued: 0, running: 0, waiting: 1 },
       waits: {

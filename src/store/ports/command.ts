@@ -40,6 +40,8 @@ export type Result =
     }
   | { ok: false; error: ServerError }
 
+export type Done = Extract<Result, { ok: true }>
+
 /** Whether the command belongs to the synced class: it must be on disk before it is acknowledged. */
 export function needsSync(command: Command): boolean {
   switch (command.type) {

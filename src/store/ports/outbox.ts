@@ -55,12 +55,8 @@ export interface SettleDelivery {
  * Synced. Shows these items once more, as far as they fit, whether or not they were delivered. The rest is counted in the summary.
  * They keep their numbers, so that whoever got them before can tell.
  */
-export interface ReplayDeliveries {
+export interface ReplayDeliveries extends Pick<TakeDeliveries, 'channel' | 'items' | 'notBefore'> {
   type: 'replay_deliveries'
-  channel: string
-  items: readonly FeedItem[]
-  /** Epoch ms before which an item is not tried, by its number; absent: at once. */
-  notBefore?: Readonly<Record<number, number>>
 }
 
 /**

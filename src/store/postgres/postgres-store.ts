@@ -2,14 +2,13 @@
 // over one (`commit/`).
 
 import type { Clock } from '../../domain/clock.ts'
-import type { Logger } from '../../domain/logger.ts'
 import type { Command } from '../ports/command.ts'
 import type { Shared } from '../ports/shared.ts'
 import { type Store, type StoreFigures, wrapReads } from '../store.ts'
 import { OPEN_RECORD_OF_ANY_KIND } from '../tables/conditions.ts'
 import type { Statement } from '../tables/statement.ts'
-import { createCommitter } from './commit/committer.ts'
-import { type Database, openDatabase } from './connection/database.ts'
+import { type CommitterOptions, createCommitter } from './commit/committer.ts'
+import { type Database, type DatabaseOptions, openDatabase } from './connection/database.ts'
 import { databaseError } from './connection/database-error.ts'
 import { createDatabaseTime, type DatabaseTime } from './connection/database-time.ts'
 import { migrate } from './migrate.ts'
@@ -18,20 +17,7 @@ import { createSearchIndexer } from './search-indexer.ts'
 import { createPostgresShared } from './shared-table.ts'
 import { NOW } from './sql.ts'
 
-export interface PostgresOptions {
-  /** `postgres://user:password@host:5432/database`. May name several hosts: the first that is not a standby is used. */
-  url: string
-  clock: Clock
-  log: Logger
-  /** How far a synced commit must have come: on the server's disk (`on`), or also visible on its standbys. */
-  synced: 'on' | 'remote_apply'
-  /** How long callers wait for a database that is away. */
-  waitMs: number
-  /** Connections for reads. */
-  readers: number
-  /** Names this process. Two processes must never use one name. */
-  writerId: string
-}
+export type PostgresOptions = DatabaseOptions & Pick<CommitterOptions, 'writerId' | 'synced'>
 
 export interface PostgresStore extends Store {
   shared: Shared
@@ -159,11 +145,9 @@ function figuresOf(rows: readonly Row[], now: number): Omit<StoreFigures, 'bytes
   const of = (what: Row[0]) => rows.filter((row) => row[0] === what)
   const runs = new Map(of('run').map(([, status, n]) => [status, n]))
   const waits = of('wait').map(([, kind, count, oldestAt]) => ({ kind, count, oldestAt }))
-  const waitingRuns = runs.get('waiting') ?? 0
   return {
-    waitingRuns,
     inbox: waits.filter(({ kind }) => kind !== 'client_call').reduce((sum, { count }) => sum + count, 0),
-    runs: { queued: runs.get('queued') ?? 0, running: runs.get('running') ?? 0, waiting: waitingRuns },
+    runs: { queued: runs.get('queued') ?? 0, running: runs.get('running') ?? 0, waiting: runs.get('waiting') ?? 0 },
     waits: Object.fromEntries(waits.map(({ kind, ...figures }) => [kind, figures])),
     // The database says how long they last: its clock and ours may differ.
     leases: of('lease').map(([, , , leftMs]) => now + leftMs),

@@ -6,7 +6,7 @@ import type { Database } from './connection/database.ts'
 import { migrate } from './migrate.ts'
 import { createReads } from './rows/reads.ts'
 import { eraseSearch, titleIsDue } from './rows/search-table.ts'
-import { createSearchIndexer, type SearchIndexer } from './search-indexer.ts'
+import { createSearchIndexer } from './search-indexer.ts'
 import type { Sql } from './sql.ts'
 import { connectTest } from './testing/open-postgres.ts'
 import { watchSizes } from './testing/watched-sizes.ts'
@@ -49,7 +49,7 @@ async function say(session: string, contents: readonly string[]): Promise<void> 
   )
 }
 
-function openIndexer(sql: Sql = database.statements): SearchIndexer & { errors: unknown[]; search: typeof search } {
+function openIndexer(sql: Sql = database.statements) {
   const errors: unknown[] = []
   const indexer = createSearchIndexer({ sql, clock, failed: (error) => errors.push(error) })
   // Its time stands still, so a search goes on to its end.

@@ -6,31 +6,16 @@ import { searchedSupervision, searchedText } from '../../domain/session/search-w
 import type { Supervision } from '../../domain/supervision/supervision.ts'
 import type { SearchReads } from '../ports/search.ts'
 import { type MessageRow, placeOf, toMessage } from '../tables/messages.ts'
+import { indexing, type Source } from '../tables/search.ts'
 import type { Statement } from '../tables/statement.ts'
+import { columnsOf } from './commit/batch.ts'
 import { MOST_BYTES, withinBytes } from './rows/bounded-rows.ts'
 import { MESSAGE_COLUMNS } from './rows/message-table.ts'
-import { type Source, wordsOf } from './rows/search-table.ts'
+import { wordsOf } from './rows/search-table.ts'
 import type { Sql } from './sql.ts'
 
-export interface SearchIndexer {
-  /** Something was committed. It is indexed soon. */
-  noticeCommit(): void
-  /** The same search, in an index that is brought up to date first, as far as that goes in a short time. */
-  searched(reads: SearchReads): SearchReads
-  /** Waits for the step that is under way. */
-  close(): Promise<void>
-}
-
-/** After a commit others usually follow, and one step takes them all. */
-const SOON_MS = 1_000
 /** Texts of one step, or fewer if they are long. */
 const STEP_ROWS = 32
-/** Of the time, this part is for indexing: a large import must not slow the server down. */
-const SHARE = 0.1
-/** After an error, such as a database that is away. */
-const RETRY_MS = 30_000
-/** A search waits so long for the index at most. */
-const CATCH_UP_MS = 300
 
 /** What a process has claimed and not finished after this time, it will not finish any more. */
 const CLAIM = "interval '30 seconds'"
@@ -93,7 +78,7 @@ export function createSearchIndexer(deps: {
   sql: Sql
   clock: Pick<Clock, 'mono' | 'after'>
   failed: (error: unknown) => void
-}): SearchIndexer {
+}) {
   const { sql, clock, failed } = deps
   let cancel: (() => void) | null = null
   let isClosed = false
@@ -106,11 +91,11 @@ export function createSearchIndexer(deps: {
       if (isClosed) return 0
       try {
         const claimed = await sql.rows<ClaimedRow>(claim, [STEP_ROWS])
-        if (claimed.length > 0) await sql.rows(index, columnsOf(claimed))
+        if (claimed.length > 0) await sql.rows(index, valuesOf(claimed))
         return claimed.length
       } catch (error) {
         failed(error)
-        schedule(RETRY_MS)
+        schedule(indexing.retryMs)
         return 0
       }
     })
@@ -129,21 +114,24 @@ export function createSearchIndexer(deps: {
   async function work(): Promise<void> {
     const begun = clock.mono()
     const taken = await step()
-    if (taken > 0) schedule((clock.mono() - begun) / SHARE)
+    if (taken > 0) schedule((clock.mono() - begun) / indexing.share)
   }
 
-  schedule(SOON_MS)
+  schedule(indexing.soonMs)
 
   return {
-    noticeCommit: () => schedule(SOON_MS),
-    searched: ({ find }) => ({
+    /** Something was committed. It is indexed soon. */
+    noticeCommit: (): void => schedule(indexing.soonMs),
+    /** The same search, in an index that is brought up to date first, as far as that goes in a short time. */
+    searched: ({ find }: SearchReads): SearchReads => ({
       async find(query) {
-        const until = clock.mono() + CATCH_UP_MS
+        const until = clock.mono() + indexing.catchUpMs
         while ((await step()) > 0 && clock.mono() < until);
         return find(query)
       },
     }),
-    async close() {
+    /** Waits for the step that is under way. */
+    async close(): Promise<void> {
       isClosed = true
       cancel?.()
       cancel = null
@@ -152,15 +140,14 @@ export function createSearchIndexer(deps: {
   }
 }
 
-/** Transposed, because Postgres takes a list for each column. */
-function columnsOf(claimed: readonly ClaimedRow[]): unknown[][] {
+function valuesOf(claimed: readonly ClaimedRow[]): unknown[][] {
   const rows = claimed.map((row) => {
     const [session, source, messageId, v, owner, sessionOrd, supervision, ...message] = row
     const { text, ord } = source === 't' ? titleOf(supervision, sessionOrd) : messageOf(message)
     const words = owner === null || ord === null || text === null ? '' : wordsOf({ source, ord, owner, text })
     return [session, source, messageId, v, ord ?? 0, words]
   })
-  return [0, 1, 2, 3, 4, 5].map((column) => rows.map((row) => row[column]))
+  return columnsOf(rows)
 }
 
 /** Without a title there is still a row, which takes the place of an older title. */

@@ -4,10 +4,11 @@ import { ServerError, sessionNotFound } from '../../domain/errors.ts'
 import type { AnyRecord, WaitAnswer } from '../../domain/records/record.ts'
 import type { RunRecord } from '../../domain/session/run.ts'
 import { refuseSupervised, type SessionRecord } from '../../domain/session/session.ts'
+import type { Done } from '../ports/command.ts'
 import type { AcceptRun } from '../ports/runs.ts'
 import type { Answered } from '../ports/waits.ts'
-import { findRun, findSession, findWaits, refuseFiles } from './find-rows.ts'
-import { ask, type Change, type Decision, type Done, type Rule } from './rows.ts'
+import { conflict, findRun, findSession, findWaits, refuseFiles } from './find-rows.ts'
+import { ask, type Change, type Decision, type Rule } from './rows.ts'
 import { appendTo, begin, insertMessages, interruptWaits, patched, running } from './run-rules.ts'
 import {
   appliedOf,
@@ -33,7 +34,7 @@ export function* acceptRun(command: AcceptRun): Rule<Decision> {
   refuseSupervised(known)
   const same = known === null ? null : yield* ask('runByWireId', known.id, run.wireId)
   if (same !== null) return yield* repeated(command, same)
-  if (command.onlyRepeat) throw new ServerError('conflict', 'This request did not come before.')
+  if (command.onlyRepeat) throw conflict('This request did not come before.')
   if (known === null) yield* refuseBeyond(command.maxSessions)
   if (files.length > 0) yield* refuseFiles(files, run.owner, known?.id ?? null)
 
@@ -114,7 +115,7 @@ function refuseChanged(
   open: readonly Pick<RunRecord, 'status'>[],
 ): void {
   const isSame = known?.messageCount === session.messageCount && open.every(({ status }) => status === 'waiting')
-  if (!isSame) throw new ServerError('conflict', 'The session has changed since it was read.')
+  if (!isSame) throw conflict('The session has changed since it was read.')
 }
 
 /** Gives up what the session waits for. Throws if a person has to answer, or if the command says `refuse`. */

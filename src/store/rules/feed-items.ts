@@ -8,14 +8,8 @@ import type { Command } from '../ports/command.ts'
 import type { Change, PurgedSession } from './rows.ts'
 
 /** In the order of the changes. A command with feed items must belong to the synced class (`needsSync`). */
-export function feedItems(command: Command, changes: readonly Change[]): NewFeedItem[] {
-  const items: NewFeedItem[] = []
-  for (const change of changes) {
-    const item = itemOf(change, command)
-    if (item !== null) items.push(item)
-  }
-  return items
-}
+export const feedItems = (command: Command, changes: readonly Change[]): NewFeedItem[] =>
+  changes.flatMap((change) => itemOf(change, command) ?? [])
 
 function itemOf(change: Change, command: Command): NewFeedItem | null {
   switch (change.write) {

@@ -1,10 +1,14 @@
-// Lookups that several rules share, with the errors for missing rows.
+// Lookups that several rules share, with the errors for rows that are missing or in the way.
 
-import { fileNotFound, runNotFound, sessionNotFound } from '../../domain/errors.ts'
+import { fileNotFound, runNotFound, ServerError, sessionNotFound } from '../../domain/errors.ts'
 import type { AnyRecord } from '../../domain/records/record.ts'
 import type { RunRecord } from '../../domain/session/run.ts'
 import type { SessionRecord } from '../../domain/session/session.ts'
 import { ask, type Rule } from './rows.ts'
+
+export const conflict = (message: string): ServerError => new ServerError('conflict', message)
+
+export const taken = (what: string, id: string): ServerError => conflict(`There is already a ${what} ${id}.`)
 
 /** Throws `run_not_found`. */
 export function* findRun(runId: string): Rule<RunRecord> {

@@ -14,12 +14,13 @@ import {
   type SettleDelivery,
   type TakeDeliveries,
 } from '../ports/outbox.ts'
-import { ask, type Change, type Decision, decided, type Rule, type RulesOf } from './rows.ts'
+import { conflict } from './find-rows.ts'
+import { ask, type Change, type Decision, decided, done, type Rule, type RulesOf } from './rows.ts'
 
 function* takeDeliveries({ channel, after, upTo, items, notBefore, skipped }: TakeDeliveries): Rule<Decision> {
   const { cursor, deliveries } = yield* ask('outbox', channel)
   if (cursor !== after) {
-    throw new ServerError('conflict', `Channel ${JSON.stringify(channel)} is at ${cursor} and not at ${after}.`)
+    throw conflict(`Channel ${JSON.stringify(channel)} is at ${cursor} and not at ${after}.`)
   }
   return done([
     { write: 'put_outbox_cursor', channel, n: upTo },
@@ -78,7 +79,7 @@ function* settleDelivery({ channel, n, outcome }: SettleDelivery): Rule<Decision
   const { deliveries } = yield* ask('outbox', channel)
   const delivery = deliveries.find((one) => one.n === n)
   if (delivery === undefined) {
-    throw new ServerError('conflict', `Channel ${JSON.stringify(channel)} has nothing to deliver with number ${n}.`)
+    throw conflict(`Channel ${JSON.stringify(channel)} has nothing to deliver with number ${n}.`)
   }
   const { item } = delivery
   const remove: Change = { write: 'remove_delivery', channel, n }
@@ -109,8 +110,6 @@ const withMore = (summary: QueuedDelivery | undefined, channel: string, n: numbe
     : { ...summary, count: summary.count + more }
 
 const put = (delivery: QueuedDelivery): Change => ({ write: 'put_delivery', delivery })
-
-const done = (changes: Change[]): Decision => ({ result: { ok: true, firstSeq: 0 }, changes })
 
 export const outboxRules: RulesOf<OutboxCommand> = {
   take_deliveries: takeDeliveries,

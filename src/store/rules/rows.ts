@@ -14,7 +14,7 @@ import type { AuditEntry, AuditRecord } from '../../domain/supervision/audit.ts'
 import type { ChannelNote, QueuedDelivery } from '../../domain/supervision/delivery.ts'
 import type { Grant } from '../../domain/supervision/grant.ts'
 import type { Checkpoint, Instruction, PolicyPin, Proposal } from '../../domain/supervision/supervision.ts'
-import type { Command, Result } from '../ports/command.ts'
+import type { Command, Done } from '../ports/command.ts'
 import type { NewEntry, StoredEntry } from '../ports/journal.ts'
 import type { PurgeSessions } from '../ports/sessions.ts'
 import type { UsageKey, UsageRow } from '../ports/usage.ts'
@@ -146,6 +146,8 @@ export type Change =
   /** Removes idempotency keys and grants that expired before `now`, files that were never sent, and old items of the feed. */
   | { write: 'remove_expired'; now: number; unsentBefore: number }
 
+export type ChangeOf<Write extends Change['write']> = Extract<Change, { write: Write }>
+
 export interface SessionPatch {
   /** The wall clock may step back, a session's activity does not: the later of the two counts. */
   lastActivity?: number | undefined
@@ -156,8 +158,6 @@ export interface SessionPatch {
   lastTool?: string
   activeAgent?: string | null
 }
-
-export type Done = Extract<Result, { ok: true }>
 
 export interface Decision {
   result: Done
@@ -175,9 +175,12 @@ export type RulesOf<C extends Command> = {
   readonly [Type in C['type']]: (command: Extract<C, { type: Type }>) => Rule<Decision>
 }
 
+/** A decision whose result says nothing more. */
+export const done = (changes: Change[]): Decision => ({ result: { ok: true, firstSeq: 0 }, changes })
+
 // biome-ignore lint/correctness/useYield: this decision needs no rows.
 export function* decided(changes: Change[]): Rule<Decision> {
-  return { result: { ok: true, firstSeq: 0 }, changes }
+  return done(changes)
 }
 
 export function* ask<Read extends keyof RowReads>(

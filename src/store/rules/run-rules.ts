@@ -19,8 +19,8 @@ import type {
   RunStart,
   StartRun,
 } from '../ports/runs.ts'
-import { findRun, findSession, findWaits } from './find-rows.ts'
-import { ask, type Change, type Decision, decided, type Rule, type RulesOf, type SessionPatch } from './rows.ts'
+import { conflict, findRun, findSession, findWaits } from './find-rows.ts'
+import { ask, type Change, type Decision, decided, done, type Rule, type RulesOf, type SessionPatch } from './rows.ts'
 import { usageRows } from './usage-rows.ts'
 import {
   brokenOffRecords,
@@ -31,8 +31,10 @@ import {
   voidedRecord,
 } from './wait-change.ts'
 
-export const isOwned = (run: RunRecord, fence: number): boolean =>
-  run.status === 'running' && run.leaseOwner !== null && run.fence === fence
+/** Whether a process executes the run. */
+export const isExecuted = ({ status, leaseOwner }: RunRecord): boolean => status === 'running' && leaseOwner !== null
+
+export const isOwned = (run: RunRecord, fence: number): boolean => isExecuted(run) && run.fence === fence
 
 export const fenced = (runId: string): ServerError =>
   new ServerError('run_fenced', `Run ${runId} has ended or belongs to another process.`, {
@@ -154,10 +156,7 @@ function* startRun({ runId, leaseOwner, now, start }: StartRun): Rule<Decision> 
   const open = yield* ask('openRuns', run.sessionId)
   const isBusy = open.some(({ status }) => status !== 'queued')
   if (run.status !== 'queued' || isBusy) {
-    throw new ServerError(
-      'conflict',
-      `Run ${run.id} cannot start: it is ${run.status}${isBusy ? ' and its session is busy' : ''}.`,
-    )
+    throw conflict(`Run ${run.id} cannot start: it is ${run.status}${isBusy ? ' and its session is busy' : ''}.`)
   }
   const changes: Change[] = []
   const firstSeq = yield* appendTo(changes, run, start.entries)
@@ -286,12 +285,12 @@ function* claimRun({ runId, fence, leaseOwner, entries }: ClaimRun): Rule<Decisi
 function* releaseRun(command: ReleaseRun): Rule<Decision> {
   const before = ownedRun(yield* ask('run', command.runId), command)
   const run: RunRecord = { ...before, fence: before.fence + 1, leaseOwner: null }
-  return { result: { ok: true, firstSeq: 0 }, changes: [{ write: 'update_run', before, run }] }
+  return done([{ write: 'update_run', before, run }])
 }
 
 function* requestCancel({ runId, entries }: RequestCancel): Rule<Decision> {
   const run = yield* findRun(runId)
-  if (isFinished(run.status)) throw new ServerError('conflict', `Run ${run.id} has already ended as ${run.status}.`)
+  if (isFinished(run.status)) throw conflict(`Run ${run.id} has already ended as ${run.status}.`)
   const changes: Change[] = []
   const firstSeq = yield* appendTo(changes, run, entries)
   // Nothing else will move the end of a waiting run's entries.

@@ -1,6 +1,6 @@
 // Rules for whole sessions (create, change, remove, compact) and for uploaded files.
 
-import { ServerError, sessionNotFound } from '../../domain/errors.ts'
+import { sessionNotFound } from '../../domain/errors.ts'
 import { present } from '../../domain/present.ts'
 import type { SessionRecord } from '../../domain/session/session.ts'
 import { isOpen } from '../../domain/supervision/supervision.ts'
@@ -13,16 +13,14 @@ import type {
   SessionCommand,
   UpdateSession,
 } from '../ports/sessions.ts'
-import { findSession } from './find-rows.ts'
-import { ask, type Change, type Decision, type Done, type Rule, type RulesOf } from './rows.ts'
+import { conflict, findSession, taken } from './find-rows.ts'
+import { ask, type Change, type Decision, done, type Rule, type RulesOf } from './rows.ts'
 import { patched } from './run-rules.ts'
-
-const nothing: Done = { ok: true, firstSeq: 0 }
 
 export function* refuseTaken({ id, owner, alias }: SessionRecord): Rule<void> {
   const isTaken = (yield* ask('session', id)) !== null
   if (isTaken || (alias !== null && (yield* ask('sessionByAlias', owner, alias)) !== null)) {
-    throw new ServerError('conflict', `There is already a session ${JSON.stringify(isTaken ? id : alias)}.`)
+    throw taken('session', JSON.stringify(isTaken ? id : alias))
   }
 }
 
@@ -43,17 +41,14 @@ function* updateSession({ sessionId, lastActivity, metadata, state }: UpdateSess
 
 function* deleteSession({ sessionId, now }: DeleteSession): Rule<Decision> {
   const session = yield* ask('session', sessionId)
-  if (session === null || session.status === 'terminated') return { result: nothing, changes: [] }
+  if (session === null || session.status === 'terminated') return done([])
   if ((yield* ask('openRuns', sessionId)).length > 0) {
-    throw new ServerError('conflict', 'The session has an open run. End the run, then delete the session.')
+    throw conflict('The session has an open run. End the run, then delete the session.')
   }
   if (session.supervision !== undefined && isOpen(session.supervision)) {
-    throw new ServerError(
-      'conflict',
-      'An agent elsewhere works in this session. Terminate the session, then delete it.',
-    )
+    throw conflict('An agent elsewhere works in this session. Terminate the session, then delete it.')
   }
-  return { result: nothing, changes: [{ write: 'bury_session', session, at: now }] }
+  return done([{ write: 'bury_session', session, at: now }])
 }
 
 function* purgeSessions(command: PurgeSessions): Rule<Decision> {
@@ -72,9 +67,9 @@ function* compactSession({ sessionId, head, entries, isPart = false }: CompactSe
   yield* findSession(sessionId)
   const isIdle = (yield* ask('openRuns', sessionId)).length === 0
   if (!isIdle || (yield* ask('head', sessionId)) !== head) {
-    throw new ServerError('conflict', 'The session has changed since its log was read for compaction.')
+    throw conflict('The session has changed since its log was read for compaction.')
   }
-  return { result: nothing, changes: [{ write: 'compact_entries', sessionId, entries, isPart }] }
+  return done([{ write: 'compact_entries', sessionId, entries, isPart }])
 }
 
 function* addFile({ file }: AddFile): Rule<Decision> {
@@ -83,8 +78,8 @@ function* addFile({ file }: AddFile): Rule<Decision> {
   if (sessionId !== null && (session?.owner !== owner || session.status === 'terminated')) {
     throw sessionNotFound(sessionId)
   }
-  if ((yield* ask('file', id)) !== null) throw new ServerError('conflict', `There is already a file ${id}.`)
-  return { result: nothing, changes: [{ write: 'insert_file', file }] }
+  if ((yield* ask('file', id)) !== null) throw taken('file', id)
+  return done([{ write: 'insert_file', file }])
 }
 
 export const sessionRules: RulesOf<SessionCommand | AddFile> = {

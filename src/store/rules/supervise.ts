@@ -24,6 +24,7 @@ import {
   type Supervision,
 } from '../../domain/supervision/supervision.ts'
 import type { RecordChange, Supervise } from '../ports/supervised.ts'
+import { conflict, taken } from './find-rows.ts'
 import { ask, type Change, type Decision, type Rule } from './rows.ts'
 import { appendTo } from './run-rules.ts'
 import { interruptWait } from './wait-change.ts'
@@ -60,9 +61,7 @@ export function* supervise(command: Supervise): Rule<Decision> {
 
 function* newSession(session: SessionRecord): Rule<SessionRecord> {
   if (session.supervision === undefined) throw new Error('A supervised session needs its supervision.')
-  if ((yield* ask('session', session.id)) !== null) {
-    throw new ServerError('conflict', `There is already a session ${session.id}.`)
-  }
+  if ((yield* ask('session', session.id)) !== null) throw taken('session', session.id)
   return session
 }
 
@@ -79,7 +78,7 @@ function* findSupervised({ sessionId, version }: Supervise): Rule<SessionRecord>
   const session = yield* ask('session', sessionId)
   if (session?.supervision === undefined || session.status === 'terminated') throw sessionNotFound(sessionId)
   if (session.supervision.version !== version) {
-    throw new ServerError('conflict', `Session ${sessionId} has changed meanwhile. Read it again, then try again.`)
+    throw conflict(`Session ${sessionId} has changed meanwhile. Read it again, then try again.`)
   }
   return session
 }
@@ -138,22 +137,16 @@ function* settle(changes: Change[], { sessionId, settle: asked = [] }: Supervise
     if (before === null || !isSupervised(before) || before.sessionId !== sessionId) {
       throw new ServerError('record_not_found', `This session has no record ${JSON.stringify(id)}.`)
     }
+    const refused = (why: string) =>
+      new ServerError('conflict', `${id} ${why}`, { details: { id, status: before.status } })
     const patched = withPatch(before, patch)
     const wait = answer === undefined ? patched : answeredRecord(patched, answer, null)
-    if (wait === null) {
-      throw new ServerError('conflict', `${id} is ${before.status} and cannot take this answer.`, {
-        details: { id, status: before.status },
-      })
-    }
+    if (wait === null) throw refused(`is ${before.status} and cannot take this answer.`)
     if (answer === undefined && needsAnswer(before, wait.status)) {
-      throw new ServerError('conflict', `${id} can become ${wait.status} only with an answer.`, {
-        details: { id, status: before.status },
-      })
+      throw refused(`can become ${wait.status} only with an answer.`)
     }
     if (wait.status !== before.status && !recordMayBecome(before, wait.status)) {
-      throw new ServerError('conflict', `${id} is ${before.status}, so it cannot become ${wait.status}.`, {
-        details: { id, status: before.status },
-      })
+      throw refused(`is ${before.status}, so it cannot become ${wait.status}.`)
     }
     changes.push(update(before, wait))
     if (!isWaiting(wait)) settled.add(id)
@@ -174,8 +167,7 @@ function withPatch(before: SupervisedRecord, patch: RecordChange['patch']): Supe
 function* askFor(changes: Change[], command: Supervise, pending: readonly SupervisedRecord[]): Rule<void> {
   const open = [...pending]
   for (const wait of command.ask ?? []) {
-    if ((yield* ask('wait', wait.id)) !== null)
-      throw new ServerError('conflict', `There is already a record ${wait.id}.`)
+    if ((yield* ask('wait', wait.id)) !== null) throw taken('record', wait.id)
     // A policy may have decided already. Then nobody is asked, and nothing is in the way.
     if (isWaiting(wait)) {
       refuseRival(open, wait)
@@ -194,7 +186,7 @@ function refuseRival(open: readonly SupervisedRecord[], wait: SupervisedRecord):
           `This session already waits for the approval ${rival.id}. Wait for its answer, then ask again.`,
           { details: { request_id: rival.id } },
         )
-      : new ServerError('conflict', `This session already has the ${wait.wait} ${rival.id}.`)
+      : conflict(`This session already has the ${wait.wait} ${rival.id}.`)
   }
   const permissions = open.filter((one) => one.wait === 'approval' && one.kind === 'permission')
   if (wait.wait === 'approval' && wait.kind === 'permission' && permissions.length >= MOST_PERMISSIONS) {

@@ -11,6 +11,7 @@ import type { AuditRecord } from '../../domain/supervision/audit.ts'
 import type { Grant } from '../../domain/supervision/grant.ts'
 import type { AppendEntries, FinishRun, RunStart } from '../ports/runs.ts'
 import type { Answered, AskAgain } from '../ports/waits.ts'
+import { conflict, taken } from './find-rows.ts'
 
 /** Applies the answers in order. `waits` are the waits that may be answered. `takenBy` says which run continues with an answer. */
 export function applyAnswers(
@@ -122,7 +123,7 @@ export function consumeApprovals(
     if (wait?.wait !== 'approval' || wait.status !== 'approved' || wait.digest !== digest || used.has(waitId)) {
       const found =
         wait === null ? 'there is none' : wait.status === 'approved' ? 'it is for another call' : wait.status
-      throw new ServerError('conflict', `Approval ${waitId} does not allow this call: ${found}.`)
+      throw conflict(`Approval ${waitId} does not allow this call: ${found}.`)
     }
     used.add(waitId)
     return [wait, { ...wait, status: 'consumed', consumedAt: at }]
@@ -135,16 +136,15 @@ export function refuseWaits(
   { cancelRequested }: Pick<RunRecord, 'cancelRequested'>,
   known: ReadonlyMap<string, AnyRecord>,
 ): void {
-  if (cancelRequested)
-    throw new ServerError('conflict', `Run ${runId} was asked to stop, so it cannot wait for an answer.`)
+  if (cancelRequested) throw conflict(`Run ${runId} was asked to stop, so it cannot wait for an answer.`)
   for (const id of stillPending) {
     const wait = known.get(id)
     if (wait?.status !== 'pending' || wait.runId !== runId) {
-      throw new ServerError('conflict', `Run ${runId} no longer waits for ${id}: it has been answered.`)
+      throw conflict(`Run ${runId} no longer waits for ${id}: it has been answered.`)
     }
   }
-  const taken = waits.find(({ id }, i) => known.has(id) || waits.findIndex((other) => other.id === id) < i)
-  if (taken !== undefined) throw new ServerError('conflict', `There is already a wait ${taken.id}.`)
+  const again = waits.find(({ id }, i) => known.has(id) || waits.findIndex((other) => other.id === id) < i)
+  if (again !== undefined) throw taken('wait', again.id)
 }
 
 /**

@@ -1,26 +1,20 @@
 // Rules for answers and for the grants that come with them. `wait-change.ts` says how an answer changes a wait.
 
-import { ServerError } from '../../domain/errors.ts'
 import { type AnyRecord, isSupervised } from '../../domain/records/record.ts'
 import type { RunRecord } from '../../domain/session/run.ts'
-import type { AuditRecord } from '../../domain/supervision/audit.ts'
 import type { Grant } from '../../domain/supervision/grant.ts'
+import type { AcceptRun } from '../ports/runs.ts'
 import type { AskAgain, RevokeGrant, SettleWaits, WaitCommand } from '../ports/waits.ts'
-import { findRun, findWaits } from './find-rows.ts'
-import { ask, type Change, type Decision, type Rule, type RulesOf } from './rows.ts'
+import { conflict, findRun, findWaits } from './find-rows.ts'
+import { ask, type Change, type Decision, done, type Rule, type RulesOf } from './rows.ts'
 import { appliedOf, applyAnswers, auditOf, grantsOf, replaceWait, settledOf } from './wait-change.ts'
-
-interface AnswerExtras {
-  grants?: readonly Grant[] | undefined
-  answerAudit?: Readonly<Record<string, AuditRecord>> | undefined
-}
 
 /** Adds the answered waits, the new grants and their audit records to the changes. */
 export function* recordAnswers(
   changes: Change[],
   waits: ReadonlyMap<string, AnyRecord>,
   applied: readonly AnyRecord[],
-  { grants, answerAudit }: AnswerExtras,
+  { grants, answerAudit }: Pick<AcceptRun, 'grants' | 'answerAudit'>,
 ): Rule<void> {
   for (const wait of applied) changes.push({ write: 'update_wait', before: waits.get(wait.id) ?? wait, wait })
   const made = new Map<string, Grant>()
@@ -46,7 +40,8 @@ export function completeRun(changes: Change[], before: RunRecord, at: number): R
   return run
 }
 
-function* settleWaits({ answers, answerAudit, now }: SettleWaits): Rule<Decision> {
+function* settleWaits(command: SettleWaits): Rule<Decision> {
+  const { answers, now } = command
   const ids = answers.map(({ waitId }) => waitId)
   const waits = yield* findWaits(ids)
   const runs = new Map<string, RunRecord>()
@@ -58,7 +53,7 @@ function* settleWaits({ answers, answerAudit, now }: SettleWaits): Rule<Decision
   const answered = applyAnswers(answers, waits, ({ runId }) => (isWaiting(runId) ? null : runId))
   const applied = appliedOf(answered)
   const changes: Change[] = []
-  yield* recordAnswers(changes, waits, applied, { answerAudit })
+  yield* recordAnswers(changes, waits, applied, command)
   const completed: RunRecord[] = []
   for (const run of runs.values()) {
     const isMet = run.status === 'waiting' && settledOf(applied).some(({ runId }) => runId === run.id)
@@ -89,18 +84,12 @@ function* askAgain(command: AskAgain): Rule<Decision> {
 
 function* revokeGrant({ grantId, audit }: RevokeGrant): Rule<Decision> {
   if (!(yield* ask('hasGrant', grantId))) {
-    throw new ServerError(
-      'conflict',
-      `There is no grant ${JSON.stringify(grantId)}. It may have been revoked or have expired.`,
-    )
+    throw conflict(`There is no grant ${JSON.stringify(grantId)}. It may have been revoked or have expired.`)
   }
-  return {
-    result: { ok: true, firstSeq: 0 },
-    changes: [
-      { write: 'remove_grant', id: grantId },
-      { write: 'add_audit', records: [audit] },
-    ],
-  }
+  return done([
+    { write: 'remove_grant', id: grantId },
+    { write: 'add_audit', records: [audit] },
+  ])
 }
 
 export const waitRules: RulesOf<WaitCommand> = {

@@ -8,29 +8,9 @@ import type { WalSync } from './disk/wal-sync.ts'
 import { type LiveSession, type LiveState, SEGMENT_LIMIT, SEQ_BLOCK, type Segment } from './live-sessions.ts'
 import { textInFlight } from './text-in-flight.ts'
 
-export interface EntryWriter {
-  begin(): void
-  /** The session's live state. Loads it if it is not in memory. */
-  live(sessionId: string, sid: number): LiveSession
-  /** The live state of a session that this command created. */
-  begun(sessionId: string, sid: number): LiveSession
-  /** Adds text in flight to this commit's row of `tail`. Returns the first seq. */
-  appendText(live: LiveSession, runId: string, entries: readonly NewEntry[]): number
-  /** Adds complete entries to `entries`, after the session's text from `tail`. Returns the first seq, 0 without entries. */
-  appendComplete(live: LiveSession, runId: string | null, entries: readonly NewEntry[]): number
-  /** Moves the session's text in flight to `entries`. */
-  seal(live: LiveSession): void
-  /** Writes this commit's row of `tail`. Call it right before COMMIT. */
-  finish(): void
-  /** Call it after COMMIT. Makes sure that newly reserved seqs are on disk before the old block is used up. */
-  committed(): void
-  /** Removes rows of `tail` whose text is in `entries` now, or whose session is gone. */
-  trimTail(): void
-  /** Moves text in flight that a crash left in `tail` to `entries`. Call it once, when the store opens. */
-  recoverTail(): void
-}
+export type EntryWriter = ReturnType<typeof createEntryWriter>
 
-export function createEntryWriter(db: DatabaseSync, state: LiveState, sync: WalSync | null): EntryWriter {
+export function createEntryWriter(db: DatabaseSync, state: LiveState, sync: WalSync | null) {
   const insertRow = db.prepare(
     'INSERT INTO entries (sid, first_seq, last_seq, run_id, data, layout) VALUES (?, ?, ?, ?, ?, NULL)',
   )
@@ -45,6 +25,7 @@ export function createEntryWriter(db: DatabaseSync, state: LiveState, sync: WalS
     return live
   }
 
+  /** Moves the session's text in flight to `entries`. */
   function seal(live: LiveSession): void {
     const segment = live.segment
     if (segment === null) return
@@ -54,22 +35,25 @@ export function createEntryWriter(db: DatabaseSync, state: LiveState, sync: WalS
   }
 
   return {
-    begin() {
+    begin(): void {
       seqs.begin()
       tail.begin()
     },
 
-    live(sessionId, sid) {
+    /** The session's live state. Loads it if it is not in memory. */
+    live(sessionId: string, sid: number): LiveSession {
       const live = state.sessions.get(sessionId)
       if (live === undefined) return keep(sessionId, load(sid))
       state.touch(live)
       return live
     },
 
-    begun: (sessionId, sid) =>
+    /** The live state of a session that this command created. */
+    begun: (sessionId: string, sid: number): LiveSession =>
       keep(sessionId, { sid, head: 0, ceiling: 0, syncedCeiling: 0, segment: null, changedIn: 0 }),
 
-    appendText(live, runId, entries) {
+    /** Adds text in flight to this commit's row of `tail`. Returns the first seq. */
+    appendText(live: LiveSession, runId: string, entries: readonly NewEntry[]): number {
       const count = entries.length
       const firstSeq = seqs.takeForText(live, count)
       const data = packLines(entries)
@@ -88,7 +72,8 @@ export function createEntryWriter(db: DatabaseSync, state: LiveState, sync: WalS
       return firstSeq
     },
 
-    appendComplete(live, runId, entries) {
+    /** Adds complete entries to `entries`, after the session's text from `tail`. Returns the first seq, 0 without entries. */
+    appendComplete(live: LiveSession, runId: string | null, entries: readonly NewEntry[]): number {
       const segment = live.segment
       if (entries.length === 0) return 0
       const firstSeq = seqs.take(live, entries.length)
@@ -105,11 +90,15 @@ export function createEntryWriter(db: DatabaseSync, state: LiveState, sync: WalS
     },
 
     seal,
-    finish: () => tail.finish(),
-    committed: () => seqs.committed(),
-    trimTail: () => tail.trim(),
+    /** Writes this commit's row of `tail`. Call it right before COMMIT. */
+    finish: tail.finish,
+    /** Call it after COMMIT. Makes sure that newly reserved seqs are on disk before the old block is used up. */
+    committed: seqs.committed,
+    /** Removes rows of `tail` whose text is in `entries` now, or whose session is gone. */
+    trimTail: tail.trim,
 
-    recoverTail() {
+    /** Moves text in flight that a crash left in `tail` to `entries`. Call it once, when the store opens. */
+    recoverTail(): void {
       db.exec('BEGIN IMMEDIATE')
       for (const { sid, firstSeq, count, runId, data } of textInFlight(db)) {
         insertRow.run(sid, firstSeq, firstSeq + count - 1, runId, data)
@@ -139,21 +128,13 @@ function createSessionLoader(db: DatabaseSync): (sid: number) => LiveSession {
 }
 
 /** Assigns seqs, and reserves them in blocks. */
-interface Seqs {
-  begin(): void
-  /** Takes the next `count` seqs. Returns the first one. */
-  take(live: LiveSession, count: number): number
-  /** The same, for text, which readers see before it is synced. */
-  takeForText(live: LiveSession, count: number): number
-  committed(): void
-}
-
-function createSeqs(db: DatabaseSync, sync: WalSync | null): Seqs {
+function createSeqs(db: DatabaseSync, sync: WalSync | null) {
   const reserve = db.prepare('UPDATE sessions SET seq_ceiling = ? WHERE sid = ?')
   let reserved: LiveSession[] = []
   /** Sessions with seqs beyond those that are surely reserved on disk. */
   let exhausted: LiveSession[] = []
 
+  /** Takes the next `count` seqs. Returns the first one. */
   function take(live: LiveSession, count: number): number {
     const firstSeq = live.head + 1
     live.head += count
@@ -166,20 +147,21 @@ function createSeqs(db: DatabaseSync, sync: WalSync | null): Seqs {
   }
 
   return {
-    begin() {
+    begin(): void {
       reserved = []
       exhausted = []
     },
 
     take,
 
-    takeForText(live, count) {
+    /** The same, for text, which readers see before it is synced. */
+    takeForText(live: LiveSession, count: number): number {
       const firstSeq = take(live, count)
       if (live.head > live.syncedCeiling) exhausted.push(live)
       return firstSeq
     },
 
-    committed() {
+    committed(): void {
       if (sync === null) return
       // The disk is so slow that the old block was used up before the new one was on it. An id must never be used twice, so
       // everything waits for this sync.
@@ -197,16 +179,7 @@ function createSeqs(db: DatabaseSync, sync: WalSync | null): Seqs {
 }
 
 /** Writes the table `tail`: one row for all the text of a commit. */
-interface Tail {
-  /** The row that this commit writes. */
-  readonly nextTid: number
-  begin(): void
-  add(head: string, data: string): void
-  finish(): void
-  trim(): void
-}
-
-function createTail(db: DatabaseSync, state: LiveState): Tail {
+function createTail(db: DatabaseSync, state: LiveState) {
   const insert = db.prepare('INSERT INTO tail (tid, data) VALUES (?, ?)')
   const deleteBefore = db.prepare('DELETE FROM tail WHERE tid < ?')
   let nextTid = 1
@@ -223,16 +196,17 @@ function createTail(db: DatabaseSync, state: LiveState): Tail {
   }
 
   return {
-    get nextTid() {
+    /** The row that this commit writes. */
+    get nextTid(): number {
       return nextTid
     },
-    begin() {
+    begin(): void {
       lines = []
     },
-    add(head, data) {
+    add(head: string, data: string): void {
       lines.push(head, data)
     },
-    finish() {
+    finish(): void {
       if (lines.length > 0) {
         insert.run(nextTid, lines.join('\n'))
         nextTid += 1

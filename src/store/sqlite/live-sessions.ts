@@ -39,71 +39,53 @@ export const SEQ_BLOCK = 10_000
 /** A segment with more characters than this moves to `entries`, which limits the memory of a long answer. */
 export const SEGMENT_LIMIT = 32_768
 
-/** Live sessions and runs. Their changes are undone if the transaction fails. */
-export interface LiveState {
-  /** Numbers of feed items: the last one that was written, and the last one that is on disk. */
-  feed: { written: number; shown: number }
-  sessions: Map<string, LiveSession>
-  runs: Map<string, LiveRun>
-  begin(): void
-  /** Call before changing a live session within a transaction. */
-  touch(live: LiveSession): void
-  /** This process executes the run from now on. */
-  own(live: LiveRun): void
-  /** This process does not execute the run any more. */
-  disown(runId: string): void
-  /** Forgets the session. It is loaded again when it is needed. */
-  drop(sessionId: string): void
-  /** Adds something to undo if the transaction fails. */
-  onRollback(undo: () => void): void
-  rollback(): void
-}
+export type LiveState = ReturnType<typeof createLiveState>
 
 const copyOf = (segment: Segment | null): Segment | null =>
   segment === null ? null : { ...segment, pieces: [...segment.pieces] }
 
-export function createLiveState(): LiveState {
+/** Live sessions and runs. Their changes are undone if the transaction fails. */
+export function createLiveState() {
   const sessions = new Map<string, LiveSession>()
   const runs = new Map<string, LiveRun>()
   // Lists, not a Map that is cleared: V8 chains the tables of a Map, so their contents would outlive the transaction for long.
   let touched: { live: LiveSession; before: LiveSession }[] = []
   let undos: (() => void)[] = []
   let transaction = 0
+  /** Adds something to undo if the transaction fails. */
   const onRollback = (undo: () => void): void => void undos.push(undo)
+  /** Undefined: removes it. */
+  function change<T>(map: Map<string, T>, id: string, value: T | undefined): void {
+    const before = map.get(id)
+    if (before === value) return
+    const put = (one: T | undefined) => (one === undefined ? map.delete(id) : map.set(id, one))
+    put(value)
+    onRollback(() => put(before))
+  }
   return {
+    /** Numbers of feed items: the last one that was written, and the last one that is on disk. */
     feed: { written: 0, shown: 0 },
     sessions,
     runs,
-    own(live) {
-      const { id } = live.record
-      const before = runs.get(id)
-      runs.set(id, live)
-      onRollback(() => (before === undefined ? runs.delete(id) : runs.set(id, before)))
-    },
-    disown(runId) {
-      const before = runs.get(runId)
-      if (before === undefined) return
-      runs.delete(runId)
-      onRollback(() => runs.set(runId, before))
-    },
-    drop(sessionId) {
-      const before = sessions.get(sessionId)
-      if (before === undefined) return
-      sessions.delete(sessionId)
-      onRollback(() => sessions.set(sessionId, before))
-    },
-    begin() {
+    /** This process executes the run from now on. */
+    own: (live: LiveRun): void => change(runs, live.record.id, live),
+    /** This process does not execute the run any more. */
+    disown: (runId: string): void => change(runs, runId, undefined),
+    /** Forgets the session. It is loaded again when it is needed. */
+    drop: (sessionId: string): void => change(sessions, sessionId, undefined),
+    begin(): void {
       transaction += 1
       touched = []
       undos = []
     },
-    touch(live) {
+    /** Call before changing a live session within a transaction. */
+    touch(live: LiveSession): void {
       if (live.changedIn === transaction) return
       touched.push({ live, before: { ...live, segment: copyOf(live.segment) } })
       live.changedIn = transaction
     },
     onRollback,
-    rollback() {
+    rollback(): void {
       for (const { live, before } of touched) Object.assign(live, before)
       for (const undo of undos.reverse()) undo()
     },

@@ -11,24 +11,15 @@ import { beforeFirstRelease } from '../before-first-release.ts'
  * `tail` holds text in flight: one row per group commit, for all sessions together. The text moves to `entries` when the step
  * or the run ends. Without `tail`, every token would write a page of its own session.
  *
- * `waits` and `grants` have columns for what queries need. `data` holds the rest. A grant's `scope` is the id of its session, or
- * empty if it is for all sessions.
- *
  * `audit_imported` holds chains of the audit trails of other stores, apart from `audit`, which lists read.
  *
- * `files` holds the records of files. Their bytes are stored beside the database, by hash. A file without a session was uploaded
- * but not sent yet.
- *
  * `sessions.supervision` holds what a session of an agent elsewhere has beyond other sessions, `supervised_status` is its status.
- *
- * `channel_notes` is what channels remember for themselves. A note about a session goes with the session.
  *
  * A row of `search_words` is a message (its mid), or the title of an agent elsewhere (its sid, negative). It has the words, and in
  * `place` one word each for the session, the owner and the bucket of rows. The texts themselves stay in their tables. `search_state`
  * says how far the messages are indexed, `search_due` which titles are not.
  *
- * `usage` is what runs used of models, by day. It has no reference to sessions: costs stay when a session is deleted. A run that used
- * several models counts as `runs` at the first of them, and as `model_runs` at each.
+ * `../tables/` says what the rows of the other tables hold, in this database and in Postgres.
  */
 export const migrations: readonly string[] = [
   `

@@ -78,20 +78,17 @@ function createReadsWithText(db: DatabaseSync, state: LiveState): StoreReads {
     const end = first === undefined ? head : first.firstSeq + count - 1
     state.sessions.set(sessionId, { sid, head: end, ceiling: 0, syncedCeiling: 0, segment, changedIn: 0 })
   }
+  const withText =
+    <Args extends unknown[], T>(read: (sessionId: string, ...args: Args) => Promise<T>) =>
+    async (sessionId: string, ...args: Args): Promise<T> => {
+      loadText(sessionId)
+      return read(sessionId, ...args)
+    }
   return {
     ...reads,
-    async entries(sessionId, ...range) {
-      loadText(sessionId)
-      return reads.entries(sessionId, ...range)
-    },
-    async entriesBefore(sessionId, ...range) {
-      loadText(sessionId)
-      return reads.entriesBefore(sessionId, ...range)
-    },
-    async head(sessionId) {
-      loadText(sessionId)
-      return reads.head(sessionId)
-    },
+    entries: withText(reads.entries),
+    entriesBefore: withText(reads.entriesBefore),
+    head: withText(reads.head),
     async news(after) {
       for (const sessionId of after.keys()) loadText(sessionId)
       return reads.news(after)

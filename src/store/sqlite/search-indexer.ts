@@ -4,27 +4,12 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { SearchReads } from '../ports/search.ts'
+import { indexing } from '../tables/search.ts'
 import { diskFull, errcodeOf } from './disk/storage-error.ts'
 import { createSearchIndexRows } from './rows/search-table.ts'
 
-export interface SearchIndexer {
-  /** Something was committed. It is indexed soon. */
-  noticeCommit(): void
-  /** The same search, in an index that is brought up to date first, as far as that goes in a short time. */
-  searched(reads: SearchReads): SearchReads
-  close(): void
-}
-
-/** After a commit others usually follow, and one step takes them all. */
-const SOON_MS = 1_000
 /** One step takes a few ms, and then others get their turn. */
 const STEP_CHARS = 24 * 1024
-/** Of the time, this part is for indexing: a large old database must not slow the server down. */
-const SHARE = 0.1
-/** After an error, such as a full disk. */
-const RETRY_MS = 30_000
-/** A search waits so long for the index at most. */
-const CATCH_UP_MS = 300
 /** FTS5 found that its own tables do not fit together. The texts are not affected, so the index is made again. */
 const SQLITE_CORRUPT_VTAB = 267
 
@@ -40,7 +25,7 @@ export function createSearchIndexer(
   db: DatabaseSync,
   failed: (error: unknown) => void,
   { written, hasSpace }: IndexerDisk = { written: () => {}, hasSpace: () => true },
-): SearchIndexer {
+) {
   const rows = createSearchIndexRows(db)
   const begin = db.prepare('BEGIN IMMEDIATE')
   const commit = db.prepare('COMMIT')
@@ -78,13 +63,13 @@ export function createSearchIndexer(
     try {
       if (!hasSpace()) throw diskFull(null)
       isDone = !step()
-      if (hasFailed) again(SOON_MS)
+      if (hasFailed) again(indexing.soonMs)
       hasFailed = false
     } catch (error) {
       isDone = true
       hasFailed = true
       failed(error)
-      again(RETRY_MS)
+      again(indexing.retryMs)
     }
   }
 
@@ -104,21 +89,23 @@ export function createSearchIndexer(
     timer = null
     const begun = performance.now()
     tryStep()
-    if (!isDone) schedule((performance.now() - begun) / SHARE)
+    if (!isDone) schedule((performance.now() - begun) / indexing.share)
   }
 
-  schedule(SOON_MS)
+  schedule(indexing.soonMs)
 
   return {
-    noticeCommit() {
+    /** Something was committed. It is indexed soon. */
+    noticeCommit(): void {
       isDone = false
-      if (timer === null) schedule(SOON_MS)
+      if (timer === null) schedule(indexing.soonMs)
     },
-    searched: ({ find }) => ({
+    /** The same search, in an index that is brought up to date first, as far as that goes in a short time. */
+    searched: ({ find }: SearchReads): SearchReads => ({
       async find(query) {
         // The disk may have space again, and somebody waits for the answer.
         if (hasFailed) isDone = false
-        const until = performance.now() + CATCH_UP_MS
+        const until = performance.now() + indexing.catchUpMs
         for (let steps = 0; !isDone && !isClosed && (steps === 0 || performance.now() < until); steps += 1) {
           tryStep()
           await nextTurn()
@@ -129,12 +116,12 @@ export function createSearchIndexer(
           if (errcodeOf(error) !== SQLITE_CORRUPT_VTAB) throw error
           inTransaction(rows.clear)
           isDone = false
-          schedule(SOON_MS)
+          schedule(indexing.soonMs)
           return { found: [], next: null, isComplete: false }
         }
       },
     }),
-    close() {
+    close(): void {
       isClosed = true
       if (timer !== null) clearTimeout(timer)
       timer = null

@@ -245,7 +245,6 @@ function createFigures(db: DatabaseSync): () => Omit<StoreFigures, 'walBytes'> {
       .map(({ kind, n, oldest }) => ({ kind: String(kind), count: Number(n), oldestAt: Number(oldest) }))
     return {
       bytes: Number(pages) * Number(page_size),
-      waitingRuns: counts.get('waiting') ?? 0,
       inbox: waiting.filter(({ kind }) => kind !== 'client_call').reduce((sum, { count }) => sum + count, 0),
       runs: {
         queued: counts.get('queued') ?? 0,

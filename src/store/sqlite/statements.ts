@@ -4,37 +4,35 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
 import { type Dialect, LOOSE, type Query, type Reading } from '../tables/statement.ts'
 
-/** The same as `Reading`, with answers at once. */
-export interface Statements {
-  one<Row extends readonly unknown[], T>(
-    text: string,
-    toRecord: (row: Row) => T,
-  ): (...values: readonly unknown[]) => T | null
-  many<Row extends readonly unknown[], T>(
-    text: string,
-    toRecord: (row: Row) => T,
-  ): (...values: readonly unknown[]) => T[]
-  list<Row extends readonly unknown[], T>(toRecord: (row: Row) => T): (query: Query) => T[]
-  /** Says which number the new row has, if there is one. */
-  run(text: string): (...values: readonly unknown[]) => number
-}
+export type Statements = ReturnType<typeof createStatements>
 
 export const sqliteDialect: Dialect = { sessionOf: () => null }
 
-export function createStatements(db: DatabaseSync): Statements {
-  const prepare = (text: string): StatementSync => prepared(db, text)
+/** The same as `Reading`, with answers at once. */
+export function createStatements(db: DatabaseSync) {
+  function prepare(text: string): StatementSync {
+    const statement = db.prepare(translated(text))
+    statement.setReturnArrays(true)
+    return statement
+  }
+  const readMany = <Row, T>(statement: StatementSync, values: readonly unknown[], toRecord: (row: Row) => T): T[] =>
+    (statement.all(...bound(values)) as Row[]).map((row) => toRecord(row))
+
   return {
-    one<Row, T>(text: string, toRecord: (row: Row) => T) {
+    one<Row extends readonly unknown[], T>(text: string, toRecord: (row: Row) => T) {
       const statement = prepare(text)
-      return (...values: readonly unknown[]) => readOne(statement, values, toRecord)
+      return (...values: readonly unknown[]): T | null => {
+        const row = statement.get(...bound(values))
+        return row === undefined ? null : toRecord(row as unknown as Row)
+      }
     },
-    many<Row, T>(text: string, toRecord: (row: Row) => T) {
+    many<Row extends readonly unknown[], T>(text: string, toRecord: (row: Row) => T) {
       const statement = prepare(text)
-      return (...values: readonly unknown[]) => readMany(statement, values, toRecord)
+      return (...values: readonly unknown[]): T[] => readMany(statement, values, toRecord)
     },
-    list<Row, T>(toRecord: (row: Row) => T) {
+    list<Row extends readonly unknown[], T>(toRecord: (row: Row) => T) {
       const known = new Map<string, StatementSync>()
-      return ({ text, values }: Query) => {
+      return ({ text, values }: Query): T[] => {
         let statement = known.get(text)
         if (statement === undefined) {
           statement = prepare(text)
@@ -43,45 +41,29 @@ export function createStatements(db: DatabaseSync): Statements {
         return readMany(statement, values, toRecord)
       }
     },
-    run(text) {
+    /** Says which number the new row has, if there is one. */
+    run(text: string) {
       const statement = prepare(text)
-      return (...values) => Number(statement.run(...bound(values)).lastInsertRowid)
+      return (...values: readonly unknown[]): number => Number(statement.run(...bound(values)).lastInsertRowid)
     },
   }
 }
 
-export function createReading(db: DatabaseSync): Reading {
-  const { list } = createStatements(db)
-  return {
-    dialect: sqliteDialect,
-    one<Row, T>({ text }: { text: string }, toRecord: (row: Row) => T) {
-      const statement = prepared(db, text)
-      return async (...values: readonly unknown[]) => readOne(statement, values, toRecord)
-    },
-    many<Row, T>({ text }: { text: string }, toRecord: (row: Row) => T) {
-      const statement = prepared(db, text)
-      return async (...values: readonly unknown[]) => readMany(statement, values, toRecord)
-    },
-    list(_name, toRecord) {
-      const read = list(toRecord)
-      return async (query) => read(query)
-    },
-  }
-}
-
-function prepared(db: DatabaseSync, text: string): StatementSync {
-  const statement = db.prepare(translated(text))
-  statement.setReturnArrays(true)
-  return statement
-}
-
-function readOne<Row, T>(statement: StatementSync, values: readonly unknown[], toRecord: (row: Row) => T): T | null {
-  const row = statement.get(...bound(values))
-  return row === undefined ? null : toRecord(row as Row)
-}
-
-const readMany = <Row, T>(statement: StatementSync, values: readonly unknown[], toRecord: (row: Row) => T): T[] =>
-  (statement.all(...bound(values)) as Row[]).map((row) => toRecord(row))
+export const createReading = ({ one, many, list }: Statements): Reading => ({
+  dialect: sqliteDialect,
+  one({ text }, toRecord) {
+    const read = one(text, toRecord)
+    return async (...values) => read(...values)
+  },
+  many({ text }, toRecord) {
+    const read = many(text, toRecord)
+    return async (...values) => read(...values)
+  },
+  list(_name, toRecord) {
+    const read = list(toRecord)
+    return async (query) => read(query)
+  },
+})
 
 /**
  * SQLite's words for the same statement. It has no types, and lists come as JSON. It plans a statement again, each time it runs, if the

@@ -7,7 +7,7 @@ import type { WaitQuery } from '../ports/waits.ts'
 import { createGrantReads } from '../tables/grants.ts'
 import { createWaitReads } from '../tables/waits.ts'
 import { migrate } from './migrations.ts'
-import { createReading } from './statements.ts'
+import { createReading, createStatements } from './statements.ts'
 import { countPlannings } from './testing/count-plannings.ts'
 import { watchPlans } from './testing/watched-plans.ts'
 
@@ -15,7 +15,7 @@ function openWatched() {
   const db = new DatabaseSync(':memory:')
   migrate(db)
   const watched = watchPlans(db)
-  const reading = createReading(watched.db)
+  const reading = createReading(createStatements(watched.db))
   return {
     waits: createWaitReads(reading),
     grants: createGrantReads(reading),
@@ -136,7 +136,7 @@ test.each<Omit<WaitQuery, 'limit'>>([
 ])('a list of %j is planned once, and not again for another page', async (query) => {
   const db = new DatabaseSync(':memory:')
   migrate(db)
-  const waits = createWaitReads(createReading(db))
+  const waits = createWaitReads(createReading(createStatements(db)))
   const plannings = countPlannings(db)
   await waits.list({ ...query, limit: 10 })
   const before = plannings()

@@ -1,6 +1,8 @@
 // Messages of conversations. SQLite's rows have the number of the session where Postgres's have its id.
 
 import type { MessageMark, StoredMessage } from '../../domain/session/message.ts'
+import type { MessageReads } from '../ports/messages.ts'
+import type { Reading, Statement } from './statement.ts'
 
 export const MARK_COLUMNS = 'id, lane, superseded_by'
 export type MarkRow = [id: string, lane: string | null, supersededBy: string | null]
@@ -21,6 +23,18 @@ export type MessageRow = [
 export const placeOf = (row: MessageRow): number => row[8]
 export const charsOf = (row: MessageRow): number => row[4].length + (row[7]?.length ?? 0)
 
+/** Up to the message with which there are so many characters. */
+export function takeChars(rows: Iterable<MessageRow>, maxChars: number): MessageRow[] {
+  const taken: MessageRow[] = []
+  let chars = 0
+  for (const row of rows) {
+    taken.push(row)
+    chars += charsOf(row)
+    if (chars >= maxChars) break
+  }
+  return taken
+}
+
 export const toMark = ([id, lane, supersededBy]: MarkRow): MessageMark => ({
   id,
   lane: lane ?? undefined,
@@ -39,6 +53,38 @@ export function toMessage(row: MessageRow): StoredMessage {
     ...rest,
     lane: lane ?? undefined,
     supersededBy: supersededBy ?? undefined,
+  }
+}
+
+/** `ofSession` is the condition that finds the messages of session `$1`. */
+export function messageStatements(ofSession: string, place: string) {
+  const select = `SELECT ${messageColumns(place)} FROM messages WHERE ${ofSession}`
+  return {
+    ofLane: {
+      name: 'messages_of_lane',
+      text: `${select} AND lane = $2 AND superseded_by IS NULL ORDER BY ${place} DESC LIMIT $3`,
+    },
+    all: { name: 'messages_all', text: `${select} ORDER BY ${place}` },
+    known: { name: 'messages_known', text: `${select} AND id = ANY($2::text[]) ORDER BY ${place}` },
+    marks: {
+      name: 'message_marks',
+      text: `SELECT ${MARK_COLUMNS} FROM messages WHERE ${ofSession} AND id = ANY($2::text[]) ORDER BY ${place}`,
+    },
+  } satisfies Record<string, Statement>
+}
+
+export function createMessageLists(
+  { many }: Reading,
+  statements: ReturnType<typeof messageStatements>,
+): Pick<MessageReads, 'ofLane' | 'all' | 'known' | 'marks'> {
+  const ofLane = many(statements.ofLane, toMessage)
+  const known = many(statements.known, toMessage)
+  const marks = many(statements.marks, toMark)
+  return {
+    ofLane: async (sessionId, lane, limit) => (await ofLane(sessionId, lane, limit)).reverse(),
+    all: many(statements.all, toMessage),
+    known: async (sessionId, ids) => (ids.length === 0 ? [] : known(sessionId, ids)),
+    marks: async (sessionId, ids) => (ids.length === 0 ? [] : marks(sessionId, ids)),
   }
 }
 

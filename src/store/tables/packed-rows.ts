@@ -39,6 +39,27 @@ export function unpackRow(firstSeq: number, runId: string | null, data: string, 
   })
 }
 
+export type EntryRow = [firstSeq: number, runId: string | null, data: string, layout: string | null, lastSeq: number]
+
+export const toEntries = ([firstSeq, runId, data, layout]: EntryRow): StoredEntry[] =>
+  unpackRow(firstSeq, runId, data, layout)
+
+/** Collects entries until there are `limit` of them, or `maxChars` characters. It takes the one with which there are enough. */
+export function createCollector(limit: number, maxChars: number) {
+  const found: StoredEntry[] = []
+  let chars = 0
+  return {
+    found,
+    isEnough: (): boolean => found.length >= limit || chars >= maxChars,
+    take(entry: StoredEntry): void {
+      found.push(entry)
+      chars += entry.data.length
+    },
+    /** How much may still be taken. */
+    left: () => ({ entries: limit - found.length, chars: maxChars - chars }),
+  }
+}
+
 /** A row of a log that was written as a whole, so its seqs need not be consecutive. */
 export interface PackedRow {
   firstSeq: number

@@ -2,7 +2,7 @@
 // about. Every other change is written by hand, in `sqlite/rows/row-writer.ts` and `postgres/commit/row-writer.ts`.
 
 import { dayOf, USAGE_DAYS } from '../ports/usage.ts'
-import type { Change } from '../rules/rows.ts'
+import type { Change, ChangeOf } from '../rules/rows.ts'
 import { fileWrites } from './files.ts'
 import { grantWrites } from './grants.ts'
 import { outboxWrites } from './outbox.ts'
@@ -13,7 +13,7 @@ import { supervisedWrites } from './supervised.ts'
 export type RowWrites<Write extends Change['write']> = {
   readonly [W in Write]: {
     readonly statement: Statement
-    values(change: Extract<Change, { write: W }>): readonly unknown[]
+    values(change: ChangeOf<W>): readonly unknown[]
   }
 }
 
@@ -27,7 +27,14 @@ const leaseWrites: RowWrites<'renew_lease' | 'end_other_leases'> = {
 
 export const rowWrites = { ...outboxWrites, ...supervisedWrites, ...grantWrites, ...fileWrites, ...leaseWrites }
 
-export type RowChange = Extract<Change, { write: keyof typeof rowWrites }>
+export type RowChange = ChangeOf<keyof typeof rowWrites>
+
+export const isRowChange = (change: Change): change is RowChange => change.write in rowWrites
+
+/** How a store writes the other changes. */
+export type OtherWrites<Result> = {
+  readonly [W in Exclude<Change['write'], RowChange['write']>]: (change: ChangeOf<W>) => Result
+}
 
 /** The statement of a change, and its values. */
 export function rowWriteOf(change: RowChange): [Statement, readonly unknown[]] {
@@ -47,7 +54,7 @@ export const eraseRows: readonly Statement[] = [
 /** Removes what is too old at `now`. */
 export const expiredRows: readonly {
   readonly statement: Statement
-  before(change: Extract<Change, { write: 'remove_expired' }>): number
+  before(change: ChangeOf<'remove_expired'>): number
 }[] = [
   {
     statement: { name: 'remove_expired_keys', text: 'DELETE FROM idempotency WHERE expires_at <= $1' },

@@ -2,7 +2,7 @@ import type { SessionRecord } from '../../domain/session/session.ts'
 import type { SessionActivity } from '../../domain/session/session-overview.ts'
 import { jsonLimits } from '../../json/json-limits.ts'
 import type { SessionQuery, SessionReads } from '../ports/sessions.ts'
-import { asked, LOOSE, type Reading, select } from './statement.ts'
+import { asked, LOOSE, type Reading, type Statement, select } from './statement.ts'
 
 /** Lists leave out the state, which may be large. */
 export const LISTED_COLUMNS =
@@ -98,13 +98,28 @@ export function sessionValues(session: SessionRecord): unknown[] {
 
 export const jsonOrNull = (value: unknown): string | null => (value === undefined ? null : JSON.stringify(value))
 
+export const sessionById: Statement = {
+  name: 'session_by_id',
+  text: `SELECT ${SESSION_COLUMNS} FROM sessions WHERE id = $1`,
+}
+
+const countSince: Statement = {
+  name: 'sessions_count',
+  text: `SELECT count(*) FROM sessions WHERE last_activity >= $1 AND status <> 'terminated'`,
+}
+
 /** `withActivity` has the condition of each activity. */
-export function createSessionList(
-  { list }: Reading,
+export function createSessionLists(
+  { one, list }: Reading,
   withActivity: Readonly<Record<SessionActivity, string>>,
-): SessionReads['list'] {
+): Pick<SessionReads, 'get' | 'list' | 'count'> {
   const found = list('sessions_list', toSession)
-  return (query) => found(listOf(query, withActivity))
+  const count = one(countSince, ([n]: [number]) => n)
+  return {
+    get: one(sessionById, toSession),
+    list: (query) => found(listOf(query, withActivity)),
+    count: async (since) => (await count(since)) ?? 0,
+  }
 }
 
 function listOf(query: SessionQuery, withActivity: Readonly<Record<SessionActivity, string>>) {

@@ -4,10 +4,10 @@
 
 import type { Clock } from '../../../src/domain/clock.ts'
 import { ServerError } from '../../../src/domain/errors.ts'
-import type { Notifications } from '../../../src/log/notified-wake.ts'
 import { createLocalShared } from '../../../src/store/local-shared.ts'
 import { type Command, needsSync } from '../../../src/store/ports/command.ts'
 import type { Committed } from '../../../src/store/ports/journal.ts'
+import type { Notifications } from '../../../src/store/ports/notifications.ts'
 import type { ReaderRows } from '../../../src/store/ports/reader-rows.ts'
 import type { Shared } from '../../../src/store/ports/shared.ts'
 import type { Store } from '../../../src/store/store.ts'

@@ -153,7 +153,6 @@ export function createMemoryStore({
       answer(() => ({
         bytes: 0,
         walBytes: 0,
-        waitingRuns: countOf(state, 'waiting'),
         inbox: [...state.waits.values()].filter((wait) => wait.wait !== 'client_call' && isWaiting(wait)).length,
         runs: {
           queued: countOf(state, 'queued'),

@@ -38,16 +38,10 @@ export function columnsOf(rows: readonly (readonly unknown[])[]): unknown[][] {
   return Array.from({ length: width }, (_, i) => rows.map((row) => row[i]))
 }
 
-/** The writes of one transaction. They are sent one after the other, and nobody waits for each answer. */
-export interface Sending {
-  send(statement: Statement, values: readonly unknown[]): void
-  /** Something that was sent already. */
-  run(sent: Promise<unknown>): void
-  /** Throws the first error of what was sent. Wait for a later answer first. */
-  check(): void
-}
+export type Sending = ReturnType<typeof createSending>
 
-export function createSending(sql: Sql): Sending {
+/** The writes of one transaction. They are sent one after the other, and nobody waits for each answer. */
+export function createSending(sql: Sql) {
   let failure: { error: unknown } | null = null
   // What follows in a failed transaction fails too. The first error is the reason.
   const run = (sent: Promise<unknown>): void =>
@@ -55,9 +49,11 @@ export function createSending(sql: Sql): Sending {
       failure ??= { error }
     })
   return {
+    /** Something that was sent already. */
     run,
-    send: (statement, values) => run(sql.rows(statement, values)),
-    check() {
+    send: (statement: Statement, values: readonly unknown[]): void => run(sql.rows(statement, values)),
+    /** Throws the first error of what was sent. Wait for a later answer first. */
+    check(): void {
       if (failure !== null) throw failure.error
     },
   }

@@ -11,15 +11,6 @@ import { isTooEarly } from './decision-group.ts'
 import { createTransactions, Doubt, type InDoubt, type TransactionsOptions } from './transactions.ts'
 import { connectWriter, type Hello } from './writer-connection.ts'
 
-export interface Committer {
-  /** Resolves when the commands are committed, and on disk if one of them needs that. Throws only if none was applied. */
-  commit(commands: readonly Command[]): Promise<Result[]>
-  /** Connects, so that a wrong setting shows at once. */
-  open(): Promise<void>
-  /** Finishes what is under way. */
-  close(): Promise<void>
-}
-
 export interface CommitterOptions extends TransactionsOptions {
   database: Database
   clock: Clock
@@ -34,7 +25,7 @@ const ASK_OWNER_MS = 50
 /** How often a command is tried that loses a race. Each time, another transaction has won. */
 const RACES = 12
 
-export function createCommitter({ database, clock, writerId, synced, waitMs }: CommitterOptions): Committer {
+export function createCommitter({ database, clock, writerId, synced, waitMs }: CommitterOptions) {
   const transactions = createTransactions({ clock, writerId, synced })
   const closing = new AbortController()
   let connection: Connection | null = null
@@ -137,9 +128,13 @@ export function createCommitter({ database, clock, writerId, synced, waitMs }: C
   }
 
   return {
-    commit: (commands) => inTurn(() => (commands.length === 0 ? Promise.resolve([]) : commitPatiently(commands))),
-    open: () => inTurn(async () => void (await connected(waitMs))),
-    async close() {
+    /** Resolves when the commands are committed, and on disk if one of them needs that. Throws only if none was applied. */
+    commit: (commands: readonly Command[]): Promise<Result[]> =>
+      inTurn(() => (commands.length === 0 ? Promise.resolve([]) : commitPatiently(commands))),
+    /** Connects, so that a wrong setting shows at once. */
+    open: (): Promise<void> => inTurn(async () => void (await connected(waitMs))),
+    /** Finishes what is under way. */
+    async close(): Promise<void> {
       closing.abort()
       // A database that is away must not keep the process from ending.
       await Promise.race([queue, sleep(clock, waitMs)])

@@ -1,7 +1,8 @@
 // The heads of the sessions that a transaction has locked: the seq of the last entry, and the run that may write text.
 
 import type { RunRecord } from '../../../domain/session/run.ts'
-import { columnsOf, insertRows, type Sending, updateRows } from './batch.ts'
+import { isExecuted } from '../../rules/run-rules.ts'
+import { columnsOf, insertRows, type Sending, setAll, updateRows } from './batch.ts'
 
 export interface Head {
   readonly session: string
@@ -26,39 +27,14 @@ export const isAwaited = (head: Head | undefined): boolean =>
 
 export type HeadRow = [session: string, head: number, ceiling: number, run: string | null, fence: number | null]
 
-/** The heads of one transaction. */
-export interface Heads {
-  /** Undefined: the session does not exist, or is not locked. */
-  get(session: string): Head | undefined
-  /** Rows that were locked. */
-  add(rows: readonly HeadRow[]): void
-  /** The session is new. */
-  make(session: string): void
-  /** The session is gone. */
-  drop(session: string): void
-  /** Entries were written up to this seq. */
-  move(session: string, head: number): void
-  /** The run is as it says here from now on. */
-  setRun(run: RunRecord): void
-  /** All heads that this transaction has changed so far. */
-  changed(): Iterable<Head>
-  /** Sends the changes. */
-  flush(sending: Sending): void
-}
+export type Heads = ReturnType<typeof createHeads>
 
 const columns = { session: 'text', head: 'bigint', ceiling: 'bigint', run: 'text', fence: 'bigint' } as const
 const insert = insertRows('insert_heads', 'heads', columns)
-const update = updateRows(
-  'update_heads',
-  'heads',
-  columns,
-  ['session'],
-  'head = given.head, ceiling = given.ceiling, run = given.run, fence = given.fence',
-)
+const update = updateRows('update_heads', 'heads', columns, ['session'], setAll(['head', 'ceiling', 'run', 'fence']))
 
-export const isExecuted = ({ status, leaseOwner }: RunRecord): boolean => status === 'running' && leaseOwner !== null
-
-export function createHeads(): Heads {
+/** The heads of one transaction. */
+export function createHeads() {
   const heads = new Map<string, Head>()
   const made = new Set<Head>()
   const unsent = new Set<Head>()
@@ -73,29 +49,35 @@ export function createHeads(): Heads {
   }
 
   return {
-    get: (session) => heads.get(session),
-    add(rows) {
+    /** Undefined: the session does not exist, or is not locked. */
+    get: (session: string): Head | undefined => heads.get(session),
+    /** Rows that were locked. */
+    add(rows: readonly HeadRow[]): void {
       for (const [session, head, ceiling, run, fence] of rows) {
         if (!heads.has(session)) heads.set(session, { session, head, ceiling, run, fence })
       }
     },
-    make(session) {
+    /** The session is new. */
+    make(session: string): void {
       const head: Head = { session, head: 0, ceiling: 0, run: null, fence: null }
       heads.set(session, head)
       made.add(head)
       touch(session)
     },
-    drop(session) {
+    /** The session is gone. */
+    drop(session: string): void {
       const head = touch(session)
       heads.delete(session)
       for (const set of [made, unsent, changed]) set.delete(head)
     },
-    move(session, seq) {
+    /** Entries were written up to this seq. */
+    move(session: string, seq: number): void {
       const head = touch(session)
       head.head = seq
       if (seq > head.ceiling - SEQ_BLOCK / 2) head.ceiling = seq + SEQ_BLOCK
     },
-    setRun(run) {
+    /** The run is as it says here from now on. */
+    setRun(run: RunRecord): void {
       const isOver = !isExecuted(run)
       // Another run may be executed meanwhile.
       if (isOver && heads.get(run.sessionId)?.run !== run.id) return
@@ -103,8 +85,10 @@ export function createHeads(): Heads {
       head.run = isOver ? null : run.id
       head.fence = isOver ? null : run.fence
     },
-    changed: () => changed,
-    flush(sending) {
+    /** All heads that this transaction has changed so far. */
+    changed: (): Iterable<Head> => changed,
+    /** Sends the changes. */
+    flush(sending: Sending): void {
       for (const [statement, isMade] of [
         [insert, true],
         [update, false],

@@ -1,27 +1,26 @@
 // Reads the rows that the rules ask for, inside the transaction of `decision-group.ts`. Most were read ahead (`read-ahead.ts`).
 
-import { type AnyRecord, isSupervised, isWaiting } from '../../../domain/records/record.ts'
+import { type AnyRecord, type Approval, isSupervised, isWaiting } from '../../../domain/records/record.ts'
 import type { MessageRole } from '../../../domain/session/message.ts'
-import type { RunRecord } from '../../../domain/session/run.ts'
 import type { SessionRecord, SessionStatus } from '../../../domain/session/session.ts'
 import type { Command } from '../../ports/command.ts'
 import type { PurgeSessions } from '../../ports/sessions.ts'
-import type { Change, LaterRowReads, PurgedSession } from '../../rules/rows.ts'
+import type { LaterRowReads, PurgedSession } from '../../rules/rows.ts'
 import { fileById, toFile } from '../../tables/files.ts'
-import { type MarkRow, toMark } from '../../tables/messages.ts'
+import { toMark } from '../../tables/messages.ts'
 import { createOutboxReads } from '../../tables/outbox.ts'
-import { OPEN, type RunRow, toRun } from '../../tables/runs.ts'
-import { type SessionRow, toSession } from '../../tables/sessions.ts'
+import { OPEN, toRun } from '../../tables/runs.ts'
+import { sessionById, toSession } from '../../tables/sessions.ts'
 import type { Statement } from '../../tables/statement.ts'
 import { instructionById, instructionList, toInstruction, waitingInstructions } from '../../tables/supervised.ts'
 import { usageKey, WITH_USAGE_KEY } from '../../tables/usage.ts'
-import { toWait, type WaitRow, waitById } from '../../tables/waits.ts'
+import { toWait, waitById } from '../../tables/waits.ts'
 import { endOfChain } from '../rows/audit-table.ts'
 import { lastSeq } from '../rows/entry-table.ts'
 import { messageMarks } from '../rows/message-table.ts'
 import { aliasId } from '../rows/route.ts'
 import { runById, runByWireId } from '../rows/run-table.ts'
-import { sessionByAlias, sessionById } from '../rows/session-table.ts'
+import { sessionByAlias } from '../rows/session-table.ts'
 import { createReading, postgresDialect, type Sql } from '../sql.ts'
 import type { HeadRow, Heads } from './heads.ts'
 import { keysOf, lockOne, openRunsOf, openWaitsOf, readAhead } from './read-ahead.ts'
@@ -59,13 +58,6 @@ const lockFile: Statement = { name: 'lock_file', text: `${fileById.text} FOR UPD
 /** Nobody revokes it before the transaction is over. */
 const grantExists: Statement = { name: 'grant_exists', text: 'SELECT 1 FROM grants WHERE id = $1 FOR KEY SHARE' }
 
-export interface RowReader extends LaterRowReads {
-  /** Locks what the commands name, and reads ahead. */
-  prepare(commands: readonly Command[]): Promise<void>
-  /** Call it for each change, in order. */
-  noteChange(change: Change): void
-}
-
 export interface RowReaderDeps {
   sql: Sql
   heads: Heads
@@ -75,7 +67,7 @@ export interface RowReaderDeps {
   seenKeys: Map<string, string>
 }
 
-export function createRowReader({ sql: connection, heads, flush, seenKeys }: RowReaderDeps): RowReader {
+export function createRowReader({ sql: connection, heads, flush, seenKeys }: RowReaderDeps) {
   const cache = createRowCache(seenKeys)
   /** Sessions that were locked if they exist. */
   const lockedIds = new Set<string>()
@@ -86,17 +78,18 @@ export function createRowReader({ sql: connection, heads, flush, seenKeys }: Row
     },
   }
   const reading = createReading(sql)
+  const { one, many } = reading
   const outbox = createOutboxReads(reading)
   const instructions = reading.list('instructions_list', toInstruction)
 
-  async function one<Row extends readonly unknown[], T>(
-    statement: Statement,
-    values: readonly unknown[],
-    convert: (row: Row) => T,
-  ): Promise<T | null> {
-    const [row] = await sql.rows<Row>(statement, values)
-    return row === undefined ? null : convert(row)
-  }
+  const sessionOfId = one(sessionById, toSession)
+  const sessionOfAlias = one(sessionByAlias, toSession)
+  const storedRun = one(runById, toRun)
+  const storedWait = one(anyWait, toWait)
+  const runOfWireId = one(runByWireId, toRun)
+  const openRuns = many(openRunsOf, toRun)
+  const openWaits = many(openWaitsOf, toWait)
+  const marks = many(messageMarks, toMark)
 
   async function lock(session: string): Promise<void> {
     lockedIds.add(session)
@@ -110,16 +103,14 @@ export function createRowReader({ sql: connection, heads, flush, seenKeys }: Row
     await lock(sessionOf(found))
     return read()
   }
-  const lockedSession = (statement: Statement, id: string) =>
-    locked(
-      () => one<SessionRow, SessionRecord>(statement, [id], toSession),
-      (session) => session.id,
-    )
+  const lockedPart = <T extends { sessionId: string }>(read: () => Promise<T | null>) =>
+    locked(read, ({ sessionId }) => sessionId)
+  const lockedSession = (read: () => Promise<SessionRecord | null>) => locked(read, ({ id }) => id)
 
   const waitsOf = async (session: string): Promise<readonly AnyRecord[]> => {
     const known = cache.waits.get(session)
     if (known !== undefined) return known
-    const waits = (await sql.rows<WaitRow>(openWaitsOf, [[session], [], [], []])).map(toWait)
+    const waits = await openWaits([session], [], [], [])
     cache.waits.set(session, waits)
     return waits
   }
@@ -130,15 +121,11 @@ export function createRowReader({ sql: connection, heads, flush, seenKeys }: Row
   }
 
   const reads: LaterRowReads = {
-    session(id) {
-      const known = cache.sessions.get(id)
-      if (known !== undefined) return known
-      return lockedSession(sessionById, id)
-    },
+    session: (id) => knownOr(cache.sessions.get(id), () => lockedSession(() => sessionOfId(id))),
     sessionByAlias(owner, alias) {
       const known = cache.aliases.get(aliasId(owner, alias))
       if (known !== undefined) return known === null ? null : reads.session(known)
-      return lockedSession(sessionByAlias, aliasId(owner, alias))
+      return lockedSession(() => sessionOfAlias(aliasId(owner, alias)))
     },
     async sessionCount() {
       const [, [row]] = await Promise.all([sql.rows(lockCount), sql.rows<[number]>(sessionCount)])
@@ -146,37 +133,20 @@ export function createRowReader({ sql: connection, heads, flush, seenKeys }: Row
     },
     sessionsToPurge: (command) => lockPurgeable(sql, heads, command),
 
-    run(id) {
-      const known = cache.runs.get(id)
-      if (known !== undefined) return known
-      return locked(
-        () => one<RunRow, RunRecord>(runById, [id], toRun),
-        (run) => run.sessionId,
-      )
-    },
+    run: (id) => knownOr(cache.runs.get(id), () => lockedPart(() => storedRun(id))),
     // Whoever executes a run is in the head of its session. The run itself may have a message of megabytes.
     isExecuted(sessionId, runId, fence) {
       const isHead = () => heads.get(sessionId)?.run === runId && heads.get(sessionId)?.fence === fence
       return heads.get(sessionId) !== undefined || lockedIds.has(sessionId) ? isHead() : lock(sessionId).then(isHead)
     },
-    runByWireId(sessionId, wireId) {
-      const known = cache.wires.get(keyName(sessionId, wireId))
-      if (known !== undefined) return known
-      return one<RunRow, RunRecord>(runByWireId, [sessionId, wireId], toRun)
-    },
-    openRuns(sessionId) {
-      const known = cache.open.get(sessionId)
-      if (known !== undefined) return known
-      return sql.rows<RunRow>(openRunsOf, [[sessionId], [], [], []]).then((rows) => rows.map(toRun))
-    },
-    idempotencyKey(owner, key) {
-      const known = cache.keys.get(keyName(owner, key))
-      if (known !== undefined) return known
-      return sql.rows<KeyRow>(keysOf, [[owner], [key]]).then((rows) => {
-        cache.addKeys(rows)
+    runByWireId: (sessionId, wireId) =>
+      knownOr(cache.wires.get(keyName(sessionId, wireId)), () => runOfWireId(sessionId, wireId)),
+    openRuns: (sessionId) => knownOr(cache.open.get(sessionId), () => openRuns([sessionId], [], [], [])),
+    idempotencyKey: (owner, key) =>
+      knownOr(cache.keys.get(keyName(owner, key)), async () => {
+        cache.addKeys(await sql.rows<KeyRow>(keysOf, [[owner], [key]]))
         return cache.keys.get(keyName(owner, key)) ?? null
-      })
-    },
+      }),
 
     async head(sessionId) {
       const [row] = await sql.rows<[number]>(lastSeq, [sessionId])
@@ -192,36 +162,25 @@ export function createRowReader({ sql: connection, heads, flush, seenKeys }: Row
       const known = cache.marks.get(sessionId)
       const isKnown = known !== undefined && ids.every((id) => known.has(id))
       if (isKnown) return ids.flatMap((id) => known.get(id) ?? [])
-      return sql.rows<MarkRow>(messageMarks, [sessionId, ids]).then((rows) => rows.map(toMark))
+      return marks(sessionId, ids)
     },
-    lastUserMessage: (sessionId) => one<[string], string>(lastUserMessage, [sessionId], ([id]) => id),
-    async rolesAfter(sessionId, messageId) {
-      return (await sql.rows<[MessageRole]>(rolesAfter, [sessionId, messageId])).map(([role]) => role)
-    },
+    lastUserMessage: one(lastUserMessage, ([id]: [string]) => id),
+    rolesAfter: many(rolesAfter, ([role]: [MessageRole]) => role),
 
-    wait(id) {
-      const known = cache.waitById(id)
-      if (known !== undefined) return known
-      return locked(
-        () => one<WaitRow, AnyRecord>(anyWait, [id], toWait),
-        (wait) => wait.sessionId,
-      )
-    },
+    wait: (id) => knownOr(cache.waitById(id), () => lockedPart(() => storedWait(id))),
     async pendingWaits(runId) {
       return (await waitsOfRun(runId)).filter((wait) => wait.runId === runId && wait.status === 'pending')
     },
     async unusedApprovals(runId) {
       return (await waitsOfRun(runId)).filter(
         (wait) => wait.wait === 'approval' && wait.continuationRunId === runId && wait.status === 'approved',
-      ) as Extract<AnyRecord, { wait: 'approval' }>[]
+      ) as Approval[]
     },
     async pendingRecords(sessionId) {
       return (await waitsOf(sessionId)).filter(isSupervised).filter(isWaiting)
     },
-    async openSupervised() {
-      return (await sql.rows<[string, string]>(openSupervised)).map(([id, owner]) => ({ id, owner }))
-    },
-    instruction: reading.one(instructionById, toInstruction),
+    openSupervised: many(openSupervised, ([id, owner]: [string, string]) => ({ id, owner })),
+    instruction: one(instructionById, toInstruction),
     waitingInstructions: (like) => instructions(instructionList(waitingInstructions(like))),
     async hasGrant(id) {
       return (await sql.rows(grantExists, [id])).length > 0
@@ -235,13 +194,8 @@ export function createRowReader({ sql: connection, heads, flush, seenKeys }: Row
     async hasUsage(key) {
       return (await sql.rows(usageExists, usageKey(key))).length > 0
     },
-    auditEnd: (chain) =>
-      one<[number, string, boolean], { n: number; hash: string; isOwn: boolean }>(
-        endOfChain,
-        [chain],
-        ([n, hash, isOwn]) => ({ n, hash, isOwn }),
-      ),
-    file: reading.one(lockFile, toFile),
+    auditEnd: one(endOfChain, ([n, hash, isOwn]: [number, string, boolean]) => ({ n, hash, isOwn })),
+    file: one(lockFile, toFile),
     async outbox(channel) {
       return { cursor: await outbox.cursor(channel), deliveries: await outbox.deliveries(channel) }
     },
@@ -249,10 +203,16 @@ export function createRowReader({ sql: connection, heads, flush, seenKeys }: Row
 
   return {
     ...reads,
+    /** Call it for each change, in order. */
     noteChange: cache.noteChange,
-    prepare: (commands) => readAhead(commands, { connection, heads, lockedIds, cache }),
+    /** Locks what the commands name, and reads ahead. */
+    prepare: (commands: readonly Command[]): Promise<void> =>
+      readAhead(commands, { connection, heads, lockedIds, cache }),
   }
 }
+
+const knownOr = <T>(known: T | undefined, read: () => Promise<T>): T | Promise<T> =>
+  known === undefined ? read() : known
 
 /** `$1` agent or null, `$2` elsewhere, `$3` before, `$4` unlisted before. */
 const PURGEABLE = `($1::text IS NULL OR (agent = $1 AND supervised_status IS NULL)) AND (NOT $2::boolean OR supervised_status IS NOT NULL)

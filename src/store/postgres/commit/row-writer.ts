@@ -3,8 +3,8 @@
 
 import { tokensOf } from '../../../domain/session/run.ts'
 import type { Change } from '../../rules/rows.ts'
-import { rowWriteOf } from '../../tables/row-writes.ts'
-import { type Route, routesOfCheckpoint, routesOfRun, routesOfSession, routesOfWait } from '../rows/route.ts'
+import { isRowChange, type OtherWrites, rowWriteOf } from '../../tables/row-writes.ts'
+import { type Route, routeOf, routesOfRun, routesOfSession } from '../rows/route.ts'
 import type { Sql } from '../sql.ts'
 import { insertRows, type Sending } from './batch.ts'
 import type { Heads } from './heads.ts'
@@ -14,13 +14,6 @@ import { createKeyRows, createMessageRows, createUsageRows } from './rows/keyed-
 import { createRareRows } from './rows/rare-rows.ts'
 import { createSessionRows } from './rows/session-rows.ts'
 import { createWholeLog } from './whole-log.ts'
-
-export interface RowWriter {
-  /** Some changes have to read before they write. */
-  write(change: Change): Promise<void> | void
-  /** Sends what was collected. Call it before each read, so that the read sees it. */
-  flush(): void
-}
 
 export interface RowWriterDeps {
   /** The connection of the transaction, for reads. */
@@ -35,7 +28,7 @@ export interface RowWriterDeps {
 
 const insertRoutes = insertRows('insert_routes', 'routes', { kind: 'text', id: 'text', session: 'text' })
 
-export function createRowWriter(deps: RowWriterDeps): RowWriter {
+export function createRowWriter(deps: RowWriterDeps) {
   const { sql, sending, heads, seenKeys } = deps
   const sessions = createSessionRows(sending)
   const runs = createRunRows(sending)
@@ -51,6 +44,7 @@ export function createRowWriter(deps: RowWriterDeps): RowWriter {
   const rare = createRareRows(sending, deps)
   const wholeLog = createWholeLog({ sql, sending, add: log.addPacked, flush })
 
+  /** Sends what was collected. Call it before each read, so that the read sees it. */
   function flush(): void {
     for (const rows of collected) rows.flush()
     heads.flush(sending)
@@ -62,92 +56,71 @@ export function createRowWriter(deps: RowWriterDeps): RowWriter {
     send()
   }
 
+  const writes: OtherWrites<Promise<void> | void> = {
+    insert_session({ session }) {
+      heads.make(session.id)
+      routes.add(...routesOfSession(session))
+      sessions.insert(session)
+      if (session.supervision !== undefined) rare.titleIsDue(session.id)
+    },
+    update_session: ({ id, patch }) => sessions.update(id, patch),
+    update_supervision: ({ before, session }) => rarely(() => rare.updateSupervision(before, session)),
+    bury_session: ({ session, at }) => rarely(() => rare.bury(session.id, at)),
+    remove_session({ session }) {
+      rarely(() => rare.remove(session.id))
+      heads.drop(session.id)
+    },
+
+    insert_run({ run }) {
+      runs.insert(run)
+      routes.add(...routesOfRun(run))
+      heads.setRun(run)
+      sessions.addTokens(run.sessionId, tokensOf(run))
+    },
+    update_run({ before, run }) {
+      runs.update(run)
+      heads.setRun(run)
+      sessions.addTokens(run.sessionId, tokensOf(run) - tokensOf(before))
+    },
+    put_key: ({ owner, key, value }) => keys.put(owner, key, value),
+
+    append_entries(change) {
+      log.append(change)
+      heads.move(change.sessionId, change.firstSeq + change.entries.length - 1)
+    },
+    import_entries({ sessionId, entries }) {
+      heads.move(sessionId, entries.at(-1)?.seq ?? 0)
+      return wholeLog.insert(sessionId, entries)
+    },
+    async compact_entries({ sessionId, entries, isPart }) {
+      await wholeLog.replace(sessionId, entries)
+      if (!isPart) rare.setCompacted(sessionId)
+    },
+    insert_messages: ({ sessionId, messages: added }) => messages.insert(sessionId, added),
+    supersede_messages: ({ sessionId, after, byRun }) => rarely(() => rare.supersede(sessionId, after, byRun)),
+
+    insert_wait({ wait }) {
+      waits.insert(wait)
+      routes.add(routeOf('wait', wait))
+    },
+    update_wait: ({ wait }) => waits.update(wait),
+
+    add_audit: ({ records }) => audit.add(records),
+    add_usage({ rows }) {
+      for (const row of rows) usage.add(row)
+    },
+    add_to_feed: ({ items }) => feed.add(...items),
+    remove_expired: (change) => rarely(() => rare.removeExpired(change)),
+    import_audit: ({ entries }) => rare.importAudit(entries),
+  }
+
   return {
     flush,
-    write(change) {
-      switch (change.write) {
-        case 'insert_session':
-          heads.make(change.session.id)
-          routes.add(...routesOfSession(change.session))
-          sessions.insert(change.session)
-          if (change.session.supervision !== undefined) rare.titleIsDue(change.session.id)
-          return
-        case 'update_session':
-          sessions.update(change.id, change.patch)
-          return
-        case 'update_supervision':
-          rarely(() => rare.updateSupervision(change.before, change.session))
-          return
-        case 'bury_session':
-          rarely(() => rare.bury(change.session.id, change.at))
-          return
-        case 'remove_session':
-          rarely(() => rare.remove(change.session.id))
-          heads.drop(change.session.id)
-          return
-
-        case 'insert_run':
-          runs.insert(change.run)
-          routes.add(...routesOfRun(change.run))
-          heads.setRun(change.run)
-          sessions.addTokens(change.run.sessionId, tokensOf(change.run))
-          return
-        case 'update_run':
-          runs.update(change.run)
-          heads.setRun(change.run)
-          sessions.addTokens(change.run.sessionId, tokensOf(change.run) - tokensOf(change.before))
-          return
-        case 'put_key':
-          keys.put(change.owner, change.key, change.value)
-          return
-
-        case 'append_entries':
-          log.append(change)
-          heads.move(change.sessionId, change.firstSeq + change.entries.length - 1)
-          return
-        case 'import_entries':
-          heads.move(change.sessionId, change.entries.at(-1)?.seq ?? 0)
-          return wholeLog.insert(change.sessionId, change.entries)
-        case 'compact_entries':
-          return wholeLog.replace(change.sessionId, change.entries).then(() => {
-            if (!change.isPart) rare.setCompacted(change.sessionId)
-          })
-        case 'insert_messages':
-          messages.insert(change.sessionId, change.messages)
-          return
-        case 'supersede_messages':
-          rarely(() => rare.supersede(change.sessionId, change.after, change.byRun))
-          return
-
-        case 'insert_wait':
-          waits.insert(change.wait)
-          routes.add(...routesOfWait(change.wait))
-          return
-        case 'update_wait':
-          waits.update(change.wait)
-          return
-        case 'insert_checkpoint':
-          routes.add(...routesOfCheckpoint(change.checkpoint))
-          sending.send(...rowWriteOf(change))
-          return
-
-        case 'add_audit':
-          return audit.add(change.records)
-        case 'add_usage':
-          for (const row of change.rows) usage.add(row)
-          return
-        case 'add_to_feed':
-          feed.add(...change.items)
-          return
-        case 'remove_expired':
-          rarely(() => rare.removeExpired(change))
-          return
-        case 'import_audit':
-          rare.importAudit(change.entries)
-          return
-        default:
-          sending.send(...rowWriteOf(change))
-      }
+    /** Some changes have to read before they write. */
+    write(change: Change): Promise<void> | void {
+      if (change.write === 'insert_checkpoint') routes.add(routeOf('checkpoint', change.checkpoint))
+      if (isRowChange(change)) return sending.send(...rowWriteOf(change))
+      return (writes[change.write] as (change: Change) => Promise<void> | void)(change)
     },
   }
 }

@@ -18,12 +18,7 @@ export interface TextRow {
   data: string
 }
 
-export interface TextGroup {
-  /** Sorted by session, because every transaction locks sessions in this order. */
-  rows: readonly TextRow[]
-  /** For each command: its row, and how many entries of the row come before its own. */
-  places: readonly { row: TextRow; before: number }[]
-}
+export type TextGroup = ReturnType<typeof gatherText>
 
 /** Where the text of a row ended up. No answer: the fence is old, and nothing was written. */
 export interface TextAnswer {
@@ -32,7 +27,7 @@ export interface TextAnswer {
 }
 
 /** JSON contains no raw control characters, so this one can stand between the rows. */
-const BETWEEN = '\x1e'
+export const BETWEEN = '\x1e'
 
 /**
  * `$1` writer, `$2` the number of this transaction. The answer is kept with the number, because the connection may be lost before it
@@ -56,8 +51,11 @@ export const appendText: Statement = {
     ON CONFLICT (id) DO UPDATE SET ${NEXT_NUMBER}, at = now(), answer = excluded.answer RETURNING answer`,
 }
 
-/** Several commands of one run become one row. */
-export function gatherText(commands: readonly AppendEntries[]): TextGroup {
+/**
+ * Several commands of one run become one row. `rows` are sorted by session, because every transaction locks sessions in this order.
+ * `places` says for each command its row, and how many entries of the row come before its own.
+ */
+export function gatherText(commands: readonly AppendEntries[]) {
   const rows = new Map<string, TextRow & { pieces: string[] }>()
   const places = commands.map(({ sessionId, runId, fence, entries }) => {
     const key = `${fence} ${runId} ${sessionId}`

@@ -11,17 +11,7 @@ import { endOfChain } from '../rows/audit-table.ts'
 import { type Decided, decideGroup } from './decision-group.ts'
 import { SEQ_BLOCK } from './heads.ts'
 import { appendText, gatherText, readAnswer, type TextGroup, textResults, textValues } from './text-group.ts'
-import { createUnflushedText, type Hello, type UnflushedText } from './writer-connection.ts'
-
-export interface Transactions {
-  /** The number of the last one that is known to be committed. */
-  readonly lastNumber: number
-  readonly unflushed: UnflushedText
-  /** Call it for each new connection, before anything is written on it. */
-  resume(hello: Hello): Promise<void>
-  /** Does the commands in one transaction each time it is called. Throws `Doubt` if nobody knows whether they were done. */
-  of(commands: readonly Command[]): (on: Connection) => Promise<Result[]>
-}
+import { createUnflushedText, type Hello } from './writer-connection.ts'
 
 /** A transaction of which nobody knows whether it was committed. */
 export interface InDoubt {
@@ -41,16 +31,16 @@ export class Doubt extends Error {
 
 export interface TransactionsOptions {
   clock: Pick<Clock, 'mono'>
-  /** Names this process in `writers` and its chain of the audit trail. */
+  /** Names this process in `writers` and its chain of the audit trail. Two processes must never use one name. */
   writerId: string
-  /** How far a synced commit must have come: on the server's disk, or also visible on its standbys. */
+  /** How far a synced commit must have come: on the server's disk (`on`), or also visible on its standbys. */
   synced: 'on' | 'remote_apply'
 }
 
 /** Text is on disk after this time, even if nothing but text is written. */
 const FLUSH_MS = 1_000
 
-export function createTransactions({ clock, writerId, synced }: TransactionsOptions): Transactions {
+export function createTransactions({ clock, writerId, synced }: TransactionsOptions) {
   const unflushed = createUnflushedText()
   /** Of the sessions whose runs this process executes: the last seq that is known, and the ceiling that is surely on disk. */
   const reserved = new Map<string, { head: number; ceiling: number }>()
@@ -141,17 +131,20 @@ export function createTransactions({ clock, writerId, synced }: TransactionsOpti
   }
 
   return {
-    get lastNumber() {
+    /** The number of the last one that is known to be committed. */
+    get lastNumber(): number {
       return n
     },
     unflushed,
-    async resume(hello) {
+    /** Call it for each new connection, before anything is written on it. */
+    async resume(hello: Hello): Promise<void> {
       // After a crash of the server, the heads have moved.
       reserved.clear()
       n = Math.max(n, hello.n)
       chainEnd ??= await readChainEnd(hello.connection, writerId)
     },
-    of(commands) {
+    /** Does the commands in one transaction each time it is called. Throws `Doubt` if nobody knows whether they were done. */
+    of(commands: readonly Command[]): (on: Connection) => Promise<Result[]> {
       if (!commands.every(isText)) return (on) => writeDecisions(on, commands)
       const group = gatherText(commands as readonly AppendEntries[])
       return (on) => writeText(on, group)

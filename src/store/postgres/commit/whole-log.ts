@@ -2,10 +2,17 @@
 // transaction whose client is busy with something else for too long. So they go there in pieces, and the work on each is short.
 
 import type { StoredEntry } from '../../ports/journal.ts'
-import { type PackedRow, packRows, replacedSeqs, replaceEntries } from '../../tables/packed-rows.ts'
+import {
+  type EntryRow,
+  type PackedRow,
+  packRows,
+  replacedSeqs,
+  replaceEntries,
+  toEntries,
+} from '../../tables/packed-rows.ts'
 import type { Statement } from '../../tables/statement.ts'
 import { MOST_BYTES } from '../rows/bounded-rows.ts'
-import { type EntryRow, MOST_ROWS, rowsAfter, toEntries } from '../rows/entry-table.ts'
+import { MOST_ROWS, rowsAfter } from '../rows/entry-table.ts'
 import type { Sql } from '../sql.ts'
 import type { Sending } from './batch.ts'
 
@@ -19,12 +26,6 @@ interface WholeLogDeps {
   flush(): void
 }
 
-export interface WholeLog {
-  insert(sessionId: string, entries: readonly StoredEntry[]): Promise<void>
-  /** Each entry replaces those that its spans name. The entries are in order. */
-  replace(sessionId: string, entries: readonly StoredEntry[]): Promise<void>
-}
-
 /** Resolves when the server has got everything before it, and keeps the transaction awake. */
 const wait: Statement = { name: 'wait_for_rows', text: 'SELECT 1' }
 
@@ -33,7 +34,7 @@ const removeRows: Statement = {
   text: 'DELETE FROM entries WHERE session = $1 AND last_seq > $2 AND last_seq <= $3',
 }
 
-export function createWholeLog({ sql, sending, add, flush }: WholeLogDeps): WholeLog {
+export function createWholeLog({ sql, sending, add, flush }: WholeLogDeps) {
   async function insert(sessionId: string, entries: readonly StoredEntry[]): Promise<void> {
     let chars = 0
     for (const row of packRows(entries)) {
@@ -46,6 +47,7 @@ export function createWholeLog({ sql, sending, add, flush }: WholeLogDeps): Whol
     }
   }
 
+  /** Each entry replaces those that its spans name. The entries are in order. */
   async function replace(sessionId: string, entries: readonly StoredEntry[]): Promise<void> {
     const { seqs, first } = replacedSeqs(entries)
     let [seq, next] = [first - 1, 0]

@@ -5,7 +5,7 @@ import type { Connection } from '../connection/connect.ts'
 import type { Database } from '../connection/database.ts'
 import { useTables } from '../migrate.ts'
 import { SEQ_BLOCK } from './heads.ts'
-import type { TextRow } from './text-group.ts'
+import { BETWEEN, type TextRow } from './text-group.ts'
 
 /** What the database knows about this process. */
 export interface Hello {
@@ -129,37 +129,31 @@ async function rewrite(
     lost.map(({ fence }) => fence),
     lost.map(({ lastSeq, count }) => lastSeq - count + 1),
     lost.map(({ lastSeq }) => lastSeq),
-    lost.map(({ data }) => data).join('\x1e'),
+    lost.map(({ data }) => data).join(BETWEEN),
   ])
   await connection.rows(setNumber, [writerId, n])
   await connection.run('COMMIT')
 }
 
-/** Text that was committed and may not be on disk yet. It is written again if the server loses it. */
-export interface UnflushedText {
-  add(n: number, rows: readonly WrittenText[], now: number): void
-  /** The text of transactions after number `n`. */
-  after(n: number): WrittenText[]
-  /** The number of the last transaction with text. */
-  readonly lastNumber: number
-  /** Since when (monotonic) there is text that may not be on disk; null if there is none. */
-  readonly since: number | null
-  /** Everything is on disk. */
-  clear(): void
-}
+export type UnflushedText = ReturnType<typeof createUnflushedText>
 
-export function createUnflushedText(): UnflushedText {
+/** Text that was committed and may not be on disk yet. It is written again if the server loses it. */
+export function createUnflushedText() {
   let groups: { n: number; rows: readonly WrittenText[]; at: number }[] = []
   return {
-    add: (n, rows, at) => void groups.push({ n, rows, at }),
-    after: (n) => groups.filter((group) => group.n > n).flatMap(({ rows }) => rows),
-    get lastNumber() {
+    add: (n: number, rows: readonly WrittenText[], at: number): void => void groups.push({ n, rows, at }),
+    /** The text of transactions after number `n`. */
+    after: (n: number): WrittenText[] => groups.filter((group) => group.n > n).flatMap(({ rows }) => rows),
+    /** The number of the last transaction with text. */
+    get lastNumber(): number {
       return groups.at(-1)?.n ?? 0
     },
-    get since() {
+    /** Since when (monotonic) there is text that may not be on disk; null if there is none. */
+    get since(): number | null {
       return groups[0]?.at ?? null
     },
-    clear() {
+    /** Everything is on disk. */
+    clear(): void {
       groups = []
     },
   }

@@ -115,7 +115,8 @@ async function connectTo(url: string, settings: Settings, answerWithinMs: number
     socket.destroy()
     throw sqlState(error) === '' ? new ConnectionFailed(error) : error
   }
-  return connectionOf(client, {
+  return {
+    ...statementsOn(client, () => isOpen),
     get isOpen() {
       return isOpen
     },
@@ -130,7 +131,7 @@ async function connectTo(url: string, settings: Settings, answerWithinMs: number
       isOpen = false
       socket.destroy()
     },
-  })
+  }
 }
 
 /** What Node's streams say instead of the encoding of a text. Its types do not know it. */
@@ -152,10 +153,10 @@ const REFUSE_STANDBY = `DO $$ BEGIN
   IF pg_is_in_recovery() THEN RAISE EXCEPTION 'this server is a standby' USING ERRCODE = '25006'; END IF;
 END $$`
 
-function connectionOf(client: Client, life: Pick<Connection, 'isOpen' | 'onLost' | 'close' | 'destroy'>): Connection {
+function statementsOn(client: Client, isOpen: () => boolean): Pick<Connection, 'rows' | 'run' | 'onNotification'> {
   /** Errors of the driver say that there is no connection any more. */
   function failed(error: unknown): never {
-    const isLost = sqlState(error) === '' && (!life.isOpen || /timeout|not queryable/.test(String(error)))
+    const isLost = sqlState(error) === '' && (!isOpen() || /timeout|not queryable/.test(String(error)))
     throw isLost ? new ConnectionFailed(error) : error
   }
 
@@ -184,12 +185,6 @@ function connectionOf(client: Client, life: Pick<Connection, 'isOpen' | 'onLost'
       return client.query(text).then(() => {}, failed)
     },
     onNotification: (listener) => void client.on('notification', ({ payload = '' }) => listener(payload)),
-    get isOpen() {
-      return life.isOpen
-    },
-    onLost: life.onLost,
-    close: life.close,
-    destroy: life.destroy,
   }
 }
 

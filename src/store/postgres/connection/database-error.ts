@@ -55,17 +55,13 @@ export const nameTooLong = (cause: unknown): ServerError =>
 export function databaseError(error: unknown): unknown {
   if (error instanceof ServerError) return error
   const state = sqlState(error)
+  const failed = (code: 'storage_full' | 'storage_failed', message: string) =>
+    new ServerError(code, message, { cause: error })
   if (state === '53100') {
-    return new ServerError('storage_full', 'The disk of the database is full: nothing was stored. Free some space.', {
-      cause: error,
-    })
+    return failed('storage_full', 'The disk of the database is full: nothing was stored. Free some space.')
   }
-  if (isAway(error)) {
-    return new ServerError('storage_failed', 'The database cannot be reached. Try again soon.', { cause: error })
-  }
-  if (isRace(error) || state === '57014') {
-    return new ServerError('storage_failed', 'The database is too busy. Try again soon.', { cause: error })
-  }
+  if (isAway(error)) return failed('storage_failed', 'The database cannot be reached. Try again soon.')
+  if (isRace(error) || state === '57014') return failed('storage_failed', 'The database is too busy. Try again soon.')
   if (state === '') return error
-  return new ServerError('storage_failed', 'The database refused a statement. See the server log.', { cause: error })
+  return failed('storage_failed', 'The database refused a statement. See the server log.')
 }

@@ -4,23 +4,7 @@ import { NOW } from '../sql.ts'
 import type { Database } from './database.ts'
 
 /** What replicas whose clocks differ agree on. */
-export interface DatabaseTime {
-  /**
-   * Milliseconds from the monotonic time of this process to the database's time. Only a clock that was set over there changes it, or a
-   * sleep of this machine. Asks the database if its last answer may be wrong, or if `again` is true. `machine` is the same for the
-   * clock of this machine, as a second witness.
-   */
-  lead(again?: boolean, machine?: number): Promise<number>
-  /** Milliseconds to add to a wall time of this process to get the database's. */
-  offset(): Promise<number>
-  /**
-   * The same to judge times that others have written. They may have asked when the database's clock was another: whichever of its
-   * times of the last half minute makes it earlier.
-   */
-  offsetForOthers(): Promise<number>
-  /** The database's time, in whole milliseconds, to judge what others have written. */
-  nowForOthers(): Promise<number>
-}
+export type DatabaseTime = ReturnType<typeof createDatabaseTime>
 
 const ask: Statement = { name: 'database_time', text: `SELECT ${NOW}` }
 
@@ -41,7 +25,7 @@ const MOST_TRIES = 3
 export function createDatabaseTime(
   database: Pick<Database, 'reads' | 'writersMade'>,
   clock: Pick<Clock, 'now' | 'mono'>,
-): DatabaseTime {
+) {
   let lead: number | null = null
   let asked = { at: 0, writer: 0 }
   /** What the database has said lately, oldest first. */
@@ -79,6 +63,11 @@ export function createDatabaseTime(
     return first !== undefined && clock.mono() - first.at >= STAYED_MS
   }
 
+  /**
+   * Milliseconds from the monotonic time of this process to the database's time. Only a clock that was set over there changes it, or a
+   * sleep of this machine. Asks the database if its last answer may be wrong, or if `again` is true. `machine` is the same for the
+   * clock of this machine, as a second witness.
+   */
   async function leadNow(again = false, machine = ofMachine): Promise<number> {
     ofMachine = machine
     if (again || lead === null) return measure()
@@ -100,9 +89,15 @@ export function createDatabaseTime(
 
   return {
     lead: leadNow,
-    offset: async () => offsetOf(await leadNow()),
-    offsetForOthers: async () => offsetOf(await leadForOthers()),
-    nowForOthers: async () => Math.round(clock.mono() + (await leadForOthers())),
+    /** Milliseconds to add to a wall time of this process to get the database's. */
+    offset: async (): Promise<number> => offsetOf(await leadNow()),
+    /**
+     * The same to judge times that others have written. They may have asked when the database's clock was another: whichever of its
+     * times of the last half minute makes it earlier.
+     */
+    offsetForOthers: async (): Promise<number> => offsetOf(await leadForOthers()),
+    /** The database's time, in whole milliseconds, to judge what others have written. */
+    nowForOthers: async (): Promise<number> => Math.round(clock.mono() + (await leadForOthers())),
   }
 }
 

@@ -5,11 +5,12 @@ import { type Clock, sleep } from '../../../domain/clock.ts'
 import { ServerError } from '../../../domain/errors.ts'
 import type { Logger } from '../../../domain/logger.ts'
 import { shownStore } from '../../../domain/settings/store-settings.ts'
+import type { Notifications } from '../../ports/notifications.ts'
 import type { StoreConnections } from '../../store.ts'
 import type { Sql } from '../sql.ts'
 import { type Connection, createConnect, type Settings } from './connect.ts'
 import { ConnectionFailed, databaseError, isAway } from './database-error.ts'
-import { createNotifications, type Notifications } from './notifications.ts'
+import { createNotifications } from './notifications.ts'
 import { createPool } from './pool.ts'
 
 export interface Database {
@@ -45,6 +46,7 @@ export interface Database {
 }
 
 export interface DatabaseOptions {
+  /** `postgres://user:password@host:5432/database`. May name several hosts: the first that is not a standby is used. */
   url: string
   clock: Clock
   log: Logger

@@ -1,18 +1,8 @@
 // LISTEN and NOTIFY: short messages to all processes on one database. They only wake. One that is lost is found by a poll.
 
 import { type Clock, sleep } from '../../../domain/clock.ts'
+import type { Notifications } from '../../ports/notifications.ts'
 import type { Connection } from './connect.ts'
-
-export interface Notifications {
-  /** Resolves when the database has it, or when it is lost: while there is no connection nothing is sent. At most 7,900 bytes. */
-  send(payload: string): Promise<void>
-  /** `null`: messages may have been lost, so look at everything. Returns how to stop listening. */
-  listen(on: (payload: string | null) => void): () => void
-}
-
-export interface NotificationsHandle extends Notifications {
-  close(): Promise<void>
-}
 
 export interface NotificationsOptions {
   connect(): Promise<Connection>
@@ -21,8 +11,12 @@ export interface NotificationsOptions {
   backoff(tries: number): number
 }
 
-/** One connection, which is made when somebody listens or sends for the first time. */
-export function createNotifications({ connect, clock, backoff }: NotificationsOptions): NotificationsHandle {
+/** One connection, which is made when somebody listens or sends for the first time. While there is none, what is sent is lost. */
+export function createNotifications({
+  connect,
+  clock,
+  backoff,
+}: NotificationsOptions): Notifications & { close(): Promise<void> } {
   const listeners = new Set<(payload: string | null) => void>()
   const closing = new AbortController()
   let connection: Connection | null = null

@@ -6,15 +6,6 @@ import type { StoreConnections } from '../../store.ts'
 import type { Connection } from './connect.ts'
 import { isAway } from './database-error.ts'
 
-export interface Pool {
-  /** Gives the work a connection that nobody else uses meanwhile. Waits for one. Throws `storage_failed` after `waitMs`. */
-  use<T>(work: (connection: Connection) => Promise<T>): Promise<T>
-  figures(): Omit<StoreConnections, 'reconnects'>
-  /** Closes the connections that nobody uses. */
-  rest(): void
-  close(): Promise<void>
-}
-
 export interface PoolOptions {
   connect(): Promise<Connection>
   size: number
@@ -27,7 +18,7 @@ interface Waiter {
   fail(error: unknown): void
 }
 
-export function createPool({ connect, size, waitMs, clock }: PoolOptions): Pool {
+export function createPool({ connect, size, waitMs, clock }: PoolOptions) {
   const idle: Connection[] = []
   const waiting: Waiter[] = []
   let count = 0
@@ -101,7 +92,8 @@ export function createPool({ connect, size, waitMs, clock }: PoolOptions): Pool 
   }
 
   return {
-    async use(work) {
+    /** Gives the work a connection that nobody else uses meanwhile. Waits for one. Throws `storage_failed` after `waitMs`. */
+    async use<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
       if (closed) throw new ServerError('storage_failed', 'The store is closed.')
       const connection = await take()
       try {
@@ -117,11 +109,17 @@ export function createPool({ connect, size, waitMs, clock }: PoolOptions): Pool 
         giveBack(connection)
       }
     },
-    figures: () => ({ open: count, idle: idle.length, waiting: waiting.length, most: size }),
-    rest() {
+    figures: (): Omit<StoreConnections, 'reconnects'> => ({
+      open: count,
+      idle: idle.length,
+      waiting: waiting.length,
+      most: size,
+    }),
+    /** Closes the connections that nobody uses. */
+    rest(): void {
       for (const connection of idle.splice(0)) drop(connection)
     },
-    async close() {
+    async close(): Promise<void> {
       closed = true
       for (const { fail } of [...waiting]) fail(new ServerError('storage_failed', 'The store is closed.'))
       const closing = idle.splice(0).map((connection) => connection.close().catch(() => {}))

@@ -35,28 +35,14 @@ export const endOfChain: Statement = {
   name: 'audit_chain_end',
   text: 'SELECT n, hash, place IS NOT NULL FROM audit WHERE chain = $1 ORDER BY n DESC LIMIT 1',
 }
-const entriesAfter: Statement = {
-  name: 'audit_entries_after',
-  text: `SELECT ${AUDIT_COLUMNS} FROM audit WHERE chain = $1 AND n > $2 ORDER BY n LIMIT $3`,
-}
-const entriesBefore: Statement = {
-  name: 'audit_entries_before',
-  text: `SELECT ${AUDIT_COLUMNS} FROM audit WHERE chain = $1 AND n < $2 ORDER BY n DESC LIMIT $3`,
-}
-const trailAfter: Statement = {
-  name: 'audit_trail_after',
-  text: `SELECT ${AUDIT_COLUMNS}, place FROM audit WHERE place > $1 ORDER BY place LIMIT $2`,
-}
-const trailBefore: Statement = {
-  name: 'audit_trail_before',
-  text: `SELECT ${AUDIT_COLUMNS}, place FROM audit WHERE place < $1 ORDER BY place DESC LIMIT $2`,
-}
-
 export function createAuditReads({ many }: Reading): AuditReads {
-  const after = many(entriesAfter, toEntry)
-  const before = many(entriesBefore, toEntry)
-  const placedAfter = many(trailAfter, toEntry)
-  const placedBefore = many(trailBefore, toEntry)
+  const entries = (name: string, columns: string, rest: string) =>
+    many({ name, text: `SELECT ${columns} FROM audit WHERE ${rest}` }, toEntry)
+  const after = entries('audit_entries_after', AUDIT_COLUMNS, 'chain = $1 AND n > $2 ORDER BY n LIMIT $3')
+  const before = entries('audit_entries_before', AUDIT_COLUMNS, 'chain = $1 AND n < $2 ORDER BY n DESC LIMIT $3')
+  const placed = `${AUDIT_COLUMNS}, place`
+  const placedAfter = entries('audit_trail_after', placed, 'place > $1 ORDER BY place LIMIT $2')
+  const placedBefore = entries('audit_trail_before', placed, 'place < $1 ORDER BY place DESC LIMIT $2')
 
   return {
     chains: many(allChains, ([chain]: [string]) => chain),

@@ -1,17 +1,10 @@
 import type { Journal, StoredEntry } from '../../ports/journal.ts'
-import { unpackRow } from '../../tables/packed-rows.ts'
+import { createCollector, type EntryRow, toEntries, unpackRow } from '../../tables/packed-rows.ts'
 import type { Statement } from '../../tables/statement.ts'
 import type { Sql } from '../sql.ts'
 import { bytesFor, isEverything, withinBytes } from './bounded-rows.ts'
 
-export type EntryReads = Pick<Journal, 'entries' | 'entriesBefore' | 'head' | 'news'>
-
 const ENTRY_COLUMNS = 'first_seq, run_id, data, layout, last_seq'
-export type EntryRow = [firstSeq: number, runId: string | null, data: string, layout: string | null, lastSeq: number]
-
-export const toEntries = ([firstSeq, runId, data, layout]: EntryRow): StoredEntry[] =>
-  unpackRow(firstSeq, runId, data, layout)
-
 /** A row may hold an event of several megabytes, or a few characters of text in flight. So a read is bounded by both. */
 export const MOST_ROWS = 500
 
@@ -63,29 +56,19 @@ const news: Statement = {
 
 type NewsRow = [session: string, ...row: [firstSeq: number, runId: string | null, lastSeq: number, data: string | null]]
 
-export function createEntryReads(sql: Sql): EntryReads {
-  /** Collects entries until there are `limit` of them, or `maxChars` characters. It takes the one with which there are enough. */
-  function collector(limit: number, maxChars: number) {
-    const found: StoredEntry[] = []
-    let chars = 0
-    return {
-      found,
-      isEnough: () => found.length >= limit || chars >= maxChars,
-      take(entry: StoredEntry): void {
-        found.push(entry)
-        chars += entry.data.length
-      },
-      /** What to ask for next. A row has one entry or more. */
-      next: () => ({ rows: Math.min(MOST_ROWS, limit - found.length), bytes: bytesFor(maxChars - chars) }),
-    }
-  }
+export function createEntryReads(sql: Sql): Omit<Journal, 'commit'> {
+  /** What to ask for next. A row has one entry or more. */
+  const ask = ({ entries, chars }: { entries: number; chars: number }) => ({
+    rows: Math.min(MOST_ROWS, entries),
+    bytes: bytesFor(chars),
+  })
 
   return {
     async entries(sessionId, seq, limit, maxChars = Number.POSITIVE_INFINITY) {
-      const { found, isEnough, take, next } = collector(limit, maxChars)
+      const { found, isEnough, take, left } = createCollector(limit, maxChars)
       let last = seq
       while (!isEnough()) {
-        const asked = next()
+        const asked = ask(left())
         const read = await sql.rows<EntryRow>(rowsAfter, [sessionId, last, asked.rows, asked.bytes])
         for (const row of read) {
           for (const entry of toEntries(row)) if (!isEnough() && entry.seq > seq) take(entry)
@@ -97,10 +80,10 @@ export function createEntryReads(sql: Sql): EntryReads {
     },
 
     async entriesBefore(sessionId, seq, limit, maxChars = Number.POSITIVE_INFINITY) {
-      const { found, isEnough, take, next } = collector(limit, maxChars)
+      const { found, isEnough, take, left } = createCollector(limit, maxChars)
       let first: number | null = null
       while (!isEnough()) {
-        const asked = next()
+        const asked = ask(left())
         const values = [sessionId, first ?? seq, asked.rows, asked.bytes]
         const read: EntryRow[] = await sql.rows<EntryRow>(first === null ? around : before, values)
         for (const row of read) {

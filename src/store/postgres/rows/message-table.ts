@@ -1,17 +1,21 @@
 import { type MessageReads, MOST_ASIDE_CHARS, MOST_ASIDES } from '../../ports/messages.ts'
 import {
   charsOf,
-  MARK_COLUMNS,
+  createMessageLists,
   type MessageRow,
   messageColumns,
+  messageStatements,
   placeOf,
-  toMark,
+  takeChars,
   toMessage,
 } from '../../tables/messages.ts'
 import type { Reading, Statement } from '../../tables/statement.ts'
 import { bytesFor, isEverything, withinBytes } from './bounded-rows.ts'
 
 export const MESSAGE_COLUMNS = messageColumns('ord')
+
+const lists = messageStatements('session = $1', 'ord')
+export const { known: knownMessages, marks: messageMarks } = lists
 
 /** More than any place in the table. */
 const END = Number.MAX_SAFE_INTEGER
@@ -43,41 +47,18 @@ const placeOfId: Statement = {
   text: 'SELECT ord FROM messages WHERE session = $1 AND id = $2',
 }
 
-const ofLane: Statement = {
-  name: 'messages_of_lane',
-  text: `SELECT ${MESSAGE_COLUMNS} FROM messages WHERE session = $1 AND lane = $2 AND superseded_by IS NULL
-    ORDER BY ord DESC LIMIT $3`,
-}
-
-const all: Statement = {
-  name: 'messages_all',
-  text: `SELECT ${MESSAGE_COLUMNS} FROM messages WHERE session = $1 ORDER BY ord`,
-}
-
-export const knownMessages: Statement = {
-  name: 'messages_known',
-  text: `SELECT ${MESSAGE_COLUMNS} FROM messages WHERE session = $1 AND id = ANY($2::text[]) ORDER BY ord`,
-}
-
-export const messageMarks: Statement = {
-  name: 'message_marks',
-  text: `SELECT ${MARK_COLUMNS} FROM messages WHERE session = $1 AND id = ANY($2::text[]) ORDER BY ord`,
-}
-
 const laterUserMessage: Statement = {
   name: 'message_of_user_after',
   text: `SELECT 1 ${SHOWN} AND role = 'user'
     AND ord > (SELECT ord FROM messages WHERE session = $1 AND id = $2) ORDER BY ord LIMIT 1`,
 }
 
-export function createMessageReads({ one, many }: Reading): MessageReads {
+export function createMessageReads(reading: Reading): MessageReads {
+  const { one, many } = reading
   const asRead = (row: MessageRow): MessageRow => row
   const shownRows = many(shown, asRead)
   const asideRows = many(asides, asRead)
   const placeOfMessage = one(placeOfId, ([place]: [number]) => place)
-  const newestOfLane = many(ofLane, toMessage)
-  const known = many(knownMessages, toMessage)
-  const marks = many(messageMarks, toMark)
   const later = one(laterUserMessage, () => true)
 
   /** Reads on until there are `limit` messages or `maxChars` characters. It takes the message with which there are enough. */
@@ -108,20 +89,12 @@ export function createMessageReads({ one, many }: Reading): MessageReads {
       const oldest = found.at(-1)
       if (withAsides && oldest !== undefined) {
         const others = await asideRows(sessionId, place, MOST_ASIDES, MOST_ASIDE_CHARS, placeOf(oldest))
-        let chars = 0
-        for (const row of others) {
-          if (chars >= MOST_ASIDE_CHARS) break
-          found.push(row)
-          chars += charsOf(row)
-        }
+        found.push(...takeChars(others, MOST_ASIDE_CHARS))
         found.sort((a, b) => placeOf(b) - placeOf(a))
       }
       return found.reverse().map(toMessage)
     },
-    ofLane: async (sessionId, lane, limit) => (await newestOfLane(sessionId, lane, limit)).reverse(),
-    all: many(all, toMessage),
-    known: async (sessionId, ids) => (ids.length === 0 ? [] : known(sessionId, ids)),
-    marks: async (sessionId, ids) => (ids.length === 0 ? [] : marks(sessionId, ids)),
+    ...createMessageLists(reading, lists),
     userSpokeAfter: async (sessionId, messageId) => (await later(sessionId, messageId)) !== null,
   }
 }

@@ -41,11 +41,11 @@ export const routesOfRun = ({ id, sessionId: session, owner, wireId }: RunRecord
     : [{ kind: 'wire' as const, id: `${wirePrefix(owner, wireId)}${JSON.stringify(session)}]`, session }]),
 ]
 
-export const routesOfWait = ({ id, sessionId: session }: AnyRecord): Route[] => [{ kind: 'wait', id, session }]
-
-export const routesOfCheckpoint = ({ id, sessionId: session }: Checkpoint): Route[] => [
-  { kind: 'checkpoint', id, session },
-]
+export const routeOf = (kind: Route['kind'], { id, sessionId }: AnyRecord | Checkpoint): Route => ({
+  kind,
+  id,
+  session: sessionId,
+})
 
 export const routesOfSession = ({ id: session, owner, alias }: SessionRecord): Route[] =>
   alias === null ? [] : [{ kind: 'alias', id: aliasId(owner, alias), session }]

@@ -6,15 +6,15 @@ import { sessionOfRoute, wireIds } from './route.ts'
 const SUMMARY_COLUMNS = summaryColumns('runs.session')
 export const RUN_COLUMNS = runColumns('runs.session')
 
-export const runById: Statement = {
-  name: 'run_by_id',
-  text: `SELECT ${RUN_COLUMNS} FROM runs WHERE session = ${sessionOfRoute('run', '$1')} AND id = $1`,
-}
+const runsWhere = (name: string, where: string): Statement => ({
+  name,
+  text: `SELECT ${RUN_COLUMNS} FROM runs WHERE ${where}`,
+})
 
-export const runByWireId: Statement = {
-  name: 'run_by_wire_id',
-  text: `SELECT ${RUN_COLUMNS} FROM runs WHERE session = $1 AND wire_id = $2`,
-}
+export const runById = runsWhere('run_by_id', `session = ${sessionOfRoute('run', '$1')} AND id = $1`)
+export const runByWireId = runsWhere('run_by_wire_id', 'session = $1 AND wire_id = $2')
+const runsOfSession = runsWhere('runs_of_session', 'session = $1 ORDER BY ord')
+const openRuns = runsWhere('runs_open', `session = $1 AND ${OPEN} ORDER BY status = 'queued', ord`)
 
 const runOfOwner: Statement = {
   name: 'run_of_owner',
@@ -33,11 +33,6 @@ const runOfKey: Statement = {
     WHERE idempotency.owner = $1 AND idempotency.key = $2`,
 }
 
-const runsOfSession: Statement = {
-  name: 'runs_of_session',
-  text: `SELECT ${RUN_COLUMNS} FROM runs WHERE session = $1 ORDER BY ord`,
-}
-
 const newestRuns: Statement = {
   name: 'runs_newest',
   text: `SELECT ${SUMMARY_COLUMNS} FROM runs WHERE session = $1 ORDER BY ord DESC LIMIT $2`,
@@ -47,11 +42,6 @@ const olderRuns: Statement = {
   name: 'runs_older',
   text: `SELECT ${SUMMARY_COLUMNS} FROM runs WHERE session = $1
     AND ord < (SELECT ord FROM runs WHERE session = ${sessionOfRoute('run', '$3')} AND id = $3) ORDER BY ord DESC LIMIT $2`,
-}
-
-const openRuns: Statement = {
-  name: 'runs_open',
-  text: `SELECT ${RUN_COLUMNS} FROM runs WHERE session = $1 AND ${OPEN} ORDER BY status = 'queued', ord`,
 }
 
 /**

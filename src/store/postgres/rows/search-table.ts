@@ -1,7 +1,7 @@
 // Full-text search with tsvectors of our own words: no dictionary of Postgres changes them. The index knows which words a text has, not
 // where. Texts are read from their own tables: to show them, and to check phrases.
 
-import { createHash } from 'node:crypto'
+import type { Clock } from '../../../domain/clock.ts'
 import {
   excerptOf,
   hasTerms,
@@ -11,16 +11,15 @@ import {
   searchedText,
 } from '../../../domain/session/search-words.ts'
 import type { Supervision } from '../../../domain/supervision/supervision.ts'
-import { HITS_OF_A_SESSION, type SearchHit, type SearchQuery } from '../../ports/search.ts'
+import { sha256 } from '../../../json/digest.ts'
+import { HITS_OF_A_SESSION, type SearchHit, type SearchQuery, type SearchReads } from '../../ports/search.ts'
 import { type MessageRow, toMessage } from '../../tables/messages.ts'
+import { createSearch, type FoundRows, type Range, type Source } from '../../tables/search.ts'
 import { LISTED_COLUMNS, type SessionRow, toSession } from '../../tables/sessions.ts'
-import type { Statement } from '../../tables/statement.ts'
+import { asked, type Statement, select } from '../../tables/statement.ts'
 import { createNaming, type Sql } from '../sql.ts'
 import { isEverything, MOST_BYTES, withinBytes } from './bounded-rows.ts'
 import { MESSAGE_COLUMNS } from './message-table.ts'
-
-/** Titles of agents elsewhere, and messages. Each kind is numbered for itself, newest last. */
-export type Source = 't' | 'm'
 
 /**
  * Texts are indexed with the numbers of their buckets, as words that no text has. Without a bucket in the query, Postgres would collect all
@@ -31,20 +30,12 @@ const LARGE_BUCKET = 65_536
 /** A look covers this many buckets at most. */
 const MOST_BUCKETS = 64
 
-/** Rows from this number on, up to but without that one. */
-export interface Range {
-  above: number
-  below: number
-}
-
-/** The range below this number with about so many rows. It begins with a bucket. */
-export function rangeBelow(below: number, rows: number): Range {
+/** It begins with a bucket. */
+function rangeBelow(below: number, rows: number): Range {
   const size = bucketSize(rows)
   const last = Math.floor((below - 1) / size)
   return { above: Math.max(1, (last - Math.floor(rows / size) + 1) * size), below }
 }
-
-export const MOST_ROWS_OF_RANGE = LARGE_BUCKET * MOST_BUCKETS
 
 const bucketSize = (rows: number): number => (rows > SMALL_BUCKET * MOST_BUCKETS ? LARGE_BUCKET : SMALL_BUCKET)
 
@@ -57,7 +48,7 @@ function bucketsIn(source: Source, { above, below }: Range): string[] {
 // A word of a text never begins with a slash.
 const bucketWord = (source: Source, size: number, bucket: number): string =>
   `/${source}${size === SMALL_BUCKET ? 's' : 'l'}${bucket}`
-const ownerWord = (owner: string): string => `/o${createHash('sha256').update(owner).digest('hex').slice(0, 16)}`
+const ownerWord = (owner: string): string => `/o${sha256(owner).slice(0, 16)}`
 
 /** The words of a row of the index, with blanks between them. A tsvector has at most a megabyte, so only the beginning of a very long text is found. */
 export function wordsOf(row: { source: Source; ord: number; owner: string; text: string }): string {
@@ -89,29 +80,6 @@ function matching(terms: readonly SearchTerm[], owner: string | undefined, bucke
 /** The index does not know the order of words, so texts with phrases are read. */
 const hasPhrase = (terms: readonly SearchTerm[]): boolean => terms.some(({ words }) => words.length > 1)
 
-/** A text that was found. */
-export interface Found {
-  session: string
-  ord: number
-  isElsewhere: boolean
-}
-
-export interface FoundRows {
-  /** The highest number that a row has. */
-  last(source: Source): Promise<number>
-  /** At most `limit` rows that may match, newest first. `found` are those that do; `next` is the last that was looked at, null: all were. */
-  look(
-    query: SearchQuery,
-    source: Source,
-    range: Range,
-    limit: number,
-  ): Promise<{ found: Found[]; next: number | null }>
-  /** Whether the session has a matching text with this number or a higher one. */
-  has(query: SearchQuery, source: Source, session: string, from: number): Promise<boolean>
-  /** The session and its title and newest messages that match; null: it is gone. */
-  show(query: SearchQuery, session: string): Promise<{ session: SessionRow; hits: SearchHit[] } | null>
-}
-
 type FoundRow = [session: string, ord: number, isElsewhere: boolean, ...text: unknown[]]
 const FOUND_COLUMNS = 'found_session, found_ord, is_elsewhere'
 /** The table of the texts, their columns and their size. */
@@ -137,7 +105,12 @@ const listedSession: Statement = {
 /** Candidates of a session that are read at once, to check phrases. */
 const CANDIDATES = 50
 
-export function createFoundRows(sql: Sql): FoundRows {
+const isDue: Statement = { name: 'search_is_due', text: 'SELECT EXISTS (SELECT 1 FROM search_due)' }
+
+export const createSearchReads = (sql: Sql, { mono }: Pick<Clock, 'mono'>): SearchReads =>
+  createSearch(createFoundRows(sql), { quickMs: 10, longMs: 50, mostRows: LARGE_BUCKET * MOST_BUCKETS }, mono)
+
+function createFoundRows(sql: Sql): FoundRows<string> {
   const named = createNaming('search')
 
   /**
@@ -151,46 +124,42 @@ export function createFoundRows(sql: Sql): FoundRows {
   ): Promise<{ rows: FoundRow[]; isAll: boolean }> {
     const { owner, agent, since, until } = query
     const { words, range, session, withText, limit } = where
-    const values: unknown[] = []
-    const bind = (value: unknown): string => `$${values.push(value)}`
-    const conditions = [
-      `found.words @@ ${bind(words)}::tsquery`,
-      `found.source = '${source}'`,
-      `found.ord >= ${bind(range.above)} AND found.ord < ${bind(range.below)}`,
-      `NOT sessions.unlisted AND sessions.status <> 'terminated'`,
-    ]
-    if (session !== undefined) conditions.push(`found.session = ${bind(session)}`)
-    if (owner !== undefined) conditions.push(`sessions.owner = ${bind(owner)}`)
-    if (agent !== undefined) conditions.push(`sessions.agent = ${bind(agent)}`)
     const at = source === 't' ? 'sessions.created_at' : 'messages.created_at'
-    if (since !== undefined) conditions.push(`${at} >= ${bind(since)}`)
-    if (until !== undefined) conditions.push(`${at} <= ${bind(until)}`)
     const messages =
       source === 't'
         ? ''
         : 'JOIN messages ON messages.session = found.session AND messages.id = found.message_id AND messages.superseded_by IS NULL'
     const { table, columns, bytes } = texts[source]
-    const text = columns.split(', ').map((column) => `, ${table}.${column}`)
-    const matches = `SELECT found.session AS found_session, found.ord AS found_ord,
-        sessions.supervised_status IS NOT NULL AS is_elsewhere${withText ? text.join('') : ''}
-      FROM search_words AS found JOIN sessions ON sessions.id = found.session ${messages}
-      WHERE ${conditions.join(' AND ')} ORDER BY found.ord DESC LIMIT ${bind(limit)}`
+    const stored = columns.split(', ').map((column) => `, ${table}.${column}`)
+    const { text, values } = select(
+      `SELECT found.session AS found_session, found.ord AS found_ord,
+        sessions.supervised_status IS NOT NULL AS is_elsewhere${withText ? stored.join('') : ''}
+      FROM search_words AS found JOIN sessions ON sessions.id = found.session ${messages}`,
+      [
+        ['found.words @@ $::tsquery', words],
+        [`found.source = '${source}'`],
+        ['found.ord >= $ AND found.ord < $', range.above, range.below],
+        [`NOT sessions.unlisted AND sessions.status <> 'terminated'`],
+        asked('found.session = $', session),
+        asked('sessions.owner = $', owner),
+        asked('sessions.agent = $', agent),
+        asked(`${at} >= $`, since),
+        asked(`${at} <= $`, until),
+      ],
+      { order: 'found.ord DESC', limit },
+    )
     if (!withText) {
-      const rows = await sql.rows<FoundRow>(named(matches), values)
+      const rows = await sql.rows<FoundRow>(named(text), values)
       return { rows, isAll: rows.length < limit }
     }
-    const rows = await sql.rows<FoundRow>(
-      named(
-        withinBytes({
-          rows: matches,
-          columns: `${FOUND_COLUMNS}, ${columns}`,
-          bytes,
-          order: 'found_ord DESC',
-          limit: bind(MOST_BYTES),
-        }),
-      ),
-      values,
-    )
+    const bounded = withinBytes({
+      rows: text,
+      columns: `${FOUND_COLUMNS}, ${columns}`,
+      bytes,
+      order: 'found_ord DESC',
+      limit: `$${values.length + 1}`,
+    })
+    const rows = await sql.rows<FoundRow>(named(bounded), [...values, MOST_BYTES])
     const chars = rows.reduce((sum, [, , , ...stored]) => sum + charsOf(stored), 0)
     return { rows, isAll: isEverything({ rows: rows.length, chars }, { rows: limit, bytes: MOST_BYTES }) }
   }
@@ -216,6 +185,11 @@ export function createFoundRows(sql: Sql): FoundRows {
   }
 
   return {
+    async isComplete() {
+      const [due] = await sql.rows<[boolean]>(isDue)
+      return due?.[0] === false
+    },
+    rangeBelow,
     async last(source) {
       const [row] = await sql.rows<[number]>(lastNumbers[source])
       return row?.[0] ?? 0
@@ -227,17 +201,19 @@ export function createFoundRows(sql: Sql): FoundRows {
       const { rows, isAll } = await candidates(query, source, { words, range, withText, limit })
       const found = rows.filter(([, , , ...stored]) => !withText || hasTerms(terms, shownText(source, stored).text))
       return {
-        found: found.map(([session, ord, isElsewhere]) => ({ session, ord, isElsewhere })),
+        found: found.map(([session, row, isElsewhere]) => ({ session, row, isElsewhere })),
         next: isAll ? null : (rows.at(-1)?.[1] ?? null),
       }
     },
+    turn: async () => {},
     async has(query, source, session, from) {
       return (await hitsOf(query, source, session, from, 1)).length > 0
     },
     async show(query, id) {
-      const [session] = await sql.rows<SessionRow>(listedSession, [id])
-      if (session === undefined) return null
-      const titles = toSession(session).supervision === undefined ? [] : await hitsOf(query, 't', id, 0, 1)
+      const [row] = await sql.rows<SessionRow>(listedSession, [id])
+      if (row === undefined) return null
+      const session = toSession(row)
+      const titles = session.supervision === undefined ? [] : await hitsOf(query, 't', id, 0, 1)
       const messages = await hitsOf(query, 'm', id, 0, HITS_OF_A_SESSION)
       return { session, hits: [...titles, ...messages] }
     },

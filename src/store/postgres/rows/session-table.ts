@@ -1,5 +1,4 @@
 import { textOf } from '../../../domain/session/message.ts'
-import type { SessionRecord } from '../../../domain/session/session.ts'
 import { activityOf, type SessionOverview, titleOf } from '../../../domain/session/session-overview.ts'
 import { type SupervisedStatus, type Supervision, supervisedStatuses } from '../../../domain/supervision/supervision.ts'
 import type { SessionReads } from '../../ports/sessions.ts'
@@ -7,35 +6,16 @@ import type { SupervisedReads } from '../../ports/supervised.ts'
 import { activityConditions, OPEN_RECORD, OPEN_RECORD_OF_ANY_KIND } from '../../tables/conditions.ts'
 import { type MessageRow, toMessage } from '../../tables/messages.ts'
 import { OPEN } from '../../tables/runs.ts'
-import { createSessionList, LISTED_COLUMNS, SESSION_COLUMNS, toSession } from '../../tables/sessions.ts'
+import { createSessionLists, LISTED_COLUMNS, SESSION_COLUMNS, toSession } from '../../tables/sessions.ts'
 import { asked, type Reading, type Statement, select } from '../../tables/statement.ts'
 import type { Sql } from '../sql.ts'
 import { knownMessages, MESSAGE_COLUMNS } from './message-table.ts'
 import { aliasId, sessionOfRoute } from './route.ts'
 
-/** What queries look for in `supervision`, in columns of its own. */
-export const supervisionColumns = ({ supervision }: Pick<SessionRecord, 'supervision'>) => ({
-  supervision: supervision === undefined ? null : JSON.stringify(supervision),
-  supervised_status: supervision?.status ?? null,
-  workspace: supervision?.workspaceRoot ?? null,
-  token_id: supervision?.tokenId ?? null,
-  mcp_ids: supervision?.mcp?.map(({ id }) => id) ?? null,
-})
-
-export const sessionById: Statement = {
-  name: 'session_by_id',
-  text: `SELECT ${SESSION_COLUMNS} FROM sessions WHERE id = $1`,
-}
-
 /** The id of the alias is `aliasId`. */
 export const sessionByAlias: Statement = {
   name: 'session_by_alias',
   text: `SELECT ${SESSION_COLUMNS} FROM sessions WHERE id = ${sessionOfRoute('alias', '$1')}`,
-}
-
-const count: Statement = {
-  name: 'sessions_count',
-  text: `SELECT count(*) FROM sessions WHERE last_activity >= $1 AND status <> 'terminated'`,
 }
 
 const toCompact: Statement = {
@@ -48,14 +28,11 @@ const toCompact: Statement = {
 export function createSessionReads(sql: Sql, reading: Reading): SessionReads {
   const { one, many } = reading
   const byAlias = one(sessionByAlias, toSession)
-  const counted = one(count, ([n]: [number]) => n)
 
   return {
-    get: one(sessionById, toSession),
+    ...createSessionLists(reading, WITH_ACTIVITY),
     byAlias: (owner, alias) => byAlias(aliasId(owner, alias)),
-    list: createSessionList(reading, WITH_ACTIVITY),
     overview: createOverviews(sql),
-    count: async (since) => (await counted(since)) ?? 0,
     toCompact: many(toCompact, ([id]: [string]) => id),
   }
 }
@@ -118,9 +95,6 @@ const overview: Statement = {
     WHERE sessions.status <> 'terminated' ORDER BY place`,
 }
 
-const workOf = (supervision: Supervision | null): SessionOverview['elsewhere'] =>
-  supervision === null ? null : { workspaceRoot: supervision.workspaceRoot, prompt: supervision.prompt }
-
 function createOverviews(sql: Sql): SessionReads['overview'] {
   /** Without a message, all its columns are null. */
   async function wordsOf(session: string, first: MessageRow): Promise<string | null> {
@@ -135,10 +109,11 @@ function createOverviews(sql: Sql): SessionReads['overview'] {
     const overviews: SessionOverview[] = []
     for (const row of await sql.rows<OverviewRow>(overview, [ids])) {
       const [id, tokens, supervised, supervision, isRunning, hasQueued, pending, ...first] = row
-      const elsewhere = supervision === null ? null : (JSON.parse(supervision) as Supervision)
-      const words = (await wordsOf(id, first)) ?? elsewhere?.title ?? ''
+      const agent = supervision === null ? null : (JSON.parse(supervision) as Supervision)
+      const words = (await wordsOf(id, first)) ?? agent?.title ?? ''
+      const elsewhere = agent === null ? null : { workspaceRoot: agent.workspaceRoot, prompt: agent.prompt }
       const activity = activityOf({ supervised, isRunning, hasQueued, pending })
-      overviews.push({ id, title: titleOf(words), activity, pending, tokens, elsewhere: workOf(elsewhere) })
+      overviews.push({ id, title: titleOf(words), activity, pending, tokens, elsewhere })
     }
     return overviews
   }

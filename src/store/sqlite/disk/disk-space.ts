@@ -6,15 +6,6 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { Command } from '../../ports/command.ts'
 import { diskFull, isDiskFull } from './storage-error.ts'
 
-export interface DiskSpace {
-  /** Call it before a commit. Moves the log when it takes too much of the space that is left. Throws errors of SQLite. */
-  look(): void
-  /** Throws `storage_full` if there is no space for the command, now or when the log is moved. */
-  refuse(command: Command): void
-  /** Whether there is space for new work. */
-  hasSpace(): boolean
-}
-
 /** Free bytes from which on nothing has to be counted. */
 const PLENTY = 128_000_000
 /** With plenty of space, the disk is looked at once in so many commits. */
@@ -37,7 +28,7 @@ const LEFT_OVER: Partial<Record<Command['type'], number>> = {
   append: 1_000_000,
 }
 
-export function createDiskSpace(db: DatabaseSync, folder: string): DiskSpace {
+export function createDiskSpace(db: DatabaseSync, folder: string) {
   const pageBytes = Number(db.prepare('PRAGMA page_size').get()?.page_size)
   const log = db.prepare('PRAGMA wal_checkpoint(NOOP)')
   const move = db.prepare('PRAGMA wal_checkpoint(TRUNCATE)')
@@ -73,7 +64,8 @@ export function createDiskSpace(db: DatabaseSync, folder: string): DiskSpace {
   }
 
   return {
-    look() {
+    /** Call it before a commit. Moves the log when it takes too much of the space that is left. Throws errors of SQLite. */
+    look(): void {
       commits += 1
       if (space === Number.POSITIVE_INFINITY && commits < COMMITS_BETWEEN_LOOKS) return
       commits = 0
@@ -89,13 +81,15 @@ export function createDiskSpace(db: DatabaseSync, folder: string): DiskSpace {
       const unusedBytes = Number(unused.get()?.freelist_count) * pageBytes
       space = free - Math.max(0, bytesInLog() - unusedBytes)
     },
-    refuse(command) {
+    /** Throws `storage_full` if there is no space for the command, now or when the log is moved. */
+    refuse(command: Command): void {
       if (space === Number.POSITIVE_INFINITY) return
       // Once into the log, and once into the database.
       const bytes = 2 * (JSON.stringify(command).length * WRITTEN_PER_BYTE + SMALL_COMMAND)
       if (space - bytes < (LEFT_OVER[command.type] ?? 0)) throw diskFull(null)
       space -= bytes
     },
-    hasSpace: () => space >= FOR_NEW_WORK + 2 * SMALL_COMMAND,
+    /** Whether there is space for new work. */
+    hasSpace: (): boolean => space >= FOR_NEW_WORK + 2 * SMALL_COMMAND,
   }
 }

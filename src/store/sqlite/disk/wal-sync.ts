@@ -6,14 +6,7 @@
 import { closeSync, fdatasync, fdatasyncSync, fsyncSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
 
-export interface WalSync {
-  /** Resolves once everything that was committed before this call is on disk. Waiting calls share one sync. */
-  synced(): Promise<void>
-  /** The same, but blocking, for the rare case that nothing else may happen first. */
-  syncNow(): void
-  /** Waits for a running sync. */
-  close(): Promise<void>
-}
+export type WalSync = ReturnType<typeof createWalSync>
 
 /** Functions of `node:fs`. A test may replace them to watch or break syncs. */
 export interface FileSync {
@@ -25,7 +18,7 @@ export function createWalSync(
   walPath: string,
   fatal: (error: Error) => void,
   disk: FileSync = { fdatasync, fdatasyncSync },
-): WalSync {
+) {
   const fd = openSync(walPath, 'r+')
   const folder = openSync(dirname(walPath), 'r')
   fsyncSync(folder)
@@ -51,20 +44,23 @@ export function createWalSync(
   }
 
   return {
-    synced() {
+    /** Resolves once everything that was committed before this call is on disk. Waiting calls share one sync. */
+    synced(): Promise<void> {
       return new Promise((resolve) => {
         waiting.push(resolve)
         if (!running) next()
       })
     },
-    syncNow() {
+    /** The same, but blocking, for the rare case that nothing else may happen first. */
+    syncNow(): void {
       try {
         disk.fdatasyncSync(fd)
       } catch (error) {
         fatal(error instanceof Error ? error : new Error(String(error)))
       }
     },
-    async close() {
+    /** Waits for a running sync. */
+    async close(): Promise<void> {
       while (running) await this.synced()
       closeSync(fd)
     },

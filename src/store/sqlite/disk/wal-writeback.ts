@@ -7,13 +7,6 @@ import type { DatabaseSync } from 'node:sqlite'
 import { Worker } from 'node:worker_threads'
 import type { WritebackFailure } from './wal-writeback-worker.ts'
 
-export interface WalWriteback {
-  noticeCommit(): void
-  /** Ends the thread unless it is working. Its heap takes 10 MB, which nobody needs until there is more to move. */
-  rest(): void
-  close(): Promise<void>
-}
-
 const COMMITS_BETWEEN_LOOKS = 128
 /** A page has 4 KB. */
 const PAGES_WORTH_MOVING = 8_000
@@ -24,7 +17,7 @@ const PAGES_TOO_MANY = 32_000
 const script = new URL(`./wal-writeback-worker${extname(import.meta.url)}`, import.meta.url)
 
 /** Calls `failed` when the log could not be moved. It must not return when a sync failed. */
-export function createWalWriteback(db: DatabaseSync, path: string, failed: (error: unknown) => void): WalWriteback {
+export function createWalWriteback(db: DatabaseSync, path: string, failed: (error: unknown) => void) {
   const look = db.prepare('PRAGMA wal_checkpoint(NOOP)')
   const moveRest = db.prepare('PRAGMA wal_checkpoint(PASSIVE)')
   let commits = 0
@@ -59,7 +52,7 @@ export function createWalWriteback(db: DatabaseSync, path: string, failed: (erro
   }
 
   return {
-    noticeCommit() {
+    noticeCommit(): void {
       commits += 1
       if (commits < COMMITS_BETWEEN_LOOKS || working) return
       commits = 0
@@ -68,12 +61,13 @@ export function createWalWriteback(db: DatabaseSync, path: string, failed: (erro
       thread ??= start()
       thread.postMessage('write back')
     },
-    rest() {
+    /** Ends the thread unless it is working. Its heap takes 10 MB, which nobody needs until there is more to move. */
+    rest(): void {
       if (working) return
       void thread?.terminate()
       thread = null
     },
-    async close() {
+    async close(): Promise<void> {
       await thread?.terminate()
     },
   }

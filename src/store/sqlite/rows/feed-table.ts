@@ -7,15 +7,7 @@ import type { LiveState } from '../live-sessions.ts'
 import { translated } from '../statements.ts'
 
 /** Adds items to the feed and removes old ones. */
-export interface FeedTable {
-  /** Finds the last number. Call it once, when the store opens. */
-  load(): void
-  add(items: readonly NewFeedItem[]): void
-  /** Removes items older than `before`, and all but the newest `kept`. The newest item stays, because the next number follows it. */
-  removeOld(before: number, kept: number): void
-}
-
-export function createFeedTable(db: DatabaseSync, state: LiveState): FeedTable {
+export function createFeedTable(db: DatabaseSync, state: LiveState) {
   const last = db.prepare('SELECT max(n) AS n FROM feed')
   const insert = db.prepare(translated(insertRow('feed', `n, ${Object.keys(feedColumns).join(', ')}`).text))
   // Items are roughly ordered by time, so a scan from the first item finds the old ones without an index.
@@ -23,12 +15,13 @@ export function createFeedTable(db: DatabaseSync, state: LiveState): FeedTable {
   const removeBefore = db.prepare('DELETE FROM feed WHERE n < ?')
 
   return {
-    load() {
+    /** Finds the last number. Call it once, when the store opens. */
+    load(): void {
       const n = Number(last.get()?.n ?? 0)
       state.feed.written = n
       state.feed.shown = n
     },
-    add(items) {
+    add(items: readonly NewFeedItem[]): void {
       const before = state.feed.written
       state.onRollback(() => (state.feed.written = before))
       for (const item of items) {
@@ -36,7 +29,8 @@ export function createFeedTable(db: DatabaseSync, state: LiveState): FeedTable {
         insert.run(state.feed.written, ...feedValues(item))
       }
     },
-    removeOld(before, kept) {
+    /** Removes items older than `before`, and all but the newest `kept`. The newest item stays, because the next number follows it. */
+    removeOld(before: number, kept: number): void {
       const { written } = state.feed
       const young = Number(firstSince.get(before)?.n ?? written)
       removeBefore.run(Math.min(Math.max(young, written - kept + 1), written))

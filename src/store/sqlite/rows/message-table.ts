@@ -2,15 +2,15 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import type { StoredMessage } from '../../../domain/session/message.ts'
 import { type MessageReads, MOST_ASIDE_CHARS, MOST_ASIDES } from '../../ports/messages.ts'
 import {
-  charsOf,
-  MARK_COLUMNS,
+  createMessageLists,
   type MessageRow,
   messageColumns,
+  messageStatements,
   messageValues,
   newMessageColumns,
   onKnownMessage,
   placeOf,
-  toMark,
+  takeChars,
   toMessage,
 } from '../../tables/messages.ts'
 import { insertRow, type Reading } from '../../tables/statement.ts'
@@ -18,13 +18,7 @@ import type { Statements } from '../statements.ts'
 import type { SessionIds } from './session-table.ts'
 
 /** Writes the rows of messages. */
-export interface MessageRows {
-  /** A message with a known id is ignored, except that an activity takes the content of a later one. */
-  insert(sid: number, messages: readonly StoredMessage[]): void
-  supersede(sid: number, after: string, byRun: string): void
-}
-
-export function createMessageRows({ run }: Statements): MessageRows {
+export function createMessageRows({ run }: Statements) {
   const columns = Object.keys({ sid: null, ...newMessageColumns }).join(', ')
   const insert = run(`${insertRow('messages', columns).text} ${onKnownMessage('sid')}`)
   // Two statements, one for each index: the session's own messages, and those of sub-agents.
@@ -36,10 +30,10 @@ export function createMessageRows({ run }: Statements): MessageRows {
   const supersede = supersedeWhere('lane IS NULL AND mid')
 
   return {
-    insert(sid, messages) {
+    insert(sid: number, messages: readonly StoredMessage[]): void {
       for (const message of messages) insert(sid, ...messageValues(message))
     },
-    supersede(sid, after, byRun) {
+    supersede(sid: number, after: string, byRun: string): void {
       supersedeLanes(sid, after, byRun)
       supersede(sid, after, byRun)
     },
@@ -53,7 +47,7 @@ const AFTER = 'mid > (SELECT mid FROM messages WHERE sid = ?1 AND id = ?2)'
 export const LAST_USER_MESSAGE = `SELECT id FROM messages WHERE ${SHOWN} AND role = 'user' ORDER BY mid DESC LIMIT 1`
 export const ROLES_AFTER = `SELECT role FROM messages WHERE ${SHOWN} AND ${AFTER}`
 
-export function createMessageReads(db: DatabaseSync, sid: SessionIds, { many }: Reading): MessageReads {
+export function createMessageReads(db: DatabaseSync, sid: SessionIds, reading: Reading): MessageReads {
   function rows(text: string): StatementSync {
     const statement = db.prepare(text)
     statement.setReturnArrays(true)
@@ -69,55 +63,23 @@ export function createMessageReads(db: DatabaseSync, sid: SessionIds, { many }: 
      AND +mid > ?2 AND +mid < ifnull((SELECT mid FROM messages WHERE sid = ?1 AND id = ?3), 9e18) ORDER BY +mid DESC LIMIT ?4 + 0`,
   )
   const laterUserMessage = db.prepare(`SELECT 1 FROM messages WHERE ${SHOWN} AND role = 'user' AND ${AFTER} LIMIT 1`)
-  const ofSession = 'WHERE sid = (SELECT sid FROM sessions WHERE id = $1)'
-  const ofLane = many(
-    {
-      name: 'messages_of_lane',
-      text: `${SELECT_MESSAGES} ${ofSession} AND lane = $2 AND superseded_by IS NULL ORDER BY mid DESC LIMIT $3`,
-    },
-    toMessage,
-  )
-  const known = many(
-    { name: 'messages_known', text: `${SELECT_MESSAGES} ${ofSession} AND id = ANY($2::text[]) ORDER BY mid` },
-    toMessage,
-  )
-  const marks = many(
-    {
-      name: 'message_marks',
-      text: `SELECT ${MARK_COLUMNS} FROM messages ${ofSession} AND id = ANY($2::text[]) ORDER BY mid`,
-    },
-    toMark,
-  )
-
-  /** Up to the message with which there are so many characters. */
-  function take(found: Iterable<unknown>, maxChars: number): MessageRow[] {
-    const taken: MessageRow[] = []
-    let chars = 0
-    for (const row of found as Iterable<MessageRow>) {
-      taken.push(row)
-      chars += charsOf(row)
-      if (chars >= maxChars) break
-    }
-    return taken
-  }
+  const read = (statement: StatementSync, ...values: (string | number | null)[]) =>
+    statement.iterate(...values) as Iterable<unknown> as Iterable<MessageRow>
 
   return {
     async page(sessionId, limit, { before, maxChars = Number.POSITIVE_INFINITY, asides: withAsides = false } = {}) {
       const id = sid(sessionId)
       if (id === null) return []
       const values = before === undefined ? [id, limit] : [id, limit, before]
-      const found = take((before === undefined ? newestMessages : olderMessages).iterate(...values), maxChars)
+      const found = takeChars(read(before === undefined ? newestMessages : olderMessages, ...values), maxChars)
       const oldest = found.at(-1)
       if (withAsides && oldest !== undefined) {
-        found.push(...take(asides.iterate(id, placeOf(oldest), before ?? null, MOST_ASIDES), MOST_ASIDE_CHARS))
+        found.push(...takeChars(read(asides, id, placeOf(oldest), before ?? null, MOST_ASIDES), MOST_ASIDE_CHARS))
         found.sort((a, b) => placeOf(b) - placeOf(a))
       }
       return found.reverse().map(toMessage)
     },
-    ofLane: async (sessionId, lane, limit) => (await ofLane(sessionId, lane, limit)).reverse(),
-    all: many({ name: 'messages_all', text: `${SELECT_MESSAGES} ${ofSession} ORDER BY mid` }, toMessage),
-    known: async (sessionId, ids) => (ids.length === 0 ? [] : known(sessionId, ids)),
-    marks: async (sessionId, ids) => (ids.length === 0 ? [] : marks(sessionId, ids)),
+    ...createMessageLists(reading, messageStatements('sid = (SELECT sid FROM sessions WHERE id = $1)', 'mid')),
     async userSpokeAfter(sessionId, messageId) {
       const id = sid(sessionId)
       return id !== null && laterUserMessage.get(id, messageId) !== undefined

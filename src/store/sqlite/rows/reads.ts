@@ -6,12 +6,12 @@ import type { StoreReads } from '../../store.ts'
 import { createFileReads } from '../../tables/files.ts'
 import { createGrantReads } from '../../tables/grants.ts'
 import { createOutboxReads } from '../../tables/outbox.ts'
-import { unpackRow } from '../../tables/packed-rows.ts'
+import { createCollector, type EntryRow, toEntries, unpackRow } from '../../tables/packed-rows.ts'
 import { createSupervisedReads, toProposal } from '../../tables/supervised.ts'
 import { createUsageReads } from '../../tables/usage.ts'
 import { createWaitReads } from '../../tables/waits.ts'
 import type { LiveState } from '../live-sessions.ts'
-import { createReading, createStatements } from '../statements.ts'
+import { createReading, createStatements, type Statements } from '../statements.ts'
 import { createAuditReads } from './audit-table.ts'
 import { createFeedReads } from './feed-table.ts'
 import { createMessageReads } from './message-table.ts'
@@ -22,10 +22,10 @@ import { createSessionIds, createSessionReads, createSupervisedSessions, type Se
 export function createReads(db: DatabaseSync, state: LiveState): StoreReads {
   const sid = createSessionIds(db, state)
   const statements = createStatements(db)
-  const reading = createReading(db)
+  const reading = createReading(statements)
 
   return {
-    ...createEntryReads(db, state, sid),
+    ...createEntryReads(db, statements, state, sid),
     sessions: createSessionReads(db, statements, reading),
     messages: createMessageReads(db, sid, reading),
     runs: createRunReads(reading),
@@ -50,22 +50,24 @@ export function createReads(db: DatabaseSync, state: LiveState): StoreReads {
   }
 }
 
-type EntryReads = Pick<Journal, 'entries' | 'entriesBefore' | 'head' | 'news'>
-type EntryRow = [firstSeq: number, runId: string | null, data: string, layout: string | null, lastSeq: number]
-
-function createEntryReads(db: DatabaseSync, state: LiveState, sid: SessionIds): EntryReads {
-  const entryRows = db.prepare(
-    'SELECT first_seq, run_id, data, layout FROM entries WHERE sid = ? AND last_seq > ? ORDER BY last_seq LIMIT ? + 0',
+function createEntryReads(
+  db: DatabaseSync,
+  { one, many }: Statements,
+  state: LiveState,
+  sid: SessionIds,
+): Omit<Journal, 'commit'> {
+  const entryRows = many(
+    'SELECT first_seq, run_id, data, layout FROM entries WHERE sid = $1 AND last_seq > $2 ORDER BY last_seq LIMIT $3',
+    toEntries,
   )
-  entryRows.setReturnArrays(true)
-  const rowAround = db.prepare(
-    'SELECT first_seq, run_id, data, layout, last_seq FROM entries WHERE sid = ? AND last_seq >= ? ORDER BY last_seq LIMIT 1',
+  const rowAround = one(
+    'SELECT first_seq, run_id, data, layout, last_seq FROM entries WHERE sid = $1 AND last_seq >= $2 ORDER BY last_seq LIMIT 1',
+    toEntries,
   )
-  rowAround.setReturnArrays(true)
-  const rowBefore = db.prepare(
-    'SELECT first_seq, run_id, data, layout, last_seq FROM entries WHERE sid = ? AND last_seq < ? ORDER BY last_seq DESC LIMIT 1',
+  const rowBefore = one(
+    'SELECT first_seq, run_id, data, layout, last_seq FROM entries WHERE sid = $1 AND last_seq < $2 ORDER BY last_seq DESC LIMIT 1',
+    (row: EntryRow) => ({ entries: toEntries(row), lastSeq: row[4] }),
   )
-  rowBefore.setReturnArrays(true)
   const head = db.prepare('SELECT max(last_seq) AS head FROM entries WHERE sid = ?')
   const isThere = db.prepare("SELECT 1 FROM sessions WHERE id = ? AND status <> 'terminated'")
 
@@ -80,30 +82,25 @@ function createEntryReads(db: DatabaseSync, state: LiveState, sid: SessionIds): 
     async entries(sessionId, seq, limit, maxChars = Number.POSITIVE_INFINITY) {
       const id = sid(sessionId)
       if (id === null) return []
-      const found: StoredEntry[] = []
+      const { found, isEnough, take } = createCollector(limit, maxChars)
       let after = seq
-      let chars = 0
-      const isEnough = () => found.length >= limit || chars >= maxChars
-      function take(entries: readonly StoredEntry[]): void {
+      function takeNext(entries: readonly StoredEntry[]): void {
         for (const entry of entries) {
-          if (isEnough()) return
-          if (entry.seq <= after) continue
-          found.push(entry)
+          if (isEnough() || entry.seq <= after) continue
+          take(entry)
           after = entry.seq
-          chars += entry.data.length
         }
       }
       // One row may hold an event of several megabytes.
       const rowsAtOnce = limit === 1 || maxChars !== Number.POSITIVE_INFINITY ? 1 : 16
       while (!isEnough()) {
-        const rows = entryRows.all(id, after, rowsAtOnce) as unknown as EntryRow[]
-        if (rows.length === 0) break
-        for (const [firstSeq, runId, data, layout] of rows) take(unpackRow(firstSeq, runId, data, layout))
+        const rows = entryRows(id, after, rowsAtOnce)
+        for (const entries of rows) takeNext(entries)
         if (rows.length < rowsAtOnce) break
       }
       const segment = state.sessions.get(sessionId)?.segment
       if (segment != null && segment.firstSeq + segment.count > after + 1) {
-        take(unpackRow(segment.firstSeq, segment.runId, segment.pieces.join('\n'), null))
+        takeNext(unpackRow(segment.firstSeq, segment.runId, segment.pieces.join('\n'), null))
       }
       return found
     },
@@ -111,29 +108,21 @@ function createEntryReads(db: DatabaseSync, state: LiveState, sid: SessionIds): 
     async entriesBefore(sessionId, seq, limit, maxChars = Number.POSITIVE_INFINITY) {
       const id = sid(sessionId)
       if (id === null) return []
-      const found: StoredEntry[] = []
-      let chars = 0
-      const isEnough = () => found.length >= limit || chars >= maxChars
-      function take(entries: readonly StoredEntry[]): void {
-        for (const entry of entries.toReversed()) {
-          if (isEnough()) return
-          if (entry.seq >= seq) continue
-          found.push(entry)
-          chars += entry.data.length
-        }
+      const { found, isEnough, take } = createCollector(limit, maxChars)
+      function takeOlder(entries: readonly StoredEntry[]): void {
+        for (const entry of entries.toReversed()) if (!isEnough() && entry.seq < seq) take(entry)
       }
       const segment = state.sessions.get(sessionId)?.segment
       if (segment != null && segment.firstSeq < seq) {
-        take(unpackRow(segment.firstSeq, segment.runId, segment.pieces.join('\n'), null))
+        takeOlder(unpackRow(segment.firstSeq, segment.runId, segment.pieces.join('\n'), null))
       }
-      let row = rowAround.get(id, seq) as unknown as EntryRow | undefined
-      if (row !== undefined) take(unpackRow(row[0], row[1], row[2], row[3]))
+      takeOlder(rowAround(id, seq) ?? [])
       let before = seq
       while (!isEnough()) {
-        row = rowBefore.get(id, before) as unknown as EntryRow | undefined
-        if (row === undefined) break
-        take(unpackRow(row[0], row[1], row[2], row[3]))
-        before = row[4]
+        const row = rowBefore(id, before)
+        if (row === null) break
+        takeOlder(row.entries)
+        before = row.lastSeq
       }
       return found
     },

@@ -5,9 +5,16 @@ import type { AnyRecord } from '../../../domain/records/record.ts'
 import { tokensOf } from '../../../domain/session/run.ts'
 import { FEED_ITEMS, FEED_MS } from '../../ports/feed.ts'
 import type { StoredEntry } from '../../ports/journal.ts'
-import type { Change } from '../../rules/rows.ts'
-import { packRows, replacedSeqs, replaceEntries, unpackRow } from '../../tables/packed-rows.ts'
-import { expiredRows, type RowChange, rowWriteOf, rowWrites } from '../../tables/row-writes.ts'
+import type { Change, ChangeOf } from '../../rules/rows.ts'
+import { packRows, replacedSeqs, replaceEntries, toEntries } from '../../tables/packed-rows.ts'
+import {
+  expiredRows,
+  isRowChange,
+  type OtherWrites,
+  type RowChange,
+  rowWriteOf,
+  rowWrites,
+} from '../../tables/row-writes.ts'
 import { insertRow, putRow } from '../../tables/statement.ts'
 import { ADD_USAGE, usageColumns, usageKey, usageSums } from '../../tables/usage.ts'
 import { waitKey, waitKeyColumns, waitState, waitStateColumns } from '../../tables/waits.ts'
@@ -34,7 +41,7 @@ export function createRowWriter(
   const audit = createAuditTable(db)
   const feed = createFeedTable(db, state)
   feed.load()
-  const log = createLogRows(db, state, writer)
+  const log = createLogRows(db, statements, state, writer)
   const putKey = statements.run(putRow('idempotency', 'owner, key, digest, run_id, expires_at', 'owner, key').text)
   const waits = createWaitRows(statements)
   const rows = createRowWrites(statements)
@@ -50,95 +57,62 @@ export function createRowWriter(
     if (tokens !== 0) sessions.addTokens(sid(sessionId), tokens)
   }
 
+  const writes: OtherWrites<void> = {
+    insert_session: ({ session: made }) => session.made(made.id, sessions.insert(made)),
+    update_session: ({ id, patch }) => sessions.update(sid(id), patch),
+    update_supervision: ({ before, session: now }) => sessions.updateSupervision(sid(now.id), before, now),
+    bury_session({ session: { id }, at }) {
+      sessions.eraseContent(sid(id), id)
+      sessions.bury(sid(id), at)
+      writer.trimTail()
+      state.drop(id)
+    },
+    remove_session({ session: { id } }) {
+      sessions.eraseContent(sid(id), id)
+      sessions.remove(sid(id))
+      session.found(id, null)
+      state.drop(id)
+    },
+
+    insert_run({ run }) {
+      runs.insert(sid(run.sessionId), run)
+      addTokens(run.sessionId, tokensOf(run))
+    },
+    update_run({ before, run }) {
+      runs.update(sid(run.sessionId), before, run)
+      addTokens(run.sessionId, tokensOf(run) - tokensOf(before))
+    },
+    put_key: ({ owner, key, value }) => void putKey(owner, key, value.digest, value.runId, value.expiresAt),
+
+    append_entries: (change) => log.append(sid(change.sessionId), change, session.isNew(change.sessionId)),
+    import_entries: ({ sessionId, entries }) => log.import(sid(sessionId), entries),
+    compact_entries: (change) => log.compact(sid(change.sessionId), change),
+    insert_messages: ({ sessionId, messages: added }) => messages.insert(sid(sessionId), added),
+    supersede_messages: ({ sessionId, after, byRun }) => messages.supersede(sid(sessionId), after, byRun),
+
+    insert_wait: ({ wait }) => void waits.insert(wait),
+    update_wait: ({ wait }) => void waits.update(wait),
+
+    add_audit: ({ records }) => audit.add(records),
+    import_audit: ({ entries }) => audit.import(entries),
+    add_usage({ rows: added }) {
+      for (const row of added) addUsage(...usageKey(row), ...usageSums(row))
+    },
+    add_to_feed: ({ items }) => feed.add(items),
+    remove_expired(change) {
+      for (const { remove, before } of expired) remove(before(change))
+      feed.removeOld(change.now - FEED_MS, FEED_ITEMS)
+    },
+  }
+
   return (change) => {
-    switch (change.write) {
-      case 'insert_session':
-        session.made(change.session.id, sessions.insert(change.session))
-        return
-      case 'update_session':
-        sessions.update(sid(change.id), change.patch)
-        return
-      case 'update_supervision':
-        sessions.updateSupervision(sid(change.session.id), change.before, change.session)
-        return
-      case 'bury_session': {
-        const id = sid(change.session.id)
-        sessions.eraseContent(id, change.session.id)
-        sessions.bury(id, change.at)
-        writer.trimTail()
-        state.drop(change.session.id)
-        return
-      }
-      case 'remove_session': {
-        const id = sid(change.session.id)
-        sessions.eraseContent(id, change.session.id)
-        sessions.remove(id)
-        session.found(change.session.id, null)
-        state.drop(change.session.id)
-        return
-      }
-
-      case 'insert_run':
-        runs.insert(sid(change.run.sessionId), change.run)
-        addTokens(change.run.sessionId, tokensOf(change.run))
-        return
-      case 'update_run':
-        runs.update(sid(change.run.sessionId), change.before, change.run)
-        addTokens(change.run.sessionId, tokensOf(change.run) - tokensOf(change.before))
-        return
-      case 'put_key':
-        putKey(change.owner, change.key, change.value.digest, change.value.runId, change.value.expiresAt)
-        return
-
-      case 'append_entries':
-        log.append(sid(change.sessionId), change, session.isNew(change.sessionId))
-        return
-      case 'import_entries':
-        log.import(sid(change.sessionId), change.entries)
-        return
-      case 'compact_entries':
-        log.compact(sid(change.sessionId), change)
-        return
-      case 'insert_messages':
-        messages.insert(sid(change.sessionId), change.messages)
-        return
-      case 'supersede_messages':
-        messages.supersede(sid(change.sessionId), change.after, change.byRun)
-        return
-
-      case 'insert_wait':
-        waits.insert(change.wait)
-        return
-      case 'update_wait':
-        waits.update(change.wait)
-        return
-
-      case 'add_audit':
-        audit.add(change.records)
-        return
-      case 'import_audit':
-        audit.import(change.entries)
-        return
-      case 'add_usage':
-        for (const row of change.rows) addUsage(...usageKey(row), ...usageSums(row))
-        return
-      case 'add_to_feed':
-        feed.add(change.items)
-        return
-      case 'remove_expired':
-        for (const { remove, before } of expired) remove(before(change))
-        feed.removeOld(change.now - FEED_MS, FEED_ITEMS)
-        return
-      default:
-        rows(change)
-    }
+    if (isRowChange(change)) rows(change)
+    else (writes[change.write] as (change: Change) => void)(change)
   }
 }
 
-type ChangeOf<Write extends Change['write']> = Extract<Change, { write: Write }>
-
-function createLogRows(db: DatabaseSync, state: LiveState, writer: EntryWriter) {
-  const packed = createPackedEntries(db)
+function createLogRows(db: DatabaseSync, statements: Statements, state: LiveState, writer: EntryWriter) {
+  const packed = createPackedEntries(db, statements)
   const setCompacted = db.prepare('UPDATE sessions SET compacted = 1 WHERE sid = ?')
   const setCeiling = db.prepare('UPDATE sessions SET seq_ceiling = ? WHERE sid = ?')
 
@@ -185,32 +159,14 @@ function createRowWrites({ run }: Statements): (change: RowChange) => void {
 }
 
 /** Writes a session's log in large pieces, for imports and compaction. `entry-writer.ts` appends to it. */
-interface PackedEntries {
-  insert(sid: number, entries: readonly StoredEntry[]): void
-  /** Each entry replaces the entries that its spans name. The entries are in order. */
-  replace(sid: number, entries: readonly StoredEntry[]): void
-}
-
-function createPackedEntries(db: DatabaseSync): PackedEntries {
+function createPackedEntries(db: DatabaseSync, { many }: Statements) {
   const insert = db.prepare(
     'INSERT INTO entries (sid, first_seq, last_seq, run_id, data, layout) VALUES (?, ?, ?, ?, ?, ?)',
   )
-  const RANGE = 'FROM entries WHERE sid = ? AND last_seq >= ? AND last_seq <= ?'
-  const range = db.prepare(`SELECT first_seq, run_id, data, layout ${RANGE} ORDER BY last_seq`)
+  const RANGE = 'FROM entries WHERE sid = ?1 AND last_seq >= ?2 AND last_seq <= ?3'
+  const range = many(`SELECT first_seq, run_id, data, layout ${RANGE} ORDER BY last_seq`, toEntries)
   const remove = db.prepare(`DELETE ${RANGE}`)
   const endOfRow = db.prepare('SELECT min(last_seq) AS seq FROM entries WHERE sid = ? AND last_seq >= ?')
-
-  const entriesIn = (sid: number, from: number, to: number): StoredEntry[] =>
-    range
-      .all(sid, from, to)
-      .flatMap((row) =>
-        unpackRow(
-          Number(row.first_seq),
-          row.run_id === null ? null : String(row.run_id),
-          String(row.data),
-          row.layout === null ? null : String(row.layout),
-        ),
-      )
 
   function insertAll(sid: number, entries: readonly StoredEntry[]): void {
     for (const { firstSeq, lastSeq, runId, data, layout } of packRows(entries)) {
@@ -220,11 +176,12 @@ function createPackedEntries(db: DatabaseSync): PackedEntries {
 
   return {
     insert: insertAll,
-    replace(sid, entries) {
+    /** Each entry replaces the entries that its spans name. The entries are in order. */
+    replace(sid: number, entries: readonly StoredEntry[]): void {
       const { seqs, first, last } = replacedSeqs(entries)
       // Whole rows: those that the first and the last of them lie in are written anew.
       const end = Number(endOfRow.get(sid, last)?.seq ?? last)
-      const log = replaceEntries(entriesIn(sid, first, end), entries, seqs)
+      const log = replaceEntries(range(sid, first, end).flat(), entries, seqs)
       remove.run(sid, first, end)
       insertAll(sid, log)
     },

@@ -1,5 +1,6 @@
 import type { RunRecord } from '../../../domain/session/run.ts'
 import type { RunReads } from '../../ports/runs.ts'
+import { isExecuted } from '../../rules/run-rules.ts'
 import {
   OPEN,
   runColumns,
@@ -18,25 +19,19 @@ import type { LiveState } from '../live-sessions.ts'
 import type { Statements } from '../statements.ts'
 
 /** Writes the rows of runs, and remembers the runs that this process executes. */
-export interface RunRows {
-  insert(sid: number, run: RunRecord): void
-  update(sid: number, before: RunRecord, run: RunRecord): void
-}
-
-export function createRunRows({ run: prepare }: Statements, state: LiveState, writer: EntryWriter): RunRows {
+export function createRunRows({ run: prepare }: Statements, state: LiveState, writer: EntryWriter) {
   const columns = Object.keys({ sid: null, ...runFactColumns, ...runStateColumns })
   const sets = Object.keys(runStateColumns).map((column, i) => `${column} = $${i + 2}`)
   const insert = prepare(insertRow('runs', columns.join(', ')).text)
   const update = prepare(`UPDATE runs SET ${sets.join(', ')} WHERE id = $1`)
-  const isExecuted = ({ status, leaseOwner }: RunRecord): boolean => status === 'running' && leaseOwner !== null
 
   return {
-    insert(sid, run) {
+    insert(sid: number, run: RunRecord): void {
       insert(sid, ...runFacts(run), ...runState(run))
       if (isExecuted(run)) state.own({ sid, record: run })
     },
 
-    update(sid, before, run) {
+    update(sid: number, before: RunRecord, run: RunRecord): void {
       update(run.id, ...runState(run))
       if (isExecuted(run)) {
         // A run of a dead process is not ours until it is claimed.

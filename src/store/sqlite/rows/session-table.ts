@@ -11,7 +11,7 @@ import { messageColumns, toMessage } from '../../tables/messages.ts'
 import { eraseRows } from '../../tables/row-writes.ts'
 import { OPEN } from '../../tables/runs.ts'
 import {
-  createSessionList,
+  createSessionLists,
   jsonOrNull,
   LISTED_COLUMNS,
   newSessionColumns,
@@ -23,23 +23,10 @@ import { insertRow, type Reading } from '../../tables/statement.ts'
 import type { LiveState } from '../live-sessions.ts'
 import type { Statements } from '../statements.ts'
 
-/** Writes the rows of sessions. */
-export interface SessionRows {
-  /** Returns the session's number. */
-  insert(session: SessionRecord): number
-  update(sid: number, patch: SessionPatch): void
-  updateSupervision(sid: number, before: SessionRecord, session: SessionRecord): void
-  /** Leaves a tombstone. */
-  bury(sid: number, at: number): void
-  remove(sid: number): void
-  /** Removes everything that belongs to the session, except the audit trail, which has no content. */
-  eraseContent(sid: number, sessionId: string): void
-  addTokens(sid: number, tokens: number): void
-}
-
 const OWN_COLUMNS = 'supervision, supervised_status, seq_ceiling, compacted'
 
-export function createSessionRows(db: DatabaseSync, { run }: Statements): SessionRows {
+/** Writes the rows of sessions. */
+export function createSessionRows(db: DatabaseSync, { run }: Statements) {
   const insert = run(insertRow('sessions', `${Object.keys(newSessionColumns).join(', ')}, ${OWN_COLUMNS}`).text)
   const addMessagesAt = db.prepare(
     'UPDATE sessions SET last_activity = max(last_activity, ?), message_count = message_count + ?, compacted = 0 WHERE sid = ?',
@@ -72,14 +59,16 @@ export function createSessionRows(db: DatabaseSync, { run }: Statements): Sessio
   const addTokens = db.prepare('UPDATE sessions SET tokens = tokens + ? WHERE sid = ?')
 
   return {
-    insert(session) {
+    /** Returns the session's number. */
+    insert(session: SessionRecord): number {
       const { supervision } = session
       const sid = insert(...sessionValues(session), jsonOrNull(supervision), supervision?.status ?? null, 0, true)
       if (supervision !== undefined) titleIsDue.run(sid)
       return sid
     },
 
-    update(sid, { lastActivity, messagesAdded, metadata, state, lastTool, activeAgent }) {
+    update(sid: number, patch: SessionPatch): void {
+      const { lastActivity, messagesAdded, metadata, state, lastTool, activeAgent } = patch
       if (messagesAdded === undefined) {
         if (lastActivity !== undefined) setActivity.run(lastActivity, sid)
       } else if (lastActivity === undefined) addMessages.run(messagesAdded, sid)
@@ -90,42 +79,36 @@ export function createSessionRows(db: DatabaseSync, { run }: Statements): Sessio
       if (activeAgent !== undefined) setActiveAgent.run(activeAgent, sid)
     },
 
-    updateSupervision(sid, before, { owner, lastActivity, lastTool, supervision }) {
+    updateSupervision(sid: number, before: SessionRecord, session: SessionRecord): void {
+      const { owner, lastActivity, lastTool, supervision } = session
       const { title, prompt } = before.supervision ?? {}
       if (title !== supervision?.title || prompt !== supervision?.prompt || owner !== before.owner) titleIsDue.run(sid)
       setSupervision.run(owner, lastActivity, lastTool, jsonOrNull(supervision), supervision?.status ?? null, sid)
     },
-    bury: (sid, at) => void bury.run(at, sid),
-    remove: (sid) => void remove.run(sid),
-    eraseContent(sid, sessionId) {
+    /** Leaves a tombstone. */
+    bury: (sid: number, at: number): void => void bury.run(at, sid),
+    remove: (sid: number): void => void remove.run(sid),
+    /** Removes everything that belongs to the session, except the audit trail, which has no content. */
+    eraseContent(sid: number, sessionId: string): void {
       for (const statement of numbered) statement.run(sid)
       for (const erase of shared) erase(sessionId)
       indexAgain.run()
     },
-    addTokens: (sid, tokens) => void addTokens.run(tokens, sid),
+    addTokens: (sid: number, tokens: number): void => void addTokens.run(tokens, sid),
   }
 }
 
 export function createSessionReads(db: DatabaseSync, statements: Statements, reading: Reading): SessionReads {
   const { one, many } = reading
   const overview = createOverview(db, statements)
-  const count = one(
-    {
-      name: 'sessions_count',
-      text: `SELECT count(*) FROM sessions WHERE last_activity >= $1 AND status <> 'terminated'`,
-    },
-    ([n]: [number]) => n,
-  )
 
   return {
-    get: one({ name: 'session_by_id', text: `SELECT ${SESSION_COLUMNS} FROM sessions WHERE id = $1` }, toSession),
+    ...createSessionLists(reading, WITH_ACTIVITY),
     byAlias: one(
       { name: 'session_by_alias', text: `SELECT ${SESSION_COLUMNS} FROM sessions WHERE owner = $1 AND alias = $2` },
       toSession,
     ),
-    list: createSessionList(reading, WITH_ACTIVITY),
     overview: async (ids) => ids.flatMap((id) => overview(id) ?? []),
-    count: async (since) => (await count(since)) ?? 0,
     toCompact: many(
       {
         name: 'sessions_to_compact',
@@ -217,23 +200,15 @@ export function createSessionIds(db: DatabaseSync, state: LiveState): SessionIds
   }
 }
 
-/** Remembers the session of the current command, so that its number is looked up once and not for every row. */
-export interface CommandSession {
-  sid: SessionIds
-  /** The command read this session's row, or found that there is none. */
-  found(sessionId: string, sid: number | null): void
-  /** The command created this session, so its log is empty. */
-  made(sessionId: string, sid: number): void
-  isNew(sessionId: string): boolean
-  /** Call it before each command: the last one may have been rolled back. */
-  forget(): void
-}
+export type CommandSession = ReturnType<typeof createCommandSession>
 
-export function createCommandSession(lookUp: SessionIds): CommandSession {
+/** Remembers the session of the current command, so that its number is looked up once and not for every row. */
+export function createCommandSession(lookUp: SessionIds) {
   let known: string | null = null
   let knownSid: number | null = null
   let isNew = false
 
+  /** The command read this session's row, or found that there is none. */
   function found(sessionId: string, sid: number | null): void {
     known = sessionId
     knownSid = sid
@@ -241,17 +216,19 @@ export function createCommandSession(lookUp: SessionIds): CommandSession {
   }
 
   return {
-    sid(sessionId) {
+    sid(sessionId: string): number | null {
       if (sessionId !== known) found(sessionId, lookUp(sessionId))
       return knownSid
     },
     found,
-    made(sessionId, sid) {
+    /** The command created this session, so its log is empty. */
+    made(sessionId: string, sid: number): void {
       found(sessionId, sid)
       isNew = true
     },
-    isNew: (sessionId) => isNew && sessionId === known,
-    forget() {
+    isNew: (sessionId: string): boolean => isNew && sessionId === known,
+    /** Call it before each command: the last one may have been rolled back. */
+    forget(): void {
       known = null
     },
   }

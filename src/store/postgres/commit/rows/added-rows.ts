@@ -4,13 +4,13 @@ import type { NewFeedItem } from '../../../../domain/session/feed.ts'
 import type { AuditRecord } from '../../../../domain/supervision/audit.ts'
 import { type ChainEnd, nextEntry } from '../../../audit-chain.ts'
 import { chainBegun } from '../../../audit-ties.ts'
-import type { Change } from '../../../rules/rows.ts'
+import type { ChangeOf } from '../../../rules/rows.ts'
 import { feedColumns, feedValues } from '../../../tables/feed.ts'
 import { type PackedRow, packLines } from '../../../tables/packed-rows.ts'
 import type { Statement } from '../../../tables/statement.ts'
 import { parseTie, TIE_RECORD } from '../../../tie-chains.ts'
-import type { Sql } from '../../sql.ts'
 import { insertRows, type Sending } from '../batch.ts'
+import type { RowWriterDeps } from '../row-writer.ts'
 import { createList } from './collected-rows.ts'
 
 const insertEntries = insertRows('insert_entries', 'entries', {
@@ -27,7 +27,7 @@ export function createLogRows(sending: Sending) {
   const rows = createList<readonly unknown[]>(sending, insertEntries, (row) => row)
 
   return {
-    append({ sessionId, runId, firstSeq, entries }: Extract<Change, { write: 'append_entries' }>): void {
+    append({ sessionId, runId, firstSeq, entries }: ChangeOf<'append_entries'>): void {
       rows.add([sessionId, firstSeq + entries.length - 1, firstSeq, runId, packLines(entries), null])
     },
     addPacked(sessionId: string, { firstSeq, lastSeq, runId, data, layout }: PackedRow): void {
@@ -45,14 +45,10 @@ export const createFeedRows = (sending: Sending) => createList<NewFeedItem>(send
 const insertAudit = insertRows('insert_audit', 'audit', { chain: 'text', n: 'bigint', text: 'text', hash: 'text' })
 const lastTie: Statement = { name: 'last_tie', text: 'SELECT value FROM shared WHERE kind = $1 AND key = $2' }
 
-interface AuditRowsDeps {
-  /** The connection of the transaction, for reads. */
-  sql: Sql
-  chain: AuditChain
-  writerId: string
-}
-
-export function createAuditRows(sending: Sending, { sql, chain, writerId }: AuditRowsDeps) {
+export function createAuditRows(
+  sending: Sending,
+  { sql, chain, writerId }: Pick<RowWriterDeps, 'sql' | 'chain' | 'writerId'>,
+) {
   const rows = createList<readonly unknown[]>(sending, insertAudit, (row) => row)
 
   return {
@@ -74,20 +70,17 @@ export function createAuditRows(sending: Sending, { sql, chain, writerId }: Audi
   }
 }
 
-/** The chain of this process as a transaction sees it. Nobody else adds to it. */
-export interface AuditChain {
-  readonly end: ChainEnd
-  /** The row of the next entry. */
-  next(record: AuditRecord): readonly unknown[]
-}
+export type AuditChain = ReturnType<typeof createAuditChain>
 
-export function createAuditChain(before: ChainEnd): AuditChain {
+/** The chain of this process as a transaction sees it. Nobody else adds to it. */
+export function createAuditChain(before: ChainEnd) {
   let end = before
   return {
-    get end() {
+    get end(): ChainEnd {
       return end
     },
-    next(record) {
+    /** The row of the next entry. */
+    next(record: AuditRecord): readonly unknown[] {
       const { chain, n, text, hash } = nextEntry(end, JSON.stringify(record))
       end = { chain, n, head: hash }
       return [chain, n, text, hash]

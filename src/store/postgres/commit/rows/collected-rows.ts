@@ -4,7 +4,7 @@ import type { AnyRecord } from '../../../../domain/records/record.ts'
 import type { RunRecord } from '../../../../domain/session/run.ts'
 import { runFactColumns, runFacts, runState, runStateColumns } from '../../../tables/runs.ts'
 import { waitKey, waitKeyColumns, waitState, waitStateColumns } from '../../../tables/waits.ts'
-import { columnsOf, insertRows, type Sending, setAll, updateRows } from '../batch.ts'
+import { type Columns, columnsOf, insertRows, type Sending, setAll, updateRows } from '../batch.ts'
 
 /** Rows that are only ever added, in order. */
 export function createList<T>(
@@ -25,8 +25,21 @@ export function createList<T>(
   }
 }
 
+/** Rows by a key, so that what has the same key meets before it is sent. */
+export function createKeyed(sending: Sending, statement: Parameters<Sending['send']>[0]) {
+  const rows = new Map<string, unknown[]>()
+  return {
+    rows,
+    flush(): void {
+      if (rows.size === 0) return
+      sending.send(statement, columnsOf([...rows.values()]))
+      rows.clear()
+    },
+  }
+}
+
 /** Records that are inserted or changed. The last state of each counts. */
-export function createRecords<T>(
+function createRecords<T>(
   insert: (rows: readonly T[]) => void,
   update: (rows: readonly T[]) => void,
   keyOf: (one: T) => string,
@@ -45,37 +58,32 @@ export function createRecords<T>(
   }
 }
 
-// Rows of records that change their state and nothing else: runs, and the waits of runs (approvals, questions and calls).
+/** Rows of records of a session that change their state and nothing else: runs, and waits. */
+function createStateRows<T extends Pick<AnyRecord, 'sessionId' | 'id'>>(
+  table: 'runs' | 'waits',
+  columns: { fixed: Columns; state: Columns },
+  values: { fixed: (one: T) => unknown[]; state: (one: T) => unknown[] },
+) {
+  const insert = insertRows(`insert_${table}`, table, { ...columns.fixed, ...columns.state })
+  const key = { session: 'text', id: 'text' } as const
+  const sets = setAll(Object.keys(columns.state))
+  const update = updateRows(`update_${table}`, table, { ...key, ...columns.state }, Object.keys(key), sets)
+  return ({ send }: Sending) =>
+    createRecords<T>(
+      (rows) => send(insert, columnsOf(rows.map((one) => [...values.fixed(one), ...values.state(one)]))),
+      (rows) => send(update, columnsOf(rows.map((one) => [one.sessionId, one.id, ...values.state(one)]))),
+      ({ id }) => id,
+    )
+}
 
-const insertRuns = insertRows('insert_runs', 'runs', { session: 'text', ...runFactColumns, ...runStateColumns })
-const updateRuns = updateRows(
-  'update_runs',
+export const createRunRows = createStateRows<RunRecord>(
   'runs',
-  { session: 'text', id: 'text', ...runStateColumns },
-  ['session', 'id'],
-  setAll(Object.keys(runStateColumns)),
+  { fixed: { session: 'text', ...runFactColumns }, state: runStateColumns },
+  { fixed: (run) => [run.sessionId, ...runFacts(run)], state: runState },
 )
 
-export const createRunRows = (sending: Sending) =>
-  createRecords<RunRecord>(
-    (rows) =>
-      sending.send(insertRuns, columnsOf(rows.map((run) => [run.sessionId, ...runFacts(run), ...runState(run)]))),
-    (rows) => sending.send(updateRuns, columnsOf(rows.map((run) => [run.sessionId, run.id, ...runState(run)]))),
-    ({ id }) => id,
-  )
-
-const insertWaits = insertRows('insert_waits', 'waits', { ...waitKeyColumns, ...waitStateColumns })
-const updateWaits = updateRows(
-  'update_waits',
+export const createWaitRows = createStateRows<AnyRecord>(
   'waits',
-  { session: 'text', id: 'text', ...waitStateColumns },
-  ['session', 'id'],
-  setAll(Object.keys(waitStateColumns)),
+  { fixed: waitKeyColumns, state: waitStateColumns },
+  { fixed: waitKey, state: waitState },
 )
-
-export const createWaitRows = (sending: Sending) =>
-  createRecords<AnyRecord>(
-    (rows) => sending.send(insertWaits, columnsOf(rows.map((wait) => [...waitKey(wait), ...waitState(wait)]))),
-    (rows) => sending.send(updateWaits, columnsOf(rows.map((wait) => [wait.sessionId, wait.id, ...waitState(wait)]))),
-    ({ id }) => id,
-  )

@@ -4,7 +4,8 @@ import type { UsageRow } from '../../../ports/usage.ts'
 import type { IdempotencyKey } from '../../../rules/rows.ts'
 import { messageValues, newMessageColumns, onKnownMessage } from '../../../tables/messages.ts'
 import { ADD_USAGE, usageColumns, usageKey, usageSums } from '../../../tables/usage.ts'
-import { columnsOf, insertRows, type Sending } from '../batch.ts'
+import { insertRows, type Sending } from '../batch.ts'
+import { createKeyed } from './collected-rows.ts'
 
 /** What people search in is also marked for the index. */
 const insertMessages = {
@@ -24,7 +25,7 @@ const ROLE = 2
 const EXTRA = 8
 
 export function createMessageRows(sending: Sending) {
-  const rows = new Map<string, unknown[]>()
+  const { rows, flush } = createKeyed(sending, insertMessages)
 
   return {
     insert(sessionId: string, messages: readonly StoredMessage[]): void {
@@ -37,11 +38,7 @@ export function createMessageRows(sending: Sending) {
         else if (known[ROLE] === 'activity' && message.role === 'activity') known[EXTRA] = row[EXTRA]
       }
     },
-    flush(): void {
-      if (rows.size === 0) return
-      sending.send(insertMessages, columnsOf([...rows.values()]))
-      rows.clear()
-    },
+    flush,
   }
 }
 
@@ -49,22 +46,16 @@ const insertUsage = insertRows('insert_usage', 'usage', usageColumns, ADD_USAGE)
 
 /** What has the same key is added up, here and in the table. */
 export function createUsageRows(sending: Sending) {
-  const rows = new Map<string, { key: readonly unknown[]; sums: number[] }>()
+  const { rows, flush } = createKeyed(sending, insertUsage)
 
   return {
     add(row: UsageRow): void {
       const key = usageKey(row)
-      const sums = usageSums(row)
       const name = JSON.stringify(key)
-      const known = rows.get(name)
-      if (known === undefined) rows.set(name, { key, sums })
-      else known.sums = known.sums.map((sum, i) => sum + (sums[i] ?? 0))
+      const before = rows.get(name)?.slice(key.length) ?? []
+      rows.set(name, [...key, ...usageSums(row).map((sum, i) => sum + Number(before[i] ?? 0))])
     },
-    flush(): void {
-      if (rows.size === 0) return
-      sending.send(insertUsage, columnsOf([...rows.values()].map(({ key, sums }) => [...key, ...sums])))
-      rows.clear()
-    },
+    flush,
   }
 }
 
@@ -85,7 +76,7 @@ const removeKey = {
 export const keyName = (owner: string, key: string): string => JSON.stringify([owner, key])
 
 export function createKeyRows(sending: Sending, seenKeys: ReadonlyMap<string, string>) {
-  const rows = new Map<string, readonly unknown[]>()
+  const { rows, flush } = createKeyed(sending, insertKeys)
 
   return {
     put(owner: string, key: string, { digest, runId, expiresAt }: IdempotencyKey): void {
@@ -93,10 +84,6 @@ export function createKeyRows(sending: Sending, seenKeys: ReadonlyMap<string, st
       if (expired !== undefined) sending.send(removeKey, [owner, key, expired])
       rows.set(keyName(owner, key), [owner, key, digest, runId, expiresAt])
     },
-    flush(): void {
-      if (rows.size === 0) return
-      sending.send(insertKeys, columnsOf([...rows.values()]))
-      rows.clear()
-    },
+    flush,
   }
 }

@@ -3,12 +3,12 @@
 import type { SessionRecord } from '../../../../domain/session/session.ts'
 import type { AuditEntry } from '../../../../domain/supervision/audit.ts'
 import { FEED_ITEMS, FEED_MS } from '../../../ports/feed.ts'
-import type { Change } from '../../../rules/rows.ts'
+import type { ChangeOf } from '../../../rules/rows.ts'
 import { eraseRows, expiredRows } from '../../../tables/row-writes.ts'
+import { jsonOrNull } from '../../../tables/sessions.ts'
 import type { Statement } from '../../../tables/statement.ts'
 import { numberFeed, removeOldFeed } from '../../rows/feed-table.ts'
 import { eraseSearch, sessionIsDue, titleIsDue } from '../../rows/search-table.ts'
-import { supervisionColumns } from '../../rows/session-table.ts'
 import { columnsOf, type Sending } from '../batch.ts'
 
 const sql = {
@@ -44,10 +44,11 @@ const statements = Object.fromEntries(
 
 export const { setSupervision } = statements
 
-export function supervisionValues(session: SessionRecord): unknown[] {
-  const { supervision, supervised_status, workspace, token_id, mcp_ids } = supervisionColumns(session)
-  const { id, owner, lastActivity, lastTool } = session
-  return [id, owner, lastActivity, lastTool, supervision, supervised_status, workspace, token_id, mcp_ids]
+/** What queries look for in `supervision` has columns of its own. */
+export function supervisionValues({ id, owner, lastActivity, lastTool, supervision }: SessionRecord): unknown[] {
+  const { status, workspaceRoot, tokenId, mcp } = supervision ?? {}
+  const own = [jsonOrNull(supervision), status, workspaceRoot, tokenId, mcp?.map((one) => one.id)]
+  return [id, owner, lastActivity, lastTool, ...own.map((value) => value ?? null)]
 }
 
 export function createRareRows({ send }: Sending, { writerId }: { writerId: string }) {
@@ -81,7 +82,7 @@ export function createRareRows({ send }: Sending, { writerId }: { writerId: stri
       run('supersedeLanes', sessionId, after, byRun)
     },
     setCompacted: (sessionId: string): void => run('setCompacted', sessionId),
-    removeExpired(change: Extract<Change, { write: 'remove_expired' }>): void {
+    removeExpired(change: ChangeOf<'remove_expired'>): void {
       for (const { statement, before } of expiredRows) send(statement, [before(change)])
       send(numberFeed, [])
       send(removeOldFeed, [change.now - FEED_MS, FEED_ITEMS])
