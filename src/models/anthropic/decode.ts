@@ -31,11 +31,9 @@ export function createAnthropicDecoder(target: ModelTarget, newId: () => string)
   let usage: ModelUsage | null = null
   let reason: FinishReason | null = null
   let called = false
-  let finished = false
-  let kept = 0
 
   const decode = (payload: string, into: ModelPart[]) => {
-    if (finished) return
+    if (decoder.finished) return
     const event: Event | null = JSON.parse(payload)
     if (event === null || typeof event !== 'object') return
     switch (event.type) {
@@ -77,7 +75,7 @@ export function createAnthropicDecoder(target: ModelTarget, newId: () => string)
       }
       const proof = textAt(delta, 'signature')
       block.block.signature += proof
-      kept += proof.length
+      decoder.kept += proof.length
     }
   }
 
@@ -142,23 +140,20 @@ export function createAnthropicDecoder(target: ModelTarget, newId: () => string)
   const finish = (into: ModelPart[]) => {
     for (const index of [...open.keys()]) endBlock(index, into)
     into.push({ type: 'finish', reason: reason ?? (called ? 'tool_calls' : 'stop') })
-    finished = true
+    decoder.finished = true
   }
 
-  return {
+  const decoder = {
+    finished: false,
+    kept: 0,
     decode,
-    end(into) {
-      if (finished) return
+    end(into: ModelPart[]) {
+      if (decoder.finished) return
       if (reason === null) throw dropped(target)
       finish(into)
     },
-    get finished() {
-      return finished
-    },
-    get kept() {
-      return kept
-    },
   }
+  return decoder
 }
 
 function addArguments(block: OpenBlock & { type: 'tool_use' }, text: string, into: ModelPart[]): void {

@@ -35,12 +35,11 @@ export function createOpenAiDecoder(target: ModelTarget, newId: () => string): S
   const calls = createToolCalls(newId)
   let declined = ''
   let reason: FinishReason | null = null
-  let finished = false
   let kept = 0
   const frames = createTextFrames()
 
   const decode = (payload: string, into: ModelPart[]) => {
-    if (finished) return
+    if (decoder.finished) return
     const framed = frames.read(payload)
     if (framed !== null) {
       if (framed.delta !== '') into.push(framed)
@@ -87,6 +86,11 @@ export function createOpenAiDecoder(target: ModelTarget, newId: () => string): S
       for (const piece of delta.tool_calls) calls.take(piece, into)
   }
 
+  const failed = (said: string) => {
+    const message = `The model server at ${target.host} broke off the answer (${said}).`
+    return modelFailure('model_failed', message, target, { retryable: true })
+  }
+
   const takeReason = (said: string, choice: Choice, into: ModelPart[]) => {
     if (reason !== null) return
     if (declined !== '') throw refusal(declined, target)
@@ -95,14 +99,7 @@ export function createOpenAiDecoder(target: ModelTarget, newId: () => string): S
         throw refusal(filteredFor(choice.content_filter_results), target)
       case 'error':
       case 'insufficient_system_resource':
-        throw modelFailure(
-          'model_failed',
-          `The model server at ${target.host} broke off the answer (${said}).`,
-          target,
-          {
-            retryable: true,
-          },
-        )
+        throw failed(said)
       case 'length':
       case 'model_length':
         reason = 'length'
@@ -119,23 +116,22 @@ export function createOpenAiDecoder(target: ModelTarget, newId: () => string): S
     if (declined !== '') throw refusal(declined, target)
     if (reason === null) calls.end(into)
     into.push({ type: 'finish', reason: reason ?? (calls.count > 0 ? 'tool_calls' : 'stop') })
-    finished = true
+    decoder.finished = true
   }
 
-  return {
-    decode,
-    end(into) {
-      if (finished) return
-      if (reason === null) throw dropped(target)
-      finish(into)
-    },
-    get finished() {
-      return finished
-    },
+  const decoder = {
+    finished: false,
     get kept() {
       return calls.kept + kept
     },
+    decode,
+    end(into: ModelPart[]) {
+      if (decoder.finished) return
+      if (reason === null) throw dropped(target)
+      finish(into)
+    },
   }
+  return decoder
 }
 
 /** Mistral: `[{type: 'thinking', thinking: [{type: 'text', text}]}, {type: 'text', text}]`. */
@@ -173,8 +169,8 @@ function usageOf(usage: unknown): ModelUsage | null {
 
 /** Azure names the filters that stopped the answer. */
 function filteredFor(results: unknown): string {
-  if (!isRecord(results)) return 'the content filter stopped the answer.'
-  const fired = Object.entries(results).filter(([, result]) => isRecord(result) && result.filtered === true)
+  const all = isRecord(results) ? Object.entries(results) : []
+  const fired = all.filter(([, result]) => isRecord(result) && result.filtered === true)
   if (fired.length === 0) return 'the content filter stopped the answer.'
   return `the content filter stopped the answer (${fired.map(([name]) => name).join(', ')}).`
 }
