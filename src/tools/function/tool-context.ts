@@ -45,21 +45,9 @@ export interface ToolContext<State = unknown> {
 }
 
 /** The second argument of `preview` and `needsApproval`. */
-export interface ReviewContext {
-  readonly session: string
-  /** The user who owns the session. */
-  readonly user: string
-  /** The name of the agent that calls. */
-  readonly agent: string
+export interface ReviewContext extends Pick<ToolContext, 'session' | 'user' | 'agent' | 'log'> {
   /** Aborts after 5 s. */
   readonly signal: AbortSignal
-  readonly log: Logger
-}
-
-export interface OpenContext {
-  context: ToolContext
-  /** Shares what the function has changed in `context.state`. */
-  shareState(): void
 }
 
 export function createToolContext(
@@ -67,7 +55,7 @@ export function createToolContext(
   signal: AbortSignal,
   strays: Pick<StrayErrors, 'outside'>,
   ask: Ask,
-): OpenContext {
+) {
   const voice = outsideVoice(call.voice, strays)
   /** A copy, made when the function first asks for the state: calls run side by side. */
   let draft: { state: unknown; asGiven: string | undefined } | null = null
@@ -105,7 +93,8 @@ export function createToolContext(
   }
   return {
     context,
-    shareState() {
+    /** Shares what the function has changed in `context.state`. */
+    shareState(): void {
       if (draft === null || JSON.stringify(draft.state) === draft.asGiven) return
       voice.setState(draft.state)
     },
