@@ -1,7 +1,7 @@
 // Stopping a run, whether it runs, is queued or waits.
 
 import type { Clock } from '../domain/clock.ts'
-import { ServerError } from '../domain/errors.ts'
+import { hasCode } from '../domain/errors.ts'
 import type { Logger } from '../domain/logger.ts'
 import { factText } from '../domain/session/entry.ts'
 import { isFinished, type RunRecord } from '../domain/session/run.ts'
@@ -79,7 +79,7 @@ export function createCancelRun({ store, log, clock, logger, middleware, runner 
       writer.emit(JSON.parse(entry.data))
     }
     try {
-      await writer.finish(stoppedEnd({ kind: 'cancelled', by }, run, session, [], [], now))
+      await writer.finish(stoppedEnd({ kind: 'cancelled', by }, { run, session, usage: [], timestamp: now }, []))
       logUnexecutedEnd(logger, run, 'cancelled', { stoppedBy: by })
     } catch (error) {
       if (!hasCode(error, 'run_fenced')) throw error
@@ -90,6 +90,3 @@ export function createCancelRun({ store, log, clock, logger, middleware, runner 
 
   return cancel
 }
-
-const hasCode = (error: unknown, code: ServerError['code']): boolean =>
-  error instanceof ServerError && error.code === code

@@ -1,7 +1,7 @@
 // Every door starts, watches and stops work here.
 
 import { type Clock, sleep } from '../domain/clock.ts'
-import { runNotFound, ServerError } from '../domain/errors.ts'
+import { hasCode, runNotFound, ServerError } from '../domain/errors.ts'
 import { parseUuid } from '../domain/ids.ts'
 import { isFinished } from '../domain/session/run.ts'
 import { refuseOtherAgent } from '../domain/supervision/token-role.ts'
@@ -125,7 +125,7 @@ const FIRST_TRY_MS = 250
 const unlessNew =
   <T>(then: () => Promise<T>) =>
   (error: unknown): Promise<T> => {
-    if (error instanceof ServerError && error.code === 'conflict') return then()
+    if (hasCode(error, 'conflict')) return then()
     throw error
   }
 

@@ -1,7 +1,7 @@
 // Takes over the runs of processes that died. A run goes on after its last finished step, or ends where that could do harm.
 
 import type { Clock } from '../../domain/clock.ts'
-import { ServerError } from '../../domain/errors.ts'
+import { hasCode } from '../../domain/errors.ts'
 import type { Ids } from '../../domain/ids.ts'
 import type { Logger } from '../../domain/logger.ts'
 import { type Entry, factText } from '../../domain/session/entry.ts'
@@ -100,7 +100,7 @@ export function createRecovery(deps: RecoveryDeps): Recovery {
       await (orphan.status === 'queued' ? begin(orphan) : takeOver(orphan))
     } catch (error) {
       // Another process was faster.
-      if (error instanceof ServerError && (error.code === 'run_fenced' || error.code === 'conflict')) return
+      if (hasCode(error, 'run_fenced', 'conflict')) return
       runLogger(logger, orphan).warn('a run could not be recovered yet', { error })
     }
   }
@@ -261,7 +261,8 @@ async function endHere(
   // Nothing may be open when a result is shown.
   for (const event of writer.open.closing(now, BROKEN_OFF)) writer.emit(event)
   const results = tellFates(fates, run, writer, ids)
-  const end = stoppedEnd(why, run, session, remains.usage, [...partial, ...results], writer.timestamp())
+  const ending = { run, session, usage: remains.usage, timestamp: writer.timestamp() }
+  const end = stoppedEnd(why, ending, [...partial, ...results])
   await writer.finish({ ...end, audit: fateRecords(fates, run, session, now) })
   logUnexecutedEnd(logger, run, end.status, { error: end.error })
 }

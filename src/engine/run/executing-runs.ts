@@ -134,7 +134,7 @@ export function createExecutingRuns(deps: ExecutingRunsDeps): ExecutingRuns {
     if (agent === undefined) {
       const message = `The agent ${run.agent} is no longer served here.`
       const why = { kind: 'failed', code: 'agent_not_found', message } as const
-      await writer.finish(stoppedEnd(why, run, session, [], [], writer.timestamp()))
+      await writer.finish(stoppedEnd(why, { run, session, usage: [], timestamp: writer.timestamp() }, []))
       logUnexecutedEnd(logger, run, 'failed', { error: why })
       return 'failed'
     }

@@ -73,6 +73,11 @@ export interface RunScope extends ExecuteDeps {
 
 /** One conversation inside the run: the session's own, or a sub-agent's. */
 export interface Lane {
+  scope: RunScope
+  /** The agent that has the conversation now. */
+  agent: AgentParts
+  /** The limits of this conversation. */
+  budget: Budget
   /** Id of the call that the sub-agent works for. Null: the session's own conversation. */
   id: string | null
   /** The id on the events of a sub-agent. The protocol wants a new one each time the sub-agent goes on. */

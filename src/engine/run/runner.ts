@@ -88,15 +88,7 @@ export function createRunner(deps: RunnerDeps): Runner {
     onAbandoned: (run) => recovery.abandon(run),
   })
   const canTakeOver = () => deps.isOnlyProcess || lease.isSteady
-  const recovery = createRecovery({
-    ...deps,
-    runs,
-    begin,
-    startNext,
-    isDraining,
-    canTakeOver,
-    isLeft,
-  })
+  const recovery = createRecovery({ ...deps, runs, begin, startNext, isDraining, canTakeOver, isLeft })
   const look = createLook({ ...deps, runs, queued, isDraining, recovery, startNext })
   const otherEngines = wake.join('runs', (sessionId) => void look(sessionId))
 
@@ -174,27 +166,9 @@ interface StartsDeps
   onAbandoned: (run: RunRecord) => void
 }
 
-interface Starts {
-  /** Starts this queued run. Throws `conflict` when it was started or cancelled in the meantime. */
-  begin(run: RunRecord): Promise<void>
-  startNext: Runner['startNext']
-}
-
-function createStarts(deps: StartsDeps): Starts {
-  const {
-    store,
-    log,
-    clock,
-    logger,
-    middleware,
-    leaseOwner,
-    runs,
-    queued,
-    isDraining,
-    isLeft,
-    onStarted,
-    onAbandoned,
-  } = deps
+function createStarts(deps: StartsDeps) {
+  const { store, log, clock, logger, middleware, leaseOwner } = deps
+  const { runs, queued, isDraining, isLeft, onStarted, onAbandoned } = deps
 
   async function startNext(sessionId: string): Promise<void> {
     while (!isDraining()) {
@@ -215,6 +189,7 @@ function createStarts(deps: StartsDeps): Starts {
     }
   }
 
+  /** Starts this queued run. Throws `conflict` when it was started or cancelled in the meantime. */
   async function begin(run: RunRecord): Promise<void> {
     const session = await store.sessions.get(run.sessionId)
     if (session === null) return
@@ -240,7 +215,7 @@ function createStarts(deps: StartsDeps): Starts {
   return { begin, startNext }
 }
 
-interface LookDeps extends Pick<RunnerDeps, 'store' | 'clock' | 'logger'>, Pick<Starts, 'startNext'> {
+interface LookDeps extends Pick<RunnerDeps, 'store' | 'clock' | 'logger'>, Pick<Runner, 'startNext'> {
   leaseOwner: string
   runs: Pick<ExecutingRuns, 'list' | 'isExpected' | 'canStop' | 'stop' | 'stopIfUnread' | 'lose'>
   queued: Set<string>

@@ -2,7 +2,7 @@
 
 import type { SessionSettings } from '../../domain/agent/agent.ts'
 import type { Clock } from '../../domain/clock.ts'
-import { ServerError, sessionNotFound } from '../../domain/errors.ts'
+import { hasCode, ServerError, sessionNotFound } from '../../domain/errors.ts'
 import { parseUuid } from '../../domain/ids.ts'
 import type { Logger } from '../../domain/logger.ts'
 import { conversationKey } from '../../domain/session/conversation.ts'
@@ -132,9 +132,6 @@ export function createSessions(deps: SessionsDeps): Sessions {
     },
   }
 }
-
-const hasCode = (error: unknown, code: ServerError['code']): boolean =>
-  error instanceof ServerError && error.code === code
 
 interface Found {
   session: SessionRecord | null
