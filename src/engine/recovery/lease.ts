@@ -1,15 +1,7 @@
-import type { Clock } from '../../domain/clock.ts'
-import type { Logger } from '../../domain/logger.ts'
-import type { SessionLog } from '../../log/session-log.ts'
+import type { EngineParts } from '../create-engine.ts'
 
-interface LeaseDeps {
-  log: Pick<SessionLog, 'commit'>
-  clock: Clock
-  logger: Logger
-  leaseOwner: string
-  /** No other process can use the store, so all other owners are dead: keeping this lease ends theirs. */
-  isOnlyProcess: boolean
-}
+/** In the only process on a store all other owners are dead: keeping this lease ends theirs. */
+type LeaseDeps = Pick<EngineParts, 'log' | 'clock' | 'logger' | 'leaseOwner' | 'isOnlyProcess'>
 
 const ONLY_PROCESS_MS = 15_000
 /** Somebody waits for the runs of a dead process, so others hear of its death sooner. It is renewed every third of this time. */

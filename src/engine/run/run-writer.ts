@@ -10,7 +10,8 @@ import type { RunError, RunRecord } from '../../domain/session/run.ts'
 import type { SessionLog } from '../../log/session-log.ts'
 import type { NewEntry } from '../../store/ports/journal.ts'
 import type { AppendEntries, FinishRun } from '../../store/ports/runs.ts'
-import { type Middleware, middlewareScope } from '../middleware/middleware.ts'
+import type { EngineParts } from '../create-engine.ts'
+import { middlewareScope } from '../middleware/middleware.ts'
 import { createOpenItems, type OpenItems } from './open-items.ts'
 import type { StuckRuns } from './stuck-runs.ts'
 
@@ -67,10 +68,7 @@ export interface RunEnd {
   waiting?: Pick<FinishRun, 'waits' | 'stillPending'>
 }
 
-interface RunWriterDeps {
-  log: SessionLog
-  clock: Clock
-  middleware: Middleware | null
+interface RunWriterDeps extends Pick<EngineParts, 'log' | 'clock' | 'middleware'> {
   /** False: the store is a server of its own, which may be away for a while. A run waits for it, where the disk's failure ends it. */
   isOnlyProcess: boolean
   /** Who hears that an end cannot be stored. Null: then `finish` throws, because nobody executes the run. */

@@ -6,17 +6,16 @@ import type { RunRecord } from '../../domain/session/run.ts'
 import type { SessionRecord } from '../../domain/session/session.ts'
 import type { Wake } from '../../log/wake.ts'
 import type { Store } from '../../store/store.ts'
-import type { Middleware } from '../middleware/middleware.ts'
+import type { EngineParts } from '../create-engine.ts'
 import { createLease } from '../recovery/lease.ts'
 import { createLeftRuns } from '../recovery/left-runs.ts'
 import { createRecovery, type Recovery } from '../recovery/recover-runs.ts'
-import { createExecutingRuns, type ExecutingRuns, type ExecutingRunsDeps } from './executing-runs.ts'
+import { createExecutingRuns, type ExecutingRuns } from './executing-runs.ts'
 import { requestedStop } from './run-entries.ts'
 import type { Stop } from './run-scope.ts'
 import { queuedRunStart } from './run-start.ts'
 import { createRunWriter } from './run-writer.ts'
 import { stopsIfUnread } from './stops-if-unread.ts'
-import type { StuckRuns } from './stuck-runs.ts'
 
 export interface Runner {
   readonly leaseOwner: string
@@ -51,17 +50,7 @@ export interface Runner {
   close(): Promise<void>
 }
 
-interface RunnerDeps extends Omit<ExecutingRunsDeps, 'onAbandoned' | 'onEnded'> {
-  store: Pick<Store, 'entries' | 'sessions' | 'messages' | 'runs' | 'waits' | 'files'>
-  middleware: Middleware | null
-  stuck: StuckRuns
-  wake: Wake
-  /** See `EngineReplicas`. */
-  leaseOwner: string
-  otherProcesses: () => readonly string[]
-}
-
-export function createRunner(deps: RunnerDeps): Runner {
+export function createRunner(deps: EngineParts): Runner {
   const { store, wake, clock, leaseOwner } = deps
   const lease = createLease(deps)
   const queued = new Set<string>()
@@ -154,9 +143,7 @@ export function createRunner(deps: RunnerDeps): Runner {
   }
 }
 
-interface StartsDeps
-  extends Pick<RunnerDeps, 'store' | 'log' | 'clock' | 'logger' | 'middleware' | 'stuck' | 'isOnlyProcess'> {
-  leaseOwner: string
+interface StartsDeps extends EngineParts {
   runs: Pick<ExecutingRuns, 'prepare' | 'execute'>
   queued: Set<string>
   isDraining: () => boolean
@@ -215,8 +202,7 @@ function createStarts(deps: StartsDeps) {
   return { begin, startNext }
 }
 
-interface LookDeps extends Pick<RunnerDeps, 'store' | 'clock' | 'logger'>, Pick<Runner, 'startNext'> {
-  leaseOwner: string
+interface LookDeps extends Pick<EngineParts, 'store' | 'clock' | 'logger' | 'leaseOwner'>, Pick<Runner, 'startNext'> {
   runs: Pick<ExecutingRuns, 'list' | 'isExpected' | 'canStop' | 'stop' | 'stopIfUnread' | 'lose'>
   queued: Set<string>
   isDraining: () => boolean
