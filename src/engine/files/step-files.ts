@@ -12,23 +12,17 @@ import { createReadFileTool, readFileName } from './read-file-tool.ts'
 import { filePartsOf } from './run-files.ts'
 import { noFiles, type ShownFiles, showFiles } from './show-files.ts'
 
-export interface StepFiles {
-  shown: ShownFiles
-  /** Includes the tool that reads files if there is more to read. */
-  tools: ReadonlyMap<string, Tool>
-}
-
 /** How many of the newest files a sub-agent is told about. */
 const MOST_NAMED = 20
 
-/** `isWhole`: the conversation has no messages before `history`. */
+/** `isWhole`: the conversation has no messages before `history`. `tools` then has the one that reads files if there is more to read. */
 export async function stepFiles(
   lane: Lane,
   tools: ReadonlyMap<string, Tool>,
   history: readonly StoredMessage[],
   isWhole: boolean,
   input: Pick<RunInput, 'instructions' | 'context'>,
-): Promise<StepFiles> {
+): Promise<{ shown: ShownFiles; tools: ReadonlyMap<string, Tool> }> {
   const { scope, agent } = lane
   const { files } = scope
   if (files === null) return { shown: noFiles, tools }

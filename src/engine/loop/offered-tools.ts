@@ -1,6 +1,6 @@
 import type { PredictState, ToolRules } from '../../domain/agent/tool-settings.ts'
 import type { ModelTool } from '../../models/model.ts'
-import type { AgentTool, ClientTool, Tool } from '../../tools/tool.ts'
+import type { AgentTool, Tool } from '../../tools/tool.ts'
 import type { AgentParts, Lane } from '../run/run-scope.ts'
 
 /** Gives the conversation back to the agent that handed it on. */
@@ -30,16 +30,9 @@ export async function offeredTools({ scope, agent, id }: Lane): Promise<Readonly
   const offered = new Map([...own].filter(([, tool]) => knowsOwn || tool.location !== 'client'))
   for (const { name, description, parameters } of brought) {
     if (offered.has(name)) continue
-    offered.set(name, {
-      ...harmless,
-      location: 'client',
-      name,
-      description,
-      parameters,
-      returns: null,
-      // The server does not know what the tool does.
-      binding: 'client',
-    } satisfies ClientTool)
+    // The server does not know what the tool does.
+    const unknown = { ...harmless, location: 'client', returns: null, binding: 'client' } as const
+    offered.set(name, { ...unknown, name, description, parameters })
   }
   if (isHanded && !offered.has(HAND_BACK)) offered.set(HAND_BACK, handBack(scope.root.definition.name))
   return offered

@@ -44,7 +44,16 @@ export async function runToolCalls(
   calls: readonly ToolCall[],
   { waits = [], ...said }: StepStart,
 ): Promise<StepEnd> {
-  const prepare = (some: readonly ToolCall[]) => prepareCalls(lane, tools, some, waits)
+  /** One after the other, and other work gets a turn in between: a stranger's schema may take long to check. */
+  async function prepare(some: readonly ToolCall[]): Promise<PreparedCall[]> {
+    const prepared: PreparedCall[] = []
+    for (const call of some) {
+      if (prepared.length > 0) await new Promise<void>((resolve) => lane.scope.clock.soon(resolve))
+      const ofCall = waits.filter(({ callId }) => callId === call.id)
+      prepared.push(await prepareCall(lane, tools, call, ofCall))
+    }
+    return prepared
+  }
   const prepared = await prepare(calls).catch(async (error: unknown) => {
     // The answer is kept, although none of its calls runs.
     if (said.messages !== undefined) await lane.writer.commit(said)
@@ -63,22 +72,6 @@ export async function runToolCalls(
     if (said.messages !== undefined || said.facts !== undefined) await lane.writer.commit({ facts: said.facts ?? [] })
   }
   return carryOutAll(lane, prepared, { begun, parallel, prepare })
-}
-
-/** One after the other, and other work gets a turn in between: a stranger's schema may take long to check. */
-async function prepareCalls(
-  lane: Lane,
-  tools: ReadonlyMap<string, Tool>,
-  calls: readonly ToolCall[],
-  waits: readonly AnyRecord[],
-): Promise<PreparedCall[]> {
-  const prepared: PreparedCall[] = []
-  for (const call of calls) {
-    if (prepared.length > 0) await new Promise<void>((resolve) => lane.scope.clock.soon(resolve))
-    const ofCall = waits.filter(({ callId }) => callId === call.id)
-    prepared.push(await prepareCall(lane, tools, call, ofCall))
-  }
-  return prepared
 }
 
 interface Together {

@@ -17,14 +17,10 @@ import { queuedRunStart } from './run-start.ts'
 import { createRunWriter } from './run-writer.ts'
 import { stopsIfUnread } from './stops-if-unread.ts'
 
-export interface Runner {
+export interface Runner extends Pick<ExecutingRuns, 'finished' | 'tokens'>, Pick<Recovery, 'takenOver'> {
   readonly leaseOwner: string
   readonly active: number
   readonly queued: number
-  readonly finished: Readonly<Record<string, number>>
-  readonly tokens: Readonly<{ input: number; output: number }>
-  /** Runs of other processes that this one has taken over, by why. */
-  readonly takenOver: Recovery['takenOver']
   readonly draining: boolean
   /** Aborts when this process shows nothing more: readers must go elsewhere. */
   readonly ended: AbortSignal

@@ -7,16 +7,6 @@ import { countAt, textAt } from '../wire/json.ts'
 import type { StreamDecoder } from '../wire/wire-model.ts'
 import { signatureOf, type ThinkingBlock } from './thinking.ts'
 
-interface Event {
-  type?: unknown
-  index?: unknown
-  message?: unknown
-  content_block?: unknown
-  delta?: unknown
-  usage?: unknown
-  error?: unknown
-}
-
 type OpenBlock =
   | { type: 'text' }
   | { type: 'thinking'; block: ThinkingBlock & { type: 'thinking' } }
@@ -34,8 +24,8 @@ export function createAnthropicDecoder(target: ModelTarget, newId: () => string)
 
   const decode = (payload: string, into: ModelPart[]) => {
     if (decoder.finished) return
-    const event: Event | null = JSON.parse(payload)
-    if (event === null || typeof event !== 'object') return
+    const event: unknown = JSON.parse(payload)
+    if (!isRecord(event)) return
     switch (event.type) {
       case 'content_block_delta':
         return takeDelta(open.get(event.index), event.delta, into)

@@ -7,13 +7,6 @@ import { countAt, type JsonObject, textAt } from '../wire/json.ts'
 import { signed } from '../wire/signature.ts'
 import type { StreamDecoder } from '../wire/wire-model.ts'
 
-interface Chunk {
-  candidates?: unknown
-  usageMetadata?: unknown
-  promptFeedback?: unknown
-  error?: unknown
-}
-
 const REFUSED = ['SAFETY', 'PROHIBITED_CONTENT', 'BLOCKLIST', 'SPII', 'RECITATION', 'IMAGE_SAFETY', 'LANGUAGE']
 const FAILED = ['MALFORMED_FUNCTION_CALL', 'UNEXPECTED_TOOL_CALL', 'TOO_MANY_TOOL_CALLS', 'MISSING_THOUGHT_SIGNATURE']
 
@@ -26,8 +19,8 @@ export function createGoogleDecoder(target: ModelTarget, newId: () => string): S
   let reason = ''
 
   const decode = (payload: string, into: ModelPart[]) => {
-    const chunk: Chunk | null = JSON.parse(payload)
-    if (chunk === null || typeof chunk !== 'object') return
+    const chunk: unknown = JSON.parse(payload)
+    if (!isRecord(chunk)) return
     if (chunk.error !== undefined && chunk.error !== null) throw reportedFailure(chunk.error, target)
     const candidate: unknown = Array.isArray(chunk.candidates) ? chunk.candidates[0] : undefined
     if (isRecord(candidate)) {

@@ -4,32 +4,10 @@
 import { isRecord } from '../../domain/is-record.ts'
 import { dropped, type ModelTarget, modelFailure, refusal, reportedFailure } from '../failure.ts'
 import { type FinishReason, type ModelPart, type ModelUsage, modelUsage } from '../model.ts'
-import { countAt, textAt } from '../wire/json.ts'
+import { countAt, type JsonObject, textAt } from '../wire/json.ts'
 import type { StreamDecoder } from '../wire/wire-model.ts'
 import { createTextFrames } from './text-frames.ts'
 import { createToolCalls } from './tool-calls.ts'
-
-interface Chunk {
-  choices?: unknown
-  usage?: unknown
-  error?: unknown
-  x_groq?: unknown
-  object?: unknown
-}
-
-interface Choice {
-  delta?: unknown
-  finish_reason?: unknown
-  content_filter_results?: unknown
-}
-
-interface Delta {
-  content?: unknown
-  reasoning_content?: unknown
-  reasoning?: unknown
-  refusal?: unknown
-  tool_calls?: unknown
-}
 
 export function createOpenAiDecoder(target: ModelTarget, newId: () => string): StreamDecoder {
   const calls = createToolCalls(newId)
@@ -53,22 +31,21 @@ export function createOpenAiDecoder(target: ModelTarget, newId: () => string): S
 
   const parse = (payload: string, into: ModelPart[]) => {
     if (payload === '[DONE]') return finish(into)
-    const chunk: Chunk | null = JSON.parse(payload)
-    if (chunk === null || typeof chunk !== 'object') return
+    const chunk: unknown = JSON.parse(payload)
+    if (!isRecord(chunk)) return
     if (chunk.error !== undefined && chunk.error !== null) throw reportedFailure(chunk.error, target)
     // vLLM does not wrap its errors in `error`.
     if (chunk.object === 'error') throw reportedFailure(chunk, target)
-    const choice: Choice | undefined = Array.isArray(chunk.choices) ? chunk.choices[0] : undefined
-    if (choice !== undefined && choice !== null) {
-      const { delta } = choice
-      if (typeof delta === 'object' && delta !== null) takeDelta(delta, into)
+    const choice: unknown = Array.isArray(chunk.choices) ? chunk.choices[0] : undefined
+    if (isRecord(choice)) {
+      if (isRecord(choice.delta)) takeDelta(choice.delta, into)
       if (typeof choice.finish_reason === 'string') takeReason(choice.finish_reason, choice, into)
     }
     const usage = usageOf(chunk.usage) ?? usageOf(isRecord(chunk.x_groq) ? chunk.x_groq.usage : undefined)
     if (usage !== null) into.push({ type: 'usage', usage })
   }
 
-  const takeDelta = (delta: Delta, into: ModelPart[]) => {
+  const takeDelta = (delta: JsonObject, into: ModelPart[]) => {
     const thought = delta.reasoning_content ?? delta.reasoning
     if (typeof thought === 'string' && thought !== '') into.push({ type: 'reasoning', delta: thought })
     const { content } = delta
@@ -91,7 +68,7 @@ export function createOpenAiDecoder(target: ModelTarget, newId: () => string): S
     return modelFailure('model_failed', message, target, { retryable: true })
   }
 
-  const takeReason = (said: string, choice: Choice, into: ModelPart[]) => {
+  const takeReason = (said: string, choice: JsonObject, into: ModelPart[]) => {
     if (reason !== null) return
     if (declined !== '') throw refusal(declined, target)
     switch (said) {

@@ -13,15 +13,14 @@ import { readCodeSchema } from './read-code-schema.ts'
 import type { StandardSchema } from './standard-schema.ts'
 import type { StrayErrors } from './stray-errors.ts'
 
-export interface FunctionToolDeps extends LoadModuleDeps {
-  strays: StrayErrors
-}
-
 /** A shorter description tells a model nothing. */
 const MIN_DESCRIPTION = 10
 
 /** Throws `config_invalid`, with the file and what to write. */
-export async function loadFunctionTool(settings: FunctionToolSettings, deps: FunctionToolDeps): Promise<ServerTool> {
+export async function loadFunctionTool(
+  settings: FunctionToolSettings,
+  deps: LoadModuleDeps & { strays: StrayErrors },
+): Promise<ServerTool> {
   const module = await loadModule(settings, deps)
   const picked = pickExport(settings, module.exports)
   const { parameters, check } = parametersOf(settings, picked)
