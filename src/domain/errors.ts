@@ -139,6 +139,9 @@ export class ServerError extends Error {
   }
 }
 
+export const hasCode = (error: unknown, ...codes: readonly ErrorCode[]): error is ServerError =>
+  error instanceof ServerError && codes.includes(error.code)
+
 export const sessionNotFound = (id: string): ServerError =>
   new ServerError('session_not_found', `There is no session ${JSON.stringify(id)}.`, { details: { session_id: id } })
 

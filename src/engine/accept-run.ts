@@ -4,17 +4,13 @@ import type { AgentDefinition, SessionSettings } from '../domain/agent/agent.ts'
 import type { Clock } from '../domain/clock.ts'
 import { ServerError } from '../domain/errors.ts'
 import type { Ids } from '../domain/ids.ts'
-import type { Logger } from '../domain/logger.ts'
 import { present } from '../domain/present.ts'
 import { factText } from '../domain/session/entry.ts'
 import type { RunOrigin, RunRecord } from '../domain/session/run.ts'
 import { refuseSupervised, type SessionRecord } from '../domain/session/session.ts'
-import type { Telemetry } from '../domain/telemetry.ts'
-import type { SessionLog } from '../log/session-log.ts'
-import type { Store } from '../store/store.ts'
 import type { CancelRun } from './cancel-run.ts'
+import type { EngineParts } from './create-engine.ts'
 import type { Agents } from './engine.ts'
-import type { Middleware } from './middleware/middleware.ts'
 import type { AcceptedRun, StartRequest } from './ports/runs.ts'
 import { runLogger } from './run/run-log.ts'
 import { runStart } from './run/run-start.ts'
@@ -31,18 +27,11 @@ type RunRequest = Omit<StartRequest, 'origin' | 'decisions'> & {
   onlyRepeat?: true
 }
 
-interface AcceptDeps {
+interface AcceptDeps
+  extends Pick<EngineParts, 'store' | 'log' | 'clock' | 'ids' | 'logger' | 'telemetry' | 'middleware' | 'limits'> {
   agents: Agents
-  store: Pick<Store, 'runs'>
-  log: Pick<SessionLog, 'commit'>
-  clock: Clock
-  ids: Ids
-  logger: Logger
-  telemetry: Telemetry
-  middleware: Middleware | null
   runner: Runner
   cancel: CancelRun
-  limits: { sessions: number | null; queuedRuns: number }
   /** Called for every new run. */
   onAccepted: () => void
 }

@@ -1,14 +1,10 @@
 // Stopping a run, whether it runs, is queued or waits.
 
-import type { Clock } from '../domain/clock.ts'
-import { ServerError } from '../domain/errors.ts'
-import type { Logger } from '../domain/logger.ts'
+import { hasCode } from '../domain/errors.ts'
 import { factText } from '../domain/session/entry.ts'
 import { isFinished, type RunRecord } from '../domain/session/run.ts'
 import type { SessionRecord } from '../domain/session/session.ts'
-import type { SessionLog } from '../log/session-log.ts'
-import type { Store } from '../store/store.ts'
-import type { Middleware } from './middleware/middleware.ts'
+import type { EngineParts } from './create-engine.ts'
 import { stoppedEnd } from './run/run-end.ts'
 import { logUnexecutedEnd } from './run/run-log.ts'
 import { runStart } from './run/run-start.ts'
@@ -18,12 +14,7 @@ import type { Runner } from './run/runner.ts'
 /** Returns the run as it is once the request to stop is durable. `by` says who or what asked. */
 export type CancelRun = (run: RunRecord, by: string) => Promise<RunRecord>
 
-interface CancelDeps {
-  store: Pick<Store, 'runs' | 'sessions'>
-  log: SessionLog
-  clock: Clock
-  logger: Logger
-  middleware: Middleware | null
+interface CancelDeps extends Pick<EngineParts, 'store' | 'log' | 'clock' | 'logger' | 'middleware'> {
   runner: Pick<Runner, 'stop' | 'startNext'>
 }
 
@@ -79,7 +70,7 @@ export function createCancelRun({ store, log, clock, logger, middleware, runner 
       writer.emit(JSON.parse(entry.data))
     }
     try {
-      await writer.finish(stoppedEnd({ kind: 'cancelled', by }, run, session, [], [], now))
+      await writer.finish(stoppedEnd({ kind: 'cancelled', by }, { run, session, usage: [], timestamp: now }, []))
       logUnexecutedEnd(logger, run, 'cancelled', { stoppedBy: by })
     } catch (error) {
       if (!hasCode(error, 'run_fenced')) throw error
@@ -90,6 +81,3 @@ export function createCancelRun({ store, log, clock, logger, middleware, runner 
 
   return cancel
 }
-
-const hasCode = (error: unknown, code: ServerError['code']): boolean =>
-  error instanceof ServerError && error.code === code

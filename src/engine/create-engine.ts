@@ -21,7 +21,7 @@ import type { EngineReplicas } from './ports/replicas.ts'
 import type { Admit } from './ports/runs.ts'
 import type { AgentParts } from './run/run-scope.ts'
 import { createRunner } from './run/runner.ts'
-import { createStuckRuns } from './run/stuck-runs.ts'
+import { createStuckRuns, type StuckRuns } from './run/stuck-runs.ts'
 import { createSessions } from './sessions/create-sessions.ts'
 import { createWaits } from './waits/create-waits.ts'
 import { createSyncedWaits } from './waits/synced-waits.ts'
@@ -54,6 +54,21 @@ export interface EngineOptions {
   }
 }
 
+/** What the parts of one engine share. Each takes what it needs of it. */
+export interface EngineParts
+  extends Omit<EngineOptions, 'agents' | 'middleware' | 'replicas'>,
+    Pick<EngineReplicas, 'isOnlyProcess' | 'isAlone' | 'presence'> {
+  /** All agents by name, also those that only other agents call. */
+  agents: ReadonlyMap<string, AgentParts>
+  /** The whole chain. Null: it is empty. */
+  middleware: Middleware | null
+  stuck: StuckRuns
+  /** The name of this process: the owner of its lease, and of the runs that it executes. */
+  leaseOwner: string
+  /** See `EngineReplicas.others`. */
+  otherProcesses: EngineReplicas['others']
+}
+
 export function createEngine(options: EngineOptions): Engine {
   const { store, log, gate } = options
   const agents = new Map<string, AgentParts>(
@@ -61,13 +76,12 @@ export function createEngine(options: EngineOptions): Engine {
   )
   const served = createServedAgents(agents)
   const { owner: leaseOwner, isOnlyProcess, isAlone, others: otherProcesses, presence } = options.replicas
-  const stuck = createStuckRuns()
-  const middleware = chain(options.middleware)
   const among = { leaseOwner, isOnlyProcess, isAlone, otherProcesses, presence }
-  const shared = { ...options, ...among, agents, middleware, stuck }
+  const [middleware, stuck] = [chain(options.middleware), createStuckRuns()]
+  const shared: EngineParts = { ...options, ...among, agents, middleware, stuck }
   let runsStarted = 0
 
-  const runner = createRunner({ ...shared, fileSource: options.files })
+  const runner = createRunner(shared)
   const cancel = createCancelRun({ ...shared, runner })
   const sessions = createSessions({
     ...shared,

@@ -1,38 +1,27 @@
 // Every door starts, watches and stops work here.
 
-import { type Clock, sleep } from '../domain/clock.ts'
-import { runNotFound, ServerError } from '../domain/errors.ts'
+import { sleep } from '../domain/clock.ts'
+import { hasCode, runNotFound, ServerError } from '../domain/errors.ts'
 import { parseUuid } from '../domain/ids.ts'
 import { isFinished } from '../domain/session/run.ts'
 import { refuseOtherAgent } from '../domain/supervision/token-role.ts'
-import type { SessionLog } from '../log/session-log.ts'
-import type { Store } from '../store/store.ts'
 import { type AcceptRun, agentOf, knownSession, refuseWhileDraining } from './accept-run.ts'
 import type { CancelRun } from './cancel-run.ts'
+import type { EngineParts } from './create-engine.ts'
 import type { Agents } from './engine.ts'
 import type { AcceptedRun, Admit, Runs, StartRequest } from './ports/runs.ts'
-import type { Runner } from './run/runner.ts'
-import type { StuckRuns } from './run/stuck-runs.ts'
-import { followEntries } from './sessions/follow.ts'
-import type { Presence } from './sessions/presence.ts'
+import { type FollowDeps, followEntries } from './sessions/follow.ts'
 import { isUserMessage } from './waits/continuation.ts'
 import { answersOf, type RequestAnswersDeps } from './waits/request-answers.ts'
 import { MOST_WAITS } from './waits/synced-waits.ts'
 
-interface RunsDeps extends RequestAnswersDeps {
-  store: Pick<Store, 'entries' | 'head' | 'sessions' | 'runs' | 'waits'>
-  log: SessionLog
+interface RunsDeps
+  extends RequestAnswersDeps,
+    FollowDeps,
+    Pick<EngineParts, 'store' | 'limits' | 'clock' | 'isOnlyProcess' | 'admit'> {
   served: Agents
-  presence: Presence
-  runner: Runner
-  stuck: StuckRuns
   accept: AcceptRun
   cancel: CancelRun
-  limits: { activeRuns: number }
-  clock: Clock
-  isOnlyProcess: boolean
-  /** Null: everybody may begin new work. */
-  admit: Admit | null
 }
 
 export function createRuns(deps: RunsDeps): Runs {
@@ -125,7 +114,7 @@ const FIRST_TRY_MS = 250
 const unlessNew =
   <T>(then: () => Promise<T>) =>
   (error: unknown): Promise<T> => {
-    if (error instanceof ServerError && error.code === 'conflict') return then()
+    if (hasCode(error, 'conflict')) return then()
     throw error
   }
 

@@ -79,6 +79,7 @@ async function createProvider(settings: ModelSettings, deps: ModelDeps): Promise
   const { clock, directory } = deps
   const now = () => clock.now()
   const newId = () => `call_${deps.ids.uuid().replaceAll('-', '')}`
+  const wired = async () => ({ http: await httpFor(settings, deps.http), now, newId })
   switch (provider) {
     case 'openai':
     case 'azure':
@@ -94,19 +95,16 @@ async function createProvider(settings: ModelSettings, deps: ModelDeps): Promise
         )
       }
       const { createOpenAiModel } = await import('./openai/openai.ts')
-      const http = await httpFor(settings, deps.http)
-      return createOpenAiModel(settings, { http, now, newId })
+      return createOpenAiModel(settings, await wired())
     }
     case 'anthropic': {
       const { createAnthropicModel } = await import('./anthropic/anthropic.ts')
-      const http = await httpFor(settings, deps.http)
-      return createAnthropicModel(settings, { http, now, newId })
+      return createAnthropicModel(settings, await wired())
     }
     case 'google':
     case 'gemini': {
       const { createGoogleModel } = await import('./google/google.ts')
-      const http = await httpFor(settings, deps.http)
-      return createGoogleModel({ ...settings, provider: 'google' }, { http, now, newId })
+      return createGoogleModel({ ...settings, provider: 'google' }, await wired())
     }
     case 'ai-sdk': {
       const { createAiSdkModel } = await import('./ai-sdk/ai-sdk.ts')

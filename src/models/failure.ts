@@ -3,6 +3,7 @@
 
 import type { ModelSettings } from '../domain/agent/agent.ts'
 import { type ErrorCode, ServerError } from '../domain/errors.ts'
+import { present } from '../domain/present.ts'
 import { CONNECT_TIMEOUT, PROXY_REFUSED } from '../outgoing/connection-failure.ts'
 import { type ErrorReport, OVERFLOW, readReport, reportOf, retryAfterSeconds, statusOf } from './wire/error-report.ts'
 import type { HttpAnswer, HttpConnectionError } from './wire/http-errors.ts'
@@ -48,15 +49,10 @@ export function modelFailure(
     cause?: unknown
   },
 ): ServerError {
-  const details: Record<string, unknown> = {
-    provider: target.provider,
-    model: target.model,
-    retryable: options.retryable,
-  }
-  if (options.status !== undefined) details.status = options.status
-  if (options.retryAfter !== undefined) details.retryAfter = options.retryAfter
-  if (options.connectTimeout === true) details.connectTimeout = true
-  return new ServerError(code, message, options.cause === undefined ? { details } : { details, cause: options.cause })
+  const { provider, model } = target
+  const { cause, connectTimeout, ...facts } = options
+  const details = present({ provider, model, ...facts, connectTimeout: connectTimeout || undefined })
+  return new ServerError(code, message, { details, cause })
 }
 
 /** An HTTP status of 300 or more. */
@@ -73,12 +69,8 @@ function redirectFailure(status: number, location: string, target: ModelTarget):
   const url = URL.parse(location)
   // The query may hold a key.
   const where = quote(url === null ? (location.split(/[?#]/)[0] ?? '') : `${url.origin}${url.pathname}`, target)
-  return modelFailure(
-    'model_bad_request',
-    `The server at ${target.host} redirects (${status}) to ${where}. The key was not sent there. Set base_url to the new address if you trust it.`,
-    target,
-    { retryable: false, status },
-  )
+  const message = `The server at ${target.host} redirects (${status}) to ${where}. The key was not sent there. Set base_url to the new address if you trust it.`
+  return modelFailure('model_bad_request', message, target, { retryable: false, status })
 }
 
 /** An error object inside a stream that began without an error. */
@@ -143,20 +135,12 @@ export function notAStream(answer: HttpAnswer, target: ModelTarget): ServerError
   const body = parseObject(answer.body)
   if (body?.error !== undefined) return reportedFailure(body.error, target)
   const encoding = answer.headers['content-encoding']
-  if (typeof encoding === 'string' && encoding !== '' && encoding.toLowerCase() !== 'identity') {
-    return modelFailure(
-      'model_bad_request',
-      `The server at ${target.host} compressed its answer with an encoding that was not asked for (${quote(encoding, target)}). Switch it off there, or in the proxy in front of it.`,
-      target,
-      { retryable: false, status: answer.status },
-    )
-  }
-  return modelFailure(
-    'model_bad_request',
-    `The server at ${target.host} did not answer with an event stream. Check that base_url is the address of a model API (most end in /v1).`,
-    target,
-    { retryable: false, status: answer.status },
-  )
+  const isEncoded = typeof encoding === 'string' && encoding !== '' && encoding.toLowerCase() !== 'identity'
+  const problem = isEncoded
+    ? `compressed its answer with an encoding that was not asked for (${quote(encoding, target)}). Switch it off there, or in the proxy in front of it.`
+    : 'did not answer with an event stream. Check that base_url is the address of a model API (most end in /v1).'
+  const message = `The server at ${target.host} ${problem}`
+  return modelFailure('model_bad_request', message, target, { retryable: false, status: answer.status })
 }
 
 const QUOTA =
@@ -177,11 +161,7 @@ function classify(
   const said = quote(report.message, target)
   const because = said === '' ? '' : ` It says: ${said}`
   const fail = (code: ErrorCode, message: string, retryable: boolean) =>
-    modelFailure(code, `${message}${because}`, target, {
-      retryable,
-      status,
-      retryAfter,
-    })
+    modelFailure(code, `${message}${because}`, target, { retryable, status, retryAfter })
 
   if (status < 400) {
     return fail(

@@ -164,8 +164,7 @@ async function openServers(
   shared: SharedHttp,
 ): Promise<McpServer[]> {
   const { createMcpServer, mcpTimeouts } = await import('./mcp/mcp-server.ts')
-  const { clock, log, processes, environment, version, queue, patienceMs } = deps
-  const common = { clock, log, processes, environment, version, queue, patienceMs, ...mcpTimeouts, fetch: shared.fetch }
+  const common = { ...deps, ...mcpTimeouts, fetch: shared.fetch }
   const seen = new Set<string>()
   return settings.map((one) => {
     if (seen.has(one.name)) {

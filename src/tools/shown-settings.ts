@@ -1,6 +1,7 @@
 // Settings of a tool as a person may read them before a call: as the file says them, with secrets masked.
 
 import { isRecord } from '../domain/is-record.ts'
+import { decoded } from '../domain/text/decoded.ts'
 import { looksSecret, MASKED } from '../domain/text/secret-name.ts'
 
 /**
@@ -40,14 +41,6 @@ export function shownCommand(command: string, args: readonly string[]): string {
     return before.startsWith('-') && !before.includes('=') && !arg.startsWith('-') && looksSecret(before) ? MASKED : arg
   })
   return [command, ...shown].map((word) => (/^[\w@%+=:,./[\]-]+$/.test(word) ? word : JSON.stringify(word))).join(' ')
-}
-
-function decoded(name: string): string {
-  try {
-    return decodeURIComponent(name)
-  } catch {
-    return name
-  }
 }
 
 /** Null where the masked text is not an address any more, for example because a secret is part of the host. Then nothing is shown. */

@@ -116,7 +116,7 @@ export interface ToolVoice {
   state(): unknown
   /** Replaces the shared state. Clients get the difference. */
   setState(next: unknown): void
-  /** Sends a CUSTOM event. */
+  /** Sends clients a CUSTOM event. */
   emit(name: string, value: unknown): void
   /** Shows something beside the conversation. A second call with the same id replaces it. */
   activity(id: string, type: string, content: Record<string, unknown>): void

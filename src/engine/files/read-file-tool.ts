@@ -3,6 +3,7 @@
 import type { Extract, ExtractSection, FileRecord } from '../../domain/session/file.ts'
 import { FILES_NOTICE, fileLine, oneLine } from '../../domain/session/file-frame.ts'
 import type { ServerTool, ToolOutcome } from '../../tools/tool.ts'
+import { harmless } from '../loop/offered-tools.ts'
 import { nameKey } from './distinct-names.ts'
 import { labelOf, lengthOf, nameSections, readSections, renderFrom, unreadNote } from './render-extract.ts'
 import { isUnreadable, type RunFiles } from './run-files.ts'
@@ -50,12 +51,8 @@ export function createReadFileTool(files: RunFiles, name: string, limit: number)
       'For an unknown name, the result lists the names of the files.',
     parameters,
     returns: null,
-    effect: 'read',
-    risk: 'low',
+    ...harmless,
     timeoutMs: TIMEOUT_MS,
-    retries: 0,
-    approval: { ask: 'never' },
-    predictState: [],
     binding: 'read_file',
 
     async call({ arguments: args, voice }, signal) {

@@ -6,42 +6,35 @@ import type { RunInput } from '../../domain/session/run.ts'
 import type { Tool } from '../../tools/tool.ts'
 import { budgetFor } from '../loop/build-request.ts'
 import { modelTools } from '../loop/offered-tools.ts'
-import type { AgentParts, Lane, RunScope } from '../run/run-scope.ts'
+import type { Lane } from '../run/run-scope.ts'
 import { filesText } from './file-text.ts'
 import { createReadFileTool, readFileName } from './read-file-tool.ts'
 import { filePartsOf } from './run-files.ts'
 import { noFiles, type ShownFiles, showFiles } from './show-files.ts'
 
-export interface StepFiles {
-  shown: ShownFiles
-  /** Includes the tool that reads files if there is more to read. */
-  tools: ReadonlyMap<string, Tool>
-}
-
 /** How many of the newest files a sub-agent is told about. */
 const MOST_NAMED = 20
 
-/** `isWhole`: the conversation has no messages before `history`. */
+/** `isWhole`: the conversation has no messages before `history`. `tools` then has the one that reads files if there is more to read. */
 export async function stepFiles(
-  scope: RunScope,
   lane: Lane,
-  agent: AgentParts,
   tools: ReadonlyMap<string, Tool>,
   history: readonly StoredMessage[],
   isWhole: boolean,
   input: Pick<RunInput, 'instructions' | 'context'>,
-): Promise<StepFiles> {
+): Promise<{ shown: ShownFiles; tools: ReadonlyMap<string, Tool> }> {
+  const { scope, agent } = lane
   const { files } = scope
   if (files === null) return { shown: noFiles, tools }
   if (lane.id !== null) {
     const ofSession = await files.ofSession()
     if (ofSession.length === 0) return { shown: noFiles, tools }
-    return { shown: named(ofSession, history, readFileName(tools)), tools: withReadFile(scope, agent, tools) }
+    return { shown: named(ofSession, history, readFileName(tools)), tools: withReadFile(lane, tools) }
   }
   const hasParts = history.some((message) => filePartsOf(message).length > 0)
   // A short conversation without files must not cost a read from the store.
   if (!hasParts && isWhole) return { shown: noFiles, tools }
-  const all = withReadFile(scope, agent, tools)
+  const all = withReadFile(lane, tools)
   const correction = agent.correction.value
   const shown = await showFiles(files, history, {
     takes: agent.definition.model.input ?? [],
@@ -75,14 +68,12 @@ function named(files: readonly FileRecord[], history: readonly StoredMessage[], 
 }
 
 /** The agent's own tools keep their names. */
-export function withReadFile(
-  { files }: RunScope,
-  { definition }: AgentParts,
-  tools: ReadonlyMap<string, Tool>,
-): ReadonlyMap<string, Tool> {
+export function withReadFile({ scope, agent }: Lane, tools: ReadonlyMap<string, Tool>): ReadonlyMap<string, Tool> {
+  const { files } = scope
   if (files === null) return tools
   const name = readFileName(tools)
   // A result must leave space for others. As many characters as the window has tokens are a quarter of it.
-  const limit = Math.min(definition.limits.toolResultChars, definition.model.contextWindow)
+  const { limits, model } = agent.definition
+  const limit = Math.min(limits.toolResultChars, model.contextWindow)
   return new Map([...tools, [name, createReadFileTool(files, name, limit)]])
 }

@@ -4,20 +4,20 @@
 // The stored messages say where the conversation stands. So a new run, a run that goes on after a crash and one that goes on
 // after a person's answer all begin here in the same way.
 
-import type { AgentDefinition } from '../../domain/agent/agent.ts'
-import { ServerError } from '../../domain/errors.ts'
+import { hasCode, ServerError } from '../../domain/errors.ts'
+import { jsonIn } from '../../domain/json-in.ts'
 import { present } from '../../domain/present.ts'
 import type { Fact } from '../../domain/session/entry.ts'
 import type { TokenUsage } from '../../domain/session/event.ts'
 import { type StoredMessage, textOf } from '../../domain/session/message.ts'
-import type { RunInput, RunRecord } from '../../domain/session/run.ts'
+import type { RunRecord } from '../../domain/session/run.ts'
 import { jsonCheckOf } from '../../json/json-schema.ts'
 import type { Model, ModelUsage } from '../../models/model.ts'
 import type { Tool } from '../../tools/tool.ts'
 import { stepFiles, withReadFile } from '../files/step-files.ts'
-import type { AgentParts, Lane, Pending, RunScope } from '../run/run-scope.ts'
-import { type Budget, usageEntry } from './budget.ts'
-import { type BuiltRequest, buildRequest, hasAttachments } from './build-request.ts'
+import type { AgentParts, Lane, Pending } from '../run/run-scope.ts'
+import { usageEntry } from './budget.ts'
+import { type BuiltRequest, buildRequest, hasAttachments, type RequestParts } from './build-request.ts'
 import { openCalls } from './call-records.ts'
 import { type Answer, asBrokenOff, readAnswer, StepBroken } from './model-step.ts'
 import { missingToolNotes, modelTools, offeredTools, predictedState } from './offered-tools.ts'
@@ -30,34 +30,34 @@ export type LoopEnd =
   | { type: 'waiting'; pending: Pending[]; agent: AgentParts }
 
 /** Throws what ends the run: a `StepBroken` if an answer stopped half-way, so that what there is of it can be stored. */
-export async function runAgent(scope: RunScope, lane: Lane, first: AgentParts, budget: Budget): Promise<LoopEnd> {
+export async function runAgent(given: Lane): Promise<LoopEnd> {
+  const { scope, writer, budget } = given
   const { signal, usage } = scope
-  const { writer } = lane
-  let agent = first
+  let lane = given
   let stepNumber = lane.id === null ? scope.stepsDone : 0
   let isRepaired = false
   /** Sentences for the model that are not part of the conversation. */
   const notes: string[] = []
 
-  const left = await finishOpenCalls(scope, lane, agent, budget)
-  agent = left.handedTo ?? agent
-  if (left.pending.length > 0) return { type: 'waiting', pending: left.pending, agent }
+  const left = await finishOpenCalls(lane)
+  lane = { ...lane, agent: left.handedTo ?? lane.agent }
+  if (left.pending.length > 0) return { type: 'waiting', pending: left.pending, agent: lane.agent }
 
   for (let isFirst = true; ; isFirst = false) {
     signal.throwIfAborted()
     if (!isFirst && lane.id === null) scope.betweenSteps()
     budget.step()
     stepNumber += 1
-    const step = await prepareStep(scope, lane, agent, notes)
+    const step = await prepareStep(lane, notes)
     if (isFirst) announcePredictedState(lane, step.tools)
     // Tools and sub-agents may have used tokens since the last check.
     budget.used(usage.total)
 
-    const answer = await askModel(scope, lane, agent, step, `step_${stepNumber}`, budget)
+    const answer = await askModel(lane, step, `step_${stepNumber}`)
     if (answer === 'ask again') continue
 
     if (answer.calls.length === 0 && answer.filtered.length === 0) {
-      const wrong = missingCall(scope, lane, answer) ?? wrongFormat(step.request.responseFormat, answer)
+      const wrong = missingCall(lane, answer) ?? wrongFormat(step.request.responseFormat, answer)
       if (wrong === null) return { type: 'answered', answer }
       const rejected = asBrokenOff(answer.messages)
       if (isRepaired) throw new StepBroken(wrong.error, rejected, answer.usage)
@@ -67,7 +67,7 @@ export async function runAgent(scope: RunScope, lane: Lane, first: AgentParts, b
       continue
     }
 
-    const said = { facts: [stepFinished(scope, lane, stepNumber)], messages: answer.messages }
+    const said = { facts: [stepFinished(lane, stepNumber)], messages: answer.messages }
     try {
       budget.used(usage.total)
       for (const { function: call } of [...answer.filtered, ...answer.calls]) budget.toolCall(call.name, call.arguments)
@@ -78,9 +78,9 @@ export async function runAgent(scope: RunScope, lane: Lane, first: AgentParts, b
     }
     notes.push(...answer.filtered.map(({ function: { name } }) => filteredNote(name)))
 
-    const end = await runToolCalls(scope, lane, agent, step.tools, answer.calls, said)
-    agent = end.handedTo ?? agent
-    if (end.pending.length > 0) return { type: 'waiting', pending: end.pending, agent }
+    const end = await runToolCalls(lane, step.tools, answer.calls, said)
+    lane = { ...lane, agent: end.handedTo ?? lane.agent }
+    if (end.pending.length > 0) return { type: 'waiting', pending: end.pending, agent: lane.agent }
   }
 }
 
@@ -88,19 +88,20 @@ export async function runAgent(scope: RunScope, lane: Lane, first: AgentParts, b
 const LOOK_BACK = 1_000
 
 /** Runs the calls that an earlier run or process left open. What was done since the user's last message counts against the limits. */
-async function finishOpenCalls(scope: RunScope, lane: Lane, agent: AgentParts, budget: Budget): Promise<StepEnd> {
+async function finishOpenCalls(lane: Lane): Promise<StepEnd> {
+  const { scope, budget } = lane
   if (lane.id === null && !scope.isContinued) return nothingLeft
   // Read before the messages: a client's result that arrives in between is then among them, and is not missed.
   const waits = await scope.store.waits.list({ sessionId: scope.run.sessionId, limit: LOOK_BACK })
-  const { answers, calls } = openCalls(await readHistory(scope, lane, LOOK_BACK))
+  const { answers, calls } = openCalls(await readHistory(lane, LOOK_BACK))
   for (const { toolCalls = [] } of answers) {
     budget.step()
     for (const { function: call } of toolCalls) budget.toolCall(call.name, call.arguments)
   }
   if (calls.length === 0) return nothingLeft
-  const caller = scope.agents.get(answers.at(-1)?.agentName ?? '') ?? agent
-  const tools = withReadFile(scope, caller, await offeredTools(scope, lane, caller))
-  return runToolCalls(scope, lane, caller, tools, calls, { waits })
+  const caller = { ...lane, agent: scope.agents.get(answers.at(-1)?.agentName ?? '') ?? lane.agent }
+  const tools = withReadFile(caller, await offeredTools(caller))
+  return runToolCalls(caller, tools, calls, { waits })
 }
 
 interface PreparedStep extends BuiltRequest {
@@ -108,45 +109,32 @@ interface PreparedStep extends BuiltRequest {
 }
 
 /** Reads the conversation anew, because tools, sub-agents and clients write to it between two steps. */
-async function prepareStep(
-  scope: RunScope,
-  lane: Lane,
-  agent: AgentParts,
-  notes: readonly string[],
-): Promise<PreparedStep> {
-  const { definition, correction } = agent
-  const { history, isWhole } = await readForModel(scope, lane, definition)
-  const offered = await offeredTools(scope, lane, agent)
-  const input = inputFor(scope, lane, [...notes, ...missingToolNotes(agent)])
-  const { shown, tools } = await stepFiles(scope, lane, agent, offered, history, isWhole, input)
+async function prepareStep(lane: Lane, notes: readonly string[]): Promise<PreparedStep> {
+  const { definition, correction } = lane.agent
+  const { history, isWhole } = await readForModel(lane)
+  const offered = await offeredTools(lane)
+  const input = inputFor(lane, [...notes, ...missingToolNotes(lane.agent)])
+  const { shown, tools } = await stepFiles(lane, offered, history, isWhole, input)
   const built = buildRequest({
     agent: definition,
     history,
     files: shown.messages,
     input,
     tools: modelTools(tools),
-    sessionId: scope.run.sessionId,
+    sessionId: lane.scope.run.sessionId,
     correction: correction.value,
   })
   return { ...built, tools }
 }
 
 /** What the caller sent with the run is for the session's own agent. A sub-agent gets only the notes. */
-function inputFor(
-  { run }: RunScope,
-  { id: lane }: Lane,
-  notes: readonly string[],
-): Pick<RunInput, 'instructions' | 'context' | 'responseFormat'> {
-  if (lane !== null) return { instructions: [...notes], context: [] }
+function inputFor({ scope: { run }, id }: Lane, notes: readonly string[]): RequestParts['input'] {
+  if (id !== null) return { instructions: [...notes], context: [] }
   const { instructions, context, responseFormat } = run.input
-  return {
-    instructions: [...instructions, ...mustCallNotes(run), ...notes],
-    context,
-    responseFormat,
-  }
+  return { instructions: [...instructions, ...mustCallNotes(run), ...notes], context, responseFormat }
 }
 
-const readHistory = ({ store, run }: RunScope, { id: lane }: Lane, limit: number): Promise<StoredMessage[]> =>
+const readHistory = ({ scope: { store, run }, id: lane }: Lane, limit: number): Promise<StoredMessage[]> =>
   lane === null ? store.messages.page(run.sessionId, limit) : store.messages.ofLane(run.sessionId, lane, limit)
 
 /** How many messages are read first. More are read only if these may be too few. */
@@ -155,15 +143,12 @@ const FIRST_READ = 100
 const MOST_CHARACTERS_A_TOKEN = 16
 
 /** The newest messages, back to a user's message at least, because a request begins with one. `isWhole`: there are no older ones. */
-async function readForModel(
-  scope: RunScope,
-  lane: Lane,
-  { context, model }: AgentDefinition,
-): Promise<{ history: StoredMessage[]; isWhole: boolean }> {
+async function readForModel(lane: Lane): Promise<{ history: StoredMessage[]; isWhole: boolean }> {
+  const { context, model } = lane.agent.definition
   // Twice as many as are shown, because thoughts and broken-off answers are stored but not shown.
   const most = context.maxMessages * 2
   for (let limit = Math.min(FIRST_READ, most); ; limit *= 4) {
-    const history = await readHistory(scope, lane, limit)
+    const history = await readHistory(lane, limit)
     if (history.length < limit) return { history, isWhole: true }
     const hasQuestion = history.some(({ role }) => role === 'user')
     const isFull = limit >= most || charactersOf(history) > model.contextWindow * MOST_CHARACTERS_A_TOKEN
@@ -182,26 +167,23 @@ function announcePredictedState({ writer }: Lane, tools: ReadonlyMap<string, Too
 
 /** `ask again`: the model refused the attached files, so the next request has their text instead. */
 async function askModel(
-  scope: RunScope,
   lane: Lane,
-  agent: AgentParts,
   { request, estimated }: PreparedStep,
   stepName: string,
-  budget: Budget,
 ): Promise<Answer | 'ask again'> {
-  const { writer } = lane
+  const { writer, agent } = lane
   const finished = (metadata: StepMetadata | undefined) =>
     writer.emit({ type: 'STEP_FINISHED', stepName, ...present({ metadata }), timestamp: writer.timestamp() })
   writer.emit({ type: 'STEP_STARTED', stepName, timestamp: writer.timestamp() })
   try {
-    const answer = await readAnswer(scope, lane, agent, request, budget)
+    const answer = await readAnswer(lane, request)
     if (answer.usage !== null) agent.correction.learn(estimated, answer.usage.inputTokens)
     finished(stepMetadata(agent.model, answer.usage))
     return answer
   } catch (error) {
     const metadata = error instanceof StepBroken ? stepMetadata(agent.model, error.usage) : undefined
-    const isRefused = error instanceof StepBroken && error.messages.length === 0 && isBadRequest(error.cause)
-    if (!isRefused || !hasAttachments(request.messages) || !goOnWithText(scope, agent, error.cause)) {
+    const isRefused = error instanceof StepBroken && error.messages.length === 0 && hasCode(error.cause, ...BAD_REQUEST)
+    if (!isRefused || !hasAttachments(request.messages) || !goOnWithText(lane, error.cause)) {
       if (metadata !== undefined) writer.markStep(stepName, metadata)
       throw error
     }
@@ -216,11 +198,10 @@ type StepMetadata = { quarterdeck: { usage: TokenUsage } }
 const stepMetadata = ({ provider, name }: Model, usage: ModelUsage | null): StepMetadata | undefined =>
   usage === null ? undefined : { quarterdeck: { usage: usageEntry(provider, name, usage) } }
 
-const isBadRequest = (error: unknown): boolean =>
-  error instanceof ServerError && (error.code === 'model_bad_request' || error.code === 'model_context_overflow')
+const BAD_REQUEST = ['model_bad_request', 'model_context_overflow'] as const
 
 /** One picture that a provider does not accept must not block a whole conversation. False if text was tried already. */
-function goOnWithText({ files, log, signal }: RunScope, { model }: AgentParts, error: unknown): boolean {
+function goOnWithText({ scope: { files, log, signal }, agent: { model } }: Lane, error: unknown): boolean {
   if (files?.attaches !== true || signal.aborted) return false
   files.stopAttaching()
   log.warn('a model refused attached files and is asked again with their text; model.input says which it takes', {
@@ -230,7 +211,7 @@ function goOnWithText({ files, log, signal }: RunScope, { model }: AgentParts, e
   return true
 }
 
-const stepFinished = ({ run, usage }: RunScope, { id: lane, writer }: Lane, step: number): Fact => ({
+const stepFinished = ({ scope: { run, usage }, id: lane, writer }: Lane, step: number): Fact => ({
   fact: 'step_finished',
   run: run.id,
   step,
@@ -255,7 +236,7 @@ const mustCallNotes = (run: RunRecord): string[] =>
   run.input.mustCall ? [`Do not answer in words: you must call one of these tools now: ${namesOf(run)}.`] : []
 
 /** Null if no call is demanded: a run that calls a client's tool does not end with an answer. */
-function missingCall({ run }: RunScope, { id: lane }: Lane, { finish }: Answer): WrongAnswer | null {
+function missingCall({ scope: { run }, id: lane }: Lane, { finish }: Answer): WrongAnswer | null {
   if (lane !== null || !run.input.mustCall || finish === 'length') return null
   return {
     note: `You must call one of these tools in its place: ${namesOf(run)}.`,
@@ -274,12 +255,8 @@ function wrongFormat(schema: Record<string, unknown> | null, answer: Answer): Wr
 /** Null if the answer fits. An answer that was cut off is not checked: the end of the run says that it was cut. */
 function formatProblems(schema: Record<string, unknown> | null, { text, finish }: Answer): string | null {
   if (schema === null || finish === 'length') return null
-  let value: unknown
-  try {
-    value = JSON.parse(text)
-  } catch {
-    return 'it is not JSON.'
-  }
+  const value = jsonIn(text)
+  if (value === undefined) return 'it is not JSON.'
   const checked = jsonCheckOf(schema).check(value)
   return checked.ok ? null : `${checked.problems.join('; ')}.`
 }

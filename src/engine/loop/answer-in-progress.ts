@@ -6,22 +6,9 @@ import { unreachable } from '../../domain/unreachable.ts'
 import type { FinishReason, ModelPart, ModelUsage } from '../../models/model.ts'
 import type { EventWriter } from '../run/run-writer.ts'
 
-export interface AnswerInProgress {
-  /** Id of the message that holds the text and the calls. */
-  readonly messageId: string
-  /** Parts that came in one read have the same time of arrival. */
-  take(part: ModelPart, arrived: number): void
-  /** Ends the open text or thought. */
-  close(): void
-  readonly thoughts: readonly Thought[]
-  text(): string
-  readonly calls: readonly WrittenCall[]
-  readonly usage: ModelUsage | null
-  /** Null until the model says so. */
-  readonly finish: FinishReason | null
-}
+export type AnswerInProgress = ReturnType<typeof createAnswerInProgress>
 
-export interface Thought {
+interface Thought {
   id: string
   text: string
   /** The provider's proof that the model thought this. */
@@ -41,7 +28,7 @@ export interface WrittenCall {
 }
 
 /** `name` is shown on the message; null for the session's own agent. */
-export function createAnswerInProgress(writer: EventWriter, ids: Ids, name: string | null): AnswerInProgress {
+export function createAnswerInProgress(writer: EventWriter, ids: Ids, name: string | null) {
   const messageId = ids.uuid()
   // The protocol allows either an open text or an open thought.
   const text = createText(writer, messageId, name, () => thoughts.close())
@@ -50,12 +37,14 @@ export function createAnswerInProgress(writer: EventWriter, ids: Ids, name: stri
   let usage: ModelUsage | null = null
   let finish: FinishReason | null = null
 
+  /** Ends the open text or thought. */
   function close(): void {
     thoughts.close()
     text.close()
   }
 
   return {
+    /** Id of the message that holds the text and the calls. */
     messageId,
     thoughts: thoughts.all,
     calls: calls.all,
@@ -64,10 +53,12 @@ export function createAnswerInProgress(writer: EventWriter, ids: Ids, name: stri
     get usage() {
       return usage
     },
+    /** Null until the model says so. */
     get finish() {
       return finish
     },
-    take(part, arrived) {
+    /** Parts that came in one read have the same time of arrival. */
+    take(part: ModelPart, arrived: number) {
       switch (part.type) {
         case 'text':
           return text.add(part.delta, arrived)

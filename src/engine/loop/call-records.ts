@@ -1,13 +1,14 @@
 // What a call leaves behind: its intent on disk before it begins, its result after it has ended, and a line in the server's log.
 // After a crash these tell whether a call had begun and whether it had ended.
 
-import { ServerError } from '../../domain/errors.ts'
+import { hasCode } from '../../domain/errors.ts'
 import type { Fact } from '../../domain/session/entry.ts'
 import type { StoredMessage, ToolCall } from '../../domain/session/message.ts'
 import type { AuditRecord } from '../../domain/supervision/audit.ts'
 import { canonicalJson, sha256 } from '../../json/digest.ts'
 import type { ToolOutcome } from '../../tools/tool.ts'
-import type { AgentParts, Lane, RunScope } from '../run/run-scope.ts'
+import type { Lane, RunScope } from '../run/run-scope.ts'
+import type { EventWriter } from '../run/run-writer.ts'
 import type { RunnableCall } from './prepare-call.ts'
 
 /** What the model said in this step. It is committed together with the intents of the first calls. */
@@ -18,21 +19,19 @@ export interface Said {
 
 /** Must be awaited before any of these calls begins. Throws `isRevoked` if one of them is no longer allowed. */
 export async function commitBeginning(
-  scope: RunScope,
   lane: Lane,
-  agent: AgentParts,
   calls: readonly RunnableCall[],
   { facts = [], messages = [] }: Said = {},
 ): Promise<void> {
   const at = lane.writer.timestamp()
   // An agent that is called has no intent: what it did is in its own messages.
   const onServer = calls.filter(({ tool }) => tool.location === 'server')
-  const intents = onServer.map((call) => intentOf(scope, lane, call, at))
+  const intents = onServer.map((call) => intentOf(lane, call, at))
   const consume = calls.flatMap(({ approval }) =>
     approval === null ? [] : [{ waitId: approval.id, digest: approval.digest, at }],
   )
   const grants = calls.flatMap(({ grant }) => grant ?? [])
-  const audit = onServer.flatMap((call) => (call.tool.effect === 'read' ? [] : [startedRecord(scope, agent, call, at)]))
+  const audit = onServer.flatMap((call) => (call.tool.effect === 'read' ? [] : [startedRecord(lane, call, at)]))
   if (facts.length + messages.length + intents.length + consume.length + grants.length === 0) return
   await lane.writer.commit({
     facts: [...facts, ...intents],
@@ -43,13 +42,12 @@ export async function commitBeginning(
   })
   // From here on the trail says that they have begun. If the run stops now, it has to say how they ended.
   for (const one of onServer) {
-    if (one.tool.effect !== 'read') scope.inFlight.set(one.call.id, stoppedRecord(scope, agent, one))
+    if (one.tool.effect !== 'read') lane.scope.inFlight.set(one.call.id, stoppedRecord(lane, one))
   }
 }
 
 /** The grant by which a call was to run is gone: the call has to be judged again. */
-export const isRevoked = (error: unknown): boolean =>
-  error instanceof ServerError && error.code === 'conflict' && error.details.grant !== undefined
+export const isRevoked = (error: unknown): boolean => hasCode(error, 'conflict') && error.details.grant !== undefined
 
 export interface ResultMore {
   durationMs: number
@@ -64,43 +62,19 @@ export interface ResultMore {
 
 /** Shows the result and stores it, both in one commit. */
 export async function commitResult(
-  scope: RunScope,
-  { writer, id: lane }: Lane,
-  agent: AgentParts,
+  lane: Lane,
   call: ToolCall,
   outcome: ToolOutcome,
   { durationMs, isRefused = false, isByPerson = false, facts, audit, activeAgent }: ResultMore,
 ): Promise<void> {
   const ended = isRefused ? 'refused' : isByPerson ? 'answered' : outcome.isError ? 'failed' : 'completed'
-  logCall(scope, agent, call, ended, durationMs)
-  const messageId = scope.ids.uuid()
-  const createdAt = writer.timestamp()
+  logCall(lane, call, ended, durationMs)
   const status = outcome.isError ? 'error' : 'success'
   const metadata = { quarterdeck: { status, durationMs, answeredBy: isByPerson ? 'person' : undefined } }
-  const whole = boundedResult(outcome.content, agent.definition.limits.toolResultChars, outcome.isCut)
-  const shown = writer.emit({
-    type: 'TOOL_CALL_RESULT',
-    messageId,
-    toolCallId: call.id,
-    content: whole,
-    role: 'tool',
-    metadata,
-    timestamp: createdAt,
-  })
-  const content = typeof shown?.content === 'string' ? shown.content : whole
-  const message: StoredMessage = {
-    id: messageId,
-    role: 'tool',
-    content,
-    toolCallId: call.id,
-    runId: scope.run.id,
-    createdAt,
-    metadata,
-    error: outcome.isError ? content : undefined,
-    lane: lane ?? undefined,
-  }
-  await writer.commit({
-    messages: [message],
+  const whole = boundedResult(outcome.content, lane.agent.definition.limits.toolResultChars, outcome.isCut)
+  const message = { ...showResult(lane.scope, lane.writer, call, whole, metadata), lane: lane.id ?? undefined }
+  await lane.writer.commit({
+    messages: [outcome.isError ? { ...message, error: message.content } : message],
     lastTool: call.function.name,
     facts,
     audit: audit && [audit],
@@ -108,28 +82,32 @@ export async function commitResult(
   })
 }
 
+/** Shows a result and returns the message to store: it holds what was shown, also where the middleware changed it. */
+export function showResult(
+  { run, ids }: Pick<RunScope, 'run' | 'ids'>,
+  writer: EventWriter,
+  { id: toolCallId }: ToolCall,
+  whole: string,
+  metadata: Record<string, unknown>,
+) {
+  const id = ids.uuid()
+  const createdAt = writer.timestamp()
+  const result = { messageId: id, toolCallId, content: whole, role: 'tool', metadata, timestamp: createdAt } as const
+  const shown = writer.emit({ type: 'TOOL_CALL_RESULT', ...result })
+  const content = typeof shown?.content === 'string' ? shown.content : whole
+  return { id, role: 'tool' as const, content, toolCallId, runId: run.id, createdAt, metadata }
+}
+
 /** After a crash, the log must show that the call waits for a person and was not cut off. */
-export const commitSuspension = (
-  { run }: RunScope,
-  { writer, id: lane }: Lane,
-  { call }: Pick<RunnableCall, 'call'>,
-): Promise<void> =>
-  writer.commit({
-    facts: [
-      {
-        fact: 'tool_suspended',
-        run: run.id,
-        call: call.id,
-        lane: lane ?? undefined,
-        at: writer.timestamp(),
-      },
-    ],
-  })
+export async function commitSuspension({ scope: { run }, writer, id }: Lane, { call }: RunnableCall): Promise<void> {
+  const lane = id ?? undefined
+  const fact: Fact = { fact: 'tool_suspended', run: run.id, call: call.id, lane, at: writer.timestamp() }
+  await writer.commit({ facts: [fact] })
+}
 
 /** One line for each call, without its arguments or its result. */
 export function logCall(
-  { log, called }: RunScope,
-  agent: AgentParts,
+  { scope: { log, called }, agent }: Lane,
   call: ToolCall,
   outcome: 'completed' | 'failed' | 'refused' | 'answered' | 'suspended' | 'stopped',
   durationMs: number,
@@ -139,7 +117,7 @@ export function logCall(
   log.info('tool call', { agent: agent.definition.name, tool, call_id: call.id, latency_ms: durationMs, outcome })
 }
 
-const intentOf = ({ run }: RunScope, { id: lane }: Lane, { call, tool, approval }: RunnableCall, at: number): Fact => ({
+const intentOf = ({ scope: { run }, id: lane }: Lane, { call, tool, approval }: RunnableCall, at: number): Fact => ({
   fact: 'tool_intent',
   run: run.id,
   call: call.id,
@@ -151,7 +129,7 @@ const intentOf = ({ run }: RunScope, { id: lane }: Lane, { call, tool, approval 
   at,
 })
 
-function startedRecord({ run }: RunScope, agent: AgentParts, prepared: RunnableCall, at: number): AuditRecord {
+function startedRecord({ scope: { run }, agent }: Lane, prepared: RunnableCall, at: number): AuditRecord {
   const { call, tool, approval, grant, answers } = prepared
   return {
     at,
@@ -174,25 +152,24 @@ function startedRecord({ run }: RunScope, agent: AgentParts, prepared: RunnableC
 }
 
 export function finishedRecord(
-  scope: RunScope,
-  agent: AgentParts,
+  lane: Lane,
   prepared: RunnableCall,
   outcome: ToolOutcome,
   durationMs: number,
 ): AuditRecord {
   const status = outcome.isError ? 'error' : 'success'
   // Only what is kept of the result is hashed: hashing all of a very long one would block the event loop.
-  const kept = outcome.content.slice(0, agent.definition.limits.toolResultChars)
+  const kept = outcome.content.slice(0, lane.agent.definition.limits.toolResultChars)
   return {
-    ...startedRecord(scope, agent, prepared, scope.writer.timestamp()),
+    ...startedRecord(lane, prepared, lane.writer.timestamp()),
     kind: 'call_finished',
     details: { status, duration_ms: durationMs, result_sha256: sha256(kept) },
   }
 }
 
 /** For a call whose run is stopped before there is a result. Nobody knows how far it came. */
-const stoppedRecord = (scope: RunScope, agent: AgentParts, prepared: RunnableCall): AuditRecord => ({
-  ...startedRecord(scope, agent, prepared, scope.writer.timestamp()),
+const stoppedRecord = (lane: Lane, prepared: RunnableCall): AuditRecord => ({
+  ...startedRecord(lane, prepared, lane.writer.timestamp()),
   kind: 'call_finished',
   details: { status: 'stopped', approval: prepared.before.asked?.id ?? prepared.approval?.id ?? null },
 })

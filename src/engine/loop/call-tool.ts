@@ -7,27 +7,27 @@ import type { Approval } from '../../domain/records/record.ts'
 import type { ToolCall } from '../../domain/session/message.ts'
 import { askedRecord } from '../../domain/supervision/approval-audit.ts'
 import { type TraceContext, traceFields } from '../../domain/telemetry.ts'
+import { untilAborted } from '../../domain/until-aborted.ts'
 import { jsonProblem } from '../../json/json-limits.ts'
 import type { ServerTool, ToolOutcome, ToolVoice } from '../../tools/tool.ts'
 import { logWaits } from '../run/run-log.ts'
-import type { AgentParts, Lane, RunScope } from '../run/run-scope.ts'
+import type { Lane, RunScope } from '../run/run-scope.ts'
 import { gatedCall, questionAnswer, type RunnableCall } from './prepare-call.ts'
 
 type ServerCall = RunnableCall & { tool: ServerTool }
 
 /** Never throws: a failure is an outcome. Ignore the outcome if the run was told to stop. */
 export async function callTool(
-  scope: RunScope,
   lane: Lane,
-  agent: AgentParts,
   prepared: ServerCall,
   trace: TraceContext | undefined,
 ): Promise<ToolOutcome> {
+  const { scope } = lane
   const { tool } = prepared
   // A call that must take effect only once is never retried, whatever is configured.
   const tries = tool.effect === 'once' ? 1 : 1 + tool.retries
   for (let attempt = 1; ; attempt += 1) {
-    const outcome = await tryOnce(scope, lane, agent, prepared, trace)
+    const outcome = await tryOnce(lane, prepared, trace)
     if (outcome.isPassing !== true || attempt >= tries || scope.signal.aborted) return outcome
     await sleep(scope.clock, FIRST_PAUSE_MS * 2 ** (attempt - 1), scope.signal)
   }
@@ -36,13 +36,8 @@ export async function callTool(
 /** Pause before the second try. It doubles before each further one. */
 const FIRST_PAUSE_MS = 250
 
-async function tryOnce(
-  scope: RunScope,
-  lane: Lane,
-  agent: AgentParts,
-  prepared: ServerCall,
-  trace: TraceContext | undefined,
-): Promise<ToolOutcome> {
+async function tryOnce(lane: Lane, prepared: ServerCall, trace: TraceContext | undefined): Promise<ToolOutcome> {
+  const { scope, agent } = lane
   const { run, signal, log } = scope
   const { tool, call, arguments: args, answers } = prepared
   const ended = new AbortController()
@@ -51,13 +46,13 @@ async function tryOnce(
   let stopTimer = startTimer()
   let held = 0
   const both = AbortSignal.any([signal, ended.signal])
-  const { voice, silence } = createVoice(scope, lane, tool, call, trace)
+  const { voice, silence } = createVoice(lane, tool, call, trace)
   /** A person may take longer than the tool. Its time begins anew when they have answered. */
   async function hold(question: ToolQuestion, until: AbortSignal): Promise<QuestionAnswer> {
     held += 1
     stopTimer()
     try {
-      return await holdQuestion(scope, lane, agent, prepared, question, AbortSignal.any([both, over.signal, until]))
+      return await holdQuestion(lane, prepared, question, AbortSignal.any([both, over.signal, until]))
     } finally {
       held -= 1
       if (held === 0 && !over.signal.aborted) stopTimer = startTimer()
@@ -78,7 +73,8 @@ async function tryOnce(
       answers,
       hold,
     }
-    return await Promise.race([tool.call(request, both), aborted(both)])
+    // A tool that ignores its signal must not keep the run alive.
+    return await untilAborted(tool.call(request, both), both)
   } catch (error) {
     if (ended.signal.aborted && !signal.aborted)
       return failed(`The tool did not answer within ${tool.timeoutMs / 1000} s.`)
@@ -95,14 +91,6 @@ async function tryOnce(
 
 const failed = (content: string): ToolOutcome => ({ content, isError: true, isPassing: true })
 
-/** Rejects on abort, so that a tool that ignores its signal does not keep the run alive. */
-function aborted(signal: AbortSignal): Promise<never> {
-  return new Promise((_, reject) => {
-    if (signal.aborted) reject(signal.reason)
-    signal.addEventListener('abort', () => reject(signal.reason), { once: true })
-  })
-}
-
 /** In characters. Clients use these names as keys. */
 const MAX_NAME = 128
 
@@ -115,14 +103,12 @@ function asJson(value: unknown): unknown {
 }
 
 function createVoice(
-  { state, log }: RunScope,
-  { writer }: Lane,
+  { scope: { state, log }, writer }: Lane,
   tool: ServerTool,
   call: ToolCall,
   trace: TraceContext | undefined,
 ): { voice: ToolVoice; silence: () => void } {
   let isActive = true
-  const timestamp = () => writer.timestamp()
   const show = () => {
     // Clients see it at once. Nothing waits for this commit, because the commit of the result comes after it.
     writer.flush().catch((error: unknown) => log.warn('an event of a tool is late', { error }))
@@ -139,7 +125,7 @@ function createVoice(
       messageId,
       activityType: activityType.slice(0, MAX_NAME),
       content: { ...value },
-      timestamp: timestamp(),
+      timestamp: writer.timestamp(),
     })
     show()
   }
@@ -153,22 +139,13 @@ function createVoice(
     },
     emit(name, value) {
       if (!isActive) return
-      writer.emit({
-        type: 'CUSTOM',
-        name: String(name).slice(0, MAX_NAME),
-        value: asJson(value),
-        timestamp: timestamp(),
-      })
+      const shortName = String(name).slice(0, MAX_NAME)
+      writer.emit({ type: 'CUSTOM', name: shortName, value: asJson(value), timestamp: writer.timestamp() })
       show()
     },
     activity,
     progress(done, total, message) {
-      activity('progress', 'PROGRESS', {
-        tool: tool.name,
-        done,
-        total,
-        message,
-      })
+      activity('progress', 'PROGRESS', { tool: tool.name, done, total, message })
     },
   }
   return {
@@ -188,17 +165,16 @@ const LOOK_EVERY_MS = 250
  * signal aborts, or when the question was interrupted.
  */
 async function holdQuestion(
-  scope: RunScope,
   lane: Lane,
-  agent: AgentParts,
   prepared: RunnableCall,
   question: ToolQuestion,
   signal: AbortSignal,
 ): Promise<QuestionAnswer> {
   signal.throwIfAborted()
+  const { scope, agent } = lane
   const { gate, store, clock, log } = scope
   const held = { ...question, index: 0, effect: prepared.tool.effect, held: true } as const
-  const wait = gate.question(gatedCall(scope, lane, agent, prepared), held)
+  const wait = gate.question(gatedCall(lane, prepared), held)
   show(lane, wait, 'pending')
   await lane.writer.commit({ waits: [wait], audit: [askedRecord(wait)] })
   logWaits(log, agent.definition.name, [{ wait, isNew: true, subagentRunId: lane.subagentRunId }])

@@ -4,10 +4,10 @@ import { runs } from '../../../test/tier.ts'
 import type { AgentDefinition } from '../../domain/agent/agent.ts'
 import { isRecord } from '../../domain/is-record.ts'
 import type { StoredMessage } from '../../domain/session/message.ts'
-import { anthropicRequests } from '../../models/anthropic/request.ts'
-import { googleRequests } from '../../models/google/request.ts'
+import { anthropicApi } from '../../models/anthropic/request.ts'
+import { googleApi } from '../../models/google/request.ts'
 import type { ModelMessage, ModelRequest } from '../../models/model.ts'
-import { openAiRequests } from '../../models/openai/request.ts'
+import { openAiApi } from '../../models/openai/request.ts'
 import { anthropicProblem, googleProblem, openAiProblem } from '../../models/testing/provider-rules.ts'
 import type { JsonObject } from '../../models/wire/json.ts'
 import type { HttpRequest } from '../../models/wire/model-http.ts'
@@ -151,9 +151,9 @@ describe('a request', () => {
   })
   const sent = ({ body }: HttpRequest): JsonObject => (isRecord(body) ? body : {})
   const problems = (request: ModelRequest) => [
-    anthropicProblem(sent(anthropicRequests(settings('anthropic'))(request))),
-    googleProblem(sent(googleRequests(settings('google'))(request))),
-    openAiProblem(sent(openAiRequests(settings('openai'))(request))),
+    anthropicProblem(sent(anthropicApi(settings('anthropic')).request(request))),
+    googleProblem(sent(googleApi(settings('google')).request(request))),
+    openAiProblem(sent(openAiApi(settings('openai')).request(request))),
   ]
 
   test('made from any history is accepted by Anthropic, Gemini and OpenAI', () => {

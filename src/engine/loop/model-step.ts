@@ -6,7 +6,7 @@ import type { StoredMessage, ToolCall } from '../../domain/session/message.ts'
 import { type ModelSpan, traceFields } from '../../domain/telemetry.ts'
 import { unreachable } from '../../domain/unreachable.ts'
 import type { FinishReason, ModelPart, ModelRequest, ModelUsage } from '../../models/model.ts'
-import type { AgentParts, Lane, RunScope } from '../run/run-scope.ts'
+import type { Lane } from '../run/run-scope.ts'
 import type { EventWriter } from '../run/run-writer.ts'
 import { type AnswerInProgress, createAnswerInProgress, type WrittenCall } from './answer-in-progress.ts'
 import type { Budget } from './budget.ts'
@@ -39,15 +39,9 @@ export class StepBroken extends Error {
 }
 
 /** Counts the tokens it used, also when it throws. Throws `StepBroken` with the reason as its cause. */
-export async function readAnswer(
-  scope: RunScope,
-  lane: Lane,
-  agent: AgentParts,
-  request: ModelRequest,
-  budget: Pick<Budget, 'charactersLeft' | 'wrote'>,
-): Promise<Answer> {
+export async function readAnswer(lane: Lane, request: ModelRequest): Promise<Answer> {
+  const { scope, agent, writer, budget } = lane
   const { signal, usage } = scope
-  const { writer } = lane
   const { definition, model } = agent
   const answer = createAnswerInProgress(writer, scope.ids, agent === scope.root ? null : definition.name)
   const { provider, name } = model
@@ -62,7 +56,7 @@ export async function readAnswer(
     signal.throwIfAborted()
   } catch (cause) {
     error = signal.aborted ? null : errorTypeOf(cause)
-    throw new StepBroken(cause, asBrokenOff(messagesOf(scope, lane, agent, answer)), answer.usage)
+    throw new StepBroken(cause, asBrokenOff(messagesOf(lane, answer)), answer.usage)
   } finally {
     if (answer.usage !== null) usage.add(provider, name, answer.usage)
     span.end({
@@ -76,7 +70,7 @@ export async function readAnswer(
     })
   }
   return {
-    messages: messagesOf(scope, lane, agent, answer),
+    messages: messagesOf(lane, answer),
     text: answer.text(),
     calls: answer.calls.filter(({ isShown }) => isShown).map((call) => toToolCall(call, call.args)),
     filtered: answer.calls.filter(({ isShown }) => !isShown).map((call) => toToolCall(call, call.args)),
@@ -125,14 +119,10 @@ export const asBrokenOff = (messages: readonly StoredMessage[]): StoredMessage[]
     return [{ ...message, brokenOff: true }]
   })
 
-function messagesOf(
-  { run }: RunScope,
-  { id: lane, writer }: Lane,
-  { definition }: AgentParts,
-  { messageId, thoughts, calls, text }: AnswerInProgress,
-): StoredMessage[] {
+function messagesOf(lane: Lane, { messageId, thoughts, calls, text }: AnswerInProgress): StoredMessage[] {
+  const { definition } = lane.agent
   const limit = definition.limits.storedMessageChars
-  const shared = { runId: run.id, createdAt: writer.timestamp(), lane: lane ?? undefined }
+  const shared = { runId: lane.scope.run.id, createdAt: lane.writer.timestamp(), lane: lane.id ?? undefined }
   const toolCalls = calls.filter(({ isShown }) => isShown).map((call) => toToolCall(call, call.shownArgs))
   return [
     ...thoughts.map((thought) => ({

@@ -1,12 +1,13 @@
 import type { PredictState, ToolRules } from '../../domain/agent/tool-settings.ts'
 import type { ModelTool } from '../../models/model.ts'
-import type { AgentTool, ClientTool, Tool } from '../../tools/tool.ts'
-import type { AgentParts, Lane, RunScope } from '../run/run-scope.ts'
+import type { AgentTool, Tool } from '../../tools/tool.ts'
+import type { AgentParts, Lane } from '../run/run-scope.ts'
 
 /** Gives the conversation back to the agent that handed it on. */
 const HAND_BACK = 'hand_back'
 
-const harmless: ToolRules = {
+/** For tools that change nothing. */
+export const harmless: ToolRules = {
   effect: 'read',
   risk: 'low',
   timeoutMs: 30_000,
@@ -16,12 +17,12 @@ const harmless: ToolRules = {
 }
 
 /** The agent's own tools, those that the caller brings, and the way back after a handoff. On equal names the agent's own tool wins. */
-export async function offeredTools(scope: RunScope, lane: Lane, agent: AgentParts): Promise<ReadonlyMap<string, Tool>> {
+export async function offeredTools({ scope, agent, id }: Lane): Promise<ReadonlyMap<string, Tool>> {
   const { input } = scope.run
   const own = await agent.toolbox.tools(scope.signal)
   const canAnswer = (input.clientAnswers ?? 'none') !== 'none'
-  const isHanded = lane.id === null && agent !== scope.root
-  const brought = lane.id === null && canAnswer ? input.clientTools : []
+  const isHanded = id === null && agent !== scope.root
+  const brought = id === null && canAnswer ? input.clientTools : []
   const knowsOwn = canAnswer && input.onlyBroughtTools !== true
   const hides = !knowsOwn && own.values().some((tool) => tool.location === 'client')
   if (!hides && !isHanded && brought.length === 0) return own
@@ -29,16 +30,9 @@ export async function offeredTools(scope: RunScope, lane: Lane, agent: AgentPart
   const offered = new Map([...own].filter(([, tool]) => knowsOwn || tool.location !== 'client'))
   for (const { name, description, parameters } of brought) {
     if (offered.has(name)) continue
-    offered.set(name, {
-      ...harmless,
-      location: 'client',
-      name,
-      description,
-      parameters,
-      returns: null,
-      // The server does not know what the tool does.
-      binding: 'client',
-    } satisfies ClientTool)
+    // The server does not know what the tool does.
+    const unknown = { ...harmless, location: 'client', returns: null, binding: 'client' } as const
+    offered.set(name, { ...unknown, name, description, parameters })
   }
   if (isHanded && !offered.has(HAND_BACK)) offered.set(HAND_BACK, handBack(scope.root.definition.name))
   return offered

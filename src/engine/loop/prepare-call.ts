@@ -2,12 +2,13 @@
 
 import type { GivenAnswer } from '../../domain/agent/question.ts'
 import { isRecord } from '../../domain/is-record.ts'
+import { jsonIn } from '../../domain/json-in.ts'
 import { type AnyRecord, type Approval, type ClientCall, clientCallId } from '../../domain/records/record.ts'
 import type { ToolCall } from '../../domain/session/message.ts'
 import { jsonCheckOf } from '../../json/json-schema.ts'
 import type { AgentTool, ClientTool, ServerTool, Tool } from '../../tools/tool.ts'
 import type { GatedCall } from '../gate.ts'
-import type { AgentParts, Lane, RunScope } from '../run/run-scope.ts'
+import type { Lane } from '../run/run-scope.ts'
 import { whyMissing } from './offered-tools.ts'
 
 export type PreparedCall = { call: ToolCall } & (
@@ -21,7 +22,7 @@ export type PreparedCall = { call: ToolCall } & (
       /** The questions that the call has asked before, in order. It is made again with their answers. */
       answers: readonly GivenAnswer[]
       /** What was asked about this call before: its approval and its last question. */
-      before: Before
+      before: Pick<GatedCall, 'asked' | 'continues'>
     }
   | { type: 'wait'; wait: AnyRecord; isNew: boolean }
   /** The model reads the reason and can correct its call. */
@@ -31,8 +32,6 @@ export type PreparedCall = { call: ToolCall } & (
   | { type: 'answered'; content: string }
 )
 
-export type Before = Pick<GatedCall, 'asked' | 'continues'>
-
 export type RunnableCall = Extract<PreparedCall, { type: 'run' }>
 
 /** A client that never comes back must not keep a session waiting for ever. */
@@ -40,13 +39,12 @@ const CLIENT_CALL_MS = 24 * 60 * 60 * 1000
 
 /** `waits` are those of this call, newest first, if it was prepared before. */
 export async function prepareCall(
-  scope: RunScope,
   lane: Lane,
-  agent: AgentParts,
   tools: ReadonlyMap<string, Tool>,
   call: ToolCall,
   waits: readonly AnyRecord[],
 ): Promise<PreparedCall> {
+  const { scope, agent } = lane
   const refused = (reason: string): PreparedCall => ({ call, type: 'refused', reason })
   const unstored = scope.unstored.get(call.id)
   if (unstored !== undefined) return { call, type: 'wait', wait: unstored, isNew: true }
@@ -64,7 +62,7 @@ export async function prepareCall(
   const args = checkArguments(tool, wait?.editedArguments ?? wait?.arguments ?? call.function.arguments)
   if (typeof args === 'string') return refused(args)
   if (tool.location === 'client') {
-    return { call, type: 'wait', wait: newClientCall(scope, lane, agent, tool, call), isNew: true }
+    return { call, type: 'wait', wait: newClientCall(lane, tool, call), isNew: true }
   }
   const answers = givenAnswers(waits)
   const before = {
@@ -75,7 +73,18 @@ export async function prepareCall(
   if (scope.begun.get(call.id) === tool.binding) {
     return { call, type: 'run', tool, arguments: args, approval: null, grant: null, answers, before }
   }
-  return askGate(scope, gatedCall(scope, lane, agent, { tool, call, arguments: args, before }), call, answers, before)
+  const gated = gatedCall(lane, { tool, call, arguments: args, before })
+  const verdict = await scope.gate.judge(gated)
+  switch (verdict.verdict) {
+    case 'refuse':
+      return refused(`This call is not allowed: ${verdict.reason}`)
+    case 'run': {
+      const { approval, grant } = verdict
+      return { call, type: 'run', tool, arguments: args, approval, grant, answers, before }
+    }
+    case 'ask':
+      return { call, type: 'wait', wait: verdict.approval, isNew: true }
+  }
 }
 
 /** A call that held its question until it was answered is made again from its start, and asks again. */
@@ -133,12 +142,7 @@ export function questionAnswer({ status, response, reason }: Approval): GivenAns
 
 /** The arguments with the tool's defaults. A sentence for the model if they do not fit. */
 function checkArguments(tool: Tool, text: string): Record<string, unknown> | string {
-  let value: unknown
-  try {
-    value = JSON.parse(text)
-  } catch {
-    value = null
-  }
+  const value = jsonIn(text)
   if (!isRecord(value)) return 'The arguments are not a JSON object. Send the call again with valid JSON.'
   const checked = jsonCheckOf(tool.parameters).check(value)
   if (checked.ok) return { ...Object(checked.value) }
@@ -146,9 +150,7 @@ function checkArguments(tool: Tool, text: string): Record<string, unknown> | str
 }
 
 export function gatedCall(
-  { run, clock, log }: RunScope,
-  { id: lane }: Lane,
-  { definition }: AgentParts,
+  { scope: { run, clock, log }, agent: { definition }, id: lane }: Lane,
   { tool, call, arguments: args, before }: Pick<RunnableCall, 'tool' | 'call' | 'arguments' | 'before'>,
 ): GatedCall {
   return {
@@ -163,27 +165,6 @@ export function gatedCall(
     ...before,
     now: clock.now(),
     log,
-  }
-}
-
-async function askGate(
-  { gate }: RunScope,
-  gated: GatedCall,
-  call: ToolCall,
-  answers: readonly GivenAnswer[],
-  before: Before,
-): Promise<PreparedCall> {
-  const verdict = await gate.judge(gated)
-  const { tool, arguments: args } = gated
-  switch (verdict.verdict) {
-    case 'refuse':
-      return { call, type: 'refused', reason: `This call is not allowed: ${verdict.reason}` }
-    case 'run': {
-      const { approval, grant } = verdict
-      return { call, type: 'run', tool, arguments: args, approval, grant, answers, before }
-    }
-    case 'ask':
-      return { call, type: 'wait', wait: verdict.approval, isNew: true }
   }
 }
 
@@ -215,8 +196,7 @@ export function refusal({ kind, status, reason }: Pick<Approval, 'kind' | 'statu
   }
 }
 
-function newClientCall(scope: RunScope, lane: Lane, agent: AgentParts, tool: ClientTool, call: ToolCall): ClientCall {
-  const { run, clock } = scope
+function newClientCall({ scope: { run, clock }, agent, id: lane }: Lane, tool: ClientTool, call: ToolCall): ClientCall {
   const createdAt = clock.now()
   const inStream = run.input.clientAnswers === 'in_stream'
   return {
@@ -230,7 +210,7 @@ function newClientCall(scope: RunScope, lane: Lane, agent: AgentParts, tool: Cli
     callId: call.id,
     tool: tool.name,
     arguments: call.function.arguments,
-    lane: lane.id,
+    lane,
     createdAt,
     expiresAt: createdAt + (inStream ? tool.timeoutMs : CLIENT_CALL_MS),
     onExpiry: inStream ? 'continue' : 'complete',

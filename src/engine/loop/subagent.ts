@@ -5,7 +5,7 @@ import { ServerError } from '../../domain/errors.ts'
 import { present } from '../../domain/present.ts'
 import { type ToolCall, textOf } from '../../domain/session/message.ts'
 import type { ToolOutcome } from '../../tools/tool.ts'
-import type { AgentParts, Lane, Pending, RunScope } from '../run/run-scope.ts'
+import type { AgentParts, Lane, Pending } from '../run/run-scope.ts'
 import { agentStarted, stopOf } from '../run/run-scope.ts'
 import { BROKEN_OFF } from '../run/run-writer.ts'
 import { type LoopEnd, runAgent } from './agent-loop.ts'
@@ -19,7 +19,6 @@ const MAX_DEPTH = 5
 
 /** Throws only what ends the whole run. A failure of the sub-agent itself is an outcome. */
 export async function runSubagent(
-  scope: RunScope,
   parent: Lane,
   agent: AgentParts,
   call: ToolCall,
@@ -28,6 +27,7 @@ export async function runSubagent(
   if (parent.depth >= MAX_DEPTH) {
     return failed(`Agents may call each other ${MAX_DEPTH} levels deep. Answer without ${agent.definition.name}.`)
   }
+  const { scope } = parent
   const { run, writer, ids, store } = scope
   const [last] = await store.messages.ofLane(run.sessionId, call.id, 1)
   // It had answered before the process died.
@@ -37,26 +37,27 @@ export async function runSubagent(
   const subagentRunId = ids.uuid()
   const own = writer.forSubagent(subagentRunId)
   const span = parent.span.subagent(agentStarted(agent))
-  const lane = { id: call.id, subagentRunId, writer: own, span, depth: parent.depth + 1 }
-  announce(scope, parent, agent, lane)
+  const budget = createBudget(agent.definition.limits, scope.prices.atMost, scope.budget, scope.usage.total)
+  const lane = { scope, agent, budget, id: call.id, subagentRunId, writer: own, span, depth: parent.depth + 1 }
+  announce(lane, parent)
   // If the process dies in the sub-agent, the log must show that it had begun.
-  await (last === undefined ? askQuestion(scope, lane, args) : writer.flush())
+  await (last === undefined ? askQuestion(lane, args) : writer.flush())
   try {
-    const budget = createBudget(agent.definition.limits, scope.prices.atMost, scope.budget, scope.usage.total)
-    const end = await finish(scope, lane, await runAgent(scope, lane, agent, budget))
+    const end = await finish(lane, await runAgent(lane))
     span.end({ outcome: end.type === 'waiting' ? 'waiting' : 'completed' })
     return end
   } catch (error) {
     span.end(scope.signal.aborted ? { outcome: 'stopped' } : { outcome: 'failed', error: errorTypeOf(error) })
-    return await afterFailure(scope, lane, agent, error)
+    return await afterFailure(lane, error)
   }
 }
 
 /** The conversation of a sub-agent. */
 type SubagentLane = Lane & { id: string; subagentRunId: string }
 
-function announce({ writer }: RunScope, parent: Lane, { definition }: AgentParts, lane: SubagentLane): void {
-  const { name, description } = definition
+function announce(lane: SubagentLane, parent: Lane): void {
+  const { writer } = lane.scope
+  const { name, description } = lane.agent.definition
   writer.emit({
     type: 'SUBAGENT_STARTED',
     subagentRunId: lane.subagentRunId,
@@ -68,11 +69,8 @@ function announce({ writer }: RunScope, parent: Lane, { definition }: AgentParts
 }
 
 /** The caller's arguments become the first message of the conversation. */
-async function askQuestion(
-  { run, writer }: RunScope,
-  lane: SubagentLane,
-  args: Record<string, unknown>,
-): Promise<void> {
+async function askQuestion(lane: SubagentLane, args: Record<string, unknown>): Promise<void> {
+  const { run, writer } = lane.scope
   const question = {
     id: `${lane.id}_question`,
     role: 'user' as const,
@@ -84,7 +82,7 @@ async function askQuestion(
   await writer.commit({ messages: [question] })
 }
 
-async function finish({ writer }: RunScope, { subagentRunId }: SubagentLane, end: LoopEnd): Promise<SubagentEnd> {
+async function finish({ scope: { writer }, subagentRunId }: SubagentLane, end: LoopEnd): Promise<SubagentEnd> {
   const type = 'SUBAGENT_FINISHED'
   if (end.type === 'waiting') {
     const interruptIds = end.pending.flatMap(({ wait }) => (wait.wait === 'approval' ? [wait.id] : []))
@@ -100,12 +98,8 @@ async function finish({ writer }: RunScope, { subagentRunId }: SubagentLane, end
   return { type: 'answered', outcome: { content: end.answer.text, isError: false } }
 }
 
-async function afterFailure(
-  scope: RunScope,
-  { writer: own, subagentRunId }: SubagentLane,
-  { definition }: AgentParts,
-  error: unknown,
-): Promise<SubagentEnd> {
+async function afterFailure(lane: SubagentLane, error: unknown): Promise<SubagentEnd> {
+  const { scope, writer: own, subagentRunId } = lane
   const { writer, signal } = scope
   const messages = error instanceof StepBroken ? error.messages : []
   const cause = error instanceof StepBroken ? error.cause : error
@@ -121,7 +115,7 @@ async function afterFailure(
   if (error instanceof StepBroken) await writer.commit({ messages })
   const { message, code } = cause
   writer.emit({ type: 'SUBAGENT_ERROR', subagentRunId, message, code, timestamp: writer.timestamp() })
-  return failed(`${definition.name} could not answer: ${message}`)
+  return failed(`${lane.agent.definition.name} could not answer: ${message}`)
 }
 
 /** Its model failed, or it reached its own limits. A failure of the store, for example, ends the whole run. */

@@ -39,50 +39,39 @@ export interface StepStart extends Said {
 
 /** Each result is committed as soon as it is there. Resolves when no call runs any more. */
 export async function runToolCalls(
-  scope: RunScope,
   lane: Lane,
-  agent: AgentParts,
   tools: ReadonlyMap<string, Tool>,
   calls: readonly ToolCall[],
   { waits = [], ...said }: StepStart,
 ): Promise<StepEnd> {
-  const prepare = (some: readonly ToolCall[]) => prepareCalls(scope, lane, agent, tools, some, waits)
+  /** One after the other, and other work gets a turn in between: a stranger's schema may take long to check. */
+  async function prepare(some: readonly ToolCall[]): Promise<PreparedCall[]> {
+    const prepared: PreparedCall[] = []
+    for (const call of some) {
+      if (prepared.length > 0) await new Promise<void>((resolve) => lane.scope.clock.soon(resolve))
+      const ofCall = waits.filter(({ callId }) => callId === call.id)
+      prepared.push(await prepareCall(lane, tools, call, ofCall))
+    }
+    return prepared
+  }
   const prepared = await prepare(calls).catch(async (error: unknown) => {
     // The answer is kept, although none of its calls runs.
     if (said.messages !== undefined) await lane.writer.commit(said)
     throw error
   })
-  const parallel = Math.min(agent.definition.limits.parallelCalls, prepared.length)
+  const parallel = Math.min(lane.agent.definition.limits.parallelCalls, prepared.length)
   // The calls that begin at once share a commit. Each of the others writes its intent when its turn comes.
   const first = prepared.filter((one): one is RunnableCall => one.type === 'run').slice(0, parallel)
   const begun = new Set<PreparedCall>(first)
   try {
-    await commitBeginning(scope, lane, agent, first, said)
+    await commitBeginning(lane, first, said)
   } catch (error) {
     if (!isRevoked(error)) throw error
     // Now each of them begins by itself. The writer has kept the messages.
     begun.clear()
     if (said.messages !== undefined || said.facts !== undefined) await lane.writer.commit({ facts: said.facts ?? [] })
   }
-  return carryOutAll(scope, lane, agent, prepared, { begun, parallel, prepare })
-}
-
-/** One after the other, and other work gets a turn in between: a stranger's schema may take long to check. */
-async function prepareCalls(
-  scope: RunScope,
-  lane: Lane,
-  agent: AgentParts,
-  tools: ReadonlyMap<string, Tool>,
-  calls: readonly ToolCall[],
-  waits: readonly AnyRecord[],
-): Promise<PreparedCall[]> {
-  const prepared: PreparedCall[] = []
-  for (const call of calls) {
-    if (prepared.length > 0) await new Promise<void>((resolve) => scope.clock.soon(resolve))
-    const ofCall = waits.filter(({ callId }) => callId === call.id)
-    prepared.push(await prepareCall(scope, lane, agent, tools, call, ofCall))
-  }
-  return prepared
+  return carryOutAll(lane, prepared, { begun, parallel, prepare })
 }
 
 interface Together {
@@ -93,12 +82,11 @@ interface Together {
 }
 
 async function carryOutAll(
-  scope: RunScope,
   lane: Lane,
-  agent: AgentParts,
   calls: readonly PreparedCall[],
   { begun, parallel, prepare }: Together,
 ): Promise<StepEnd> {
+  const { signal } = lane.scope
   const pending: Pending[] = []
   let handedTo: AgentParts | null = null
   const queue = [...calls]
@@ -106,7 +94,7 @@ async function carryOutAll(
   async function begin(call: PreparedCall): Promise<PreparedCall> {
     if (call.type !== 'run' || begun.has(call)) return call
     try {
-      await commitBeginning(scope, lane, agent, [call])
+      await commitBeginning(lane, [call])
       return call
     } catch (error) {
       if (!isRevoked(error)) throw error
@@ -115,9 +103,9 @@ async function carryOutAll(
     }
   }
   async function work(): Promise<void> {
-    for (let next = queue.shift(); next !== undefined && !scope.signal.aborted; next = queue.shift()) {
+    for (let next = queue.shift(); next !== undefined && !signal.aborted; next = queue.shift()) {
       try {
-        const end = await carryOut(scope, lane, agent, await begin(next))
+        const end = await carryOut(lane, await begin(next))
         pending.push(...end.pending)
         handedTo = end.handedTo ?? handedTo
       } catch (error) {
@@ -131,11 +119,12 @@ async function carryOutAll(
   const done = await Promise.allSettled(Array.from({ length: parallel }, work))
   const failed = done.find((one) => one.status === 'rejected')
   if (failed !== undefined) throw failed.reason
-  scope.signal.throwIfAborted()
+  signal.throwIfAborted()
   return { pending, handedTo }
 }
 
-async function carryOut(scope: RunScope, lane: Lane, agent: AgentParts, prepared: PreparedCall): Promise<StepEnd> {
+async function carryOut(lane: Lane, prepared: PreparedCall): Promise<StepEnd> {
+  const { scope } = lane
   switch (prepared.type) {
     case 'wait': {
       const { wait, isNew } = prepared
@@ -145,54 +134,50 @@ async function carryOut(scope: RunScope, lane: Lane, agent: AgentParts, prepared
       if (scope.signal.aborted) return nothingLeft
       const outcome = { content: prepared.reason, isError: true }
       const durationMs = Math.max(0, prepared.waitedMs ?? 0)
-      await commitResult(scope, lane, agent, prepared.call, outcome, { durationMs, isRefused: true })
+      await commitResult(lane, prepared.call, outcome, { durationMs, isRefused: true })
       return nothingLeft
     }
     case 'answered': {
       if (scope.signal.aborted) return nothingLeft
       const outcome = { content: prepared.content, isError: false }
-      await commitResult(scope, lane, agent, prepared.call, outcome, { durationMs: 0, isByPerson: true })
+      await commitResult(lane, prepared.call, outcome, { durationMs: 0, isByPerson: true })
       return nothingLeft
     }
     case 'run':
       return prepared.tool.location === 'server'
-        ? runServerTool(scope, lane, agent, { ...prepared, tool: prepared.tool })
-        : runAgentTool(scope, lane, agent, { ...prepared, tool: prepared.tool })
+        ? runServerTool(lane, { ...prepared, tool: prepared.tool })
+        : runAgentTool(lane, { ...prepared, tool: prepared.tool })
     default:
       return unreachable(prepared)
   }
 }
 
-async function runServerTool(
-  scope: RunScope,
-  lane: Lane,
-  agent: AgentParts,
-  prepared: RunnableCall & { tool: ServerTool },
-): Promise<StepEnd> {
+async function runServerTool(lane: Lane, prepared: RunnableCall & { tool: ServerTool }): Promise<StepEnd> {
+  const { scope } = lane
   const { tool, call } = prepared
   // The run was told to stop while the beginning of the call was stored. Nothing may take effect after that.
   if (scope.signal.aborted) {
-    logCall(scope, agent, call, 'stopped', 0)
+    logCall(lane, call, 'stopped', 0)
     return nothingLeft
   }
   const began = scope.clock.mono()
   const { name, description } = tool
   const span = lane.span.tool({ tool: name, description, callId: call.id, arguments: prepared.arguments })
-  const outcome = await callTool(scope, lane, agent, prepared, span.trace)
+  const outcome = await callTool(lane, prepared, span.trace)
   const durationMs = Math.round(scope.clock.mono() - began)
   span.end({ outcome: endOf(scope, outcome), result: outcome.content })
   if (scope.signal.aborted) {
-    logCall(scope, agent, call, 'stopped', durationMs)
+    logCall(lane, call, 'stopped', durationMs)
     return nothingLeft
   }
   if (outcome.usage !== undefined) scope.usage.addAll(outcome.usage)
   if (outcome.question !== undefined && prepared.answers.length < MOST_QUESTIONS) {
-    return suspendCall(scope, lane, agent, prepared, outcome.question, durationMs)
+    return suspendCall(lane, prepared, outcome.question, durationMs)
   }
   const result = outcome.question === undefined ? withEditNote(outcome, prepared) : tooManyQuestions
-  await commitResult(scope, lane, agent, call, result, {
+  await commitResult(lane, call, result, {
     durationMs,
-    audit: tool.effect === 'read' ? undefined : finishedRecord(scope, agent, prepared, result, durationMs),
+    audit: tool.effect === 'read' ? undefined : finishedRecord(lane, prepared, result, durationMs),
   })
   scope.inFlight.delete(call.id)
   return nothingLeft
@@ -213,17 +198,15 @@ const tooManyQuestions: ToolOutcome = {
 
 /** The tool has asked a person. What it has done so far is done; the answer brings it back here. */
 async function suspendCall(
-  scope: RunScope,
   lane: Lane,
-  agent: AgentParts,
   prepared: RunnableCall,
   question: ToolQuestion,
   durationMs: number,
 ): Promise<StepEnd> {
   const asked = { ...question, index: prepared.answers.length, effect: prepared.tool.effect }
-  const wait = scope.gate.question(gatedCall(scope, lane, agent, prepared), asked)
-  await commitSuspension(scope, lane, prepared)
-  logCall(scope, agent, prepared.call, 'suspended', durationMs)
+  const wait = lane.scope.gate.question(gatedCall(lane, prepared), asked)
+  await commitSuspension(lane, prepared)
+  logCall(lane, prepared.call, 'suspended', durationMs)
   return { pending: [{ wait, isNew: true, subagentRunId: lane.subagentRunId }], handedTo: null }
 }
 
@@ -235,15 +218,14 @@ function withEditNote(outcome: ToolOutcome, { before: { asked }, arguments: args
 }
 
 async function runAgentTool(
-  scope: RunScope,
   lane: Lane,
-  agent: AgentParts,
   { tool, call, arguments: args }: RunnableCall & { tool: AgentTool },
 ): Promise<StepEnd> {
+  const { scope } = lane
   const began = scope.clock.mono()
   const durationMs = () => Math.round(scope.clock.mono() - began)
   const result = (content: string, isError: boolean, more: ResultMore) =>
-    commitResult(scope, lane, agent, call, { content, isError }, more)
+    commitResult(lane, call, { content, isError }, more)
 
   const other = scope.agents.get(tool.agent)
   if (other === undefined) {
@@ -262,12 +244,12 @@ async function runAgentTool(
     await result(content, false, { durationMs: durationMs(), activeAgent, facts: [fact] })
     return { pending: [], handedTo: other }
   }
-  const end = await runSubagent(scope, lane, other, call, args)
+  const end = await runSubagent(lane, other, call, args)
   if (scope.signal.aborted) {
-    logCall(scope, agent, call, 'stopped', durationMs())
+    logCall(lane, call, 'stopped', durationMs())
     return nothingLeft
   }
   if (end.type === 'waiting') return { pending: end.pending, handedTo: null }
-  await commitResult(scope, lane, agent, call, end.outcome, { durationMs: durationMs() })
+  await commitResult(lane, call, end.outcome, { durationMs: durationMs() })
   return nothingLeft
 }

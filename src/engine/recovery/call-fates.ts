@@ -8,7 +8,7 @@ import type { RunRecord } from '../../domain/session/run.ts'
 import type { SessionRecord } from '../../domain/session/session.ts'
 import type { AuditRecord } from '../../domain/supervision/audit.ts'
 import type { Store } from '../../store/store.ts'
-import { openCalls } from '../loop/call-records.ts'
+import { openCalls, showResult } from '../loop/call-records.ts'
 import type { RunWriter } from '../run/run-writer.ts'
 import type { Intent, RunRemains } from './read-remains.ts'
 
@@ -68,26 +68,10 @@ export function tellFates(fates: readonly CallFate[], run: RunRecord, writer: Ru
   return fates.flatMap((fate) => {
     if (fate.isAtClient) return []
     const { call, begun } = fate
-    const messageId = ids.uuid()
-    const createdAt = writer.timestamp()
-    const content = resultOf(fate)
-    const metadata = {
-      quarterdeck: {
-        status: 'error',
-        fate: begun === null ? 'not_run' : begun.isSuspended === true ? 'suspended' : 'unknown',
-      },
-    }
-    const toolCallId = call.id
-    writer.emit({
-      type: 'TOOL_CALL_RESULT',
-      messageId,
-      toolCallId,
-      content,
-      role: 'tool',
-      metadata,
-      timestamp: createdAt,
-    })
-    return { id: messageId, role: 'tool', content, toolCallId, runId: run.id, createdAt, metadata, error: content }
+    const told = begun === null ? 'not_run' : begun.isSuspended === true ? 'suspended' : 'unknown'
+    const metadata = { quarterdeck: { status: 'error', fate: told } }
+    const message = showResult({ run, ids }, writer, call, resultOf(fate), metadata)
+    return { ...message, error: message.content }
   })
 }
 

@@ -7,16 +7,8 @@ import type { RunEvent } from '../../domain/session/event.ts'
 /** A call or step during which the process died this often is not tried again. */
 export const MOST_DEATHS = 2
 
-interface DeathCount {
-  see(entry: Fact | RunEvent): void
-  /** How many deaths a call without a result has met. */
-  ofCall(callId: string): number
-  /** The unfinished model steps that have met a death, each with its sub-agent; null: the run's own agent. */
-  ofSteps(): { subagent: string | null; deaths: number }[]
-}
-
 /** Nobody knows which call or step caused a death, so it counts for all that were under way, and for none that had not begun. */
-export function createDeathCount(): DeathCount {
+export function createDeathCount() {
   /** Calls that are under way in the current owner of the run, each with the lane that made it. */
   const calls = new Map<string, string | null>()
   const subagents = new Map<string, { lane: string; parent: string | undefined }>()
@@ -88,8 +80,10 @@ export function createDeathCount(): DeathCount {
   }
 
   return {
-    see: (entry) => ('fact' in entry ? seeFact(entry) : seeEvent(entry)),
-    ofCall: (callId) => ofCalls.get(callId) ?? 0,
+    see: (entry: Fact | RunEvent) => ('fact' in entry ? seeFact(entry) : seeEvent(entry)),
+    /** How many deaths a call without a result has met. */
+    ofCall: (callId: string) => ofCalls.get(callId) ?? 0,
+    /** The unfinished model steps that have met a death, each with its sub-agent; null: the run's own agent. */
     ofSteps: () =>
       [...ofSteps].map(([lane, deaths]) => ({ subagent: lane === null ? null : (names.get(lane) ?? lane), deaths })),
   }

@@ -1,33 +1,7 @@
-import type { Clock } from '../../domain/clock.ts'
-import type { Logger } from '../../domain/logger.ts'
-import type { SessionLog } from '../../log/session-log.ts'
+import type { EngineParts } from '../create-engine.ts'
 
-/**
- * Proves to other processes that this one lives: a row with an end, which is renewed in time. A run is taken over only when the
- * lease of its owner has ended.
- */
-interface Lease {
-  /** The name under which this process owns runs. */
-  readonly owner: string
-  /**
-   * Whether the leases of others can be judged. After a time in which this process could not renew its own, others may have been in
-   * the same trouble, with the same database, and get a moment to renew theirs. A new process does not know what was before it.
-   */
-  readonly isSteady: boolean
-  /** Resolves when the lease is in the store. It is renewed from then on. */
-  keep(): Promise<void>
-  /** Stops renewing it. */
-  stop(): void
-}
-
-interface LeaseDeps {
-  log: Pick<SessionLog, 'commit'>
-  clock: Clock
-  logger: Logger
-  leaseOwner: string
-  /** No other process can use the store, so all other owners are dead: keeping this lease ends theirs. */
-  isOnlyProcess: boolean
-}
+/** In the only process on a store all other owners are dead: keeping this lease ends theirs. */
+type LeaseDeps = Pick<EngineParts, 'log' | 'clock' | 'logger' | 'leaseOwner' | 'isOnlyProcess'>
 
 const ONLY_PROCESS_MS = 15_000
 /** Somebody waits for the runs of a dead process, so others hear of its death sooner. It is renewed every third of this time. */
@@ -37,7 +11,11 @@ const TROUBLE_MS = (2 * SHARED_MS) / 3
 /** Every other process renews its lease within this time. */
 const CALM_MS = SHARED_MS / 3 + 500
 
-export function createLease({ log, clock, logger, leaseOwner: owner, isOnlyProcess }: LeaseDeps): Lease {
+/**
+ * Proves to other processes that this one lives: a row with an end, which is renewed in time. A run is taken over only when the
+ * lease of its owner has ended.
+ */
+export function createLease({ log, clock, logger, leaseOwner, isOnlyProcess }: LeaseDeps) {
   const leaseMs = isOnlyProcess ? ONLY_PROCESS_MS : SHARED_MS
   let stopTimer = () => {}
   let isRenewing = false
@@ -48,7 +26,7 @@ export function createLease({ log, clock, logger, leaseOwner: owner, isOnlyProce
     isRenewing = true
     const until = clock.now() + leaseMs
     try {
-      await log.commit({ type: 'renew_lease', leaseOwner: owner, until, endOthers: isOnlyProcess })
+      await log.commit({ type: 'renew_lease', leaseOwner, until, endOthers: isOnlyProcess })
     } finally {
       isRenewing = false
     }
@@ -69,12 +47,16 @@ export function createLease({ log, clock, logger, leaseOwner: owner, isOnlyProce
   }
 
   return {
-    owner,
+    /**
+     * Whether the leases of others can be judged. After a time in which this process could not renew its own, others may have been in
+     * the same trouble, with the same database, and get a moment to renew theirs. A new process does not know what was before it.
+     */
     get isSteady() {
       const now = clock.mono()
       return renewedAt !== null && now - renewedAt <= TROUBLE_MS && now >= steadyFrom
     },
-    async keep() {
+    /** Resolves when the lease is in the store. It is renewed from then on. */
+    async keep(): Promise<void> {
       await renew()
       schedule()
     },

@@ -1,17 +1,12 @@
 // Takes over the runs of processes that died. A run goes on after its last finished step, or ends where that could do harm.
 
-import type { Clock } from '../../domain/clock.ts'
-import { ServerError } from '../../domain/errors.ts'
-import type { Ids } from '../../domain/ids.ts'
-import type { Logger } from '../../domain/logger.ts'
+import { hasCode } from '../../domain/errors.ts'
 import { type Entry, factText } from '../../domain/session/entry.ts'
 import type { RunRecord } from '../../domain/session/run.ts'
 import type { SessionRecord } from '../../domain/session/session.ts'
 import { sha256 } from '../../json/digest.ts'
-import type { SessionLog } from '../../log/session-log.ts'
-import type { Store } from '../../store/store.ts'
+import type { EngineParts } from '../create-engine.ts'
 import { messagesSnapshot, SNAPSHOT_LIMIT, shownMessages } from '../loop/messages-snapshot.ts'
-import type { Middleware } from '../middleware/middleware.ts'
 import type { Resumption } from '../run/execute-run.ts'
 import type { ExecutingRuns } from '../run/executing-runs.ts'
 import { stoppedEnd } from '../run/run-end.ts'
@@ -19,7 +14,6 @@ import { runEntries } from '../run/run-entries.ts'
 import { logUnexecutedEnd, runLogger } from '../run/run-log.ts'
 import type { EndingStop } from '../run/run-scope.ts'
 import { BROKEN_OFF, createRunWriter, type RunWriter } from '../run/run-writer.ts'
-import type { StuckRuns } from '../run/stuck-runs.ts'
 import { type CallFate, fateRecords, notRun, readFates, tellFates } from './call-fates.ts'
 import { brokenOffMessages, type RunRemains, readRemains, reviewNeeded } from './read-remains.ts'
 
@@ -37,16 +31,12 @@ export interface Recovery {
 /** `died`: its process died. `given_back`: its process was stopped. `abandoned`: this process could not go on with it before. */
 export type Takeover = 'died' | 'given_back' | 'abandoned'
 
-interface RecoveryDeps {
-  store: Pick<Store, 'entries' | 'sessions' | 'messages' | 'runs' | 'waits'>
-  log: SessionLog
-  clock: Clock
-  ids: Ids
-  logger: Logger
-  middleware: Middleware | null
-  stuck: StuckRuns
-  isOnlyProcess: boolean
-  leaseOwner: string
+type ReviveDeps = Pick<
+  EngineParts,
+  'store' | 'log' | 'clock' | 'ids' | 'logger' | 'middleware' | 'stuck' | 'isOnlyProcess'
+>
+
+interface RecoveryDeps extends ReviveDeps, Pick<EngineParts, 'leaseOwner' | 'otherProcesses'> {
   runs: Pick<ExecutingRuns, 'has' | 'prepare' | 'execute'>
   /** Starts a queued run. */
   begin: (run: RunRecord) => Promise<void>
@@ -54,8 +44,6 @@ interface RecoveryDeps {
   isDraining: () => boolean
   /** False while it cannot be told which other processes are dead. Runs without an owner are taken all the same. */
   canTakeOver: () => boolean
-  /** The names of the other processes that live, as far as this one knows. */
-  otherProcesses: () => readonly string[]
   /** Whether this run is for another process to take. */
   isLeft: (run: RunRecord) => boolean
 }
@@ -100,7 +88,7 @@ export function createRecovery(deps: RecoveryDeps): Recovery {
       await (orphan.status === 'queued' ? begin(orphan) : takeOver(orphan))
     } catch (error) {
       // Another process was faster.
-      if (error instanceof ServerError && (error.code === 'run_fenced' || error.code === 'conflict')) return
+      if (hasCode(error, 'run_fenced', 'conflict')) return
       runLogger(logger, orphan).warn('a run could not be recovered yet', { error })
     }
   }
@@ -191,11 +179,6 @@ async function claim(
   return { run: { ...(claimed.run ?? orphan), origin: 'recovery' }, died, lastFence }
 }
 
-type ReviveDeps = Pick<
-  RecoveryDeps,
-  'store' | 'log' | 'clock' | 'ids' | 'logger' | 'middleware' | 'stuck' | 'isOnlyProcess'
->
-
 /** Closes what the last owner left open. The run goes on with the resumption; null: it must not, and has ended. */
 async function revive(
   deps: ReviveDeps,
@@ -261,7 +244,8 @@ async function endHere(
   // Nothing may be open when a result is shown.
   for (const event of writer.open.closing(now, BROKEN_OFF)) writer.emit(event)
   const results = tellFates(fates, run, writer, ids)
-  const end = stoppedEnd(why, run, session, remains.usage, [...partial, ...results], writer.timestamp())
+  const ending = { run, session, usage: remains.usage, timestamp: writer.timestamp() }
+  const end = stoppedEnd(why, ending, [...partial, ...results])
   await writer.finish({ ...end, audit: fateRecords(fates, run, session, now) })
   logUnexecutedEnd(logger, run, end.status, { error: end.error })
 }

@@ -1,10 +1,8 @@
 // How a process that stops parts with its runs: they end, or other processes go on with them.
 
-import { type Clock, sleep } from '../../domain/clock.ts'
-import type { Logger } from '../../domain/logger.ts'
+import { sleep } from '../../domain/clock.ts'
 import type { RunRecord } from '../../domain/session/run.ts'
-import type { SessionLog } from '../../log/session-log.ts'
-import type { Store } from '../../store/store.ts'
+import type { EngineParts } from '../create-engine.ts'
 import { runLogger } from './run-log.ts'
 import type { Stop } from './run-scope.ts'
 import { isFenced, isStorageTrouble, type RunWriter } from './run-writer.ts'
@@ -16,28 +14,7 @@ export interface Executing {
   done: Promise<void>
 }
 
-export interface Drain {
-  /** True: runs are to be given back between two steps. */
-  readonly isLeaving: boolean
-  /** The run is suspended, and other processes may go on with it. */
-  giveBack(run: RunRecord): Promise<void>
-  /**
-   * Lets the runs work for `ms`. On a store of several processes it then gives all of them back, and most of them earlier: between
-   * two steps. Otherwise it ends those that were read live and gives the others back.
-   */
-  drain(ms: number, how: { crashed: boolean }): Promise<void>
-}
-
-export interface DrainDeps {
-  store: Pick<Store, 'runs'>
-  log: Pick<SessionLog, 'commit'>
-  clock: Clock
-  logger: Logger
-  /** False: other processes can go on with the runs of this one. */
-  isOnlyProcess: boolean
-  /** Whether no other process lives that could go on with a run. */
-  isAlone: () => boolean
-}
+type DrainDeps = Pick<EngineParts, 'store' | 'log' | 'clock' | 'logger' | 'isOnlyProcess' | 'isAlone'>
 
 /** How long runs have to stop once they are told to. */
 const STOP_MS = 2_000
@@ -47,13 +24,14 @@ const FINISH_MS = 2_000
 const FORMER_LOOK_MS = 250
 
 /** `executing` are the runs that execute now. */
-export function createDrain(executing: ReadonlyMap<string, Executing>, deps: DrainDeps): Drain {
+export function createDrain(executing: ReadonlyMap<string, Executing>, deps: DrainDeps) {
   const { store, log, clock, logger, isOnlyProcess, isAlone } = deps
   let crashed = false
   let isLeaving = false
   /** Runs that were given back, so that another process goes on with them. */
   const former = new Set<string>()
 
+  /** The run is suspended, and other processes may go on with it. */
   async function giveBack({ id: runId, fence }: RunRecord): Promise<void> {
     // The next owner counts a run that is not given back as one whose process died.
     if (crashed) return
@@ -107,11 +85,16 @@ export function createDrain(executing: ReadonlyMap<string, Executing>, deps: Dra
   }
 
   return {
+    /** True: runs are to be given back between two steps. */
     get isLeaving() {
       return isLeaving
     },
     giveBack,
-    async drain(ms, how) {
+    /**
+     * Lets the runs work for `ms`. On a store of several processes it then gives all of them back, and most of them earlier: between
+     * two steps. Otherwise it ends those that were read live and gives the others back.
+     */
+    async drain(ms: number, how: { crashed: boolean }): Promise<void> {
       crashed = how.crashed
       if (!crashed) for (const entry of executing.values()) noteStopping(entry)
       if (!isOnlyProcess && !crashed) return handOver(ms)

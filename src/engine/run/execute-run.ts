@@ -1,7 +1,7 @@
 // One run from its first event to its last. What happens in between is the agent loop (`agent-loop.ts`). Everything it needs comes
 // in as arguments, and it ends with exactly one terminal event, whatever happens.
 
-import { ServerError } from '../../domain/errors.ts'
+import { hasCode, ServerError } from '../../domain/errors.ts'
 import type { Logger } from '../../domain/logger.ts'
 import type { AnyRecord } from '../../domain/records/record.ts'
 import { afterTurn, conversationKey } from '../../domain/session/conversation.ts'
@@ -62,6 +62,7 @@ export async function executeRun(
   const stopTimer = startTimer(deps, root, stop)
   const scope = openScope(deps, execution)
   const { usage } = scope
+  const ending = () => ({ run, session, usage: usage.total, timestamp: writer.timestamp() })
   const began = deps.clock.mono()
 
   /** Called when the end is stored, so that the log never says more than the store knows. */
@@ -84,17 +85,17 @@ export async function executeRun(
       writer.emit({ type: 'STATE_SNAPSHOT', snapshot: session.state, timestamp: writer.timestamp() })
     }
     if (scope.stepsDone > 0) scope.budget.used(usage.total)
-    const lane: Lane = { id: null, subagentRunId: null, writer: writer, span, depth: 0 }
-    let agent = deps.agents.get(session.activeAgent ?? '') ?? root
-    for (let attempt = scope; ; ) {
-      const end = await runAgent(attempt, lane, agent, attempt.budget)
+    const agent = deps.agents.get(session.activeAgent ?? '') ?? root
+    const { budget } = scope
+    for (let lane: Lane = { scope, agent, budget, id: null, subagentRunId: null, writer, span, depth: 0 }; ; ) {
+      const end = await runAgent(lane)
       if (end.type === 'answered') {
-        const done = completedEnd(run, session, usage.total, end.answer, writer.timestamp())
+        const done = completedEnd(ending(), end.answer)
         await writer.finish({ ...done, ...(await foundBy(scope, end.answer.messages, [])) })
         return ended('completed')
       }
       try {
-        const waiting = waitingEnd(run, session, usage.total, end.pending, writer.timestamp())
+        const waiting = waitingEnd(ending(), end.pending)
         await writer.finish({ ...waiting, ...(await foundBy(scope, [], end.pending)) })
         logWaits(deps.log, root.definition.name, end.pending)
         for (const { wait, isNew } of end.pending) {
@@ -103,11 +104,11 @@ export async function executeRun(
         return ended('waiting', { pending: end.pending })
       } catch (error) {
         // Someone has answered, or asked it to stop, while it was about to wait: it goes on at once.
-        if (!(error instanceof ServerError) || error.code !== 'conflict') throw error
+        if (!hasCode(error, 'conflict')) throw error
         const request = await requestedStop(deps.store, run.id)
         if (request !== null) stop.abort(request)
-        agent = end.agent
-        attempt = secondAttempt(scope, end.pending)
+        const again = secondAttempt(scope, end.pending)
+        lane = { ...lane, scope: again, agent: end.agent, budget: again.budget }
       }
     }
   } catch (error) {
@@ -117,7 +118,7 @@ export async function executeRun(
     const cause = broken === null ? error : broken.cause
     if (isFenced(cause)) return ended('lost')
     const why = stopped ?? failure(cause, run, deps.log)
-    const end = stoppedEnd(why, run, session, usage.total, broken?.messages ?? [], writer.timestamp())
+    const end = stoppedEnd(why, ending(), broken?.messages ?? [])
     await writer.finish({ ...end, audit: [...scope.inFlight.values()] })
     return ended(end.status, {
       error: end.error,

@@ -1,24 +1,18 @@
 // The runs that execute in this process, each from the moment it is given to us until its last event is written.
 
-import type { Ids } from '../../domain/ids.ts'
 import type { WaitAnswer } from '../../domain/records/record.ts'
 import type { RunRecord } from '../../domain/session/run.ts'
 import type { SessionRecord } from '../../domain/session/session.ts'
-import type { Telemetry } from '../../domain/telemetry.ts'
-import type { SessionLog } from '../../log/session-log.ts'
-import type { Store } from '../../store/store.ts'
-import type { Files } from '../files-port.ts'
-import type { Gate } from '../gate.ts'
+import type { EngineParts } from '../create-engine.ts'
 import { createPriceList } from '../loop/budget.ts'
-import type { Presence } from '../sessions/presence.ts'
-import { createDrain, type Drain, type DrainDeps, type Executing } from './drain-runs.ts'
+import { createDrain, type Executing } from './drain-runs.ts'
 import { executeRun, type Outcome, type Resumption } from './execute-run.ts'
 import { stoppedEnd } from './run-end.ts'
 import { logUnexecutedEnd, runLogger } from './run-log.ts'
-import type { AgentParts, Stop } from './run-scope.ts'
+import type { Stop } from './run-scope.ts'
 import { isFenced, type RunWriter } from './run-writer.ts'
 
-export interface ExecutingRuns extends Pick<Drain, 'drain'> {
+export interface ExecutingRuns extends Pick<ReturnType<typeof createDrain>, 'drain'> {
   readonly size: number
   /** How many runs have ended, by outcome. */
   readonly finished: Readonly<Record<string, number>>
@@ -45,16 +39,7 @@ export interface ExecutingRuns extends Pick<Drain, 'drain'> {
   settled(sessionId: string): Promise<void>
 }
 
-export interface ExecutingRunsDeps extends DrainDeps {
-  agents: ReadonlyMap<string, AgentParts>
-  store: Pick<Store, 'entries' | 'messages' | 'runs' | 'waits' | 'files'>
-  log: SessionLog
-  ids: Ids
-  telemetry: Telemetry
-  presence: Presence
-  gate: Gate
-  fileSource: Files | null
-  limits: { disconnectGraceMs: number | null }
+export interface ExecutingRunsDeps extends EngineParts {
   /** Called when a run could not be ended: it is still ours, and nobody works on it. */
   onAbandoned: (run: RunRecord) => void
   /** Called when a run does not execute here any more, whatever the reason. */
@@ -62,7 +47,7 @@ export interface ExecutingRunsDeps extends DrainDeps {
 }
 
 export function createExecutingRuns(deps: ExecutingRunsDeps): ExecutingRuns {
-  const { agents, store, log, clock, ids, logger, telemetry, presence, gate, fileSource, limits, isOnlyProcess } = deps
+  const { agents, store, log, clock, ids, logger, telemetry, presence, gate, files, limits, isOnlyProcess } = deps
   const { onAbandoned, onEnded } = deps
   const prices = createPriceList([...agents.values()].map(({ definition }) => definition.model))
   const executing = new Map<string, Executing>()
@@ -134,12 +119,12 @@ export function createExecutingRuns(deps: ExecutingRunsDeps): ExecutingRuns {
     if (agent === undefined) {
       const message = `The agent ${run.agent} is no longer served here.`
       const why = { kind: 'failed', code: 'agent_not_found', message } as const
-      await writer.finish(stoppedEnd(why, run, session, [], [], writer.timestamp()))
+      await writer.finish(stoppedEnd(why, { run, session, usage: [], timestamp: writer.timestamp() }, []))
       logUnexecutedEnd(logger, run, 'failed', { error: why })
       return 'failed'
     }
     const { outcome, usage } = await executeRun(
-      { store, clock, ids, log: runLogger(logger, run), telemetry, gate, settle, agents, prices, fileSource },
+      { store, clock, ids, log: runLogger(logger, run), telemetry, gate, settle, agents, prices, fileSource: files },
       { root: agent, run, session, writer, stop, isLeaving: () => leaving.isLeaving, resumption },
     )
     for (const one of usage) {

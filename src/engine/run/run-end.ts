@@ -3,7 +3,7 @@
 import { isoTime } from '../../domain/clock.ts'
 import { present } from '../../domain/present.ts'
 import type { Approval } from '../../domain/records/record.ts'
-import type { Interrupt, TerminalEvent, TokenUsage } from '../../domain/session/event.ts'
+import type { Interrupt, RunEventOf, TerminalEvent, TokenUsage } from '../../domain/session/event.ts'
 import type { StoredMessage } from '../../domain/session/message.ts'
 import type { RunRecord } from '../../domain/session/run.ts'
 import { CUT_BY_LENGTH } from '../../domain/session/run-answer.ts'
@@ -18,54 +18,47 @@ import type { RunEnd } from './run-writer.ts'
 export const threadIdOf = (run: RunRecord, session: SessionRecord): string =>
   run.input.wireThreadId ?? session.alias ?? session.id
 
+/** What ends, with all that it used, and when. */
+interface Ending {
+  run: RunRecord
+  session: SessionRecord
+  usage: TokenUsage[]
+  timestamp: number
+}
+
+type RunOutcome = NonNullable<RunEventOf<'RUN_FINISHED'>['outcome']>
+
 /** An event names the usage only if there is some. */
 const shown = (usage: TokenUsage[]) => (usage.length === 0 ? {} : { usage })
 
-export function completedEnd(
-  run: RunRecord,
-  session: SessionRecord,
-  usage: TokenUsage[],
-  { messages, finish }: Pick<Answer, 'messages' | 'finish'>,
-  timestamp: number,
-): RunEnd {
-  const terminal: TerminalEvent = {
-    type: 'RUN_FINISHED',
-    threadId: threadIdOf(run, session),
-    runId: run.wireId,
-    outcome: { type: 'success' },
-    ...shown(usage),
-    // AG-UI has no word for it, but the OpenAI doors do.
-    ...present({ metadata: finish === 'length' ? CUT_BY_LENGTH : undefined }),
-    timestamp,
-  }
-  return { status: 'completed', terminal, messages, usage, error: null }
+const finished = (
+  { run, session, usage, timestamp }: Ending,
+  outcome: RunOutcome,
+  metadata?: Record<string, unknown>,
+): TerminalEvent => ({
+  type: 'RUN_FINISHED',
+  threadId: threadIdOf(run, session),
+  runId: run.wireId,
+  outcome,
+  ...shown(usage),
+  ...present({ metadata }),
+  timestamp,
+})
+
+export function completedEnd(ending: Ending, { messages, finish }: Pick<Answer, 'messages' | 'finish'>): RunEnd {
+  // AG-UI has no word for it, but the OpenAI doors do.
+  const terminal = finished(ending, { type: 'success' }, finish === 'length' ? CUT_BY_LENGTH : undefined)
+  return { status: 'completed', terminal, messages, usage: ending.usage, error: null }
 }
 
 /** The end of a run that was stopped or failed. */
-export function stoppedEnd(
-  stop: EndingStop,
-  run: RunRecord,
-  session: SessionRecord,
-  usage: TokenUsage[],
-  messages: StoredMessage[],
-  timestamp: number,
-): RunEnd {
+export function stoppedEnd(stop: EndingStop, ending: Ending, messages: StoredMessage[]): RunEnd {
+  const { usage, timestamp } = ending
   switch (stop.kind) {
-    case 'cancelled':
-      return {
-        status: 'cancelled',
-        terminal: {
-          type: 'RUN_FINISHED',
-          threadId: threadIdOf(run, session),
-          runId: run.wireId,
-          outcome: { type: 'cancelled' },
-          ...shown(usage),
-          timestamp,
-        },
-        messages,
-        usage,
-        error: null,
-      }
+    case 'cancelled': {
+      const terminal = finished(ending, { type: 'cancelled' })
+      return { status: 'cancelled', terminal, messages, usage, error: null }
+    }
     case 'failed': {
       const { code, message, isFinal } = stop
       const status = code === 'interrupted' || code === 'needs_review' ? 'interrupted' : 'failed'
@@ -83,31 +76,19 @@ export function stoppedEnd(
 }
 
 /** The end of a run that has to wait: on the wire it is over, in the store it waits for its answers. */
-export function waitingEnd(
-  run: RunRecord,
-  session: SessionRecord,
-  usage: TokenUsage[],
-  pending: readonly Pending[],
-  timestamp: number,
-): RunEnd {
+export function waitingEnd(ending: Ending, pending: readonly Pending[]): RunEnd {
   const interrupts = pending.flatMap(({ wait, subagentRunId }) =>
     wait.wait === 'approval' ? [interruptOf(wait, subagentRunId)] : [],
   )
   const pendingToolCallIds = pending.map(({ wait }) => wait.callId)
-  const terminal: TerminalEvent = {
-    type: 'RUN_FINISHED',
-    threadId: threadIdOf(run, session),
-    runId: run.wireId,
-    outcome: interrupts.length > 0 ? { type: 'interrupt', interrupts } : { type: 'success', pendingToolCallIds },
-    ...shown(usage),
-    timestamp,
-  }
+  const outcome: RunOutcome =
+    interrupts.length > 0 ? { type: 'interrupt', interrupts } : { type: 'success', pendingToolCallIds }
   const isNew = pending.filter((one) => one.isNew).map(({ wait }) => wait)
   return {
     status: 'waiting',
-    terminal,
+    terminal: finished(ending, outcome),
     messages: [],
-    usage,
+    usage: ending.usage,
     error: null,
     audit: isNew.flatMap((wait) => (wait.wait === 'approval' ? [askedRecord(wait)] : [])),
     waiting: {

@@ -1,21 +1,18 @@
 // What the parts of a run share while it executes.
 
 import type { AgentDefinition } from '../../domain/agent/agent.ts'
-import type { Clock } from '../../domain/clock.ts'
 import type { ErrorCode } from '../../domain/errors.ts'
-import type { Ids } from '../../domain/ids.ts'
 import type { Logger } from '../../domain/logger.ts'
 import type { AnyRecord, WaitAnswer } from '../../domain/records/record.ts'
 import type { RunRecord } from '../../domain/session/run.ts'
 import type { SessionRecord } from '../../domain/session/session.ts'
 import type { AuditRecord } from '../../domain/supervision/audit.ts'
-import type { AgentSpan, AgentStarted, Telemetry } from '../../domain/telemetry.ts'
+import type { AgentSpan, AgentStarted } from '../../domain/telemetry.ts'
 import type { Model } from '../../models/model.ts'
-import type { Store } from '../../store/store.ts'
 import type { Toolbox } from '../../tools/tool.ts'
+import type { EngineParts } from '../create-engine.ts'
 import type { RunFiles } from '../files/run-files.ts'
 import type { Files } from '../files-port.ts'
-import type { Gate } from '../gate.ts'
 import type { Budget, PriceList, UsageMeter } from '../loop/budget.ts'
 import type { createTokenCorrection } from '../loop/context-window.ts'
 import type { SharedState } from '../loop/shared-state.ts'
@@ -28,17 +25,11 @@ export interface AgentParts {
   correction: ReturnType<typeof createTokenCorrection>
 }
 
-export interface ExecuteDeps {
-  store: Pick<Store, 'entries' | 'messages' | 'runs' | 'waits' | 'files'>
-  clock: Clock
-  ids: Ids
+export interface ExecuteDeps extends Pick<EngineParts, 'agents' | 'store' | 'clock' | 'ids' | 'telemetry' | 'gate'> {
   /** The logger of this run: its lines carry the run's ids. */
   log: Logger
-  telemetry: Telemetry
-  gate: Gate
   /** Answers waits of this run while it executes. */
   settle(answers: readonly WaitAnswer[]): Promise<void>
-  agents: ReadonlyMap<string, AgentParts>
   prices: PriceList
   /** Null: this server does not keep files. */
   fileSource: Files | null
@@ -73,6 +64,11 @@ export interface RunScope extends ExecuteDeps {
 
 /** One conversation inside the run: the session's own, or a sub-agent's. */
 export interface Lane {
+  scope: RunScope
+  /** The agent that has the conversation now. */
+  agent: AgentParts
+  /** The limits of this conversation. */
+  budget: Budget
   /** Id of the call that the sub-agent works for. Null: the session's own conversation. */
   id: string | null
   /** The id on the events of a sub-agent. The protocol wants a new one each time the sub-agent goes on. */

@@ -2,7 +2,7 @@
 // appends for a run that executes.
 
 import { type Clock, sleep } from '../../domain/clock.ts'
-import { ServerError } from '../../domain/errors.ts'
+import { hasCode } from '../../domain/errors.ts'
 import { type Fact, factText } from '../../domain/session/entry.ts'
 import type { RunEvent, RunEventOf, TerminalEvent, TokenUsage } from '../../domain/session/event.ts'
 import { ACTIVITIES, type StoredMessage } from '../../domain/session/message.ts'
@@ -10,7 +10,8 @@ import type { RunError, RunRecord } from '../../domain/session/run.ts'
 import type { SessionLog } from '../../log/session-log.ts'
 import type { NewEntry } from '../../store/ports/journal.ts'
 import type { AppendEntries, FinishRun } from '../../store/ports/runs.ts'
-import { type Middleware, middlewareScope } from '../middleware/middleware.ts'
+import type { EngineParts } from '../create-engine.ts'
+import { middlewareScope } from '../middleware/middleware.ts'
 import { createOpenItems, type OpenItems } from './open-items.ts'
 import type { StuckRuns } from './stuck-runs.ts'
 
@@ -67,10 +68,7 @@ export interface RunEnd {
   waiting?: Pick<FinishRun, 'waits' | 'stillPending'>
 }
 
-interface RunWriterDeps {
-  log: SessionLog
-  clock: Clock
-  middleware: Middleware | null
+interface RunWriterDeps extends Pick<EngineParts, 'log' | 'clock' | 'middleware'> {
   /** False: the store is a server of its own, which may be away for a while. A run waits for it, where the disk's failure ends it. */
   isOnlyProcess: boolean
   /** Who hears that an end cannot be stored. Null: then `finish` throws, because nobody executes the run. */
@@ -222,7 +220,7 @@ export function createRunWriter(
             appends.putBack(before, shown)
             throw failure
           }
-          if (isDiskFull(failure) && clock.mono() - began >= STUCK_MS) stuck.tell(run.id, failure)
+          if (hasCode(failure, 'storage_full') && clock.mono() - began >= STUCK_MS) stuck.tell(run.id, failure)
           await sleep(clock, RETRY_MS)
         }
       }
@@ -230,35 +228,19 @@ export function createRunWriter(
   }
 }
 
-const isDiskFull = (error: unknown): error is ServerError =>
-  error instanceof ServerError && error.code === 'storage_full'
-
 /** The store may work again in a moment. */
-export const isStorageTrouble = (error: unknown): boolean =>
-  error instanceof ServerError && (error.code === 'storage_full' || error.code === 'storage_failed')
+export const isStorageTrouble = (error: unknown): boolean => hasCode(error, 'storage_full', 'storage_failed')
 
 /** Another process owns the run now, or it has ended. */
-export const isFenced = (error: unknown): boolean => error instanceof ServerError && error.code === 'run_fenced'
+export const isFenced = (error: unknown): boolean => hasCode(error, 'run_fenced')
 
 type Append = Omit<AppendEntries, 'type' | 'sessionId' | 'runId' | 'fence'>
 
-/** A refused append wrote nothing, so what it held goes first with the next one. Otherwise an end could be shown without its start. */
-interface Appends {
-  /** `events` are those entries that must not get lost when the append is refused; facts are not. */
-  append(append: Append, events: NewEntry[]): Promise<void>
-  keepState(value: unknown): void
-  /** Agents work side by side from now on: what one of them writes must not overtake a refused append of another. */
-  keepOrder(): void
-  /** Resolves when no append waits for a store that is away. */
-  settled(): Promise<void>
-  readonly hasRefused: boolean
-  readonly refusedMessages: readonly StoredMessage[]
-  takeRefused(): NewEntry[]
-  putBack(events: NewEntry[], messages: StoredMessage[]): void
-}
-
-/** With a clock, appends wait for a store that is away, in their order. */
-function createAppends(log: SessionLog, run: RunRecord, patience: Clock | null): Appends {
+/**
+ * A refused append wrote nothing, so what it held goes first with the next one. Otherwise an end could be shown without its start. With a
+ * clock, appends wait for a store that is away, in their order.
+ */
+function createAppends(log: SessionLog, run: RunRecord, patience: Clock | null) {
   const target = { sessionId: run.sessionId, runId: run.id, fence: run.fence }
   let refused: NewEntry[] = []
   let refusedMessages: StoredMessage[] = []
@@ -322,14 +304,18 @@ function createAppends(log: SessionLog, run: RunRecord, patience: Clock | null):
   }
 
   return {
-    append: (command, events) => (keepsOrder ? appendInTurn(command, events) : append(command, events)),
-    async settled() {
+    /** `events` are those entries that must not get lost when the append is refused; facts are not. */
+    append: (command: Append, events: NewEntry[]) =>
+      keepsOrder ? appendInTurn(command, events) : append(command, events),
+    /** Resolves when no append waits for a store that is away. */
+    async settled(): Promise<void> {
       while (patience !== null && underWay !== null) await underWay.catch(() => {})
     },
-    keepState(value) {
+    keepState(value: unknown): void {
       state = { value }
     },
-    keepOrder() {
+    /** Agents work side by side from now on: what one of them writes must not overtake a refused append of another. */
+    keepOrder(): void {
       keepsOrder = true
     },
     get hasRefused() {
@@ -339,7 +325,7 @@ function createAppends(log: SessionLog, run: RunRecord, patience: Clock | null):
       return refusedMessages
     },
     takeRefused,
-    putBack(events, messages) {
+    putBack(events: NewEntry[], messages: StoredMessage[]): void {
       refused = [...events, ...refused]
       refusedMessages = [...messages, ...refusedMessages]
     },

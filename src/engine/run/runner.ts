@@ -6,26 +6,21 @@ import type { RunRecord } from '../../domain/session/run.ts'
 import type { SessionRecord } from '../../domain/session/session.ts'
 import type { Wake } from '../../log/wake.ts'
 import type { Store } from '../../store/store.ts'
-import type { Middleware } from '../middleware/middleware.ts'
+import type { EngineParts } from '../create-engine.ts'
 import { createLease } from '../recovery/lease.ts'
 import { createLeftRuns } from '../recovery/left-runs.ts'
 import { createRecovery, type Recovery } from '../recovery/recover-runs.ts'
-import { createExecutingRuns, type ExecutingRuns, type ExecutingRunsDeps } from './executing-runs.ts'
+import { createExecutingRuns, type ExecutingRuns } from './executing-runs.ts'
 import { requestedStop } from './run-entries.ts'
 import type { Stop } from './run-scope.ts'
 import { queuedRunStart } from './run-start.ts'
 import { createRunWriter } from './run-writer.ts'
 import { stopsIfUnread } from './stops-if-unread.ts'
-import type { StuckRuns } from './stuck-runs.ts'
 
-export interface Runner {
+export interface Runner extends Pick<ExecutingRuns, 'finished' | 'tokens'>, Pick<Recovery, 'takenOver'> {
   readonly leaseOwner: string
   readonly active: number
   readonly queued: number
-  readonly finished: Readonly<Record<string, number>>
-  readonly tokens: Readonly<{ input: number; output: number }>
-  /** Runs of other processes that this one has taken over, by why. */
-  readonly takenOver: Recovery['takenOver']
   readonly draining: boolean
   /** Aborts when this process shows nothing more: readers must go elsewhere. */
   readonly ended: AbortSignal
@@ -51,17 +46,7 @@ export interface Runner {
   close(): Promise<void>
 }
 
-interface RunnerDeps extends Omit<ExecutingRunsDeps, 'onAbandoned' | 'onEnded'> {
-  store: Pick<Store, 'entries' | 'sessions' | 'messages' | 'runs' | 'waits' | 'files'>
-  middleware: Middleware | null
-  stuck: StuckRuns
-  wake: Wake
-  /** See `EngineReplicas`. */
-  leaseOwner: string
-  otherProcesses: () => readonly string[]
-}
-
-export function createRunner(deps: RunnerDeps): Runner {
+export function createRunner(deps: EngineParts): Runner {
   const { store, wake, clock, leaseOwner } = deps
   const lease = createLease(deps)
   const queued = new Set<string>()
@@ -88,15 +73,7 @@ export function createRunner(deps: RunnerDeps): Runner {
     onAbandoned: (run) => recovery.abandon(run),
   })
   const canTakeOver = () => deps.isOnlyProcess || lease.isSteady
-  const recovery = createRecovery({
-    ...deps,
-    runs,
-    begin,
-    startNext,
-    isDraining,
-    canTakeOver,
-    isLeft,
-  })
+  const recovery = createRecovery({ ...deps, runs, begin, startNext, isDraining, canTakeOver, isLeft })
   const look = createLook({ ...deps, runs, queued, isDraining, recovery, startNext })
   const otherEngines = wake.join('runs', (sessionId) => void look(sessionId))
 
@@ -162,9 +139,7 @@ export function createRunner(deps: RunnerDeps): Runner {
   }
 }
 
-interface StartsDeps
-  extends Pick<RunnerDeps, 'store' | 'log' | 'clock' | 'logger' | 'middleware' | 'stuck' | 'isOnlyProcess'> {
-  leaseOwner: string
+interface StartsDeps extends EngineParts {
   runs: Pick<ExecutingRuns, 'prepare' | 'execute'>
   queued: Set<string>
   isDraining: () => boolean
@@ -174,27 +149,9 @@ interface StartsDeps
   onAbandoned: (run: RunRecord) => void
 }
 
-interface Starts {
-  /** Starts this queued run. Throws `conflict` when it was started or cancelled in the meantime. */
-  begin(run: RunRecord): Promise<void>
-  startNext: Runner['startNext']
-}
-
-function createStarts(deps: StartsDeps): Starts {
-  const {
-    store,
-    log,
-    clock,
-    logger,
-    middleware,
-    leaseOwner,
-    runs,
-    queued,
-    isDraining,
-    isLeft,
-    onStarted,
-    onAbandoned,
-  } = deps
+function createStarts(deps: StartsDeps) {
+  const { store, log, clock, logger, middleware, leaseOwner } = deps
+  const { runs, queued, isDraining, isLeft, onStarted, onAbandoned } = deps
 
   async function startNext(sessionId: string): Promise<void> {
     while (!isDraining()) {
@@ -215,6 +172,7 @@ function createStarts(deps: StartsDeps): Starts {
     }
   }
 
+  /** Starts this queued run. Throws `conflict` when it was started or cancelled in the meantime. */
   async function begin(run: RunRecord): Promise<void> {
     const session = await store.sessions.get(run.sessionId)
     if (session === null) return
@@ -240,8 +198,7 @@ function createStarts(deps: StartsDeps): Starts {
   return { begin, startNext }
 }
 
-interface LookDeps extends Pick<RunnerDeps, 'store' | 'clock' | 'logger'>, Pick<Starts, 'startNext'> {
-  leaseOwner: string
+interface LookDeps extends Pick<EngineParts, 'store' | 'clock' | 'logger' | 'leaseOwner'>, Pick<Runner, 'startNext'> {
   runs: Pick<ExecutingRuns, 'list' | 'isExpected' | 'canStop' | 'stop' | 'stopIfUnread' | 'lose'>
   queued: Set<string>
   isDraining: () => boolean

@@ -1,31 +1,22 @@
 // Sessions as their owners see them.
 
 import type { SessionSettings } from '../../domain/agent/agent.ts'
-import type { Clock } from '../../domain/clock.ts'
-import { ServerError, sessionNotFound } from '../../domain/errors.ts'
+import { hasCode, ServerError, sessionNotFound } from '../../domain/errors.ts'
 import { parseUuid } from '../../domain/ids.ts'
-import type { Logger } from '../../domain/logger.ts'
 import { conversationKey } from '../../domain/session/conversation.ts'
 import type { SessionRecord } from '../../domain/session/session.ts'
-import type { SessionLog } from '../../log/session-log.ts'
 import type { Store } from '../../store/store.ts'
 import type { CancelRun } from '../cancel-run.ts'
-import type { Files } from '../files-port.ts'
+import type { EngineParts } from '../create-engine.ts'
 import type { Sessions } from '../ports/sessions.ts'
 import type { Runner } from '../run/runner.ts'
 import { createReadLog } from './read-log.ts'
 
-interface SessionsDeps {
-  store: Pick<Store, 'sessions' | 'runs' | 'entries' | 'entriesBefore' | 'head' | 'search'>
-  log: Pick<SessionLog, 'commit' | 'synced'>
-  clock: Clock
-  logger: Logger
+interface SessionsDeps extends Pick<EngineParts, 'store' | 'log' | 'clock' | 'logger' | 'files'> {
   /** Session settings of the agent that owns the session. */
   settingsOf: (session: SessionRecord) => SessionSettings
   runner: Pick<Runner, 'draining' | 'settled'>
   cancel: CancelRun
-  /** Null: this server keeps no files. */
-  files: Pick<Files, 'sweep'> | null
 }
 
 const TOUCH_MS = 60_000
@@ -132,9 +123,6 @@ export function createSessions(deps: SessionsDeps): Sessions {
     },
   }
 }
-
-const hasCode = (error: unknown, code: ServerError['code']): boolean =>
-  error instanceof ServerError && error.code === code
 
 interface Found {
   session: SessionRecord | null

@@ -4,19 +4,13 @@ import { runNotFound, ServerError } from '../../domain/errors.ts'
 import type { Entry } from '../../domain/session/entry.ts'
 import { isTerminalText } from '../../domain/session/event.ts'
 import { isFinished } from '../../domain/session/run.ts'
-import type { SessionLog } from '../../log/session-log.ts'
 import type { Store } from '../../store/store.ts'
+import type { EngineParts } from '../create-engine.ts'
 import type { FollowTarget } from '../ports/runs.ts'
 import type { Runner } from '../run/runner.ts'
-import type { StuckRuns } from '../run/stuck-runs.ts'
-import type { Presence } from './presence.ts'
 
-interface FollowDeps {
-  store: Pick<Store, 'entries' | 'head' | 'sessions' | 'runs'>
-  log: SessionLog
-  presence: Presence
+export interface FollowDeps extends Pick<EngineParts, 'store' | 'log' | 'presence' | 'stuck'> {
   runner: Runner
-  stuck: StuckRuns
 }
 
 export async function* followEntries(

@@ -2,7 +2,7 @@
 
 import type { SessionSettings } from '../../domain/agent/agent.ts'
 import { type Clock, createSteadyTime } from '../../domain/clock.ts'
-import { ServerError } from '../../domain/errors.ts'
+import { hasCode } from '../../domain/errors.ts'
 import type { Logger } from '../../domain/logger.ts'
 import { isSupervised, type SupervisedRecord } from '../../domain/records/record.ts'
 import { compactEntries } from '../../log/compact.ts'
@@ -85,7 +85,7 @@ export function createJanitor(deps: JanitorDeps): Janitor {
       }
     } catch (error) {
       // It was used in the meantime. It is compacted when it is idle again.
-      if (!(error instanceof ServerError) || error.code !== 'conflict') throw error
+      if (!hasCode(error, 'conflict')) throw error
     }
   }
 

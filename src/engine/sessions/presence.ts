@@ -47,6 +47,16 @@ interface SessionPresence {
   runs: Map<string, Attended>
 }
 
+/** Counts a reader, and no more than once that it leaves. */
+export function countedOnce(count: (change: 1 | -1) => void): () => void {
+  count(1)
+  let hasLeft = false
+  return () => {
+    if (!hasLeft) count(-1)
+    hasLeft = true
+  }
+}
+
 /** Knows the readers of this process alone. */
 export function createLocalPresence(clock: Pick<Clock, 'after' | 'mono'>): Presence {
   const sessions = new Map<string, SessionPresence>()
@@ -97,14 +107,7 @@ export function createLocalPresence(clock: Pick<Clock, 'after' | 'mono'>): Prese
 
   return {
     arrive(sessionId, runId) {
-      const target = runId ?? null
-      count(sessionId, target, 1)
-      let hasLeft = false
-      return () => {
-        if (hasLeft) return
-        hasLeft = true
-        count(sessionId, target, -1)
-      }
+      return countedOnce((change) => count(sessionId, runId ?? null, change))
     },
     attend({ sessionId, runId, graceMs }, onAbandoned) {
       const { readers: here, runs } = of(sessionId)

@@ -4,7 +4,7 @@
 import type { Clock } from '../../domain/clock.ts'
 import type { Logger } from '../../domain/logger.ts'
 import type { ReaderRow, ReaderRows } from '../../store/ports/reader-rows.ts'
-import { ARRIVAL_MS, LATE_LEAVE_MS, type Presence } from './presence.ts'
+import { ARRIVAL_MS, countedOnce, LATE_LEAVE_MS, type Presence } from './presence.ts'
 
 export interface SharedPresenceOptions {
   rows: ReaderRows
@@ -90,13 +90,7 @@ export function createSharedPresence(options: SharedPresenceOptions): SharedPres
   return {
     arrive(sessionId, runId) {
       const row = { sessionId, runId: runId ?? null }
-      count(row, 1)
-      let hasLeft = false
-      return () => {
-        if (hasLeft) return
-        hasLeft = true
-        count(row, -1)
-      }
+      return countedOnce((change) => count(row, change))
     },
 
     attend({ sessionId, runId, graceMs }, onAbandoned) {

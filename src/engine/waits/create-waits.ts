@@ -3,30 +3,22 @@
 
 import { type Clock, createSteadyTime } from '../../domain/clock.ts'
 import { ServerError } from '../../domain/errors.ts'
-import type { Ids } from '../../domain/ids.ts'
 import { type AnyRecord, type ClientCall, hasExpired, type WaitAnswer } from '../../domain/records/record.ts'
 import type { NewMessage } from '../../domain/session/run.ts'
 import { decisionRecord } from '../../domain/supervision/approval-audit.ts'
-import type { SessionLog } from '../../log/session-log.ts'
-import type { Store } from '../../store/store.ts'
 import type { AcceptRun } from '../accept-run.ts'
+import type { EngineParts } from '../create-engine.ts'
 import type { PreparedAnswer } from '../gate.ts'
 import type { AcceptedRun } from '../ports/runs.ts'
 import type { Waits } from '../ports/waits.ts'
 import type { AgentParts } from '../run/run-scope.ts'
+import type { Runner } from '../run/runner.ts'
 import { type Answers, continuationOf } from './continuation.ts'
 import { MOST_WAITS, type SyncedWaits } from './synced-waits.ts'
 
-interface WaitsDeps {
-  store: Pick<Store, 'sessions' | 'runs'>
+interface WaitsDeps extends Pick<EngineParts, 'store' | 'log' | 'clock' | 'ids' | 'agents'>, Pick<Runner, 'startNext'> {
   syncedWaits: SyncedWaits
-  log: Pick<SessionLog, 'commit'>
-  clock: Clock
-  ids: Ids
-  agents: ReadonlyMap<string, AgentParts>
   accept: AcceptRun
-  /** Starts the next queued run of a session. */
-  startNext: (sessionId: string) => Promise<void>
 }
 
 export function createWaits(deps: WaitsDeps): Waits {

@@ -1,25 +1,19 @@
 // The answers that a request brings: decisions, and results of client calls among its messages.
 
 import { ServerError } from '../../domain/errors.ts'
-import type { Ids } from '../../domain/ids.ts'
 import { hasExpired } from '../../domain/records/record.ts'
 import type { NewMessage } from '../../domain/session/run.ts'
 import type { SessionRecord } from '../../domain/session/session.ts'
-import type { Store } from '../../store/store.ts'
-import type { Decided, Gate } from '../gate.ts'
+import type { EngineParts } from '../create-engine.ts'
+import type { Decided } from '../gate.ts'
 import { refusal } from '../loop/prepare-call.ts'
 import type { StartRequest } from '../ports/runs.ts'
 import type { Waits } from '../ports/waits.ts'
-import type { AgentParts } from '../run/run-scope.ts'
 import { type Continuation, continuationOf, isUserMessage } from './continuation.ts'
 import { MOST_WAITS, type SyncedWaits } from './synced-waits.ts'
 
-export interface RequestAnswersDeps {
-  store: Pick<Store, 'runs'>
+export interface RequestAnswersDeps extends Pick<EngineParts, 'store' | 'ids' | 'gate' | 'agents'> {
   syncedWaits: SyncedWaits
-  ids: Ids
-  gate: Gate
-  agents: ReadonlyMap<string, AgentParts>
   waits: Pick<Waits, 'now' | 'expire'>
 }
 

@@ -17,12 +17,6 @@ const MAX_IN_PLACE = 50
 /** How many of the patterns that are not enforced are named. */
 const MAX_NAMED = 5
 
-export interface ReadSchema {
-  root: SchemaNode
-  /** What is not enforced, in short sentences. */
-  warnings: string[]
-}
-
 export interface ReadOptions {
   budget: SchemaBudget
   /** Patterns in the syntax of another language are not enforced; otherwise they are a mistake. */
@@ -35,9 +29,12 @@ export interface ReadOptions {
 
 /**
  * Throws `config_invalid` for what is not a schema, is too large for the budget, refers to something outside of itself, or refers to
- * itself in a circle.
+ * itself in a circle. `warnings` say in short sentences what is not enforced.
  */
-export function readSchema(schema: unknown, { budget, foreignPatterns, report, visit }: ReadOptions): ReadSchema {
+export function readSchema(
+  schema: unknown,
+  { budget, foreignPatterns, report, visit }: ReadOptions,
+): { root: SchemaNode; warnings: string[] } {
   budget.admit(schema)
   const patterns = createPatternReader(budget, foreignPatterns)
   const draft = isRecord(schema) && typeof schema.$schema === 'string' ? schema.$schema : ''

@@ -1,6 +1,7 @@
 // Finds the schemas inside a schema and what `$ref` points to. References stay inside the document; nothing is ever fetched.
 
 import { isRecord } from '../../domain/is-record.ts'
+import { decoded } from '../../domain/text/decoded.ts'
 import { describeValue } from '../describe-value.ts'
 import { broken, escapePointer } from './problem.ts'
 
@@ -124,13 +125,5 @@ export function createReferences(document: unknown, draft4: boolean): References
       visit(found, base, 0, pointer)
       return found
     },
-  }
-}
-
-function decoded(fragment: string): string {
-  try {
-    return decodeURIComponent(fragment)
-  } catch {
-    return fragment
   }
 }

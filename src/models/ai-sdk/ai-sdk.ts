@@ -1,6 +1,7 @@
 import type { ModelSettings } from '../../domain/agent/agent.ts'
 import { isRecord } from '../../domain/is-record.ts'
 import type { Logger } from '../../domain/logger.ts'
+import { untilAborted } from '../../domain/until-aborted.ts'
 import { dropped, targetOf } from '../failure.ts'
 import type { Model, ModelPart, ModelRequest } from '../model.ts'
 import { baseUrl } from '../wire/base-url.ts'
@@ -27,11 +28,8 @@ export async function createAiSdkModel(
     const cancel = () => void reader?.cancel().catch(() => {})
     signal.addEventListener('abort', cancel)
     try {
-      const result = await unlessAborted(
-        model.doStream({ ...callOptions(request, settings, model.specificationVersion), abortSignal: signal }),
-        signal,
-      )
-      if (signal.aborted) return
+      const options = callOptions(request, settings, model.specificationVersion)
+      const result = await untilAborted(model.doStream({ ...options, abortSignal: signal }), signal)
       if (!isRecord(result) || !(result.stream instanceof ReadableStream)) throw dropped(target)
       reader = result.stream.getReader()
       for (;;) {
@@ -63,13 +61,4 @@ export async function createAiSdkModel(
     // The interface has no request that costs nothing. That the package made a model is all we can know.
     check: () => Promise.resolve(),
   }
-}
-
-/** Resolves with undefined when the signal aborts first. */
-function unlessAborted<T>(work: PromiseLike<T>, signal: AbortSignal): Promise<T | undefined> {
-  return new Promise((resolve, reject) => {
-    const abort = () => resolve(undefined)
-    signal.addEventListener('abort', abort, { once: true })
-    work.then(resolve, reject).then(() => signal.removeEventListener('abort', abort))
-  })
 }

@@ -6,12 +6,6 @@ import { type FinishReason, type ModelPart, type ModelUsage, modelUsage } from '
 import { countAt, type JsonObject, textAt } from '../wire/json.ts'
 import { providerFailure } from './failure.ts'
 
-interface PartDecoder {
-  decode(part: unknown, into: ModelPart[]): void
-  /** Throws `model_stream_dropped` when no finish came. */
-  end(): void
-}
-
 interface OpenCall {
   /** The deltas are not JSON, so they are not passed on. The complete call brings the arguments as JSON. */
   isText: boolean
@@ -22,7 +16,7 @@ export function createPartDecoder(
   target: ModelTarget,
   signatureOf: (metadata: JsonObject) => string,
   now: () => number,
-): PartDecoder {
+) {
   const open = new Map<string, OpenCall>()
   let called = false
   let finished = false
@@ -89,7 +83,7 @@ export function createPartDecoder(
   }
 
   return {
-    decode(part, into) {
+    decode(part: unknown, into: ModelPart[]) {
       if (!isRecord(part) || finished) return
       // The provider runs this tool itself.
       if (part.providerExecuted === true) return
@@ -124,7 +118,8 @@ export function createPartDecoder(
           return
       }
     },
-    end() {
+    /** Throws `model_stream_dropped` when no finish came. */
+    end(): void {
       if (!finished) throw dropped(target)
     },
   }

@@ -7,6 +7,7 @@ import { pathToFileURL } from 'node:url'
 import type { ModelSettings } from '../../domain/agent/agent.ts'
 import { ServerError } from '../../domain/errors.ts'
 import { isRecord } from '../../domain/is-record.ts'
+import { present } from '../../domain/present.ts'
 import { parseObject } from '../wire/json.ts'
 
 /** The part of the provider interface (versions 2, 3 and 4) that we use. Results are checked where they are read. */
@@ -39,7 +40,13 @@ export async function loadProvider(
     throw invalid(`The package ${name} could not be loaded. Try: cd ${directory} && npm install ${name}@latest`, cause)
   }
   const create = factoryOf(exported, name)
-  const provider = create({ ...factorySettings(settings, name), fetch: ask })
+  const provider = create({
+    // @ai-sdk/openai-compatible requires a name. Other packages ignore it or use the same one.
+    name: shortName(name),
+    // Without a key the package reads its own variable, e.g. MISTRAL_API_KEY.
+    ...present({ apiKey: settings.apiKey, baseURL: settings.baseUrl }),
+    fetch: ask,
+  })
   return languageModel(provider, settings, name)
 }
 
@@ -91,16 +98,6 @@ function factoryOf(exported: unknown, name: string): Factory {
 }
 
 const shortName = (name: string): string => name.slice(name.lastIndexOf('/') + 1)
-
-function factorySettings(settings: ModelSettings, name: string): Record<string, unknown> {
-  return {
-    // @ai-sdk/openai-compatible requires a name. Other packages ignore it or use the same one.
-    name: shortName(name),
-    // Without a key the package reads its own variable, e.g. MISTRAL_API_KEY.
-    ...(settings.apiKey === undefined ? {} : { apiKey: settings.apiKey }),
-    ...(settings.baseUrl === undefined ? {} : { baseURL: settings.baseUrl }),
-  }
-}
 
 function languageModel(provider: unknown, settings: ModelSettings, name: string): LanguageModel {
   let model: unknown

@@ -57,7 +57,7 @@ function promptOf(messages: readonly ModelMessage[], maker: string, version: Ver
     if (message.role === 'tool' && last?.role === 'tool') last.content.push(...content)
     else prompt.push({ role: message.role, content })
   }
-  return prompt.map(({ role, content }) => ({ role, content }))
+  return prompt
 }
 
 function contentOf(message: ModelMessage, maker: string, version: Version): JsonObject[] {

@@ -7,16 +7,6 @@ import { countAt, textAt } from '../wire/json.ts'
 import type { StreamDecoder } from '../wire/wire-model.ts'
 import { signatureOf, type ThinkingBlock } from './thinking.ts'
 
-interface Event {
-  type?: unknown
-  index?: unknown
-  message?: unknown
-  content_block?: unknown
-  delta?: unknown
-  usage?: unknown
-  error?: unknown
-}
-
 type OpenBlock =
   | { type: 'text' }
   | { type: 'thinking'; block: ThinkingBlock & { type: 'thinking' } }
@@ -31,13 +21,11 @@ export function createAnthropicDecoder(target: ModelTarget, newId: () => string)
   let usage: ModelUsage | null = null
   let reason: FinishReason | null = null
   let called = false
-  let finished = false
-  let kept = 0
 
   const decode = (payload: string, into: ModelPart[]) => {
-    if (finished) return
-    const event: Event | null = JSON.parse(payload)
-    if (event === null || typeof event !== 'object') return
+    if (decoder.finished) return
+    const event: unknown = JSON.parse(payload)
+    if (!isRecord(event)) return
     switch (event.type) {
       case 'content_block_delta':
         return takeDelta(open.get(event.index), event.delta, into)
@@ -77,7 +65,7 @@ export function createAnthropicDecoder(target: ModelTarget, newId: () => string)
       }
       const proof = textAt(delta, 'signature')
       block.block.signature += proof
-      kept += proof.length
+      decoder.kept += proof.length
     }
   }
 
@@ -142,23 +130,20 @@ export function createAnthropicDecoder(target: ModelTarget, newId: () => string)
   const finish = (into: ModelPart[]) => {
     for (const index of [...open.keys()]) endBlock(index, into)
     into.push({ type: 'finish', reason: reason ?? (called ? 'tool_calls' : 'stop') })
-    finished = true
+    decoder.finished = true
   }
 
-  return {
+  const decoder = {
+    finished: false,
+    kept: 0,
     decode,
-    end(into) {
-      if (finished) return
+    end(into: ModelPart[]) {
+      if (decoder.finished) return
       if (reason === null) throw dropped(target)
       finish(into)
     },
-    get finished() {
-      return finished
-    },
-    get kept() {
-      return kept
-    },
   }
+  return decoder
 }
 
 function addArguments(block: OpenBlock & { type: 'tool_use' }, text: string, into: ModelPart[]): void {

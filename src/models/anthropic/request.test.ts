@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { ModelSettings } from '../../domain/agent/agent.ts'
 import type { ModelRequest } from '../model.ts'
 import { emptyRequest } from '../testing/fixtures.ts'
-import { anthropicProbe, anthropicRequests } from './request.ts'
+import { anthropicApi } from './request.ts'
 
 const settings: ModelSettings = {
   provider: 'anthropic',
@@ -16,7 +16,7 @@ const settings: ModelSettings = {
 
 /** With the address as text, so that a failing test shows it. */
 function anthropicRequest(request: ModelRequest, settings: ModelSettings) {
-  const { url, ...rest } = anthropicRequests(settings)(request)
+  const { url, ...rest } = anthropicApi(settings).request(request)
   return { url: url.href, ...rest }
 }
 
@@ -185,7 +185,7 @@ describe('Anthropic request', () => {
   })
 
   test('probes the model by its name', () => {
-    expect(anthropicProbe(settings).url.href).toBe('https://api.anthropic.com/v1/models/claude-test')
+    expect(anthropicApi(settings).probe.url.href).toBe('https://api.anthropic.com/v1/models/claude-test')
   })
 })
 

@@ -6,7 +6,8 @@ import { isRecord } from '../../domain/is-record.ts'
 import type { ModelAttachment, ModelMessage, ModelRequest, ModelTool } from '../model.ts'
 import { baseUrl, withPath } from '../wire/base-url.ts'
 import { type JsonObject, parseObject } from '../wire/json.ts'
-import type { HttpRequest } from '../wire/model-http.ts'
+import { mergedMessages } from '../wire/merged-messages.ts'
+import type { ProviderApi } from '../wire/wire-model.ts'
 import { thinkingBlocks } from './thinking.ts'
 
 const ANTHROPIC_URL = 'https://api.anthropic.com'
@@ -14,21 +15,22 @@ const ANTHROPIC_URL = 'https://api.anthropic.com'
 /** The API requires a limit. This one applies when the settings have none. */
 const STANDARD_MAX_TOKENS = 8192
 
-export function anthropicRequests(settings: ModelSettings): (request: ModelRequest) => HttpRequest {
-  const url = withPath(apiRoot(settings), '/messages')
+export function anthropicApi(settings: ModelSettings): ProviderApi {
+  const root = apiRoot(settings)
+  const url = withPath(root, '/messages')
   const headers = headersOf(settings)
-  return (request) => ({ url, headers, body: body(request, settings) })
-}
-
-export function anthropicProbe(settings: ModelSettings): Omit<HttpRequest, 'body'> {
   return {
-    url: withPath(apiRoot(settings), `/models/${encodeURIComponent(settings.name)}`),
-    headers: headersOf(settings),
+    host: root.host,
+    keyVariable: 'ANTHROPIC_API_KEY',
+    request: (request) => ({ url, headers, body: body(request, settings) }),
+    probe: { url: withPath(root, `/models/${encodeURIComponent(settings.name)}`), headers },
+    // Gateways in front of Anthropic rarely have this route.
+    probeNamesModel: settings.baseUrl === undefined,
   }
 }
 
 /** Accepts a base URL with and without `/v1`. */
-export function apiRoot(settings: ModelSettings): URL {
+function apiRoot(settings: ModelSettings): URL {
   const root = baseUrl(settings, ANTHROPIC_URL)
   const path = root.pathname.replace(/\/messages\/?$/, '').replace(/\/+$/, '')
   root.pathname = path.endsWith('/v1') ? path : `${path}/v1`
@@ -86,26 +88,11 @@ function toolsOfHistory(messages: readonly ModelMessage[]): ModelTool[] {
   }))
 }
 
-interface WireMessage {
-  role: 'user' | 'assistant'
-  content: JsonObject[]
-}
-
 /** Roles must alternate, so the results of one step, and a user's message after them, form one message. */
-function wireMessages(messages: readonly ModelMessage[]): WireMessage[] {
-  const wire: WireMessage[] = []
-  for (const message of messages) {
-    const role = message.role === 'assistant' ? 'assistant' : 'user'
-    const content = blocksOf(message)
-    // The API refuses empty blocks and empty messages.
-    if (content.length === 0) continue
-    const last = wire.at(-1)
-    // No spread: a message can have more blocks than a function call can have arguments.
-    if (last?.role === role) for (const block of content) last.content.push(block)
-    else wire.push({ role, content })
-  }
-  return wire
-}
+const wireMessages = (messages: readonly ModelMessage[]): JsonObject[] =>
+  mergedMessages(messages, ({ role }) => (role === 'assistant' ? 'assistant' : 'user'), blocksOf).map(
+    ({ role, parts }) => ({ role, content: parts }),
+  )
 
 function blocksOf(message: ModelMessage): JsonObject[] {
   switch (message.role) {

@@ -7,13 +7,6 @@ import { countAt, type JsonObject, textAt } from '../wire/json.ts'
 import { signed } from '../wire/signature.ts'
 import type { StreamDecoder } from '../wire/wire-model.ts'
 
-interface Chunk {
-  candidates?: unknown
-  usageMetadata?: unknown
-  promptFeedback?: unknown
-  error?: unknown
-}
-
 const REFUSED = ['SAFETY', 'PROHIBITED_CONTENT', 'BLOCKLIST', 'SPII', 'RECITATION', 'IMAGE_SAFETY', 'LANGUAGE']
 const FAILED = ['MALFORMED_FUNCTION_CALL', 'UNEXPECTED_TOOL_CALL', 'TOO_MANY_TOOL_CALLS', 'MISSING_THOUGHT_SIGNATURE']
 
@@ -22,14 +15,12 @@ export const MAKER = 'google'
 export function createGoogleDecoder(target: ModelTarget, newId: () => string): StreamDecoder {
   let called = false
   /** The call whose arguments are still arriving. */
-  let growing: { id: string; args: PartialArgs } | null = null
+  let growing: { id: string; args: ReturnType<typeof createPartialArgs> } | null = null
   let reason = ''
-  let finished = false
-  let kept = 0
 
   const decode = (payload: string, into: ModelPart[]) => {
-    const chunk: Chunk | null = JSON.parse(payload)
-    if (chunk === null || typeof chunk !== 'object') return
+    const chunk: unknown = JSON.parse(payload)
+    if (!isRecord(chunk)) return
     if (chunk.error !== undefined && chunk.error !== null) throw reportedFailure(chunk.error, target)
     const candidate: unknown = Array.isArray(chunk.candidates) ? chunk.candidates[0] : undefined
     if (isRecord(candidate)) {
@@ -62,19 +53,15 @@ export function createGoogleDecoder(target: ModelTarget, newId: () => string): S
       endCall(into)
       const id = textAt(call, 'id') || newId()
       called = true
-      into.push({
-        type: 'tool_call_start',
-        id,
-        name,
-        signature: proof === '' ? undefined : signed(MAKER, proof),
-      })
+      const signature = proof === '' ? undefined : signed(MAKER, proof)
+      into.push({ type: 'tool_call_start', id, name, signature })
       if (isRecord(call.args)) {
         into.push({ type: 'tool_call_args', id, delta: JSON.stringify(call.args) }, { type: 'tool_call_end', id })
         return
       }
       growing = { id, args: createPartialArgs() }
     }
-    if (growing !== null) kept += growing.args.add(call.partialArgs)
+    if (growing !== null) decoder.kept += growing.args.add(call.partialArgs)
     if (call.willContinue !== true) endCall(into)
   }
 
@@ -97,23 +84,20 @@ export function createGoogleDecoder(target: ModelTarget, newId: () => string): S
     reason = said
   }
 
-  return {
+  const decoder = {
+    finished: false,
+    kept: 0,
     decode,
     // Gemini sends no final event, and some models send a reason with every chunk. So only the end of the stream ends the answer.
-    end(into) {
-      if (finished) return
+    end(into: ModelPart[]) {
+      if (decoder.finished) return
       if (reason === '') throw dropped(target)
       endCall(into)
       into.push({ type: 'finish', reason: reason === 'MAX_TOKENS' ? 'length' : called ? 'tool_calls' : 'stop' })
-      finished = true
-    },
-    get finished() {
-      return finished
-    },
-    get kept() {
-      return kept
+      decoder.finished = true
     },
   }
+  return decoder
 }
 
 function usageOf(usage: unknown): ModelUsage | null {
@@ -142,18 +126,12 @@ function refusedFor(reason: string, ratings: unknown): string {
 
 type Container = Map<string | number, Container | unknown>
 
-interface PartialArgs {
-  /** Returns about how many characters were added. */
-  add(parts: unknown): number
-  /** The arguments so far, as JSON text. */
-  text(): string
-}
-
-function createPartialArgs(): PartialArgs {
+function createPartialArgs() {
   // Maps, not objects: the paths come from a model, and "__proto__" must be an ordinary key.
   const root: Container = new Map()
   return {
-    add(parts) {
+    /** Returns about how many characters were added. */
+    add(parts: unknown): number {
       if (!Array.isArray(parts)) return 0
       let characters = 0
       for (const part of parts) {
@@ -164,6 +142,7 @@ function createPartialArgs(): PartialArgs {
       }
       return characters
     },
+    /** The arguments so far, as JSON text. */
     text: () => textOf(root),
   }
 }

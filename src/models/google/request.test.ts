@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { ModelSettings } from '../../domain/agent/agent.ts'
 import type { ModelRequest } from '../model.ts'
 import { emptyRequest } from '../testing/fixtures.ts'
-import { googleProbe, googleRequests } from './request.ts'
+import { googleApi } from './request.ts'
 
 const settings: ModelSettings = {
   provider: 'google',
@@ -16,7 +16,7 @@ const settings: ModelSettings = {
 
 /** With the address as text, so that a failing test shows it. */
 function googleRequest(request: ModelRequest, settings: ModelSettings) {
-  const { url, ...rest } = googleRequests(settings)(request)
+  const { url, ...rest } = googleApi(settings).request(request)
   return { url: url.href, ...rest }
 }
 
@@ -139,7 +139,7 @@ describe('Gemini request', () => {
   })
 
   test('probes the model by its name', () => {
-    expect(googleProbe(settings).url.href).toBe(
+    expect(googleApi(settings).probe.url.href).toBe(
       'https://generativelanguage.googleapis.com/v1beta/models/gemini-2.5-flash',
     )
   })

@@ -5,8 +5,9 @@ import { isOpenObject } from '../../domain/agent/tool-settings.ts'
 import type { ModelMessage, ModelRequest } from '../model.ts'
 import { baseUrl, withPath } from '../wire/base-url.ts'
 import { type JsonObject, parseObject } from '../wire/json.ts'
-import type { HttpRequest } from '../wire/model-http.ts'
+import { mergedMessages } from '../wire/merged-messages.ts'
 import { proofOf } from '../wire/signature.ts'
+import type { ProviderApi } from '../wire/wire-model.ts'
 import { MAKER } from './decode.ts'
 
 const GOOGLE_URL = 'https://generativelanguage.googleapis.com/v1beta'
@@ -16,18 +17,21 @@ const MADE_ELSEWHERE = 'skip_thought_signature_validator'
 
 const BUDGETS = { low: 1024, medium: 8192, high: 24576 } as const
 
-export function googleRequests(settings: ModelSettings): (request: ModelRequest) => HttpRequest {
-  const url = withPath(apiRoot(settings), `/models/${modelName(settings)}:streamGenerateContent`, { alt: 'sse' })
+export function googleApi(settings: ModelSettings): ProviderApi {
+  const root = apiRoot(settings)
+  const url = withPath(root, `/models/${modelName(settings)}:streamGenerateContent`, { alt: 'sse' })
   const headers = headersOf(settings)
-  return (request) => ({ url, headers, body: body(request, settings) })
-}
-
-export function googleProbe(settings: ModelSettings): Omit<HttpRequest, 'body'> {
-  return { url: withPath(apiRoot(settings), `/models/${modelName(settings)}`), headers: headersOf(settings) }
+  return {
+    host: root.host,
+    keyVariable: 'GOOGLE_API_KEY (or GEMINI_API_KEY)',
+    request: (request) => ({ url, headers, body: body(request, settings) }),
+    probe: { url: withPath(root, `/models/${modelName(settings)}`), headers },
+    probeNamesModel: settings.baseUrl === undefined,
+  }
 }
 
 /** Accepts a base URL with and without its version. */
-export function apiRoot(settings: ModelSettings): URL {
+function apiRoot(settings: ModelSettings): URL {
   const root = baseUrl(settings, GOOGLE_URL)
   if (!/\/v\d\w*(\/|$)/.test(root.pathname)) root.pathname = `${root.pathname.replace(/\/+$/, '')}/v1beta`
   return root
@@ -47,7 +51,13 @@ function body(request: ModelRequest, settings: ModelSettings): JsonObject {
   const schema = request.responseFormat
   const schemaInWords = schema !== null && request.tools.length > 0 && !modern
   const system = schemaInWords ? withSchema(request.system, schema) : request.system
-  const body: JsonObject = { contents: contents(request.messages, modern) }
+  // Roles must alternate, so the results of one step, and a user's message after them, form one content.
+  const contents = mergedMessages(
+    request.messages,
+    ({ role }) => (role === 'assistant' ? 'model' : 'user'),
+    (message) => partsOf(message, modern),
+  )
+  const body: JsonObject = { contents }
   if (system !== '') body.systemInstruction = { parts: [{ text: system }] }
   if (request.tools.length > 0) {
     const declarations = request.tools.map(({ name, description, parameters }) => ({
@@ -79,26 +89,6 @@ function thinkingConfig({ reasoning }: ModelSettings, modern: boolean): JsonObje
   return modern
     ? { includeThoughts: true, thinkingLevel: effort }
     : { includeThoughts: true, thinkingBudget: BUDGETS[effort] }
-}
-
-interface Content {
-  role: 'user' | 'model'
-  parts: JsonObject[]
-}
-
-/** Roles must alternate, so the results of one step, and a user's message after them, form one content. */
-function contents(messages: readonly ModelMessage[], modern: boolean): Content[] {
-  const wire: Content[] = []
-  for (const message of messages) {
-    const role = message.role === 'assistant' ? 'model' : 'user'
-    const parts = partsOf(message, modern)
-    if (parts.length === 0) continue
-    const last = wire.at(-1)
-    // No spread: a message can have more parts than a function call can have arguments.
-    if (last?.role === role) for (const part of parts) last.parts.push(part)
-    else wire.push({ role, parts })
-  }
-  return wire
 }
 
 function partsOf(message: ModelMessage, modern: boolean): JsonObject[] {

@@ -4,43 +4,20 @@
 import { isRecord } from '../../domain/is-record.ts'
 import { dropped, type ModelTarget, modelFailure, refusal, reportedFailure } from '../failure.ts'
 import { type FinishReason, type ModelPart, type ModelUsage, modelUsage } from '../model.ts'
-import { countAt, textAt } from '../wire/json.ts'
+import { countAt, type JsonObject, textAt } from '../wire/json.ts'
 import type { StreamDecoder } from '../wire/wire-model.ts'
 import { createTextFrames } from './text-frames.ts'
 import { createToolCalls } from './tool-calls.ts'
-
-interface Chunk {
-  choices?: unknown
-  usage?: unknown
-  error?: unknown
-  x_groq?: unknown
-  object?: unknown
-}
-
-interface Choice {
-  delta?: unknown
-  finish_reason?: unknown
-  content_filter_results?: unknown
-}
-
-interface Delta {
-  content?: unknown
-  reasoning_content?: unknown
-  reasoning?: unknown
-  refusal?: unknown
-  tool_calls?: unknown
-}
 
 export function createOpenAiDecoder(target: ModelTarget, newId: () => string): StreamDecoder {
   const calls = createToolCalls(newId)
   let declined = ''
   let reason: FinishReason | null = null
-  let finished = false
   let kept = 0
   const frames = createTextFrames()
 
   const decode = (payload: string, into: ModelPart[]) => {
-    if (finished) return
+    if (decoder.finished) return
     const framed = frames.read(payload)
     if (framed !== null) {
       if (framed.delta !== '') into.push(framed)
@@ -54,22 +31,21 @@ export function createOpenAiDecoder(target: ModelTarget, newId: () => string): S
 
   const parse = (payload: string, into: ModelPart[]) => {
     if (payload === '[DONE]') return finish(into)
-    const chunk: Chunk | null = JSON.parse(payload)
-    if (chunk === null || typeof chunk !== 'object') return
+    const chunk: unknown = JSON.parse(payload)
+    if (!isRecord(chunk)) return
     if (chunk.error !== undefined && chunk.error !== null) throw reportedFailure(chunk.error, target)
     // vLLM does not wrap its errors in `error`.
     if (chunk.object === 'error') throw reportedFailure(chunk, target)
-    const choice: Choice | undefined = Array.isArray(chunk.choices) ? chunk.choices[0] : undefined
-    if (choice !== undefined && choice !== null) {
-      const { delta } = choice
-      if (typeof delta === 'object' && delta !== null) takeDelta(delta, into)
+    const choice: unknown = Array.isArray(chunk.choices) ? chunk.choices[0] : undefined
+    if (isRecord(choice)) {
+      if (isRecord(choice.delta)) takeDelta(choice.delta, into)
       if (typeof choice.finish_reason === 'string') takeReason(choice.finish_reason, choice, into)
     }
     const usage = usageOf(chunk.usage) ?? usageOf(isRecord(chunk.x_groq) ? chunk.x_groq.usage : undefined)
     if (usage !== null) into.push({ type: 'usage', usage })
   }
 
-  const takeDelta = (delta: Delta, into: ModelPart[]) => {
+  const takeDelta = (delta: JsonObject, into: ModelPart[]) => {
     const thought = delta.reasoning_content ?? delta.reasoning
     if (typeof thought === 'string' && thought !== '') into.push({ type: 'reasoning', delta: thought })
     const { content } = delta
@@ -87,7 +63,12 @@ export function createOpenAiDecoder(target: ModelTarget, newId: () => string): S
       for (const piece of delta.tool_calls) calls.take(piece, into)
   }
 
-  const takeReason = (said: string, choice: Choice, into: ModelPart[]) => {
+  const failed = (said: string) => {
+    const message = `The model server at ${target.host} broke off the answer (${said}).`
+    return modelFailure('model_failed', message, target, { retryable: true })
+  }
+
+  const takeReason = (said: string, choice: JsonObject, into: ModelPart[]) => {
     if (reason !== null) return
     if (declined !== '') throw refusal(declined, target)
     switch (said) {
@@ -95,14 +76,7 @@ export function createOpenAiDecoder(target: ModelTarget, newId: () => string): S
         throw refusal(filteredFor(choice.content_filter_results), target)
       case 'error':
       case 'insufficient_system_resource':
-        throw modelFailure(
-          'model_failed',
-          `The model server at ${target.host} broke off the answer (${said}).`,
-          target,
-          {
-            retryable: true,
-          },
-        )
+        throw failed(said)
       case 'length':
       case 'model_length':
         reason = 'length'
@@ -119,23 +93,22 @@ export function createOpenAiDecoder(target: ModelTarget, newId: () => string): S
     if (declined !== '') throw refusal(declined, target)
     if (reason === null) calls.end(into)
     into.push({ type: 'finish', reason: reason ?? (calls.count > 0 ? 'tool_calls' : 'stop') })
-    finished = true
+    decoder.finished = true
   }
 
-  return {
-    decode,
-    end(into) {
-      if (finished) return
-      if (reason === null) throw dropped(target)
-      finish(into)
-    },
-    get finished() {
-      return finished
-    },
+  const decoder = {
+    finished: false,
     get kept() {
       return calls.kept + kept
     },
+    decode,
+    end(into: ModelPart[]) {
+      if (decoder.finished) return
+      if (reason === null) throw dropped(target)
+      finish(into)
+    },
   }
+  return decoder
 }
 
 /** Mistral: `[{type: 'thinking', thinking: [{type: 'text', text}]}, {type: 'text', text}]`. */
@@ -173,8 +146,8 @@ function usageOf(usage: unknown): ModelUsage | null {
 
 /** Azure names the filters that stopped the answer. */
 function filteredFor(results: unknown): string {
-  if (!isRecord(results)) return 'the content filter stopped the answer.'
-  const fired = Object.entries(results).filter(([, result]) => isRecord(result) && result.filtered === true)
+  const all = isRecord(results) ? Object.entries(results) : []
+  const fired = all.filter(([, result]) => isRecord(result) && result.filtered === true)
   if (fired.length === 0) return 'the content filter stopped the answer.'
   return `the content filter stopped the answer (${fired.map(([name]) => name).join(', ')}).`
 }

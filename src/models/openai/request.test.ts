@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { ModelSettings } from '../../domain/agent/agent.ts'
 import type { ModelRequest } from '../model.ts'
 import { emptyRequest } from '../testing/fixtures.ts'
-import { openAiProbe, openAiRequests } from './request.ts'
+import { openAiApi } from './request.ts'
 
 const settings: ModelSettings = {
   provider: 'openai',
@@ -16,7 +16,7 @@ const settings: ModelSettings = {
 
 /** With the address as text, so that a failing test shows it. */
 function openAiRequest(request: ModelRequest, settings: ModelSettings) {
-  const { url, ...rest } = openAiRequests(settings)(request)
+  const { url, ...rest } = openAiApi(settings).request(request)
   return { url: url.href, ...rest }
 }
 
@@ -208,13 +208,15 @@ describe('OpenAI request', () => {
 
   test('probes the model if the server can describe it, otherwise the list of models', () => {
     const headers = { authorization: 'Bearer sk-test' }
-    expect(openAiProbe(settings)).toEqual({
-      url: new URL('https://api.openai.com/v1/models/gpt-test'),
-      headers,
-      namesModel: true,
+    expect(openAiApi(settings)).toMatchObject({
+      probe: { url: new URL('https://api.openai.com/v1/models/gpt-test'), headers },
+      probeNamesModel: true,
     })
-    expect(openAiProbe(at('http://h/v1'))).toEqual({ url: new URL('http://h/v1/models'), headers, namesModel: false })
-    expect(openAiProbe(at('https://x.openai.azure.com/openai/deployments/mine?api-version=1')).url.href).toBe(
+    expect(openAiApi(at('http://h/v1'))).toMatchObject({
+      probe: { url: new URL('http://h/v1/models'), headers },
+      probeNamesModel: false,
+    })
+    expect(openAiApi(at('https://x.openai.azure.com/openai/deployments/mine?api-version=1')).probe.url.href).toBe(
       'https://x.openai.azure.com/openai/models?api-version=1',
     )
   })

@@ -7,24 +7,24 @@ import { isRecord } from '../../domain/is-record.ts'
 import type { ModelMessage, ModelRequest } from '../model.ts'
 import { withPath } from '../wire/base-url.ts'
 import type { JsonObject } from '../wire/json.ts'
-import type { HttpRequest } from '../wire/model-http.ts'
+import type { ProviderApi } from '../wire/wire-model.ts'
 import { type Dialect, dialectOf } from './dialect.ts'
 
-export function openAiRequests(settings: ModelSettings): (request: ModelRequest) => HttpRequest {
+export function openAiApi(settings: ModelSettings): ProviderApi {
   const dialect = dialectOf(settings)
-  const url = chatUrl(dialect, settings.name)
+  const { azure } = dialect
   const headers = authHeaders(dialect, settings)
-  return (request) => ({ url, headers, body: body(request, settings, dialect) })
-}
-
-/** Any answer except a refused key proves that the server is there. OpenAI itself also says whether it knows the model. */
-export function openAiProbe(settings: ModelSettings): Omit<HttpRequest, 'body'> & { namesModel: boolean } {
-  const dialect = dialectOf(settings)
-  const headers = authHeaders(dialect, settings)
-  if (dialect.azure) return { url: azureUrl(dialect, settings.name, 'models'), headers, namesModel: false }
-  const namesModel = dialect.promptCacheKey
-  const path = namesModel ? `/models/${encodeURIComponent(settings.name)}` : '/models'
-  return { url: withPath(apiRoot(dialect.url), path), headers, namesModel }
+  const url = apiUrl(dialect, settings.name, 'chat/completions')
+  // Any answer except a refused key proves that the server is there. OpenAI itself also says whether it knows the model.
+  const probeNamesModel = dialect.promptCacheKey && !azure
+  const models = apiUrl(dialect, settings.name, 'models')
+  return {
+    host: dialect.url.host,
+    keyVariable: azure ? 'AZURE_OPENAI_API_KEY' : 'OPENAI_API_KEY',
+    request: (request) => ({ url, headers, body: body(request, settings, dialect) }),
+    probe: { url: probeNamesModel ? withPath(models, `/${encodeURIComponent(settings.name)}`) : models, headers },
+    probeNamesModel,
+  }
 }
 
 function authHeaders({ azure }: Dialect, { apiKey }: ModelSettings): Record<string, string> {
@@ -32,11 +32,8 @@ function authHeaders({ azure }: Dialect, { apiKey }: ModelSettings): Record<stri
   return azure ? { 'api-key': apiKey } : { authorization: `Bearer ${apiKey}` }
 }
 
-function chatUrl(dialect: Dialect, name: string): URL {
-  return dialect.azure
-    ? azureUrl(dialect, name, 'chat/completions')
-    : withPath(apiRoot(dialect.url), '/chat/completions')
-}
+const apiUrl = (dialect: Dialect, name: string, path: 'chat/completions' | 'models'): URL =>
+  dialect.azure ? azureUrl(dialect, name, path) : withPath(apiRoot(dialect.url), `/${path}`)
 
 /** Users copy the whole address from a provider's page. */
 function apiRoot(url: URL): URL {

@@ -1,18 +1,6 @@
 import { isRecord } from '../../domain/is-record.ts'
 import { detached } from '../../domain/session/event.ts'
 
-/**
- * The hundreds of chunks of a streamed answer are the same JSON around different text, and parsing them was the largest single cost
- * of a run. So the frame around the text is learned from one chunk, and chunks that fit the frame are read without parsing.
- * That is exact: text without special characters, between two quotes, cannot change the meaning of the JSON around it.
- */
-interface TextFrames {
-  /** Null when the chunk must be parsed. */
-  read(payload: string): FramedText | null
-  /** Learns from a chunk that was parsed and gave only this text. */
-  learn(payload: string, text: string): void
-}
-
 interface FramedText {
   type: 'text' | 'reasoning'
   /** May be empty. */
@@ -33,20 +21,27 @@ const WORTH = 8
 /** Learning stops after this many frames in a row that did not pay off: every chunk of such a server is different. */
 const MAX_WASTED = 3
 
-export function createTextFrames(): TextFrames {
+/**
+ * The hundreds of chunks of a streamed answer are the same JSON around different text, and parsing them was the largest single cost
+ * of a run. So the frame around the text is learned from one chunk, and chunks that fit the frame are read without parsing.
+ * That is exact: text without special characters, between two quotes, cannot change the meaning of the JSON around it.
+ */
+export function createTextFrames() {
   let frame: Frame | null = null
   let served = 0
   let wasted = 0
 
   return {
-    read(payload) {
+    /** Null when the chunk must be parsed. */
+    read(payload: string): FramedText | null {
       if (frame === null || !fits(frame, payload)) return null
       const delta = payload.slice(frame.before.length, payload.length - frame.after.length)
       if (SPECIAL.test(delta)) return null
       served += 1
       return { type: frame.type, delta: detached(delta) }
     },
-    learn(payload, text) {
+    /** Learns from a chunk that was parsed and gave only this text. */
+    learn(payload: string, text: string): void {
       if (wasted >= MAX_WASTED || (frame !== null && fits(frame, payload))) return
       if (served < WORTH) wasted += 1
       else wasted = 0

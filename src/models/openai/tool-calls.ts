@@ -2,20 +2,6 @@ import { isRecord } from '../../domain/is-record.ts'
 import type { ModelPart } from '../model.ts'
 import { parseObject, textAt } from '../wire/json.ts'
 
-/**
- * Puts the tool calls of a streamed answer together. Calls may lack an id or an index, repeat their name or leave it empty, and
- * come in pieces or whole.
- */
-interface ToolCalls {
-  /** Adds the parts that one element of `delta.tool_calls` brings. */
-  take(piece: unknown, into: ModelPart[]): void
-  /** Ends all calls. */
-  end(into: ModelPart[]): void
-  readonly count: number
-  /** Characters that are held back until a call has its name. */
-  readonly kept: number
-}
-
 interface OpenCall {
   /** Unique, even when the server gives two calls the same id. */
   id: string
@@ -36,7 +22,11 @@ const MAX_PARSED_AGAIN = 10_000_000
 /** What an open call counts in `kept`. A hostile server may open many that never get a name. */
 const CALL_CHARACTERS = 100
 
-export function createToolCalls(newId: () => string): ToolCalls {
+/**
+ * Puts the tool calls of a streamed answer together. Calls may lack an id or an index, repeat their name or leave it empty, and
+ * come in pieces or whole.
+ */
+export function createToolCalls(newId: () => string) {
   const calls: OpenCall[] = []
   // A hostile server sends a million pieces, and each is looked up, so `calls` is never searched.
   const newestAt = new Map<number, OpenCall>()
@@ -96,7 +86,8 @@ export function createToolCalls(newId: () => string): ToolCalls {
   }
 
   return {
-    take(piece, into) {
+    /** Adds the parts that one element of `delta.tool_calls` brings. */
+    take(piece: unknown, into: ModelPart[]): void {
       if (!isRecord(piece)) return
       const id = textAt(piece, 'id')
       const name = textAt(piece.function, 'name')
@@ -115,7 +106,8 @@ export function createToolCalls(newId: () => string): ToolCalls {
         addArguments(call, text, into)
       }
     },
-    end(into) {
+    /** Ends all calls. */
+    end(into: ModelPart[]): void {
       for (const call of calls) {
         if (!call.started) start(call, into)
         if (!call.hasArguments) into.push({ type: 'tool_call_args', id: call.id, delta: '{}' })
@@ -125,6 +117,7 @@ export function createToolCalls(newId: () => string): ToolCalls {
     get count() {
       return calls.length
     },
+    /** Characters that are held back until a call has its name. */
     get kept() {
       return kept
     },

@@ -90,19 +90,11 @@ export function createResilientModel(options: ResilientOptions): Model {
           if (wait === null) {
             call.failed(error)
             if (shown || fallback === null || !failsOver(error)) throw error
-            log.warn('model is replaced by its fallback', {
-              ...about(primary),
-              ...reasonOf(error),
-              fallback: fallback.name,
-            })
+            const why = aboutFailure(primary, error)
+            log.warn('model is replaced by its fallback', { ...why, fallback: fallback.name })
             break
           }
-          log.warn('model is asked again', {
-            ...about(primary),
-            ...reasonOf(error),
-            attempt: attempt + 1,
-            wait_ms: wait,
-          })
+          log.warn('model is asked again', { ...aboutFailure(primary, error), attempt: attempt + 1, wait_ms: wait })
           await sleep(clock, wait, signal)
           if (signal.aborted) return
         } finally {
@@ -137,6 +129,8 @@ const failsOver = (error: unknown): boolean => error instanceof ServerError && F
 
 const about = ({ provider, name }: Model) => ({ provider, model: name })
 
+const aboutFailure = (model: Model, error: unknown) => ({ ...about(model), ...reasonOf(error) })
+
 /** Milliseconds until the next attempt, or null when another attempt makes no sense. */
 function waitBefore(error: unknown, attempt: number, random: number): number | null {
   if (!(error instanceof ServerError)) return null
@@ -155,7 +149,7 @@ function timeoutOf(model: Model, begun: boolean, settings: ResilientOptions['set
   const message = begun
     ? `The model ${model.name} sent nothing for ${seconds} s in the middle of its answer. A slow model needs a longer model.token_timeout.`
     : `The model ${model.name} did not begin to answer within ${seconds} s. A slow model needs a longer model.first_token_timeout.`
-  return modelFailure('model_timeout', message, { provider: model.provider, model: model.name }, { retryable: true })
+  return modelFailure('model_timeout', message, about(model), { retryable: true })
 }
 
 async function checkInTime({ primary, settings, clock }: ResilientOptions, signal: AbortSignal): Promise<void> {
@@ -170,23 +164,11 @@ async function checkInTime({ primary, settings, clock }: ResilientOptions, signa
   if (watch.timedOut) throw timeoutOf(primary, false, settings)
 }
 
-/** Aborts when a wait takes too long. */
-interface SilenceWatch {
-  /** Aborts with the caller's signal, and when a wait takes too long. */
-  readonly signal: AbortSignal
-  readonly timedOut: boolean
-  /** Begins a wait that may take `ms`. */
-  wait(ms: number): void
-  /** Ends the wait. */
-  pause(): void
-  stop(): void
-}
-
 /**
- * The first wait begins at once. `wait` is called for every read of a socket, so it sets no timer each time: one timer checks now and
+ * Aborts when a wait takes too long. The first wait begins at once. `wait` is called for every read of a socket, so it sets no timer each time: one timer checks now and
  * then how long the current wait has lasted.
  */
-function createSilenceWatch(clock: Clock, firstMs: number, outer: AbortSignal): SilenceWatch {
+function createSilenceWatch(clock: Clock, firstMs: number, outer: AbortSignal) {
   const controller = new AbortController()
   let limit = firstMs
   let since = clock.mono()
@@ -210,11 +192,13 @@ function createSilenceWatch(clock: Clock, firstMs: number, outer: AbortSignal): 
   cancel = clock.after(limit, check)
 
   return {
+    /** Aborts with the caller's signal, and when a wait takes too long. */
     signal: controller.signal,
     get timedOut() {
       return timedOut
     },
-    wait(ms) {
+    /** Begins a wait that may take `ms`. */
+    wait(ms: number): void {
       since = clock.mono()
       waiting = true
       if (ms === limit) return
@@ -222,42 +206,26 @@ function createSilenceWatch(clock: Clock, firstMs: number, outer: AbortSignal): 
       cancel()
       cancel = clock.after(ms, check)
     },
-    pause() {
+    /** Ends the wait. */
+    pause(): void {
       waiting = false
     },
-    stop() {
+    stop(): void {
       cancel()
       outer.removeEventListener('abort', abort)
     },
   }
 }
 
-// Logs one call of a model as one line: which model, what it cost, how it ended. Never any text of the conversation.
-
-interface CallLog {
-  /** Looks for usage and the finish reason among the model's parts. */
-  see(parts: readonly ModelPart[]): void
-  /** The model has answered. */
-  ended(): void
-  /** The call has failed for good. */
-  failed(error: unknown): void
-  /** The caller left before the end. Does nothing after `ended` or `failed`. */
-  stopped(): void
-}
-
-function startCallLog(
-  { provider, name }: Pick<Model, 'provider' | 'name'>,
-  clock: Pick<Clock, 'mono'>,
-  log: Logger,
-): CallLog {
+/** Logs one call of a model as one line: which model, what it cost, how it ended. Never any text of the conversation. */
+function startCallLog(model: Model, clock: Clock, log: Logger) {
   const began = clock.mono()
   let usage: ModelUsage | null = null
   let finish: FinishReason | null = null
   let isWritten = false
 
   const fields = (outcome: string) => ({
-    provider,
-    model: name,
+    ...about(model),
     ...(usage === null ? {} : { input_tokens: usage.inputTokens, output_tokens: usage.outputTokens }),
     latency_ms: Math.round(clock.mono() - began),
     outcome,
@@ -265,21 +233,25 @@ function startCallLog(
   })
 
   return {
-    see(parts) {
+    /** Looks for usage and the finish reason among the model's parts. */
+    see(parts: readonly ModelPart[]): void {
       for (const part of parts) {
         if (part.type === 'usage') usage = part.usage
         else if (part.type === 'finish') finish = part.reason
       }
     },
-    ended() {
+    /** The model has answered. */
+    ended(): void {
       isWritten = true
       log.info('model call', fields('completed'))
     },
-    failed(error) {
+    /** The call has failed for good. */
+    failed(error: unknown): void {
       isWritten = true
       log.warn('model call', { ...fields('failed'), ...reasonOf(error) })
     },
-    stopped() {
+    /** The caller left before the end. Does nothing after `ended` or `failed`. */
+    stopped(): void {
       if (!isWritten) log.info('model call', fields('stopped'))
       isWritten = true
     },

@@ -1,6 +1,7 @@
 // What a provider says about an error, read from any of the shapes that providers, gateways and compatible servers send.
 
 import { isRecord } from '../../domain/is-record.ts'
+import { jsonIn } from '../../domain/json-in.ts'
 import type { HttpAnswer } from './http-errors.ts'
 import { type JsonObject, textAt } from './json.ts'
 
@@ -18,12 +19,7 @@ const EMPTY: ErrorReport = { message: '', kind: '', status: undefined, retryAfte
 
 /** The report in the body of an HTTP answer. */
 export function readReport(body: string): ErrorReport {
-  let value: unknown
-  try {
-    value = JSON.parse(body)
-  } catch {
-    return EMPTY
-  }
+  const value = jsonIn(body)
   // Gemini without SSE wraps its error in a list.
   const first: unknown = Array.isArray(value) ? value[0] : value
   if (!isRecord(first)) return EMPTY

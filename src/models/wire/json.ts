@@ -1,6 +1,7 @@
 // Tolerant readers for the JSON that providers send. Written by hand, because they run once per token.
 
 import { isRecord } from '../../domain/is-record.ts'
+import { jsonIn } from '../../domain/json-in.ts'
 
 export type JsonObject = Record<string, unknown>
 
@@ -20,10 +21,6 @@ export function countAt(value: unknown, key: string): number | undefined {
 
 /** The object in a JSON text, or null when the text is not JSON or not an object. */
 export function parseObject(text: string): JsonObject | null {
-  try {
-    const value: unknown = JSON.parse(text)
-    return isRecord(value) ? value : null
-  } catch {
-    return null
-  }
+  const value = jsonIn(text)
+  return isRecord(value) ? value : null
 }

@@ -1,13 +1,5 @@
 import { StringDecoder } from 'node:string_decoder'
 
-/** Reads server-sent events as they arrive. Only `data` matters to the model wires; names, ids and comments are dropped. */
-interface SseParser {
-  /** Adds the payload of every event that these bytes complete. Throws `SseEventTooLarge`, wherever the bytes are cut. */
-  push(bytes: Buffer, into: string[]): void
-  /** The stream has ended. Unlike a browser, it keeps a last event without a blank line, because some servers forget the line. */
-  end(into: string[]): void
-}
-
 /** Characters of one event: enough for a whole file in the arguments of a call, and a limit on what a server makes us keep. */
 export const MAX_EVENT_LENGTH = 16_000_000
 
@@ -26,7 +18,8 @@ const SPACE = 32
 const COLON = 58
 const BOM = 0xfeff
 
-export function createSseParser(maxEventLength = MAX_EVENT_LENGTH): SseParser {
+/** Reads server-sent events as they arrive. Only `data` matters to the model wires; names, ids and comments are dropped. */
+export function createSseParser(maxEventLength = MAX_EVENT_LENGTH) {
   // Bytes may be cut inside a character. The decoder keeps the first bytes until the rest arrives.
   const decoder = new StringDecoder('utf8')
   let started = false
@@ -97,8 +90,10 @@ export function createSseParser(maxEventLength = MAX_EVENT_LENGTH): SseParser {
   }
 
   return {
-    push: (bytes, into) => take(decoder.write(bytes), into),
-    end(into) {
+    /** Adds the payload of every event that these bytes complete. Throws `SseEventTooLarge`, wherever the bytes are cut. */
+    push: (bytes: Buffer, into: string[]) => take(decoder.write(bytes), into),
+    /** The stream has ended. Unlike a browser, it keeps a last event without a blank line, because some servers forget the line. */
+    end(into: string[]): void {
       take(decoder.end(), into)
       if (line !== '') takeLine(line, into)
       line = ''

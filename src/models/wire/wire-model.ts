@@ -1,16 +1,27 @@
+import type { ModelSettings } from '../../domain/agent/agent.ts'
 import { ServerError } from '../../domain/errors.ts'
 import { traceHeaders } from '../../domain/telemetry.ts'
-import { dropped, type ModelTarget, modelFailure, notAStream, statusFailure, unreachable } from '../failure.ts'
+import {
+  dropped,
+  type ModelTarget,
+  modelFailure,
+  notAStream,
+  statusFailure,
+  targetOf,
+  unreachable,
+} from '../failure.ts'
 import type { Model, ModelPart, ModelRequest } from '../model.ts'
 import { HttpConnectionError, HttpContentError, HttpStatusError } from './http-errors.ts'
 import type { HttpRequest, ModelHttp } from './model-http.ts'
 import { SseEventTooLarge } from './sse-parser.ts'
 
-/** What a provider adds to HTTP: how to write a request and how to read the answer. */
-export interface Wire {
-  target: ModelTarget
+/** What a provider adds to HTTP: where its requests go and what is in them. A `StreamDecoder` reads the answers. */
+export interface ProviderApi {
+  /** Host and port, as errors name them. */
+  host: string
+  /** The environment variable, or variables, for the key. */
+  keyVariable: string
   request(request: ModelRequest): HttpRequest
-  decoder(): StreamDecoder
   /** A GET that costs nothing and requires the key. */
   probe: Omit<HttpRequest, 'body'>
   /** The probe's address names the model, so a 404 means that the model is unknown. Otherwise any answer except a refused key is good. */
@@ -41,13 +52,18 @@ export interface WireDeps {
   newId(): string
 }
 
-export function createWireModel(wire: Wire, { http, now }: WireDeps): Model {
-  const { target } = wire
-  http.checkProxy(wire.probe.url)
+export function createWireModel(
+  settings: ModelSettings,
+  api: ProviderApi,
+  createDecoder: (target: ModelTarget, newId: () => string) => StreamDecoder,
+  { http, now, newId }: WireDeps,
+): Model {
+  const target = targetOf(settings, api.host, api.keyVariable)
+  http.checkProxy(api.probe.url)
 
   async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<readonly ModelPart[]> {
-    const decoder = wire.decoder()
-    const written = wire.request(request)
+    const decoder = createDecoder(target, newId)
+    const written = api.request(request)
     const headers = { ...traceHeaders(request.trace), ...written.headers }
     const payloads = http.stream({ ...written, headers }, signal)
     let unanswered = 0
@@ -93,13 +109,13 @@ export function createWireModel(wire: Wire, { http, now }: WireDeps): Model {
     stream,
     async check(signal) {
       try {
-        await http.probe(wire.probe, signal)
+        await http.probe(api.probe, signal)
       } catch (error) {
         const failure = failureOf(error, target, now())
         const known = failure instanceof ServerError ? failure.code : null
         const answered = known === 'model_not_found' || known === 'model_bad_request'
         // Many compatible servers have no list of models. Their answer is proof enough.
-        if (answered && !wire.probeNamesModel) return
+        if (answered && !api.probeNamesModel) return
         throw failure
       }
     },

@@ -5,7 +5,7 @@ import type { FunctionToolSettings, JsonSchema } from '../../domain/agent/tool-s
 import { ServerError } from '../../domain/errors.ts'
 import { createJsonCheck } from '../../json/json-schema.ts'
 import type { ServerTool } from '../tool.ts'
-import { toolBinding } from '../tool-binding.ts'
+import { boundTool } from '../tool-binding.ts'
 import { createFunctionCall, createReview } from './function-call.ts'
 import type { ModuleExports } from './import-module.ts'
 import { type LoadModuleDeps, loadModule, toolConfigError } from './load-module.ts'
@@ -13,31 +13,22 @@ import { readCodeSchema } from './read-code-schema.ts'
 import type { StandardSchema } from './standard-schema.ts'
 import type { StrayErrors } from './stray-errors.ts'
 
-export interface FunctionToolDeps extends LoadModuleDeps {
-  strays: StrayErrors
-}
-
 /** A shorter description tells a model nothing. */
 const MIN_DESCRIPTION = 10
 
 /** Throws `config_invalid`, with the file and what to write. */
-export async function loadFunctionTool(settings: FunctionToolSettings, deps: FunctionToolDeps): Promise<ServerTool> {
+export async function loadFunctionTool(
+  settings: FunctionToolSettings,
+  deps: LoadModuleDeps & { strays: StrayErrors },
+): Promise<ServerTool> {
   const module = await loadModule(settings, deps)
   const picked = pickExport(settings, module.exports)
   const { parameters, check } = parametersOf(settings, picked)
+  const described = { description: descriptionOf(settings, picked), parameters, returns: returnsOf(settings, picked) }
+  const made = { file: settings.file, export: settings.export, source: module.source }
   return {
     location: 'server',
-    name: settings.name,
-    description: descriptionOf(settings, picked),
-    parameters,
-    returns: returnsOf(settings, picked),
-    effect: settings.effect,
-    risk: settings.risk,
-    timeoutMs: settings.timeoutMs,
-    retries: settings.retries,
-    approval: settings.approval,
-    predictState: settings.predictState,
-    binding: toolBinding('function', { file: settings.file, export: settings.export, source: module.source }),
+    ...boundTool('function', { ...settings, ...described }, made),
     action: () => `runs ${settings.export} in ${basename(settings.file)}`,
     ...createReview({ ...picked, name: settings.name, check, strays: deps.strays }),
     call: createFunctionCall({ name: settings.name, run: picked.run, check, strays: deps.strays }),

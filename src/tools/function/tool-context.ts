@@ -5,7 +5,7 @@ import type { Ask } from './ask-person.ts'
 import type { StrayErrors } from './stray-errors.ts'
 
 /** The second argument of a tool's function. Its own functions need no `this`: `({ city }, { log, emit }) => …` works. */
-export interface ToolContext<State = unknown> {
+export interface ToolContext<State = unknown> extends Pick<ToolVoice, 'log' | 'emit' | 'activity' | 'progress'> {
   /** Ids of the session and of the run. */
   readonly session: string
   readonly run: string
@@ -17,7 +17,6 @@ export interface ToolContext<State = unknown> {
   readonly callId: string
   /** Aborts when the call takes too long, fails, or the run is stopped. Pass it on to `fetch` and the like. */
   readonly signal: AbortSignal
-  readonly log: Logger
   /** Headers (`traceparent`, `tracestate`) for what the function calls, so that it goes on in the same trace. Null: there is none. */
   readonly trace: TraceContext | null
   /**
@@ -27,12 +26,6 @@ export interface ToolContext<State = unknown> {
   state: State
   /** Replaces the shared state at once. Clients get the difference. */
   setState(next: State): void
-  /** Sends clients a CUSTOM event. */
-  emit(name: string, value: unknown): void
-  /** Shows something next to the conversation. The same id again replaces it. */
-  activity(id: string, type: string, content: Record<string, unknown>): void
-  /** Reports the progress of the call. */
-  progress(done: number, total?: number, message?: string): void
   /**
    * Asks a person, and resolves with their answer. The run is suspended meanwhile, and nothing stays in memory: when there is an
    * answer, the function is called again from its start, and what was asked before gives its answer at once. So the code before an
@@ -45,21 +38,9 @@ export interface ToolContext<State = unknown> {
 }
 
 /** The second argument of `preview` and `needsApproval`. */
-export interface ReviewContext {
-  readonly session: string
-  /** The user who owns the session. */
-  readonly user: string
-  /** The name of the agent that calls. */
-  readonly agent: string
+export interface ReviewContext extends Pick<ToolContext, 'session' | 'user' | 'agent' | 'log'> {
   /** Aborts after 5 s. */
   readonly signal: AbortSignal
-  readonly log: Logger
-}
-
-export interface OpenContext {
-  context: ToolContext
-  /** Shares what the function has changed in `context.state`. */
-  shareState(): void
 }
 
 export function createToolContext(
@@ -67,7 +48,7 @@ export function createToolContext(
   signal: AbortSignal,
   strays: Pick<StrayErrors, 'outside'>,
   ask: Ask,
-): OpenContext {
+) {
   const voice = outsideVoice(call.voice, strays)
   /** A copy, made when the function first asks for the state: calls run side by side. */
   let draft: { state: unknown; asGiven: string | undefined } | null = null
@@ -105,7 +86,8 @@ export function createToolContext(
   }
   return {
     context,
-    shareState() {
+    /** Shares what the function has changed in `context.state`. */
+    shareState(): void {
       if (draft === null || JSON.stringify(draft.state) === draft.asGiven) return
       voice.setState(draft.state)
     },

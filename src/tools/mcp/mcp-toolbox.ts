@@ -4,10 +4,10 @@
 import { type Clock, sleep } from '../../domain/clock.ts'
 import { ServerError } from '../../domain/errors.ts'
 import type { Logger } from '../../domain/logger.ts'
+import { untilAborted } from '../../domain/until-aborted.ts'
 import { createJsonCheck } from '../../json/json-schema.ts'
 import { createSchemaBudget, type SchemaBudget } from '../../json/schema/budget.ts'
 import type { ServerTool, Tool, Toolbox } from '../tool.ts'
-import { untilAborted } from '../until-aborted.ts'
 import type { McpServer } from './mcp-server.ts'
 import { safeName } from './tools/tool-names.ts'
 

@@ -4,27 +4,16 @@ import type { McpServerSettings } from '../../domain/agent/tool-settings.ts'
 import { type Clock, sleep } from '../../domain/clock.ts'
 import type { Logger } from '../../domain/logger.ts'
 import { globMatches } from '../../domain/text/glob.ts'
+import { untilAborted } from '../../domain/until-aborted.ts'
 import type { ServerTool } from '../tool.ts'
-import { untilAborted } from '../until-aborted.ts'
 import type { McpConnection } from './connection/mcp-connection.ts'
 import { mcpError, notInTime } from './connection/mcp-failure.ts'
 import { dropConnection, type WithConnection } from './connection/with-connection.ts'
 import { listTools } from './tools/list-tools.ts'
 import { createMcpTool } from './tools/mcp-tool.ts'
-import { createPromptTools, createResourceTools } from './tools/read-only-tools.ts'
+import { createReadOnlyTools } from './tools/read-only-tools.ts'
 import { serverIdentity } from './tools/server-identity.ts'
 import { toolNames } from './tools/tool-names.ts'
-
-interface ToolList {
-  /** As read last. Null before the first time. */
-  last(): readonly ServerTool[] | null
-  /** Reads the list from the server. Throws when the server does not give it in time. */
-  read(connection: McpConnection, signal: AbortSignal): Promise<void>
-  /** Reads an outdated list again in the background, and waits a short time for it. Throws only when the signal aborts. */
-  refresh(signal: AbortSignal): Promise<void>
-  /** Ends what goes on in the background. */
-  close(): void
-}
 
 /** A new list is worth a short wait. After that the last one is used. */
 const NEW_LIST_WAIT_MS = 1_000
@@ -41,12 +30,13 @@ export function createToolList(
     log: Logger
     timeoutMs: number
   },
-): ToolList {
+) {
   const { withConnection, isOpen, clock, log, timeoutMs } = deps
   const closing = new AbortController()
   let known: { connection: McpConnection; at: number; tools: readonly ServerTool[] } | null = null
   let reading: Promise<void> | null = null
 
+  /** Reads the list from the server. Throws when the server does not give it in time. */
   async function read(connection: McpConnection, signal: AbortSignal): Promise<void> {
     const late = new AbortController()
     const cancel = clock.after(timeoutMs, () => late.abort())
@@ -64,12 +54,8 @@ export function createToolList(
   async function toolsOf(connection: McpConnection, signal: AbortSignal): Promise<readonly ServerTool[]> {
     const listed = await listTools(connection, (name) => isWanted(settings, name), log, signal)
     warnAboutMissing(settings, new Set(listed.map((tool) => tool.name)), log)
-    const { resources, prompts } = connection.capabilities
     const identity = serverIdentity(settings, connection)
-    const ours = [
-      ...(settings.resources && resources !== undefined ? createResourceTools(settings, withConnection, identity) : []),
-      ...(settings.prompts && prompts !== undefined ? createPromptTools(settings, withConnection, identity) : []),
-    ]
+    const ours = createReadOnlyTools(settings, connection.capabilities, withConnection, identity)
     const names = toolNames(
       listed.map((tool) => tool.name),
       settings.prefix,
@@ -78,14 +64,8 @@ export function createToolList(
     const theirs = listed.flatMap((tool, i) => {
       const name = names[i] ?? null
       if (name === null) return []
-      const made: ServerTool = createMcpTool(
-        name,
-        tool,
-        settings,
-        ifUnchanged(() => made),
-        clock,
-        identity,
-      )
+      const unchanged = ifUnchanged(() => made)
+      const made: ServerTool = createMcpTool(name, tool, settings, unchanged, clock, identity)
       return [made]
     })
     return [...theirs, ...ours]
@@ -98,10 +78,8 @@ export function createToolList(
       withConnection(signal, async (connection) => {
         const { name, binding } = tool()
         if (known?.tools.some((one) => one.binding === binding) === true) return use(connection)
-        throw mcpError(
-          settings.name,
-          `has changed its tool ${name}, so it was not called. Call it again in its new form.`,
-        )
+        const problem = `has changed its tool ${name}, so it was not called. Call it again in its new form.`
+        throw mcpError(settings.name, problem)
       })
 
   function isOutdated({ connection, at }: NonNullable<typeof known>): boolean {
@@ -123,12 +101,15 @@ export function createToolList(
   }
 
   return {
+    /** As read last. Null before the first time. */
     last: () => known?.tools ?? null,
     read,
-    async refresh(signal) {
+    /** Reads an outdated list again in the background, and waits a short time for it. Throws only when the signal aborts. */
+    async refresh(signal: AbortSignal): Promise<void> {
       if (known !== null && isOutdated(known)) reading ??= readAgain(known.connection)
       if (reading !== null) await untilAborted(Promise.race([reading, sleep(clock, NEW_LIST_WAIT_MS)]), signal)
     },
+    /** Ends what goes on in the background. */
     close: () => closing.abort(),
   }
 }

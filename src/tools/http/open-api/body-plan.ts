@@ -13,11 +13,9 @@ export interface BodyPlan {
   encode(value: unknown): string
 }
 
-interface PlannedBody {
+/** The properties are the arguments that the body adds. */
+interface PlannedBody extends ObjectShape {
   plan: BodyPlan
-  /** The arguments that the body adds. */
-  properties: Record<string, unknown>
-  required: string[]
 }
 
 /**
@@ -95,11 +93,7 @@ const UNDERSTOOD: ReadonlySet<string> = new Set([
   'type',
 ])
 
-interface Content {
-  contentType: string
-  encode(value: unknown): string
-  media: Record<string, unknown>
-}
+type Content = Omit<BodyPlan, 'value'> & { media: Record<string, unknown> }
 
 /** Prefers JSON, then a form, then text, in whatever order the document lists them. */
 function chooseContent(content: Record<string, unknown>): Content | null {

@@ -1,6 +1,7 @@
 import type { Effect } from '../../../domain/agent/tool-settings.ts'
 import type { Clock } from '../../../domain/clock.ts'
 import { ServerError } from '../../../domain/errors.ts'
+import { jsonIn } from '../../../domain/json-in.ts'
 import type { Logger } from '../../../domain/logger.ts'
 import { traceHeaders } from '../../../domain/telemetry.ts'
 import type { ToolCallRequest, ToolOutcome } from '../../tool.ts'
@@ -30,10 +31,7 @@ export async function callService(
   // The call's own logger adds the ids of the run and the call.
   const { log } = call.voice
   // Not the path and query: they hold arguments, which are content and stay out of the log.
-  const fields = () => ({
-    host: request.url.host,
-    duration_ms: Math.round(clock.mono() - begun),
-  })
+  const fields = () => ({ host: request.url.host, duration_ms: Math.round(clock.mono() - begun) })
   // A repeated call keeps its id, so a service that knows this header does the work only once.
   const key = tool.effect === 'idempotent' ? { 'idempotency-key': encodeURIComponent(call.callId.toWellFormed()) } : {}
   try {
@@ -115,11 +113,7 @@ function decode(body: Buffer, contentType: string): string {
 
 /** JSON without the whitespace between its tokens. Null when the text is not JSON. Numbers keep all their digits. */
 export function compactJson(text: string): string | null {
-  try {
-    JSON.parse(text)
-  } catch {
-    return null
-  }
+  if (jsonIn(text) === undefined) return null
   // The parsed value is not printed: an id of 19 digits would change.
   let result = ''
   let position = 0

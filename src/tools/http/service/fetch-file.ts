@@ -1,5 +1,6 @@
 import { ServerError } from '../../../domain/errors.ts'
 import { fileLimits } from '../../../domain/session/file.ts'
+import { decoded } from '../../../domain/text/decoded.ts'
 import type { ServiceHttp } from './service-http.ts'
 
 interface FetchedFile {
@@ -36,16 +37,8 @@ export function createFetchFile(http: ServiceHttp): FetchFile {
     return {
       content: answer.body,
       mimeType: type === '' || type === 'application/octet-stream' ? null : type,
-      name: decodeName(url.pathname.split('/').at(-1) ?? ''),
+      name: decoded(url.pathname.split('/').at(-1) ?? '') || null,
     }
-  }
-}
-
-function decodeName(part: string): string | null {
-  try {
-    return decodeURIComponent(part) || null
-  } catch {
-    return part
   }
 }
 

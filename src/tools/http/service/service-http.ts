@@ -7,8 +7,9 @@ import { isIP, type LookupFunction } from 'node:net'
 import type { Readable, Transform } from 'node:stream'
 import { constants, createBrotliDecompress, createGunzip, createInflate, createInflateRaw } from 'node:zlib'
 import type { Dispatcher } from 'undici'
+import { systemErrorCode } from '../../../domain/system-error-code.ts'
+import { untilAborted } from '../../../domain/until-aborted.ts'
 import type { ConnectionPool, Connections } from '../../../outgoing/connections.ts'
-import { untilAborted } from '../../until-aborted.ts'
 import { isPublicAddress } from './safe-address.ts'
 import { serviceFailure } from './service-failure.ts'
 
@@ -142,9 +143,7 @@ function alreadyKnown(addresses: readonly LookupAddress[]): LookupFunction {
 }
 
 const isTlsError = (error: unknown): boolean =>
-  error instanceof Error &&
-  'code' in error &&
-  /CERT|SELF_SIGNED|UNABLE_TO_|ERR_TLS|EPROTO|ERR_SSL|PRX_TLS/.test(String(error.code))
+  /CERT|SELF_SIGNED|UNABLE_TO_|ERR_TLS|EPROTO|ERR_SSL|PRX_TLS/.test(systemErrorCode(error))
 
 async function readAnswer(
   { statusCode, headers, body }: Dispatcher.ResponseData,

@@ -28,13 +28,7 @@ export function parseBodyTemplate(
       throw refuse(
         'body is a string. Write keys and values instead, or add a Content-Type header for a body that is not JSON.',
       )
-    return {
-      ...result,
-      fill(args) {
-        const value = build(args)
-        return value === undefined ? null : JSON.stringify(value)
-      },
-    }
+    return { ...result, fill: (args) => JSON.stringify(build(args)) ?? null }
   }
   if (type.startsWith('application/x-www-form-urlencoded') && isRecord(template)) {
     return {

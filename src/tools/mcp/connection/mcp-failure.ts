@@ -14,40 +14,26 @@ export const mcpError = (server: string, text: string, cause?: unknown): ServerE
 
 /** Why a server could not be reached at all. */
 export function connectFailure(sdk: McpSdk, server: string, error: unknown): ServerError {
+  const fail = (text: string) => mcpError(server, text, error)
   const status = httpStatus(sdk, error)
-  if (status === 401 || status === 403 || error instanceof sdk.UnauthorizedError || isScopeError(sdk, error)) {
-    return mcpError(
-      server,
+  const isRefused = error instanceof sdk.UnauthorizedError || error instanceof sdk.InsufficientScopeError
+  if (status === 401 || status === 403 || isRefused) {
+    return fail(
       'requires authorization. OAuth sign-in to MCP servers is not supported. Put a token into its `headers`, ' +
         `for example \`Authorization: Bearer \${MY_TOKEN}\`.`,
-      error,
     )
   }
   if (status !== undefined) {
-    return mcpError(
-      server,
-      `answered with HTTP ${status}. Check that its \`url\` is the address of its MCP endpoint.`,
-      error,
-    )
+    return fail(`answered with HTTP ${status}. Check that its \`url\` is the address of its MCP endpoint.`)
   }
   if (error instanceof sdk.ProtocolError) {
-    return mcpError(
-      server,
-      `refused the connection (JSON-RPC error ${error.code}). Its log or stderr may say why.`,
-      error,
-    )
+    return fail(`refused the connection (JSON-RPC error ${error.code}). Its log or stderr may say why.`)
   }
   const refused = notSent(error)
-  if (refused !== undefined) return mcpError(server, `cannot be reached. ${refused}`, error)
+  if (refused !== undefined) return fail(`cannot be reached. ${refused}`)
   const code = networkCode(sdk, error)
-  if (code !== undefined) {
-    return mcpError(server, `cannot be reached (${code}). Check its \`url\` and that it is running.`, error)
-  }
-  return mcpError(
-    server,
-    'does not answer like an MCP server. Check that it is one, and which version of MCP it speaks.',
-    error,
-  )
+  if (code !== undefined) return fail(`cannot be reached (${code}). Check its \`url\` and that it is running.`)
+  return fail('does not answer like an MCP server. Check that it is one, and which version of MCP it speaks.')
 }
 
 export const notInTime = (timeoutMs: number): string =>
@@ -72,32 +58,25 @@ export function endText(end: StdioEnd): string {
 /** Why a call failed that has reached the server, or may have reached it. */
 export function callFailure(sdk: McpSdk, server: string, error: unknown, end: string | null): ServerError {
   if (error instanceof ServerError) return error
-  if (sdkCode(sdk, error) === sdk.SdkErrorCode.UnsupportedResultType) {
-    return mcpError(server, 'asks for input in the middle of the call, which is not supported.', error)
+  const fail = (text: string) => mcpError(server, text, error)
+  const sdkCode = error instanceof sdk.SdkError ? error.code : undefined
+  if (sdkCode === sdk.SdkErrorCode.UnsupportedResultType) {
+    return fail('asks for input in the middle of the call, which is not supported.')
   }
-  if (sdkCode(sdk, error) === sdk.SdkErrorCode.InvalidResult) {
-    return mcpError(
-      server,
-      'answered with something that is not an MCP result. Whether the call took effect is unknown.',
-      error,
-    )
+  if (sdkCode === sdk.SdkErrorCode.InvalidResult) {
+    return fail('answered with something that is not an MCP result. Whether the call took effect is unknown.')
   }
   const said = serversOwnError(sdk, error)
-  if (said !== undefined) return mcpError(server, `answered with an error: ${said.slice(0, MAX_SAID_CHARS)}`, error)
+  if (said !== undefined) return fail(`answered with an error: ${said.slice(0, MAX_SAID_CHARS)}`)
   const status = httpStatus(sdk, error)
-  if (status !== undefined) return mcpError(server, `refused the call with HTTP ${status}.`, error)
+  if (status !== undefined) return fail(`refused the call with HTTP ${status}.`)
   const refused = notSent(error)
-  if (refused !== undefined)
-    return mcpError(server, `cannot be reached. ${refused} The call did not take effect.`, error)
+  if (refused !== undefined) return fail(`cannot be reached. ${refused} The call did not take effect.`)
   const code = networkCode(sdk, error)
   if (code === 'ECONNREFUSED' || code === 'ENOTFOUND') {
-    return mcpError(server, `cannot be reached (${code}). The call did not take effect.`, error)
+    return fail(`cannot be reached (${code}). The call did not take effect.`)
   }
-  return mcpError(
-    server,
-    `went away during the call.${end === null ? '' : ` ${end}`} Whether it took effect is unknown.`,
-    error,
-  )
+  return fail(`went away during the call.${end === null ? '' : ` ${end}`} Whether it took effect is unknown.`)
 }
 
 /** The server's own error message, which the model should read. Undefined for any other error. */
@@ -110,11 +89,6 @@ export const httpStatus = (sdk: McpSdk, error: unknown): number | undefined =>
 /** Whether the call ended without any answer from the server: its network or its process is gone. */
 export const gaveNoAnswer = (sdk: McpSdk, error: unknown): boolean =>
   networkCode(sdk, error) !== undefined || (error instanceof sdk.ProtocolError && error.code === STREAM_ENDED)
-
-const sdkCode = (sdk: McpSdk, error: unknown): string | undefined =>
-  error instanceof sdk.SdkError ? error.code : undefined
-
-const isScopeError = (sdk: McpSdk, error: unknown): boolean => error instanceof sdk.InsufficientScopeError
 
 /** Why we refused to send the request: an invalid proxy address, a redirect to another server. */
 function notSent(error: unknown): string | undefined {

@@ -3,7 +3,7 @@
 
 import type { Clock } from '../../../domain/clock.ts'
 import { ServerError } from '../../../domain/errors.ts'
-import { untilAborted } from '../../until-aborted.ts'
+import { untilAborted } from '../../../domain/until-aborted.ts'
 
 export interface Connection {
   /** Resolves with the reason when the connection has broken or was closed. */

@@ -1,3 +1,4 @@
+import type { Resource, ResourceTemplateType } from '@modelcontextprotocol/client'
 import type { JsonSchema, McpServerSettings } from '../../../domain/agent/tool-settings.ts'
 import type { ServerTool } from '../../tool.ts'
 import { toolBinding } from '../../tool-binding.ts'
@@ -9,16 +10,32 @@ import { type ServerIdentity, shownCall } from './server-identity.ts'
 import { safeName } from './tool-names.ts'
 
 /** A tool of our own that reads what a server offers besides tools: resources and prompts. */
-export function createReadOnlyTool(
+interface Reader {
+  name: string
+  description: string
+  parameters: JsonSchema
+  read(connection: McpConnection, input: Record<string, unknown>, options: RequestOptions): Promise<string>
+}
+
+type RequestOptions = { signal: AbortSignal; timeout: number }
+
+/** Tools that let the model list and read what the server has besides tools, as far as the settings want it. */
+export const createReadOnlyTools = (
+  settings: McpServerSettings,
+  { resources, prompts }: McpConnection['capabilities'],
+  withConnection: WithConnection,
+  identity: ServerIdentity,
+): ServerTool[] =>
+  [
+    ...(settings.resources && resources !== undefined ? resourceReaders(JSON.stringify(settings.name)) : []),
+    ...(settings.prompts && prompts !== undefined ? promptReaders(JSON.stringify(settings.name)) : []),
+  ].map((reader) => createReadOnlyTool(settings, withConnection, identity, reader))
+
+function createReadOnlyTool(
   settings: McpServerSettings,
   withConnection: WithConnection,
   server: ServerIdentity,
-  tool: {
-    name: string
-    description: string
-    parameters: JsonSchema
-    read: (connection: McpConnection, input: Record<string, unknown>, signal: AbortSignal) => Promise<string>
-  },
+  tool: Reader,
 ): ServerTool {
   const { timeoutMs, retries, approval } = settings
   return {
@@ -38,7 +55,8 @@ export function createReadOnlyTool(
     call: (call, signal) =>
       withConnection(signal, async (connection) => {
         try {
-          return { content: bounded(await tool.read(connection, call.arguments, signal)), isError: false }
+          const content = await tool.read(connection, call.arguments, { signal, timeout: NO_TIMEOUT_MS })
+          return { content: bounded(content), isError: false }
         } catch (error) {
           signal.throwIfAborted()
           const said = serversOwnError(connection.sdk, error)
@@ -50,53 +68,39 @@ export function createReadOnlyTool(
 }
 
 /** One JSON line for each item, so that a model can choose and a cut falls between items. */
-export const jsonLines = (items: readonly unknown[], none: string): string =>
+const jsonLines = (items: readonly unknown[], none: string): string =>
   items.length === 0 ? none : items.map((item) => JSON.stringify(item)).join('\n')
 
-/** Tools that let the model list and get the prompts of a server. */
-export function createPromptTools(
-  settings: McpServerSettings,
-  withConnection: WithConnection,
-  identity: ServerIdentity,
-): ServerTool[] {
-  const server = JSON.stringify(settings.name)
-  return [
-    createReadOnlyTool(settings, withConnection, identity, {
-      name: 'list_prompts',
-      description: `Lists the prompts that the MCP server ${server} has prepared, with their arguments.`,
-      parameters: { type: 'object', properties: {}, additionalProperties: false },
-      async read({ client }, _input, signal) {
-        const { prompts } = await client.listPrompts(undefined, { signal, timeout: NO_TIMEOUT_MS })
-        const shown = prompts.map(({ name, description, arguments: input }) => ({
-          name,
-          description,
-          arguments: input,
-        }))
-        return jsonLines(shown, 'There are no prompts.')
+const promptReaders = (server: string): Reader[] => [
+  {
+    name: 'list_prompts',
+    description: `Lists the prompts that the MCP server ${server} has prepared, with their arguments.`,
+    parameters: { type: 'object', properties: {}, additionalProperties: false },
+    async read({ client }, _input, options) {
+      const { prompts } = await client.listPrompts(undefined, options)
+      const shown = prompts.map(({ name, description, arguments: input }) => ({ name, description, arguments: input }))
+      return jsonLines(shown, 'There are no prompts.')
+    },
+  },
+  {
+    name: 'get_prompt',
+    description: `Gives one prompt of the MCP server ${server}, filled in with the arguments.`,
+    parameters: {
+      type: 'object',
+      properties: {
+        name: { type: 'string', description: 'As listed.' },
+        arguments: { type: 'object', additionalProperties: { type: 'string' }, description: 'By name.' },
       },
-    }),
-    createReadOnlyTool(settings, withConnection, identity, {
-      name: 'get_prompt',
-      description: `Gives one prompt of the MCP server ${server}, filled in with the arguments.`,
-      parameters: {
-        type: 'object',
-        properties: {
-          name: { type: 'string', description: 'As listed.' },
-          arguments: { type: 'object', additionalProperties: { type: 'string' }, description: 'By name.' },
-        },
-        required: ['name'],
-        additionalProperties: false,
-      },
-      async read({ client }, input, signal) {
-        const { messages } = await client.getPrompt(
-          { name: String(input.name), arguments: textsOf(input.arguments) },
-          { signal, timeout: NO_TIMEOUT_MS },
-        )
-        return messages.map(({ role, content }) => `${role}: ${blockText(content)}`).join('\n\n')
-      },
-    }),
-  ]
-}
+      required: ['name'],
+      additionalProperties: false,
+    },
+    async read({ client }, input, options) {
+      const wanted = { name: String(input.name), arguments: textsOf(input.arguments) }
+      const { messages } = await client.getPrompt(wanted, options)
+      return messages.map(({ role, content }) => `${role}: ${blockText(content)}`).join('\n\n')
+    },
+  },
+]
 
 /** MCP allows only strings as arguments of a prompt. */
 function textsOf(input: unknown): Record<string, string> {
@@ -104,52 +108,35 @@ function textsOf(input: unknown): Record<string, string> {
   return Object.fromEntries(entries.map(([name, value]) => [name, String(value)]))
 }
 
-/** Tools that let the model list and read the resources of a server. */
-export function createResourceTools(
-  settings: McpServerSettings,
-  withConnection: WithConnection,
-  identity: ServerIdentity,
-): ServerTool[] {
-  const server = JSON.stringify(settings.name)
-  return [
-    createReadOnlyTool(settings, withConnection, identity, {
-      name: 'list_resources',
-      description: `Lists what the MCP server ${server} has to read: resources by uri, and templates of uris.`,
-      parameters: { type: 'object', properties: {}, additionalProperties: false },
-      async read({ client }, _input, signal) {
-        const options = { signal, timeout: NO_TIMEOUT_MS }
-        const { resources } = await client.listResources(undefined, options)
-        // Many servers have no templates, and some of them do not know this request.
-        const { resourceTemplates } = await client.listResourceTemplates(undefined, options).catch(() => ({
-          resourceTemplates: [],
-        }))
-        return jsonLines(
-          [
-            ...resources.map(({ uri, name, description, mimeType }) => ({ uri, name, description, mimeType })),
-            ...resourceTemplates.map(({ uriTemplate, name, description, mimeType }) => ({
-              uriTemplate,
-              name,
-              description,
-              mimeType,
-            })),
-          ],
-          'There are no resources.',
-        )
-      },
-    }),
-    createReadOnlyTool(settings, withConnection, identity, {
-      name: 'read_resource',
-      description: `Reads one resource of the MCP server ${server}.`,
-      parameters: {
-        type: 'object',
-        properties: { uri: { type: 'string', description: 'As listed, or made from a listed template.' } },
-        required: ['uri'],
-        additionalProperties: false,
-      },
-      async read({ client }, input, signal) {
-        const { contents } = await client.readResource({ uri: String(input.uri) }, { signal, timeout: NO_TIMEOUT_MS })
-        return contents.length === 0 ? 'The resource is empty.' : contents.map(resourceText).join('\n')
-      },
-    }),
-  ]
-}
+const aboutOf = ({ name, description, mimeType }: Resource | ResourceTemplateType) => ({ name, description, mimeType })
+
+const resourceReaders = (server: string): Reader[] => [
+  {
+    name: 'list_resources',
+    description: `Lists what the MCP server ${server} has to read: resources by uri, and templates of uris.`,
+    parameters: { type: 'object', properties: {}, additionalProperties: false },
+    async read({ client }, _input, options) {
+      const { resources } = await client.listResources(undefined, options)
+      const listTemplates = client.listResourceTemplates(undefined, options)
+      // Many servers have no templates, and some of them do not know this request.
+      const { resourceTemplates } = await listTemplates.catch(() => ({ resourceTemplates: [] }))
+      const templates = resourceTemplates.map((one) => ({ uriTemplate: one.uriTemplate, ...aboutOf(one) }))
+      const shown = resources.map((one) => ({ uri: one.uri, ...aboutOf(one) }))
+      return jsonLines([...shown, ...templates], 'There are no resources.')
+    },
+  },
+  {
+    name: 'read_resource',
+    description: `Reads one resource of the MCP server ${server}.`,
+    parameters: {
+      type: 'object',
+      properties: { uri: { type: 'string', description: 'As listed, or made from a listed template.' } },
+      required: ['uri'],
+      additionalProperties: false,
+    },
+    async read({ client }, input, options) {
+      const { contents } = await client.readResource({ uri: String(input.uri) }, options)
+      return contents.length === 0 ? 'The resource is empty.' : contents.map(resourceText).join('\n')
+    },
+  },
+]
