@@ -1,6 +1,7 @@
 import { type Agent, ClientError } from 'quarterdeck/client'
 import { lazy, Suspense } from 'react'
 import { Link, useLocation, useSearchParams } from 'wouter'
+import { isRecord } from '../../../../src/domain/is-record.ts'
 import { useKeys } from '../../app/Keys.tsx'
 import { useTitle } from '../../app/title.ts'
 import { useIsLive } from '../../data/use-live.tsx'
@@ -165,8 +166,8 @@ const known: readonly (readonly [path: string, word: string])[] = [
 function at(value: unknown, path: string): unknown {
   let place = value
   for (const name of path.split('.')) {
-    if (typeof place !== 'object' || place === null) return undefined
-    place = (place as Record<string, unknown>)[name]
+    if (!isRecord(place)) return undefined
+    place = place[name]
   }
   return place
 }

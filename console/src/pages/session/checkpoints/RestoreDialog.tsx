@@ -2,6 +2,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { type Checkpoint, ClientError } from 'quarterdeck/client'
 import { useState } from 'react'
 import { useLocation } from 'wouter'
+import { isRecord } from '../../../../../src/domain/is-record.ts'
 import { useClient } from '../../../data/server.tsx'
 import { useIsLive } from '../../../data/use-live.tsx'
 import { announce } from '../../../parts/Announcer.tsx'
@@ -153,8 +154,6 @@ export function planIn(error: unknown): RestorePlan | null {
   })
   return { digest, lists }
 }
-
-const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null
 
 const planWords: Readonly<Record<PlanList, { title: string; text: string }>> = {
   protected: { title: 'Protected', text: 'Nobody may write to these places without a person. Look closely.' },
