@@ -2,6 +2,7 @@
 
 import { ClientError } from 'quarterdeck/client'
 import { type ReactNode, useEffect, useState } from 'react'
+import { errorText } from '../error-text.ts'
 import { Button } from './Button.tsx'
 import { RetryIcon } from './icons.ts'
 import styles from './States.module.css'
@@ -46,7 +47,7 @@ export function Failed({ error, onRetry }: { error: unknown; onRetry?: () => voi
           ? 'The server does not answer'
           : 'That did not work'}
       </h2>
-      <p>{error instanceof Error ? error.message : String(error)}</p>
+      <p>{errorText(error)}</p>
       {problem?.correlation_id !== undefined && (
         <p className={styles.id}>
           In the server’s log: <code>{problem.correlation_id}</code>

@@ -3,7 +3,7 @@ import { Link } from 'wouter'
 import { Badge } from '../../parts/Badge.tsx'
 import { Command } from '../../parts/Command.tsx'
 import { CopyButton } from '../../parts/CopyButton.tsx'
-import { Failed, Loading } from '../../parts/States.tsx'
+import { Pending } from '../../parts/Pending.tsx'
 import { Time } from '../../parts/Time.tsx'
 import { counted, fullCount } from '../../words.ts'
 import styles from './ChainState.module.css'
@@ -11,10 +11,9 @@ import { useChain } from './use-audit.ts'
 
 /** Whether nobody has changed, removed or slipped in an entry. It stands before the entries, since they mean nothing without it. */
 export function ChainState() {
-  const { data, error, refetch } = useChain()
-  if (data === undefined) {
-    return error === null ? <Loading rows={1} height={72} /> : <Failed error={error} onRetry={() => void refetch()} />
-  }
+  const chain = useChain()
+  const { data } = chain
+  if (data === undefined) return <Pending query={chain} rows={1} height={72} />
   return (
     <section className={styles.chain} data-status={data.status} aria-label="State of the trail">
       <p className={styles.words}>

@@ -6,7 +6,7 @@ import type { Words } from '../../data/outbox.ts'
 import { useOutbox } from '../../data/use-outbox.ts'
 import { Select } from '../../parts/Field.tsx'
 import { AgentIcon } from '../../parts/icons.ts'
-import { Failed, Loading } from '../../parts/States.tsx'
+import { Pending } from '../../parts/Pending.tsx'
 import { ChatLayout } from './ChatLayout.tsx'
 import styles from './ChatPage.module.css'
 import { Composer, type ComposerHandle } from './Composer.tsx'
@@ -65,8 +65,7 @@ function NewChat() {
       }
     >
       <div className={styles.middle}>
-        {agents.isPending && <Loading rows={1} height={180} />}
-        {agents.isError && <Failed error={agents.error} onRetry={() => void agents.refetch()} />}
+        {!agents.isSuccess && <Pending query={agents} rows={1} height={180} />}
         {agent !== undefined && (
           <div className={styles.agent}>
             <span className={styles.icon}>

@@ -1,6 +1,7 @@
 import { useCallback, useRef, useState } from 'react'
 import type { SentFile } from '../../data/outbox.ts'
 import { useUpload } from '../../data/server.tsx'
+import { errorText } from '../../error-text.ts'
 import { formatBytes } from '../../parts/bytes.ts'
 
 /** A file for the next message. */
@@ -52,7 +53,7 @@ export function useAttachments(kept: readonly SentFile[]): Attachments {
       )
       change(key, { progress: 1, file: { file_id, name, mime_type, bytes } })
     } catch (error) {
-      if (!leaving.signal.aborted) change(key, { problem: error instanceof Error ? error.message : String(error) })
+      if (!leaving.signal.aborted) change(key, { problem: errorText(error) })
     } finally {
       running.current.delete(key)
     }

@@ -3,7 +3,7 @@ import { Link, useLocation, useSearch, useSearchParams } from 'wouter'
 import { useKeys } from '../../app/Keys.tsx'
 import { useTitle } from '../../app/title.ts'
 import { given } from '../../given.ts'
-import { ApprovalCard } from '../../parts/approval/ApprovalCard.tsx'
+import ApprovalCard from '../../parts/approval/ApprovalCard.tsx'
 import { CardState } from '../../parts/approval/CardFrame.tsx'
 import { RecordCard } from '../../parts/approval/RecordCard.tsx'
 import { kindsOfRecords } from '../../parts/approval/record-kinds.ts'
@@ -149,7 +149,8 @@ function Tabs({ isDone }: { isDone: boolean }) {
 
 /** The card of an item. Its heading gets the focus, so that keys and screen readers are there. */
 function OpenItem({ id, row }: { id: string; row: InboxRow | null }) {
-  const { kind, error, retry } = useRecordKind(id, row?.item.kind)
+  const query = useRecordKind(id, row?.item.kind)
+  const { kind } = query
   const place = useRef<HTMLDivElement>(null)
   const [, go] = useLocation()
   const search = useSearch()
@@ -160,7 +161,7 @@ function OpenItem({ id, row }: { id: string; row: InboxRow | null }) {
   useEffect(() => {
     if (kind !== undefined) place.current?.focus({ preventScroll: true })
   }, [kind])
-  if (kind === undefined) return <CardState error={error} onRetry={retry} height={320} />
+  if (kind === undefined) return <CardState query={query} height={320} />
   return (
     <div ref={place} className={styles.place} tabIndex={-1}>
       {kind === 'approval' ? <ApprovalCard id={id} onMoved={onMoved} /> : <RecordCard kind={kind} id={id} />}

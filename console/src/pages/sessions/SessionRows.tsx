@@ -16,9 +16,7 @@ import styles from './SessionRows.module.css'
 import { countSessionFilters, type SessionFilters } from './session-filters.ts'
 import { useSessionList } from './use-session-list.ts'
 
-const DeleteSessionDialog = lazy(() =>
-  import('../session/actions/DeleteSessionDialog.tsx').then((file) => ({ default: file.DeleteSessionDialog })),
-)
+const DeleteSessionDialog = lazy(() => import('../session/actions/DeleteSessionDialog.tsx'))
 
 const idOf = ({ session_id }: Session): string => session_id
 

@@ -2,8 +2,7 @@ import { useQueryClient } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { useIsLive } from '../../data/use-live.tsx'
 import { announce } from '../../parts/Announcer.tsx'
-import { Button } from '../../parts/Button.tsx'
-import { Dialog } from '../../parts/Dialog.tsx'
+import { Dialog, DialogButtons } from '../../parts/Dialog.tsx'
 import { ActionError, useAction } from './ActionError.tsx'
 
 interface ConfirmProps {
@@ -44,12 +43,15 @@ export function Confirm({ title, children, verb, done, stale, act, onClose }: Co
       title={title}
       onClose={onClose}
       actions={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button kind="danger" isBusy={isBusy} disabled={!isLive} onClick={() => void confirm()}>
-            {verb}
-          </Button>
-        </>
+        <DialogButtons
+          onCancel={onClose}
+          kind="danger"
+          isBusy={isBusy}
+          disabled={!isLive}
+          onClick={() => void confirm()}
+        >
+          {verb}
+        </DialogButtons>
       }
     >
       <div>{children}</div>

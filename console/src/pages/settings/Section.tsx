@@ -1,8 +1,7 @@
-import type { UseQueryResult } from '@tanstack/react-query'
 import { type ReactNode, useEffect, useRef } from 'react'
 import { useIsLive } from '../../data/use-live.tsx'
 import { AsOf } from '../../parts/AsOf.tsx'
-import { Failed, Loading } from '../../parts/States.tsx'
+import { Pending } from '../../parts/Pending.tsx'
 import styles from './Section.module.css'
 
 interface SectionProps {
@@ -32,24 +31,19 @@ export function Section({ title, about, action, children }: SectionProps) {
   )
 }
 
-interface LoadedProps<T> {
-  query: UseQueryResult<T>
+export interface LoadedProps<T> {
+  query: { data: T | undefined; error: unknown; refetch: () => unknown; dataUpdatedAt: number }
   children: (data: T) => ReactNode
 }
 
 /** What was read, or that it is on its way or failed. The last data stays while the server is away. */
-export function Loaded<T>({ query: { data, error, refetch, dataUpdatedAt }, children }: LoadedProps<T>) {
+export function Loaded<T>({ query, children }: LoadedProps<T>) {
   const isLive = useIsLive()
-  if (data === undefined)
-    return error === null ? <Loading rows={3} /> : <Failed error={error} onRetry={() => void refetch()} />
+  const { data, dataUpdatedAt } = query
+  if (data === undefined) return <Pending query={query} rows={3} />
   return (
     <AsOf isLive={isLive} at={dataUpdatedAt}>
       {children(data)}
     </AsOf>
   )
-}
-
-/** Nothing there, in the place of the list. */
-export function None({ children }: { children: ReactNode }) {
-  return <div className={styles.none}>{children}</div>
 }

@@ -15,7 +15,8 @@ import { CopyButton } from '../../parts/CopyButton.tsx'
 import { TextField } from '../../parts/Field.tsx'
 import { ExportIcon, UsageIcon } from '../../parts/icons.ts'
 import { Page, Panel } from '../../parts/Page.tsx'
-import { Empty, Failed, Loading } from '../../parts/States.tsx'
+import { Pending } from '../../parts/Pending.tsx'
+import { Empty } from '../../parts/States.tsx'
 import { saveFile } from '../../parts/save-file.ts'
 import { Tabs } from '../../parts/Tabs.tsx'
 import { fullCount, shortCount } from '../../words.ts'
@@ -52,8 +53,10 @@ export default function UsagePage() {
         </Button>
       }
     >
-      {days.data === undefined ? (
-        <NoUsage range={range} error={days.error} onRetry={() => void days.refetch()} />
+      {range.problem !== null ? (
+        <Empty title={range.problem} icon={<UsageIcon />} />
+      ) : days.data === undefined ? (
+        <Pending query={days} rows={3} height={160} />
       ) : days.data.total.runs === 0 ? (
         <Empty title="Nothing was used in these days" icon={<UsageIcon />}>
           <p>Tokens and cost of every finished run of a model are counted here, for 400 days. Begin with a message:</p>
@@ -66,11 +69,7 @@ export default function UsagePage() {
           <NoPrices models={days.data.unpriced} currency={days.data.currency} />
           <Panel title="Table" actions={<GroupTabs by={by} params={params} />} isFlush>
             {table.data === undefined ? (
-              table.error === null ? (
-                <Loading rows={6} height={36} />
-              ) : (
-                <Failed error={table.error} onRetry={() => void table.refetch()} />
-              )
+              <Pending query={table} rows={6} height={36} />
             ) : (
               <UsageTable usage={table.data} />
             )}
@@ -79,11 +78,6 @@ export default function UsagePage() {
       )}
     </Page>
   )
-}
-
-function NoUsage({ range, error, onRetry }: { range: UsageRange; error: unknown; onRetry: () => void }) {
-  if (range.problem !== null) return <Empty title={range.problem} icon={<UsageIcon />} />
-  return error === null ? <Loading rows={3} height={160} /> : <Failed error={error} onRetry={onRetry} />
 }
 
 function useUsage({ from, to, problem }: UsageRange, by: UsageGroup) {

@@ -21,9 +21,9 @@ import { useApproval } from './use-record.ts'
 import { useSettled } from './use-settled.ts'
 
 /** Few decisions are edits, so it is loaded when somebody edits. */
-const EditDialog = lazy(() => import('./EditDialog.tsx').then(({ EditDialog }) => ({ default: EditDialog })))
+const EditDialog = lazy(() => import('./EditDialog.tsx'))
 
-export interface ApprovalCardProps {
+interface ApprovalCardProps {
   id: string
   /** It stands in a conversation, and not on a page of its own. */
   docked?: boolean
@@ -34,11 +34,12 @@ export interface ApprovalCardProps {
 }
 
 /** Something that a person decides about: everything that would run, and the buttons. */
-export function ApprovalCard({ id, docked = false, hasKeys = true, onMoved }: ApprovalCardProps) {
+export default function ApprovalCard({ id, docked = false, hasKeys = true, onMoved }: ApprovalCardProps) {
   const [movedTo, setMovedTo] = useState<{ from: string; to: string } | null>(null)
   const shownId = movedTo?.from === id ? movedTo.to : id
   const [isWhole, setWhole] = useState(false)
-  const { data, error, refetch, isFetching, dataUpdatedAt } = useApproval(shownId, { isWhole })
+  const query = useApproval(shownId, { isWhole })
+  const { data, isFetching, dataUpdatedAt } = query
   const before = useRef<ShownApproval | null>(null)
   const move = useCallback(
     (to: string) => {
@@ -48,7 +49,7 @@ export function ApprovalCard({ id, docked = false, hasKeys = true, onMoved }: Ap
     },
     [id, shownId, onMoved],
   )
-  if (data === undefined) return <CardState error={error} onRetry={() => void refetch()} height={docked ? 180 : 320} />
+  if (data === undefined) return <CardState query={query} height={docked ? 180 : 320} />
   return (
     <LoadedCard
       approval={data}

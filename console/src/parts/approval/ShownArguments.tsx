@@ -1,10 +1,10 @@
 import type { ShownArgument, ShownCall } from 'quarterdeck/client'
 import { useEffect, useState } from 'react'
 import { useClient } from '../../data/server.tsx'
-import { byteWord } from '../../words.ts'
+import { errorText } from '../../error-text.ts'
+import { byteWord, counted } from '../../words.ts'
 import { Badge } from '../Badge.tsx'
 import { Button } from '../Button.tsx'
-import { count } from '../diff/DiffRow.tsx'
 import { HiddenIcon, RevealIcon } from '../icons.ts'
 import { SeenText } from '../seen/SeenText.tsx'
 import type { Seen } from '../seen/seen.ts'
@@ -70,7 +70,7 @@ function Argument({ approvalId, argument, onSeen, onOpenAll, isOpening }: Argume
     <div className={styles.argument}>
       <dt className={styles.name}>
         <VisibleText text={name} inline />
-        {hidden > 0 && <Badge tone="warn">{count(hidden, 'hidden character')}</Badge>}
+        {hidden > 0 && <Badge tone="warn">{counted(hidden, 'hidden character')}</Badge>}
         {bytes >= WORTH_A_SIZE && <span className={styles.size}>{byteWord(bytes)}</span>}
         {secret && (
           <Button
@@ -117,7 +117,7 @@ function useReveal(approvalId: string, name: string, masked: string) {
     try {
       setRevealed((await client.reveal(approvalId, name)).text)
     } catch (error) {
-      setProblem(error instanceof Error ? error.message : String(error))
+      setProblem(errorText(error))
     } finally {
       setBusy(false)
     }

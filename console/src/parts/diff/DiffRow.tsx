@@ -1,4 +1,5 @@
 import { memo, useEffect, useMemo, useState } from 'react'
+import { counted, fullCount } from '../../words.ts'
 import { Button } from '../Button.tsx'
 import { VisibleText } from '../VisibleText.tsx'
 import type { ChangedWords } from './changed-words.ts'
@@ -24,14 +25,14 @@ export const DiffRow = memo(function DiffRow({ row, file, isViewed, isCurrent, o
     case 'gap':
       return (
         <div className={styles.gap}>
-          {row.skipped > 0 && <span>{count(row.skipped, 'line')} not in the diff</span>}
+          {row.skipped > 0 && <span>{counted(row.skipped, 'line')} not in the diff</span>}
           {row.text !== '' && <VisibleText text={row.text} inline />}
         </div>
       )
     case 'fold':
       return (
         <button type="button" className={styles.fold} onClick={() => onOpen(row.key)}>
-          Show {count(row.count, 'unchanged line')}
+          Show {counted(row.count, 'unchanged line')}
         </button>
       )
     case 'note':
@@ -57,8 +58,6 @@ export const DiffRow = memo(function DiffRow({ row, file, isViewed, isCurrent, o
   }
 })
 
-export const count = (n: number, thing: string): string => `${n.toLocaleString('en')} ${thing}${n === 1 ? '' : 's'}`
-
 const fileWords: Readonly<Record<DiffFile['kind'], string>> = { create: 'New', modify: 'Changed', delete: 'Deleted' }
 
 function FileRow({ file, isViewed, onView }: { file: DiffFile; isViewed: boolean; onView: () => void }) {
@@ -77,8 +76,8 @@ function FileRow({ file, isViewed, onView }: { file: DiffFile; isViewed: boolean
       </span>
       <span className={styles.facts}>
         <span>{fileWords[file.kind]}</span>
-        {file.added > 0 && <span className={styles.added}>+{file.added.toLocaleString('en')}</span>}
-        {file.removed > 0 && <span className={styles.removed}>−{file.removed.toLocaleString('en')}</span>}
+        {file.added > 0 && <span className={styles.added}>+{fullCount(file.added)}</span>}
+        {file.removed > 0 && <span className={styles.removed}>−{fullCount(file.removed)}</span>}
         <Button kind="quiet" aria-pressed={isViewed} onClick={onView} hint="x">
           {isViewed ? 'Viewed: open' : 'Mark viewed'}
         </Button>

@@ -26,12 +26,8 @@ import { useRuns } from '../use-session.ts'
 import type { SupervisionDialogKind } from './SupervisionDialog.tsx'
 import { useExportSession } from './use-export-session.ts'
 
-const DeleteSessionDialog = lazy(() =>
-  import('./DeleteSessionDialog.tsx').then((file) => ({ default: file.DeleteSessionDialog })),
-)
-const SupervisionDialog = lazy(() =>
-  import('./SupervisionDialog.tsx').then((file) => ({ default: file.SupervisionDialog })),
-)
+const DeleteSessionDialog = lazy(() => import('./DeleteSessionDialog.tsx'))
+const SupervisionDialog = lazy(() => import('./SupervisionDialog.tsx'))
 
 /** What can be done with a session. The most likely thing is a button, everything else is in a menu. */
 export function SessionActions({ session }: { session: Session }) {

@@ -95,7 +95,7 @@ const modes = [
 ]
 
 /** The commands for an agent that works elsewhere, each with what it needs. */
-export function SupervisionDialog({ kind, supervision, onClose }: SupervisionDialogProps) {
+export default function SupervisionDialog({ kind, supervision, onClose }: SupervisionDialogProps) {
   const { mode, owner_user_id: owner } = supervision
   const { data: me } = useMe()
   const shared = { command: commands[kind], sessionId: supervision.session_id, onClose }

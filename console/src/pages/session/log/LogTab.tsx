@@ -8,6 +8,7 @@ import { Button } from '../../../parts/Button.tsx'
 import { CopyButton } from '../../../parts/CopyButton.tsx'
 import { CutText } from '../../../parts/CutText.tsx'
 import { Select, TextField } from '../../../parts/Field.tsx'
+import { flipped } from '../../../parts/flipped.ts'
 import { ClosedIcon, OpenedIcon, SessionsIcon } from '../../../parts/icons.ts'
 import { Empty, Failed, Loading } from '../../../parts/States.tsx'
 import { preciseTime } from '../../../parts/Time.tsx'
@@ -144,12 +145,6 @@ function useTypes(events: readonly LogEvent[]): string[] {
     seen.current = { types, first: events[0]?.seq ?? 0, last: events.at(-1)?.seq ?? 0 }
     return [...types].sort()
   }, [events])
-}
-
-function flipped(set: ReadonlySet<number>, one: number): ReadonlySet<number> {
-  const next = new Set(set)
-  if (!next.delete(one)) next.add(one)
-  return next
 }
 
 const EVENT_HEIGHT = 32

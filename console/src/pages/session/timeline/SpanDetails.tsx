@@ -1,6 +1,6 @@
-import type { ReactNode } from 'react'
 import { Link } from 'wouter'
 import { IconButton } from '../../../parts/Button.tsx'
+import { Fact } from '../../../parts/Fact.tsx'
 import { CloseIcon } from '../../../parts/icons.ts'
 import { duration, preciseTime } from '../../../parts/Time.tsx'
 import { fullCount } from '../../../words.ts'
@@ -65,14 +65,5 @@ export function SpanDetails({ span, now, sessionId, prices, onClose }: DetailsPr
         </p>
       )}
     </aside>
-  )
-}
-
-function Fact({ name, children }: { name: string; children: ReactNode }) {
-  return (
-    <div className={styles.fact}>
-      <dt>{name}</dt>
-      <dd>{children}</dd>
-    </div>
   )
 }

@@ -8,7 +8,7 @@ import { useIsLive } from '../../../data/use-live.tsx'
 import { given } from '../../../given.ts'
 import { Button } from '../../../parts/Button.tsx'
 import { CopyText } from '../../../parts/CopyText.tsx'
-import { Dialog } from '../../../parts/Dialog.tsx'
+import { Dialog, DialogButtons } from '../../../parts/Dialog.tsx'
 import { Select, TextField } from '../../../parts/Field.tsx'
 import { duration, useNow } from '../../../parts/Time.tsx'
 import { withProof } from '../../../sign-in/step-up.ts'
@@ -45,12 +45,9 @@ export function AddDevice({ onClose }: { onClose: () => void }) {
       onClose={onClose}
       actions={
         code === null ? (
-          <>
-            <Button onClick={onClose}>Cancel</Button>
-            <Button kind="primary" isBusy={isBusy} disabled={!isLive} onClick={() => void make()}>
-              Make a link
-            </Button>
-          </>
+          <DialogButtons onCancel={onClose} isBusy={isBusy} disabled={!isLive} onClick={() => void make()}>
+            Make a link
+          </DialogButtons>
         ) : (
           <Button onClick={onClose}>Close</Button>
         )

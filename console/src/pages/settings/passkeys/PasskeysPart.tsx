@@ -11,8 +11,8 @@ import { Time } from '../../../parts/Time.tsx'
 import { hasPasskeys } from '../../../sign-in/passkey.ts'
 import { withProof } from '../../../sign-in/step-up.ts'
 import { Confirm } from '../Confirm.tsx'
-import { Facts, Row, Rows } from '../Rows.tsx'
-import { Loaded, None, Section } from '../Section.tsx'
+import { Facts, Row, RowAction, Rows } from '../Rows.tsx'
+import { Section } from '../Section.tsx'
 import { AddPasskey } from './AddPasskey.tsx'
 
 const NOT_HERE = 'This browser has no passkeys, or the page is not in a safe place: open it at localhost or over TLS.'
@@ -45,21 +45,18 @@ export function PasskeysPart() {
           <p>{whyNot}</p>
         </Notice>
       )}
-      <Loaded query={passkeys}>
-        {({ passkeys: list }) =>
-          list.length === 0 ? (
-            <None>
-              {(me?.passkeys.registered ?? 0) > 0
-                ? 'You have no passkey. Others have: what needs one is for them to do.'
-                : 'Nobody has a passkey, so a token is enough for everything.'}
-            </None>
-          ) : (
-            <Rows items={list} keyOf={({ passkey_id }) => passkey_id} label="Passkeys">
-              {(passkey) => <PasskeyRow passkey={passkey} isLive={isLive} onRemove={() => setRemoved(passkey)} />}
-            </Rows>
-          )
+      <Rows
+        query={{ ...passkeys, data: passkeys.data?.passkeys }}
+        keyOf={({ passkey_id }) => passkey_id}
+        label="Passkeys"
+        none={
+          (me?.passkeys.registered ?? 0) > 0
+            ? 'You have no passkey. Others have: what needs one is for them to do.'
+            : 'Nobody has a passkey, so a token is enough for everything.'
         }
-      </Loaded>
+      >
+        {(passkey) => <PasskeyRow passkey={passkey} onRemove={() => setRemoved(passkey)} />}
+      </Rows>
       {isAdding && <AddPasskey onClose={() => setAdding(false)} />}
       {removed !== null && (
         <Confirm
@@ -80,22 +77,16 @@ export function PasskeysPart() {
   )
 }
 
-interface PasskeyRowProps {
-  passkey: Passkey
-  isLive: boolean
-  onRemove: () => void
-}
-
-function PasskeyRow({ passkey, isLive, onRemove }: PasskeyRowProps) {
+function PasskeyRow({ passkey, onRemove }: { passkey: Passkey; onRemove: () => void }) {
   const { user, created_at, last_used_at } = passkey
   return (
     <Row
       icon={<PasskeyIcon aria-hidden="true" />}
       title={nameOf(passkey)}
       action={
-        <Button aria-label={`Remove ${nameOf(passkey)}`} disabled={!isLive} onClick={onRemove}>
+        <RowAction label={`Remove ${nameOf(passkey)}`} onClick={onRemove}>
           Remove
-        </Button>
+        </RowAction>
       }
     >
       <Facts>

@@ -16,8 +16,8 @@ import { deviceName } from '../../../sign-in/device-name.ts'
 import { ActionError, useAction } from '../ActionError.tsx'
 import { Switch } from '../Choice.tsx'
 import { Confirm } from '../Confirm.tsx'
-import { Facts, Row, Rows } from '../Rows.tsx'
-import { Loaded, None, Section } from '../Section.tsx'
+import { Facts, Row, RowAction, Rows } from '../Rows.tsx'
+import { Section } from '../Section.tsx'
 
 export function PushPart() {
   const client = useClient()
@@ -60,24 +60,16 @@ export function PushPart() {
         </Notice>
       )}
       <ActionError error={error} />
-      <Loaded query={subscriptions}>
-        {(list) =>
-          list.length === 0 ? (
-            <None>None of your browsers gets messages yet.</None>
-          ) : (
-            <Rows items={list} keyOf={({ subscription_id }) => subscription_id} label="Browsers with notifications">
-              {(one) => (
-                <SubscriptionRow
-                  subscription={one}
-                  isOwn={one.subscription_id === own}
-                  isLive={isLive}
-                  onRemove={() => setRemoved(one)}
-                />
-              )}
-            </Rows>
-          )
-        }
-      </Loaded>
+      <Rows
+        query={subscriptions}
+        keyOf={({ subscription_id }) => subscription_id}
+        label="Browsers with notifications"
+        none="None of your browsers gets messages yet."
+      >
+        {(one) => (
+          <SubscriptionRow subscription={one} isOwn={one.subscription_id === own} onRemove={() => setRemoved(one)} />
+        )}
+      </Rows>
       <Sound />
       {removed !== null && (
         <Confirm
@@ -103,20 +95,19 @@ export function PushPart() {
 interface SubscriptionRowProps {
   subscription: Subscription
   isOwn: boolean
-  isLive: boolean
   onRemove: () => void
 }
 
-function SubscriptionRow({ subscription, isOwn, isLive, onRemove }: SubscriptionRowProps) {
+function SubscriptionRow({ subscription, isOwn, onRemove }: SubscriptionRowProps) {
   return (
     <Row
       icon={<AlertIcon aria-hidden="true" />}
       title={nameOf(subscription)}
       badges={isOwn && <Badge tone="accent">This browser</Badge>}
       action={
-        <Button aria-label={`Remove ${nameOf(subscription)}`} disabled={!isLive} onClick={onRemove}>
+        <RowAction label={`Remove ${nameOf(subscription)}`} onClick={onRemove}>
           Remove
-        </Button>
+        </RowAction>
       }
     >
       <Facts>
