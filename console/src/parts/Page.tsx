@@ -56,3 +56,13 @@ export function Panel({ title, actions, children, isFlush = false }: PanelProps)
     </section>
   )
 }
+
+/** A name and what is known by it, in a `<dl>`. */
+export function Fact({ name, title, children }: { name: ReactNode; title?: string; children: ReactNode }) {
+  return (
+    <div title={title}>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  )
+}

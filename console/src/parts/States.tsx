@@ -37,6 +37,18 @@ export function Loading({ rows = 6, height = 56 }: { rows?: number; height?: num
   )
 }
 
+interface PendingProps {
+  /** What was asked for and is not here yet. */
+  query: { error: unknown; refetch: () => unknown }
+  rows?: number
+  height?: number
+}
+
+/** In place of an answer: it is on its way, or did not come. */
+export function Pending({ query: { error, refetch }, ...bones }: PendingProps) {
+  return error === null ? <Loading {...bones} /> : <Failed error={error} onRetry={() => void refetch()} />
+}
+
 /** The server's own words, the id to find the request in the log, and a way to try again. */
 export function Failed({ error, onRetry }: { error: unknown; onRetry?: () => void }) {
   const problem = error instanceof ClientError ? error.problem : null

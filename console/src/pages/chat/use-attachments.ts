@@ -16,21 +16,12 @@ export interface Attachment {
   problem: string | null
 }
 
-export interface Attachments {
-  list: readonly Attachment[]
-  add(files: readonly File[]): void
-  /** Files that the server has already. */
-  restore(files: readonly SentFile[]): void
-  remove(key: string): void
-  clear(): void
-}
-
 const MAX_FILES = 10
 const MAX_FILE_BYTES = 50_000_000
 const MAX_BYTES = 100_000_000
 
 /** Files go to the server as soon as they are attached. Nothing is sent with a message before it is there. */
-export function useAttachments(kept: readonly SentFile[]): Attachments {
+export function useAttachments(kept: readonly SentFile[]) {
   const upload = useUpload()
   const [list, setList] = useState<readonly Attachment[]>(() => kept.map(attached))
   const running = useRef(new Map<string, AbortController>())
@@ -61,7 +52,7 @@ export function useAttachments(kept: readonly SentFile[]): Attachments {
 
   return {
     list,
-    add(files) {
+    add(files: readonly File[]): void {
       let bytes = list.reduce((sum, one) => sum + one.bytes, 0)
       const added = files.map((file, i): Attachment => {
         bytes += file.size
@@ -75,12 +66,13 @@ export function useAttachments(kept: readonly SentFile[]): Attachments {
         if (problem === null && file !== undefined) void begin(key, file)
       })
     },
-    restore: (files) => setList((now) => [...now, ...files.map(attached)]),
-    remove(key) {
+    /** Files that the server has already. */
+    restore: (files: readonly SentFile[]) => setList((now) => [...now, ...files.map(attached)]),
+    remove(key: string): void {
       running.current.get(key)?.abort()
       setList((now) => now.filter((one) => one.key !== key))
     },
-    clear() {
+    clear(): void {
       for (const leaving of running.current.values()) leaving.abort()
       setList([])
     },

@@ -1,6 +1,7 @@
 import { useEffect, useMemo, useRef, useState } from 'react'
 import { Link, useLocation, useSearch } from 'wouter'
 import { useKeys } from '../../app/Keys.tsx'
+import { withSearch } from '../../data/list-filters.ts'
 import { useOtherOwner } from '../../data/me.ts'
 import { useIsLive } from '../../data/use-live.tsx'
 import { errorText } from '../../error-text.ts'
@@ -12,8 +13,7 @@ import { Button } from '../../parts/Button.tsx'
 import { Command } from '../../parts/Command.tsx'
 import { InboxIcon, PreviousIcon } from '../../parts/icons.ts'
 import { ListFrame, NewRows } from '../../parts/ListFrame.tsx'
-import { Pending } from '../../parts/Pending.tsx'
-import { Empty } from '../../parts/States.tsx'
+import { Empty, Pending } from '../../parts/States.tsx'
 import { Time } from '../../parts/Time.tsx'
 import { type RowsHandle, VirtualRows } from '../../parts/VirtualRows.tsx'
 import { VisibleText } from '../../parts/VisibleText.tsx'
@@ -165,7 +165,7 @@ function useNewAbove(rows: readonly InboxRow[]) {
 /** The address of an item, with the filter that is set. */
 function usePathTo(): (id: string) => string {
   const search = useSearch()
-  return (id) => `/inbox/${encodeURIComponent(id)}${search === '' ? '' : `?${search}`}`
+  return (id) => withSearch(`/inbox/${encodeURIComponent(id)}`, search)
 }
 
 interface InboxRowViewProps {

@@ -2,6 +2,7 @@ import { useCallback, useEffect, useRef, useState } from 'react'
 import { Link, useLocation, useSearch, useSearchParams } from 'wouter'
 import { useKeys } from '../../app/Keys.tsx'
 import { useTitle } from '../../app/title.ts'
+import { withParams, withSearch } from '../../data/list-filters.ts'
 import { given } from '../../given.ts'
 import ApprovalCard from '../../parts/approval/ApprovalCard.tsx'
 import { CardState } from '../../parts/approval/CardFrame.tsx'
@@ -28,10 +29,9 @@ export default function InboxPage({ id }: { id: string | null }) {
   useTitle('Inbox')
   const { filter, text, set } = useFilter()
   const [openRow, setOpenRow] = useState<InboxRow | null>(null)
-  const onItem = useCallback((row: InboxRow | null) => setOpenRow(row), [])
   const search = useSearch()
   const [, go] = useLocation()
-  const back = `/inbox${search === '' ? '' : `?${search}`}`
+  const back = withSearch('/inbox', search)
   const side = useRef<HTMLDivElement>(null)
   const wasOpen = useRef(false)
   useEffect(() => {
@@ -107,7 +107,7 @@ export default function InboxPage({ id }: { id: string | null }) {
             )}
           </div>
           <div className={styles.rows}>
-            <InboxList key={JSON.stringify(filter)} filter={filter} text={text} openId={id} onItem={onItem} />
+            <InboxList key={JSON.stringify(filter)} filter={filter} text={text} openId={id} onItem={setOpenRow} />
           </div>
         </div>
         <div className={styles.item}>
@@ -128,16 +128,10 @@ export default function InboxPage({ id }: { id: string | null }) {
 
 function Tabs({ isDone }: { isDone: boolean }) {
   const [params] = useSearchParams()
-  const hrefTo = (tab: 'open' | 'done') => {
-    const next = new URLSearchParams(params)
-    if (tab === 'done') next.set('tab', 'done')
-    else next.delete('tab')
-    const query = next.toString()
-    return `/inbox${query === '' ? '' : `?${query}`}`
-  }
+  const hrefTo = (tab: 'done' | null) => withSearch('/inbox', withParams(params, { tab }))
   return (
     <nav className={styles.tabs} aria-label="Inbox">
-      <Link href={hrefTo('open')} aria-current={isDone ? undefined : 'page'}>
+      <Link href={hrefTo(null)} aria-current={isDone ? undefined : 'page'}>
         Open
       </Link>
       <Link href={hrefTo('done')} aria-current={isDone ? 'page' : undefined}>
@@ -155,7 +149,7 @@ function OpenItem({ id, row }: { id: string; row: InboxRow | null }) {
   const [, go] = useLocation()
   const search = useSearch()
   const onMoved = useCallback(
-    (next: string) => go(`/inbox/${encodeURIComponent(next)}${search === '' ? '' : `?${search}`}`, { replace: true }),
+    (next: string) => go(withSearch(`/inbox/${encodeURIComponent(next)}`, search), { replace: true }),
     [go, search],
   )
   useEffect(() => {
@@ -178,16 +172,7 @@ function useFilter() {
     status: params.get('tab') === 'done' ? 'done' : 'waiting',
     ...given({ kind, risk, session: params.get('session') }),
   }
-  function set(name: 'kind' | 'risk' | 'text' | 'session', value: string): void {
-    setParams(
-      (was) => {
-        const next = new URLSearchParams(was)
-        if (value === '') next.delete(name)
-        else next.set(name, value)
-        return next
-      },
-      { replace: true },
-    )
-  }
+  const set = (name: 'kind' | 'risk' | 'text' | 'session', value: string): void =>
+    setParams((was) => withParams(was, { [name]: value }), { replace: true })
   return { filter, text: params.get('text') ?? '', set }
 }

@@ -2,8 +2,9 @@ import { useQueryClient } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { useIsLive } from '../../data/use-live.tsx'
 import { announce } from '../../parts/Announcer.tsx'
+import { ErrorNotice } from '../../parts/approval/Problem.tsx'
 import { Dialog, DialogButtons } from '../../parts/Dialog.tsx'
-import { ActionError, useAction } from './ActionError.tsx'
+import { useAction } from '../../parts/use-action.ts'
 
 interface ConfirmProps {
   /** A question: `Revoke this key?` */
@@ -55,7 +56,7 @@ export function Confirm({ title, children, verb, done, stale, act, onClose }: Co
       }
     >
       <div>{children}</div>
-      <ActionError error={error} />
+      <ErrorNotice error={error} />
     </Dialog>
   )
 }

@@ -1,7 +1,7 @@
 import { type ReactNode, useEffect, useRef } from 'react'
 import { useIsLive } from '../../data/use-live.tsx'
 import { AsOf } from '../../parts/AsOf.tsx'
-import { Pending } from '../../parts/Pending.tsx'
+import { Pending } from '../../parts/States.tsx'
 import styles from './Section.module.css'
 
 interface SectionProps {

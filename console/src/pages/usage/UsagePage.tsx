@@ -4,6 +4,7 @@ import { lazy, Suspense, useState } from 'react'
 import { useSearchParams } from 'wouter'
 import { useTitle } from '../../app/title.ts'
 import { serverUrl } from '../../base.ts'
+import { withParams, withSearch } from '../../data/list-filters.ts'
 import { useClient } from '../../data/server.tsx'
 import { useIsLive } from '../../data/use-live.tsx'
 import { moneyText } from '../../money.ts'
@@ -15,14 +16,13 @@ import { CopyButton } from '../../parts/CopyButton.tsx'
 import { TextField } from '../../parts/Field.tsx'
 import { ExportIcon, UsageIcon } from '../../parts/icons.ts'
 import { Page, Panel } from '../../parts/Page.tsx'
-import { Pending } from '../../parts/Pending.tsx'
-import { Empty } from '../../parts/States.tsx'
+import { Empty, Pending } from '../../parts/States.tsx'
 import { saveFile } from '../../parts/save-file.ts'
 import { Tabs } from '../../parts/Tabs.tsx'
 import { fullCount, shortCount } from '../../words.ts'
 import styles from './UsagePage.module.css'
 import { groupNames, UsageTable } from './UsageTable.tsx'
-import { readRange, type UsageRange } from './usage-range.ts'
+import { readRange, type UsageRange, usualDays } from './usage-range.ts'
 
 const UsageChart = lazy(() => import('./UsageChart.tsx'))
 
@@ -117,11 +117,11 @@ function Days({ usage }: { usage: Usage }) {
 }
 
 function GroupTabs({ by, params }: { by: UsageGroup; params: URLSearchParams }) {
-  const tabs = groups.map((id) => {
-    const next = new URLSearchParams(params)
-    next.set('by', id)
-    return { id, name: `By ${groupNames[id].toLowerCase()}`, href: `/usage?${next}` }
-  })
+  const tabs = groups.map((id) => ({
+    id,
+    name: `By ${groupNames[id].toLowerCase()}`,
+    href: withSearch('/usage', withParams(params, { by: id })),
+  }))
   return <Tabs label="Tables" tabs={tabs} current={by} />
 }
 
@@ -206,19 +206,13 @@ function cellOf(value: string | number | null): string {
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }
 
-const names = { '7': '7 days', '30': '30 days', '90': '90 days' } as const
-
 /** Which days are shown. It lives in the address. */
 function RangeBar({ range }: { range: UsageRange }) {
   const [params, setParams] = useSearchParams()
-  const hrefTo = (change: Record<string, string>) => {
-    const next = new URLSearchParams(params)
-    for (const name of ['days', 'from', 'to']) next.delete(name)
-    for (const [name, value] of Object.entries(change)) next.set(name, value)
-    return `/usage?${next}`
-  }
+  const hrefTo = (change: Record<string, string>) =>
+    withSearch('/usage', withParams(params, { days: null, from: null, to: null, ...change }))
   const tabs = [
-    ...(['7', '30', '90'] as const).map((days) => ({ id: days as string, name: names[days], href: hrefTo({ days }) })),
+    ...usualDays.map((days) => ({ id: days as string, name: `${days} days`, href: hrefTo({ days }) })),
     { id: 'own', name: 'Own days', href: hrefTo({ from: range.from, to: range.to }) },
   ]
   const set = (name: 'from' | 'to', value: string) =>

@@ -244,7 +244,6 @@ interface RejectDialogProps {
 /** A no, with a reason that the agent reads. */
 function RejectDialog({ approval, action, lookedAt, decide, isLive, onClose }: RejectDialogProps) {
   const [choice, setChoice] = useState(ONCE)
-  const isSecret = (name: string) => approval.shown.arguments.some((one) => one.name === name && one.secret)
 
   async function reject(reason: string): Promise<void> {
     const words = reason === '' ? {} : { reason }
@@ -266,7 +265,7 @@ function RejectDialog({ approval, action, lookedAt, decide, isLive, onClose }: R
           onChange={setChoice}
           effect="refuse"
           tool={approval.tool}
-          names={comparable(approval.arguments, isSecret)}
+          names={comparable(approval)}
         />
       )}
     </TextDialog>

@@ -4,7 +4,7 @@ import { keyText, useKeys } from '../../app/Keys.tsx'
 import { byteWord } from '../../words.ts'
 import { RiskBadge } from '../Badge.tsx'
 import { Dialog, DialogButtons } from '../Dialog.tsx'
-import { Fact } from '../Fact.tsx'
+import { Fact } from '../Page.tsx'
 import { VisibleText } from '../VisibleText.tsx'
 import styles from './ApproveDialog.module.css'
 import { whyNotRemember } from './approve-lock.ts'
@@ -35,8 +35,6 @@ export function ApproveDialog(props: ApproveDialogProps) {
   const [force, setForce] = useState(false)
   const cannotRemember = whyNotRemember(approval)
   const notSeen = notSeenText(lookedAt)
-  const isSecret = (name: string) => approval.shown.arguments.some((one) => one.name === name && one.secret)
-  const names = comparable(approval.arguments, isSecret)
 
   async function approve(): Promise<void> {
     if (decide.isBusy || lock !== null) return
@@ -79,7 +77,7 @@ export function ApproveDialog(props: ApproveDialogProps) {
           onChange={setChoice}
           effect="run"
           tool={approval.tool}
-          names={names}
+          names={comparable(approval)}
           hasFocus={wantsRemember}
         />
       ) : (

@@ -6,8 +6,9 @@ import { useClient } from '../../data/server.tsx'
 import { RiskBadge } from '../Badge.tsx'
 import { Dialog, DialogButtons } from '../Dialog.tsx'
 import { DiffView } from '../diff/DiffView.tsx'
-import { Pending } from '../Pending.tsx'
+import { Pending } from '../States.tsx'
 import { allSeen, NOTHING_SEEN, type Seen } from '../seen/seen.ts'
+import { useAction } from '../use-action.ts'
 import { VisibleText } from '../VisibleText.tsx'
 import { ArgumentsEditor } from './ArgumentsEditor.tsx'
 import { lockReason } from './approve-lock.ts'
@@ -35,8 +36,7 @@ interface EditDialogProps {
 export default function EditDialog({ approval, action, decide, isLive, onClose }: EditDialogProps) {
   const client = useClient()
   const [checked, setChecked] = useState<{ edit: Edit; check: EditCheck } | null>(null)
-  const [isChecking, setChecking] = useState(false)
-  const [problem, setProblem] = useState<unknown>(null)
+  const checking = useAction()
   const takeEdit = useRef<(() => Edit | null) | null>(null)
   const seen = useRef(new Map<string, Seen>())
   const [seenAll, setSeenAll] = useState(NOTHING_SEEN)
@@ -50,21 +50,15 @@ export default function EditDialog({ approval, action, decide, isLive, onClose }
     seen.current.set(name, part)
     setSeenAll(allSeen([...seen.current.values()]))
   }
-  async function check(): Promise<void> {
+  function check(): void {
     const edit = takeEdit.current?.() ?? null
-    if (edit === null || isChecking) return
-    setChecking(true)
-    setProblem(null)
-    decide.clear()
-    try {
+    if (edit === null) return
+    void checking.run(async () => {
+      decide.clear()
       seen.current.clear()
       setSeenAll(NOTHING_SEEN)
       setChecked({ edit, check: await client.checkEdit(approval.approval_id, edit) })
-    } catch (error) {
-      setProblem(error)
-    } finally {
-      setChecking(false)
-    }
+    })
   }
 
   const differs = checked !== null && (checked.check.changes.length > 0 || checked.check.change !== null)
@@ -107,9 +101,9 @@ export default function EditDialog({ approval, action, decide, isLive, onClose }
           <DialogButtons
             onCancel={onClose}
             hint={keyText('mod+Enter')}
-            isBusy={isChecking}
+            isBusy={checking.isBusy}
             disabled={!isLive}
-            onClick={() => void check()}
+            onClick={check}
           >
             Check the edit
           </DialogButtons>
@@ -143,7 +137,7 @@ export default function EditDialog({ approval, action, decide, isLive, onClose }
         )}
       </div>
       {checked !== null && <EditReview check={checked.check} onSeen={onSeen} />}
-      <Problem error={problem ?? decide.problem} />
+      <Problem error={checking.error ?? decide.problem} />
     </Dialog>
   )
 }

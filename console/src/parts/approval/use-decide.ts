@@ -11,6 +11,7 @@ import { useState } from 'react'
 import { useClient } from '../../data/server.tsx'
 import { withProof } from '../../sign-in/step-up.ts'
 import { announce } from '../Announcer.tsx'
+import { isUnreachable } from './Problem.tsx'
 import type { RecordAction } from './record-actions.ts'
 
 type RejectOptions = NonNullable<Parameters<Approvals['reject']>[1]>
@@ -41,8 +42,6 @@ interface DecideOptions {
 const NOT_ARRIVED = new Error(
   'The server was away, and your decision did not arrive. Nothing was decided. Decide again.',
 )
-
-const isUnreachable = (error: unknown): boolean => error instanceof ClientError && error.code === 'unreachable'
 
 /** Decides, and waits for the server's word. */
 export function useDecide(shown: ShownApproval, { readAt, hasSaidYes, onChanged }: DecideOptions): Decide {

@@ -44,7 +44,8 @@ export const DiffRow = memo(function DiffRow({ row, file, isViewed, isCurrent, o
     case 'line':
       return (
         <div className={styles.line} data-current={isCurrent || undefined}>
-          <Numbers half={row.half} />
+          <LineNumber half={row.half} side="old" />
+          <LineNumber half={row.half} side="new" />
           <LineText half={row.half} />
         </div>
       )
@@ -86,27 +87,19 @@ function FileRow({ file, isViewed, onView }: { file: DiffFile; isViewed: boolean
   )
 }
 
-function Numbers({ half: { line, from } }: { half: Half }) {
+function LineNumber({ half: { line, from }, side }: { half: Half; side: 'old' | 'new' }) {
   return (
-    <>
-      <span className={styles.number} aria-hidden="true">
-        {from === 0 ? line.oldNumber : ''}
-      </span>
-      <span className={styles.number} aria-hidden="true">
-        {from === 0 ? line.newNumber : ''}
-      </span>
-    </>
+    <span className={styles.number} aria-hidden="true">
+      {from === 0 ? line[`${side}Number`] : ''}
+    </span>
   )
 }
 
 function Side({ half, side }: { half: Half | null; side: 'old' | 'new' }) {
   if (half === null) return <div className={styles.blank} />
-  const number = side === 'old' ? half.line.oldNumber : half.line.newNumber
   return (
     <div className={styles.side}>
-      <span className={styles.number} aria-hidden="true">
-        {half.from === 0 ? number : ''}
-      </span>
+      <LineNumber half={half} side={side} />
       <LineText half={half} />
     </div>
   )

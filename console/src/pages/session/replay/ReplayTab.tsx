@@ -151,18 +151,11 @@ function nextRun(events: readonly LogEvent[], at: number, step: 1 | -1): number 
   return step === 1 ? events.length : 0
 }
 
-/** The conversation as it was at any event. Every so many events the state is kept, so going anywhere applies a few hundred at most. */
-interface Replay {
-  /** Takes the events that are new. Earlier ones must be the same as before. */
-  extend(events: readonly LogEvent[]): void
-  /** The conversation after the first `count` events. */
-  at(count: number): Conversation
-}
-
 /** Between two kept states. */
 const EVERY = 500
 
-export function createReplay(): Replay {
+/** The conversation as it was at any event. Every so many events the state is kept, so going anywhere applies a few hundred at most. */
+export function createReplay() {
   let events: readonly LogEvent[] = []
   /** `states[i]` is the state after `i * EVERY` events. */
   const states: FoldState[] = [createTranscriptFold().save()]
@@ -172,7 +165,8 @@ export function createReplay(): Replay {
   let shown = { count: 0, fold: createTranscriptFold() }
 
   return {
-    extend(next) {
+    /** Takes the events that are new. Earlier ones must be the same as before. */
+    extend(next: readonly LogEvent[]): void {
       events = next
       while (taken < events.length) {
         const upTo = Math.min(events.length, (Math.floor(taken / EVERY) + 1) * EVERY)
@@ -182,7 +176,8 @@ export function createReplay(): Replay {
         states.push(last.save())
       }
     },
-    at(wanted) {
+    /** The conversation after the first `wanted` events. */
+    at(wanted: number): Conversation {
       const count = Math.min(events.length, Math.max(0, wanted))
       const key = Math.min(states.length - 1, Math.floor(count / EVERY))
       const isOnTheWay = shown.count <= count && shown.count >= key * EVERY

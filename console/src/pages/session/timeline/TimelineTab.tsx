@@ -1,5 +1,5 @@
 import type { Session } from 'quarterdeck/client'
-import { useCallback, useDeferredValue, useMemo, useRef, useState } from 'react'
+import { useDeferredValue, useMemo, useRef, useState } from 'react'
 import { useKeys } from '../../../app/Keys.tsx'
 import { useEventList } from '../../../data/event-list.ts'
 import { Button, IconButton } from '../../../parts/Button.tsx'
@@ -66,7 +66,6 @@ function Waterfall({ sessionId, spans, end: lastAt, prices, progress }: Waterfal
   const zoom = Math.max(1, firstZoom(spans.length) * factor)
   const window = windowFor(axis, zoom, spans[inSight]?.start ?? 0)
   const at = spans.findIndex((span) => idOf(span) === selected)
-  const onRange = useCallback((first: number) => setInSight(first), [])
 
   function select(index: number): void {
     const span = spans[Math.min(spans.length - 1, Math.max(0, index))]
@@ -104,7 +103,14 @@ function Waterfall({ sessionId, spans, end: lastAt, prices, progress }: Waterfal
           <IconButton label="Zoom in" icon={<ZoomInIcon />} onClick={() => zoomBy(2)} />
         </div>
         <AxisHead axis={axis} window={window} start={spans[0]?.start ?? 0} />
-        <VirtualRows ref={handle} items={spans} keyOf={idOf} rowHeight={SPAN_HEIGHT} label="Timeline" onRange={onRange}>
+        <VirtualRows
+          ref={handle}
+          items={spans}
+          keyOf={idOf}
+          rowHeight={SPAN_HEIGHT}
+          label="Timeline"
+          onRange={setInSight}
+        >
           {(span) => (
             <SpanRow
               span={span}

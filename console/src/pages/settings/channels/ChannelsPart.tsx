@@ -3,13 +3,14 @@ import type { Channel } from 'quarterdeck/client'
 import { useState } from 'react'
 import { useClient } from '../../../data/server.tsx'
 import { useIsLive } from '../../../data/use-live.tsx'
+import { ErrorNotice } from '../../../parts/approval/Problem.tsx'
 import { Badge } from '../../../parts/Badge.tsx'
 import { FormDialog } from '../../../parts/Dialog.tsx'
 import { TextField } from '../../../parts/Field.tsx'
 import { ChannelIcon } from '../../../parts/icons.ts'
 import { Time } from '../../../parts/Time.tsx'
+import { useAction } from '../../../parts/use-action.ts'
 import { VisibleText } from '../../../parts/VisibleText.tsx'
-import { ActionError, useAction } from '../ActionError.tsx'
 import { Facts, Row, RowAction, Rows } from '../Rows.tsx'
 import { Section } from '../Section.tsx'
 
@@ -113,7 +114,7 @@ function Replay({ name, onClose }: { name: string; onClose: () => void }) {
               {result.has_more ? 'There are more: go on in a moment.' : 'That is all.'}
             </p>
           )}
-          <ActionError error={error} />
+          <ErrorNotice error={error} />
         </>
       }
     >

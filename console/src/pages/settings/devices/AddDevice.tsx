@@ -6,13 +6,14 @@ import { useMe } from '../../../data/me.ts'
 import { useClient } from '../../../data/server.tsx'
 import { useIsLive } from '../../../data/use-live.tsx'
 import { given } from '../../../given.ts'
+import { ErrorNotice } from '../../../parts/approval/Problem.tsx'
 import { Button } from '../../../parts/Button.tsx'
 import { CopyText } from '../../../parts/CopyText.tsx'
 import { Dialog, DialogButtons } from '../../../parts/Dialog.tsx'
 import { Select, TextField } from '../../../parts/Field.tsx'
 import { duration, useNow } from '../../../parts/Time.tsx'
+import { useAction } from '../../../parts/use-action.ts'
 import { withProof } from '../../../sign-in/step-up.ts'
-import { ActionError, useAction } from '../ActionError.tsx'
 import { Switch } from '../Choice.tsx'
 import styles from './AddDevice.module.css'
 import { qrCode } from './qr-code.ts'
@@ -73,7 +74,7 @@ export function AddDevice({ onClose }: { onClose: () => void }) {
           onAgain={() => void make()}
         />
       )}
-      <ActionError error={error} />
+      <ErrorNotice error={error} />
     </Dialog>
   )
 }

@@ -7,13 +7,14 @@ import { useClient } from '../../../data/server.tsx'
 import { useIsLive } from '../../../data/use-live.tsx'
 import { announce } from '../../../parts/Announcer.tsx'
 import { Notice } from '../../../parts/approval/Notice.tsx'
+import { ErrorNotice } from '../../../parts/approval/Problem.tsx'
 import { Badge } from '../../../parts/Badge.tsx'
 import { Button } from '../../../parts/Button.tsx'
 import { AlertIcon } from '../../../parts/icons.ts'
 import { Time } from '../../../parts/Time.tsx'
+import { useAction } from '../../../parts/use-action.ts'
 import { bytesOf } from '../../../sign-in/credential-json.ts'
 import { deviceName } from '../../../sign-in/device-name.ts'
-import { ActionError, useAction } from '../ActionError.tsx'
 import { Switch } from '../Choice.tsx'
 import { Confirm } from '../Confirm.tsx'
 import { Facts, Row, RowAction, Rows } from '../Rows.tsx'
@@ -59,7 +60,7 @@ export function PushPart() {
           <p>{whyNot}</p>
         </Notice>
       )}
-      <ActionError error={error} />
+      <ErrorNotice error={error} />
       <Rows
         query={subscriptions}
         keyOf={({ subscription_id }) => subscription_id}
