@@ -9,8 +9,8 @@ interface PageProps {
   /** Below the heading: filters, tabs. */
   bar?: ReactNode
   children: ReactNode
-  /** `fill`: the content scrolls by itself. `read`: text in the middle. */
-  shape?: 'flow' | 'fill' | 'read'
+  /** `fill`: the content scrolls by itself. */
+  shape?: 'flow' | 'fill'
 }
 
 export function Page({ title, actions, bar, children, shape = 'flow' }: PageProps) {

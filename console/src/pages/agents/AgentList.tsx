@@ -2,6 +2,7 @@ import type { Agent, Session } from 'quarterdeck/client'
 import { useRef } from 'react'
 import { Link } from 'wouter'
 import { useKeys } from '../../app/Keys.tsx'
+import { useAgents } from '../../data/agents.ts'
 import { useIsLive } from '../../data/use-live.tsx'
 import { AsOf } from '../../parts/AsOf.tsx'
 import { Badge } from '../../parts/Badge.tsx'
@@ -12,7 +13,7 @@ import { Empty, Pending } from '../../parts/States.tsx'
 import { Time } from '../../parts/Time.tsx'
 import { counted } from '../../words.ts'
 import styles from './AgentList.module.css'
-import { useAgents, useSupervised } from './use-agents.ts'
+import { useSupervised } from './use-agents.ts'
 
 /** The agents of this server, then those that run elsewhere and report here. */
 export function AgentList() {
@@ -69,10 +70,7 @@ function AgentRow({ agent: { name, description, is_default, model, tools, tests 
         <bdi>
           {model.provider}/{model.name}
         </bdi>
-        {' · '}
-        {counted(tools.length, 'tool')}
-        {' · '}
-        {counted(tests, 'test case')}
+        {` · ${counted(tools.length, 'tool')} · ${counted(tests, 'test case')}`}
       </span>
     </Link>
   )

@@ -118,7 +118,6 @@ export function entryLine({ agent, tool, details }: AuditEntry): string {
   return [about, ...facts].filter((part) => part !== '').join(' · ')
 }
 
-/** The facts of an entry, one by one. */
 export const detailRows = (details: Record<string, unknown>): { name: string; text: string }[] =>
   Object.entries(details).map(([name, value]) => ({
     name,

@@ -1,6 +1,7 @@
 import { useRef, useState } from 'react'
 import { useLocation, useSearchParams } from 'wouter'
 import { useTitle } from '../../app/title.ts'
+import { useAgents } from '../../data/agents.ts'
 import { newId } from '../../data/new-id.ts'
 import type { Words } from '../../data/outbox.ts'
 import { useOutbox } from '../../data/use-outbox.ts'
@@ -11,7 +12,6 @@ import { ChatLayout } from './ChatLayout.tsx'
 import styles from './ChatPage.module.css'
 import { Composer, type ComposerHandle } from './Composer.tsx'
 import { Conversation } from './Conversation.tsx'
-import { useAgents } from './chat-data.ts'
 
 export default function ChatPage({ id }: { id: string | null }) {
   return id === null ? <NewChat /> : <Conversation id={id} />

@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { type Ref, useEffect, useState } from 'react'
+import { useAgents } from '../../data/agents.ts'
 import { useClient } from '../../data/server.tsx'
 import { IconButton } from '../../parts/Button.tsx'
 import { leaveField, Select, TextField } from '../../parts/Field.tsx'
@@ -168,10 +169,7 @@ function Choice({ label, any, value, names, nameOf = (name) => name, onChange }:
 /** Names for the filters: the agents of the server, and the owners of the newest sessions. */
 function useNames(): { agents: string[]; owners: string[] } {
   const client = useClient()
-  const { data: agents = [] } = useQuery({
-    queryKey: ['agents'],
-    queryFn: ({ signal }) => client.agents.list({ signal }),
-  })
+  const { data: agents = [] } = useAgents()
   const { data: sessions = [] } = useQuery({
     queryKey: ['session-owners'],
     queryFn: async ({ signal }) => (await client.sessions.list({ owner: '*', limit: 100, signal })).sessions,

@@ -162,7 +162,6 @@ function priceLines(models: readonly string[], currency: string): string {
   return ['prices:', `  currency: ${currency}`, '  models:', ...lines, ''].join('\n')
 }
 
-/** The sums of the whole range. */
 function Sums({ total, currency }: { total: UsageCounts; currency: string }) {
   const cached = total.input_tokens === 0 ? 0 : Math.round((total.cached_input_tokens / total.input_tokens) * 100)
   return (

@@ -121,7 +121,6 @@ export function editedArguments(fields: readonly ArgumentField[]): EditedArgumen
     : { ok: true, arguments: Object.fromEntries(values) }
 }
 
-/** All arguments in one text. */
 export function argumentsInJson(
   text: string,
 ): { ok: true; arguments: Record<string, unknown> } | { ok: false; problem: string } {

@@ -30,19 +30,14 @@ export interface Span {
   callId: string | null
 }
 
-export interface Spans {
-  /** In the order in which they began. */
-  list: readonly Span[]
-  start: number
-  /** The time of the last event. */
-  end: number
-}
-
-/** Events may begin in the middle of a run, and events without a time get that of the one before. */
-export function spansOf(events: readonly LogEvent[]): Spans {
+/**
+ * In the order in which they began, and the time of the last event. Events may begin in the middle of a run, and events without a time get
+ * that of the one before.
+ */
+export function spansOf(events: readonly LogEvent[]): { list: readonly Span[]; end: number } {
   const fold = new SpanFold()
   for (const event of events) fold.add(event)
-  return { list: fold.list, start: fold.list[0]?.start ?? 0, end: fold.now }
+  return { list: fold.list, end: fold.now }
 }
 
 class SpanFold {
