@@ -59,5 +59,18 @@ export function Select(field: FieldProps & SelectHTMLAttributes<HTMLSelectElemen
   return <Frame field={field}>{(own) => <select {...own} className={styles.input} />}</Frame>
 }
 
+/** What a `Select` offers. */
+export const Options = ({ of }: { of: readonly (readonly [value: string, name: string])[] }) =>
+  of.map(([value, name]) => (
+    <option key={value} value={value}>
+      {name}
+    </option>
+  ))
+
+/** A day, whose label is the tooltip. */
+export const DayField = (field: FieldProps & InputHTMLAttributes<HTMLInputElement>) => (
+  <TextField {...field} isLabelHidden type="date" title={field.label} />
+)
+
 /** The focus goes from a field to the heading of the page, so that keys work again and Tab goes on from there. */
 export const leaveField = (): void => document.querySelector<HTMLElement>('main h1')?.focus({ preventScroll: true })

@@ -12,7 +12,7 @@ import { useRecordKind } from '../../parts/approval/use-record.ts'
 import { BackLink } from '../../parts/BackLink.tsx'
 import { riskWords } from '../../parts/Badge.tsx'
 import { IconButton } from '../../parts/Button.tsx'
-import { leaveField, Select, TextField } from '../../parts/Field.tsx'
+import { leaveField, Options, Select, TextField } from '../../parts/Field.tsx'
 import { CloseIcon, InboxIcon } from '../../parts/icons.ts'
 import { Page } from '../../parts/Page.tsx'
 import { Empty } from '../../parts/States.tsx'
@@ -79,11 +79,7 @@ export default function InboxPage({ id }: { id: string | null }) {
                 onChange={({ target }) => set('kind', target.value)}
               >
                 <option value="">All kinds</option>
-                {kindsOfRecords.map(({ kind, title }) => (
-                  <option key={kind} value={kind}>
-                    {title}
-                  </option>
-                ))}
+                <Options of={kindsOfRecords.map(({ kind, title }) => [kind, title])} />
               </Select>
               <Select
                 label="Risk"
@@ -92,11 +88,7 @@ export default function InboxPage({ id }: { id: string | null }) {
                 onChange={({ target }) => set('risk', target.value)}
               >
                 <option value="">All risks</option>
-                {risks.map((risk) => (
-                  <option key={risk} value={risk}>
-                    {riskWords[risk]}
-                  </option>
-                ))}
+                <Options of={risks.map((risk) => [risk, riskWords[risk]])} />
               </Select>
             </div>
             {filter.session !== undefined && (

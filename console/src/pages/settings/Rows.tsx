@@ -1,6 +1,7 @@
 import { type ReactNode, useState } from 'react'
 import { useIsLive } from '../../data/use-live.tsx'
 import { Button } from '../../parts/Button.tsx'
+import { Time } from '../../parts/Time.tsx'
 import styles from './Rows.module.css'
 import { Loaded, type LoadedProps } from './Section.tsx'
 
@@ -72,6 +73,23 @@ export function RowAction({ label, onClick, children }: { label: string; onClick
     <Button aria-label={label} disabled={!isLive} onClick={onClick}>
       {children}
     </Button>
+  )
+}
+
+interface WhenProps {
+  at: string | null
+  /** What it says if there is no time. */
+  never?: string
+  children: string
+}
+
+/** `Used 5m ago`: one of the facts of a row. */
+export function When({ at, never, children }: WhenProps) {
+  if (at === null) return <span>{never}</span>
+  return (
+    <span>
+      {children} <Time at={at} />
+    </span>
   )
 }
 

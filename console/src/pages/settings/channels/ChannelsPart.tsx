@@ -8,10 +8,9 @@ import { Badge } from '../../../parts/Badge.tsx'
 import { FormDialog } from '../../../parts/Dialog.tsx'
 import { TextField } from '../../../parts/Field.tsx'
 import { ChannelIcon } from '../../../parts/icons.ts'
-import { Time } from '../../../parts/Time.tsx'
 import { useAction } from '../../../parts/use-action.ts'
 import { VisibleText } from '../../../parts/VisibleText.tsx'
-import { Facts, Row, RowAction, Rows } from '../Rows.tsx'
+import { Facts, Row, RowAction, Rows, When } from '../Rows.tsx'
 import { Section } from '../Section.tsx'
 
 /** Their state changes without an event in the feed. */
@@ -68,15 +67,9 @@ function ChannelRow({ channel, onReplay }: { channel: Channel; onReplay: () => v
       {trouble !== null && <VisibleText text={trouble} />}
       <Facts>
         <span>{title}</span>{' '}
-        <span>
-          {last_shown_at === null ? (
-            'Has shown nothing since the start'
-          ) : (
-            <>
-              Last shown <Time at={last_shown_at} />
-            </>
-          )}
-        </span>{' '}
+        <When at={last_shown_at} never="Has shown nothing since the start">
+          Last shown
+        </When>{' '}
         {waiting > 0 && <span>{waiting} to show</span>} {missed > 0 && <span>{missed} missed</span>}
       </Facts>
     </Row>

@@ -10,7 +10,7 @@ import { ErrorNotice } from '../../../parts/approval/Problem.tsx'
 import { Button } from '../../../parts/Button.tsx'
 import { CopyText } from '../../../parts/CopyText.tsx'
 import { Dialog, DialogButtons } from '../../../parts/Dialog.tsx'
-import { Select, TextField } from '../../../parts/Field.tsx'
+import { Options, Select, TextField } from '../../../parts/Field.tsx'
 import { duration, useNow } from '../../../parts/Time.tsx'
 import { useAction } from '../../../parts/use-action.ts'
 import { withProof } from '../../../sign-in/step-up.ts'
@@ -87,11 +87,7 @@ function Whose({ me, value, onChange }: { me: Me; value: string; onChange: (user
   if (names.length < 2 && !hasGroups) return null
   const list = (
     <Select label="Whose device is it?" value={value} onChange={({ target }) => onChange(target.value)}>
-      {names.map((name) => (
-        <option key={name} value={name}>
-          {name === me.user ? `${name} (you)` : name}
-        </option>
-      ))}
+      <Options of={names.map((name) => [name, name === me.user ? `${name} (you)` : name])} />
     </Select>
   )
   if (!hasGroups) return list

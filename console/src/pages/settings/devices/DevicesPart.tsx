@@ -9,7 +9,7 @@ import { DeviceIcon, NewIcon } from '../../../parts/icons.ts'
 import { Time } from '../../../parts/Time.tsx'
 import { signOut } from '../../../sign-in/device-token.ts'
 import { Confirm } from '../Confirm.tsx'
-import { Facts, Row, Rows } from '../Rows.tsx'
+import { Facts, Row, Rows, When } from '../Rows.tsx'
 import { Section } from '../Section.tsx'
 import { AddDevice } from './AddDevice.tsx'
 
@@ -74,15 +74,7 @@ function DeviceRow({ device, isLive, onRevoke }: { device: Device; isLive: boole
       }
     >
       <Facts>
-        <bdi>{user}</bdi>{' '}
-        {!current && (
-          <span>
-            Used <Time at={last_used_at} />
-          </span>
-        )}{' '}
-        <span>
-          Signed in <Time at={created_at} />
-        </span>{' '}
+        <bdi>{user}</bdi> {!current && <When at={last_used_at}>Used</When>} <When at={created_at}>Signed in</When>{' '}
         <span>
           {kept ? 'Stays signed in' : 'One tab'}, ends <Time at={expires_at} /> if not used
         </span>

@@ -9,7 +9,7 @@ import { ApprovalIcon } from '../../../parts/icons.ts'
 import { Time } from '../../../parts/Time.tsx'
 import { VisibleText } from '../../../parts/VisibleText.tsx'
 import { Confirm } from '../Confirm.tsx'
-import { Facts, Row, RowAction, Rows } from '../Rows.tsx'
+import { Facts, Row, RowAction, Rows, When } from '../Rows.tsx'
 import { Section } from '../Section.tsx'
 
 export function GrantsPart() {
@@ -87,15 +87,9 @@ function GrantRow({ grant, onRevoke }: { grant: Grant; onRevoke: () => void }) {
           By <bdi>{granted_by}</bdi>, <Link href={`/inbox/${encodeURIComponent(approval_id)}`}>here</Link>,{' '}
           <Time at={created_at} />
         </span>{' '}
-        <span>
-          {expires_at === null ? (
-            'Until it is revoked'
-          ) : (
-            <>
-              Ends <Time at={expires_at} />
-            </>
-          )}
-        </span>
+        <When at={expires_at} never="Until it is revoked">
+          Ends
+        </When>
       </Facts>
     </Row>
   )

@@ -7,9 +7,8 @@ import { Badge } from '../../../parts/Badge.tsx'
 import { Button } from '../../../parts/Button.tsx'
 import { Command } from '../../../parts/Command.tsx'
 import { KeyIcon, NewIcon } from '../../../parts/icons.ts'
-import { Time } from '../../../parts/Time.tsx'
 import { Confirm } from '../Confirm.tsx'
-import { Facts, Row, RowAction, Rows } from '../Rows.tsx'
+import { Facts, Row, RowAction, Rows, When } from '../Rows.tsx'
 import { Section } from '../Section.tsx'
 import { NewKey, roleWords } from './NewKey.tsx'
 
@@ -91,13 +90,9 @@ function KeyRow({ token, onRevoke }: { token: Token; onRevoke: () => void }) {
             only with <bdi>{agent}</bdi>
           </span>
         )}{' '}
-        <span>
-          Made <Time at={created_at} />
-        </span>{' '}
+        <When at={created_at}>Made</When>{' '}
         {expires_at !== undefined && (
-          <span>
-            {Date.parse(expires_at) <= Date.now() ? 'Ended' : 'Ends'} <Time at={expires_at} />
-          </span>
+          <When at={expires_at}>{Date.parse(expires_at) <= Date.now() ? 'Ended' : 'Ends'}</When>
         )}
       </Facts>
     </Row>

@@ -7,11 +7,10 @@ import { useIsLive } from '../../../data/use-live.tsx'
 import { Notice } from '../../../parts/approval/Notice.tsx'
 import { Button } from '../../../parts/Button.tsx'
 import { NewIcon, PasskeyIcon } from '../../../parts/icons.ts'
-import { Time } from '../../../parts/Time.tsx'
 import { hasPasskeys } from '../../../sign-in/passkey.ts'
 import { withProof } from '../../../sign-in/step-up.ts'
 import { Confirm } from '../Confirm.tsx'
-import { Facts, Row, RowAction, Rows } from '../Rows.tsx'
+import { Facts, Row, RowAction, Rows, When } from '../Rows.tsx'
 import { Section } from '../Section.tsx'
 import { AddPasskey } from './AddPasskey.tsx'
 
@@ -90,19 +89,10 @@ function PasskeyRow({ passkey, onRemove }: { passkey: Passkey; onRemove: () => v
       }
     >
       <Facts>
-        <bdi>{user}</bdi>{' '}
-        <span>
-          Added <Time at={created_at} />
-        </span>{' '}
-        <span>
-          {last_used_at === null ? (
-            'Never used'
-          ) : (
-            <>
-              Used <Time at={last_used_at} />
-            </>
-          )}
-        </span>
+        <bdi>{user}</bdi> <When at={created_at}>Added</When>{' '}
+        <When at={last_used_at} never="Never used">
+          Used
+        </When>
       </Facts>
     </Row>
   )

@@ -11,13 +11,12 @@ import { ErrorNotice } from '../../../parts/approval/Problem.tsx'
 import { Badge } from '../../../parts/Badge.tsx'
 import { Button } from '../../../parts/Button.tsx'
 import { AlertIcon } from '../../../parts/icons.ts'
-import { Time } from '../../../parts/Time.tsx'
 import { useAction } from '../../../parts/use-action.ts'
 import { bytesOf } from '../../../sign-in/credential-json.ts'
 import { deviceName } from '../../../sign-in/device-name.ts'
 import { Switch } from '../Choice.tsx'
 import { Confirm } from '../Confirm.tsx'
-import { Facts, Row, RowAction, Rows } from '../Rows.tsx'
+import { Facts, Row, RowAction, Rows, When } from '../Rows.tsx'
 import { Section } from '../Section.tsx'
 
 export function PushPart() {
@@ -112,10 +111,7 @@ function SubscriptionRow({ subscription, isOwn, onRemove }: SubscriptionRowProps
       }
     >
       <Facts>
-        <span>{subscription.service}</span>{' '}
-        <span>
-          Since <Time at={subscription.created_at} />
-        </span>
+        <span>{subscription.service}</span> <When at={subscription.created_at}>Since</When>
       </Facts>
     </Row>
   )
