@@ -150,7 +150,7 @@ export function createEventList(
     loadLater: () => view.current().hasLater && load(later),
     /** Goes on until there is nothing earlier or later. */
     loadAll: () => hasMore() && load(loadRest),
-    reload: () => void start(),
+    refetch: () => void start(),
     /** Begins to load and to listen. The returned function ends it. */
     open() {
       isClosed = false

@@ -62,7 +62,7 @@ export function createSessionList(loadPage: LoadPage, now: () => number = Date.n
 
   return {
     ...view,
-    load: () => void load(),
+    refetch: () => void load(),
     loadMore: () => void loadMore(),
     /** Something happened in these sessions. */
     refresh: (touched: ReadonlySet<string>) => void refresh(touched),

@@ -26,7 +26,7 @@ export function useSessionList(filters: SessionFilters) {
     )
   }, [client, question])
   useEffect(() => {
-    list.load()
+    list.refetch()
     let touched = new Set<string>()
     let timer: ReturnType<typeof setTimeout> | null = null
     const stopFeed = live.onFeed(({ session_id, kind, status }) => {
@@ -38,7 +38,7 @@ export function useSessionList(filters: SessionFilters) {
         touched = new Set()
       }, REFRESH_MS)
     })
-    const stopGone = live.onGone(list.load)
+    const stopGone = live.onGone(list.refetch)
     const stopState = live.onState(() => live.state().status === 'live' && list.refresh(new Set()))
     return () => {
       for (const stop of [stopFeed, stopGone, stopState, list.close]) stop()

@@ -1,6 +1,7 @@
 import { type ReactNode, useEffect, useRef } from 'react'
 import { useIsLive } from '../../data/use-live.tsx'
 import { AsOf } from '../../parts/AsOf.tsx'
+import { Notice } from '../../parts/approval/Notice.tsx'
 import { Pending } from '../../parts/States.tsx'
 import styles from './Section.module.css'
 
@@ -8,13 +9,15 @@ interface SectionProps {
   title: string
   /** What this is about, in a sentence or two. */
   about?: ReactNode
+  /** Why it is not possible here. */
+  whyNot?: string | null
   /** The one thing that one mostly does here. */
   action?: ReactNode
   children?: ReactNode
 }
 
 /** One part of the settings. Its heading gets the focus when it opens. */
-export function Section({ title, about, action, children }: SectionProps) {
+export function Section({ title, about, whyNot = null, action, children }: SectionProps) {
   const heading = useRef<HTMLHeadingElement>(null)
   useEffect(() => heading.current?.focus({ preventScroll: true }), [])
   return (
@@ -26,6 +29,11 @@ export function Section({ title, about, action, children }: SectionProps) {
         {action}
       </header>
       {about !== undefined && <p className={styles.about}>{about}</p>}
+      {whyNot !== null && (
+        <Notice tone="warn">
+          <p>{whyNot}</p>
+        </Notice>
+      )}
       {children}
     </section>
   )

@@ -7,7 +7,7 @@ import type { LogEvent } from '../../../data/live-types.ts'
 import { type Transcript as Conversation, createTranscriptFold, type FoldState } from '../../../data/transcript.ts'
 import { Button, IconButton } from '../../../parts/Button.tsx'
 import { PauseIcon, PlayIcon, StepBackIcon, StepForwardIcon } from '../../../parts/icons.ts'
-import { Empty, Failed, Loading } from '../../../parts/States.tsx'
+import { Empty, Failed, Pending } from '../../../parts/States.tsx'
 import { preciseTime } from '../../../parts/Time.tsx'
 import { Transcript } from '../../../parts/transcript/Transcript.tsx'
 import { fullCount } from '../../../words.ts'
@@ -17,8 +17,7 @@ import styles from './ReplayTab.module.css'
 export default function ReplayTab({ session }: { session: Session }) {
   const list = useEventList(session.session_id, { from: 'start', structure: false, loadsAll: true })
   const { events, status, isLoading, lastSeq } = list
-  if (status === 'loading') return <Loading rows={5} height={96} />
-  if (status === 'failed') return <Failed error={list.error} onRetry={list.reload} />
+  if (status !== 'ready') return <Pending query={list} rows={5} height={96} />
   if (events.length === 0) {
     return (
       <Empty title="There is nothing to replay" icon={<PlayIcon />}>

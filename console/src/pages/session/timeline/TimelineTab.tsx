@@ -4,7 +4,7 @@ import { useKeys } from '../../../app/Keys.tsx'
 import { useEventList } from '../../../data/event-list.ts'
 import { Button, IconButton } from '../../../parts/Button.tsx'
 import { WaitIcon, ZoomInIcon, ZoomOutIcon } from '../../../parts/icons.ts'
-import { Empty, Failed, Loading } from '../../../parts/States.tsx'
+import { Empty, Pending } from '../../../parts/States.tsx'
 import { duration, useNow } from '../../../parts/Time.tsx'
 import { type RowsHandle, VirtualRows } from '../../../parts/VirtualRows.tsx'
 import { counted, fullCount } from '../../../words.ts'
@@ -24,8 +24,7 @@ export default function TimelineTab({ session }: { session: Session }) {
   const { data: used } = useSessionUsage(session.session_id, session.created_at)
   const events = useDeferredValue(list.events)
   const spans = useMemo(() => spansOf(events), [events])
-  if (list.status === 'loading') return <Loading rows={12} height={SPAN_HEIGHT} />
-  if (list.status === 'failed') return <Failed error={list.error} onRetry={list.reload} />
+  if (list.status !== 'ready') return <Pending query={list} rows={12} height={SPAN_HEIGHT} />
   if (spans.list.length === 0 && !list.isLoading) {
     return (
       <Empty title="Nothing has happened yet" icon={<WaitIcon />}>

@@ -4,7 +4,6 @@ import { useState } from 'react'
 import { useMe } from '../../../data/me.ts'
 import { useClient } from '../../../data/server.tsx'
 import { useIsLive } from '../../../data/use-live.tsx'
-import { Notice } from '../../../parts/approval/Notice.tsx'
 import { Button } from '../../../parts/Button.tsx'
 import { NewIcon, PasskeyIcon } from '../../../parts/icons.ts'
 import { hasPasskeys } from '../../../sign-in/passkey.ts'
@@ -28,6 +27,7 @@ export function PasskeysPart() {
     <Section
       title="Passkeys"
       about="A passkey proves that it is you: with a finger, a face, or a key in your pocket. Programs can steal a token, but not that. As soon as one is here, critical approvals, grants for always, new devices and new operator keys need it, wherever they come from."
+      whyNot={whyNot}
       action={
         <Button
           kind="primary"
@@ -39,11 +39,6 @@ export function PasskeysPart() {
         </Button>
       }
     >
-      {whyNot !== null && (
-        <Notice tone="warn">
-          <p>{whyNot}</p>
-        </Notice>
-      )}
       <Rows
         query={{ ...passkeys, data: passkeys.data?.passkeys }}
         keyOf={({ passkey_id }) => passkey_id}

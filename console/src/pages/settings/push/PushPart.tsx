@@ -6,7 +6,6 @@ import { playSound, setSoundOn, useIsSoundOn } from '../../../app/sound.ts'
 import { useClient } from '../../../data/server.tsx'
 import { useIsLive } from '../../../data/use-live.tsx'
 import { announce } from '../../../parts/Announcer.tsx'
-import { Notice } from '../../../parts/approval/Notice.tsx'
 import { ErrorNotice } from '../../../parts/approval/Problem.tsx'
 import { Badge } from '../../../parts/Badge.tsx'
 import { Button } from '../../../parts/Button.tsx'
@@ -42,6 +41,7 @@ export function PushPart() {
     <Section
       title="Notifications"
       about="Your browser can tell you that something waits, even while the console is closed. A message names the agent, the tool and the risk: never what is in the call. A press on it opens the question; it decides nothing."
+      whyNot={whyNot}
       action={
         <Button
           kind="primary"
@@ -54,11 +54,6 @@ export function PushPart() {
         </Button>
       }
     >
-      {whyNot !== null && (
-        <Notice tone="warn">
-          <p>{whyNot}</p>
-        </Notice>
-      )}
       <ErrorNotice error={error} />
       <Rows
         query={subscriptions}
