@@ -52,7 +52,7 @@ export default defineConfig(({ command }) => ({
           groups: [
             {
               name: 'first',
-              test: /node_modules\/(?:react|react-dom|scheduler|wouter|regexparam|mitt|@tanstack\/(?:react-query|query-core))\/|createLucideIcon|src\/client\//,
+              test: /node_modules\/(?:react|react-dom|scheduler|wouter|regexparam|mitt|@tanstack\/(?:react-query|query-core))\/|createLucideIcon|src\/client\/|console\/src\/observed/,
             },
           ],
         },

@@ -1,15 +1,8 @@
 // What the browser keeps for the console. It may refuse to (a setting, a private window) or have no space left. Then it is kept as long
 // as the page is open: somebody who has to decide must not stand before an empty page.
 
-export interface BrowserStorage {
-  getItem(key: string): string | null
-  setItem(key: string, value: string): void
-  removeItem(key: string): void
-  keys(): string[]
-}
-
 /** `find` throws where the browser refuses. */
-export function createBrowserStorage(find: () => Storage): BrowserStorage {
+export function createBrowserStorage(find: () => Storage) {
   const inPage = new Map<string, string>()
   function attempt<T>(ask: (storage: Storage) => T, otherwise: T): T {
     try {
@@ -23,8 +16,8 @@ export function createBrowserStorage(find: () => Storage): BrowserStorage {
     attempt((storage) => storage.removeItem(key), undefined)
   }
   return {
-    getItem: (key) => inPage.get(key) ?? attempt((storage) => storage.getItem(key), null),
-    setItem(key, value) {
+    getItem: (key: string): string | null => inPage.get(key) ?? attempt((storage) => storage.getItem(key), null),
+    setItem(key: string, value: string): void {
       // What was there before must not come back with the next page.
       drop(key)
       const isKept = attempt((storage) => {
@@ -34,7 +27,7 @@ export function createBrowserStorage(find: () => Storage): BrowserStorage {
       if (!isKept) inPage.set(key, value)
     },
     removeItem: drop,
-    keys: () => [...new Set([...inPage.keys(), ...attempt((storage) => Object.keys(storage), [])])],
+    keys: (): string[] => [...new Set([...inPage.keys(), ...attempt((storage) => Object.keys(storage), [])])],
   }
 }
 

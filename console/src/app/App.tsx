@@ -10,20 +10,19 @@ import { takeCode } from '../sign-in/code-in-address.ts'
 import { signOut, useDeviceToken } from '../sign-in/device-token.ts'
 import { Keys } from './Keys.tsx'
 import { PageBoundary } from './PageBoundary.tsx'
-import {
-  AgentsPage,
-  AuditPage,
-  ChatPage,
-  HealthPage,
-  InboxPage,
-  NotFoundPage,
-  SessionPage,
-  SessionsPage,
-  SettingsPage,
-  UsagePage,
-} from './pages.ts'
 import { Shell } from './Shell.tsx'
 
+/** Loaded when they are opened. */
+const InboxPage = lazy(() => import('../pages/inbox/InboxPage.tsx'))
+const ChatPage = lazy(() => import('../pages/chat/ChatPage.tsx'))
+const SessionsPage = lazy(() => import('../pages/sessions/SessionsPage.tsx'))
+const SessionPage = lazy(() => import('../pages/session/SessionPage.tsx'))
+const AgentsPage = lazy(() => import('../pages/agents/AgentsPage.tsx'))
+const UsagePage = lazy(() => import('../pages/usage/UsagePage.tsx'))
+const HealthPage = lazy(() => import('../pages/health/HealthPage.tsx'))
+const AuditPage = lazy(() => import('../pages/audit/AuditPage.tsx'))
+const SettingsPage = lazy(() => import('../pages/settings/SettingsPage.tsx'))
+const NotFoundPage = lazy(() => import('../pages/not-found/NotFoundPage.tsx'))
 const SignInPage = lazy(() => import('../sign-in/SignInPage.tsx'))
 
 const queries = new QueryClient({
@@ -94,37 +93,21 @@ function Routes() {
   const [at] = useLocation()
   return (
     <PageBoundary at={at}>
-      <PageSwitch />
+      <Switch>
+        <Route path="/">
+          <Redirect to="/chat" replace />
+        </Route>
+        <Route path="/inbox/:id?">{({ id }) => <InboxPage id={id ?? null} />}</Route>
+        <Route path="/chat/:id?">{({ id }) => <ChatPage key={id ?? 'new'} id={id ?? null} />}</Route>
+        <Route path="/sessions" component={SessionsPage} />
+        <Route path="/sessions/:id">{({ id }) => <SessionPage key={id} id={id} />}</Route>
+        <Route path="/agents/:name?">{({ name }) => <AgentsPage name={name ?? null} />}</Route>
+        <Route path="/usage" component={UsagePage} />
+        <Route path="/health" component={HealthPage} />
+        <Route path="/audit" component={AuditPage} />
+        <Route path="/settings/:part?">{({ part }) => <SettingsPage part={part ?? null} />}</Route>
+        <Route component={NotFoundPage} />
+      </Switch>
     </PageBoundary>
-  )
-}
-
-function PageSwitch() {
-  return (
-    <Switch>
-      <Route path="/">
-        <Redirect to="/chat" replace />
-      </Route>
-      <Route path="/inbox/:id?">{({ id }) => <InboxPage id={id ?? null} />}</Route>
-      <Route path="/chat/:id?">{({ id }) => <ChatPage key={id ?? 'new'} id={id ?? null} />}</Route>
-      <Route path="/sessions">
-        <SessionsPage />
-      </Route>
-      <Route path="/sessions/:id">{({ id }) => <SessionPage key={id} id={id} />}</Route>
-      <Route path="/agents/:name?">{({ name }) => <AgentsPage name={name ?? null} />}</Route>
-      <Route path="/usage">
-        <UsagePage />
-      </Route>
-      <Route path="/health">
-        <HealthPage />
-      </Route>
-      <Route path="/audit">
-        <AuditPage />
-      </Route>
-      <Route path="/settings/:part?">{({ part }) => <SettingsPage part={part ?? null} />}</Route>
-      <Route>
-        <NotFoundPage />
-      </Route>
-    </Switch>
   )
 }

@@ -3,7 +3,7 @@ import { keyText, useKeyRegistry } from './Keys.tsx'
 import styles from './KeysHelp.module.css'
 
 /** All keys that work on this page, and the switch for single letters. */
-export function KeysHelp({ onClose }: { onClose: () => void }) {
+export default function KeysHelp({ onClose }: { onClose: () => void }) {
   const { all, areLettersOn, setLettersOn } = useKeyRegistry()
   const actions = all().filter(({ keys }) => keys !== '')
   const groups = [...new Set(actions.map(({ group }) => group))]

@@ -4,7 +4,7 @@ import styles from './Palette.module.css'
 import { pages } from './pages.ts'
 
 /** The pages that have no tab on a phone. */
-export function More({ onClose }: { onClose: () => void }) {
+export default function More({ onClose }: { onClose: () => void }) {
   return (
     <Dialog title="More" onClose={onClose}>
       <ul className={styles.list}>

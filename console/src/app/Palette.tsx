@@ -5,7 +5,7 @@ import { keyText, useKeyRegistry } from './Keys.tsx'
 import styles from './Palette.module.css'
 
 /** Everything that a key can do here, found by typing, and a search through all sessions. */
-export function Palette({ onClose }: { onClose: () => void }) {
+export default function Palette({ onClose }: { onClose: () => void }) {
   const { all } = useKeyRegistry()
   const [, go] = useLocation()
   const [text, setText] = useState('')

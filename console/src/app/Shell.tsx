@@ -13,9 +13,9 @@ import { type PageEntry, pages } from './pages.ts'
 import styles from './Shell.module.css'
 import { flipTheme } from './theme.ts'
 
-const Palette = lazy(() => import('./Palette.tsx').then(({ Palette }) => ({ default: Palette })))
-const KeysHelp = lazy(() => import('./KeysHelp.tsx').then(({ KeysHelp }) => ({ default: KeysHelp })))
-const More = lazy(() => import('./More.tsx').then(({ More }) => ({ default: More })))
+const Palette = lazy(() => import('./Palette.tsx'))
+const KeysHelp = lazy(() => import('./KeysHelp.tsx'))
+const More = lazy(() => import('./More.tsx'))
 // Nothing else waits for it, so nothing else fails with it.
 const Sound = lazy(() =>
   import('./sound.ts').then(

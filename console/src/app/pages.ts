@@ -1,6 +1,6 @@
-// The pages of the console, once: the navigation, the palette, the keys and the router read this list.
+// The pages of the console, once: the navigation, the palette and the keys read this list.
 
-import { type ComponentType, lazy } from 'react'
+import type { ComponentType } from 'react'
 import {
   AgentIcon,
   AuditIcon,
@@ -33,15 +33,3 @@ export const pages: readonly PageEntry[] = [
   { name: 'Audit', path: '/audit', key: 'l', icon: AuditIcon, isMain: false },
   { name: 'Settings', path: '/settings', key: 'o', icon: SettingsIcon, isMain: false },
 ]
-
-/** Loaded when they are opened. */
-export const InboxPage = lazy(() => import('../pages/inbox/InboxPage.tsx'))
-export const ChatPage = lazy(() => import('../pages/chat/ChatPage.tsx'))
-export const SessionsPage = lazy(() => import('../pages/sessions/SessionsPage.tsx'))
-export const SessionPage = lazy(() => import('../pages/session/SessionPage.tsx'))
-export const AgentsPage = lazy(() => import('../pages/agents/AgentsPage.tsx'))
-export const UsagePage = lazy(() => import('../pages/usage/UsagePage.tsx'))
-export const HealthPage = lazy(() => import('../pages/health/HealthPage.tsx'))
-export const AuditPage = lazy(() => import('../pages/audit/AuditPage.tsx'))
-export const SettingsPage = lazy(() => import('../pages/settings/SettingsPage.tsx'))
-export const NotFoundPage = lazy(() => import('../pages/not-found/NotFoundPage.tsx'))

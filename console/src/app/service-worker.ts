@@ -44,7 +44,6 @@ export async function registerServiceWorker(): Promise<ServiceWorkerRegistration
 }
 
 interface ServiceWorkerOptions {
-  /** Goes to a page. */
   go: (path: string) => void
   /** Address of the script that the page was started with. Another build has another. */
   build: string

@@ -2,13 +2,14 @@
 // events as they happen. Unlike `session-log.ts` it makes no conversation of them, so 100,000 events load page by page without delay.
 
 import type { Client, RunEvent } from 'quarterdeck/client'
-import { useEffect, useMemo, useSyncExternalStore } from 'react'
+import { useEffect, useMemo } from 'react'
+import { createObserved, useObserved } from '../observed.ts'
 import type { Live } from './live.ts'
 import { type LogEvent, toLogEvent } from './live-types.ts'
 import { useClient } from './server.tsx'
 import { useLive } from './use-live.tsx'
 
-export interface EventListView {
+interface EventListView {
   status: 'loading' | 'ready' | 'failed'
   error: unknown
   /** In ascending order. */
@@ -16,30 +17,17 @@ export interface EventListView {
   hasEarlier: boolean
   hasLater: boolean
   isLoading: boolean
-  /** Of the whole session: how far the loading has come can be told from them. */
-  firstSeq: number
+  /** Of the whole session: how far the loading has come can be told from it. */
   lastSeq: number
 }
 
-export interface EventListOptions {
+interface EventListOptions {
   /** Without the pieces of texts and arguments. */
   structure: boolean
   /** Where to begin. A number: the events after it, and earlier ones on demand. */
   from: 'start' | 'end' | number
   /** Goes on until everything is there. */
   loadsAll: boolean
-}
-
-export interface EventList {
-  current(): EventListView
-  subscribe(listener: () => void): () => void
-  loadEarlier(): void
-  loadLater(): void
-  /** Goes on until there is nothing earlier or later. */
-  loadAll(): void
-  reload(): void
-  /** Begins to load and to listen. The returned function ends it. */
-  open(): () => void
 }
 
 const PAGE = 1_000
@@ -57,33 +45,33 @@ export function createEventList(
   client: { sessions: Pick<Client['sessions'], 'log'> },
   live: Pick<Live, 'watch' | 'onGone'>,
   { structure, from, loadsAll }: EventListOptions,
-): EventList {
-  const listeners = new Set<() => void>()
-  let view: EventListView = emptyView
+) {
+  const view = createObserved<EventListView>(emptyView)
   let unwatch = () => {}
   /** Raised by every start, so that answers to earlier questions are dropped. */
   let turn = 0
   let isClosed = true
   let isLoadingAll = loadsAll
 
-  function set(changes: Partial<EventListView>): void {
-    view = { ...view, ...changes }
-    for (const listener of listeners) listener()
-  }
+  const set = (changes: Partial<EventListView>): void => view.set({ ...view.current(), ...changes })
 
   const read = (place: { before?: number; after?: number }) =>
     client.sessions.log(sessionId, { ...place, limit: PAGE, structure })
 
   function addLive(entries: readonly LogEvent[]): void {
     const shown = structure ? entries.filter(({ event }) => !pieces.has(event.type)) : entries
-    const lastSeq = Math.max(view.lastSeq, entries.at(-1)?.seq ?? 0)
-    set({ lastSeq, events: shown.length === 0 ? view.events : view.events.concat(shown) })
+    const { events, lastSeq } = view.current()
+    set({
+      lastSeq: Math.max(lastSeq, entries.at(-1)?.seq ?? 0),
+      events: shown.length === 0 ? events : events.concat(shown),
+    })
   }
 
   /** Listens once the last event is here. */
   function listen(): void {
     unwatch()
-    unwatch = view.hasLater ? () => {} : live.watch(sessionId, view.lastSeq, addLive)
+    const { hasLater, lastSeq } = view.current()
+    unwatch = hasLater ? () => {} : live.watch(sessionId, lastSeq, addLive)
   }
 
   async function start(): Promise<void> {
@@ -102,7 +90,6 @@ export function createEventList(
         status: 'ready',
         isLoading: false,
         events,
-        firstSeq: page.first_seq,
         lastSeq: page.last_seq,
         hasEarlier: from === 'end' ? page.next !== null : from !== 'start' && first > page.first_seq,
         hasLater: from !== 'end' && page.next !== null,
@@ -115,39 +102,41 @@ export function createEventList(
   }
 
   async function earlier(mine: number): Promise<void> {
-    const first = view.events[0]?.seq ?? (typeof from === 'number' ? from + 1 : 0)
-    if (!view.hasEarlier || first === 0) return
+    const { events, hasEarlier } = view.current()
+    const first = events[0]?.seq ?? (typeof from === 'number' ? from + 1 : 0)
+    if (!hasEarlier || first === 0) return
     const page = await read({ before: first })
     if (mine !== turn || isClosed) return
-    const events = page.events.map(toLogEvent)
-    set({ events: events.concat(view.events), hasEarlier: page.next !== null })
+    set({ events: page.events.map(toLogEvent).concat(view.current().events), hasEarlier: page.next !== null })
   }
 
   async function later(mine: number): Promise<void> {
-    if (!view.hasLater) return
-    const page = await read({ after: view.events.at(-1)?.seq ?? 0 })
+    const { events, hasLater } = view.current()
+    if (!hasLater) return
+    const page = await read({ after: events.at(-1)?.seq ?? 0 })
     if (mine !== turn || isClosed) return
-    const events = page.events.map(toLogEvent)
     set({
-      events: view.events.concat(events),
+      events: view.current().events.concat(page.events.map(toLogEvent)),
       lastSeq: page.last_seq,
       hasLater: page.next !== null,
     })
-    if (!view.hasLater) listen()
+    if (page.next === null) listen()
   }
+
+  const hasMore = () => view.current().hasEarlier || view.current().hasLater
 
   async function loadRest(mine: number): Promise<void> {
     isLoadingAll = true
-    while (mine === turn && !isClosed && (view.hasEarlier || view.hasLater)) {
+    while (mine === turn && !isClosed && hasMore()) {
       set({ isLoading: true })
-      await (view.hasLater ? later(mine) : earlier(mine))
+      await (view.current().hasLater ? later(mine) : earlier(mine))
     }
     if (mine === turn) set({ isLoading: false })
   }
 
   /** One question at a time, and what failed can be asked again. */
   function load(step: (mine: number) => Promise<void>): void {
-    if (view.isLoading || view.status !== 'ready') return
+    if (view.current().isLoading || view.current().status !== 'ready') return
     const mine = turn
     set({ isLoading: true, error: null })
     step(mine)
@@ -156,15 +145,13 @@ export function createEventList(
   }
 
   return {
-    current: () => view,
-    subscribe(listener) {
-      listeners.add(listener)
-      return () => void listeners.delete(listener)
-    },
-    loadEarlier: () => view.hasEarlier && load(earlier),
-    loadLater: () => view.hasLater && load(later),
-    loadAll: () => (view.hasEarlier || view.hasLater) && load(loadRest),
-    reload: () => void start(),
+    ...view,
+    loadEarlier: () => view.current().hasEarlier && load(earlier),
+    loadLater: () => view.current().hasLater && load(later),
+    /** Goes on until there is nothing earlier or later. */
+    loadAll: () => hasMore() && load(loadRest),
+    refetch: () => void start(),
+    /** Begins to load and to listen. The returned function ends it. */
     open() {
       isClosed = false
       void start()
@@ -185,15 +172,11 @@ const emptyView: EventListView = {
   hasEarlier: false,
   hasLater: false,
   isLoading: false,
-  firstSeq: 0,
   lastSeq: 0,
 }
 
 /** The events of a session for as long as the component is shown. */
-export function useEventList(
-  sessionId: string,
-  { structure, from, loadsAll }: EventListOptions,
-): EventList & EventListView {
+export function useEventList(sessionId: string, { structure, from, loadsAll }: EventListOptions) {
   const client = useClient()
   const live = useLive()
   const list = useMemo(
@@ -201,6 +184,5 @@ export function useEventList(
     [sessionId, client, live, structure, from, loadsAll],
   )
   useEffect(() => list.open(), [list])
-  const view = useSyncExternalStore(list.subscribe, list.current)
-  return { ...list, ...view }
+  return { ...list, ...useObserved(list) }
 }

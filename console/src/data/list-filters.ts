@@ -16,6 +16,20 @@ export function readFilters<Name extends string>(
 const isDay = (text: string): boolean =>
   /^\d{4}-\d{2}-\d{2}$/.test(text) && !Number.isNaN(Date.parse(`${text}T00:00:00`))
 
+/** The same words of an address with others in their place. What is empty is left out. */
+export function withParams(params: URLSearchParams, changes: Readonly<Record<string, string | null>>): URLSearchParams {
+  const next = new URLSearchParams(params)
+  for (const [name, value] of Object.entries(changes)) {
+    if (value === null || value === '') next.delete(name)
+    else next.set(name, value)
+  }
+  return next
+}
+
+/** A path with what stands behind its `?`, if there is something. */
+export const withSearch = (path: string, search: URLSearchParams | string): string =>
+  String(search) === '' ? path : `${path}?${search}`
+
 export const writeFilters = (filters: object): URLSearchParams => new URLSearchParams(Object.entries(given(filters)))
 
 export const countFilters = (filters: object): number => Object.keys(given(filters)).length

@@ -29,7 +29,6 @@ export interface Live {
   close(): void
 }
 
-/** What tabs tell each other. */
 type TabMessage =
   | { from: string; kind: 'tell'; message: LiveMessage; cursor: string | null }
   | { from: string; kind: 'want'; sessions: Watched[] }

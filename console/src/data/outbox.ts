@@ -2,6 +2,7 @@
 // or a reload and still counts once. The messages of a session go one after the other.
 
 import { type Client, ClientError } from 'quarterdeck/client'
+import { errorText } from '../error-text.ts'
 import { given } from '../given.ts'
 
 /** A file that the server has already. */
@@ -103,7 +104,7 @@ export function createOutbox({ client, storage, makeId }: OutboxOptions): Outbox
       change(key, { status: 'sent', runId: sent.run_id, messageId: sent.message_id, problem: null, isCutOff: false })
     } catch (error) {
       const isCutOff = error instanceof ClientError && (error.code === 'unreachable' || error.status === 503)
-      change(key, { status: 'failed', problem: error instanceof Error ? error.message : String(error), isCutOff })
+      change(key, { status: 'failed', problem: errorText(error), isCutOff })
     }
   }
 

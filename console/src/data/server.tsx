@@ -7,7 +7,7 @@ export type Upload = (file: File, onProgress: (fraction: number) => void, signal
 
 const ServerContext = createContext<{ client: Client; upload: Upload } | null>(null)
 
-interface ServerProviderProps {
+export interface SignedInProps {
   token: string
   /** The server no longer takes the token. */
   onRefused: () => void
@@ -15,7 +15,7 @@ interface ServerProviderProps {
 }
 
 /** Gives the pages below it a client that is signed in. */
-export function ServerProvider({ token, onRefused, children }: ServerProviderProps) {
+export function ServerProvider({ token, onRefused, children }: SignedInProps) {
   const server = useMemo(() => {
     const watched: typeof fetch = async (input, init) => {
       const response = await fetch(input, init)

@@ -2,11 +2,16 @@
 // finds the id first.
 
 import { useQuery } from '@tanstack/react-query'
+import { ClientError } from 'quarterdeck/client'
 import { useClient } from './server.tsx'
 
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 const ULID = /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/
 const DIGITS = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
+
+/** No such session: not there, or not even an id. */
+export const isUnknownSession = (error: unknown): boolean =>
+  error instanceof ClientError && (error.code === 'session_not_found' || error.code === 'malformed_id')
 
 export const isSessionId = (text: string): boolean => UUID.test(text)
 

@@ -1,59 +1,43 @@
 // The events of one session as a page shows them: the newest page first, earlier ones on demand, new ones as they happen.
 
 import type { Client } from 'quarterdeck/client'
-import { useEffect, useMemo, useSyncExternalStore } from 'react'
+import { useEffect, useMemo } from 'react'
+import { createObserved, useObserved } from '../observed.ts'
 import type { Live } from './live.ts'
 import { type LogEvent, toLogEvent } from './live-types.ts'
 import { useClient } from './server.tsx'
 import { uuidOfUlid } from './session-id.ts'
-import { createTranscriptFold, type Transcript } from './transcript.ts'
+import { createTranscriptFold } from './transcript.ts'
 import { useLive } from './use-live.tsx'
-
-export interface SessionLogView {
-  status: 'loading' | 'ready' | 'failed'
-  error: unknown
-  events: readonly LogEvent[]
-  transcript: Transcript
-  /** True if there are events before the first one here. */
-  hasEarlier: boolean
-  isLoadingEarlier: boolean
-}
-
-export interface SessionLog {
-  current(): SessionLogView
-  subscribe(listener: () => void): () => void
-  loadEarlier(): void
-  /** Loads all that is left, for the timeline and the replay. */
-  loadAll(): Promise<void>
-  reload(): void
-  /** Begins to load and to listen. The returned function ends it. */
-  open(): () => void
-}
 
 const PAGE = 1_000
 /** Behind the last event, whichever that is. */
 const END = Number.MAX_SAFE_INTEGER
 
-export function createSessionLog(sessionId: string, client: Client, live: Live): SessionLog {
-  const listeners = new Set<() => void>()
+function createSessionLog(sessionId: string, client: Client, live: Live) {
   let fold = createTranscriptFold()
   let events: LogEvent[] = []
-  let view: SessionLogView = emptyView(fold.current())
+  const first = {
+    status: 'loading' as 'loading' | 'ready' | 'failed',
+    error: null as unknown,
+    transcript: fold.current(),
+    /** True if there are events before the first one here. */
+    hasEarlier: false,
+    isLoadingEarlier: false,
+  }
+  const view = createObserved(first)
   let unwatch = () => {}
   let isClosed = true
   let frame: number | null = null
 
-  function set(changes: Partial<SessionLogView>): void {
-    view = { ...view, ...changes }
-    for (const listener of listeners) listener()
-  }
+  const set = (changes: Partial<typeof first>): void => view.set({ ...view.current(), ...changes })
 
   /** At most once a frame: a fast model sends hundreds of events a second. A hidden tab has no frames. */
   function show(): void {
     if (frame !== null) return
     const draw = () => {
       frame = null
-      set({ events, transcript: fold.current() })
+      set({ transcript: fold.current() })
     }
     frame = document.visibilityState === 'visible' ? requestAnimationFrame(draw) : window.setTimeout(draw, 100)
   }
@@ -73,7 +57,7 @@ export function createSessionLog(sessionId: string, client: Client, live: Live):
       events = page.map(toLogEvent)
       refold()
       const first = events[0]?.seq ?? first_seq
-      set({ status: 'ready', error: null, events, transcript: fold.current(), hasEarlier: first > first_seq })
+      set({ status: 'ready', error: null, transcript: fold.current(), hasEarlier: first > first_seq })
       // The page may know the session by a name or a ULID. The stream says the UUID, with which the ids of events begin.
       const watched = uuidOfUlid(page.at(-1)?.id.split('.')[0] ?? '') ?? sessionId
       unwatch = live.watch(watched, events.at(-1)?.seq ?? 0, addLive)
@@ -87,41 +71,28 @@ export function createSessionLog(sessionId: string, client: Client, live: Live):
     fold.add(events)
   }
 
-  let earlier: Promise<void> | null = null
-  async function readEarlier(before: number): Promise<void> {
+  async function loadEarlier(): Promise<void> {
+    const before = events[0]?.seq
+    const { hasEarlier, isLoadingEarlier } = view.current()
+    if (before === undefined || !hasEarlier || isLoadingEarlier) return
     set({ isLoadingEarlier: true })
     try {
       const { events: page, first_seq } = await client.sessions.log(sessionId, { before, limit: PAGE })
-      // Whoever hears that it is done may ask for the next page at once.
-      earlier = null
       if (isClosed) return
       events = page.map(toLogEvent).concat(events)
       refold()
       const hasEarlier = page.length > 0 && (events[0]?.seq ?? 0) > first_seq
-      set({ events, transcript: fold.current(), hasEarlier, isLoadingEarlier: false })
+      set({ transcript: fold.current(), hasEarlier, isLoadingEarlier: false })
     } catch (error) {
-      earlier = null
       set({ isLoadingEarlier: false, error })
     }
   }
-  function loadEarlier(): Promise<void> {
-    const first = events[0]
-    if (first === undefined || !view.hasEarlier) return Promise.resolve()
-    earlier ??= readEarlier(first.seq)
-    return earlier
-  }
 
   return {
-    current: () => view,
-    subscribe(listener) {
-      listeners.add(listener)
-      return () => void listeners.delete(listener)
-    },
+    ...view,
     loadEarlier: () => void loadEarlier(),
-    async loadAll() {
-      while (!isClosed && view.hasEarlier && view.error === null) await loadEarlier()
-    },
     reload: () => void start(),
+    /** Begins to load and to listen. The returned function ends it. */
     open() {
       isClosed = false
       void start()
@@ -135,21 +106,11 @@ export function createSessionLog(sessionId: string, client: Client, live: Live):
   }
 }
 
-const emptyView = (transcript: Transcript): SessionLogView => ({
-  status: 'loading',
-  error: null,
-  events: [],
-  transcript,
-  hasEarlier: false,
-  isLoadingEarlier: false,
-})
-
 /** The log of a session for as long as the component is shown. `isKnown`: false until the server has the session. */
-export function useSessionLog(sessionId: string, isKnown = true): SessionLog & SessionLogView {
+export function useSessionLog(sessionId: string, isKnown = true) {
   const client = useClient()
   const live = useLive()
   const log = useMemo(() => createSessionLog(sessionId, client, live), [sessionId, client, live])
   useEffect(() => (isKnown ? log.open() : undefined), [log, isKnown])
-  const view = useSyncExternalStore(log.subscribe, log.current)
-  return { ...log, ...view }
+  return { ...log, ...useObserved(log) }
 }

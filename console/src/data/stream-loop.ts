@@ -11,18 +11,12 @@ interface StreamLoopOptions {
   cursor: string | null
 }
 
-export interface StreamLoop {
-  /** The sessions whose events are needed too. The stream is opened again if it does not carry them yet. */
-  watch(sessions: readonly Watched[]): void
-  /** Tries at once, instead of waiting. */
-  retryNow(): void
-  stop(): void
-}
+export type StreamLoop = ReturnType<typeof startStreamLoop>
 
 const FIRST_PAUSE_MS = 500
 const LONGEST_PAUSE_MS = 15_000
 
-export function startStreamLoop(options: StreamLoopOptions): StreamLoop {
+export function startStreamLoop(options: StreamLoopOptions) {
   const { client, emit } = options
   let cursor = options.cursor
   let watched: readonly Watched[] = []
@@ -91,7 +85,8 @@ export function startStreamLoop(options: StreamLoopOptions): StreamLoop {
 
   void run()
   return {
-    watch(next) {
+    /** The sessions whose events are needed too. The stream is opened again if it does not carry them yet. */
+    watch(next: readonly Watched[]): void {
       const carried = (one: Watched) =>
         watched.some(({ sessionId }) => sessionId === one.sessionId) &&
         (places.get(one.sessionId) ?? one.after) <= one.after
@@ -103,8 +98,9 @@ export function startStreamLoop(options: StreamLoopOptions): StreamLoop {
       watched = next
       if (!isCarried) connection.abort()
     },
+    /** Tries at once, instead of waiting. */
     retryNow: () => waiting.abort(),
-    stop() {
+    stop(): void {
       isStopped = true
       connection.abort()
       waiting.abort()

@@ -1,7 +1,8 @@
 // Makes a conversation out of the events of a session. Events may come in pieces: an early page may be missing, so a message can begin
 // in the middle. What did not change keeps its identity, so that React draws only what did.
 
-import type { EventInterrupt, EventUsage, RunEvent } from 'quarterdeck/client'
+import type { EventInterrupt, RunEvent } from 'quarterdeck/client'
+import { isRecord } from '../../../src/domain/is-record.ts'
 import type { LogEvent } from './live-types.ts'
 
 interface Common {
@@ -21,7 +22,7 @@ export interface MessageFile {
   fileId: string | null
 }
 
-export interface UserItem extends Common {
+interface UserItem extends Common {
   type: 'user'
   text: string
   files: MessageFile[]
@@ -57,7 +58,7 @@ export interface ToolItem extends Common {
 }
 
 /** The run stopped to ask a person. `id` is the id of the approval. */
-export interface QuestionItem extends Common {
+interface QuestionItem extends Common {
   type: 'question'
   interrupt: EventInterrupt
 }
@@ -78,7 +79,7 @@ export interface ActivityItem extends Common {
 }
 
 /** Something else that is worth a line: a sub-agent began, an event of the agent itself. */
-export interface NoteItem extends Common {
+interface NoteItem extends Common {
   type: 'note'
   name: string
   text: string
@@ -100,8 +101,6 @@ export interface Transcript {
   activeRun: string | null
   /** What the last run stopped to ask, if none has begun since. */
   questions: readonly EventInterrupt[]
-  usage: readonly EventUsage[]
-  lastSeq: number
 }
 
 /** Everything that a fold knows. It never changes, so a fold can begin with it as often as one likes. */
@@ -109,28 +108,19 @@ export interface FoldState extends Transcript {
   open: readonly string[]
 }
 
-export interface TranscriptFold {
-  add(events: readonly LogEvent[]): void
-  current(): Transcript
-  save(): FoldState
-}
-
-export function createTranscriptFold(from?: FoldState): TranscriptFold {
+export function createTranscriptFold(from?: FoldState) {
   const items: TranscriptItem[] = [...(from?.items ?? [])]
   let activeRun: string | null = from?.activeRun ?? null
   let questions: readonly EventInterrupt[] = from?.questions ?? []
-  let usage: readonly EventUsage[] = from?.usage ?? []
-  let lastSeq = from?.lastSeq ?? 0
   let hasChanged = true
-  let shown: Transcript = { items: [], activeRun: null, questions: [], usage: [], lastSeq: 0 }
+  let shown: Transcript = { items: [], activeRun: null, questions: [] }
   /** Where an item is, by its key. */
   const places = new Map<string, number>(items.map(({ key }, place) => [key, place]))
   /** Keys of what the run in progress has begun. */
   const open = new Set<string>(from?.open)
 
   function put(item: TranscriptItem): void {
-    const place = places.get(item.key)
-    if (place !== undefined) return
+    if (places.has(item.key)) return
     places.set(item.key, items.length)
     items.push(item)
     if (item.type === 'answer' || item.type === 'reasoning' || item.type === 'tool') open.add(item.key)
@@ -144,7 +134,6 @@ export function createTranscriptFold(from?: FoldState): TranscriptFold {
   }
 
   function add({ seq, at, event }: LogEvent): void {
-    lastSeq = seq
     hasChanged = true
     const common = {
       seq,
@@ -194,7 +183,6 @@ export function createTranscriptFold(from?: FoldState): TranscriptFold {
         return
       case 'RUN_FINISHED': {
         activeRun = null
-        usage = [...usage, ...(event.usage ?? [])]
         if (event.outcome?.type === 'interrupt') {
           questions = event.outcome.interrupts
           for (const interrupt of event.outcome.interrupts) {
@@ -223,7 +211,6 @@ export function createTranscriptFold(from?: FoldState): TranscriptFold {
           ...common,
         })
         activeRun = null
-        usage = [...usage, ...(event.usage ?? [])]
         endOpen(at)
         return
       case 'TEXT_MESSAGE_START':
@@ -302,15 +289,15 @@ export function createTranscriptFold(from?: FoldState): TranscriptFold {
   }
 
   return {
-    add(events) {
+    add(events: readonly LogEvent[]): void {
       for (const event of events) add(event)
     },
-    current() {
-      if (hasChanged) shown = { items: [...items], activeRun, questions, usage, lastSeq }
+    current(): Transcript {
+      if (hasChanged) shown = { items: [...items], activeRun, questions }
       hasChanged = false
       return shown
     },
-    save: () => ({ items: [...items], activeRun, questions, usage, lastSeq, open: [...open] }),
+    save: (): FoldState => ({ items: [...items], activeRun, questions, open: [...open] }),
   }
 }
 
@@ -328,13 +315,10 @@ const toolItem = (callId: string, name: string, status: ToolItem['status'], comm
 })
 
 /** Our own metadata on an event. AG-UI has no words for what it says. */
-function ownMetadata(metadata: Record<string, unknown> | undefined): Record<string, unknown> {
-  return isRecord(metadata?.quarterdeck) ? metadata.quarterdeck : {}
-}
+export const ownMetadata = (metadata: Record<string, unknown> | undefined): Record<string, unknown> =>
+  isRecord(metadata?.quarterdeck) ? metadata.quarterdeck : {}
 
 const numberOf = (value: unknown): number | null => (typeof value === 'number' ? value : null)
-
-const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null
 
 /** The new messages of a user in the input of a run. */
 function messagesOf(input: unknown): { id: string; content: unknown }[] {

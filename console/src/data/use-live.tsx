@@ -1,8 +1,9 @@
 import { useQueryClient } from '@tanstack/react-query'
-import { createContext, type ReactNode, useContext, useEffect, useState, useSyncExternalStore } from 'react'
+import { createContext, useContext, useEffect, useState, useSyncExternalStore } from 'react'
 import { announce } from '../parts/Announcer.tsx'
 import { createLive, type Live } from './live.ts'
 import type { LiveState } from './live-types.ts'
+import type { SignedInProps } from './server.tsx'
 
 /** What changes within this time is read once. */
 const SETTLE_MS = 150
@@ -10,15 +11,7 @@ const SETTLE_MS = 150
 const LiveContext = createContext<Live | null>(null)
 
 /** Keeps the data of the pages fresh: what the stream says has changed is read again. */
-export function LiveProvider({
-  token,
-  onRefused,
-  children,
-}: {
-  token: string
-  onRefused: () => void
-  children: ReactNode
-}) {
+export function LiveProvider({ token, onRefused, children }: SignedInProps) {
   const [live, setLive] = useState<Live | null>(null)
   const queries = useQueryClient()
   useEffect(() => {

@@ -13,5 +13,4 @@ export function useInbox() {
   })
 }
 
-/** How many things wait for a person. */
 export const useWaiting = (): number => useInbox().data?.items.length ?? 0

@@ -1,23 +1,16 @@
 /** The server says something on a stream at least every 15 seconds. */
 const SILENCE_MS = 40_000
 
-export interface WatchedFetch {
-  fetch: typeof fetch
-  /** Breaks off what has been silent for so long. */
-  cut(silentMs?: number): void
-}
-
 /**
  * A `fetch` that notices a dead connection. After a laptop has slept or a phone has changed networks, a stream often neither ends nor
  * fails: it only says nothing more.
  */
-export function createWatchedFetch(ask: typeof fetch, now: () => number = Date.now): WatchedFetch {
+export function createWatchedFetch(ask: typeof fetch, now: () => number = Date.now) {
   const open = new Set<{ heardAt: number; abort: AbortController }>()
   return {
-    async fetch(input, init) {
+    async fetch(input: RequestInfo | URL, init?: RequestInit): Promise<Response> {
       const one = { heardAt: now(), abort: new AbortController() }
-      const signals = [one.abort.signal, ...(init?.signal ? [init.signal] : [])]
-      const signal = AbortSignal.any(signals)
+      const signal = AbortSignal.any([one.abort.signal, ...(init?.signal ? [init.signal] : [])])
       signal.addEventListener('abort', () => open.delete(one))
       open.add(one)
       try {
@@ -35,7 +28,8 @@ export function createWatchedFetch(ask: typeof fetch, now: () => number = Date.n
         throw error
       }
     },
-    cut(silentMs = SILENCE_MS) {
+    /** Breaks off what has been silent for so long. */
+    cut(silentMs = SILENCE_MS): void {
       const late = now() - silentMs
       for (const { heardAt, abort } of open) if (heardAt <= late) abort.abort(new Error('the connection was silent'))
     },

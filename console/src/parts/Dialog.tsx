@@ -1,4 +1,4 @@
-import { type FormEvent, type ReactNode, useEffect, useId, useRef } from 'react'
+import { type ComponentProps, type FormEvent, type ReactNode, useEffect, useId, useRef } from 'react'
 import { Button, IconButton } from './Button.tsx'
 import styles from './Dialog.module.css'
 import { CloseIcon } from './icons.ts'
@@ -56,9 +56,26 @@ export function Dialog({ title, onClose, children, actions, width = 'narrow' }: 
   )
 }
 
+interface DialogButtonsProps extends ComponentProps<typeof Button> {
+  onCancel: () => void
+  /** The word on the button that leaves everything as it is. */
+  cancel?: string | undefined
+}
+
+/** The way out, and the button that does what the dialog is about. */
+export function DialogButtons({ onCancel, cancel = 'Cancel', ...button }: DialogButtonsProps) {
+  return (
+    <>
+      <Button onClick={onCancel}>{cancel}</Button>
+      <Button kind="primary" {...button} />
+    </>
+  )
+}
+
 interface FormDialogProps extends Omit<DialogProps, 'actions' | 'width'> {
   /** The word on the button that sends. */
   verb: string
+  cancel?: string | undefined
   isDanger?: boolean
   isReady: boolean
   isBusy: boolean
@@ -69,7 +86,7 @@ interface FormDialogProps extends Omit<DialogProps, 'actions' | 'width'> {
 
 /** A dialog with fields. The button or Enter sends them. */
 export function FormDialog(props: FormDialogProps) {
-  const { title, verb, isDanger = false, isReady, isBusy, onSend, onClose, problem, children } = props
+  const { title, verb, cancel, isDanger = false, isReady, isBusy, onSend, onClose, problem, children } = props
   const id = useId()
   function onSubmit(event: FormEvent): void {
     event.preventDefault()
@@ -80,12 +97,17 @@ export function FormDialog(props: FormDialogProps) {
       title={title}
       onClose={onClose}
       actions={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button kind={isDanger ? 'danger' : 'primary'} type="submit" form={id} isBusy={isBusy} disabled={!isReady}>
-            {verb}
-          </Button>
-        </>
+        <DialogButtons
+          onCancel={onClose}
+          cancel={cancel}
+          kind={isDanger ? 'danger' : 'primary'}
+          type="submit"
+          form={id}
+          isBusy={isBusy}
+          disabled={!isReady}
+        >
+          {verb}
+        </DialogButtons>
       }
     >
       <form id={id} className={styles.form} onSubmit={onSubmit}>

@@ -17,11 +17,14 @@ interface FieldProps {
   isLabelHidden?: boolean | undefined
 }
 
-interface FrameProps extends FieldProps {
-  children: (ids: { id: string; 'aria-describedby': string | undefined; 'aria-invalid': true | undefined }) => ReactNode
+interface FrameProps<T> {
+  field: FieldProps & T
+  /** Draws the field itself, with what is left of its properties. */
+  children: (own: Omit<FieldProps & T, keyof FieldProps> & { id: string }) => ReactNode
 }
 
-function Frame({ label, help, problem = null, isLabelHidden = false, children }: FrameProps) {
+function Frame<T>({ field, children }: FrameProps<T>) {
+  const { label, help, problem = null, isLabelHidden = false, ...own } = field
   const id = useId()
   const note = problem ?? help
   return (
@@ -30,6 +33,7 @@ function Frame({ label, help, problem = null, isLabelHidden = false, children }:
         {label}
       </label>
       {children({
+        ...own,
         id,
         'aria-describedby': note === undefined ? undefined : `${id}-note`,
         'aria-invalid': problem === null ? undefined : true,
@@ -43,38 +47,30 @@ function Frame({ label, help, problem = null, isLabelHidden = false, children }:
   )
 }
 
-export function TextField({
-  label,
-  help,
-  problem,
-  isLabelHidden,
-  ...rest
-}: FieldProps & InputHTMLAttributes<HTMLInputElement>) {
-  const frame = { label, help, problem, isLabelHidden }
-  return <Frame {...frame}>{(ids) => <input {...rest} {...ids} className={styles.input} />}</Frame>
+export function TextField(field: FieldProps & InputHTMLAttributes<HTMLInputElement>) {
+  return <Frame field={field}>{(own) => <input {...own} className={styles.input} />}</Frame>
 }
 
-export function TextArea({
-  label,
-  help,
-  problem,
-  isLabelHidden,
-  ...rest
-}: FieldProps & TextareaHTMLAttributes<HTMLTextAreaElement>) {
-  const frame = { label, help, problem, isLabelHidden }
-  return <Frame {...frame}>{(ids) => <textarea {...rest} {...ids} className={styles.area} dir="auto" />}</Frame>
+export function TextArea(field: FieldProps & TextareaHTMLAttributes<HTMLTextAreaElement>) {
+  return <Frame field={field}>{(own) => <textarea {...own} className={styles.area} dir="auto" />}</Frame>
 }
 
-export function Select({
-  label,
-  help,
-  problem,
-  isLabelHidden,
-  ...rest
-}: FieldProps & SelectHTMLAttributes<HTMLSelectElement>) {
-  const frame = { label, help, problem, isLabelHidden }
-  return <Frame {...frame}>{(ids) => <select {...rest} {...ids} className={styles.input} />}</Frame>
+export function Select(field: FieldProps & SelectHTMLAttributes<HTMLSelectElement>) {
+  return <Frame field={field}>{(own) => <select {...own} className={styles.input} />}</Frame>
 }
+
+/** What a `Select` offers. */
+export const Options = ({ of }: { of: readonly (readonly [value: string, name: string])[] }) =>
+  of.map(([value, name]) => (
+    <option key={value} value={value}>
+      {name}
+    </option>
+  ))
+
+/** A day, whose label is the tooltip. */
+export const DayField = (field: FieldProps & InputHTMLAttributes<HTMLInputElement>) => (
+  <TextField {...field} isLabelHidden type="date" title={field.label} />
+)
 
 /** The focus goes from a field to the heading of the page, so that keys work again and Tab goes on from there. */
 export const leaveField = (): void => document.querySelector<HTMLElement>('main h1')?.focus({ preventScroll: true })

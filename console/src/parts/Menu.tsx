@@ -1,5 +1,5 @@
 import { type KeyboardEvent, type ReactNode, useId, useLayoutEffect, useRef, useState } from 'react'
-import { Button, IconButton } from './Button.tsx'
+import { IconButton } from './Button.tsx'
 import styles from './Menu.module.css'
 
 export interface MenuEntry {
@@ -16,12 +16,10 @@ interface MenuProps {
   icon: ReactNode
   /** Null: a line between two groups. */
   entries: readonly (MenuEntry | null)[]
-  /** The label stands beside the icon. */
-  isLabelShown?: boolean
 }
 
 /** A button that opens a list of commands, in the top layer of the browser: nothing cuts it off, and a press beside it closes it. */
-export function Menu({ label, icon, entries, isLabelShown = false }: MenuProps) {
+export function Menu({ label, icon, entries }: MenuProps) {
   const button = useRef<HTMLButtonElement>(null)
   const list = useRef<HTMLDivElement>(null)
   // A list of many rows has many menus. Only the open one is in the page.
@@ -49,22 +47,17 @@ export function Menu({ label, icon, entries, isLabelShown = false }: MenuProps) 
     if (event.key !== 'Escape') event.stopPropagation()
   }
 
-  const common = {
-    ref: button,
-    'aria-haspopup': 'menu' as const,
-    'aria-expanded': isOpen,
-    'aria-controls': isOpen ? id : undefined,
-    onClick: () => (isOpen ? close() : setOpen(true)),
-  }
   return (
     <>
-      {isLabelShown ? (
-        <Button {...common} icon={icon}>
-          {label}
-        </Button>
-      ) : (
-        <IconButton {...common} label={label} icon={icon} />
-      )}
+      <IconButton
+        ref={button}
+        label={label}
+        icon={icon}
+        aria-haspopup="menu"
+        aria-expanded={isOpen}
+        aria-controls={isOpen ? id : undefined}
+        onClick={() => (isOpen ? close() : setOpen(true))}
+      />
       {isOpen && (
         <div
           ref={list}

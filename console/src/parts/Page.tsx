@@ -9,8 +9,8 @@ interface PageProps {
   /** Below the heading: filters, tabs. */
   bar?: ReactNode
   children: ReactNode
-  /** `fill`: the content scrolls by itself. `read`: text in the middle. */
-  shape?: 'flow' | 'fill' | 'read'
+  /** `fill`: the content scrolls by itself. */
+  shape?: 'flow' | 'fill'
 }
 
 export function Page({ title, actions, bar, children, shape = 'flow' }: PageProps) {
@@ -54,5 +54,15 @@ export function Panel({ title, actions, children, isFlush = false }: PanelProps)
       )}
       <div className={isFlush ? styles.panelFlush : styles.panelBody}>{children}</div>
     </section>
+  )
+}
+
+/** A name and what is known by it, in a `<dl>`. */
+export function Fact({ name, title, children }: { name: ReactNode; title?: string; children: ReactNode }) {
+  return (
+    <div title={title}>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
   )
 }

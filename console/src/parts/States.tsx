@@ -2,6 +2,7 @@
 
 import { ClientError } from 'quarterdeck/client'
 import { type ReactNode, useEffect, useState } from 'react'
+import { errorText } from '../error-text.ts'
 import { Button } from './Button.tsx'
 import { RetryIcon } from './icons.ts'
 import styles from './States.module.css'
@@ -36,6 +37,18 @@ export function Loading({ rows = 6, height = 56 }: { rows?: number; height?: num
   )
 }
 
+interface PendingProps {
+  /** What was asked for and is not here yet. */
+  query: { error: unknown; refetch: () => unknown }
+  rows?: number
+  height?: number
+}
+
+/** In place of an answer: it is on its way, or did not come. */
+export function Pending({ query: { error, refetch }, ...bones }: PendingProps) {
+  return error === null ? <Loading {...bones} /> : <Failed error={error} onRetry={() => void refetch()} />
+}
+
 /** The server's own words, the id to find the request in the log, and a way to try again. */
 export function Failed({ error, onRetry }: { error: unknown; onRetry?: () => void }) {
   const problem = error instanceof ClientError ? error.problem : null
@@ -46,7 +59,7 @@ export function Failed({ error, onRetry }: { error: unknown; onRetry?: () => voi
           ? 'The server does not answer'
           : 'That did not work'}
       </h2>
-      <p>{error instanceof Error ? error.message : String(error)}</p>
+      <p>{errorText(error)}</p>
       {problem?.correlation_id !== undefined && (
         <p className={styles.id}>
           In the server’s log: <code>{problem.correlation_id}</code>

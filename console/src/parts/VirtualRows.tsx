@@ -9,7 +9,7 @@ export interface RowsHandle {
 interface VirtualRowsProps<T> {
   items: readonly T[]
   keyOf: (item: T) => string
-  children: (item: T, index: number) => ReactNode
+  children: (item: T) => ReactNode
   /** A guess. The real height is measured. */
   rowHeight: number
   label: string
@@ -19,8 +19,8 @@ interface VirtualRowsProps<T> {
   onStart?: (() => void) | undefined
   /** Rows that come or go above do not move what is in sight. */
   keepsPlace?: boolean
-  /** Called with the first and the last row in sight. */
-  onRange?: ((first: number, last: number) => void) | undefined
+  /** Called with the first row in sight. */
+  onRange?: ((first: number) => void) | undefined
   ref?: Ref<RowsHandle>
 }
 
@@ -62,8 +62,8 @@ export function VirtualRows<T>({
   useEffect(() => {
     if (first >= 0 && first < 5) onStart?.()
   }, [first, items.length, onStart])
-  const [firstInSight, lastInSight] = [rows.range?.startIndex ?? 0, rows.range?.endIndex ?? 0]
-  useEffect(() => onRange?.(firstInSight, lastInSight), [onRange, firstInSight, lastInSight])
+  const firstInSight = rows.range?.startIndex ?? 0
+  useEffect(() => onRange?.(firstInSight), [onRange, firstInSight])
   return (
     <div ref={box} className={styles.box} tabIndex={0} role="list" aria-label={label}>
       <div style={{ height: rows.getTotalSize() }} className={styles.all} role="presentation">
@@ -81,7 +81,7 @@ export function VirtualRows<T>({
               aria-setsize={items.length}
               aria-posinset={index + 1}
             >
-              {children(item, index)}
+              {children(item)}
             </div>
           )
         })}

@@ -1,6 +1,6 @@
-/** Saves a text as a file on the reader's machine. */
-export function saveFile(name: string, text: BlobPart[], type: string): void {
-  const url = URL.createObjectURL(new Blob(text, { type }))
+/** Saves something as a file on the reader's machine. */
+export function saveFile(name: string, content: BlobPart[], type: string): void {
+  const url = URL.createObjectURL(new Blob(content, { type }))
   const link = document.createElement('a')
   link.href = url
   link.download = name

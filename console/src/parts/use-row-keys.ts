@@ -1,15 +1,5 @@
 import { type RefObject, useState } from 'react'
-import type { KeyAction } from '../app/Keys.tsx'
 import type { RowsHandle } from './VirtualRows.tsx'
-
-interface RowKeys {
-  actions: KeyAction[]
-  setCurrent: (id: string) => void
-  /** Presses the current row. */
-  open: () => void
-  /** The row goes away: its neighbour gets the focus. */
-  moveFrom: (id: string) => void
-}
 
 interface RowKeysOptions {
   /** What a row is: `session`. */
@@ -19,11 +9,7 @@ interface RowKeysOptions {
 }
 
 /** `j` and `k` move the focus from row to row. Each row has a link or a button with the id `row-…`. */
-export function useRowKeys<T>(
-  rows: readonly T[],
-  idOf: (row: T) => string,
-  { what, group, handle }: RowKeysOptions,
-): RowKeys {
+export function useRowKeys<T>(rows: readonly T[], idOf: (row: T) => string, { what, group, handle }: RowKeysOptions) {
   const [current, setCurrent] = useState<string | null>(null)
   const place = rows.findIndex((row) => idOf(row) === current)
 
@@ -42,8 +28,10 @@ export function useRowKeys<T>(
       { keys: 'k', name: `Previous ${what}`, group, run: () => go(place === -1 ? 0 : place - 1) },
     ],
     setCurrent,
+    /** Presses the current row. */
     open: () => current !== null && document.getElementById(rowId(current))?.click(),
-    moveFrom(id) {
+    /** The row goes away: its neighbour gets the focus. */
+    moveFrom(id: string): void {
       const at = rows.findIndex((row) => idOf(row) === id)
       go(at + 1 < rows.length ? at + 1 : at - 1)
     },

@@ -1,8 +1,7 @@
-import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Link } from 'wouter'
 import { siteStorage } from '../browser-storage.ts'
-import { useClient } from '../data/server.tsx'
+import { useMe } from '../data/me.ts'
 import { IconButton } from '../parts/Button.tsx'
 import { CloseIcon, PasskeyIcon } from '../parts/icons.ts'
 import styles from './PasskeyOffer.module.css'
@@ -12,14 +11,10 @@ const DISMISSED = 'quarterdeck.no-passkey-offer'
 
 /** One line for people on a server without passkeys, until they do not want to see it any more. `isAside`: a phone needs the space for something else. */
 export function PasskeyOffer({ isAside = false }: { isAside?: boolean }) {
-  const client = useClient()
   const [isDismissed, setDismissed] = useState(() => siteStorage.getItem(DISMISSED) !== null)
-  const { data } = useQuery({
-    queryKey: ['me'],
-    queryFn: ({ signal }) => client.me({ signal }),
-    enabled: !isDismissed && hasPasskeys(),
-  })
-  if (isDismissed || data === undefined || !data.passkeys.possible || data.passkeys.registered > 0) return null
+  const { data } = useMe()
+  if (isDismissed || !hasPasskeys() || data === undefined || !data.passkeys.possible || data.passkeys.registered > 0)
+    return null
   function dismiss(): void {
     siteStorage.setItem(DISMISSED, '1')
     setDismissed(true)

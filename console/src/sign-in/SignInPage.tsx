@@ -1,6 +1,7 @@
 import { ClientError, createClient, type PasskeyChallenge } from 'quarterdeck/client'
 import { type FormEvent, useEffect, useRef, useState } from 'react'
 import { consolePath, serverUrl } from '../base.ts'
+import { errorText } from '../error-text.ts'
 import { given } from '../given.ts'
 import { Announcer } from '../parts/Announcer.tsx'
 import { Button } from '../parts/Button.tsx'
@@ -141,12 +142,7 @@ function challengeIn(error: unknown): PasskeyChallenge | null {
   return passkey as PasskeyChallenge
 }
 
-interface FormProps {
-  isBusy: boolean
-  onSubmit: (credential: Credential) => void
-}
-
-function Form({ isBusy, onSubmit }: FormProps) {
+function Form({ isBusy, onSubmit }: { isBusy: boolean; onSubmit: (credential: Credential) => void }) {
   const [token, setToken] = useState('')
   const [keep, setKeep] = useState(false)
   function submit(event: FormEvent): void {
@@ -250,7 +246,7 @@ interface SignInProblem {
 
 /** Why signing in did not work, and the one thing to do about it. */
 export function signInProblem(error: unknown): SignInProblem {
-  const text = error instanceof Error ? error.message : String(error)
+  const text = errorText(error)
   if (error instanceof PasskeyCancelled) {
     return { title: 'Not confirmed', text: 'You did not confirm with your passkey. Try again.', canRetry: true }
   }

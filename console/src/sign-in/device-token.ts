@@ -2,9 +2,9 @@
 // sends the cookies of localhost to every other port too, and an agent may have started what listens there.
 
 import { ClientError, createClient } from 'quarterdeck/client'
-import { useSyncExternalStore } from 'react'
 import { serverUrl } from '../base.ts'
 import { tabStorage } from '../browser-storage.ts'
+import { createObserved, useObserved } from '../observed.ts'
 import { openTabs, type Tabs } from '../tabs.ts'
 import { inDatabase } from './database.ts'
 import { leaveNothing } from './leave-nothing.ts'
@@ -34,15 +34,16 @@ const KEY = 'quarterdeck.token'
 /** How long a new tab waits for another one to hand it the token. Usually it takes a millisecond. */
 const ASK_MS = 150
 
-let state: DeviceState = { token: tabStorage.getItem(KEY), isReady: false, whySignedOut: null, stranger: null }
-const listeners = new Set<() => void>()
+const state = createObserved<DeviceState>({
+  token: tabStorage.getItem(KEY),
+  isReady: false,
+  whySignedOut: null,
+  stranger: null,
+})
 /** Tabs sign out together, and a token that stays is for all of them. Null: the page has not begun, as in a test that imports this file. */
 let tabs: Tabs<TabMessage> | null = null
 
-function set(next: Partial<DeviceState>): void {
-  state = { ...state, ...next }
-  for (const listener of listeners) listener()
-}
+const set = (changes: Partial<DeviceState>): void => state.set({ ...state.current(), ...changes })
 
 const keptToken = (): Promise<string | null> =>
   inDatabase<string>('readonly', (store) => store.get(KEY)).catch(() => null)
@@ -56,7 +57,7 @@ export async function beginSignIn(): Promise<void> {
 
 async function findToken(): Promise<void> {
   const before = signOutsHeard
-  const kept = state.token ?? (await keptToken())
+  const kept = currentToken() ?? (await keptToken())
   const token = kept ?? (await tokenOfAnotherTab())
   // What was found was read before the sign-out, or comes from a tab that has not heard of it yet.
   if (signOutsHeard > before) return set({ token: null, isReady: true, whySignedOut: 'asked' })
@@ -94,9 +95,10 @@ function hear(message: TabMessage): void {
     signOutsHeard += 1
     void endHere('asked')
   } else if (message === 'ask') {
-    if (state.token !== null && state.token !== BY_PROXY) tabs?.post({ token: state.token })
+    const token = currentToken()
+    if (token !== null && token !== BY_PROXY) tabs?.post({ token })
   } else if (message !== 'kept') handedOver(message.token)
-  else if (state.token === null) void findToken()
+  else if (currentToken() === null) void findToken()
 }
 
 const keepToken = (token: string): Promise<boolean> =>
@@ -115,13 +117,13 @@ export async function rememberToken(token: string, keep: boolean): Promise<void>
 
 /** Revokes the token and leaves nothing behind in the browser, in all tabs. Without a token it does nothing. */
 export async function signOut(why: 'asked' | 'refused'): Promise<void> {
-  if (state.token === null) return
+  if (currentToken() === null) return
   tabs?.post('sign-out')
   await endHere(why)
 }
 
 async function endHere(why: 'asked' | 'refused'): Promise<void> {
-  const { token } = state
+  const token = currentToken()
   if (token === null) return
   tabStorage.removeItem(KEY)
   // The pages leave first: one of them may write down what somebody was typing when it goes.
@@ -135,18 +137,11 @@ async function revoke(token: string): Promise<void> {
     await createClient({ url: serverUrl, token, retries: 1 }).signOut()
   } catch (error) {
     const isGone = error instanceof ClientError && error.status === 401
-    if (!isGone && state.token === null) set({ whySignedOut: 'unheard' })
+    if (!isGone && currentToken() === null) set({ whySignedOut: 'unheard' })
   }
 }
 
 /** Null: this browser is not signed in. */
-export const currentToken = (): string | null => state.token
+export const currentToken = (): string | null => state.current().token
 
-export const useDeviceToken = (): DeviceState =>
-  useSyncExternalStore(
-    (listener) => {
-      listeners.add(listener)
-      return () => void listeners.delete(listener)
-    },
-    () => state,
-  )
+export const useDeviceToken = (): DeviceState => useObserved(state)

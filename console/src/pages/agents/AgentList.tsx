@@ -2,21 +2,23 @@ import type { Agent, Session } from 'quarterdeck/client'
 import { useRef } from 'react'
 import { Link } from 'wouter'
 import { useKeys } from '../../app/Keys.tsx'
+import { useAgents } from '../../data/agents.ts'
 import { useIsLive } from '../../data/use-live.tsx'
 import { AsOf } from '../../parts/AsOf.tsx'
 import { Badge } from '../../parts/Badge.tsx'
 import { Command } from '../../parts/Command.tsx'
 import { AgentIcon } from '../../parts/icons.ts'
 import { Panel } from '../../parts/Page.tsx'
-import { Empty, Failed, Loading } from '../../parts/States.tsx'
+import { Empty, Pending } from '../../parts/States.tsx'
 import { Time } from '../../parts/Time.tsx'
 import { counted } from '../../words.ts'
 import styles from './AgentList.module.css'
-import { useAgents, useSupervised } from './use-agents.ts'
+import { useSupervised } from './use-agents.ts'
 
 /** The agents of this server, then those that run elsewhere and report here. */
 export function AgentList() {
-  const { data, error, refetch, dataUpdatedAt } = useAgents()
+  const agents = useAgents()
+  const { data, dataUpdatedAt } = agents
   const isLive = useIsLive()
   const box = useRef<HTMLDivElement>(null)
   const move = (step: 1 | -1) => {
@@ -28,9 +30,7 @@ export function AgentList() {
     { keys: 'j', name: 'Next agent', group: 'Agents', run: () => move(1) },
     { keys: 'k', name: 'Previous agent', group: 'Agents', run: () => move(-1) },
   ])
-  if (data === undefined) {
-    return error === null ? <Loading rows={4} height={72} /> : <Failed error={error} onRetry={() => void refetch()} />
-  }
+  if (data === undefined) return <Pending query={agents} rows={4} height={72} />
   return (
     <div ref={box}>
       <AsOf isLive={isLive} at={dataUpdatedAt}>
@@ -70,20 +70,16 @@ function AgentRow({ agent: { name, description, is_default, model, tools, tests 
         <bdi>
           {model.provider}/{model.name}
         </bdi>
-        {' · '}
-        {counted(tools.length, 'tool')}
-        {' · '}
-        {counted(tests, 'test case')}
+        {` · ${counted(tools.length, 'tool')} · ${counted(tests, 'test case')}`}
       </span>
     </Link>
   )
 }
 
 function AgentsElsewhere() {
-  const { data, error, refetch } = useSupervised()
-  if (data === undefined) {
-    return error === null ? <Loading rows={2} height={72} /> : <Failed error={error} onRetry={() => void refetch()} />
-  }
+  const sessions = useSupervised()
+  const { data } = sessions
+  if (data === undefined) return <Pending query={sessions} rows={2} height={72} />
   const all = agentsElsewhere(data)
   return (
     <Panel title="Elsewhere" isFlush>

@@ -1,6 +1,7 @@
 import { type Agent, ClientError } from 'quarterdeck/client'
 import { lazy, Suspense } from 'react'
 import { Link, useLocation, useSearchParams } from 'wouter'
+import { isRecord } from '../../../../src/domain/is-record.ts'
 import { useKeys } from '../../app/Keys.tsx'
 import { useTitle } from '../../app/title.ts'
 import { useIsLive } from '../../data/use-live.tsx'
@@ -9,8 +10,8 @@ import { BackLink } from '../../parts/BackLink.tsx'
 import { Badge } from '../../parts/Badge.tsx'
 import { Button } from '../../parts/Button.tsx'
 import { AgentIcon, ChatIcon } from '../../parts/icons.ts'
-import { Page, Panel } from '../../parts/Page.tsx'
-import { Empty, Failed, Loading } from '../../parts/States.tsx'
+import { Fact, Page, Panel } from '../../parts/Page.tsx'
+import { Empty, Loading, Pending } from '../../parts/States.tsx'
 import { Tabs } from '../../parts/Tabs.tsx'
 import styles from './AgentPage.module.css'
 import { TestCases } from './TestCases.tsx'
@@ -22,7 +23,8 @@ const AgentFile = lazy(() => import('./AgentFile.tsx'))
 /** One agent: what it is, its tools, its file and its test cases. */
 export function AgentPage({ name }: { name: string }) {
   useTitle(name)
-  const { data, error, refetch, dataUpdatedAt } = useAgent(name)
+  const query = useAgent(name)
+  const { data, dataUpdatedAt } = query
   const [params] = useSearchParams()
   const [, go] = useLocation()
   const isLive = useIsLive()
@@ -53,7 +55,7 @@ export function AgentPage({ name }: { name: string }) {
       bar={<Tabs label="Agent" tabs={tabs} current={tab} />}
     >
       {data === undefined ? (
-        <Missing name={name} error={error} onRetry={() => void refetch()} />
+        <Missing name={name} query={query} />
       ) : (
         <AsOf isLive={isLive} at={dataUpdatedAt}>
           {tab === 'tools' && (
@@ -74,8 +76,8 @@ export function AgentPage({ name }: { name: string }) {
   )
 }
 
-function Missing({ name, error, onRetry }: { name: string; error: unknown; onRetry: () => void }) {
-  if (error === null) return <Loading rows={3} height={120} />
+function Missing({ name, query }: { name: string; query: ReturnType<typeof useAgent> }) {
+  const { error } = query
   if (error instanceof ClientError && error.code === 'agent_not_found') {
     return (
       <Empty title="This server has no such agent" icon={<AgentIcon />}>
@@ -86,7 +88,7 @@ function Missing({ name, error, onRetry }: { name: string; error: unknown; onRet
       </Empty>
     )
   }
-  return <Failed error={error} onRetry={onRetry} />
+  return <Pending query={query} rows={3} height={120} />
 }
 
 function About({ agent: { description, model, capabilities, suggestions } }: { agent: Agent }) {
@@ -100,14 +102,11 @@ function About({ agent: { description, model, capabilities, suggestions } }: { a
             <dd dir="auto">{description}</dd>
           </div>
         )}
-        <div>
-          <dt>Model</dt>
-          <dd>
-            <bdi>
-              {model.provider}/{model.name}
-            </bdi>
-          </dd>
-        </div>
+        <Fact name="Model">
+          <bdi>
+            {model.provider}/{model.name}
+          </bdi>
+        </Fact>
         {can.length > 0 && (
           <div>
             <dt>Can</dt>
@@ -119,18 +118,15 @@ function About({ agent: { description, model, capabilities, suggestions } }: { a
           </div>
         )}
         {suggestions.length > 0 && (
-          <div>
-            <dt>Try</dt>
-            <dd>
-              <ul>
-                {suggestions.map((one) => (
-                  <li key={one} dir="auto">
-                    {one}
-                  </li>
-                ))}
-              </ul>
-            </dd>
-          </div>
+          <Fact name="Try">
+            <ul>
+              {suggestions.map((one) => (
+                <li key={one} dir="auto">
+                  {one}
+                </li>
+              ))}
+            </ul>
+          </Fact>
         )}
       </dl>
     </Panel>
@@ -165,8 +161,8 @@ const known: readonly (readonly [path: string, word: string])[] = [
 function at(value: unknown, path: string): unknown {
   let place = value
   for (const name of path.split('.')) {
-    if (typeof place !== 'object' || place === null) return undefined
-    place = (place as Record<string, unknown>)[name]
+    if (!isRecord(place)) return undefined
+    place = place[name]
   }
   return place
 }

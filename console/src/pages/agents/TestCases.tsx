@@ -11,7 +11,7 @@ import { Button, IconButton } from '../../parts/Button.tsx'
 import { Command } from '../../parts/Command.tsx'
 import { DoneIcon, PlayIcon, StopIcon } from '../../parts/icons.ts'
 import { Panel } from '../../parts/Page.tsx'
-import { Empty, Failed, Loading } from '../../parts/States.tsx'
+import { Empty, Failed, Pending } from '../../parts/States.tsx'
 import { duration } from '../../parts/Time.tsx'
 import { fullCount } from '../../words.ts'
 import styles from './TestCases.module.css'
@@ -20,14 +20,13 @@ import styles from './TestCases.module.css'
 export function TestCases({ agent }: { agent: string }) {
   const client = useClient()
   const isLive = useIsLive()
-  const { data, error, refetch } = useQuery({
+  const cases = useQuery({
     queryKey: ['agents', agent, 'tests'],
     queryFn: ({ signal }) => client.agents.tests(agent, { signal }),
   })
   const tests = useTestRun(agent)
-  if (data === undefined) {
-    return error === null ? <Loading rows={4} height={56} /> : <Failed error={error} onRetry={() => void refetch()} />
-  }
+  const { data } = cases
+  if (data === undefined) return <Pending query={cases} rows={4} height={56} />
   if (data.cases.length === 0) {
     return (
       <Empty title="No test cases" icon={<DoneIcon />}>

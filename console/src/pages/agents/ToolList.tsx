@@ -91,7 +91,6 @@ function ToolCell({ tool, isOpen, onToggle }: ToolCellProps) {
   )
 }
 
-/** What a tool takes, as a tree. */
 function SchemaTree({ schema }: { schema: unknown }) {
   const tree = useMemo(() => schemaTree(schema), [schema])
   if (tree.length === 0) return <p className={styles.notes}>It takes nothing.</p>

@@ -1,6 +1,6 @@
 import { useMutation } from '@tanstack/react-query'
 import type { PolicyVerdict, TriedPolicy } from 'quarterdeck/client'
-import { type FormEvent, type ReactNode, useEffect, useId, useRef, useState } from 'react'
+import { type ComponentProps, type FormEvent, useEffect, useId, useRef, useState } from 'react'
 import { useSearchParams } from 'wouter'
 import { useClient } from '../../data/server.tsx'
 import { useIsLive } from '../../data/use-live.tsx'
@@ -52,17 +52,12 @@ export default function TryPolicy() {
           about real requests. It grants nothing and asks nobody.
         </p>
         <Place form={form} set={set} />
-        <WithNames names={toolNames}>
-          {(list) => (
-            <TextField
-              label="Tool"
-              list={list}
-              required
-              value={form.tool}
-              onChange={({ target }) => set({ tool: target.value })}
-            />
-          )}
-        </WithNames>
+        <NameField
+          names={toolNames}
+          label="Tool"
+          value={form.tool}
+          onChange={({ target }) => set({ tool: target.value })}
+        />
         <TextField
           label="File"
           help="Absolute, or from the root of the workspace. Leave it empty if the request has none."
@@ -122,43 +117,33 @@ function Place({ form, set }: { form: PolicyForm; set: (change: Partial<PolicyFo
         <option value="session">Session</option>
       </Select>
       {form.place === 'workspace' ? (
-        <WithNames names={workspaces}>
-          {(list) => (
-            <TextField
-              label="Path of the workspace"
-              list={list}
-              required
-              spellCheck={false}
-              placeholder="/home/ada/shop"
-              value={form.workspace}
-              onChange={({ target }) => set({ workspace: target.value })}
-            />
-          )}
-        </WithNames>
+        <NameField
+          names={workspaces}
+          label="Path of the workspace"
+          spellCheck={false}
+          placeholder="/home/ada/shop"
+          value={form.workspace}
+          onChange={({ target }) => set({ workspace: target.value })}
+        />
       ) : (
-        <WithNames names={sessions.map((session) => session.session_id)}>
-          {(list) => (
-            <TextField
-              label="Id of the session"
-              list={list}
-              required
-              spellCheck={false}
-              value={form.session}
-              onChange={({ target }) => set({ session: target.value })}
-            />
-          )}
-        </WithNames>
+        <NameField
+          names={sessions.map((session) => session.session_id)}
+          label="Id of the session"
+          spellCheck={false}
+          value={form.session}
+          onChange={({ target }) => set({ session: target.value })}
+        />
       )}
     </div>
   )
 }
 
 /** A field with names to choose from. */
-function WithNames({ names, children }: { names: readonly string[]; children: (list: string) => ReactNode }) {
+function NameField({ names, ...field }: ComponentProps<typeof TextField> & { names: readonly string[] }) {
   const id = useId()
   return (
     <div>
-      {children(id)}
+      <TextField {...field} list={id} required />
       <datalist id={id}>
         {names.map((name) => (
           <option key={name} value={name} />

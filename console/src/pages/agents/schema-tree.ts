@@ -1,6 +1,8 @@
 // A JSON Schema as a tree that people can read. The schema may come from a server that we do not know: it may be large, refer to
 // itself, or be no schema at all.
 
+import { isRecord } from '../../../../src/domain/is-record.ts'
+
 export interface SchemaNode {
   name: string
   type: string
@@ -24,13 +26,10 @@ interface Walk {
 
 /** The parameters of a tool, one node for each. */
 export function schemaTree(schema: unknown): SchemaNode[] {
-  if (!isSchema(schema)) return []
+  if (!isRecord(schema)) return []
   const walk = { root: schema, left: MOST_NODES }
   return childrenOf(resolved(schema, walk), walk, 0)
 }
-
-const isSchema = (value: unknown): value is Schema =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 function nodeOf(name: string, value: unknown, isRequired: boolean, walk: Walk, depth: number): SchemaNode {
   walk.left -= 1
@@ -51,14 +50,14 @@ function childrenOf(schema: Schema, walk: Walk, depth: number): SchemaNode[] {
     if (walk.left > 0) found.push(nodeOf(name, value, isRequired, walk, depth + 1))
   }
   const required = new Set(Array.isArray(schema.required) ? schema.required : [])
-  if (isSchema(schema.properties)) {
+  if (isRecord(schema.properties)) {
     for (const [name, value] of Object.entries(schema.properties)) add(name, value, required.has(name))
   }
-  if (isSchema(schema.additionalProperties)) add('(any other name)', schema.additionalProperties)
+  if (isRecord(schema.additionalProperties)) add('(any other name)', schema.additionalProperties)
   const places = Array.isArray(schema.prefixItems) ? schema.prefixItems : []
   for (const [i, item] of places.entries()) add(`(item ${i + 1})`, item)
   // Simple items are in the type already: `list of text`.
-  if (isSchema(schema.items) && hasInside(resolved(schema.items, walk))) add('(each item)', schema.items)
+  if (isRecord(schema.items) && hasInside(resolved(schema.items, walk))) add('(each item)', schema.items)
   for (const part of partsOf(schema)) if (hasInside(resolved(part, walk))) add('(one of)', part)
   if (Array.isArray(schema.allOf)) {
     for (const part of schema.allOf) found.push(...childrenOf(resolved(part, walk), walk, depth + 1))
@@ -78,14 +77,14 @@ const hasInside = (schema: Schema): boolean =>
 function resolved(value: unknown, { root }: Walk): Schema {
   let schema: unknown = value
   const seen = new Set<string>()
-  while (isSchema(schema) && typeof schema.$ref === 'string' && !seen.has(schema.$ref)) {
+  while (isRecord(schema) && typeof schema.$ref === 'string' && !seen.has(schema.$ref)) {
     const { $ref: ref, ...beside }: Schema = schema
     seen.add(String(ref))
     const target = at(root, String(ref))
     if (target === undefined) return { ...beside, type: String(ref) }
-    schema = isSchema(target) ? { ...target, ...beside } : target
+    schema = isRecord(target) ? { ...target, ...beside } : target
   }
-  return isSchema(schema) ? schema : {}
+  return isRecord(schema) ? schema : {}
 }
 
 function at(root: Schema, ref: string): unknown {
@@ -93,7 +92,7 @@ function at(root: Schema, ref: string): unknown {
   let place: unknown = root
   for (const part of ref.split('/').slice(1)) {
     const key = decodeURIComponent(part).replaceAll('~1', '/').replaceAll('~0', '~')
-    place = isSchema(place) && Object.hasOwn(place, key) ? place[key] : undefined
+    place = isRecord(place) && Object.hasOwn(place, key) ? place[key] : undefined
   }
   return place
 }
@@ -113,13 +112,13 @@ function typeOf(schema: Schema, walk: Walk, depth = 0): string {
   if (Array.isArray(schema.enum)) return 'choice'
   const { type } = schema
   if (Array.isArray(type)) return type.map((one) => typeNames[String(one)] ?? String(one)).join(' or ')
-  if (type === 'array' && depth < 3 && isSchema(schema.items)) {
+  if (type === 'array' && depth < 3 && isRecord(schema.items)) {
     return `list of ${typeOf(resolved(schema.items, walk), walk, depth + 1)}`
   }
   if (typeof type === 'string') return typeNames[type] ?? type
   const parts = depth < 3 ? partsOf(schema).map((part) => typeOf(resolved(part, walk), walk, depth + 1)) : []
   if (parts.length > 0) return [...new Set(parts)].join(' or ')
-  return isSchema(schema.properties) ? 'object' : 'anything'
+  return isRecord(schema.properties) ? 'object' : 'anything'
 }
 
 const limits: readonly (readonly [key: string, words: (value: string) => string])[] = [

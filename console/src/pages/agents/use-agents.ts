@@ -2,11 +2,6 @@ import { useQuery } from '@tanstack/react-query'
 import type { Session } from 'quarterdeck/client'
 import { useClient } from '../../data/server.tsx'
 
-export function useAgents() {
-  const client = useClient()
-  return useQuery({ queryKey: ['agents'], queryFn: ({ signal }) => client.agents.list({ signal }) })
-}
-
 export function useAgent(name: string) {
   const client = useClient()
   return useQuery({ queryKey: ['agents', name], queryFn: ({ signal }) => client.agents.get(name, { signal }) })

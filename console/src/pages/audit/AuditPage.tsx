@@ -11,10 +11,11 @@ import { announce } from '../../parts/Announcer.tsx'
 import { AsOf } from '../../parts/AsOf.tsx'
 import { Button } from '../../parts/Button.tsx'
 import { Command } from '../../parts/Command.tsx'
+import { flipped } from '../../parts/flipped.ts'
 import { AuditIcon, ExportIcon, StopIcon } from '../../parts/icons.ts'
 import { ListFrame, NewRows } from '../../parts/ListFrame.tsx'
 import { Page } from '../../parts/Page.tsx'
-import { Empty, Failed, Loading } from '../../parts/States.tsx'
+import { Empty, Pending } from '../../parts/States.tsx'
 import { saveFile } from '../../parts/save-file.ts'
 import { useRowKeys } from '../../parts/use-row-keys.ts'
 import { type RowsHandle, VirtualRows } from '../../parts/VirtualRows.tsx'
@@ -73,13 +74,11 @@ function Entries({ filters }: { filters: AuditFilters }) {
   const keys = useRowKeys(entries, idOf, { what: 'entry', group: 'Audit', handle })
   useKeys(keys.actions)
 
-  if (list.isLoading) {
-    return list.error === null ? <Loading rows={12} height={40} /> : <Failed error={list.error} onRetry={list.retry} />
-  }
+  if (list.isLoading) return <Pending query={list} rows={12} height={40} />
   if (entries.length === 0) return <NoEntries isFiltered={isFiltered} />
   return (
     <AsOf isLive={isLive} at={list.readAt} isFilled>
-      <ListFrame problem={list.error === null ? null : 'The next page did not come.'} onRetry={list.retry}>
+      <ListFrame problem={list.error === null ? null : 'The next page did not come.'} onRetry={list.refetch}>
         {filters.at === '' && <NewEntries newest={entries[0]?.seq ?? 0} readAt={list.readAt} isFiltered={isFiltered} />}
         <VirtualRows ref={handle} items={entries} keyOf={idOf} rowHeight={41} label="Entries" onEnd={list.loadMore}>
           {(entry) => (
@@ -95,12 +94,6 @@ function Entries({ filters }: { filters: AuditFilters }) {
       </ListFrame>
     </AsOf>
   )
-}
-
-function flipped(open: ReadonlySet<number>, seq: number): ReadonlySet<number> {
-  const next = new Set(open)
-  if (!next.delete(seq)) next.add(seq)
-  return next
 }
 
 /** New entries do not move what one reads. They come when one asks for them: the list is read again then, and this begins anew. */

@@ -1,9 +1,9 @@
 import type { AuditChain } from 'quarterdeck/client'
 import { Link } from 'wouter'
-import { Badge } from '../../parts/Badge.tsx'
+import { Badge, type Tone } from '../../parts/Badge.tsx'
 import { Command } from '../../parts/Command.tsx'
 import { CopyButton } from '../../parts/CopyButton.tsx'
-import { Failed, Loading } from '../../parts/States.tsx'
+import { Pending } from '../../parts/States.tsx'
 import { Time } from '../../parts/Time.tsx'
 import { counted, fullCount } from '../../words.ts'
 import styles from './ChainState.module.css'
@@ -11,14 +11,17 @@ import { useChain } from './use-audit.ts'
 
 /** Whether nobody has changed, removed or slipped in an entry. It stands before the entries, since they mean nothing without it. */
 export function ChainState() {
-  const { data, error, refetch } = useChain()
-  if (data === undefined) {
-    return error === null ? <Loading rows={1} height={72} /> : <Failed error={error} onRetry={() => void refetch()} />
-  }
+  const chain = useChain()
+  const { data } = chain
+  if (data === undefined) return <Pending query={chain} rows={1} height={72} />
+  const [word, tone] = badges[data.status]
   return (
     <section className={styles.chain} data-status={data.status} aria-label="State of the trail">
       <p className={styles.words}>
-        <Words chain={data} />
+        <Badge tone={tone}>{word}</Badge>
+        <span>
+          <Words chain={data} />
+        </span>
       </p>
       {data.head !== null && (
         <div className={styles.head}>
@@ -49,52 +52,38 @@ export function ChainState() {
   )
 }
 
+const badges: Readonly<Record<AuditChain['status'], readonly [word: string, tone: Tone]>> = {
+  broken: ['Broken', 'bad'],
+  checking: ['Checking', 'accent'],
+  whole: ['Whole', 'good'],
+}
+
 function Words({ chain }: { chain: AuditChain }) {
   const { status, checked, entries, broken_at, checked_at, chains, problem } = chain
-  if (status === 'broken' && chains.length > 1) {
-    return (
-      <>
-        <Badge tone="bad">Broken</Badge>
-        <span>{problem}</span>
-      </>
-    )
-  }
+  const isAre = checked === 1 ? 'is' : 'are'
+  if (status === 'broken' && chains.length > 1) return problem
   if (status === 'broken') {
     return (
       <>
-        <Badge tone="bad">Broken</Badge>
-        <span>
-          Entry {broken_at === null ? '' : fullCount(broken_at)} does not follow from the one before it. The{' '}
-          {counted(checked, 'entry', 'entries')} before it {checked === 1 ? 'is' : 'are'} as they were written.
-        </span>
+        Entry {broken_at === null ? '' : fullCount(broken_at)} does not follow from the one before it. The{' '}
+        {counted(checked, 'entry', 'entries')} before it {isAre} as they were written.
       </>
     )
   }
   if (status === 'checking') {
-    return (
-      <>
-        <Badge tone="accent">Checking</Badge>
-        <span>
-          {fullCount(checked)} of {counted(entries, 'entry', 'entries')} {checked === 1 ? 'is' : 'are'} as they were
-          written.
-        </span>
-      </>
-    )
+    return `${fullCount(checked)} of ${counted(entries, 'entry', 'entries')} ${isAre} as they were written.`
   }
   return (
     <>
-      <Badge tone="good">Whole</Badge>
-      <span>
-        {entries === 0
-          ? 'There are no entries yet.'
-          : `${counted(entries, 'entry', 'entries')}${chains.length > 1 ? ` in ${fullCount(chains.length)} chains` : ''}, ${entries === 1 ? 'as it was written' : 'each as it was written'}.`}{' '}
-        {checked_at !== null && (
-          <span className={styles.when}>
-            Checked <Time at={checked_at} />. Keep the {chains.length > 1 ? 'last tie' : 'head'} elsewhere: it proves
-            that none is missing at the end.
-          </span>
-        )}
-      </span>
+      {entries === 0
+        ? 'There are no entries yet.'
+        : `${counted(entries, 'entry', 'entries')}${chains.length > 1 ? ` in ${fullCount(chains.length)} chains` : ''}, ${entries === 1 ? 'as it was written' : 'each as it was written'}.`}{' '}
+      {checked_at !== null && (
+        <span className={styles.when}>
+          Checked <Time at={checked_at} />. Keep the {chains.length > 1 ? 'last tie' : 'head'} elsewhere: it proves that
+          none is missing at the end.
+        </span>
+      )}
     </>
   )
 }

@@ -3,6 +3,7 @@ import { useId } from 'react'
 import { Link } from 'wouter'
 import { CopyButton } from '../../parts/CopyButton.tsx'
 import { ClosedIcon, OpenedIcon } from '../../parts/icons.ts'
+import { Fact } from '../../parts/Page.tsx'
 import { preciseTime, Time } from '../../parts/Time.tsx'
 import { rowId } from '../../parts/use-row-keys.ts'
 import { VisibleText } from '../../parts/VisibleText.tsx'
@@ -69,12 +70,9 @@ function Facts({ entry }: { entry: AuditEntry }) {
     <>
       <dl className={styles.facts}>
         {known.map(({ name, text }) => (
-          <div key={name}>
-            <dt>{name}</dt>
-            <dd>
-              <VisibleText text={text} inline />
-            </dd>
-          </div>
+          <Fact key={name} name={name}>
+            <VisibleText text={text} inline />
+          </Fact>
         ))}
         {detailRows(entry.details).map(({ name, text }) => (
           <div key={`detail ${name}`}>
@@ -120,13 +118,7 @@ export function entryLine({ agent, tool, details }: AuditEntry): string {
   return [about, ...facts].filter((part) => part !== '').join(' · ')
 }
 
-interface DetailRow {
-  name: string
-  text: string
-}
-
-/** The facts of an entry, one by one. */
-export const detailRows = (details: Record<string, unknown>): DetailRow[] =>
+export const detailRows = (details: Record<string, unknown>): { name: string; text: string }[] =>
   Object.entries(details).map(([name, value]) => ({
     name,
     text: typeof value === 'string' ? value : (JSON.stringify(value, null, 2) ?? ''),

@@ -1,7 +1,7 @@
 import { type Ref, useId, useState } from 'react'
 import { countFilters } from '../../data/list-filters.ts'
 import { Button } from '../../parts/Button.tsx'
-import { leaveField, Select, TextField } from '../../parts/Field.tsx'
+import { DayField, leaveField, Options, Select, TextField } from '../../parts/Field.tsx'
 import { FilterIcon } from '../../parts/icons.ts'
 import { fullCount } from '../../words.ts'
 import { type AuditFilters, noFilters } from './audit-filters.ts'
@@ -31,11 +31,7 @@ export function FilterBar({ filters, onChange, ref }: FilterBarProps) {
         <Select label="Kind" isLabelHidden value={filters.kind} onChange={({ target }) => set({ kind: target.value })}>
           <option value="">All kinds</option>
           {!isKnown && <option value={filters.kind}>{filters.kind}</option>}
-          {Object.entries(auditKinds).map(([kind, word]) => (
-            <option key={kind} value={kind}>
-              {word}
-            </option>
-          ))}
+          <Options of={Object.entries(auditKinds)} />
         </Select>
         <LateField label="By" placeholder="By whom" value={filters.by} onValue={(by) => set({ by })} />
         <LateField
@@ -44,22 +40,8 @@ export function FilterBar({ filters, onChange, ref }: FilterBarProps) {
           value={filters.session}
           onValue={(session) => set({ session })}
         />
-        <TextField
-          label="First day"
-          isLabelHidden
-          type="date"
-          title="First day"
-          value={filters.since}
-          onChange={({ target }) => set({ since: target.value })}
-        />
-        <TextField
-          label="Last day"
-          isLabelHidden
-          type="date"
-          title="Last day"
-          value={filters.until}
-          onChange={({ target }) => set({ until: target.value })}
-        />
+        <DayField label="First day" value={filters.since} onChange={({ target }) => set({ since: target.value })} />
+        <DayField label="Last day" value={filters.until} onChange={({ target }) => set({ until: target.value })} />
       </div>
       {filters.at !== '' && <span className={styles.at}>From entry {fullCount(Number(filters.at))} on</span>}
       {countFilters(filters) > 0 && (

@@ -38,13 +38,12 @@ export function useAuditEntries(filters: AuditFilters) {
   return {
     entries,
     isLoading: data === undefined || (entries.length === 0 && hasNextPage),
-    isComplete: data !== undefined && !hasNextPage,
     error,
     readAt: pages.dataUpdatedAt,
     loadMore: () => {
       if (hasNextPage && !isFetching) void fetchNextPage()
     },
-    retry: () => void (data === undefined ? pages.refetch() : fetchNextPage()),
+    refetch: () => void (data === undefined ? pages.refetch() : fetchNextPage()),
   }
 }
 

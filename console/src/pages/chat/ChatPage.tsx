@@ -1,17 +1,17 @@
 import { useRef, useState } from 'react'
 import { useLocation, useSearchParams } from 'wouter'
 import { useTitle } from '../../app/title.ts'
+import { useAgents } from '../../data/agents.ts'
 import { newId } from '../../data/new-id.ts'
 import type { Words } from '../../data/outbox.ts'
 import { useOutbox } from '../../data/use-outbox.ts'
 import { Select } from '../../parts/Field.tsx'
 import { AgentIcon } from '../../parts/icons.ts'
-import { Failed, Loading } from '../../parts/States.tsx'
+import { Pending } from '../../parts/States.tsx'
 import { ChatLayout } from './ChatLayout.tsx'
 import styles from './ChatPage.module.css'
 import { Composer, type ComposerHandle } from './Composer.tsx'
 import { Conversation } from './Conversation.tsx'
-import { useAgents } from './chat-data.ts'
 
 export default function ChatPage({ id }: { id: string | null }) {
   return id === null ? <NewChat /> : <Conversation id={id} />
@@ -65,8 +65,7 @@ function NewChat() {
       }
     >
       <div className={styles.middle}>
-        {agents.isPending && <Loading rows={1} height={180} />}
-        {agents.isError && <Failed error={agents.error} onRetry={() => void agents.refetch()} />}
+        {!agents.isSuccess && <Pending query={agents} rows={1} height={180} />}
         {agent !== undefined && (
           <div className={styles.agent}>
             <span className={styles.icon}>

@@ -6,17 +6,19 @@ import { useTitle } from '../../app/title.ts'
 import { isOwn, useMe } from '../../data/me.ts'
 import type { Outgoing, Words } from '../../data/outbox.ts'
 import { useClient } from '../../data/server.tsx'
+import { isUnknownSession } from '../../data/session-id.ts'
 import { useSessionLog } from '../../data/session-log.ts'
 import type { Transcript } from '../../data/transcript.ts'
 import { useIsLive } from '../../data/use-live.tsx'
 import { useOutbox, useOutgoing } from '../../data/use-outbox.ts'
+import { errorText } from '../../error-text.ts'
 import { announce } from '../../parts/Announcer.tsx'
 import { SessionsIcon } from '../../parts/icons.ts'
 import { Loading } from '../../parts/States.tsx'
 import { ChatAction, ChatLayout } from './ChatLayout.tsx'
 import { Composer, type ComposerHandle } from './Composer.tsx'
 import styles from './Conversation.module.css'
-import { ConversationBody, isUnknownSession } from './ConversationBody.tsx'
+import { ConversationBody } from './ConversationBody.tsx'
 import { useRuns, useSession } from './chat-data.ts'
 import { writeDraft } from './draft.ts'
 import { OutgoingList } from './OutgoingList.tsx'
@@ -59,7 +61,7 @@ function Talking({ id, isKnown, log }: { id: string; isKnown: boolean; log: Log 
       await client.cancel(runId)
       await queries.invalidateQueries({ queryKey: ['sessions', id] })
     } catch (error) {
-      announce(error instanceof Error ? error.message : String(error))
+      announce(errorText(error))
     }
   }
   useKeys([
@@ -144,9 +146,7 @@ function Talking({ id, isKnown, log }: { id: string; isKnown: boolean; log: Log 
   )
 }
 
-const ApprovalCard = lazy(() =>
-  import('../../parts/approval/ApprovalCard.tsx').then((module) => ({ default: module.ApprovalCard })),
-)
+const ApprovalCard = lazy(() => import('../../parts/approval/ApprovalCard.tsx'))
 
 /**
  * What the run has stopped for, open above the field for the next message. A question that was answered elsewhere says so, and stays

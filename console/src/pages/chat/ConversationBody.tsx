@@ -1,6 +1,6 @@
-import { ClientError } from 'quarterdeck/client'
 import { type ReactNode, useEffect, useMemo, useState } from 'react'
 import { Link } from 'wouter'
+import { isUnknownSession } from '../../data/session-id.ts'
 import type { useSessionLog } from '../../data/session-log.ts'
 import type { TranscriptItem } from '../../data/transcript.ts'
 import { useLiveState } from '../../data/use-live.tsx'
@@ -21,10 +21,6 @@ interface ConversationBodyProps {
   hasOutgoing: boolean
 }
 
-/** No such session: not there, or not even an id. */
-export const isUnknownSession = (error: unknown): boolean =>
-  error instanceof ClientError && (error.code === 'session_not_found' || error.code === 'malformed_id')
-
 /** The transcript, or why there is none. */
 export function ConversationBody({
   log,
@@ -41,10 +37,9 @@ export function ConversationBody({
   const { items } = log.transcript
   if (isKnown && log.status === 'loading' && !hasOutgoing) return <Filler>{<Loading rows={3} height={96} />}</Filler>
   if (log.status === 'failed' && items.length === 0) {
-    const isGone = isUnknownSession(log.error)
     return (
       <Filler>
-        {isGone ? (
+        {isUnknownSession(log.error) ? (
           <Empty title="There is no such chat" icon={<ChatIcon />}>
             It was deleted, or the address is not complete. <Link href="/chat">Begin a new chat</Link>
           </Empty>

@@ -3,16 +3,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { useClient } from '../../data/server.tsx'
 
-/** The agents of this server. They change only when it starts again. */
-export function useAgents() {
-  const client = useClient()
-  return useQuery({
-    queryKey: ['agents'],
-    queryFn: ({ signal }) => client.agents.list({ signal }),
-    staleTime: 5 * 60_000,
-  })
-}
-
 export function useSession(id: string, isKnown: boolean) {
   const client = useClient()
   return useQuery({

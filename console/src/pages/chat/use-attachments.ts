@@ -1,6 +1,7 @@
 import { useCallback, useRef, useState } from 'react'
 import type { SentFile } from '../../data/outbox.ts'
 import { useUpload } from '../../data/server.tsx'
+import { errorText } from '../../error-text.ts'
 import { formatBytes } from '../../parts/bytes.ts'
 
 /** A file for the next message. */
@@ -15,21 +16,12 @@ export interface Attachment {
   problem: string | null
 }
 
-export interface Attachments {
-  list: readonly Attachment[]
-  add(files: readonly File[]): void
-  /** Files that the server has already. */
-  restore(files: readonly SentFile[]): void
-  remove(key: string): void
-  clear(): void
-}
-
 const MAX_FILES = 10
 const MAX_FILE_BYTES = 50_000_000
 const MAX_BYTES = 100_000_000
 
 /** Files go to the server as soon as they are attached. Nothing is sent with a message before it is there. */
-export function useAttachments(kept: readonly SentFile[]): Attachments {
+export function useAttachments(kept: readonly SentFile[]) {
   const upload = useUpload()
   const [list, setList] = useState<readonly Attachment[]>(() => kept.map(attached))
   const running = useRef(new Map<string, AbortController>())
@@ -52,7 +44,7 @@ export function useAttachments(kept: readonly SentFile[]): Attachments {
       )
       change(key, { progress: 1, file: { file_id, name, mime_type, bytes } })
     } catch (error) {
-      if (!leaving.signal.aborted) change(key, { problem: error instanceof Error ? error.message : String(error) })
+      if (!leaving.signal.aborted) change(key, { problem: errorText(error) })
     } finally {
       running.current.delete(key)
     }
@@ -60,7 +52,7 @@ export function useAttachments(kept: readonly SentFile[]): Attachments {
 
   return {
     list,
-    add(files) {
+    add(files: readonly File[]): void {
       let bytes = list.reduce((sum, one) => sum + one.bytes, 0)
       const added = files.map((file, i): Attachment => {
         bytes += file.size
@@ -74,12 +66,13 @@ export function useAttachments(kept: readonly SentFile[]): Attachments {
         if (problem === null && file !== undefined) void begin(key, file)
       })
     },
-    restore: (files) => setList((now) => [...now, ...files.map(attached)]),
-    remove(key) {
+    /** Files that the server has already. */
+    restore: (files: readonly SentFile[]) => setList((now) => [...now, ...files.map(attached)]),
+    remove(key: string): void {
       running.current.get(key)?.abort()
       setList((now) => now.filter((one) => one.key !== key))
     },
-    clear() {
+    clear(): void {
       for (const leaving of running.current.values()) leaving.abort()
       setList([])
     },

@@ -6,7 +6,7 @@ import { Badge, type Tone } from '../../parts/Badge.tsx'
 import { Command } from '../../parts/Command.tsx'
 import { DataTable } from '../../parts/DataTable.tsx'
 import { Page, Panel } from '../../parts/Page.tsx'
-import { Failed, Loading } from '../../parts/States.tsx'
+import { Pending } from '../../parts/States.tsx'
 import { duration, Time, useNow } from '../../parts/Time.tsx'
 import { VisibleText } from '../../parts/VisibleText.tsx'
 import { byteWord, counted, fullCount } from '../../words.ts'
@@ -29,10 +29,8 @@ export default function HealthPage() {
     <Page title="Health">
       {known ? (
         <Overall status={status} health={health.data} servers={servers.length} />
-      ) : health.error === null ? (
-        <Loading rows={1} height={64} />
       ) : (
-        <Failed error={health.error} onRetry={() => void health.refetch()} />
+        <Pending query={health} rows={1} height={64} />
       )}
       {health.data?.insecure === true && (
         <Notice tone="bad">
@@ -51,10 +49,8 @@ export default function HealthPage() {
         {servers.length > 0 && <Servers servers={servers} />}
         {stats.data !== undefined ? (
           <Figures stats={stats.data} samples={stats.samples} now={stats.error === null ? now : stats.dataUpdatedAt} />
-        ) : stats.error === null ? (
-          <Loading rows={3} height={116} />
         ) : (
-          !isAway && <Failed error={stats.error} onRetry={() => void stats.refetch()} />
+          (stats.error === null || !isAway) && <Pending query={stats} rows={3} height={116} />
         )}
         <Channels />
       </AsOf>
@@ -187,15 +183,12 @@ const nameOf = ({ machine, port }: Server): string => (port === null ? machine :
 
 /** The ways to reach operators: whether somebody is reached there. */
 function Channels() {
-  const { data, error, refetch } = useChannels()
+  const channels = useChannels()
+  const { data } = channels
   return (
     <Panel title="Channels to operators" isFlush>
       {data === undefined ? (
-        error === null ? (
-          <Loading rows={2} height={40} />
-        ) : (
-          <Failed error={error} onRetry={() => void refetch()} />
-        )
+        <Pending query={channels} rows={2} height={40} />
       ) : data.length === 0 ? (
         <p className={styles.none}>
           None. They tell people what waits, and are set up in <code>quarterdeck.yaml</code>. Begin with{' '}

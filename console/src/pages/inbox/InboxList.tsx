@@ -1,8 +1,10 @@
 import { useEffect, useMemo, useRef, useState } from 'react'
 import { Link, useLocation, useSearch } from 'wouter'
 import { useKeys } from '../../app/Keys.tsx'
+import { withSearch } from '../../data/list-filters.ts'
 import { useOtherOwner } from '../../data/me.ts'
 import { useIsLive } from '../../data/use-live.tsx'
+import { errorText } from '../../error-text.ts'
 import { AsOf } from '../../parts/AsOf.tsx'
 import { MarkIcon } from '../../parts/approval/MarkIcon.tsx'
 import { TimeLeft } from '../../parts/approval/TimeLeft.tsx'
@@ -11,7 +13,7 @@ import { Button } from '../../parts/Button.tsx'
 import { Command } from '../../parts/Command.tsx'
 import { InboxIcon, PreviousIcon } from '../../parts/icons.ts'
 import { ListFrame, NewRows } from '../../parts/ListFrame.tsx'
-import { Empty, Failed, Loading } from '../../parts/States.tsx'
+import { Empty, Pending } from '../../parts/States.tsx'
 import { Time } from '../../parts/Time.tsx'
 import { type RowsHandle, VirtualRows } from '../../parts/VirtualRows.tsx'
 import { VisibleText } from '../../parts/VisibleText.tsx'
@@ -32,7 +34,8 @@ const ROW = 64
 
 /** What waits, newest first. What comes does not move what one reads, and what is done stays until nobody looks. */
 export function InboxList({ filter, text, openId, onItem }: InboxListProps) {
-  const { list, error, isLoading, readAt, retry, loadMore, tidy } = useInboxRows(filter)
+  const inbox = useInboxRows(filter)
+  const { list, error, isLoading, readAt, refetch, loadMore, tidy } = inbox
   const rows = useMemo(() => list.rows.filter((row) => fits(row, text)), [list.rows, text])
   const isLive = useIsLive()
   const handle = useRef<RowsHandle>(null)
@@ -65,12 +68,11 @@ export function InboxList({ filter, text, openId, onItem }: InboxListProps) {
       : []),
   ])
 
-  if (isLoading) return error === null ? <Loading rows={8} height={ROW} /> : <Failed error={error} onRetry={retry} />
-  if (error !== null && rows.length === 0) return <Failed error={error} onRetry={retry} />
+  if (isLoading || (error !== null && rows.length === 0)) return <Pending query={inbox} rows={8} height={ROW} />
   return (
     <ListFrame
-      problem={error === null || rows.length === 0 ? null : error instanceof Error ? error.message : String(error)}
-      onRetry={retry}
+      problem={error === null || rows.length === 0 ? null : errorText(error)}
+      onRetry={refetch}
       onPointerLeave={() => tidy(openId)}
     >
       {newAbove > 0 && (
@@ -163,7 +165,7 @@ function useNewAbove(rows: readonly InboxRow[]) {
 /** The address of an item, with the filter that is set. */
 function usePathTo(): (id: string) => string {
   const search = useSearch()
-  return (id) => `/inbox/${encodeURIComponent(id)}${search === '' ? '' : `?${search}`}`
+  return (id) => withSearch(`/inbox/${encodeURIComponent(id)}`, search)
 }
 
 interface InboxRowViewProps {

@@ -2,8 +2,9 @@ import { useCallback, useEffect, useRef, useState } from 'react'
 import { Link, useLocation, useSearch, useSearchParams } from 'wouter'
 import { useKeys } from '../../app/Keys.tsx'
 import { useTitle } from '../../app/title.ts'
+import { withParams, withSearch } from '../../data/list-filters.ts'
 import { given } from '../../given.ts'
-import { ApprovalCard } from '../../parts/approval/ApprovalCard.tsx'
+import ApprovalCard from '../../parts/approval/ApprovalCard.tsx'
 import { CardState } from '../../parts/approval/CardFrame.tsx'
 import { RecordCard } from '../../parts/approval/RecordCard.tsx'
 import { kindsOfRecords } from '../../parts/approval/record-kinds.ts'
@@ -11,7 +12,7 @@ import { useRecordKind } from '../../parts/approval/use-record.ts'
 import { BackLink } from '../../parts/BackLink.tsx'
 import { riskWords } from '../../parts/Badge.tsx'
 import { IconButton } from '../../parts/Button.tsx'
-import { leaveField, Select, TextField } from '../../parts/Field.tsx'
+import { leaveField, Options, Select, TextField } from '../../parts/Field.tsx'
 import { CloseIcon, InboxIcon } from '../../parts/icons.ts'
 import { Page } from '../../parts/Page.tsx'
 import { Empty } from '../../parts/States.tsx'
@@ -28,10 +29,9 @@ export default function InboxPage({ id }: { id: string | null }) {
   useTitle('Inbox')
   const { filter, text, set } = useFilter()
   const [openRow, setOpenRow] = useState<InboxRow | null>(null)
-  const onItem = useCallback((row: InboxRow | null) => setOpenRow(row), [])
   const search = useSearch()
   const [, go] = useLocation()
-  const back = `/inbox${search === '' ? '' : `?${search}`}`
+  const back = withSearch('/inbox', search)
   const side = useRef<HTMLDivElement>(null)
   const wasOpen = useRef(false)
   useEffect(() => {
@@ -79,11 +79,7 @@ export default function InboxPage({ id }: { id: string | null }) {
                 onChange={({ target }) => set('kind', target.value)}
               >
                 <option value="">All kinds</option>
-                {kindsOfRecords.map(({ kind, title }) => (
-                  <option key={kind} value={kind}>
-                    {title}
-                  </option>
-                ))}
+                <Options of={kindsOfRecords.map(({ kind, title }) => [kind, title])} />
               </Select>
               <Select
                 label="Risk"
@@ -92,11 +88,7 @@ export default function InboxPage({ id }: { id: string | null }) {
                 onChange={({ target }) => set('risk', target.value)}
               >
                 <option value="">All risks</option>
-                {risks.map((risk) => (
-                  <option key={risk} value={risk}>
-                    {riskWords[risk]}
-                  </option>
-                ))}
+                <Options of={risks.map((risk) => [risk, riskWords[risk]])} />
               </Select>
             </div>
             {filter.session !== undefined && (
@@ -107,7 +99,7 @@ export default function InboxPage({ id }: { id: string | null }) {
             )}
           </div>
           <div className={styles.rows}>
-            <InboxList key={JSON.stringify(filter)} filter={filter} text={text} openId={id} onItem={onItem} />
+            <InboxList key={JSON.stringify(filter)} filter={filter} text={text} openId={id} onItem={setOpenRow} />
           </div>
         </div>
         <div className={styles.item}>
@@ -128,16 +120,10 @@ export default function InboxPage({ id }: { id: string | null }) {
 
 function Tabs({ isDone }: { isDone: boolean }) {
   const [params] = useSearchParams()
-  const hrefTo = (tab: 'open' | 'done') => {
-    const next = new URLSearchParams(params)
-    if (tab === 'done') next.set('tab', 'done')
-    else next.delete('tab')
-    const query = next.toString()
-    return `/inbox${query === '' ? '' : `?${query}`}`
-  }
+  const hrefTo = (tab: 'done' | null) => withSearch('/inbox', withParams(params, { tab }))
   return (
     <nav className={styles.tabs} aria-label="Inbox">
-      <Link href={hrefTo('open')} aria-current={isDone ? undefined : 'page'}>
+      <Link href={hrefTo(null)} aria-current={isDone ? undefined : 'page'}>
         Open
       </Link>
       <Link href={hrefTo('done')} aria-current={isDone ? 'page' : undefined}>
@@ -149,18 +135,19 @@ function Tabs({ isDone }: { isDone: boolean }) {
 
 /** The card of an item. Its heading gets the focus, so that keys and screen readers are there. */
 function OpenItem({ id, row }: { id: string; row: InboxRow | null }) {
-  const { kind, error, retry } = useRecordKind(id, row?.item.kind)
+  const query = useRecordKind(id, row?.item.kind)
+  const { kind } = query
   const place = useRef<HTMLDivElement>(null)
   const [, go] = useLocation()
   const search = useSearch()
   const onMoved = useCallback(
-    (next: string) => go(`/inbox/${encodeURIComponent(next)}${search === '' ? '' : `?${search}`}`, { replace: true }),
+    (next: string) => go(withSearch(`/inbox/${encodeURIComponent(next)}`, search), { replace: true }),
     [go, search],
   )
   useEffect(() => {
     if (kind !== undefined) place.current?.focus({ preventScroll: true })
   }, [kind])
-  if (kind === undefined) return <CardState error={error} onRetry={retry} height={320} />
+  if (kind === undefined) return <CardState query={query} height={320} />
   return (
     <div ref={place} className={styles.place} tabIndex={-1}>
       {kind === 'approval' ? <ApprovalCard id={id} onMoved={onMoved} /> : <RecordCard kind={kind} id={id} />}
@@ -177,16 +164,7 @@ function useFilter() {
     status: params.get('tab') === 'done' ? 'done' : 'waiting',
     ...given({ kind, risk, session: params.get('session') }),
   }
-  function set(name: 'kind' | 'risk' | 'text' | 'session', value: string): void {
-    setParams(
-      (was) => {
-        const next = new URLSearchParams(was)
-        if (value === '') next.delete(name)
-        else next.set(name, value)
-        return next
-      },
-      { replace: true },
-    )
-  }
+  const set = (name: 'kind' | 'risk' | 'text' | 'session', value: string): void =>
+    setParams((was) => withParams(was, { [name]: value }), { replace: true })
   return { filter, text: params.get('text') ?? '', set }
 }

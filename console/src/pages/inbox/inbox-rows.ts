@@ -1,6 +1,6 @@
 // The rows of the inbox while somebody looks at it. What is done stays in its place, greyed, so that nothing moves under the pointer.
 
-import type { InboxItem } from 'quarterdeck/client'
+import type { Client, InboxItem } from 'quarterdeck/client'
 
 export interface InboxRow {
   item: InboxItem
@@ -14,10 +14,7 @@ export interface InboxRows {
   next: string | null
 }
 
-export interface InboxPageOf {
-  items: readonly InboxItem[]
-  next: string | null
-}
+type InboxPageOf = Pick<Awaited<ReturnType<Client['inbox']>>, 'items' | 'next'>
 
 export const NO_ROWS: InboxRows = { rows: [], next: null }
 

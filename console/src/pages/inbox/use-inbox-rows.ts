@@ -47,7 +47,7 @@ export function useInboxRows(filter: InboxFilter) {
     isLoading: isPending,
     /** When the newest part of it was read. */
     readAt: dataUpdatedAt,
-    retry: () => void (error === null ? loadMore() : refetch()),
+    refetch: () => void (error === null ? loadMore() : refetch()),
     loadMore: () => void loadMore(),
     /** Lets go of rows that are done. */
     tidy: (openId: string | null) => setList((was) => withoutGone(was, openId)),

@@ -1,8 +1,8 @@
 import type { Session } from 'quarterdeck/client'
-import type { ReactNode } from 'react'
 import { Link } from 'wouter'
 import { useOtherOwner } from '../../data/me.ts'
 import { Badge } from '../../parts/Badge.tsx'
+import { Fact } from '../../parts/Page.tsx'
 import { Time } from '../../parts/Time.tsx'
 import { fullCount, shortCount, statusTone, statusWord } from '../../words.ts'
 import styles from './SessionFacts.module.css'
@@ -68,14 +68,5 @@ export function SessionFacts({ session }: { session: Session }) {
         </Fact>
       )}
     </dl>
-  )
-}
-
-function Fact({ name, title, children }: { name: string; title?: string; children: ReactNode }) {
-  return (
-    <div className={styles.fact} title={title}>
-      <dt className={styles.name}>{name}</dt>
-      <dd className={styles.value}>{children}</dd>
-    </div>
   )
 }

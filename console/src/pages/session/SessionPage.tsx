@@ -1,11 +1,10 @@
-import { ClientError } from 'quarterdeck/client'
 import { lazy, Suspense, useMemo } from 'react'
 import { Link, Redirect, useSearch, useSearchParams } from 'wouter'
 import { useTitle } from '../../app/title.ts'
-import { useSessionId } from '../../data/session-id.ts'
+import { isUnknownSession, useSessionId } from '../../data/session-id.ts'
 import { SessionsIcon } from '../../parts/icons.ts'
 import { Page } from '../../parts/Page.tsx'
-import { Empty, Failed, Loading } from '../../parts/States.tsx'
+import { Empty, Loading, Pending } from '../../parts/States.tsx'
 import { type Tab, Tabs } from '../../parts/Tabs.tsx'
 import { sessionTitle } from '../../words.ts'
 import { SessionActions } from './actions/SessionActions.tsx'
@@ -31,29 +30,24 @@ const views = [
 
 /** A page that was opened by the name of a session goes on at its id. */
 export default function SessionPage({ id: reference }: { id: string }) {
-  const { data: id, error, refetch } = useSessionId(reference)
+  const found = useSessionId(reference)
+  const id = found.data
   const search = useSearch()
-  if (error !== null) return <NotFound error={error} onRetry={() => void refetch()} />
-  if (id === undefined) {
-    return (
-      <Page title="Session">
-        <Loading />
-      </Page>
-    )
-  }
+  if (found.error !== null || id === undefined) return <NotFound query={found} />
   if (id === null) return <NothingYet />
   if (id !== reference) return <Redirect to={`/sessions/${id}${search === '' ? '' : `?${search}`}`} replace />
   return <KnownSession id={id} />
 }
 
 function KnownSession({ id }: { id: string }) {
-  const { data, error, refetch } = useSession(id)
+  const query = useSession(id)
+  const { data, error } = query
   // The server names a session of one's own by its name.
   const session = useMemo(() => (data === undefined ? undefined : { ...data, session_id: id }), [data, id])
   const [params] = useSearchParams()
   const title = session === undefined ? 'Session' : sessionTitle(session)
   useTitle(title)
-  if (error !== null && session === undefined) return <NotFound error={error} onRetry={() => void refetch()} />
+  if (error !== null && session === undefined) return <NotFound query={query} />
   const offered = views.filter(({ isSupervised }) => !isSupervised || session?.kind === 'supervised')
   const view = offered.find((one) => one.id === params.get('view')) ?? views[0]
   const tabs: Tab[] = offered.map((one) => ({
@@ -89,17 +83,17 @@ function NothingYet() {
   )
 }
 
-function NotFound({ error, onRetry }: { error: unknown; onRetry: () => void }) {
-  const isGone = error instanceof ClientError && (error.code === 'session_not_found' || error.code === 'malformed_id')
+/** In place of a session: it is on its way, or could not be read, or there is none. */
+function NotFound({ query }: { query: { error: unknown; refetch: () => unknown } }) {
   return (
     <Page title="Session">
-      {isGone ? (
+      {isUnknownSession(query.error) ? (
         <Empty title="There is no such session" icon={<SessionsIcon />}>
           <p>It was deleted, or its address is wrong.</p>
           <Link href="/sessions">All sessions</Link>
         </Empty>
       ) : (
-        <Failed error={error} onRetry={onRetry} />
+        <Pending query={query} />
       )}
     </Page>
   )

@@ -1,7 +1,9 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import type { Client } from 'quarterdeck/client'
 import { useEffect } from 'react'
 import { useClient } from '../../data/server.tsx'
 import { useLive } from '../../data/use-live.tsx'
+import { announce } from '../../parts/Announcer.tsx'
 import type { PriceList } from './timeline/step-cost.ts'
 
 const DAY_MS = 86_400_000
@@ -32,6 +34,25 @@ export function useSession(id: string) {
   return useQuery({
     queryKey: ['session', id, 'head'],
     queryFn: ({ signal }) => client.sessions.get(id, { limit: 1, signal }),
+  })
+}
+
+/** Something that a person does to a session. What is done is said, and the session is read again. */
+export function useSessionCommand<Input, Output>(
+  id: string,
+  send: (client: Client, input: Input) => Promise<Output>,
+  done: (answer: Output) => string,
+  failed = '',
+) {
+  const client = useClient()
+  const queries = useQueryClient()
+  return useMutation({
+    mutationFn: (input: Input) => send(client, input),
+    onSuccess: (answer) => {
+      announce(done(answer))
+      void queries.invalidateQueries({ queryKey: ['session', id] })
+    },
+    onError: (error) => announce(failed + error.message),
   })
 }
 

@@ -1,8 +1,9 @@
 import { useQuery } from '@tanstack/react-query'
 import { type Ref, useEffect, useState } from 'react'
+import { useAgents } from '../../data/agents.ts'
 import { useClient } from '../../data/server.tsx'
 import { IconButton } from '../../parts/Button.tsx'
-import { leaveField, Select, TextField } from '../../parts/Field.tsx'
+import { DayField, leaveField, Options, Select } from '../../parts/Field.tsx'
 import { CloseIcon, FilterIcon, SearchIcon } from '../../parts/icons.ts'
 import { kindWord, statusWord } from '../../words.ts'
 import styles from './SessionFilterBar.module.css'
@@ -64,25 +65,9 @@ export function SessionFilterBar({ filters, onChange, fieldRef }: BarProps) {
           </>
         )}
         <div className={styles.days}>
-          <TextField
-            label="First day"
-            isLabelHidden
-            type="date"
-            title="First day"
-            max={filters.until || undefined}
-            value={filters.since}
-            onChange={set('since')}
-          />
+          <DayField label="First day" max={filters.until || undefined} value={filters.since} onChange={set('since')} />
           <span aria-hidden="true">–</span>
-          <TextField
-            label="Last day"
-            isLabelHidden
-            type="date"
-            title="Last day"
-            min={filters.since || undefined}
-            value={filters.until}
-            onChange={set('until')}
-          />
+          <DayField label="Last day" min={filters.since || undefined} value={filters.until} onChange={set('until')} />
         </div>
         {count > 0 && (
           <IconButton
@@ -156,11 +141,7 @@ function Choice({ label, any, value, names, nameOf = (name) => name, onChange }:
       data-set={value !== '' || undefined}
     >
       <option value="">{any}</option>
-      {all.map((name) => (
-        <option key={name} value={name}>
-          {nameOf(name)}
-        </option>
-      ))}
+      <Options of={all.map((name) => [name, nameOf(name)])} />
     </Select>
   )
 }
@@ -168,10 +149,7 @@ function Choice({ label, any, value, names, nameOf = (name) => name, onChange }:
 /** Names for the filters: the agents of the server, and the owners of the newest sessions. */
 function useNames(): { agents: string[]; owners: string[] } {
   const client = useClient()
-  const { data: agents = [] } = useQuery({
-    queryKey: ['agents'],
-    queryFn: ({ signal }) => client.agents.list({ signal }),
-  })
+  const { data: agents = [] } = useAgents()
   const { data: sessions = [] } = useQuery({
     queryKey: ['session-owners'],
     queryFn: async ({ signal }) => (await client.sessions.list({ owner: '*', limit: 100, signal })).sessions,

@@ -8,7 +8,7 @@ import { AsOf } from '../../parts/AsOf.tsx'
 import { Button } from '../../parts/Button.tsx'
 import { Command } from '../../parts/Command.tsx'
 import { SessionsIcon } from '../../parts/icons.ts'
-import { Empty, Failed, Loading } from '../../parts/States.tsx'
+import { Empty, Pending } from '../../parts/States.tsx'
 import { useRowKeys } from '../../parts/use-row-keys.ts'
 import { type RowsHandle, VirtualRows } from '../../parts/VirtualRows.tsx'
 import { ROW_HEIGHT, SessionRow } from './SessionRow.tsx'
@@ -16,9 +16,7 @@ import styles from './SessionRows.module.css'
 import { countSessionFilters, type SessionFilters } from './session-filters.ts'
 import { useSessionList } from './use-session-list.ts'
 
-const DeleteSessionDialog = lazy(() =>
-  import('../session/actions/DeleteSessionDialog.tsx').then((file) => ({ default: file.DeleteSessionDialog })),
-)
+const DeleteSessionDialog = lazy(() => import('../session/actions/DeleteSessionDialog.tsx'))
 
 const idOf = ({ session_id }: Session): string => session_id
 
@@ -30,8 +28,7 @@ export function SessionRows({ filters, onClear }: { filters: SessionFilters; onC
   const keys = useRowKeys(list.rows, idOf, { what: 'session', group: 'Sessions', handle: rows })
   const { loadMore } = list
   useKeys([...keys.actions, { keys: 'Enter', name: 'Open the session', group: 'Sessions', run: keys.open }])
-  if (list.status === 'loading') return <Loading rows={10} height={ROW_HEIGHT} />
-  if (list.status === 'failed') return <Failed error={list.error} onRetry={list.load} />
+  if (list.status !== 'ready') return <Pending query={list} rows={10} height={ROW_HEIGHT} />
   if (list.rows.length === 0) return <NoSessions isFiltered={countSessionFilters(filters) > 0} onClear={onClear} />
   return (
     <div className={styles.list}>

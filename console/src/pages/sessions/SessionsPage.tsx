@@ -12,9 +12,7 @@ import { SessionFilterBar } from './SessionFilterBar.tsx'
 import { SessionRows } from './SessionRows.tsx'
 import { noFilters, readSessionFilters, type SessionFilters } from './session-filters.ts'
 
-const StartAgentDialog = lazy(() =>
-  import('./StartAgentDialog.tsx').then((file) => ({ default: file.StartAgentDialog })),
-)
+const StartAgentDialog = lazy(() => import('./StartAgentDialog.tsx'))
 
 /** All sessions of all owners, newest first, or what a search has found in them. */
 export default function SessionsPage() {

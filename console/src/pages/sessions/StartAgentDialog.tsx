@@ -8,7 +8,13 @@ import { TextArea, TextField } from '../../parts/Field.tsx'
 import { Failed } from '../../parts/States.tsx'
 
 /** Starts a coding agent in a folder of the server's machine. What it may do there is decided by people, in the inbox. */
-export function StartAgentDialog({ onClose, onStarted }: { onClose: () => void; onStarted: (id: string) => void }) {
+export default function StartAgentDialog({
+  onClose,
+  onStarted,
+}: {
+  onClose: () => void
+  onStarted: (id: string) => void
+}) {
   const client = useClient()
   const isLive = useIsLive()
   const [prompt, setPrompt] = useState('')

@@ -23,7 +23,7 @@ function open(sessions: Session[]) {
     const last = page.at(-1)?.session_id ?? null
     return { sessions: page, next: from + PAGE < server.sessions.length ? last : null }
   })
-  list.load()
+  list.refetch()
   const ids = () => list.current().rows.map(({ session_id }) => session_id)
   return { server, list, ids }
 }

@@ -2,50 +2,27 @@
 // the list does not jump while one reads it.
 
 import type { Session } from 'quarterdeck/client'
+import { createObserved } from '../../observed.ts'
 
-export interface SessionListView {
-  status: 'loading' | 'ready' | 'failed'
-  error: unknown
-  rows: readonly Session[]
-  hasMore: boolean
-  isLoadingMore: boolean
+const emptyView = {
+  status: 'loading' as 'loading' | 'ready' | 'failed',
+  error: null as unknown,
+  rows: [] as readonly Session[],
+  hasMore: false,
+  isLoadingMore: false,
   /** When the rows came, for the time without a connection. */
-  loadedAt: number | null
+  loadedAt: null as number | null,
 }
 
-export interface SessionList {
-  current(): SessionListView
-  subscribe(listener: () => void): () => void
-  load(): void
-  loadMore(): void
-  /** Something happened in these sessions. */
-  refresh(touched: ReadonlySet<string>): void
-  remove(id: string): void
-  close(): void
-}
+type LoadPage = (before: string | null, signal: AbortSignal) => Promise<{ sessions: Session[]; next: string | null }>
 
-export type LoadPage = (
-  before: string | null,
-  signal: AbortSignal,
-) => Promise<{ sessions: Session[]; next: string | null }>
-
-export function createSessionList(loadPage: LoadPage, now: () => number = Date.now): SessionList {
-  const listeners = new Set<() => void>()
+export function createSessionList(loadPage: LoadPage, now: () => number = Date.now) {
   const ended = new AbortController()
+  const view = createObserved(emptyView)
   let next: string | null = null
-  let view: SessionListView = {
-    status: 'loading',
-    error: null,
-    rows: [],
-    hasMore: false,
-    isLoadingMore: false,
-    loadedAt: null,
-  }
 
-  function set(changes: Partial<SessionListView>): void {
-    if (ended.signal.aborted) return
-    view = { ...view, ...changes }
-    for (const listener of listeners) listener()
+  function set(changes: Partial<typeof emptyView>): void {
+    if (!ended.signal.aborted) view.set({ ...view.current(), ...changes })
   }
 
   async function load(): Promise<void> {
@@ -54,17 +31,17 @@ export function createSessionList(loadPage: LoadPage, now: () => number = Date.n
       next = page.next
       set({ status: 'ready', error: null, rows: page.sessions, hasMore: next !== null, loadedAt: now() })
     } catch (error) {
-      set(view.status === 'ready' ? { error } : { status: 'failed', error })
+      set(view.current().status === 'ready' ? { error } : { status: 'failed', error })
     }
   }
 
   async function loadMore(): Promise<void> {
-    if (next === null || view.isLoadingMore) return
+    if (next === null || view.current().isLoadingMore) return
     set({ isLoadingMore: true })
     try {
       const page = await loadPage(next, ended.signal)
       next = page.next
-      set({ rows: withoutTwice([...view.rows, ...page.sessions]), hasMore: next !== null, error: null })
+      set({ rows: withoutTwice([...view.current().rows, ...page.sessions]), hasMore: next !== null, error: null })
     } catch (error) {
       set({ error })
     } finally {
@@ -73,26 +50,23 @@ export function createSessionList(loadPage: LoadPage, now: () => number = Date.n
   }
 
   async function refresh(touched: ReadonlySet<string>): Promise<void> {
-    if (view.status !== 'ready') return load()
+    if (view.current().status !== 'ready') return load()
     try {
       const page = await loadPage(null, ended.signal)
       if (page.next === null) next = null
-      set({ rows: refreshed(view.rows, page, touched), hasMore: next !== null, error: null, loadedAt: now() })
+      set({ rows: refreshed(view.current().rows, page, touched), hasMore: next !== null, error: null, loadedAt: now() })
     } catch (error) {
       set({ error })
     }
   }
 
   return {
-    current: () => view,
-    subscribe(listener) {
-      listeners.add(listener)
-      return () => void listeners.delete(listener)
-    },
-    load: () => void load(),
+    ...view,
+    refetch: () => void load(),
     loadMore: () => void loadMore(),
-    refresh: (touched) => void refresh(touched),
-    remove: (id) => set({ rows: view.rows.filter(({ session_id }) => session_id !== id) }),
+    /** Something happened in these sessions. */
+    refresh: (touched: ReadonlySet<string>) => void refresh(touched),
+    remove: (id: string) => set({ rows: view.current().rows.filter(({ session_id }) => session_id !== id) }),
     close: () => ended.abort(),
   }
 }

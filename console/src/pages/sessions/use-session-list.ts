@@ -1,11 +1,12 @@
 import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query'
 import type { SessionListOptions } from 'quarterdeck/client'
-import { useEffect, useMemo, useSyncExternalStore } from 'react'
+import { useEffect, useMemo } from 'react'
 import { useClient } from '../../data/server.tsx'
 import { useLive } from '../../data/use-live.tsx'
 import { given } from '../../given.ts'
+import { useObserved } from '../../observed.ts'
 import { questionOf, type SessionFilters } from './session-filters.ts'
-import { createSessionList, type SessionList, type SessionListView } from './session-list.ts'
+import { createSessionList } from './session-list.ts'
 
 const PAGE = 100
 const SEARCH_PAGE = 30
@@ -13,7 +14,7 @@ const SEARCH_PAGE = 30
 const REFRESH_MS = 1_500
 
 /** The sessions that fit the filters, kept fresh by the stream. */
-export function useSessionList(filters: SessionFilters): SessionList & SessionListView {
+export function useSessionList(filters: SessionFilters) {
   const client = useClient()
   const live = useLive()
   const question = JSON.stringify(questionOf(filters))
@@ -25,7 +26,7 @@ export function useSessionList(filters: SessionFilters): SessionList & SessionLi
     )
   }, [client, question])
   useEffect(() => {
-    list.load()
+    list.refetch()
     let touched = new Set<string>()
     let timer: ReturnType<typeof setTimeout> | null = null
     const stopFeed = live.onFeed(({ session_id, kind, status }) => {
@@ -37,15 +38,14 @@ export function useSessionList(filters: SessionFilters): SessionList & SessionLi
         touched = new Set()
       }, REFRESH_MS)
     })
-    const stopGone = live.onGone(list.load)
+    const stopGone = live.onGone(list.refetch)
     const stopState = live.onState(() => live.state().status === 'live' && list.refresh(new Set()))
     return () => {
       for (const stop of [stopFeed, stopGone, stopState, list.close]) stop()
       if (timer !== null) clearTimeout(timer)
     }
   }, [list, live, hasStatus])
-  const view = useSyncExternalStore(list.subscribe, list.current)
-  return { ...list, ...view }
+  return { ...list, ...useObserved(list) }
 }
 
 /** What was said, found by its words. Not again with every change: what one reads must not move. */

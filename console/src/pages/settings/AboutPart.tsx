@@ -1,15 +1,14 @@
-import { useQuery } from '@tanstack/react-query'
 import { consolePath, serverUrl } from '../../base.ts'
-import { useClient } from '../../data/server.tsx'
+import { useMe } from '../../data/me.ts'
 import { Button } from '../../parts/Button.tsx'
 import { SignOutIcon } from '../../parts/icons.ts'
+import { Fact } from '../../parts/Page.tsx'
 import { signOut } from '../../sign-in/device-token.ts'
 import styles from './AboutPart.module.css'
 import { Loaded, Section } from './Section.tsx'
 
 export function AboutPart() {
-  const client = useClient()
-  const me = useQuery({ queryKey: ['me'], queryFn: ({ signal }) => client.me({ signal }) })
+  const me = useMe()
   return (
     <Section
       title="About"
@@ -54,14 +53,5 @@ export function AboutPart() {
         )}
       </Loaded>
     </Section>
-  )
-}
-
-function Fact({ name, children }: { name: string; children: React.ReactNode }) {
-  return (
-    <div>
-      <dt>{name}</dt>
-      <dd>{children}</dd>
-    </div>
   )
 }

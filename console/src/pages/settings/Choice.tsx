@@ -8,7 +8,6 @@ interface ChoiceProps<T extends string> {
   onChange: (value: T) => void
 }
 
-/** One of a few. */
 export function Choice<T extends string>({ label, choices, value, onChange }: ChoiceProps<T>) {
   const name = useId()
   return (
@@ -31,7 +30,6 @@ interface SwitchProps {
   onChange: (on: boolean) => void
 }
 
-/** On or off. */
 export function Switch({ name, about, isOn, onChange }: SwitchProps) {
   return (
     <div className={styles.list}>

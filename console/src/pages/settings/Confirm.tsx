@@ -2,9 +2,9 @@ import { useQueryClient } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { useIsLive } from '../../data/use-live.tsx'
 import { announce } from '../../parts/Announcer.tsx'
-import { Button } from '../../parts/Button.tsx'
-import { Dialog } from '../../parts/Dialog.tsx'
-import { ActionError, useAction } from './ActionError.tsx'
+import { ErrorNotice } from '../../parts/approval/Problem.tsx'
+import { Dialog, DialogButtons } from '../../parts/Dialog.tsx'
+import { useAction } from '../../parts/use-action.ts'
 
 interface ConfirmProps {
   /** A question: `Revoke this key?` */
@@ -44,16 +44,19 @@ export function Confirm({ title, children, verb, done, stale, act, onClose }: Co
       title={title}
       onClose={onClose}
       actions={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button kind="danger" isBusy={isBusy} disabled={!isLive} onClick={() => void confirm()}>
-            {verb}
-          </Button>
-        </>
+        <DialogButtons
+          onCancel={onClose}
+          kind="danger"
+          isBusy={isBusy}
+          disabled={!isLive}
+          onClick={() => void confirm()}
+        >
+          {verb}
+        </DialogButtons>
       }
     >
       <div>{children}</div>
-      <ActionError error={error} />
+      <ErrorNotice error={error} />
     </Dialog>
   )
 }

@@ -82,15 +82,8 @@ export default function SettingsPage({ part }: { part: string | null }) {
   )
 }
 
-interface SettingsPart {
-  id: string
-  name: string
-  icon: ComponentType
-  part: ComponentType
-}
-
 /** The list, the router and the keys read this. */
-const settingsParts: readonly SettingsPart[] = [
+const settingsParts: readonly { id: string; name: string; icon: ComponentType; part: ComponentType }[] = [
   { id: 'devices', name: 'Devices', icon: DeviceIcon, part: DevicesPart },
   { id: 'passkeys', name: 'Passkeys', icon: PasskeyIcon, part: PasskeysPart },
   { id: 'push', name: 'Notifications', icon: AlertIcon, part: PushPart },

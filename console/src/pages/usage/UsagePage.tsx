@@ -4,6 +4,7 @@ import { lazy, Suspense, useState } from 'react'
 import { useSearchParams } from 'wouter'
 import { useTitle } from '../../app/title.ts'
 import { serverUrl } from '../../base.ts'
+import { withParams, withSearch } from '../../data/list-filters.ts'
 import { useClient } from '../../data/server.tsx'
 import { useIsLive } from '../../data/use-live.tsx'
 import { moneyText } from '../../money.ts'
@@ -15,13 +16,13 @@ import { CopyButton } from '../../parts/CopyButton.tsx'
 import { TextField } from '../../parts/Field.tsx'
 import { ExportIcon, UsageIcon } from '../../parts/icons.ts'
 import { Page, Panel } from '../../parts/Page.tsx'
-import { Empty, Failed, Loading } from '../../parts/States.tsx'
+import { Empty, Pending } from '../../parts/States.tsx'
 import { saveFile } from '../../parts/save-file.ts'
 import { Tabs } from '../../parts/Tabs.tsx'
 import { fullCount, shortCount } from '../../words.ts'
 import styles from './UsagePage.module.css'
 import { groupNames, UsageTable } from './UsageTable.tsx'
-import { readRange, type UsageRange } from './usage-range.ts'
+import { readRange, type UsageRange, usualDays } from './usage-range.ts'
 
 const UsageChart = lazy(() => import('./UsageChart.tsx'))
 
@@ -52,8 +53,10 @@ export default function UsagePage() {
         </Button>
       }
     >
-      {days.data === undefined ? (
-        <NoUsage range={range} error={days.error} onRetry={() => void days.refetch()} />
+      {range.problem !== null ? (
+        <Empty title={range.problem} icon={<UsageIcon />} />
+      ) : days.data === undefined ? (
+        <Pending query={days} rows={3} height={160} />
       ) : days.data.total.runs === 0 ? (
         <Empty title="Nothing was used in these days" icon={<UsageIcon />}>
           <p>Tokens and cost of every finished run of a model are counted here, for 400 days. Begin with a message:</p>
@@ -66,11 +69,7 @@ export default function UsagePage() {
           <NoPrices models={days.data.unpriced} currency={days.data.currency} />
           <Panel title="Table" actions={<GroupTabs by={by} params={params} />} isFlush>
             {table.data === undefined ? (
-              table.error === null ? (
-                <Loading rows={6} height={36} />
-              ) : (
-                <Failed error={table.error} onRetry={() => void table.refetch()} />
-              )
+              <Pending query={table} rows={6} height={36} />
             ) : (
               <UsageTable usage={table.data} />
             )}
@@ -79,11 +78,6 @@ export default function UsagePage() {
       )}
     </Page>
   )
-}
-
-function NoUsage({ range, error, onRetry }: { range: UsageRange; error: unknown; onRetry: () => void }) {
-  if (range.problem !== null) return <Empty title={range.problem} icon={<UsageIcon />} />
-  return error === null ? <Loading rows={3} height={160} /> : <Failed error={error} onRetry={onRetry} />
 }
 
 function useUsage({ from, to, problem }: UsageRange, by: UsageGroup) {
@@ -123,11 +117,11 @@ function Days({ usage }: { usage: Usage }) {
 }
 
 function GroupTabs({ by, params }: { by: UsageGroup; params: URLSearchParams }) {
-  const tabs = groups.map((id) => {
-    const next = new URLSearchParams(params)
-    next.set('by', id)
-    return { id, name: `By ${groupNames[id].toLowerCase()}`, href: `/usage?${next}` }
-  })
+  const tabs = groups.map((id) => ({
+    id,
+    name: `By ${groupNames[id].toLowerCase()}`,
+    href: withSearch('/usage', withParams(params, { by: id })),
+  }))
   return <Tabs label="Tables" tabs={tabs} current={by} />
 }
 
@@ -168,7 +162,6 @@ function priceLines(models: readonly string[], currency: string): string {
   return ['prices:', `  currency: ${currency}`, '  models:', ...lines, ''].join('\n')
 }
 
-/** The sums of the whole range. */
 function Sums({ total, currency }: { total: UsageCounts; currency: string }) {
   const cached = total.input_tokens === 0 ? 0 : Math.round((total.cached_input_tokens / total.input_tokens) * 100)
   return (
@@ -212,19 +205,13 @@ function cellOf(value: string | number | null): string {
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }
 
-const names = { '7': '7 days', '30': '30 days', '90': '90 days' } as const
-
 /** Which days are shown. It lives in the address. */
 function RangeBar({ range }: { range: UsageRange }) {
   const [params, setParams] = useSearchParams()
-  const hrefTo = (change: Record<string, string>) => {
-    const next = new URLSearchParams(params)
-    for (const name of ['days', 'from', 'to']) next.delete(name)
-    for (const [name, value] of Object.entries(change)) next.set(name, value)
-    return `/usage?${next}`
-  }
+  const hrefTo = (change: Record<string, string>) =>
+    withSearch('/usage', withParams(params, { days: null, from: null, to: null, ...change }))
   const tabs = [
-    ...(['7', '30', '90'] as const).map((days) => ({ id: days as string, name: names[days], href: hrefTo({ days }) })),
+    ...usualDays.map((days) => ({ id: days as string, name: `${days} days`, href: hrefTo({ days }) })),
     { id: 'own', name: 'Own days', href: hrefTo({ from: range.from, to: range.to }) },
   ]
   const set = (name: 'from' | 'to', value: string) =>

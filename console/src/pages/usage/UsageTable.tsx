@@ -23,7 +23,6 @@ const dayText = new Intl.DateTimeFormat('en-GB', {
 
 type Row = Usage['rows'][number]
 
-/** The figures of a group, and their sums. */
 export function UsageTable({ usage: { by, rows, total, currency } }: { usage: Usage }) {
   const columns: Column<Row>[] = [
     { name: groupNames[by], cell: (row) => <Name by={by} row={row} /> },

@@ -3,13 +3,11 @@
 const DAY_MS = 86_400_000
 /** The server takes no longer range. */
 const MOST_DAYS = 400
-const usual = ['7', '30', '90'] as const
-
-export type UsualDays = (typeof usual)[number]
+export const usualDays = ['7', '30', '90'] as const
 
 export interface UsageRange {
   /** Null: the days are the reader's own. */
-  days: UsualDays | null
+  days: (typeof usualDays)[number] | null
   from: string
   to: string
   /** What is wrong with the reader's own days. */
@@ -20,12 +18,12 @@ export interface UsageRange {
 export function readRange(params: URLSearchParams, now: number): UsageRange {
   const [from, to] = [params.get('from'), params.get('to')]
   if (from !== null && to !== null) return { days: null, from, to, problem: problemOf(from, to) }
-  const days = usual.find((one) => one === params.get('days')) ?? '30'
+  const days = usualDays.find((one) => one === params.get('days')) ?? '30'
   return { days, ...lastDays(Number(days), now), problem: null }
 }
 
 /** So many days up to today. */
-export const lastDays = (count: number, now: number): { from: string; to: string } => ({
+const lastDays = (count: number, now: number): { from: string; to: string } => ({
   from: dayOf(now - (count - 1) * DAY_MS),
   to: dayOf(now),
 })

@@ -21,9 +21,9 @@ import { useApproval } from './use-record.ts'
 import { useSettled } from './use-settled.ts'
 
 /** Few decisions are edits, so it is loaded when somebody edits. */
-const EditDialog = lazy(() => import('./EditDialog.tsx').then(({ EditDialog }) => ({ default: EditDialog })))
+const EditDialog = lazy(() => import('./EditDialog.tsx'))
 
-export interface ApprovalCardProps {
+interface ApprovalCardProps {
   id: string
   /** It stands in a conversation, and not on a page of its own. */
   docked?: boolean
@@ -34,11 +34,12 @@ export interface ApprovalCardProps {
 }
 
 /** Something that a person decides about: everything that would run, and the buttons. */
-export function ApprovalCard({ id, docked = false, hasKeys = true, onMoved }: ApprovalCardProps) {
+export default function ApprovalCard({ id, docked = false, hasKeys = true, onMoved }: ApprovalCardProps) {
   const [movedTo, setMovedTo] = useState<{ from: string; to: string } | null>(null)
   const shownId = movedTo?.from === id ? movedTo.to : id
   const [isWhole, setWhole] = useState(false)
-  const { data, error, refetch, isFetching, dataUpdatedAt } = useApproval(shownId, { isWhole })
+  const query = useApproval(shownId, { isWhole })
+  const { data, isFetching, dataUpdatedAt } = query
   const before = useRef<ShownApproval | null>(null)
   const move = useCallback(
     (to: string) => {
@@ -48,7 +49,7 @@ export function ApprovalCard({ id, docked = false, hasKeys = true, onMoved }: Ap
     },
     [id, shownId, onMoved],
   )
-  if (data === undefined) return <CardState error={error} onRetry={() => void refetch()} height={docked ? 180 : 320} />
+  if (data === undefined) return <CardState query={query} height={docked ? 180 : 320} />
   return (
     <LoadedCard
       approval={data}
@@ -243,7 +244,6 @@ interface RejectDialogProps {
 /** A no, with a reason that the agent reads. */
 function RejectDialog({ approval, action, lookedAt, decide, isLive, onClose }: RejectDialogProps) {
   const [choice, setChoice] = useState(ONCE)
-  const isSecret = (name: string) => approval.shown.arguments.some((one) => one.name === name && one.secret)
 
   async function reject(reason: string): Promise<void> {
     const words = reason === '' ? {} : { reason }
@@ -265,7 +265,7 @@ function RejectDialog({ approval, action, lookedAt, decide, isLive, onClose }: R
           onChange={setChoice}
           effect="refuse"
           tool={approval.tool}
-          names={comparable(approval.arguments, isSecret)}
+          names={comparable(approval)}
         />
       )}
     </TextDialog>

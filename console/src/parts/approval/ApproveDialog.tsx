@@ -3,8 +3,8 @@ import { useState } from 'react'
 import { keyText, useKeys } from '../../app/Keys.tsx'
 import { byteWord } from '../../words.ts'
 import { RiskBadge } from '../Badge.tsx'
-import { Button } from '../Button.tsx'
-import { Dialog } from '../Dialog.tsx'
+import { Dialog, DialogButtons } from '../Dialog.tsx'
+import { Fact } from '../Page.tsx'
 import { VisibleText } from '../VisibleText.tsx'
 import styles from './ApproveDialog.module.css'
 import { whyNotRemember } from './approve-lock.ts'
@@ -35,8 +35,6 @@ export function ApproveDialog(props: ApproveDialogProps) {
   const [force, setForce] = useState(false)
   const cannotRemember = whyNotRemember(approval)
   const notSeen = notSeenText(lookedAt)
-  const isSecret = (name: string) => approval.shown.arguments.some((one) => one.name === name && one.secret)
-  const names = comparable(approval.arguments, isSecret)
 
   async function approve(): Promise<void> {
     if (decide.isBusy || lock !== null) return
@@ -54,18 +52,15 @@ export function ApproveDialog(props: ApproveDialogProps) {
       title={action.confirm.title}
       onClose={onClose}
       actions={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button
-            kind="primary"
-            hint={keyText('mod+Enter')}
-            isBusy={decide.isBusy}
-            disabled={lock !== null}
-            onClick={() => void approve()}
-          >
-            {choice.remember === 'once' ? action.label : `${action.label} and remember`}
-          </Button>
-        </>
+        <DialogButtons
+          onCancel={onClose}
+          hint={keyText('mod+Enter')}
+          isBusy={decide.isBusy}
+          disabled={lock !== null}
+          onClick={() => void approve()}
+        >
+          {choice.remember === 'once' ? action.label : `${action.label} and remember`}
+        </DialogButtons>
       }
     >
       <WhatRuns approval={approval} />
@@ -82,7 +77,7 @@ export function ApproveDialog(props: ApproveDialogProps) {
           onChange={setChoice}
           effect="run"
           tool={approval.tool}
-          names={names}
+          names={comparable(approval)}
           hasFocus={wantsRemember}
         />
       ) : (
@@ -100,7 +95,7 @@ export function ApproveDialog(props: ApproveDialogProps) {
 const MOST_HERE = 1_500
 
 /** The call in short, or all of it if it is short. */
-export function WhatRuns({ approval }: { approval: ShownApproval }) {
+function WhatRuns({ approval }: { approval: ShownApproval }) {
   const { view, shown, change, action, title, risk, tool } = approval
   const size = shown.arguments.reduce((sum, { text }) => sum + text.length, 0)
   const bytes = shown.arguments.reduce((sum, one) => sum + one.bytes, 0)
@@ -116,14 +111,9 @@ export function WhatRuns({ approval }: { approval: ShownApproval }) {
       {change === null && size > 0 && size <= MOST_HERE && (
         <dl className={styles.arguments}>
           {shown.arguments.map(({ name, text }) => (
-            <div key={name}>
-              <dt>
-                <VisibleText text={name} inline />
-              </dt>
-              <dd>
-                <VisibleText text={text} />
-              </dd>
-            </div>
+            <Fact key={name} name={<VisibleText text={name} inline />}>
+              <VisibleText text={text} />
+            </Fact>
           ))}
         </dl>
       )}

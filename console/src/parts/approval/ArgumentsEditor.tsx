@@ -1,5 +1,6 @@
 import type { ShownApproval } from 'quarterdeck/client'
 import { useState } from 'react'
+import { errorText } from '../../error-text.ts'
 import { Button } from '../Button.tsx'
 import { TextArea } from '../Field.tsx'
 import styles from './ArgumentsEditor.module.css'
@@ -120,7 +121,6 @@ export function editedArguments(fields: readonly ArgumentField[]): EditedArgumen
     : { ok: true, arguments: Object.fromEntries(values) }
 }
 
-/** All arguments in one text. */
 export function argumentsInJson(
   text: string,
 ): { ok: true; arguments: Record<string, unknown> } | { ok: false; problem: string } {
@@ -136,6 +136,6 @@ function readJson(text: string): { ok: true; value: unknown } | { ok: false; pro
   try {
     return { ok: true, value: JSON.parse(text) }
   } catch (error) {
-    return { ok: false, problem: `This is not JSON: ${error instanceof Error ? error.message : String(error)}` }
+    return { ok: false, problem: `This is not JSON: ${errorText(error)}` }
   }
 }

@@ -1,10 +1,10 @@
 import type { RecordView } from 'quarterdeck/client'
-import { type ReactNode, useEffect, useId, useRef } from 'react'
+import { type ComponentProps, type ReactNode, useEffect, useId, useRef } from 'react'
 import { Link } from 'wouter'
 import { useOtherOwner } from '../../data/me.ts'
 import { folderName } from '../../words.ts'
 import { RiskBadge } from '../Badge.tsx'
-import { Failed, Loading } from '../States.tsx'
+import { Pending } from '../States.tsx'
 import { Scroller } from '../seen/Scroller.tsx'
 import { preciseTime, Time } from '../Time.tsx'
 import { VisibleText } from '../VisibleText.tsx'
@@ -71,26 +71,20 @@ export function CardFrame({ view, docked, asOf, children, buttons }: CardFramePr
       {view.outcome === null ? (
         buttons
       ) : (
-        <OutcomeBar>
+        // In place of the buttons: there is nothing more to decide.
+        <footer className={styles.outcome}>
           <Outcome outcome={view.outcome} />
-        </OutcomeBar>
+        </footer>
       )}
     </article>
   )
 }
 
-interface CardStateProps {
-  error: unknown
-  onRetry: () => void
-  /** Of the card that comes, in pixels. */
-  height: number
-}
-
-/** In place of a card: it is on its way, or could not be read. */
-export function CardState({ error, onRetry, height }: CardStateProps) {
+/** In place of a card: it is on its way, or could not be read. `height`: of the card that comes, in pixels. */
+export function CardState({ query, height }: Pick<ComponentProps<typeof Pending>, 'query'> & { height: number }) {
   return (
     <div className={styles.state}>
-      {error === null ? <Loading rows={1} height={height} /> : <Failed error={error} onRetry={onRetry} />}
+      <Pending query={query} rows={1} height={height} />
     </div>
   )
 }
@@ -153,9 +147,4 @@ export function DecisionBar({ note, children }: { note: string | null; children:
       <div className={styles.buttons}>{children}</div>
     </footer>
   )
-}
-
-/** In place of the buttons, once there is nothing more to decide. */
-function OutcomeBar({ children }: { children: ReactNode }) {
-  return <footer className={styles.outcome}>{children}</footer>
 }

@@ -4,11 +4,11 @@ import { useEffect, useRef, useState } from 'react'
 import { keyText, useKeys } from '../../app/Keys.tsx'
 import { useClient } from '../../data/server.tsx'
 import { RiskBadge } from '../Badge.tsx'
-import { Button } from '../Button.tsx'
-import { Dialog } from '../Dialog.tsx'
+import { Dialog, DialogButtons } from '../Dialog.tsx'
 import { DiffView } from '../diff/DiffView.tsx'
-import { Failed, Loading } from '../States.tsx'
+import { Pending } from '../States.tsx'
 import { allSeen, NOTHING_SEEN, type Seen } from '../seen/seen.ts'
+import { useAction } from '../use-action.ts'
 import { VisibleText } from '../VisibleText.tsx'
 import { ArgumentsEditor } from './ArgumentsEditor.tsx'
 import { lockReason } from './approve-lock.ts'
@@ -33,11 +33,10 @@ interface EditDialogProps {
 }
 
 /** First the edit, then the server's word about it, then the yes. Going back keeps what was typed. */
-export function EditDialog({ approval, action, decide, isLive, onClose }: EditDialogProps) {
+export default function EditDialog({ approval, action, decide, isLive, onClose }: EditDialogProps) {
   const client = useClient()
   const [checked, setChecked] = useState<{ edit: Edit; check: EditCheck } | null>(null)
-  const [isChecking, setChecking] = useState(false)
-  const [problem, setProblem] = useState<unknown>(null)
+  const checking = useAction()
   const takeEdit = useRef<(() => Edit | null) | null>(null)
   const seen = useRef(new Map<string, Seen>())
   const [seenAll, setSeenAll] = useState(NOTHING_SEEN)
@@ -51,21 +50,15 @@ export function EditDialog({ approval, action, decide, isLive, onClose }: EditDi
     seen.current.set(name, part)
     setSeenAll(allSeen([...seen.current.values()]))
   }
-  async function check(): Promise<void> {
+  function check(): void {
     const edit = takeEdit.current?.() ?? null
-    if (edit === null || isChecking) return
-    setChecking(true)
-    setProblem(null)
-    decide.clear()
-    try {
+    if (edit === null) return
+    void checking.run(async () => {
+      decide.clear()
       seen.current.clear()
       setSeenAll(NOTHING_SEEN)
       setChecked({ edit, check: await client.checkEdit(approval.approval_id, edit) })
-    } catch (error) {
-      setProblem(error)
-    } finally {
-      setChecking(false)
-    }
+    })
   }
 
   const differs = checked !== null && (checked.check.changes.length > 0 || checked.check.change !== null)
@@ -105,18 +98,15 @@ export function EditDialog({ approval, action, decide, isLive, onClose }: EditDi
       onClose={onClose}
       actions={
         checked === null ? (
-          <>
-            <Button onClick={onClose}>Cancel</Button>
-            <Button
-              kind="primary"
-              hint={keyText('mod+Enter')}
-              isBusy={isChecking}
-              disabled={!isLive}
-              onClick={() => void check()}
-            >
-              Check the edit
-            </Button>
-          </>
+          <DialogButtons
+            onCancel={onClose}
+            hint={keyText('mod+Enter')}
+            isBusy={checking.isBusy}
+            disabled={!isLive}
+            onClick={check}
+          >
+            Check the edit
+          </DialogButtons>
         ) : (
           <>
             {lock !== null && (
@@ -124,16 +114,16 @@ export function EditDialog({ approval, action, decide, isLive, onClose }: EditDi
                 {lock}
               </p>
             )}
-            <Button onClick={() => setChecked(null)}>Back to the edit</Button>
-            <Button
-              kind="primary"
+            <DialogButtons
+              onCancel={() => setChecked(null)}
+              cancel="Back to the edit"
               hint={keyText('mod+Enter')}
               isBusy={decide.isBusy}
               disabled={lock !== null}
               onClick={() => void approve()}
             >
               Approve the edit
-            </Button>
+            </DialogButtons>
           </>
         )
       }
@@ -147,7 +137,7 @@ export function EditDialog({ approval, action, decide, isLive, onClose }: EditDi
         )}
       </div>
       {checked !== null && <EditReview check={checked.check} onSeen={onSeen} />}
-      <Problem error={problem ?? decide.problem} />
+      <Problem error={checking.error ?? decide.problem} />
     </Dialog>
   )
 }
@@ -169,17 +159,16 @@ interface FileEditorProps {
 /** The whole file as it should be. */
 function FileEditor({ approvalId, takeEdit }: FileEditorProps) {
   const client = useClient()
-  const { data, error, refetch } = useQuery({
+  const file = useQuery({
     queryKey: ['approval', approvalId, 'content'],
     queryFn: ({ signal }) => client.approval(approvalId, { signal, include: ['content'] }),
     // What is being typed must not be taken away.
     staleTime: Number.POSITIVE_INFINITY,
   })
   const [text, setText] = useState<string | null>(null)
-  const current = text ?? data?.content ?? null
+  const current = text ?? file.data?.content ?? null
   takeEdit.current = () => (current === null ? null : { content: current })
-  if (error !== null) return <Failed error={error} onRetry={() => void refetch()} />
-  if (data === undefined) return <Loading rows={1} height={320} />
+  if (file.data === undefined || file.error !== null) return <Pending query={file} rows={1} height={320} />
   return (
     <textarea
       className={styles.file}
@@ -193,13 +182,8 @@ function FileEditor({ approvalId, takeEdit }: FileEditorProps) {
   )
 }
 
-interface EditReviewProps {
-  check: EditCheck
-  onSeen: (name: string, seen: Seen) => void
-}
-
 /** What would come of an edit: the original, the edit and their difference. This is what one confirms. */
-function EditReview({ check, onSeen }: EditReviewProps) {
+function EditReview({ check, onSeen }: { check: EditCheck; onSeen: (name: string, seen: Seen) => void }) {
   const { change, changes, shown, problems, preview, risk } = check
   return (
     <div className={styles.review}>

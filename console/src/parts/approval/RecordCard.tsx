@@ -11,17 +11,13 @@ import type { RecordKind } from './record-kinds.ts'
 import { TextDialog } from './TextDialog.tsx'
 import { useRecord } from './use-record.ts'
 
-/** The dialog that is open. `needsText`: it was opened to write something. */
-interface Asking {
-  action: RecordAction
-  needsText: boolean
-}
-
 /** What an agent elsewhere wants: its view, and the buttons. */
 export function RecordCard({ kind, id }: { kind: RecordKind; id: string }) {
-  const { data, error, refetch, dataUpdatedAt, busy, problem, answer } = useRecord(kind, id)
+  const record = useRecord(kind, id)
+  const { data, dataUpdatedAt, busy, problem, answer } = record
   const isLive = useIsLive()
-  const [asking, setAsking] = useState<Asking | null>(null)
+  // The dialog that is open. `needsText`: it was opened to write something.
+  const [asking, setAsking] = useState<{ action: RecordAction; needsText: boolean } | null>(null)
   const actions = data?.view.actions ?? []
 
   async function send(action: RecordAction, text: string): Promise<void> {
@@ -41,7 +37,7 @@ export function RecordCard({ kind, id }: { kind: RecordKind; id: string }) {
       return action.takes === 'optional_text' ? [own, withText] : [own]
     }),
   )
-  if (data === undefined) return <CardState error={error} onRetry={() => void refetch()} height={240} />
+  if (data === undefined) return <CardState query={record} height={240} />
   const { view } = data
   return (
     <>

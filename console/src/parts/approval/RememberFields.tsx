@@ -1,5 +1,5 @@
 import { useId } from 'react'
-import { Select } from '../Field.tsx'
+import { Options, Select } from '../Field.tsx'
 import styles from './RememberFields.module.css'
 import { durations, ONCE, type RememberChoice, rememberText } from './remember-choice.ts'
 
@@ -44,11 +44,7 @@ export function RememberFields({ choice, onChange, effect, tool, names, hasFocus
               onChange({ ...choice, seconds: target.value === 'null' ? null : Number(target.value) })
             }
           >
-            {durations[remember].map((one) => (
-              <option key={one.words} value={String(one.seconds)}>
-                {one.words}
-              </option>
-            ))}
+            <Options of={durations[remember].map((one) => [String(one.seconds), one.words])} />
           </Select>
         )}
         {remember !== 'once' && names.length > 0 && (

@@ -1,13 +1,14 @@
 import type { ShownArgument, ShownCall } from 'quarterdeck/client'
 import { useEffect, useState } from 'react'
 import { useClient } from '../../data/server.tsx'
-import { byteWord } from '../../words.ts'
+import { errorText } from '../../error-text.ts'
+import { byteWord, counted } from '../../words.ts'
 import { Badge } from '../Badge.tsx'
 import { Button } from '../Button.tsx'
-import { count } from '../diff/DiffRow.tsx'
 import { HiddenIcon, RevealIcon } from '../icons.ts'
 import { SeenText } from '../seen/SeenText.tsx'
 import type { Seen } from '../seen/seen.ts'
+import { useAction } from '../use-action.ts'
 import { VisibleText } from '../VisibleText.tsx'
 import { ARGUMENTS, manyArguments } from './approval-parts.ts'
 import styles from './ShownArguments.module.css'
@@ -65,12 +66,12 @@ const WORTH_A_SIZE = 1_000
 
 function Argument({ approvalId, argument, onSeen, onOpenAll, isOpening }: ArgumentProps) {
   const { name, text, hidden, bytes, cut, secret } = argument
-  const { revealed, problem, isBusy, flip } = useReveal(approvalId, name, text)
+  const { revealed, error, isBusy, flip } = useReveal(approvalId, name, text)
   return (
     <div className={styles.argument}>
       <dt className={styles.name}>
         <VisibleText text={name} inline />
-        {hidden > 0 && <Badge tone="warn">{count(hidden, 'hidden character')}</Badge>}
+        {hidden > 0 && <Badge tone="warn">{counted(hidden, 'hidden character')}</Badge>}
         {bytes >= WORTH_A_SIZE && <span className={styles.size}>{byteWord(bytes)}</span>}
         {secret && (
           <Button
@@ -97,7 +98,7 @@ function Argument({ approvalId, argument, onSeen, onOpenAll, isOpening }: Argume
             )}
           </p>
         )}
-        {problem !== null && <p className={styles.problem}>{problem}</p>}
+        {error !== null && <p className={styles.problem}>{errorText(error)}</p>}
       </dd>
     </div>
   )
@@ -107,20 +108,9 @@ function Argument({ approvalId, argument, onSeen, onOpenAll, isOpening }: Argume
 function useReveal(approvalId: string, name: string, masked: string) {
   const client = useClient()
   const [revealed, setRevealed] = useState<string | null>(null)
-  const [problem, setProblem] = useState<string | null>(null)
-  const [isBusy, setBusy] = useState(false)
+  const { isBusy, error, run } = useAction()
   // biome-ignore lint/correctness/useExhaustiveDependencies: another value is another secret
   useEffect(() => setRevealed(null), [approvalId, masked])
-  async function reveal(): Promise<void> {
-    setBusy(true)
-    setProblem(null)
-    try {
-      setRevealed((await client.reveal(approvalId, name)).text)
-    } catch (error) {
-      setProblem(error instanceof Error ? error.message : String(error))
-    } finally {
-      setBusy(false)
-    }
-  }
-  return { revealed, problem, isBusy, flip: () => (revealed === null ? void reveal() : setRevealed(null)) }
+  const reveal = () => run(async () => setRevealed((await client.reveal(approvalId, name)).text))
+  return { revealed, error, isBusy, flip: () => (revealed === null ? void reveal() : setRevealed(null)) }
 }

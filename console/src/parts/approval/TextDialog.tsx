@@ -1,7 +1,6 @@
 import { type ReactNode, useState } from 'react'
 import { keyText, useKeys } from '../../app/Keys.tsx'
-import { Button } from '../Button.tsx'
-import { Dialog } from '../Dialog.tsx'
+import { Dialog, DialogButtons } from '../Dialog.tsx'
 import { TextArea } from '../Field.tsx'
 import { Problem } from './Problem.tsx'
 import { fieldLabel, type RecordAction } from './record-actions.ts'
@@ -36,18 +35,16 @@ export function TextDialog(props: TextDialogProps) {
       title={action.confirm.title}
       onClose={onClose}
       actions={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button
-            kind={action.danger ? 'danger' : 'primary'}
-            hint={keyText('mod+Enter')}
-            isBusy={isBusy}
-            disabled={!isReady}
-            onClick={send}
-          >
-            {button}
-          </Button>
-        </>
+        <DialogButtons
+          onCancel={onClose}
+          kind={action.danger ? 'danger' : 'primary'}
+          hint={keyText('mod+Enter')}
+          isBusy={isBusy}
+          disabled={!isReady}
+          onClick={send}
+        >
+          {button}
+        </DialogButtons>
       }
     >
       {action.takes === 'nothing' ? (

@@ -1,5 +1,7 @@
 // A form for the answer to a question, out of the JSON Schema that a tool or an MCP server sent. What the form cannot ask is typed as JSON.
 
+import { isRecord } from '../../../../src/domain/is-record.ts'
+
 export interface QuestionField {
   /** Empty: the answer is one value, and this is it. */
   name: string
@@ -18,8 +20,6 @@ export interface QuestionField {
 
 type Schema = Record<string, unknown>
 
-const isRecord = (value: unknown): value is Schema =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 const textOf = (value: unknown): string | null => (typeof value === 'string' && value !== '' ? value : null)
 
 export function questionFields(schema: Schema): QuestionField[] {

@@ -1,4 +1,4 @@
-import type { GrantCondition, Remembered } from 'quarterdeck/client'
+import type { GrantCondition, Remembered, ShownArgument } from 'quarterdeck/client'
 
 /** What a person picks when they want to be asked less. */
 export interface RememberChoice {
@@ -32,9 +32,16 @@ type Scalar = string | number | boolean | null
 const isScalar = (value: unknown): value is Scalar =>
   value === null || typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
 
+interface Compared {
+  arguments: Readonly<Record<string, unknown>>
+  shown: { arguments: readonly Pick<ShownArgument, 'name' | 'secret'>[] }
+}
+
 /** Arguments that can be compared one by one: those with a single value that is not masked. */
-export const comparable = (args: Readonly<Record<string, unknown>>, isSecret: (name: string) => boolean): string[] =>
-  Object.keys(args).filter((name) => isScalar(args[name]) && !isSecret(name) && !name.includes('.'))
+export function comparable({ arguments: args, shown }: Compared): string[] {
+  const isSecret = (name: string) => shown.arguments.some((one) => one.name === name && one.secret)
+  return Object.keys(args).filter((name) => isScalar(args[name]) && !isSecret(name) && !name.includes('.'))
+}
 
 /** As the server takes it. */
 export function rememberedAs(

@@ -11,22 +11,12 @@ import { useState } from 'react'
 import { useClient } from '../../data/server.tsx'
 import { withProof } from '../../sign-in/step-up.ts'
 import { announce } from '../Announcer.tsx'
+import { isUnreachable } from './Problem.tsx'
 import type { RecordAction } from './record-actions.ts'
 
 type RejectOptions = NonNullable<Parameters<Approvals['reject']>[1]>
 
-export interface Decide {
-  isBusy: boolean
-  /** Why the last try did not work. */
-  problem: unknown
-  clear(): void
-  /** Each is true if there is nothing more to ask: it was decided, here or elsewhere, or there is something new to look at. */
-  approve(options: ApproveOptions): Promise<boolean>
-  /** The file as it should be. `digest` is that of the edit which was shown. */
-  approveContent(content: string, digest: string, looked_at: LookedAt): Promise<boolean>
-  reject(options: RejectOptions): Promise<boolean>
-  respond(result: unknown, looked_at: LookedAt): Promise<boolean>
-}
+export type Decide = ReturnType<typeof useDecide>
 
 interface DecideOptions {
   /** When `shown` was read. */
@@ -42,10 +32,8 @@ const NOT_ARRIVED = new Error(
   'The server was away, and your decision did not arrive. Nothing was decided. Decide again.',
 )
 
-const isUnreachable = (error: unknown): boolean => error instanceof ClientError && error.code === 'unreachable'
-
 /** Decides, and waits for the server's word. */
-export function useDecide(shown: ShownApproval, { readAt, hasSaidYes, onChanged }: DecideOptions): Decide {
+export function useDecide(shown: ShownApproval, { readAt, hasSaidYes, onChanged }: DecideOptions) {
   const client = useClient()
   const queries = useQueryClient()
   const [isBusy, setBusy] = useState(false)
@@ -57,6 +45,7 @@ export function useDecide(shown: ShownApproval, { readAt, hasSaidYes, onChanged 
     await queries.invalidateQueries({ queryKey: ['approval', approval_id] })
   }
 
+  /** True if there is nothing more to ask: it was decided, here or elsewhere, or there is something new to look at. */
   async function attempt(name: RecordAction['name'], decide: () => Promise<Approval>): Promise<boolean> {
     setBusy(true)
     setFailure(null)
@@ -103,10 +92,13 @@ export function useDecide(shown: ShownApproval, { readAt, hasSaidYes, onChanged 
 
   return {
     isBusy,
+    /** Why the last try did not work. */
     problem: problemNow(),
     clear: () => setFailure(null),
-    approve: (options) => attempt(options.arguments === undefined ? 'approve' : 'edit', () => approveOnce(options)),
-    approveContent: (content, editDigest, looked_at) =>
+    approve: (options: ApproveOptions) =>
+      attempt(options.arguments === undefined ? 'approve' : 'edit', () => approveOnce(options)),
+    /** The file as it should be. `editDigest` is that of the edit which was shown. */
+    approveContent: (content: string, editDigest: string, looked_at: LookedAt) =>
       attempt('edit', async () => {
         try {
           return await client.approve(shown, { content })
@@ -118,8 +110,8 @@ export function useDecide(shown: ShownApproval, { readAt, hasSaidYes, onChanged 
           return approveOnce({ looked_at }, editDigest)
         }
       }),
-    reject: (options) => attempt('reject', () => client.reject(shown, options)),
-    respond: (result, looked_at) =>
+    reject: (options: RejectOptions) => attempt('reject', () => client.reject(shown, options)),
+    respond: (result: unknown, looked_at: LookedAt) =>
       attempt('answer', () =>
         withProof({ kind: 'decision', approval_id, digest, decision: 'respond', result }, (proof) =>
           client.respond(shown, result, { looked_at, ...proof }),

@@ -82,7 +82,7 @@ export function useRecordKind(id: string, listed: RecordKind | undefined) {
     staleTime: Number.POSITIVE_INFINITY,
     queryFn: ({ signal }) => kindOf(client, queries, id, signal),
   })
-  return { kind: known ?? data, error: known === undefined ? error : null, retry: () => void refetch() }
+  return { kind: known ?? data, error: known === undefined ? error : null, refetch }
 }
 
 /** Throws what the server says about an approval if there is no such record. */

@@ -1,4 +1,5 @@
 import { memo, useEffect, useMemo, useState } from 'react'
+import { counted, fullCount } from '../../words.ts'
 import { Button } from '../Button.tsx'
 import { VisibleText } from '../VisibleText.tsx'
 import type { ChangedWords } from './changed-words.ts'
@@ -24,14 +25,14 @@ export const DiffRow = memo(function DiffRow({ row, file, isViewed, isCurrent, o
     case 'gap':
       return (
         <div className={styles.gap}>
-          {row.skipped > 0 && <span>{count(row.skipped, 'line')} not in the diff</span>}
+          {row.skipped > 0 && <span>{counted(row.skipped, 'line')} not in the diff</span>}
           {row.text !== '' && <VisibleText text={row.text} inline />}
         </div>
       )
     case 'fold':
       return (
         <button type="button" className={styles.fold} onClick={() => onOpen(row.key)}>
-          Show {count(row.count, 'unchanged line')}
+          Show {counted(row.count, 'unchanged line')}
         </button>
       )
     case 'note':
@@ -43,7 +44,8 @@ export const DiffRow = memo(function DiffRow({ row, file, isViewed, isCurrent, o
     case 'line':
       return (
         <div className={styles.line} data-current={isCurrent || undefined}>
-          <Numbers half={row.half} />
+          <LineNumber half={row.half} side="old" />
+          <LineNumber half={row.half} side="new" />
           <LineText half={row.half} />
         </div>
       )
@@ -56,8 +58,6 @@ export const DiffRow = memo(function DiffRow({ row, file, isViewed, isCurrent, o
       )
   }
 })
-
-export const count = (n: number, thing: string): string => `${n.toLocaleString('en')} ${thing}${n === 1 ? '' : 's'}`
 
 const fileWords: Readonly<Record<DiffFile['kind'], string>> = { create: 'New', modify: 'Changed', delete: 'Deleted' }
 
@@ -77,8 +77,8 @@ function FileRow({ file, isViewed, onView }: { file: DiffFile; isViewed: boolean
       </span>
       <span className={styles.facts}>
         <span>{fileWords[file.kind]}</span>
-        {file.added > 0 && <span className={styles.added}>+{file.added.toLocaleString('en')}</span>}
-        {file.removed > 0 && <span className={styles.removed}>−{file.removed.toLocaleString('en')}</span>}
+        {file.added > 0 && <span className={styles.added}>+{fullCount(file.added)}</span>}
+        {file.removed > 0 && <span className={styles.removed}>−{fullCount(file.removed)}</span>}
         <Button kind="quiet" aria-pressed={isViewed} onClick={onView} hint="x">
           {isViewed ? 'Viewed: open' : 'Mark viewed'}
         </Button>
@@ -87,27 +87,19 @@ function FileRow({ file, isViewed, onView }: { file: DiffFile; isViewed: boolean
   )
 }
 
-function Numbers({ half: { line, from } }: { half: Half }) {
+function LineNumber({ half: { line, from }, side }: { half: Half; side: 'old' | 'new' }) {
   return (
-    <>
-      <span className={styles.number} aria-hidden="true">
-        {from === 0 ? line.oldNumber : ''}
-      </span>
-      <span className={styles.number} aria-hidden="true">
-        {from === 0 ? line.newNumber : ''}
-      </span>
-    </>
+    <span className={styles.number} aria-hidden="true">
+      {from === 0 ? line[`${side}Number`] : ''}
+    </span>
   )
 }
 
 function Side({ half, side }: { half: Half | null; side: 'old' | 'new' }) {
   if (half === null) return <div className={styles.blank} />
-  const number = side === 'old' ? half.line.oldNumber : half.line.newNumber
   return (
     <div className={styles.side}>
-      <span className={styles.number} aria-hidden="true">
-        {half.from === 0 ? number : ''}
-      </span>
+      <LineNumber half={half} side={side} />
       <LineText half={half} />
     </div>
   )

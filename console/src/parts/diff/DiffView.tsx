@@ -1,11 +1,13 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import { useKeys } from '../../app/Keys.tsx'
 import { siteStorage } from '../../browser-storage.ts'
+import { counted, fullCount } from '../../words.ts'
 import { Button, IconButton } from '../Button.tsx'
+import { flipped } from '../flipped.ts'
 import { NextIcon, PreviousIcon } from '../icons.ts'
 import { SeenRows, type SeenRowsHandle } from '../seen/SeenRows.tsx'
 import { createSeenAccount, type Seen } from '../seen/seen.ts'
-import { count, DiffRow } from './DiffRow.tsx'
+import { DiffRow } from './DiffRow.tsx'
 import styles from './DiffView.module.css'
 import { diffParts, diffRows, nextChange } from './diff-rows.ts'
 import { parseDiff } from './parse-diff.ts'
@@ -52,7 +54,7 @@ export function DiffView({ text, label = 'Difference', onSeen, thing = 'file', h
   }, [account])
 
   const onOpen = useCallback((key: string) => setOpened((was) => new Set(was).add(key)), [])
-  const onView = useCallback((file: number) => setViewed((was) => flip(was, file)), [])
+  const onView = useCallback((file: number) => setViewed((was) => flipped(was, file)), [])
 
   function go(step: 1 | -1): void {
     const sight = handle.current?.inSight() ?? { first: 0, last: 0 }
@@ -85,8 +87,8 @@ export function DiffView({ text, label = 'Difference', onSeen, thing = 'file', h
     <div ref={frame} className={styles.diff}>
       <div className={styles.bar}>
         <p className={styles.sum}>
-          {files.length > 1 && `${count(files.length, thing)}, `}
-          {count(added, 'line')} added, {removed.toLocaleString('en')} removed
+          {files.length > 1 && `${counted(files.length, thing)}, `}
+          {counted(added, 'line')} added, {fullCount(removed)} removed
           {viewed.size > 0 && `, ${viewed.size} of ${files.length} viewed`}
         </p>
         <span className={styles.tools}>
@@ -139,12 +141,6 @@ export function DiffView({ text, label = 'Difference', onSeen, thing = 'file', h
       </SeenRows>
     </div>
   )
-}
-
-function flip<T>(set: ReadonlySet<T>, one: T): ReadonlySet<T> {
-  const next = new Set(set)
-  if (!next.delete(one)) next.add(one)
-  return next
 }
 
 function useIsWide(frame: { current: HTMLElement | null }): boolean {

@@ -25,12 +25,6 @@ export type DiffRow = {
   | { type: 'pair'; left: Half | null; right: Half | null }
 )
 
-export interface DiffRows {
-  rows: readonly DiffRow[]
-  /** Indexes of the rows where a change begins. */
-  changes: readonly number[]
-}
-
 export interface DiffLook {
   isSplit: boolean
   /** Keys of the folded stretches that were opened. */
@@ -49,8 +43,9 @@ type Block =
   | { type: 'same'; lines: DiffLine[]; at: number }
   | { type: 'change'; removed: DiffLine[]; added: DiffLine[]; at: number }
 
-export function diffRows(files: readonly DiffFile[], look: DiffLook): DiffRows {
+export function diffRows(files: readonly DiffFile[], look: DiffLook) {
   const rows: DiffRow[] = []
+  /** Indexes of the rows where a change begins. */
   const changes: number[] = []
   files.forEach((file, index) => {
     const fileKey = `${index}`

@@ -1,5 +1,5 @@
 import type { MarkedToken, Token, Tokens } from 'marked'
-import { memo, type ReactNode } from 'react'
+import { Fragment, memo, type ReactNode } from 'react'
 import { ProseText } from '../ProseText.tsx'
 import { CodeBlock } from './CodeBlock.tsx'
 import { Inline } from './Inline.tsx'
@@ -20,12 +20,7 @@ export const BlockView = memo(function BlockView({ block, isOpen }: BlockProps) 
 })
 
 function drawBlock(block: MarkedToken, isOpen: boolean, depth: number): ReactNode {
-  if (depth > DEEPEST)
-    return (
-      <p className={styles.plain}>
-        <ProseText text={block.raw} />
-      </p>
-    )
+  if (depth > DEEPEST) return <Plain text={block.raw} />
   switch (block.type) {
     case 'space':
       return null
@@ -53,29 +48,28 @@ function drawBlock(block: MarkedToken, isOpen: boolean, depth: number): ReactNod
       return <Table table={block} />
     case 'text':
       if (block.tokens !== undefined) return <Inline tokens={block.tokens} />
-      return (
-        <p className={styles.plain}>
-          <ProseText text={block.text} />
-        </p>
-      )
+      return <Plain text={block.text} />
     default:
       // HTML, the definition of an address, and what newer lexers may find: as it was written.
-      return (
-        <p className={styles.plain}>
-          <ProseText text={block.raw.trimEnd()} />
-        </p>
-      )
+      return <Plain text={block.raw.trimEnd()} />
   }
+}
+
+/** Text as it was written. */
+function Plain({ text }: { text: string }) {
+  return (
+    <p className={styles.plain}>
+      <ProseText text={text} />
+    </p>
+  )
 }
 
 function drawBlocks(tokens: readonly Token[], isOpen: boolean, depth: number): ReactNode {
   return tokens.map((token, i) => (
     // biome-ignore lint/suspicious/noArrayIndexKey: blocks never change places
-    <Nested key={i}>{drawBlock(token as MarkedToken, isOpen && i === tokens.length - 1, depth)}</Nested>
+    <Fragment key={i}>{drawBlock(token as MarkedToken, isOpen && i === tokens.length - 1, depth)}</Fragment>
   ))
 }
-
-const Nested = ({ children }: { children: ReactNode }) => children
 
 function List({ list, isOpen, depth }: { list: Tokens.List; isOpen: boolean; depth: number }) {
   const items = list.items.map((item, i) => (

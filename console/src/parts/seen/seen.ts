@@ -18,13 +18,7 @@ export interface SeenPart {
   isEnd: boolean
 }
 
-export interface SeenAccount {
-  /** True if one of them is new. Unknown keys are passed over. */
-  add(keys: Iterable<string>): boolean
-  current(): Seen
-}
-
-export function createSeenAccount(parts: readonly SeenPart[]): SeenAccount {
+export function createSeenAccount(parts: readonly SeenPart[]) {
   const left = new Map(parts.map((part) => [part.key, part]))
   // An empty line counts too.
   const sizeOf = ({ size }: SeenPart): number => size + 1
@@ -32,7 +26,8 @@ export function createSeenAccount(parts: readonly SeenPart[]): SeenAccount {
   let ends = parts.filter(({ isEnd }) => isEnd).length
   let seen = 0
   return {
-    add(keys) {
+    /** True if one of them is new. Unknown keys are passed over. */
+    add(keys: Iterable<string>): boolean {
       let isNew = false
       for (const key of keys) {
         const part = left.get(key)
@@ -44,7 +39,7 @@ export function createSeenAccount(parts: readonly SeenPart[]): SeenAccount {
       }
       return isNew
     },
-    current: () => ({ hasEnd: ends === 0, fraction: left.size === 0 ? 1 : seen / total }),
+    current: (): Seen => ({ hasEnd: ends === 0, fraction: left.size === 0 ? 1 : seen / total }),
   }
 }
 

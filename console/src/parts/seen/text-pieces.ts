@@ -34,21 +34,15 @@ function safeEnd(line: string, from: number, end: number): number {
   return isHalf && end - 1 > from ? end - 1 : end
 }
 
-export interface TextRow extends Piece {
-  key: string
-  text: string
-  /** Number of the line. Null: it goes on from the row above. */
-  number: number | null
-}
-
 /** The rows of a text: its lines, and the pieces of the long ones. */
-export function textRows(text: string): TextRow[] {
+export function textRows(text: string) {
   return text.split('\n').flatMap((line, i) =>
     piecesOf(line).map(({ from, to }, piece) => ({
       key: `${i}.${piece}`,
       text: line.slice(from, to),
       from,
       to,
+      /** Of the line. Null: it goes on from the row above. */
       number: piece === 0 ? i + 1 : null,
     })),
   )

@@ -65,9 +65,7 @@ function Note({ name, text }: { name: string; text: string }) {
 }
 
 // Most conversations have none, and the card brings the view of diffs with it.
-const ApprovalCard = lazy(() =>
-  import('../approval/ApprovalCard.tsx').then((module) => ({ default: module.ApprovalCard })),
-)
+const ApprovalCard = lazy(() => import('../approval/ApprovalCard.tsx'))
 
 /** Here the run stopped and asked a person: one line with what became of it, which opens. */
 function Question({ interrupt }: { interrupt: EventInterrupt }) {

@@ -1,10 +1,12 @@
 import { type ReactNode, useEffect, useState } from 'react'
 import { useClient } from '../../data/server.tsx'
 import type { MessageFile } from '../../data/transcript.ts'
+import { errorText } from '../../error-text.ts'
 import { announce } from '../Announcer.tsx'
 import { Button } from '../Button.tsx'
 import { CutText } from '../CutText.tsx'
 import { FileIcon } from '../icons.ts'
+import { saveFile } from '../save-file.ts'
 import styles from './UserMessage.module.css'
 
 interface UserMessageProps {
@@ -60,7 +62,7 @@ function FileEntry({ file: { name, fileId, mimeType } }: { file: MessageFile }) 
     try {
       use(await client.download({ file_id: fileId }))
     } catch (error) {
-      announce(error instanceof Error ? error.message : String(error))
+      announce(errorText(error))
     } finally {
       setBusy(false)
     }
@@ -77,7 +79,11 @@ function FileEntry({ file: { name, fileId, mimeType } }: { file: MessageFile }) 
         <FileIcon aria-hidden="true" />
         <bdi className={styles.name}>{name}</bdi>
         {fileId !== null && (
-          <Button kind="quiet" isBusy={isBusy} onClick={() => void withFile((content) => save(content, name))}>
+          <Button
+            kind="quiet"
+            isBusy={isBusy}
+            onClick={() => void withFile((content) => saveFile(name, [content], 'application/octet-stream'))}
+          >
             Save<span className="unseen"> {name}</span>
           </Button>
         )}
@@ -90,14 +96,4 @@ function FileEntry({ file: { name, fileId, mimeType } }: { file: MessageFile }) 
       {picture !== null && <img src={picture} alt={name} className={styles.picture} />}
     </div>
   )
-}
-
-function save(content: Blob, name: string): void {
-  const url = URL.createObjectURL(new Blob([content], { type: 'application/octet-stream' }))
-  const link = document.createElement('a')
-  link.href = url
-  link.download = name
-  link.click()
-  // The browser has taken the bytes by then.
-  setTimeout(() => URL.revokeObjectURL(url), 10_000)
 }

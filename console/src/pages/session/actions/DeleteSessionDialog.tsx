@@ -5,7 +5,7 @@ import { useClient } from '../../../data/server.tsx'
 import { useIsLive } from '../../../data/use-live.tsx'
 import { announce } from '../../../parts/Announcer.tsx'
 import { Button } from '../../../parts/Button.tsx'
-import { Dialog } from '../../../parts/Dialog.tsx'
+import { Dialog, DialogButtons } from '../../../parts/Dialog.tsx'
 import { Failed } from '../../../parts/States.tsx'
 import { sessionTitle } from '../../../words.ts'
 
@@ -16,7 +16,7 @@ interface DeleteProps {
 }
 
 /** Asks before it deletes. A session of somebody else cannot be deleted, and this says so. */
-export function DeleteSessionDialog({ session, onClose, onDeleted }: DeleteProps) {
+export default function DeleteSessionDialog({ session, onClose, onDeleted }: DeleteProps) {
   const client = useClient()
   const isLive = useIsLive()
   const { data: me } = useMe()
@@ -44,17 +44,16 @@ export function DeleteSessionDialog({ session, onClose, onDeleted }: DeleteProps
       title="Delete this session?"
       onClose={onClose}
       actions={
-        <>
-          <Button onClick={onClose}>Keep it</Button>
-          <Button
-            kind="danger"
-            isBusy={remove.isPending}
-            disabled={!isLive || me === undefined}
-            onClick={() => remove.mutate()}
-          >
-            Delete
-          </Button>
-        </>
+        <DialogButtons
+          onCancel={onClose}
+          cancel="Keep it"
+          kind="danger"
+          isBusy={remove.isPending}
+          disabled={!isLive || me === undefined}
+          onClick={() => remove.mutate()}
+        >
+          Delete
+        </DialogButtons>
       }
     >
       <p dir="auto">

@@ -1,11 +1,8 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query'
 import type { Session, Supervision } from 'quarterdeck/client'
 import { lazy, Suspense, useState } from 'react'
 import { useLocation } from 'wouter'
 import { useKeys } from '../../../app/Keys.tsx'
-import { useClient } from '../../../data/server.tsx'
 import { useIsLive } from '../../../data/use-live.tsx'
-import { announce } from '../../../parts/Announcer.tsx'
 import { Button } from '../../../parts/Button.tsx'
 import {
   AlertIcon,
@@ -22,16 +19,12 @@ import {
   TaskIcon,
 } from '../../../parts/icons.ts'
 import { Menu, type MenuEntry } from '../../../parts/Menu.tsx'
-import { useRuns } from '../use-session.ts'
+import { useRuns, useSessionCommand } from '../use-session.ts'
 import type { SupervisionDialogKind } from './SupervisionDialog.tsx'
 import { useExportSession } from './use-export-session.ts'
 
-const DeleteSessionDialog = lazy(() =>
-  import('./DeleteSessionDialog.tsx').then((file) => ({ default: file.DeleteSessionDialog })),
-)
-const SupervisionDialog = lazy(() =>
-  import('./SupervisionDialog.tsx').then((file) => ({ default: file.SupervisionDialog })),
-)
+const DeleteSessionDialog = lazy(() => import('./DeleteSessionDialog.tsx'))
+const SupervisionDialog = lazy(() => import('./SupervisionDialog.tsx'))
 
 /** What can be done with a session. The most likely thing is a button, everything else is in a menu. */
 export function SessionActions({ session }: { session: Session }) {
@@ -44,8 +37,14 @@ export function SessionActions({ session }: { session: Session }) {
   // The views come later in the page: what they do with the key goes first.
   useKeys([{ keys: 'Escape', name: 'All sessions', group: 'Session', run: () => go('/sessions') }])
   const whyNot = isLive ? null : 'Not connected'
-  const switchStalls = useStallsSwitch(session_id)
-  const commands = supervision === undefined ? [] : supervisedEntries(supervision, whyNot, setDialog, switchStalls)
+  // The alerts about the silence of this agent, off or on again.
+  const stalls = useSessionCommand(
+    session_id,
+    ({ sessions }, enabled: boolean) => sessions.stalls(session_id, enabled),
+    ({ stalls_enabled: on }) =>
+      on ? 'Its silence counts again, from now' : 'Its silence raises no alert and no nudge',
+  )
+  const commands = supervision === undefined ? [] : supervisedEntries(supervision, whyNot, setDialog, stalls.mutate)
   return (
     <>
       {supervision === undefined ? (
@@ -81,21 +80,17 @@ export function SessionActions({ session }: { session: Session }) {
 
 /** Stops the run that works or waits in its queue. */
 function StopRun({ session }: { session: Session }) {
-  const client = useClient()
-  const queries = useQueryClient()
   const isLive = useIsLive()
   const { data } = useRuns(session.session_id)
-  const active = data?.runs.find(({ status }) => status === 'running' || status === 'queued' || status === 'waiting')
-  const stop = useMutation({
-    mutationFn: (runId: string) => client.cancel(runId),
-    onSuccess: ({ status }) => {
-      // It answers before the run has stopped.
-      const isStopping = status === 'cancelled' || status === 'running' || status === 'queued' || status === 'waiting'
-      announce(isStopping ? 'Stopping the run' : 'The run has already ended')
-      void queries.invalidateQueries({ queryKey: ['session', session.session_id] })
-    },
-    onError: (error) => announce(`The run could not be stopped. ${error.message}`),
-  })
+  const isOpen = (status: string) => status === 'running' || status === 'queued' || status === 'waiting'
+  const active = data?.runs.find(({ status }) => isOpen(status))
+  const stop = useSessionCommand(
+    session.session_id,
+    (client, runId: string) => client.cancel(runId),
+    // It answers before the run has stopped.
+    ({ status }) => (status === 'cancelled' || isOpen(status) ? 'Stopping the run' : 'The run has already ended'),
+    'The run could not be stopped. ',
+  )
   const run = () => active !== undefined && isLive && !stop.isPending && stop.mutate(active.run_id)
   useKeys(active === undefined ? [] : [{ keys: '.', name: 'Stop the run', group: 'Session', run }])
   if (active === undefined) return null
@@ -107,21 +102,16 @@ function StopRun({ session }: { session: Session }) {
 }
 
 function PauseOrResume({ session, supervision }: { session: Session; supervision: Supervision }) {
-  const client = useClient()
-  const queries = useQueryClient()
   const isLive = useIsLive()
+  const { session_id } = session
   const isPaused = supervision.status === 'paused'
-  const change = useMutation({
-    mutationFn: () =>
-      isPaused ? client.sessions.resume(session.session_id) : client.sessions.pause(session.session_id),
-    onSuccess: () => {
-      announce(isPaused ? 'The agent goes on' : 'Paused. The agent’s calls are refused until it is resumed')
-      void queries.invalidateQueries({ queryKey: ['session', session.session_id] })
-    },
-    onError: (error) => announce(error.message),
-  })
+  const change = useSessionCommand(
+    session_id,
+    ({ sessions }, _: undefined) => (isPaused ? sessions.resume(session_id) : sessions.pause(session_id)),
+    () => (isPaused ? 'The agent goes on' : 'Paused. The agent’s calls are refused until it is resumed'),
+  )
   const isOpen = supervision.status === 'active' || isPaused
-  const run = () => isLive && !change.isPending && change.mutate()
+  const run = () => isLive && !change.isPending && change.mutate(undefined)
   useKeys(isOpen && !isPaused ? [{ keys: '.', name: 'Pause the agent', group: 'Session', run }] : [])
   if (!isOpen) return null
   return (
@@ -135,21 +125,6 @@ function PauseOrResume({ session, supervision }: { session: Session; supervision
       {isPaused ? 'Resume' : 'Pause'}
     </Button>
   )
-}
-
-/** Switches the alerts about the silence of this agent off, or on again. */
-function useStallsSwitch(sessionId: string): (enabled: boolean) => void {
-  const client = useClient()
-  const queries = useQueryClient()
-  const change = useMutation({
-    mutationFn: (enabled: boolean) => client.sessions.stalls(sessionId, enabled),
-    onSuccess: ({ stalls_enabled }) => {
-      announce(stalls_enabled ? 'Its silence counts again, from now' : 'Its silence raises no alert and no nudge')
-      void queries.invalidateQueries({ queryKey: ['session', sessionId] })
-    },
-    onError: (error) => announce(error.message),
-  })
-  return (enabled) => change.mutate(enabled)
 }
 
 function supervisedEntries(

@@ -1,6 +1,6 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import type { Client, Supervision } from 'quarterdeck/client'
-import { useState } from 'react'
+import { type ComponentProps, useState } from 'react'
 import { useMe } from '../../../data/me.ts'
 import { useClient } from '../../../data/server.tsx'
 import { useIsLive } from '../../../data/use-live.tsx'
@@ -8,7 +8,7 @@ import { given } from '../../../given.ts'
 import { announce } from '../../../parts/Announcer.tsx'
 import { Button } from '../../../parts/Button.tsx'
 import { Dialog, FormDialog } from '../../../parts/Dialog.tsx'
-import { Select, TextArea } from '../../../parts/Field.tsx'
+import { Options, Select, TextArea } from '../../../parts/Field.tsx'
 import { Failed } from '../../../parts/States.tsx'
 
 export type SupervisionDialogKind = 'steer' | 'task' | 'nudge' | 'mode' | 'handover' | 'terminate'
@@ -89,13 +89,13 @@ const commands: Readonly<Record<SupervisionDialogKind, Command>> = {
 }
 
 const modes = [
-  { value: 'remote', name: 'In channels and here' },
-  { value: 'local', name: 'At the agent’s own terminal, and here' },
-  { value: 'hybrid', name: 'Everywhere' },
-]
+  ['remote', 'In channels and here'],
+  ['local', 'At the agent’s own terminal, and here'],
+  ['hybrid', 'Everywhere'],
+] as const
 
 /** The commands for an agent that works elsewhere, each with what it needs. */
-export function SupervisionDialog({ kind, supervision, onClose }: SupervisionDialogProps) {
+export default function SupervisionDialog({ kind, supervision, onClose }: SupervisionDialogProps) {
   const { mode, owner_user_id: owner } = supervision
   const { data: me } = useMe()
   const shared = { command: commands[kind], sessionId: supervision.session_id, onClose }
@@ -117,9 +117,7 @@ export function SupervisionDialog({ kind, supervision, onClose }: SupervisionDia
       </Dialog>
     )
   }
-  return (
-    <CommandDialog {...shared} choices={[owner, ...others].map((name) => ({ value: name, name }))} current={owner} />
-  )
+  return <CommandDialog {...shared} choices={[owner, ...others].map((name) => [name, name])} current={owner} />
 }
 
 const MOST = 4_000
@@ -128,7 +126,7 @@ interface CommandDialogProps {
   command: Command
   sessionId: string
   /** Null: it takes a text. */
-  choices: readonly { value: string; name: string }[] | null
+  choices: ComponentProps<typeof Options>['of'] | null
   current: string
   onClose: () => void
 }
@@ -175,11 +173,7 @@ function CommandDialog({ command, sessionId, choices, current, onClose }: Comman
         />
       ) : (
         <Select label={label} help={help} value={value} onChange={(event) => setValue(event.target.value)}>
-          {choices.map((choice) => (
-            <option key={choice.value} value={choice.value}>
-              {choice.name}
-            </option>
-          ))}
+          <Options of={choices} />
         </Select>
       )}
     </FormDialog>

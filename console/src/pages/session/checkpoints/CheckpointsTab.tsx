@@ -12,7 +12,7 @@ import { formatBytes } from '../../../parts/bytes.ts'
 import { FormDialog } from '../../../parts/Dialog.tsx'
 import { TextField } from '../../../parts/Field.tsx'
 import { CheckpointIcon, NewIcon, RetryIcon } from '../../../parts/icons.ts'
-import { Empty, Failed, Loading } from '../../../parts/States.tsx'
+import { Empty, Failed, Pending } from '../../../parts/States.tsx'
 import { Time } from '../../../parts/Time.tsx'
 import { VirtualRows } from '../../../parts/VirtualRows.tsx'
 import { counted, statusWord } from '../../../words.ts'
@@ -33,7 +33,8 @@ export function useCheckpoints(sessionId: string) {
 
 /** The states of the workspace that were kept, and the way back to one. */
 export default function CheckpointsTab({ session }: { session: Session }) {
-  const { data, error, refetch } = useCheckpoints(session.session_id)
+  const checkpoints = useCheckpoints(session.session_id)
+  const { data } = checkpoints
   const isLive = useIsLive()
   const [isMaking, setMaking] = useState(false)
   const [chosen, setChosen] = useState<Checkpoint | null>(null)
@@ -45,8 +46,7 @@ export default function CheckpointsTab({ session }: { session: Session }) {
   )
   return (
     <div className={styles.tab}>
-      {data === undefined && error === null && <Loading rows={5} height={ROW} />}
-      {data === undefined && error !== null && <Failed error={error} onRetry={() => void refetch()} />}
+      {data === undefined && <Pending query={checkpoints} rows={5} height={ROW} />}
       {data?.length === 0 && (
         <Empty title="No checkpoints yet" icon={<CheckpointIcon />}>
           <p>A checkpoint keeps the files of the workspace as they are, so that one can come back to them.</p>

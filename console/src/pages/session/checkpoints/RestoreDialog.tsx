@@ -2,11 +2,11 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { type Checkpoint, ClientError } from 'quarterdeck/client'
 import { useState } from 'react'
 import { useLocation } from 'wouter'
+import { isRecord } from '../../../../../src/domain/is-record.ts'
 import { useClient } from '../../../data/server.tsx'
 import { useIsLive } from '../../../data/use-live.tsx'
 import { announce } from '../../../parts/Announcer.tsx'
-import { Button } from '../../../parts/Button.tsx'
-import { Dialog } from '../../../parts/Dialog.tsx'
+import { Dialog, DialogButtons } from '../../../parts/Dialog.tsx'
 import { Failed, Loading } from '../../../parts/States.tsx'
 import { VirtualRows } from '../../../parts/VirtualRows.tsx'
 import { VisibleText } from '../../../parts/VisibleText.tsx'
@@ -55,17 +55,15 @@ export function RestoreDialog({ checkpoint, onClose }: { checkpoint: Checkpoint;
       onClose={onClose}
       width="wide"
       actions={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button
-            kind="danger"
-            isBusy={restore.isPending}
-            disabled={!isLive || plan === undefined}
-            onClick={() => plan !== undefined && restore.mutate(plan.digest)}
-          >
-            Restore
-          </Button>
-        </>
+        <DialogButtons
+          onCancel={onClose}
+          kind="danger"
+          isBusy={restore.isPending}
+          disabled={!isLive || plan === undefined}
+          onClick={() => plan !== undefined && restore.mutate(plan.digest)}
+        >
+          Restore
+        </DialogButtons>
       }
     >
       <p>
@@ -153,8 +151,6 @@ export function planIn(error: unknown): RestorePlan | null {
   })
   return { digest, lists }
 }
-
-const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null
 
 const planWords: Readonly<Record<PlanList, { title: string; text: string }>> = {
   protected: { title: 'Protected', text: 'Nobody may write to these places without a person. Look closely.' },

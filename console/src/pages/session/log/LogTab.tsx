@@ -8,8 +8,9 @@ import { Button } from '../../../parts/Button.tsx'
 import { CopyButton } from '../../../parts/CopyButton.tsx'
 import { CutText } from '../../../parts/CutText.tsx'
 import { Select, TextField } from '../../../parts/Field.tsx'
+import { flipped } from '../../../parts/flipped.ts'
 import { ClosedIcon, OpenedIcon, SessionsIcon } from '../../../parts/icons.ts'
-import { Empty, Failed, Loading } from '../../../parts/States.tsx'
+import { Empty, Failed, Pending } from '../../../parts/States.tsx'
 import { preciseTime } from '../../../parts/Time.tsx'
 import { type RowsHandle, VirtualRows } from '../../../parts/VirtualRows.tsx'
 import { counted, fullCount } from '../../../words.ts'
@@ -60,8 +61,7 @@ export default function LogTab({ session }: { session: Session }) {
     { keys: '/', name: 'Filter the events', group: 'Log', run: () => field.current?.querySelector('input')?.focus() },
     { keys: 'G', name: 'To the end', group: 'Log', run: () => handle.current?.scrollToIndex(shown.length - 1, 'end') },
   ])
-  if (status === 'loading') return <Loading rows={14} height={EVENT_HEIGHT} />
-  if (status === 'failed') return <Failed error={list.error} onRetry={list.reload} />
+  if (!isReady) return <Pending query={list} rows={14} height={EVENT_HEIGHT} />
   if (events.length === 0 && !hasEarlier) {
     return (
       <Empty title="The log is empty" icon={<SessionsIcon />}>
@@ -144,12 +144,6 @@ function useTypes(events: readonly LogEvent[]): string[] {
     seen.current = { types, first: events[0]?.seq ?? 0, last: events.at(-1)?.seq ?? 0 }
     return [...types].sort()
   }, [events])
-}
-
-function flipped(set: ReadonlySet<number>, one: number): ReadonlySet<number> {
-  const next = new Set(set)
-  if (!next.delete(one)) next.add(one)
-  return next
 }
 
 const EVENT_HEIGHT = 32

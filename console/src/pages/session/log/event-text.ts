@@ -5,7 +5,6 @@ import type { RunEvent } from 'quarterdeck/client'
 const HIDDEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]/gu
 const LINE_CHARS = 200
 
-/** All of an event, laid out. */
 export const eventJson = (event: RunEvent): string => JSON.stringify(event, null, 2).replace(HIDDEN, escaped)
 
 /** Line breaks are the layout of the JSON itself: inside of texts they are escaped already. */

@@ -7,7 +7,7 @@ import type { LogEvent } from '../../../data/live-types.ts'
 import { type Transcript as Conversation, createTranscriptFold, type FoldState } from '../../../data/transcript.ts'
 import { Button, IconButton } from '../../../parts/Button.tsx'
 import { PauseIcon, PlayIcon, StepBackIcon, StepForwardIcon } from '../../../parts/icons.ts'
-import { Empty, Failed, Loading } from '../../../parts/States.tsx'
+import { Empty, Failed, Pending } from '../../../parts/States.tsx'
 import { preciseTime } from '../../../parts/Time.tsx'
 import { Transcript } from '../../../parts/transcript/Transcript.tsx'
 import { fullCount } from '../../../words.ts'
@@ -17,8 +17,7 @@ import styles from './ReplayTab.module.css'
 export default function ReplayTab({ session }: { session: Session }) {
   const list = useEventList(session.session_id, { from: 'start', structure: false, loadsAll: true })
   const { events, status, isLoading, lastSeq } = list
-  if (status === 'loading') return <Loading rows={5} height={96} />
-  if (status === 'failed') return <Failed error={list.error} onRetry={list.reload} />
+  if (status !== 'ready') return <Pending query={list} rows={5} height={96} />
   if (events.length === 0) {
     return (
       <Empty title="There is nothing to replay" icon={<PlayIcon />}>
@@ -151,18 +150,11 @@ function nextRun(events: readonly LogEvent[], at: number, step: 1 | -1): number 
   return step === 1 ? events.length : 0
 }
 
-/** The conversation as it was at any event. Every so many events the state is kept, so going anywhere applies a few hundred at most. */
-interface Replay {
-  /** Takes the events that are new. Earlier ones must be the same as before. */
-  extend(events: readonly LogEvent[]): void
-  /** The conversation after the first `count` events. */
-  at(count: number): Conversation
-}
-
 /** Between two kept states. */
 const EVERY = 500
 
-export function createReplay(): Replay {
+/** The conversation as it was at any event. Every so many events the state is kept, so going anywhere applies a few hundred at most. */
+export function createReplay() {
   let events: readonly LogEvent[] = []
   /** `states[i]` is the state after `i * EVERY` events. */
   const states: FoldState[] = [createTranscriptFold().save()]
@@ -172,7 +164,8 @@ export function createReplay(): Replay {
   let shown = { count: 0, fold: createTranscriptFold() }
 
   return {
-    extend(next) {
+    /** Takes the events that are new. Earlier ones must be the same as before. */
+    extend(next: readonly LogEvent[]): void {
       events = next
       while (taken < events.length) {
         const upTo = Math.min(events.length, (Math.floor(taken / EVERY) + 1) * EVERY)
@@ -182,7 +175,8 @@ export function createReplay(): Replay {
         states.push(last.save())
       }
     },
-    at(wanted) {
+    /** The conversation after the first `wanted` events. */
+    at(wanted: number): Conversation {
       const count = Math.min(events.length, Math.max(0, wanted))
       const key = Math.min(states.length - 1, Math.floor(count / EVERY))
       const isOnTheWay = shown.count <= count && shown.count >= key * EVERY

@@ -1,11 +1,11 @@
-import type { ReactNode } from 'react'
 import { Link } from 'wouter'
 import { IconButton } from '../../../parts/Button.tsx'
 import { CloseIcon } from '../../../parts/icons.ts'
+import { Fact } from '../../../parts/Page.tsx'
 import { duration, preciseTime } from '../../../parts/Time.tsx'
 import { fullCount } from '../../../words.ts'
 import styles from './SpanDetails.module.css'
-import { kindNames, statusNames } from './SpanIcon.tsx'
+import { spanKinds, statusNames } from './SpanIcon.tsx'
 import type { Span } from './spans.ts'
 import { costIn, costWord, type PriceList } from './step-cost.ts'
 
@@ -28,7 +28,7 @@ export function SpanDetails({ span, now, sessionId, prices, onClose }: DetailsPr
         <IconButton label="Close the details" icon={<CloseIcon />} onClick={onClose} />
       </header>
       <dl className={styles.facts}>
-        <Fact name="Kind">{kindNames[kind]}</Fact>
+        <Fact name="Kind">{spanKinds[kind].name}</Fact>
         <Fact name="State">{statusNames[status]}</Fact>
         <Fact name="Began">{preciseTime(start)}</Fact>
         {kind !== 'note' && <Fact name={end === null ? 'So far' : 'Took'}>{duration((end ?? now) - start)}</Fact>}
@@ -65,14 +65,5 @@ export function SpanDetails({ span, now, sessionId, prices, onClose }: DetailsPr
         </p>
       )}
     </aside>
-  )
-}
-
-function Fact({ name, children }: { name: string; children: ReactNode }) {
-  return (
-    <div className={styles.fact}>
-      <dt>{name}</dt>
-      <dd>{children}</dd>
-    </div>
   )
 }

@@ -3,22 +3,13 @@ import { AgentIcon, AlertIcon, ModelIcon, RunIcon, ToolIcon, WaitIcon } from '..
 import styles from './SpanIcon.module.css'
 import type { Span, SpanKind, SpanStatus } from './spans.ts'
 
-const icons: Readonly<Record<SpanKind, ComponentType>> = {
-  run: RunIcon,
-  model: ModelIcon,
-  tool: ToolIcon,
-  subagent: AgentIcon,
-  wait: WaitIcon,
-  note: AlertIcon,
-}
-
-export const kindNames: Readonly<Record<SpanKind, string>> = {
-  run: 'Run',
-  model: 'Model call',
-  tool: 'Tool call',
-  subagent: 'Sub-agent',
-  wait: 'Wait',
-  note: 'Note',
+export const spanKinds: Readonly<Record<SpanKind, { name: string; Icon: ComponentType }>> = {
+  run: { name: 'Run', Icon: RunIcon },
+  model: { name: 'Model call', Icon: ModelIcon },
+  tool: { name: 'Tool call', Icon: ToolIcon },
+  subagent: { name: 'Sub-agent', Icon: AgentIcon },
+  wait: { name: 'Wait', Icon: WaitIcon },
+  note: { name: 'Note', Icon: AlertIcon },
 }
 
 export const statusNames: Readonly<Record<SpanStatus, string>> = {
@@ -30,9 +21,9 @@ export const statusNames: Readonly<Record<SpanStatus, string>> = {
 }
 
 export function SpanIcon({ span: { kind, status } }: { span: Span }) {
-  const Icon = icons[kind]
+  const { name, Icon } = spanKinds[kind]
   return (
-    <span className={styles.icon} data-status={status} title={`${kindNames[kind]}: ${statusNames[status]}`}>
+    <span className={styles.icon} data-status={status} title={`${name}: ${statusNames[status]}`}>
       <Icon />
       {status !== 'done' && <span className="unseen">{statusNames[status]} </span>}
     </span>

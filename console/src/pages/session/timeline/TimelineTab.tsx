@@ -1,10 +1,10 @@
 import type { Session } from 'quarterdeck/client'
-import { useCallback, useDeferredValue, useMemo, useRef, useState } from 'react'
+import { useDeferredValue, useMemo, useRef, useState } from 'react'
 import { useKeys } from '../../../app/Keys.tsx'
 import { useEventList } from '../../../data/event-list.ts'
 import { Button, IconButton } from '../../../parts/Button.tsx'
 import { WaitIcon, ZoomInIcon, ZoomOutIcon } from '../../../parts/icons.ts'
-import { Empty, Failed, Loading } from '../../../parts/States.tsx'
+import { Empty, Pending } from '../../../parts/States.tsx'
 import { duration, useNow } from '../../../parts/Time.tsx'
 import { type RowsHandle, VirtualRows } from '../../../parts/VirtualRows.tsx'
 import { counted, fullCount } from '../../../words.ts'
@@ -24,8 +24,7 @@ export default function TimelineTab({ session }: { session: Session }) {
   const { data: used } = useSessionUsage(session.session_id, session.created_at)
   const events = useDeferredValue(list.events)
   const spans = useMemo(() => spansOf(events), [events])
-  if (list.status === 'loading') return <Loading rows={12} height={SPAN_HEIGHT} />
-  if (list.status === 'failed') return <Failed error={list.error} onRetry={list.reload} />
+  if (list.status !== 'ready') return <Pending query={list} rows={12} height={SPAN_HEIGHT} />
   if (spans.list.length === 0 && !list.isLoading) {
     return (
       <Empty title="Nothing has happened yet" icon={<WaitIcon />}>
@@ -66,7 +65,6 @@ function Waterfall({ sessionId, spans, end: lastAt, prices, progress }: Waterfal
   const zoom = Math.max(1, firstZoom(spans.length) * factor)
   const window = windowFor(axis, zoom, spans[inSight]?.start ?? 0)
   const at = spans.findIndex((span) => idOf(span) === selected)
-  const onRange = useCallback((first: number) => setInSight(first), [])
 
   function select(index: number): void {
     const span = spans[Math.min(spans.length - 1, Math.max(0, index))]
@@ -104,7 +102,14 @@ function Waterfall({ sessionId, spans, end: lastAt, prices, progress }: Waterfal
           <IconButton label="Zoom in" icon={<ZoomInIcon />} onClick={() => zoomBy(2)} />
         </div>
         <AxisHead axis={axis} window={window} start={spans[0]?.start ?? 0} />
-        <VirtualRows ref={handle} items={spans} keyOf={idOf} rowHeight={SPAN_HEIGHT} label="Timeline" onRange={onRange}>
+        <VirtualRows
+          ref={handle}
+          items={spans}
+          keyOf={idOf}
+          rowHeight={SPAN_HEIGHT}
+          label="Timeline"
+          onRange={setInSight}
+        >
           {(span) => (
             <SpanRow
               span={span}

@@ -11,7 +11,7 @@ const started = (runId: string, more = {}): RunEvent => ({ type: 'RUN_STARTED', 
 const row = ({ kind, name, start, end, status, depth }: Span) => [kind, name, start, end, status, depth]
 
 test('a run has its model calls and tool calls, and a tool runs from the end of its arguments', () => {
-  const { list, start, end } = spansOf(
+  const { list, end } = spansOf(
     log(
       [0, started('r', { input: { messages: [{ role: 'user', id: 'u', content: 'what  time\nis it?' }] } })],
       [10, { type: 'STEP_STARTED', stepName: 'step_1' }],
@@ -31,7 +31,7 @@ test('a run has its model calls and tool calls, and a tool runs from the end of 
     ['tool', 'clock', 40, 90, 'done', 1],
     ['model', 'Model call 2', 100, 150, 'done', 1],
   ])
-  expect([start, end]).toEqual([0, 160])
+  expect(end).toBe(160)
   expect(list[0]?.text).toBe('what time is it?')
   expect(list[1]?.firstAnswerAt).toBe(30)
   expect(tokensIn(list[0]?.usage ?? [])).toBe(7)

@@ -1,7 +1,9 @@
 // Makes a waterfall out of the events of a session: runs, model calls, tool calls, sub-agents and waits, each with its begin and end.
 
 import type { EventUsage, RunEvent } from 'quarterdeck/client'
+import { isRecord } from '../../../../../src/domain/is-record.ts'
 import type { LogEvent } from '../../../data/live-types.ts'
+import { ownMetadata } from '../../../data/transcript.ts'
 
 export type SpanKind = 'run' | 'model' | 'tool' | 'subagent' | 'wait' | 'note'
 export type SpanStatus = 'working' | 'done' | 'failed' | 'stopped' | 'waiting'
@@ -28,19 +30,14 @@ export interface Span {
   callId: string | null
 }
 
-export interface Spans {
-  /** In the order in which they began. */
-  list: readonly Span[]
-  start: number
-  /** The time of the last event. */
-  end: number
-}
-
-/** Events may begin in the middle of a run, and events without a time get that of the one before. */
-export function spansOf(events: readonly LogEvent[]): Spans {
+/**
+ * In the order in which they began, and the time of the last event. Events may begin in the middle of a run, and events without a time get
+ * that of the one before.
+ */
+export function spansOf(events: readonly LogEvent[]): { list: readonly Span[]; end: number } {
   const fold = new SpanFold()
   for (const event of events) fold.add(event)
-  return { list: fold.list, start: fold.list[0]?.start ?? 0, end: fold.now }
+  return { list: fold.list, end: fold.now }
 }
 
 class SpanFold {
@@ -190,10 +187,10 @@ class SpanFold {
         return
       }
       case 'TOOL_CALL_RESULT': {
-        const facts = quarterdeckFacts(event.metadata)
-        const span = this.open.get(`tool:${event.toolCallId}`) ?? this.again(event.toolCallId, seq, facts.durationMs)
-        if (facts.status === 'error') span.text = firstLine(event.content)
-        this.end(span, seq, facts.status === 'error' ? 'failed' : 'done')
+        const { status, durationMs } = ownMetadata(event.metadata)
+        const span = this.open.get(`tool:${event.toolCallId}`) ?? this.again(event.toolCallId, seq, durationMs)
+        if (status === 'error') span.text = firstLine(event.content)
+        this.end(span, seq, status === 'error' ? 'failed' : 'done')
         return
       }
       case 'SUBAGENT_STARTED': {
@@ -243,32 +240,23 @@ class SpanFold {
   }
 
   /** The call waited for a person, and ran in a later run. */
-  private again(callId: string, seq: number, durationMs: number | null): Span {
+  private again(callId: string, seq: number, durationMs: unknown): Span {
     const asked = this.list.findLast((span) => span.callId === callId && span.kind === 'tool')
     const span = this.begin(`tool:${callId}:${seq}`, 'tool', asked?.name ?? 'Tool call', seq, asked?.depth ?? 1)
     span.callId = callId
-    span.start = Math.max(this.run?.start ?? 0, this.now - (durationMs ?? 0))
+    span.start = Math.max(this.run?.start ?? 0, this.now - (typeof durationMs === 'number' ? durationMs : 0))
     return span
   }
 }
 
-const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null
+type Metadata = Parameters<typeof ownMetadata>[0]
 
-function quarterdeckFacts(metadata: unknown): { status: string | null; durationMs: number | null } {
-  const facts = isRecord(metadata) && isRecord(metadata.quarterdeck) ? metadata.quarterdeck : {}
-  return {
-    status: typeof facts.status === 'string' ? facts.status : null,
-    durationMs: typeof facts.durationMs === 'number' ? facts.durationMs : null,
-  }
-}
-
-const isBrokenOff = (metadata: unknown): boolean =>
-  isRecord(metadata) && isRecord(metadata.quarterdeck) && metadata.quarterdeck.brokenOff === true
+const isBrokenOff = (metadata: Metadata): boolean => ownMetadata(metadata).brokenOff === true
 
 /** What one model call used, if the server says it. */
-function usageIn(metadata: unknown): EventUsage[] {
-  const facts = isRecord(metadata) && isRecord(metadata.quarterdeck) ? metadata.quarterdeck : {}
-  return isRecord(facts.usage) ? [facts.usage as EventUsage] : []
+function usageIn(metadata: Metadata): EventUsage[] {
+  const { usage } = ownMetadata(metadata)
+  return isRecord(usage) ? [usage as EventUsage] : []
 }
 
 const counts = [

@@ -7,7 +7,7 @@ import { given } from '../../../given.ts'
 import { OutcomeBadge } from '../../../parts/Badge.tsx'
 import { DiffView } from '../../../parts/diff/DiffView.tsx'
 import { FileIcon } from '../../../parts/icons.ts'
-import { Empty, Failed, Loading } from '../../../parts/States.tsx'
+import { Empty, Pending } from '../../../parts/States.tsx'
 import { relativeTime, useNow } from '../../../parts/Time.tsx'
 import { counted } from '../../../words.ts'
 import styles from './ApprovedChanges.module.css'
@@ -39,13 +39,12 @@ export function ApprovedChanges({ sessionId, chosen, onChoose }: ChangesProps) {
     initialPageParam: null as string | null,
     getNextPageParam: (page) => (page.length < PAGE ? null : (page.at(-1)?.approval_id ?? null)),
   })
-  const { data, error, refetch, hasNextPage, isFetchingNextPage, fetchNextPage } = query
+  const { data, hasNextPage, isFetchingNextPage, fetchNextPage } = query
   const changes = useMemo(() => data?.pages.flat().filter(({ change }) => change !== null) ?? [], [data])
   const more = useCallback(() => {
     if (hasNextPage && !isFetchingNextPage) void fetchNextPage()
   }, [hasNextPage, isFetchingNextPage, fetchNextPage])
-  if (error !== null && data === undefined) return <Failed error={error} onRetry={() => void refetch()} />
-  if (data === undefined) return <Loading rows={6} height={52} />
+  if (data === undefined) return <Pending query={query} rows={6} height={52} />
   if (changes.length === 0 && !hasNextPage) {
     return (
       <Empty title="No changes yet" icon={<FileIcon />}>
@@ -85,12 +84,11 @@ const fateOf = ({ outcome }: RecordView): string[] => outcome?.facts.map(({ name
 
 function ChangeDiff({ approval: { approval_id, change, view } }: { approval: Approval }) {
   const client = useClient()
-  const { data, error, refetch } = useQuery({
+  const shown = useQuery({
     queryKey: ['approval', approval_id],
     queryFn: ({ signal }) => client.approval(approval_id, { signal }),
   })
-  if (error !== null && data === undefined) return <Failed error={error} onRetry={() => void refetch()} />
-  if (data === undefined) return <Loading rows={8} height={20} />
+  if (shown.data === undefined) return <Pending query={shown} rows={8} height={20} />
   return (
     <>
       <p className={styles.about}>
@@ -98,7 +96,7 @@ function ChangeDiff({ approval: { approval_id, change, view } }: { approval: App
         {view.outcome !== null && view.outcome.more !== '' && <span>{view.outcome.more}</span>}
         <Link href={`/inbox/${approval_id}`}>Show the question</Link>
       </p>
-      <DiffView text={data.shown_diff ?? ''} label={`Change of ${change?.file_path ?? 'a file'}`} />
+      <DiffView text={shown.data.shown_diff ?? ''} label={`Change of ${change?.file_path ?? 'a file'}`} />
     </>
   )
 }

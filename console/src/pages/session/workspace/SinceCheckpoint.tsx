@@ -6,7 +6,7 @@ import { Button } from '../../../parts/Button.tsx'
 import { formatBytes } from '../../../parts/bytes.ts'
 import { DiffView } from '../../../parts/diff/DiffView.tsx'
 import { DoneIcon, FileIcon } from '../../../parts/icons.ts'
-import { Empty, Failed, Loading } from '../../../parts/States.tsx'
+import { Empty, Pending } from '../../../parts/States.tsx'
 import { counted, fullCount } from '../../../words.ts'
 import { FileName, FilePanes } from './FilePanes.tsx'
 
@@ -30,9 +30,8 @@ export function SinceCheckpoint({ checkpointId, chosen, onChoose }: SinceProps) 
     queryFn: ({ signal }) => client.checkpoints.changes(checkpointId, { signal }),
     staleTime: Number.POSITIVE_INFINITY,
   })
-  const { data, error, refetch, isFetching } = changes
-  if (error !== null && data === undefined) return <Failed error={error} onRetry={() => void refetch()} />
-  if (data === undefined) return <Loading rows={6} height={52} />
+  const { data, refetch, isFetching } = changes
+  if (data === undefined) return <Pending query={changes} rows={6} height={52} />
   const again = (
     <Button kind="quiet" isBusy={isFetching} onClick={() => void refetch()}>
       Compare again
@@ -81,13 +80,13 @@ function sizes(then: number | null, now: number | null): string {
 
 function FileDiff({ checkpointId, path }: { checkpointId: string; path: string }) {
   const client = useClient()
-  const { data, error, refetch } = useQuery({
+  const diff = useQuery({
     queryKey: ['checkpoint', checkpointId, 'diff', path],
     queryFn: ({ signal }) => client.checkpoints.diff(checkpointId, path, { signal }),
     staleTime: 0,
   })
-  if (error !== null) return <Failed error={error} onRetry={() => void refetch()} />
-  if (data === undefined) return <Loading rows={8} height={20} />
+  const { data } = diff
+  if (data === undefined || diff.error !== null) return <Pending query={diff} rows={8} height={20} />
   if (data.shown_diff === null) {
     return (
       <Empty title="No difference to show" icon={<FileIcon />}>

@@ -1,5 +1,6 @@
 import type { Session } from 'quarterdeck/client'
 import { useSearchParams } from 'wouter'
+import { withParams } from '../../../data/list-filters.ts'
 import { Select } from '../../../parts/Field.tsx'
 import { preciseTime } from '../../../parts/Time.tsx'
 import { useCheckpoints } from '../checkpoints/CheckpointsTab.tsx'
@@ -14,16 +15,7 @@ export default function WorkspaceTab({ session }: { session: Session }) {
   const checkpoint = params.get('checkpoint')
   const chosen = params.get('file')
   const set = (changes: Record<string, string | null>) =>
-    setParams(
-      (was) => {
-        for (const [name, value] of Object.entries(changes)) {
-          if (value === null || value === '') was.delete(name)
-          else was.set(name, value)
-        }
-        return was
-      },
-      { replace: true },
-    )
+    setParams((was) => withParams(was, changes), { replace: true })
   const choose = (file: string | null) => set({ file })
   return (
     <div className={styles.tab}>

@@ -6,13 +6,14 @@ import { useMe } from '../../../data/me.ts'
 import { useClient } from '../../../data/server.tsx'
 import { useIsLive } from '../../../data/use-live.tsx'
 import { given } from '../../../given.ts'
+import { ErrorNotice } from '../../../parts/approval/Problem.tsx'
 import { Button } from '../../../parts/Button.tsx'
 import { CopyText } from '../../../parts/CopyText.tsx'
-import { Dialog } from '../../../parts/Dialog.tsx'
-import { Select, TextField } from '../../../parts/Field.tsx'
+import { Dialog, DialogButtons } from '../../../parts/Dialog.tsx'
+import { Options, Select, TextField } from '../../../parts/Field.tsx'
 import { duration, useNow } from '../../../parts/Time.tsx'
+import { useAction } from '../../../parts/use-action.ts'
 import { withProof } from '../../../sign-in/step-up.ts'
-import { ActionError, useAction } from '../ActionError.tsx'
 import { Switch } from '../Choice.tsx'
 import styles from './AddDevice.module.css'
 import { qrCode } from './qr-code.ts'
@@ -45,12 +46,9 @@ export function AddDevice({ onClose }: { onClose: () => void }) {
       onClose={onClose}
       actions={
         code === null ? (
-          <>
-            <Button onClick={onClose}>Cancel</Button>
-            <Button kind="primary" isBusy={isBusy} disabled={!isLive} onClick={() => void make()}>
-              Make a link
-            </Button>
-          </>
+          <DialogButtons onCancel={onClose} isBusy={isBusy} disabled={!isLive} onClick={() => void make()}>
+            Make a link
+          </DialogButtons>
         ) : (
           <Button onClick={onClose}>Close</Button>
         )
@@ -76,7 +74,7 @@ export function AddDevice({ onClose }: { onClose: () => void }) {
           onAgain={() => void make()}
         />
       )}
-      <ActionError error={error} />
+      <ErrorNotice error={error} />
     </Dialog>
   )
 }
@@ -89,11 +87,7 @@ function Whose({ me, value, onChange }: { me: Me; value: string; onChange: (user
   if (names.length < 2 && !hasGroups) return null
   const list = (
     <Select label="Whose device is it?" value={value} onChange={({ target }) => onChange(target.value)}>
-      {names.map((name) => (
-        <option key={name} value={name}>
-          {name === me.user ? `${name} (you)` : name}
-        </option>
-      ))}
+      <Options of={names.map((name) => [name, name === me.user ? `${name} (you)` : name])} />
     </Select>
   )
   if (!hasGroups) return list

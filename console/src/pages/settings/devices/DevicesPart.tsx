@@ -9,8 +9,8 @@ import { DeviceIcon, NewIcon } from '../../../parts/icons.ts'
 import { Time } from '../../../parts/Time.tsx'
 import { signOut } from '../../../sign-in/device-token.ts'
 import { Confirm } from '../Confirm.tsx'
-import { Facts, Row, Rows } from '../Rows.tsx'
-import { Loaded, None, Section } from '../Section.tsx'
+import { Facts, Row, Rows, When } from '../Rows.tsx'
+import { Section } from '../Section.tsx'
 import { AddDevice } from './AddDevice.tsx'
 
 export function DevicesPart() {
@@ -29,17 +29,14 @@ export function DevicesPart() {
         </Button>
       }
     >
-      <Loaded query={devices}>
-        {(list) =>
-          list.length === 0 ? (
-            <None>No browser is signed in with a device of its own.</None>
-          ) : (
-            <Rows items={sorted(list)} keyOf={({ device_id }) => device_id} label="Devices">
-              {(device) => <DeviceRow device={device} isLive={isLive} onRevoke={() => setRevoked(device)} />}
-            </Rows>
-          )
-        }
-      </Loaded>
+      <Rows
+        query={{ ...devices, data: devices.data && sorted(devices.data) }}
+        keyOf={({ device_id }) => device_id}
+        label="Devices"
+        none="No browser is signed in with a device of its own."
+      >
+        {(device) => <DeviceRow device={device} isLive={isLive} onRevoke={() => setRevoked(device)} />}
+      </Rows>
       {isAdding && <AddDevice onClose={() => setAdding(false)} />}
       {revoked !== null && (
         <Confirm
@@ -59,13 +56,7 @@ export function DevicesPart() {
   )
 }
 
-interface DeviceRowProps {
-  device: Device
-  isLive: boolean
-  onRevoke: () => void
-}
-
-function DeviceRow({ device, isLive, onRevoke }: DeviceRowProps) {
+function DeviceRow({ device, isLive, onRevoke }: { device: Device; isLive: boolean; onRevoke: () => void }) {
   const { user, created_at, last_used_at, expires_at, kept, current } = device
   return (
     <Row
@@ -83,15 +74,7 @@ function DeviceRow({ device, isLive, onRevoke }: DeviceRowProps) {
       }
     >
       <Facts>
-        <bdi>{user}</bdi>{' '}
-        {!current && (
-          <span>
-            Used <Time at={last_used_at} />
-          </span>
-        )}{' '}
-        <span>
-          Signed in <Time at={created_at} />
-        </span>{' '}
+        <bdi>{user}</bdi> {!current && <When at={last_used_at}>Used</When>} <When at={created_at}>Signed in</When>{' '}
         <span>
           {kept ? 'Stays signed in' : 'One tab'}, ends <Time at={expires_at} /> if not used
         </span>

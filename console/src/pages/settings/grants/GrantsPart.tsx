@@ -4,36 +4,32 @@ import { useState } from 'react'
 import { Link } from 'wouter'
 import { visibleText } from '../../../../../src/domain/text/visible-text.ts'
 import { useClient } from '../../../data/server.tsx'
-import { useIsLive } from '../../../data/use-live.tsx'
 import { Badge } from '../../../parts/Badge.tsx'
-import { Button } from '../../../parts/Button.tsx'
 import { ApprovalIcon } from '../../../parts/icons.ts'
 import { Time } from '../../../parts/Time.tsx'
 import { VisibleText } from '../../../parts/VisibleText.tsx'
 import { Confirm } from '../Confirm.tsx'
-import { Facts, Row, Rows } from '../Rows.tsx'
-import { Loaded, None, Section } from '../Section.tsx'
+import { Facts, Row, RowAction, Rows, When } from '../Rows.tsx'
+import { Section } from '../Section.tsx'
 
 export function GrantsPart() {
   const client = useClient()
-  const isLive = useIsLive()
   const grants = useQuery({ queryKey: ['grants'], queryFn: ({ signal }) => client.grants({ signal }) })
   const [revoked, setRevoked] = useState<Grant | null>(null)
   return (
     <Section title="Grants" about="What somebody has decided in advance, so that nobody is asked again.">
-      <Loaded query={grants}>
-        {(list) =>
-          list.length === 0 ? (
-            <None>
-              Nothing is decided in advance. When you approve or reject something, you can choose <em>Remember</em>.
-            </None>
-          ) : (
-            <Rows items={list} keyOf={({ grant_id }) => grant_id} label="Grants">
-              {(grant) => <GrantRow grant={grant} isLive={isLive} onRevoke={() => setRevoked(grant)} />}
-            </Rows>
-          )
+      <Rows
+        query={grants}
+        keyOf={({ grant_id }) => grant_id}
+        label="Grants"
+        none={
+          <>
+            Nothing is decided in advance. When you approve or reject something, you can choose <em>Remember</em>.
+          </>
         }
-      </Loaded>
+      >
+        {(grant) => <GrantRow grant={grant} onRevoke={() => setRevoked(grant)} />}
+      </Rows>
       {revoked !== null && (
         <Confirm
           title="Revoke this grant?"
@@ -53,13 +49,7 @@ export function GrantsPart() {
   )
 }
 
-interface GrantRowProps {
-  grant: Grant
-  isLive: boolean
-  onRevoke: () => void
-}
-
-function GrantRow({ grant, isLive, onRevoke }: GrantRowProps) {
+function GrantRow({ grant, onRevoke }: { grant: Grant; onRevoke: () => void }) {
   const { agent, tool, effect, where, session_id, granted_by, approval_id, created_at, expires_at } = grant
   const conditions = Object.entries(where).map(([name, condition]) => ({ name, ...whereWords(name, condition) }))
   return (
@@ -73,9 +63,9 @@ function GrantRow({ grant, isLive, onRevoke }: GrantRowProps) {
       }
       badges={effect === 'allow' ? <Badge tone="good">Allowed</Badge> : <Badge tone="bad">Refused</Badge>}
       action={
-        <Button aria-label={`Revoke: ${agent}, ${tool}`} disabled={!isLive} onClick={onRevoke}>
+        <RowAction label={`Revoke: ${agent}, ${tool}`} onClick={onRevoke}>
           Revoke
-        </Button>
+        </RowAction>
       }
     >
       {conditions.map(({ name, argument, words }) => (
@@ -97,15 +87,9 @@ function GrantRow({ grant, isLive, onRevoke }: GrantRowProps) {
           By <bdi>{granted_by}</bdi>, <Link href={`/inbox/${encodeURIComponent(approval_id)}`}>here</Link>,{' '}
           <Time at={created_at} />
         </span>{' '}
-        <span>
-          {expires_at === null ? (
-            'Until it is revoked'
-          ) : (
-            <>
-              Ends <Time at={expires_at} />
-            </>
-          )}
-        </span>
+        <When at={expires_at} never="Until it is revoked">
+          Ends
+        </When>
       </Facts>
     </Row>
   )

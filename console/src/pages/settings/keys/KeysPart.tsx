@@ -7,10 +7,9 @@ import { Badge } from '../../../parts/Badge.tsx'
 import { Button } from '../../../parts/Button.tsx'
 import { Command } from '../../../parts/Command.tsx'
 import { KeyIcon, NewIcon } from '../../../parts/icons.ts'
-import { Time } from '../../../parts/Time.tsx'
 import { Confirm } from '../Confirm.tsx'
-import { Facts, Row, Rows } from '../Rows.tsx'
-import { Loaded, None, Section } from '../Section.tsx'
+import { Facts, Row, RowAction, Rows, When } from '../Rows.tsx'
+import { Section } from '../Section.tsx'
 import { NewKey, roleWords } from './NewKey.tsx'
 
 export function KeysPart() {
@@ -29,19 +28,18 @@ export function KeysPart() {
         </Button>
       }
     >
-      <Loaded query={tokens}>
-        {(list) =>
-          list.length === 0 ? (
-            <None>
-              There are no keys. Make one here, or with <Command isAboutServer>tokens create</Command>
-            </None>
-          ) : (
-            <Rows items={list} keyOf={({ id }) => id} label="Keys">
-              {(token) => <KeyRow token={token} isLive={isLive} onRevoke={() => setRevoked(token)} />}
-            </Rows>
-          )
+      <Rows
+        query={tokens}
+        keyOf={({ id }) => id}
+        label="Keys"
+        none={
+          <>
+            There are no keys. Make one here, or with <Command isAboutServer>tokens create</Command>
+          </>
         }
-      </Loaded>
+      >
+        {(token) => <KeyRow token={token} onRevoke={() => setRevoked(token)} />}
+      </Rows>
       {isMaking && <NewKey onClose={() => setMaking(false)} />}
       {revoked !== null && (
         <Confirm
@@ -61,7 +59,7 @@ export function KeysPart() {
   )
 }
 
-function KeyRow({ token, isLive, onRevoke }: { token: Token; isLive: boolean; onRevoke: () => void }) {
+function KeyRow({ token, onRevoke }: { token: Token; onRevoke: () => void }) {
   const { user, role, workspace, channel, scopes, agent, expires_at, created_at } = token
   return (
     <Row
@@ -69,9 +67,9 @@ function KeyRow({ token, isLive, onRevoke }: { token: Token; isLive: boolean; on
       title={nameOf(token)}
       badges={<Badge tone={role === 'operator' ? 'warn' : 'neutral'}>{roleWords[role].name}</Badge>}
       action={
-        <Button aria-label={`Revoke ${nameOf(token)}`} disabled={!isLive} onClick={onRevoke}>
+        <RowAction label={`Revoke ${nameOf(token)}`} onClick={onRevoke}>
           Revoke
-        </Button>
+        </RowAction>
       }
     >
       <Facts>
@@ -92,13 +90,9 @@ function KeyRow({ token, isLive, onRevoke }: { token: Token; isLive: boolean; on
             only with <bdi>{agent}</bdi>
           </span>
         )}{' '}
-        <span>
-          Made <Time at={created_at} />
-        </span>{' '}
+        <When at={created_at}>Made</When>{' '}
         {expires_at !== undefined && (
-          <span>
-            {Date.parse(expires_at) <= Date.now() ? 'Ended' : 'Ends'} <Time at={expires_at} />
-          </span>
+          <When at={expires_at}>{Date.parse(expires_at) <= Date.now() ? 'Ended' : 'Ends'}</When>
         )}
       </Facts>
     </Row>

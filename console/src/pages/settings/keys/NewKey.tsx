@@ -5,12 +5,13 @@ import { useClient } from '../../../data/server.tsx'
 import { useIsLive } from '../../../data/use-live.tsx'
 import { given } from '../../../given.ts'
 import { Notice } from '../../../parts/approval/Notice.tsx'
+import { ErrorNotice } from '../../../parts/approval/Problem.tsx'
 import { Button } from '../../../parts/Button.tsx'
 import { CopyText } from '../../../parts/CopyText.tsx'
 import { Dialog, FormDialog } from '../../../parts/Dialog.tsx'
 import { TextField } from '../../../parts/Field.tsx'
+import { useAction } from '../../../parts/use-action.ts'
 import { withProof } from '../../../sign-in/step-up.ts'
-import { ActionError, useAction } from '../ActionError.tsx'
 import { Choice } from '../Choice.tsx'
 
 type Role = NewToken['role']
@@ -58,7 +59,7 @@ function Make({ onMade, onClose }: { onMade: (token: CreatedToken) => void; onCl
       isBusy={isBusy}
       onSend={make}
       onClose={onClose}
-      problem={<ActionError error={error} />}
+      problem={<ErrorNotice error={error} />}
     >
       <TextField
         label="Name"

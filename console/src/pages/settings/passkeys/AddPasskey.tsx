@@ -5,13 +5,14 @@ import { useClient } from '../../../data/server.tsx'
 import { useIsLive } from '../../../data/use-live.tsx'
 import { given } from '../../../given.ts'
 import { announce } from '../../../parts/Announcer.tsx'
+import { ErrorNotice } from '../../../parts/approval/Problem.tsx'
 import { FormDialog } from '../../../parts/Dialog.tsx'
 import { TextField } from '../../../parts/Field.tsx'
+import { useAction } from '../../../parts/use-action.ts'
 import { codeIn } from '../../../sign-in/code-in-address.ts'
 import { deviceName } from '../../../sign-in/device-name.ts'
 import { makePasskey } from '../../../sign-in/passkey.ts'
 import { withProof } from '../../../sign-in/step-up.ts'
-import { ActionError, useAction } from '../ActionError.tsx'
 
 const LONGEST = 100
 
@@ -53,7 +54,7 @@ export function AddPasskey({ onClose }: { onClose: () => void }) {
       isBusy={isBusy}
       onSend={() => void add()}
       onClose={onClose}
-      problem={<ActionError error={error} />}
+      problem={<ErrorNotice error={error} />}
     >
       <TextField
         label="Name"

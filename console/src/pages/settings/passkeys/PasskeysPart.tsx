@@ -4,15 +4,13 @@ import { useState } from 'react'
 import { useMe } from '../../../data/me.ts'
 import { useClient } from '../../../data/server.tsx'
 import { useIsLive } from '../../../data/use-live.tsx'
-import { Notice } from '../../../parts/approval/Notice.tsx'
 import { Button } from '../../../parts/Button.tsx'
 import { NewIcon, PasskeyIcon } from '../../../parts/icons.ts'
-import { Time } from '../../../parts/Time.tsx'
 import { hasPasskeys } from '../../../sign-in/passkey.ts'
 import { withProof } from '../../../sign-in/step-up.ts'
 import { Confirm } from '../Confirm.tsx'
-import { Facts, Row, Rows } from '../Rows.tsx'
-import { Loaded, None, Section } from '../Section.tsx'
+import { Facts, Row, RowAction, Rows, When } from '../Rows.tsx'
+import { Section } from '../Section.tsx'
 import { AddPasskey } from './AddPasskey.tsx'
 
 const NOT_HERE = 'This browser has no passkeys, or the page is not in a safe place: open it at localhost or over TLS.'
@@ -29,6 +27,7 @@ export function PasskeysPart() {
     <Section
       title="Passkeys"
       about="A passkey proves that it is you: with a finger, a face, or a key in your pocket. Programs can steal a token, but not that. As soon as one is here, critical approvals, grants for always, new devices and new operator keys need it, wherever they come from."
+      whyNot={whyNot}
       action={
         <Button
           kind="primary"
@@ -40,26 +39,18 @@ export function PasskeysPart() {
         </Button>
       }
     >
-      {whyNot !== null && (
-        <Notice tone="warn">
-          <p>{whyNot}</p>
-        </Notice>
-      )}
-      <Loaded query={passkeys}>
-        {({ passkeys: list }) =>
-          list.length === 0 ? (
-            <None>
-              {(me?.passkeys.registered ?? 0) > 0
-                ? 'You have no passkey. Others have: what needs one is for them to do.'
-                : 'Nobody has a passkey, so a token is enough for everything.'}
-            </None>
-          ) : (
-            <Rows items={list} keyOf={({ passkey_id }) => passkey_id} label="Passkeys">
-              {(passkey) => <PasskeyRow passkey={passkey} isLive={isLive} onRemove={() => setRemoved(passkey)} />}
-            </Rows>
-          )
+      <Rows
+        query={{ ...passkeys, data: passkeys.data?.passkeys }}
+        keyOf={({ passkey_id }) => passkey_id}
+        label="Passkeys"
+        none={
+          (me?.passkeys.registered ?? 0) > 0
+            ? 'You have no passkey. Others have: what needs one is for them to do.'
+            : 'Nobody has a passkey, so a token is enough for everything.'
         }
-      </Loaded>
+      >
+        {(passkey) => <PasskeyRow passkey={passkey} onRemove={() => setRemoved(passkey)} />}
+      </Rows>
       {isAdding && <AddPasskey onClose={() => setAdding(false)} />}
       {removed !== null && (
         <Confirm
@@ -80,38 +71,23 @@ export function PasskeysPart() {
   )
 }
 
-interface PasskeyRowProps {
-  passkey: Passkey
-  isLive: boolean
-  onRemove: () => void
-}
-
-function PasskeyRow({ passkey, isLive, onRemove }: PasskeyRowProps) {
+function PasskeyRow({ passkey, onRemove }: { passkey: Passkey; onRemove: () => void }) {
   const { user, created_at, last_used_at } = passkey
   return (
     <Row
       icon={<PasskeyIcon aria-hidden="true" />}
       title={nameOf(passkey)}
       action={
-        <Button aria-label={`Remove ${nameOf(passkey)}`} disabled={!isLive} onClick={onRemove}>
+        <RowAction label={`Remove ${nameOf(passkey)}`} onClick={onRemove}>
           Remove
-        </Button>
+        </RowAction>
       }
     >
       <Facts>
-        <bdi>{user}</bdi>{' '}
-        <span>
-          Added <Time at={created_at} />
-        </span>{' '}
-        <span>
-          {last_used_at === null ? (
-            'Never used'
-          ) : (
-            <>
-              Used <Time at={last_used_at} />
-            </>
-          )}
-        </span>
+        <bdi>{user}</bdi> <When at={created_at}>Added</When>{' '}
+        <When at={last_used_at} never="Never used">
+          Used
+        </When>
       </Facts>
     </Row>
   )

@@ -6,18 +6,17 @@ import { playSound, setSoundOn, useIsSoundOn } from '../../../app/sound.ts'
 import { useClient } from '../../../data/server.tsx'
 import { useIsLive } from '../../../data/use-live.tsx'
 import { announce } from '../../../parts/Announcer.tsx'
-import { Notice } from '../../../parts/approval/Notice.tsx'
+import { ErrorNotice } from '../../../parts/approval/Problem.tsx'
 import { Badge } from '../../../parts/Badge.tsx'
 import { Button } from '../../../parts/Button.tsx'
 import { AlertIcon } from '../../../parts/icons.ts'
-import { Time } from '../../../parts/Time.tsx'
+import { useAction } from '../../../parts/use-action.ts'
 import { bytesOf } from '../../../sign-in/credential-json.ts'
 import { deviceName } from '../../../sign-in/device-name.ts'
-import { ActionError, useAction } from '../ActionError.tsx'
 import { Switch } from '../Choice.tsx'
 import { Confirm } from '../Confirm.tsx'
-import { Facts, Row, Rows } from '../Rows.tsx'
-import { Loaded, None, Section } from '../Section.tsx'
+import { Facts, Row, RowAction, Rows, When } from '../Rows.tsx'
+import { Section } from '../Section.tsx'
 
 export function PushPart() {
   const client = useClient()
@@ -42,6 +41,7 @@ export function PushPart() {
     <Section
       title="Notifications"
       about="Your browser can tell you that something waits, even while the console is closed. A message names the agent, the tool and the risk: never what is in the call. A press on it opens the question; it decides nothing."
+      whyNot={whyNot}
       action={
         <Button
           kind="primary"
@@ -54,30 +54,17 @@ export function PushPart() {
         </Button>
       }
     >
-      {whyNot !== null && (
-        <Notice tone="warn">
-          <p>{whyNot}</p>
-        </Notice>
-      )}
-      <ActionError error={error} />
-      <Loaded query={subscriptions}>
-        {(list) =>
-          list.length === 0 ? (
-            <None>None of your browsers gets messages yet.</None>
-          ) : (
-            <Rows items={list} keyOf={({ subscription_id }) => subscription_id} label="Browsers with notifications">
-              {(one) => (
-                <SubscriptionRow
-                  subscription={one}
-                  isOwn={one.subscription_id === own}
-                  isLive={isLive}
-                  onRemove={() => setRemoved(one)}
-                />
-              )}
-            </Rows>
-          )
-        }
-      </Loaded>
+      <ErrorNotice error={error} />
+      <Rows
+        query={subscriptions}
+        keyOf={({ subscription_id }) => subscription_id}
+        label="Browsers with notifications"
+        none="None of your browsers gets messages yet."
+      >
+        {(one) => (
+          <SubscriptionRow subscription={one} isOwn={one.subscription_id === own} onRemove={() => setRemoved(one)} />
+        )}
+      </Rows>
       <Sound />
       {removed !== null && (
         <Confirm
@@ -103,27 +90,23 @@ export function PushPart() {
 interface SubscriptionRowProps {
   subscription: Subscription
   isOwn: boolean
-  isLive: boolean
   onRemove: () => void
 }
 
-function SubscriptionRow({ subscription, isOwn, isLive, onRemove }: SubscriptionRowProps) {
+function SubscriptionRow({ subscription, isOwn, onRemove }: SubscriptionRowProps) {
   return (
     <Row
       icon={<AlertIcon aria-hidden="true" />}
       title={nameOf(subscription)}
       badges={isOwn && <Badge tone="accent">This browser</Badge>}
       action={
-        <Button aria-label={`Remove ${nameOf(subscription)}`} disabled={!isLive} onClick={onRemove}>
+        <RowAction label={`Remove ${nameOf(subscription)}`} onClick={onRemove}>
           Remove
-        </Button>
+        </RowAction>
       }
     >
       <Facts>
-        <span>{subscription.service}</span>{' '}
-        <span>
-          Since <Time at={subscription.created_at} />
-        </span>
+        <span>{subscription.service}</span> <When at={subscription.created_at}>Since</When>
       </Facts>
     </Row>
   )
