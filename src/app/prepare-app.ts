@@ -1,18 +1,22 @@
 // What a server needs before it starts: agents with their models and tools, the secrets of channels, the certificate, the guard.
 
+import type { ByteBudget } from '../domain/byte-budget.ts'
 import { ServerError } from '../domain/errors.ts'
 import { createIds, type Ids } from '../domain/ids.ts'
 import { mostNeeded } from '../domain/supervision/quorum.ts'
 import type { EngineOptions } from '../engine/create-engine.ts'
+import type { Metrics } from '../http/metrics/metrics.ts'
 import { createGuard, type Guard } from '../http/server/guard.ts'
 import { readBasePath } from '../http/server/target.ts'
 import { readTlsPair, type TlsPair } from '../http/server/tls-pair.ts'
+import type { ServerState } from '../http/server-state.ts'
 import { createJsonCheck } from '../json/json-schema.ts'
 import { createComplete } from '../models/complete.ts'
 import { createModel } from '../models/create-model.ts'
 import { createModelHttp } from '../models/wire/model-http.ts'
 import { type ChannelCredentials, readChannelCredentials } from '../operators/credentials/credentials.ts'
 import { type Connections, createConnections } from '../outgoing/connections.ts'
+import type { DataDirLock } from '../store/sqlite/disk/data-dir-lock.ts'
 import { configuredOperators, type Operators } from '../supervision/sessions/may-command.ts'
 import { createToolbox } from '../tools/create-toolbox.ts'
 import { createStartQueue, PATIENCE_MS } from '../tools/mcp/start-queue.ts'
@@ -36,6 +40,18 @@ export interface Prepared extends Omit<AppOptions, 'clock' | 'credentials'> {
   ids: Ids
   /** Call it when the server has ended, or was never started. */
   close(): Promise<void>
+}
+
+/** The same, and what exists from the first moment of a start. */
+export interface Base extends Prepared {
+  lock: DataDirLock
+  /** Name of this process. */
+  owner: string
+  /** Monotonic ms. */
+  startedAt: number
+  state: ServerState
+  metrics: Metrics
+  readerBudget: ByteBudget
 }
 
 /** Throws `config_invalid`, and leaves nothing open then. */
