@@ -1,6 +1,6 @@
 // Commands for agents elsewhere, and everything that waits for a person. For operators.
 
-import { type CallOptions, type Calls, queryOf } from './connection.ts'
+import { at, type CallOptions, type Calls, type PageOptions, queryOf } from './connection.ts'
 import type {
   Alert,
   Channel,
@@ -32,16 +32,14 @@ type AnyRecord = {
 }
 type ShownKind = Exclude<InboxItem['kind'], 'approval'>
 
-export interface RecordListOptions extends CallOptions {
+export interface RecordListOptions extends PageOptions {
   /** Default: `waiting`, what still wants something of a person. `all`: everything. */
   status?: string
   session?: string
   owner?: string
-  limit?: number
-  before?: string
 }
 
-export interface InboxOptions extends CallOptions {
+export interface InboxOptions extends PageOptions {
   /** Default: `waiting`. `done`: what nobody has to answer any more. */
   status?: 'waiting' | 'done'
   kind?: InboxItem['kind']
@@ -50,9 +48,6 @@ export interface InboxOptions extends CallOptions {
   risk?: NonNullable<InboxItem['risk']>
   /** At least so many seconds old. */
   age?: number
-  limit?: number
-  /** `next` of the page before. */
-  before?: string
 }
 
 /** What `pushManager.subscribe` gives, as `toJSON` of it. */
@@ -143,11 +138,7 @@ export interface SupervisionClient {
   }
 }
 
-export function createSupervision({ json, get, page, jsonOnce, empty }: Calls): SupervisionClient {
-  const post = <T>(path: string, body: object, { signal }: CallOptions = {}): Promise<T> =>
-    jsonOnce({ method: 'POST', path, body, signal })
-  const at = (collection: string, id: string, rest = ''): string => `/${collection}/${encodeURIComponent(id)}${rest}`
-
+export function createSupervision({ get, page, post: postAgain, postOnce: post, remove }: Calls): SupervisionClient {
   async function list<T>(name: string, { signal, ...query }: RecordListOptions = {}): Promise<T[]> {
     const found = await get<Record<string, T[]>>(`/${name}${queryOf({ ...query })}`, { signal })
     return found[name] ?? []
@@ -186,13 +177,8 @@ export function createSupervision({ json, get, page, jsonOnce, empty }: Calls): 
       list: async (options) =>
         (await get<{ subscriptions: PushSubscription[] }>('/push/subscriptions', options)).subscriptions,
       subscribe: ({ endpoint, keys }, { label, signal } = {}) =>
-        json({
-          method: 'POST',
-          path: '/push/subscriptions',
-          body: { endpoint, keys, label },
-          signal,
-        }),
-      unsubscribe: (id, { signal } = {}) => empty({ method: 'DELETE', path: at('push/subscriptions', id), signal }),
+        postAgain('/push/subscriptions', { endpoint, keys, label }, { signal }),
+      unsubscribe: (id, options) => remove(at('push/subscriptions', id), options),
     },
     checkpoints: {
       list: (options) => list('checkpoints', options),
