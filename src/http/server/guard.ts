@@ -4,7 +4,7 @@
 import type { IncomingMessage } from 'node:http'
 import { ServerError } from '../../domain/errors.ts'
 import { refuseForeignPage } from '../auth/console/own-origin.ts'
-import { isEncrypted } from './target.ts'
+import { countHeader, isEncrypted } from './target.ts'
 
 export interface GuardOptions {
   /** The address or name the server was told to listen on. */
@@ -133,17 +133,6 @@ function splitHost(host: string, defaultPort: number): { name: string; port: num
 }
 
 const bareAddress = (address: string): string => address.replace(/^\[|\]$/g, '').replace(/^::ffff:/, '')
-
-// Node silently keeps the first of several headers. A proxy in front of us may have checked the last one.
-function countHeader(request: IncomingMessage, name: string): number {
-  let count = 0
-  const { rawHeaders } = request
-  for (let i = 0; i < rawHeaders.length; i += 2) {
-    const candidate = rawHeaders[i]
-    if (candidate?.length === name.length && candidate.toLowerCase() === name) count += 1
-  }
-  return count
-}
 
 function hostNotAllowed(host: string): ServerError {
   return new ServerError(
