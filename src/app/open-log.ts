@@ -2,7 +2,6 @@
 
 import { hostname } from 'node:os'
 import { join } from 'node:path'
-import type { Clock } from '../domain/clock.ts'
 import { ServerError } from '../domain/errors.ts'
 import { isPostgres, type PostgresSettings } from '../domain/settings/store-settings.ts'
 import { type EngineReplicas, onlyProcess } from '../engine/ports/replicas.ts'
@@ -11,7 +10,6 @@ import { createLocalPresence } from '../engine/sessions/presence.ts'
 import { type Blobs, createBlobFolder } from '../files/keep/blob-folder.ts'
 import { createCachedBlobs } from '../files/keep/cached-blobs.ts'
 import { measureCommits } from '../http/metrics/store-metrics.ts'
-import type { HttpServer } from '../http/server/server.ts'
 import { createSessionLog, type SessionLog } from '../log/session-log.ts'
 import { createLocalWake, type Wake } from '../log/wake.ts'
 import { createOnlyReplica, openReplica, type Replica } from '../replicas/replica.ts'
@@ -88,9 +86,10 @@ const CACHED_BYTES = 1024 ** 3
 /** Loaded only when it is used, like the driver behind it. */
 async function openPostgres(
   { url, commit: synced, connections, waitMs }: PostgresSettings,
-  { http, owner, clock, ids, dataDir, log }: Listening,
+  parts: Listening,
   undo: AsyncDisposableStack,
 ): Promise<Pick<OpenLog, 'store' | 'wake' | 'replica'>> {
+  const { owner, clock, ids, dataDir, log } = parts
   const { createPostgresStore } = await import('../store/postgres/postgres-store.ts')
   const { createPostgresBlobs } = await import('../store/postgres/blob-table.ts')
   const { createReaderRows } = await import('../store/postgres/reader-rows.ts')
@@ -100,7 +99,7 @@ async function openPostgres(
   const readers = connections - CONNECTIONS_BESIDE_READERS
   const store = await createPostgresStore({ url, clock, log, synced, waitMs, readers, writerId: owner })
   undo.defer(() => store.close())
-  const { commit, stop } = refuseUnconfirmed({ commit: store.commit, http, withinMs: waitMs + ANSWER_MS, clock })
+  const { commit, stop } = refuseUnconfirmed(store.commit, waitMs + ANSWER_MS, parts)
   undo.defer(stop)
   const { shared, database } = store
   undo.defer(await clock.follow(store.time.lead, log))
@@ -170,20 +169,13 @@ function watchDisk({ dataDir, state, log, exit }: Listening) {
   }
 }
 
-interface UnconfirmedDeps {
-  commit: Store['commit']
-  http: Pick<HttpServer, 'refuseWaiting'>
-  withinMs: number
-  clock: Clock
-}
-
 const LOOK_MS = 500
 
 /**
  * The same commit, watched: a database can keep one open for as long as its standby is away. Whoever waits for it hears so in time, and the
  * work goes on. Call `stop` when nobody waits any more.
  */
-function refuseUnconfirmed({ commit, http, withinMs, clock }: UnconfirmedDeps) {
+function refuseUnconfirmed(commit: Store['commit'], withinMs: number, { http, clock }: Listening) {
   /** When the commit that is under way began. */
   let since: number | null = null
   let cancel = () => {}

@@ -92,20 +92,13 @@ const tokenScheme = {
   description: 'A token of this server. A server on loopback needs none, unless it is configured to.',
 }
 
-type Failures = ReturnType<typeof errorResponses>
-
-interface SharedResponses {
-  readonly components: Record<string, unknown>
-  /** Returns a reference to the response. Equal responses are stored once. */
-  refer(status: string, response: unknown): { $ref: string }
-}
-
-function createSharedResponses(): SharedResponses {
+function createSharedResponses() {
   const components: Record<string, unknown> = {}
   const nameOfText = new Map<string, string>()
   return {
     components,
-    refer(status, response) {
+    /** Returns a reference to the response. Equal responses are stored once. */
+    refer(status: string, response: unknown): { $ref: string } {
       const text = `${status} ${JSON.stringify(response)}`
       let name = nameOfText.get(text)
       if (name === undefined) {
@@ -122,8 +115,8 @@ function createSharedResponses(): SharedResponses {
 /** If a status is in both, the response describes both. */
 function withFailures(
   described: Operation['responses'],
-  failures: Failures,
-  shared: SharedResponses,
+  failures: ReturnType<typeof errorResponses>,
+  shared: ReturnType<typeof createSharedResponses>,
 ): Record<string, unknown> {
   const responses: Record<string, unknown> = { ...described }
   for (const [status, failure] of Object.entries(failures)) {
