@@ -158,7 +158,8 @@ export function createClient(options: ClientOptions): Client {
   const messagesOf = (call: Call, after: string | null, kindOf: Parameters<typeof resumingStream>[0]['kindOf']) =>
     resumingStream({
       connection,
-      open: (lastId) => connection.once(withHeaders(call, { Accept: EVENTS, ...lastEventId(lastId) })),
+      open: (lastId) =>
+        connection.once({ ...call, headers: { ...call.headers, Accept: EVENTS, ...lastEventId(lastId) } }),
       after,
       kindOf,
       signal: call.signal,
@@ -266,11 +267,6 @@ function randomKey(): string {
 
 const filesIn = ({ files = [] }: StartOptions): { files?: readonly FileToSend[] } =>
   files.length === 0 ? {} : { files: files.map((one) => ('file_id' in one ? { file_id: one.file_id } : one)) }
-
-const withHeaders = (call: Call, headers: Record<string, string>): Call => ({
-  ...call,
-  headers: { ...call.headers, ...headers },
-})
 
 const lastEventId = (id: string | null): Record<string, string> => (id === null ? {} : { 'Last-Event-ID': id })
 

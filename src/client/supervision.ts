@@ -144,11 +144,6 @@ export function createSupervision({ get, page, post: postAgain, postOnce: post, 
     return found[name] ?? []
   }
 
-  const command =
-    <T>(what: string) =>
-    (id: string, body: object, options?: CallOptions): Promise<T> =>
-      post<T>(at('sessions', id, `/${what}`), body, options)
-
   return {
     inbox: ({ signal, ...query } = {}) => page<Inbox>(`/inbox${queryOf({ ...query })}`, { signal }),
     answer: (action, given, options) => post(action.request.path, answerBody(action, given), options),
@@ -189,17 +184,17 @@ export function createSupervision({ get, page, post: postAgain, postOnce: post, 
     },
     sessions: {
       start: (wanted, options) => post('/sessions', wanted, options),
-      pause: (id, options) => command<Supervision>('pause')(id, {}, options),
-      resume: (id, options) => command<Supervision>('resume')(id, {}, options),
-      terminate: (id, { signal, ...body } = {}) => command<Supervision>('terminate')(id, body, { signal }),
-      steer: (id, text, options) => command<Instruction>('steer')(id, { text }, options),
-      task: (id, text, options) => command<Instruction>('task')(id, { text }, options),
+      pause: (id, options) => post(at('sessions', id, '/pause'), {}, options),
+      resume: (id, options) => post(at('sessions', id, '/resume'), {}, options),
+      terminate: (id, { signal, ...body } = {}) => post(at('sessions', id, '/terminate'), body, { signal }),
+      steer: (id, text, options) => post(at('sessions', id, '/steer'), { text }, options),
+      task: (id, text, options) => post(at('sessions', id, '/task'), { text }, options),
       mode: (id, mode, options) => post(at('sessions', id, '/mode'), { mode }, options),
-      nudge: (id, text, options) => command<Supervision>('nudge')(id, { message: text }, options),
-      stalls: (id, enabled, options) => command<Supervision>('stalls')(id, { enabled }, options),
-      handOver: (id, to, options) => command<Supervision>('handover')(id, { to }, options),
-      checkpoint: (id, { signal, ...body } = {}) => command<Checkpoint>('checkpoint')(id, body, { signal }),
-      run: (id, alias, options) => command<CommandResult>('run')(id, { alias }, options),
+      nudge: (id, text, options) => post(at('sessions', id, '/nudge'), { message: text }, options),
+      stalls: (id, enabled, options) => post(at('sessions', id, '/stalls'), { enabled }, options),
+      handOver: (id, to, options) => post(at('sessions', id, '/handover'), { to }, options),
+      checkpoint: (id, { signal, ...body } = {}) => post(at('sessions', id, '/checkpoint'), body, { signal }),
+      run: (id, alias, options) => post(at('sessions', id, '/run'), { alias }, options),
     },
   }
 }

@@ -1,7 +1,7 @@
 // Makes an OpenAPI 3.1 document from the route table. Pure: the same routes give the same document.
 
 import type { Route } from '../route.ts'
-import { createComponentSchemas, type JsonSchema } from './component-schemas.ts'
+import { createComponentSchemas } from './component-schemas.ts'
 import { type DescribedErrors, errorResponses, sharedErrors } from './error-responses.ts'
 import { type Operation, operationOf, templateOf } from './operation.ts'
 
@@ -17,21 +17,8 @@ export interface DocumentOptions {
   errors: Readonly<Record<string, readonly DescribedErrors[]>>
 }
 
-export interface OpenApiDocument {
-  openapi: '3.1.1'
-  info: Record<string, unknown>
-  servers: unknown[]
-  security: unknown[]
-  tags: { name: string }[]
-  paths: Record<string, Record<string, unknown>>
-  components: { schemas: Readonly<Record<string, JsonSchema>>; examples: Record<string, unknown> } & Record<
-    string,
-    unknown
-  >
-}
-
 /** Throws when a route has no description. */
-export function openApiDocument(routes: readonly Route[], options: DocumentOptions): OpenApiDocument {
+export function openApiDocument(routes: readonly Route[], options: DocumentOptions) {
   const { title, version } = options
   const components = createComponentSchemas()
   const examples: Record<string, unknown> = {}

@@ -42,7 +42,7 @@ export interface Devices {
   isFresh(): boolean
 }
 
-export type NewDevice = Pick<Device, 'user' | 'label' | 'isKept' | 'isVouched'>
+type NewDevice = Pick<Device, 'user' | 'label' | 'isKept' | 'isVouched'>
 
 const KIND = 'device'
 const TOPIC = 'devices'
