@@ -17,6 +17,7 @@ import { openFiles } from './open-files.ts'
 import type { Telling } from './open-outbox.ts'
 
 export type Services = Awaited<ReturnType<typeof createServices>>
+/** What exists once the server can work. */
 export type Working = Telling & { services: Services }
 
 /** What is opened here is closed by `undo`, the newest first: approvals before the engine, the engine before the readers of files. */

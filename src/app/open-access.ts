@@ -14,6 +14,7 @@ import { createConsoleLink, onLocalhost } from '../operators/console-link.ts'
 import { createVapidKeys } from '../operators/web-push/vapid.ts'
 import type { Stored } from './open-log.ts'
 
+/** What exists once it is known who may come in. */
 export type Known = Stored & Awaited<ReturnType<typeof openAccess>>
 
 export async function openAccess(parts: Stored) {

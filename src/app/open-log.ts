@@ -26,6 +26,7 @@ const DISK_FAILED = 74
 /** A database that cannot be reached is reported by the store itself, which takes a little longer than it waits. */
 export const ANSWER_MS = 3_000
 
+/** What exists once the store is open. */
 export type Stored = Listening & OpenLog
 
 interface OpenLog {

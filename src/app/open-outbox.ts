@@ -18,6 +18,7 @@ import { createReadDiff } from '../supervision/approvals/read-diff.ts'
 import { createServiceHttp, MAX_BODY_BYTES, systemNetwork } from '../tools/http/service/service-http.ts'
 import type { Known } from './open-access.ts'
 
+/** What exists once people can be told something. */
 export type Telling = Known & Awaited<ReturnType<typeof openOutbox>>
 
 /** Nothing is delivered yet. What is opened here is closed by `undo`. */

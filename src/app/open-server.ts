@@ -20,6 +20,7 @@ import { operationsRoutes } from './operations-routes.ts'
 import type { Base } from './prepare-app.ts'
 
 type Observed = Base & OpenFolders & { telemetry: Telemetry }
+/** What exists once the port is open. */
 export type Listening = Observed & Awaited<ReturnType<typeof openServer>>
 
 /** Opens the port, if there is one, and the local socket. Until `http.serve` only health and metrics answer. `undo` closes both. */
@@ -30,10 +31,9 @@ export async function openServer(parts: Observed, where: ListenTarget | 'mounted
   // Checks tokens of identity providers. Null: none count.
   const oidc = issuers.length === 0 ? null : createOidc({ issuers, listed: settings.supervision, fetch, clock, log })
   const http = createServer(parts, oidc)
-  // Null: it has no port.
   const address = where === null || where === 'mounted' ? null : await http.listen(where)
   undo.defer(() => http.close({ drainMs: 0 }))
-  // The URL that reaches it from this machine.
+  // The URL that reaches it from this machine. Null, like the address: it has no port.
   const localAddress =
     address === null ? null : localUrl(tls === null ? 'http' : 'https', address.host, address.port) + basePath
   if (localAddress !== null) published?.tell(localAddress, log)

@@ -74,14 +74,12 @@ export async function prepareApp(options: AppOptions): Promise<Prepared> {
   if (answering === undefined) throw new ServerError('config_invalid', 'There is no agent to serve.')
   const credentials = await readChannelCredentials(settings, options.credentials)
   const tls = settings.tls === null ? null : readTlsPair(settings.tls)
-  const origins =
-    settings.cors.origins.includes('local') && settings.cors.origins.length === 1 ? 'local' : settings.cors.origins
   const guard = createGuard({
     host: settings.host,
     loopbackOnly: settings.loopback,
     tokenRequired: settings.auth.required,
     allowedHosts: settings.allowedHosts,
-    origins,
+    origins: settings.cors.origins,
     publicUrl: settings.channels.publicUrl,
   })
   const basePath = readBasePath(options.basePath)

@@ -4,6 +4,7 @@ import { ServerError } from '../../domain/errors.ts'
 import { sha256 } from '../../json/digest.ts'
 import type { SharedCounts } from '../../replicas/shared-counts.ts'
 import type { Principal } from '../route.ts'
+import type { HttpLimits } from '../server/limits.ts'
 
 /** Limits for one user. Both methods throw `rate_limited`. */
 export interface UsageLimits {
@@ -12,14 +13,11 @@ export interface UsageLimits {
   takeStream(principal: Principal, response: ServerResponse): void
 }
 
-/** Null: no limit. */
-export function createUsageLimits(options: {
-  postsPerMinute: number | null
-  streams: number | null
-  clock: Clock
-  counts: SharedCounts
-}): UsageLimits {
-  const { postsPerMinute, streams, clock, counts } = options
+export function createUsageLimits(
+  { postsPerMinute, streamsPerUser: streams }: Pick<HttpLimits, 'postsPerMinute' | 'streamsPerUser'>,
+  clock: Clock,
+  counts: SharedCounts,
+): UsageLimits {
   const posts =
     postsPerMinute === null
       ? null

@@ -14,8 +14,8 @@ export interface GuardOptions {
   tokenRequired: boolean
   /** More names: `name` (any port) or `name:port`. `*` allows any name, but only if a token is required. */
   allowedHosts: readonly string[]
-  /** `local`, alone or in a list, allows pages of this machine on any port. `*` allows any page, but only if a token is required. */
-  origins: 'local' | '*' | readonly string[]
+  /** `local` allows pages of this machine on any port. `*` allows any page, but only if a token is required. */
+  origins: readonly string[]
   /** Where people open this server, if the settings say so. */
   publicUrl: string | null
 }
@@ -50,11 +50,9 @@ const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9a-z-]{1,128}$/
 const MAX_ASKED = 64
 
 export function createGuard(options: GuardOptions): Guard {
-  const { loopbackOnly, tokenRequired, origins } = options
+  const { loopbackOnly, tokenRequired } = options
   const allowedHosts = new Set(options.allowedHosts.map((name) => name.toLowerCase()))
-  const allowedOrigins = new Set(
-    (typeof origins === 'string' ? [origins] : origins).map((origin) => origin.toLowerCase()),
-  )
+  const allowedOrigins = new Set(options.origins.map((origin) => origin.toLowerCase()))
   // Without a token, only the guard protects the agent from web pages.
   if (!tokenRequired && allowedOrigins.has('*')) throw needsToken('cors.origins')
   if (!tokenRequired && allowedHosts.has('*')) throw needsToken('allowed hosts')

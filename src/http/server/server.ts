@@ -112,12 +112,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   const answeringWith = ({ routes, auth, counts, onRefused }: Served): Answering => ({
     router: createRouter(routes, doors),
     auth,
-    usage: createUsageLimits({
-      postsPerMinute: limits.postsPerMinute,
-      streams: limits.streamsPerUser,
-      clock,
-      counts,
-    }),
+    usage: createUsageLimits(limits, clock, counts),
     onRefused,
   })
   let served: Served = { routes: options.routes, auth: options.auth, counts: ownCounts, onRefused() {} }
@@ -252,15 +247,10 @@ function createNodeServer(limits: HttpLimits, tls: TlsPair | null): Server {
     .createServer({ ...nodeOptions, ...tls, handshakeTimeout: limits.headersMs })
 }
 
-interface Connections {
+function trackConnections(server: Server, isTls: boolean, limits: HttpLimits, log: Logger) {
   /** Sockets as the kernel knows them. */
-  accepted: ReadonlySet<Socket>
-  /** The exchanges of each connection. Under TLS its socket is another one, which exists only after the handshake. */
-  connections: ReadonlyMap<Socket, Set<Exchange>>
-}
-
-function trackConnections(server: Server, isTls: boolean, limits: HttpLimits, log: Logger): Connections {
   const accepted = new Set<Socket>()
+  /** The exchanges of each connection. Under TLS its socket is another one, which exists only after the handshake. */
   const connections = new Map<Socket, Set<Exchange>>()
   // Runs before node's own listener. Node's own limit counts only the connections that it accepted itself.
   server.prependListener('connection', (socket: Socket) => {
@@ -280,7 +270,7 @@ function trackConnections(server: Server, isTls: boolean, limits: HttpLimits, lo
 }
 
 /** A listening server, and how its requests reach us. */
-interface Front extends Connections {
+interface Front extends ReturnType<typeof trackConnections> {
   server: Server
   via: 'port' | 'ctl'
 }
