@@ -21,8 +21,6 @@ export interface Metrics {
   before(collect: () => Promise<void>): void
   /** Everything as it is now. */
   families(): Promise<readonly MetricFamily[]>
-  /** The same as text. It does not wait for what `before` collects. */
-  text(): string
 }
 
 type Read = () => number | readonly { labels: MetricSample['labels']; value: number }[]
@@ -54,8 +52,6 @@ export function createMetrics(): Metrics {
       return typeof value === 'number' ? [{ labels: {}, value }] : value
     })
   }
-
-  const current = (): MetricFamily[] => [...readers.values()].map((family) => family())
 
   return {
     counter(name, help, labels = []) {
@@ -95,9 +91,8 @@ export function createMetrics(): Metrics {
     before: (collect) => void collectors.push(collect),
     async families() {
       await Promise.all(collectors.map((collect) => collect()))
-      return current()
+      return [...readers.values()].map((family) => family())
     },
-    text: () => metricsText(current()),
   }
 }
 
