@@ -1,50 +1,46 @@
 // Which doors there are. This is data alone: whoever needs only names and words, as the settings do, loads no protocol with them.
 
-const agUi = {
-  name: 'ag-ui',
-  title: 'AG-UI',
-  home: ['POST /', 'AG-UI; /copilotkit is the runtimeUrl of CopilotKit'],
-  banner: ({ url }) => [`${url}/`, ['CopilotKit', `${url}/copilotkit  (as runtimeUrl)`]],
-} as const satisfies DeclaredDoor
-
-const rest = {
-  name: 'rest',
-  title: 'REST',
-  home: ['POST /chat', 'REST'],
-  banner: ({ url }) => [`${url}/chat`, `${url}/agent/{name}/chat`],
-} as const satisfies DeclaredDoor
-
-const threads = {
-  name: 'threads',
-  title: 'Threads',
-  home: ['GET  /threads', 'threads; POST /chat with a thread_id talks to one'],
-  banner: ({ url }) => [`${url}/threads`],
-} as const satisfies DeclaredDoor
-
-const openAi = {
-  name: 'openai',
-  title: 'OpenAI',
-  home: ['POST /v1/responses', 'OpenAI’s API; /v1 is the baseURL'],
-  banner: ({ url }) => [`${url}/v1  (as baseURL)`],
-} as const satisfies DeclaredDoor
-
-const mcp = {
-  name: 'mcp',
-  title: 'MCP',
-  home: ['POST /mcp', 'MCP, for coding agents that you supervise'],
-  banner({ url, program, dataDirFlag, hasOperator }) {
-    // Without an operator nobody can connect an agent, or answer it.
-    if (!hasOperator) return []
-    return [
-      `${url}/mcp`,
-      `to connect a coding agent: ${program} connect claude --url ${url}`,
-      `to answer it: ${program} ctl watch${dataDirFlag}`,
-    ]
-  },
-} as const satisfies DeclaredDoor
-
 /** In the order in which they are listed everywhere. `createRoutes` does not compile without the code of each. */
-export const doors = [agUi, rest, threads, openAi, mcp] as const satisfies readonly DeclaredDoor[]
+export const doors = [
+  {
+    name: 'ag-ui',
+    title: 'AG-UI',
+    home: ['POST /', 'AG-UI; /copilotkit is the runtimeUrl of CopilotKit'],
+    banner: ({ url }) => [`${url}/`, ['CopilotKit', `${url}/copilotkit  (as runtimeUrl)`]],
+  },
+  {
+    name: 'rest',
+    title: 'REST',
+    home: ['POST /chat', 'REST'],
+    banner: ({ url }) => [`${url}/chat`, `${url}/agent/{name}/chat`],
+  },
+  {
+    name: 'threads',
+    title: 'Threads',
+    home: ['GET  /threads', 'threads; POST /chat with a thread_id talks to one'],
+    banner: ({ url }) => [`${url}/threads`],
+  },
+  {
+    name: 'openai',
+    title: 'OpenAI',
+    home: ['POST /v1/responses', 'OpenAI’s API; /v1 is the baseURL'],
+    banner: ({ url }) => [`${url}/v1  (as baseURL)`],
+  },
+  {
+    name: 'mcp',
+    title: 'MCP',
+    home: ['POST /mcp', 'MCP, for coding agents that you supervise'],
+    banner({ url, program, dataDirFlag, hasOperator }) {
+      // Without an operator nobody can connect an agent, or answer it.
+      if (!hasOperator) return []
+      return [
+        `${url}/mcp`,
+        `to connect a coding agent: ${program} connect claude --url ${url}`,
+        `to answer it: ${program} ctl watch${dataDirFlag}`,
+      ]
+    },
+  },
+] as const satisfies readonly DeclaredDoor[]
 
 /** A door is a family of routes that the setting `protocols` can close. */
 export type Door = (typeof doors)[number]['name']

@@ -14,18 +14,18 @@ import type { Tokens } from '../http/auth/tokens/tokens.ts'
 import { createMetrics, registerProcessMetrics } from '../http/metrics/metrics.ts'
 import type { Door, Route } from '../http/route.ts'
 import type { ListenTarget } from '../http/server/listen.ts'
-import { createServerState, type ServerState } from '../http/server-state.ts'
+import { createServerState } from '../http/server-state.ts'
 import type { Approvals } from '../supervision/approvals/approvals.ts'
 import type { AppOptions } from './app-options.ts'
 import { createServed } from './create-served.ts'
-import { createServices, type Services } from './create-services.ts'
+import { createServices, type Working } from './create-services.ts'
 import { openAccess } from './open-access.ts'
 import { openLog } from './open-log.ts'
 import { openOutbox } from './open-outbox.ts'
 import { openOwnFolders } from './open-own-folders.ts'
 import { openServer } from './open-server.ts'
 import { lockDataDir, lockReplicaFolder } from './open-store.ts'
-import { type Prepared, prepareApp } from './prepare-app.ts'
+import { type Base, type Prepared, prepareApp } from './prepare-app.ts'
 import { serveChannels } from './serve-channels.ts'
 import { startTelemetry } from './start-telemetry.ts'
 import { openTestEngine } from './test-engine.ts'
@@ -135,11 +135,10 @@ async function startApp(prepared: Prepared, where: ListenTarget | 'mounted' | nu
 
   const { lock, dataDir } = lockFolder(prepared)
   undo.defer(() => lock.release())
-  const base = {
+  const base: Base = {
     ...prepared,
     lock,
     dataDir,
-    /** Name of this process. */
     owner: ids.uuid(),
     startedAt: clock.mono(),
     state: createServerState(log),
@@ -207,13 +206,7 @@ const lockFolder = ({ settings, dataDir }: Prepared) =>
   isPostgres(settings.store) ? lockReplicaFolder(dataDir) : { lock: lockDataDir(dataDir), dataDir }
 
 /** What a server does besides answering. Resolves when what an earlier start left behind is taken over. */
-function goToWork({
-  state,
-  processes,
-  parts,
-  log,
-  services,
-}: Pick<Prepared, 'processes' | 'parts' | 'log'> & { state: ServerState; services: Services }): Promise<void> {
+function goToWork({ state, processes, parts, log, services }: Working): Promise<void> {
   state.advance('running')
   services.janitor.start()
   // MCP servers may need what those of an earlier start still hold, such as a port.

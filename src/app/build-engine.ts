@@ -1,61 +1,20 @@
 // The engine with what guards its runs: rules that ask a person, and limits of a day.
 
-import type { ServerSettings } from '../config/settings/server-settings.ts'
-import { type PriceSettings, withAgentPrices } from '../domain/agent/prices.ts'
-import type { Clock } from '../domain/clock.ts'
-import type { Ids } from '../domain/ids.ts'
-import type { Logger } from '../domain/logger.ts'
+import { withAgentPrices } from '../domain/agent/prices.ts'
 import { isPostgres } from '../domain/settings/store-settings.ts'
-import type { StepUp } from '../domain/supervision/step-up.ts'
-import type { Telemetry } from '../domain/telemetry.ts'
-import { createEngine, type EngineOptions } from '../engine/create-engine.ts'
-import type { Engine } from '../engine/engine.ts'
-import { createEventLog, type Middleware } from '../engine/middleware/middleware.ts'
+import { createEngine } from '../engine/create-engine.ts'
+import { createEventLog } from '../engine/middleware/middleware.ts'
 import type { AttachedFiles } from '../files/attached-files.ts'
-import type { SessionLog } from '../log/session-log.ts'
-import type { Wake } from '../log/wake.ts'
-import type { Store } from '../store/store.ts'
 import { createCallRules } from '../supervision/approvals/call-rules.ts'
-import type { createApprovals } from '../supervision/approvals/create-approvals.ts'
 import { createGate } from '../supervision/approvals/create-gate.ts'
-import { createDayLimits, type DayLimits } from '../supervision/oversight/day-limits.ts'
+import { createDayLimits } from '../supervision/oversight/day-limits.ts'
 import { createRealPath } from '../supervision/policy/real-path.ts'
-import type { Operators } from '../supervision/sessions/may-command.ts'
-import { ANSWER_MS, type StoreReplica } from './open-log.ts'
+import type { Known } from './open-access.ts'
+import { ANSWER_MS } from './open-log.ts'
 
-export interface EngineParts {
-  /** The agents, with their models and tools. */
-  parts: EngineOptions['agents']
-  settings: ServerSettings
-  store: Store
-  sessionLog: SessionLog
-  wake: Wake
-  files: AttachedFiles
-  middleware: readonly Middleware[]
-  telemetry: Telemetry
-  operators: Operators
-  /** What needs a passkey. */
-  stepUp: StepUp
-  /** This process among those on the store. */
-  replica: StoreReplica
-  clock: Clock
-  ids: Ids
-  log: Logger
-}
-
-/** What both the engine's gate and the approvals behind it are made of. */
-type ApprovalDeps = Parameters<typeof createGate>[0] &
-  Omit<Parameters<typeof createApprovals>[0], 'waits' | 'answerAgent'>
-
-interface BuiltEngine {
-  engine: Engine
-  approving: ApprovalDeps
-  prices: PriceSettings
-  dayLimits: DayLimits
-}
-
-export function buildEngine(built: EngineParts, undo: AsyncDisposableStack): BuiltEngine {
+export function buildEngine(built: Known & { files: AttachedFiles }, undo: AsyncDisposableStack) {
   const { parts: agents, settings, store, sessionLog, wake, files, telemetry, replica, clock, ids, log } = built
+  // What both the engine's gate and the approvals behind it are made of.
   const approving = {
     rules: createCallRules({ grants: store.grants, realPath: createRealPath, clock }),
     agents,

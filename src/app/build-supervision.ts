@@ -1,71 +1,22 @@
 // Supervision: approvals, agents elsewhere, what the server does for them on this machine, and the MCP door that they come through.
 
-import type { ServerSettings } from '../config/settings/server-settings.ts'
-import type { AgentDefinition } from '../domain/agent/agent.ts'
-import type { Clock } from '../domain/clock.ts'
-import type { Ids } from '../domain/ids.ts'
-import type { Logger } from '../domain/logger.ts'
-import type { Telemetry } from '../domain/telemetry.ts'
-import type { Feed } from '../engine/feed.ts'
-import type { Tokens } from '../http/auth/tokens/tokens.ts'
-import type { SessionLog } from '../log/session-log.ts'
 import { agentInstructions, createAgentTools } from '../protocols/mcp/agent-tools.ts'
 import { createLaterDoor, usualSessionLimits } from '../protocols/mcp/later-door.ts'
-import type { McpDoor, McpDoorOptions } from '../protocols/mcp/mcp-door.ts'
 import { createOpenClients } from '../protocols/mcp/open-clients.ts'
 import { createRoomResource } from '../protocols/mcp/room-resource.ts'
 import { type SharedConnections, shareConnections } from '../protocols/mcp/share-connections.ts'
 import type { SessionReads } from '../store/ports/sessions.ts'
-import type { Store } from '../store/store.ts'
-import { type AgentsElsewhere, createAgentsElsewhere, filesOnDisk } from '../supervision/agents-elsewhere.ts'
-import type { Messenger } from '../supervision/messenger.ts'
-import type { Operators } from '../supervision/sessions/may-command.ts'
+import { createAgentsElsewhere, filesOnDisk } from '../supervision/agents-elsewhere.ts'
 import type { Nudge } from '../supervision/stalls/stalls.ts'
-import type { OwnFolders, Workspaces } from '../supervision/workspace/allowed-workspace.ts'
-import type { ProcessGroups } from '../tools/process/process-groups.ts'
-import { createSupervisedWork, type SupervisedWork } from './create-supervised-work.ts'
-import type { StoreReplica } from './open-log.ts'
+import { createSupervisedWork } from './create-supervised-work.ts'
+import type { Telling } from './open-outbox.ts'
 import { serverPaths } from './server-paths.ts'
 
-export interface SupervisionParts {
-  agents: readonly AgentDefinition[]
-  settings: ServerSettings
-  operators: Operators
-  /** Absolute paths of all files that agents and settings were made of, or would be if they existed. */
-  configFiles: readonly string[]
-  store: Store
-  sessionLog: SessionLog
-  feed: Feed
-  messenger: Messenger
-  /** What needs a passkey. */
-  tokens: Pick<Tokens, 'create' | 'revoke'>
-  own: OwnFolders
-  workspaces: Workspaces
-  processes: ProcessGroups
-  /** This process among those on the store. */
-  replica: StoreReplica
-  /** The URL that reaches this server from this machine. Null: it has no port. */
-  localAddress: string | null
-  telemetry: Telemetry
-  /** Added to the MCP door beside our own tools. Null: nothing is. */
-  mcpExtension: McpDoorOptions['extension']
-  version: string
-  clock: Clock
-  ids: Ids
-  log: Logger
-}
-
-interface BuiltSupervision {
-  elsewhere: AgentsElsewhere
-  work: SupervisedWork
-  mcp: McpDoor
-}
-
 /** What is opened here is closed by `undo`. */
-export function buildSupervision(parts: SupervisionParts, undo: AsyncDisposableStack): BuiltSupervision {
-  const { agents, settings, configFiles, store, sessionLog, feed, messenger, own, workspaces, replica } = parts
-  const { processes, tokens, localAddress, telemetry, clock, ids, log } = parts
-  const ownPaths = serverPaths({ agents, settings, own, configFiles })
+export function buildSupervision(parts: Telling, undo: AsyncDisposableStack) {
+  const { settings, store, sessionLog, feed, messenger, workspaces, replica } = parts
+  const { localAddress, telemetry, clock, ids, log } = parts
+  const ownPaths = serverPaths(parts)
   const clients = createOpenClients()
   const connections = shareConnections(clients, replica)
   const elsewhere = createAgentsElsewhere({
@@ -89,20 +40,9 @@ export function buildSupervision(parts: SupervisionParts, undo: AsyncDisposableS
   undo.defer(() => elsewhere.close())
   const work = createSupervisedWork(
     {
+      ...parts,
       elsewhere,
-      settings,
-      store,
-      sessionLog,
-      processes,
-      tokens,
-      own,
-      workspaces,
-      replica,
-      clock,
-      ids,
-      log,
       serverPaths: ownPaths,
-      tell: messenger.tell,
       mcpUrl: () => (localAddress === null ? null : `${localAddress}/mcp`),
     },
     undo,
@@ -122,7 +62,7 @@ export function buildSupervision(parts: SupervisionParts, undo: AsyncDisposableS
     clock,
     ids,
     log,
-    extension: parts.mcpExtension ?? null,
+    extension: parts.mcpExtension,
     limits: usualSessionLimits,
   })
   undo.defer(() => mcp.close())

@@ -1,14 +1,9 @@
 // The table of all routes, and the code of each door.
 
 import { createCheckAgentText } from '../config/agent/check-agent-text.ts'
-import type { ServerSettings } from '../config/settings/server-settings.ts'
 import type { Ids } from '../domain/ids.ts'
-import type { ProgramWords } from '../domain/settings/program-words.ts'
-import type { StepUp } from '../domain/supervision/step-up.ts'
 import { type Door, doorNames } from '../doors.ts'
 import type { TestRuns } from '../evaluation/test-runs.ts'
-import type { FileKeys } from '../http/auth/file-keys.ts'
-import type { Tokens } from '../http/auth/tokens/tokens.ts'
 import type { DescribedErrors } from '../http/open-api/error-responses.ts'
 import { createOpenApiRoutes } from '../http/open-api/routes.ts'
 import { CONSOLE_FOLDER, createConsoleRoutes } from '../http/pages/console/routes.ts'
@@ -21,7 +16,7 @@ import { createManagedAgentRoutes } from '../protocols/manage/agents/routes.ts'
 import { createApprovalRoutes } from '../protocols/manage/approvals/routes.ts'
 import { createAuditRoutes } from '../protocols/manage/audit/routes.ts'
 import { createChannelRoutes } from '../protocols/manage/channels/routes.ts'
-import { createDeviceRoutes, type DeviceRoutesDeps } from '../protocols/manage/devices/routes.ts'
+import { createDeviceRoutes } from '../protocols/manage/devices/routes.ts'
 import { createEventRoutes } from '../protocols/manage/events/routes.ts'
 import { createFileRoutes } from '../protocols/manage/files/routes.ts'
 import { createInboxRoutes } from '../protocols/manage/inbox/routes.ts'
@@ -29,7 +24,7 @@ import { createPolicyRoutes } from '../protocols/manage/policy/routes.ts'
 import { createPushRoutes } from '../protocols/manage/push/routes.ts'
 import { createSearchRoutes } from '../protocols/manage/search/routes.ts'
 import { createSessionRoutes } from '../protocols/manage/sessions/routes.ts'
-import { createStatsRoutes, type ServerStats } from '../protocols/manage/stats/routes.ts'
+import { createStatsRoutes, type StatsRoutesDeps } from '../protocols/manage/stats/routes.ts'
 import { createSupervisionRoutes } from '../protocols/manage/supervision/routes.ts'
 import { createTokenRoutes } from '../protocols/manage/tokens/routes.ts'
 import { createToolRoutes } from '../protocols/manage/tools/routes.ts'
@@ -41,9 +36,8 @@ import { joinChatRoutes } from '../protocols/shared/chat-route/join-chat-routes.
 import type { ServedDoor } from '../protocols/shared/served-door.ts'
 import { threadsDoor } from '../protocols/threads/door.ts'
 import type { HookService } from '../supervision/hooks/hook-service.ts'
-import type { Workspaces } from '../supervision/workspace/allowed-workspace.ts'
-import type { Services } from './create-services.ts'
-import type { OpenOutbox } from './open-outbox.ts'
+import type { Services, Working } from './create-services.ts'
+import { operationsRoutes } from './operations-routes.ts'
 
 /** What a door may take of the server. */
 type DoorNeeds = Services & { ids: Ids; hooks: HookService }
@@ -57,44 +51,9 @@ const served: Readonly<Record<Door, ServedDoor<DoorNeeds>>> = {
 }
 const servedDoors = doorNames.map((name) => served[name])
 
-interface RouteParts {
-  services: Services
-  channels: Pick<OpenOutbox, 'channelService' | 'push'>
-  /** Health and metrics. */
-  operations: readonly Route[]
-  settings: ServerSettings
-  tokens: Tokens
-  stepUp: StepUp
-  signIn: Omit<DeviceRoutesDeps, 'about' | 'clock' | 'publicUrl'> & { agent: string }
-  workspaces: Workspaces
-  tests: TestRuns
-  readStats: () => Promise<ServerStats>
-  fileKeys: FileKeys
-  dataDir: string
-  ids: Ids
-  version: string
-  program: ProgramWords
-  basePath: string
-}
-
-export function createRoutes({
-  services,
-  channels,
-  operations,
-  settings,
-  tokens,
-  stepUp,
-  signIn,
-  workspaces,
-  tests,
-  readStats,
-  fileKeys,
-  dataDir,
-  ids,
-  version,
-  program,
-  basePath,
-}: RouteParts): Route[] {
+export function createRoutes(parts: Working & { tests: TestRuns }, readStats: StatsRoutesDeps['readStats']): Route[] {
+  const { services, settings, tokens, stepUp, operators, dataDir, ids, version, program, basePath } = parts
+  const { clock } = services
   const documented = [
     ...joinChatRoutes(
       servedDoors.flatMap((door) => door.routes({ ...services, ids, hooks: services.elsewhere.hooks })),
@@ -106,28 +65,33 @@ export function createRoutes({
     ...createEventRoutes(services),
     ...createInboxRoutes(services),
     ...createSupervisionRoutes({ ...services, ...services.elsewhere, ...services.work }),
-    ...createChannelRoutes(channels),
-    ...createPushRoutes(channels),
+    ...createChannelRoutes(parts),
+    ...createPushRoutes(parts),
     ...createToolRoutes(services),
-    ...createTokenRoutes({ tokens, stepUp, operators: signIn.operators, dataDir, clock: services.clock }),
+    ...createTokenRoutes({ tokens, stepUp, operators, dataDir, clock }),
     ...createDeviceRoutes({
-      ...signIn,
-      clock: services.clock,
+      ...parts.signIn,
+      counts: parts.replica.counts,
+      proofs: stepUp,
+      audit: parts.audit,
+      operators,
+      base: parts.consoleUrl,
+      clock,
       publicUrl: settings.channels.publicUrl,
       about: {
         version,
         program,
-        agent: signIn.agent,
+        agent: parts.answering.definition.name,
         operators: settings.supervision.operators.map(({ name }) => name),
       },
     }),
-    ...createManagedAgentRoutes({ ...services, tests, checkAgentText: createCheckAgentText(services) }),
+    ...createManagedAgentRoutes({ ...services, tests: parts.tests, checkAgentText: createCheckAgentText(services) }),
     ...createAuditRoutes(services),
     ...createUsageRoutes(services),
-    ...createPolicyRoutes({ ...services, ...services.elsewhere, workspaces }),
+    ...createPolicyRoutes({ ...services, ...services.elsewhere, workspaces: parts.workspaces }),
     ...createStatsRoutes({ ...services, readStats }),
-    ...createFileRoutes({ files: services.keeper, keys: fileKeys }),
-    ...operations,
+    ...createFileRoutes({ files: services.keeper, keys: parts.fileKeys }),
+    ...operationsRoutes(parts, parts),
     ...createHomeRoutes({ hasConsole: settings.console, doors: settings.protocols }),
     ...createConsoleRoutes({ isOpen: settings.console, basePath, folder: CONSOLE_FOLDER }),
     ...createDocsRoutes(),

@@ -1,68 +1,27 @@
 // What the doors stand on: files, engine and supervision, wired on an open store.
 
-import type { Clock } from '../domain/clock.ts'
-import type { Engine } from '../engine/engine.ts'
-import type { Feed } from '../engine/feed.ts'
-import { createJanitor, type Janitor } from '../engine/sessions/janitor.ts'
-import type { Jobs } from '../engine/sessions/jobs.ts'
-import type { FileKeeper } from '../files/file-keeper.ts'
-import type { McpDoor } from '../protocols/mcp/mcp-door.ts'
-import type { Attachments } from '../protocols/shared/request/attachments.ts'
-import type { FileLinks } from '../protocols/shared/request/file-links.ts'
-import { type ChainCheck, createChainCheck } from '../store/chain-check.ts'
-import type { AgentsElsewhere } from '../supervision/agents-elsewhere.ts'
-import type { Approvals } from '../supervision/approvals/approvals.ts'
+import { createJanitor } from '../engine/sessions/janitor.ts'
+import { createChainCheck } from '../store/chain-check.ts'
 import { createApprovals } from '../supervision/approvals/create-approvals.ts'
-import {
-  createNoteShown,
-  createRevealSecret,
-  type NoteShown,
-  type RevealSecret,
-} from '../supervision/approvals/looked-at.ts'
-import { createReadDiff, type ReadDiff } from '../supervision/approvals/read-diff.ts'
-import { createInbox, type Inbox } from '../supervision/inbox/inbox.ts'
-import { type AuditTrail, createAuditTrail } from '../supervision/oversight/audit-trail.ts'
-import type { DayLimits } from '../supervision/oversight/day-limits.ts'
-import { createNoteRefused, type NoteRefused } from '../supervision/oversight/note-refused.ts'
-import { createOversight, type Oversight } from '../supervision/oversight/oversight.ts'
-import { createReadUsage, type ReadUsage } from '../supervision/oversight/usage-report.ts'
-import { type AnswerRecord, createAnswerRecord } from '../supervision/records/answer-record.ts'
-import { buildEngine, type EngineParts } from './build-engine.ts'
-import { buildSupervision, type SupervisionParts } from './build-supervision.ts'
-import type { SupervisedWork } from './create-supervised-work.ts'
-import { type FileParts, openFiles } from './open-files.ts'
+import { createNoteShown, createRevealSecret } from '../supervision/approvals/looked-at.ts'
+import { createReadDiff } from '../supervision/approvals/read-diff.ts'
+import { createInbox } from '../supervision/inbox/inbox.ts'
+import { createAuditTrail } from '../supervision/oversight/audit-trail.ts'
+import { createNoteRefused } from '../supervision/oversight/note-refused.ts'
+import { createOversight } from '../supervision/oversight/oversight.ts'
+import { createReadUsage } from '../supervision/oversight/usage-report.ts'
+import { createAnswerRecord } from '../supervision/records/answer-record.ts'
+import { buildEngine } from './build-engine.ts'
+import { buildSupervision } from './build-supervision.ts'
+import { openFiles } from './open-files.ts'
+import type { Telling } from './open-outbox.ts'
 
-export interface Services {
-  engine: Engine
-  approvals: Approvals
-  answer: AnswerRecord
-  feed: Feed
-  inbox: Inbox
-  readDiff: ReadDiff
-  revealSecret: RevealSecret
-  noteShown: NoteShown
-  noteRefused: NoteRefused
-  oversight: Oversight
-  trail: AuditTrail
-  chain: ChainCheck['state']
-  readUsage: ReadUsage
-  dayLimits: DayLimits
-  mcp: McpDoor
-  elsewhere: AgentsElsewhere
-  work: SupervisedWork
-  janitor: Janitor
-  jobs: Jobs
-  keeper: FileKeeper
-  attachments: Attachments
-  links: FileLinks
-  clock: Clock
-  version: string
-}
-
-type ServiceParts = FileParts & Omit<EngineParts, 'files'> & SupervisionParts
+export type Services = Awaited<ReturnType<typeof createServices>>
+/** What exists once the server can work. */
+export type Working = Telling & { services: Services }
 
 /** What is opened here is closed by `undo`, the newest first: approvals before the engine, the engine before the readers of files. */
-export async function createServices(parts: ServiceParts, undo: AsyncDisposableStack): Promise<Services> {
+export async function createServices(parts: Telling, undo: AsyncDisposableStack) {
   const { settings, store, sessionLog, replica, feed, version, clock, log } = parts
   const { jobs } = replica
   const { files, keeper, attachments, links } = await openFiles(parts, undo)
@@ -92,11 +51,7 @@ export async function createServices(parts: ServiceParts, undo: AsyncDisposableS
     feed,
     readDiff: createReadDiff(store),
     noteShown: createNoteShown({ waits: store.waits, log: sessionLog, clock }),
-    noteRefused: createNoteRefused({
-      audit: (record) => sessionLog.commit({ type: 'add_audit', audit: [record] }),
-      clock,
-      logger: log,
-    }),
+    noteRefused: createNoteRefused({ audit: parts.audit, clock, logger: log }),
     revealSecret: createRevealSecret({ waits: store.waits, log: sessionLog, clock }),
     inbox: createInbox({ waits: store.waits, log: sessionLog, feed, clock }),
     mcp,

@@ -1,14 +1,9 @@
 // What the server does for agents elsewhere on this machine: checkpoints of workspaces, commands in them, and agents that it starts.
 
 import { join } from 'node:path'
-import type { ServerSettings } from '../config/settings/server-settings.ts'
-import type { Clock } from '../domain/clock.ts'
-import type { Ids } from '../domain/ids.ts'
 import type { Logger } from '../domain/logger.ts'
 import type { Caller } from '../domain/supervision/decision.ts'
 import type { Checkpoint } from '../domain/supervision/supervision.ts'
-import type { Tokens } from '../http/auth/tokens/tokens.ts'
-import type { SessionLog } from '../log/session-log.ts'
 import { reservedVerbs } from '../operators/commands/verbs.ts'
 import { createAtItsPlace } from '../replicas/at-its-place.ts'
 import type { Replica } from '../replicas/replica.ts'
@@ -20,53 +15,26 @@ import { findProgram } from '../supervision/commands/find-program.ts'
 import { resolveCommands } from '../supervision/commands/resolve-commands.ts'
 import { commandEnvironment } from '../supervision/commands/run-command.ts'
 import { createSessionCommands, type SessionCommands } from '../supervision/commands/session-commands.ts'
-import type { Messenger } from '../supervision/messenger.ts'
-import { createPurgeSupervised, type PurgeSupervised } from '../supervision/sessions/purge-supervised.ts'
+import { createPurgeSupervised } from '../supervision/sessions/purge-supervised.ts'
 import { createChildRecords } from '../supervision/spawn/child-records.ts'
-import { createSpawner, type Spawner } from '../supervision/spawn/create-spawner.ts'
+import { createSpawner } from '../supervision/spawn/create-spawner.ts'
 import { createSandboxSearch } from '../supervision/spawn/sandbox.ts'
 import { resolveHost } from '../supervision/spawn/start-host.ts'
-import type { OwnFolders, Workspaces } from '../supervision/workspace/allowed-workspace.ts'
 import { createServerPlaces, protectedPath } from '../supervision/workspace/protected-path.ts'
-import type { ProcessGroups } from '../tools/process/process-groups.ts'
-
-export interface SupervisedWork {
-  checkpoints: SessionCheckpoints
-  commands: SessionCommands
-  spawner: Spawner
-  purge: PurgeSupervised
-  /** After a start. */
-  recover(): Promise<void>
-  /** Once an hour. */
-  tidy(): Promise<void>
-}
+import type { Telling } from './open-outbox.ts'
 
 type NewCheckpoint = Parameters<SessionCheckpoints['save']>[2]
 
-interface WorkParts {
+interface WorkParts extends Telling {
   elsewhere: AgentsElsewhere
-  settings: ServerSettings
-  store: Store
-  sessionLog: SessionLog
-  processes: ProcessGroups
-  tokens: Pick<Tokens, 'create' | 'revoke'>
-  own: OwnFolders
-  workspaces: Workspaces
   /** See `createServerPlaces`. */
   serverPaths: readonly string[]
-  /** What the processes on one store tell each other. Null: this is the only one. */
-  replica: Replica
-  /** Tells a session's chat room. */
-  tell: Messenger['tell']
   /** The address of `/mcp`. Null: this server has no port. */
   mcpUrl: () => string | null
-  clock: Clock
-  ids: Ids
-  log: Logger
 }
 
 /** Throws `config_invalid` for commands that cannot run. What is started here ends with `undo`. */
-export function createSupervisedWork(parts: WorkParts, undo: AsyncDisposableStack): SupervisedWork {
+export function createSupervisedWork(parts: WorkParts, undo: AsyncDisposableStack) {
   const { elsewhere, settings, store, sessionLog, processes, tokens, own, replica } = parts
   const { dataDir, configDir, runtimeDir } = own
   const { clock, ids, log: logger } = parts
@@ -121,7 +89,7 @@ export function createSupervisedWork(parts: WorkParts, undo: AsyncDisposableStac
     runtimeDir,
     masked: guarded,
     home: own.home,
-    tell: parts.tell,
+    tell: parts.messenger.tell,
     place: replica.place,
   })
   undo.defer(() => spawner.close())
@@ -132,10 +100,12 @@ export function createSupervisedWork(parts: WorkParts, undo: AsyncDisposableStac
     ...shown,
     spawner,
     purge,
+    /** After a start. */
     async recover() {
       await checkpoints.recover()
       await spawner.recover()
     },
+    /** Once an hour. */
     async tidy() {
       const { sessions } = await purge({ dryRun: false })
       for (const { id } of sessions) records.purge(id)
@@ -144,12 +114,17 @@ export function createSupervisedWork(parts: WorkParts, undo: AsyncDisposableStac
   }
 }
 
+interface PlacedWork {
+  checkpoints: SessionCheckpoints
+  commands: SessionCommands
+}
+
 /** What needs the files of a session is done by the server that opened it, whichever one is asked. */
 function atTheirPlace(
-  { checkpoints, commands }: Pick<SupervisedWork, 'checkpoints' | 'commands'>,
+  { checkpoints, commands }: PlacedWork,
   store: Pick<Store, 'sessions' | 'supervised'>,
   replica: Replica,
-): Pick<SupervisedWork, 'checkpoints' | 'commands'> {
+): PlacedWork {
   const atItsPlace = createAtItsPlace(replica)
   const placeOf = async (sessionId: string) => (await store.sessions.get(sessionId))?.supervision?.place
   const ofSession = ([, sessionId]: readonly [Caller, string, ...unknown[]]) => placeOf(sessionId)

@@ -2,51 +2,32 @@
 
 import { hostname } from 'node:os'
 import { join } from 'node:path'
-import type { ByteBudget } from '../domain/byte-budget.ts'
-import type { Clock } from '../domain/clock.ts'
 import { ServerError } from '../domain/errors.ts'
-import type { Ids } from '../domain/ids.ts'
 import { isPostgres, type PostgresSettings } from '../domain/settings/store-settings.ts'
 import { type EngineReplicas, onlyProcess } from '../engine/ports/replicas.ts'
 import { createJobs, createOwnJobs, type Jobs } from '../engine/sessions/jobs.ts'
 import { createLocalPresence } from '../engine/sessions/presence.ts'
 import { type Blobs, createBlobFolder } from '../files/keep/blob-folder.ts'
 import { createCachedBlobs } from '../files/keep/cached-blobs.ts'
-import type { Metrics } from '../http/metrics/metrics.ts'
 import { measureCommits } from '../http/metrics/store-metrics.ts'
-import type { HttpServer } from '../http/server/server.ts'
-import type { ServerState } from '../http/server-state.ts'
 import { createSessionLog, type SessionLog } from '../log/session-log.ts'
 import { createLocalWake, type Wake } from '../log/wake.ts'
 import { createOnlyReplica, openReplica, type Replica } from '../replicas/replica.ts'
 import { type Command, needsSync } from '../store/ports/command.ts'
-import type { Shared } from '../store/ports/shared.ts'
 import { databaseDamaged, HOW_TO_RESTORE } from '../store/sqlite/disk/damage.ts'
 import type { Store } from '../store/store.ts'
 import { tieChains } from '../store/tie-chains.ts'
-import type { AppOptions } from './app-options.ts'
 import { databaseIn } from './data-dir.ts'
-import { type lockDataDir, openStore } from './open-store.ts'
-import type { ReplicaClock } from './replica-clock.ts'
+import type { Listening } from './open-server.ts'
+import { openStore } from './open-store.ts'
 
 const DISK_FAILED = 74
 
 /** A database that cannot be reached is reported by the store itself, which takes a little longer than it waits. */
 export const ANSWER_MS = 3_000
 
-interface LogParts extends Pick<AppOptions, 'settings' | 'dataDir' | 'log' | 'exit'> {
-  lock: ReturnType<typeof lockDataDir>
-  /** Name of this process. */
-  owner: string
-  /** The records of this process alone. */
-  shared: Shared
-  http: Pick<HttpServer, 'refuseWaiting'>
-  state: ServerState
-  readerBudget: ByteBudget
-  metrics: Metrics
-  clock: ReplicaClock
-  ids: Ids
-}
+/** What exists once the store is open. */
+export type Stored = Listening & OpenLog
 
 interface OpenLog {
   store: Store
@@ -70,7 +51,7 @@ export interface StoreReplica extends Replica {
 }
 
 /** What is opened here is closed by `undo`. */
-export async function openLog(parts: LogParts, undo: AsyncDisposableStack): Promise<OpenLog> {
+export async function openLog(parts: Listening, undo: AsyncDisposableStack): Promise<OpenLog> {
   const { settings, lock, dataDir, owner, shared, readerBudget, metrics, clock } = parts
   const measured = (store: Store): Store => {
     const commit = (commands: readonly Command[]) => store.commit(commands)
@@ -106,9 +87,10 @@ const CACHED_BYTES = 1024 ** 3
 /** Loaded only when it is used, like the driver behind it. */
 async function openPostgres(
   { url, commit: synced, connections, waitMs }: PostgresSettings,
-  { http, owner, clock, ids, dataDir, log }: LogParts,
+  parts: Listening,
   undo: AsyncDisposableStack,
-): Promise<{ store: Store; wake: Wake; replica: StoreReplica }> {
+): Promise<Pick<OpenLog, 'store' | 'wake' | 'replica'>> {
+  const { owner, clock, ids, dataDir, log } = parts
   const { createPostgresStore } = await import('../store/postgres/postgres-store.ts')
   const { createPostgresBlobs } = await import('../store/postgres/blob-table.ts')
   const { createReaderRows } = await import('../store/postgres/reader-rows.ts')
@@ -118,7 +100,7 @@ async function openPostgres(
   const readers = connections - CONNECTIONS_BESIDE_READERS
   const store = await createPostgresStore({ url, clock, log, synced, waitMs, readers, writerId: owner })
   undo.defer(() => store.close())
-  const { commit, stop } = refuseUnconfirmed({ commit: store.commit, http, withinMs: waitMs + ANSWER_MS, clock })
+  const { commit, stop } = refuseUnconfirmed(store.commit, waitMs + ANSWER_MS, parts)
   undo.defer(stop)
   const { shared, database } = store
   undo.defer(await clock.follow(store.time.lead, log))
@@ -158,7 +140,7 @@ async function openPostgres(
 const CONNECTIONS_BESIDE_READERS = 2
 
 /** What happens when the disk fails to sync, or the database turns out to be damaged. */
-function watchDisk({ dataDir, state, log, exit }: LogParts) {
+function watchDisk({ dataDir, state, log, exit }: Listening) {
   const damage: unknown[] = []
   return {
     listeners: {
@@ -188,20 +170,13 @@ function watchDisk({ dataDir, state, log, exit }: LogParts) {
   }
 }
 
-interface UnconfirmedDeps {
-  commit: Store['commit']
-  http: Pick<HttpServer, 'refuseWaiting'>
-  withinMs: number
-  clock: Clock
-}
-
 const LOOK_MS = 500
 
 /**
  * The same commit, watched: a database can keep one open for as long as its standby is away. Whoever waits for it hears so in time, and the
  * work goes on. Call `stop` when nobody waits any more.
  */
-function refuseUnconfirmed({ commit, http, withinMs, clock }: UnconfirmedDeps) {
+function refuseUnconfirmed(commit: Store['commit'], withinMs: number, { http, clock }: Listening) {
   /** When the commit that is under way began. */
   let since: number | null = null
   let cancel = () => {}

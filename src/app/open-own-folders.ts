@@ -5,36 +5,28 @@ import { join } from 'node:path'
 import { ServerError } from '../domain/errors.ts'
 import { isPostgres } from '../domain/settings/store-settings.ts'
 import { openConfigRecords } from '../http/auth/config-folder/config-records.ts'
-import { createServerAddress, type ServerAddress } from '../http/auth/config-folder/server-address.ts'
-import { createPassphrase, type Passphrase } from '../http/auth/passphrase/passphrase.ts'
+import { createServerAddress } from '../http/auth/config-folder/server-address.ts'
+import { createPassphrase } from '../http/auth/passphrase/passphrase.ts'
 import { noOperatorToken, type ReadTokens, readTokens, type TokensOptions } from '../http/auth/tokens/tokens.ts'
 import { findCtlPlace } from '../operators/ctl/socket.ts'
 import { createOwnChanges } from '../replicas/replica.ts'
 import { createLocalShared } from '../store/local-shared.ts'
 import { makeFolder } from '../store/make-folder.ts'
-import type { Shared } from '../store/ports/shared.ts'
 import { refuseUnknownOwner } from '../supervision/sessions/may-command.ts'
-import { createWorkspaces, type OwnFolders, type Workspaces } from '../supervision/workspace/allowed-workspace.ts'
+import { createWorkspaces } from '../supervision/workspace/allowed-workspace.ts'
 import type { Prepared } from './prepare-app.ts'
 
-interface OpenFolders {
-  own: OwnFolders
-  workspaces: Workspaces
-  tokens: ReadTokens
-  /** Null, like the passphrase: there is no config folder. */
-  published: ServerAddress | null
-  passphrase: Passphrase | null
-  /** The records of this server alone: in the config folder, or in memory. */
-  shared: Shared
-}
+export type OpenFolders = Awaited<ReturnType<typeof openOwnFolders>>
 
 /** Only for the holder of the lock of the data directory. Throws `config_invalid`. */
-export async function openOwnFolders(parts: Prepared, undo: AsyncDisposableStack): Promise<OpenFolders> {
+export async function openOwnFolders(parts: Prepared, undo: AsyncDisposableStack) {
   const { settings, configDir, dataDir, clock, log } = parts
+  // Null, and all that is made of it: there is no config folder.
   const place = configDir === null ? null : { configDir, makeFolder, dataDir }
   const own = { configDir, dataDir, runtimeDir: runtimeDirOf(parts), home: homedir() }
   const workspaces = createWorkspaces(settings.supervision, own)
   const records = place === null ? null : openConfigRecords(place, log)
+  // The records of this server alone: in the config folder, or in memory.
   const shared = createLocalShared(clock, records?.kinds)
   const tokens = await openTokens(parts, {
     own: { shared, changes: createOwnChanges() },

@@ -1,10 +1,9 @@
 // The port, open before the store: whoever waits for a long start sees that there is one.
 
 import { join } from 'node:path'
-import type { ByteBudget } from '../domain/byte-budget.ts'
 import type { Telemetry } from '../domain/telemetry.ts'
 import { type Auth, createAuth } from '../http/auth/auth.ts'
-import { localUrl, type ServerAddress } from '../http/auth/config-folder/server-address.ts'
+import { localUrl } from '../http/auth/config-folder/server-address.ts'
 import type { Devices } from '../http/auth/console/devices.ts'
 import { createOidc, type Oidc } from '../http/auth/identity/oidc.ts'
 import { createProxyAuth } from '../http/auth/identity/proxy-auth.ts'
@@ -14,48 +13,27 @@ import type { ListenTarget } from '../http/server/listen.ts'
 import { createHttpServer, type HttpServer } from '../http/server/server.ts'
 import { findCtlPlace, openCtlSocket } from '../operators/ctl/socket.ts'
 import { ownCounts, type SharedCounts } from '../replicas/shared-counts.ts'
-import { isSamePerson, type Operators } from '../supervision/sessions/may-command.ts'
+import { isSamePerson } from '../supervision/sessions/may-command.ts'
 import { errorShapes } from './create-routes.ts'
-import { type OperationsParts, operationsRoutes } from './operations-routes.ts'
-import type { Prepared } from './prepare-app.ts'
+import type { OpenFolders } from './open-own-folders.ts'
+import { operationsRoutes } from './operations-routes.ts'
+import type { Base } from './prepare-app.ts'
 
-interface ServerParts extends OperationsParts, Pick<Prepared, 'basePath' | 'guard' | 'tls' | 'ids' | 'connections'> {
-  /** Where tokens are kept. Null: nowhere. */
-  configDir: string | null
-  dataDir: string
-  /** Opens the local socket of `quarterdeck ctl`; `env` says where. Null: there is none. */
-  localSocket: { env: Readonly<Record<string, string | undefined>> } | null
-  tokens: AuthParts['tokens']
-  operators: Operators
-  telemetry: Telemetry
-  readerBudget: ByteBudget
-  /** Tells commands on this machine where the server is. Null: nobody is told. */
-  published: Pick<ServerAddress, 'tell'> | null
-}
-
-export interface OpenServer {
-  http: HttpServer
-  /** Checks tokens of identity providers. Null: none count. */
-  oidc: Oidc | null
-  /** Null: it has no port. */
-  address: { host: string; port: number } | null
-  /** The URL that reaches it from this machine. Null: it has no port. */
-  localAddress: string | null
-}
+type Observed = Base & OpenFolders & { telemetry: Telemetry }
+/** What exists once the port is open. */
+export type Listening = Observed & Awaited<ReturnType<typeof openServer>>
 
 /** Opens the port, if there is one, and the local socket. Until `http.serve` only health and metrics answer. `undo` closes both. */
-export async function openServer(
-  parts: ServerParts,
-  where: ListenTarget | 'mounted' | null,
-  undo: AsyncDisposableStack,
-): Promise<OpenServer> {
+export async function openServer(parts: Observed, where: ListenTarget | 'mounted' | null, undo: AsyncDisposableStack) {
   const { settings, tls, basePath, connections, published, clock, log } = parts
   const { issuers } = settings.identity
   const { fetch } = connections.pool({ proxyVariables: settings.tools.proxy })
+  // Checks tokens of identity providers. Null: none count.
   const oidc = issuers.length === 0 ? null : createOidc({ issuers, listed: settings.supervision, fetch, clock, log })
   const http = createServer(parts, oidc)
   const address = where === null || where === 'mounted' ? null : await http.listen(where)
   undo.defer(() => http.close({ drainMs: 0 }))
+  // The URL that reaches it from this machine. Null, like the address: it has no port.
   const localAddress =
     address === null ? null : localUrl(tls === null ? 'http' : 'https', address.host, address.port) + basePath
   if (localAddress !== null) published?.tell(localAddress, log)
@@ -63,7 +41,7 @@ export async function openServer(
   return { http, oidc, address, localAddress }
 }
 
-interface AuthParts extends Pick<ServerParts, 'settings' | 'operators' | 'clock'>, Pick<OpenServer, 'oidc'> {
+interface AuthParts extends Pick<Listening, 'settings' | 'operators' | 'clock' | 'oidc'> {
   tokens: Pick<Tokens, 'current' | 'refresh' | 'isFresh'>
   devices: Pick<Devices, 'current' | 'used' | 'refresh' | 'isFresh'>
   counts: SharedCounts
@@ -94,7 +72,7 @@ const noDevices: AuthParts['devices'] = {
   isFresh: () => true,
 }
 
-function createServer(parts: ServerParts, oidc: Oidc | null): HttpServer {
+function createServer(parts: Observed, oidc: Oidc | null): HttpServer {
   const { settings, dataDir, basePath, guard, tls, state, metrics, telemetry, readerBudget, clock, ids, log } = parts
   const { proxy } = settings.identity
   return createHttpServer({
@@ -124,7 +102,7 @@ function createServer(parts: ServerParts, oidc: Oidc | null): HttpServer {
 }
 
 async function openLocalSocket(
-  { localSocket, configDir, dataDir, settings }: ServerParts,
+  { localSocket, configDir, dataDir, settings }: Observed,
   http: HttpServer,
 ): Promise<void> {
   if (localSocket === null || configDir === null) return

@@ -72,17 +72,8 @@ export async function openSharedStore({
   return { store, blobs: createPostgresBlobs(store.database.reads) }
 }
 
-interface SharedReads {
-  stored: ReadOnlyStore
-  blobs: SharedBlobs
-  shared: Pick<Shared, 'get' | 'list'>
-  /** How many migrations the database has that this program does not know. What they have added is not read. */
-  unknown: number
-  close(): Promise<void>
-}
-
 /** The same to read, as they are at one moment. Changes nothing, and throws `data_dir_older` instead of running a migration. */
-export async function openSharedReads({ url, clock, log }: SharedOptions): Promise<SharedReads> {
+export async function openSharedReads({ url, clock, log }: SharedOptions) {
   const { openDatabase } = await import('../store/postgres/connection/database.ts')
   const { openPostgresReads } = await import('../store/postgres/read-only-store.ts')
   const { createPostgresBlobs } = await import('../store/postgres/blob-table.ts')
@@ -90,13 +81,14 @@ export async function openSharedReads({ url, clock, log }: SharedOptions): Promi
   const { createDatabaseTime } = await import('../store/postgres/connection/database-time.ts')
   const database = openDatabase({ url, clock, log, waitMs: WAIT_MS, readers: 2 })
   try {
+    // `unknown`: how many migrations the database has that this program does not know. What they have added is not read.
     const { unknown, ...stored } = await openPostgresReads(database, clock)
     const close = async () => {
       stored.close()
       await database.close()
     }
     const { reads } = database
-    const shared = createPostgresShared(reads, clock, createDatabaseTime(database, clock))
+    const shared: Pick<Shared, 'get' | 'list'> = createPostgresShared(reads, clock, createDatabaseTime(database, clock))
     return { stored, blobs: createPostgresBlobs(reads), shared, unknown, close }
   } catch (error) {
     await database.close()

@@ -1,27 +1,14 @@
-import type { ServerSettings } from '../config/settings/server-settings.ts'
 import { ServerError } from '../domain/errors.ts'
-import type { Logger } from '../domain/logger.ts'
 import { healthRoutes } from '../http/health/routes.ts'
-import { type Metrics, metricsRoutes } from '../http/metrics/metrics.ts'
+import { metricsRoutes } from '../http/metrics/metrics.ts'
 import type { Route } from '../http/route.ts'
-import type { ServerState } from '../http/server-state.ts'
 import type { OperatorChannel } from '../operators/operator.ts'
 import type { Store } from '../store/store.ts'
-import type { Prepared } from './prepare-app.ts'
-
-export interface OperationsParts extends Pick<Prepared, 'parts' | 'answering' | 'clock'> {
-  settings: ServerSettings
-  version: string
-  log: Logger
-  state: ServerState
-  metrics: Metrics
-  /** Monotonic ms. */
-  startedAt: number
-}
+import type { Base } from './prepare-app.ts'
 
 /** Health and metrics answer from the beginning; all other routes need the engine. `working` is null until the store is open. */
 export function operationsRoutes(
-  { settings, version, log, parts, answering, state, metrics, startedAt, clock }: OperationsParts,
+  { settings, version, log, parts, answering, state, metrics, startedAt, clock }: Base,
   working: { store: Pick<Store, 'check' | 'sessions'>; channels: readonly OperatorChannel[] } | null,
 ): Route[] {
   const { store = null, channels = [] } = working ?? {}

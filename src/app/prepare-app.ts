@@ -1,18 +1,22 @@
 // What a server needs before it starts: agents with their models and tools, the secrets of channels, the certificate, the guard.
 
+import type { ByteBudget } from '../domain/byte-budget.ts'
 import { ServerError } from '../domain/errors.ts'
 import { createIds, type Ids } from '../domain/ids.ts'
 import { mostNeeded } from '../domain/supervision/quorum.ts'
 import type { EngineOptions } from '../engine/create-engine.ts'
+import type { Metrics } from '../http/metrics/metrics.ts'
 import { createGuard, type Guard } from '../http/server/guard.ts'
 import { readBasePath } from '../http/server/target.ts'
 import { readTlsPair, type TlsPair } from '../http/server/tls-pair.ts'
+import type { ServerState } from '../http/server-state.ts'
 import { createJsonCheck } from '../json/json-schema.ts'
 import { createComplete } from '../models/complete.ts'
 import { createModel } from '../models/create-model.ts'
 import { createModelHttp } from '../models/wire/model-http.ts'
 import { type ChannelCredentials, readChannelCredentials } from '../operators/credentials/credentials.ts'
 import { type Connections, createConnections } from '../outgoing/connections.ts'
+import type { DataDirLock } from '../store/sqlite/disk/data-dir-lock.ts'
 import { configuredOperators, type Operators } from '../supervision/sessions/may-command.ts'
 import { createToolbox } from '../tools/create-toolbox.ts'
 import { createStartQueue, PATIENCE_MS } from '../tools/mcp/start-queue.ts'
@@ -38,6 +42,18 @@ export interface Prepared extends Omit<AppOptions, 'clock' | 'credentials'> {
   close(): Promise<void>
 }
 
+/** The same, and what exists from the first moment of a start. */
+export interface Base extends Prepared {
+  lock: DataDirLock
+  /** Name of this process. */
+  owner: string
+  /** Monotonic ms. */
+  startedAt: number
+  state: ServerState
+  metrics: Metrics
+  readerBudget: ByteBudget
+}
+
 /** Throws `config_invalid`, and leaves nothing open then. */
 export async function prepareApp(options: AppOptions): Promise<Prepared> {
   const { settings, agents, strays } = options
@@ -58,14 +74,12 @@ export async function prepareApp(options: AppOptions): Promise<Prepared> {
   if (answering === undefined) throw new ServerError('config_invalid', 'There is no agent to serve.')
   const credentials = await readChannelCredentials(settings, options.credentials)
   const tls = settings.tls === null ? null : readTlsPair(settings.tls)
-  const origins =
-    settings.cors.origins.includes('local') && settings.cors.origins.length === 1 ? 'local' : settings.cors.origins
   const guard = createGuard({
     host: settings.host,
     loopbackOnly: settings.loopback,
     tokenRequired: settings.auth.required,
     allowedHosts: settings.allowedHosts,
-    origins,
+    origins: settings.cors.origins,
     publicUrl: settings.channels.publicUrl,
   })
   const basePath = readBasePath(options.basePath)

@@ -5,7 +5,7 @@ import type { Engine } from '../engine/engine.ts'
 import { createLoopDelay } from '../http/metrics/loop-delay.ts'
 import type { HttpStats } from '../http/server/server.ts'
 import { type ServerState, serverStates } from '../http/server-state.ts'
-import type { ReplicaStats, ServerStats } from '../protocols/manage/stats/routes.ts'
+import type { Stats } from '../protocols/manage/stats/schema.ts'
 import type { Replica } from '../replicas/replica.ts'
 import type { Store } from '../store/store.ts'
 import { countNudges } from '../supervision/stalls/alerts.ts'
@@ -35,17 +35,18 @@ const SaidSchema = z.object({
   streams: z.int(),
   connections: z.int(),
   rss: z.int(),
-}) satisfies z.ZodType<Omit<ReplicaStats, 'id' | 'isThis'>>
+})
+type Said = z.infer<typeof SaidSchema>
 
 /** The figures of `GET /stats`. */
-export function createReadStats(parts: StatsParts, undo: AsyncDisposableStack): () => Promise<ServerStats> {
+export function createReadStats(parts: StatsParts, undo: AsyncDisposableStack): () => Promise<Omit<Stats, 'at'>> {
   const { engine, store, http, clock, replica, version, state, port } = parts
   const delay = createLoopDelay(clock)
   undo.defer(() => delay.close())
   const startedAt = clock.mono()
   const machine = hostname()
 
-  function ofThisServer(): z.infer<typeof SaidSchema> {
+  function ofThisServer(): Said {
     const { activeRuns, queuedRuns } = engine.stats()
     const { connections, streams } = http()
     const uptimeSeconds = Math.floor((clock.mono() - startedAt) / 1_000)
@@ -56,30 +57,39 @@ export function createReadStats(parts: StatsParts, undo: AsyncDisposableStack): 
 
   replica.board.say(TOPIC, ofThisServer)
 
-  function ofAll(own: z.infer<typeof SaidSchema>): ReplicaStats[] {
+  function ofAll(own: Said): Stats['replicas'] {
     if (!replica.isShared) return []
     const others = replica.board.heard(TOPIC).flatMap(({ replica: id, said }) => {
       const read = SaidSchema.safeParse(said)
-      return read.success ? [{ id, isThis: false, ...read.data }] : []
+      return read.success ? [shown(id, false, read.data)] : []
     })
-    return [{ id: replica.owner, isThis: true, ...own }, ...others]
+    return [shown(replica.owner, true, own), ...others]
   }
 
   return async () => {
     const { bytes, walBytes, runs: stored, inbox } = await store.figures()
+    const { sent, worked } = await countNudges(store.waits)
     const own = ofThisServer()
     const { uptimeSeconds, runs, streams, connections, rss } = own
     return {
-      uptimeSeconds,
+      uptime_seconds: uptimeSeconds,
       runs: { ...runs, waiting: stored.waiting },
       streams,
       connections,
-      memory: { rss, heapUsed: process.memoryUsage().heapUsed },
-      loopDelayMs: delay.read(),
-      store: { bytes, walBytes },
+      memory: { rss, heap_used: process.memoryUsage().heapUsed },
+      loop_delay_ms: delay.read(),
+      store: { bytes, wal_bytes: walBytes },
       inbox,
-      nudges: await countNudges(store.waits),
+      nudges: { sent, worked, share: sent === 0 ? null : worked / sent },
       replicas: ofAll(own),
     }
   }
 }
+
+const shown = (id: string, isThis: boolean, { uptimeSeconds, rss, ...rest }: Said): Stats['replicas'][number] => ({
+  id,
+  is_this: isThis,
+  ...rest,
+  uptime_seconds: uptimeSeconds,
+  memory: { rss },
+})

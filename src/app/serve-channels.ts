@@ -1,21 +1,10 @@
 // Channels at work: what is in the outbox is delivered, and what people answer there is handed in.
 
-import type { ServerSettings } from '../config/settings/server-settings.ts'
-import type { Clock } from '../domain/clock.ts'
-import type { Logger } from '../domain/logger.ts'
 import type { ChatServices } from '../operators/chat.ts'
-import type { Services } from './create-services.ts'
-import type { OpenOutbox } from './open-outbox.ts'
-
-interface ChannelsParts extends Pick<OpenOutbox, 'outbox' | 'chat'> {
-  settings: ServerSettings
-  services: Services
-  clock: Clock
-  log: Logger
-}
+import type { Working } from './create-services.ts'
 
 /** `undo` ends it before the services that people answer to. */
-export function serveChannels(parts: ChannelsParts, undo: AsyncDisposableStack): void {
+export function serveChannels(parts: Working, undo: AsyncDisposableStack): void {
   const { outbox, chat } = parts
   const takeAnswers = chat?.takeAnswers(chatServices(parts)) ?? (async () => {})
   // One process delivers and listens: what it posted is fresh in its memory when somebody answers.
@@ -25,7 +14,7 @@ export function serveChannels(parts: ChannelsParts, undo: AsyncDisposableStack):
   undo.defer(() => serving.close())
 }
 
-function chatServices({ settings, services, clock, log: logger }: ChannelsParts): ChatServices {
+function chatServices({ settings, services, clock, log: logger }: Working): ChatServices {
   const { answer, elsewhere, work, inbox, oversight, noteShown, noteRefused } = services
   const { slack, commands, workspaces } = settings.supervision
   return {

@@ -3,20 +3,12 @@
 import { statSync } from 'node:fs'
 import { basename, dirname, isAbsolute, join, parse, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { ServerSettings } from '../config/settings/server-settings.ts'
-import type { AgentDefinition } from '../domain/agent/agent.ts'
 import { textsIn } from '../json/texts-in.ts'
 import { createRealPath } from '../supervision/policy/real-path.ts'
-import type { OwnFolders } from '../supervision/workspace/allowed-workspace.ts'
 import { loadedFiles } from '../tools/function/import-module.ts'
+import type { Listening } from './open-server.ts'
 
-interface Loaded {
-  agents: readonly AgentDefinition[]
-  settings: ServerSettings
-  own: OwnFolders
-  /** Absolute paths of all files that the configuration was made of, or would be if they existed. */
-  configFiles: readonly string[]
-}
+type Loaded = Pick<Listening, 'agents' | 'settings' | 'own' | 'configFiles'>
 
 /** Real paths. Call it when the tools are loaded: what their modules import counts too, at each start in watch mode. */
 export function serverPaths({ agents, settings, own, configFiles }: Loaded): string[] {

@@ -4,18 +4,14 @@ import { noTelemetry, type Telemetry } from '../domain/telemetry.ts'
 import { createMask } from '../domain/text/mask.ts'
 import type { Middleware } from '../engine/middleware/middleware.ts'
 import { measureAgents } from '../http/metrics/agent-metrics.ts'
-import type { Metrics } from '../http/metrics/metrics.ts'
 import type { AppOptions } from './app-options.ts'
-import type { Prepared } from './prepare-app.ts'
+import type { Base } from './prepare-app.ts'
 
 /** At the end a receiver that does not answer may hold up the stop this long. */
 const FLUSH_MS = 3_000
 
 /** Tells nobody unless the settings name a receiver: only then is anything of OpenTelemetry loaded. */
-export async function startTelemetry(
-  parts: Prepared & { metrics: Metrics },
-  undo: AsyncDisposableStack,
-): Promise<Telemetry> {
+export async function startTelemetry(parts: Base, undo: AsyncDisposableStack): Promise<Telemetry> {
   const { settings, version, metrics, logTap, clock, ids, log } = parts
   if (settings.telemetry === null) {
     logTap?.open(null)

@@ -1,8 +1,8 @@
 // Approvals: what waits for a person, and the decisions.
 
 import { ClientError } from './client-error.ts'
-import { type CallOptions, type Calls, type ConnectionOptions, queryOf } from './connection.ts'
-import { proofHeaders, type WithProof } from './sign-in.ts'
+import { at, type CallOptions, type Calls, type ConnectionOptions, queryOf } from './connection.ts'
+import type { WithProof } from './sign-in.ts'
 import type { Approval, EditCheck, Grant, LookedAt, Remembered, ShownApproval } from './wire.ts'
 
 export type ApprovalStatus = Approval['status']
@@ -74,17 +74,15 @@ export interface Approvals {
 const LARGEST_PAGE = 100
 const EVERY_MS = 2_000
 
-export function createApprovals({ json, get, jsonOnce, empty }: Calls, sleep: ConnectionOptions['sleep']): Approvals {
+export function createApprovals({ get, post, postOnce, remove }: Calls, sleep: ConnectionOptions['sleep']): Approvals {
   async function approvals({ status, session, limit, before, signal }: ListOptions = {}): Promise<Approval[]> {
     const query = queryOf({ status, session_id: session, limit, before })
     return (await get<{ approvals: Approval[] }>(`/approvals${query}`, { signal })).approvals
   }
 
-  const pathOf = (id: string, rest = ''): string => `/approvals/${encodeURIComponent(id)}${rest}`
-
   const approval: Approvals['approval'] = (id, { signal, include = [] } = {}) => {
     const query = queryOf({ include: include.length === 0 ? undefined : include.join(',') })
-    return get(pathOf(id, query), { signal })
+    return get(at('approvals', id, query), { signal })
   }
 
   async function* pending(options: ListOptions): AsyncGenerator<Approval> {
@@ -110,14 +108,7 @@ export function createApprovals({ json, get, jsonOnce, empty }: Calls, sleep: Co
     decision: 'approve' | 'reject' | 'respond',
     { approval_id, digest }: Pick<Approval, 'approval_id' | 'digest'>,
     { signal, passkey, ...more }: ApproveOptions & { result?: unknown },
-  ): Promise<Approval> =>
-    jsonOnce({
-      method: 'POST',
-      path: pathOf(approval_id),
-      headers: proofHeaders(passkey),
-      body: { decision, digest, ...more },
-      signal,
-    })
+  ): Promise<Approval> => postOnce(at('approvals', approval_id), { decision, digest, ...more }, { signal, passkey })
 
   return {
     approvals,
@@ -142,9 +133,8 @@ export function createApprovals({ json, get, jsonOnce, empty }: Calls, sleep: Co
         await sleep(everyMs, signal)
       }
     },
-    checkEdit: (id, edit, { signal } = {}) => json({ method: 'POST', path: pathOf(id, '/check'), body: edit, signal }),
-    reveal: (id, name, { signal } = {}) =>
-      jsonOnce({ method: 'POST', path: pathOf(id, '/reveal'), body: { name }, signal }),
+    checkEdit: (id, edit, options) => post(at('approvals', id, '/check'), edit, options),
+    reveal: (id, name, options) => postOnce(at('approvals', id, '/reveal'), { name }, options),
     approve: (shown, options = {}) => decide('approve', shown, options),
     reject: (shown, options = {}) => decide('reject', shown, options),
     respond: (shown, result, options = {}) => decide('respond', shown, { ...options, result }),
@@ -152,7 +142,6 @@ export function createApprovals({ json, get, jsonOnce, empty }: Calls, sleep: Co
       const path = `/grants${queryOf({ agent, session_id: session })}`
       return (await get<{ grants: Grant[] }>(path, { signal })).grants
     },
-    revokeGrant: (id, { signal } = {}) =>
-      empty({ method: 'DELETE', path: `/grants/${encodeURIComponent(id)}`, signal }),
+    revokeGrant: (id, options) => remove(at('grants', id), options),
   }
 }

@@ -3,9 +3,9 @@
 import type { RunEvent } from './ag-ui-event.ts'
 import { type Approvals, createApprovals } from './approvals.ts'
 import { ClientError, errorOfProblem, jsonObject } from './client-error.ts'
-import { type Call, type CallOptions, createCalls, createConnection, sleep } from './connection.ts'
+import { at, type Call, type CallOptions, createCalls, createConnection, sleep } from './connection.ts'
 import { createOversightClient, type OversightClient } from './oversight.ts'
-import { resumingStream, type SseMessage } from './read-sse.ts'
+import { resumingStream, SILENCE_MS, type SseMessage } from './read-sse.ts'
 import {
   createSearch,
   createSessionReads,
@@ -139,8 +139,6 @@ export interface Client extends Approvals, SupervisionClient, SignInClient, Over
 }
 
 const DEFAULT_RETRIES = 4
-/** The server sends something at least every 15 s. */
-const SILENCE_MS = 45_000
 
 export function createClient(options: ClientOptions): Client {
   const connection = createConnection({
@@ -153,8 +151,21 @@ export function createClient(options: ClientOptions): Client {
   })
 
   const calls = createCalls(connection)
-  const { json, get, empty } = calls
+  const { json, get, post, remove } = calls
   const supervision = createSupervision(calls)
+
+  /** The messages of a stream that a call opens. */
+  const messagesOf = (call: Call, after: string | null, kindOf: Parameters<typeof resumingStream>[0]['kindOf']) =>
+    resumingStream({
+      connection,
+      open: (lastId) =>
+        connection.once({ ...call, headers: { ...call.headers, Accept: EVENTS, ...lastEventId(lastId) } }),
+      after,
+      kindOf,
+      signal: call.signal,
+      silenceMs: SILENCE_MS,
+    })
+
   return {
     ...createApprovals(calls, options.sleep ?? sleep),
     ...supervision,
@@ -166,15 +177,9 @@ export function createClient(options: ClientOptions): Client {
     async *feed({ sessions = [], after, signal } = {}) {
       const query = sessions.map((one) => `session=${encodeURIComponent(one)}`).join('&')
       const path = query === '' ? '/events' : `/events?${query}`
-      const messages = resumingStream({
-        connection,
-        open: (lastId) =>
-          connection.once({ method: 'GET', path, headers: { Accept: EVENTS, ...lastEventId(lastId) }, signal }),
-        after: after ?? null,
-        kindOf: (one) => (dataOf(one).type === 'error' ? 'away' : 'message'),
-        signal,
-        silenceMs: SILENCE_MS,
-      })
+      const messages = messagesOf({ method: 'GET', path, signal }, after ?? null, (one) =>
+        dataOf(one).type === 'error' ? 'away' : 'message',
+      )
       let cursor = after ?? ''
       for await (const one of messages) {
         cursor = one.id ?? cursor
@@ -185,16 +190,10 @@ export function createClient(options: ClientOptions): Client {
     chat: (agent, message, more = {}) => json(chatCall('chat', agent, message, more)),
 
     async *stream(agent, message, more = {}) {
-      const call = chatCall('chat/stream', agent, message, more)
-      const messages = resumingStream({
-        connection,
-        // Without an id, the same Idempotency-Key leads back to the run.
-        open: (lastId) => connection.once(withHeaders(call, { Accept: EVENTS, ...lastEventId(lastId) })),
-        after: null,
-        kindOf: (one) => (isFarewell(one, dataOf(one).code) ? 'away' : endsStream.has(one.event) ? 'end' : 'message'),
-        signal: more.signal,
-        silenceMs: SILENCE_MS,
-      })
+      // Without an id, the same Idempotency-Key leads back to the run.
+      const messages = messagesOf(chatCall('chat/stream', agent, message, more), null, (one) =>
+        isFarewell(one, dataOf(one).code) ? 'away' : endsStream.has(one.event) ? 'end' : 'message',
+      )
       for await (const one of messages) {
         const data = dataOf(one)
         if (one.event === 'error') throw errorOfProblem(data)
@@ -205,40 +204,28 @@ export function createClient(options: ClientOptions): Client {
     send: (session, message, more = {}) =>
       json({
         method: 'POST',
-        path: `/sessions/${encodeURIComponent(session)}/messages`,
+        path: at('sessions', session, '/messages'),
         headers: startHeaders(more),
         body: { message, ...filesIn(more), agent: more.agent },
         signal: more.signal,
       }),
 
-    run: (id, options) => get(`/runs/${encodeURIComponent(id)}`, options),
+    run: (id, options) => get(at('runs', id), options),
 
     async *events(followed, { after, signal } = {}) {
-      const path =
-        'run' in followed
-          ? `/runs/${encodeURIComponent(followed.run)}/events`
-          : `/sessions/${encodeURIComponent(followed.session)}/events`
-      const messages = resumingStream({
-        connection,
-        open: (lastId) =>
-          connection.once({ method: 'GET', path, headers: { Accept: EVENTS, ...lastEventId(lastId) }, signal }),
-        after: after === undefined ? null : String(after),
-        kindOf: (one) => {
-          const { type, code } = dataOf(one)
-          if (type === 'RUN_ERROR' && isFarewell(one, code)) return 'away'
-          return 'run' in followed && (type === 'RUN_FINISHED' || type === 'RUN_ERROR') ? 'end' : 'message'
-        },
-        signal,
-        silenceMs: SILENCE_MS,
+      const path = 'run' in followed ? at('runs', followed.run, '/events') : at('sessions', followed.session, '/events')
+      const from = after === undefined ? null : String(after)
+      const messages = messagesOf({ method: 'GET', path, signal }, from, (one) => {
+        const { type, code } = dataOf(one)
+        if (type === 'RUN_ERROR' && isFarewell(one, code)) return 'away'
+        return 'run' in followed && (type === 'RUN_FINISHED' || type === 'RUN_ERROR') ? 'end' : 'message'
       })
       for await (const one of messages) yield { id: one.id, event: dataOf(one) as LoggedEvent['event'] }
     },
 
-    cancel: (run, { signal } = {}) =>
-      json({ method: 'POST', path: `/runs/${encodeURIComponent(run)}/cancel`, body: {}, signal }),
+    cancel: (run, options) => post(at('runs', run, '/cancel'), {}, options),
 
-    deleteSession: (session, { signal } = {}) =>
-      empty({ method: 'DELETE', path: `/sessions/${encodeURIComponent(session)}`, signal }),
+    deleteSession: (session, options) => remove(at('sessions', session), options),
 
     upload(content, { name, signal } = {}) {
       const form = new FormData()
@@ -248,9 +235,7 @@ export function createClient(options: ClientOptions): Client {
     },
 
     download: ({ file_id }, { signal } = {}) =>
-      connection.patiently({ method: 'GET', path: `/files/${encodeURIComponent(file_id)}`, signal }, (one) =>
-        one.blob(),
-      ),
+      connection.patiently({ method: 'GET', path: at('files', file_id), signal }, (one) => one.blob()),
   }
 }
 
@@ -263,7 +248,7 @@ const EVENTS = 'text/event-stream'
 function chatCall(route: 'chat' | 'chat/stream', agent: string, message: string, options: ChatOptions): Call {
   return {
     method: 'POST',
-    path: `/agent/${encodeURIComponent(agent)}/${route}`,
+    path: at('agent', agent, `/${route}`),
     headers: startHeaders(options),
     body: { message, ...filesIn(options), session_id: options.session },
     signal: options.signal,
@@ -282,11 +267,6 @@ function randomKey(): string {
 
 const filesIn = ({ files = [] }: StartOptions): { files?: readonly FileToSend[] } =>
   files.length === 0 ? {} : { files: files.map((one) => ('file_id' in one ? { file_id: one.file_id } : one)) }
-
-const withHeaders = (call: Call, headers: Record<string, string>): Call => ({
-  ...call,
-  headers: { ...call.headers, ...headers },
-})
 
 const lastEventId = (id: string | null): Record<string, string> => (id === null ? {} : { 'Last-Event-ID': id })
 

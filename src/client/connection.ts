@@ -16,6 +16,18 @@ export interface CallOptions {
   signal?: AbortSignal | undefined
 }
 
+/** Of a list that comes in pages. */
+export interface PageOptions extends CallOptions {
+  limit?: number
+  /** `next` of the page before. */
+  before?: string
+}
+
+/** `passkey`: see `WithProof`. */
+interface ProvenOptions extends CallOptions {
+  passkey?: string | undefined
+}
+
 export interface Call extends CallOptions {
   method: 'GET' | 'POST' | 'DELETE'
   path: string
@@ -89,10 +101,14 @@ export interface Calls {
   json: <T>(call: Call) => Promise<T>
   /** The same for GET. */
   get: <T>(path: string, options?: CallOptions) => Promise<T>
-  /** Never retries. */
-  jsonOnce: <T>(call: Call) => Promise<T>
+  /** The same for POST. It must be harmless to repeat. */
+  post: <T>(path: string, body: object, options?: CallOptions) => Promise<T>
+  /** POST. Never retries. */
+  postOnce: <T>(path: string, body: object, options?: ProvenOptions) => Promise<T>
   /** For an answer without a body. Retries if that can help. */
   empty: (call: Call) => Promise<void>
+  /** The same for DELETE. */
+  remove: (path: string, options?: ProvenOptions) => Promise<void>
   /** One page of many. `next` begins the next one, as its `before` or its `after`; null on the last page. */
   page: <T>(path: string, options: CallOptions, by?: 'before' | 'after') => Promise<T & { next: string | null }>
   /** The same for an answer that is a list. */
@@ -101,11 +117,18 @@ export interface Calls {
 
 export function createCalls({ once, patiently }: Connection): Calls {
   const json: Calls['json'] = (call) => patiently(call, (response) => objectIn(response, call))
+  const empty: Calls['empty'] = async (call) => void (await patiently(call, (response) => response.text()))
   return {
     json,
     get: (path, { signal } = {}) => json({ method: 'GET', path, signal }),
-    jsonOnce: async (call) => objectIn(await once(call), call),
-    empty: async (call) => void (await patiently(call, (response) => response.text())),
+    post: (path, body, { signal } = {}) => json({ method: 'POST', path, body, signal }),
+    async postOnce(path, body, { signal, passkey } = {}) {
+      const call: Call = { method: 'POST', path, headers: proofHeaders(passkey), body, signal }
+      return objectIn(await once(call), call)
+    },
+    empty,
+    remove: (path, { signal, passkey } = {}) =>
+      empty({ method: 'DELETE', path, headers: proofHeaders(passkey), signal }),
     page: <T>(path: string, { signal }: CallOptions, by = 'before') => {
       const call: Call = { method: 'GET', path, signal }
       return patiently(call, async (response) => ({
@@ -148,6 +171,13 @@ function nextIn({ headers }: Response, by: string): string | null {
   const found = new RegExp(`[?&]${by}=([^&>]+)`).exec(headers.get('link') ?? '')?.[1]
   return found === undefined ? null : decodeURIComponent(found.replaceAll('+', ' '))
 }
+
+const proofHeaders = (passkey: string | undefined): Record<string, string> =>
+  passkey === undefined ? {} : { 'X-Passkey': passkey }
+
+/** The path of one thing: `/runs/ID`, and what follows. */
+export const at = (collection: string, id: string, rest = ''): string =>
+  `/${collection}/${encodeURIComponent(id)}${rest}`
 
 export function queryOf(given: Record<string, string | number | undefined>): string {
   const pairs = Object.entries(given).flatMap(([name, value]) =>

@@ -1,8 +1,17 @@
 // What operators look at: the audit trail, usage, agents and their tests, and how the server is doing.
 
 import { ClientError, jsonObject } from './client-error.ts'
-import { brokenBy, type Call, type CallOptions, type Calls, type Connection, queryOf } from './connection.ts'
-import { readSse } from './read-sse.ts'
+import {
+  at,
+  brokenBy,
+  type Call,
+  type CallOptions,
+  type Calls,
+  type Connection,
+  type PageOptions,
+  queryOf,
+} from './connection.ts'
+import { readSse, SILENCE_MS } from './read-sse.ts'
 import type {
   Agent,
   AgentTests,
@@ -24,16 +33,13 @@ export type UsageGroup = Usage['by']
 export type TestCaseEvent = { type: 'case' } & TestCase
 export type TestsDone = { type: 'done' } & TestSummary
 
-export interface AuditOptions extends CallOptions {
+export interface AuditOptions extends PageOptions {
   kind?: string
   by?: string
   session?: string
   /** ISO 8601. */
   since?: string
   until?: string
-  limit?: number
-  /** `next` of the page before. */
-  before?: string
 }
 
 export interface UsageOptions extends CallOptions {
@@ -74,14 +80,7 @@ export interface OversightClient {
   health(options?: CallOptions): Promise<Health>
 }
 
-/** The server sends something at least every 15 s. */
-const SILENCE_MS = 45_000
-
-export function createOversightClient({ json, get, page }: Calls, once: Connection['once']): OversightClient {
-  const post = <T>(path: string, body: object, { signal }: CallOptions = {}): Promise<T> =>
-    json({ method: 'POST', path, body, signal })
-  const agentAt = (name: string, rest = ''): string => `/agents/${encodeURIComponent(name)}${rest}`
-
+export function createOversightClient({ get, post, page }: Calls, once: Connection['once']): OversightClient {
   return {
     audit: {
       list: ({ signal, ...query } = {}) => page(`/audit${queryOf({ ...query })}`, { signal }),
@@ -91,12 +90,12 @@ export function createOversightClient({ json, get, page }: Calls, once: Connecti
     usage: ({ signal, ...query } = {}) => get(`/usage${queryOf({ ...query })}`, { signal }),
     agents: {
       list: async (options) => (await get<{ agents: Agent[] }>('/agents', options)).agents,
-      get: (name, options) => get(agentAt(name), options),
-      tests: (name, options) => get(agentAt(name, '/tests'), options),
+      get: (name, options) => get(at('agents', name), options),
+      tests: (name, options) => get(at('agents', name, '/tests'), options),
       async *runTests(name, { signal, cases } = {}) {
         const headers = { Accept: 'text/event-stream' }
         const body = cases === undefined ? {} : { cases }
-        const call: Call = { method: 'POST', path: agentAt(name, '/tests/run'), headers, body, signal }
+        const call: Call = { method: 'POST', path: at('agents', name, '/tests/run'), headers, body, signal }
         try {
           const response = await once(call)
           if (response.body === null) throw new ClientError('unexpected_answer', 'The answer has no body.')

@@ -8,6 +8,9 @@ export interface SseMessage {
   data: string
 }
 
+/** A stream that is silent for longer is lost: the server sends something at least every 15 s. */
+export const SILENCE_MS = 45_000
+
 interface SseOptions {
   /** Called whenever bytes arrive, comments included. */
   onBytes?: () => void

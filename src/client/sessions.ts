@@ -1,7 +1,7 @@
 // Sessions: lists, their logs, search, and one stream over many of them.
 
 import type { RunEvent } from './ag-ui-event.ts'
-import { type CallOptions, type Calls, queryOf } from './connection.ts'
+import { at, type CallOptions, type Calls, type PageOptions, queryOf } from './connection.ts'
 import type {
   FeedItem,
   Run,
@@ -15,7 +15,7 @@ import type {
 /** What every list of sessions shows of one. */
 export type SessionRow = Omit<SearchResult, 'hits'>
 
-export interface SessionListOptions extends CallOptions {
+export interface SessionListOptions extends PageOptions {
   /** For operators: an owner, or `*` for all. Default: your own. */
   owner?: string
   agent?: string
@@ -24,9 +24,6 @@ export interface SessionListOptions extends CallOptions {
   /** ISO 8601: last active at or after this time, and at or before that time. */
   since?: string
   until?: string
-  limit?: number
-  /** `next` of the page before. */
-  before?: string
 }
 
 export interface SearchOptions extends Omit<SessionListOptions, 'status' | 'kind'> {}
@@ -72,15 +69,9 @@ export interface SessionReads {
   /** Newest activity first. `next` is null on the last page. */
   list(options?: SessionListOptions): Promise<{ sessions: Session[]; next: string | null }>
   /** A session and its newest messages. `tools` shows the work of tools, too. */
-  get(
-    id: string,
-    options?: CallOptions & { limit?: number; before?: string; tools?: boolean },
-  ): Promise<SessionMessages & { next: string | null }>
+  get(id: string, options?: PageOptions & { tools?: boolean }): Promise<SessionMessages & { next: string | null }>
   /** Newest first. */
-  runs(
-    id: string,
-    options?: CallOptions & { limit?: number; before?: string },
-  ): Promise<{ runs: Run[]; next: string | null }>
+  runs(id: string, options?: PageOptions): Promise<{ runs: Run[]; next: string | null }>
   /** The events of a session in pages, from any place. */
   log(id: string, options?: LogOptions): Promise<LogPage>
   /** Everything as one document. */
@@ -88,8 +79,6 @@ export interface SessionReads {
 }
 
 export function createSessionReads({ get, page, listPage }: Calls): SessionReads {
-  const at = (id: string, rest = ''): string => `/sessions/${encodeURIComponent(id)}${rest}`
-
   return {
     async list({ signal, ...query } = {}) {
       const { list, next } = await listPage<Session>(`/sessions${queryOf({ ...query })}`, { signal })
@@ -97,14 +86,18 @@ export function createSessionReads({ get, page, listPage }: Calls): SessionReads
     },
     get(id, { signal, limit, before, tools } = {}) {
       const query = queryOf({ limit, before, include: tools === true ? 'tools' : undefined })
-      return page<SessionMessages>(at(id, query), { signal })
+      return page<SessionMessages>(at('sessions', id, query), { signal })
     },
-    runs: (id, { signal, ...query } = {}) => page(at(id, `/runs${queryOf({ ...query })}`), { signal }),
+    runs: (id, { signal, ...query } = {}) => page(at('sessions', id, `/runs${queryOf({ ...query })}`), { signal }),
     log(id, { signal, structure, ...query } = {}) {
-      const path = at(id, `/log${queryOf({ ...query, structure: structure === true ? 'true' : undefined })}`)
+      const path = at(
+        'sessions',
+        id,
+        `/log${queryOf({ ...query, structure: structure === true ? 'true' : undefined })}`,
+      )
       return page(path, { signal }, query.before === undefined ? 'after' : 'before')
     },
-    export: (id, options) => get(at(id, '/export'), options),
+    export: (id, options) => get(at('sessions', id, '/export'), options),
   }
 }
 

@@ -1,6 +1,6 @@
 // Signing in to the console, devices, passkeys, and proofs with a passkey. For operators.
 
-import type { CallOptions, Calls } from './connection.ts'
+import { at, type CallOptions, type Calls } from './connection.ts'
 import type {
   Code,
   CreatedToken,
@@ -68,39 +68,27 @@ export interface SignInClient {
   revokeToken(id: string, options?: CallOptions): Promise<void>
 }
 
-export function createSignIn({ json, get, jsonOnce, empty }: Calls): SignInClient {
+export function createSignIn({ get, post, postOnce, empty, remove }: Calls): SignInClient {
   return {
-    signIn: ({ signal, passkey, ...body } = {}) =>
-      jsonOnce({ method: 'POST', path: '/sign-in', headers: proofHeaders(passkey), body, signal }),
+    signIn: ({ signal, passkey, ...body } = {}) => postOnce('/sign-in', body, { signal, passkey }),
     who: (options) => get('/sign-in', options),
     signOut: ({ signal } = {}) => empty({ method: 'POST', path: '/sign-out', body: {}, signal }),
     me: (options) => get('/me', options),
     devices: {
       list: async (options) => (await get<{ devices: Device[] }>('/devices', options)).devices,
-      revoke: (id, { signal } = {}) => empty({ method: 'DELETE', path: `/devices/${encodeURIComponent(id)}`, signal }),
-      makeCode: ({ signal, passkey, ...body } = {}) =>
-        jsonOnce({ method: 'POST', path: '/devices/codes', headers: proofHeaders(passkey), body, signal }),
+      revoke: (id, options) => remove(at('devices', id), options),
+      makeCode: ({ signal, passkey, ...body } = {}) => postOnce('/devices/codes', body, { signal, passkey }),
     },
     passkeys: {
       list: (options) => get('/passkeys', options),
-      options: ({ signal } = {}) => json({ method: 'POST', path: '/passkeys/options', body: {}, signal }),
-      add: (made, { signal, passkey } = {}) =>
-        jsonOnce({ method: 'POST', path: '/passkeys', headers: proofHeaders(passkey), body: made, signal }),
-      remove: (id, { signal, passkey } = {}) =>
-        empty({
-          method: 'DELETE',
-          path: `/passkeys/${encodeURIComponent(id)}`,
-          headers: proofHeaders(passkey),
-          signal,
-        }),
-      challenge: (purpose, { signal } = {}) =>
-        json({ method: 'POST', path: '/passkeys/challenges', body: { for: purpose }, signal }),
+      options: (options) => post('/passkeys/options', {}, options),
+      add: (made, options) => postOnce('/passkeys', made, options),
+      remove: (id, options) => remove(at('passkeys', id), options),
+      challenge: (purpose, options) => post('/passkeys/challenges', { for: purpose }, options),
     },
     tokens: async (options) => (await get<{ tokens: Token[] }>('/tokens', options)).tokens,
-    createToken: (body, { signal, passkey } = {}) =>
-      jsonOnce({ method: 'POST', path: '/tokens', headers: proofHeaders(passkey), body, signal }),
-    revokeToken: (id, { signal } = {}) =>
-      empty({ method: 'DELETE', path: `/tokens/${encodeURIComponent(id)}`, signal }),
+    createToken: (body, options) => postOnce('/tokens', body, options),
+    revokeToken: (id, options) => remove(at('tokens', id), options),
   }
 }
 
@@ -110,6 +98,3 @@ export function encodeProof({ challenge_id }: Pick<PasskeyChallenge, 'challenge_
   const text = Array.from(bytes, (byte) => String.fromCharCode(byte)).join('')
   return btoa(text).replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '')
 }
-
-export const proofHeaders = (passkey: string | undefined): Record<string, string> =>
-  passkey === undefined ? {} : { 'X-Passkey': passkey }

@@ -1,6 +1,6 @@
 // Commands for agents elsewhere, and everything that waits for a person. For operators.
 
-import { type CallOptions, type Calls, queryOf } from './connection.ts'
+import { at, type CallOptions, type Calls, type PageOptions, queryOf } from './connection.ts'
 import type {
   Alert,
   Channel,
@@ -32,16 +32,14 @@ type AnyRecord = {
 }
 type ShownKind = Exclude<InboxItem['kind'], 'approval'>
 
-export interface RecordListOptions extends CallOptions {
+export interface RecordListOptions extends PageOptions {
   /** Default: `waiting`, what still wants something of a person. `all`: everything. */
   status?: string
   session?: string
   owner?: string
-  limit?: number
-  before?: string
 }
 
-export interface InboxOptions extends CallOptions {
+export interface InboxOptions extends PageOptions {
   /** Default: `waiting`. `done`: what nobody has to answer any more. */
   status?: 'waiting' | 'done'
   kind?: InboxItem['kind']
@@ -50,9 +48,6 @@ export interface InboxOptions extends CallOptions {
   risk?: NonNullable<InboxItem['risk']>
   /** At least so many seconds old. */
   age?: number
-  limit?: number
-  /** `next` of the page before. */
-  before?: string
 }
 
 /** What `pushManager.subscribe` gives, as `toJSON` of it. */
@@ -143,20 +138,11 @@ export interface SupervisionClient {
   }
 }
 
-export function createSupervision({ json, get, page, jsonOnce, empty }: Calls): SupervisionClient {
-  const post = <T>(path: string, body: object, { signal }: CallOptions = {}): Promise<T> =>
-    jsonOnce({ method: 'POST', path, body, signal })
-  const at = (collection: string, id: string, rest = ''): string => `/${collection}/${encodeURIComponent(id)}${rest}`
-
+export function createSupervision({ get, page, post: postAgain, postOnce: post, remove }: Calls): SupervisionClient {
   async function list<T>(name: string, { signal, ...query }: RecordListOptions = {}): Promise<T[]> {
     const found = await get<Record<string, T[]>>(`/${name}${queryOf({ ...query })}`, { signal })
     return found[name] ?? []
   }
-
-  const command =
-    <T>(what: string) =>
-    (id: string, body: object, options?: CallOptions): Promise<T> =>
-      post<T>(at('sessions', id, `/${what}`), body, options)
 
   return {
     inbox: ({ signal, ...query } = {}) => page<Inbox>(`/inbox${queryOf({ ...query })}`, { signal }),
@@ -186,13 +172,8 @@ export function createSupervision({ json, get, page, jsonOnce, empty }: Calls): 
       list: async (options) =>
         (await get<{ subscriptions: PushSubscription[] }>('/push/subscriptions', options)).subscriptions,
       subscribe: ({ endpoint, keys }, { label, signal } = {}) =>
-        json({
-          method: 'POST',
-          path: '/push/subscriptions',
-          body: { endpoint, keys, label },
-          signal,
-        }),
-      unsubscribe: (id, { signal } = {}) => empty({ method: 'DELETE', path: at('push/subscriptions', id), signal }),
+        postAgain('/push/subscriptions', { endpoint, keys, label }, { signal }),
+      unsubscribe: (id, options) => remove(at('push/subscriptions', id), options),
     },
     checkpoints: {
       list: (options) => list('checkpoints', options),
@@ -203,17 +184,17 @@ export function createSupervision({ json, get, page, jsonOnce, empty }: Calls): 
     },
     sessions: {
       start: (wanted, options) => post('/sessions', wanted, options),
-      pause: (id, options) => command<Supervision>('pause')(id, {}, options),
-      resume: (id, options) => command<Supervision>('resume')(id, {}, options),
-      terminate: (id, { signal, ...body } = {}) => command<Supervision>('terminate')(id, body, { signal }),
-      steer: (id, text, options) => command<Instruction>('steer')(id, { text }, options),
-      task: (id, text, options) => command<Instruction>('task')(id, { text }, options),
+      pause: (id, options) => post(at('sessions', id, '/pause'), {}, options),
+      resume: (id, options) => post(at('sessions', id, '/resume'), {}, options),
+      terminate: (id, { signal, ...body } = {}) => post(at('sessions', id, '/terminate'), body, { signal }),
+      steer: (id, text, options) => post(at('sessions', id, '/steer'), { text }, options),
+      task: (id, text, options) => post(at('sessions', id, '/task'), { text }, options),
       mode: (id, mode, options) => post(at('sessions', id, '/mode'), { mode }, options),
-      nudge: (id, text, options) => command<Supervision>('nudge')(id, { message: text }, options),
-      stalls: (id, enabled, options) => command<Supervision>('stalls')(id, { enabled }, options),
-      handOver: (id, to, options) => command<Supervision>('handover')(id, { to }, options),
-      checkpoint: (id, { signal, ...body } = {}) => command<Checkpoint>('checkpoint')(id, body, { signal }),
-      run: (id, alias, options) => command<CommandResult>('run')(id, { alias }, options),
+      nudge: (id, text, options) => post(at('sessions', id, '/nudge'), { message: text }, options),
+      stalls: (id, enabled, options) => post(at('sessions', id, '/stalls'), { enabled }, options),
+      handOver: (id, to, options) => post(at('sessions', id, '/handover'), { to }, options),
+      checkpoint: (id, { signal, ...body } = {}) => post(at('sessions', id, '/checkpoint'), body, { signal }),
+      run: (id, alias, options) => post(at('sessions', id, '/run'), { alias }, options),
     },
   }
 }

@@ -20,13 +20,7 @@ export interface Problem {
 }
 
 /** Turns a problem into the error format of a door. */
-export type ErrorShape = (problem: Problem) => ShapedError
-
-interface ShapedError {
-  status: number
-  contentType: string
-  body: unknown
-}
+export type ErrorShape = (problem: Problem) => { status: number; contentType: string; body: unknown }
 
 export const problemShape: ErrorShape = (problem) => ({
   status: problem.status,

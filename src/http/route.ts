@@ -69,8 +69,8 @@ export interface RouteDescription {
   headers?: Readonly<Record<string, z.ZodType>>
   /** The JSON body. */
   body?: BodyDescription
-  /** The `multipart/form-data` body. A route that accepts both has `body` too. Files are `z.file()`. */
-  form?: FormDescription
+  /** The `multipart/form-data` body. A route that accepts both has `body` too. The schema has the parts by their names. Files are `z.file()`. */
+  form?: Pick<BodyDescription, 'schema'>
   responses: Readonly<Record<number, ResponseDescription>>
   /** Errors that this route can answer with, besides those that all routes share. */
   errors: readonly ErrorCode[]
@@ -80,11 +80,6 @@ export interface BodyDescription {
   schema: z.ZodType
   /** Keyed by name. Each one must match the schema. */
   examples: Readonly<Record<string, unknown>>
-}
-
-interface FormDescription {
-  /** The parts, keyed by name. */
-  schema: z.ZodType
 }
 
 export interface ResponseDescription {

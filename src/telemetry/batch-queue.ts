@@ -25,24 +25,16 @@ interface QueueOptions<T> {
   clock: Clock
   /** How large an item is, in characters. */
   sizeOf(item: T): number
-  limits: QueueLimits
+  limits: typeof queueLimits
 }
 
-interface QueueLimits {
+export const queueLimits = {
   /** Most items that wait. */
-  waiting: number
-  batch: number
-  /** Most characters that wait. */
-  waitingSize: number
-  /** Most characters of a batch, unless one item has more. */
-  batchSize: number
-  everyMs: number
-}
-
-export const queueLimits: QueueLimits = {
   waiting: 2_048,
   batch: 512,
+  /** Most characters that wait. */
   waitingSize: 32_000_000,
+  /** Most characters of a batch, unless one item has more. */
   batchSize: 8_000_000,
   everyMs: 2_000,
 }

@@ -12,6 +12,7 @@ import {
   trace as traceApi,
 } from '@opentelemetry/api'
 import type { IdGenerator } from '@opentelemetry/sdk-trace'
+import { present } from '../domain/present.ts'
 import type {
   AgentSpan,
   McpSpan,
@@ -58,7 +59,7 @@ export function createRunIds(random: IdGenerator): RunIds {
 export function createSpans({ tracer, ids, content }: SpansOptions): Telemetry {
   const agentSpan = createAgentSpans(tracer, content)
   /** The request or call that is being answered, for whoever takes a run meanwhile. */
-  const present = new AsyncLocalStorage<Span>()
+  const current = new AsyncLocalStorage<Span>()
 
   function request(method: string, route: string, headers: Parameters<Telemetry['request']>[2]): RequestSpan {
     const caller = readTrace(headers.traceparent, headers.tracestate)
@@ -69,7 +70,7 @@ export function createSpans({ tracer, ids, content }: SpansOptions): Telemetry {
     )
     return {
       trace: writeTrace(span.spanContext()),
-      within: (work) => present.run(span, work),
+      within: (work) => current.run(span, work),
       end({ status, isCut }) {
         span.setAttribute('http.response.status_code', status)
         if (isCut) span.setAttribute('quarterdeck.cut', true)
@@ -81,7 +82,7 @@ export function createSpans({ tracer, ids, content }: SpansOptions): Telemetry {
   }
 
   function mcpCall(tool: string, meta: Readonly<Record<string, unknown>>): McpSpan {
-    const within = present.getStore()?.spanContext()
+    const within = current.getStore()?.spanContext()
     const caller = readTrace(meta.traceparent, meta.tracestate)
     const span = tracer.startSpan(
       `tools/call ${tool}`,
@@ -97,7 +98,7 @@ export function createSpans({ tracer, ids, content }: SpansOptions): Telemetry {
       under(caller ?? within ?? null),
     )
     return {
-      within: (work) => present.run(span, work),
+      within: (work) => current.run(span, work),
       end({ isError }) {
         if (isError) fail(span, 'tool_error')
         span.end()
@@ -106,15 +107,11 @@ export function createSpans({ tracer, ids, content }: SpansOptions): Telemetry {
   }
 
   function traceFor(runId: string, before: TracedRun | null): RunTrace | undefined {
-    const cause = present.getStore()?.spanContext()
+    const cause = current.getStore()?.spanContext()
     if (before !== null) {
       const links = [runSpanContext(before, before.fence), ...(cause === undefined ? [] : [cause])]
       const parent = before.input.trace?.parent
-      return {
-        id: traceIdOf(before),
-        ...(parent === undefined ? {} : { parent }),
-        links: links.map((link) => writeTrace(link).traceparent),
-      }
+      return present({ id: traceIdOf(before), parent, links: links.map((link) => writeTrace(link).traceparent) })
     }
     if (cause !== undefined) return { id: cause.traceId, parent: writeTrace(cause) }
     return { id: traceIdOf({ id: runId, input: {} }) }

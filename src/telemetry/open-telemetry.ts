@@ -24,18 +24,6 @@ import { type BatchQueue, createBatchQueue, type QueueCounts, queueLimits } from
 import { createRunIds, createSpans } from './create-spans.ts'
 import { hrTime, logRecord, metricData, type ReadableLogRecord } from './otlp-data.ts'
 
-export interface OpenTelemetry {
-  telemetry: Telemetry
-  /** Sends a line of our log, as JSON. Null: logs are not sent. */
-  takeLine: ((line: string) => void) | null
-  /** Sends the metrics every minute, and once more at the end. */
-  sendMetrics(read: () => Promise<readonly MetricFamily[]>): void
-  /** What was sent and what was lost so far. */
-  counts(): Readonly<Partial<Record<TelemetrySignal, QueueCounts>>>
-  /** Sends what is left, for at most `ms`. */
-  close(ms: number): Promise<void>
-}
-
 interface OpenOptions {
   settings: TelemetrySettings
   version: string
@@ -56,7 +44,7 @@ const TELL_MS = 300_000
 
 type Exporter<T> = { export(items: T, done: (result: { code: number; error?: Error }) => void): void }
 
-export function openTelemetry(options: OpenOptions): OpenTelemetry {
+export function openTelemetry(options: OpenOptions) {
   const { settings, version, clock, log } = options
   const { traces, metrics, logs } = settings.endpoints
   const scope = { name: 'quarterdeck', version }
@@ -91,8 +79,10 @@ export function openTelemetry(options: OpenOptions): OpenTelemetry {
 
   return {
     telemetry: spans === null ? noTelemetry : tracing(options, resource, (span) => spans.add(span)),
-    takeLine: lines === null ? null : (line) => lines.add(logRecord(line, { resource, scope })),
-    sendMetrics(read) {
+    /** Sends a line of our log, as JSON. Null: logs are not sent. */
+    takeLine: lines === null ? null : (line: string) => lines.add(logRecord(line, { resource, scope })),
+    /** Sends the metrics every minute, and once more at the end. */
+    sendMetrics(read: () => Promise<readonly MetricFamily[]>): void {
       if (metricExporter === null) return
       const counts: QueueCounts = { sent: 0, full: 0, failed: 0 }
       queues.metrics = { counts, close: async () => {} }
@@ -110,8 +100,11 @@ export function openTelemetry(options: OpenOptions): OpenTelemetry {
       again()
       lastMetrics = once
     },
-    counts: () => Object.fromEntries(Object.entries(queues).map(([signal, { counts }]) => [signal, counts])),
-    async close(ms) {
+    /** What was sent and what was lost so far. */
+    counts: (): Readonly<Partial<Record<TelemetrySignal, QueueCounts>>> =>
+      Object.fromEntries(Object.entries(queues).map(([signal, { counts }]) => [signal, counts])),
+    /** Sends what is left, for at most `ms`. */
+    async close(ms: number): Promise<void> {
       stopMetrics()
       const over = new AbortController()
       const all = [lastMetrics?.(), ...Object.values(queues).map((queue) => queue.close(ms))]

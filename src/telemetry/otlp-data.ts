@@ -13,6 +13,11 @@ import type { HistogramValue, MetricFamily, MetricSample } from '../domain/telem
 
 export type ReadableLogRecord = Parameters<OTLPLogExporter['export']>[0][number]
 
+interface Sender {
+  resource: Resource
+  scope: { name: string; version: string }
+}
+
 const SEVERITIES = new Map([
   ['debug', SeverityNumber.DEBUG],
   ['info', SeverityNumber.INFO],
@@ -21,10 +26,7 @@ const SEVERITIES = new Map([
 ])
 
 /** `line` is a line of our log as JSON, so it is masked and cut already. */
-export function logRecord(
-  line: string,
-  { resource, scope }: { resource: Resource; scope: { name: string; version: string } },
-): ReadableLogRecord {
+export function logRecord(line: string, { resource, scope }: Sender): ReadableLogRecord {
   const {
     time,
     level,
@@ -69,12 +71,7 @@ const attributesOf = (fields: Record<string, unknown>): Attributes =>
 /** Our metrics in the form that OTLP sends. All are sums since `since`. */
 export function metricData(
   families: readonly MetricFamily[],
-  {
-    resource,
-    scope,
-    since,
-    now,
-  }: { resource: Resource; scope: { name: string; version: string }; since: HrTime; now: HrTime },
+  { resource, scope, since, now }: Sender & { since: HrTime; now: HrTime },
 ): ResourceMetrics {
   const metrics = families.filter(({ samples }) => samples.length > 0).map((family) => dataOf(family, since, now))
   return { resource, scopeMetrics: [{ scope, metrics }] }

@@ -2,6 +2,7 @@
 
 import { createHash } from 'node:crypto'
 import { createTraceState, type SpanContext } from '@opentelemetry/api'
+import { present } from '../domain/present.ts'
 import type { TraceContext, TracedRun } from '../domain/telemetry.ts'
 
 const TRACEPARENT = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/
@@ -47,12 +48,12 @@ export const traceIdOf = (run: Pick<TracedRun, 'id' | 'input'>): string =>
 export function runSpanContext(run: TracedRun, fence: number): SpanContext {
   const parent = run.input.trace?.parent
   const seen = readTrace(parent?.traceparent, parent?.tracestate)
-  return {
+  return present({
     traceId: traceIdOf(run),
     spanId: runSpanId(run.id, fence),
     // Without a caller's decision, whether it was kept is not known here. A link to a span that was not kept does no harm.
     traceFlags: seen?.traceFlags ?? SAMPLED,
     isRemote: true,
-    ...(seen?.traceState === undefined ? {} : { traceState: seen.traceState }),
-  }
+    traceState: seen?.traceState,
+  })
 }

@@ -1,5 +1,5 @@
 // Decides who the caller is and whether they may use a route. Credentials come only from `Authorization: Bearer`, never from a cookie or
-// a body. There are two exceptions, which the dispatch looks at: an agent on this machine may have its token in the URL, and a trusted
+// a body. There are two exceptions, which `identify` looks at: an agent on this machine may have its token in the URL, and a trusted
 // proxy may say in headers whom it has signed in.
 
 import { hash, timingSafeEqual } from 'node:crypto'
@@ -86,7 +86,7 @@ export function createAuth({
     counts,
   })
   const tokens = joinTokens(ownTokens, devices.current)
-  const find = createTokenFinder(tokens)
+  const findToken = createTokenFinder(tokens)
   const refused = new WeakMap<object, Principal>()
 
   /** Throws `forbidden`. On a public route the error makes the caller a stranger: an agent learns no more there than anybody else. */
@@ -99,7 +99,7 @@ export function createAuth({
 
   function check(authorization: string, address: string, role: Role, isLast = false): Access | Promise<Access> {
     const presented = /^bearer +(\S+)$/i.exec(authorization)?.[1]
-    const token = presented === undefined ? undefined : find(presented)
+    const token = presented === undefined ? undefined : findToken(presented)
     if (token === undefined && presented !== undefined && oidc !== null) {
       const identity = identityOf(oidc, presented, address)
       if (identity instanceof Promise) return identity.then((known) => identified(known, role))
@@ -142,12 +142,7 @@ export function createAuth({
       failures.hit(address)
       throw error
     }
-    try {
-      const identity = providers.check(presented)
-      return identity instanceof Promise ? identity.catch(failed) : identity
-    } catch (error) {
-      return failed(error)
-    }
+    return orElse(() => providers.check(presented), failed)
   }
 
   /** The proxy and the token may both be there, but only if they mean the same person. Otherwise nobody could say who did something. */
@@ -183,12 +178,7 @@ export function createAuth({
       if (!isUnknown || LOOKS_LIKE_OURS.test(authorization)) throw error
       return LOCAL
     }
-    try {
-      const access = check(authorization, `a key from ${address}`, 'user')
-      return access instanceof Promise ? access.catch(orLocal) : access
-    } catch (error) {
-      return orLocal(error)
-    }
+    return orElse(() => check(authorization, `a key from ${address}`, 'user'), orLocal)
   }
 
   return {
@@ -206,14 +196,22 @@ export function createAuth({
       }
       if (role === 'user' && takesAnyKey && !asksForToken && proxied === null)
         return knownOrLocal(authorization, address)
-      if (role !== 'public') return known(authorization, address, role, proxied)
-      try {
-        const access = known(authorization, address, role, proxied)
-        return access instanceof Promise ? access.catch(() => NOBODY) : access
-      } catch {
-        return NOBODY
-      }
+      const find = () => known(authorization, address, role, proxied)
+      return role === 'public' ? orElse(find, () => NOBODY) : find()
     },
+  }
+}
+
+/** What `work` gives, also later, and what `recover` makes of its failure. Waits for nothing where `work` does not. */
+function orElse<Now, Later>(
+  work: () => Now | Promise<Later>,
+  recover: (error: unknown) => Now & Later,
+): Now | Promise<Later> {
+  try {
+    const done = work()
+    return done instanceof Promise ? done.catch(recover) : done
+  } catch (error) {
+    return recover(error)
   }
 }
 

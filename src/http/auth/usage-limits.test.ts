@@ -51,7 +51,7 @@ describe('limits of two replicas', () => {
     const open = (owner: string) => {
       const board = openReplicaBoard({ shared, owner, clock, logger: silentLogger })
       const counts = createSharedCounts(shared, board)
-      const limits = createUsageLimits({ postsPerMinute: 100, streams: 3, clock, counts })
+      const limits = createUsageLimits({ postsPerMinute: 100, streamsPerUser: 3 }, clock, counts)
       return { limits, board }
     }
     const pass = async (ms: number) => {

@@ -4,6 +4,7 @@ import { ServerError } from '../../domain/errors.ts'
 import { sha256 } from '../../json/digest.ts'
 import type { SharedCounts } from '../../replicas/shared-counts.ts'
 import type { Principal } from '../route.ts'
+import type { HttpLimits } from '../server/limits.ts'
 
 /** Limits for one user. Both methods throw `rate_limited`. */
 export interface UsageLimits {
@@ -12,14 +13,11 @@ export interface UsageLimits {
   takeStream(principal: Principal, response: ServerResponse): void
 }
 
-/** Null: no limit. */
-export function createUsageLimits(options: {
-  postsPerMinute: number | null
-  streams: number | null
-  clock: Clock
-  counts: SharedCounts
-}): UsageLimits {
-  const { postsPerMinute, streams, clock, counts } = options
+export function createUsageLimits(
+  { postsPerMinute, streamsPerUser: streams }: Pick<HttpLimits, 'postsPerMinute' | 'streamsPerUser'>,
+  clock: Clock,
+  counts: SharedCounts,
+): UsageLimits {
   const posts =
     postsPerMinute === null
       ? null
@@ -54,13 +52,6 @@ function limited(what: string, seconds: number): ServerError {
   })
 }
 
-/** Counts events per key in windows of fixed length, for limits such as "10 per minute". Keeps a bounded number of keys. */
-export interface WindowCounter {
-  hit(key: string): void
-  /** Seconds until the key may continue, or null while it is within the limit. */
-  waitFor(key: string): number | null
-}
-
 interface Window {
   /** What all processes have counted, as far as it is known here. */
   count: number
@@ -74,6 +65,7 @@ interface Window {
 const ADD_EVERY_MS = 250
 
 /**
+ * Counts events per key in windows of fixed length, for limits such as "10 per minute". Keeps a bounded number of keys.
  * The limit holds for all processes on the store. No request waits for it: what other processes have counted is
  * known here a quarter of a second later, so that a key may exceed the limit by what all of them take in that time. While the store is
  * away, each process counts alone.
@@ -86,7 +78,7 @@ export function createWindowCounter(options: {
   clock: Clock
   maxKeys?: number
   counts: Pick<SharedCounts, 'add'>
-}): WindowCounter {
+}) {
   const { kind, limit, windowMs, clock, maxKeys = 10_000, counts } = options
   const { add } = counts
   // A Map, because keys come from clients. It keeps the order in which windows began, so the first one is the oldest.
@@ -132,7 +124,7 @@ export function createWindowCounter(options: {
   }
 
   return {
-    hit(key) {
+    hit(key: string) {
       const window = current(key)
       if (window !== undefined) {
         window.fresh += 1
@@ -145,7 +137,8 @@ export function createWindowCounter(options: {
       windows.set(key, { count: 0, fresh: 1, endsAt: clock.mono() + windowMs })
       addSoon()
     },
-    waitFor(key) {
+    /** Seconds until the key may continue, or null while it is within the limit. */
+    waitFor(key: string): number | null {
       const window = current(key)
       if (window === undefined || window.count + window.fresh < limit) return null
       return Math.max(1, Math.ceil((window.endsAt - clock.mono()) / 1000))

@@ -1,7 +1,8 @@
 import type { IncomingMessage } from 'node:http'
 import type { Clock } from '../../domain/clock.ts'
-import { ServerError } from '../../domain/errors.ts'
+import type { ServerError } from '../../domain/errors.ts'
 import { ClientGone } from '../client-gone.ts'
+import { tooSlow } from './body.ts'
 
 /** How fast a long body must arrive. Only the time that we wait for the client counts. */
 export interface Pace {
@@ -73,10 +74,7 @@ export function readChunks(request: IncomingMessage, { maxBytes, tooLarge, pace,
 
   function endWindow(): void {
     if (!isOver && sizeInWindow < (pace.minBytesPerSecond * pace.windowMs) / 1000) {
-      failure ??= new ServerError(
-        'request_timeout',
-        'The body arrived too slowly; send it again on a faster connection.',
-      )
+      failure ??= tooSlow()
     }
     waitedInWindow = 0
     sizeInWindow = 0

@@ -81,6 +81,12 @@ export function tooLarge(maxBytes: number): ServerError {
   })
 }
 
+export const tooSlow = (): ServerError =>
+  new ServerError('request_timeout', 'The body arrived too slowly; send it again on a faster connection.')
+
+export const tooManyBodies = (): ServerError =>
+  new ServerError('rate_limited', 'Too many large bodies at once; try again.')
+
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
 /** Throws `malformed_json`. */
@@ -103,7 +109,7 @@ function readBytes(request: IncomingMessage, { limits, budget, clock }: BodyRead
     function checkPace(): void {
       const elapsed = clock.mono() - startedAt
       if (elapsed >= limits.totalMs || size < (limits.minBytesPerSecond * elapsed) / 1000) {
-        stop(new ServerError('request_timeout', 'The body arrived too slowly; send it again on a faster connection.'))
+        stop(tooSlow())
       } else {
         cancelCheck = clock.after(Math.min(1_000, limits.totalMs - elapsed), checkPace)
       }
@@ -114,9 +120,7 @@ function readBytes(request: IncomingMessage, { limits, budget, clock }: BodyRead
       budget.used += chunk.length
       try {
         if (size > limits.maxBytes) throw tooLarge(limits.maxBytes)
-        if (budget.used > budget.max) {
-          throw new ServerError('rate_limited', 'Too many large bodies at once; try again.')
-        }
+        if (budget.used > budget.max) throw tooManyBodies()
         meter.take(chunk)
         chunks.push(chunk)
       } catch (error) {

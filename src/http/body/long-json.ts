@@ -2,8 +2,7 @@
 // any other body.
 
 import type { IncomingMessage } from 'node:http'
-import { ServerError } from '../../domain/errors.ts'
-import { type BodyReader, checkMediaType, decodeUtf8, tooLarge } from './body.ts'
+import { type BodyReader, checkMediaType, decodeUtf8, tooLarge, tooManyBodies } from './body.ts'
 import { readChunks } from './body-chunks.ts'
 import { type Cut, type CutLimits, LongStringCutter } from './long-string-cutter.ts'
 import { LONG_CHARS, LongText } from './long-text.ts'
@@ -68,7 +67,7 @@ export async function readLongJson(
       meter.take(cutter.rest.subarray(metered, cutter.settled))
       metered = cutter.settled
       count(cutter.rest.length + aside.size)
-      if (budget.used > budget.max) throw new ServerError('rate_limited', 'Too many large bodies at once; try again.')
+      if (budget.used > budget.max) throw tooManyBodies()
       if (aside.size >= WRITE_BYTES) await aside.write()
     }
     if (aside.size > 0) await aside.write()

@@ -2,11 +2,10 @@
 // are in memory.
 
 import type { IncomingMessage } from 'node:http'
-import type { Clock } from '../../domain/clock.ts'
 import { ServerError } from '../../domain/errors.ts'
 import { fileLimits } from '../../domain/session/file.ts'
-import { declaredLength, refuseEncoding } from './body.ts'
-import { type Pace, readChunks } from './body-chunks.ts'
+import { type BodyReader, declaredLength, refuseEncoding } from './body.ts'
+import { readChunks } from './body-chunks.ts'
 import { malformed, type RawPart, splitMultipart } from './multipart-split.ts'
 
 export type MultipartPart = MultipartField | MultipartFile
@@ -44,12 +43,8 @@ export const defaultMultipartLimits: MultipartLimits = {
   fieldBytes: 500_000,
 }
 
-interface MultipartReader {
+interface MultipartReader extends Pick<BodyReader, 'pace' | 'clock' | 'onBegin'> {
   limits: MultipartLimits
-  pace: Pace
-  clock: Clock
-  /** See `BodyReader`. */
-  onBegin?: (() => void) | undefined
 }
 
 /** Bytes that the body may have besides its files: boundaries, headers, fields. */

@@ -3,10 +3,10 @@ import type { Clock } from '../../domain/clock.ts'
 import { ServerError } from '../../domain/errors.ts'
 import type { Logger } from '../../domain/logger.ts'
 import { createMask } from '../../domain/text/mask.ts'
-import { exampleOf } from '../describe-answer.ts'
+import { answer, exampleOf } from '../describe-answer.ts'
 import type { Reply, Request, Route } from '../route.ts'
-import type { ServerState } from '../server-state.ts'
-import { HealthSchema } from './schema.ts'
+import { type ServerState, serverStates } from '../server-state.ts'
+import { type CheckResult, type Health, HealthSchema } from './schema.ts'
 
 /** Resolves if the part works. A `ServerError` says why it does not. Any other error is logged and reported as a failure. */
 type HealthCheck = (signal: AbortSignal) => Promise<void>
@@ -31,12 +31,6 @@ export interface HealthOptions {
   log: Logger
 }
 
-interface CheckResult {
-  status: 'up' | 'down'
-  latency_ms?: number
-  error?: string
-}
-
 const MAX_AGE_MS = 5_000
 const CHECK_TIMEOUT_MS = 3_000
 /** How long an answer waits for new results. After that it uses the last ones. */
@@ -57,15 +51,11 @@ const healthContent = {
   'text/plain; charset=utf-8': { schema: z.string(), example: 'ok' },
 }
 
-const readyContent = (ready: boolean) => ({
-  'application/json': {
-    schema: z.strictObject({
-      ready: z.literal(ready),
-      state: z.enum(['initializing', 'ready', 'running', 'shutting_down', 'stopped']).optional(),
-    }),
-    example: { ready, state: ready ? 'running' : 'shutting_down' },
-  },
-})
+const readySchema = (ready: boolean) =>
+  z
+    .strictObject({ ready: z.literal(ready), state: z.enum(serverStates).optional() })
+    .meta({ example: { ready, state: ready ? 'running' : 'shutting_down' } })
+const LiveSchema = z.strictObject({ live: z.literal(true) }).meta({ example: { live: true } })
 
 export function healthRoutes(options: HealthOptions): Route[] {
   const { version, agentName, provider, insecure, state, startedAt, clock, log } = options
@@ -162,11 +152,8 @@ export function healthRoutes(options: HealthOptions): Route[] {
       describe: () => ({
         tag,
         responses: {
-          200: { description: 'The server accepts work.', content: readyContent(true) },
-          503: {
-            description: 'The server is starting, stopping, or cannot store anything.',
-            content: readyContent(false),
-          },
+          200: answer('The server accepts work.', readySchema(true)),
+          503: answer('The server is starting, stopping, or cannot store anything.', readySchema(false)),
         },
         errors: [],
       }),
@@ -180,14 +167,7 @@ export function healthRoutes(options: HealthOptions): Route[] {
         tag,
         description:
           'Answers 200 from the moment the port is open, also while the server starts, stops or has no store.',
-        responses: {
-          200: {
-            description: 'The process answers.',
-            content: {
-              'application/json': { schema: z.strictObject({ live: z.literal(true) }), example: { live: true } },
-            },
-          },
-        },
+        responses: { 200: answer('The process answers.', LiveSchema) },
         errors: [],
       }),
       // It asks nothing and nobody: a restart would not bring back a database that is away, and would cut off all readers.
@@ -216,7 +196,7 @@ async function run(name: string, check: HealthCheck, clock: Clock, log: Logger):
   }
 }
 
-function statusOfAll(checks: Record<string, CheckResult>): 'healthy' | 'degraded' | 'unhealthy' {
+function statusOfAll(checks: Record<string, CheckResult>): Health['status'] {
   if (checks.storage?.status === 'down') return 'unhealthy'
   return Object.values(checks).some(({ status }) => status === 'down') ? 'degraded' : 'healthy'
 }
@@ -228,19 +208,8 @@ function prefersText(accept: string | undefined): boolean {
   return types.find((type) => type === 'text/plain' || type === 'application/json') === 'text/plain'
 }
 
-interface Cached<T> {
-  /**
-   * Loads the value again if it is older than `maxAgeMs`, but waits at most `waitMs` for it, and `firstMs` if there is none yet. Then
-   * returns the last value, if there is one. A value that is older than `oldMs` counts as none.
-   */
-  read(waitMs: number, firstMs?: number): Promise<T | undefined>
-}
-
 /** Never runs two loads at once. After a failed load, the last value stays. */
-export function createCached<T>(
-  load: () => Promise<T>,
-  options: { clock: Clock; maxAgeMs: number; oldMs?: number },
-): Cached<T> {
+export function createCached<T>(load: () => Promise<T>, options: { clock: Clock; maxAgeMs: number; oldMs?: number }) {
   const { clock, maxAgeMs, oldMs = Number.POSITIVE_INFINITY } = options
   let value: T | undefined
   let loadedAt = Number.NEGATIVE_INFINITY
@@ -259,7 +228,11 @@ export function createCached<T>(
   const usable = (): T | undefined => (clock.mono() - loadedAt < oldMs ? value : undefined)
 
   return {
-    async read(waitMs, firstMs = waitMs) {
+    /**
+     * Loads the value again if it is older than `maxAgeMs`, but waits at most `waitMs` for it, and `firstMs` if there is none yet. Then
+     * returns the last value, if there is one. A value that is older than `oldMs` counts as none.
+     */
+    async read(waitMs: number, firstMs = waitMs): Promise<T | undefined> {
       if (clock.mono() - loadedAt < maxAgeMs) return value
       loading ??= reload()
       const { promise: late, resolve } = Promise.withResolvers<void>()

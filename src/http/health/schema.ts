@@ -6,6 +6,8 @@ const CheckSchema = z.strictObject({
   error: z.string().exactOptional(),
 })
 
+export type CheckResult = z.output<typeof CheckSchema>
+
 export const HealthSchema = z
   .strictObject({
     status: z.enum(['healthy', 'degraded', 'unhealthy']),

@@ -12,32 +12,23 @@ const MODEL_LABELS = ['gen_ai.operation.name', 'gen_ai.provider.name', 'gen_ai.r
 type Measures = ReturnType<typeof registerMeasures>
 
 function registerMeasures(metrics: Metrics) {
+  const seconds = (name: string, help: string, labels: readonly string[], buckets = CALL_SECONDS) =>
+    metrics.histogram(`gen_ai.${name}`, help, { unit: 's', buckets, labels })
   return {
-    modelCall: metrics.histogram('gen_ai.client.operation.duration', 'Time of model calls.', {
-      unit: 's',
-      buckets: CALL_SECONDS,
-      labels: [...MODEL_LABELS, 'error.type'],
-    }),
-    firstChunk: metrics.histogram(
-      'gen_ai.client.operation.time_to_first_chunk',
-      'Time until a model began to answer.',
-      { unit: 's', buckets: CALL_SECONDS, labels: MODEL_LABELS },
-    ),
+    modelCall: seconds('client.operation.duration', 'Time of model calls.', [...MODEL_LABELS, 'error.type']),
+    firstChunk: seconds('client.operation.time_to_first_chunk', 'Time until a model began to answer.', MODEL_LABELS),
     tokens: metrics.histogram('gen_ai.client.token.usage', 'Tokens of model calls.', {
       unit: '{token}',
       buckets: TOKENS,
       labels: [...MODEL_LABELS, 'gen_ai.token.type'],
     }),
-    agent: metrics.histogram('gen_ai.invoke_agent.duration', 'Time of runs and of sub-agents.', {
-      unit: 's',
-      buckets: RUN_SECONDS,
-      labels: ['gen_ai.agent.name', 'error.type'],
-    }),
-    tool: metrics.histogram('gen_ai.execute_tool.duration', 'Time of tool calls.', {
-      unit: 's',
-      buckets: CALL_SECONDS,
-      labels: ['gen_ai.tool.name', 'error.type'],
-    }),
+    agent: seconds(
+      'invoke_agent.duration',
+      'Time of runs and of sub-agents.',
+      ['gen_ai.agent.name', 'error.type'],
+      RUN_SECONDS,
+    ),
+    tool: seconds('execute_tool.duration', 'Time of tool calls.', ['gen_ai.tool.name', 'error.type']),
   }
 }
 

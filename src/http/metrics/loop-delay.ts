@@ -1,18 +1,12 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import type { Clock } from '../../domain/clock.ts'
 
-export interface LoopDelay {
-  /** In milliseconds, since the read before this one. Measuring begins with the first read. */
-  read(): { p50: number; p99: number; max: number }
-  close(): void
-}
-
 const RESOLUTION_MS = 20
 /** Without readers the measuring ends: its timer wakes an idle process fifty times a second. */
 const UNREAD_MS = 120_000
 const NS = 1e6
 
-export function createLoopDelay(clock: Pick<Clock, 'after'>): LoopDelay {
+export function createLoopDelay(clock: Pick<Clock, 'after'>) {
   let delay: ReturnType<typeof monitorEventLoopDelay> | null = null
   let cancel = (): void => {}
 
@@ -23,6 +17,7 @@ export function createLoopDelay(clock: Pick<Clock, 'after'>): LoopDelay {
   }
 
   return {
+    /** In milliseconds, since the read before this one. Measuring begins with the first read. */
     read() {
       cancel()
       cancel = clock.after(UNREAD_MS, stop)

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { operatorToken, route, startServer } from '../testing/server-fixture.ts'
-import { createMetrics, metricsRoutes, registerProcessMetrics } from './metrics.ts'
+import { createMetrics, metricsRoutes, metricsText, registerProcessMetrics } from './metrics.ts'
 
 describe('metrics', () => {
-  test('are written in the text format of Prometheus', () => {
+  test('are written in the text format of Prometheus', async () => {
     const metrics = createMetrics()
     const count = metrics.counter('runs_total', 'Runs\\ so\nfar.', ['outcome', 'by'])
     const observe = metrics.histogram('seconds', 'Time.', { buckets: [0.1, 1], labels: ['route'], unit: '' })
@@ -21,7 +21,7 @@ describe('metrics', () => {
     observe(0.5, '/a')
     observe(3, '/a')
 
-    expect(metrics.text()).toBe(
+    expect(metricsText(await metrics.families())).toBe(
       [
         '# HELP runs_total Runs\\\\ so\\nfar.',
         '# TYPE runs_total counter',
@@ -99,12 +99,12 @@ describe('GET /metrics', () => {
     ])
   })
 
-  test('shows memory and event-loop delay of the process', () => {
+  test('shows memory and event-loop delay of the process', async () => {
     const metrics = createMetrics()
     const stop = registerProcessMetrics(metrics)
 
     // Read in the same tick, so the loop had no delay yet.
-    const text = metrics.text()
+    const text = metricsText(await metrics.families())
     stop()
 
     expect(text).toMatch(/^process_resident_memory_bytes \d{7,}$/m)

@@ -21,8 +21,6 @@ export interface Metrics {
   before(collect: () => Promise<void>): void
   /** Everything as it is now. */
   families(): Promise<readonly MetricFamily[]>
-  /** The same as text. It does not wait for what `before` collects. */
-  text(): string
 }
 
 type Read = () => number | readonly { labels: MetricSample['labels']; value: number }[]
@@ -54,8 +52,6 @@ export function createMetrics(): Metrics {
       return typeof value === 'number' ? [{ labels: {}, value }] : value
     })
   }
-
-  const current = (): MetricFamily[] => [...readers.values()].map((family) => family())
 
   return {
     counter(name, help, labels = []) {
@@ -95,9 +91,8 @@ export function createMetrics(): Metrics {
     before: (collect) => void collectors.push(collect),
     async families() {
       await Promise.all(collectors.map((collect) => collect()))
-      return current()
+      return [...readers.values()].map((family) => family())
     },
-    text: () => metricsText(current()),
   }
 }
 
@@ -107,6 +102,10 @@ interface Series {
   sum: number
   count: number
 }
+
+/** One sample for each count, by what they are the counts of. */
+export const byLabel = (label: string, counts: Readonly<Record<string, number>>) =>
+  Object.entries(counts).map(([name, value]) => ({ labels: { [label]: name }, value }))
 
 function pair(names: readonly string[], values: readonly string[]): Record<string, string> {
   if (names.length !== values.length) throw new Error(`expected the labels ${names.join(', ')}`)
@@ -209,20 +208,18 @@ export function registerEngineMetrics(metrics: Metrics, read: () => EngineNumber
   metrics.gauge('quarterdeck_readers', 'Readers of sessions and runs.', () => read().readers)
   metrics.total('quarterdeck_runs_started_total', 'Runs accepted.', () => read().runsStarted)
   metrics.total('quarterdeck_runs_finished_total', 'Runs that ended, by outcome.', () =>
-    Object.entries(read().runsFinished).map(([outcome, value]) => ({ labels: { outcome }, value })),
+    byLabel('outcome', read().runsFinished),
   )
   metrics.total(
     'quarterdeck_runs_taken_over_total',
     'Runs that this process took over from another one, or from itself.',
-    () => Object.entries(read().takenOver).map(([reason, value]) => ({ labels: { reason }, value })),
+    () => byLabel('reason', read().takenOver),
   )
-  metrics.total('quarterdeck_tokens_total', 'Tokens reported by models.', () =>
-    Object.entries(read().tokens).map(([direction, value]) => ({ labels: { direction }, value })),
-  )
+  metrics.total('quarterdeck_tokens_total', 'Tokens reported by models.', () => byLabel('direction', read().tokens))
   metrics.total(
     'quarterdeck_late_tool_errors_total',
     'Errors of function tools that came after their call had ended.',
-    () => Object.entries(read().lateToolErrors).map(([tool, value]) => ({ labels: { tool }, value })),
+    () => byLabel('tool', read().lateToolErrors),
   )
 }
 

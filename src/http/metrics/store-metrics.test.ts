@@ -90,7 +90,7 @@ test('a commit is measured until it is written, and until it is on disk if it ha
   await clock.advance(0)
   await expect(commit(['fact'])).rejects.toMatchObject({ code: 'storage_full' })
 
-  expect(linesOf(metrics.text()).filter((line) => !line.includes('_bucket'))).toEqual([
+  expect(linesOf(metricsText(await metrics.families())).filter((line) => !line.includes('_bucket'))).toEqual([
     'quarterdeck_store_commit_seconds_sum{until="written"} 0.006',
     'quarterdeck_store_commit_seconds_count{until="written"} 2',
     'quarterdeck_store_commit_seconds_sum{until="synced"} 0.106',

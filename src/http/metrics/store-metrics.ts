@@ -3,7 +3,7 @@
 import { type Clock, sleep } from '../../domain/clock.ts'
 import { ServerError } from '../../domain/errors.ts'
 import { allKinds } from '../../domain/records/record-kinds.ts'
-import type { Metrics } from './metrics.ts'
+import { byLabel, type Metrics } from './metrics.ts'
 
 /** What a store counts. */
 interface Figures {
@@ -28,13 +28,8 @@ export function registerStoreMetrics(metrics: Metrics, read: () => Promise<Figur
     figures = await Promise.race([reading, sleep(clock, READ_MS, over.signal).then(() => null)])
     over.abort()
   })
-  const each =
-    <T>(list: (found: Figures) => readonly T[], label: string, sample: (one: T) => [string, number]) =>
-    () =>
-      (figures === null ? [] : list(figures)).map((one) => {
-        const [name, value] = sample(one)
-        return { labels: { [label]: name }, value }
-      })
+  const each = (label: string, counts: (found: Figures) => Readonly<Record<string, number>>) => () =>
+    figures === null ? [] : byLabel(label, counts(figures))
   const single = (value: (found: Figures) => number) => () =>
     figures === null ? [] : [{ labels: {}, value: value(figures) }]
 
@@ -52,60 +47,39 @@ export function registerStoreMetrics(metrics: Metrics, read: () => Promise<Figur
   metrics.gauge(
     'quarterdeck_runs',
     'Runs in the store that have not ended, by status.',
-    each(
-      ({ runs }) => Object.entries(runs),
-      'status',
-      (one) => one,
-    ),
+    each('status', ({ runs }) => runs),
   )
   metrics.gauge(
     'quarterdeck_waits_pending',
     'What waits for a person or a client, by kind.',
-    each(
-      () => allKinds,
-      'kind',
-      (kind) => [kind, figures?.waits[kind]?.count ?? 0],
-    ),
+    each('kind', ({ waits }) => ofKinds((kind) => waits[kind]?.count ?? 0)),
   )
   metrics.gauge(
     'quarterdeck_waits_oldest_seconds',
     'How long the oldest of them has waited.',
-    each(
-      () => allKinds,
-      'kind',
-      (kind) => [kind, ageOf(figures?.waits[kind]?.oldestAt)],
-    ),
+    each('kind', ({ waits }) => ofKinds((kind) => ageOf(waits[kind]?.oldestAt))),
   )
   metrics.gauge(
     'quarterdeck_leases',
     'Processes that hold runs (live), and those that did not renew their lease (expired).',
-    each(
-      ({ leases }) => ['live', 'expired'].map((state) => ({ state, leases })),
-      'state',
-      ({ state, leases }) => [
-        state,
-        leases.filter((until) => (until > clock.now() ? 'live' : 'expired') === state).length,
-      ],
-    ),
+    each('state', ({ leases }) => {
+      const live = leases.filter((until) => until > clock.now()).length
+      return { live, expired: leases.length - live }
+    }),
   )
   metrics.gauge(
     'quarterdeck_outbox_items',
     'What a channel still has to show its operators.',
-    each(
-      ({ outbox }) => Object.entries(outbox),
-      'channel',
-      (one) => one,
-    ),
+    each('channel', ({ outbox }) => outbox),
   )
   metrics.gauge(
     'quarterdeck_store_connections',
     'Connections to the database server: open, idle, the most there may be, and requests that wait for one.',
-    each(
-      ({ connections }) =>
-        CONNECTION_STATES.flatMap((state) => (connections === undefined ? [] : [[state, connections[state]] as const])),
-      'state',
-      ([state, n]) => [state, n],
-    ),
+    each('state', ({ connections }) => {
+      if (connections === undefined) return {}
+      const { reconnects: _, ...states } = connections
+      return states
+    }),
   )
   metrics.total('quarterdeck_store_reconnects_total', 'How often the database server was lost and found again.', () =>
     figures?.connections === undefined ? [] : [{ labels: {}, value: figures.connections.reconnects }],
@@ -116,7 +90,8 @@ export function registerStoreMetrics(metrics: Metrics, read: () => Promise<Figur
   }
 }
 
-const CONNECTION_STATES = ['open', 'idle', 'waiting', 'most'] as const
+const ofKinds = (value: (kind: string) => number): Record<string, number> =>
+  Object.fromEntries(allKinds.map((kind) => [kind, value(kind)]))
 
 const BUCKETS = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5]
 
@@ -133,11 +108,7 @@ export function measureCommits<C, R extends Committed>(
   const observe = metrics.histogram(
     'quarterdeck_store_commit_seconds',
     'Time of commits: until they are written, and until those that must be are on disk.',
-    {
-      buckets: BUCKETS,
-      labels: ['until'],
-      unit: '',
-    },
+    { buckets: BUCKETS, labels: ['until'], unit: '' },
   )
   let commands = 0
   metrics.total(

@@ -6,18 +6,14 @@ export type JsonSchema = Record<string, unknown>
 /** The side of a schema: what a client may send, or what it gets. */
 type Side = 'input' | 'output'
 
-/** Collects the schemas of a document. A schema with an id, and a long one, is stored once under `components` and referenced. */
-export interface ComponentSchemas {
-  readonly schemas: Readonly<Record<string, JsonSchema>>
-  /** Returns the schema or a reference to it. `name` is used for a long schema without an id. */
-  add(schema: z.ZodType, side: Side, name: string): JsonSchema
-}
+export type ComponentSchemas = ReturnType<typeof createComponentSchemas>
 
 const REFERENCE = '#/components/schemas/'
 /** Longer schemas become components. */
 const LONG_CHARS = 600
 
-export function createComponentSchemas(): ComponentSchemas {
+/** Collects the schemas of a document. A schema with an id, and a long one, is stored once under `components` and referenced. */
+export function createComponentSchemas() {
   const schemas: Record<string, JsonSchema> = {}
   const nameOfText = new Map<string, string>()
 
@@ -33,7 +29,8 @@ export function createComponentSchemas(): ComponentSchemas {
 
   return {
     schemas,
-    add(schema, side, name) {
+    /** Returns the schema or a reference to it. `name` is used for a long schema without an id. */
+    add(schema: z.ZodType, side: Side, name: string): JsonSchema {
       const {
         $schema: _,
         $defs = {},

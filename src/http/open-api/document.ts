@@ -1,7 +1,7 @@
 // Makes an OpenAPI 3.1 document from the route table. Pure: the same routes give the same document.
 
 import type { Route } from '../route.ts'
-import { createComponentSchemas, type JsonSchema } from './component-schemas.ts'
+import { createComponentSchemas } from './component-schemas.ts'
 import { type DescribedErrors, errorResponses, sharedErrors } from './error-responses.ts'
 import { type Operation, operationOf, templateOf } from './operation.ts'
 
@@ -17,21 +17,8 @@ export interface DocumentOptions {
   errors: Readonly<Record<string, readonly DescribedErrors[]>>
 }
 
-export interface OpenApiDocument {
-  openapi: '3.1.1'
-  info: Record<string, unknown>
-  servers: unknown[]
-  security: unknown[]
-  tags: { name: string }[]
-  paths: Record<string, Record<string, unknown>>
-  components: { schemas: Readonly<Record<string, JsonSchema>>; examples: Record<string, unknown> } & Record<
-    string,
-    unknown
-  >
-}
-
 /** Throws when a route has no description. */
-export function openApiDocument(routes: readonly Route[], options: DocumentOptions): OpenApiDocument {
+export function openApiDocument(routes: readonly Route[], options: DocumentOptions) {
   const { title, version } = options
   const components = createComponentSchemas()
   const examples: Record<string, unknown> = {}
@@ -92,20 +79,13 @@ const tokenScheme = {
   description: 'A token of this server. A server on loopback needs none, unless it is configured to.',
 }
 
-type Failures = ReturnType<typeof errorResponses>
-
-interface SharedResponses {
-  readonly components: Record<string, unknown>
-  /** Returns a reference to the response. Equal responses are stored once. */
-  refer(status: string, response: unknown): { $ref: string }
-}
-
-function createSharedResponses(): SharedResponses {
+function createSharedResponses() {
   const components: Record<string, unknown> = {}
   const nameOfText = new Map<string, string>()
   return {
     components,
-    refer(status, response) {
+    /** Returns a reference to the response. Equal responses are stored once. */
+    refer(status: string, response: unknown): { $ref: string } {
       const text = `${status} ${JSON.stringify(response)}`
       let name = nameOfText.get(text)
       if (name === undefined) {
@@ -122,8 +102,8 @@ function createSharedResponses(): SharedResponses {
 /** If a status is in both, the response describes both. */
 function withFailures(
   described: Operation['responses'],
-  failures: Failures,
-  shared: SharedResponses,
+  failures: ReturnType<typeof errorResponses>,
+  shared: ReturnType<typeof createSharedResponses>,
 ): Record<string, unknown> {
   const responses: Record<string, unknown> = { ...described }
   for (const [status, failure] of Object.entries(failures)) {

@@ -31,11 +31,6 @@ const ProblemSchema = z
 
 const plain: DescribedErrors = { shape: problemShape }
 
-interface ErrorResponse {
-  description: string
-  content: Record<string, { schema: unknown; examples: Record<string, unknown> }>
-}
-
 /** Errors that every route of this kind can answer with, besides those in its description. */
 export function sharedErrors(
   { role, door, anytime, method, path, body }: Route,
@@ -75,7 +70,7 @@ export function errorResponses(
   families: readonly DescribedErrors[],
   components: ComponentSchemas,
   examples: Record<string, unknown>,
-): Record<string, ErrorResponse> {
+) {
   const found = new Map<number, { codes: Set<ErrorCode>; types: Map<string, Entry> }>()
   for (const code of new Set(codes)) {
     // A failure before the route's own code runs has the common status, unless the family has its own format.

@@ -2,31 +2,13 @@
 
 import type { z } from 'zod'
 import { present } from '../../domain/present.ts'
-import type { Door, ResponseDescription, Route, RouteDescription } from '../route.ts'
+import type { ResponseDescription, Route, RouteDescription } from '../route.ts'
 import type { ComponentSchemas, JsonSchema } from './component-schemas.ts'
 
-export interface Operation {
-  operationId: string
-  tags: string[]
-  summary: string
-  description: string | undefined
-  security: unknown[] | undefined
-  /** For our own page: who may use it, and the door that it belongs to. */
-  'x-role': Route['role']
-  'x-door': Door | undefined
-  parameters: unknown[]
-  requestBody?: unknown
-  responses: Record<string, OperationResponse>
-}
-
-interface OperationResponse {
-  description: string
-  headers: Record<string, unknown>
-  content: Record<string, unknown> | undefined
-}
+export type Operation = ReturnType<typeof operationOf>
 
 /** The operation without its failures. */
-export function operationOf(route: Route, describe: RouteDescription, components: ComponentSchemas): Operation {
+export function operationOf(route: Route, describe: RouteDescription, components: ComponentSchemas) {
   const operationId = operationIdOf(route)
   return {
     operationId,
@@ -34,6 +16,7 @@ export function operationOf(route: Route, describe: RouteDescription, components
     summary: route.summary,
     description: describe.description,
     security: route.role === 'public' ? [{}, { token: [] }] : undefined,
+    // For our own page: who may use it, and the door that it belongs to.
     'x-role': route.role,
     'x-door': route.door ?? undefined,
     parameters: parametersOf(route, describe, components),
@@ -109,7 +92,7 @@ function responseOf(
   { description, content, headers }: ResponseDescription,
   name: string,
   components: ComponentSchemas,
-): OperationResponse {
+) {
   const described = Object.entries(content ?? {}).map(([type, one]) => {
     const { schema, example } = one
     if (type === 'text/event-stream') return [type, eventStreamOf(one, name, components)]

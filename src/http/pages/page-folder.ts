@@ -9,17 +9,15 @@ import { brotliCompress, constants, gzip } from 'node:zlib'
 import { ServerError } from '../../domain/errors.ts'
 import type { Reply, Request } from '../route.ts'
 
+/** What the routes of all pages are. A browser sends no token when somebody opens an address. */
+export const publicPage = { method: 'GET', body: 'none', door: null, role: 'public' } as const
+
 interface PageFolderOptions {
   folder: string
   /** Path of the first page, for example `/console`. */
   at: string
   /** Whether a path below `at` that is not the name of a file is an address of the page. */
   isPage(path: string): boolean
-}
-
-export interface PageFolder {
-  /** Answers `path`, which is what follows `at`. Resolves to false, and answers nothing, if the folder has no index.html. */
-  answer(path: string, request: Request, reply: Reply): Promise<boolean>
 }
 
 /** Nothing is loaded from elsewhere, nothing in the page itself is run, and text can never become code. */
@@ -69,7 +67,7 @@ const A_YEAR = 'public, max-age=31536000, immutable'
 /** What is smaller fits into one packet anyway. */
 const SMALL_BYTES = 1_400
 
-export function createPageFolder({ folder, at, isPage }: PageFolderOptions): PageFolder {
+export function createPageFolder({ folder, at, isPage }: PageFolderOptions) {
   // Read as a whole, so that a build in the meantime cannot mix old and new files, and on first use: most servers never show a page.
   let reading: Promise<Files | null> | null = null
 
@@ -82,7 +80,8 @@ export function createPageFolder({ folder, at, isPage }: PageFolderOptions): Pag
   }
 
   return {
-    async answer(path, request, reply) {
+    /** Answers `path`, which is what follows `at`. Resolves to false, and answers nothing, if the folder has no index.html. */
+    async answer(path: string, request: Request, reply: Reply): Promise<boolean> {
       const found = await files()
       const index = found?.get(INDEX)
       if (found === null || index === undefined) return false
@@ -175,15 +174,19 @@ const compressors: Readonly<Record<Encoding, (content: Uint8Array) => Promise<Ui
 /** The better one of those that the client takes. Null: the content as it is. */
 function encodingFor(type: string, accept = ''): Encoding | null {
   if (!/^text\/|json|svg/.test(type)) return null
-  const taken = accept
+  const taken = acceptedIn(accept)
+  if (taken.includes('br')) return 'br'
+  return taken.includes('gzip') ? 'gzip' : null
+}
+
+/** What a header like `Accept` names, in lower case, without what it refuses (`q=0`). */
+export const acceptedIn = (header: string): string[] =>
+  header
     .toLowerCase()
     .split(',')
     .map((one) => one.split(';').map((part) => part.trim()))
     .filter(([, ...parameters]) => !parameters.some((parameter) => /^q=0(?:\.0*)?$/.test(parameter)))
-    .map(([name]) => name)
-  if (taken.includes('br')) return 'br'
-  return taken.includes('gzip') ? 'gzip' : null
-}
+    .map(([name = '']) => name)
 
 const noSuchFile = (at: string): ServerError =>
   new ServerError(

@@ -5,12 +5,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Clock } from '../../domain/clock.ts'
 import { type ErrorCode, ServerError } from '../../domain/errors.ts'
 import type { Ids } from '../../domain/ids.ts'
-import { isLoopback } from '../../domain/is-loopback.ts'
 import type { Logger } from '../../domain/logger.ts'
 import { type RequestSpan, type Telemetry, traceFields } from '../../domain/telemetry.ts'
 import type { Access, Auth } from '../auth/auth.ts'
-import { PROOF_HEADER } from '../auth/console/proofs.ts'
-import type { Identity } from '../auth/identity/identity.ts'
 import type { ProxyAuth } from '../auth/identity/proxy-auth.ts'
 import { PASSPHRASE_HEADER } from '../auth/passphrase/require-passphrase.ts'
 import { refuseWithoutScope } from '../auth/tokens/scopes.ts'
@@ -20,6 +17,7 @@ import { RequestLog } from '../logging/request-log.ts'
 import { type BodyClass, bodyClassBytes, type Principal, type Route, type Via } from '../route.ts'
 import type { ServerState } from '../server-state.ts'
 import type { Guard } from './guard.ts'
+import { type Entrance, identify, withProof } from './identify.ts'
 import { HttpReply, type ReplyServices } from './reply.ts'
 import { HttpRequest, type RequestContext } from './request.ts'
 import type { Match, Router } from './router.ts'
@@ -33,12 +31,14 @@ export interface Answering {
   onRefused: OnRefused
 }
 
-interface DispatchOptions {
+export interface DispatchOptions {
   answering: () => Answering
   /** Comes before every path; see `readBasePath`. */
   basePath: string
   guard: Guard
+  /** Null: no proxy says who people are. */
   proxyAuth: ProxyAuth | null
+  /** Before `ready`, only routes marked `anytime` answer. */
   state: ServerState
   body: RequestContext['body']
   reply: ReplyServices
@@ -86,9 +86,6 @@ const refusals: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
 
 // nginx's status for "the client closed before we answered". It appears only in logs and metrics.
 const CLIENT_CLOSED = 499
-
-/** Where a request was received: on our port, by another program's server that handed it over, or on the local socket. */
-export type Entrance = 'port' | 'mounted' | 'ctl'
 
 type Dispatch = (raw: IncomingMessage, response: ServerResponse, via: Entrance) => Exchange
 
@@ -188,7 +185,7 @@ export class Exchange {
   }
 
   #handle(): Promise<void> | undefined {
-    const { basePath, guard, state } = this.#options
+    const { basePath, guard, proxyAuth, state } = this.#options
     const sent = parseTarget(this.#url)
     // No web page can open the local socket, so there is nothing to guard, and no address that a Host header could name.
     if (this.#via !== 'ctl') {
@@ -207,7 +204,8 @@ export class Exchange {
     // Probes come every few seconds, and nobody looks for their traces.
     if (!route.anytime) this.#trace(route)
     if (!route.anytime && !state.takesWork) throw unavailable(state)
-    const access = this.#authenticate(match, sent)
+    const { auth } = this.#answering
+    const access = identify(match, sent, this.#raw, this.#via, { auth, proxyAuth })
     if (!(access instanceof Promise)) return this.#serve(match, access, path, sent)
     return access.then((known) => {
       // Nobody waits for the answer any more.
@@ -264,35 +262,6 @@ export class Exchange {
     } catch (error) {
       // Most routes are added only when the server has started.
       throw state.current === 'initializing' ? unavailable(state) : error
-    }
-  }
-
-  #authenticate(match: Match, target: Target): Access | Promise<Access> {
-    const signed = signedAccess(match, this.#raw, target)
-    if (signed === null) return this.#identify(match, target)
-    return signed.then((access) => access ?? this.#identify(match, target))
-  }
-
-  #identify(match: Match, target: Target): Access | Promise<Access> {
-    const { socket } = this.#raw
-    const authorization = credentialOf(match.route, this.#raw, target)
-    return this.#answering.auth.authenticate(authorization, socket.remoteAddress ?? this.#via, match.route.role, {
-      isLocal: this.#via !== 'mounted' || isFromThisMachine(this.#raw),
-      needsToken: this.#via === 'ctl',
-      takesAnyKey: match.route.takesAnyKey === true,
-      proxied: this.#proxied(match.route),
-    })
-  }
-
-  #proxied({ role }: Route): Identity | null {
-    const { proxyAuth } = this.#options
-    if (proxyAuth === null || this.#via === 'ctl') return null
-    try {
-      return proxyAuth(this.#raw)
-    } catch (error) {
-      // On a public route, somebody who has no role here is a stranger like others.
-      if (role === 'public' && error instanceof ServerError && error.code !== 'invalid_request') return null
-      throw error
     }
   }
 
@@ -363,42 +332,9 @@ export function correlationOf(header: string | string[] | undefined, ids: Ids): 
   return typeof header === 'string' && SAFE_ID.test(header) ? header : ids.uuid()
 }
 
-/** Null, also later: the address has no signature. */
-function signedAccess(
-  { route, params }: Match,
-  raw: IncomingMessage,
-  { query }: Target,
-): Promise<Access | null> | null {
-  if (route.signedOwner === undefined || raw.headers.authorization !== undefined) return null
-  return route
-    .signedOwner({ params, query: new URLSearchParams(query) })
-    .then((owner) =>
-      owner === null ? null : { principal: { owner, role: 'user', hasToken: false }, isValid: () => true },
-    )
-}
-
 /** Whether a link, or a person who types the address, may lead there. It shows something, and changes nothing. */
 function mayBeOpened({ method, role }: Route, { headers }: IncomingMessage): boolean {
   return role === 'public' || (method === 'GET' && headers['sec-fetch-site'] === 'none')
-}
-
-/** The proof is for whoever decides. It counts only for the person who sent it. */
-function withProof(principal: Principal, { headers }: IncomingMessage): Principal {
-  const proof = headers[PROOF_HEADER]
-  return typeof proof === 'string' && principal.hasToken ? { ...principal, proof } : principal
-}
-
-/** Some hosts of agents can only be given a URL. So an agent on this machine may have its token there; elsewhere proxies would log it. */
-function credentialOf({ role }: Route, raw: IncomingMessage, { query }: Target): string | undefined {
-  const { authorization } = raw.headers
-  if (role !== 'agent' || authorization !== undefined) return authorization
-  const token = new URLSearchParams(query).get('token')
-  if (token === null) return undefined
-  if (isFromThisMachine(raw)) return `Bearer ${token}`
-  throw new ServerError(
-    'unauthorized',
-    'A token in the URL is accepted only from this machine: send "Authorization: Bearer <token>".',
-  )
 }
 
 type BodyReaders = Record<BodyClass, RequestContext['body']>
@@ -422,16 +358,6 @@ function bodyReaders(body: RequestContext['body']): BodyReaders {
 /** Refuses a body whose declared length is too large before its route does anything. Other bodies are counted while they are read. */
 function refuseLarge(raw: IncomingMessage, maxBytes: number): void {
   if ((declaredLength(raw) ?? 0) > maxBytes) throw tooLarge(maxBytes)
-}
-
-/** Another program that mounts us may listen on any address, and a proxy on this machine may forward requests of others. */
-function isFromThisMachine({ socket, headers }: IncomingMessage): boolean {
-  if (headers.forwarded !== undefined || headers.via !== undefined) return false
-  // Next itself sets X-Forwarded-For, to the address of its caller.
-  const forwarded = [headers['x-forwarded-for'] ?? [], headers['x-real-ip'] ?? []]
-    .flat()
-    .flatMap((list) => list.split(','))
-  return [socket.remoteAddress ?? '', ...forwarded].every((address) => isLoopback(address.trim()))
 }
 
 /** The passphrase never crosses the network, where it could be logged or sent to a wrong server. */

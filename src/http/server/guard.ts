@@ -4,7 +4,7 @@
 import type { IncomingMessage } from 'node:http'
 import { ServerError } from '../../domain/errors.ts'
 import { refuseForeignPage } from '../auth/console/own-origin.ts'
-import { isEncrypted } from './target.ts'
+import { countHeader, isEncrypted } from './target.ts'
 
 export interface GuardOptions {
   /** The address or name the server was told to listen on. */
@@ -14,8 +14,8 @@ export interface GuardOptions {
   tokenRequired: boolean
   /** More names: `name` (any port) or `name:port`. `*` allows any name, but only if a token is required. */
   allowedHosts: readonly string[]
-  /** `local`, alone or in a list, allows pages of this machine on any port. `*` allows any page, but only if a token is required. */
-  origins: 'local' | '*' | readonly string[]
+  /** `local` allows pages of this machine on any port. `*` allows any page, but only if a token is required. */
+  origins: readonly string[]
   /** Where people open this server, if the settings say so. */
   publicUrl: string | null
 }
@@ -50,11 +50,9 @@ const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9a-z-]{1,128}$/
 const MAX_ASKED = 64
 
 export function createGuard(options: GuardOptions): Guard {
-  const { loopbackOnly, tokenRequired, origins } = options
+  const { loopbackOnly, tokenRequired } = options
   const allowedHosts = new Set(options.allowedHosts.map((name) => name.toLowerCase()))
-  const allowedOrigins = new Set(
-    (typeof origins === 'string' ? [origins] : origins).map((origin) => origin.toLowerCase()),
-  )
+  const allowedOrigins = new Set(options.origins.map((origin) => origin.toLowerCase()))
   // Without a token, only the guard protects the agent from web pages.
   if (!tokenRequired && allowedOrigins.has('*')) throw needsToken('cors.origins')
   if (!tokenRequired && allowedHosts.has('*')) throw needsToken('allowed hosts')
@@ -133,17 +131,6 @@ function splitHost(host: string, defaultPort: number): { name: string; port: num
 }
 
 const bareAddress = (address: string): string => address.replace(/^\[|\]$/g, '').replace(/^::ffff:/, '')
-
-// Node silently keeps the first of several headers. A proxy in front of us may have checked the last one.
-function countHeader(request: IncomingMessage, name: string): number {
-  let count = 0
-  const { rawHeaders } = request
-  for (let i = 0; i < rawHeaders.length; i += 2) {
-    const candidate = rawHeaders[i]
-    if (candidate?.length === name.length && candidate.toLowerCase() === name) count += 1
-  }
-  return count
-}
 
 function hostNotAllowed(host: string): ServerError {
   return new ServerError(

@@ -4,9 +4,12 @@ import { setTimeout } from 'node:timers/promises'
 import { ServerError } from '../../domain/errors.ts'
 import { systemErrorCode } from '../../domain/system-error-code.ts'
 
-export interface Listening {
+interface Address {
   host: string
   port: number
+}
+
+export interface Listening extends Address {
   /** Stops accepting connections on the extra sockets. The server closes its own. */
   close(): void
 }
@@ -102,11 +105,6 @@ async function unlessMissing(opening: Promise<Address>, others: readonly Address
   }
 }
 
-interface Address {
-  host: string
-  port: number
-}
-
 const LOCK_TRIES = 200
 const LOCK_PAUSE_MS = 5
 
@@ -120,7 +118,7 @@ async function lockListening(): Promise<NetServer | null> {
   for (let i = 0; i < LOCK_TRIES; i += 1) {
     const lock = createServer((socket) => socket.destroy())
     try {
-      await listening(lock, { path })
+      await startListening(lock, { path })
       return lock
     } catch (error) {
       if (systemErrorCode(error) !== 'EADDRINUSE') return null
@@ -191,13 +189,14 @@ const createExtraListener = (server: Server): NetServer =>
   })
 
 async function open(server: NetServer, at: Address & { reusePort?: boolean; backlog?: number }): Promise<Address> {
-  await listening(server, at)
+  await startListening(server, at)
   const address = server.address()
   if (address === null || typeof address === 'string') throw new Error('the server has no TCP address')
   return { host: address.address, port: address.port }
 }
 
-function listening(server: NetServer, options: ListenOptions): Promise<void> {
+/** Rejects with what the system says, and the host it is about. */
+export function startListening(server: NetServer, options: ListenOptions): Promise<void> {
   return new Promise((resolve, reject) => {
     const failed = (error: Error) => reject(Object.assign(error, { host: options.host }))
     server.once('error', failed)

@@ -8,21 +8,15 @@ import { defaultMultipartLimits, type MultipartLimits, type MultipartPart, readM
 import type { TempFile } from '../body/temp-file.ts'
 import type { Principal, Request, Via } from '../route.ts'
 
-export interface RequestContext {
-  raw: IncomingMessage
+export interface RequestContext
+  extends Pick<Request, 'raw' | 'via' | 'path' | 'params' | 'principal' | 'correlationId' | 'log'> {
   response: ServerResponse
-  path: string
   query: string
-  params: Readonly<Record<string, string>>
-  principal: Principal
-  correlationId: string
-  log: Logger
   body: Omit<LongBodyReader, 'long' | 'onBegin'>
   /** False once the caller's credential has been revoked. */
   isAllowed: () => boolean
   /** Another program's server received the request. */
   isMounted: boolean
-  via: Via
 }
 
 /** Query, signal and body are made on first use, because few handlers need them. */

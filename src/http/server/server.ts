@@ -4,29 +4,22 @@ import { randomBytes } from 'node:crypto'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import type { ByteBudget } from '../../domain/byte-budget.ts'
 import type { Clock } from '../../domain/clock.ts'
 import { ServerError } from '../../domain/errors.ts'
-import type { Ids } from '../../domain/ids.ts'
 import type { Logger } from '../../domain/logger.ts'
-import type { Telemetry } from '../../domain/telemetry.ts'
 import { ownCounts, type SharedCounts } from '../../replicas/shared-counts.ts'
 import type { Auth } from '../auth/auth.ts'
-import type { ProxyAuth } from '../auth/identity/proxy-auth.ts'
 import { createUsageLimits } from '../auth/usage-limits.ts'
 import type { TempFolder } from '../body/temp-file.ts'
-import type { Metrics } from '../metrics/metrics.ts'
-import { registerHttpMetrics } from '../metrics/metrics.ts'
+import { type Metrics, registerHttpMetrics } from '../metrics/metrics.ts'
 import type { ErrorShape } from '../problem.ts'
 import type { Door, Route } from '../route.ts'
-import type { ServerState } from '../server-state.ts'
 import { answerRaw, refusalOf } from './client-error.ts'
-import { type Answering, createDispatch, type Exchange, type OnRefused } from './dispatch.ts'
-import type { Guard } from './guard.ts'
+import { type Answering, createDispatch, type DispatchOptions, type Exchange, type OnRefused } from './dispatch.ts'
 import { defaultHttpLimits, type HttpLimits } from './limits.ts'
-import { type Listening, type ListenTarget, listen } from './listen.ts'
-import type { RequestContext } from './request.ts'
-import { dropUnlessReceived } from './request.ts'
+import { type Listening, type ListenTarget, listen, startListening } from './listen.ts'
+import type { ReplyServices } from './reply.ts'
+import { dropUnlessReceived, type RequestContext } from './request.ts'
 import { createOpenStreams } from './response-stream.ts'
 import { createRouter } from './router.ts'
 import { isOutside } from './target.ts'
@@ -44,28 +37,16 @@ export interface Served {
   onRefused: OnRefused
 }
 
-export interface HttpServerOptions {
-  /** These routes answer until `serve` is called. */
-  routes: readonly Route[]
-  /** Comes before every path; see `readBasePath`. */
-  basePath: string
-  auth: Auth
-  /** Null: no proxy says who people are. */
-  proxyAuth: ProxyAuth | null
-  guard: Guard
-  log: Logger
-  clock: Clock
-  ids: Ids
+/** `routes` and `auth` answer until `serve` is called. `close` advances `state`. */
+export interface HttpServerOptions
+  extends Pick<Served, 'routes' | 'auth'>,
+    Pick<DispatchOptions, 'basePath' | 'guard' | 'proxyAuth' | 'state' | 'log' | 'telemetry' | 'clock' | 'ids'>,
+    Pick<ReplyServices, 'budget'> {
   metrics: Metrics
-  telemetry: Telemetry
   /** The open doors. */
   doors: readonly Door[]
-  /** `close` advances it. Before `ready`, only routes marked `anytime` answer. */
-  state: ServerState
   /** For uploads in JSON bodies that are too large for memory. */
   tempFolder: TempFolder
-  /** Memory that all large answers together may hold. */
-  budget: ByteBudget
   /** The defaults count for what is not given. */
   limits: Partial<HttpLimits>
   /** If set, the server speaks https only. */
@@ -131,22 +112,14 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   const answeringWith = ({ routes, auth, counts, onRefused }: Served): Answering => ({
     router: createRouter(routes, doors),
     auth,
-    usage: createUsageLimits({
-      postsPerMinute: limits.postsPerMinute,
-      streams: limits.streamsPerUser,
-      clock,
-      counts,
-    }),
+    usage: createUsageLimits(limits, clock, counts),
     onRefused,
   })
   let served: Served = { routes: options.routes, auth: options.auth, counts: ownCounts, onRefused() {} }
   let answering = answeringWith(served)
   const dispatch = createDispatch({
+    ...options,
     answering: () => answering,
-    basePath,
-    guard: options.guard,
-    proxyAuth: options.proxyAuth,
-    state,
     body: bodyReader(limits, options),
     reply: {
       clock,
@@ -155,10 +128,6 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
       errorShapes: new Map(Object.entries(options.errorShapes)),
       isClosing: () => closing !== null,
     },
-    log,
-    telemetry: options.telemetry,
-    clock,
-    ids,
     onAnswer,
   })
 
@@ -242,13 +211,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
       return { host: listening.host, port: listening.port }
     },
     async listenLocal(path) {
-      await new Promise<void>((resolve, reject) => {
-        local.once('error', reject)
-        local.listen(path, () => {
-          local.off('error', reject)
-          resolve()
-        })
-      })
+      await startListening(local, { path })
       local.on('error', (error) => log.error('a connection could not be accepted', { error }))
     },
     close({ drainMs }) {
@@ -284,15 +247,10 @@ function createNodeServer(limits: HttpLimits, tls: TlsPair | null): Server {
     .createServer({ ...nodeOptions, ...tls, handshakeTimeout: limits.headersMs })
 }
 
-interface Connections {
+function trackConnections(server: Server, isTls: boolean, limits: HttpLimits, log: Logger) {
   /** Sockets as the kernel knows them. */
-  accepted: ReadonlySet<Socket>
-  /** The exchanges of each connection. Under TLS its socket is another one, which exists only after the handshake. */
-  connections: ReadonlyMap<Socket, Set<Exchange>>
-}
-
-function trackConnections(server: Server, isTls: boolean, limits: HttpLimits, log: Logger): Connections {
   const accepted = new Set<Socket>()
+  /** The exchanges of each connection. Under TLS its socket is another one, which exists only after the handshake. */
   const connections = new Map<Socket, Set<Exchange>>()
   // Runs before node's own listener. Node's own limit counts only the connections that it accepted itself.
   server.prependListener('connection', (socket: Socket) => {
@@ -312,7 +270,7 @@ function trackConnections(server: Server, isTls: boolean, limits: HttpLimits, lo
 }
 
 /** A listening server, and how its requests reach us. */
-interface Front extends Connections {
+interface Front extends ReturnType<typeof trackConnections> {
   server: Server
   via: 'port' | 'ctl'
 }
@@ -324,29 +282,22 @@ const closeFront = ({ server, accepted }: Front): Promise<void> =>
     for (const socket of accepted) socket.destroy()
   })
 
-interface WorkCounter {
-  readonly count: number
-  begin(): void
-  end(): void
-  /** Resolves when nothing is in work, or after `ms`. */
-  whenIdle(ms: number): Promise<void>
-}
-
-function createWorkCounter(clock: Clock): WorkCounter {
+function createWorkCounter(clock: Clock) {
   let count = 0
   let onIdle: (() => void) | null = null
   return {
-    get count() {
+    get count(): number {
       return count
     },
-    begin() {
+    begin(): void {
       count += 1
     },
-    end() {
+    end(): void {
       count -= 1
       if (count === 0) onIdle?.()
     },
-    whenIdle(ms) {
+    /** Resolves when nothing is in work, or after `ms`. */
+    whenIdle(ms: number): Promise<void> {
       if (count === 0) return Promise.resolve()
       return new Promise((resolve) => {
         onIdle = () => {

@@ -77,3 +77,13 @@ export function headerUnder(base: string, name: string, value: string): string {
 
 /** Whether it is a TLS connection. `instanceof TLSSocket` would load all of node:tls, which a server without TLS does not need. */
 export const isEncrypted = (socket: Socket): boolean => 'encrypted' in socket && socket.encrypted === true
+
+/** Node silently keeps the first of several headers. A proxy in front of us may have checked the last one. `name` is in lower case. */
+export function countHeader({ rawHeaders }: Pick<IncomingMessage, 'rawHeaders'>, name: string): number {
+  let count = 0
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const candidate = rawHeaders[i]
+    if (candidate?.length === name.length && candidate.toLowerCase() === name) count += 1
+  }
+  return count
+}

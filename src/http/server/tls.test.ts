@@ -102,7 +102,7 @@ test('a Host without a port means 443 over https and 80 over http', () => {
     loopbackOnly: true,
     tokenRequired: false,
     allowedHosts: [],
-    origins: 'local',
+    origins: ['local'],
     publicUrl: null,
   })
   const check = (socket: Socket, localPort: number) => {

@@ -121,7 +121,7 @@ export async function startServer(options: TestServerOptions): Promise<TestServe
       loopbackOnly: true,
       tokenRequired,
       allowedHosts: [],
-      origins: 'local',
+      origins: ['local'],
       publicUrl: null,
       ...options.guard,
     }),

@@ -5,20 +5,13 @@ import { z } from 'zod'
 import type { Logger } from '../../../domain/logger.ts'
 import { type ConfigFileOptions, createConfigFile } from './config-file.ts'
 
-export interface ServerAddress {
-  /** Null if no server wrote its address, or if the file cannot be trusted. Means nothing while nobody holds the lock of the data directory. */
-  read(): string | null
-  /** Only the holder of the lock may call it, and `forget`. If it cannot be stored, people have to give the address themselves. */
-  tell(url: string, log: Logger): void
-  forget(): void
-}
-
 const ContentSchema = z.object({ url: z.url({ protocol: /^https?$/ }) })
 
-export function createServerAddress(options: ConfigFileOptions): ServerAddress {
+export function createServerAddress(options: ConfigFileOptions) {
   const file = createConfigFile('server', options)
   return {
-    read() {
+    /** Null if no server wrote its address, or if the file cannot be trusted. Means nothing while nobody holds the lock of the data directory. */
+    read(): string | null {
       try {
         const text = file.read({ maxBytes: 10_000, refuse: (why, cause) => new Error(why, { cause }) })
         return text === null ? null : ContentSchema.parse(JSON.parse(text)).url
@@ -27,14 +20,15 @@ export function createServerAddress(options: ConfigFileOptions): ServerAddress {
         return null
       }
     },
-    tell(url, log) {
+    /** Only the holder of the lock may call it, and `forget`. If it cannot be stored, people have to give the address themselves. */
+    tell(url: string, log: Logger): void {
       try {
         file.write(`${JSON.stringify({ data_dir: file.dataDir, url })}\n`)
       } catch (error) {
         log.debug('the config folder cannot be written', { error })
       }
     },
-    forget() {
+    forget(): void {
       try {
         file.remove()
       } catch {

@@ -42,7 +42,7 @@ export interface Devices {
   isFresh(): boolean
 }
 
-export type NewDevice = Pick<Device, 'user' | 'label' | 'isKept' | 'isVouched'>
+type NewDevice = Pick<Device, 'user' | 'label' | 'isKept' | 'isVouched'>
 
 const KIND = 'device'
 const TOPIC = 'devices'
@@ -99,7 +99,7 @@ export const deviceFormat: RecordFormat<StoredDevice> = {
   damaged: () => 'it is damaged',
 }
 
-export interface DevicesOptions {
+interface DevicesOptions {
   shared: Pick<Shared, 'list' | 'put' | 'take'>
   changes: Pick<SharedChanges, 'tell' | 'heard' | 'keep'>
   clock: Clock
@@ -174,10 +174,12 @@ export async function openDevices(options: DevicesOptions): Promise<Devices> {
       await refresh()
       return devices
     },
-    async add(wanted) {
-      const { device, token } = newDevice(wanted, { clock, ids })
+    async add({ user, label, isKept, isVouched }) {
+      const now = clock.now()
+      const device = { id: ids.uuid(), user, label, createdAt: now, lastUsedAt: now, isKept, isVouched }
+      const token = newToken()
       await refresh()
-      for (const { id } of devicesToDrop(devices, wanted.user)) await shared.take(KIND, id)
+      for (const { id } of devicesToDrop(devices, user)) await shared.take(KIND, id)
       await put({ ...device, sha256: digestOf(token) }, 0)
       await changes.tell(TOPIC)
       await refresh()
@@ -217,15 +219,6 @@ const tokenOfDevice = ({ id, user, sha256 }: StoredDevice): Token => ({
   sha256,
   isConsole: true,
 })
-
-function newDevice(
-  { user, label, isKept, isVouched }: NewDevice,
-  { clock, ids }: { clock: Clock; ids: Ids },
-): { device: Device; token: string } {
-  const now = clock.now()
-  const device = { id: ids.uuid(), user, label, createdAt: now, lastUsedAt: now, isKept, isVouched }
-  return { device, token: newToken() }
-}
 
 /** Those that go when one more of this person comes. */
 const devicesToDrop = <T extends Device>(devices: readonly T[], user: string): T[] =>

@@ -1,9 +1,5 @@
 // Proofs with a passkey: what a browser is asked to sign, and whether what it sends back proves that this person wants exactly that.
 
-import type {
-  PublicKeyCredentialCreationOptionsJSON,
-  PublicKeyCredentialRequestOptionsJSON,
-} from '@simplewebauthn/server'
 import { z } from 'zod'
 import type { Clock } from '../../../domain/clock.ts'
 import { ServerError } from '../../../domain/errors.ts'
@@ -30,9 +26,10 @@ import {
 /** base64url of JSON: `{"challenge_id", "response"}`. */
 export const PROOF_HEADER = 'x-passkey'
 
-export interface AskedProof {
+/** What a browser is asked for. */
+interface Asked<Options extends typeof requestOptions | typeof creationOptions> {
   challenge_id: string
-  options: PublicKeyCredentialRequestOptionsJSON
+  options: Awaited<ReturnType<Options>>
 }
 
 export interface Proofs extends StepUp {
@@ -41,12 +38,9 @@ export interface Proofs extends StepUp {
   /** Of this person, whichever of their names they come with. */
   own(user: string): Promise<readonly Passkey[]>
   /** Null: they have no passkey for this place. */
-  ask(user: string, purpose: ProofPurpose, place: ConsolePlace): Promise<AskedProof | null>
+  ask(user: string, purpose: ProofPurpose, place: ConsolePlace): Promise<Asked<typeof requestOptions> | null>
   /** Throws `invalid_request` where passkeys do not work. */
-  askNew(
-    user: string,
-    place: ConsolePlace,
-  ): Promise<{ challenge_id: string; options: PublicKeyCredentialCreationOptionsJSON }>
+  askNew(user: string, place: ConsolePlace): Promise<Asked<typeof creationOptions>>
   /** It is on disk when it resolves. Throws `invalid_request`, `conflict`, `limit`, `storage_full`. */
   register(user: string, sent: { challengeId: string; label: string; response: Attestation }): Promise<Passkey>
 }

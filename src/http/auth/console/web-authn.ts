@@ -1,9 +1,5 @@
 // WebAuthn, by a library. It is loaded at the first use: a start must not pay for it, and most servers never need it.
 
-import type {
-  PublicKeyCredentialCreationOptionsJSON,
-  PublicKeyCredentialRequestOptionsJSON,
-} from '@simplewebauthn/server'
 import { z } from 'zod'
 import type { Challenge } from './challenges.ts'
 import type { Passkey } from './passkeys.ts'
@@ -49,27 +45,18 @@ export const AttestationSchema = z.object({
 })
 export type Attestation = z.infer<typeof AttestationSchema>
 
-export async function requestOptions(
-  { challenge, place }: Challenge,
-  passkeys: readonly Passkey[],
-): Promise<PublicKeyCredentialRequestOptionsJSON> {
+export async function requestOptions({ challenge, place }: Challenge, passkeys: readonly Passkey[]) {
   const { generateAuthenticationOptions } = await library()
   return generateAuthenticationOptions({
     rpID: place.rpId,
     challenge: bytesOf(challenge),
-    allowCredentials: passkeys.map(({ credentialId, transports }) => ({
-      id: credentialId,
-      transports: [...transports],
-    })),
+    allowCredentials: passkeys.map(named),
     userVerification: 'required',
     timeout: TIMEOUT_MS,
   })
 }
 
-export async function creationOptions(
-  { challenge, place, user }: Challenge,
-  passkeys: readonly Passkey[],
-): Promise<PublicKeyCredentialCreationOptionsJSON> {
+export async function creationOptions({ challenge, place, user }: Challenge, passkeys: readonly Passkey[]) {
   const { generateRegistrationOptions } = await library()
   return generateRegistrationOptions({
     rpName: 'Quarterdeck',
@@ -78,10 +65,7 @@ export async function creationOptions(
     userDisplayName: user,
     challenge: bytesOf(challenge),
     attestationType: 'none',
-    excludeCredentials: passkeys.map(({ credentialId, transports }) => ({
-      id: credentialId,
-      transports: [...transports],
-    })),
+    excludeCredentials: passkeys.map(named),
     authenticatorSelection: { residentKey: 'preferred', userVerification: 'required' },
     supportedAlgorithmIDs: ALGORITHMS,
     timeout: TIMEOUT_MS,
@@ -89,11 +73,7 @@ export async function creationOptions(
 }
 
 /** The new counter of the passkey. Throws if the assertion does not prove that a person used it for this challenge. */
-export async function checkAssertion(
-  { challenge, place }: Challenge,
-  sent: Assertion,
-  passkey: Passkey,
-): Promise<number> {
+export async function checkAssertion(challenge: Challenge, sent: Assertion, passkey: Passkey): Promise<number> {
   const { verifyAuthenticationResponse } = await library()
   const { userHandle, ...response } = sent.response
   const { verified, authenticationInfo } = await verifyAuthenticationResponse({
@@ -104,15 +84,8 @@ export async function checkAssertion(
       response: { ...response, ...(userHandle ? { userHandle } : {}) },
       clientExtensionResults: {},
     },
-    expectedChallenge: challenge,
-    expectedOrigin: place.origin,
-    expectedRPID: place.rpId,
-    credential: {
-      id: passkey.credentialId,
-      publicKey: bytesOf(passkey.publicKey),
-      counter: passkey.counter,
-    },
-    requireUserVerification: true,
+    ...expected(challenge),
+    credential: { id: passkey.credentialId, publicKey: bytesOf(passkey.publicKey), counter: passkey.counter },
   })
   if (!verified) throw new Error('the signature is wrong')
   return authenticationInfo.newCounter
@@ -120,7 +93,7 @@ export async function checkAssertion(
 
 /** What is stored of a new passkey. Throws if it was not made for this challenge. */
 export async function checkAttestation(
-  { challenge, place }: Challenge,
+  challenge: Challenge,
   sent: Attestation,
 ): Promise<Pick<Passkey, 'credentialId' | 'publicKey' | 'counter' | 'transports'>> {
   const { verifyRegistrationResponse } = await library()
@@ -133,15 +106,21 @@ export async function checkAttestation(
       response: { clientDataJSON, attestationObject },
       clientExtensionResults: {},
     },
-    expectedChallenge: challenge,
-    expectedOrigin: place.origin,
-    expectedRPID: place.rpId,
-    requireUserVerification: true,
+    ...expected(challenge),
     supportedAlgorithmIDs: ALGORITHMS,
   })
   if (!verified) throw new Error('the attestation is wrong')
   const { id, publicKey, counter } = registrationInfo.credential
   return { credentialId: id, publicKey: Buffer.from(publicKey).toString('base64url'), counter, transports }
 }
+
+const named = ({ credentialId, transports }: Passkey) => ({ id: credentialId, transports: [...transports] })
+
+const expected = ({ challenge, place }: Challenge) => ({
+  expectedChallenge: challenge,
+  expectedOrigin: place.origin,
+  expectedRPID: place.rpId,
+  requireUserVerification: true,
+})
 
 const bytesOf = (base64url: string): Uint8Array<ArrayBuffer> => new Uint8Array(Buffer.from(base64url, 'base64url'))

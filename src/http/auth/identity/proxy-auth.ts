@@ -7,6 +7,7 @@ import { BlockList, isIP } from 'node:net'
 import { ServerError } from '../../../domain/errors.ts'
 import type { ProxyAuthSettings } from '../../../domain/settings/identity-settings.ts'
 import { remoteUser } from '../../../domain/supervision/user-name.ts'
+import { countHeader } from '../../server/target.ts'
 import { createRoleOf, type Identity, invalidToken, type ListedOperators } from './identity.ts'
 
 /**
@@ -43,19 +44,15 @@ export function createProxyAuth(
 }
 
 /** A header that comes twice: the proxy set one of them, and a stranger the other. Nobody can say which. */
-function onlyValue(
-  { rawHeaders, headers }: Pick<IncomingMessage, 'headers' | 'rawHeaders'>,
-  name: string,
-): string | null {
-  let count = 0
-  for (let i = 0; i < rawHeaders.length; i += 2) if (rawHeaders[i]?.toLowerCase() === name) count += 1
+function onlyValue(request: Pick<IncomingMessage, 'headers' | 'rawHeaders'>, name: string): string | null {
+  const count = countHeader(request, name)
   if (count > 1) {
     throw new ServerError(
       'invalid_request',
       `The header ${name} came ${count} times. The proxy must replace it, not add to it.`,
     )
   }
-  const value = headers[name]
+  const value = request.headers[name]
   // Only these: the last byte of a letter may look like another kind of space.
   const text = typeof value === 'string' ? value.replace(/^[ \t]+|[ \t]+$/g, '') : ''
   return text === '' ? null : text

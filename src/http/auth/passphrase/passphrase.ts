@@ -47,7 +47,7 @@ const ContentSchema = z.object({
 })
 type Content = z.infer<typeof ContentSchema>
 
-export interface PassphraseOptions extends ConfigFileOptions {
+interface PassphraseOptions extends ConfigFileOptions {
   clock: Clock
   /** For tests: the cost of a hash. */
   cost?: typeof COST

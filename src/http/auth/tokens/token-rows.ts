@@ -5,23 +5,11 @@ import type { Logger } from '../../../domain/logger.ts'
 import { scopes, tokenRoles } from '../../../domain/supervision/token-role.ts'
 import { USER_NAME } from '../../../domain/supervision/user-name.ts'
 import type { SharedChanges } from '../../../replicas/shared-changes.ts'
-import type { SharedCopy } from '../../../replicas/shared-copy.ts'
 import type { Shared, SharedRecord } from '../../../store/ports/shared.ts'
 import type { RecordFormat } from '../config-folder/record-file.ts'
 import type { TokenRecord } from './token.ts'
 
-/** What a call has acknowledged is on disk. */
-export interface TokenRows {
-  /** All of them, oldest first. Null: there were never any. */
-  read(): Promise<readonly TokenRecord[] | null>
-  add(records: readonly TokenRecord[]): Promise<void>
-  /** False: there is no such record, or somebody else was faster. */
-  remove(id: string): Promise<boolean>
-  /** Tells the other processes, and resolves when what was removed before counts at none of them. */
-  heard(): Promise<void>
-  /** Calls `use` with all records after another process has changed them. */
-  keep(use: (records: readonly TokenRecord[]) => void): SharedCopy
-}
+export type TokenRows = ReturnType<typeof createTokenRows>
 
 export interface TokensPlace {
   shared: Pick<Shared, 'get' | 'list' | 'put' | 'take'>
@@ -62,7 +50,8 @@ export const tokenFormat: RecordFormat<TokenRecord> = {
   damaged: (problem) => `${problem}. Restore it, or remove it and create new tokens: quarterdeck tokens create`,
 }
 
-export function createTokenRows({ shared, changes }: TokensPlace, log: Logger): TokenRows {
+/** What a call has acknowledged is on disk. */
+export function createTokenRows({ shared, changes }: TokensPlace, log: Logger) {
   /** Counts what this process changes. A list that was read before one of them is too old. */
   let own = 0
 
@@ -77,11 +66,12 @@ export function createTokenRows({ shared, changes }: TokensPlace, log: Logger): 
   }
 
   return {
+    /** All of them, oldest first. Null: there were never any. */
     async read() {
       const records = await list()
       return records.length === 0 && (await shared.get(BEGUN.kind, BEGUN.key)) === null ? null : records
     },
-    async add(records) {
+    async add(records: readonly TokenRecord[]) {
       await shared.put({ ...BEGUN, value: '', version: null, expiresAt: null })
       for (const record of records) {
         await shared.put({ kind: KIND, key: record.id, value: JSON.stringify(record), version: 0, expiresAt: null })
@@ -89,16 +79,19 @@ export function createTokenRows({ shared, changes }: TokensPlace, log: Logger): 
       own += 1
       await changes.tell(TOPIC)
     },
-    async remove(id) {
+    /** False: there is no such record, or somebody else was faster. */
+    async remove(id: string) {
       const taken = await shared.take(KIND, id)
       own += 1
       return taken !== null
     },
+    /** Tells the other processes, and resolves when what was removed before counts at none of them. */
     async heard() {
       await changes.tell(TOPIC)
       await changes.heard(TOPIC)
     },
-    keep: (use) => changes.keep(TOPIC, async () => use(await newest())),
+    /** Calls `use` with all records after another process has changed them. */
+    keep: (use: (records: readonly TokenRecord[]) => void) => changes.keep(TOPIC, async () => use(await newest())),
   }
 }
 

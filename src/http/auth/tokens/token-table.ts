@@ -1,29 +1,12 @@
 import { checkTokens, type Token, type TokenRecord } from './token.ts'
 import type { TokenRows } from './token-rows.ts'
 
-/** The valid tokens, in memory. What this process changes is stored first. */
-export interface TokenTable {
-  /** All of them. Returns a new array only after a change. */
-  current(): readonly Token[]
-  /** Those that are stored, oldest first. */
-  records(): readonly TokenRecord[]
-  add(more: readonly TokenRecord[]): Promise<void>
-  /** False: there is no such record, or somebody else was faster. */
-  remove(id: string): Promise<boolean>
-  /** Resolves when what was removed before counts in no other process any more. */
-  heard(): Promise<void>
-  /** Looks for what other processes have changed. */
-  refresh(): Promise<void>
-  /** False: another process may have removed a token of which this one has not heard. `refresh` before it counts. */
-  isFresh(): boolean
-  /** From now on the tokens are in a store that other processes use too. Returns how many were copied into it. */
-  moveTo(shared: TokenRows): Promise<number>
-}
-
-/** `given` are tokens that are not stored. Throws `config_invalid` if one of them is stored for somebody else. */
-export async function openTokenTable(given: readonly Token[], rows: TokenRows): Promise<TokenTable> {
+/**
+ * The valid tokens, in memory. What this process changes is stored first. `given` are tokens that are not stored. Throws `config_invalid` if one of them is stored for somebody else.
+ */
+export async function openTokenTable(given: readonly Token[], rows: TokenRows) {
   let stored = rows
-  let records = (await stored.read()) ?? []
+  let records: readonly TokenRecord[] = (await stored.read()) ?? []
   let table: readonly Token[] = checkTokens([...given, ...records])
   let copy = stored.keep(use)
 
@@ -40,23 +23,28 @@ export async function openTokenTable(given: readonly Token[], rows: TokenRows): 
   }
 
   return {
+    /** All of them. Returns a new array only after a change. */
     current: () => table,
-    records: () => records,
-    async add(more) {
+    /** Those that are stored, oldest first. */
+    records: (): readonly TokenRecord[] => records,
+    async add(more: readonly TokenRecord[]): Promise<void> {
       checkTokens([...given, ...records, ...more])
       await stored.add(more)
       // Another process may have added some, or removed one, since then.
       use([...records.filter((one) => more.every(({ id }) => id !== one.id)), ...more])
     },
-    async remove(id) {
+    /** False: there is no such record, or somebody else was faster. */
+    async remove(id: string): Promise<boolean> {
       const isRemoved = await stored.remove(id)
       if (isRemoved) use(records.filter((one) => one.id !== id))
       return isRemoved
     },
+    /** Resolves when what was removed before counts in no other process any more. */
     heard: () => stored.heard(),
     refresh: () => copy.refresh(),
     isFresh: () => copy.isFresh(),
-    async moveTo(shared) {
+    /** From now on the tokens are in a store that other processes use too. Returns how many were copied into it. */
+    async moveTo(shared: TokenRows): Promise<number> {
       stored = shared
       const copied = await copyTo(shared)
       copy = shared.keep(use)

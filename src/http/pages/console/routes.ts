@@ -6,9 +6,9 @@ import { z } from 'zod'
 import { isLoopback } from '../../../domain/is-loopback.ts'
 import type { Route, RouteDescription } from '../../route.ts'
 import { isEncrypted } from '../../server/target.ts'
-import { createPageFolder } from '../page-folder.ts'
+import { createPageFolder, publicPage } from '../page-folder.ts'
 
-export interface ConsoleRoutesDeps {
+interface ConsoleRoutesDeps {
   /** False: the pages answer 404 and say why. All other routes stay as they are. */
   isOpen: boolean
   basePath: string
@@ -24,12 +24,8 @@ export function createConsoleRoutes({ isOpen, basePath, folder }: ConsoleRoutesD
   const pages = createPageFolder({ folder, at: AT, isPage })
   return [
     {
-      method: 'GET',
+      ...publicPage,
       path: `${AT}/*path`,
-      body: 'none',
-      door: null,
-      // A browser sends no token when somebody opens an address.
-      role: 'public',
       summary: 'For a browser: the console',
       describe,
       async handle(request, reply) {

@@ -3,7 +3,7 @@
 import { fileURLToPath } from 'node:url'
 import { z } from 'zod'
 import type { Route, RouteDescription } from '../../route.ts'
-import { createPageFolder } from '../page-folder.ts'
+import { createPageFolder, publicPage } from '../page-folder.ts'
 
 /** Its files are beside this one, in the source and in the published package. */
 const FOLDER = fileURLToPath(new URL('.', import.meta.url))
@@ -13,11 +13,8 @@ export function createDocsRoutes(): Route[] {
   const pages = createPageFolder({ folder: FOLDER, at: AT, isPage: (path) => path === '' })
   return [
     {
-      method: 'GET',
+      ...publicPage,
       path: `${AT}/*path`,
-      body: 'none',
-      door: null,
-      role: 'public',
       summary: 'For a browser: a page to read and try all routes',
       describe,
       async handle(request, reply) {

@@ -3,29 +3,23 @@
 import { z } from 'zod'
 import { doors as allDoors } from '../../../doors.ts'
 import type { Door, Route, RouteDescription } from '../../route.ts'
+import { acceptedIn, publicPage } from '../page-folder.ts'
 
-export interface HomeRoutesDeps {
-  /** The pages of the console are open. */
-  hasConsole: boolean
-  /** The open doors. */
-  doors: readonly Door[]
-}
-
-export function createHomeRoutes({ hasConsole, doors }: HomeRoutesDeps): Route[] {
+/** `hasConsole`: the pages of the console are open. `doors`: the open ones. */
+export function createHomeRoutes({ hasConsole, doors }: { hasConsole: boolean; doors: readonly Door[] }): Route[] {
   // Somebody who opens REST alone has a client of their own and looks for its reference.
   const page = hasConsole && doors.join() !== 'rest' ? '/console/' : '/docs'
   const text = textOf(hasConsole, doors)
   return [
     {
-      method: 'GET',
+      ...publicPage,
       path: '/',
-      body: 'none',
-      door: null,
-      role: 'public',
       summary: 'Leads a browser to the console, and says where things are',
       describe,
       async handle(request, reply) {
-        if (asksForHtml(request.header('accept'))) reply.empty(302, { Location: page, Vary: 'Accept' })
+        // `text/html` must be named: programs send a wildcard.
+        if (acceptedIn(request.header('accept') ?? '').includes('text/html'))
+          reply.empty(302, { Location: page, Vary: 'Accept' })
         else reply.text(200, text, 'text/plain; charset=utf-8', { Vary: 'Accept' })
       },
     },
@@ -42,14 +36,6 @@ function textOf(hasConsole: boolean, open: readonly Door[]): string {
     ['GET  /health', 'whether it works'],
   ] as const
   return `This is a Quarterdeck server.\n\n${lines.map(([route, what]) => `  ${route.padEnd(28)} ${what}\n`).join('')}`
-}
-
-/** `text/html` must be named: programs send a wildcard. */
-function asksForHtml(accept = ''): boolean {
-  return accept.split(',').some((range) => {
-    const [type, ...parameters] = range.split(';').map((part) => part.trim().toLowerCase())
-    return type === 'text/html' && !parameters.some((parameter) => /^q=0(?:\.0*)?$/.test(parameter))
-  })
 }
 
 const describe = (): RouteDescription => ({
