@@ -140,7 +140,7 @@ export function createAgentsElsewhere(deps: ElsewhereDeps): AgentsElsewhere {
       // Every agent that waits asks this again and again.
       if (!messenger.isTroubled()) return null
       const session = await store.sessions.get(sessionId)
-      return session !== null && isSupervisedSession(session) ? messenger.trouble(session) : null
+      return isSupervisedSession(session) ? messenger.trouble(session) : null
     },
   })
   const sessions = createSupervisedSessions({

@@ -9,7 +9,7 @@ import type { AuditRecord } from '../../domain/supervision/audit.ts'
 import type { Store } from '../../store/store.ts'
 import type { AppliedChange, ApprovedChange, ChangeWriter } from '../diffs/change-writer.ts'
 import { changeDigest } from '../diffs/propose-change.ts'
-import { isSupervisedSession, type SessionNow, type Step, type TakeStep } from '../sessions/take-step.ts'
+import { type Changes, isSupervisedSession, type SessionNow, type TakeStep } from '../sessions/take-step.ts'
 import type { WhileWorking } from '../sessions/while-working.ts'
 import type { GuardArguments } from '../workspace/guard-arguments.ts'
 import type { AgentService } from './agent-service.ts'
@@ -65,7 +65,7 @@ export function createAcceptDiff(deps: AcceptDiffDeps): Pick<AgentService, 'acce
     await takeStep(sessionId, async () => {
       const { status, supervised } = await asked.current(id)
       const isNews = status === 'approved' && supervised.refused !== why
-      return { result: null, settle: isNews ? [{ id, patch: { supervised: { ...supervised, refused: why } } }] : [] }
+      return { settle: isNews ? [{ id, patch: { supervised: { ...supervised, refused: why } } }] : [] }
     })
   }
 
@@ -76,10 +76,9 @@ export function createAcceptDiff(deps: AcceptDiffDeps): Pick<AgentService, 'acce
       refuseUnapproved(record)
       // The operator may have stopped the agent since the call began.
       const caller = await store.sessions.get(open.session.id)
-      if (caller === null || !isSupervisedSession(caller)) throw sessionNotFound(open.session.id)
+      if (!isSupervisedSession(caller)) throw sessionNotFound(open.session.id)
       refuseInactive(caller)
       return {
-        result: null,
         settle: [{ id, patch: { status: 'consumed', consumedAt: at } }],
         audit: [callRecord(record, 'call_started', at, present({ digest: record.digest, force: force || undefined }))],
       }
@@ -181,8 +180,7 @@ const withoutForce = (error: unknown): unknown =>
       })
     : error
 
-export const finished = ({ at }: SessionNow, record: SupervisedApproval, applied: AppliedChange): Step<null> => ({
-  result: null,
+export const finished = ({ at }: SessionNow, record: SupervisedApproval, applied: AppliedChange): Changes => ({
   settle: [{ id: record.id, patch: { supervised: { ...record.supervised, appliedAt: at } } }],
   audit: [
     callRecord(
@@ -198,8 +196,7 @@ export const finished = ({ at }: SessionNow, record: SupervisedApproval, applied
   ],
 })
 
-export const notWritten = ({ at }: SessionNow, record: SupervisedApproval, why: string): Step<null> => ({
-  result: null,
+export const notWritten = ({ at }: SessionNow, record: SupervisedApproval, why: string): Changes => ({
   settle: [{ id: record.id, patch: { supervised: { ...record.supervised, notApplied: why } } }],
   audit: [callRecord(record, 'call_finished', at, { status: 'failed', why })],
 })

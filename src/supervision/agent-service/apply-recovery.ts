@@ -83,7 +83,7 @@ export function createApplyRecovery(deps: RecoveryDeps): () => Promise<void> {
       if (supervision?.stallPaused !== true || !isOfPlace(own, supervision.place)) continue
       try {
         await clean(id, supervision.workspaceRoot)
-        await takeStep(id, ({ at }) => ({ result: null, supervision: { stallPaused: false, updatedAt: at } }))
+        await takeStep(id, ({ at }) => ({ supervision: { stallPaused: false, updatedAt: at } }))
       } catch (error) {
         logger.warn('the stall timer of a session stays paused', { session_id: id, error })
       }

@@ -126,7 +126,7 @@ export function createAskPermission(deps: PermissionDeps): AskPermission {
       const { request } = looked
       await takeStep(open.session.id, ({ session, at }) => {
         const about = { at, call: call.toolUseId ?? open.callId, approval: null }
-        return { result: null, audit: [autoApprovedRecord(session, request, judgement.matchedRule, about)] }
+        return { audit: [autoApprovedRecord(session, request, judgement.matchedRule, about)] }
       })
       autoApproved.add(open.session, request, judgement)
       return { behavior: 'allow', updatedInput: call.input, isEdited: false }
@@ -198,7 +198,6 @@ export function createAskPermission(deps: PermissionDeps): AskPermission {
     const text = note.slice(0, MOST_INSTRUCTION_CHARS)
     const source = `${decidedBy} via ${decidedVia}`
     return takeStep(session.id, (now) => ({
-      result: null,
       instructions: [newInstruction(now, ids.uuid(), { kind: 'steering', text, source })],
     }))
   }

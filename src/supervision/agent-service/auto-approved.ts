@@ -41,7 +41,6 @@ export function createAutoApproved({ takeStep, clock, ids, logger, tell }: AutoA
     if (lines === null) return
     try {
       const { session } = await takeStep(sessionId, ({ at }) => ({
-        result: null,
         events: [activityEvent(ids.uuid(), 'auto_approved', { summary: lines.join('\n') }, at)],
       }))
       tell(session, lines.join('\n'))

@@ -52,7 +52,6 @@ export function createWorkJudge(deps: JudgeDeps): WorkJudge {
     logger.warn('the policy of a workspace cannot be used', { session_id: session.id, warning })
     tell(session, warning)
     await takeStep(session.id, ({ at }) => ({
-      result: null,
       events: [activityEvent(ids.uuid(), 'policy_warning', { warning }, at)],
       audit: [about(session, at, 'server', { what: 'policy_warning', workspace: session.supervision.workspaceRoot })],
     }))

@@ -10,7 +10,7 @@ import { canonicalJson, sha256 } from '../../json/digest.ts'
 import type { Store } from '../../store/store.ts'
 import { withHeaders } from '../diffs/propose-change.ts'
 import { unifiedDiff } from '../diffs/unified-diff.ts'
-import type { SessionNow, Step, TakeStep } from '../sessions/take-step.ts'
+import type { Changes, SessionNow, TakeStep } from '../sessions/take-step.ts'
 import type { WorkspaceSession } from '../sessions/workspace-session.ts'
 import type { EffectivePolicy } from '../workspace-policy/effective-policy.ts'
 import type { PolicyWatch } from '../workspace-policy/watch-policy.ts'
@@ -55,7 +55,6 @@ export function createPolicyQuestions(deps: QuestionDeps): PolicyQuestions {
     for (const { id, sessionId, callId } of await waitingAbout(root)) {
       if (callId === hash) continue
       await takeStep(sessionId, ({ waiting, at }) => ({
-        result: null,
         settle: waiting.some((one) => one.id === id) ? [{ id, patch: { status: 'interrupted', decidedAt: at } }] : [],
       }))
     }
@@ -70,17 +69,17 @@ export function createPolicyQuestions(deps: QuestionDeps): PolicyQuestions {
     await closeOthers(workspace.path, policy.sha256)
     if ((await waitingAbout(workspace.path)).length > 0) return
     const { id } = await workspaceSession(owner, workspace)
-    await takeStep(id, async (now): Promise<Step<null>> => {
+    await takeStep(id, async (now): Promise<Changes> => {
       const asked = await store.waits.list({ wait: 'approval', sessionId: id, limit: RECENT })
       // A no counts for this text. One that was only closed is asked again when its text is back.
       const isAsked = asked.some(
         (one) => isPolicy(one) && one.callId === policy.sha256 && ['pending', 'rejected'].includes(one.status),
       )
-      return isAsked ? { result: null } : question(now, policy, pinned)
+      return isAsked ? {} : question(now, policy, pinned)
     })
   }
 
-  function question(now: SessionNow, { file, sha256: hash, text }: Unaccepted, pinned: string | null): Step<null> {
+  function question(now: SessionNow, { file, sha256: hash, text }: Unaccepted, pinned: string | null): Changes {
     const { workspaceRoot } = now.session.supervision
     const diff = withHeaders(file, pinned === null ? 'create' : 'modify', unifiedDiff(pinned ?? '', text).hunks)
     const wanted = {
@@ -101,7 +100,6 @@ export function createPolicyQuestions(deps: QuestionDeps): PolicyQuestions {
     }
     const approval = newApproval(now, ids.uuid(), wanted, quorum)
     return {
-      result: null,
       ask: [approval],
       proposals: [{ approvalId: approval.id, diff, after: new TextEncoder().encode(text) }],
       audit: [askedRecord(approval)],

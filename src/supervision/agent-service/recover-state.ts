@@ -73,7 +73,6 @@ export function createRecoverState(deps: RecoverDeps): Pick<AgentService, 'recov
       if (otherId === id || supervision.connectionId !== connectionId) continue
       const ends = supervision.lastRun === null && isOpen(supervision)
       await takeStep(otherId, ({ session, at }) => ({
-        result: null,
         supervision: { status: ends ? 'terminated' : session.supervision.status, connectionId: null },
         audit: ends
           ? [about(session, at, supervision.host, { what: 'terminated', reason: `Its agent goes on in ${id}.` })]
@@ -82,7 +81,6 @@ export function createRecoverState(deps: RecoverDeps): Pick<AgentService, 'recov
     }
     await sessions.attach({ ...agent, sessionId: id })
     const { session } = await takeStep(id, ({ session: now, at }) => ({
-      result: null,
       supervision: {
         updatedAt: at,
         tokenId,

@@ -46,7 +46,6 @@ export function createReports(deps: ReportDeps): Reports {
         const progress = input.progress_snapshot === undefined ? null : checkProgress(input.progress_snapshot)
         if (progress !== null) {
           await takeStep(session.id, ({ at }) => ({
-            result: null,
             supervision: { progressSnapshot: progress },
             events: [progressEvent(progress, note, at)],
           }))

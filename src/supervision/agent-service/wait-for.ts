@@ -108,13 +108,13 @@ export function createWaitForAnswer({ waitFor, takeStep, store, clock, expire }:
   async function note({ id, sessionId }: SupervisedRecord, isWaitedFor: boolean): Promise<void> {
     await takeStep(sessionId, ({ waiting, at }) => {
       const record = waiting.find((one) => one.id === id)
-      if (record === undefined || !isAsked(record)) return { result: null }
+      if (record === undefined || !isAsked(record)) return {}
       const { leftAt, ...supervised } = record.supervised
-      if ((leftAt === undefined) === isWaitedFor) return { result: null }
+      if ((leftAt === undefined) === isWaitedFor) return {}
       const patch = {
         supervised: isWaitedFor ? supervised : { ...supervised, leftAt: at },
       } as Partial<SupervisedRecord>
-      return { result: null, settle: [{ id, patch }] }
+      return { settle: [{ id, patch }] }
     }).catch(() => {})
   }
 

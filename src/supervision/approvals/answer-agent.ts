@@ -11,16 +11,15 @@ import {
   type SupervisedApproval,
   type WaitAnswer,
 } from '../../domain/records/record.ts'
-import type { RunEvent } from '../../domain/session/event.ts'
 import { countedRecord, decisionRecord } from '../../domain/supervision/approval-audit.ts'
 import type { Caller } from '../../domain/supervision/decision.ts'
 import type { Quorum } from '../../domain/supervision/quorum.ts'
-import { isOpen, type PolicyPin } from '../../domain/supervision/supervision.ts'
+import type { PolicyPin } from '../../domain/supervision/supervision.ts'
 import { sha256 } from '../../json/digest.ts'
 import type { Store } from '../../store/store.ts'
 import { escalatedTo, type Operators, viaOf, wayOf } from '../sessions/may-command.ts'
-import { activityEvent } from '../sessions/session-events.ts'
-import type { SessionNow, Step, TakeStep } from '../sessions/take-step.ts'
+import { activityEvent, shownIn } from '../sessions/session-events.ts'
+import type { Changes, SessionNow, Step, TakeStep } from '../sessions/take-step.ts'
 import { notAsSeen } from './ask-again.ts'
 import { checkedCall, noProblem, problemsOf } from './check-edit.ts'
 import type { Answerer, AskedNow, Prepared } from './decide.ts'
@@ -67,9 +66,10 @@ export function createAnswerAgent(deps: AnswerAgentDeps): Answerer {
     return {
       result: { record, diff: null },
       // The agent is heard from again as soon as it has the answer, so its silence counts from here.
-      supervision: isLast ? { updatedAt: Math.max(now.at, now.session.supervision.updatedAt), silence: null } : {},
+      supervision: isLast ? { updatedAt: now.at, silence: null } : {},
       settle: [{ id, patch, answer }],
-      events: shownIn(now, activityEvent(ids.uuid(), isLast ? 'decision' : 'yes', facts, now.at)),
+      // A workspace that asks by itself has no agent, and so no log of one.
+      events: shownIn(now.session, activityEvent(ids.uuid(), isLast ? 'decision' : 'yes', facts, now.at)),
       audit: audit === null ? [] : [countedRecord(audit, record)],
       pin: kind === 'policy' && record.status === 'approved' ? await pinOf(by, now, record) : undefined,
     }
@@ -159,11 +159,10 @@ export function createAnswerAgent(deps: AnswerAgentDeps): Answerer {
     },
 
     async expire({ id, sessionId }) {
-      await takeStep(sessionId, async (now): Promise<Step<null>> => {
+      await takeStep(sessionId, async (now): Promise<Changes> => {
         const { approval, at } = await asked(id, now)
-        if (approval.status !== 'pending') return { result: null }
+        if (approval.status !== 'pending') return {}
         return {
-          result: null,
           supervision: { silence: { ms: 0, seenAt: at } },
           settle: [{ id, patch: {}, answer: { waitId: id, at, by: 'timeout', outcome: { type: 'expired' } } }],
           audit: [decisionRecord(approval, 'timeout', 'expired', at)],
@@ -179,9 +178,6 @@ function asAnswered(record: AnyRecord, answer: WaitAnswer): SupervisedApproval {
   if (next === null || !isSupervisedApproval(next)) throw new Error('The answer does not count.')
   return next
 }
-
-/** A workspace that asks by itself has no agent, and so no log of one. */
-const shownIn = ({ session }: SessionNow, event: RunEvent): RunEvent[] => (isOpen(session.supervision) ? [event] : [])
 
 const sameText = ({ id }: SupervisedApproval): ServerError =>
   new ServerError('invalid_request', 'Your text is the same as what is asked, so nothing was edited.', {

@@ -6,10 +6,10 @@ import { ServerError } from '../../domain/errors.ts'
 import type { Ids } from '../../domain/ids.ts'
 import type { Logger } from '../../domain/logger.ts'
 import type { Caller } from '../../domain/supervision/decision.ts'
-import { type Checkpoint, isOpen } from '../../domain/supervision/supervision.ts'
+import type { Checkpoint } from '../../domain/supervision/supervision.ts'
 import type { Store } from '../../store/store.ts'
 import { type Operators, refuseForeignCommand, viaOf } from '../sessions/may-command.ts'
-import { activityEvent } from '../sessions/session-events.ts'
+import { activityEvent, shownIn } from '../sessions/session-events.ts'
 import type { SupervisedSessions } from '../sessions/supervised-sessions.ts'
 import { about, isSupervisedSession, type SupervisedSession, type TakeStep } from '../sessions/take-step.ts'
 import type { WhileWorking } from '../sessions/while-working.ts'
@@ -106,7 +106,7 @@ export function createSessionCheckpoints(deps: SessionCheckpointsDeps): SessionC
       return {
         result: checkpoint,
         checkpoints: [checkpoint],
-        events: isOpen(session.supervision) ? [activityEvent(ids.uuid(), what, facts, at)] : [],
+        events: shownIn(session, activityEvent(ids.uuid(), what, facts, at)),
         audit: [about(session, at, by.user, { what, checkpoint: checkpoint.id, ...viaOf(by) })],
       }
     })
@@ -132,7 +132,7 @@ export function createSessionCheckpoints(deps: SessionCheckpointsDeps): SessionC
       await sessions.terminate(by, sessionId, `Its workspace was restored to checkpoint ${id}.`)
     }
     const made = await store.sessions.get(newId)
-    if (made !== null && isSupervisedSession(made)) return { undo, session: made }
+    if (isSupervisedSession(made)) return { undo, session: made }
     const session = await sessions.create({
       id: newId,
       workspaceRoot,

@@ -10,7 +10,14 @@ import type { AskPermission } from '../agent-service/approve-tool.ts'
 import { hookConnection, isBegunByHook } from '../sessions/attach-agent.ts'
 import { activityEvent } from '../sessions/session-events.ts'
 import type { AgentIdentity } from '../sessions/supervised-sessions.ts'
-import { about, isSupervisedSession, type Step, type SupervisedSession, type TakeStep } from '../sessions/take-step.ts'
+import {
+  about,
+  type Changes,
+  isSupervisedSession,
+  type Step,
+  type SupervisedSession,
+  type TakeStep,
+} from '../sessions/take-step.ts'
 import { type HookAgent, type HookReply, type HookService, MOST_REPLY_CHARS } from './hook-service.ts'
 
 interface HookServiceDeps {
@@ -76,7 +83,7 @@ export function createHookService({
     const known = await shared.get(BY_NAME, key)
     if (known !== null) {
       const session = await store.sessions.get(known.value.split(' ')[0] ?? '')
-      if (session === null || !isSupervisedSession(session) || session.status === 'terminated') return null
+      if (!isSupervisedSession(session) || session.status === 'terminated') return null
       if (windowOf(session) === known.value) return session
     }
     const { tokenId } = agent
@@ -106,11 +113,10 @@ export function createHookService({
 
   /** The host's session is over, and so is ours. */
   const end = (sessionId: string, reason: string): Promise<unknown> =>
-    takeStep(sessionId, ({ session, at }): Step<null> => {
+    takeStep(sessionId, ({ session, at }): Changes => {
       // Also one that was interrupted: otherwise another window would take it up.
-      if (session.supervision.status === 'terminated') return { result: null }
+      if (session.supervision.status === 'terminated') return {}
       return {
-        result: null,
         // The window may stay open and begin anew.
         supervision: { status: 'terminated', connectionId: null },
         events: [activityEvent(ids.uuid(), 'terminated', { reason }, at)],

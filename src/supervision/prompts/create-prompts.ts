@@ -14,8 +14,8 @@ import type { AuditRecord } from '../../domain/supervision/audit.ts'
 import type { Caller } from '../../domain/supervision/decision.ts'
 import { alreadyAnswered, type Records } from '../records/records.ts'
 import { checkReason, checkText } from '../sessions/check-text.ts'
-import { escalatedTo, type Operators, refuseForeignCommand, viaOf, wayOf } from '../sessions/may-command.ts'
-import type { SessionNow, Step, TakeStep } from '../sessions/take-step.ts'
+import { decidedNow, escalatedTo, type Operators, refuseForeignCommand, viaOf } from '../sessions/may-command.ts'
+import type { Changes, SessionNow, TakeStep } from '../sessions/take-step.ts'
 
 interface PromptsDeps {
   records: Records
@@ -39,10 +39,10 @@ export function createPrompts({ records, takeStep, operators }: PromptsDeps): Pr
     const { result } = await takeStep(record.sessionId, ({ waiting, session, at }) => {
       refuseForeignCommand(operators, by, session.owner, at - record.createdAt)
       if (!waiting.some((one) => one.id === record.id)) return { result: null }
-      const decided = { decidedAt: at, decidedBy: by.user, decidedVia: wayOf(by) }
+      const decided = decidedNow(by, at)
       return {
         result: { ...record, ...patch, ...decided },
-        supervision: { updatedAt: Math.max(at, session.supervision.updatedAt), silence: null, continuesAlone: 0 },
+        supervision: { updatedAt: at, silence: null, continuesAlone: 0 },
         settle: [{ id: record.id, patch: { ...patch, ...decided } }],
         audit: [decisionOf(record, by, what, at, escalatedTo(operators, by, session.owner))],
       }
@@ -68,8 +68,8 @@ export function createPrompts({ records, takeStep, operators }: PromptsDeps): Pr
     async expire(wait) {
       await takeStep(wait.sessionId, (now) => {
         const open = now.waiting.find(({ id }) => id === wait.id)
-        if (open === undefined || !isAsked(open) || open.wait === 'approval') return { result: null }
-        const end: (now: SessionNow, record: never) => Step<null> = whenExpired[open.wait]
+        if (open === undefined || !isAsked(open) || open.wait === 'approval') return {}
+        const end: (now: SessionNow, record: never) => Changes = whenExpired[open.wait]
         return end(now, open as never)
       })
     },
@@ -79,15 +79,14 @@ export function createPrompts({ records, takeStep, operators }: PromptsDeps): Pr
 /** Nobody answered in time. */
 const byTimeout: Caller = { user: 'timeout', role: 'operator', via: 'clock' }
 
-const timedOut = ({ at }: SessionNow, wait: Standby): Step<null> => ({
-  result: null,
+const timedOut = ({ at }: SessionNow, wait: Standby): Changes => ({
   supervision: { silence: { ms: 0, seenAt: at } },
   settle: [{ id: wait.id, patch: { status: 'timeout', decidedAt: at, decidedBy: 'timeout' } }],
   audit: [decisionOf(wait, byTimeout, 'timeout', at)],
 })
 
 /** Nobody answered in time. Only a plain continuation goes on by itself, and only a few times in a row. */
-function unanswered({ session, at }: SessionNow, prompt: Prompt): Step<null> {
+function unanswered({ session, at }: SessionNow, prompt: Prompt): Changes {
   const { continuesAlone } = session.supervision
   const goesOn = prompt.promptType === 'continuation' && continuesAlone < MOST_CONTINUES
   const isWornOut = prompt.promptType === 'continuation' && !goesOn
@@ -98,7 +97,6 @@ function unanswered({ session, at }: SessionNow, prompt: Prompt): Step<null> {
       ? null
       : 'timeout'
   return {
-    result: null,
     supervision: { silence: { ms: 0, seenAt: at }, continuesAlone: goesOn ? continuesAlone + 1 : continuesAlone },
     settle: [{ id: prompt.id, patch: { status: 'decided', decision, reason, decidedAt: at, decidedBy: 'timeout' } }],
     audit: [decisionOf(prompt, byTimeout, decision, at)],
@@ -106,7 +104,7 @@ function unanswered({ session, at }: SessionNow, prompt: Prompt): Step<null> {
 }
 
 /** What becomes of each kind when its time is over. */
-const whenExpired: { [Kind in AskedInWords['wait']]: (now: SessionNow, record: RecordOf<Kind>) => Step<null> } = {
+const whenExpired: { [Kind in AskedInWords['wait']]: (now: SessionNow, record: RecordOf<Kind>) => Changes } = {
   prompt: unanswered,
   standby: timedOut,
 }

@@ -64,7 +64,6 @@ export function createAttachAgent(deps: AttachDeps): SupervisedSessions['attach'
     }
     if (Object.keys(change(session.supervision, 0)).length === 0) return session
     const woken = await takeStep(session.id, (now) => ({
-      result: null,
       supervision: change(now.session.supervision, now.at),
     }))
     return woken.session
@@ -111,7 +110,7 @@ export function createAttachAgent(deps: AttachDeps): SupervisedSessions['attach'
   async function inChannel(session: SupervisedSession, channelId: string | null): Promise<SupervisedSession> {
     const { channelId: before } = session.supervision
     if (before === null || before === channelId || hasChannel(before)) return session
-    return (await takeStep(session.id, () => ({ result: null, supervision: { channelId } }))).session
+    return (await takeStep(session.id, () => ({ supervision: { channelId } }))).session
   }
 
   const takeUpOrOpen: Begin = async (agent, here, values) =>
@@ -186,7 +185,6 @@ export const isOfAgent = (
   { owner, tokenId, workspaceRoot }: AgentIdentity,
   session: SessionRecord | null,
 ): session is SupervisedSession =>
-  session !== null &&
   isSupervisedSession(session) &&
   !isWorkspaceSession(session) &&
   session.supervision.workspaceRoot === workspaceRoot &&

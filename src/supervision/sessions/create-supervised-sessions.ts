@@ -1,5 +1,5 @@
 import type { Clock } from '../../domain/clock.ts'
-import { ServerError, sessionNotFound } from '../../domain/errors.ts'
+import { ServerError } from '../../domain/errors.ts'
 import type { Logger } from '../../domain/logger.ts'
 import { type OpenLimits, refuseOneMore } from '../../domain/session/open-limits.ts'
 import type { Caller } from '../../domain/supervision/decision.ts'
@@ -13,15 +13,16 @@ import { checkReason, checkText, MOST_NAME_CHARS, MOST_TITLE_CHARS } from './che
 import { createInstructAgent } from './instruct-agent.ts'
 import { refuseEnded, refuseForeignCommand, refuseUnknownOwner, refuseWithoutAdmin, viaOf } from './may-command.ts'
 import { createOpenSession } from './open-session.ts'
-import { activityEvent } from './session-events.ts'
+import { activityEvent, shownIn } from './session-events.ts'
 import { createSetMode, type SetModeDeps } from './set-mode.ts'
 import type { SupervisedSessions } from './supervised-sessions.ts'
 import {
   about,
+  type Changes,
+  findSupervised,
   isSupervisedSession,
   isWaitedFor,
   type SessionNow,
-  type Step,
   type SupervisedSession,
 } from './take-step.ts'
 import { createWorkspaceSession, refuseWorkspace } from './workspace-session.ts'
@@ -63,14 +64,6 @@ export function createSupervisedSessions(deps: SessionsDeps): SupervisedSessions
   const openSession = createOpenSession({ log, clock, ids, logger, maxOpen, place })
   const workspaceSession = createWorkspaceSession({ store, openSession, takeStep, place })
 
-  async function find(sessionId: string): Promise<SupervisedSession> {
-    const session = await store.sessions.get(sessionId)
-    if (session === null || !isSupervisedSession(session) || session.status === 'terminated') {
-      throw sessionNotFound(sessionId)
-    }
-    return session
-  }
-
   /** Changes the status for an operator, and says so in the log and the trail. */
   function command(
     by: Caller,
@@ -83,10 +76,9 @@ export function createSupervisedSessions(deps: SessionsDeps): SupervisedSessions
       refuseForeignCommand(operators, by, session.owner)
       refuseWorkspace(session)
       const { status, updatedAt } = session.supervision
-      if (status === to) return { result: null }
+      if (status === to) return {}
       refuseEnded(session)
       return {
-        result: null,
         supervision: { status: to, updatedAt: to === 'active' ? at : updatedAt },
         events: [activityEvent(ids.uuid(), what, { by: by.user, ...details }, at)],
         audit: [about(session, at, by.user, { what, ...viaOf(by), ...details })],
@@ -94,7 +86,7 @@ export function createSupervisedSessions(deps: SessionsDeps): SupervisedSessions
     })
   }
 
-  const step = async (sessionId: string, decide: (now: SessionNow) => Step<unknown>): Promise<SupervisedSession> =>
+  const step = async (sessionId: string, decide: (now: SessionNow) => Changes): Promise<SupervisedSession> =>
     (await takeStep(sessionId, decide)).session
 
   /** Ends a session of which the server itself knows that it is over, and says why. */
@@ -137,7 +129,7 @@ export function createSupervisedSessions(deps: SessionsDeps): SupervisedSessions
         maxOpen,
       )
     },
-    get: find,
+    get: (sessionId) => findSupervised(store, sessionId),
     list: async (query) => (await store.supervised.sessions(query)).filter(isSupervisedSession),
 
     pause: (by, id) => command(by, id, 'paused', 'paused'),
@@ -168,13 +160,13 @@ export function createSupervisedSessions(deps: SessionsDeps): SupervisedSessions
             `There is no operator ${JSON.stringify(to)}. quarterdeck.yaml names them.`,
           )
         }
-        if (session.owner === to) return { result: null }
+        if (session.owner === to) return {}
         return {
-          result: null,
           owner: to,
-          events: isOpen(session.supervision)
-            ? [activityEvent(ids.uuid(), 'handed_over', { from: session.owner, to, by: by.user }, at)]
-            : [],
+          events: shownIn(
+            session,
+            activityEvent(ids.uuid(), 'handed_over', { from: session.owner, to, by: by.user }, at),
+          ),
           audit: [about(session, at, by.user, { what: 'handed_over', from: session.owner, to, ...viaOf(by) })],
         }
       }),

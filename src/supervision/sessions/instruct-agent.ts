@@ -1,9 +1,9 @@
 import type { Ids } from '../../domain/ids.ts'
 import type { Caller } from '../../domain/supervision/decision.ts'
-import { type Instruction, isOpen } from '../../domain/supervision/supervision.ts'
+import type { Instruction } from '../../domain/supervision/supervision.ts'
 import { checkText } from './check-text.ts'
 import { type Operators, refuseEnded, refuseForeignCommand, viaOf, wayOf } from './may-command.ts'
-import { activityEvent } from './session-events.ts'
+import { activityEvent, shownIn } from './session-events.ts'
 import { about, type SessionNow, type TakeStep } from './take-step.ts'
 
 interface InstructDeps {
@@ -24,9 +24,7 @@ export function createInstructAgent({ takeStep, operators, ids }: InstructDeps) 
       return {
         result: instruction,
         instructions: [instruction],
-        events: isOpen(session.supervision)
-          ? [activityEvent(instruction.id, kind, { text, by: by.user, channel: wayOf(by) }, at)]
-          : [],
+        events: shownIn(session, activityEvent(instruction.id, kind, { text, by: by.user, channel: wayOf(by) }, at)),
         audit: [about(session, at, by.user, { what: kind, instruction: instruction.id, ...viaOf(by) })],
       }
     })

@@ -131,7 +131,6 @@ export function createMcpConnections(deps: ConnectionsDeps): McpConnections {
       const [session] = await sessionsOf(id, 1)
       if (session === undefined) return
       await takeStep(session.id, ({ at }) => ({
-        result: null,
         facts: [{ fact: 'mcp_told', connection: id, n, message, at }],
       }))
     },
@@ -139,7 +138,6 @@ export function createMcpConnections(deps: ConnectionsDeps): McpConnections {
     async forget(id) {
       for (const session of await sessionsOf(id)) {
         await takeStep(session.id, ({ session: { supervision } }) => ({
-          result: null,
           supervision: { mcp: (supervision.mcp ?? []).filter((one) => one.id !== id) },
         }))
       }

@@ -63,7 +63,7 @@ export function createOpenSession({ log, clock, ids, logger, maxOpen, place }: O
       maxOpen,
       audit,
     })
-    const opened = done.session !== undefined && isSupervisedSession(done.session) ? done.session : session
+    const opened = isSupervisedSession(done.session) ? done.session : session
     logStep(logger, null, opened, { audit })
     return opened
   }

@@ -8,7 +8,12 @@ import { type AskedRecord, isAsked, type SupervisedRecord, wordsOfAgent } from '
 import { recordKinds } from '../../domain/records/record-kinds.ts'
 import { AG_UI_VERSION, type Interrupt, type RunEvent } from '../../domain/session/event.ts'
 import type { SessionRecord } from '../../domain/session/session.ts'
-import type { ProgressItem, SupervisedStatus, Supervision } from '../../domain/supervision/supervision.ts'
+import {
+  isOpen,
+  type ProgressItem,
+  type SupervisedStatus,
+  type Supervision,
+} from '../../domain/supervision/supervision.ts'
 import type { NewEntry } from '../../store/ports/journal.ts'
 
 /** A call of the agent. `args` is what people see of its arguments: a large diff is named, not repeated. */
@@ -48,6 +53,10 @@ export function progressEvent(progress: readonly ProgressItem[], note: string | 
 export function activityEvent(id: string, what: string, facts: Record<string, unknown>, timestamp: number): RunEvent {
   return { type: 'ACTIVITY_SNAPSHOT', messageId: id, activityType: what, content: facts, timestamp }
 }
+
+/** In a session that is over, each event would stand in the log as a run of its own that was cancelled or failed. */
+export const shownIn = ({ supervision }: { supervision: Supervision }, event: RunEvent): RunEvent[] =>
+  isOpen(supervision) ? [event] : []
 
 interface Shown {
   entries: NewEntry[]

@@ -67,11 +67,10 @@ export function createSpawner(deps: SpawnerDeps): Spawner {
     takeStep(sessionId, ({ session, at }) =>
       isOpen(session.supervision)
         ? {
-            result: null,
             supervision: { crash },
             events: [activityEvent(ids.uuid(), 'host_restarts', { ...facts, end: crash }, at)],
           }
-        : { result: null },
+        : {},
     ).catch((error: unknown) => logger.warn('a host could not be noted', { session_id: sessionId, error }))
 
   function launch(session: SupervisedSession, request: HostRequest): Host {
@@ -90,7 +89,7 @@ export function createSpawner(deps: SpawnerDeps): Spawner {
       onStart: ({ pid, respawn }) => {
         // The first start is told with the session's own.
         if (respawn === 0) return
-        void takeStep(id, ({ at }) => ({ result: null, supervision: spawnedAs(pid, at) })).catch((error: unknown) =>
+        void takeStep(id, ({ at }) => ({ supervision: spawnedAs(pid, at) })).catch((error: unknown) =>
           logger.warn('it could not be written that a host has started again', { session_id: id, error }),
         )
       },
@@ -176,7 +175,7 @@ export function createSpawner(deps: SpawnerDeps): Spawner {
         workspace: session.supervision.workspaceRoot,
       })
     } catch (error) {
-      await takeStep(id, () => ({ result: null, supervision: { status: 'terminated' } }))
+      await takeStep(id, () => ({ supervision: { status: 'terminated' } }))
       throw refusalOf('conflict', error)
     }
     hosts.watch(id, tokenId, { terminate: () => host.terminate(), gone: host.gone.then(farewellOf) })
@@ -184,7 +183,6 @@ export function createSpawner(deps: SpawnerDeps): Spawner {
     if (pid === undefined) return session
     return (
       await takeStep(id, ({ at }) => ({
-        result: null,
         supervision: spawnedAs(pid, at),
         events: [
           activityEvent(

@@ -86,7 +86,6 @@ export function createWatchedHosts(deps: WatchedHostsDeps): WatchedHosts {
       if (!isGone) logger.warn('the token of an ended host could not be revoked', { session_id: sessionId, error })
     })
     await takeStep(sessionId, () => ({
-      result: null,
       supervision: present({ spawned: null, crash: crash ?? undefined }),
     }))
     await sessions.interrupt(sessionId, reason)

@@ -4,12 +4,12 @@ import type { Logger } from '../../domain/logger.ts'
 import type { Alert } from '../../domain/records/record.ts'
 import type { AuditRecord } from '../../domain/supervision/audit.ts'
 import type { Caller } from '../../domain/supervision/decision.ts'
-import { isOpen } from '../../domain/supervision/supervision.ts'
 import type { Jobs } from '../../engine/sessions/jobs.ts'
 import type { Store } from '../../store/store.ts'
 import { alreadyAnswered, type Records } from '../records/records.ts'
 import { checkText } from '../sessions/check-text.ts'
 import {
+  decidedNow,
   escalatedTo,
   type Operators,
   refuseEnded,
@@ -17,9 +17,10 @@ import {
   viaOf,
   wayOf,
 } from '../sessions/may-command.ts'
-import { activityEvent } from '../sessions/session-events.ts'
+import { activityEvent, shownIn } from '../sessions/session-events.ts'
 import {
   about,
+  type Changes,
   isWaitedFor,
   type SessionNow,
   type Step,
@@ -112,13 +113,12 @@ export function createStalls(deps: StallsDeps): Stalls {
     by: Caller,
     alertId: string,
     reason: string | null,
-    more: (now: SessionNow) => Step<null>,
+    more: (now: SessionNow) => Changes,
   ): Promise<Alert> {
     const alert = await open(by, alertId)
     const { result: isDone } = await takeStep(alert.sessionId, (now): Step<boolean> => {
       if (!now.waiting.some(({ id }) => id === alert.id)) return { result: false }
-      const decided = { decidedAt: now.at, decidedBy: by.user, decidedVia: wayOf(by) }
-      const patch = { status: 'dismissed', reason, ...decided } as const
+      const patch = { status: 'dismissed', reason, ...decidedNow(by, now.at) } as const
       return { ...more(now), result: true, settle: [{ id: alert.id, patch }] }
     })
     const after = await findAlert(records, by, alertId)
@@ -127,7 +127,7 @@ export function createStalls(deps: StallsDeps): Stalls {
   }
 
   async function sessionOf(sessionId: string): Promise<SupervisedSession> {
-    return (await takeStep(sessionId, () => ({ result: null }))).session
+    return (await takeStep(sessionId, () => ({}))).session
   }
 
   return {
@@ -149,20 +149,19 @@ export function createStalls(deps: StallsDeps): Stalls {
     },
 
     async setEnabled(by, sessionId, enabled) {
-      const { session } = await takeStep(sessionId, (now): Step<null> => {
+      const { session } = await takeStep(sessionId, (now): Changes => {
         refuseForeignCommand(operators, by, now.session.owner)
         refuseEnded(now.session)
         const { stallsOff = false } = now.session.supervision
-        if (stallsOff === !enabled) return { result: null }
+        if (stallsOff === !enabled) return {}
         const what = enabled ? 'stalls_on' : 'stalls_off'
         const alert = alertOf(now)
-        const patch = { status: 'dismissed', decidedAt: now.at, decidedBy: by.user, decidedVia: wayOf(by) } as const
+        const patch = { status: 'dismissed', ...decidedNow(by, now.at) } as const
         return {
-          result: null,
           // The next silence starts from here.
           supervision: { stallsOff: !enabled, silence: { ms: 0, seenAt: now.at }, nudgeCount: 0 },
           settle: alert === undefined ? [] : [{ id: alert.id, patch }],
-          events: isOpen(now.session.supervision) ? [activityEvent(ids.uuid(), what, { by: by.user }, now.at)] : [],
+          events: shownIn(now.session, activityEvent(ids.uuid(), what, { by: by.user }, now.at)),
           audit: [about(now.session, now.at, by.user, { what, ...viaOf(by) })],
         }
       })
@@ -171,14 +170,12 @@ export function createStalls(deps: StallsDeps): Stalls {
 
     dismiss: (by, alertId) =>
       settle(by, alertId, null, (now) => ({
-        result: null,
         supervision: { silence: { ms: 0, seenAt: now.at }, nudgeCount: 0 },
         audit: [aboutAlert('stall_dismissed', now, by, alertId, operators)],
       })),
 
     stop: (by, alertId) =>
       settle(by, alertId, 'The session was stopped.', (now) => ({
-        result: null,
         supervision: { status: 'terminated' },
         events: [activityEvent(ids.uuid(), 'terminated', { by: by.user, alert_id: alertId }, now.at)],
         audit: [aboutAlert('terminated', now, by, alertId, operators)],
@@ -196,7 +193,7 @@ export function createStalls(deps: StallsDeps): Stalls {
       try {
         const open = await store.supervised.sessions({ statuses: ['active'], limit: MOST_SESSIONS })
         for (const { id } of open) {
-          await takeStep(id, (now) => ({ result: null, ...remembered(now, 0) })).catch(() => {})
+          await takeStep(id, (now) => ({ ...remembered(now, 0) })).catch(() => {})
         }
       } catch (error) {
         // The server stops all the same.
@@ -206,13 +203,12 @@ export function createStalls(deps: StallsDeps): Stalls {
   }
 }
 
-function alarmed({ at }: SessionNow, alert: Alert): Step<null> {
+function alarmed({ at }: SessionNow, alert: Alert): Changes {
   const facts = { alert_id: alert.id, idle_seconds: alert.idleSeconds, last_tool: alert.lastTool }
-  return { result: null, ask: [alert], events: [activityEvent(alert.id, 'stall', facts, at)] }
+  return { ask: [alert], events: [activityEvent(alert.id, 'stall', facts, at)] }
 }
 
-const escalated = ({ at, session }: SessionNow, alert: Alert): Step<null> => ({
-  result: null,
+const escalated = ({ at, session }: SessionNow, alert: Alert): Changes => ({
   settle: [{ id: alert.id, patch: { status: 'escalated' } }],
   events: [activityEvent(`${alert.id}-escalated`, 'stall_escalated', { alert_id: alert.id }, at)],
   audit: [about(session, at, 'server', { what: 'stall_escalated', alert: alert.id })],
@@ -227,7 +223,7 @@ interface SilenceJudge {
   silenceOf(now: SessionNow): number
   judge(now: SessionNow): Verdict
   /** The step that writes the silence down, if there is more of it than `every` since the last time. */
-  remembered(now: SessionNow, every?: number): Pick<Step<null>, 'supervision'>
+  remembered(now: SessionNow, every?: number): Pick<Changes, 'supervision'>
 }
 
 interface Verdict {

@@ -6,7 +6,7 @@ import type { Alert } from '../../domain/records/record.ts'
 import type { AuditRecord } from '../../domain/supervision/audit.ts'
 import { isOpen, type ProgressItem } from '../../domain/supervision/supervision.ts'
 import { activityEvent } from '../sessions/session-events.ts'
-import { about, type Step, type SupervisedSession, type TakeStep } from '../sessions/take-step.ts'
+import { about, type Changes, type SupervisedSession, type TakeStep } from '../sessions/take-step.ts'
 import { alertOf } from './alerts.ts'
 import type { Nudge, PushNudge } from './stalls.ts'
 
@@ -45,9 +45,9 @@ export function createSendNudge({ takeStep, push, defaultMessage, clock, ids, lo
       logger.warn('a nudge could not be pushed', { session_id: session.id, error })
       return null
     })
-    await takeStep(session.id, (now): Step<null> => {
+    await takeStep(session.id, (now): Changes => {
       // The window was closed meanwhile.
-      if (!isOpen(now.session.supervision)) return { result: null }
+      if (!isOpen(now.session.supervision)) return {}
       const open = alertOf(now)
       // The nudge may have ended the alert already. It was nudged all the same: the agent is not back by itself.
       const target = alert ?? open
@@ -56,7 +56,6 @@ export function createSendNudge({ takeStep, push, defaultMessage, clock, ids, lo
       // The push may have woken the agent already. Then the next silence begins at none.
       const isBack = now.session.supervision.updatedAt > updatedAt
       return {
-        result: null,
         supervision: {
           openNudge: message,
           nudgeCount: isBack ? now.session.supervision.nudgeCount : nudge.nudgeCount,
