@@ -23,8 +23,8 @@ import { createAskOperator } from './agent-service/ask-operator.ts'
 import { createAskedRecords } from './agent-service/asked-records.ts'
 import { createAutoApproved } from './agent-service/auto-approved.ts'
 import { workspacePath } from './agent-service/host-tools.ts'
-import { createCheckAutoApprove, createWorkJudge } from './agent-service/judge-work.ts'
-import { createPolicyQuestions } from './agent-service/policy-questions.ts'
+import { createCheckAutoApprove, createJudgeWork } from './agent-service/judge-work.ts'
+import { createLookAtPolicy } from './agent-service/policy-questions.ts'
 import { createRecoverState } from './agent-service/recover-state.ts'
 import { createReports } from './agent-service/report.ts'
 import { createWaitFor } from './agent-service/wait-for.ts'
@@ -176,8 +176,8 @@ export function createAgentsElsewhere(deps: ElsewhereDeps): AgentsElsewhere {
   const answerCall = createAnswerCall({ ...shared, sessions, takeStep })
   const whileWorking = createWhileWorking({ takeStep, logger })
   const answerAgent = createAnswerAgent({ store, takeStep, operators, ids, serverPaths, quorum })
-  const { propose, writer, policies } = deps.openFiles((path) => void lookAtPolicy(path))
-  const questions = createPolicyQuestions({
+  const { propose, writer, policies } = deps.openFiles((path) => void policyChanged(path))
+  const lookAtPolicy = createLookAtPolicy({
     store,
     takeStep,
     policies,
@@ -187,11 +187,11 @@ export function createAgentsElsewhere(deps: ElsewhereDeps): AgentsElsewhere {
   })
 
   /** A policy file was changed while no agent asked. */
-  async function lookAtPolicy(path: string): Promise<void> {
+  async function policyChanged(path: string): Promise<void> {
     try {
       const { channelId } = workspaces.find(path)
       const owner = await ownerIn(path)
-      const effective = await questions.look({ path, channelId }, owner)
+      const effective = await lookAtPolicy({ path, channelId }, owner)
       if (effective.state === 'unreadable') messenger.tell(await sessions.ofWorkspace(owner, path), effective.warning)
     } catch (error) {
       logger.warn('the policy of a workspace could not be looked at', { workspace: path, error })
@@ -223,7 +223,7 @@ export function createAgentsElsewhere(deps: ElsewhereDeps): AgentsElsewhere {
     quorum,
     propose,
     asked: createAskedRecords({ store, takeStep, waitFor, expire, clock }),
-    judge: createWorkJudge({ takeStep, questions, limits, ids, logger, tell: messenger.tell }),
+    judge: createJudgeWork({ takeStep, lookAtPolicy, limits, ids, logger, tell: messenger.tell }),
     timeouts: { promptSeconds: promptMs / 1_000, waitSeconds: (waitMs ?? 0) / 1_000 },
   }
   const askPermission = createAskPermission(asking)
@@ -262,7 +262,7 @@ export function createAgentsElsewhere(deps: ElsewhereDeps): AgentsElsewhere {
     async recover() {
       for (const { path } of settings.workspaces.map((one) => workspaces.find(one.path))) {
         policies.watch(path)
-        await lookAtPolicy(path)
+        await policyChanged(path)
       }
       await recoverApplies()
       stalls.start()

@@ -7,14 +7,15 @@ import type { SupervisedApproval } from '../../domain/records/record.ts'
 import { aboutCall } from '../../domain/supervision/approval-audit.ts'
 import type { AuditRecord } from '../../domain/supervision/audit.ts'
 import type { Store } from '../../store/store.ts'
-import type { AppliedChange, ApprovedChange, ChangeWriter } from '../diffs/change-writer.ts'
+import { type AppliedChange, type ApprovedChange, appliedAs, type ChangeWriter } from '../diffs/change-writer.ts'
 import { changeDigest } from '../diffs/propose-change.ts'
+import { decidedText } from '../records/records.ts'
 import { type Changes, isSupervisedSession, type SessionNow, type TakeStep } from '../sessions/take-step.ts'
 import type { WhileWorking } from '../sessions/while-working.ts'
 import type { GuardArguments } from '../workspace/guard-arguments.ts'
 import type { AgentService } from './agent-service.ts'
 import { type AnswerCall, type OpenCall, refuseInactive } from './answer-call.ts'
-import { type AskedRecords, decidedText } from './asked-records.ts'
+import type { AskedRecords } from './asked-records.ts'
 
 export interface AcceptDiffDeps {
   answerCall: AnswerCall
@@ -88,7 +89,7 @@ export function createAcceptDiff(deps: AcceptDiffDeps): Pick<AgentService, 'acce
   /** The approval is used, and something failed. The file may be written all the same; otherwise the record says why it is not. */
   async function afterUse(record: SupervisedApproval, change: ApprovedChange, error: unknown): Promise<AppliedChange> {
     if ((await writer.finish(change).catch(() => 'conflict')) === 'applied') {
-      const applied = { files_written: [{ path: change.path, bytes: change.after?.length ?? 0 }], warnings: [] }
+      const applied = appliedAs(change, [])
       await takeStep(record.sessionId, (now) => finished(now, record, applied))
       return applied
     }

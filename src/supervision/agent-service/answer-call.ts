@@ -3,7 +3,6 @@
 
 import { type Clock, isoTime } from '../../domain/clock.ts'
 import { ServerError } from '../../domain/errors.ts'
-import type { Ids } from '../../domain/ids.ts'
 import type { Logger } from '../../domain/logger.ts'
 import { present } from '../../domain/present.ts'
 import type { SupervisedRecord } from '../../domain/records/record.ts'
@@ -14,18 +13,14 @@ import { sessionEnded } from '../sessions/attach-agent.ts'
 import { callEvents, resultEvent } from '../sessions/session-events.ts'
 import { agentLogger } from '../sessions/step-log.ts'
 import type { AgentIdentity, SupervisedSessions } from '../sessions/supervised-sessions.ts'
-import type { Changes, SessionNow, SupervisedSession, TakeStep } from '../sessions/take-step.ts'
+import type { Changes, SessionNow, SessionParts, SupervisedSession } from '../sessions/take-step.ts'
 import { alertOf } from '../stalls/alerts.ts'
 import type { AgentAnswer, AgentCall, ResumableCall, ToolName } from './agent-service.ts'
 import { shortened } from './agent-words.ts'
 
-export interface CallDeps {
+export interface CallDeps extends Pick<SessionParts, 'takeStep' | 'clock' | 'ids' | 'logger'> {
   sessions: Pick<SupervisedSessions, 'attach' | 'arrive'>
-  takeStep: TakeStep
   store: Pick<Store, 'supervised'>
-  clock: Clock
-  ids: Ids
-  logger: Logger
 }
 
 /** A call whose session is known. */

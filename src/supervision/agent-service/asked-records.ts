@@ -1,12 +1,10 @@
 // What agents elsewhere ask a person: how it is found again, asked once, waited for and given back.
 
-import { type Clock, isoTime } from '../../domain/clock.ts'
 import { ServerError } from '../../domain/errors.ts'
 import { parseUuid } from '../../domain/ids.ts'
 import { present } from '../../domain/present.ts'
 import {
   type AnyRecord,
-  type Approval,
   type AskedRecord,
   isAsked,
   isSupervised,
@@ -15,10 +13,12 @@ import {
   type SupervisedApproval,
   type SupervisedRecord,
 } from '../../domain/records/record.ts'
+import { askedRecord } from '../../domain/supervision/approval-audit.ts'
 import type { Quorum } from '../../domain/supervision/quorum.ts'
 import type { Store } from '../../store/store.ts'
+import type { ProposedChange } from '../diffs/propose-change.ts'
 import { newRecord } from '../records/records.ts'
-import type { SessionNow, Step, SupervisedSession, TakeStep } from '../sessions/take-step.ts'
+import type { SessionNow, SessionParts, Step, SupervisedSession } from '../sessions/take-step.ts'
 import type { AgentCall } from './agent-service.ts'
 import { refuseInactive } from './answer-call.ts'
 import { createWaitForAnswer, type WaitFor } from './wait-for.ts'
@@ -64,6 +64,21 @@ export function newApproval(now: SessionNow, id: string, question: Question, quo
   })
 }
 
+/** The step that asks it. `path`: the file that it touches; null: none, or nobody knows. */
+export function askStep(
+  approval: SupervisedApproval,
+  change: Pick<ProposedChange, 'diff' | 'after'> | null,
+  path: string | null,
+): Step<SupervisedApproval> {
+  const audit = askedRecord(approval)
+  return {
+    result: approval,
+    ask: [approval],
+    proposals: change === null ? [] : [{ approvalId: approval.id, diff: change.diff, after: change.after }],
+    audit: [{ ...audit, details: { ...audit.details, kind: approval.kind, file_path: path } }],
+  }
+}
+
 /** What an agent asks for: approvals by what is to be approved. */
 export interface AskedAs {
   prompt: Prompt
@@ -104,13 +119,11 @@ export interface AskedRecords {
   handOut(call: AgentCall, record: AskedRecord): Promise<boolean>
 }
 
-interface AskedDeps {
+interface AskedDeps extends Pick<SessionParts, 'takeStep' | 'clock'> {
   store: Pick<Store, 'waits' | 'sessions'>
-  takeStep: TakeStep
   waitFor: WaitFor
   /** Ends a record whose time is over. */
   expire(record: SupervisedRecord): Promise<void>
-  clock: Clock
 }
 
 /** Questions of one session that are looked at. Older ones are found by their id. */
@@ -200,7 +213,3 @@ export const pendingAnswer = (tool: string, retryWith: Record<string, string>): 
   retry_with: retryWith,
   message: `Nobody has answered yet. Call ${tool} again with ${JSON.stringify(retryWith)} to go on waiting. Do not go on without the answer.`,
 })
-
-/** How it was decided, for the agent: `by ann at 2026-…`. */
-export const decidedText = ({ decidedBy, decidedAt }: Approval): string =>
-  [decidedBy === null ? '' : ` by ${decidedBy}`, decidedAt === null ? '' : ` at ${isoTime(decidedAt)}`].join('')

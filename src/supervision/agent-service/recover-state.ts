@@ -3,24 +3,21 @@
 
 import { isoTime } from '../../domain/clock.ts'
 import { ServerError } from '../../domain/errors.ts'
-import type { Ids } from '../../domain/ids.ts'
 import { type AskedRecord, isAsked, isSupervised, isWaiting, wordsOfAgent } from '../../domain/records/record.ts'
 import { recordKinds } from '../../domain/records/record-kinds.ts'
 import { isOpen, openStatuses } from '../../domain/supervision/supervision.ts'
 import type { Store } from '../../store/store.ts'
 import { awaitsItsAgent, isOfAgent, sessionEnded } from '../sessions/attach-agent.ts'
 import type { AgentIdentity, SupervisedSessions } from '../sessions/supervised-sessions.ts'
-import { about, isSupervisedSession, type SupervisedSession, type TakeStep } from '../sessions/take-step.ts'
+import { about, isSupervisedSession, type SessionParts, type SupervisedSession } from '../sessions/take-step.ts'
 import { createTurns } from '../sessions/turns.ts'
 import type { AgentService } from './agent-service.ts'
 import type { AnswerCall } from './answer-call.ts'
 
-interface RecoverDeps {
+interface RecoverDeps extends Pick<SessionParts, 'takeStep' | 'ids'> {
   answerCall: AnswerCall
-  takeStep: TakeStep
   sessions: Pick<SupervisedSessions, 'attach'>
   store: Pick<Store, 'waits' | 'supervised' | 'sessions'>
-  ids: Ids
 }
 
 const MOST_LISTED = 100

@@ -4,7 +4,7 @@ import { present } from '../../domain/present.ts'
 import { isAsked, nobodyWaitsSince, type SupervisedRecord } from '../../domain/records/record.ts'
 import type { Store } from '../../store/store.ts'
 import type { RecordChanges } from '../sessions/await-record.ts'
-import type { TakeStep } from '../sessions/take-step.ts'
+import type { SessionParts } from '../sessions/take-step.ts'
 import { type AgentCall, SERVER_STOPS } from './agent-service.ts'
 
 /** `pending`: the host's limit comes first. `gone`: the caller has left. Neither decides anything. */
@@ -86,11 +86,9 @@ function unreachableOperator(
   )
 }
 
-interface AnswerDeps {
+interface AnswerDeps extends Pick<SessionParts, 'takeStep' | 'clock'> {
   waitFor: WaitFor
-  takeStep: TakeStep
   store: Pick<Store, 'waits'>
-  clock: Clock
   /** Ends a record whose time is over. */
   expire(wait: SupervisedRecord): Promise<void>
 }

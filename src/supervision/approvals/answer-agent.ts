@@ -1,7 +1,6 @@
 // An agent elsewhere waits for the approval. No run of ours does: the agent finds the answer in its record.
 
 import { ServerError } from '../../domain/errors.ts'
-import type { Ids } from '../../domain/ids.ts'
 import { present } from '../../domain/present.ts'
 import { answeredRecord } from '../../domain/records/answered-record.ts'
 import {
@@ -17,20 +16,17 @@ import type { Quorum } from '../../domain/supervision/quorum.ts'
 import type { PolicyPin } from '../../domain/supervision/supervision.ts'
 import { sha256 } from '../../json/digest.ts'
 import type { Store } from '../../store/store.ts'
-import { escalatedTo, type Operators, viaOf, wayOf } from '../sessions/may-command.ts'
+import { escalatedTo, viaOf, wayOf } from '../sessions/may-command.ts'
 import { activityEvent, shownIn } from '../sessions/session-events.ts'
-import type { Changes, SessionNow, Step, TakeStep } from '../sessions/take-step.ts'
+import type { Changes, SessionNow, SessionParts, Step } from '../sessions/take-step.ts'
 import { notAsSeen } from './ask-again.ts'
 import { checkedCall, noProblem, problemsOf } from './check-edit.ts'
 import type { Answerer, AskedNow, Prepared } from './decide.ts'
 import { createChangeEdits, withArguments } from './edit-elsewhere.ts'
 import { refuseUnfit } from './refuse-decision.ts'
 
-interface AnswerAgentDeps {
+interface AnswerAgentDeps extends Pick<SessionParts, 'takeStep' | 'operators' | 'ids'> {
   store: Pick<Store, 'waits' | 'supervised'>
-  takeStep: TakeStep
-  operators: Operators
-  ids: Ids
   /** Real paths of files and folders that this server reads. */
   serverPaths: readonly string[]
   /** How many people have to say yes. The first no closes. */

@@ -1,12 +1,9 @@
-import type { Clock } from '../../domain/clock.ts'
-import type { Ids } from '../../domain/ids.ts'
-import type { Logger } from '../../domain/logger.ts'
 import type { Caller } from '../../domain/supervision/decision.ts'
 import type { ProcessGroups } from '../../tools/process/process-groups.ts'
-import { type Operators, refuseForeignCommand, viaOf } from '../sessions/may-command.ts'
+import { refuseForeignCommand, viaOf } from '../sessions/may-command.ts'
 import { activityEvent, shownIn } from '../sessions/session-events.ts'
 import type { SupervisedSessions } from '../sessions/supervised-sessions.ts'
-import { about, type TakeStep } from '../sessions/take-step.ts'
+import { about, type SessionParts } from '../sessions/take-step.ts'
 import type { WhileWorking } from '../sessions/while-working.ts'
 import { type Commands, findCommand } from './resolve-commands.ts'
 import { type CommandResult, type OutputPiece, runCommand } from './run-command.ts'
@@ -22,18 +19,13 @@ export interface SessionCommands {
   close(): Promise<void>
 }
 
-interface SessionCommandsDeps {
+interface SessionCommandsDeps extends Pick<SessionParts, 'takeStep' | 'operators' | 'clock' | 'ids' | 'logger'> {
   commands: Commands
   sessions: Pick<SupervisedSessions, 'get'>
-  takeStep: TakeStep
   whileWorking: WhileWorking
-  operators: Operators
   processes: ProcessGroups
   /** See `commandEnvironment`. */
   environment: Readonly<Record<string, string>>
-  clock: Clock
-  ids: Ids
-  logger: Logger
 }
 
 export function createSessionCommands(deps: SessionCommandsDeps): SessionCommands {

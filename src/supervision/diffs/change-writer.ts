@@ -139,8 +139,13 @@ async function write(
     await removeTemporary(folder, change).catch(() => {})
     throw isConsumed ? asConsumed(asServerError(error, change.path)) : error
   }
-  return { files_written: [{ path: change.path, bytes: change.after?.length ?? 0 }], warnings }
+  return appliedAs(change, warnings)
 }
+
+export const appliedAs = ({ path, after }: FileChange, warnings: string[]): AppliedChange => ({
+  files_written: [{ path, bytes: after?.length ?? 0 }],
+  warnings,
+})
 
 async function finishIn(folder: OpenFolder, place: ConfinedPath, change: FileChange): Promise<'applied' | 'conflict'> {
   await removeTemporary(folder, change)

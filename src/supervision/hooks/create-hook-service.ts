@@ -1,6 +1,4 @@
 import type { Clock } from '../../domain/clock.ts'
-import type { Ids } from '../../domain/ids.ts'
-import type { Logger } from '../../domain/logger.ts'
 import { type Instruction, isOpen, openStatuses } from '../../domain/supervision/supervision.ts'
 import { sha256 } from '../../json/digest.ts'
 import type { Shared } from '../../store/ports/shared.ts'
@@ -14,21 +12,18 @@ import {
   about,
   type Changes,
   isSupervisedSession,
+  type SessionParts,
   type Step,
   type SupervisedSession,
-  type TakeStep,
 } from '../sessions/take-step.ts'
 import { type HookAgent, type HookReply, type HookService, MOST_REPLY_CHARS } from './hook-service.ts'
 
-interface HookServiceDeps {
+interface HookServiceDeps extends Pick<SessionParts, 'takeStep' | 'ids' | 'logger'> {
   store: Pick<Store, 'supervised' | 'sessions'>
-  takeStep: TakeStep
   askPermission: AskPermission
   /** Remembers which session of a host is which of ours. */
   shared: Pick<Shared, 'get' | 'list' | 'put' | 'take'>
-  ids: Ids
   clock: Pick<Clock, 'now'>
-  logger: Logger
 }
 
 const MOST_OPEN = 100

@@ -14,13 +14,11 @@ import type { AuditRecord } from '../../domain/supervision/audit.ts'
 import type { Caller } from '../../domain/supervision/decision.ts'
 import { alreadyAnswered, type Records } from '../records/records.ts'
 import { checkReason, checkText } from '../sessions/check-text.ts'
-import { decidedNow, escalatedTo, type Operators, refuseForeignCommand, viaOf } from '../sessions/may-command.ts'
-import type { Changes, SessionNow, TakeStep } from '../sessions/take-step.ts'
+import { decidedNow, escalatedTo, refuseForeignCommand, viaOf } from '../sessions/may-command.ts'
+import type { Changes, SessionNow, SessionParts } from '../sessions/take-step.ts'
 
-interface PromptsDeps {
+interface PromptsDeps extends Pick<SessionParts, 'takeStep' | 'operators'> {
   records: Records
-  takeStep: TakeStep
-  operators: Operators
 }
 
 /** A prompt is answered with `continue` this often in a row without a person. Then the agent has to stop. */

@@ -1,6 +1,4 @@
-import type { Clock } from '../../domain/clock.ts'
 import { ServerError } from '../../domain/errors.ts'
-import type { Logger } from '../../domain/logger.ts'
 import { type OpenLimits, refuseOneMore } from '../../domain/session/open-limits.ts'
 import type { Caller } from '../../domain/supervision/decision.ts'
 import { isOpen, openStatuses, type SupervisedStatus } from '../../domain/supervision/supervision.ts'
@@ -23,15 +21,14 @@ import {
   isSupervisedSession,
   isWaitedFor,
   type SessionNow,
+  type SessionParts,
   type SupervisedSession,
 } from './take-step.ts'
 import { createWorkspaceSession, refuseWorkspace } from './workspace-session.ts'
 
-interface SessionsDeps extends SetModeDeps {
+interface SessionsDeps extends SetModeDeps, Pick<SessionParts, 'clock' | 'logger'> {
   store: Pick<Store, 'sessions' | 'supervised'>
   log: Pick<SessionLog, 'commit'>
-  clock: Clock
-  logger: Logger
   maxOpen: OpenLimits
   /** Told why the server itself ended a session. What operators end is in the feed, and they know why. */
   onEnd: (session: SupervisedSession, text: string) => void
@@ -228,22 +225,16 @@ function overdue({ session, waiting, at }: SessionNow, goneMs: number): End | nu
   return isGone ? { status: 'interrupted', reason: 'Its window has been gone for a minute.' } : null
 }
 
-/** Which sessions have an agent that is connected. */
-interface AgentPresence {
-  /** An agent of the session is connected here until the returned function is called. */
-  arrive(sessionId: string): () => void
-  /** Asks the other processes. The returned function says whether an agent of the session is connected, here or there. */
-  look(): Promise<(sessionId: string) => boolean>
-}
-
 const PRESENT = 'present sessions'
 
-function createAgentPresence(board: Pick<Replica['board'], 'say' | 'listen'>): AgentPresence {
+/** Which sessions have an agent that is connected. */
+function createAgentPresence(board: Pick<Replica['board'], 'say' | 'listen'>) {
   /** How many connections of each session are open in this process. */
   const here = new Map<string, number>()
   board.say(PRESENT, () => [...here.keys()])
   return {
-    arrive(sessionId) {
+    /** An agent of the session is connected here until the returned function is called. */
+    arrive(sessionId: string): () => void {
       here.set(sessionId, (here.get(sessionId) ?? 0) + 1)
       let isHere = true
       return () => {
@@ -254,7 +245,8 @@ function createAgentPresence(board: Pick<Replica['board'], 'say' | 'listen'>): A
         else here.set(sessionId, left)
       }
     },
-    async look() {
+    /** Asks the other processes. The returned function says whether an agent of the session is connected, here or there. */
+    async look(): Promise<(sessionId: string) => boolean> {
       const heard = await board.listen(PRESENT)
       const elsewhere = new Set(heard.flatMap(({ said }) => (Array.isArray(said) ? said : [])))
       return (sessionId) => here.has(sessionId) || elsewhere.has(sessionId)

@@ -1,16 +1,11 @@
-import type { Ids } from '../../domain/ids.ts'
 import type { Caller } from '../../domain/supervision/decision.ts'
 import type { Instruction } from '../../domain/supervision/supervision.ts'
 import { checkText } from './check-text.ts'
-import { type Operators, refuseEnded, refuseForeignCommand, viaOf, wayOf } from './may-command.ts'
+import { refuseEnded, refuseForeignCommand, viaOf, wayOf } from './may-command.ts'
 import { activityEvent, shownIn } from './session-events.ts'
-import { about, type SessionNow, type TakeStep } from './take-step.ts'
+import { about, type SessionNow, type SessionParts } from './take-step.ts'
 
-interface InstructDeps {
-  takeStep: TakeStep
-  operators: Operators
-  ids: Ids
-}
+type InstructDeps = Pick<SessionParts, 'takeStep' | 'operators' | 'ids'>
 
 /** Steering is for the agent of the session. A task is for the next agent that works for its owner in its workspace. */
 export function createInstructAgent({ takeStep, operators, ids }: InstructDeps) {

@@ -4,13 +4,12 @@
 
 import type { Clock } from '../../domain/clock.ts'
 import { parseUuid } from '../../domain/ids.ts'
-import type { Logger } from '../../domain/logger.ts'
 import type { Fact } from '../../domain/session/entry.ts'
 import type { McpConnection } from '../../domain/supervision/supervision.ts'
 import type { SessionLog } from '../../log/session-log.ts'
 import type { Replica } from '../../replicas/replica.ts'
 import type { Store } from '../../store/store.ts'
-import type { TakeStep } from './take-step.ts'
+import type { SessionParts } from './take-step.ts'
 
 export interface McpConnections {
   /** Null: it is not known, it has ended, or another token opened it. */
@@ -35,12 +34,10 @@ export interface KnownConnection extends Pick<McpConnection, 'initialize' | 'lis
 
 export type KeptMessage = Extract<Fact, { fact: 'mcp_answered' | 'mcp_told' }>
 
-interface ConnectionsDeps {
+interface ConnectionsDeps extends Pick<SessionParts, 'takeStep' | 'logger'> {
   store: Pick<Store, 'supervised' | 'entries' | 'head'>
   log: Pick<SessionLog, 'synced'>
-  takeStep: TakeStep
   clock: Pick<Clock, 'now'>
-  logger: Logger
   replica: Pick<Replica, 'isShared' | 'shared' | 'changes'>
 }
 

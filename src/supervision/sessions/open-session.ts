@@ -1,18 +1,12 @@
-import type { Clock } from '../../domain/clock.ts'
-import type { Ids } from '../../domain/ids.ts'
-import type { Logger } from '../../domain/logger.ts'
 import { present } from '../../domain/present.ts'
 import type { OpenLimits } from '../../domain/session/open-limits.ts'
 import type { Supervision } from '../../domain/supervision/supervision.ts'
 import type { SessionLog } from '../../log/session-log.ts'
 import { logStep } from './step-log.ts'
-import { about, isSupervisedSession, type SupervisedSession } from './take-step.ts'
+import { about, isSupervisedSession, type SessionParts, type SupervisedSession } from './take-step.ts'
 
-interface OpenDeps {
+interface OpenDeps extends Pick<SessionParts, 'clock' | 'ids' | 'logger'> {
   log: Pick<SessionLog, 'commit'>
-  clock: Clock
-  ids: Ids
-  logger: Logger
   maxOpen: OpenLimits
   /** See `Supervision.place`. */
   place: string | null

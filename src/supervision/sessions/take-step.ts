@@ -15,6 +15,7 @@ import type { Supervision } from '../../domain/supervision/supervision.ts'
 import type { SessionLog } from '../../log/session-log.ts'
 import type { RecordChange, Supervise } from '../../store/ports/supervised.ts'
 import type { Store } from '../../store/store.ts'
+import type { Operators } from './may-command.ts'
 import { showStep } from './session-events.ts'
 import { logStep } from './step-log.ts'
 import { createTurns } from './turns.ts'
@@ -57,6 +58,15 @@ export interface TakeStep {
     decide: (now: SessionNow) => Step<T> | Promise<Step<T>>,
   ): Promise<{ result: T; session: SupervisedSession }>
   (sessionId: string, decide: (now: SessionNow) => Changes | Promise<Changes>): Promise<{ session: SupervisedSession }>
+}
+
+/** What those who change sessions are made with. */
+export interface SessionParts {
+  takeStep: TakeStep
+  operators: Operators
+  clock: Clock
+  ids: Ids
+  logger: Logger
 }
 
 interface StepDeps {

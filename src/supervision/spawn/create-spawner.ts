@@ -1,14 +1,13 @@
 // Starts coding agents for sessions. `watched-hosts.ts` ends them with their sessions.
 
 import { ServerError } from '../../domain/errors.ts'
-import type { Ids } from '../../domain/ids.ts'
 import { isOpen } from '../../domain/supervision/supervision.ts'
 import type { ProcessEnd, ProcessGroups } from '../../tools/process/process-groups.ts'
 import type { Messenger } from '../messenger.ts'
-import { type Operators, refuseUnknownOwner } from '../sessions/may-command.ts'
+import { refuseUnknownOwner } from '../sessions/may-command.ts'
 import { activityEvent } from '../sessions/session-events.ts'
 import type { SupervisedSessions } from '../sessions/supervised-sessions.ts'
-import type { SupervisedSession } from '../sessions/take-step.ts'
+import type { SessionParts, SupervisedSession } from '../sessions/take-step.ts'
 import type { AllowedWorkspace } from '../workspace/allowed-workspace.ts'
 import type { Sandbox } from './sandbox.ts'
 import { type Ended, type Host, type HostDeps, type HostEnd, type HostRequest, startHost } from './start-host.ts'
@@ -34,9 +33,8 @@ export interface SpawnRequest {
   channelId?: string | undefined
 }
 
-export interface SpawnerDeps extends WatchedHostsDeps {
+export interface SpawnerDeps extends WatchedHostsDeps, Pick<SessionParts, 'operators' | 'ids'> {
   sessions: Pick<SupervisedSessions, 'get' | 'create' | 'checkCapacity' | 'interrupt' | 'list'>
-  operators: Operators
   /** The host of the settings. Throws `config_invalid` if there is none. */
   host: () => Pick<HostRequest, 'launcher' | 'program'>
   extraArgs: readonly string[]
@@ -56,7 +54,6 @@ export interface SpawnerDeps extends WatchedHostsDeps {
   home: string | null
   /** Tells the session's chat room. */
   tell: Messenger['tell']
-  ids: Ids
 }
 
 export function createSpawner(deps: SpawnerDeps): Spawner {

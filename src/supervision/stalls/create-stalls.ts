@@ -1,6 +1,3 @@
-import type { Clock } from '../../domain/clock.ts'
-import type { Ids } from '../../domain/ids.ts'
-import type { Logger } from '../../domain/logger.ts'
 import type { Alert } from '../../domain/records/record.ts'
 import type { AuditRecord } from '../../domain/supervision/audit.ts'
 import type { Caller } from '../../domain/supervision/decision.ts'
@@ -23,25 +20,20 @@ import {
   type Changes,
   isWaitedFor,
   type SessionNow,
+  type SessionParts,
   type Step,
   type SupervisedSession,
-  type TakeStep,
 } from '../sessions/take-step.ts'
 import { alertOf, findAlert, newAlert } from './alerts.ts'
 import { createSendNudge } from './send-nudge.ts'
 import type { PushNudge, StallSettings, Stalls } from './stalls.ts'
 
-interface StallsDeps {
+interface StallsDeps extends Pick<SessionParts, 'takeStep' | 'operators' | 'clock' | 'ids' | 'logger'> {
   store: Pick<Store, 'supervised'>
-  takeStep: TakeStep
   records: Records
-  operators: Operators
   settings: StallSettings
   push: PushNudge
   jobs: Jobs
-  clock: Clock
-  ids: Ids
-  logger: Logger
 }
 
 /** A session that begins meanwhile is seen after this time at the latest. */
@@ -217,15 +209,6 @@ const escalated = ({ at, session }: SessionNow, alert: Alert): Changes => ({
 const aboutAlert = (what: string, now: SessionNow, by: Caller, alert: string, operators: Operators): AuditRecord =>
   about(now.session, now.at, by.user, { what, alert, ...viaOf(by), ...escalatedTo(operators, by, now.session.owner) })
 
-/** Says what the silence of an agent asks for. */
-interface SilenceJudge {
-  /** How long the agent has been silent, without the time while this server was down. */
-  silenceOf(now: SessionNow): number
-  judge(now: SessionNow): Verdict
-  /** The step that writes the silence down, if there is more of it than `every` since the last time. */
-  remembered(now: SessionNow, every?: number): Pick<Changes, 'supervision'>
-}
-
 interface Verdict {
   due: 'raise' | 'nudge' | 'escalate' | null
   /** In how many ms something is due. Null: nobody knows, look again. */
@@ -237,8 +220,9 @@ const REMEMBER_MS = 60_000
 
 const nothing: Verdict = { due: null, waitMs: null }
 
-/** `startedAt` is when this server began to listen. */
-function createSilenceJudge(settings: StallSettings, startedAt: number): SilenceJudge {
+/** Says what the silence of an agent asks for. `startedAt` is when this server began to listen. */
+function createSilenceJudge(settings: StallSettings, startedAt: number) {
+  /** How long the agent has been silent, without the time while this server was down. */
   function silenceOf({ session: { supervision }, at }: SessionNow): number {
     const { silence, updatedAt } = supervision
     const since = Math.max(silence?.seenAt ?? updatedAt, startedAt)
@@ -247,7 +231,7 @@ function createSilenceJudge(settings: StallSettings, startedAt: number): Silence
 
   return {
     silenceOf,
-    judge(now) {
+    judge(now: SessionNow): Verdict {
       if (!isListenedTo(now)) return nothing
       const alert = alertOf(now)
       if (alert === undefined) {
@@ -261,7 +245,8 @@ function createSilenceJudge(settings: StallSettings, startedAt: number): Silence
       const { nudgeCount } = now.session.supervision
       return { due: nudgeCount >= settings.maxRetries ? 'escalate' : 'nudge', waitMs: 0 }
     },
-    remembered(now, every = REMEMBER_MS) {
+    /** The step that writes the silence down, if there is more of it than `every` since the last time. */
+    remembered(now: SessionNow, every = REMEMBER_MS): Changes {
       if (!isListenedTo(now)) return {}
       const ms = silenceOf(now)
       const known = now.session.supervision.silence?.ms ?? 0

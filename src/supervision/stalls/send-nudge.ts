@@ -1,23 +1,16 @@
-import type { Clock } from '../../domain/clock.ts'
-import type { Ids } from '../../domain/ids.ts'
-import type { Logger } from '../../domain/logger.ts'
 import { present } from '../../domain/present.ts'
 import type { Alert } from '../../domain/records/record.ts'
 import type { AuditRecord } from '../../domain/supervision/audit.ts'
 import { isOpen, type ProgressItem } from '../../domain/supervision/supervision.ts'
 import { activityEvent } from '../sessions/session-events.ts'
-import { about, type Changes, type SupervisedSession, type TakeStep } from '../sessions/take-step.ts'
+import { about, type Changes, type SessionParts, type SupervisedSession } from '../sessions/take-step.ts'
 import { alertOf } from './alerts.ts'
 import type { Nudge, PushNudge } from './stalls.ts'
 
-interface SendNudgeDeps {
-  takeStep: TakeStep
+interface SendNudgeDeps extends Pick<SessionParts, 'takeStep' | 'clock' | 'ids' | 'logger'> {
   push: PushNudge
   /** Of the settings. */
   defaultMessage: string
-  clock: Clock
-  ids: Ids
-  logger: Logger
 }
 
 interface Wanted {

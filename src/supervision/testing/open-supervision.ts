@@ -25,8 +25,8 @@ import { createApproveTool, createAskPermission } from '../agent-service/approve
 import { createAskApproval } from '../agent-service/ask-approval.ts'
 import { createAskedRecords } from '../agent-service/asked-records.ts'
 import { createAutoApproved } from '../agent-service/auto-approved.ts'
-import { createCheckAutoApprove, createWorkJudge } from '../agent-service/judge-work.ts'
-import { createPolicyQuestions } from '../agent-service/policy-questions.ts'
+import { createCheckAutoApprove, createJudgeWork } from '../agent-service/judge-work.ts'
+import { createLookAtPolicy } from '../agent-service/policy-questions.ts'
 import { createWaitFor } from '../agent-service/wait-for.ts'
 import { createAnswerAgent } from '../approvals/answer-agent.ts'
 import { createCallRules } from '../approvals/call-rules.ts'
@@ -138,7 +138,7 @@ export function openSupervision(options: SupervisionOptions = {}) {
   })
   const policies = createPolicyWatch({ clock, log: logger, onChange() {} })
   const writer = options.writer ?? createChangeWriter()
-  const questions = createPolicyQuestions({
+  const lookAtPolicy = createLookAtPolicy({
     store,
     takeStep,
     policies,
@@ -166,7 +166,7 @@ export function openSupervision(options: SupervisionOptions = {}) {
     serverPaths,
     propose: proposeChange,
     asked,
-    judge: createWorkJudge({ takeStep, questions, limits, ids, logger, tell }),
+    judge: createJudgeWork({ takeStep, lookAtPolicy, limits, ids, logger, tell }),
     guard: createGuardArguments(serverPaths, '/home/ann'),
   }
   const askPermission = createAskPermission(asking)

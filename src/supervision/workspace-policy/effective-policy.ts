@@ -4,7 +4,7 @@
 import { isAtLeast } from '../../domain/agent/tool-settings.ts'
 import { visibleText } from '../../domain/text/visible-text.ts'
 import type { FoundPolicy, PolicyFile } from './find-policy.ts'
-import { type Judgement, judgeRequest, type PolicyLimits } from './judge-request.ts'
+import { ask, type Judgement, judgeRequest, type PolicyLimits } from './judge-request.ts'
 import { type ReadPolicy, readPolicy } from './read-policy.ts'
 import type { PolicyRequest, WorkspacePolicy } from './workspace-policy.ts'
 
@@ -65,7 +65,6 @@ const unreadable = (file: PolicyFile, reason: string): EffectivePolicy => ({
 
 /** Never allows what the pinned text does not allow. */
 export function judgeEffective(effective: EffectivePolicy, request: PolicyRequest, limits: PolicyLimits): Judgement {
-  const ask = (why: string): Judgement => ({ autoApproved: false, matchedRule: null, why, personOnly: false })
   switch (effective.state) {
     case 'none':
       return ask('The workspace has no policy file.')
@@ -86,10 +85,10 @@ export function judgeEffective(effective: EffectivePolicy, request: PolicyReques
   }
 }
 
+export type Reporting = Pick<WorkspacePolicy, 'logAutoApproved' | 'summaryIntervalSeconds'>
+
 /** How auto-approved work is reported: as often, and in as much detail, as either text asks for. Null: nothing can be approved. */
-export function reportingOf(
-  effective: EffectivePolicy,
-): Pick<WorkspacePolicy, 'logAutoApproved' | 'summaryIntervalSeconds'> | null {
+export function reportingOf(effective: EffectivePolicy): Reporting | null {
   if (effective.state !== 'pinned') return null
   const both = [effective.pinned, effective.policy]
   const intervals = both.map(({ summaryIntervalSeconds }) => summaryIntervalSeconds).filter((seconds) => seconds > 0)
