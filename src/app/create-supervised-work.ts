@@ -78,7 +78,7 @@ export function createSupervisedWork(parts: WorkParts, undo: AsyncDisposableStac
   const search = { searchPath: process.env.PATH ?? '', workspaces }
   const environment = commandEnvironment(process.env, process.platform, workspaces)
   const guarded = [dataDir, runtimeDir, ...(configDir === null ? [] : [configDir])]
-  const server = createServerPlaces(parts.serverPaths)
+  const becauseOurs = createServerPlaces(parts.serverPaths)
   const { sessions, takeStep, changes, whileWorking, operators } = elsewhere
   const shared = { sessions, takeStep, changes, whileWorking, operators, store, clock, ids, logger }
 
@@ -87,7 +87,7 @@ export function createSupervisedWork(parts: WorkParts, undo: AsyncDisposableStac
     jobs: createCheckpoints({
       folder: join(dataDir, 'checkpoints'),
       excluded: guarded,
-      isProtected: (path, root) => (server.because(join(root, path), 'write') ?? protectedPath(path)) !== null,
+      isProtected: (path, root) => (becauseOurs(join(root, path), 'write') ?? protectedPath(path)) !== null,
     }),
   })
   const commands = createSessionCommands({

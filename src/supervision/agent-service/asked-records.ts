@@ -11,17 +11,16 @@ import {
   type Prompt,
   type Standby,
   type SupervisedApproval,
-  type SupervisedRecord,
 } from '../../domain/records/record.ts'
 import { askedRecord } from '../../domain/supervision/approval-audit.ts'
 import type { Quorum } from '../../domain/supervision/quorum.ts'
 import type { Store } from '../../store/store.ts'
 import type { ProposedChange } from '../diffs/propose-change.ts'
 import { newRecord } from '../records/records.ts'
-import type { SessionNow, SessionParts, Step, SupervisedSession } from '../sessions/take-step.ts'
+import type { SessionNow, Step, SupervisedSession } from '../sessions/take-step.ts'
 import type { AgentCall } from './agent-service.ts'
 import { refuseInactive } from './answer-call.ts'
-import { createWaitForAnswer, type WaitFor } from './wait-for.ts'
+import { createWaitForAnswer, type WaitForAnswerDeps } from './wait-for.ts'
 
 /** What `newApproval` says of every approval. */
 type FilledIn =
@@ -119,11 +118,8 @@ export interface AskedRecords {
   handOut(call: AgentCall, record: AskedRecord): Promise<boolean>
 }
 
-interface AskedDeps extends Pick<SessionParts, 'takeStep' | 'clock'> {
+interface AskedDeps extends WaitForAnswerDeps {
   store: Pick<Store, 'waits' | 'sessions'>
-  waitFor: WaitFor
-  /** Ends a record whose time is over. */
-  expire(record: SupervisedRecord): Promise<void>
 }
 
 /** Questions of one session that are looked at. Older ones are found by their id. */

@@ -86,7 +86,7 @@ function unreachableOperator(
   )
 }
 
-interface AnswerDeps extends Pick<SessionParts, 'takeStep' | 'clock'> {
+export interface WaitForAnswerDeps extends Pick<SessionParts, 'takeStep' | 'clock'> {
   waitFor: WaitFor
   store: Pick<Store, 'waits'>
   /** Ends a record whose time is over. */
@@ -97,7 +97,7 @@ interface AnswerDeps extends Pick<SessionParts, 'takeStep' | 'clock'> {
  * Waits until the record is answered or its time is over, at most as long as the host allows. Gives the record as it is then. Still
  * pending: nobody has answered, or the caller has gone.
  */
-export function createWaitForAnswer({ waitFor, takeStep, store, clock, expire }: AnswerDeps) {
+export function createWaitForAnswer({ waitFor, takeStep, store, clock, expire }: WaitForAnswerDeps) {
   /** Calls of this process that wait, by record. */
   const waiting = new Set<{ recordId: string; isRead: () => boolean }>()
   const hasReader = (id: string): boolean => [...waiting].some(({ recordId, isRead }) => recordId === id && isRead())

@@ -137,16 +137,13 @@ export function hashWorkspace(request: HashRequest, deps: HashDeps): WorkspaceHa
       skipped.push({ path: folder, reason: 'too_deep' })
       continue
     }
-    let open: WorkspaceFolder | null = null
     try {
-      open = openWorkspaceFolder(disk, root, folder)
+      using open = openWorkspaceFolder(disk, root, folder)
       for (const below of readFolder(folder, open)) left.push(below)
     } catch (error) {
       const reason = folder === '' ? null : whySkipped(error)
       if (reason === null) throw folder === '' ? noWorkspace(root, error) : error
       if (reason !== 'gone') skipped.push({ path: folder, reason })
-    } finally {
-      open?.close()
     }
   }
   return {

@@ -13,7 +13,7 @@ import { isSameEntry, readEntry } from './read-entry.ts'
 import { type ContentLimits, canRestore, contentsToKeep } from './restore-plan.ts'
 import { applyStep, type NotRestoredReason, placeOf, type RestoreStep, removeIfEmpty } from './restore-step.ts'
 import type { SnapshotStore } from './snapshot-store.ts'
-import { type Disk, FolderMoved, openWorkspaceFolder, systemDisk, type WorkspaceFolder } from './workspace-folder.ts'
+import { type Disk, FolderMoved, openWorkspaceFolder, systemDisk } from './workspace-folder.ts'
 
 export interface RestoreRequest extends HashRequest {
   /** Name of the checkpoint's manifest. */
@@ -172,17 +172,12 @@ function keepPresent(
 
 function readAt(disk: Disk, root: string, path: string, maxContent: number): ReturnType<typeof readEntry> | null {
   const { folder, name } = placeOf(path)
-  let open: WorkspaceFolder
   try {
-    open = openWorkspaceFolder(disk, root, folder)
+    using open = openWorkspaceFolder(disk, root, folder)
+    return readEntry(disk, open.at(name), maxContent)
   } catch (error) {
     if (error instanceof FolderMoved || systemErrorCode(error) !== '') return null
     throw error
-  }
-  try {
-    return readEntry(disk, open.at(name), maxContent)
-  } finally {
-    open.close()
   }
 }
 

@@ -158,7 +158,7 @@ function reasonToProtect(
   before: FileText | null,
   after: FileText | null,
 ): string | null {
-  const reason = createServerPlaces(serverPaths).because(join(root, path), 'write')
+  const reason = createServerPlaces(serverPaths)(join(root, path), 'write')
   return reason ?? protectedChange(path, before?.text ?? null, after?.text ?? null)
 }
 

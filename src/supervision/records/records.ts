@@ -2,27 +2,21 @@
 
 import { isoTime } from '../../domain/clock.ts'
 import { ServerError } from '../../domain/errors.ts'
-import type { PersonRecord, RecordOf, SupervisedRecord } from '../../domain/records/record.ts'
+import type { PersonRecord, RecordOf } from '../../domain/records/record.ts'
 import type { PersonKind } from '../../domain/records/record-kinds.ts'
 import type { Caller } from '../../domain/supervision/decision.ts'
 import { createSyncedWaits, type SyncedWaits } from '../../engine/waits/synced-waits.ts'
 import type { SessionLog } from '../../log/session-log.ts'
-import type { WaitReads } from '../../store/ports/waits.ts'
+import type { WaitQuery, WaitReads } from '../../store/ports/waits.ts'
 import type { SessionNow } from '../sessions/take-step.ts'
 import { timeOf } from './record-words.ts'
 
 /** Approvals have rules of their own. */
 export type ShownKind = Exclude<PersonKind, 'approval'>
 
-interface RecordQuery {
+/** `owner`: only those of this one. A user sees their own in any case. */
+interface RecordQuery extends Omit<WaitQuery, 'wait'> {
   by: Caller
-  /** Only those of this owner. A user sees their own in any case. */
-  owner?: string | undefined
-  sessionId?: string | undefined
-  status?: SupervisedRecord['status'] | undefined
-  isWaiting?: boolean | undefined
-  limit: number
-  before?: { createdAt: number; id: string } | undefined
 }
 
 export interface Records {

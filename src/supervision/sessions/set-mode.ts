@@ -69,9 +69,7 @@ export function surfacesOf(
 }
 
 /** What a mode means on this server, if it is not what its name says. */
-export const createExplainMode =
-  (configured: ReadonlySet<Surface>) =>
-  (mode: OperationalMode): string | null =>
-    mode === 'hybrid' || configured.has(mode)
-      ? null
-      : `No ${mode} channel is configured here, so ${mode} acts as hybrid: your questions are shown everywhere.`
+export const explainMode = (mode: OperationalMode, configured: ReadonlySet<Surface>): string | null =>
+  mode === 'hybrid' || configured.has(mode)
+    ? null
+    : `No ${mode} channel is configured here, so ${mode} acts as hybrid: your questions are shown everywhere.`

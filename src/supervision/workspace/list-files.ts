@@ -169,13 +169,8 @@ function createWalk(root: string, clock: Pick<Clock, 'mono' | 'soon'>, limits: L
   }
 
   async function opened<T>(folder: string, work: (open: OpenFolder) => Promise<T>): Promise<T | null> {
-    const open = await openFolder(root, partsOf(folder), { create: false })
-    if (open === null) return null
-    try {
-      return await work(open)
-    } finally {
-      await open.close()
-    }
+    await using open = await openFolder(root, partsOf(folder), { create: false })
+    return open === null ? null : await work(open)
   }
 
   return {
