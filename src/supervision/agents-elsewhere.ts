@@ -29,59 +29,26 @@ import { createRecoverState } from './agent-service/recover-state.ts'
 import { createReports } from './agent-service/report.ts'
 import { createWaitFor } from './agent-service/wait-for.ts'
 import { createAnswerAgent } from './approvals/answer-agent.ts'
-import type { Answerer } from './approvals/decide.ts'
 import { type ChangeWriter, createChangeWriter } from './diffs/change-writer.ts'
 import { proposeChange } from './diffs/propose-change.ts'
 import { createHookService } from './hooks/create-hook-service.ts'
-import type { HookService } from './hooks/hook-service.ts'
 import type { Messenger } from './messenger.ts'
-import { createPrompts, type Prompts } from './prompts/create-prompts.ts'
+import { createPrompts } from './prompts/create-prompts.ts'
 import { createNoteEscalations } from './records/note-escalations.ts'
-import { createRecords, type Records } from './records/records.ts'
-import { createRecordChanges, type RecordChanges } from './sessions/await-record.ts'
+import { createRecords } from './records/records.ts'
+import { createRecordChanges } from './sessions/await-record.ts'
 import { createSupervisedSessions } from './sessions/create-supervised-sessions.ts'
 import type { Operators } from './sessions/may-command.ts'
-import { createMcpConnections, type McpConnections } from './sessions/mcp-connections.ts'
-import type { SupervisedSessions } from './sessions/supervised-sessions.ts'
-import { createTakeStep, isSupervisedSession, type TakeStep } from './sessions/take-step.ts'
-import { createWhileWorking, type WhileWorking } from './sessions/while-working.ts'
+import { createMcpConnections } from './sessions/mcp-connections.ts'
+import { createTakeStep, isSupervisedSession } from './sessions/take-step.ts'
+import { createWhileWorking } from './sessions/while-working.ts'
 import { createStalls } from './stalls/create-stalls.ts'
-import type { PushNudge, Stalls } from './stalls/stalls.ts'
+import type { PushNudge } from './stalls/stalls.ts'
 import type { Workspaces } from './workspace/allowed-workspace.ts'
 import { createGuardArguments } from './workspace/guard-arguments.ts'
 import { allowlistOf, protectedByPath } from './workspace-policy/judge-request.ts'
-import { createTryRequest, type TryRequest } from './workspace-policy/try-request.ts'
+import { createTryRequest } from './workspace-policy/try-request.ts'
 import { createPolicyWatch, type PolicyWatch } from './workspace-policy/watch-policy.ts'
-
-export interface AgentsElsewhere {
-  sessions: SupervisedSessions
-  records: Records
-  prompts: Prompts
-  stalls: Stalls
-  operators: Operators
-  takeStep: TakeStep
-  changes: RecordChanges
-  whileWorking: WhileWorking
-  /** Connections of MCP clients that outlive a restart. */
-  mcpConnections: McpConnections
-  /** Delivers decisions about what they ask. `Approvals` uses it. */
-  answerAgent: Answerer
-  /** What the MCP door's tools call. */
-  service: AgentService
-  /** What the policy of a workspace says about a request. */
-  tryRequest: TryRequest
-  /** What the hooks of hosts call. */
-  hooks: HookService
-  /** Ends what nobody answered in time. */
-  expire(wait: SupervisedRecord): Promise<void>
-  /** Called every few seconds: ends sessions whose agent is gone, and puts on record who is asked by now. */
-  sweep(): Promise<void>
-  /** Tells the chat rooms of all open sessions that the server stops. */
-  tellStop(): Promise<void>
-  /** After a start: finishes what a killed process had begun to write, and begins to watch for silence. */
-  recover(): Promise<void>
-  close(): Promise<void>
-}
 
 interface ElsewhereDeps {
   store: Store
@@ -125,7 +92,9 @@ export const filesOnDisk =
 const MOST_TOLD = 100
 const STOPS = 'The server is stopping. What waits here stays, and can be answered when the server runs again.'
 
-export function createAgentsElsewhere(deps: ElsewhereDeps): AgentsElsewhere {
+export type AgentsElsewhere = ReturnType<typeof createAgentsElsewhere>
+
+export function createAgentsElsewhere(deps: ElsewhereDeps) {
   const { store, log, feed, clock, ids, logger, settings, workspaces, serverPaths, push, messenger } = deps
   const { operators, isConnected, jobs, replica } = deps
   const { quorum } = settings
@@ -157,7 +126,6 @@ export function createAgentsElsewhere(deps: ElsewhereDeps): AgentsElsewhere {
   })
   const records = createRecords({ waits: store.waits, log })
   const prompts = createPrompts({ records, takeStep, operators })
-  const { enabled, inactivityMs, escalationMs, maxRetries, nudgeMessage } = settings.stall
   const stalls = createStalls({
     ...shared,
     takeStep,
@@ -165,7 +133,7 @@ export function createAgentsElsewhere(deps: ElsewhereDeps): AgentsElsewhere {
     operators,
     push,
     jobs,
-    settings: { enabled, inactivityMs, escalationMs, maxRetries, defaultMessage: nudgeMessage },
+    settings: settings.stall,
   })
   const noteEscalations = createNoteEscalations({
     ...shared,
@@ -228,6 +196,16 @@ export function createAgentsElsewhere(deps: ElsewhereDeps): AgentsElsewhere {
   }
   const askPermission = createAskPermission(asking)
   const recoverApplies = createApplyRecovery({ store, takeStep, writer, logger, place: replica.place })
+  /** What the MCP door's tools call. */
+  const service: AgentService = {
+    ...createAskApproval(asking),
+    ...createAcceptDiff({ ...asking, writer, whileWorking }),
+    ...createApproveTool(askPermission),
+    ...createCheckAutoApprove(asking),
+    ...createAskOperator(asking),
+    ...createRecoverState(asking),
+    ...createReports({ ...asking, stallsEnabled: settings.stall.enabled, messenger }),
+  }
   return {
     sessions,
     records,
@@ -237,29 +215,29 @@ export function createAgentsElsewhere(deps: ElsewhereDeps): AgentsElsewhere {
     takeStep,
     changes,
     whileWorking,
+    /** Delivers decisions about what they ask. `Approvals` uses it. */
     answerAgent,
+    /** Connections of MCP clients that outlive a restart. */
     mcpConnections: createMcpConnections({ ...shared, takeStep, replica }),
-    service: {
-      ...createAskApproval(asking),
-      ...createAcceptDiff({ ...asking, writer, whileWorking }),
-      ...createApproveTool(askPermission),
-      ...createCheckAutoApprove(asking),
-      ...createAskOperator(asking),
-      ...createRecoverState(asking),
-      ...createReports({ ...asking, stallsEnabled: enabled, messenger }),
-    },
+    service,
+    /** What the policy of a workspace says about a request. */
     tryRequest: createTryRequest({ store, policies, limits, guard, confined: workspacePath }),
+    /** What the hooks of hosts call. */
     hooks: createHookService({ store, takeStep, askPermission, shared: replica.shared, ids, clock, logger }),
+    /** Ends what nobody answered in time. */
     expire,
-    async sweep() {
+    /** Called every few seconds: ends sessions whose agent is gone, and puts on record who is asked by now. */
+    async sweep(): Promise<void> {
       await sessions.sweep()
       await noteEscalations()
     },
-    async tellStop() {
+    /** Tells the chat rooms of all open sessions that the server stops. */
+    async tellStop(): Promise<void> {
       const open = await sessions.list({ statuses: openStatuses, limit: MOST_TOLD })
       for (const session of open) messenger.tellNow(session, STOPS)
     },
-    async recover() {
+    /** After a start: finishes what a killed process had begun to write, and begins to watch for silence. */
+    async recover(): Promise<void> {
       for (const { path } of settings.workspaces.map((one) => workspaces.find(one.path))) {
         policies.watch(path)
         await policyChanged(path)
@@ -267,7 +245,7 @@ export function createAgentsElsewhere(deps: ElsewhereDeps): AgentsElsewhere {
       await recoverApplies()
       stalls.start()
     },
-    async close() {
+    async close(): Promise<void> {
       changes.close()
       policies.close()
       await autoApproved.close()

@@ -17,7 +17,7 @@ import type { AgentService } from './agent-service.ts'
 import { type AnswerCall, type OpenCall, refuseInactive } from './answer-call.ts'
 import type { AskedRecords } from './asked-records.ts'
 
-export interface AcceptDiffDeps {
+interface AcceptDiffDeps {
   answerCall: AnswerCall
   takeStep: TakeStep
   whileWorking: WhileWorking

@@ -173,7 +173,6 @@ export function createAnswerCall(deps: CallDeps): AnswerCall {
   }
 }
 
-/** The answer in one word. */
 function outcomeOf({ isError, answer }: AgentAnswer): { outcome: string; code?: string } {
   if (isError) return { outcome: 'failed', code: String(answer.error_code) }
   const word = answer.status ?? answer.behavior ?? answer.decision

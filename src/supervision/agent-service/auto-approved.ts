@@ -18,7 +18,6 @@ export interface AutoApproved {
 }
 
 interface AutoApprovedDeps extends Pick<SessionParts, 'takeStep' | 'clock' | 'ids' | 'logger'> {
-  /** Tells the session's chat. */
   tell: Messenger['tell']
 }
 

@@ -27,7 +27,6 @@ interface QuestionDeps extends Pick<SessionParts, 'takeStep' | 'ids'> {
   store: Pick<Store, 'supervised' | 'waits'>
   workspaceSession: WorkspaceSession
   policies: Pick<PolicyWatch, 'effective'>
-  /** How many people have to say yes. */
   quorum: Quorum
 }
 

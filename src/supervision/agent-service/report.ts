@@ -16,7 +16,6 @@ interface ReportDeps {
   answerCall: AnswerCall
   takeStep: TakeStep
   sessions: Pick<SupervisedSessions, 'setMode'>
-  /** Whether somebody watches for silence. */
   stallsEnabled: boolean
   messenger: Pick<Messenger, 'postLog' | 'explainMode'>
 }

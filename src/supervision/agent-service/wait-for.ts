@@ -89,7 +89,6 @@ function unreachableOperator(
 export interface WaitForAnswerDeps extends Pick<SessionParts, 'takeStep' | 'clock'> {
   waitFor: WaitFor
   store: Pick<Store, 'waits'>
-  /** Ends a record whose time is over. */
   expire(wait: SupervisedRecord): Promise<void>
 }
 

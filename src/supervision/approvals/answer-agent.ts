@@ -12,7 +12,6 @@ import {
 } from '../../domain/records/record.ts'
 import { countedRecord, decisionRecord } from '../../domain/supervision/approval-audit.ts'
 import type { Caller } from '../../domain/supervision/decision.ts'
-import type { Quorum } from '../../domain/supervision/quorum.ts'
 import type { PolicyPin } from '../../domain/supervision/supervision.ts'
 import { sha256 } from '../../json/digest.ts'
 import type { Store } from '../../store/store.ts'
@@ -22,15 +21,11 @@ import type { Changes, SessionNow, SessionParts, Step } from '../sessions/take-s
 import { notAsSeen } from './ask-again.ts'
 import { checkedCall, noProblem, problemsOf } from './check-edit.ts'
 import type { Answerer, AskedNow, Prepared } from './decide.ts'
-import { createChangeEdits, withArguments } from './edit-elsewhere.ts'
+import { type ChangeEditsDeps, createChangeEdits, withArguments } from './edit-elsewhere.ts'
 import { refuseUnfit } from './refuse-decision.ts'
 
-interface AnswerAgentDeps extends Pick<SessionParts, 'takeStep' | 'operators' | 'ids'> {
+interface AnswerAgentDeps extends ChangeEditsDeps, Pick<SessionParts, 'takeStep' | 'operators' | 'ids'> {
   store: Pick<Store, 'waits' | 'supervised'>
-  /** Real paths of files and folders that this server reads. */
-  serverPaths: readonly string[]
-  /** How many people have to say yes. The first no closes. */
-  quorum: Quorum
 }
 
 /** `diff`: somebody's text is kept in place of the agent's, and nothing is decided. */
@@ -40,8 +35,8 @@ type Taken = { record: SupervisedApproval; diff: string | null }
 const MOST_DIFF_IN_ERROR = 100_000
 
 export function createAnswerAgent(deps: AnswerAgentDeps): Answerer {
-  const { store, takeStep, operators, ids, serverPaths, quorum } = deps
-  const changes = createChangeEdits({ store, serverPaths, quorum })
+  const { store, takeStep, operators, ids, quorum } = deps
+  const changes = createChangeEdits(deps)
 
   /** The session may have been handed over, and somebody else may have been faster. */
   async function asked(id: string, { session, at }: SessionNow): Promise<AskedNow & { approval: SupervisedApproval }> {

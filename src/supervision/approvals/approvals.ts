@@ -37,7 +37,6 @@ export interface Approvals {
    * changed. Called after a start. It may have to wait for MCP servers, and never throws.
    */
   review(): Promise<void>
-  /** Stops a review. */
   close(): Promise<void>
 }
 

@@ -14,10 +14,11 @@ import type { SessionNow } from '../sessions/take-step.ts'
 import { type EditCheck, noProblem } from './check-edit.ts'
 import { shownArguments } from './shown-arguments.ts'
 
-interface ChangeEditsDeps {
+export interface ChangeEditsDeps {
   store: Pick<Store, 'supervised'>
   /** Real paths of files and folders that this server reads. */
   serverPaths: readonly string[]
+  /** How many people have to say yes. The first no closes. */
   quorum: Quorum
 }
 

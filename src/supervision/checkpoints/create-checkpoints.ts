@@ -24,7 +24,6 @@ export interface Checkpoints {
   /** With an abort nothing of it stays. `content: false` keeps only hashes. */
   save(request: Without<SaveRequest> & { content: boolean }, signal?: AbortSignal): Promise<CheckpointSummary>
   compare(request: Without<CompareRequest>, signal?: AbortSignal): Promise<Divergence>
-  /** What a restore would do. */
   plan(request: Without<CompareRequest>): Promise<RestorePlan>
   /** `changed`: the workspace is not what the person confirmed. Nothing was written; show them the new plan. */
   restore(request: Without<RestoreRequest>): Promise<RestoreAnswer>

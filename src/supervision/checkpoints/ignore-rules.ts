@@ -61,6 +61,8 @@ export function foldersAbove(folder: string): string[] {
   return folders
 }
 
+export const joined = (folder: string, name: string): string => (folder === '' ? name : `${folder}/${name}`)
+
 /** One character for each byte of the text in UTF-8. */
 const bytesOf = (text: string): string =>
   /^[\0-\x7f]*$/.test(text) ? text : Buffer.from(text, 'utf8').toString('latin1')

@@ -6,7 +6,7 @@ import { ServerError } from '../../domain/errors.ts'
 import type { Caller } from '../../domain/supervision/decision.ts'
 import { systemErrorCode } from '../../domain/system-error-code.ts'
 import { compareWorkspace, type Divergence, type WorkspaceChange } from './compare-workspace.ts'
-import { type HashRequest, hashWorkspace, type WorkspaceHashes } from './hash-workspace.ts'
+import { type HashDeps, type HashRequest, hashWorkspace, type WorkspaceHashes } from './hash-workspace.ts'
 import { foldersAbove } from './ignore-rules.ts'
 import { type CheckpointSummary, type Manifest, summaryOf } from './manifest.ts'
 import { isSameEntry, readEntry } from './read-entry.ts'
@@ -37,10 +37,8 @@ export interface RestoreOrigin {
   by: Caller
 }
 
-interface RestoreDeps {
+export interface CheckpointDeps extends Omit<HashDeps, 'content'> {
   store: SnapshotStore
-  mono: () => number
-  disk: Disk
 }
 
 export interface RestoreResult {
@@ -84,7 +82,7 @@ interface Journal {
   origin?: RestoreOrigin | undefined
 }
 
-export function restoreWorkspace(request: RestoreRequest, deps: RestoreDeps): RestoreOutcome {
+export function restoreWorkspace(request: RestoreRequest, deps: CheckpointDeps): RestoreOutcome {
   const { store, disk } = deps
   const manifest = store.readManifest(request.manifest)
   if (manifest.workspaceRoot !== request.root) {

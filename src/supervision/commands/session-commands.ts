@@ -15,7 +15,6 @@ export interface SessionCommands {
    * meanwhile. A caller who leaves does not end it. Throws `command_not_found`, `session_not_found` and `forbidden`.
    */
   run(by: Caller, sessionId: string, alias: string): Promise<CommandResult & { alias: string }>
-  /** Ends what runs. */
   close(): Promise<void>
 }
 

@@ -39,6 +39,8 @@ const REMEMBERED_MS = 30 * 24 * 60 * 60 * 1_000
 const windowOf = ({ id, supervision: { takenUpAs } }: SupervisedSession): string =>
   takenUpAs === undefined ? id : `${id} ${takenUpAs}`
 
+type Source = Parameters<typeof hookConnection>[0]
+
 /**
  * Hooks come from a process of their own, so they bring the host's name for its session and not ours. A new name gets the youngest
  * session of its token that has no name yet: that of the window that was opened last.
@@ -52,7 +54,7 @@ export function createHookService({
   clock,
   logger,
 }: HookServiceDeps): HookService {
-  const keyOf = ({ tokenId }: HookAgent, { host, hostSessionId }: { host: string; hostSessionId: string }): string =>
+  const keyOf = ({ tokenId }: HookAgent, { host, hostSessionId }: Source): string =>
     sha256(JSON.stringify([tokenId, host, hostSessionId]))
 
   /** False: the session has the name of another window. */
@@ -70,10 +72,7 @@ export function createHookService({
     await shared.take(BY_SESSION, windowOf(session))
   }
 
-  async function find(
-    agent: HookAgent,
-    source: { host: string; hostSessionId: string },
-  ): Promise<SupervisedSession | null> {
+  async function find(agent: HookAgent, source: Source): Promise<SupervisedSession | null> {
     const key = keyOf(agent, source)
     const known = await shared.get(BY_NAME, key)
     if (known !== null) {
@@ -91,7 +90,7 @@ export function createHookService({
     return null
   }
 
-  async function identity(agent: HookAgent, source: { host: string; hostSessionId: string }): Promise<AgentIdentity> {
+  async function identity(agent: HookAgent, source: Source): Promise<AgentIdentity> {
     const session = await find(agent, source)
     const { owner, tokenId, workspace: workspaceRoot, channel: channelId = null } = agent
     return {

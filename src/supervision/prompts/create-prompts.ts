@@ -67,8 +67,7 @@ export function createPrompts({ records, takeStep, operators }: PromptsDeps): Pr
       await takeStep(wait.sessionId, (now) => {
         const open = now.waiting.find(({ id }) => id === wait.id)
         if (open === undefined || !isAsked(open) || open.wait === 'approval') return {}
-        const end: (now: SessionNow, record: never) => Changes = whenExpired[open.wait]
-        return end(now, open as never)
+        return open.wait === 'prompt' ? unanswered(now, open) : timedOut(now, open)
       })
     },
   }
@@ -101,12 +100,6 @@ function unanswered({ session, at }: SessionNow, prompt: Prompt): Changes {
   }
 }
 
-/** What becomes of each kind when its time is over. */
-const whenExpired: { [Kind in AskedInWords['wait']]: (now: SessionNow, record: RecordOf<Kind>) => Changes } = {
-  prompt: unanswered,
-  standby: timedOut,
-}
-
 function checkAnswer({ decision, instruction, reason }: PromptAnswer): string | null {
   checkReason(reason)
   if (instruction !== undefined) checkText(instruction)
@@ -117,11 +110,7 @@ function checkAnswer({ decision, instruction, reason }: PromptAnswer): string | 
 }
 
 const wordOf = (record: AskedInWords): string =>
-  record.wait === 'prompt'
-    ? record.decision === null
-      ? record.status
-      : `answered with "${record.decision}"`
-    : record.status
+  record.wait === 'prompt' && record.decision !== null ? `answered with "${record.decision}"` : record.status
 
 const decisionOf = (
   record: AskedInWords,
@@ -143,7 +132,6 @@ export interface Prompts {
   decide(by: Caller, id: string, answer: PromptAnswer): Promise<Prompt>
   /** Tells a waiting agent what to do. Throws as `decide`. */
   resume(by: Caller, id: string, answer: { instruction: string | null }): Promise<Standby>
-  /** Ends a prompt or a wait whose time is over. */
   expire(wait: AnyRecord): Promise<void>
 }
 

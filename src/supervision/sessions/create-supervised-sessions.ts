@@ -104,15 +104,7 @@ export function createSupervisedSessions(deps: SessionsDeps): SupervisedSessions
   }
 
   return {
-    attach: createAttachAgent({
-      store,
-      takeStep,
-      openSession,
-      operators,
-      ids,
-      workspaces: deps.workspaces,
-      alone,
-    }),
+    attach: createAttachAgent({ ...deps, openSession, alone }),
     arrive: presence.arrive,
     async create({ id, owner, ...values }) {
       if (values.title !== null) checkText(values.title, 'title', MOST_TITLE_CHARS)

@@ -4,6 +4,7 @@
 
 import type { Clock } from '../../domain/clock.ts'
 import { parseUuid } from '../../domain/ids.ts'
+import { present } from '../../domain/present.ts'
 import type { Fact } from '../../domain/session/entry.ts'
 import type { McpConnection } from '../../domain/supervision/supervision.ts'
 import type { SessionLog } from '../../log/session-log.ts'
@@ -120,8 +121,7 @@ export function createMcpConnections(deps: ConnectionsDeps): McpConnections {
       // The latest session last: what is too much is forgotten from the beginning.
       const sessionIds = sessions.map((session) => session.id).toReversed()
       const { initialize, listens } = opened
-      const more = listens === undefined ? {} : { listens }
-      return { initialize, ...more, messages: messagesOf(id, sessionIds) }
+      return present({ initialize, listens, messages: messagesOf(id, sessionIds) })
     },
 
     async keep(id, n, message) {

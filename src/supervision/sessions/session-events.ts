@@ -58,12 +58,6 @@ export function activityEvent(id: string, what: string, facts: Record<string, un
 export const shownIn = ({ supervision }: { supervision: Supervision }, event: RunEvent): RunEvent[] =>
   isOpen(supervision) ? [event] : []
 
-interface Shown {
-  entries: NewEntry[]
-  runId: string
-  run: Pick<Supervision, 'openRun' | 'lastRun'>
-}
-
 /**
  * The entries of one step: the events, with a start before them if no run is open, and an end after them if the session has ended or
  * `waiting` has questions. Null: there is nothing to show.
@@ -77,7 +71,7 @@ export function showStep(
     at,
     ids,
   }: { waiting: readonly SupervisedRecord[]; status: SupervisedStatus; at: number; ids: Ids },
-): Shown | null {
+) {
   const { openRun, lastRun } = session.supervision
   const interrupts = waiting.filter(isAsked).map(interruptOf)
   const ends = status === 'terminated' || status === 'interrupted'
@@ -87,7 +81,7 @@ export function showStep(
   const last = ends ? ended(session.id, runId, status, at) : interrupted(session.id, runId, interrupts, at)
   if (last !== null) shown.push(last)
   return {
-    entries: shown.map((event) => ({ kind: 'event', data: JSON.stringify(event) })),
+    entries: shown.map((event): NewEntry => ({ kind: 'event', data: JSON.stringify(event) })),
     runId,
     run: last === null ? { openRun: runId, lastRun } : { openRun: null, lastRun: runId },
   }

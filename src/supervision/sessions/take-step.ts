@@ -22,7 +22,6 @@ import { createTurns } from './turns.ts'
 
 export type SupervisedSession = SessionRecord & { supervision: Supervision }
 
-/** A supervised session as it is now. */
 export interface SessionNow {
   session: SupervisedSession
   /** Its records that want something of a person, oldest first. */
@@ -165,7 +164,6 @@ type Decided<T> = Changes & Partial<Step<T>>
 const isEmpty = ({ result: _, ...changes }: Decided<unknown>): boolean =>
   Object.values(changes).every((value) => value === undefined || Object.keys(value).length === 0)
 
-/** What still waits after the step. */
 function stillWaiting(waiting: readonly SupervisedRecord[], { ask = [], settle = [] }: Changes) {
   const changes = new Map(settle.map((change) => [change.id, change]))
   const changed = waiting.flatMap((wait) => changedBy(wait, changes.get(wait.id)) ?? [])

@@ -15,7 +15,6 @@ export interface WatchedHosts {
    * interrupted.
    */
   recover(): Promise<void>
-  /** Ends every host. */
   close(): Promise<void>
   readonly isClosing: boolean
 }

@@ -47,7 +47,7 @@ export function createStalls(deps: StallsDeps): Stalls {
   const { store, takeStep, records, operators, settings, push, clock, ids, logger } = deps
   const { jobs } = deps
   const { silenceOf, judge, remembered } = createSilenceJudge(settings, clock.now())
-  const send = createSendNudge({ takeStep, push, defaultMessage: settings.defaultMessage, clock, ids, logger })
+  const send = createSendNudge({ takeStep, push, defaultMessage: settings.nudgeMessage, clock, ids, logger })
   let cancelTimer = () => {}
   let isClosed = false
 

@@ -18,7 +18,6 @@ interface Wanted {
   alert: Alert | null
   /** Undefined: the configured text. */
   text?: string | undefined
-  /** Who sends it. */
   source: string
   /** More for the audit trail. */
   details?: AuditRecord['details']

@@ -2,6 +2,7 @@
 // counts at once, and one that widens counts after an operator's yes.
 
 import { isAtLeast } from '../../domain/agent/tool-settings.ts'
+import type { PolicyPin } from '../../domain/supervision/supervision.ts'
 import { visibleText } from '../../domain/text/visible-text.ts'
 import type { FoundPolicy, PolicyFile } from './find-policy.ts'
 import { ask, type Judgement, judgeRequest, type PolicyLimits } from './judge-request.ts'
@@ -9,10 +10,7 @@ import { type ReadPolicy, readPolicy } from './read-policy.ts'
 import type { PolicyRequest, WorkspacePolicy } from './workspace-policy.ts'
 
 /** An operator's yes to one text. Kept outside the workspace. The text is kept too: a hash alone cannot say what an edit has changed. */
-export interface PinnedPolicy {
-  sha256: string
-  text: string
-}
+export type PinnedPolicy = Pick<PolicyPin, 'sha256' | 'text'>
 
 export type EffectivePolicy =
   /** Nothing is allowed, and nobody has to do anything about it. */

@@ -188,7 +188,6 @@ function objectIn(json: string): Record<string, unknown> {
 /** Enough to compare with what `sha256sum` prints. */
 const HASH_CHARS = 16
 
-/** What became of it. */
 function approvalVerdict(approval: Approval): Verdict | null {
   switch (approval.status) {
     case 'pending':
