@@ -27,7 +27,6 @@ import { createCheckAutoApprove, createJudgeWork } from './agent-service/judge-w
 import { createLookAtPolicy } from './agent-service/policy-questions.ts'
 import { createRecoverState } from './agent-service/recover-state.ts'
 import { createReports } from './agent-service/report.ts'
-import { createWaitFor } from './agent-service/wait-for.ts'
 import { createAnswerAgent } from './approvals/answer-agent.ts'
 import { type ChangeWriter, createChangeWriter } from './diffs/change-writer.ts'
 import { proposeChange } from './diffs/propose-change.ts'
@@ -102,16 +101,6 @@ export function createAgentsElsewhere(deps: ElsewhereDeps) {
   const shared = { store, log, clock, ids, logger }
   const takeStep = createTakeStep({ ...shared, maxOpen })
   const changes = createRecordChanges({ feed, clock, logger })
-  const waitFor = createWaitFor({
-    changes,
-    clock,
-    async trouble(sessionId) {
-      // Every agent that waits asks this again and again.
-      if (!messenger.isTroubled()) return null
-      const session = await store.sessions.get(sessionId)
-      return isSupervisedSession(session) ? messenger.trouble(session) : null
-    },
-  })
   const sessions = createSupervisedSessions({
     ...shared,
     replica,
@@ -179,6 +168,14 @@ export function createAgentsElsewhere(deps: ElsewhereDeps) {
   const guard = createGuardArguments(serverPaths, homedir())
   const expire = (record: SupervisedRecord) =>
     record.wait === 'approval' ? answerAgent.expire(record) : prompts.expire(record)
+
+  async function trouble(sessionId: string): Promise<string | null> {
+    // Every agent that waits asks this again and again.
+    if (!messenger.isTroubled()) return null
+    const session = await store.sessions.get(sessionId)
+    return isSupervisedSession(session) ? messenger.trouble(session) : null
+  }
+
   const asking = {
     ...shared,
     guard,
@@ -190,7 +187,7 @@ export function createAgentsElsewhere(deps: ElsewhereDeps) {
     approvalMs,
     quorum,
     propose,
-    asked: createAskedRecords({ store, takeStep, waitFor, expire, clock }),
+    asked: createAskedRecords({ ...shared, takeStep, changes, trouble, expire }),
     judge: createJudgeWork({ takeStep, lookAtPolicy, limits, ids, logger, tell: messenger.tell }),
     timeouts: { promptSeconds: promptMs / 1_000, waitSeconds: (waitMs ?? 0) / 1_000 },
   }

@@ -103,7 +103,7 @@ export interface AskedRecords {
   ): Promise<AskedAs[Kind]>
   /**
    * Waits for the answer, as long as the host allows. Still pending: nobody has answered, or the caller has gone. `retryWith`: see
-   * `WaitFor`.
+   * `createWaitForAnswer`.
    */
   answered<One extends AskedRecord>(
     call: AgentCall,
@@ -125,7 +125,8 @@ interface AskedDeps extends WaitForAnswerDeps {
 /** Questions of one session that are looked at. Older ones are found by their id. */
 const RECENT = 200
 
-export function createAskedRecords({ store, takeStep, waitFor, expire, clock }: AskedDeps): AskedRecords {
+export function createAskedRecords(deps: AskedDeps): AskedRecords {
+  const { store, takeStep } = deps
   const get = async (id: string) => asAsked(await store.waits.get(parseUuid(id) ?? ''))
 
   /** Asked in this session, which keeps what it asked when it is handed over, or in another one of the same owner in the same folder. */
@@ -169,7 +170,7 @@ export function createAskedRecords({ store, takeStep, waitFor, expire, clock }: 
       return result
     },
 
-    answered: createWaitForAnswer({ waitFor, takeStep, store, clock, expire }),
+    answered: createWaitForAnswer(deps),
 
     async handOut(call, { id, sessionId }) {
       if (call.signal.aborted) return false
