@@ -46,7 +46,7 @@ export function createSupervisedWork(parts: WorkParts, undo: AsyncDisposableStac
   const search = { searchPath: process.env.PATH ?? '', workspaces }
   const environment = commandEnvironment(process.env, process.platform, workspaces)
   const guarded = [dataDir, runtimeDir, ...(configDir === null ? [] : [configDir])]
-  const server = createServerPlaces(parts.serverPaths)
+  const becauseOurs = createServerPlaces(parts.serverPaths)
   const { sessions, takeStep, changes, whileWorking, operators } = elsewhere
   const shared = { sessions, takeStep, changes, whileWorking, operators, store, clock, ids, logger }
 
@@ -55,7 +55,7 @@ export function createSupervisedWork(parts: WorkParts, undo: AsyncDisposableStac
     jobs: createCheckpoints({
       folder: join(dataDir, 'checkpoints'),
       excluded: guarded,
-      isProtected: (path, root) => (server.because(join(root, path), 'write') ?? protectedPath(path)) !== null,
+      isProtected: (path, root) => (becauseOurs(join(root, path), 'write') ?? protectedPath(path)) !== null,
     }),
   })
   const commands = createSessionCommands({

@@ -5,7 +5,7 @@ import type { Logger } from '../domain/logger.ts'
 import type { ChannelLine } from '../domain/supervision/delivery.ts'
 import { visibleText } from '../domain/text/visible-text.ts'
 import type { Messenger } from '../supervision/messenger.ts'
-import { createExplainMode, surfacesOf } from '../supervision/sessions/set-mode.ts'
+import { explainMode, surfacesOf } from '../supervision/sessions/set-mode.ts'
 import type { SupervisedSession } from '../supervision/sessions/take-step.ts'
 import type { Chat } from './chat.ts'
 import type { OperatorChannel } from './operator.ts'
@@ -77,7 +77,7 @@ export function openMessenger({ channels, outbox, chat, ownRoom, clock, ids, log
     tellNow: (session, text) => chat?.tell(session, text),
     recent: async (room, limit) => (chat === null ? null : chat.recent(room, limit)),
     roomOf: (session) => (chat === null ? null : roomOf(session, ownRoom)),
-    explainMode: (mode, session) => createExplainMode(surfaces(session))(mode),
+    explainMode: (mode, session) => explainMode(mode, surfaces(session)),
     /** Said where the questions are not shown any more, so that nobody waits for them there in vain. */
     modeChanged({ session, from, to, by }) {
       const now = surfacesOf(to, surfaces(session))

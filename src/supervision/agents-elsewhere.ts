@@ -23,65 +23,31 @@ import { createAskOperator } from './agent-service/ask-operator.ts'
 import { createAskedRecords } from './agent-service/asked-records.ts'
 import { createAutoApproved } from './agent-service/auto-approved.ts'
 import { workspacePath } from './agent-service/host-tools.ts'
-import { createCheckAutoApprove, createWorkJudge } from './agent-service/judge-work.ts'
-import { createPolicyQuestions } from './agent-service/policy-questions.ts'
+import { createCheckAutoApprove, createJudgeWork } from './agent-service/judge-work.ts'
+import { createLookAtPolicy } from './agent-service/policy-questions.ts'
 import { createRecoverState } from './agent-service/recover-state.ts'
 import { createReports } from './agent-service/report.ts'
-import { createWaitFor } from './agent-service/wait-for.ts'
 import { createAnswerAgent } from './approvals/answer-agent.ts'
-import type { Answerer } from './approvals/decide.ts'
 import { type ChangeWriter, createChangeWriter } from './diffs/change-writer.ts'
 import { proposeChange } from './diffs/propose-change.ts'
 import { createHookService } from './hooks/create-hook-service.ts'
-import type { HookService } from './hooks/hook-service.ts'
 import type { Messenger } from './messenger.ts'
-import { createPrompts, type Prompts } from './prompts/create-prompts.ts'
+import { createPrompts } from './prompts/create-prompts.ts'
 import { createNoteEscalations } from './records/note-escalations.ts'
-import { createRecords, type Records } from './records/records.ts'
-import { createRecordChanges, type RecordChanges } from './sessions/await-record.ts'
+import { createRecords } from './records/records.ts'
+import { createRecordChanges } from './sessions/await-record.ts'
 import { createSupervisedSessions } from './sessions/create-supervised-sessions.ts'
 import type { Operators } from './sessions/may-command.ts'
-import { createMcpConnections, type McpConnections } from './sessions/mcp-connections.ts'
-import type { SupervisedSessions } from './sessions/supervised-sessions.ts'
-import { createTakeStep, isSupervisedSession, type TakeStep } from './sessions/take-step.ts'
-import { createWhileWorking, type WhileWorking } from './sessions/while-working.ts'
+import { createMcpConnections } from './sessions/mcp-connections.ts'
+import { createTakeStep, isSupervisedSession } from './sessions/take-step.ts'
+import { createWhileWorking } from './sessions/while-working.ts'
 import { createStalls } from './stalls/create-stalls.ts'
-import type { PushNudge, Stalls } from './stalls/stalls.ts'
+import type { PushNudge } from './stalls/stalls.ts'
 import type { Workspaces } from './workspace/allowed-workspace.ts'
 import { createGuardArguments } from './workspace/guard-arguments.ts'
 import { allowlistOf, protectedByPath } from './workspace-policy/judge-request.ts'
-import { createTryRequest, type TryRequest } from './workspace-policy/try-request.ts'
+import { createTryRequest } from './workspace-policy/try-request.ts'
 import { createPolicyWatch, type PolicyWatch } from './workspace-policy/watch-policy.ts'
-
-export interface AgentsElsewhere {
-  sessions: SupervisedSessions
-  records: Records
-  prompts: Prompts
-  stalls: Stalls
-  operators: Operators
-  takeStep: TakeStep
-  changes: RecordChanges
-  whileWorking: WhileWorking
-  /** Connections of MCP clients that outlive a restart. */
-  mcpConnections: McpConnections
-  /** Delivers decisions about what they ask. `Approvals` uses it. */
-  answerAgent: Answerer
-  /** What the MCP door's tools call. */
-  service: AgentService
-  /** What the policy of a workspace says about a request. */
-  tryRequest: TryRequest
-  /** What the hooks of hosts call. */
-  hooks: HookService
-  /** Ends what nobody answered in time. */
-  expire(wait: SupervisedRecord): Promise<void>
-  /** Called every few seconds: ends sessions whose agent is gone, and puts on record who is asked by now. */
-  sweep(): Promise<void>
-  /** Tells the chat rooms of all open sessions that the server stops. */
-  tellStop(): Promise<void>
-  /** After a start: finishes what a killed process had begun to write, and begins to watch for silence. */
-  recover(): Promise<void>
-  close(): Promise<void>
-}
 
 interface ElsewhereDeps {
   store: Store
@@ -125,7 +91,9 @@ export const filesOnDisk =
 const MOST_TOLD = 100
 const STOPS = 'The server is stopping. What waits here stays, and can be answered when the server runs again.'
 
-export function createAgentsElsewhere(deps: ElsewhereDeps): AgentsElsewhere {
+export type AgentsElsewhere = ReturnType<typeof createAgentsElsewhere>
+
+export function createAgentsElsewhere(deps: ElsewhereDeps) {
   const { store, log, feed, clock, ids, logger, settings, workspaces, serverPaths, push, messenger } = deps
   const { operators, isConnected, jobs, replica } = deps
   const { quorum } = settings
@@ -133,16 +101,6 @@ export function createAgentsElsewhere(deps: ElsewhereDeps): AgentsElsewhere {
   const shared = { store, log, clock, ids, logger }
   const takeStep = createTakeStep({ ...shared, maxOpen })
   const changes = createRecordChanges({ feed, clock, logger })
-  const waitFor = createWaitFor({
-    changes,
-    clock,
-    async trouble(sessionId) {
-      // Every agent that waits asks this again and again.
-      if (!messenger.isTroubled()) return null
-      const session = await store.sessions.get(sessionId)
-      return session !== null && isSupervisedSession(session) ? messenger.trouble(session) : null
-    },
-  })
   const sessions = createSupervisedSessions({
     ...shared,
     replica,
@@ -157,7 +115,6 @@ export function createAgentsElsewhere(deps: ElsewhereDeps): AgentsElsewhere {
   })
   const records = createRecords({ waits: store.waits, log })
   const prompts = createPrompts({ records, takeStep, operators })
-  const { enabled, inactivityMs, escalationMs, maxRetries, nudgeMessage } = settings.stall
   const stalls = createStalls({
     ...shared,
     takeStep,
@@ -165,7 +122,7 @@ export function createAgentsElsewhere(deps: ElsewhereDeps): AgentsElsewhere {
     operators,
     push,
     jobs,
-    settings: { enabled, inactivityMs, escalationMs, maxRetries, defaultMessage: nudgeMessage },
+    settings: settings.stall,
   })
   const noteEscalations = createNoteEscalations({
     ...shared,
@@ -176,8 +133,8 @@ export function createAgentsElsewhere(deps: ElsewhereDeps): AgentsElsewhere {
   const answerCall = createAnswerCall({ ...shared, sessions, takeStep })
   const whileWorking = createWhileWorking({ takeStep, logger })
   const answerAgent = createAnswerAgent({ store, takeStep, operators, ids, serverPaths, quorum })
-  const { propose, writer, policies } = deps.openFiles((path) => void lookAtPolicy(path))
-  const questions = createPolicyQuestions({
+  const { propose, writer, policies } = deps.openFiles((path) => void policyChanged(path))
+  const lookAtPolicy = createLookAtPolicy({
     store,
     takeStep,
     policies,
@@ -187,11 +144,11 @@ export function createAgentsElsewhere(deps: ElsewhereDeps): AgentsElsewhere {
   })
 
   /** A policy file was changed while no agent asked. */
-  async function lookAtPolicy(path: string): Promise<void> {
+  async function policyChanged(path: string): Promise<void> {
     try {
       const { channelId } = workspaces.find(path)
       const owner = await ownerIn(path)
-      const effective = await questions.look({ path, channelId }, owner)
+      const effective = await lookAtPolicy({ path, channelId }, owner)
       if (effective.state === 'unreadable') messenger.tell(await sessions.ofWorkspace(owner, path), effective.warning)
     } catch (error) {
       logger.warn('the policy of a workspace could not be looked at', { workspace: path, error })
@@ -211,6 +168,14 @@ export function createAgentsElsewhere(deps: ElsewhereDeps): AgentsElsewhere {
   const guard = createGuardArguments(serverPaths, homedir())
   const expire = (record: SupervisedRecord) =>
     record.wait === 'approval' ? answerAgent.expire(record) : prompts.expire(record)
+
+  async function trouble(sessionId: string): Promise<string | null> {
+    // Every agent that waits asks this again and again.
+    if (!messenger.isTroubled()) return null
+    const session = await store.sessions.get(sessionId)
+    return isSupervisedSession(session) ? messenger.trouble(session) : null
+  }
+
   const asking = {
     ...shared,
     guard,
@@ -222,12 +187,22 @@ export function createAgentsElsewhere(deps: ElsewhereDeps): AgentsElsewhere {
     approvalMs,
     quorum,
     propose,
-    asked: createAskedRecords({ store, takeStep, waitFor, expire, clock }),
-    judge: createWorkJudge({ takeStep, questions, limits, ids, logger, tell: messenger.tell }),
+    asked: createAskedRecords({ ...shared, takeStep, changes, trouble, expire }),
+    judge: createJudgeWork({ takeStep, lookAtPolicy, limits, ids, logger, tell: messenger.tell }),
     timeouts: { promptSeconds: promptMs / 1_000, waitSeconds: (waitMs ?? 0) / 1_000 },
   }
   const askPermission = createAskPermission(asking)
   const recoverApplies = createApplyRecovery({ store, takeStep, writer, logger, place: replica.place })
+  /** What the MCP door's tools call. */
+  const service: AgentService = {
+    ...createAskApproval(asking),
+    ...createAcceptDiff({ ...asking, writer, whileWorking }),
+    ...createApproveTool(askPermission),
+    ...createCheckAutoApprove(asking),
+    ...createAskOperator(asking),
+    ...createRecoverState(asking),
+    ...createReports({ ...asking, stallsEnabled: settings.stall.enabled, messenger }),
+  }
   return {
     sessions,
     records,
@@ -237,37 +212,37 @@ export function createAgentsElsewhere(deps: ElsewhereDeps): AgentsElsewhere {
     takeStep,
     changes,
     whileWorking,
+    /** Delivers decisions about what they ask. `Approvals` uses it. */
     answerAgent,
+    /** Connections of MCP clients that outlive a restart. */
     mcpConnections: createMcpConnections({ ...shared, takeStep, replica }),
-    service: {
-      ...createAskApproval(asking),
-      ...createAcceptDiff({ ...asking, writer, whileWorking }),
-      ...createApproveTool(askPermission),
-      ...createCheckAutoApprove(asking),
-      ...createAskOperator(asking),
-      ...createRecoverState(asking),
-      ...createReports({ ...asking, stallsEnabled: enabled, messenger }),
-    },
+    service,
+    /** What the policy of a workspace says about a request. */
     tryRequest: createTryRequest({ store, policies, limits, guard, confined: workspacePath }),
+    /** What the hooks of hosts call. */
     hooks: createHookService({ store, takeStep, askPermission, shared: replica.shared, ids, clock, logger }),
+    /** Ends what nobody answered in time. */
     expire,
-    async sweep() {
+    /** Called every few seconds: ends sessions whose agent is gone, and puts on record who is asked by now. */
+    async sweep(): Promise<void> {
       await sessions.sweep()
       await noteEscalations()
     },
-    async tellStop() {
+    /** Tells the chat rooms of all open sessions that the server stops. */
+    async tellStop(): Promise<void> {
       const open = await sessions.list({ statuses: openStatuses, limit: MOST_TOLD })
       for (const session of open) messenger.tellNow(session, STOPS)
     },
-    async recover() {
+    /** After a start: finishes what a killed process had begun to write, and begins to watch for silence. */
+    async recover(): Promise<void> {
       for (const { path } of settings.workspaces.map((one) => workspaces.find(one.path))) {
         policies.watch(path)
-        await lookAtPolicy(path)
+        await policyChanged(path)
       }
       await recoverApplies()
       stalls.start()
     },
-    async close() {
+    async close(): Promise<void> {
       changes.close()
       policies.close()
       await autoApproved.close()

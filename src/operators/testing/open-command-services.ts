@@ -72,7 +72,7 @@ export function openCommandServices(options: SupervisionOptions = {}) {
     sessions: parts.sessions,
     stalls: createStalls({
       ...{ ...parts, records: createRecords({ waits: store.waits, log }), push: async () => null },
-      settings: { enabled: true, inactivityMs: 1, escalationMs: 1, maxRetries: 3, defaultMessage: '' },
+      settings: { enabled: true, inactivityMs: 1, escalationMs: 1, maxRetries: 3, nudgeMessage: '' },
     }),
     checkpoints: createSessionCheckpoints({
       ...shared,

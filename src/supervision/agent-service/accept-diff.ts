@@ -7,16 +7,17 @@ import type { SupervisedApproval } from '../../domain/records/record.ts'
 import { aboutCall } from '../../domain/supervision/approval-audit.ts'
 import type { AuditRecord } from '../../domain/supervision/audit.ts'
 import type { Store } from '../../store/store.ts'
-import type { AppliedChange, ApprovedChange, ChangeWriter } from '../diffs/change-writer.ts'
+import { type AppliedChange, type ApprovedChange, appliedAs, type ChangeWriter } from '../diffs/change-writer.ts'
 import { changeDigest } from '../diffs/propose-change.ts'
-import { isSupervisedSession, type SessionNow, type Step, type TakeStep } from '../sessions/take-step.ts'
+import { decidedText } from '../records/records.ts'
+import { type Changes, isSupervisedSession, type SessionNow, type TakeStep } from '../sessions/take-step.ts'
 import type { WhileWorking } from '../sessions/while-working.ts'
 import type { GuardArguments } from '../workspace/guard-arguments.ts'
 import type { AgentService } from './agent-service.ts'
 import { type AnswerCall, type OpenCall, refuseInactive } from './answer-call.ts'
-import { type AskedRecords, decidedText } from './asked-records.ts'
+import type { AskedRecords } from './asked-records.ts'
 
-export interface AcceptDiffDeps {
+interface AcceptDiffDeps {
   answerCall: AnswerCall
   takeStep: TakeStep
   whileWorking: WhileWorking
@@ -65,7 +66,7 @@ export function createAcceptDiff(deps: AcceptDiffDeps): Pick<AgentService, 'acce
     await takeStep(sessionId, async () => {
       const { status, supervised } = await asked.current(id)
       const isNews = status === 'approved' && supervised.refused !== why
-      return { result: null, settle: isNews ? [{ id, patch: { supervised: { ...supervised, refused: why } } }] : [] }
+      return { settle: isNews ? [{ id, patch: { supervised: { ...supervised, refused: why } } }] : [] }
     })
   }
 
@@ -76,10 +77,9 @@ export function createAcceptDiff(deps: AcceptDiffDeps): Pick<AgentService, 'acce
       refuseUnapproved(record)
       // The operator may have stopped the agent since the call began.
       const caller = await store.sessions.get(open.session.id)
-      if (caller === null || !isSupervisedSession(caller)) throw sessionNotFound(open.session.id)
+      if (!isSupervisedSession(caller)) throw sessionNotFound(open.session.id)
       refuseInactive(caller)
       return {
-        result: null,
         settle: [{ id, patch: { status: 'consumed', consumedAt: at } }],
         audit: [callRecord(record, 'call_started', at, present({ digest: record.digest, force: force || undefined }))],
       }
@@ -89,7 +89,7 @@ export function createAcceptDiff(deps: AcceptDiffDeps): Pick<AgentService, 'acce
   /** The approval is used, and something failed. The file may be written all the same; otherwise the record says why it is not. */
   async function afterUse(record: SupervisedApproval, change: ApprovedChange, error: unknown): Promise<AppliedChange> {
     if ((await writer.finish(change).catch(() => 'conflict')) === 'applied') {
-      const applied = { files_written: [{ path: change.path, bytes: change.after?.length ?? 0 }], warnings: [] }
+      const applied = appliedAs(change, [])
       await takeStep(record.sessionId, (now) => finished(now, record, applied))
       return applied
     }
@@ -181,8 +181,7 @@ const withoutForce = (error: unknown): unknown =>
       })
     : error
 
-export const finished = ({ at }: SessionNow, record: SupervisedApproval, applied: AppliedChange): Step<null> => ({
-  result: null,
+export const finished = ({ at }: SessionNow, record: SupervisedApproval, applied: AppliedChange): Changes => ({
   settle: [{ id: record.id, patch: { supervised: { ...record.supervised, appliedAt: at } } }],
   audit: [
     callRecord(
@@ -198,8 +197,7 @@ export const finished = ({ at }: SessionNow, record: SupervisedApproval, applied
   ],
 })
 
-export const notWritten = ({ at }: SessionNow, record: SupervisedApproval, why: string): Step<null> => ({
-  result: null,
+export const notWritten = ({ at }: SessionNow, record: SupervisedApproval, why: string): Changes => ({
   settle: [{ id: record.id, patch: { supervised: { ...record.supervised, notApplied: why } } }],
   audit: [callRecord(record, 'call_finished', at, { status: 'failed', why })],
 })

@@ -1,3 +1,4 @@
+import type { Risk } from '../../domain/agent/tool-settings.ts'
 import type { PromptType } from '../../domain/records/record.ts'
 import type { McpConnection, OperationalMode } from '../../domain/supervision/supervision.ts'
 import type { AgentIdentity } from '../sessions/supervised-sessions.ts'
@@ -30,8 +31,6 @@ export interface AgentAnswer {
   answer: Record<string, unknown>
 }
 
-export type RiskLevel = 'low' | 'high' | 'critical'
-
 /** What agents call, by the names of the tools. */
 export interface ToolInputs {
   ask_approval: {
@@ -39,14 +38,14 @@ export interface ToolInputs {
     diff?: string
     file_path?: string
     description?: string
-    risk_level?: RiskLevel
+    risk_level?: Risk
     request_id?: string
   }
   accept_diff: { request_id: string; force?: boolean }
   approve_tool: { tool_name: string; input: Record<string, unknown>; tool_use_id?: string }
   check_auto_approve: {
     tool_name: string
-    context?: { file_path?: string; risk_level?: RiskLevel; command?: string }
+    context?: { file_path?: string; risk_level?: Risk; command?: string }
   }
   forward_prompt: {
     prompt_text?: string

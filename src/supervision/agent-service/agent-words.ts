@@ -10,7 +10,6 @@ const MOST_LOGGED = 10_000
 const MOST_VALUES = 1_000
 const MOST_CHARS = 50_000
 
-/** One line. */
 export const shownTitle = (text: string): string => shown(text, MOST_TITLE, visibleText)
 
 export const shownDescription = (text: string): string => shown(text, MOST_DESCRIPTION, visibleProse)

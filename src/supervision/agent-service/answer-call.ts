@@ -3,7 +3,6 @@
 
 import { type Clock, isoTime } from '../../domain/clock.ts'
 import { ServerError } from '../../domain/errors.ts'
-import type { Ids } from '../../domain/ids.ts'
 import type { Logger } from '../../domain/logger.ts'
 import { present } from '../../domain/present.ts'
 import type { SupervisedRecord } from '../../domain/records/record.ts'
@@ -14,18 +13,14 @@ import { sessionEnded } from '../sessions/attach-agent.ts'
 import { callEvents, resultEvent } from '../sessions/session-events.ts'
 import { agentLogger } from '../sessions/step-log.ts'
 import type { AgentIdentity, SupervisedSessions } from '../sessions/supervised-sessions.ts'
-import type { SessionNow, Step, SupervisedSession, TakeStep } from '../sessions/take-step.ts'
+import type { Changes, SessionNow, SessionParts, SupervisedSession } from '../sessions/take-step.ts'
 import { alertOf } from '../stalls/alerts.ts'
 import type { AgentAnswer, AgentCall, ResumableCall, ToolName } from './agent-service.ts'
 import { shortened } from './agent-words.ts'
 
-export interface CallDeps {
+export interface CallDeps extends Pick<SessionParts, 'takeStep' | 'clock' | 'ids' | 'logger'> {
   sessions: Pick<SupervisedSessions, 'attach' | 'arrive'>
-  takeStep: TakeStep
   store: Pick<Store, 'supervised'>
-  clock: Clock
-  ids: Ids
-  logger: Logger
 }
 
 /** A call whose session is known. */
@@ -73,12 +68,12 @@ export function createAnswerCall(deps: CallDeps): AnswerCall {
    * the host may ask about a call that the model made before that answer.
    */
   async function begin(session: SupervisedSession, { tool, callId, shown, reader, resumable }: BegunCall) {
-    const { session: begun } = await takeStep(session.id, (now): Step<null> => {
+    const { session: begun } = await takeStep(session.id, (now): Changes => {
       const { status } = now.session.supervision
       // A refused call is a sign of life as well: who asks again and again is not lost.
       const known = withConnection(now.session.supervision, resumable)
       if (status !== 'active') {
-        return { result: null, supervision: status === 'paused' ? { updatedAt: now.at, ...known } : {} }
+        return { supervision: status === 'paused' ? { updatedAt: now.at, ...known } : {} }
       }
       const { supervision, ...step } = activity(now)
       const { givenInstructions } = now.session.supervision
@@ -99,7 +94,17 @@ export function createAnswerCall(deps: CallDeps): AnswerCall {
   }
 
   async function finish(open: OpenCall, answer: Record<string, unknown>, isError: boolean): Promise<AgentAnswer> {
-    if (open.reader === 'host') return finishForHost(open, answer, isError)
+    const ended = (told: Record<string, unknown>, at: number) => ({
+      events: [resultEvent(open.callId, shortened(told), isError, at)],
+      facts: answerFacts(open, { isError, answer: told }, at),
+    })
+    if (open.reader === 'host') {
+      await takeStep(open.session.id, ({ at }) => ({
+        supervision: { updatedAt: at, silence: null },
+        ...ended(answer, at),
+      }))
+      return { isError, answer }
+    }
     const waiting = { isWaiting: true, limit: MOST_SHOWN }
     const { id: sessionId, owner, supervision } = open.session
     const steering = await store.supervised.instructions({ ...waiting, kind: 'steering', sessionId })
@@ -110,7 +115,7 @@ export function createAnswerCall(deps: CallDeps): AnswerCall {
       (task) => task.id < takenUpAs,
     )
     const { result } = await takeStep(open.session.id, ({ session, at }) => {
-      const { openNudge, givenInstructions, updatedAt } = session.supervision
+      const { openNudge, givenInstructions } = session.supervision
       // A caller that has gone is told nothing, so what the operator wants it to know goes with the next answer.
       const isHeard = !open.signal.aborted
       const more = isHeard ? carried(steering, tasks, openNudge) : {}
@@ -120,30 +125,15 @@ export function createAnswerCall(deps: CallDeps): AnswerCall {
       return {
         result: told,
         supervision: {
-          updatedAt: Math.max(at, updatedAt),
+          updatedAt: at,
           silence: null,
           openNudge: isHeard ? null : openNudge,
           givenInstructions: given,
         },
-        events: [resultEvent(open.callId, shortened(told), isError, at)],
-        facts: answerFacts(open, { isError, answer: told }, at),
+        ...ended(told, at),
       }
     })
     return { isError, answer: result }
-  }
-
-  async function finishForHost(
-    open: OpenCall,
-    answer: Record<string, unknown>,
-    isError: boolean,
-  ): Promise<AgentAnswer> {
-    await takeStep(open.session.id, ({ session, at }) => ({
-      result: null,
-      supervision: { updatedAt: Math.max(at, session.supervision.updatedAt), silence: null },
-      events: [resultEvent(open.callId, shortened(answer), isError, at)],
-      facts: answerFacts(open, { isError, answer }, at),
-    }))
-    return { isError, answer }
   }
 
   /** One line for each call. */
@@ -183,7 +173,6 @@ export function createAnswerCall(deps: CallDeps): AnswerCall {
   }
 }
 
-/** The answer in one word. */
 function outcomeOf({ isError, answer }: AgentAnswer): { outcome: string; code?: string } {
   if (isError) return { outcome: 'failed', code: String(answer.error_code) }
   const word = answer.status ?? answer.behavior ?? answer.decision
@@ -207,11 +196,10 @@ function answerFacts({ resumable }: OpenCall, answer: AgentAnswer, at: number): 
 }
 
 /** Activity dismisses a stall: the agent is back by itself. */
-export function activity(now: SessionNow): Step<null> {
+export function activity(now: SessionNow): Changes {
   const { at } = now
   const alert = alertOf(now)
   return {
-    result: null,
     supervision: { updatedAt: at, silence: null, turnEnded: false, nudgeCount: 0 },
     settle: alert === undefined ? [] : [{ id: alert.id, patch: recovered(at) }],
   }

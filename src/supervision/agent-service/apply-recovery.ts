@@ -1,18 +1,15 @@
 import { ServerError } from '../../domain/errors.ts'
-import type { Logger } from '../../domain/logger.ts'
 import { isSupervisedApproval, type SupervisedApproval } from '../../domain/records/record.ts'
 import { openStatuses } from '../../domain/supervision/supervision.ts'
 import { isOfPlace } from '../../replicas/at-its-place.ts'
 import type { Store } from '../../store/store.ts'
-import type { ChangeWriter } from '../diffs/change-writer.ts'
-import type { TakeStep } from '../sessions/take-step.ts'
+import { appliedAs, type ChangeWriter } from '../diffs/change-writer.ts'
+import type { SessionParts } from '../sessions/take-step.ts'
 import { approvedChange, finished, notWritten } from './accept-diff.ts'
 
-interface RecoveryDeps {
+interface RecoveryDeps extends Pick<SessionParts, 'takeStep' | 'logger'> {
   store: Pick<Store, 'sessions' | 'supervised' | 'waits'>
-  takeStep: TakeStep
   writer: Pick<ChangeWriter, 'finish' | 'clean'>
-  logger: Logger
   /** See `Replica.place`: each process finishes what was begun on its own folder. */
   place: string | null
 }
@@ -34,8 +31,7 @@ export function createApplyRecovery(deps: RecoveryDeps): () => Promise<void> {
     try {
       const change = await approvedChange(store, record, workspaceRoot)
       if ((await writer.finish(change)) === 'applied') {
-        const files_written = [{ path: change.path, bytes: change.after?.length ?? 0 }]
-        await takeStep(sessionId, (now) => finished(now, record, { files_written, warnings: [] }))
+        await takeStep(sessionId, (now) => finished(now, record, appliedAs(change, [])))
         logger.info('a change that was interrupted is written', { approval_id: id, session_id: sessionId })
         return
       }
@@ -83,7 +79,7 @@ export function createApplyRecovery(deps: RecoveryDeps): () => Promise<void> {
       if (supervision?.stallPaused !== true || !isOfPlace(own, supervision.place)) continue
       try {
         await clean(id, supervision.workspaceRoot)
-        await takeStep(id, ({ at }) => ({ result: null, supervision: { stallPaused: false, updatedAt: at } }))
+        await takeStep(id, ({ at }) => ({ supervision: { stallPaused: false, updatedAt: at } }))
       } catch (error) {
         logger.warn('the stall timer of a session stays paused', { session_id: id, error })
       }

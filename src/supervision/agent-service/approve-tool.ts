@@ -6,28 +6,26 @@ import { ServerError } from '../../domain/errors.ts'
 import { isRecord } from '../../domain/is-record.ts'
 import { present } from '../../domain/present.ts'
 import type { SupervisedApproval } from '../../domain/records/record.ts'
-import { askedRecord } from '../../domain/supervision/approval-audit.ts'
-import type { Quorum } from '../../domain/supervision/quorum.ts'
 import { lookalikeWarnings } from '../../domain/text/lookalike.ts'
 import { maskSecrets } from '../../domain/text/secret-name.ts'
 import { hidesCharacters, visibleText } from '../../domain/text/visible-text.ts'
 import { callDigest, canonicalJson, sha256 } from '../../json/digest.ts'
 import { shownArguments } from '../approvals/shown-arguments.ts'
 import { type ProposedChange, summaryOf } from '../diffs/propose-change.ts'
+import { decidedText } from '../records/records.ts'
 import { MOST_INSTRUCTION_CHARS } from '../sessions/check-text.ts'
 import { newInstruction } from '../sessions/instruct-agent.ts'
 import type { SessionNow, Step, TakeStep } from '../sessions/take-step.ts'
-import type { GuardArguments } from '../workspace/guard-arguments.ts'
 import { accessOf } from '../workspace-policy/judge-request.ts'
 import { requestOfCall } from '../workspace-policy/request-of-call.ts'
 import type { PolicyRequest } from '../workspace-policy/workspace-policy.ts'
 import type { AgentCall, AgentService } from './agent-service.ts'
 import { shortened, shownCommand, shownTitle } from './agent-words.ts'
-import type { AnswerCall, CallDeps, OpenCall } from './answer-call.ts'
-import { type AskedRecords, decidedText, ELSEWHERE, newApproval } from './asked-records.ts'
-import { type AutoApproved, autoApprovedRecord } from './auto-approved.ts'
+import type { OpenCall } from './answer-call.ts'
+import type { AskingDeps } from './ask-approval.ts'
+import { askStep, ELSEWHERE, newApproval } from './asked-records.ts'
+import { autoApprovedRecord } from './auto-approved.ts'
 import { changeOfCall, kindOfTool, OUTSIDE, pathlessArguments, workspacePath, writesElsewhere } from './host-tools.ts'
-import type { WorkJudge } from './judge-work.ts'
 
 /** A call that a host is about to make. */
 export interface HostCall {
@@ -53,19 +51,8 @@ export type Permission =
 /** Never rejects: in doubt it denies. */
 export type AskPermission = (call: AgentCall, asked: HostCall) => Promise<Permission>
 
-export interface PermissionDeps extends Pick<CallDeps, 'ids'> {
-  answerCall: AnswerCall
+interface PermissionDeps extends AskingDeps {
   takeStep: TakeStep
-  asked: AskedRecords
-  judge: WorkJudge
-  autoApproved: AutoApproved
-  /** `timeouts.approval_seconds`, in ms. */
-  approvalMs: number
-  /** How many people have to say yes. */
-  quorum: Quorum
-  /** Real paths of files and folders that this server reads. */
-  serverPaths: readonly string[]
-  guard: GuardArguments
 }
 
 const MOST_NAME = 200
@@ -121,12 +108,12 @@ export function createAskPermission(deps: PermissionDeps): AskPermission {
     const known = await asked.byContent(open.session.id, 'permission', contentKey)
     if (known !== null) return await answerOf(open, known, call)
     const looked = await lookAt(open, call)
-    const judgement = looked.request === null ? null : await judge.judge(open.session, looked.request)
+    const judgement = looked.request === null ? null : await judge(open.session, looked.request)
     if (looked.request !== null && judgement?.autoApproved === true) {
       const { request } = looked
       await takeStep(open.session.id, ({ session, at }) => {
         const about = { at, call: call.toolUseId ?? open.callId, approval: null }
-        return { result: null, audit: [autoApprovedRecord(session, request, judgement.matchedRule, about)] }
+        return { audit: [autoApprovedRecord(session, request, judgement.matchedRule, about)] }
       })
       autoApproved.add(open.session, request, judgement)
       return { behavior: 'allow', updatedInput: call.input, isEdited: false }
@@ -164,14 +151,7 @@ export function createAskPermission(deps: PermissionDeps): AskPermission {
       beforeHash: change?.beforeHash ?? null,
       afterHash: change?.afterHash ?? null,
     }
-    const approval = newApproval(now, ids.uuid(), question, quorum)
-    const audit = askedRecord(approval)
-    return {
-      result: approval,
-      ask: [approval],
-      proposals: change === null ? [] : [{ approvalId: approval.id, diff: change.diff, after: change.after }],
-      audit: [{ ...audit, details: { ...audit.details, kind: approval.kind, file_path: looked.path } }],
-    }
+    return askStep(newApproval(now, ids.uuid(), question, quorum), change, looked.path)
   }
 
   async function answerOf(open: OpenCall, record: SupervisedApproval, call: HostCall): Promise<Permission> {
@@ -180,10 +160,7 @@ export function createAskPermission(deps: PermissionDeps): AskPermission {
     if (answer.status === 'pending') return deny(notYet(answer))
     const isFirst = await asked.handOut(open, answer)
     if (answer.status !== 'approved') return deny(refusal(answer))
-    if (!isFirst)
-      return deny(
-        'The operator allowed this call once, and that was used. Make the call again to ask for it once more.',
-      )
+    if (!isFirst) return deny(USED)
     const { editedArguments } = answer
     if (editedArguments === null) return { behavior: 'allow', updatedInput: input, isEdited: false }
     // The call is allowed whether or not the model can be told of it.
@@ -198,7 +175,6 @@ export function createAskPermission(deps: PermissionDeps): AskPermission {
     const text = note.slice(0, MOST_INSTRUCTION_CHARS)
     const source = `${decidedBy} via ${decidedVia}`
     return takeStep(session.id, (now) => ({
-      result: null,
       instructions: [newInstruction(now, ids.uuid(), { kind: 'steering', text, source })],
     }))
   }
@@ -291,6 +267,8 @@ function descriptionOf({ toolName, input }: HostCall, looked: Looked): string {
 const notYet = ({ id }: SupervisedApproval): string =>
   `Nobody has answered yet, so the call did not run. Your operator has been asked (request ${id}). Make exactly the same call again to go on waiting; if it is allowed meanwhile, it then runs. Do not do the same in another way.`
 
+const USED = 'The operator allowed this call once, and that was used. Make the call again to ask for it once more.'
+
 function refusal(record: SupervisedApproval): string {
   const reason = record.reason === null ? '' : ` Reason: ${record.reason}`
   switch (record.status) {
@@ -299,7 +277,7 @@ function refusal(record: SupervisedApproval): string {
     case 'expired':
       return 'Nobody answered in time, so the call did not run. It was not a person’s no: make the call again if it still matters.'
     case 'consumed':
-      return 'The operator allowed this call once, and that was used. Make the call again to ask for it once more.'
+      return USED
     default:
       return 'The session ended before anybody answered. Stop working, and tell your user.'
   }

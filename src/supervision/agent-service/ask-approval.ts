@@ -4,7 +4,6 @@ import { isAtLeast, type Risk, risks } from '../../domain/agent/tool-settings.ts
 import { ServerError } from '../../domain/errors.ts'
 import { present } from '../../domain/present.ts'
 import type { SupervisedApproval } from '../../domain/records/record.ts'
-import { askedRecord } from '../../domain/supervision/approval-audit.ts'
 import type { Quorum } from '../../domain/supervision/quorum.ts'
 import { canonicalJson, sha256 } from '../../json/digest.ts'
 import type { Store } from '../../store/store.ts'
@@ -15,16 +14,16 @@ import type { PolicyRequest } from '../workspace-policy/workspace-policy.ts'
 import type { AgentService, ToolInputs } from './agent-service.ts'
 import { shownDescription, shownTitle } from './agent-words.ts'
 import type { AnswerCall, CallDeps, OpenCall } from './answer-call.ts'
-import { type AskedRecords, newApproval, pendingAnswer } from './asked-records.ts'
+import { type AskedRecords, askStep, newApproval, pendingAnswer } from './asked-records.ts'
 import { type AutoApproved, autoApprovedRecord } from './auto-approved.ts'
-import type { WorkJudge, WorkJudgement } from './judge-work.ts'
+import type { JudgeWork, WorkJudgement } from './judge-work.ts'
 
-export interface AskApprovalDeps extends Pick<CallDeps, 'ids'> {
+/** What approvals of agents elsewhere are asked for with. */
+export interface AskingDeps extends Pick<CallDeps, 'ids'> {
   answerCall: AnswerCall
   asked: AskedRecords
-  judge: WorkJudge
+  judge: JudgeWork
   autoApproved: AutoApproved
-  store: Pick<Store, 'supervised'>
   /** `timeouts.approval_seconds`, in ms. */
   approvalMs: number
   /** How many people have to say yes. */
@@ -32,6 +31,10 @@ export interface AskApprovalDeps extends Pick<CallDeps, 'ids'> {
   /** Real paths of files and folders that this server reads. */
   serverPaths: readonly string[]
   guard: GuardArguments
+}
+
+interface AskApprovalDeps extends AskingDeps {
+  store: Pick<Store, 'supervised'>
   propose: typeof proposeChange
 }
 
@@ -52,10 +55,12 @@ export function createAskApproval(deps: AskApprovalDeps): Pick<AgentService, 'as
     const guarded = guard({ workspaceRoot, access: 'write', input: filePath })
     const named = { toolName: 'ask_approval', filePath: change.path, command: null }
     const request = { ...named, riskLevel: risk, guarded: change.protectedBecause ?? guarded }
-    const judgement = await judge.judge(open.session, request)
+    const judgement = await judge(open.session, request)
     const result = await asked.ask(open.session.id, 'diff', contentKey, (now) => {
       const question = questionOf(now, open, { ...wanted, risk, contentKey }, change)
-      return judgement.autoApproved ? allowed(now, question, change, request, judgement) : waits(question, change)
+      return judgement.autoApproved
+        ? allowed(now, question, change, request, judgement)
+        : askStep(question, change, change.path)
     })
     if (result.decidedBy === 'policy') autoApproved.add(open.session, request, judgement)
     return result
@@ -100,16 +105,6 @@ export function createAskApproval(deps: AskApprovalDeps): Pick<AgentService, 'as
         const told = answerOf(answer)
         return proposal === null ? told : { ...told, edited: true, diff: proposal.diff }
       }),
-  }
-}
-
-const waits = (question: SupervisedApproval, { diff, after, path }: ProposedChange): Step<SupervisedApproval> => {
-  const audit = askedRecord(question)
-  return {
-    result: question,
-    ask: [question],
-    proposals: [{ approvalId: question.id, diff, after }],
-    audit: [{ ...audit, details: { ...audit.details, kind: question.kind, file_path: path } }],
   }
 }
 

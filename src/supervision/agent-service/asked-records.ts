@@ -1,27 +1,26 @@
 // What agents elsewhere ask a person: how it is found again, asked once, waited for and given back.
 
-import { type Clock, isoTime } from '../../domain/clock.ts'
 import { ServerError } from '../../domain/errors.ts'
 import { parseUuid } from '../../domain/ids.ts'
 import { present } from '../../domain/present.ts'
 import {
   type AnyRecord,
-  type Approval,
   type AskedRecord,
   isAsked,
   isSupervised,
   type Prompt,
   type Standby,
   type SupervisedApproval,
-  type SupervisedRecord,
 } from '../../domain/records/record.ts'
+import { askedRecord } from '../../domain/supervision/approval-audit.ts'
 import type { Quorum } from '../../domain/supervision/quorum.ts'
 import type { Store } from '../../store/store.ts'
+import type { ProposedChange } from '../diffs/propose-change.ts'
 import { newRecord } from '../records/records.ts'
-import type { SessionNow, Step, SupervisedSession, TakeStep } from '../sessions/take-step.ts'
+import type { SessionNow, Step, SupervisedSession } from '../sessions/take-step.ts'
 import type { AgentCall } from './agent-service.ts'
 import { refuseInactive } from './answer-call.ts'
-import { createWaitForAnswer, type WaitFor } from './wait-for.ts'
+import { createWaitForAnswer, type WaitForAnswerDeps } from './wait-for.ts'
 
 /** What `newApproval` says of every approval. */
 type FilledIn =
@@ -64,6 +63,21 @@ export function newApproval(now: SessionNow, id: string, question: Question, quo
   })
 }
 
+/** The step that asks it. `path`: the file that it touches; null: none, or nobody knows. */
+export function askStep(
+  approval: SupervisedApproval,
+  change: Pick<ProposedChange, 'diff' | 'after'> | null,
+  path: string | null,
+): Step<SupervisedApproval> {
+  const audit = askedRecord(approval)
+  return {
+    result: approval,
+    ask: [approval],
+    proposals: change === null ? [] : [{ approvalId: approval.id, diff: change.diff, after: change.after }],
+    audit: [{ ...audit, details: { ...audit.details, kind: approval.kind, file_path: path } }],
+  }
+}
+
 /** What an agent asks for: approvals by what is to be approved. */
 export interface AskedAs {
   prompt: Prompt
@@ -89,7 +103,7 @@ export interface AskedRecords {
   ): Promise<AskedAs[Kind]>
   /**
    * Waits for the answer, as long as the host allows. Still pending: nobody has answered, or the caller has gone. `retryWith`: see
-   * `WaitFor`.
+   * `createWaitForAnswer`.
    */
   answered<One extends AskedRecord>(
     call: AgentCall,
@@ -104,19 +118,15 @@ export interface AskedRecords {
   handOut(call: AgentCall, record: AskedRecord): Promise<boolean>
 }
 
-interface AskedDeps {
+interface AskedDeps extends WaitForAnswerDeps {
   store: Pick<Store, 'waits' | 'sessions'>
-  takeStep: TakeStep
-  waitFor: WaitFor
-  /** Ends a record whose time is over. */
-  expire(record: SupervisedRecord): Promise<void>
-  clock: Clock
 }
 
 /** Questions of one session that are looked at. Older ones are found by their id. */
 const RECENT = 200
 
-export function createAskedRecords({ store, takeStep, waitFor, expire, clock }: AskedDeps): AskedRecords {
+export function createAskedRecords(deps: AskedDeps): AskedRecords {
+  const { store, takeStep } = deps
   const get = async (id: string) => asAsked(await store.waits.get(parseUuid(id) ?? ''))
 
   /** Asked in this session, which keeps what it asked when it is handed over, or in another one of the same owner in the same folder. */
@@ -160,7 +170,7 @@ export function createAskedRecords({ store, takeStep, waitFor, expire, clock }: 
       return result
     },
 
-    answered: createWaitForAnswer({ waitFor, takeStep, store, clock, expire }),
+    answered: createWaitForAnswer(deps),
 
     async handOut(call, { id, sessionId }) {
       if (call.signal.aborted) return false
@@ -200,7 +210,3 @@ export const pendingAnswer = (tool: string, retryWith: Record<string, string>): 
   retry_with: retryWith,
   message: `Nobody has answered yet. Call ${tool} again with ${JSON.stringify(retryWith)} to go on waiting. Do not go on without the answer.`,
 })
-
-/** How it was decided, for the agent: `by ann at 2026-…`. */
-export const decidedText = ({ decidedBy, decidedAt }: Approval): string =>
-  [decidedBy === null ? '' : ` by ${decidedBy}`, decidedAt === null ? '' : ` at ${isoTime(decidedAt)}`].join('')

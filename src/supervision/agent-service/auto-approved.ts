@@ -1,15 +1,13 @@
 // Work that a policy let through: every piece is in the audit trail, and the session's log sums it up at the interval of the policy.
 
-import type { Clock } from '../../domain/clock.ts'
-import type { Ids } from '../../domain/ids.ts'
-import type { Logger } from '../../domain/logger.ts'
 import { present } from '../../domain/present.ts'
 import type { AuditRecord } from '../../domain/supervision/audit.ts'
 import { visibleText } from '../../domain/text/visible-text.ts'
 import type { Messenger } from '../messenger.ts'
 import { activityEvent } from '../sessions/session-events.ts'
-import type { SupervisedSession, TakeStep } from '../sessions/take-step.ts'
-import type { PolicyRequest, WorkspacePolicy } from '../workspace-policy/workspace-policy.ts'
+import type { SessionParts, SupervisedSession } from '../sessions/take-step.ts'
+import type { Reporting } from '../workspace-policy/effective-policy.ts'
+import type { PolicyRequest } from '../workspace-policy/workspace-policy.ts'
 import type { WorkJudgement } from './judge-work.ts'
 
 export interface AutoApproved {
@@ -19,18 +17,13 @@ export interface AutoApproved {
   close(): Promise<void>
 }
 
-interface AutoApprovedDeps {
-  takeStep: TakeStep
-  clock: Clock
-  ids: Ids
-  logger: Logger
-  /** Tells the session's chat. */
+interface AutoApprovedDeps extends Pick<SessionParts, 'takeStep' | 'clock' | 'ids' | 'logger'> {
   tell: Messenger['tell']
 }
 
 interface Counted {
-  summary: PolicySummary
-  reporting: WorkJudgement['reporting']
+  summary: ReturnType<typeof createPolicySummary>
+  reporting: Reporting | null
   cancel: (() => void) | null
 }
 
@@ -41,7 +34,6 @@ export function createAutoApproved({ takeStep, clock, ids, logger, tell }: AutoA
     if (lines === null) return
     try {
       const { session } = await takeStep(sessionId, ({ at }) => ({
-        result: null,
         events: [activityEvent(ids.uuid(), 'auto_approved', { summary: lines.join('\n') }, at)],
       }))
       tell(session, lines.join('\n'))
@@ -113,39 +105,25 @@ export const autoApprovedRecord = (
   }),
 })
 
-interface ApprovedWork {
+interface ApprovedWork extends Pick<PolicyRequest, 'toolName' | 'filePath' | 'command'> {
   /** Epoch ms. */
   at: number
-  toolName: string
-  filePath: string | null
-  command: string | null
   rule: string
 }
-
-interface PolicySummary {
-  add(work: ApprovedWork): void
-  /** When the next summary is due, in epoch ms; null: there is nothing to sum up. */
-  dueAt(): number | null
-  /** The lines of the summary if it is due, and starts over. Null if it is not. */
-  due(now: number): string[] | null
-  /** A summary of what is left, for the end of a session. Null if there is nothing. */
-  rest(): string[] | null
-}
-
-type Reporting = Pick<WorkspacePolicy, 'logAutoApproved' | 'summaryIntervalSeconds'>
 
 const MAX_RULES = 20
 const MAX_NAMED = 20
 const MAX_CHARS = 120
 
 /** `reporting` is asked each time, because the policy may change between two summaries. Null: there is no summary. */
-export function createPolicySummary(reporting: () => Reporting | null): PolicySummary {
+export function createPolicySummary(reporting: () => Reporting | null) {
   let first: number | null = null
   let last = 0
   let count = 0
   const byRule = new Map<string, number>()
   let named: ApprovedWork[] = []
 
+  /** When the next summary is due, in epoch ms; null: there is nothing to sum up. */
   function dueAt(): number | null {
     const seconds = reporting()?.summaryIntervalSeconds ?? 0
     return first === null || seconds === 0 ? null : first + seconds * 1000
@@ -166,7 +144,7 @@ export function createPolicySummary(reporting: () => Reporting | null): PolicySu
   }
 
   return {
-    add(work) {
+    add(work: ApprovedWork): void {
       first ??= work.at
       last = work.at
       count += 1
@@ -174,10 +152,12 @@ export function createPolicySummary(reporting: () => Reporting | null): PolicySu
       if (named.length < MAX_NAMED) named.push(work)
     },
     dueAt,
-    due(now) {
+    /** The lines of the summary if it is due, and starts over. Null if it is not. */
+    due(now: number): string[] | null {
       const at = dueAt()
       return at === null || now < at ? null : startOver()
     },
+    /** A summary of what is left, for the end of a session. Null if there is nothing. */
     rest: startOver,
   }
 }

@@ -2,45 +2,38 @@
 
 import { type Risk, risks } from '../../domain/agent/tool-settings.ts'
 import { ServerError } from '../../domain/errors.ts'
-import type { Ids } from '../../domain/ids.ts'
 import { isRecord } from '../../domain/is-record.ts'
-import type { Logger } from '../../domain/logger.ts'
 import type { Messenger } from '../messenger.ts'
 import { activityEvent } from '../sessions/session-events.ts'
-import { about, type SupervisedSession, type TakeStep } from '../sessions/take-step.ts'
+import { about, type SessionParts, type SupervisedSession } from '../sessions/take-step.ts'
 import type { GuardArguments } from '../workspace/guard-arguments.ts'
-import { judgeEffective, reportingOf } from '../workspace-policy/effective-policy.ts'
+import { judgeEffective, type Reporting, reportingOf } from '../workspace-policy/effective-policy.ts'
 import { accessOf, type Judgement, type PolicyLimits } from '../workspace-policy/judge-request.ts'
-import type { PolicyRequest, WorkspacePolicy } from '../workspace-policy/workspace-policy.ts'
+import type { PolicyRequest } from '../workspace-policy/workspace-policy.ts'
 import type { AgentService } from './agent-service.ts'
 import type { AnswerCall } from './answer-call.ts'
-import { workspacePath } from './host-tools.ts'
-import type { PolicyQuestions } from './policy-questions.ts'
+import { OUTSIDE, workspacePath } from './host-tools.ts'
+import type { LookAtPolicy } from './policy-questions.ts'
 
-export interface WorkJudge {
-  /** Grants nothing by itself. A policy file that nobody has accepted becomes a question of its own. */
-  judge(session: SupervisedSession, request: PolicyRequest): Promise<WorkJudgement>
-}
+/** Grants nothing by itself. A policy file that nobody has accepted becomes a question of its own. */
+export type JudgeWork = (session: SupervisedSession, request: PolicyRequest) => Promise<WorkJudgement>
 
 export interface WorkJudgement extends Judgement {
   /** How work that was let through is reported. */
-  reporting: Pick<WorkspacePolicy, 'logAutoApproved' | 'summaryIntervalSeconds'> | null
+  reporting: Reporting | null
 }
 
-interface JudgeDeps {
-  takeStep: TakeStep
-  questions: PolicyQuestions
+interface JudgeDeps extends Pick<SessionParts, 'takeStep' | 'ids' | 'logger'> {
+  lookAtPolicy: LookAtPolicy
   limits: PolicyLimits
-  ids: Ids
-  logger: Logger
   tell: Messenger['tell']
 }
 
 /** Warnings that were given, so that each is given once. */
 const REMEMBERED = 1_000
 
-export function createWorkJudge(deps: JudgeDeps): WorkJudge {
-  const { takeStep, questions, limits, ids, logger, tell } = deps
+export function createJudgeWork(deps: JudgeDeps): JudgeWork {
+  const { takeStep, lookAtPolicy, limits, ids, logger, tell } = deps
   const warned = new Set<string>()
 
   async function warnOnce(session: SupervisedSession, warning: string): Promise<void> {
@@ -52,25 +45,22 @@ export function createWorkJudge(deps: JudgeDeps): WorkJudge {
     logger.warn('the policy of a workspace cannot be used', { session_id: session.id, warning })
     tell(session, warning)
     await takeStep(session.id, ({ at }) => ({
-      result: null,
       events: [activityEvent(ids.uuid(), 'policy_warning', { warning }, at)],
       audit: [about(session, at, 'server', { what: 'policy_warning', workspace: session.supervision.workspaceRoot })],
     }))
   }
 
-  return {
-    async judge(session, request) {
-      const { workspaceRoot: path, channelId } = session.supervision
-      const effective = await questions.look({ path, channelId }, session.owner)
-      if (effective.state === 'unreadable') await warnOnce(session, effective.warning)
-      return { ...judgeEffective(effective, request, limits), reporting: reportingOf(effective) }
-    },
+  return async (session, request) => {
+    const { workspaceRoot: path, channelId } = session.supervision
+    const effective = await lookAtPolicy({ path, channelId }, session.owner)
+    if (effective.state === 'unreadable') await warnOnce(session, effective.warning)
+    return { ...judgeEffective(effective, request, limits), reporting: reportingOf(effective) }
   }
 }
 
 interface CheckDeps {
   answerCall: AnswerCall
-  judge: WorkJudge
+  judge: JudgeWork
   guard: GuardArguments
 }
 
@@ -92,11 +82,11 @@ export function createCheckAutoApprove({
         const { workspaceRoot } = session.supervision
         const filePath = file_path === undefined ? null : await workspacePath(workspaceRoot, file_path)
         if (file_path !== undefined && filePath === null) {
-          return { auto_approved: false, matched_rule: null, why: 'The path does not lead to a file of the workspace.' }
+          return { auto_approved: false, matched_rule: null, why: OUTSIDE }
         }
         const guarded = guard({ workspaceRoot, access: accessOf(toolName), input: context, without: NO_PATHS })
         const request = { toolName, filePath, command: command ?? null, riskLevel, guarded }
-        const judged = await judge.judge(session, request)
+        const judged = await judge(session, request)
         return { auto_approved: judged.autoApproved, matched_rule: judged.matchedRule, why: judged.why }
       }),
   }

@@ -5,7 +5,7 @@ import { ONE_PERSON } from '../../domain/supervision/quorum.ts'
 import { agentIn, ann, callOf, openSupervision } from '../testing/open-supervision.ts'
 import { makeWorkspace } from '../testing/workspace.ts'
 import { createPolicyWatch } from '../workspace-policy/watch-policy.ts'
-import { createPolicyQuestions } from './policy-questions.ts'
+import { createLookAtPolicy } from './policy-questions.ts'
 
 const policyOf = (...tools: string[]): string => JSON.stringify({ enabled: true, tools })
 
@@ -16,12 +16,12 @@ function open() {
   const policies = createPolicyWatch({ clock, log: logger, onChange() {} })
   /** A server that has just started, so it remembers nothing. */
   const questions = () =>
-    createPolicyQuestions({
+    createLookAtPolicy({
       ...{ store, takeStep, policies, ids, quorum: ONE_PERSON },
       workspaceSession: (owner, { path: root }) => sessions.ofWorkspace(owner, root),
     })
   const write = (text: string) => writeFileSync(join(path, '.quarterdeck/policy.json'), text)
-  const look = (one = questions()) => one.look({ path, channelId: null }, 'ann')
+  const look = (one = questions()) => one({ path, channelId: null }, 'ann')
   return { ...service, path, write, look, questions }
 }
 

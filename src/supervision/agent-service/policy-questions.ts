@@ -1,7 +1,6 @@
 // A policy file that no operator has accepted, or that now allows more, is a question of its own. It belongs to the workspace and to the
 // text, not to the session of an agent: nobody has to ask for it, it waits as long as that text lies there, and it ends with no session.
 
-import type { Ids } from '../../domain/ids.ts'
 import { isRecord } from '../../domain/is-record.ts'
 import type { AnyRecord } from '../../domain/records/record.ts'
 import { askedRecord } from '../../domain/supervision/approval-audit.ts'
@@ -10,27 +9,24 @@ import { canonicalJson, sha256 } from '../../json/digest.ts'
 import type { Store } from '../../store/store.ts'
 import { withHeaders } from '../diffs/propose-change.ts'
 import { unifiedDiff } from '../diffs/unified-diff.ts'
-import type { SessionNow, Step, TakeStep } from '../sessions/take-step.ts'
+import type { Changes, SessionNow, SessionParts } from '../sessions/take-step.ts'
 import type { WorkspaceSession } from '../sessions/workspace-session.ts'
 import type { EffectivePolicy } from '../workspace-policy/effective-policy.ts'
 import type { PolicyWatch } from '../workspace-policy/watch-policy.ts'
 import { newApproval } from './asked-records.ts'
 
-export interface PolicyQuestions {
-  /**
-   * What counts of the policy of a workspace now. Asks the owner, once for each text, if it needs a yes; closes the questions about texts
-   * that do not lie there any more.
-   */
-  look(workspace: { path: string; channelId: string | null }, owner: string): Promise<EffectivePolicy>
-}
+/**
+ * What counts of the policy of a workspace now. Asks the owner, once for each text, if it needs a yes; closes the questions about texts
+ * that do not lie there any more.
+ */
+export type LookAtPolicy = (workspace: Workspace, owner: string) => Promise<EffectivePolicy>
 
-interface QuestionDeps {
+type Workspace = Parameters<WorkspaceSession>[1]
+
+interface QuestionDeps extends Pick<SessionParts, 'takeStep' | 'ids'> {
   store: Pick<Store, 'supervised' | 'waits'>
-  takeStep: TakeStep
   workspaceSession: WorkspaceSession
   policies: Pick<PolicyWatch, 'effective'>
-  ids: Ids
-  /** How many people have to say yes. */
   quorum: Quorum
 }
 
@@ -40,7 +36,7 @@ type Unaccepted = Extract<EffectivePolicy, { state: 'unpinned' | 'pinned' }>
 const MOST_WAITING = 1_000
 const RECENT = 200
 
-export function createPolicyQuestions(deps: QuestionDeps): PolicyQuestions {
+export function createLookAtPolicy(deps: QuestionDeps): LookAtPolicy {
   const { store, takeStep, workspaceSession, policies, ids, quorum } = deps
   /** The text of each workspace that was asked about; null: none needs a yes. Requests come often, and texts change rarely. */
   const seen = new Map<string, string | null>()
@@ -55,32 +51,26 @@ export function createPolicyQuestions(deps: QuestionDeps): PolicyQuestions {
     for (const { id, sessionId, callId } of await waitingAbout(root)) {
       if (callId === hash) continue
       await takeStep(sessionId, ({ waiting, at }) => ({
-        result: null,
         settle: waiting.some((one) => one.id === id) ? [{ id, patch: { status: 'interrupted', decidedAt: at } }] : [],
       }))
     }
   }
 
-  async function ask(
-    workspace: { path: string; channelId: string | null },
-    owner: string,
-    policy: Unaccepted,
-    pinned: string | null,
-  ): Promise<void> {
+  async function ask(workspace: Workspace, owner: string, policy: Unaccepted, pinned: string | null): Promise<void> {
     await closeOthers(workspace.path, policy.sha256)
     if ((await waitingAbout(workspace.path)).length > 0) return
     const { id } = await workspaceSession(owner, workspace)
-    await takeStep(id, async (now): Promise<Step<null>> => {
+    await takeStep(id, async (now): Promise<Changes> => {
       const asked = await store.waits.list({ wait: 'approval', sessionId: id, limit: RECENT })
       // A no counts for this text. One that was only closed is asked again when its text is back.
       const isAsked = asked.some(
         (one) => isPolicy(one) && one.callId === policy.sha256 && ['pending', 'rejected'].includes(one.status),
       )
-      return isAsked ? { result: null } : question(now, policy, pinned)
+      return isAsked ? {} : question(now, policy, pinned)
     })
   }
 
-  function question(now: SessionNow, { file, sha256: hash, text }: Unaccepted, pinned: string | null): Step<null> {
+  function question(now: SessionNow, { file, sha256: hash, text }: Unaccepted, pinned: string | null): Changes {
     const { workspaceRoot } = now.session.supervision
     const diff = withHeaders(file, pinned === null ? 'create' : 'modify', unifiedDiff(pinned ?? '', text).hunks)
     const wanted = {
@@ -101,26 +91,23 @@ export function createPolicyQuestions(deps: QuestionDeps): PolicyQuestions {
     }
     const approval = newApproval(now, ids.uuid(), wanted, quorum)
     return {
-      result: null,
       ask: [approval],
       proposals: [{ approvalId: approval.id, diff, after: new TextEncoder().encode(text) }],
       audit: [askedRecord(approval)],
     }
   }
 
-  return {
-    async look(workspace, owner) {
-      const pin = await store.supervised.pin(workspace.path)
-      const effective = policies.effective(workspace.path, pin)
-      const wanted = needsYes(effective) ? effective : null
-      const hash = wanted?.sha256 ?? null
-      if (seen.get(workspace.path) === hash) return effective
-      if (wanted === null) await closeOthers(workspace.path, null)
-      else await ask(workspace, owner, wanted, wanted.state === 'pinned' ? (pin?.text ?? null) : null)
-      if (seen.size >= MOST_WAITING) seen.clear()
-      seen.set(workspace.path, hash)
-      return effective
-    },
+  return async (workspace, owner) => {
+    const pin = await store.supervised.pin(workspace.path)
+    const effective = policies.effective(workspace.path, pin)
+    const wanted = needsYes(effective) ? effective : null
+    const hash = wanted?.sha256 ?? null
+    if (seen.get(workspace.path) === hash) return effective
+    if (wanted === null) await closeOthers(workspace.path, null)
+    else await ask(workspace, owner, wanted, wanted.state === 'pinned' ? (pin?.text ?? null) : null)
+    if (seen.size >= MOST_WAITING) seen.clear()
+    seen.set(workspace.path, hash)
+    return effective
   }
 }
 

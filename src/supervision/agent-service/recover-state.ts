@@ -3,24 +3,21 @@
 
 import { isoTime } from '../../domain/clock.ts'
 import { ServerError } from '../../domain/errors.ts'
-import type { Ids } from '../../domain/ids.ts'
 import { type AskedRecord, isAsked, isSupervised, isWaiting, wordsOfAgent } from '../../domain/records/record.ts'
 import { recordKinds } from '../../domain/records/record-kinds.ts'
 import { isOpen, openStatuses } from '../../domain/supervision/supervision.ts'
 import type { Store } from '../../store/store.ts'
 import { awaitsItsAgent, isOfAgent, sessionEnded } from '../sessions/attach-agent.ts'
 import type { AgentIdentity, SupervisedSessions } from '../sessions/supervised-sessions.ts'
-import { about, isSupervisedSession, type SupervisedSession, type TakeStep } from '../sessions/take-step.ts'
+import { about, isSupervisedSession, type SessionParts, type SupervisedSession } from '../sessions/take-step.ts'
 import { createTurns } from '../sessions/turns.ts'
 import type { AgentService } from './agent-service.ts'
 import type { AnswerCall } from './answer-call.ts'
 
-interface RecoverDeps {
+interface RecoverDeps extends Pick<SessionParts, 'takeStep' | 'ids'> {
   answerCall: AnswerCall
-  takeStep: TakeStep
   sessions: Pick<SupervisedSessions, 'attach'>
   store: Pick<Store, 'waits' | 'supervised' | 'sessions'>
-  ids: Ids
 }
 
 const MOST_LISTED = 100
@@ -73,7 +70,6 @@ export function createRecoverState(deps: RecoverDeps): Pick<AgentService, 'recov
       if (otherId === id || supervision.connectionId !== connectionId) continue
       const ends = supervision.lastRun === null && isOpen(supervision)
       await takeStep(otherId, ({ session, at }) => ({
-        result: null,
         supervision: { status: ends ? 'terminated' : session.supervision.status, connectionId: null },
         audit: ends
           ? [about(session, at, supervision.host, { what: 'terminated', reason: `Its agent goes on in ${id}.` })]
@@ -82,7 +78,6 @@ export function createRecoverState(deps: RecoverDeps): Pick<AgentService, 'recov
     }
     await sessions.attach({ ...agent, sessionId: id })
     const { session } = await takeStep(id, ({ session: now, at }) => ({
-      result: null,
       supervision: {
         updatedAt: at,
         tokenId,

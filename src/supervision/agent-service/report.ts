@@ -16,7 +16,6 @@ interface ReportDeps {
   answerCall: AnswerCall
   takeStep: TakeStep
   sessions: Pick<SupervisedSessions, 'setMode'>
-  /** Whether somebody watches for silence. */
   stallsEnabled: boolean
   messenger: Pick<Messenger, 'postLog' | 'explainMode'>
 }
@@ -46,7 +45,6 @@ export function createReports(deps: ReportDeps): Reports {
         const progress = input.progress_snapshot === undefined ? null : checkProgress(input.progress_snapshot)
         if (progress !== null) {
           await takeStep(session.id, ({ at }) => ({
-            result: null,
             supervision: { progressSnapshot: progress },
             events: [progressEvent(progress, note, at)],
           }))

@@ -1,38 +1,54 @@
-import type { Clock } from '../../domain/clock.ts'
 import { ServerError } from '../../domain/errors.ts'
 import { present } from '../../domain/present.ts'
 import { isAsked, nobodyWaitsSince, type SupervisedRecord } from '../../domain/records/record.ts'
 import type { Store } from '../../store/store.ts'
 import type { RecordChanges } from '../sessions/await-record.ts'
-import type { TakeStep } from '../sessions/take-step.ts'
+import type { SessionParts } from '../sessions/take-step.ts'
 import { type AgentCall, SERVER_STOPS } from './agent-service.ts'
 
-/** `pending`: the host's limit comes first. `gone`: the caller has left. Neither decides anything. */
-export type Waited<T> = { type: 'answered'; value: T } | { type: 'pending' } | { type: 'gone' }
-
-/**
- * Looks at the record now and after each change, until `look` gives something. Throws `operator_unreachable` when nobody can be asked:
- * the record goes on waiting, and `retryWith` is what the agent asks again with. Null: with the same call.
- */
-export type WaitFor = <T>(
-  call: Pick<AgentCall, 'signal' | 'limitMs' | 'progress'>,
-  record: { recordId: string; sessionId: string; retryWith: Readonly<Record<string, string>> | null },
-  message: string,
-  look: () => Promise<T | null>,
-) => Promise<Waited<T>>
-
-interface WaitDeps {
-  changes: RecordChanges
-  clock: Clock
-  /** Why nobody can be reached for this session; null: somebody can. */
-  trouble: (sessionId: string) => Promise<string | null>
-}
+type RetryWith = Readonly<Record<string, string>> | null
 
 const CHECK_MS = 10_000
 
-export function createWaitFor({ changes, clock, trouble }: WaitDeps): WaitFor {
-  return async (call, record, message, look) => {
-    call.progress(message)
+export interface WaitForAnswerDeps extends Pick<SessionParts, 'takeStep' | 'clock'> {
+  changes: RecordChanges
+  /** Why nobody can be reached for this session; null: somebody can. */
+  trouble: (sessionId: string) => Promise<string | null>
+  store: Pick<Store, 'waits'>
+  expire(wait: SupervisedRecord): Promise<void>
+}
+
+/**
+ * Waits until the record is answered or its time is over, at most as long as the host allows. Gives the record as it is then. Still
+ * pending: nobody has answered, or the caller has gone. Throws `operator_unreachable` when nobody can be asked: the record goes on waiting,
+ * and `retryWith` is what the agent asks again with. Null: with the same call.
+ */
+export function createWaitForAnswer({ changes, trouble, takeStep, store, clock, expire }: WaitForAnswerDeps) {
+  /** Calls of this process that wait, by record. */
+  const waiting = new Set<{ recordId: string; isRead: () => boolean }>()
+  const hasReader = (id: string): boolean => [...waiting].some(({ recordId, isRead }) => recordId === id && isRead())
+
+  /** Puts on record whether anybody waits for the answer. It decides nothing, so it must not fail a call either. */
+  async function note({ id, sessionId }: SupervisedRecord, isWaitedFor: boolean): Promise<void> {
+    await takeStep(sessionId, ({ waiting, at }) => {
+      const record = waiting.find((one) => one.id === id)
+      if (record === undefined || !isAsked(record)) return {}
+      const { leftAt, ...supervised } = record.supervised
+      if ((leftAt === undefined) === isWaitedFor) return {}
+      const patch = {
+        supervised: isWaitedFor ? supervised : { ...supervised, leftAt: at },
+      } as Partial<SupervisedRecord>
+      return { settle: [{ id, patch }] }
+    }).catch(() => {})
+  }
+
+  /** Looks at the record now and after each change, until `look` gives something, the host's limit comes or the caller has gone. */
+  async function waitFor<T extends SupervisedRecord>(
+    call: Pick<AgentCall, 'signal' | 'limitMs'>,
+    { id, sessionId }: T,
+    retryWith: RetryWith,
+    look: () => Promise<T | null>,
+  ): Promise<T | 'pending' | 'gone'> {
     let hasNews = true
     let isLate = false
     let resume = () => {}
@@ -40,7 +56,7 @@ export function createWaitFor({ changes, clock, trouble }: WaitDeps): WaitFor {
       hasNews = true
       resume()
     }
-    const stopWatching = changes.watch(record, wake)
+    const stopWatching = changes.watch({ recordId: id, sessionId }, wake)
     const cancelTimer = clock.after(call.limitMs, () => {
       isLate = true
       resume()
@@ -50,12 +66,12 @@ export function createWaitFor({ changes, clock, trouble }: WaitDeps): WaitFor {
       for (;;) {
         hasNews = false
         const value = await look()
-        if (value !== null) return { type: 'answered', value }
-        if (call.signal.aborted) return { type: 'gone' }
-        if (isLate) return { type: 'pending' }
+        if (value !== null) return value
+        if (call.signal.aborted) return 'gone'
+        if (isLate) return 'pending'
         if (hasNews) continue
-        const why = await trouble(record.sessionId)
-        if (why !== null) throw unreachableOperator(why, record)
+        const why = await trouble(sessionId)
+        if (why !== null) throw unreachableOperator(why, id, retryWith)
         await new Promise<void>((resolve) => {
           const cancelCheck = clock.after(CHECK_MS, () => resolve())
           resume = () => {
@@ -72,59 +88,15 @@ export function createWaitFor({ changes, clock, trouble }: WaitDeps): WaitFor {
       call.signal.removeEventListener('abort', wake)
     }
   }
-}
-
-function unreachableOperator(
-  why: string,
-  { recordId: id, retryWith }: { recordId: string; retryWith: Readonly<Record<string, string>> | null },
-): ServerError {
-  const how = retryWith === null ? 'Make the same call again' : `Call again with ${JSON.stringify(retryWith)}`
-  return new ServerError(
-    'operator_unreachable',
-    `Your operator cannot be reached just now: ${why} This is not an answer: your question is kept and can still be answered. ${how} in a few minutes. Do not go on without the answer.`,
-    { details: present({ id, retry_with: retryWith ?? undefined }) },
-  )
-}
-
-interface AnswerDeps {
-  waitFor: WaitFor
-  takeStep: TakeStep
-  store: Pick<Store, 'waits'>
-  clock: Clock
-  /** Ends a record whose time is over. */
-  expire(wait: SupervisedRecord): Promise<void>
-}
-
-/**
- * Waits until the record is answered or its time is over, at most as long as the host allows. Gives the record as it is then. Still
- * pending: nobody has answered, or the caller has gone.
- */
-export function createWaitForAnswer({ waitFor, takeStep, store, clock, expire }: AnswerDeps) {
-  /** Calls of this process that wait, by record. */
-  const waiting = new Set<{ recordId: string; isRead: () => boolean }>()
-  const hasReader = (id: string): boolean => [...waiting].some(({ recordId, isRead }) => recordId === id && isRead())
-
-  /** Puts on record whether anybody waits for the answer. It decides nothing, so it must not fail a call either. */
-  async function note({ id, sessionId }: SupervisedRecord, isWaitedFor: boolean): Promise<void> {
-    await takeStep(sessionId, ({ waiting, at }) => {
-      const record = waiting.find((one) => one.id === id)
-      if (record === undefined || !isAsked(record)) return { result: null }
-      const { leftAt, ...supervised } = record.supervised
-      if ((leftAt === undefined) === isWaitedFor) return { result: null }
-      const patch = {
-        supervised: isWaitedFor ? supervised : { ...supervised, leftAt: at },
-      } as Partial<SupervisedRecord>
-      return { result: null, settle: [{ id, patch }] }
-    }).catch(() => {})
-  }
 
   return async <T extends SupervisedRecord>(
     call: Pick<AgentCall, 'signal' | 'limitMs' | 'progress' | 'isRead'>,
     record: T,
     message: string,
-    retryWith: Readonly<Record<string, string>> | null,
+    retryWith: RetryWith,
   ): Promise<T> => {
-    const { id: recordId, sessionId, expiresAt } = record
+    call.progress(message)
+    const { id: recordId, expiresAt } = record
     const leftMs = expiresAt === null ? Number.POSITIVE_INFINITY : Math.max(expiresAt - clock.now(), 0)
     const stopClock =
       // What expires after the call is for the housekeeping. A timer could not be that long either.
@@ -138,7 +110,7 @@ export function createWaitForAnswer({ waitFor, takeStep, store, clock, expire }:
     let isTold = false
     let hasGone = false
     try {
-      const waited = await waitFor(call, { recordId, sessionId, retryWith }, message, async () => {
+      const waited = await waitFor(call, record, retryWith, async () => {
         const now = (await store.waits.get(recordId)) as T | null
         if (now === null || now.status !== 'pending') return now
         // This call waits, whatever the end of another one has left on record.
@@ -151,12 +123,21 @@ export function createWaitForAnswer({ waitFor, takeStep, store, clock, expire }:
         isTold = isCut
         return null
       })
-      hasGone = waited.type === 'gone' && call.signal.reason !== SERVER_STOPS
-      return waited.type === 'answered' ? waited.value : record
+      hasGone = waited === 'gone' && call.signal.reason !== SERVER_STOPS
+      return typeof waited === 'string' ? record : waited
     } finally {
       stopClock()
       waiting.delete(caller)
       if (hasGone && !hasReader(recordId)) await note(record, false)
     }
   }
+}
+
+function unreachableOperator(why: string, id: string, retryWith: RetryWith): ServerError {
+  const how = retryWith === null ? 'Make the same call again' : `Call again with ${JSON.stringify(retryWith)}`
+  return new ServerError(
+    'operator_unreachable',
+    `Your operator cannot be reached just now: ${why} This is not an answer: your question is kept and can still be answered. ${how} in a few minutes. Do not go on without the answer.`,
+    { details: present({ id, retry_with: retryWith ?? undefined }) },
+  )
 }

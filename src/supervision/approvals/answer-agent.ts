@@ -1,7 +1,6 @@
 // An agent elsewhere waits for the approval. No run of ours does: the agent finds the answer in its record.
 
 import { ServerError } from '../../domain/errors.ts'
-import type { Ids } from '../../domain/ids.ts'
 import { present } from '../../domain/present.ts'
 import { answeredRecord } from '../../domain/records/answered-record.ts'
 import {
@@ -11,31 +10,22 @@ import {
   type SupervisedApproval,
   type WaitAnswer,
 } from '../../domain/records/record.ts'
-import type { RunEvent } from '../../domain/session/event.ts'
 import { countedRecord, decisionRecord } from '../../domain/supervision/approval-audit.ts'
 import type { Caller } from '../../domain/supervision/decision.ts'
-import type { Quorum } from '../../domain/supervision/quorum.ts'
-import { isOpen, type PolicyPin } from '../../domain/supervision/supervision.ts'
+import type { PolicyPin } from '../../domain/supervision/supervision.ts'
 import { sha256 } from '../../json/digest.ts'
 import type { Store } from '../../store/store.ts'
-import { escalatedTo, type Operators, viaOf, wayOf } from '../sessions/may-command.ts'
-import { activityEvent } from '../sessions/session-events.ts'
-import type { SessionNow, Step, TakeStep } from '../sessions/take-step.ts'
+import { escalatedTo, viaOf, wayOf } from '../sessions/may-command.ts'
+import { activityEvent, shownIn } from '../sessions/session-events.ts'
+import type { Changes, SessionNow, SessionParts, Step } from '../sessions/take-step.ts'
 import { notAsSeen } from './ask-again.ts'
 import { checkedCall, noProblem, problemsOf } from './check-edit.ts'
 import type { Answerer, AskedNow, Prepared } from './decide.ts'
-import { createChangeEdits, withArguments } from './edit-elsewhere.ts'
+import { type ChangeEditsDeps, createChangeEdits, withArguments } from './edit-elsewhere.ts'
 import { refuseUnfit } from './refuse-decision.ts'
 
-interface AnswerAgentDeps {
+interface AnswerAgentDeps extends ChangeEditsDeps, Pick<SessionParts, 'takeStep' | 'operators' | 'ids'> {
   store: Pick<Store, 'waits' | 'supervised'>
-  takeStep: TakeStep
-  operators: Operators
-  ids: Ids
-  /** Real paths of files and folders that this server reads. */
-  serverPaths: readonly string[]
-  /** How many people have to say yes. The first no closes. */
-  quorum: Quorum
 }
 
 /** `diff`: somebody's text is kept in place of the agent's, and nothing is decided. */
@@ -45,8 +35,8 @@ type Taken = { record: SupervisedApproval; diff: string | null }
 const MOST_DIFF_IN_ERROR = 100_000
 
 export function createAnswerAgent(deps: AnswerAgentDeps): Answerer {
-  const { store, takeStep, operators, ids, serverPaths, quorum } = deps
-  const changes = createChangeEdits({ store, serverPaths, quorum })
+  const { store, takeStep, operators, ids, quorum } = deps
+  const changes = createChangeEdits(deps)
 
   /** The session may have been handed over, and somebody else may have been faster. */
   async function asked(id: string, { session, at }: SessionNow): Promise<AskedNow & { approval: SupervisedApproval }> {
@@ -67,9 +57,10 @@ export function createAnswerAgent(deps: AnswerAgentDeps): Answerer {
     return {
       result: { record, diff: null },
       // The agent is heard from again as soon as it has the answer, so its silence counts from here.
-      supervision: isLast ? { updatedAt: Math.max(now.at, now.session.supervision.updatedAt), silence: null } : {},
+      supervision: isLast ? { updatedAt: now.at, silence: null } : {},
       settle: [{ id, patch, answer }],
-      events: shownIn(now, activityEvent(ids.uuid(), isLast ? 'decision' : 'yes', facts, now.at)),
+      // A workspace that asks by itself has no agent, and so no log of one.
+      events: shownIn(now.session, activityEvent(ids.uuid(), isLast ? 'decision' : 'yes', facts, now.at)),
       audit: audit === null ? [] : [countedRecord(audit, record)],
       pin: kind === 'policy' && record.status === 'approved' ? await pinOf(by, now, record) : undefined,
     }
@@ -159,11 +150,10 @@ export function createAnswerAgent(deps: AnswerAgentDeps): Answerer {
     },
 
     async expire({ id, sessionId }) {
-      await takeStep(sessionId, async (now): Promise<Step<null>> => {
+      await takeStep(sessionId, async (now): Promise<Changes> => {
         const { approval, at } = await asked(id, now)
-        if (approval.status !== 'pending') return { result: null }
+        if (approval.status !== 'pending') return {}
         return {
-          result: null,
           supervision: { silence: { ms: 0, seenAt: at } },
           settle: [{ id, patch: {}, answer: { waitId: id, at, by: 'timeout', outcome: { type: 'expired' } } }],
           audit: [decisionRecord(approval, 'timeout', 'expired', at)],
@@ -179,9 +169,6 @@ function asAnswered(record: AnyRecord, answer: WaitAnswer): SupervisedApproval {
   if (next === null || !isSupervisedApproval(next)) throw new Error('The answer does not count.')
   return next
 }
-
-/** A workspace that asks by itself has no agent, and so no log of one. */
-const shownIn = ({ session }: SessionNow, event: RunEvent): RunEvent[] => (isOpen(session.supervision) ? [event] : [])
 
 const sameText = ({ id }: SupervisedApproval): ServerError =>
   new ServerError('invalid_request', 'Your text is the same as what is asked, so nothing was edited.', {

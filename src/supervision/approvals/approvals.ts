@@ -1,7 +1,8 @@
-import type { Approval, ApprovalStatus } from '../../domain/records/record.ts'
+import type { Approval } from '../../domain/records/record.ts'
 import type { RunRecord } from '../../domain/session/run.ts'
 import type { Caller, Decision } from '../../domain/supervision/decision.ts'
 import type { Grant } from '../../domain/supervision/grant.ts'
+import type { WaitQuery } from '../../store/ports/waits.ts'
 import type { Edit, EditCheck } from './check-edit.ts'
 
 /** The approvals that people are asked for, and the grants that they gave. For doors and operators. */
@@ -36,14 +37,9 @@ export interface Approvals {
    * changed. Called after a start. It may have to wait for MCP servers, and never throws.
    */
   review(): Promise<void>
-  /** Stops a review. */
   close(): Promise<void>
 }
 
-interface ApprovalQuery {
+interface ApprovalQuery extends Pick<WaitQuery, 'status' | 'sessionId' | 'limit' | 'before'> {
   by: Caller
-  status?: ApprovalStatus | undefined
-  sessionId?: string | undefined
-  limit: number
-  before?: { createdAt: number; id: string } | undefined
 }

@@ -216,22 +216,26 @@ export const notAsSeen = ({ id, status, digest }: Pick<Approval, 'id' | 'status'
     { details: { approval_id: id, approval_status: status, digest } },
   )
 
-function changed(old: Approval, { id, digest, status }: Approval): ServerError {
+/** `now` is to be decided in the place of `old`. */
+const replacedBy = (now: Approval, old: Approval, message: string): ServerError =>
+  new ServerError('approval_changed', message, {
+    details: { approval_id: now.id, approval_status: now.status, digest: now.digest, replaces: old.id },
+  })
+
+function changed(old: Approval, now: Approval): ServerError {
   const isEdited = old.status === 'interrupted' && old.decidedBy !== null && old.decidedBy !== CHANGED.by
   const why = isEdited
     ? `${old.decidedBy} edited the arguments of this call.`
     : 'The tool of this approval, or the rules for it, have changed.'
-  return new ServerError('approval_changed', `${why} It is asked again as ${id}. Look at that one, then decide.`, {
-    details: { approval_id: id, approval_status: status, digest, replaces: old.id },
-  })
+  return replacedBy(now, old, `${why} It is asked again as ${now.id}. Look at that one, then decide.`)
 }
 
-function editKept(old: Approval, { id, digest, status }: Approval): ServerError {
-  const message = `Your arguments are kept, and nothing is decided yet: everybody has to see them first. They are asked about as ${id}. Look at that one, then approve it.`
-  return new ServerError('approval_changed', message, {
-    details: { approval_id: id, approval_status: status, digest, replaces: old.id },
-  })
-}
+const editKept = (old: Approval, now: Approval): ServerError =>
+  replacedBy(
+    now,
+    old,
+    `Your arguments are kept, and nothing is decided yet: everybody has to see them first. They are asked about as ${now.id}. Look at that one, then approve it.`,
+  )
 
 const unavailable = ({ id, tool }: Approval): ServerError =>
   new ServerError(

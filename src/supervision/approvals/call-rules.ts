@@ -1,10 +1,11 @@
 // Which calls need an approval: what people refused in advance, then the rules of the agent and the tool, then the tool's own
 // opinion, then the grants.
 
-import type { AnswerableBy, ApprovalSettings } from '../../domain/agent/approval-rule.ts'
+import type { ApprovalSettings } from '../../domain/agent/approval-rule.ts'
 import { isAtLeast, type Risk } from '../../domain/agent/tool-settings.ts'
 import type { Clock } from '../../domain/clock.ts'
 import { present } from '../../domain/present.ts'
+import type { Approval } from '../../domain/records/record.ts'
 import type { Grant } from '../../domain/supervision/grant.ts'
 import { hidesCharacters, visibleText } from '../../domain/text/visible-text.ts'
 import type { GatedCall } from '../../engine/gate.ts'
@@ -32,20 +33,10 @@ type RuleVerdict =
   /** `grant`: the one that allowed the call. */
   { verdict: 'run'; grant: string | null } | ({ verdict: 'ask' } & Question) | { verdict: 'refuse'; reason: string }
 
-export interface Question {
-  /** Names the rules and the tool. An approval is bound to it. */
-  policyVersion: string
-  /** Risk of the tool, or a higher one because of the arguments. */
-  risk: Risk
-  answerableBy: AnswerableBy
-  /** How many people have to say yes, if one is not enough. */
-  quorum?: number
+type Asked = 'policyVersion' | 'risk' | 'answerableBy' | 'quorum' | 'title' | 'description' | 'action' | 'preview'
+
+export interface Question extends Pick<Approval, Asked> {
   expiresAt: number
-  title: string
-  description: string
-  /** What the call will really do, in one line; null: its tool cannot say. */
-  action: string | null
-  preview?: string
 }
 
 interface CallRulesDeps {

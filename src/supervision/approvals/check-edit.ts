@@ -30,7 +30,6 @@ export interface EditCheck {
   change: (ChangeSummary & { digest: string; diff: string; difference: string }) | null
 }
 
-/** An edit of a call by one of our own agents. */
 export async function checkOwnEdit(
   askAgain: Pick<AskAgain, 'findTool' | 'aboutArguments'>,
   approval: Approval,

@@ -14,30 +14,16 @@ import type { SessionNow } from '../sessions/take-step.ts'
 import { type EditCheck, noProblem } from './check-edit.ts'
 import { shownArguments } from './shown-arguments.ts'
 
-export interface ChangeEdits {
-  /** The change that the record asks for. Throws `approval_not_found` if its text is gone. */
-  proposalOf(record: SupervisedApproval): Promise<Proposal>
-  /** With the operator's text in its place. Null: it is the one that the record has. */
-  edit(now: SessionNow, record: SupervisedApproval, content: string): Promise<EditedRecord | null>
-  /** What would come of it: against the file, and against what the agent proposed. */
-  check(now: SessionNow, record: SupervisedApproval, content: string): Promise<EditCheck>
-}
-
-interface EditedRecord {
-  patch: Partial<SupervisedApproval> & { digest: string }
-  diff: string
-  /** The operator's, and the agent's own if this is the first edit. */
-  proposals: Proposal[]
-}
-
-interface ChangeEditsDeps {
+export interface ChangeEditsDeps {
   store: Pick<Store, 'supervised'>
   /** Real paths of files and folders that this server reads. */
   serverPaths: readonly string[]
+  /** How many people have to say yes. The first no closes. */
   quorum: Quorum
 }
 
-export function createChangeEdits({ store, serverPaths, quorum }: ChangeEditsDeps): ChangeEdits {
+export function createChangeEdits({ store, serverPaths, quorum }: ChangeEditsDeps) {
+  /** The change that the record asks for. Throws `approval_not_found` if its text is gone. */
   async function proposalOf({ id }: SupervisedApproval): Promise<Proposal> {
     const proposal = await store.supervised.proposal(id)
     if (proposal !== null) return proposal
@@ -62,7 +48,8 @@ export function createChangeEdits({ store, serverPaths, quorum }: ChangeEditsDep
   return {
     proposalOf,
 
-    async edit(now, record, content) {
+    /** With the operator's text in its place. Null: it is the one that the record has. */
+    async edit(now: SessionNow, record: SupervisedApproval, content: string) {
       const { diff, after } = await proposalOf(record)
       const { change, risk, digest } = await propose(now, record, after, content)
       if (digest === record.digest) return null
@@ -78,12 +65,16 @@ export function createChangeEdits({ store, serverPaths, quorum }: ChangeEditsDep
         decisions: needed === undefined ? undefined : noYes,
         supervised: { ...record.supervised, change: summaryOf(change), isEdited: true },
       })
-      const agents = record.supervised.isEdited ? [] : [{ approvalId: agentsProposalId(record.id), diff, after }]
+      // The agent's own text is kept with the first edit.
+      const agents: Proposal[] = record.supervised.isEdited
+        ? []
+        : [{ approvalId: agentsProposalId(record.id), diff, after }]
       const proposals = [...agents, { approvalId: record.id, diff: change.diff, after: change.after }]
       return { patch, diff: change.diff, proposals }
     },
 
-    async check(now, record, content) {
+    /** What would come of it: against the file, and against what the agent proposed. */
+    async check(now: SessionNow, record: SupervisedApproval, content: string): Promise<EditCheck> {
       const { after } = (await store.supervised.proposal(agentsProposalId(record.id))) ?? (await proposalOf(record))
       const { change, difference, risk, digest } = await propose(now, record, after, content)
       const summary = summaryOf(change)

@@ -15,7 +15,6 @@ const MAX_CONDITIONS = 200
 const refuse = (message: string): ServerError => new ServerError('invalid_request', message)
 
 export interface GrantRequest {
-  /** Id of the new grant. */
   id: string
   approval: Approval
   /** The arguments that will run, edited ones if the decision edited them; or those that were refused. */

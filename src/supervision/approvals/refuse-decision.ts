@@ -5,6 +5,8 @@ import { ServerError } from '../../domain/errors.ts'
 import { type Approval, hasExpired, isSupervisedApproval } from '../../domain/records/record.ts'
 import type { Caller, Decision } from '../../domain/supervision/decision.ts'
 import type { SyncedWaits } from '../../engine/waits/synced-waits.ts'
+import { timeOf } from '../records/record-words.ts'
+import { decidedText } from '../records/records.ts'
 import { isSamePerson, type Operators, refuseForeignCommand, wayOf } from '../sessions/may-command.ts'
 import type { AskedNow } from './decide.ts'
 import { isPartly } from './shown-call.ts'
@@ -141,15 +143,13 @@ export function alreadyDecided(approval: Approval): ServerError {
   }
   const isVoid = status === 'interrupted' && decidedBy !== null
   const decision = status === 'consumed' || isVoid ? 'approved' : status
-  const who = decidedBy === null ? '' : ` by ${decidedBy}`
-  const when = decidedAt === null ? '' : ` at ${isoTime(decidedAt)}`
   const voided = isVoid ? '; its run ended before the call began, so it did not run' : ''
-  return new ServerError('approval_decided', `This was already ${decision}${who}${when}${voided}.`, {
+  return new ServerError('approval_decided', `This was already ${decision}${decidedText(approval)}${voided}.`, {
     details: {
       approval_id: id,
       approval_status: status,
       decided_by: decidedBy,
-      decided_at: decidedAt === null ? null : isoTime(decidedAt),
+      decided_at: timeOf(decidedAt),
       reason,
     },
   })

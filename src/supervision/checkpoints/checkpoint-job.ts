@@ -4,10 +4,11 @@ import { ServerError } from '../../domain/errors.ts'
 import { unreachable } from '../../domain/unreachable.ts'
 import { compareWorkspace, type Divergence } from './compare-workspace.ts'
 import type { KeptFile } from './file-diff.ts'
-import { type HashDeps, type HashRequest, hashWorkspace } from './hash-workspace.ts'
+import { type HashRequest, hashWorkspace } from './hash-workspace.ts'
 import { type CheckpointFilePage, type CheckpointSummary, type Manifest, pageOfFiles, summaryOf } from './manifest.ts'
 import type { ContentLimits } from './restore-plan.ts'
 import {
+  type CheckpointDeps,
   finishRestore,
   type OpenRestore,
   openRestores,
@@ -131,10 +132,7 @@ export interface SaveRequest extends HashRequest {
 }
 
 /** Hashes the workspace and stores what it finds. If it fails, nothing of it is found later. */
-export function saveCheckpoint(
-  request: SaveRequest,
-  { store, ...deps }: Omit<HashDeps, 'content'> & { store: SnapshotStore },
-): CheckpointSummary {
+export function saveCheckpoint(request: SaveRequest, { store, ...deps }: CheckpointDeps): CheckpointSummary {
   const { checkpointId, label, createdAt, content, root: workspaceRoot } = request
   const writer = store.begin(checkpointId)
   const kept = new Set<string>()

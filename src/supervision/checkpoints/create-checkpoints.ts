@@ -24,7 +24,6 @@ export interface Checkpoints {
   /** With an abort nothing of it stays. `content: false` keeps only hashes. */
   save(request: Without<SaveRequest> & { content: boolean }, signal?: AbortSignal): Promise<CheckpointSummary>
   compare(request: Without<CompareRequest>, signal?: AbortSignal): Promise<Divergence>
-  /** What a restore would do. */
   plan(request: Without<CompareRequest>): Promise<RestorePlan>
   /** `changed`: the workspace is not what the person confirmed. Nothing was written; show them the new plan. */
   restore(request: Without<RestoreRequest>): Promise<RestoreAnswer>
@@ -69,14 +68,14 @@ const script = new URL(`./checkpoint-worker${extname(import.meta.url)}`, import.
 
 export function createCheckpoints(settings: CheckpointSettings): Checkpoints {
   const { folder, excluded, isProtected, content = contentLimits } = settings
-  const turns = createTurns(THREADS)
+  const inTurn = createTurns(THREADS)
 
   function run<Kind extends keyof CheckpointJobs>(
     kind: Kind,
     request: CheckpointJobs[Kind]['request'],
     signal?: AbortSignal,
   ): Promise<CheckpointJobs[Kind]['result']> {
-    return turns.take(ALONE.has(kind), () => runInThread({ folder, kind, request }, signal), signal)
+    return inTurn(ALONE.has(kind), () => runInThread({ folder, kind, request }, signal), signal)
   }
 
   /** Most servers have no checkpoints. Their start and their housekeeping need no thread. */
@@ -168,13 +167,8 @@ function runInThread<Kind extends keyof CheckpointJobs>(
   })
 }
 
-interface Turns {
-  /** Runs `work` when its turn comes, alone or beside others. */
-  take<T>(alone: boolean, work: () => Promise<T>, signal?: AbortSignal): Promise<T>
-}
-
-/** In order of arrival: at most `most` side by side, or one alone. */
-function createTurns(most: number): Turns {
+/** Runs each work when its turn comes, in order of arrival: at most `most` side by side, or one alone. */
+function createTurns(most: number) {
   const waiting: { alone: boolean; start: () => void }[] = []
   let running = 0
   let isExclusive = false
@@ -189,20 +183,18 @@ function createTurns(most: number): Turns {
     }
   }
 
-  return {
-    async take(alone, work, signal) {
-      await new Promise<void>((start) => {
-        waiting.push({ alone, start })
-        startNext()
-      })
-      try {
-        signal?.throwIfAborted()
-        return await work()
-      } finally {
-        running -= 1
-        isExclusive = false
-        startNext()
-      }
-    },
+  return async <T>(alone: boolean, work: () => Promise<T>, signal?: AbortSignal): Promise<T> => {
+    await new Promise<void>((start) => {
+      waiting.push({ alone, start })
+      startNext()
+    })
+    try {
+      signal?.throwIfAborted()
+      return await work()
+    } finally {
+      running -= 1
+      isExclusive = false
+      startNext()
+    }
   }
 }

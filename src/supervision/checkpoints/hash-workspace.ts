@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { ServerError } from '../../domain/errors.ts'
 import { isWithin } from '../../domain/is-within.ts'
 import { systemErrorCode } from '../../domain/system-error-code.ts'
-import { createIgnoreRules, type IgnoreFile } from './ignore-rules.ts'
+import { createIgnoreRules, type IgnoreFile, joined } from './ignore-rules.ts'
 import { type ReadEntry, readEntry, type SkipReason, type WorkspaceEntry } from './read-entry.ts'
 import { type Disk, FolderMoved, openWorkspaceFolder, type WorkspaceFolder } from './workspace-folder.ts'
 
@@ -90,7 +90,7 @@ export function hashWorkspace(request: HashRequest, deps: HashDeps): WorkspaceHa
     const read = readEntry(disk, open.at('.gitignore'), limits.maxIgnoreBytes - ignoreBytes, buffer)
     if (!('entry' in read) || read.entry.type !== 'file') return
     if (read.content === null) {
-      skipped.push({ path: join2(folder, '.gitignore'), reason: 'rules_too_large' })
+      skipped.push({ path: joined(folder, '.gitignore'), reason: 'rules_too_large' })
       return
     }
     ignoreBytes += read.entry.bytes
@@ -119,7 +119,7 @@ export function hashWorkspace(request: HashRequest, deps: HashDeps): WorkspaceHa
     const below: string[] = []
     for (const item of disk.readdirSync(open.at(''), { withFileTypes: true })) {
       const { name } = item
-      const path = join2(folder, name)
+      const path = joined(folder, name)
       if (NEVER_KEPT.has(name.toLowerCase()) || isIgnored(name, item.isDirectory())) continue
       if (excluded.length > 0 && excluded.includes(join(root, path))) continue
       keepPace()
@@ -137,16 +137,13 @@ export function hashWorkspace(request: HashRequest, deps: HashDeps): WorkspaceHa
       skipped.push({ path: folder, reason: 'too_deep' })
       continue
     }
-    let open: WorkspaceFolder | null = null
     try {
-      open = openWorkspaceFolder(disk, root, folder)
+      using open = openWorkspaceFolder(disk, root, folder)
       for (const below of readFolder(folder, open)) left.push(below)
     } catch (error) {
       const reason = folder === '' ? null : whySkipped(error)
       if (reason === null) throw folder === '' ? noWorkspace(root, error) : error
       if (reason !== 'gone') skipped.push({ path: folder, reason })
-    } finally {
-      open?.close()
     }
   }
   return {
@@ -155,8 +152,6 @@ export function hashWorkspace(request: HashRequest, deps: HashDeps): WorkspaceHa
     ignoreFiles,
   }
 }
-
-const join2 = (folder: string, name: string): string => (folder === '' ? name : `${folder}/${name}`)
 
 /** Null: it is not about this folder. */
 function whySkipped(error: unknown): SkipReason | 'gone' | null {

@@ -11,12 +11,6 @@ export interface IgnoreFile {
 /** Says whether the entry `name` of one folder is ignored. Whatever is in an ignored folder is ignored with it. */
 type IgnoreScope = (name: string, isFolder: boolean) => boolean
 
-interface IgnoreRules {
-  /** Rules apply to their folder and everything below. Add the rules of a folder before you ask for its scope. */
-  add(file: IgnoreFile): void
-  scopeOf(folder: string): IgnoreScope
-}
-
 interface Rule {
   isNegated: boolean
   isForFolders: boolean
@@ -25,8 +19,9 @@ interface Rule {
   matches(text: string): boolean
 }
 
-export function createIgnoreRules(files: readonly IgnoreFile[] = []): IgnoreRules {
+export function createIgnoreRules(files: readonly IgnoreFile[] = []) {
   const rulesOf = new Map<string, Rule[]>()
+  /** Rules apply to their folder and everything below. Add the rules of a folder before you ask for its scope. */
   const add = ({ folder, text }: IgnoreFile): void => {
     const rules = parseRules(text)
     if (rules.length > 0) rulesOf.set(folder, rules)
@@ -35,7 +30,7 @@ export function createIgnoreRules(files: readonly IgnoreFile[] = []): IgnoreRule
 
   return {
     add,
-    scopeOf(folder) {
+    scopeOf(folder: string): IgnoreScope {
       const groups = foldersAbove(folder).flatMap((above) => {
         const rules = rulesOf.get(above)
         if (rules === undefined) return []
@@ -65,6 +60,8 @@ export function foldersAbove(folder: string): string[] {
   }
   return folders
 }
+
+export const joined = (folder: string, name: string): string => (folder === '' ? name : `${folder}/${name}`)
 
 /** One character for each byte of the text in UTF-8. */
 const bytesOf = (text: string): string =>

@@ -3,7 +3,7 @@
 import { createHash, hash } from 'node:crypto'
 import { constants, type Stats } from 'node:fs'
 import { systemErrorCode } from '../../domain/system-error-code.ts'
-import type { Disk } from './workspace-folder.ts'
+import { type Disk, readInto, withFile } from './workspace-folder.ts'
 
 /** A file or a symbolic link of a workspace. Links are never followed. */
 export type WorkspaceEntry =
@@ -63,12 +63,8 @@ export function readEntry(disk: Disk, path: string, maxContent = -1, buffer = Bu
     // Opening a device can do something, so look first.
     if (!found.isFile()) return { skipped: 'special' }
     // Whatever took its place since then must neither be followed nor make us wait.
-    const fd = disk.openSync(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
-    try {
-      return readFile(disk, fd, maxContent, buffer)
-    } finally {
-      disk.closeSync(fd)
-    }
+    const flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK
+    return withFile(disk, path, flags, (fd) => readFile(disk, fd, maxContent, buffer))
   } catch (error) {
     const code = systemErrorCode(error)
     if (code === 'ENOENT' || code === 'ENOTDIR') return { gone: true }
@@ -100,12 +96,7 @@ interface Read {
 function readWhole(disk: Disk, fd: number, size: number): Read {
   // One byte more, to see a file that has grown.
   const content = Buffer.allocUnsafe(size + 1)
-  let bytes = 0
-  while (bytes <= size) {
-    const got = disk.readSync(fd, content, bytes, content.length - bytes, bytes)
-    if (got === 0) break
-    bytes += got
-  }
+  const bytes = readInto(disk, fd, content)
   const whole = content.subarray(0, Math.min(bytes, size))
   return { sha256: hash('sha256', whole, 'hex'), bytes, content: whole }
 }

@@ -2,11 +2,15 @@
 
 import type { Divergence, WorkspaceChange } from './compare-workspace.ts'
 
-export interface RestorePlan {
+export interface RestorePlan extends PlanLists {
   /** The person confirms by naming it. Any change in the workspace gives another one. */
   digest: string
-  counts: Record<PlanList, number>
-  /** At most `shown` names of each list; `counts` has the whole number. Show names with `visibleText`. */
+  /** The whole number: the lists have at most `shown` names each. */
+  counts: Record<keyof PlanLists, number>
+}
+
+/** Show names with `visibleText`. */
+interface PlanLists {
   modified: string[]
   deleted: string[]
   added: string[]
@@ -19,8 +23,6 @@ export interface RestorePlan {
   /** Also in one of the other lists. Restoring writes to these places, which nobody may write to without a person. */
   protected: string[]
 }
-
-type PlanList = 'modified' | 'deleted' | 'added' | 'unknown' | 'cannot_restore' | 'lost_for_good' | 'protected'
 
 interface PlanFacts {
   /** Hashes whose bytes the checkpoint keeps. */
@@ -42,7 +44,7 @@ export const contentLimits: ContentLimits = { maxFileBytes: 32 * 1024 * 1024, ma
 export function planRestore(divergence: Divergence, facts: PlanFacts): RestorePlan {
   const { modified, deleted, added, unknown, digest } = divergence
   const changes = [...modified, ...deleted, ...added]
-  const lists = {
+  const lists: PlanLists = {
     modified: modified.map(pathOf),
     deleted: deleted.map(pathOf),
     added: added.map(pathOf),
@@ -51,27 +53,16 @@ export function planRestore(divergence: Divergence, facts: PlanFacts): RestorePl
     lost_for_good: contentsToKeep(changes, facts).tooLarge.map(pathOf),
     protected: changes.map(pathOf).filter(facts.isProtected),
   }
-  const shown = (paths: string[]): string[] => paths.slice(0, facts.shown)
-  return {
-    digest,
-    counts: {
-      modified: lists.modified.length,
-      deleted: lists.deleted.length,
-      added: lists.added.length,
-      unknown: lists.unknown.length,
-      cannot_restore: lists.cannot_restore.length,
-      lost_for_good: lists.lost_for_good.length,
-      protected: lists.protected.length,
-    },
-    modified: shown(lists.modified),
-    deleted: shown(lists.deleted),
-    added: shown(lists.added),
-    unknown: shown(lists.unknown),
-    cannot_restore: shown(lists.cannot_restore),
-    lost_for_good: shown(lists.lost_for_good),
-    protected: shown(lists.protected),
+  const counts = { ...EMPTY }
+  for (const name of listNames) {
+    counts[name] = lists[name].length
+    lists[name] = lists[name].slice(0, facts.shown)
   }
+  return { digest, counts, ...lists }
 }
+
+const EMPTY = { modified: 0, deleted: 0, added: 0, unknown: 0, cannot_restore: 0, lost_for_good: 0, protected: 0 }
+const listNames = Object.keys(EMPTY) as (keyof PlanLists)[]
 
 const pathOf = ({ path }: WorkspaceChange): string => path
 

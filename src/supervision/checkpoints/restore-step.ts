@@ -8,7 +8,14 @@ import { systemErrorCode } from '../../domain/system-error-code.ts'
 import { foldersAbove } from './ignore-rules.ts'
 import { isSameEntry, readEntry, type WorkspaceEntry } from './read-entry.ts'
 import { type SnapshotStore, storageError } from './snapshot-store.ts'
-import { type Disk, FolderMoved, openWorkspaceFolder, type WorkspaceFolder } from './workspace-folder.ts'
+import {
+  type Disk,
+  FolderMoved,
+  openWorkspaceFolder,
+  type WorkspaceFolder,
+  withFile,
+  writeAll,
+} from './workspace-folder.ts'
 
 export type RestoreStep = [path: string, from: WorkspaceEntry | null, to: WorkspaceEntry | null]
 
@@ -59,56 +66,44 @@ function takeStep(
   [path, from, to]: RestoreStep,
 ): NotRestoredReason | null {
   const { folder, name } = placeOf(path)
-  const open = to === null ? openIfThere(disk, workspaceRoot, folder) : openOrMake(disk, workspaceRoot, folder)
+  using open = to === null ? openIfThere(disk, workspaceRoot, folder) : openOrMake(disk, workspaceRoot, folder)
   // Nothing is there to remove.
   if (open === null) return null
-  try {
-    const temporary = open.at(`.quarterdeck-${restoreId}`)
-    disk.rmSync(temporary, { force: true })
-    const read = readEntry(disk, open.at(name))
-    // A file whose place a folder took is removed. After a kill that may be a folder which we made.
-    if ('folder' in read) return to === null ? null : 'in_the_way'
-    if ('skipped' in read) return read.skipped === 'special' ? 'in_the_way' : 'failed'
-    const present = 'entry' in read ? read.entry : null
-    if (isSameEntry(present, to)) return null
-    if (!isSameEntry(present, from)) return 'changed'
-    if (to === null) disk.unlinkSync(open.at(name))
-    else if (to.type === 'file' && present?.type === 'file' && present.sha256 === to.sha256) {
-      setMode(disk, open.at(name), to.mode)
-    } else {
-      if (to.type === 'link') disk.symlinkSync(to.target, temporary)
-      else writeFile(disk, temporary, store.readBlob(to.sha256, to.bytes), to.mode)
-      disk.renameSync(temporary, open.at(name))
-    }
-    open.sync()
-    return null
-  } finally {
-    open.close()
+  const temporary = open.at(`.quarterdeck-${restoreId}`)
+  disk.rmSync(temporary, { force: true })
+  const read = readEntry(disk, open.at(name))
+  // A file whose place a folder took is removed. After a kill that may be a folder which we made.
+  if ('folder' in read) return to === null ? null : 'in_the_way'
+  if ('skipped' in read) return read.skipped === 'special' ? 'in_the_way' : 'failed'
+  const present = 'entry' in read ? read.entry : null
+  if (isSameEntry(present, to)) return null
+  if (!isSameEntry(present, from)) return 'changed'
+  if (to === null) disk.unlinkSync(open.at(name))
+  else if (to.type === 'file' && present?.type === 'file' && present.sha256 === to.sha256) {
+    setMode(disk, open.at(name), to.mode)
+  } else {
+    if (to.type === 'link') disk.symlinkSync(to.target, temporary)
+    else writeFile(disk, temporary, store.readBlob(to.sha256, to.bytes), to.mode)
+    disk.renameSync(temporary, open.at(name))
   }
+  open.sync()
+  return null
 }
 
 const { O_RDONLY, O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK } = constants
 
-function writeFile(disk: Disk, path: string, bytes: Buffer, mode: number): void {
-  const fd = disk.openSync(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600)
-  try {
-    for (let at = 0; at < bytes.length; ) at += disk.writeSync(fd, bytes, at)
+const writeFile = (disk: Disk, path: string, bytes: Buffer, mode: number): void =>
+  withFile(disk, path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, (fd) => {
+    writeAll(disk, fd, bytes)
     disk.fchmodSync(fd, mode)
     disk.fsyncSync(fd)
-  } finally {
-    disk.closeSync(fd)
-  }
-}
+  })
 
-function setMode(disk: Disk, path: string, mode: number): void {
-  const fd = disk.openSync(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
-  try {
+const setMode = (disk: Disk, path: string, mode: number): void =>
+  withFile(disk, path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, (fd) => {
     disk.fchmodSync(fd, mode)
     disk.fsyncSync(fd)
-  } finally {
-    disk.closeSync(fd)
-  }
-}
+  })
 
 function openIfThere(disk: Disk, root: string, folder: string): WorkspaceFolder | null {
   try {
@@ -134,13 +129,9 @@ function openOrMake(disk: Disk, root: string, folder: string): WorkspaceFolder {
   const found = folder === '' ? openWorkspaceFolder(disk, root, folder) : openIfThere(disk, root, folder)
   if (found !== null) return found
   const place = placeOf(folder)
-  const parent = openOrMake(disk, root, place.folder)
-  try {
-    disk.mkdirSync(parent.at(place.name))
-    parent.sync()
-  } finally {
-    parent.close()
-  }
+  using parent = openOrMake(disk, root, place.folder)
+  disk.mkdirSync(parent.at(place.name))
+  parent.sync()
   return openWorkspaceFolder(disk, root, folder)
 }
 
@@ -148,14 +139,10 @@ function openOrMake(disk: Disk, root: string, folder: string): WorkspaceFolder {
 export function removeIfEmpty(disk: Disk, root: string, folder: string): void {
   const { folder: above, name } = placeOf(folder)
   attempt(() => {
-    const open = openIfThere(disk, root, above)
+    using open = openIfThere(disk, root, above)
     if (open === null) return null
-    try {
-      disk.rmdirSync(open.at(name))
-      open.sync()
-    } finally {
-      open.close()
-    }
+    disk.rmdirSync(open.at(name))
+    open.sync()
     return null
   })
 }

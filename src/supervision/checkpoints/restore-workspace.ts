@@ -6,14 +6,14 @@ import { ServerError } from '../../domain/errors.ts'
 import type { Caller } from '../../domain/supervision/decision.ts'
 import { systemErrorCode } from '../../domain/system-error-code.ts'
 import { compareWorkspace, type Divergence, type WorkspaceChange } from './compare-workspace.ts'
-import { type HashRequest, hashWorkspace, type WorkspaceHashes } from './hash-workspace.ts'
+import { type HashDeps, type HashRequest, hashWorkspace, type WorkspaceHashes } from './hash-workspace.ts'
 import { foldersAbove } from './ignore-rules.ts'
 import { type CheckpointSummary, type Manifest, summaryOf } from './manifest.ts'
 import { isSameEntry, readEntry } from './read-entry.ts'
 import { type ContentLimits, canRestore, contentsToKeep } from './restore-plan.ts'
 import { applyStep, type NotRestoredReason, placeOf, type RestoreStep, removeIfEmpty } from './restore-step.ts'
 import type { SnapshotStore } from './snapshot-store.ts'
-import { type Disk, FolderMoved, openWorkspaceFolder, systemDisk, type WorkspaceFolder } from './workspace-folder.ts'
+import { type Disk, FolderMoved, openWorkspaceFolder, systemDisk } from './workspace-folder.ts'
 
 export interface RestoreRequest extends HashRequest {
   /** Name of the checkpoint's manifest. */
@@ -37,10 +37,8 @@ export interface RestoreOrigin {
   by: Caller
 }
 
-interface RestoreDeps {
+export interface CheckpointDeps extends Omit<HashDeps, 'content'> {
   store: SnapshotStore
-  mono: () => number
-  disk: Disk
 }
 
 export interface RestoreResult {
@@ -84,7 +82,7 @@ interface Journal {
   origin?: RestoreOrigin | undefined
 }
 
-export function restoreWorkspace(request: RestoreRequest, deps: RestoreDeps): RestoreOutcome {
+export function restoreWorkspace(request: RestoreRequest, deps: CheckpointDeps): RestoreOutcome {
   const { store, disk } = deps
   const manifest = store.readManifest(request.manifest)
   if (manifest.workspaceRoot !== request.root) {
@@ -172,17 +170,12 @@ function keepPresent(
 
 function readAt(disk: Disk, root: string, path: string, maxContent: number): ReturnType<typeof readEntry> | null {
   const { folder, name } = placeOf(path)
-  let open: WorkspaceFolder
   try {
-    open = openWorkspaceFolder(disk, root, folder)
+    using open = openWorkspaceFolder(disk, root, folder)
+    return readEntry(disk, open.at(name), maxContent)
   } catch (error) {
     if (error instanceof FolderMoved || systemErrorCode(error) !== '') return null
     throw error
-  }
-  try {
-    return readEntry(disk, open.at(name), maxContent)
-  } finally {
-    open.close()
   }
 }
 

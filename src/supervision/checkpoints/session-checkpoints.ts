@@ -3,15 +3,13 @@
 
 import type { Clock } from '../../domain/clock.ts'
 import { ServerError } from '../../domain/errors.ts'
-import type { Ids } from '../../domain/ids.ts'
-import type { Logger } from '../../domain/logger.ts'
 import type { Caller } from '../../domain/supervision/decision.ts'
-import { type Checkpoint, isOpen } from '../../domain/supervision/supervision.ts'
+import type { Checkpoint } from '../../domain/supervision/supervision.ts'
 import type { Store } from '../../store/store.ts'
-import { type Operators, refuseForeignCommand, viaOf } from '../sessions/may-command.ts'
-import { activityEvent } from '../sessions/session-events.ts'
+import { refuseForeignCommand, viaOf } from '../sessions/may-command.ts'
+import { activityEvent, shownIn } from '../sessions/session-events.ts'
 import type { SupervisedSessions } from '../sessions/supervised-sessions.ts'
-import { about, isSupervisedSession, type SupervisedSession, type TakeStep } from '../sessions/take-step.ts'
+import { about, isSupervisedSession, type SessionParts, type SupervisedSession } from '../sessions/take-step.ts'
 import type { WhileWorking } from '../sessions/while-working.ts'
 import type { Divergence } from './compare-workspace.ts'
 import type { Checkpoints } from './create-checkpoints.ts'
@@ -59,16 +57,12 @@ interface CheckpointQuery {
   before?: Place | undefined
 }
 
-interface SessionCheckpointsDeps {
+interface SessionCheckpointsDeps extends Pick<SessionParts, 'takeStep' | 'operators' | 'ids' | 'logger'> {
   jobs: Checkpoints
   store: Pick<Store, 'sessions' | 'supervised'>
   sessions: Pick<SupervisedSessions, 'get' | 'create' | 'terminate' | 'checkCapacity'>
-  takeStep: TakeStep
   whileWorking: WhileWorking
-  operators: Operators
   clock: Pick<Clock, 'now'>
-  ids: Ids
-  logger: Logger
 }
 
 /** More than a server ever has at one time. */
@@ -106,7 +100,7 @@ export function createSessionCheckpoints(deps: SessionCheckpointsDeps): SessionC
       return {
         result: checkpoint,
         checkpoints: [checkpoint],
-        events: isOpen(session.supervision) ? [activityEvent(ids.uuid(), what, facts, at)] : [],
+        events: shownIn(session, activityEvent(ids.uuid(), what, facts, at)),
         audit: [about(session, at, by.user, { what, checkpoint: checkpoint.id, ...viaOf(by) })],
       }
     })
@@ -132,7 +126,7 @@ export function createSessionCheckpoints(deps: SessionCheckpointsDeps): SessionC
       await sessions.terminate(by, sessionId, `Its workspace was restored to checkpoint ${id}.`)
     }
     const made = await store.sessions.get(newId)
-    if (made !== null && isSupervisedSession(made)) return { undo, session: made }
+    if (isSupervisedSession(made)) return { undo, session: made }
     const session = await sessions.create({
       id: newId,
       workspaceRoot,

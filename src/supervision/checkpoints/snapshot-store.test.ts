@@ -195,10 +195,9 @@ describe('a sweep', () => {
     const first = save(root)
     writeFiles(root, { b: 'new' })
     const second = save(root, { checkpointId: 'c2' })
-    store.removeManifest(first.manifest)
-    store.removeManifest(first.manifest)
 
-    expect(store.sweep(new Set([second.manifest]), all)).toEqual({ manifests: 0, blobs: 1, bytes: expect.any(Number) })
+    expect(first.manifest).not.toBe(second.manifest)
+    expect(store.sweep(new Set([second.manifest]), all)).toEqual({ manifests: 1, blobs: 1, bytes: expect.any(Number) })
     expect(blobs().sort()).toEqual([sha256('shared'), sha256('new')].sort())
   })
 

@@ -22,8 +22,6 @@ export interface SnapshotStore {
   readManifest(name: string): Manifest
   /** Throws `storage_failed` if the bytes are gone or are not what was kept. */
   readBlob(sha256: string, bytes: number): Buffer
-  /** Removes a manifest. Its blobs stay until the next `sweep`. */
-  removeManifest(name: string): void
   writeJournal(id: string, text: string): void
   /** Null: there is no such restore, or it has ended. */
   readJournal(id: string): string | null
@@ -186,11 +184,6 @@ export function createSnapshotStore(
     begin,
     readManifest,
     readBlob: (sha256, bytes) => readBytes(blobPath(sha256), sha256, bytes),
-    removeManifest(name) {
-      if (!HASH.test(name) || !exists(join(manifests, name))) return
-      disk.unlinkSync(join(manifests, name))
-      syncFolder(manifests)
-    },
     writeJournal: (id, text) => guarded(() => writeInPlace(restores, checkedId(id), Buffer.from(text), id)),
     readJournal: (id) => (exists(join(restores, checkedId(id))) ? readAll(join(restores, id)).toString('utf8') : null),
     removeJournal(id) {

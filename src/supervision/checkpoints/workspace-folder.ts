@@ -31,12 +31,12 @@ export type Disk = Pick<
 
 export const systemDisk: Disk = fs
 
-export interface WorkspaceFolder {
+/** Closes when the scope of its `using` ends. */
+export interface WorkspaceFolder extends Disposable {
   /** The path of an entry of this folder. It is good until the folder is closed. */
   at(name: string): string
   /** Makes new names in this folder survive a power cut. */
   sync(): void
-  close(): void
 }
 
 /** A part of the path is a symbolic link or not a folder, or was replaced while we looked. */
@@ -53,7 +53,7 @@ const hasDescriptorPaths = process.platform === 'linux' && fs.existsSync('/proc/
 
 /**
  * Opens `folder`, a path relative to `root` with slashes. `root` is a real path. Throws `FolderMoved`, or a system error such as
- * `ENOENT` and `EACCES`. Close it again.
+ * `ENOENT` and `EACCES`.
  */
 export function openWorkspaceFolder(disk: Disk, root: string, folder: string): WorkspaceFolder {
   const path = folder === '' ? root : join(root, ...folder.split('/'))
@@ -71,7 +71,7 @@ export function openWorkspaceFolder(disk: Disk, root: string, folder: string): W
     sync: () => {
       if (fd !== null) disk.fsyncSync(fd)
     },
-    close: () => {
+    [Symbol.dispose]: () => {
       if (fd !== null) disk.closeSync(fd)
     },
   }
@@ -85,4 +85,28 @@ function openFolder(disk: Disk, path: string, folder: string): number {
     if (code === 'ELOOP' || code === 'ENOTDIR') throw new FolderMoved(folder, error)
     throw error
   }
+}
+
+export function withFile<T>(disk: Disk, path: string, flags: number, work: (fd: number) => T): T {
+  const fd = disk.openSync(path, flags, 0o600)
+  try {
+    return work(fd)
+  } finally {
+    disk.closeSync(fd)
+  }
+}
+
+/** Reads from the start of a file until the buffer is full or the file ends. Returns the number of bytes. */
+export function readInto(disk: Disk, fd: number, buffer: Buffer): number {
+  let at = 0
+  while (at < buffer.length) {
+    const got = disk.readSync(fd, buffer, at, buffer.length - at, at)
+    if (got === 0) break
+    at += got
+  }
+  return at
+}
+
+export function writeAll(disk: Disk, fd: number, bytes: Buffer): void {
+  for (let at = 0; at < bytes.length; ) at += disk.writeSync(fd, bytes, at)
 }

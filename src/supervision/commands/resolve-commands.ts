@@ -8,7 +8,6 @@ import { findProgram, type ProgramSearch } from './find-program.ts'
 
 export interface RegistryCommand {
   alias: string
-  /** As configured. */
   argv: readonly string[]
   /** The absolute path of the program that `argv[0]` names. */
   program: string

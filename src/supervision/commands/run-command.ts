@@ -18,7 +18,6 @@ interface RunDeps {
   processes: ProcessGroups
   /** Gets the output that is kept, as it comes, in pieces of at most 8,192 characters. */
   onOutput(piece: OutputPiece): void
-  /** Ends the command. */
   signal: AbortSignal
 }
 
@@ -35,7 +34,6 @@ export interface CommandResult {
   durationMs: number
   /** The first 64 KB of stdout and stderr, as they came. A last line says how much was left out. */
   output: string
-  /** Bytes that were left out. */
   droppedBytes: number
   problem: string | null
 }

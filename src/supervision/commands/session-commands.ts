@@ -1,14 +1,9 @@
-import type { Clock } from '../../domain/clock.ts'
-import type { Ids } from '../../domain/ids.ts'
-import type { Logger } from '../../domain/logger.ts'
-import type { RunEvent } from '../../domain/session/event.ts'
 import type { Caller } from '../../domain/supervision/decision.ts'
-import { isOpen } from '../../domain/supervision/supervision.ts'
 import type { ProcessGroups } from '../../tools/process/process-groups.ts'
-import { type Operators, refuseForeignCommand, viaOf } from '../sessions/may-command.ts'
-import { activityEvent } from '../sessions/session-events.ts'
+import { refuseForeignCommand, viaOf } from '../sessions/may-command.ts'
+import { activityEvent, shownIn } from '../sessions/session-events.ts'
 import type { SupervisedSessions } from '../sessions/supervised-sessions.ts'
-import { about, type SupervisedSession, type TakeStep } from '../sessions/take-step.ts'
+import { about, type SessionParts } from '../sessions/take-step.ts'
 import type { WhileWorking } from '../sessions/while-working.ts'
 import { type Commands, findCommand } from './resolve-commands.ts'
 import { type CommandResult, type OutputPiece, runCommand } from './run-command.ts'
@@ -20,22 +15,16 @@ export interface SessionCommands {
    * meanwhile. A caller who leaves does not end it. Throws `command_not_found`, `session_not_found` and `forbidden`.
    */
   run(by: Caller, sessionId: string, alias: string): Promise<CommandResult & { alias: string }>
-  /** Ends what runs. */
   close(): Promise<void>
 }
 
-interface SessionCommandsDeps {
+interface SessionCommandsDeps extends Pick<SessionParts, 'takeStep' | 'operators' | 'clock' | 'ids' | 'logger'> {
   commands: Commands
   sessions: Pick<SupervisedSessions, 'get'>
-  takeStep: TakeStep
   whileWorking: WhileWorking
-  operators: Operators
   processes: ProcessGroups
   /** See `commandEnvironment`. */
   environment: Readonly<Record<string, string>>
-  clock: Clock
-  ids: Ids
-  logger: Logger
 }
 
 export function createSessionCommands(deps: SessionCommandsDeps): SessionCommands {
@@ -56,7 +45,6 @@ export function createSessionCommands(deps: SessionCommandsDeps): SessionCommand
       n += 1
       const id = `${runId}-${n}`
       await takeStep(sessionId, ({ session, at }) => ({
-        result: null,
         events: shownIn(session, activityEvent(id, 'command_output', { command_id: runId, alias, pieces }, at)),
       }))
     }
@@ -79,7 +67,6 @@ export function createSessionCommands(deps: SessionCommandsDeps): SessionCommand
     const { session } = await takeStep(sessionId, ({ session, at }) => {
       refuseForeignCommand(operators, by, session.owner)
       return {
-        result: null,
         events: shownIn(session, activityEvent(runId, 'command', { alias, argv: [...command.argv], by: by.user }, at)),
         audit: [about(session, at, by.user, { what: 'command', alias, command: runId, ...viaOf(by) })],
       }
@@ -95,7 +82,6 @@ export function createSessionCommands(deps: SessionCommandsDeps): SessionCommand
     const { ended, exitCode, signal, durationMs } = result
     const facts = { ended, exit_code: exitCode, signal, duration_ms: durationMs }
     await takeStep(sessionId, ({ session: now, at }) => ({
-      result: null,
       events: shownIn(now, activityEvent(`${runId}-end`, 'command_ended', { command_id: runId, alias, ...facts }, at)),
       audit: [about(now, at, by.user, { what: 'command_ended', alias, command: runId, ...facts })],
     }))
@@ -120,7 +106,3 @@ export function createSessionCommands(deps: SessionCommandsDeps): SessionCommand
     },
   }
 }
-
-/** In a session that is over, each event would stand in the log as a run of its own that was cancelled or failed. */
-const shownIn = ({ supervision }: SupervisedSession, event: RunEvent): RunEvent[] =>
-  isOpen(supervision) ? [event] : []

@@ -59,9 +59,8 @@ export function createChangeWriter(): ChangeWriter {
       ),
     clean: (change) =>
       inTurn(change, async ({ root, folders }) => {
-        const folder = await openFolder(root, folders, { create: false })
-        if (folder === null) return
-        await removeTemporary(folder, change).finally(folder.close)
+        await using folder = await openFolder(root, folders, { create: false })
+        if (folder !== null) await removeTemporary(folder, change)
       }),
   }
 }
@@ -86,15 +85,13 @@ async function withFolder<T>(
     throw new ServerError('invalid_diff', `The stored text of ${change.path} is not the text that was approved.`)
   }
   try {
-    const folder = await openFolder(place.root, place.folders, { create: change.kind === 'create' })
+    await using folder = await openFolder(place.root, place.folders, { create: change.kind === 'create' })
     if (folder === null) throw new FolderGone(change.path)
     try {
       return await work(folder)
     } catch (error) {
       await folder.undo()
       throw error
-    } finally {
-      await folder.close()
     }
   } catch (error) {
     throw asServerError(error, change.path)
@@ -139,8 +136,13 @@ async function write(
     await removeTemporary(folder, change).catch(() => {})
     throw isConsumed ? asConsumed(asServerError(error, change.path)) : error
   }
-  return { files_written: [{ path: change.path, bytes: change.after?.length ?? 0 }], warnings }
+  return appliedAs(change, warnings)
 }
+
+export const appliedAs = ({ path, after }: FileChange, warnings: string[]): AppliedChange => ({
+  files_written: [{ path, bytes: after?.length ?? 0 }],
+  warnings,
+})
 
 async function finishIn(folder: OpenFolder, place: ConfinedPath, change: FileChange): Promise<'applied' | 'conflict'> {
   await removeTemporary(folder, change)
@@ -175,16 +177,12 @@ async function writeTemporary(
 ): Promise<string[]> {
   const noFollow = process.platform === 'win32' ? 0 : constants.O_NOFOLLOW
   const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | noFollow
-  const file = await open(folder.at(temporaryName(change)), flags, old === null ? 0o666 : 0o600)
-  try {
-    const warnings = old === null ? [] : await keepOwner(file, old)
-    await file.writeFile(bytes)
-    if (old !== null) await file.chmod(old.mode)
-    await file.sync()
-    return warnings
-  } finally {
-    await file.close()
-  }
+  await using file = await open(folder.at(temporaryName(change)), flags, old === null ? 0o666 : 0o600)
+  const warnings = old === null ? [] : await keepOwner(file, old)
+  await file.writeFile(bytes)
+  if (old !== null) await file.chmod(old.mode)
+  await file.sync()
+  return warnings
 }
 
 async function keepOwner(file: FileHandle, { uid, gid }: WorkspaceFile): Promise<string[]> {

@@ -158,7 +158,7 @@ function reasonToProtect(
   before: FileText | null,
   after: FileText | null,
 ): string | null {
-  const reason = createServerPlaces(serverPaths).because(join(root, path), 'write')
+  const reason = createServerPlaces(serverPaths)(join(root, path), 'write')
   return reason ?? protectedChange(path, before?.text ?? null, after?.text ?? null)
 }
 
@@ -223,21 +223,15 @@ const linesHideText = (lines: readonly string[]): boolean =>
 export const changeDigest = ({ path, kind, beforeHash, afterHash }: Omit<FileChange, 'after'>): string =>
   sha256(canonicalJson(['file_change', path, kind, beforeHash, afterHash]))
 
-interface EditedChange {
-  /** A change of its own, with another digest than the agent's. */
-  change: ProposedChange
-  /** Unified diff from the agent's text to the operator's, for the agent. Empty if they are the same. */
-  difference: string
-}
-
 /**
  * An operator writes something else than the agent proposed. `diff` is the operator's: a patch of the file as it is on disk, or its whole
- * new text. Throws as `proposeChange` does.
+ * new text. It becomes a change of its own, with another digest. `difference`: from the agent's text to the operator's, for the agent.
+ * Throws as `proposeChange` does.
  */
 export async function editedChange(
   stored: FileChange,
   { diff, workspaceRoot, serverPaths = [] }: Omit<ChangeRequest, 'filePath'>,
-): Promise<EditedChange> {
+): Promise<{ change: ProposedChange; difference: string }> {
   const change = await proposeChange({ workspaceRoot, filePath: stored.path, diff, serverPaths })
   if (change.beforeHash !== stored.beforeHash) change.warnings.push('The file has changed since the agent asked.')
   return { change, difference: differenceBetween(change.path, stored.after, change.after) }

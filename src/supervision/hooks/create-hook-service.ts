@@ -1,6 +1,4 @@
 import type { Clock } from '../../domain/clock.ts'
-import type { Ids } from '../../domain/ids.ts'
-import type { Logger } from '../../domain/logger.ts'
 import { type Instruction, isOpen, openStatuses } from '../../domain/supervision/supervision.ts'
 import { sha256 } from '../../json/digest.ts'
 import type { Shared } from '../../store/ports/shared.ts'
@@ -10,18 +8,22 @@ import type { AskPermission } from '../agent-service/approve-tool.ts'
 import { hookConnection, isBegunByHook } from '../sessions/attach-agent.ts'
 import { activityEvent } from '../sessions/session-events.ts'
 import type { AgentIdentity } from '../sessions/supervised-sessions.ts'
-import { about, isSupervisedSession, type Step, type SupervisedSession, type TakeStep } from '../sessions/take-step.ts'
+import {
+  about,
+  type Changes,
+  isSupervisedSession,
+  type SessionParts,
+  type Step,
+  type SupervisedSession,
+} from '../sessions/take-step.ts'
 import { type HookAgent, type HookReply, type HookService, MOST_REPLY_CHARS } from './hook-service.ts'
 
-interface HookServiceDeps {
+interface HookServiceDeps extends Pick<SessionParts, 'takeStep' | 'ids' | 'logger'> {
   store: Pick<Store, 'supervised' | 'sessions'>
-  takeStep: TakeStep
   askPermission: AskPermission
   /** Remembers which session of a host is which of ours. */
   shared: Pick<Shared, 'get' | 'list' | 'put' | 'take'>
-  ids: Ids
   clock: Pick<Clock, 'now'>
-  logger: Logger
 }
 
 const MOST_OPEN = 100
@@ -37,6 +39,8 @@ const REMEMBERED_MS = 30 * 24 * 60 * 60 * 1_000
 const windowOf = ({ id, supervision: { takenUpAs } }: SupervisedSession): string =>
   takenUpAs === undefined ? id : `${id} ${takenUpAs}`
 
+type Source = Parameters<typeof hookConnection>[0]
+
 /**
  * Hooks come from a process of their own, so they bring the host's name for its session and not ours. A new name gets the youngest
  * session of its token that has no name yet: that of the window that was opened last.
@@ -50,7 +54,7 @@ export function createHookService({
   clock,
   logger,
 }: HookServiceDeps): HookService {
-  const keyOf = ({ tokenId }: HookAgent, { host, hostSessionId }: { host: string; hostSessionId: string }): string =>
+  const keyOf = ({ tokenId }: HookAgent, { host, hostSessionId }: Source): string =>
     sha256(JSON.stringify([tokenId, host, hostSessionId]))
 
   /** False: the session has the name of another window. */
@@ -68,15 +72,12 @@ export function createHookService({
     await shared.take(BY_SESSION, windowOf(session))
   }
 
-  async function find(
-    agent: HookAgent,
-    source: { host: string; hostSessionId: string },
-  ): Promise<SupervisedSession | null> {
+  async function find(agent: HookAgent, source: Source): Promise<SupervisedSession | null> {
     const key = keyOf(agent, source)
     const known = await shared.get(BY_NAME, key)
     if (known !== null) {
       const session = await store.sessions.get(known.value.split(' ')[0] ?? '')
-      if (session === null || !isSupervisedSession(session) || session.status === 'terminated') return null
+      if (!isSupervisedSession(session) || session.status === 'terminated') return null
       if (windowOf(session) === known.value) return session
     }
     const { tokenId } = agent
@@ -89,7 +90,7 @@ export function createHookService({
     return null
   }
 
-  async function identity(agent: HookAgent, source: { host: string; hostSessionId: string }): Promise<AgentIdentity> {
+  async function identity(agent: HookAgent, source: Source): Promise<AgentIdentity> {
     const session = await find(agent, source)
     const { owner, tokenId, workspace: workspaceRoot, channel: channelId = null } = agent
     return {
@@ -106,11 +107,10 @@ export function createHookService({
 
   /** The host's session is over, and so is ours. */
   const end = (sessionId: string, reason: string): Promise<unknown> =>
-    takeStep(sessionId, ({ session, at }): Step<null> => {
+    takeStep(sessionId, ({ session, at }): Changes => {
       // Also one that was interrupted: otherwise another window would take it up.
-      if (session.supervision.status === 'terminated') return { result: null }
+      if (session.supervision.status === 'terminated') return {}
       return {
-        result: null,
         // The window may stay open and begin anew.
         supervision: { status: 'terminated', connectionId: null },
         events: [activityEvent(ids.uuid(), 'terminated', { reason }, at)],

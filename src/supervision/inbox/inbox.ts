@@ -7,7 +7,7 @@ import type { Caller } from '../../domain/supervision/decision.ts'
 import type { Feed } from '../../engine/feed.ts'
 import { createSyncedWaits } from '../../engine/waits/synced-waits.ts'
 import type { SessionLog } from '../../log/session-log.ts'
-import type { WaitReads } from '../../store/ports/waits.ts'
+import type { WaitQuery, WaitReads } from '../../store/ports/waits.ts'
 
 /** Everything that waits or waited for a person, of every kind and session. */
 export interface Inbox {
@@ -33,10 +33,7 @@ export interface InboxPage {
 }
 
 /** A place in the list. It holds also when the item that was there is gone. */
-export interface InboxPlace {
-  createdAt: number
-  id: string
-}
+export type InboxPlace = NonNullable<WaitQuery['before']>
 
 /** Whether an item of the feed is about the inbox. */
 export const isInboxItem = (item: FeedItem): boolean => item.kind === 'wait'

@@ -14,7 +14,6 @@ import { dayOf, type UsageReads } from '../../store/ports/usage.ts'
 
 export interface DayLimits {
   admit: Admit
-  /** For the user to see. */
   show(who: Pick<Starter, 'owner' | 'groups'>): Promise<DayUse>
 }
 
@@ -51,7 +50,7 @@ const KIND = 'runs_of_day'
 
 export function createDayLimits(deps: DayLimitsDeps): DayLimits {
   const { limits, prices, usage, shared, isKept, clock, logger } = deps
-  const limitOf = createLimitOf(limits)
+  const limitOf = (owner: string, groups: readonly string[]) => limitIn(limits, owner, groups)
   let known = { day: -1, staleAt: 0, byOwner: new Map<string, Used>() }
   let reading: Promise<void> | null = null
   /** What ran before this process began to count. The store also has a run for each answer that a person gave, so it is asked once. */
@@ -133,19 +132,17 @@ export function createDayLimits(deps: DayLimitsDeps): DayLimits {
 }
 
 /** A user's own entry wins, then the highest of their groups, then the default; each for runs, tokens and cost on its own. */
-function createLimitOf({ default: all, groups, users }: DayLimitSettings) {
-  return (owner: string, own: readonly string[]): DayLimit => {
-    const ofUser = Object.hasOwn(users, owner) ? users[owner] : undefined
-    const ofGroups = own.flatMap((group) => (Object.hasOwn(groups, group) ? (groups[group] ?? []) : []))
-    const one = (key: keyof DayLimit): number | null => {
-      const named = ofUser?.[key]
-      if (named !== undefined) return named
-      const found = ofGroups.flatMap((limit) => limit[key] ?? (limit[key] === null ? [Number.POSITIVE_INFINITY] : []))
-      const most = found.length === 0 ? (all[key] ?? null) : Math.max(...found)
-      return most === Number.POSITIVE_INFINITY ? null : most
-    }
-    return { runs: one('runs'), tokens: one('tokens'), cost: one('cost') }
+function limitIn({ default: all, groups, users }: DayLimitSettings, owner: string, own: readonly string[]): DayLimit {
+  const ofUser = Object.hasOwn(users, owner) ? users[owner] : undefined
+  const ofGroups = own.flatMap((group) => (Object.hasOwn(groups, group) ? (groups[group] ?? []) : []))
+  const one = (key: keyof DayLimit): number | null => {
+    const named = ofUser?.[key]
+    if (named !== undefined) return named
+    const found = ofGroups.flatMap((limit) => limit[key] ?? (limit[key] === null ? [Number.POSITIVE_INFINITY] : []))
+    const most = found.length === 0 ? (all[key] ?? null) : Math.max(...found)
+    return most === Number.POSITIVE_INFINITY ? null : most
   }
+  return { runs: one('runs'), tokens: one('tokens'), cost: one('cost') }
 }
 
 /** Throws `quota_exceeded`. A cost that nobody knows is not refused: the settings have no price for a model. */

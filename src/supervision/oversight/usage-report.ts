@@ -30,7 +30,6 @@ interface UsageDeps {
   usage: Pick<UsageReads, 'sums' | 'totals'>
   sessions: Pick<SessionReads, 'overview'>
   prices: PriceSettings
-  /** The models of the agents. */
   models: readonly { provider: string; name: string }[]
 }
 

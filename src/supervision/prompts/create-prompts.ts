@@ -14,13 +14,11 @@ import type { AuditRecord } from '../../domain/supervision/audit.ts'
 import type { Caller } from '../../domain/supervision/decision.ts'
 import { alreadyAnswered, type Records } from '../records/records.ts'
 import { checkReason, checkText } from '../sessions/check-text.ts'
-import { escalatedTo, type Operators, refuseForeignCommand, viaOf, wayOf } from '../sessions/may-command.ts'
-import type { SessionNow, Step, TakeStep } from '../sessions/take-step.ts'
+import { decidedNow, escalatedTo, refuseForeignCommand, viaOf } from '../sessions/may-command.ts'
+import type { Changes, SessionNow, SessionParts } from '../sessions/take-step.ts'
 
-interface PromptsDeps {
+interface PromptsDeps extends Pick<SessionParts, 'takeStep' | 'operators'> {
   records: Records
-  takeStep: TakeStep
-  operators: Operators
 }
 
 /** A prompt is answered with `continue` this often in a row without a person. Then the agent has to stop. */
@@ -39,10 +37,10 @@ export function createPrompts({ records, takeStep, operators }: PromptsDeps): Pr
     const { result } = await takeStep(record.sessionId, ({ waiting, session, at }) => {
       refuseForeignCommand(operators, by, session.owner, at - record.createdAt)
       if (!waiting.some((one) => one.id === record.id)) return { result: null }
-      const decided = { decidedAt: at, decidedBy: by.user, decidedVia: wayOf(by) }
+      const decided = decidedNow(by, at)
       return {
         result: { ...record, ...patch, ...decided },
-        supervision: { updatedAt: Math.max(at, session.supervision.updatedAt), silence: null, continuesAlone: 0 },
+        supervision: { updatedAt: at, silence: null, continuesAlone: 0 },
         settle: [{ id: record.id, patch: { ...patch, ...decided } }],
         audit: [decisionOf(record, by, what, at, escalatedTo(operators, by, session.owner))],
       }
@@ -68,9 +66,8 @@ export function createPrompts({ records, takeStep, operators }: PromptsDeps): Pr
     async expire(wait) {
       await takeStep(wait.sessionId, (now) => {
         const open = now.waiting.find(({ id }) => id === wait.id)
-        if (open === undefined || !isAsked(open) || open.wait === 'approval') return { result: null }
-        const end: (now: SessionNow, record: never) => Step<null> = whenExpired[open.wait]
-        return end(now, open as never)
+        if (open === undefined || !isAsked(open) || open.wait === 'approval') return {}
+        return open.wait === 'prompt' ? unanswered(now, open) : timedOut(now, open)
       })
     },
   }
@@ -79,15 +76,14 @@ export function createPrompts({ records, takeStep, operators }: PromptsDeps): Pr
 /** Nobody answered in time. */
 const byTimeout: Caller = { user: 'timeout', role: 'operator', via: 'clock' }
 
-const timedOut = ({ at }: SessionNow, wait: Standby): Step<null> => ({
-  result: null,
+const timedOut = ({ at }: SessionNow, wait: Standby): Changes => ({
   supervision: { silence: { ms: 0, seenAt: at } },
   settle: [{ id: wait.id, patch: { status: 'timeout', decidedAt: at, decidedBy: 'timeout' } }],
   audit: [decisionOf(wait, byTimeout, 'timeout', at)],
 })
 
 /** Nobody answered in time. Only a plain continuation goes on by itself, and only a few times in a row. */
-function unanswered({ session, at }: SessionNow, prompt: Prompt): Step<null> {
+function unanswered({ session, at }: SessionNow, prompt: Prompt): Changes {
   const { continuesAlone } = session.supervision
   const goesOn = prompt.promptType === 'continuation' && continuesAlone < MOST_CONTINUES
   const isWornOut = prompt.promptType === 'continuation' && !goesOn
@@ -98,17 +94,10 @@ function unanswered({ session, at }: SessionNow, prompt: Prompt): Step<null> {
       ? null
       : 'timeout'
   return {
-    result: null,
     supervision: { silence: { ms: 0, seenAt: at }, continuesAlone: goesOn ? continuesAlone + 1 : continuesAlone },
     settle: [{ id: prompt.id, patch: { status: 'decided', decision, reason, decidedAt: at, decidedBy: 'timeout' } }],
     audit: [decisionOf(prompt, byTimeout, decision, at)],
   }
-}
-
-/** What becomes of each kind when its time is over. */
-const whenExpired: { [Kind in AskedInWords['wait']]: (now: SessionNow, record: RecordOf<Kind>) => Step<null> } = {
-  prompt: unanswered,
-  standby: timedOut,
 }
 
 function checkAnswer({ decision, instruction, reason }: PromptAnswer): string | null {
@@ -121,11 +110,7 @@ function checkAnswer({ decision, instruction, reason }: PromptAnswer): string | 
 }
 
 const wordOf = (record: AskedInWords): string =>
-  record.wait === 'prompt'
-    ? record.decision === null
-      ? record.status
-      : `answered with "${record.decision}"`
-    : record.status
+  record.wait === 'prompt' && record.decision !== null ? `answered with "${record.decision}"` : record.status
 
 const decisionOf = (
   record: AskedInWords,
@@ -147,7 +132,6 @@ export interface Prompts {
   decide(by: Caller, id: string, answer: PromptAnswer): Promise<Prompt>
   /** Tells a waiting agent what to do. Throws as `decide`. */
   resume(by: Caller, id: string, answer: { instruction: string | null }): Promise<Standby>
-  /** Ends a prompt or a wait whose time is over. */
   expire(wait: AnyRecord): Promise<void>
 }
 

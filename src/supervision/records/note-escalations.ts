@@ -1,24 +1,17 @@
 // Whom `operators.escalation` asks, and when: on record, so that the trail says who could have answered.
 
 import type { Clock } from '../../domain/clock.ts'
-import type { Ids } from '../../domain/ids.ts'
-import type { Logger } from '../../domain/logger.ts'
 import { isSupervised, isWaiting, type SupervisedRecord } from '../../domain/records/record.ts'
 import type { EscalationSettings } from '../../domain/settings/supervision-settings.ts'
-import { isOpen } from '../../domain/supervision/supervision.ts'
 import type { Store } from '../../store/store.ts'
-import { isSamePerson, type Operators } from '../sessions/may-command.ts'
-import { activityEvent } from '../sessions/session-events.ts'
-import { about, type TakeStep } from '../sessions/take-step.ts'
+import { isSamePerson } from '../sessions/may-command.ts'
+import { activityEvent, shownIn } from '../sessions/session-events.ts'
+import { about, type SessionParts } from '../sessions/take-step.ts'
 
-interface EscalationDeps {
+interface EscalationDeps extends Pick<SessionParts, 'takeStep' | 'operators' | 'ids' | 'logger'> {
   store: Pick<Store, 'waits'>
-  takeStep: TakeStep
-  operators: Operators
   escalation: readonly EscalationSettings[]
   clock: Pick<Clock, 'now'>
-  ids: Ids
-  logger: Logger
 }
 
 /** Records of one sweep. The next one, seconds later, takes the rest. */
@@ -38,16 +31,15 @@ export function createNoteEscalations(deps: EscalationDeps): () => Promise<void>
     await takeStep(sessionId, ({ session, waiting, at }) => {
       const record = waiting.find((one) => one.id === id)
       const names = record === undefined ? [] : newlyAsked(record, at)
-      if (record === undefined || names.length === 0) return { result: null }
+      if (record === undefined || names.length === 0) return {}
       const facts = {
         record: id,
         escalated_to: names.join(', '),
         waited_seconds: Math.floor((at - record.createdAt) / 1000),
       }
       return {
-        result: null,
         settle: [{ id, patch: { escalatedTo: [...(record.escalatedTo ?? []), ...names] } }],
-        events: isOpen(session.supervision) ? [activityEvent(ids.uuid(), 'escalated', facts, at)] : [],
+        events: shownIn(session, activityEvent(ids.uuid(), 'escalated', facts, at)),
         audit: [about(session, at, 'server', { what: 'escalated', ...facts })],
       }
     })

@@ -2,26 +2,21 @@
 
 import { isoTime } from '../../domain/clock.ts'
 import { ServerError } from '../../domain/errors.ts'
-import type { RecordOf, SupervisedRecord } from '../../domain/records/record.ts'
+import type { PersonRecord, RecordOf } from '../../domain/records/record.ts'
 import type { PersonKind } from '../../domain/records/record-kinds.ts'
 import type { Caller } from '../../domain/supervision/decision.ts'
 import { createSyncedWaits, type SyncedWaits } from '../../engine/waits/synced-waits.ts'
 import type { SessionLog } from '../../log/session-log.ts'
-import type { WaitReads } from '../../store/ports/waits.ts'
+import type { WaitQuery, WaitReads } from '../../store/ports/waits.ts'
 import type { SessionNow } from '../sessions/take-step.ts'
+import { timeOf } from './record-words.ts'
 
 /** Approvals have rules of their own. */
 export type ShownKind = Exclude<PersonKind, 'approval'>
 
-interface RecordQuery {
+/** `owner`: only those of this one. A user sees their own in any case. */
+interface RecordQuery extends Omit<WaitQuery, 'wait'> {
   by: Caller
-  /** Only those of this owner. A user sees their own in any case. */
-  owner?: string | undefined
-  sessionId?: string | undefined
-  status?: SupervisedRecord['status'] | undefined
-  isWaiting?: boolean | undefined
-  limit: number
-  before?: { createdAt: number; id: string } | undefined
 }
 
 export interface Records {
@@ -47,16 +42,19 @@ export function createRecords(deps: { waits: WaitReads; log: Pick<SessionLog, 's
   }
 }
 
+/** How it was decided: ` by ann at 2026-…`. */
+export const decidedText = ({ decidedBy, decidedAt }: Pick<PersonRecord, 'decidedBy' | 'decidedAt'>): string =>
+  [decidedBy === null ? '' : ` by ${decidedBy}`, decidedAt === null ? '' : ` at ${isoTime(decidedAt)}`].join('')
+
 /** For an answer that came too late: says who answered what and when. */
 export function alreadyAnswered(record: RecordOf<ShownKind>, what: string): ServerError {
   const { id, status, decidedBy, decidedAt } = record
-  const when = decidedAt === null ? '' : ` at ${isoTime(decidedAt)}`
   const words =
     decidedBy === 'timeout'
-      ? `Nobody answered in time, so this was ${what} by itself${when}.`
-      : `This was already ${what}${decidedBy === null ? '' : ` by ${decidedBy}`}${when}.`
+      ? `Nobody answered in time, so this was ${what} by itself${decidedText({ decidedBy: null, decidedAt })}.`
+      : `This was already ${what}${decidedText(record)}.`
   return new ServerError('record_decided', words, {
-    details: { id, status, decided_by: decidedBy, decided_at: decidedAt === null ? null : isoTime(decidedAt) },
+    details: { id, status, decided_by: decidedBy, decided_at: timeOf(decidedAt) },
   })
 }
 

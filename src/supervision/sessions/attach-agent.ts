@@ -1,7 +1,6 @@
 // Which session a call of an agent elsewhere belongs to.
 
 import { ServerError, sessionNotFound } from '../../domain/errors.ts'
-import type { Ids } from '../../domain/ids.ts'
 import { present } from '../../domain/present.ts'
 import type { SessionRecord } from '../../domain/session/session.ts'
 import { isOpen, type Supervision } from '../../domain/supervision/supervision.ts'
@@ -9,20 +8,17 @@ import { sha256 } from '../../json/digest.ts'
 import type { Alone } from '../../replicas/create-alone.ts'
 import type { Store } from '../../store/store.ts'
 import type { Workspaces } from '../workspace/allowed-workspace.ts'
-import { type Operators, refuseUnknownOwner } from './may-command.ts'
+import { refuseUnknownOwner } from './may-command.ts'
 import type { OpenSession } from './open-session.ts'
 import type { AgentIdentity, SupervisedSessions } from './supervised-sessions.ts'
-import { isSupervisedSession, type Step, type SupervisedSession, type TakeStep } from './take-step.ts'
+import { isSupervisedSession, type SessionParts, type Step, type SupervisedSession } from './take-step.ts'
 import { createTurns } from './turns.ts'
 import { isWorkspaceSession } from './workspace-session.ts'
 
-interface AttachDeps {
+interface AttachDeps extends Pick<SessionParts, 'takeStep' | 'operators' | 'ids'> {
   store: Pick<Store, 'sessions' | 'supervised'>
-  takeStep: TakeStep
   openSession: OpenSession
-  operators: Operators
   workspaces: Workspaces
-  ids: Ids
   /** Keeps other processes from opening the same session. */
   alone: Alone
 }
@@ -64,7 +60,6 @@ export function createAttachAgent(deps: AttachDeps): SupervisedSessions['attach'
     }
     if (Object.keys(change(session.supervision, 0)).length === 0) return session
     const woken = await takeStep(session.id, (now) => ({
-      result: null,
       supervision: change(now.session.supervision, now.at),
     }))
     return woken.session
@@ -111,7 +106,7 @@ export function createAttachAgent(deps: AttachDeps): SupervisedSessions['attach'
   async function inChannel(session: SupervisedSession, channelId: string | null): Promise<SupervisedSession> {
     const { channelId: before } = session.supervision
     if (before === null || before === channelId || hasChannel(before)) return session
-    return (await takeStep(session.id, () => ({ result: null, supervision: { channelId } }))).session
+    return (await takeStep(session.id, () => ({ supervision: { channelId } }))).session
   }
 
   const takeUpOrOpen: Begin = async (agent, here, values) =>
@@ -186,7 +181,6 @@ export const isOfAgent = (
   { owner, tokenId, workspaceRoot }: AgentIdentity,
   session: SessionRecord | null,
 ): session is SupervisedSession =>
-  session !== null &&
   isSupervisedSession(session) &&
   !isWorkspaceSession(session) &&
   session.supervision.workspaceRoot === workspaceRoot &&

@@ -1,7 +1,7 @@
-import { type Clock, sleep } from '../../domain/clock.ts'
-import type { Logger } from '../../domain/logger.ts'
+import { sleep } from '../../domain/clock.ts'
 import type { FeedItem } from '../../domain/session/feed.ts'
 import type { Feed } from '../../engine/feed.ts'
+import type { SessionParts } from './take-step.ts'
 
 /** Wakes those who wait for a change of one record. Nothing is decided here: whoever wakes reads the record again. */
 export interface RecordChanges {
@@ -10,10 +10,8 @@ export interface RecordChanges {
   close(): void
 }
 
-interface ChangesDeps {
+interface ChangesDeps extends Pick<SessionParts, 'clock' | 'logger'> {
   feed: Feed
-  clock: Clock
-  logger: Logger
 }
 
 /** After a failure of the store. */

@@ -2,9 +2,7 @@ import { ServerError } from '../../domain/errors.ts'
 
 /** The longest text that an operator sends an agent. */
 export const MOST_INSTRUCTION_CHARS = 4_000
-/** The longest title of a session. */
 export const MOST_TITLE_CHARS = 200
-/** The longest name of an operator. */
 export const MOST_NAME_CHARS = 128
 
 /** Throws `invalid_request` for a text that is blank or too long. Each way to a session ends here, also those that have no schema. */

@@ -1,6 +1,4 @@
-import type { Clock } from '../../domain/clock.ts'
-import { ServerError, sessionNotFound } from '../../domain/errors.ts'
-import type { Logger } from '../../domain/logger.ts'
+import { ServerError } from '../../domain/errors.ts'
 import { type OpenLimits, refuseOneMore } from '../../domain/session/open-limits.ts'
 import type { Caller } from '../../domain/supervision/decision.ts'
 import { isOpen, openStatuses, type SupervisedStatus } from '../../domain/supervision/supervision.ts'
@@ -13,24 +11,24 @@ import { checkReason, checkText, MOST_NAME_CHARS, MOST_TITLE_CHARS } from './che
 import { createInstructAgent } from './instruct-agent.ts'
 import { refuseEnded, refuseForeignCommand, refuseUnknownOwner, refuseWithoutAdmin, viaOf } from './may-command.ts'
 import { createOpenSession } from './open-session.ts'
-import { activityEvent } from './session-events.ts'
+import { activityEvent, shownIn } from './session-events.ts'
 import { createSetMode, type SetModeDeps } from './set-mode.ts'
 import type { SupervisedSessions } from './supervised-sessions.ts'
 import {
   about,
+  type Changes,
+  findSupervised,
   isSupervisedSession,
   isWaitedFor,
   type SessionNow,
-  type Step,
+  type SessionParts,
   type SupervisedSession,
 } from './take-step.ts'
 import { createWorkspaceSession, refuseWorkspace } from './workspace-session.ts'
 
-interface SessionsDeps extends SetModeDeps {
+interface SessionsDeps extends SetModeDeps, Pick<SessionParts, 'clock' | 'logger'> {
   store: Pick<Store, 'sessions' | 'supervised'>
   log: Pick<SessionLog, 'commit'>
-  clock: Clock
-  logger: Logger
   maxOpen: OpenLimits
   /** Told why the server itself ended a session. What operators end is in the feed, and they know why. */
   onEnd: (session: SupervisedSession, text: string) => void
@@ -63,14 +61,6 @@ export function createSupervisedSessions(deps: SessionsDeps): SupervisedSessions
   const openSession = createOpenSession({ log, clock, ids, logger, maxOpen, place })
   const workspaceSession = createWorkspaceSession({ store, openSession, takeStep, place })
 
-  async function find(sessionId: string): Promise<SupervisedSession> {
-    const session = await store.sessions.get(sessionId)
-    if (session === null || !isSupervisedSession(session) || session.status === 'terminated') {
-      throw sessionNotFound(sessionId)
-    }
-    return session
-  }
-
   /** Changes the status for an operator, and says so in the log and the trail. */
   function command(
     by: Caller,
@@ -83,10 +73,9 @@ export function createSupervisedSessions(deps: SessionsDeps): SupervisedSessions
       refuseForeignCommand(operators, by, session.owner)
       refuseWorkspace(session)
       const { status, updatedAt } = session.supervision
-      if (status === to) return { result: null }
+      if (status === to) return {}
       refuseEnded(session)
       return {
-        result: null,
         supervision: { status: to, updatedAt: to === 'active' ? at : updatedAt },
         events: [activityEvent(ids.uuid(), what, { by: by.user, ...details }, at)],
         audit: [about(session, at, by.user, { what, ...viaOf(by), ...details })],
@@ -94,7 +83,7 @@ export function createSupervisedSessions(deps: SessionsDeps): SupervisedSessions
     })
   }
 
-  const step = async (sessionId: string, decide: (now: SessionNow) => Step<unknown>): Promise<SupervisedSession> =>
+  const step = async (sessionId: string, decide: (now: SessionNow) => Changes): Promise<SupervisedSession> =>
     (await takeStep(sessionId, decide)).session
 
   /** Ends a session of which the server itself knows that it is over, and says why. */
@@ -115,15 +104,7 @@ export function createSupervisedSessions(deps: SessionsDeps): SupervisedSessions
   }
 
   return {
-    attach: createAttachAgent({
-      store,
-      takeStep,
-      openSession,
-      operators,
-      ids,
-      workspaces: deps.workspaces,
-      alone,
-    }),
+    attach: createAttachAgent({ ...deps, openSession, alone }),
     arrive: presence.arrive,
     async create({ id, owner, ...values }) {
       if (values.title !== null) checkText(values.title, 'title', MOST_TITLE_CHARS)
@@ -137,7 +118,7 @@ export function createSupervisedSessions(deps: SessionsDeps): SupervisedSessions
         maxOpen,
       )
     },
-    get: find,
+    get: (sessionId) => findSupervised(store, sessionId),
     list: async (query) => (await store.supervised.sessions(query)).filter(isSupervisedSession),
 
     pause: (by, id) => command(by, id, 'paused', 'paused'),
@@ -168,13 +149,13 @@ export function createSupervisedSessions(deps: SessionsDeps): SupervisedSessions
             `There is no operator ${JSON.stringify(to)}. quarterdeck.yaml names them.`,
           )
         }
-        if (session.owner === to) return { result: null }
+        if (session.owner === to) return {}
         return {
-          result: null,
           owner: to,
-          events: isOpen(session.supervision)
-            ? [activityEvent(ids.uuid(), 'handed_over', { from: session.owner, to, by: by.user }, at)]
-            : [],
+          events: shownIn(
+            session,
+            activityEvent(ids.uuid(), 'handed_over', { from: session.owner, to, by: by.user }, at),
+          ),
           audit: [about(session, at, by.user, { what: 'handed_over', from: session.owner, to, ...viaOf(by) })],
         }
       }),
@@ -236,22 +217,16 @@ function overdue({ session, waiting, at }: SessionNow, goneMs: number): End | nu
   return isGone ? { status: 'interrupted', reason: 'Its window has been gone for a minute.' } : null
 }
 
-/** Which sessions have an agent that is connected. */
-interface AgentPresence {
-  /** An agent of the session is connected here until the returned function is called. */
-  arrive(sessionId: string): () => void
-  /** Asks the other processes. The returned function says whether an agent of the session is connected, here or there. */
-  look(): Promise<(sessionId: string) => boolean>
-}
-
 const PRESENT = 'present sessions'
 
-function createAgentPresence(board: Pick<Replica['board'], 'say' | 'listen'>): AgentPresence {
+/** Which sessions have an agent that is connected. */
+function createAgentPresence(board: Pick<Replica['board'], 'say' | 'listen'>) {
   /** How many connections of each session are open in this process. */
   const here = new Map<string, number>()
   board.say(PRESENT, () => [...here.keys()])
   return {
-    arrive(sessionId) {
+    /** An agent of the session is connected here until the returned function is called. */
+    arrive(sessionId: string): () => void {
       here.set(sessionId, (here.get(sessionId) ?? 0) + 1)
       let isHere = true
       return () => {
@@ -262,7 +237,8 @@ function createAgentPresence(board: Pick<Replica['board'], 'say' | 'listen'>): A
         else here.set(sessionId, left)
       }
     },
-    async look() {
+    /** Asks the other processes. The returned function says whether an agent of the session is connected, here or there. */
+    async look(): Promise<(sessionId: string) => boolean> {
       const heard = await board.listen(PRESENT)
       const elsewhere = new Set(heard.flatMap(({ said }) => (Array.isArray(said) ? said : [])))
       return (sessionId) => here.has(sessionId) || elsewhere.has(sessionId)

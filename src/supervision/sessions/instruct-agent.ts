@@ -1,16 +1,11 @@
-import type { Ids } from '../../domain/ids.ts'
 import type { Caller } from '../../domain/supervision/decision.ts'
-import { type Instruction, isOpen } from '../../domain/supervision/supervision.ts'
+import type { Instruction } from '../../domain/supervision/supervision.ts'
 import { checkText } from './check-text.ts'
-import { type Operators, refuseEnded, refuseForeignCommand, viaOf, wayOf } from './may-command.ts'
-import { activityEvent } from './session-events.ts'
-import { about, type SessionNow, type TakeStep } from './take-step.ts'
+import { refuseEnded, refuseForeignCommand, viaOf, wayOf } from './may-command.ts'
+import { activityEvent, shownIn } from './session-events.ts'
+import { about, type SessionNow, type SessionParts } from './take-step.ts'
 
-interface InstructDeps {
-  takeStep: TakeStep
-  operators: Operators
-  ids: Ids
-}
+type InstructDeps = Pick<SessionParts, 'takeStep' | 'operators' | 'ids'>
 
 /** Steering is for the agent of the session. A task is for the next agent that works for its owner in its workspace. */
 export function createInstructAgent({ takeStep, operators, ids }: InstructDeps) {
@@ -24,9 +19,7 @@ export function createInstructAgent({ takeStep, operators, ids }: InstructDeps) 
       return {
         result: instruction,
         instructions: [instruction],
-        events: isOpen(session.supervision)
-          ? [activityEvent(instruction.id, kind, { text, by: by.user, channel: wayOf(by) }, at)]
-          : [],
+        events: shownIn(session, activityEvent(instruction.id, kind, { text, by: by.user, channel: wayOf(by) }, at)),
         audit: [about(session, at, by.user, { what: kind, instruction: instruction.id, ...viaOf(by) })],
       }
     })

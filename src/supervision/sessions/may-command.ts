@@ -108,6 +108,9 @@ export function refuseEnded({ id, supervision: { status } }: SupervisedSession):
 /** The way a request came in, as the trail and the records name it. */
 export const wayOf = ({ via = 'http' }: Caller): string => via
 
+/** What a record says of the person who answers it. */
+export const decidedNow = (by: Caller, at: number) => ({ decidedAt: at, decidedBy: by.user, decidedVia: wayOf(by) })
+
 /** The same for the audit trail, with the credential that was shown. */
 export const viaOf = (by: Caller): AuditRecord['details'] => present({ channel: wayOf(by), credential: by.credential })
 

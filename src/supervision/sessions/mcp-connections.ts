@@ -4,13 +4,13 @@
 
 import type { Clock } from '../../domain/clock.ts'
 import { parseUuid } from '../../domain/ids.ts'
-import type { Logger } from '../../domain/logger.ts'
+import { present } from '../../domain/present.ts'
 import type { Fact } from '../../domain/session/entry.ts'
 import type { McpConnection } from '../../domain/supervision/supervision.ts'
 import type { SessionLog } from '../../log/session-log.ts'
 import type { Replica } from '../../replicas/replica.ts'
 import type { Store } from '../../store/store.ts'
-import type { TakeStep } from './take-step.ts'
+import type { SessionParts } from './take-step.ts'
 
 export interface McpConnections {
   /** Null: it is not known, it has ended, or another token opened it. */
@@ -35,12 +35,10 @@ export interface KnownConnection extends Pick<McpConnection, 'initialize' | 'lis
 
 export type KeptMessage = Extract<Fact, { fact: 'mcp_answered' | 'mcp_told' }>
 
-interface ConnectionsDeps {
+interface ConnectionsDeps extends Pick<SessionParts, 'takeStep' | 'logger'> {
   store: Pick<Store, 'supervised' | 'entries' | 'head'>
   log: Pick<SessionLog, 'synced'>
-  takeStep: TakeStep
   clock: Pick<Clock, 'now'>
-  logger: Logger
   replica: Pick<Replica, 'isShared' | 'shared' | 'changes'>
 }
 
@@ -123,15 +121,13 @@ export function createMcpConnections(deps: ConnectionsDeps): McpConnections {
       // The latest session last: what is too much is forgotten from the beginning.
       const sessionIds = sessions.map((session) => session.id).toReversed()
       const { initialize, listens } = opened
-      const more = listens === undefined ? {} : { listens }
-      return { initialize, ...more, messages: messagesOf(id, sessionIds) }
+      return present({ initialize, listens, messages: messagesOf(id, sessionIds) })
     },
 
     async keep(id, n, message) {
       const [session] = await sessionsOf(id, 1)
       if (session === undefined) return
       await takeStep(session.id, ({ at }) => ({
-        result: null,
         facts: [{ fact: 'mcp_told', connection: id, n, message, at }],
       }))
     },
@@ -139,7 +135,6 @@ export function createMcpConnections(deps: ConnectionsDeps): McpConnections {
     async forget(id) {
       for (const session of await sessionsOf(id)) {
         await takeStep(session.id, ({ session: { supervision } }) => ({
-          result: null,
           supervision: { mcp: (supervision.mcp ?? []).filter((one) => one.id !== id) },
         }))
       }

@@ -1,18 +1,12 @@
-import type { Clock } from '../../domain/clock.ts'
-import type { Ids } from '../../domain/ids.ts'
-import type { Logger } from '../../domain/logger.ts'
 import { present } from '../../domain/present.ts'
 import type { OpenLimits } from '../../domain/session/open-limits.ts'
 import type { Supervision } from '../../domain/supervision/supervision.ts'
 import type { SessionLog } from '../../log/session-log.ts'
 import { logStep } from './step-log.ts'
-import { about, isSupervisedSession, type SupervisedSession } from './take-step.ts'
+import { about, isSupervisedSession, type SessionParts, type SupervisedSession } from './take-step.ts'
 
-interface OpenDeps {
+interface OpenDeps extends Pick<SessionParts, 'clock' | 'ids' | 'logger'> {
   log: Pick<SessionLog, 'commit'>
-  clock: Clock
-  ids: Ids
-  logger: Logger
   maxOpen: OpenLimits
   /** See `Supervision.place`. */
   place: string | null
@@ -63,7 +57,7 @@ export function createOpenSession({ log, clock, ids, logger, maxOpen, place }: O
       maxOpen,
       audit,
     })
-    const opened = done.session !== undefined && isSupervisedSession(done.session) ? done.session : session
+    const opened = isSupervisedSession(done.session) ? done.session : session
     logStep(logger, null, opened, { audit })
     return opened
   }

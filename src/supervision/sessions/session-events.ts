@@ -8,7 +8,12 @@ import { type AskedRecord, isAsked, type SupervisedRecord, wordsOfAgent } from '
 import { recordKinds } from '../../domain/records/record-kinds.ts'
 import { AG_UI_VERSION, type Interrupt, type RunEvent } from '../../domain/session/event.ts'
 import type { SessionRecord } from '../../domain/session/session.ts'
-import type { ProgressItem, SupervisedStatus, Supervision } from '../../domain/supervision/supervision.ts'
+import {
+  isOpen,
+  type ProgressItem,
+  type SupervisedStatus,
+  type Supervision,
+} from '../../domain/supervision/supervision.ts'
 import type { NewEntry } from '../../store/ports/journal.ts'
 
 /** A call of the agent. `args` is what people see of its arguments: a large diff is named, not repeated. */
@@ -49,11 +54,9 @@ export function activityEvent(id: string, what: string, facts: Record<string, un
   return { type: 'ACTIVITY_SNAPSHOT', messageId: id, activityType: what, content: facts, timestamp }
 }
 
-interface Shown {
-  entries: NewEntry[]
-  runId: string
-  run: Pick<Supervision, 'openRun' | 'lastRun'>
-}
+/** In a session that is over, each event would stand in the log as a run of its own that was cancelled or failed. */
+export const shownIn = ({ supervision }: { supervision: Supervision }, event: RunEvent): RunEvent[] =>
+  isOpen(supervision) ? [event] : []
 
 /**
  * The entries of one step: the events, with a start before them if no run is open, and an end after them if the session has ended or
@@ -68,7 +71,7 @@ export function showStep(
     at,
     ids,
   }: { waiting: readonly SupervisedRecord[]; status: SupervisedStatus; at: number; ids: Ids },
-): Shown | null {
+) {
   const { openRun, lastRun } = session.supervision
   const interrupts = waiting.filter(isAsked).map(interruptOf)
   const ends = status === 'terminated' || status === 'interrupted'
@@ -78,7 +81,7 @@ export function showStep(
   const last = ends ? ended(session.id, runId, status, at) : interrupted(session.id, runId, interrupts, at)
   if (last !== null) shown.push(last)
   return {
-    entries: shown.map((event) => ({ kind: 'event', data: JSON.stringify(event) })),
+    entries: shown.map((event): NewEntry => ({ kind: 'event', data: JSON.stringify(event) })),
     runId,
     run: last === null ? { openRun: runId, lastRun } : { openRun: null, lastRun: runId },
   }

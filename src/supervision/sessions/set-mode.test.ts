@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { createExplainMode, type Surface, surfacesOf } from './set-mode.ts'
+import type { OperationalMode } from '../../domain/supervision/supervision.ts'
+import { explainMode, type Surface, surfacesOf } from './set-mode.ts'
 
 const all: ReadonlySet<Surface> = new Set(['local', 'remote'])
 const onlyLocal: ReadonlySet<Surface> = new Set(['local'])
@@ -17,7 +18,7 @@ test('what is critical is shown everywhere, in every mode', () => {
 
 test('a mode without a configured surface acts as hybrid, and says so', () => {
   expect(surfacesOf('remote', onlyLocal)).toEqual(['local', 'remote'])
-  const explain = createExplainMode(onlyLocal)
+  const explain = (mode: OperationalMode) => explainMode(mode, onlyLocal)
   expect(explain('remote')).toContain('acts as hybrid')
   expect([explain('local'), explain('hybrid')]).toEqual([null, null])
 })

@@ -2,17 +2,13 @@
 
 import type { Risk } from '../../domain/agent/tool-settings.ts'
 import { ServerError } from '../../domain/errors.ts'
-import type { Ids } from '../../domain/ids.ts'
 import type { OperationalMode } from '../../domain/supervision/supervision.ts'
-import { type Operators, refuseEnded, refuseForeignCommand, viaOf } from './may-command.ts'
+import { refuseEnded, refuseForeignCommand, viaOf } from './may-command.ts'
 import { activityEvent } from './session-events.ts'
 import type { SupervisedSessions } from './supervised-sessions.ts'
-import { about, type SupervisedSession, type TakeStep } from './take-step.ts'
+import { about, type SessionParts, type SupervisedSession } from './take-step.ts'
 
-export interface SetModeDeps {
-  takeStep: TakeStep
-  operators: Operators
-  ids: Ids
+export interface SetModeDeps extends Pick<SessionParts, 'takeStep' | 'operators' | 'ids'> {
   /** `modes.agent_may_set`. */
   agentMaySetMode: boolean
   /** Told after each change of a mode. */
@@ -73,9 +69,7 @@ export function surfacesOf(
 }
 
 /** What a mode means on this server, if it is not what its name says. */
-export const createExplainMode =
-  (configured: ReadonlySet<Surface>) =>
-  (mode: OperationalMode): string | null =>
-    mode === 'hybrid' || configured.has(mode)
-      ? null
-      : `No ${mode} channel is configured here, so ${mode} acts as hybrid: your questions are shown everywhere.`
+export const explainMode = (mode: OperationalMode, configured: ReadonlySet<Surface>): string | null =>
+  mode === 'hybrid' || configured.has(mode)
+    ? null
+    : `No ${mode} channel is configured here, so ${mode} acts as hybrid: your questions are shown everywhere.`

@@ -78,7 +78,7 @@ test('alerts and nudges are one line each', async () => {
     inactivityMs: 300_000,
     escalationMs: 120_000,
     maxRetries: 3,
-    defaultMessage: 'Go on.',
+    nudgeMessage: 'Go on.',
   }
   const stalls = createStalls({ ...service.parts, records, settings, push: async () => 'stream' })
   const beat = () => service.answerCall(callOf(service.agent), 'heartbeat', {}, async () => ({ acknowledged: true }))

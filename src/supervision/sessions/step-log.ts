@@ -1,6 +1,7 @@
 // What the server's log tells of agents elsewhere: who did what in which folder, and what came of it. Never what anybody said.
 
-import type { LogFields, Logger } from '../../domain/logger.ts'
+import type { Logger } from '../../domain/logger.ts'
+import { present } from '../../domain/present.ts'
 import { type Alert, type AskedRecord, isAsked, type SupervisedRecord } from '../../domain/records/record.ts'
 import type { AuditRecord } from '../../domain/supervision/audit.ts'
 import type { Step, SupervisedSession } from './take-step.ts'
@@ -50,23 +51,12 @@ function logAudited(log: Logger, { kind, by, tool, details }: AuditRecord): void
   const { what, decision, approval, record, channel, way, count, rule } = details
   if (kind === 'decision') {
     const subject = approval === undefined ? { record_id: record } : { approval_id: approval }
-    log.info('decision', {
-      tool,
-      outcome: decision,
-      by,
-      ...kept({ channel }),
-      ...subject,
-      ...kept({ kind: details.kind }),
-    })
+    log.info('decision', present({ tool, outcome: decision, by, channel, ...subject, kind: details.kind }))
   } else if (kind === 'auto_approved') {
     log.info('decision', { tool, outcome: 'approved', by, rule })
   } else if (what === 'nudge') {
     log.info('nudge', { outcome: way, by, nudge_count: count })
   } else if (kind === 'supervised' && !String(what).startsWith('stall_')) {
-    log.info('agent session', { outcome: what, by, ...kept({ channel, from: details.from, to: details.to }) })
+    log.info('agent session', present({ outcome: what, by, channel, from: details.from, to: details.to }))
   }
 }
-
-/** Without what is not there. */
-const kept = (fields: LogFields): LogFields =>
-  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))

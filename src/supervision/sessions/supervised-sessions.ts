@@ -1,10 +1,6 @@
 import type { Caller } from '../../domain/supervision/decision.ts'
-import type {
-  Instruction,
-  OperationalMode,
-  ProgressItem,
-  SupervisedStatus,
-} from '../../domain/supervision/supervision.ts'
+import type { Instruction, OperationalMode, Supervision } from '../../domain/supervision/supervision.ts'
+import type { SupervisedQuery } from '../../store/ports/supervised.ts'
 import type { SupervisedSession } from './take-step.ts'
 
 /** An agent elsewhere, as its door knows it. */
@@ -39,11 +35,7 @@ export interface SupervisedSessions {
   /** Throws `limit` if this owner can open no further session, also when the one with the id `ending` has ended. */
   checkCapacity(owner: string, ending?: string): Promise<void>
   get(sessionId: string): Promise<SupervisedSession>
-  list(query: {
-    owner?: string | undefined
-    statuses?: readonly SupervisedStatus[] | undefined
-    limit: number
-  }): Promise<SupervisedSession[]>
+  list(query: Pick<SupervisedQuery, 'owner' | 'statuses' | 'limit'>): Promise<SupervisedSession[]>
   /** Refuses the agent's calls until `resume`. Its process goes on. */
   pause(by: Caller, sessionId: string): Promise<SupervisedSession>
   resume(by: Caller, sessionId: string): Promise<SupervisedSession>
@@ -69,18 +61,11 @@ export interface SupervisedSessions {
   sweep(): Promise<void>
 }
 
-export interface NewSupervised {
+export interface NewSupervised
+  extends Pick<Supervision, 'workspaceRoot' | 'host' | 'title' | 'channelId' | 'tokenId'>,
+    Partial<Pick<Supervision, 'mode' | 'restoredFrom' | 'progressSnapshot'>> {
   /** For who may have to try again and must not make two. By default a new one. */
   id?: string
   owner: string
-  workspaceRoot: string
-  host: string
   prompt: string
-  title: string | null
-  channelId: string | null
-  tokenId: string
-  restoredFrom?: string
-  /** `remote` by default. */
-  mode?: OperationalMode
-  progressSnapshot?: ProgressItem[] | null
 }

@@ -15,13 +15,13 @@ import type { Supervision } from '../../domain/supervision/supervision.ts'
 import type { SessionLog } from '../../log/session-log.ts'
 import type { RecordChange, Supervise } from '../../store/ports/supervised.ts'
 import type { Store } from '../../store/store.ts'
+import type { Operators } from './may-command.ts'
 import { showStep } from './session-events.ts'
 import { logStep } from './step-log.ts'
 import { createTurns } from './turns.ts'
 
 export type SupervisedSession = SessionRecord & { supervision: Supervision }
 
-/** A supervised session as it is now. */
 export interface SessionNow {
   session: SupervisedSession
   /** Its records that want something of a person, oldest first. */
@@ -29,13 +29,12 @@ export interface SessionNow {
   at: number
 }
 
-/** What changes, and what to tell the caller. A step without changes writes nothing. */
-export interface Step<T>
+/** What changes. Without any, nothing is written. */
+export interface Changes
   extends Pick<
     Supervise,
     'owner' | 'ask' | 'proposals' | 'settle' | 'instructions' | 'deliver' | 'checkpoints' | 'pin' | 'audit'
   > {
-  result: T
   supervision?: Partial<Omit<Supervision, 'version' | 'openRun' | 'lastRun' | 'terminatedAt'>>
   /** Shown in the session's log. */
   events?: readonly RunEvent[]
@@ -43,14 +42,31 @@ export interface Step<T>
   facts?: readonly Fact[]
 }
 
+/** What changes, and what to tell the caller. */
+export interface Step<T> extends Changes {
+  result: T
+}
+
 /**
  * `decide` may be called again, with the session as it is then, when somebody else has changed it meanwhile. Throws
  * `session_not_found`, what `decide` throws, and what the store refuses a step with.
  */
-export type TakeStep = <T>(
-  sessionId: string,
-  decide: (now: SessionNow) => Step<T> | Promise<Step<T>>,
-) => Promise<{ result: T; session: SupervisedSession }>
+export interface TakeStep {
+  <T>(
+    sessionId: string,
+    decide: (now: SessionNow) => Step<T> | Promise<Step<T>>,
+  ): Promise<{ result: T; session: SupervisedSession }>
+  (sessionId: string, decide: (now: SessionNow) => Changes | Promise<Changes>): Promise<{ session: SupervisedSession }>
+}
+
+/** What those who change sessions are made with. */
+export interface SessionParts {
+  takeStep: TakeStep
+  operators: Operators
+  clock: Clock
+  ids: Ids
+  logger: Logger
+}
 
 interface StepDeps {
   store: Pick<Store, 'sessions' | 'waits'>
@@ -70,16 +86,13 @@ export function createTakeStep({ store, log, clock, ids, logger, maxOpen }: Step
   const turns = createTurns()
 
   async function look(sessionId: string): Promise<SessionNow> {
-    const session = await store.sessions.get(sessionId)
-    if (session === null || !isSupervisedSession(session) || session.status === 'terminated') {
-      throw sessionNotFound(sessionId)
-    }
+    const session = await findSupervised(store, sessionId)
     const found = await store.waits.list({ sessionId, isWaiting: true, limit: MOST_WAITING })
     const waiting = found.filter(isSupervised).filter(isWaiting).reverse()
     return { session, waiting, at: Math.max(clock.now(), session.supervision.updatedAt) }
   }
 
-  async function commit<T>({ session, waiting, at }: SessionNow, step: Step<T>): Promise<SupervisedSession> {
+  async function commit({ session, waiting, at }: SessionNow, step: Decided<unknown>): Promise<SupervisedSession> {
     const { result: _, events = [], facts = [], supervision = {}, ...changes } = step
     const status = supervision.status ?? session.supervision.status
     const left = stillWaiting(waiting, changes)
@@ -100,19 +113,20 @@ export function createTakeStep({ store, log, clock, ids, logger, maxOpen }: Step
       runId: shown?.runId,
     })
     const next = done.session
-    if (next === undefined || !isSupervisedSession(next)) throw new Error('The store gave no supervised session.')
+    if (!isSupervisedSession(next)) throw new Error('The store gave no supervised session.')
     logStep(logger, { session, waiting }, next, changes)
     return next
   }
 
-  return (sessionId, decide) =>
+  return <T>(sessionId: string, decide: (now: SessionNow) => Decided<T> | Promise<Decided<T>>) =>
     turns(sessionId, async () => {
       for (let tries = 1; ; tries += 1) {
         const now = await look(sessionId)
         const step = await decide(now)
-        if (isEmpty(step)) return { result: step.result, session: now.session }
+        const result = step.result as T
+        if (isEmpty(step)) return { result, session: now.session }
         try {
-          return { result: step.result, session: await commit(now, step) }
+          return { result, session: await commit(now, step) }
         } catch (error) {
           const isStale = error instanceof ServerError && error.code === 'conflict' && tries < MOST_TRIES
           if (!isStale || (await isCurrent(now))) throw error
@@ -127,8 +141,15 @@ export function createTakeStep({ store, log, clock, ids, logger, maxOpen }: Step
   }
 }
 
-export const isSupervisedSession = (session: SessionRecord): session is SupervisedSession =>
-  session.supervision !== undefined
+export const isSupervisedSession = (session: SessionRecord | null | undefined): session is SupervisedSession =>
+  session?.supervision !== undefined
+
+/** Throws `session_not_found`. */
+export async function findSupervised({ sessions }: Pick<Store, 'sessions'>, id: string): Promise<SupervisedSession> {
+  const session = await sessions.get(id)
+  if (isSupervisedSession(session) && session.status !== 'terminated') return session
+  throw sessionNotFound(id)
+}
 
 /** An entry of the audit trail about a session. */
 export const about = (
@@ -138,11 +159,12 @@ export const about = (
   details: AuditRecord['details'],
 ): AuditRecord => ({ at, kind: 'supervised', by, session: id, run: null, agent, tool: '', call: null, details })
 
-const isEmpty = ({ result: _, ...changes }: Step<unknown>): boolean =>
+type Decided<T> = Changes & Partial<Step<T>>
+
+const isEmpty = ({ result: _, ...changes }: Decided<unknown>): boolean =>
   Object.values(changes).every((value) => value === undefined || Object.keys(value).length === 0)
 
-/** What still waits after the step. */
-function stillWaiting(waiting: readonly SupervisedRecord[], { ask = [], settle = [] }: Partial<Step<unknown>>) {
+function stillWaiting(waiting: readonly SupervisedRecord[], { ask = [], settle = [] }: Changes) {
   const changes = new Map(settle.map((change) => [change.id, change]))
   const changed = waiting.flatMap((wait) => changedBy(wait, changes.get(wait.id)) ?? [])
   return [...changed, ...ask].filter(isWaiting)

@@ -1,5 +1,5 @@
 import type { Logger } from '../../domain/logger.ts'
-import type { Step, TakeStep } from './take-step.ts'
+import type { Changes, TakeStep } from './take-step.ts'
 
 /** Does work for an agent. Its silence does not count meanwhile: the stall timer pauses. */
 export type WhileWorking = <T>(sessionId: string, work: () => Promise<T>) => Promise<T>
@@ -9,9 +9,9 @@ export function createWhileWorking({ takeStep, logger }: { takeStep: TakeStep; l
   const working = new Map<string, number>()
 
   const pause = (sessionId: string, stallPaused: boolean): Promise<unknown> =>
-    takeStep(sessionId, ({ session: { supervision }, at }): Step<null> => {
-      if (supervision.stallPaused === stallPaused) return { result: null }
-      return { result: null, supervision: { stallPaused, updatedAt: Math.max(at, supervision.updatedAt) } }
+    takeStep(sessionId, ({ session: { supervision }, at }): Changes => {
+      if (supervision.stallPaused === stallPaused) return {}
+      return { supervision: { stallPaused, updatedAt: at } }
     })
 
   return async (sessionId, work) => {

@@ -36,7 +36,7 @@ export function createWorkspaceSession({
 }: WorkspaceSessionDeps): WorkspaceSession {
   async function find(id: string): Promise<SupervisedSession | null> {
     const found = await store.sessions.get(id)
-    return found !== null && isSupervisedSession(found) ? found : null
+    return isSupervisedSession(found) ? found : null
   }
 
   /** Null: it was deleted. Nothing gets the id of a deleted session. */
@@ -48,7 +48,7 @@ export function createWorkspaceSession({
     const found = await find(id)
     // The settings may have given the workspace to another channel since, or its agents report to another one.
     if (found !== null && channelId !== null && found.supervision.channelId !== channelId) {
-      return (await takeStep(id, () => ({ result: null, supervision: { channelId } }))).session
+      return (await takeStep(id, () => ({ supervision: { channelId } }))).session
     }
     if (found !== null) return found
     const values = { workspaceRoot, channelId, host: WORKSPACE_HOST, tokenId: '', mode: 'hybrid' } as const

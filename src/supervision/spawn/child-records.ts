@@ -28,7 +28,6 @@ type ChildRecord = z.infer<typeof RecordSchema>
 export interface ChildRecords {
   write(record: ChildRecord): void
   remove(sessionId: string): void
-  /** The path for the output of a session's host. */
   outputPath(sessionId: string): string
   /** Removes the output too, when the session is purged. */
   purge(sessionId: string): void
@@ -95,15 +94,8 @@ export interface FoundChild {
 export const hostFolders = (runtimeDir: string): string => join(runtimeDir, 'hosts')
 
 /** For the start of the server. Removes what is left of those that are gone, such as the tokens in their configuration. */
-export function findChildren({
-  records,
-  runtimeDir,
-  clock,
-}: {
-  records: ChildRecords
-  runtimeDir: string
-  clock: Clock
-}): FoundChild[] {
+export function findChildren(deps: { records: ChildRecords; runtimeDir: string; clock: Clock }): FoundChild[] {
+  const { records, runtimeDir, clock } = deps
   const found = livingChildren(records, clock)
   const used = new Set(found.map(({ record }) => record.folder))
   for (const name of namesIn(hostFolders(runtimeDir))) {

@@ -1,14 +1,13 @@
 // Starts coding agents for sessions. `watched-hosts.ts` ends them with their sessions.
 
 import { ServerError } from '../../domain/errors.ts'
-import type { Ids } from '../../domain/ids.ts'
 import { isOpen } from '../../domain/supervision/supervision.ts'
-import type { ProcessEnd, ProcessGroups } from '../../tools/process/process-groups.ts'
+import type { ProcessEnd } from '../../tools/process/process-groups.ts'
 import type { Messenger } from '../messenger.ts'
-import { type Operators, refuseUnknownOwner } from '../sessions/may-command.ts'
+import { refuseUnknownOwner } from '../sessions/may-command.ts'
 import { activityEvent } from '../sessions/session-events.ts'
 import type { SupervisedSessions } from '../sessions/supervised-sessions.ts'
-import type { SupervisedSession } from '../sessions/take-step.ts'
+import type { SessionParts, SupervisedSession } from '../sessions/take-step.ts'
 import type { AllowedWorkspace } from '../workspace/allowed-workspace.ts'
 import type { Sandbox } from './sandbox.ts'
 import { type Ended, type Host, type HostDeps, type HostEnd, type HostRequest, startHost } from './start-host.ts'
@@ -34,9 +33,11 @@ export interface SpawnRequest {
   channelId?: string | undefined
 }
 
-export interface SpawnerDeps extends WatchedHostsDeps {
+export interface SpawnerDeps
+  extends WatchedHostsDeps,
+    Pick<SessionParts, 'operators' | 'ids'>,
+    Pick<HostDeps, 'processes' | 'environment' | 'masked' | 'home'> {
   sessions: Pick<SupervisedSessions, 'get' | 'create' | 'checkCapacity' | 'interrupt' | 'list'>
-  operators: Operators
   /** The host of the settings. Throws `config_invalid` if there is none. */
   host: () => Pick<HostRequest, 'launcher' | 'program'>
   extraArgs: readonly string[]
@@ -50,47 +51,34 @@ export interface SpawnerDeps extends WatchedHostsDeps {
   }
   /** The address of our MCP door. Null: this server has no port. */
   mcpUrl: () => string | null
-  processes: ProcessGroups
-  environment: HostDeps['environment']
-  masked: readonly string[]
-  home: string | null
-  /** Tells the session's chat room. */
   tell: Messenger['tell']
-  ids: Ids
 }
 
 export function createSpawner(deps: SpawnerDeps): Spawner {
-  const { sessions, takeStep, operators, tokens, records, tell, clock, ids, logger } = deps
+  const { sessions, takeStep, operators, tokens, tell, ids, logger } = deps
   const hosts = createWatchedHosts(deps)
 
   const noteCrash = (sessionId: string, crash: string, facts: Record<string, unknown>): Promise<unknown> =>
     takeStep(sessionId, ({ session, at }) =>
       isOpen(session.supervision)
         ? {
-            result: null,
             supervision: { crash },
             events: [activityEvent(ids.uuid(), 'host_restarts', { ...facts, end: crash }, at)],
           }
-        : { result: null },
+        : {},
     ).catch((error: unknown) => logger.warn('a host could not be noted', { session_id: sessionId, error }))
 
   function launch(session: SupervisedSession, request: HostRequest): Host {
     const { id } = session
     return startHost(request, {
-      clock,
+      ...deps,
       log: logger,
-      processes: deps.processes,
-      records,
-      environment: deps.environment,
-      runtimeDir: deps.runtimeDir,
-      masked: deps.masked,
-      home: deps.home,
       // The newest output is kept in a file; the log shows what the agent itself reports.
       onOutput() {},
       onStart: ({ pid, respawn }) => {
         // The first start is told with the session's own.
         if (respawn === 0) return
-        void takeStep(id, ({ at }) => ({ result: null, supervision: spawnedAs(pid, at) })).catch((error: unknown) =>
+        void takeStep(id, ({ at }) => ({ supervision: spawnedAs(pid, at) })).catch((error: unknown) =>
           logger.warn('it could not be written that a host has started again', { session_id: id, error }),
         )
       },
@@ -107,7 +95,7 @@ export function createSpawner(deps: SpawnerDeps): Spawner {
     const mcpUrl = deps.mcpUrl()
     if (mcpUrl === null) throw new ServerError('conflict', 'This server has no port that an agent could connect to.')
     refuseUnknownOwner(operators, owner)
-    const { launcher, program } = asRefusal('conflict', deps.host)
+    const { launcher, program } = asRefusal(deps.host)
     if (named !== undefined && named !== launcher.name) {
       throw new ServerError(
         'invalid_request',
@@ -116,7 +104,7 @@ export function createSpawner(deps: SpawnerDeps): Spawner {
     }
     // Only whether this host can be started at all: nothing is written.
     const trial = { prompt, mcpUrl, agentToken: '', extraArgs: deps.extraArgs, file: (name: string) => name }
-    asRefusal('conflict', () => launcher.launch(trial))
+    asRefusal(() => launcher.launch(trial))
     const workspace = deps.findWorkspace(asked)
     const channelId = workspace.channelId ?? from
     if (from !== undefined && channelId !== from) {
@@ -176,15 +164,14 @@ export function createSpawner(deps: SpawnerDeps): Spawner {
         workspace: session.supervision.workspaceRoot,
       })
     } catch (error) {
-      await takeStep(id, () => ({ result: null, supervision: { status: 'terminated' } }))
-      throw refusalOf('conflict', error)
+      await takeStep(id, () => ({ supervision: { status: 'terminated' } }))
+      throw refusalOf(error)
     }
     hosts.watch(id, tokenId, { terminate: () => host.terminate(), gone: host.gone.then(farewellOf) })
     const { pid } = host
     if (pid === undefined) return session
     return (
       await takeStep(id, ({ at }) => ({
-        result: null,
         supervision: spawnedAs(pid, at),
         events: [
           activityEvent(
@@ -240,15 +227,15 @@ function farewellOf(gone: HostEnd): Farewell {
 }
 
 /** The server's settings, or the folder that was asked for, do not allow it. The server itself works, so it is not a failure. */
-const refusalOf = (code: 'conflict' | 'invalid_request', error: unknown): unknown =>
+const refusalOf = (error: unknown): unknown =>
   error instanceof ServerError && error.code === 'config_invalid'
-    ? new ServerError(code, error.message, { details: { ...error.details }, cause: error })
+    ? new ServerError('conflict', error.message, { details: { ...error.details }, cause: error })
     : error
 
-function asRefusal<T>(code: 'conflict' | 'invalid_request', work: () => T): T {
+function asRefusal<T>(work: () => T): T {
   try {
     return work()
   } catch (error) {
-    throw refusalOf(code, error)
+    throw refusalOf(error)
   }
 }

@@ -95,13 +95,6 @@ async function clear(path: string): Promise<void> {
   await Promise.all([rm(path, { force: true }), rm(before(path), { force: true })])
 }
 
-/** What a host wrote to stderr last: the reason of its crash, as people see it. Few lines, every character visible, no secrets. */
-interface LastWords {
-  add(line: string): void
-  /** One line of text. Null: it wrote nothing. */
-  text(): string | null
-}
-
 const MOST_LINES = 8
 const MOST_LINE = 300
 const NAMED = /([A-Za-z0-9_-]+)(["']?\s*[:=]\s*)((?:(?:bearer|basic|token)\s+)?[^\s,;}\]]+)/gi
@@ -109,14 +102,16 @@ const BEARER = /\b(bearer|basic)\s+[\w.~+/=-]{8,}/gi
 const KEY = /\b(?:sk|pk|qd|gh[a-z]|github_pat|xox[a-z]|AIza)[-_]?[\w-]{16,}/g
 const IN_ADDRESS = /(:\/\/)[^\s/@]+@/g
 
-export function createLastWords(): LastWords {
+/** What a host wrote to stderr last: the reason of its crash, as people see it. Few lines, every character visible, no secrets. */
+export function createLastWords() {
   let lines: string[] = []
   return {
-    add(line) {
+    add(line: string): void {
       const plain = stripVTControlCharacters(line).trim()
       if (plain !== '') lines = [...lines, plain].slice(-MOST_LINES)
     },
-    text: () => (lines.length === 0 ? null : lines.map(shown).join(' / ')),
+    /** One line of text. Null: it wrote nothing. */
+    text: (): string | null => (lines.length === 0 ? null : lines.map(shown).join(' / ')),
   }
 }
 

@@ -7,6 +7,7 @@ import { launcherFor, type NamedLauncher } from '../../hosts/hosts.ts'
 import type { ProcessEnd, ProcessGroup, ProcessGroups } from '../../tools/process/process-groups.ts'
 import { markOf } from '../../tools/process/process-table.ts'
 import { findProgram, type ProgramSearch } from '../commands/find-program.ts'
+import type { OutputPiece } from '../commands/run-command.ts'
 import { type ChildRecords, hostFolders, TERM_MS } from './child-records.ts'
 import { createLastWords, createOutputRing, type OutputRing, readLines } from './host-output.ts'
 import { inSandbox, type Sandbox, writableIn } from './sandbox.ts'
@@ -40,16 +41,11 @@ export interface HostDeps {
   masked: readonly string[]
   home: string | null
   /** One line of stdout or stderr. */
-  onOutput(line: OutputLine): void
+  onOutput(line: OutputPiece): void
   /** The host runs. `respawn` is 0 for its first start. */
   onStart(start: { pid: number; respawn: number }): void
   /** The host has crashed and will start again in `delayMs`. */
   onRespawn(again: { respawn: number; delayMs: number } & Ended): void
-}
-
-export interface OutputLine {
-  stream: 'stdout' | 'stderr'
-  text: string
 }
 
 /** How one process ended. */
@@ -217,7 +213,7 @@ function remember(
 }
 
 const keepOutput = (
-  stream: OutputLine['stream'],
+  stream: OutputPiece['stream'],
   group: ProcessGroup,
   { ring, secrets, onOutput }: { ring: OutputRing; secrets: string[]; onOutput: HostDeps['onOutput'] },
 ): Promise<void> =>

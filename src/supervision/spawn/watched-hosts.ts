@@ -1,13 +1,11 @@
 // The agents that run: they end with their sessions, and their sessions hear of it when they have ended.
 
-import type { Clock } from '../../domain/clock.ts'
 import { ServerError } from '../../domain/errors.ts'
-import type { Logger } from '../../domain/logger.ts'
 import { present } from '../../domain/present.ts'
 import { isOfPlace } from '../../replicas/at-its-place.ts'
 import type { RecordChanges } from '../sessions/await-record.ts'
 import type { SupervisedSessions } from '../sessions/supervised-sessions.ts'
-import type { SupervisedSession, TakeStep } from '../sessions/take-step.ts'
+import type { SessionParts, SupervisedSession } from '../sessions/take-step.ts'
 import { type ChildRecords, type FoundChild, findChildren } from './child-records.ts'
 
 export interface WatchedHosts {
@@ -17,7 +15,6 @@ export interface WatchedHosts {
    * interrupted.
    */
   recover(): Promise<void>
-  /** Ends every host. */
   close(): Promise<void>
   readonly isClosing: boolean
 }
@@ -36,17 +33,14 @@ export interface Farewell {
   crash: string | null
 }
 
-export interface WatchedHostsDeps {
+export interface WatchedHostsDeps extends Pick<SessionParts, 'takeStep' | 'clock' | 'logger'> {
   sessions: Pick<SupervisedSessions, 'get' | 'interrupt' | 'list'>
-  takeStep: TakeStep
   changes: RecordChanges
   tokens: { revoke(id: string): Promise<void> }
   records: ChildRecords
   runtimeDir: string
   /** Where several processes share the store, each looks after the hosts of its own folder. Null: this is the only one. */
   place: string | null
-  clock: Clock
-  logger: Logger
 }
 
 /** More than a server keeps. */
@@ -86,7 +80,6 @@ export function createWatchedHosts(deps: WatchedHostsDeps): WatchedHosts {
       if (!isGone) logger.warn('the token of an ended host could not be revoked', { session_id: sessionId, error })
     })
     await takeStep(sessionId, () => ({
-      result: null,
       supervision: present({ spawned: null, crash: crash ?? undefined }),
     }))
     await sessions.interrupt(sessionId, reason)

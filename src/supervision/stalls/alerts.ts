@@ -9,7 +9,6 @@ import type { SessionNow } from '../sessions/take-step.ts'
 const KIND = 'alert'
 const isAlert = (record: AnyRecord): record is Alert => record.wait === KIND
 
-/** The open alert of the session. */
 export const alertOf = ({ waiting }: SessionNow): Alert | undefined => waiting.find(isAlert)
 
 /** Throws `record_not_found`, also for a user who does not own its session. */

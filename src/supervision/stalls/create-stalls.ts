@@ -1,15 +1,12 @@
-import type { Clock } from '../../domain/clock.ts'
-import type { Ids } from '../../domain/ids.ts'
-import type { Logger } from '../../domain/logger.ts'
 import type { Alert } from '../../domain/records/record.ts'
 import type { AuditRecord } from '../../domain/supervision/audit.ts'
 import type { Caller } from '../../domain/supervision/decision.ts'
-import { isOpen } from '../../domain/supervision/supervision.ts'
 import type { Jobs } from '../../engine/sessions/jobs.ts'
 import type { Store } from '../../store/store.ts'
 import { alreadyAnswered, type Records } from '../records/records.ts'
 import { checkText } from '../sessions/check-text.ts'
 import {
+  decidedNow,
   escalatedTo,
   type Operators,
   refuseEnded,
@@ -17,30 +14,26 @@ import {
   viaOf,
   wayOf,
 } from '../sessions/may-command.ts'
-import { activityEvent } from '../sessions/session-events.ts'
+import { activityEvent, shownIn } from '../sessions/session-events.ts'
 import {
   about,
+  type Changes,
   isWaitedFor,
   type SessionNow,
+  type SessionParts,
   type Step,
   type SupervisedSession,
-  type TakeStep,
 } from '../sessions/take-step.ts'
 import { alertOf, findAlert, newAlert } from './alerts.ts'
 import { createSendNudge } from './send-nudge.ts'
 import type { PushNudge, StallSettings, Stalls } from './stalls.ts'
 
-interface StallsDeps {
+interface StallsDeps extends Pick<SessionParts, 'takeStep' | 'operators' | 'clock' | 'ids' | 'logger'> {
   store: Pick<Store, 'supervised'>
-  takeStep: TakeStep
   records: Records
-  operators: Operators
   settings: StallSettings
   push: PushNudge
   jobs: Jobs
-  clock: Clock
-  ids: Ids
-  logger: Logger
 }
 
 /** A session that begins meanwhile is seen after this time at the latest. */
@@ -54,7 +47,7 @@ export function createStalls(deps: StallsDeps): Stalls {
   const { store, takeStep, records, operators, settings, push, clock, ids, logger } = deps
   const { jobs } = deps
   const { silenceOf, judge, remembered } = createSilenceJudge(settings, clock.now())
-  const send = createSendNudge({ takeStep, push, defaultMessage: settings.defaultMessage, clock, ids, logger })
+  const send = createSendNudge({ takeStep, push, defaultMessage: settings.nudgeMessage, clock, ids, logger })
   let cancelTimer = () => {}
   let isClosed = false
 
@@ -112,13 +105,12 @@ export function createStalls(deps: StallsDeps): Stalls {
     by: Caller,
     alertId: string,
     reason: string | null,
-    more: (now: SessionNow) => Step<null>,
+    more: (now: SessionNow) => Changes,
   ): Promise<Alert> {
     const alert = await open(by, alertId)
     const { result: isDone } = await takeStep(alert.sessionId, (now): Step<boolean> => {
       if (!now.waiting.some(({ id }) => id === alert.id)) return { result: false }
-      const decided = { decidedAt: now.at, decidedBy: by.user, decidedVia: wayOf(by) }
-      const patch = { status: 'dismissed', reason, ...decided } as const
+      const patch = { status: 'dismissed', reason, ...decidedNow(by, now.at) } as const
       return { ...more(now), result: true, settle: [{ id: alert.id, patch }] }
     })
     const after = await findAlert(records, by, alertId)
@@ -127,7 +119,7 @@ export function createStalls(deps: StallsDeps): Stalls {
   }
 
   async function sessionOf(sessionId: string): Promise<SupervisedSession> {
-    return (await takeStep(sessionId, () => ({ result: null }))).session
+    return (await takeStep(sessionId, () => ({}))).session
   }
 
   return {
@@ -149,20 +141,19 @@ export function createStalls(deps: StallsDeps): Stalls {
     },
 
     async setEnabled(by, sessionId, enabled) {
-      const { session } = await takeStep(sessionId, (now): Step<null> => {
+      const { session } = await takeStep(sessionId, (now): Changes => {
         refuseForeignCommand(operators, by, now.session.owner)
         refuseEnded(now.session)
         const { stallsOff = false } = now.session.supervision
-        if (stallsOff === !enabled) return { result: null }
+        if (stallsOff === !enabled) return {}
         const what = enabled ? 'stalls_on' : 'stalls_off'
         const alert = alertOf(now)
-        const patch = { status: 'dismissed', decidedAt: now.at, decidedBy: by.user, decidedVia: wayOf(by) } as const
+        const patch = { status: 'dismissed', ...decidedNow(by, now.at) } as const
         return {
-          result: null,
           // The next silence starts from here.
           supervision: { stallsOff: !enabled, silence: { ms: 0, seenAt: now.at }, nudgeCount: 0 },
           settle: alert === undefined ? [] : [{ id: alert.id, patch }],
-          events: isOpen(now.session.supervision) ? [activityEvent(ids.uuid(), what, { by: by.user }, now.at)] : [],
+          events: shownIn(now.session, activityEvent(ids.uuid(), what, { by: by.user }, now.at)),
           audit: [about(now.session, now.at, by.user, { what, ...viaOf(by) })],
         }
       })
@@ -171,14 +162,12 @@ export function createStalls(deps: StallsDeps): Stalls {
 
     dismiss: (by, alertId) =>
       settle(by, alertId, null, (now) => ({
-        result: null,
         supervision: { silence: { ms: 0, seenAt: now.at }, nudgeCount: 0 },
         audit: [aboutAlert('stall_dismissed', now, by, alertId, operators)],
       })),
 
     stop: (by, alertId) =>
       settle(by, alertId, 'The session was stopped.', (now) => ({
-        result: null,
         supervision: { status: 'terminated' },
         events: [activityEvent(ids.uuid(), 'terminated', { by: by.user, alert_id: alertId }, now.at)],
         audit: [aboutAlert('terminated', now, by, alertId, operators)],
@@ -196,7 +185,7 @@ export function createStalls(deps: StallsDeps): Stalls {
       try {
         const open = await store.supervised.sessions({ statuses: ['active'], limit: MOST_SESSIONS })
         for (const { id } of open) {
-          await takeStep(id, (now) => ({ result: null, ...remembered(now, 0) })).catch(() => {})
+          await takeStep(id, (now) => ({ ...remembered(now, 0) })).catch(() => {})
         }
       } catch (error) {
         // The server stops all the same.
@@ -206,13 +195,12 @@ export function createStalls(deps: StallsDeps): Stalls {
   }
 }
 
-function alarmed({ at }: SessionNow, alert: Alert): Step<null> {
+function alarmed({ at }: SessionNow, alert: Alert): Changes {
   const facts = { alert_id: alert.id, idle_seconds: alert.idleSeconds, last_tool: alert.lastTool }
-  return { result: null, ask: [alert], events: [activityEvent(alert.id, 'stall', facts, at)] }
+  return { ask: [alert], events: [activityEvent(alert.id, 'stall', facts, at)] }
 }
 
-const escalated = ({ at, session }: SessionNow, alert: Alert): Step<null> => ({
-  result: null,
+const escalated = ({ at, session }: SessionNow, alert: Alert): Changes => ({
   settle: [{ id: alert.id, patch: { status: 'escalated' } }],
   events: [activityEvent(`${alert.id}-escalated`, 'stall_escalated', { alert_id: alert.id }, at)],
   audit: [about(session, at, 'server', { what: 'stall_escalated', alert: alert.id })],
@@ -220,15 +208,6 @@ const escalated = ({ at, session }: SessionNow, alert: Alert): Step<null> => ({
 
 const aboutAlert = (what: string, now: SessionNow, by: Caller, alert: string, operators: Operators): AuditRecord =>
   about(now.session, now.at, by.user, { what, alert, ...viaOf(by), ...escalatedTo(operators, by, now.session.owner) })
-
-/** Says what the silence of an agent asks for. */
-interface SilenceJudge {
-  /** How long the agent has been silent, without the time while this server was down. */
-  silenceOf(now: SessionNow): number
-  judge(now: SessionNow): Verdict
-  /** The step that writes the silence down, if there is more of it than `every` since the last time. */
-  remembered(now: SessionNow, every?: number): Pick<Step<null>, 'supervision'>
-}
 
 interface Verdict {
   due: 'raise' | 'nudge' | 'escalate' | null
@@ -241,8 +220,9 @@ const REMEMBER_MS = 60_000
 
 const nothing: Verdict = { due: null, waitMs: null }
 
-/** `startedAt` is when this server began to listen. */
-function createSilenceJudge(settings: StallSettings, startedAt: number): SilenceJudge {
+/** Says what the silence of an agent asks for. `startedAt` is when this server began to listen. */
+function createSilenceJudge(settings: StallSettings, startedAt: number) {
+  /** How long the agent has been silent, without the time while this server was down. */
   function silenceOf({ session: { supervision }, at }: SessionNow): number {
     const { silence, updatedAt } = supervision
     const since = Math.max(silence?.seenAt ?? updatedAt, startedAt)
@@ -251,7 +231,7 @@ function createSilenceJudge(settings: StallSettings, startedAt: number): Silence
 
   return {
     silenceOf,
-    judge(now) {
+    judge(now: SessionNow): Verdict {
       if (!isListenedTo(now)) return nothing
       const alert = alertOf(now)
       if (alert === undefined) {
@@ -265,7 +245,8 @@ function createSilenceJudge(settings: StallSettings, startedAt: number): Silence
       const { nudgeCount } = now.session.supervision
       return { due: nudgeCount >= settings.maxRetries ? 'escalate' : 'nudge', waitMs: 0 }
     },
-    remembered(now, every = REMEMBER_MS) {
+    /** The step that writes the silence down, if there is more of it than `every` since the last time. */
+    remembered(now: SessionNow, every = REMEMBER_MS): Changes {
       if (!isListenedTo(now)) return {}
       const ms = silenceOf(now)
       const known = now.session.supervision.silence?.ms ?? 0

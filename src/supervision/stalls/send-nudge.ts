@@ -1,23 +1,16 @@
-import type { Clock } from '../../domain/clock.ts'
-import type { Ids } from '../../domain/ids.ts'
-import type { Logger } from '../../domain/logger.ts'
 import { present } from '../../domain/present.ts'
 import type { Alert } from '../../domain/records/record.ts'
 import type { AuditRecord } from '../../domain/supervision/audit.ts'
 import { isOpen, type ProgressItem } from '../../domain/supervision/supervision.ts'
 import { activityEvent } from '../sessions/session-events.ts'
-import { about, type Step, type SupervisedSession, type TakeStep } from '../sessions/take-step.ts'
+import { about, type Changes, type SessionParts, type SupervisedSession } from '../sessions/take-step.ts'
 import { alertOf } from './alerts.ts'
 import type { Nudge, PushNudge } from './stalls.ts'
 
-interface SendNudgeDeps {
-  takeStep: TakeStep
+interface SendNudgeDeps extends Pick<SessionParts, 'takeStep' | 'clock' | 'ids' | 'logger'> {
   push: PushNudge
   /** Of the settings. */
   defaultMessage: string
-  clock: Clock
-  ids: Ids
-  logger: Logger
 }
 
 interface Wanted {
@@ -25,7 +18,6 @@ interface Wanted {
   alert: Alert | null
   /** Undefined: the configured text. */
   text?: string | undefined
-  /** Who sends it. */
   source: string
   /** More for the audit trail. */
   details?: AuditRecord['details']
@@ -45,9 +37,9 @@ export function createSendNudge({ takeStep, push, defaultMessage, clock, ids, lo
       logger.warn('a nudge could not be pushed', { session_id: session.id, error })
       return null
     })
-    await takeStep(session.id, (now): Step<null> => {
+    await takeStep(session.id, (now): Changes => {
       // The window was closed meanwhile.
-      if (!isOpen(now.session.supervision)) return { result: null }
+      if (!isOpen(now.session.supervision)) return {}
       const open = alertOf(now)
       // The nudge may have ended the alert already. It was nudged all the same: the agent is not back by itself.
       const target = alert ?? open
@@ -56,7 +48,6 @@ export function createSendNudge({ takeStep, push, defaultMessage, clock, ids, lo
       // The push may have woken the agent already. Then the next silence begins at none.
       const isBack = now.session.supervision.updatedAt > updatedAt
       return {
-        result: null,
         supervision: {
           openNudge: message,
           nudgeCount: isBack ? now.session.supervision.nudgeCount : nudge.nudgeCount,

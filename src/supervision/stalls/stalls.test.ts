@@ -13,7 +13,7 @@ const settings: StallSettings = {
   inactivityMs: 300_000,
   escalationMs: 120_000,
   maxRetries: 3,
-  defaultMessage: 'Go on, please.',
+  nudgeMessage: 'Go on, please.',
 }
 const agent = agentIn('/srv/here')
 const call = callOf(agent)

@@ -1,4 +1,5 @@
 import type { Alert } from '../../domain/records/record.ts'
+import type { SupervisionSettings } from '../../domain/settings/supervision-settings.ts'
 import type { Caller } from '../../domain/supervision/decision.ts'
 import type { SupervisedSession } from '../sessions/take-step.ts'
 
@@ -22,15 +23,7 @@ export interface Stalls {
   close(): Promise<void>
 }
 
-export interface StallSettings {
-  enabled: boolean
-  inactivityMs: number
-  /** From the alert to the first nudge, and from each nudge to the next. */
-  escalationMs: number
-  /** Nudges before the alert is escalated. */
-  maxRetries: number
-  defaultMessage: string
-}
+export type StallSettings = SupervisionSettings['stall']
 
 /** A nudge on its way to the agent. */
 export interface Nudge {

@@ -25,9 +25,8 @@ import { createApproveTool, createAskPermission } from '../agent-service/approve
 import { createAskApproval } from '../agent-service/ask-approval.ts'
 import { createAskedRecords } from '../agent-service/asked-records.ts'
 import { createAutoApproved } from '../agent-service/auto-approved.ts'
-import { createCheckAutoApprove, createWorkJudge } from '../agent-service/judge-work.ts'
-import { createPolicyQuestions } from '../agent-service/policy-questions.ts'
-import { createWaitFor } from '../agent-service/wait-for.ts'
+import { createCheckAutoApprove, createJudgeWork } from '../agent-service/judge-work.ts'
+import { createLookAtPolicy } from '../agent-service/policy-questions.ts'
 import { createAnswerAgent } from '../approvals/answer-agent.ts'
 import { createCallRules } from '../approvals/call-rules.ts'
 import { createApprovals } from '../approvals/create-approvals.ts'
@@ -123,7 +122,6 @@ export function openSupervision(options: SupervisionOptions = {}) {
     isConnected: (connectionId) => options.isConnected?.(connectionId) ?? false,
   })
   const answerCall = createAnswerCall({ sessions, takeStep, store, clock, ids, logger })
-  const waitFor = createWaitFor({ changes, clock, trouble: async () => options.trouble?.() ?? null })
 
   const { quorum = ONE_PERSON, stepUp = noStepUp, serverPaths = [] } = options
   const answerAgent = createAnswerAgent({ store, takeStep, operators, ids, serverPaths, quorum })
@@ -138,7 +136,7 @@ export function openSupervision(options: SupervisionOptions = {}) {
   })
   const policies = createPolicyWatch({ clock, log: logger, onChange() {} })
   const writer = options.writer ?? createChangeWriter()
-  const questions = createPolicyQuestions({
+  const lookAtPolicy = createLookAtPolicy({
     store,
     takeStep,
     policies,
@@ -154,7 +152,14 @@ export function openSupervision(options: SupervisionOptions = {}) {
   const prompts = createPrompts({ records, takeStep, operators })
   const expire = (record: SupervisedRecord) =>
     record.wait === 'approval' ? answerAgent.expire(record) : prompts.expire(record)
-  const asked = createAskedRecords({ store, takeStep, waitFor, expire, clock })
+  const asked = createAskedRecords({
+    store,
+    takeStep,
+    changes,
+    trouble: async () => options.trouble?.() ?? null,
+    expire,
+    clock,
+  })
   const asking = {
     answerCall,
     takeStep,
@@ -166,7 +171,7 @@ export function openSupervision(options: SupervisionOptions = {}) {
     serverPaths,
     propose: proposeChange,
     asked,
-    judge: createWorkJudge({ takeStep, questions, limits, ids, logger, tell }),
+    judge: createJudgeWork({ takeStep, lookAtPolicy, limits, ids, logger, tell }),
     guard: createGuardArguments(serverPaths, '/home/ann'),
   }
   const askPermission = createAskPermission(asking)
@@ -195,7 +200,6 @@ export function openSupervision(options: SupervisionOptions = {}) {
     sessions,
     operators,
     answerCall,
-    waitFor,
     jobs,
     place: null,
     records,

@@ -2,17 +2,15 @@
 // counts at once, and one that widens counts after an operator's yes.
 
 import { isAtLeast } from '../../domain/agent/tool-settings.ts'
+import type { PolicyPin } from '../../domain/supervision/supervision.ts'
 import { visibleText } from '../../domain/text/visible-text.ts'
 import type { FoundPolicy, PolicyFile } from './find-policy.ts'
-import { type Judgement, judgeRequest, type PolicyLimits } from './judge-request.ts'
+import { ask, type Judgement, judgeRequest, type PolicyLimits } from './judge-request.ts'
 import { type ReadPolicy, readPolicy } from './read-policy.ts'
 import type { PolicyRequest, WorkspacePolicy } from './workspace-policy.ts'
 
 /** An operator's yes to one text. Kept outside the workspace. The text is kept too: a hash alone cannot say what an edit has changed. */
-export interface PinnedPolicy {
-  sha256: string
-  text: string
-}
+export type PinnedPolicy = Pick<PolicyPin, 'sha256' | 'text'>
 
 export type EffectivePolicy =
   /** Nothing is allowed, and nobody has to do anything about it. */
@@ -65,7 +63,6 @@ const unreadable = (file: PolicyFile, reason: string): EffectivePolicy => ({
 
 /** Never allows what the pinned text does not allow. */
 export function judgeEffective(effective: EffectivePolicy, request: PolicyRequest, limits: PolicyLimits): Judgement {
-  const ask = (why: string): Judgement => ({ autoApproved: false, matchedRule: null, why, personOnly: false })
   switch (effective.state) {
     case 'none':
       return ask('The workspace has no policy file.')
@@ -86,10 +83,10 @@ export function judgeEffective(effective: EffectivePolicy, request: PolicyReques
   }
 }
 
+export type Reporting = Pick<WorkspacePolicy, 'logAutoApproved' | 'summaryIntervalSeconds'>
+
 /** How auto-approved work is reported: as often, and in as much detail, as either text asks for. Null: nothing can be approved. */
-export function reportingOf(
-  effective: EffectivePolicy,
-): Pick<WorkspacePolicy, 'logAutoApproved' | 'summaryIntervalSeconds'> | null {
+export function reportingOf(effective: EffectivePolicy): Reporting | null {
   if (effective.state !== 'pinned') return null
   const both = [effective.pinned, effective.policy]
   const intervals = both.map(({ summaryIntervalSeconds }) => summaryIntervalSeconds).filter((seconds) => seconds > 0)

@@ -10,7 +10,6 @@ export interface ExplainedLine {
   line: number
   /** `file_patterns.write[0]` */
   path: string
-  /** What it allows, or means. */
   means: string
   /** Why it allows less than it seems to, or what else to know; null if it does what it says. */
   note: string | null

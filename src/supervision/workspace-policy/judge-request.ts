@@ -1,12 +1,12 @@
 // Whether a policy lets a request through without asking. The one evaluator: the tool that agents ask and the gate that lets work through
 // both use it. In doubt a person is asked.
 
-import { isAtLeast, type Risk } from '../../domain/agent/tool-settings.ts'
+import { isAtLeast } from '../../domain/agent/tool-settings.ts'
 import { splitCommandLine } from '../../domain/text/command-line.ts'
 import { globMatches } from '../../domain/text/glob.ts'
 import { hidesCharacters } from '../../domain/text/visible-text.ts'
 import { type FileAccess, protectedChange, protectedPath } from '../workspace/protected-path.ts'
-import type { PolicyRequest, WorkspacePolicy } from './workspace-policy.ts'
+import type { NamedRequest, PolicyRequest, WorkspacePolicy } from './workspace-policy.ts'
 
 /** What stands above every policy file. */
 export interface PolicyLimits {
@@ -57,7 +57,7 @@ export function judgeRequest(policy: WorkspacePolicy, request: PolicyRequest, li
   return ask(`The policy does not list the tool ${request.toolName}.`)
 }
 
-const ask = (why: string): Judgement => ({ autoApproved: false, matchedRule: null, why, personOnly: false })
+export const ask = (why: string): Judgement => ({ autoApproved: false, matchedRule: null, why, personOnly: false })
 
 const allow = (rule: string): Judgement => ({
   autoApproved: true,
@@ -178,14 +178,10 @@ export function isConfined(path: string): boolean {
 }
 
 /** A request of the past, and what became of it. */
-export interface PastRequest {
+export interface PastRequest extends NamedRequest {
   /** Epoch ms. */
   at: number
   session: string | null
-  toolName: string
-  filePath: string | null
-  command: string | null
-  riskLevel: Risk
   /** False: its arguments do not say clearly which file it touches and which command it runs. */
   isClear: boolean
   outcome: 'approved' | 'rejected' | 'expired' | 'interrupted' | 'pending' | 'auto_approved'

@@ -7,20 +7,20 @@ import { hidesCharacters, visibleText } from '../../domain/text/visible-text.ts'
 import { type PlacedJson, parsePlacedJson } from './placed-json.ts'
 import { defaultPolicy, type WorkspacePolicy } from './workspace-policy.ts'
 
-interface PolicyProblem {
+interface Placed {
   /** Both start at 1. */
   line: number
   column: number
   /** The key as it is written: `file_patterns.write[0]`. Empty for the whole file. */
   path: string
+}
+
+interface PolicyProblem extends Placed {
   message: string
 }
 
 /** A setting as it stands in the file. */
-export interface PlacedSetting {
-  line: number
-  column: number
-  path: string
+export interface PlacedSetting extends Placed {
   field: PolicyField
   /** The entry of a list; null: the setting itself. */
   entry: string | null

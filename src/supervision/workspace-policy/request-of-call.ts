@@ -4,7 +4,7 @@
 import type { Risk } from '../../domain/agent/tool-settings.ts'
 import { isRecord } from '../../domain/is-record.ts'
 import { isPathArgument } from '../policy/path-conditions.ts'
-import type { PolicyRequest } from './workspace-policy.ts'
+import type { NamedRequest } from './workspace-policy.ts'
 
 export const COMMANDS: ReadonlySet<string> = new Set(['command', 'cmd', 'script', 'code', 'shell_command', 'argv'])
 export const FOLDERS: ReadonlySet<string> = new Set(['cwd', 'workdir', 'working_directory', 'directory', 'dir_path'])
@@ -21,7 +21,7 @@ export function requestOfCall(
   input: unknown,
   riskLevel: Risk,
   workspaceRoot: string | null,
-): Omit<PolicyRequest, 'guarded'> | null {
+): NamedRequest | null {
   if (!isRecord(input) || hidesPaths(input) || /patch/i.test(toolName)) return null
   const runsCommand = Object.keys(input).some((name) => COMMANDS.has(name))
   const paths = new Set<unknown>()

@@ -1,29 +1,19 @@
 // What the policy of a workspace would say about a request, for operators who wonder. It grants nothing and asks nobody.
 
-import type { Risk } from '../../domain/agent/tool-settings.ts'
 import type { SupervisedReads } from '../../store/ports/supervised.ts'
 import type { GuardArguments } from '../workspace/guard-arguments.ts'
 import { type EffectivePolicy, judgeEffective } from './effective-policy.ts'
-import { accessOf, type PolicyLimits } from './judge-request.ts'
+import { accessOf, type Judgement, type PolicyLimits } from './judge-request.ts'
 import type { PolicyWatch } from './watch-policy.ts'
+import type { NamedRequest } from './workspace-policy.ts'
 
-interface TriedRequest {
-  toolName: string
-  /** Absolute, or relative to the workspace. */
-  filePath: string | null
-  command: string | null
-  riskLevel: Risk
-}
-
-interface TriedVerdict {
-  autoApproved: boolean
-  matchedRule: string | null
+interface TriedVerdict extends Omit<Judgement, 'why' | 'personOnly'> {
   /** What counts in this workspace, then why the request passes or does not. */
   why: string[]
 }
 
-/** `workspaceRoot` is a real path. */
-export type TryRequest = (workspaceRoot: string, request: TriedRequest) => Promise<TriedVerdict>
+/** `workspaceRoot` is a real path. The file's may be absolute, or relative to the workspace. */
+export type TryRequest = (workspaceRoot: string, request: NamedRequest) => Promise<TriedVerdict>
 
 interface TryDeps {
   store: { supervised: Pick<SupervisedReads, 'pin'> }

@@ -11,11 +11,8 @@ import { type FoundPolicy, findPolicy, POLICY_FILES } from './find-policy.ts'
 import { type ReadPolicy, readPolicy } from './read-policy.ts'
 
 export interface PolicyWatch {
-  /**
-   * Calls `onChange` whenever the policy file of this workspace changes, until the returned function is called. Several callers may watch
-   * the same workspace.
-   */
-  watch(workspaceRoot: string): () => void
+  /** Calls `onChange` whenever the policy file of this workspace changes. */
+  watch(workspaceRoot: string): void
   /** What counts now. Reads the disk each time, whether the workspace is watched or not. */
   effective(workspaceRoot: string, pin: PinnedPolicy | null): EffectivePolicy
   close(): void
@@ -50,27 +47,12 @@ export function createPolicyWatch({ clock, log, onChange }: PolicyWatchOptions):
 
   return {
     watch(root) {
-      const known = watched.get(root)
-      if (known === undefined && (closed || watched.size >= MAX_WORKSPACES)) {
-        if (!closed)
-          warnOnce(
-            `Only ${MAX_WORKSPACES} workspaces are watched. The policies of others are read when they are needed.`,
-            'limit',
-          )
-        return () => {}
+      if (closed || watched.has(root)) return
+      if (watched.size >= MAX_WORKSPACES) {
+        const message = `Only ${MAX_WORKSPACES} workspaces are watched. The policies of others are read when they are needed.`
+        return warnOnce(message, 'limit')
       }
-      const one = known ?? watchWorkspace(root, { clock, warnOnce, onChange: (found) => onChange(root, found) })
-      watched.set(root, one)
-      one.users += 1
-      let released = false
-      return () => {
-        if (released) return
-        released = true
-        one.users -= 1
-        if (one.users > 0) return
-        one.close()
-        watched.delete(root)
-      }
+      watched.set(root, watchWorkspace(root, { clock, warnOnce, onChange: (found) => onChange(root, found) }))
     },
     effective(root, pin) {
       const found = findPolicy(root)
@@ -86,7 +68,6 @@ export function createPolicyWatch({ clock, log, onChange }: PolicyWatchOptions):
 }
 
 interface WatchedWorkspace {
-  users: number
   /** Takes note of what somebody else has just read. */
   seen(found: FoundPolicy): void
   close(): void
@@ -147,7 +128,6 @@ function watchWorkspace(root: string, { clock, warnOnce, onChange }: WorkspaceWa
   for (const folder of FOLDERS) open(join(root, folder), () => true)
   last = stateKey(findPolicy(root))
   return {
-    users: 0,
     seen,
     close() {
       closed = true

@@ -31,13 +31,16 @@ export const defaultPolicy: WorkspacePolicy = {
 }
 
 /** What an agent wants to do, as far as a policy looks at it. */
-export interface PolicyRequest {
+export interface NamedRequest {
   toolName: string
   /** Relative to the workspace, with `/`, and with all links followed. Null if the tool works on no file. */
   filePath: string | null
   /** The command line, if the tool runs one. */
   command: string | null
   riskLevel: Risk
+}
+
+export interface PolicyRequest extends NamedRequest {
   /** Why only a person may decide, from where its arguments lead on this disk (`guard-arguments.ts`). Null: a policy may. */
   guarded: string | null
 }

@@ -126,8 +126,7 @@ export function createWorkspaces(rules: WorkspaceRules, own: OwnFolders): Worksp
       }
       const owners = workspaces.filter((one) => one.channelId === channelId)
       if (workspacePath === undefined || owners.length === 0) return
-      const realPath = createRealPath()
-      if (owners.some(({ path }) => isIn(path, workspacePath, realPath))) return
+      if (owners.some(({ path }) => leadsTo(path, (folder) => isWithin(workspacePath, folder)))) return
       throw new ServerError(
         'forbidden',
         `The channel ${JSON.stringify(channelId)} belongs to another workspace. Leave channel_id out, or bind the token to the channel.`,
@@ -151,7 +150,6 @@ function atStart(key: string, check: () => unknown): void {
 
 /** A folder below `default_workspace_root` is allowed; the root itself is not, because it holds all the others. */
 function findWorkspace(asked: string, { workspaces, defaultWorkspaceRoot: root }: WorkspaceRules, own: OwnFolders) {
-  const realPath = createRealPath()
   const named = workspaces.find(({ id }) => id !== null && id === asked)
   if (named === undefined && !isAbsolute(asked)) {
     throw new ServerError(
@@ -161,13 +159,13 @@ function findWorkspace(asked: string, { workspaces, defaultWorkspaceRoot: root }
     )
   }
   const path = checkWorkspace(named?.path ?? asked, own)
-  const listed = named ?? workspaces.find((one) => isSame(one.path, path, realPath))
+  const listed = named ?? workspaces.find((one) => leadsTo(one.path, (folder) => folder === path))
   if (listed !== undefined) return { ...listed, path }
   if (root !== null) {
-    const realRoot = realPath(root)
+    const realRoot = createRealPath()(root)
     if (path !== realRoot && isWithin(path, realRoot)) {
       // Whoever works in a part of a workspace reports where the whole does.
-      const around = workspaces.find((one) => isIn(one.path, path, realPath))
+      const around = workspaces.find((one) => leadsTo(one.path, (folder) => isWithin(path, folder)))
       return { path, id: null, channelId: around?.channelId ?? null, label: null }
     }
   }
@@ -178,19 +176,10 @@ function findWorkspace(asked: string, { workspaces, defaultWorkspaceRoot: root }
   )
 }
 
-/** Whether the path is the listed folder, or lies in it. */
-function isIn(listed: string, path: string, realPath: (one: string) => string): boolean {
+/** Whether the folder that a listed path leads to is one that fits. */
+function leadsTo(listed: string, fits: (folder: string) => boolean): boolean {
   try {
-    const folder = realPath(listed)
-    return folder === path || isWithin(path, folder)
-  } catch {
-    return false
-  }
-}
-
-function isSame(listed: string, path: string, realPath: (one: string) => string): boolean {
-  try {
-    return realPath(listed) === path
+    return fits(createRealPath()(listed))
   } catch {
     // Where it leads is not clear, so it is not this one.
     return false

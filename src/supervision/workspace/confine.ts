@@ -13,7 +13,6 @@ export interface ConfinedPath {
   root: string
   /** Folders from the root to the file, without links, as the disk spells them. Some may not exist yet. */
   folders: string[]
-  /** Name of the file in the last folder. */
   name: string
   /** The same as one text: relative to the root, with `/`. */
   path: string

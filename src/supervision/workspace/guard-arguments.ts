@@ -33,13 +33,13 @@ const SHOWN_CHARS = 200
 
 /** `serverPaths`: see `createServerPlaces`. `home`: what `~` means. */
 export function createGuardArguments(serverPaths: readonly string[], home: string): GuardArguments {
-  const server = createServerPlaces(serverPaths)
+  const becauseOurs = createServerPlaces(serverPaths)
 
   function reasonAt(place: string, written: string, { workspaceRoot, access }: GuardedCall): string | null {
     const isWrite = access === 'write'
     const shown = `The path ${quoted(written)}`
     const reason =
-      server.because(place, access) ??
+      becauseOurs(place, access) ??
       (isWrite && hasOtherNames(place) ? 'The file has other names (hard links), and they would change with it.' : null)
     if (reason !== null) return `${shown} is protected: ${reason}`
     if (!isWithin(place, workspaceRoot)) return leadsOut(written) ? `${shown} leads out of the workspace.` : null

@@ -7,7 +7,8 @@ import type { Clock } from '../../domain/clock.ts'
 import { ServerError } from '../../domain/errors.ts'
 import { systemErrorCode } from '../../domain/system-error-code.ts'
 import { NEVER_KEPT } from '../checkpoints/hash-workspace.ts'
-import { createIgnoreRules, foldersAbove } from '../checkpoints/ignore-rules.ts'
+import { createIgnoreRules, foldersAbove, joined } from '../checkpoints/ignore-rules.ts'
+import { placeOf } from '../checkpoints/restore-step.ts'
 import { confineFolder, refuseMoved } from './confine.ts'
 import { type OpenFolder, openFolder } from './open-folder.ts'
 import { readFileIn } from './read-workspace-file.ts'
@@ -38,7 +39,6 @@ export interface FileList {
 }
 
 interface ListLimits {
-  /** Entries of the result. */
   maxEntries: number
   /** Names that are looked at, also those that are left out. */
   maxNames: number
@@ -169,13 +169,8 @@ function createWalk(root: string, clock: Pick<Clock, 'mono' | 'soon'>, limits: L
   }
 
   async function opened<T>(folder: string, work: (open: OpenFolder) => Promise<T>): Promise<T | null> {
-    const open = await openFolder(root, partsOf(folder), { create: false })
-    if (open === null) return null
-    try {
-      return await work(open)
-    } finally {
-      await open.close()
-    }
+    await using open = await openFolder(root, partsOf(folder), { create: false })
+    return open === null ? null : await work(open)
   }
 
   return {
@@ -191,7 +186,7 @@ function createWalk(root: string, clock: Pick<Clock, 'mono' | 'soon'>, limits: L
         // The listed folder itself must be there. One below may be closed to us, or gone or replaced meanwhile.
         if (depth === 1) throw error
         orNone(error)
-        const itself = inFolder.get(folderOf(folder))?.find(({ path }) => path === folder)
+        const itself = inFolder.get(placeOf(folder).folder)?.find(({ path }) => path === folder)
         if (itself !== undefined) itself.isUnread = true
         return []
       }
@@ -213,8 +208,6 @@ function orNone(error: unknown): null {
 }
 
 const partsOf = (folder: string): string[] => (folder === '' ? [] : folder.split('/'))
-const joined = (folder: string, name: string): string => (folder === '' ? name : `${folder}/${name}`)
-const folderOf = (path: string): string => path.slice(0, Math.max(0, path.lastIndexOf('/')))
 
 const typeOf = (one: Dirent | Stats): ListedEntry['type'] =>
   one.isDirectory() ? 'folder' : one.isFile() ? 'file' : one.isSymbolicLink() ? 'link' : 'other'

@@ -7,7 +7,7 @@ import { openFolder } from './open-folder.ts'
 const opened = async (root: string, folders: string[]) => {
   const folder = await openFolder(root, folders, { create: false })
   if (folder === null) throw new Error('The folder does not exist.')
-  onTestFinished(() => folder.close())
+  onTestFinished(() => folder[Symbol.asyncDispose]())
   return folder
 }
 
@@ -38,7 +38,7 @@ test('a folder that does not exist is null, or is created and taken back', async
   mkdirSync(join(root, 'a'))
   const folder = await openFolder(root, ['a', 'b', 'c'], { create: true })
   await folder?.undo()
-  await folder?.close()
+  await folder?.[Symbol.asyncDispose]()
   expect(await openFolder(root, ['a', 'b'], { create: false })).toBe(null)
   expect(await opened(root, ['a'])).toBeDefined()
 })

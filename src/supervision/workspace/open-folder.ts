@@ -8,7 +8,8 @@ import { join } from 'node:path'
 import { systemErrorCode } from '../../domain/system-error-code.ts'
 import { violation } from './confine.ts'
 
-export interface OpenFolder {
+/** Closes when the scope of its `await using` ends. */
+export interface OpenFolder extends AsyncDisposable {
   /** A path that leads to `name` in this folder. */
   at(name: string): string
   /** Throws `path_violation` if the folder is no longer where it was in the workspace. */
@@ -17,7 +18,6 @@ export interface OpenFolder {
   sync(): Promise<void>
   /** Removes the folders that opening this one created, as far as they are empty. */
   undo(): Promise<void>
-  close(): Promise<void>
 }
 
 const windows = process.platform === 'win32'
@@ -65,7 +65,7 @@ export async function openFolder(
     check: () => checkPlace(last, place),
     sync: () => syncHandle(last),
     undo: () => removeFolders(created),
-    close: () => last.close(),
+    [Symbol.asyncDispose]: () => last.close(),
   }
 }
 

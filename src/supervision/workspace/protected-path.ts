@@ -19,32 +19,20 @@ const SERVER = 'This server reads it.'
 
 /** Folders: everything in them is protected, wherever in the workspace they are. Folded names. */
 const FOLDERS: ReadonlyMap<string, string> = new Map([
-  ['.git', GIT],
-  ['.husky', GIT],
-  ['.githooks', GIT],
-  ['.lefthook', GIT],
-  ['.quarterdeck', POLICY],
-  ['.monocoque', POLICY],
+  ...all(GIT, '.git', '.husky', '.githooks', '.lefthook'),
+  ...all(POLICY, '.quarterdeck', '.monocoque'),
   ...Object.values(hosts).map(({ reads }): [string, string] => [reads.folder, HOST]),
-  ...['.cursor', '.windsurf', '.continue', '.opencode', '.agents', '.roo'].map((name): [string, string] => [
-    name,
-    HOST,
-  ]),
-  ...['.aider', '.clinerules', '.kiro', '.amazonq', '.qwen'].map((name): [string, string] => [name, HOST]),
-  ...['.vscode', '.idea', '.devcontainer', '.zed', '.fleet'].map((name): [string, string] => [name, EDITOR]),
-  ...[
-    '.github',
-    '.gitlab',
-    '.circleci',
-    '.buildkite',
-    '.gitea',
-    '.forgejo',
-    '.woodpecker',
-    '.teamcity',
-    '.azure-pipelines',
-  ].map((name): [string, string] => [name, CI]),
+  ...all(HOST, '.cursor', '.windsurf', '.continue', '.opencode', '.agents', '.roo', '.aider', '.clinerules', '.kiro'),
+  ...all(HOST, '.amazonq', '.qwen'),
+  ...all(EDITOR, '.vscode', '.idea', '.devcontainer', '.zed', '.fleet'),
+  ...all(CI, '.github', '.gitlab', '.circleci', '.buildkite', '.gitea', '.forgejo', '.woodpecker', '.teamcity'),
+  ...all(CI, '.azure-pipelines'),
   ['.yarn', PACKAGES],
 ])
+
+function all(reason: string, ...names: string[]): [name: string, reason: string][] {
+  return names.map((name) => [name, reason])
+}
 
 const FILES: readonly (readonly [RegExp, string])[] = [
   [/^\.git(?:config|modules|attributes)?$/, GIT],
@@ -79,16 +67,17 @@ const EXECUTED_KEYS = ['scripts', 'husky', 'lint-staged', 'simple-git-hooks', 'p
 export function protectedPath(path: string): string | null {
   const parts = path.split('/').map((part) => foldedName(part))
   const name = parts.at(-1) ?? ''
-  for (const part of parts) {
-    // Windows has short names: GIT~1 is .git.
-    const reason = FOLDERS.get(part) ?? (/^git~\d+$/.test(part) ? GIT : undefined)
-    if (reason !== undefined) return reason
-  }
+  const reason = reasonOfFolder(FOLDERS, parts)
+  if (reason !== undefined) return reason
   if (parts.slice(0, -1).some((part) => part === 'hooks') && GIT_HOOK.test(name)) return GIT
   // Cargo and other tools keep `config` in a folder of their own.
   if (parts.at(-2) === '.cargo' && name.startsWith('config')) return PACKAGES
   return FILES.find(([pattern]) => pattern.test(name))?.[1] ?? null
 }
+
+/** Of the first folder that has one. Windows has short names: GIT~1 is .git. */
+export const reasonOfFolder = (folders: ReadonlyMap<string, string>, parts: readonly string[]): string | undefined =>
+  parts.map((part) => folders.get(/^git~\d+$/.test(part) ? '.git' : part)).find((reason) => reason !== undefined)
 
 /** In a bare repository, and in folders that `core.hooksPath` often names. */
 const GIT_HOOK =
@@ -110,25 +99,18 @@ export function protectedChange(path: string, before: string | null, after: stri
   return was !== null && was === is ? null : 'It changes scripts or tools that package managers run.'
 }
 
-interface ServerPlaces {
-  /** Why only a person may let an agent use this place; null if a policy may. To read beside such a file is harmless. */
-  because(path: string, access: FileAccess): string | null
-}
-
 /**
- * What this server itself loads or keeps. `serverPaths` are real paths of files, and of folders with everything in them; the paths that
- * are asked about are real too.
+ * What this server itself loads or keeps: why only a person may let an agent use a place; null if a policy may. To read beside such a file
+ * is harmless. `serverPaths` are real paths of files, and of folders with everything in them; the paths that are asked about are real too.
  */
-export function createServerPlaces(serverPaths: readonly string[]): ServerPlaces {
+export function createServerPlaces(serverPaths: readonly string[]) {
   const own = new Set(serverPaths.map(foldedName))
   const above = new Set([...own].flatMap(foldersAbove))
-  return {
-    because(path, access) {
-      const place = foldedName(path)
-      if (own.has(place) || (access === 'write' && foldersAbove(place).some((one) => own.has(one)))) return SERVER
-      // Whoever moves or removes a folder changes what is in it.
-      return access === 'write' && above.has(place) ? 'This server reads files in it.' : null
-    },
+  return (path: string, access: FileAccess): string | null => {
+    const place = foldedName(path)
+    if (own.has(place) || (access === 'write' && foldersAbove(place).some((one) => own.has(one)))) return SERVER
+    // Whoever moves or removes a folder changes what is in it.
+    return access === 'write' && above.has(place) ? 'This server reads files in it.' : null
   }
 }
 

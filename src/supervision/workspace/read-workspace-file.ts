@@ -26,33 +26,29 @@ export const sha256OfBytes = (bytes: Uint8Array): string => hash('sha256', bytes
 
 /** Reads a file of a workspace; null if it does not exist. */
 export async function readWorkspaceFile(place: ConfinedPath): Promise<WorkspaceFile | null> {
-  const folder = await openFolder(place.root, place.folders, { create: false })
-  if (folder === null) return null
-  try {
-    return await readFileIn(folder, place)
-  } finally {
-    await folder.close()
-  }
+  await using folder = await openFolder(place.root, place.folders, { create: false })
+  return folder === null ? null : await readFileIn(folder, place)
 }
 
 /** Reads and hashes in one open, so that the hash is of what was read. */
 export async function readFileIn(folder: OpenFolder, { name, path }: ConfinedPath): Promise<WorkspaceFile | null> {
+  await using file = await openFile(folder.at(name), path)
+  if (file === null) return null
+  // The folder may have been moved out of the workspace before the file was opened.
+  await folder.check()
+  return await readOpened(file, path)
+}
+
+/** Null: there is none. */
+async function openFile(way: string, path: string): Promise<FileHandle | null> {
   const noFollow = process.platform === 'win32' ? 0 : constants.O_NOFOLLOW | constants.O_NONBLOCK
-  let file: FileHandle
   try {
-    file = await open(folder.at(name), constants.O_RDONLY | noFollow)
+    return await open(way, constants.O_RDONLY | noFollow)
   } catch (error) {
     const code = systemErrorCode(error)
     if (code === 'ENOENT') return null
     if (code === 'ELOOP') throw violation(path, 'it is a symbolic link')
     throw violation(path, `it cannot be opened (${code})`)
-  }
-  try {
-    // The folder may have been moved out of the workspace before the file was opened.
-    await folder.check()
-    return await readOpened(file, path)
-  } finally {
-    await file.close()
   }
 }
 

@@ -5,6 +5,7 @@ import { ServerError } from '../../domain/errors.ts'
 import { looksSecret } from '../../domain/text/secret-name.ts'
 import { visibleText } from '../../domain/text/visible-text.ts'
 import { foldedName } from './confine.ts'
+import { reasonOfFolder } from './protected-path.ts'
 
 const ENVIRONMENT = 'Such a file holds passwords and keys of the environment.'
 const KEY = 'Such a file holds a key.'
@@ -43,11 +44,8 @@ const PRIVATE_KEY = /^-----BEGIN (?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?-----/
 function secretPath(path: string): string | null {
   const names = path.split('/')
   const parts = names.map(foldedName)
-  for (const part of parts) {
-    // Windows has short names: GIT~1 is .git.
-    const reason = FOLDERS.get(part) ?? (/^git~\d+$/.test(part) ? GIT : undefined)
-    if (reason !== undefined) return reason
-  }
+  const reason = reasonOfFolder(FOLDERS, parts)
+  if (reason !== undefined) return reason
   const name = parts.at(-1) ?? ''
   if (parts.at(-2) === '.docker' && name === 'config.json') return CREDENTIALS
   const found = FILES.find(([pattern]) => pattern.test(name))?.[1]

@@ -40,58 +40,34 @@ function view(approval: Approval, scene: RecordScene): KindView {
   }
 }
 
+const SUBJECTS: Readonly<Record<Approval['kind'], Pick<KindView, 'label' | 'mark' | 'asks'>>> = {
+  tool_call: { label: 'Tool call', mark: 'call', asks: 'asks to call a tool' },
+  question: { label: 'Question of a tool', mark: 'question', asks: 'has a question from one of its tools' },
+  permission: { label: 'Tool of a host', mark: 'tool', asks: 'asks to use a tool of its host' },
+  diff: { label: 'Change of a file', mark: 'change', asks: 'asks to change a file' },
+  policy: { label: 'Policy', mark: 'policy', asks: 'has a policy that nobody has accepted' },
+}
+
 type Subject = Pick<KindView, 'label' | 'mark' | 'asks' | 'title' | 'gist' | 'brief'>
 
 function subjectOf(approval: Approval, change: ChangeSummary | null): Subject {
   if (change !== null) return changeSubject(approval, change)
   const { kind, tool, title, description, question } = approval
+  const words = SUBJECTS[kind]
   switch (kind) {
     case 'tool_call':
-      return {
-        label: 'Tool call',
-        mark: 'call',
-        asks: 'asks to call a tool',
-        title: tool,
-        gist: argumentsIn(approval),
-        brief: `Tool ${tool}`,
-      }
+      return { ...words, title: tool, gist: argumentsIn(approval), brief: `Tool ${tool}` }
     case 'question':
-      return {
-        label: 'Question of a tool',
-        mark: 'question',
-        asks: 'has a question from one of its tools',
-        title: `${tool} asks`,
-        gist: oneLine(question?.message ?? description),
-        brief: `Tool ${tool}`,
-      }
-    case 'permission':
-      return {
-        label: 'Tool of a host',
-        mark: 'tool',
-        asks: 'asks to use a tool of its host',
-        title: oneLine(title),
-        // The title of a command or a path says all of it.
-        gist: title.startsWith('Call ') ? argumentsIn(approval) : '',
-        brief: `Tool ${tool}`,
-      }
+      return { ...words, title: `${tool} asks`, gist: oneLine(question?.message ?? description), brief: `Tool ${tool}` }
+    case 'permission': {
+      // The title of a command or a path says all of it.
+      const gist = title.startsWith('Call ') ? argumentsIn(approval) : ''
+      return { ...words, title: oneLine(title), gist, brief: `Tool ${tool}` }
+    }
     case 'diff':
-      return {
-        label: 'Change of a file',
-        mark: 'change',
-        asks: 'asks to change a file',
-        title: oneLine(title),
-        gist: '',
-        brief: 'Change of a file',
-      }
+      return { ...words, title: oneLine(title), gist: '', brief: 'Change of a file' }
     case 'policy':
-      return {
-        label: 'Policy',
-        mark: 'policy',
-        asks: 'has a policy that nobody has accepted',
-        title: oneLine(title),
-        gist: '',
-        brief: 'New policy of a workspace',
-      }
+      return { ...words, title: oneLine(title), gist: '', brief: 'New policy of a workspace' }
     default:
       return unreachable(kind)
   }
@@ -115,7 +91,7 @@ function changeSubject(
   { kind: does, path, addedLines, removedLines }: ChangeSummary,
 ): Subject {
   return {
-    label: kind === 'permission' ? 'Tool of a host' : 'Change of a file',
+    label: SUBJECTS[kind === 'permission' ? kind : 'diff'].label,
     mark: 'change',
     asks: CHANGES[does].asks,
     title: `${CHANGES[does].title} ${shownPath(path)} +${addedLines} −${removedLines}`,
@@ -212,7 +188,6 @@ function objectIn(json: string): Record<string, unknown> {
 /** Enough to compare with what `sha256sum` prints. */
 const HASH_CHARS = 16
 
-/** What became of it. */
 function approvalVerdict(approval: Approval): Verdict | null {
   switch (approval.status) {
     case 'pending':

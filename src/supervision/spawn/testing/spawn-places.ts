@@ -6,8 +6,9 @@ import { createSystemClock } from '../../../domain/clock.ts'
 import { silentLogger } from '../../../domain/logger.ts'
 import { launcherFor } from '../../../hosts/hosts.ts'
 import { createProcessGroups } from '../../../tools/process/process-groups.ts'
+import type { OutputPiece } from '../../commands/run-command.ts'
 import { createChildRecords } from '../child-records.ts'
-import type { HostDeps, HostRequest, OutputLine } from '../start-host.ts'
+import type { HostDeps, HostRequest } from '../start-host.ts'
 
 /** Folders of a server, and a host that is a shell script. */
 export function spawnPlaces(script: string, { clock = createSystemClock(), base = tmpdir() } = {}) {
@@ -18,7 +19,7 @@ export function spawnPlaces(script: string, { clock = createSystemClock(), base 
     mkdirSync(at(folder), { recursive: true })
   writeFileSync(at('bin/agent'), `#!/bin/sh\n${script}\n`)
   chmodSync(at('bin/agent'), 0o755)
-  const lines: OutputLine[] = []
+  const lines: OutputPiece[] = []
   const respawns: number[] = []
   const waiting: { text: string; found: () => void }[] = []
   const records = createChildRecords(at('data'))

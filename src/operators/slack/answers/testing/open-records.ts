@@ -32,7 +32,7 @@ const stall = {
   inactivityMs: 300_000,
   escalationMs: 120_000,
   maxRetries: 3,
-  defaultMessage: 'Go on, please.',
+  nudgeMessage: 'Go on, please.',
 }
 const policy = JSON.stringify({ enabled: true, commands: ['npm test'] })
 
