@@ -2,7 +2,7 @@
 
 import { z } from 'zod'
 import type { Clock } from '../../domain/clock.ts'
-import { type ErrorCode, ServerError } from '../../domain/errors.ts'
+import type { ErrorCode } from '../../domain/errors.ts'
 import { type Ids, parseUuid, ulidOf } from '../../domain/ids.ts'
 import type { FileRecord } from '../../domain/session/file.ts'
 import { contentWith } from '../../domain/session/message.ts'
@@ -20,7 +20,8 @@ import { resumedRun } from '../shared/events/event-id.ts'
 import { beforeFirst, isOver } from '../shared/events/stream-events.ts'
 import { type Attachments, startFiles } from '../shared/request/attachments.ts'
 import { jsonWithFiles, releaseBody } from '../shared/request/body-with-files.ts'
-import { askedBy, startHeaderSchemas } from '../shared/request/start-headers.ts'
+import { nullIf } from '../shared/request/null-if.ts'
+import { askedBy, messageInput, startHeaderSchemas } from '../shared/request/start-headers.ts'
 import { ChatFormSchema, ChatRequestSchema, decodeChatRequest, readChatForm } from './decode.ts'
 import { chatResponse, createStreamEncoder, waitingView } from './encode.ts'
 import { ChatResponseSchema, streamEventSchemas, WaitingSchema } from './schema.ts'
@@ -187,12 +188,7 @@ async function startChat(
     ...asked,
     agent: agent.name,
     session: found === null ? { create: {} } : { existing: found },
-    input: {
-      messages: [{ id: ids.uuid(), role: 'user', content: contentWith(message, files) }],
-      instructions: [],
-      context: [],
-      clientTools: [],
-    },
+    input: messageInput({ id: ids.uuid(), content: contentWith(message, files) }),
     origin: 'reader',
     ...startFiles(files),
   })
@@ -224,16 +220,8 @@ async function readForm(attachments: Attachments, request: Request, keeps: boole
 }
 
 /** Null for a session that is unknown, somebody else's or closed: these routes then begin a new session. */
-async function sessionOf(engine: Engine, owner: string, reference: string): Promise<SessionRecord | null> {
-  try {
-    return await engine.sessions.getOpen(owner, reference)
-  } catch (error) {
-    if (error instanceof ServerError && (error.code === 'session_not_found' || error.code === 'session_expired')) {
-      return null
-    }
-    throw error
-  }
-}
+const sessionOf = (engine: Engine, owner: string, reference: string): Promise<SessionRecord | null> =>
+  engine.sessions.getOpen(owner, reference).catch(nullIf('session_not_found', 'session_expired'))
 
 /** The answer has the id of its run, because that exists before the first word and even if nothing is said. */
 function shownIds(

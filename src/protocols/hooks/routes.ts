@@ -4,6 +4,7 @@
 import { z } from 'zod'
 import type { Clock } from '../../domain/clock.ts'
 import { ServerError } from '../../domain/errors.ts'
+import { present } from '../../domain/present.ts'
 import type { Words } from '../../hosts/host.ts'
 import { type HostName, hostNames, isHostName } from '../../hosts/hosts.ts'
 import {
@@ -15,6 +16,7 @@ import {
   type RouteDescription,
 } from '../../http/route.ts'
 import type { HookCall, HookService, HookVerdict } from '../../supervision/hooks/hook-service.ts'
+import { routeHeads } from '../shared/route-heads.ts'
 import { decodeHook } from './decode.ts'
 import { behaviors, encodeReply, encodeVerdict, HEARTBEAT_MS, type HookAnswer } from './encode.ts'
 
@@ -56,10 +58,8 @@ export function createHookRoutes({ service, clock }: { service: HookService; clo
 
   return [
     {
-      method: 'POST',
+      ...routeHeads('mcp', 'agent').post,
       path: '/hooks/:host',
-      door: 'mcp',
-      role: 'agent',
       body: 'files',
       summary: 'Ask on behalf of a host’s hook whether a tool may run',
       describe: describeHook,
@@ -105,12 +105,8 @@ const serviceLimit = (limitMs: number): number => Math.max(limitMs - 1_000, Math
 const NOT_YET =
   'Nobody has decided about this call yet. The question is still open: wait a moment, then make exactly the same call again.'
 
-const hookAgent = ({ owner, tokenId, workspace, channel }: AgentPrincipal) => ({
-  owner,
-  tokenId,
-  workspace,
-  ...(channel === undefined ? {} : { channel }),
-})
+const hookAgent = ({ owner, tokenId, workspace, channel }: AgentPrincipal) =>
+  present({ owner, tokenId, workspace, channel })
 
 function hostOf(name: string): HostName {
   if (isHostName(name)) return name

@@ -5,6 +5,7 @@
 
 import type { JSONRPCMessage } from '@modelcontextprotocol/server'
 import { z } from 'zod'
+import { jsonIn } from '../../domain/json-in.ts'
 import type { KeptMessage } from '../../supervision/sessions/mcp-connections.ts'
 
 type RequestId = string | number
@@ -219,12 +220,8 @@ function parseEventId(text: string): EventId | null {
   const [, n, streamId, named] = EVENT_ID.exec(text) ?? []
   if (n === undefined || streamId === undefined || (streamId === OWN_STREAM) !== (named === undefined)) return null
   if (named === undefined || named === UNKNOWN) return { n: Number(n), streamId, open: null }
-  try {
-    const parsed = OpenSchema.safeParse(JSON.parse(Buffer.from(named, 'base64url').toString()))
-    return parsed.success ? { n: Number(n), streamId, open: parsed.data } : null
-  } catch {
-    return null
-  }
+  const parsed = OpenSchema.safeParse(jsonIn(Buffer.from(named, 'base64url').toString()))
+  return parsed.success ? { n: Number(n), streamId, open: parsed.data } : null
 }
 
 const isPing = (message: JSONRPCMessage): boolean => 'method' in message && message.method === 'ping'

@@ -22,6 +22,7 @@ import { resumedRun } from '../shared/events/event-id.ts'
 import { beforeFirst, isOver } from '../shared/events/stream-events.ts'
 import { type Attachments, startFiles } from '../shared/request/attachments.ts'
 import { jsonWithFiles, releaseBody } from '../shared/request/body-with-files.ts'
+import { nullIf } from '../shared/request/null-if.ts'
 import type { SentFile } from '../shared/request/sent-file.ts'
 import { askedBy } from '../shared/request/start-headers.ts'
 import type { AnswerFormat } from './answer-format.ts'
@@ -86,10 +87,7 @@ export function createAnswerRun(deps: OpenAiDeps): AnswerRun {
   async function callsOf(owner: string, record: SessionRecord | null, callIds: readonly string[]) {
     const found = new Map<string, 'pending' | 'answered'>()
     for (const callId of callIds) {
-      const call = await engine.waits.clientCall(owner, clientCallId(callId)).catch((error: unknown) => {
-        if (error instanceof ServerError && error.code === 'tool_call_not_found') return null
-        throw error
-      })
+      const call = await engine.waits.clientCall(owner, clientCallId(callId)).catch(nullIf('tool_call_not_found'))
       if (call === null || call.callId !== callId || call.sessionId !== record?.id) continue
       if (call.status === 'pending' || call.status === 'answered') found.set(callId, call.status)
     }

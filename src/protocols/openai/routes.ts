@@ -6,6 +6,7 @@ import type { Reply, Request, Route } from '../../http/route.ts'
 import { fileErrors, runErrors, startErrors } from '../shared/answer/error-lists.ts'
 import { jsonWithFiles } from '../shared/request/body-with-files.ts'
 import { queryProblem } from '../shared/request/page.ts'
+import { routeHeads } from '../shared/route-heads.ts'
 import { createAnswerRun, type NamedSession, type OpenAiDeps } from './answer-run.ts'
 import { ChatChunkSchema, ChatCompletionSchema, ChatRequestSchema } from './chat-schema.ts'
 import { decodeChat, decodeResponse, type ResponseRequest } from './decode.ts'
@@ -130,11 +131,10 @@ export function createOpenAiRoutes(deps: OpenAiDeps): Route[] {
     return { name: session.alias ?? session.id, record: session }
   }
 
-  const shared = { door: 'openai', role: 'user', takesAnyKey: true } as const
-  return [
+  const { get, post, del } = routeHeads('openai', 'user')
+  const routes: Route[] = [
     {
-      ...shared,
-      method: 'POST',
+      ...post,
       path: '/v1/chat/completions',
       body: 'files',
       summary: "Ask an agent, in the shape of OpenAI's chat completions",
@@ -197,8 +197,7 @@ export function createOpenAiRoutes(deps: OpenAiDeps): Route[] {
       handle: chat,
     },
     {
-      ...shared,
-      method: 'POST',
+      ...post,
       path: '/v1/responses',
       body: 'files',
       summary: "Ask an agent, in the shape of OpenAI's responses",
@@ -251,10 +250,8 @@ export function createOpenAiRoutes(deps: OpenAiDeps): Route[] {
       handle: respond,
     },
     {
-      ...shared,
-      method: 'GET',
+      ...get,
       path: '/v1/responses/:id',
-      body: 'none',
       summary: "A response as it stands, in OpenAI's shape",
       describe: () => ({
         tag: TAG,
@@ -270,8 +267,7 @@ export function createOpenAiRoutes(deps: OpenAiDeps): Route[] {
       handle: retrieve,
     },
     {
-      ...shared,
-      method: 'POST',
+      ...post,
       path: '/v1/responses/:id/cancel',
       body: 'none',
       summary: "Stop a response, in OpenAI's shape",
@@ -287,10 +283,8 @@ export function createOpenAiRoutes(deps: OpenAiDeps): Route[] {
       handle: cancel,
     },
     {
-      ...shared,
-      method: 'DELETE',
+      ...del,
       path: '/v1/responses/:id',
-      body: 'none',
       summary: "Delete a response, in OpenAI's shape",
       describe: () => ({
         tag: TAG,
@@ -305,10 +299,8 @@ export function createOpenAiRoutes(deps: OpenAiDeps): Route[] {
       handle: remove,
     },
     {
-      ...shared,
-      method: 'GET',
+      ...get,
       path: '/v1/models',
-      body: 'none',
       summary: "The agents, in the shape of OpenAI's models",
       describe: () => ({
         tag: TAG,
@@ -321,10 +313,8 @@ export function createOpenAiRoutes(deps: OpenAiDeps): Route[] {
         reply.json(200, { object: 'list', data: engine.agents.list.map(({ name }) => modelOf(name)) }),
     },
     {
-      ...shared,
-      method: 'GET',
+      ...get,
       path: '/v1/models/:id',
-      body: 'none',
       summary: "One agent, in the shape of OpenAI's models",
       describe: () => ({
         tag: TAG,
@@ -335,4 +325,5 @@ export function createOpenAiRoutes(deps: OpenAiDeps): Route[] {
       handle: async (request, reply) => reply.json(200, modelOf(engine.agents.get(request.params.id ?? '').name)),
     },
   ]
+  return routes.map((route) => ({ ...route, takesAnyKey: true }))
 }

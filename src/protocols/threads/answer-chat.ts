@@ -12,13 +12,14 @@ import type { AcceptedRun } from '../../engine/ports/runs.ts'
 import { ClientGone } from '../../http/client-gone.ts'
 import type { Reply, Request } from '../../http/route.ts'
 import { failureOf } from '../shared/answer/answer-failure.ts'
-import { clientCallsOf } from '../shared/answer/collect-answer.ts'
+import { clientCallsOf, suspension } from '../shared/answer/collect-answer.ts'
 import { encodeEntry, entriesUpTo, prepareEncoder, streamAnswer } from '../shared/answer/stream-answer.ts'
 import { resumedRun } from '../shared/events/event-id.ts'
-import { askedBy } from '../shared/request/start-headers.ts'
+import { clientIdOf } from '../shared/request/session-row.ts'
+import { askedBy, messageInput } from '../shared/request/start-headers.ts'
 import { answerMessage, requestMetadata } from './chat-message.ts'
 import { decodeThreadChat, type ThreadChat } from './decode.ts'
-import { createThreadEncoder, type ThreadEncoder, threadIdOf, toolExecution } from './encode.ts'
+import { createThreadEncoder, type ThreadEncoder, toolExecution } from './encode.ts'
 import { type ChainDeps, type ChainPlace, firstRun, followChain, placeInChain, startOfChain } from './follow-chain.ts'
 import { MAX_THREAD_METADATA_BYTES, type Waiting } from './schema.ts'
 
@@ -64,10 +65,7 @@ async function start(
     agent: null,
     session: known === null ? { create: {} } : { existing: known },
     input: {
-      messages: [{ id: ids.uuid(), role: 'user', content: message, ...(metadata === null ? {} : { metadata }) }],
-      instructions: [],
-      context: [],
-      clientTools: [],
+      ...messageInput({ id: ids.uuid(), content: message, ...(metadata === null ? {} : { metadata }) }),
       clientAnswers: 'in_stream',
     },
     metadata: metadata ?? undefined,
@@ -109,7 +107,7 @@ async function answer(deps: ThreadRoutesDeps, call: Call, stream: boolean): Prom
 async function answerWhole(deps: ThreadRoutesDeps, { request, reply, session, place }: Call): Promise<void> {
   const [first] = place.chain
   const { answer: result, runId, endedAt, open } = await collectChain(deps, session, first, request)
-  const thread_id = threadIdOf(session)
+  const thread_id = clientIdOf(session)
   const failure = failureOf(result, { thread_id, run_id: runId })
   if (failure !== null) throw failure
   if (result.outcome === 'waiting') {
@@ -192,10 +190,5 @@ async function collectChain(
   if (signal.aborted) throw new ClientGone()
   const answer = encoder.answer()
   if (answer !== null) return { answer, ...end, open: [] }
-  const { id } = await deps.engine.runs.get(first.owner, first.id)
-  throw new ServerError(
-    'shutting_down',
-    `The server is stopping. The run continues after its restart: read GET /runs/${id}/events.`,
-    { details: { session_id: first.sessionId, run_id: id, retry_after_seconds: 5 } },
-  )
+  throw await suspension(deps.engine, first)
 }

@@ -21,12 +21,10 @@ import {
 } from '../../domain/session/run-answer.ts'
 import type { SessionRecord } from '../../domain/session/session.ts'
 import type { AnswerEncoder } from '../shared/answer/stream-answer.ts'
+import { clientIdOf } from '../shared/request/session-row.ts'
 import { answerMessage, requestMetadata, resultValue } from './chat-message.ts'
 import { errorKind } from './error-shape.ts'
 import type { ThreadEvent, ToolExecution } from './schema.ts'
-
-/** The id of the session that its client knows. */
-export const threadIdOf = ({ alias, id }: Pick<SessionRecord, 'alias' | 'id'>): string => alias ?? id
 
 export interface ThreadEncoder extends AnswerEncoder {
   encodeFact(fact: Fact): { data: string }[]
@@ -44,7 +42,7 @@ const reads: ReadonlySet<RunEventType> = new Set<RunEventType>([...foldedTypes, 
 
 /** `run` is the first run of the chain. */
 export function createThreadEncoder(session: SessionRecord, run: RunRecord): ThreadEncoder {
-  const threadId = threadIdOf(session)
+  const threadId = clientIdOf(session)
   const shared: SharedFields = (timestamp) => ({ thread_id: threadId, timestamp: isoTime(timestamp) })
   const fold = createRunFold()
   const token = createTokenText(threadId)

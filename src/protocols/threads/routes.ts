@@ -9,12 +9,13 @@ import type { Reply, Request, Route } from '../../http/route.ts'
 import { runErrors, startErrors } from '../shared/answer/error-lists.ts'
 import { listMessages } from '../shared/request/list-messages.ts'
 import { listSessions } from '../shared/request/list-sessions.ts'
-import { decodePage, nextLink } from '../shared/request/page.ts'
+import { decodePage, linked, nextLink, older } from '../shared/request/page.ts'
+import { clientIdOf } from '../shared/request/session-row.ts'
 import { startHeaderSchemas } from '../shared/request/start-headers.ts'
+import { routeHeads } from '../shared/route-heads.ts'
 import { answerChat, type ThreadRoutesDeps } from './answer-chat.ts'
 import { historyMessages, requestMetadata } from './chat-message.ts'
 import { decodeToolResult } from './decode.ts'
-import { threadIdOf } from './encode.ts'
 import { threadErrorShape } from './error-shape.ts'
 import { firstRun } from './follow-chain.ts'
 import {
@@ -34,11 +35,10 @@ const id = '0192f3a1-7b2c-7def-8abc-0123456789ab'
 const params = { id: z.string().describe('UUID, ULID, or the name that its client chose.') }
 
 export function createThreadRoutes(deps: ThreadRoutesDeps): Route[] {
-  const shared = { door: 'threads', role: 'user' } as const
+  const { get, post, del } = routeHeads('threads', 'user')
   return [
     {
-      ...shared,
-      method: 'POST',
+      ...post,
       path: '/chat',
       body: 'message',
       summary: 'Send a message, read the answer as it is written',
@@ -76,10 +76,8 @@ export function createThreadRoutes(deps: ThreadRoutesDeps): Route[] {
       handle: inOwnShape(deps, answerChat),
     },
     {
-      ...shared,
-      method: 'GET',
+      ...get,
       path: '/threads',
-      body: 'none',
       summary: 'The threads of the caller',
       describe: () => ({
         tag,
@@ -91,21 +89,14 @@ export function createThreadRoutes(deps: ThreadRoutesDeps): Route[] {
             .optional()
             .describe('The `thread_id` of the last thread of the previous page, or `before` from its Link header.'),
         },
-        responses: {
-          200: {
-            ...answer('A page of threads.', ThreadListSchema),
-            headers: { Link: 'The next page, as `rel="next"`; absent on the last one.' },
-          },
-        },
+        responses: { 200: linked(answer('A page of threads.', ThreadListSchema)) },
         errors: ['invalid_request'],
       }),
       handle: inOwnShape(deps, list),
     },
     {
-      ...shared,
-      method: 'GET',
+      ...get,
       path: '/threads/:id',
-      body: 'none',
       summary: 'A thread and its messages',
       describe: () => ({
         tag,
@@ -115,21 +106,14 @@ export function createThreadRoutes(deps: ThreadRoutesDeps): Route[] {
           limit: z.int().min(1).max(1_000).default(1_000),
           before: z.string().optional().describe('Only messages before this one; the Link header contains it.'),
         },
-        responses: {
-          200: {
-            ...answer('The thread.', ThreadSchema),
-            headers: { Link: 'Older messages, as `rel="next"`; absent when there are none.' },
-          },
-        },
+        responses: { 200: linked(answer('The thread.', ThreadSchema), older('messages')) },
         errors: ['invalid_request', 'malformed_id', 'session_not_found', 'session_expired'],
       }),
       handle: inOwnShape(deps, show),
     },
     {
-      ...shared,
-      method: 'DELETE',
+      ...del,
       path: '/threads/:id',
-      body: 'none',
       summary: 'Delete a thread and everything in it',
       describe: () => ({
         tag,
@@ -141,8 +125,7 @@ export function createThreadRoutes(deps: ThreadRoutesDeps): Route[] {
       handle: inOwnShape(deps, remove),
     },
     {
-      ...shared,
-      method: 'POST',
+      ...post,
       path: '/tool_result',
       body: 'message',
       summary: 'Send the result of a client tool',
@@ -204,7 +187,7 @@ async function list({ engine }: ThreadRoutesDeps, request: Request, reply: Reply
   const page = decodePage(request, THREADS)
   const { sessions, next } = await listSessions(engine, { owner: request.principal.owner }, page)
   const threads = sessions.map((session) => ({
-    thread_id: threadIdOf(session),
+    thread_id: clientIdOf(session),
     message_count: session.messageCount,
     created_at: isoTime(session.createdAt),
     updated_at: isoTime(session.lastActivity),
@@ -218,13 +201,13 @@ async function show({ engine }: ThreadRoutesDeps, request: Request, reply: Reply
   reply.note({ session_id: session.id })
   const { messages, next } = await listMessages(engine.messages, session.id, page, reply)
   const body = {
-    thread_id: threadIdOf(session),
+    thread_id: clientIdOf(session),
     created_at: isoTime(session.createdAt),
     updated_at: isoTime(session.lastActivity),
     message_history: historyMessages(messages, await metadataByRun(engine, session.owner, messages)),
     metadata: session.metadata,
   }
-  const path = `/threads/${encodeURIComponent(threadIdOf(session))}`
+  const path = `/threads/${encodeURIComponent(clientIdOf(session))}`
   await reply.jsonPieces(200, body, nextLink(path, request.query, next))
 }
 

@@ -11,6 +11,7 @@ import type { Reply, Request, Route } from '../../../http/route.ts'
 import { startErrors } from '../../shared/answer/error-lists.ts'
 import { jsonWithFiles } from '../../shared/request/body-with-files.ts'
 import { askedBy, startHeaderSchemas } from '../../shared/request/start-headers.ts'
+import { routeHeads } from '../../shared/route-heads.ts'
 import { decodeRunAgentInput } from '../wire/decode-input.ts'
 import { type InputCall, type RunInputDeps, runInput } from '../wire/run-input.ts'
 
@@ -35,11 +36,9 @@ export function createAgentCoreRoutes(deps: RunInputDeps): Route[] {
 
   return [
     {
-      method: 'POST',
+      ...routeHeads('ag-ui', 'user').post,
       path: '/invocations',
       body: 'files',
-      door: 'ag-ui',
-      role: 'user',
       summary: 'AgentCore: run the default agent. Takes an AG-UI RunAgentInput, answers with a stream of events',
       describe: () => ({
         tag: 'AgentCore',
@@ -70,11 +69,8 @@ export function createAgentCoreRoutes(deps: RunInputDeps): Route[] {
       handle: invoke,
     },
     {
-      method: 'GET',
+      ...routeHeads('ag-ui', 'public').get,
       path: '/ping',
-      body: 'none',
-      door: 'ag-ui',
-      role: 'public',
       // A draining server still works. The platform must not take it for dead.
       anytime: true,
       summary: 'AgentCore: whether the server is alive, and whether it is busy',

@@ -11,6 +11,7 @@ import type { Reader } from '../../shared/events/encode-events.ts'
 import { jsonWithFiles } from '../../shared/request/body-with-files.ts'
 import { askedBy, startHeaderSchemas } from '../../shared/request/start-headers.ts'
 import { validBody } from '../../shared/request/validate.ts'
+import { routeHeads } from '../../shared/route-heads.ts'
 import { decodeRunAgentInput } from '../wire/decode-input.ts'
 import { type RunInputDeps, runInput } from '../wire/run-input.ts'
 import { showThread, showUnknownThread } from '../wire/show-thread.ts'
@@ -96,13 +97,11 @@ export function createCopilotKitRoutes(deps: CopilotKitRoutesDeps): Route[] {
     }
   }
 
-  const shared = { door: 'ag-ui', role: 'user' } as const
+  const { get, post } = routeHeads('ag-ui', 'user')
   return [
     {
-      ...shared,
-      method: 'GET',
+      ...get,
       path: '/copilotkit/info',
-      body: 'none',
       summary: 'CopilotKit: the agents and what they can do',
       describe: () => ({
         tag,
@@ -114,8 +113,7 @@ export function createCopilotKitRoutes(deps: CopilotKitRoutesDeps): Route[] {
       handle: async (_request, reply) => info(reply),
     },
     {
-      ...shared,
-      method: 'POST',
+      ...post,
       path: '/copilotkit/agent/:name/run',
       body: 'files',
       summary: 'CopilotKit: run an agent',
@@ -131,8 +129,7 @@ export function createCopilotKitRoutes(deps: CopilotKitRoutesDeps): Route[] {
       handle: (request, reply) => run(callOf(request, reply)),
     },
     {
-      ...shared,
-      method: 'POST',
+      ...post,
       path: '/copilotkit/agent/:name/connect',
       body: 'files',
       summary: 'CopilotKit: show a thread and follow its active run',
@@ -147,10 +144,8 @@ export function createCopilotKitRoutes(deps: CopilotKitRoutesDeps): Route[] {
       handle: (request, reply) => connect(callOf(request, reply)),
     },
     {
-      ...shared,
-      method: 'POST',
+      ...post,
       path: '/copilotkit/agent/:name/stop/:threadId',
-      body: 'control',
       summary: 'CopilotKit: stop the active run of a thread',
       describe: () => ({
         tag,
@@ -164,10 +159,8 @@ export function createCopilotKitRoutes(deps: CopilotKitRoutesDeps): Route[] {
         stop({ ...callOf(request, reply), body: () => readStopBody(request) }, request.params.threadId ?? ''),
     },
     {
-      ...shared,
-      method: 'GET',
+      ...get,
       path: '/copilotkit/threads',
-      body: 'none',
       summary: 'CopilotKit: the threads of the caller',
       describe: () => ({
         tag,
@@ -184,8 +177,7 @@ export function createCopilotKitRoutes(deps: CopilotKitRoutesDeps): Route[] {
       handle: async (request, reply) => reply.json(200, await listThreads(engine, request)),
     },
     {
-      ...shared,
-      method: 'POST',
+      ...post,
       path: '/copilotkit',
       body: 'files',
       summary: 'CopilotKit: info, run, connect and stop through one route',

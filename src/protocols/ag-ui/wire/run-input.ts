@@ -3,7 +3,6 @@
 
 import type { Clock } from '../../../domain/clock.ts'
 import { ServerError, sessionNotFound } from '../../../domain/errors.ts'
-import type { Approval } from '../../../domain/records/record.ts'
 import type { RunRecord } from '../../../domain/session/run.ts'
 import { refuseSupervised, type SessionRecord } from '../../../domain/session/session.ts'
 import type { Decision } from '../../../domain/supervision/decision.ts'
@@ -18,6 +17,7 @@ import { type Attachments, startFiles } from '../../shared/request/attachments.t
 import { releaseBody } from '../../shared/request/body-with-files.ts'
 import { callerOf } from '../../shared/request/caller.ts'
 import type { FileLinks } from '../../shared/request/file-links.ts'
+import { nullIf } from '../../shared/request/null-if.ts'
 import type { AskedStart } from '../../shared/request/start-headers.ts'
 import { type AgUiInput, type Answer, decisionOf } from './decode-input.ts'
 import { diffHistory, editPoint, type HistoryDiff, type KnownHistory, type SentInput } from './diff-history.ts'
@@ -220,7 +220,7 @@ async function answersForSession(
     if (warnings.length < MAX_WARNINGS) warnings.push({ code, message, interruptId })
   }
   for (const answer of given) {
-    const approval = await approvals.get(SEES_ALL, answer.waitId).catch(noneThere)
+    const approval = await approvals.get(SEES_ALL, answer.waitId).catch(nullIf('approval_not_found'))
     if (approval === null) ignore('unknown_interrupt', answer.waitId, 'there is no interrupt with this id.')
     else if (approval.sessionId !== session?.id) throw notHere(answer.waitId)
     else if (talks && approval.status !== 'pending') {
@@ -236,11 +236,6 @@ const MAX_WARNINGS = 10
 
 const notHere = (waitId: string): ServerError =>
   new ServerError('approval_not_found', `This thread has no interrupt ${JSON.stringify(waitId.slice(0, 64))}.`)
-
-function noneThere(error: unknown): Approval | null {
-  if (error instanceof ServerError && error.code === 'approval_not_found') return null
-  throw error
-}
 
 /** The engine points into the decision. Our client wrote the decision inside `resume`, so the pointers must point there. */
 function withResumePointers(error: unknown, given: readonly Answer[]): unknown {

@@ -12,6 +12,7 @@ import type { Reply, Request, Route } from '../../../http/route.ts'
 import { sseFrame } from '../../../http/sse.ts'
 import { capabilitiesOf } from '../../shared/capabilities.ts'
 import { validBody } from '../../shared/request/validate.ts'
+import { routeHeads } from '../../shared/route-heads.ts'
 import { approvalWords } from './approval-words.ts'
 import {
   type Agent,
@@ -45,6 +46,8 @@ export interface AgentTextProblem {
 
 type Tool = Awaited<ReturnType<Engine['agents']['tools']>>[number]
 
+const user = routeHeads(null, 'user')
+const operator = routeHeads(null, 'operator')
 const NOT_TAKEN = 'The body is not what this route takes.'
 const MOST_ANSWER_CHARS = 20_000
 /** The file masks values by their keys. This finds what looks like a key anywhere else. */
@@ -106,10 +109,9 @@ function agentRoutes({ engine, checkAgentText, version }: AgentRoutesDeps): Rout
     reply.json(200, body)
   }
 
-  const shared = { door: null, role: 'user', method: 'GET', body: 'none' } as const
   return [
     {
-      ...shared,
+      ...user.get,
       path: '/agents',
       summary: 'List the agents',
       describe: () => ({
@@ -127,7 +129,7 @@ function agentRoutes({ engine, checkAgentText, version }: AgentRoutesDeps): Rout
       handle: list,
     },
     {
-      ...shared,
+      ...user.get,
       path: '/agents/:name',
       summary: 'One agent: its model, tools, file and suggestions',
       describe: () => ({
@@ -223,13 +225,10 @@ function testRoutes({ engine, tests }: AgentRoutesDeps): Route[] {
     stream.end()
   }
 
-  const shared = { door: null, role: 'operator' } as const
   return [
     {
-      ...shared,
-      method: 'GET',
+      ...operator.get,
       path: '/agents/:name/tests',
-      body: 'none',
       summary: 'The test cases of an agent',
       describe: () => ({
         tag,
@@ -240,10 +239,8 @@ function testRoutes({ engine, tests }: AgentRoutesDeps): Route[] {
       handle: list,
     },
     {
-      ...shared,
-      method: 'POST',
+      ...operator.post,
       path: '/agents/:name/tests/run',
-      body: 'control',
       summary: 'Run the test cases of an agent; answers with a stream',
       describe: () => ({
         tag,

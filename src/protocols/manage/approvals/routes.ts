@@ -14,6 +14,7 @@ import { shownCall } from '../../../supervision/approvals/shown-call.ts'
 import { createAnswerApproval } from '../../../supervision/records/answer-record.ts'
 import { callerOf } from '../../shared/request/caller.ts'
 import { decodePage, nextLink, queryProblem } from '../../shared/request/page.ts'
+import { routeHeads } from '../../shared/route-heads.ts'
 import { ApprovalSchema } from '../records/kinds/approval.ts'
 import { createRecordViews, encodeRecord } from '../records/kinds-on-wire.ts'
 import { decodeDecision, decodeEdit, decodeInclude, decodeReveal, decodeStatus } from './decode.ts'
@@ -130,13 +131,12 @@ export function createApprovalRoutes(deps: ApprovalRoutesDeps): Route[] {
     reply.empty(204)
   }
 
-  const shared = { door: null, role: 'user' } as const
+  const user = routeHeads(null, 'user')
+  const operator = routeHeads(null, 'operator')
   return [
     {
-      ...shared,
-      method: 'GET',
+      ...user.get,
       path: '/approvals',
-      body: 'none',
       summary: 'List approvals',
       describe: () => ({
         tag,
@@ -156,10 +156,8 @@ export function createApprovalRoutes(deps: ApprovalRoutesDeps): Route[] {
       handle: list,
     },
     {
-      ...shared,
-      method: 'GET',
+      ...user.get,
       path: '/approvals/:id',
-      body: 'none',
       summary: 'Show one approval',
       describe: () => ({
         tag,
@@ -181,8 +179,7 @@ export function createApprovalRoutes(deps: ApprovalRoutesDeps): Route[] {
       handle: show,
     },
     {
-      ...shared,
-      method: 'POST',
+      ...user.post,
       path: '/approvals/:id',
       // The approval says who may answer. Nobody may without a token.
       body: 'edit',
@@ -247,8 +244,7 @@ export function createApprovalRoutes(deps: ApprovalRoutesDeps): Route[] {
       handle: decide,
     },
     {
-      ...shared,
-      method: 'POST',
+      ...user.post,
       path: '/approvals/:id/check',
       body: 'edit',
       summary: 'What would come of an edit',
@@ -279,10 +275,8 @@ export function createApprovalRoutes(deps: ApprovalRoutesDeps): Route[] {
       handle: check,
     },
     {
-      ...shared,
-      method: 'POST',
+      ...user.post,
       path: '/approvals/:id/reveal',
-      body: 'control',
       summary: 'Show a masked secret',
       describe: () => ({
         tag,
@@ -296,11 +290,8 @@ export function createApprovalRoutes(deps: ApprovalRoutesDeps): Route[] {
       handle: reveal,
     },
     {
-      ...shared,
-      method: 'GET',
+      ...operator.get,
       path: '/grants',
-      role: 'operator',
-      body: 'none',
       summary: 'List grants: calls that are allowed or refused without asking',
       describe: () => ({
         tag,
@@ -317,11 +308,8 @@ export function createApprovalRoutes(deps: ApprovalRoutesDeps): Route[] {
       handle: grants,
     },
     {
-      ...shared,
-      method: 'DELETE',
+      ...operator.del,
       path: '/grants/:id',
-      role: 'operator',
-      body: 'none',
       summary: 'Revoke a grant',
       describe: () => ({
         tag,

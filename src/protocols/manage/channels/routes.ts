@@ -4,6 +4,7 @@ import { z } from 'zod'
 import type { ChannelState, Replay } from '../../../domain/supervision/channel-state.ts'
 import { answer } from '../../../http/describe-answer.ts'
 import type { Reply, Request, Route, RouteDescription } from '../../../http/route.ts'
+import { routeHeads } from '../../shared/route-heads.ts'
 import { sameFields } from '../../shared/same-fields.ts'
 import { feedId, parseCursor } from '../events/feed-view.ts'
 import { feedTag } from '../events/routes.ts'
@@ -48,22 +49,18 @@ export function createChannelRoutes({ channelService }: ChannelRoutesDeps): Rout
     reply.json(202, body)
   }
 
-  const shared = { door: null, role: 'operator' } as const
+  const { get, post } = routeHeads(null, 'operator')
   return [
     {
-      ...shared,
-      method: 'GET',
+      ...get,
       path: '/channels',
-      body: 'none',
       summary: 'List the channels to operators',
       describe: describeList,
       handle: list,
     },
     {
-      ...shared,
-      method: 'POST',
+      ...post,
       path: '/channels/:name/replay',
-      body: 'control',
       summary: 'Show items once more in a channel',
       describe: describeReplay,
       handle: replay,

@@ -12,6 +12,7 @@ import { answer } from '../../../http/describe-answer.ts'
 import type { Route } from '../../../http/route.ts'
 import type { SharedCounts } from '../../../replicas/shared-counts.ts'
 import type { Operators } from '../../../supervision/sessions/may-command.ts'
+import { routeHeads } from '../../shared/route-heads.ts'
 import { NoBodySchema } from '../supervision/schema.ts'
 import { createDeviceHandlers } from './device-handlers.ts'
 import { createPasskeyHandlers } from './passkey-handlers.ts'
@@ -72,13 +73,10 @@ const stored = ['storage_full', 'storage_failed'] as const
 export function createDeviceRoutes(deps: DeviceRoutesDeps): Route[] {
   const devices = createDeviceHandlers(deps)
   const passkeys = createPasskeyHandlers(deps)
-  const shared = { door: null, role: 'operator' } as const
-  const read = { ...shared, method: 'GET', body: 'none' } as const
-  const change = { ...shared, method: 'POST', body: 'control' } as const
-  const end = { ...shared, method: 'DELETE', body: 'none' } as const
+  const { get, post, del } = routeHeads(null, 'operator')
   return [
     {
-      ...change,
+      ...post,
       path: '/sign-in',
       // It is for those who have no token yet. A code or the operator's token is in the request.
       role: 'public',
@@ -110,7 +108,7 @@ export function createDeviceRoutes(deps: DeviceRoutesDeps): Route[] {
       handle: createSignIn(deps),
     },
     {
-      ...read,
+      ...get,
       path: '/sign-in',
       role: 'public',
       summary: 'Whether somebody is signed in',
@@ -124,7 +122,7 @@ export function createDeviceRoutes(deps: DeviceRoutesDeps): Route[] {
       handle: devices.who,
     },
     {
-      ...change,
+      ...post,
       path: '/sign-out',
       summary: 'Sign this device out',
       describe: () => ({
@@ -137,7 +135,7 @@ export function createDeviceRoutes(deps: DeviceRoutesDeps): Route[] {
       handle: devices.signOut,
     },
     {
-      ...read,
+      ...get,
       path: '/me',
       summary: 'Who you are',
       describe: () => ({
@@ -148,7 +146,7 @@ export function createDeviceRoutes(deps: DeviceRoutesDeps): Route[] {
       handle: devices.me,
     },
     {
-      ...read,
+      ...get,
       path: '/devices',
       summary: 'List devices',
       describe: () => ({
@@ -162,7 +160,7 @@ export function createDeviceRoutes(deps: DeviceRoutesDeps): Route[] {
       handle: devices.list,
     },
     {
-      ...end,
+      ...del,
       path: '/devices/:id',
       summary: 'Sign a device out',
       describe: () => ({
@@ -175,7 +173,7 @@ export function createDeviceRoutes(deps: DeviceRoutesDeps): Route[] {
       handle: devices.revoke,
     },
     {
-      ...change,
+      ...post,
       path: '/devices/codes',
       summary: 'Make a code for a new device',
       describe: () => ({
@@ -190,7 +188,7 @@ export function createDeviceRoutes(deps: DeviceRoutesDeps): Route[] {
       handle: devices.makeCode,
     },
     {
-      ...read,
+      ...get,
       path: '/passkeys',
       summary: 'List passkeys',
       describe: () => ({
@@ -202,7 +200,7 @@ export function createDeviceRoutes(deps: DeviceRoutesDeps): Route[] {
       handle: passkeys.list,
     },
     {
-      ...change,
+      ...post,
       path: '/passkeys/options',
       summary: 'Ask for the options of a new passkey',
       describe: () => ({
@@ -215,7 +213,7 @@ export function createDeviceRoutes(deps: DeviceRoutesDeps): Route[] {
       handle: passkeys.options,
     },
     {
-      ...change,
+      ...post,
       path: '/passkeys',
       summary: 'Add a passkey',
       describe: () => ({
@@ -244,7 +242,7 @@ export function createDeviceRoutes(deps: DeviceRoutesDeps): Route[] {
       handle: passkeys.add,
     },
     {
-      ...end,
+      ...del,
       path: '/passkeys/:id',
       summary: 'Remove a passkey',
       describe: () => ({
@@ -259,7 +257,7 @@ export function createDeviceRoutes(deps: DeviceRoutesDeps): Route[] {
       handle: passkeys.remove,
     },
     {
-      ...change,
+      ...post,
       // It brings what the decision will bring.
       body: 'edit',
       path: '/passkeys/challenges',

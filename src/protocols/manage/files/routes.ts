@@ -8,6 +8,7 @@ import type { FileKeeper } from '../../../files/file-keeper.ts'
 import type { FileKeys } from '../../../http/auth/file-keys.ts'
 import { exampleOf } from '../../../http/describe-answer.ts'
 import type { Reply, Request, Route } from '../../../http/route.ts'
+import { routeHeads } from '../../shared/route-heads.ts'
 import { FileSchema, type UploadedFile } from './schema.ts'
 
 export interface FileRoutesDeps {
@@ -61,11 +62,10 @@ export function createFileRoutes({ files, keys }: FileRoutesDeps): Route[] {
     }
   }
 
-  const shared = { door: null, role: 'user' } as const
+  const { get, post } = routeHeads(null, 'user')
   return [
     {
-      ...shared,
-      method: 'POST',
+      ...post,
       path: '/files',
       body: 'files',
       summary: 'Upload files, to send them with a message later',
@@ -101,10 +101,8 @@ export function createFileRoutes({ files, keys }: FileRoutesDeps): Route[] {
       handle: upload,
     },
     {
-      ...shared,
-      method: 'GET',
+      ...get,
       path: '/files/:id',
-      body: 'none',
       summary: 'Download a file',
       async signedOwner({ params, query }) {
         const key = query.get('key')

@@ -11,7 +11,15 @@ import { answer } from '../../../http/describe-answer.ts'
 import { isConsole, type Reply, type Request, type Route } from '../../../http/route.ts'
 import { type Inbox, type InboxPage, isInboxItem } from '../../../supervision/inbox/inbox.ts'
 import { callerOf } from '../../shared/request/caller.ts'
-import { decodePage, nextLink, parsePlace, printPlace, queryProblem } from '../../shared/request/page.ts'
+import {
+  decodePage,
+  linked,
+  nextLink,
+  parsePlace,
+  printPlace,
+  queryProblem,
+  wordIn,
+} from '../../shared/request/page.ts'
 import { feedId } from '../events/feed-view.ts'
 import { cursorHeaders, cursorOf, cursorQuery, feedStream, feedTag, openStream } from '../events/routes.ts'
 import { FeedCursorSchema, FeedErrorSchema, FeedItemSchema } from '../events/schema.ts'
@@ -78,10 +86,7 @@ export function createInboxRoutes({ engine, feed, inbox }: InboxRoutesDeps): Rou
           before: z.string().optional().describe('Where the page before ended; comes in the Link header.'),
         },
         responses: {
-          200: {
-            ...answer('What waits, or what is done.', InboxSchema),
-            headers: { Link: 'The next page, if there is one.' },
-          },
+          200: linked(answer('What waits, or what is done.', InboxSchema), 'The next page, if there is one.'),
         },
         errors: ['invalid_request', 'storage_failed'],
       }),
@@ -126,12 +131,8 @@ function filterOf(request: Request): Omit<InboxPage, 'limit' | 'before'> {
   }
 }
 
-function oneOf<Word extends string>({ query }: Request, name: string, words: readonly Word[]): Word | undefined {
-  const text = query.get(name)
-  const word = words.find((one) => one === text)
-  if (text === null || word !== undefined) return word
-  throw queryProblem({ pointer: name, detail: `Send one of ${words.join(', ')}.` })
-}
+const oneOf = <Word extends string>({ query }: Request, name: string, words: readonly Word[]): Word | undefined =>
+  wordIn(query, name, words, `Send one of ${words.join(', ')}.`)
 
 interface ItemLook {
   view: RecordView

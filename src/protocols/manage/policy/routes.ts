@@ -10,6 +10,7 @@ import type { Workspaces } from '../../../supervision/workspace/allowed-workspac
 import type { TryRequest } from '../../../supervision/workspace-policy/try-request.ts'
 import { viewerOf } from '../../shared/request/caller.ts'
 import { validBody } from '../../shared/request/validate.ts'
+import { routeHeads } from '../../shared/route-heads.ts'
 import { supervisionTag } from '../supervision/schema.ts'
 import { type PolicyVerdict, PolicyVerdictSchema, TriedPolicySchema } from './schema.ts'
 
@@ -58,11 +59,8 @@ export function createPolicyRoutes({ tryRequest, workspaces, oversight }: Policy
 
   return [
     {
-      method: 'POST',
+      ...routeHeads(null, 'operator').post,
       path: '/policy/try',
-      door: null,
-      role: 'operator',
-      body: 'control',
       summary: 'Try the policy of a workspace on a request',
       describe,
       handle: tryPolicy,

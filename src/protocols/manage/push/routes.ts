@@ -11,6 +11,7 @@ import {
 import { answer } from '../../../http/describe-answer.ts'
 import type { Reply, Request, Route, RouteDescription } from '../../../http/route.ts'
 import { callerOf } from '../../shared/request/caller.ts'
+import { routeHeads } from '../../shared/route-heads.ts'
 import { decodeBody } from '../supervision/decode.ts'
 import type * as wire from './schema.ts'
 import { NewSubscriptionSchema, PushKeySchema, PushSubscriptionSchema } from './schema.ts'
@@ -98,38 +99,32 @@ export function createPushRoutes({ push }: PushRoutesDeps): Route[] {
     reply.empty(204)
   }
 
-  const shared = { door: null, role: 'operator', path: '/push/subscriptions' } as const
+  const { get, post, del } = routeHeads(null, 'operator')
   return [
     {
-      ...shared,
-      method: 'GET',
+      ...get,
       path: '/push/key',
-      body: 'none',
       summary: 'The key that a browser needs for push messages',
       describe: describeKey,
       handle: key,
     },
     {
-      ...shared,
-      method: 'GET',
-      body: 'none',
+      ...get,
+      path: '/push/subscriptions',
       summary: 'List your browsers that take push messages',
       describe: describeList,
       handle: list,
     },
     {
-      ...shared,
-      method: 'POST',
-      body: 'control',
+      ...post,
+      path: '/push/subscriptions',
       summary: 'Send push messages to a browser',
       describe: describeSubscribe,
       handle: subscribe,
     },
     {
-      ...shared,
-      method: 'DELETE',
+      ...del,
       path: '/push/subscriptions/:id',
-      body: 'none',
       summary: 'Send a browser no more push messages',
       describe: describeUnsubscribe,
       handle: unsubscribe,

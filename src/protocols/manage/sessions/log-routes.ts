@@ -17,8 +17,8 @@ import type { Oversight } from '../../../supervision/oversight/oversight.ts'
 import { parseCursor } from '../../shared/events/event-id.ts'
 import { createMaskEntries } from '../../shared/events/mask-entries.ts'
 import { callerOf, viewerOf } from '../../shared/request/caller.ts'
-import { decodePage, nextLink, queryProblem } from '../../shared/request/page.ts'
-import { sessionRow } from '../../shared/request/session-row.ts'
+import { decodePage, linked, nextLink, queryProblem, wordIn } from '../../shared/request/page.ts'
+import { sessionRow, shownIdOf } from '../../shared/request/session-row.ts'
 import { encodeRecord } from '../records/kinds-on-wire.ts'
 import { idOf, sessionParams, sessionTag } from './decode.ts'
 import { foreignRunView, runView } from './encode.ts'
@@ -48,7 +48,7 @@ export function createLogRoutes({ engine, oversight, approvals, clock }: LogRout
   async function showLog(request: Request, reply: Reply): Promise<void> {
     const { query } = request
     const { limit } = decodePage(request, EVENTS)
-    const structure = structureIn(query)
+    const structure = wordIn(query, 'structure', ['true', 'false']) === 'true'
     const session = await oversight.session(viewerOf(request), idOf(request))
     reply.note({ session_id: session.id })
     const from = placeIn(query, session.id)
@@ -64,7 +64,7 @@ export function createLogRoutes({ engine, oversight, approvals, clock }: LogRout
       first_seq: page.firstSeq,
       last_seq: page.lastSeq,
     }
-    const path = `/sessions/${encodeURIComponent(shownId(session, request))}/log`
+    const path = `/sessions/${encodeURIComponent(shownIdOf(session, request.principal.owner))}/log`
     const next = page.next === null ? null : String(page.next)
     await reply.jsonPieces(200, body, nextLink(path, query, next, 'after' in from ? 'after' : 'before'))
   }
@@ -87,7 +87,7 @@ export function createLogRoutes({ engine, oversight, approvals, clock }: LogRout
     const head: Pick<SessionExport, 'exported_at' | 'session'> = {
       exported_at: isoTime(clock.now()),
       session: {
-        session_id: shownId(session, request),
+        session_id: shownIdOf(session, request.principal.owner),
         created_at: isoTime(session.createdAt),
         message_count: session.messageCount,
         ...sessionRow(session, overview),
@@ -156,10 +156,10 @@ export function createLogRoutes({ engine, oversight, approvals, clock }: LogRout
             .describe('`true` leaves out the pieces of texts, reasoning and arguments.'),
         },
         responses: {
-          200: {
-            ...answer('A page of events.', LogSchema),
-            headers: { Link: 'The next page in the same direction, as `rel="next"`; absent on the last one.' },
-          },
+          200: linked(
+            answer('A page of events.', LogSchema),
+            'The next page in the same direction, as `rel="next"`; absent on the last one.',
+          ),
         },
         errors: ['invalid_request', 'malformed_id', 'session_not_found', 'storage_failed'],
       }),
@@ -186,10 +186,6 @@ export function createLogRoutes({ engine, oversight, approvals, clock }: LogRout
     },
   ]
 }
-
-/** The name that its client chose is only for its owner. */
-const shownId = (session: SessionRecord, { principal }: Pick<Request, 'principal'>): string =>
-  session.owner === principal.owner ? (session.alias ?? session.id) : session.id
 
 async function* listPieces<T>(
   name: string,
@@ -239,10 +235,4 @@ function placeIn(query: URLSearchParams, sessionId: string): { after: number } |
   const cursor = parseCursor(text, sessionId)
   if (cursor.sessionId !== sessionId) throw sessionNotFound(cursor.sessionId)
   return before === null ? { after: cursor.seq } : { before: cursor.seq }
-}
-
-function structureIn(query: URLSearchParams): boolean {
-  const text = query.get('structure')
-  if (text === null || text === 'true' || text === 'false') return text === 'true'
-  throw queryProblem({ pointer: 'structure', detail: 'Send true or false.' })
 }

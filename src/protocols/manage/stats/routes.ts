@@ -4,6 +4,7 @@ import { type Clock, isoTime } from '../../../domain/clock.ts'
 import { answer } from '../../../http/describe-answer.ts'
 import type { Reply, Request, Route, RouteDescription } from '../../../http/route.ts'
 import type { ServerStateName } from '../../../http/server-state.ts'
+import { routeHeads } from '../../shared/route-heads.ts'
 import { type Stats, StatsSchema } from './schema.ts'
 
 export interface StatsRoutesDeps {
@@ -83,11 +84,8 @@ export function createStatsRoutes({ clock, readStats }: StatsRoutesDeps): Route[
 
   return [
     {
-      method: 'GET',
+      ...routeHeads(null, 'operator').get,
       path: '/stats',
-      door: null,
-      role: 'operator',
-      body: 'none',
       summary: 'How busy the server is',
       describe,
       handle: show,

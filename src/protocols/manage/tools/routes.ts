@@ -3,6 +3,7 @@
 import { z } from 'zod'
 import type { Engine } from '../../../engine/engine.ts'
 import type { Reply, Request, Route, RouteDescription } from '../../../http/route.ts'
+import { routeHeads } from '../../shared/route-heads.ts'
 
 const ToolSchema = z
   .strictObject({
@@ -71,11 +72,8 @@ export function createToolRoutes({ engine }: { engine: Engine }): Route[] {
 
   return [
     {
-      method: 'GET',
+      ...routeHeads(null, 'user').get,
       path: '/tools',
-      body: 'none',
-      door: null,
-      role: 'user',
       summary: 'List the tools of an agent',
       describe,
       handle: list,

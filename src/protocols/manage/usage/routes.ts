@@ -2,14 +2,14 @@
 
 import { z } from 'zod'
 import { type Clock, isoTime } from '../../../domain/clock.ts'
-import { parseUuid } from '../../../domain/ids.ts'
 import { answer } from '../../../http/describe-answer.ts'
 import type { Reply, Request, Route, RouteDescription } from '../../../http/route.ts'
 import type { DayLimits } from '../../../supervision/oversight/day-limits.ts'
 import type { Oversight } from '../../../supervision/oversight/oversight.ts'
 import type { ReadUsage, UsageReport } from '../../../supervision/oversight/usage-report.ts'
 import { starterOf, viewerOf } from '../../shared/request/caller.ts'
-import { decodePage, queryProblem, wordIn } from '../../shared/request/page.ts'
+import { decodePage, queryProblem, sessionIn, wordIn } from '../../shared/request/page.ts'
+import { routeHeads } from '../../shared/route-heads.ts'
 import {
   groups,
   type MyLimits,
@@ -79,7 +79,8 @@ export function createUsageRoutes({ readUsage, oversight, dayLimits, clock }: Us
     const { from, to } = rangeIn(request.query, clock.now())
     const by = wordIn(request.query, 'by', groups) ?? 'day'
     const { limit } = decodePage(request, PAGE)
-    const sessionId = sessionIn(request.query)
+    // A session that is gone still has its usage, so only the form of the id is checked.
+    const sessionId = sessionIn(request.query, 'Send the id of a session.')
     const viewer = viewerOf(request)
     if (sessionId !== undefined) await oversight.foreignSession(viewer, sessionId)
     // These name sessions and people, so it is a list of what others do.
@@ -101,21 +102,15 @@ export function createUsageRoutes({ readUsage, oversight, dayLimits, clock }: Us
 
   return [
     {
-      method: 'GET',
+      ...routeHeads(null, 'operator').get,
       path: '/usage',
-      door: null,
-      role: 'operator',
-      body: 'none',
       summary: 'Tokens and cost by day, agent, model, session or owner',
       describe,
       handle: show,
     },
     {
-      method: 'GET',
+      ...routeHeads(null, 'user').get,
       path: '/me/limits',
-      door: null,
-      role: 'user',
-      body: 'none',
       summary: 'What you may use in a day, and what you have used',
       describe: describeMine,
       handle: showMine,
@@ -139,15 +134,6 @@ const priceView = ({ input, output, cachedInput, cacheWrite }: UsageReport['pric
   cached_input: cachedInput,
   cache_write: cacheWrite,
 })
-
-/** A session that is gone still has its usage, so only the form of the id is checked. */
-function sessionIn(query: URLSearchParams): string | undefined {
-  const text = query.get('session')
-  if (text === null) return undefined
-  const id = parseUuid(text)
-  if (id === null) throw queryProblem({ pointer: 'session', detail: 'Send the id of a session.' })
-  return id
-}
 
 const dateOf = (day: number): string => new Date(day * DAY_MS).toISOString().slice(0, 10)
 

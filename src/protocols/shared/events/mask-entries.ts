@@ -2,6 +2,7 @@
 // tools get events as they are stored.
 
 import { isRecord } from '../../../domain/is-record.ts'
+import { jsonIn } from '../../../domain/json-in.ts'
 import type { Entry } from '../../../domain/session/entry.ts'
 import { typeOfEventText } from '../../../domain/session/event.ts'
 import { createJsonMask } from '../../../domain/text/masked-json.ts'
@@ -117,12 +118,4 @@ function withoutSecrets(value: unknown): unknown {
 }
 
 /** Whether a text is a list or an object. Other text has no names, and is shown as it is. */
-function holdsNames(text: string): boolean {
-  if (!/^\s*[[{]/.test(text)) return false
-  try {
-    JSON.parse(text)
-    return true
-  } catch {
-    return false
-  }
-}
+const holdsNames = (text: string): boolean => /^\s*[[{]/.test(text) && jsonIn(text) !== undefined

@@ -197,15 +197,17 @@ export async function openEventStream(request: Request, reply: Reply, reader: Re
 /** The media type of AG-UI's binary format. With a parameter after it, clients would read the stream as SSE. */
 export const PROTOBUF_TYPE = 'application/vnd.ag-ui.event+proto'
 
+export const wantsProtobuf = (accept: string | undefined): boolean => wantsType(accept, PROTOBUF_TYPE)
+
 /**
- * Whether an Accept header asks for protobuf by name, with q > 0. A wildcard does not count: curl and browsers send it, and their users
- * want readable text.
+ * Whether an Accept header asks for a media type by name, with q > 0. A wildcard does not count: curl, fetch and browsers send it by
+ * default, and their users want readable text.
  */
-export function wantsProtobuf(accept: string | undefined): boolean {
+export function wantsType(accept: string | undefined, wanted: string): boolean {
   if (accept === undefined) return false
   return accept.split(',').some((range) => {
     const [type, ...parameters] = range.split(';').map((part) => part.trim().toLowerCase())
-    return type === PROTOBUF_TYPE && quality(parameters) > 0
+    return type === wanted && quality(parameters) > 0
   })
 }
 
