@@ -16,6 +16,7 @@ import { failureOf, problemShapeWith, type StatusOverrides, streamProblem } from
 import { collectAnswer } from '../shared/answer/collect-answer.ts'
 import { fileErrors, runErrors, startErrors } from '../shared/answer/error-lists.ts'
 import { streamAnswer } from '../shared/answer/stream-answer.ts'
+import { waitingView } from '../shared/answer/waiting.ts'
 import { resumedRun } from '../shared/events/event-id.ts'
 import { beforeFirst, isOver } from '../shared/events/stream-events.ts'
 import { type Attachments, startFiles } from '../shared/request/attachments.ts'
@@ -23,7 +24,7 @@ import { jsonWithFiles, releaseBody } from '../shared/request/body-with-files.ts
 import { nullIf } from '../shared/request/null-if.ts'
 import { askedBy, messageInput, startHeaderSchemas } from '../shared/request/start-headers.ts'
 import { ChatFormSchema, ChatRequestSchema, decodeChatRequest, readChatForm } from './decode.ts'
-import { chatResponse, createStreamEncoder, waitingView } from './encode.ts'
+import { chatResponse, createStreamEncoder } from './encode.ts'
 import { ChatResponseSchema, streamEventSchemas, WaitingSchema } from './schema.ts'
 
 /** These routes answer 502 for every failure of a model. */
@@ -32,7 +33,12 @@ const statuses: StatusOverrides = {
   model_unreachable: 502,
 } satisfies Partial<Record<ErrorCode, number>>
 
-export type AgentRoutesDeps = ChatDeps
+export interface AgentRoutesDeps {
+  engine: Engine
+  clock: Pick<Clock, 'now'>
+  ids: Ids
+  attachments: Attachments
+}
 
 const params = { name: z.string().meta({ description: 'Name of the agent.' }) }
 
@@ -139,27 +145,8 @@ export const agentErrorShape = problemShapeWith(statuses)
 
 // Starts or finds the run of a chat request, and says which ids the client sees.
 
-interface ChatDeps {
-  engine: Engine
-  clock: Pick<Clock, 'now'>
-  ids: Ids
-  attachments: Attachments
-}
-
-interface StartedChat {
-  run: RunRecord
-  /** The reader starts after this entry. */
-  after: number
-  messageId: string
-  sessionId: string
-}
-
-/** With `Last-Event-ID` it starts no run, and finds the run of that event. */
-async function startChat(
-  { engine, ids, attachments }: Omit<ChatDeps, 'clock'>,
-  request: Request,
-  reply: Pick<Reply, 'note'>,
-): Promise<StartedChat> {
+/** With `Last-Event-ID` it starts no run, and finds the run of that event. The reader starts after the entry `after`. */
+async function startChat({ engine, ids, attachments }: AgentRoutesDeps, request: Request, reply: Pick<Reply, 'note'>) {
   const { owner } = request.principal
   const agent = engine.agents.get(request.params.name ?? '')
   const lastEventId = request.header('last-event-id')
@@ -224,12 +211,7 @@ const sessionOf = (engine: Engine, owner: string, reference: string): Promise<Se
   engine.sessions.getOpen(owner, reference).catch(nullIf('session_not_found', 'session_expired'))
 
 /** The answer has the id of its run, because that exists before the first word and even if nothing is said. */
-function shownIds(
-  run: RunRecord,
-  session: SessionRecord,
-  found: SessionRecord | null,
-  reference: string | null,
-): Pick<StartedChat, 'messageId' | 'sessionId'> {
+function shownIds(run: RunRecord, session: SessionRecord, found: SessionRecord | null, reference: string | null) {
   const isNamed = reference !== null && found?.id === session.id && parseUuid(reference) !== session.id
   return { messageId: ulidOf(run.id), sessionId: isNamed ? reference : ulidOf(session.id) }
 }

@@ -16,6 +16,7 @@ import type { Oversight } from '../../supervision/oversight/oversight.ts'
 import { failureOf } from '../shared/answer/answer-failure.ts'
 import { collectAnswer } from '../shared/answer/collect-answer.ts'
 import { runErrors, startErrors } from '../shared/answer/error-lists.ts'
+import { waitingView } from '../shared/answer/waiting.ts'
 import { resumedRun } from '../shared/events/event-id.ts'
 import { viewerOf } from '../shared/request/caller.ts'
 import { listMessages } from '../shared/request/list-messages.ts'
@@ -34,7 +35,7 @@ import {
 } from '../shared/request/page.ts'
 import { clientIdOf, TimeSchema } from '../shared/request/session-row.ts'
 import { askedBy, messageInput, startHeaderSchemas } from '../shared/request/start-headers.ts'
-import { type ChatRequest, decodeChat, userLabel } from './decode.ts'
+import { decodeChat, userLabel } from './decode.ts'
 import { chatResponse, foreignInfo, isSpoken, sessionInfo, sessionMessage } from './encode.ts'
 import { chatErrorShape } from './error-shape.ts'
 import {
@@ -71,7 +72,7 @@ export function createChatRoutes({ engine, oversight, clock, ids }: ChatRoutesDe
     if (known !== null) reply.note({ session_id: known.id })
     const lastEventId = request.header('last-event-id')
     if (lastEventId === undefined) {
-      const { run, session } = await start(request, body, chat, known, label)
+      const { run, session } = await start(request, body, chat.message, known, label)
       return respond(request, reply, run, session, startedAt)
     }
     const resumed = await resumedRun(engine, owner, lastEventId, known).catch((error: unknown) => {
@@ -85,7 +86,7 @@ export function createChatRoutes({ engine, oversight, clock, ids }: ChatRoutesDe
   async function start(
     request: Request,
     body: unknown,
-    { message }: ChatRequest,
+    message: string,
     known: SessionRecord | null,
     label: string | null,
   ): Promise<AcceptedRun> {
@@ -109,9 +110,7 @@ export function createChatRoutes({ engine, oversight, clock, ids }: ChatRoutesDe
     const result = await collectAnswer(engine, { run }, request.signal)
     const failure = failureOf(result, { session_id: clientIdOf(session), run_id: run.wireId })
     if (failure !== null) throw failure
-    if (result.outcome === 'waiting') {
-      return reply.json(202, { status: 'waiting', run_id: run.wireId, approval_ids: result.approvalIds })
-    }
+    if (result.outcome === 'waiting') return reply.json(202, waitingView(run, result.approvalIds))
     const responseTimeMs = Math.round(clock.mono() - startedAt)
     // The agent that took the conversation over, if there was a handoff.
     const agent = result.agentName ?? run.agent

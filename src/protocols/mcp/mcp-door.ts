@@ -15,7 +15,7 @@ import { ServerError } from '../../domain/errors.ts'
 import type { Ids } from '../../domain/ids.ts'
 import type { Telemetry } from '../../domain/telemetry.ts'
 import { agentOf, type Reply, type Request } from '../../http/route.ts'
-import type { ResumableCall } from '../../supervision/agent-service/agent-service.ts'
+import { type ResumableCall, SERVER_STOPS } from '../../supervision/agent-service/agent-service.ts'
 import { bridgeConnection } from '../../supervision/sessions/attach-agent.ts'
 import type { McpConnections } from '../../supervision/sessions/mcp-connections.ts'
 import { readAgentPlace } from './agent-query.ts'
@@ -234,7 +234,7 @@ export function createMcpDoor(options: McpDoorOptions): McpDoor {
   return {
     handle,
     async close() {
-      stopping.abort()
+      stopping.abort(SERVER_STOPS)
       stopPinging()
       if (calls.size > 0) {
         const idle = new Promise<void>((resolve) => {

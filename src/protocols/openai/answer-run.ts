@@ -66,11 +66,6 @@ interface AnswerForm {
 
 type Calls = ReadonlyMap<string, 'pending' | 'answered'>
 
-interface Continued {
-  record: SessionRecord
-  calls: Calls
-}
-
 /** Where a run begins. `calls`: those that may be answered there; null if the request holds the whole conversation. */
 interface Place {
   place: SessionChoice
@@ -95,7 +90,7 @@ export function createAnswerRun(deps: OpenAiDeps): AnswerRun {
   }
 
   /** The session that has the conversation of a request without a name, and the calls that wait there for its results. */
-  async function findSame(owner: string, before: string | null, turns: readonly Turn[]): Promise<Continued | null> {
+  async function findSame(owner: string, before: string | null, turns: readonly Turn[]) {
     const record = before === null ? null : await engine.sessions.ofConversation(owner, before)
     if (record === null) return null
     const results = newResults(turns)
@@ -233,14 +228,8 @@ export interface ClientCallEncoder extends AnswerEncoder {
 // A request that names no session holds the whole conversation. If a session of the caller has just that conversation, the request
 // goes on there.
 
-interface Digests {
-  /** Of what was said before the new messages; null if they are the first. */
-  before: string | null
-  /** With the new messages. */
-  now: string
-}
-
-async function conversationDigests(agent: string, user: unknown, turns: readonly Turn[]): Promise<Digests> {
+/** `before`: of what was said before the new messages; null if they are the first. `now`: with the new messages. */
+async function conversationDigests(agent: string, user: unknown, turns: readonly Turn[]) {
   const said = turns.filter((turn) => turn.role !== 'instructions')
   const first = firstNew(said)
   let now = newConversation(agent, typeof user === 'string' ? user : null)

@@ -3,9 +3,8 @@
 import type { Clock } from '../../domain/clock.ts'
 import { ServerError, sessionNotFound } from '../../domain/errors.ts'
 import type { Ids } from '../../domain/ids.ts'
-import type { ClientCall } from '../../domain/records/record.ts'
 import type { RunRecord } from '../../domain/session/run.ts'
-import { type RunAnswer, waitsFor } from '../../domain/session/run-answer.ts'
+import { waitsFor } from '../../domain/session/run-answer.ts'
 import type { SessionRecord } from '../../domain/session/session.ts'
 import type { Engine } from '../../engine/engine.ts'
 import type { AcceptedRun } from '../../engine/ports/runs.ts'
@@ -18,7 +17,7 @@ import { resumedRun } from '../shared/events/event-id.ts'
 import { clientIdOf } from '../shared/request/session-row.ts'
 import { askedBy, messageInput } from '../shared/request/start-headers.ts'
 import { answerMessage, requestMetadata } from './chat-message.ts'
-import { decodeThreadChat, type ThreadChat } from './decode.ts'
+import { decodeThreadChat } from './decode.ts'
 import { createThreadEncoder, type ThreadEncoder, toolExecution } from './encode.ts'
 import { type ChainDeps, type ChainPlace, firstRun, followChain, placeInChain, startOfChain } from './follow-chain.ts'
 import { MAX_THREAD_METADATA_BYTES, type Waiting } from './schema.ts'
@@ -55,7 +54,7 @@ async function start(
   { engine, ids }: ThreadRoutesDeps,
   request: Request,
   body: unknown,
-  { message, metadata }: ThreadChat,
+  { message, metadata }: ReturnType<typeof decodeThreadChat>,
   known: SessionRecord | null,
 ): Promise<AcceptedRun> {
   const asked = askedBy(request, body)
@@ -148,25 +147,17 @@ function createChainEncoder(
   }
 }
 
-interface CollectedChain {
-  answer: RunAnswer
-  /** The client's id of the last run. */
-  runId: string
-  endedAt: number
-  /** The calls that the client must run before the chain goes on. */
-  open: ClientCall[]
-}
-
 /**
  * Waits for the end of the chain that this run began, or for calls that the client has not answered: without a stream it learns of
- * them only by the answer. Throws like `collectAnswer`.
+ * them only by the answer. `runId` is the client's id of the last run, `open` are the calls that the client must run before the chain
+ * goes on. Throws like `collectAnswer`.
  */
 async function collectChain(
   deps: ChainDeps,
   session: SessionRecord,
   first: RunRecord,
   { signal, log }: Pick<Request, 'signal' | 'log'>,
-): Promise<CollectedChain> {
+) {
   const encoder = createChainEncoder(deps.engine, session, first)
   let end = { runId: first.wireId, endedAt: 0 }
   const collecting: ThreadEncoder = {

@@ -32,6 +32,7 @@ const THREADS = { max: 1_000, fallback: 100 }
 const MESSAGES = { max: 1_000, fallback: 1_000 }
 const tag = 'Chat and threads'
 const id = '0192f3a1-7b2c-7def-8abc-0123456789ab'
+const ReceivedSchema = z.strictObject({ status: z.literal('received') }).meta({ example: { status: 'received' } })
 const params = { id: z.string().describe('UUID, ULID, or the name that its client chose.') }
 
 export function createThreadRoutes(deps: ThreadRoutesDeps): Route[] {
@@ -140,17 +141,7 @@ export function createThreadRoutes(deps: ThreadRoutesDeps): Route[] {
             error: { execution_id: id, error: 'No such city.', execution_time_ms: 80 },
           },
         },
-        responses: {
-          200: {
-            description: 'Received.',
-            content: {
-              'application/json': {
-                schema: z.strictObject({ status: z.literal('received') }),
-                example: { status: 'received' },
-              },
-            },
-          },
-        },
+        responses: { 200: answer('Received.', ReceivedSchema) },
         errors: [
           'invalid_request',
           'malformed_json',

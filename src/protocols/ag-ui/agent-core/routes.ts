@@ -9,6 +9,7 @@ import { isRecord } from '../../../domain/is-record.ts'
 import type { Engine } from '../../../engine/engine.ts'
 import type { Reply, Request, Route } from '../../../http/route.ts'
 import { startErrors } from '../../shared/answer/error-lists.ts'
+import { exampleInput, nothingMore } from '../../shared/events/describe-events.ts'
 import { jsonWithFiles } from '../../shared/request/body-with-files.ts'
 import { askedBy, startHeaderSchemas } from '../../shared/request/start-headers.ts'
 import { routeHeads } from '../../shared/route-heads.ts'
@@ -47,22 +48,13 @@ export function createAgentCoreRoutes(deps: RunInputDeps): Route[] {
           ...startHeaderSchemas,
           [SESSION_HEADER]: z.string().min(1).max(128).optional().meta({ description: 'Id of the session.' }),
         },
-        body: {
-          schema: RunAgentInputSchema,
-          examples: {
-            'a first message': {
-              threadId: 'thread-1',
-              runId: 'run-1',
-              messages: [{ id: 'message-1', role: 'user', content: 'Hello!' }],
-            },
-          },
-        },
+        body: { schema: RunAgentInputSchema, examples: { 'a first message': exampleInput } },
         responses: {
           200: {
             description: 'AG-UI events.',
             content: { 'text/event-stream': { schema: EventSchema } },
           },
-          204: { description: 'With `Last-Event-ID`: the run has no further events.' },
+          204: nothingMore,
         },
         errors: [...startErrors, 'file_too_large', 'too_many_files'],
       }),

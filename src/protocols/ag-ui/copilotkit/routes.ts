@@ -6,7 +6,7 @@ import { unreachable } from '../../../domain/unreachable.ts'
 import { answer } from '../../../http/describe-answer.ts'
 import type { Reply, Request, Route } from '../../../http/route.ts'
 import { startErrors } from '../../shared/answer/error-lists.ts'
-import { eventStream, nothingMore, runInputBody } from '../../shared/events/describe-events.ts'
+import { eventStream, exampleInput, nothingMore, runInputBody } from '../../shared/events/describe-events.ts'
 import type { Reader } from '../../shared/events/encode-events.ts'
 import { jsonWithFiles } from '../../shared/request/body-with-files.ts'
 import { askedBy, startHeaderSchemas } from '../../shared/request/start-headers.ts'
@@ -189,15 +189,7 @@ export function createCopilotKitRoutes(deps: CopilotKitRoutesDeps): Route[] {
           schema: CallSchema.meta({ id: 'CopilotKitCall' }),
           examples: {
             info: { method: 'info' },
-            run: {
-              method: 'agent/run',
-              params: { agentId: 'default' },
-              body: {
-                threadId: 'thread-1',
-                runId: 'run-1',
-                messages: [{ id: 'message-1', role: 'user', content: 'Hello!' }],
-              },
-            },
+            run: { method: 'agent/run', params: { agentId: 'default' }, body: exampleInput },
             stop: { method: 'agent/stop', params: { agentId: 'default', threadId: 'thread-1' } },
           },
         },

@@ -79,20 +79,16 @@ export async function runInput(deps: RunInputDeps, call: InputCall): Promise<voi
     releaseBody(request, [call.body, input])
     return showRun(deps, call, existing, beforeFirst(existing), warnings)
   }
+  const { threadId, runId, reader: reads, messages } = input
+  const asked = () => ({ ...call, threadId, runId, reads, warnings: warningEvents(warnings, clock.now()) })
   if (existing === null && diff.kind === 'hydrate' && answers.length === 0) {
-    const { threadId, runId, reader: reads, messages } = input
-    const asked = { ...call, threadId, runId, reads, warnings: warningEvents(warnings, clock.now()) }
-    if (session !== null) return showThread(deps, asked, session)
+    if (session !== null) return showThread(deps, asked(), session)
     // A client deletes what a snapshot omits, and we know nothing about the messages of an unknown thread.
-    return showUnknownThread(deps, asked, messages.length === 0 ? [] : null)
+    return showUnknownThread(deps, asked(), messages.length === 0 ? [] : null)
   }
   const run = await start(deps, call, { session, diff, given, isWireIdTaken: existing !== null && isAnswer })
   // A yes that needs more of them starts nothing. The client has seen the run that waits, so it is shown the thread as it stands.
-  if (session !== null && answers.length > 0 && run.status === 'waiting') {
-    const { threadId, runId, reader: reads } = input
-    const asked = { ...call, threadId, runId, reads, warnings: warningEvents(warnings, clock.now()) }
-    return showThread(deps, asked, session)
-  }
+  if (session !== null && answers.length > 0 && run.status === 'waiting') return showThread(deps, asked(), session)
   return showRun(deps, call, run, beforeFirst(run), warnings)
 }
 

@@ -7,7 +7,7 @@ import { createMask } from '../../../domain/text/mask.ts'
 import type { Engine } from '../../../engine/engine.ts'
 import type { CaseResult } from '../../../evaluation/case-result.ts'
 import type { TestRuns } from '../../../evaluation/test-runs.ts'
-import { answer } from '../../../http/describe-answer.ts'
+import { answer, listOf } from '../../../http/describe-answer.ts'
 import type { Reply, Request, Route } from '../../../http/route.ts'
 import { sseFrame } from '../../../http/sse.ts'
 import { capabilitiesOf } from '../../shared/capabilities.ts'
@@ -31,17 +31,10 @@ import {
 export interface AgentRoutesDeps {
   engine: Pick<Engine, 'agents'>
   /** Looks at nothing but the text. */
-  checkAgentText(text: string, signal: AbortSignal): Promise<AgentTextProblem[]>
+  checkAgentText(text: string, signal: AbortSignal): Promise<ValidatedAgent['problems']>
   tests: Pick<TestRuns, 'begin' | 'isRunning'>
   /** Version of this server. */
   version: string
-}
-
-export interface AgentTextProblem {
-  line: number
-  column: number
-  path: string
-  message: string
 }
 
 type Tool = Awaited<ReturnType<Engine['agents']['tools']>>[number]
@@ -118,12 +111,7 @@ function agentRoutes({ engine, checkAgentText, version }: AgentRoutesDeps): Rout
         tag,
         description:
           'The agents of this server. Starts the MCP servers of their tools if necessary, and leaves out the tools of those that cannot be reached.',
-        responses: {
-          200: answer(
-            'The agents, in the order in which they were given.',
-            z.strictObject({ agents: z.array(AgentSchema) }),
-          ),
-        },
+        responses: { 200: listOf('agents', AgentSchema, 'The agents, in the order in which they were given.') },
         errors: [],
       }),
       handle: list,

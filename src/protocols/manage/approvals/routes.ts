@@ -5,7 +5,7 @@ import { ServerError } from '../../../domain/errors.ts'
 import { parseUuid } from '../../../domain/ids.ts'
 import { type Approval, approvalStatuses } from '../../../domain/records/record.ts'
 import type { Engine } from '../../../engine/engine.ts'
-import { answer, page } from '../../../http/describe-answer.ts'
+import { answer, listOf, page } from '../../../http/describe-answer.ts'
 import { isConsole, type Reply, type Request, type Route } from '../../../http/route.ts'
 import type { Approvals } from '../../../supervision/approvals/approvals.ts'
 import type { NoteShown, RevealSecret } from '../../../supervision/approvals/looked-at.ts'
@@ -297,12 +297,7 @@ export function createApprovalRoutes(deps: ApprovalRoutesDeps): Route[] {
         tag,
         description: 'Calls that are allowed or refused without asking, because an operator or owner said so.',
         query: { agent: z.string().optional(), session_id: z.string().optional() },
-        responses: {
-          200: answer(
-            'The grants that have not expired, oldest first.',
-            z.strictObject({ grants: z.array(GrantSchema) }),
-          ),
-        },
+        responses: { 200: listOf('grants', GrantSchema, 'The grants that have not expired, oldest first.') },
         errors: ['malformed_id', 'storage_failed'],
       }),
       handle: grants,

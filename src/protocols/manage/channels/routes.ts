@@ -3,7 +3,7 @@
 import { z } from 'zod'
 import type { ChannelState, Replay } from '../../../domain/supervision/channel-state.ts'
 import { answer } from '../../../http/describe-answer.ts'
-import type { Reply, Request, Route, RouteDescription } from '../../../http/route.ts'
+import type { Reply, Request, Route } from '../../../http/route.ts'
 import { routeHeads } from '../../shared/route-heads.ts'
 import { sameFields } from '../../shared/same-fields.ts'
 import { feedId, parseCursor } from '../events/feed-view.ts'
@@ -17,23 +17,6 @@ interface ChannelRoutesDeps {
     replay(name: string, after: number): Promise<Replay>
   }
 }
-
-const describeList = (): RouteDescription => ({
-  tag: feedTag,
-  description: 'The channels to operators that this server was started with.',
-  responses: { 200: answer('The channels.', z.strictObject({ channels: z.array(ChannelSchema) })) },
-  errors: ['storage_failed'],
-})
-
-const describeReplay = (): RouteDescription => ({
-  tag: feedTag,
-  description:
-    'For a receiver of webhooks that has lost something. The messages have the ids that they had, so a receiver can drop those that it knows. At most 256 wait at the same time: if `has_more` is true, go on later from `cursor`.',
-  params: { name: z.string().describe('Name of the channel.') },
-  body: { schema: ReplaySchema, examples: { since: { after: 'f.12' } } },
-  responses: { 202: answer('They are on their way.', ReplayedSchema) },
-  errors: ['invalid_request', 'malformed_id', 'record_not_found', 'events_gone', 'storage_full', 'storage_failed'],
-})
 
 export function createChannelRoutes({ channelService }: ChannelRoutesDeps): Route[] {
   async function list(_request: Request, reply: Reply): Promise<void> {
@@ -55,14 +38,34 @@ export function createChannelRoutes({ channelService }: ChannelRoutesDeps): Rout
       ...get,
       path: '/channels',
       summary: 'List the channels to operators',
-      describe: describeList,
+      describe: () => ({
+        tag: feedTag,
+        description: 'The channels to operators that this server was started with.',
+        responses: { 200: answer('The channels.', z.strictObject({ channels: z.array(ChannelSchema) })) },
+        errors: ['storage_failed'],
+      }),
       handle: list,
     },
     {
       ...post,
       path: '/channels/:name/replay',
       summary: 'Show items once more in a channel',
-      describe: describeReplay,
+      describe: () => ({
+        tag: feedTag,
+        description:
+          'For a receiver of webhooks that has lost something. The messages have the ids that they had, so a receiver can drop those that it knows. At most 256 wait at the same time: if `has_more` is true, go on later from `cursor`.',
+        params: { name: z.string().describe('Name of the channel.') },
+        body: { schema: ReplaySchema, examples: { since: { after: 'f.12' } } },
+        responses: { 202: answer('They are on their way.', ReplayedSchema) },
+        errors: [
+          'invalid_request',
+          'malformed_id',
+          'record_not_found',
+          'events_gone',
+          'storage_full',
+          'storage_failed',
+        ],
+      }),
       handle: replay,
     },
   ]

@@ -8,7 +8,7 @@ import type { Devices } from '../../../http/auth/console/devices.ts'
 import type { Passkeys } from '../../../http/auth/console/passkeys.ts'
 import type { Proofs } from '../../../http/auth/console/proofs.ts'
 import type { WriteAudit } from '../../../http/auth/tokens/tokens.ts'
-import { answer } from '../../../http/describe-answer.ts'
+import { answer, listOf } from '../../../http/describe-answer.ts'
 import type { Route } from '../../../http/route.ts'
 import type { SharedCounts } from '../../../replicas/shared-counts.ts'
 import type { Operators } from '../../../supervision/sessions/may-command.ts'
@@ -66,6 +66,13 @@ const proofHeader = {
     .string()
     .optional()
     .describe('Once somebody has a passkey: base64url of {"challenge_id", "response"}, a proof for exactly this.'),
+}
+
+const exampleDecision = {
+  kind: 'decision',
+  approval_id: '0192f3a1-7b2c-7def-8abc-0123456789ae',
+  digest: '2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae',
+  decision: 'approve',
 }
 
 const stored = ['storage_full', 'storage_failed'] as const
@@ -152,9 +159,7 @@ export function createDeviceRoutes(deps: DeviceRoutesDeps): Route[] {
       describe: () => ({
         tag,
         description: 'Your own, oldest first. An admin sees all.',
-        responses: {
-          200: answer('The browsers that are signed in.', z.strictObject({ devices: z.array(DeviceSchema) })),
-        },
+        responses: { 200: listOf('devices', DeviceSchema, 'The browsers that are signed in.') },
         errors: [],
       }),
       handle: devices.list,
@@ -269,22 +274,9 @@ export function createDeviceRoutes(deps: DeviceRoutesDeps): Route[] {
         body: {
           schema: NewChallengeSchema,
           examples: {
-            'a decision': {
-              for: {
-                kind: 'decision',
-                approval_id: '0192f3a1-7b2c-7def-8abc-0123456789ae',
-                digest: '2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae',
-                decision: 'approve',
-              },
-            },
+            'a decision': { for: exampleDecision },
             'a decision with edited arguments': {
-              for: {
-                kind: 'decision',
-                approval_id: '0192f3a1-7b2c-7def-8abc-0123456789ae',
-                digest: '2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae',
-                decision: 'approve',
-                arguments: { to: 'ada@example.com' },
-              },
+              for: { ...exampleDecision, arguments: { to: 'ada@example.com' } },
             },
             'a new device': { for: { kind: 'device_code' } },
           },

@@ -24,6 +24,7 @@ import { feedId } from '../events/feed-view.ts'
 import { cursorHeaders, cursorOf, cursorQuery, feedStream, feedTag, openStream } from '../events/routes.ts'
 import { FeedCursorSchema, FeedErrorSchema, FeedItemSchema } from '../events/schema.ts'
 import { streamFeed } from '../events/stream-feed.ts'
+import type { Look } from '../records/kind-on-wire.ts'
 import { createRecordViews, encodeRecord } from '../records/kinds-on-wire.ts'
 import type { RecordView } from '../records/schema.ts'
 import { decodeOwner, decodeSession } from '../supervision/decode.ts'
@@ -134,14 +135,8 @@ function filterOf(request: Request): Omit<InboxPage, 'limit' | 'before'> {
 const oneOf = <Word extends string>({ query }: Request, name: string, words: readonly Word[]): Word | undefined =>
   wordIn(query, name, words, `Send one of ${words.join(', ')}.`)
 
-interface ItemLook {
-  view: RecordView
-  /** For a page that shows what it gets, so it gets no secrets. */
-  isMasked: boolean
-}
-
 /** One item of the inbox: what all kinds have, and the record itself under the name of its kind. */
-function itemView(item: PersonRecord, { view, isMasked }: ItemLook): InboxItem {
+function itemView(item: PersonRecord, { view, isMasked }: Required<Look> & { view: RecordView }): InboxItem {
   const shared = {
     id: item.id,
     session_id: item.sessionId,

@@ -2,7 +2,7 @@
 
 import { type Clock, isoTime } from '../../../domain/clock.ts'
 import { answer } from '../../../http/describe-answer.ts'
-import type { Reply, Request, Route, RouteDescription } from '../../../http/route.ts'
+import type { Reply, Request, Route } from '../../../http/route.ts'
 import type { ServerStateName } from '../../../http/server-state.ts'
 import { routeHeads } from '../../shared/route-heads.ts'
 import { type Stats, StatsSchema } from './schema.ts'
@@ -48,14 +48,6 @@ export interface ReplicaStats {
   rss: number
 }
 
-const describe = (): RouteDescription => ({
-  tag: 'Operations',
-  description:
-    'A few figures at one moment, cheap enough to ask for every few seconds. `GET /metrics` has more, for Prometheus.',
-  responses: { 200: answer('The figures.', StatsSchema) },
-  errors: ['storage_failed'],
-})
-
 export function createStatsRoutes({ clock, readStats }: StatsRoutesDeps): Route[] {
   async function show(_request: Request, reply: Reply): Promise<void> {
     const { uptimeSeconds, runs, streams, connections, memory, loopDelayMs, store, inbox, nudges, replicas } =
@@ -87,7 +79,13 @@ export function createStatsRoutes({ clock, readStats }: StatsRoutesDeps): Route[
       ...routeHeads(null, 'operator').get,
       path: '/stats',
       summary: 'How busy the server is',
-      describe,
+      describe: () => ({
+        tag: 'Operations',
+        description:
+          'A few figures at one moment, cheap enough to ask for every few seconds. `GET /metrics` has more, for Prometheus.',
+        responses: { 200: answer('The figures.', StatsSchema) },
+        errors: ['storage_failed'],
+      }),
       handle: show,
     },
   ]

@@ -3,7 +3,7 @@
 import { z } from 'zod'
 import { type Clock, isoTime } from '../../../domain/clock.ts'
 import { answer } from '../../../http/describe-answer.ts'
-import type { Reply, Request, Route, RouteDescription } from '../../../http/route.ts'
+import type { Reply, Request, Route } from '../../../http/route.ts'
 import type { DayLimits } from '../../../supervision/oversight/day-limits.ts'
 import type { Oversight } from '../../../supervision/oversight/oversight.ts'
 import type { ReadUsage, UsageReport } from '../../../supervision/oversight/usage-report.ts'
@@ -31,35 +31,6 @@ const MOST_DAYS = 400
 const USUAL_DAYS = 30
 const DAY_MS = 86_400_000
 const PAGE = { max: 1_000, fallback: 100 }
-
-const describe = (): RouteDescription => ({
-  tag: 'Usage',
-  description:
-    'What finished runs used of models. Days are in UTC, and a run counts on the day on which it ended. Days come in order, other rows with most tokens first. It outlives sessions: 400 days are kept. Costs come from `prices` in the settings.',
-  query: {
-    from: z.iso.date().optional().describe('First day. Default: 29 days before `to`.'),
-    to: z.iso.date().optional().describe('Last day, at most 400 days in all. Default: today.'),
-    by: z.enum(groups).optional().describe('Default: day.'),
-    session: z.string().optional().describe('Only what the runs of this session used: its id.'),
-    limit: z.coerce
-      .number()
-      .int()
-      .min(1)
-      .max(PAGE.max)
-      .optional()
-      .describe('Most rows but for days; 100 when left out.'),
-  },
-  responses: { 200: answer('Tokens and cost.', UsageSchema) },
-  errors: ['invalid_request', 'storage_full', 'storage_failed'],
-})
-
-const describeMine = (): RouteDescription => ({
-  tag: 'Usage',
-  description:
-    'What `limits.per_day` in the settings allows you, and what you have used today. Beyond it, new runs are refused with `quota_exceeded`; answers to what waits are not.',
-  responses: { 200: answer('Your limits.', MyLimitsSchema) },
-  errors: ['storage_failed'],
-})
 
 export function createUsageRoutes({ readUsage, oversight, dayLimits, clock }: UsageRoutesDeps): Route[] {
   async function showMine({ principal }: Request, reply: Reply): Promise<void> {
@@ -105,14 +76,39 @@ export function createUsageRoutes({ readUsage, oversight, dayLimits, clock }: Us
       ...routeHeads(null, 'operator').get,
       path: '/usage',
       summary: 'Tokens and cost by day, agent, model, session or owner',
-      describe,
+      describe: () => ({
+        tag: 'Usage',
+        description:
+          'What finished runs used of models. Days are in UTC, and a run counts on the day on which it ended. Days come in order, other rows with most tokens first. It outlives sessions: 400 days are kept. Costs come from `prices` in the settings.',
+        query: {
+          from: z.iso.date().optional().describe('First day. Default: 29 days before `to`.'),
+          to: z.iso.date().optional().describe('Last day, at most 400 days in all. Default: today.'),
+          by: z.enum(groups).optional().describe('Default: day.'),
+          session: z.string().optional().describe('Only what the runs of this session used: its id.'),
+          limit: z.coerce
+            .number()
+            .int()
+            .min(1)
+            .max(PAGE.max)
+            .optional()
+            .describe('Most rows but for days; 100 when left out.'),
+        },
+        responses: { 200: answer('Tokens and cost.', UsageSchema) },
+        errors: ['invalid_request', 'storage_full', 'storage_failed'],
+      }),
       handle: show,
     },
     {
       ...routeHeads(null, 'user').get,
       path: '/me/limits',
       summary: 'What you may use in a day, and what you have used',
-      describe: describeMine,
+      describe: () => ({
+        tag: 'Usage',
+        description:
+          'What `limits.per_day` in the settings allows you, and what you have used today. Beyond it, new runs are refused with `quota_exceeded`; answers to what waits are not.',
+        responses: { 200: answer('Your limits.', MyLimitsSchema) },
+        errors: ['storage_failed'],
+      }),
       handle: showMine,
     },
   ]

@@ -3,7 +3,6 @@
 import { runNotFound, ServerError, sessionNotFound } from '../../../domain/errors.ts'
 import { parseUuid, ulidOf } from '../../../domain/ids.ts'
 import type { Entry } from '../../../domain/session/entry.ts'
-import type { RunRecord } from '../../../domain/session/run.ts'
 import type { SessionRecord } from '../../../domain/session/session.ts'
 import type { Engine } from '../../../engine/engine.ts'
 import type { Sessions } from '../../../engine/ports/sessions.ts'
@@ -68,16 +67,8 @@ export async function entryAt(sessions: Pick<Sessions, 'entries'>, sessionId: st
   )
 }
 
-interface ResumedRun {
-  run: RunRecord
-  session: SessionRecord
-  /** The last entry that the reader has seen, and its number. */
-  seen: Entry
-  after: number
-}
-
 /**
- * The run of a `Last-Event-ID`. `known` is a session that was looked up before. Throws `malformed_id`, `session_not_found` if the
+ * The run of a `Last-Event-ID`, the last entry that the reader has seen, and its number. `known` is a session that was looked up before. Throws `malformed_id`, `session_not_found` if the
  * session is not the owner's, `events_gone` if the event was purged or lost, and `run_not_found`.
  */
 export async function resumedRun(
@@ -85,7 +76,7 @@ export async function resumedRun(
   owner: string,
   lastEventId: string,
   known: SessionRecord | null = null,
-): Promise<ResumedRun> {
+) {
   const { sessionId, seq } = parseEventId(lastEventId)
   const session = known?.id === sessionId ? known : await engine.sessions.find(owner, sessionId)
   if (session === null) throw sessionNotFound(sessionId)

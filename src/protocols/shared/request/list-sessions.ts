@@ -1,25 +1,18 @@
 import { ServerError } from '../../../domain/errors.ts'
 import { parseUuid, ulidOf } from '../../../domain/ids.ts'
-import type { SessionRecord } from '../../../domain/session/session.ts'
 import type { Engine } from '../../../engine/engine.ts'
 import type { SessionFilters, SessionPage } from '../../../engine/ports/sessions.ts'
 import { type Page, queryProblem } from './page.ts'
 
-interface SessionList {
-  sessions: SessionRecord[]
-  /** `before` for the next page; null on the last page. */
-  next: string | null
-}
-
 /**
  * A page of an owner's sessions, newest activity first. `before` is the id of the last session of the previous page, or its `next`,
- * which keeps its place even if that session was used or deleted meanwhile. Throws `invalid_request`.
+ * which keeps its place even if that session was used or deleted meanwhile. `next` is null on the last page. Throws `invalid_request`.
  */
 export async function listSessions(
   engine: Pick<Engine, 'sessions'>,
   query: Pick<SessionPage, 'owner' | 'label'> & SessionFilters,
   { limit, before }: Page,
-): Promise<SessionList> {
+) {
   const place = before === undefined ? {} : { before: parsePlace(before) ?? before }
   const found = await engine.sessions.list({ ...query, limit: limit + 1, ...place }).catch((error: unknown) => {
     if (!(error instanceof ServerError) || error.code !== 'session_not_found') throw error

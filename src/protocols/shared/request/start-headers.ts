@@ -30,10 +30,8 @@ export function askedBy(
 }
 
 /** The input of a run that takes one message of a user. */
-export const messageInput = (
-  message: Omit<NewMessage, 'role'>,
-): Pick<RunInput, 'messages' | 'instructions' | 'context' | 'clientTools'> => ({
-  messages: [{ ...message, role: 'user' }],
+export const messageInput = ({ id, ...message }: Omit<NewMessage, 'role'>): RunInput => ({
+  messages: [{ id, role: 'user', ...message }],
   instructions: [],
   context: [],
   clientTools: [],
