@@ -56,7 +56,7 @@ export function createAgentTools(service: AgentService): McpTool[] {
       }),
       call: service.accept_diff,
     }),
-    {
+    tool({
       name: 'approve_tool',
       title: 'Permission prompt',
       description:
@@ -67,12 +67,9 @@ export function createAgentTools(service: AgentService): McpTool[] {
         tool_use_id: z.string().max(500).optional(),
         session_id,
       }),
-      annotations: { readOnlyHint: false, openWorldHint: false },
-      async call({ session_id: named, ...input }, context) {
-        const call = callOf(context, named, verdictOf)
-        return verdictOf(await service.approve_tool(call, input as Parameters<AgentService['approve_tool']>[1]))
-      },
-    } as McpTool,
+      call: service.approve_tool,
+      told: verdictOf,
+    }),
     tool({
       name: 'check_auto_approve',
       title: 'Check whether something needs approval',
@@ -188,21 +185,23 @@ function verdictOf({ answer, isError }: AgentAnswer): McpToolAnswer {
 
 const structuredAnswer = ({ answer, isError }: AgentAnswer): McpToolAnswer => ({ structured: answer, isError })
 
+interface AgentTool<Input> extends Omit<McpTool, 'call'> {
+  call(call: AgentCall, input: Input): Promise<AgentAnswer>
+  /** The service's answer as the client gets it. */
+  told?: (answer: AgentAnswer) => McpToolAnswer
+}
+
 /** `session_id` says which session calls; the rest is the tool's own input. */
-function tool<Input>({
-  call,
-  ...described
-}: Omit<McpTool, 'call'> & { call: (call: AgentCall, input: Input) => Promise<AgentAnswer> }): McpTool {
+function tool<Input>({ call, told = structuredAnswer, ...described }: AgentTool<Input>): McpTool {
   return {
     annotations: { readOnlyHint: false, openWorldHint: false },
     ...described,
     async call({ session_id: named, ...input }, context): Promise<McpToolAnswer> {
-      return structuredAnswer(await call(callOf(context, named, structuredAnswer), input as Input))
+      return told(await call(callOf(context, named, told), input as Input))
     },
   }
 }
 
-/** `told` is the service's answer as the client gets it. */
 const callOf = (
   { agent, signal, limitMs, isRead, progress, resumable }: McpCallContext,
   named: unknown,

@@ -27,6 +27,7 @@ import type { SentFile } from '../shared/request/sent-file.ts'
 import { askedBy } from '../shared/request/start-headers.ts'
 import type { AnswerFormat } from './answer-format.ts'
 import { type CallerTools, offeredTools } from './caller-tools.ts'
+import { endingOf } from './ending.ts'
 import { firstNew, isFilled, newResults, type TakenTurns, type Turn, takeTurns } from './turns.ts'
 
 export interface OpenAiDeps {
@@ -60,7 +61,7 @@ export interface NamedSession {
 /** How one of the two APIs encodes a run. */
 interface AnswerForm {
   encoder(run: RunRecord): ClientCallEncoder
-  /** `calls` are for the caller to run. Throws the error of a failed run. */
+  /** Of a run that has not failed. `calls` are for the caller to run. */
   whole(run: RunRecord, answer: RunAnswer, calls: readonly ClientCall[]): unknown
 }
 
@@ -191,6 +192,8 @@ export function createAnswerRun(deps: OpenAiDeps): AnswerRun {
     if (!ask.stream) {
       const answer = await collectAnswer(engine, { run }, request.signal)
       if (answer.outcome === 'failed') await refuseFinal(run)
+      const ending = endingOf(run, answer)
+      if (ending.kind === 'failed') throw ending.error
       return reply.json(200, form.whole(run, answer, await clientCalls(engine, run.owner, answer.clientCallIds)))
     }
     const after = resumed?.after ?? beforeFirst(run)

@@ -15,7 +15,7 @@ import { chatCompletion, createChatEncoder } from './encode-chat.ts'
 import { createResponseEncoder } from './encode-response.ts'
 import { encodeShown, shownAnswer, shownText } from './ending.ts'
 import { ErrorBodySchema } from './error-shape.ts'
-import { wholeResponse } from './response-object.ts'
+import { endedResponse } from './response-object.ts'
 import { ResponseEventSchema, ResponseRequestSchema, ResponseSchema, responseEvents } from './response-schema.ts'
 import { cancelResponse, deleteResponse, retrieveResponse } from './retrieve-response.ts'
 import { resolveTurns } from './turns.ts'
@@ -92,7 +92,7 @@ export function createOpenAiRoutes(deps: OpenAiDeps): Route[] {
     }
     return answerRun(request, reply, ask, {
       encoder: (run) => encodeShown(createResponseEncoder(run, asked), shownText(ask)),
-      whole: (run, answer, calls) => wholeResponse(run, asked, shownAnswer(answer, shownText(ask)), calls),
+      whole: (run, answer, calls) => endedResponse(run, asked, shownAnswer(answer, shownText(ask)), calls),
     })
   }
 

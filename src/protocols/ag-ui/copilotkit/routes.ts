@@ -12,22 +12,18 @@ import { jsonWithFiles } from '../../shared/request/body-with-files.ts'
 import { askedBy, startHeaderSchemas } from '../../shared/request/start-headers.ts'
 import { validBody } from '../../shared/request/validate.ts'
 import { routeHeads } from '../../shared/route-heads.ts'
+import type { AgUiRoutesDeps } from '../routes.ts'
 import { decodeRunAgentInput } from '../wire/decode-input.ts'
-import { type RunInputDeps, runInput } from '../wire/run-input.ts'
+import { runInput } from '../wire/run-input.ts'
 import { showThread, showUnknownThread } from '../wire/show-thread.ts'
 import { agentNamed, followFor, listThreads, notStopped, runtimeInfo, stopped, withoutCall } from './encode.ts'
 import { CallSchema, RuntimeInfoSchema, StopAnswerSchema, StopSchema, ThreadListSchema } from './schema.ts'
-
-export interface CopilotKitRoutesDeps extends RunInputDeps {
-  /** Version of this server. */
-  version: string
-}
 
 const tag = 'CopilotKit'
 const params = { name: z.string().describe('Name of the agent; `default` is the default agent.') }
 const errors = [...startErrors, 'file_too_large', 'too_many_files', 'forbidden'] as const
 
-export function createCopilotKitRoutes(deps: CopilotKitRoutesDeps): Route[] {
+export function createCopilotKitRoutes(deps: AgUiRoutesDeps): Route[] {
   const { engine, version } = deps
   const shownTo = (reader: Reader) => ({ follow: followFor(engine.runs.follow, reader), showOutcome: withoutCall })
 

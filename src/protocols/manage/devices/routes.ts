@@ -32,14 +32,11 @@ import {
 } from './schema.ts'
 import { createSignIn } from './sign-in.ts'
 
-export interface ConsoleSignIn {
+export interface DeviceRoutesDeps {
   codes: Codes
   devices: Devices
   passkeys: Passkeys
   proofs: Proofs
-}
-
-export interface DeviceRoutesDeps extends ConsoleSignIn {
   audit: WriteAudit
   operators: Operators
   /** Where people open this server in a browser, without a slash at the end. */

@@ -7,6 +7,7 @@ import { ulidOf } from '../../../domain/ids.ts'
 import type { Approval } from '../../../domain/records/record.ts'
 import type { Entry } from '../../../domain/session/entry.ts'
 import { type StoredMessage, textOf } from '../../../domain/session/message.ts'
+import type { RunSummary } from '../../../domain/session/run.ts'
 import type { SessionRecord } from '../../../domain/session/session.ts'
 import { createJsonMask } from '../../../domain/text/masked-json.ts'
 import type { Engine } from '../../../engine/engine.ts'
@@ -96,8 +97,13 @@ export function createLogRoutes({ engine, oversight, approvals, clock }: LogRout
     yield JSON.stringify(head).slice(0, -1)
     const isMasked = isForeign || isConsole(request)
     yield* listPieces('messages', messagePages(session.id), (message) => messageView(message, isMasked))
-    yield* listPieces('runs', runPages(session.id), (run) => (isForeign ? foreignRunView(run) : runView(run, session)))
-    yield* listPieces('approvals', approvalPages(request, session.id), (one) => encodeRecord(one, { isMasked }))
+    const by = callerOf(request)
+    const runs = pagesOf<RunSummary>((last) => engine.runs.list(session.id, EXPORT_PAGE, last?.id))
+    const asked = pagesOf<Approval>((before) =>
+      approvals.list({ by, sessionId: session.id, limit: EXPORT_PAGE, before }),
+    )
+    yield* listPieces('runs', runs, (run) => (isForeign ? foreignRunView(run) : runView(run, session)))
+    yield* listPieces('approvals', asked, (one) => encodeRecord(one, { isMasked }))
     yield '}'
   }
 
@@ -113,27 +119,6 @@ export function createLogRoutes({ engine, oversight, approvals, clock }: LogRout
       before = oldest.id
     }
     for (const before of ends.reverse()) yield await read(before)
-  }
-
-  /** Newest first, as everywhere. */
-  async function* runPages(sessionId: string) {
-    for (let before: string | undefined; ; ) {
-      const page = await engine.runs.list(sessionId, EXPORT_PAGE, before)
-      yield page
-      before = page.at(-1)?.id
-      if (page.length < EXPORT_PAGE) return
-    }
-  }
-
-  async function* approvalPages(request: Request, sessionId: string): AsyncGenerator<Approval[]> {
-    const by = callerOf(request)
-    for (let before: { createdAt: number; id: string } | undefined; ; ) {
-      const place = before === undefined ? {} : { before }
-      const page = await approvals.list({ by, sessionId, limit: EXPORT_PAGE, ...place })
-      yield page
-      before = page.at(-1)
-      if (page.length < EXPORT_PAGE) return
-    }
   }
 
   return [
@@ -185,6 +170,16 @@ export function createLogRoutes({ engine, oversight, approvals, clock }: LogRout
       handle: exportSession,
     },
   ]
+}
+
+/** Newest first, as everywhere. `read` gives the page behind `last`; undefined: the first one. */
+async function* pagesOf<T>(read: (last: T | undefined) => Promise<readonly T[]>): AsyncGenerator<readonly T[]> {
+  for (let last: T | undefined; ; ) {
+    const page = await read(last)
+    yield page
+    last = page.at(-1)
+    if (page.length < EXPORT_PAGE) return
+  }
 }
 
 async function* listPieces<T>(

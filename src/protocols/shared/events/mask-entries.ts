@@ -10,9 +10,6 @@ import { looksSecret, MASKED } from '../../../domain/text/secret-name.ts'
 import type { Runs } from '../../../engine/ports/runs.ts'
 import type { Sessions } from '../../../engine/ports/sessions.ts'
 
-/** Masks entries of one session, in the order of its log. */
-export type MaskEntries = (entries: readonly Entry[]) => Promise<Entry[]>
-
 type Mask = ReturnType<typeof createJsonMask>
 
 interface ArgumentsEvent {
@@ -23,7 +20,8 @@ interface ArgumentsEvent {
 /** How much is read at once to find the beginning of a call. */
 const LOOK = { limit: 500, maxChars: 256 * 1024 }
 
-export function createMaskEntries(sessions: Pick<Sessions, 'readLog'>, sessionId: string): MaskEntries {
+/** Masks entries of one session, in the order of its log. */
+export function createMaskEntries(sessions: Pick<Sessions, 'readLog'>, sessionId: string) {
   /** The calls whose arguments are on their way. */
   const calls = new Map<string, Mask>()
 
@@ -79,7 +77,7 @@ export function createMaskEntries(sessions: Pick<Sessions, 'readLog'>, sessionId
     return null
   }
 
-  return async (entries) => {
+  return async (entries: readonly Entry[]): Promise<Entry[]> => {
     const masked: Entry[] = []
     for (const entry of entries) masked.push(await maskEntry(entry))
     return masked
