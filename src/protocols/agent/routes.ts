@@ -4,7 +4,6 @@ import { z } from 'zod'
 import type { Clock } from '../../domain/clock.ts'
 import type { ErrorCode } from '../../domain/errors.ts'
 import { type Ids, parseUuid, ulidOf } from '../../domain/ids.ts'
-import type { FileRecord } from '../../domain/session/file.ts'
 import { contentWith } from '../../domain/session/message.ts'
 import type { RunRecord } from '../../domain/session/run.ts'
 import { refuseSupervised, type SessionRecord } from '../../domain/session/session.ts'
@@ -40,8 +39,6 @@ export interface AgentRoutesDeps {
   attachments: Attachments
 }
 
-const params = { name: z.string().meta({ description: 'Name of the agent.' }) }
-
 const body = {
   schema: ChatRequestSchema,
   examples: {
@@ -54,7 +51,13 @@ const body = {
   },
 }
 
-const form = { schema: ChatFormSchema }
+const described = {
+  tag: 'Agent',
+  params: { name: z.string().meta({ description: 'Name of the agent.' }) },
+  headers: startHeaderSchemas,
+  body,
+  form: { schema: ChatFormSchema },
+}
 
 export function createAgentRoutes(deps: AgentRoutesDeps): Route[] {
   const { engine } = deps
@@ -94,13 +97,9 @@ export function createAgentRoutes(deps: AgentRoutesDeps): Route[] {
       path: '/agent/:name/chat',
       summary: 'Send a message to an agent and wait for its answer',
       describe: () => ({
-        tag: 'Agent',
+        ...described,
         description:
           'Answers when the run has ended. If the client disconnects, the run is stopped after `limits.disconnect_grace`. A well-formed but unknown session id begins a new session with a new id.',
-        params,
-        headers: startHeaderSchemas,
-        body,
-        form,
         responses: {
           200: answer('The answer.', ChatResponseSchema),
           202: answer('The run waits for a person.', WaitingSchema),
@@ -114,13 +113,9 @@ export function createAgentRoutes(deps: AgentRoutesDeps): Route[] {
       path: '/agent/:name/chat/stream',
       summary: 'Send a message to an agent and read its answer as it is written',
       describe: () => ({
-        tag: 'Agent',
+        ...described,
         description:
           'Server-sent events with `event:` lines. The first is `stream_start`, the last is always `stream_end` or `error`. After a lost connection, send the request again with the header `Last-Event-ID`.',
-        params,
-        headers: startHeaderSchemas,
-        body,
-        form,
         responses: {
           200: {
             description: 'The answer as it is written.',
@@ -182,21 +177,14 @@ async function startChat({ engine, ids, attachments }: AgentRoutesDeps, request:
   return { run, after: beforeFirst(run), ...shownIds(run, session, found, reference) }
 }
 
-interface SentChat {
-  /** The request, not checked yet. */
-  sent: unknown
-  /** The content that `Idempotency-Key` is bound to. */
-  content: unknown
-  uploaded: FileRecord[]
-}
-
-async function readBody(request: Request): Promise<SentChat> {
+/** `sent` is not checked yet. `content` is what `Idempotency-Key` is bound to. */
+async function readBody(request: Request) {
   const body = await jsonWithFiles(request)
   return { sent: body, content: body, uploaded: [] }
 }
 
 /** A client that resumes a stream sends the whole request again. Its files are already stored, so `keeps` is false. */
-async function readForm(attachments: Attachments, request: Request, keeps: boolean): Promise<SentChat> {
+async function readForm(attachments: Attachments, request: Request, keeps: boolean) {
   const { owner } = request.principal
   const { fields, files } = await readChatForm(request.multipart(), async (part) =>
     keeps ? [await attachments.upload(owner, part)] : [],

@@ -13,7 +13,7 @@ import type { SessionFilters } from '../../engine/ports/sessions.ts'
 import { answer } from '../../http/describe-answer.ts'
 import type { Reply, Request, Route } from '../../http/route.ts'
 import type { Oversight } from '../../supervision/oversight/oversight.ts'
-import { failureOf, problemShapeWith, runFailuresAs } from '../shared/answer/answer-failure.ts'
+import { failingAs, failureOf, problemShapeWith, runFailuresAs } from '../shared/answer/answer-failure.ts'
 import { collectAnswer } from '../shared/answer/collect-answer.ts'
 import { runErrors, startErrors } from '../shared/answer/error-lists.ts'
 import { waitingView } from '../shared/answer/waiting.ts'
@@ -186,7 +186,7 @@ export function createChatRoutes({ engine, oversight, clock, ids }: ChatRoutesDe
         },
         errors: [...startErrors, 'session_expired', ...runErrors],
       }),
-      handle: inOwnShape(post),
+      handle: failingAs(chatErrorShape, post),
     },
     {
       ...read,
@@ -216,7 +216,7 @@ export function createChatRoutes({ engine, oversight, clock, ids }: ChatRoutesDe
         responses: { 200: linked(answer('A page of sessions.', z.array(SessionInfoSchema))) },
         errors: ['invalid_request', 'forbidden'],
       }),
-      handle: inOwnShape(list),
+      handle: failingAs(chatErrorShape, list),
     },
     {
       ...read,
@@ -235,19 +235,9 @@ export function createChatRoutes({ engine, oversight, clock, ids }: ChatRoutesDe
         responses: { 200: linked(answer('The session.', SessionSchema), older('messages')) },
         errors: ['invalid_request', 'malformed_id', 'session_not_found', 'session_expired'],
       }),
-      handle: inOwnShape(show),
+      handle: failingAs(chatErrorShape, show),
     },
   ]
-}
-
-function inOwnShape(handle: Route['handle']): Route['handle'] {
-  return async (request, reply) => {
-    try {
-      await handle(request, reply)
-    } catch (error) {
-      reply.fail(error, chatErrorShape)
-    }
-  }
 }
 
 function filtersIn(query: URLSearchParams): SessionFilters {

@@ -62,13 +62,6 @@ function openingOf({ id, tokenId, initialize, listens }: NewSession): McpConnect
   return fitting === undefined ? null : present({ id, tokenId, initialize: fitting, listens })
 }
 
-/** Its next request may reach another server, which would not know it. */
-const handshakeTooLong = (): ServerError =>
-  new ServerError(
-    'invalid_request',
-    `The parameters of "initialize" are too long. Send at most ${MOST_HANDSHAKE_CHARS} characters, with fewer capabilities.`,
-  )
-
 export function createLegacySessions(options: LegacySessionsOptions) {
   const { clock, createServer, connections, onEnd, onError, limits } = options
   const { others } = connections
@@ -193,7 +186,13 @@ export function createLegacySessions(options: LegacySessionsOptions) {
     },
     /** The session counts from the moment that its client is initialized. */
     begin(of: NewSession): Promise<LegacySession> {
-      if (others !== null && openingOf(of) === null) throw handshakeTooLong()
+      if (others !== null && openingOf(of) === null) {
+        // Its next request may reach another server, which would not know it.
+        throw new ServerError(
+          'invalid_request',
+          `The parameters of "initialize" are too long. Send at most ${MOST_HANDSHAKE_CHARS} characters, with fewer capabilities.`,
+        )
+      }
       return open(of, async (session) => {
         if (session.opening !== null) await others?.opened(session.opening)
         enter(session)

@@ -161,7 +161,10 @@ export function createMcpDoor(options: McpDoorOptions): McpDoor {
     const principal = agentOf(request)
     const { bridgeId, ...place } = readAgentPlace(request.query, principal)
     const bridge = bridgeId === null ? null : bridgeConnection(principal.tokenId, bridgeId)
-    if (request.method === 'HEAD') throw onlyOtherMethods()
+    if (request.method === 'HEAD') {
+      const allow = ['GET', 'POST', 'DELETE', 'OPTIONS']
+      throw new ServerError('method_not_allowed', '/mcp answers GET, POST and DELETE.', { details: { allow } })
+    }
     // What a bridge says for itself, and not for its host.
     if (bridge !== null && request.header('mcp-session-id') === undefined) {
       if (request.method === 'GET') return await holdBridge(bridge, request, reply)
@@ -299,8 +302,3 @@ function clientOf({ server }: McpServer): McpAgent['client'] {
   const parsed = ClientSchema.safeParse(server.getClientVersion())
   return parsed.success ? parsed.data : null
 }
-
-const onlyOtherMethods = (): ServerError =>
-  new ServerError('method_not_allowed', '/mcp answers GET, POST and DELETE.', {
-    details: { allow: ['GET', 'POST', 'DELETE', 'OPTIONS'] },
-  })

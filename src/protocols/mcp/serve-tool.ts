@@ -88,18 +88,12 @@ const errorAnswer = (code: string, message: string): McpToolAnswer => ({
   isError: true,
 })
 
-interface Progress {
-  isAsked: boolean
-  say(message: string): void
-  stop(): void
-}
-
-function createProgress(mcpReq: ServerContext['mcpReq'], clock: Clock): Progress {
+function createProgress(mcpReq: ServerContext['mcpReq'], clock: Clock) {
   const progressToken = mcpReq._meta?.progressToken
-  if (progressToken === undefined) return { isAsked: false, say() {}, stop() {} }
+  const isAsked = progressToken !== undefined
   let latest = ''
   let count = 0
-  let isOver = false
+  let isOver = !isAsked
   let cancel = () => {}
   function send(): void {
     count += 1
@@ -109,14 +103,14 @@ function createProgress(mcpReq: ServerContext['mcpReq'], clock: Clock): Progress
     cancel = clock.after(PROGRESS_MS, send)
   }
   return {
-    isAsked: true,
-    say(message) {
+    isAsked,
+    say(message: string): void {
       if (isOver) return
       latest = message
       cancel()
       send()
     },
-    stop() {
+    stop(): void {
       isOver = true
       cancel()
     },

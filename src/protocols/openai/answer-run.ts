@@ -74,9 +74,7 @@ interface Place {
   input: Pick<RunInput, 'wireThreadId' | 'conversation'>
 }
 
-type AnswerRun = (request: Request, reply: Reply, ask: Ask, form: AnswerForm) => Promise<void>
-
-export function createAnswerRun(deps: OpenAiDeps): AnswerRun {
+export function createAnswerRun(deps: OpenAiDeps) {
   const { engine, ids, attachments } = deps
 
   /** The calls that belong to this conversation and have not been given up. */
@@ -177,7 +175,7 @@ export function createAnswerRun(deps: OpenAiDeps): AnswerRun {
     if (error?.isFinal === true && error.code !== 'model_refused') throw runFailure(error, { is_final: true })
   }
 
-  return async (request, reply, ask, form) => {
+  return async (request: Request, reply: Reply, ask: Ask, form: AnswerForm): Promise<void> => {
     if (ask.stream) reply.claimStream()
     const lastEventId = request.header('last-event-id')
     const known = ask.session?.record ?? null

@@ -6,6 +6,7 @@ import type { StoredMessage } from '../../domain/session/message.ts'
 import type { Engine } from '../../engine/engine.ts'
 import { answer } from '../../http/describe-answer.ts'
 import type { Reply, Request, Route } from '../../http/route.ts'
+import { failingAs } from '../shared/answer/answer-failure.ts'
 import { runErrors, startErrors } from '../shared/answer/error-lists.ts'
 import { listMessages } from '../shared/request/list-messages.ts'
 import { listSessions } from '../shared/request/list-sessions.ts'
@@ -37,6 +38,8 @@ const params = { id: z.string().describe('UUID, ULID, or the name that its clien
 
 export function createThreadRoutes(deps: ThreadRoutesDeps): Route[] {
   const { get, post, del } = routeHeads('threads', 'user')
+  const own = (handle: typeof answerChat) =>
+    failingAs(threadErrorShape, (request, reply) => handle(deps, request, reply))
   return [
     {
       ...post,
@@ -74,7 +77,7 @@ export function createThreadRoutes(deps: ThreadRoutesDeps): Route[] {
         },
         errors: [...startErrors, 'session_expired', ...runErrors],
       }),
-      handle: inOwnShape(deps, answerChat),
+      handle: own(answerChat),
     },
     {
       ...get,
@@ -93,7 +96,7 @@ export function createThreadRoutes(deps: ThreadRoutesDeps): Route[] {
         responses: { 200: linked(answer('A page of threads.', ThreadListSchema)) },
         errors: ['invalid_request'],
       }),
-      handle: inOwnShape(deps, list),
+      handle: own(list),
     },
     {
       ...get,
@@ -110,7 +113,7 @@ export function createThreadRoutes(deps: ThreadRoutesDeps): Route[] {
         responses: { 200: linked(answer('The thread.', ThreadSchema), older('messages')) },
         errors: ['invalid_request', 'malformed_id', 'session_not_found', 'session_expired'],
       }),
-      handle: inOwnShape(deps, show),
+      handle: own(show),
     },
     {
       ...del,
@@ -123,7 +126,7 @@ export function createThreadRoutes(deps: ThreadRoutesDeps): Route[] {
         responses: { 204: { description: 'The thread is deleted.' } },
         errors: ['malformed_id', 'session_not_found'],
       }),
-      handle: inOwnShape(deps, remove),
+      handle: own(remove),
     },
     {
       ...post,
@@ -157,21 +160,9 @@ export function createThreadRoutes(deps: ThreadRoutesDeps): Route[] {
           'shutting_down',
         ],
       }),
-      handle: inOwnShape(deps, toolResult),
+      handle: own(toolResult),
     },
   ]
-}
-
-type Handler = (deps: ThreadRoutesDeps, request: Request, reply: Reply) => Promise<void>
-
-function inOwnShape(deps: ThreadRoutesDeps, handle: Handler): Route['handle'] {
-  return async (request, reply) => {
-    try {
-      await handle(deps, request, reply)
-    } catch (error) {
-      reply.fail(error, threadErrorShape)
-    }
-  }
 }
 
 async function list({ engine }: ThreadRoutesDeps, request: Request, reply: Reply): Promise<void> {

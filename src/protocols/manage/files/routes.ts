@@ -108,8 +108,11 @@ export function createFileRoutes({ files, keys }: FileRoutesDeps): Route[] {
         const key = query.get('key')
         if (key === null) return null
         const owner = await keys.ownerOf(params.id ?? '', key)
-        if (owner === null) throw wrongKey()
-        return owner
+        if (owner !== null) return owner
+        throw new ServerError(
+          'forbidden',
+          'The key in this address has expired or is not for this file. Load the conversation again, or send your token.',
+        )
       },
       describe: () => ({
         tag,
@@ -145,12 +148,6 @@ async function openBytes(path: string, file: FileRecord): Promise<FileHandle> {
     throw new ServerError('storage_failed', 'The bytes of the file cannot be read.', { cause })
   }
 }
-
-const wrongKey = (): ServerError =>
-  new ServerError(
-    'forbidden',
-    'The key in this address has expired or is not for this file. Load the conversation again, or send your token.',
-  )
 
 const unknownPart = (name: string): ServerError =>
   new ServerError(

@@ -4,6 +4,7 @@ import { type ErrorCode, isErrorCode, ServerError } from '../../../domain/errors
 import type { RunError } from '../../../domain/session/run.ts'
 import type { RunAnswer } from '../../../domain/session/run-answer.ts'
 import { type ErrorShape, type Problem, problemOf, problemShape } from '../../../http/problem.ts'
+import type { Route } from '../../../http/route.ts'
 import { runErrors } from './error-lists.ts'
 
 /** Statuses of a protocol that differ from `http/status.ts`. */
@@ -36,6 +37,12 @@ export function runFailure({ code, message }: RunError, details: Record<string, 
 export function problemShapeWith(overrides: StatusOverrides): ErrorShape {
   return (problem) => problemShape(withStatus(problem, overrides))
 }
+
+/** What the route throws is answered in this shape. */
+export const failingAs =
+  (shape: ErrorShape, handle: Route['handle']): Route['handle'] =>
+  (request, reply) =>
+    handle(request, reply).catch((error: unknown) => reply.fail(error, shape))
 
 /** The problem for an event of an open stream. */
 export function streamProblem(

@@ -20,8 +20,11 @@ export function parseEventId(text: string): EventId {
   const dot = text.lastIndexOf('.')
   const sessionId = dot < 0 ? null : parseUuid(text.slice(0, dot))
   const seq = parseSeq(text.slice(dot + 1))
-  if (sessionId === null || seq === null) throw malformedEventId(text)
-  return { sessionId, seq }
+  if (sessionId !== null && seq !== null) return { sessionId, seq }
+  throw new ServerError(
+    'malformed_id',
+    `${JSON.stringify(text.slice(0, 80))} is not an event id. Send one exactly as it came in an \`id:\` line, like 01J9ZQ3V6K8R2T4Y7B5N0M1C3D.42.`,
+  )
 }
 
 /** Like `parseEventId`, but a bare number counts as an id of this session. */
@@ -35,12 +38,6 @@ function parseSeq(text: string): number | null {
   const seq = Number(text)
   return Number.isSafeInteger(seq) ? seq : null
 }
-
-const malformedEventId = (text: string): ServerError =>
-  new ServerError(
-    'malformed_id',
-    `${JSON.stringify(text.slice(0, 80))} is not an event id. Send one exactly as it came in an \`id:\` line, like 01J9ZQ3V6K8R2T4Y7B5N0M1C3D.42.`,
-  )
 
 /** A compacted entry is searched for within this many entries. */
 const LOOK_AHEAD = 2_000

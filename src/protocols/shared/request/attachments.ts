@@ -116,7 +116,11 @@ export function refuseExcess(sent: readonly SentFile[]): void {
     const bytes = decodedBytes(one.base64)
     if (bytes > base64Bytes) throw fileTooLarge(one.pointer)
     total += bytes
-    if (total > totalBytes) throw allTooLarge(totalBytes)
+    if (total > totalBytes) {
+      throw new ServerError('file_too_large', `The files are larger than ${totalBytes / 1e6} MB together.`, {
+        details: { max_bytes: totalBytes },
+      })
+    }
   }
 }
 
@@ -138,9 +142,4 @@ export const fileTooLarge = (pointer = ''): ServerError =>
   new ServerError('file_too_large', `A file is larger than ${fileLimits.base64Bytes / 1e6} MB.`, {
     details: { max_bytes: fileLimits.base64Bytes },
     problems: [{ pointer, detail: 'Upload it to /files in a form, where files may be larger, and send its id.' }],
-  })
-
-const allTooLarge = (maxBytes: number): ServerError =>
-  new ServerError('file_too_large', `The files are larger than ${maxBytes / 1e6} MB together.`, {
-    details: { max_bytes: maxBytes },
   })

@@ -99,10 +99,16 @@ export interface ListPlace {
 
 export const printPlace = ({ createdAt, id }: ListPlace): string => `${createdAt}.${ulidOf(id)}`
 
-/** Throws `invalid_request`. */
-export function parsePlace(text: string): ListPlace {
+/** Null: the text is not a place. */
+export function placeIn(text: string): ListPlace | null {
   const [, time, name = ''] = /^(\d{1,15})\.(.+)$/.exec(text) ?? []
   const id = parseUuid(name)
-  if (id !== null) return { createdAt: Number(time), id }
+  return id === null ? null : { createdAt: Number(time), id }
+}
+
+/** Throws `invalid_request`. */
+export function parsePlace(text: string): ListPlace {
+  const place = placeIn(text)
+  if (place !== null) return place
   throw queryProblem({ pointer: 'before', detail: 'Send what came in the Link header of the page before.' })
 }
