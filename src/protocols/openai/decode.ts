@@ -95,6 +95,7 @@ export type InputTurn = Turn | { role: 'reference'; id: string; index: number }
 export function decodeResponse(body: unknown) {
   const sent = validRequest(ResponseRequestSchema, body, 'The body is not a valid response request.')
   const { model, input, instructions, previous_response_id, conversation, stream, user, metadata } = sent
+  const name = typeof conversation === 'string' ? conversation : conversation?.id
   if (conversation != null && previous_response_id != null) {
     throw new ServerError('invalid_request', 'The request names two conversations.', {
       problems: [{ pointer: '/previous_response_id', detail: 'Send it or conversation, not both.' }],
@@ -106,7 +107,7 @@ export function decodeResponse(body: unknown) {
     callerTools: decodeCallerTools(sent.tools, sent.tool_choice),
     format: decodeFormat(sent.text?.format, 'text/format'),
     instructions: instructions ?? null,
-    conversation: conversation == null ? null : conversationOf(conversation),
+    conversation: name == null ? null : checkedName(name, '/conversation'),
     previousResponseId:
       previous_response_id == null ? null : checkedName(previous_response_id, '/previous_response_id'),
     stream: stream === true,
@@ -114,9 +115,6 @@ export function decodeResponse(body: unknown) {
     metadata: metadata ?? {},
   }
 }
-
-const conversationOf = (conversation: string | { id: string }): string =>
-  checkedName(typeof conversation === 'string' ? conversation : conversation.id, '/conversation')
 
 function turnsOf(item: Item, index: number): InputTurn[] {
   switch (item.type) {

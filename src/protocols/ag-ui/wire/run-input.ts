@@ -69,7 +69,8 @@ export async function runInput(deps: RunInputDeps, call: InputCall): Promise<voi
   if (session === null && diff.kind === 'hydrate' && input.answers.length > 0) throw sessionNotFound(input.threadId)
   const given = await answersForSession(deps.approvals, session, input.answers, bringsMessage(diff))
   const { answers, warnings } = given
-  logLeftOut(request, [...input.warnings, ...diff.warnings, ...warnings.map(({ message }) => message)])
+  const leftOut = [...input.warnings, ...diff.warnings, ...warnings.map(({ message }) => message)]
+  if (leftOut.length > 0) request.log.warn('parts of an AG-UI input were left out', { warnings: leftOut })
 
   const existing = session === null ? null : await engine.runs.byWireId(session.id, input.runId)
   // An answer counts whatever its runId is: CopilotKit repeats the runId of the run that asked.
@@ -107,7 +108,8 @@ async function start(
   const { owner } = request.principal
   // Before its files are stored.
   refuseSupervised(session)
-  const sent = diff.kind === 'run' ? diff.input : withoutMessages(input)
+  const withoutMessages = { messages: [], instructions: [], wireThreadId: input.threadId, ...input.shared }
+  const sent: SentInput = diff.kind === 'run' ? diff.input : withoutMessages
   const { messages, files } = await keepFiles(attachments, owner, session, sent.messages)
   releaseBody(request, [body, input, sent])
   const starting = engine.runs.start({
@@ -179,17 +181,6 @@ async function knownHistory(engine: Engine, session: SessionRecord | null, input
 /** Whether the client sends a new user message beside its answers. */
 const bringsMessage = (diff: HistoryDiff): boolean =>
   diff.kind === 'run' && diff.input.messages.some(({ role }) => role === 'user')
-
-const withoutMessages = ({ threadId, shared }: AgUiInput): SentInput => ({
-  messages: [],
-  instructions: [],
-  wireThreadId: threadId,
-  ...shared,
-})
-
-function logLeftOut(request: Request, warnings: readonly string[]): void {
-  if (warnings.length > 0) request.log.warn('parts of an AG-UI input were left out', { warnings })
-}
 
 interface SessionAnswers {
   answers: (Decision & { waitId: string })[]
