@@ -30,7 +30,7 @@ import { readScript } from '../src/models/scripted/script.ts'
 import { credentialNames, credentialVariable } from '../src/operators/credentials/credentials.ts'
 import { webhookHeaders } from '../src/operators/webhook/create-webhook.ts'
 import { agentErrorShape } from '../src/protocols/agent/routes.ts'
-import { chatErrorShape } from '../src/protocols/chat/error-shape.ts'
+import { chatErrorShape } from '../src/protocols/chat/routes.ts'
 import { threadErrorShape } from '../src/protocols/threads/error-shape.ts'
 
 const root = join(import.meta.dirname, '..')

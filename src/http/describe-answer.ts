@@ -14,9 +14,13 @@ export function answer(description: string, schema: z.ZodType, differing?: objec
   }
 }
 
-/** A page of a list, such as `{ "approvals": […] }`. */
+/** A list under its name, such as `{ "approvals": […] }`. */
+export const listOf = (name: string, schema: z.ZodType, description: string): ResponseDescription =>
+  answer(description, z.strictObject({ [name]: z.array(schema) }))
+
+/** A page of a list. */
 export const page = (name: string, schema: z.ZodType, description = 'A page.'): ResponseDescription => ({
-  ...answer(description, z.strictObject({ [name]: z.array(schema) })),
+  ...listOf(name, schema, description),
   headers: { Link: 'The next page, if there is one.' },
 })
 

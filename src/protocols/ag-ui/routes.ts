@@ -9,6 +9,7 @@ import { capabilitiesOf } from '../shared/capabilities.ts'
 import { eventStream, nothingMore, runInputBody } from '../shared/events/describe-events.ts'
 import { jsonWithFiles } from '../shared/request/body-with-files.ts'
 import { askedBy, startHeaderSchemas } from '../shared/request/start-headers.ts'
+import { routeHeads } from '../shared/route-heads.ts'
 import { decodeRunAgentInput } from './wire/decode-input.ts'
 import { type RunInputDeps, runInput } from './wire/run-input.ts'
 
@@ -62,12 +63,11 @@ export function createAgUiRoutes(deps: AgUiRoutesDeps): Route[] {
     reply.json(200, capabilitiesOf(agent, version, await engine.agents.tools(agent.name, request.signal)))
   }
 
-  const shared = { door: 'ag-ui', role: 'user' } as const
+  const { get, post } = routeHeads('ag-ui', 'user')
   return [
     ...['/', '/awp'].map(
       (path): Route => ({
-        ...shared,
-        method: 'POST',
+        ...post,
         path,
         body: 'files',
         summary: 'Run the default agent. Takes an AG-UI RunAgentInput, answers with a stream of events',
@@ -76,8 +76,7 @@ export function createAgUiRoutes(deps: AgUiRoutesDeps): Route[] {
       }),
     ),
     {
-      ...shared,
-      method: 'POST',
+      ...post,
       path: '/agents/:name',
       body: 'files',
       summary: 'Run one agent. Takes an AG-UI RunAgentInput, answers with a stream of events',
@@ -85,19 +84,15 @@ export function createAgUiRoutes(deps: AgUiRoutesDeps): Route[] {
       handle: (request, reply) => run(request, reply, request.params.name ?? null),
     },
     {
-      ...shared,
-      method: 'GET',
+      ...get,
       path: '/capabilities',
-      body: 'none',
       summary: 'What the default agent can do, as AG-UI AgentCapabilities',
       describe: describeCapabilities,
       handle: (request, reply) => capabilities(null, request, reply),
     },
     {
-      ...shared,
-      method: 'GET',
+      ...get,
       path: '/agents/:name/capabilities',
-      body: 'none',
       summary: 'What one agent can do, as AG-UI AgentCapabilities',
       describe: () => ({
         ...describeCapabilities(),

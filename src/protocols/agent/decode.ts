@@ -5,7 +5,7 @@ import { ServerError } from '../../domain/errors.ts'
 import { fileLimits } from '../../domain/session/file.ts'
 import type { MultipartFile, MultipartPart } from '../../http/body/multipart.ts'
 import { MessageSchema } from '../shared/request/message-limits.ts'
-import { type SentFile, SentFilesSchema, sentFiles } from '../shared/request/sent-file.ts'
+import { SentFilesSchema, sentFiles } from '../shared/request/sent-file.ts'
 import { jsonPointer, validBody } from '../shared/request/validate.ts'
 
 export const ChatRequestSchema = z.strictObject({
@@ -30,33 +30,20 @@ export const ChatFormSchema = z.strictObject({
     }),
 })
 
-export interface ChatMessage {
-  message: string
-  /** The client's own spelling. */
-  sessionId: string | null
-  files: SentFile[]
-}
-
-/** Throws `invalid_request`. */
-export function decodeChatRequest(body: unknown): ChatMessage {
+/** `sessionId` is the client's own spelling. Throws `invalid_request`. */
+export function decodeChatRequest(body: unknown) {
   const { message, session_id, files } = validBody(ChatRequestSchema, body, 'The body is not a valid chat request.')
   return { message, sessionId: session_id ?? null, files: sentFiles(files) }
-}
-
-interface ChatForm<T> {
-  /** Fields by name, to be checked like a JSON body. */
-  fields: Record<string, string>
-  files: T[]
 }
 
 const FIELDS: readonly string[] = ['message', 'session_id']
 const FILES: readonly string[] = ['files', 'file']
 
-/** Stores files as they arrive, before or after the message. Throws `invalid_request` for an unknown part. */
+/** Stores files as they arrive, before or after the message. `fields`, by name, are to be checked like a JSON body. Throws `invalid_request` for an unknown part. */
 export async function readChatForm<T>(
   parts: AsyncIterable<MultipartPart>,
   keep: (file: MultipartFile) => Promise<T>,
-): Promise<ChatForm<T>> {
+): Promise<{ fields: Record<string, string>; files: T[] }> {
   const fields = new Map<string, string>()
   const files: T[] = []
   for await (const part of parts) {

@@ -15,7 +15,8 @@ import {
 import type { Problem } from '../../http/problem.ts'
 import { failureOf } from '../shared/answer/answer-failure.ts'
 import type { AnswerEncoder } from '../shared/answer/stream-answer.ts'
-import type { ChatAnswer, StreamEventName, TokensUsed, Waiting } from './schema.ts'
+import { waitingView } from '../shared/answer/waiting.ts'
+import type { ChatAnswer, StreamEventName, TokensUsed } from './schema.ts'
 
 export function chatResponse(answer: RunAnswer, messageId: string, sessionId: string): ChatAnswer {
   return {
@@ -31,12 +32,6 @@ export function chatResponse(answer: RunAnswer, messageId: string, sessionId: st
     execution_time_ms: answer.durationMs,
   }
 }
-
-export const waitingView = (run: RunRecord, approvalIds: string[]): Waiting => ({
-  status: 'waiting',
-  run_id: run.wireId,
-  approval_ids: approvalIds,
-})
 
 /** The sum over all models; null if none reported its tokens. */
 function tokensUsed(usage: readonly TokenUsage[]): TokensUsed | null {

@@ -2,9 +2,8 @@
 
 import { z } from 'zod'
 import type { Clock } from '../../domain/clock.ts'
-import { type ErrorCode, ServerError } from '../../domain/errors.ts'
+import type { ErrorCode } from '../../domain/errors.ts'
 import { type Ids, parseUuid, ulidOf } from '../../domain/ids.ts'
-import type { FileRecord } from '../../domain/session/file.ts'
 import { contentWith } from '../../domain/session/message.ts'
 import type { RunRecord } from '../../domain/session/run.ts'
 import { refuseSupervised, type SessionRecord } from '../../domain/session/session.ts'
@@ -16,13 +15,15 @@ import { failureOf, problemShapeWith, type StatusOverrides, streamProblem } from
 import { collectAnswer } from '../shared/answer/collect-answer.ts'
 import { fileErrors, runErrors, startErrors } from '../shared/answer/error-lists.ts'
 import { streamAnswer } from '../shared/answer/stream-answer.ts'
+import { waitingView } from '../shared/answer/waiting.ts'
 import { resumedRun } from '../shared/events/event-id.ts'
 import { beforeFirst, isOver } from '../shared/events/stream-events.ts'
 import { type Attachments, startFiles } from '../shared/request/attachments.ts'
 import { jsonWithFiles, releaseBody } from '../shared/request/body-with-files.ts'
-import { askedBy, startHeaderSchemas } from '../shared/request/start-headers.ts'
+import { nullIf } from '../shared/request/null-if.ts'
+import { askedBy, messageInput, startHeaderSchemas } from '../shared/request/start-headers.ts'
 import { ChatFormSchema, ChatRequestSchema, decodeChatRequest, readChatForm } from './decode.ts'
-import { chatResponse, createStreamEncoder, waitingView } from './encode.ts'
+import { chatResponse, createStreamEncoder } from './encode.ts'
 import { ChatResponseSchema, streamEventSchemas, WaitingSchema } from './schema.ts'
 
 /** These routes answer 502 for every failure of a model. */
@@ -31,9 +32,12 @@ const statuses: StatusOverrides = {
   model_unreachable: 502,
 } satisfies Partial<Record<ErrorCode, number>>
 
-export type AgentRoutesDeps = ChatDeps
-
-const params = { name: z.string().meta({ description: 'Name of the agent.' }) }
+export interface AgentRoutesDeps {
+  engine: Engine
+  clock: Pick<Clock, 'now'>
+  ids: Ids
+  attachments: Attachments
+}
 
 const body = {
   schema: ChatRequestSchema,
@@ -47,7 +51,13 @@ const body = {
   },
 }
 
-const form = { schema: ChatFormSchema }
+const described = {
+  tag: 'Agent',
+  params: { name: z.string().meta({ description: 'Name of the agent.' }) },
+  headers: startHeaderSchemas,
+  body,
+  form: { schema: ChatFormSchema },
+}
 
 export function createAgentRoutes(deps: AgentRoutesDeps): Route[] {
   const { engine } = deps
@@ -87,13 +97,9 @@ export function createAgentRoutes(deps: AgentRoutesDeps): Route[] {
       path: '/agent/:name/chat',
       summary: 'Send a message to an agent and wait for its answer',
       describe: () => ({
-        tag: 'Agent',
+        ...described,
         description:
           'Answers when the run has ended. If the client disconnects, the run is stopped after `limits.disconnect_grace`. A well-formed but unknown session id begins a new session with a new id.',
-        params,
-        headers: startHeaderSchemas,
-        body,
-        form,
         responses: {
           200: answer('The answer.', ChatResponseSchema),
           202: answer('The run waits for a person.', WaitingSchema),
@@ -107,13 +113,9 @@ export function createAgentRoutes(deps: AgentRoutesDeps): Route[] {
       path: '/agent/:name/chat/stream',
       summary: 'Send a message to an agent and read its answer as it is written',
       describe: () => ({
-        tag: 'Agent',
+        ...described,
         description:
           'Server-sent events with `event:` lines. The first is `stream_start`, the last is always `stream_end` or `error`. After a lost connection, send the request again with the header `Last-Event-ID`.',
-        params,
-        headers: startHeaderSchemas,
-        body,
-        form,
         responses: {
           200: {
             description: 'The answer as it is written.',
@@ -138,27 +140,8 @@ export const agentErrorShape = problemShapeWith(statuses)
 
 // Starts or finds the run of a chat request, and says which ids the client sees.
 
-interface ChatDeps {
-  engine: Engine
-  clock: Pick<Clock, 'now'>
-  ids: Ids
-  attachments: Attachments
-}
-
-interface StartedChat {
-  run: RunRecord
-  /** The reader starts after this entry. */
-  after: number
-  messageId: string
-  sessionId: string
-}
-
-/** With `Last-Event-ID` it starts no run, and finds the run of that event. */
-async function startChat(
-  { engine, ids, attachments }: Omit<ChatDeps, 'clock'>,
-  request: Request,
-  reply: Pick<Reply, 'note'>,
-): Promise<StartedChat> {
+/** With `Last-Event-ID` it starts no run, and finds the run of that event. The reader starts after the entry `after`. */
+async function startChat({ engine, ids, attachments }: AgentRoutesDeps, request: Request, reply: Pick<Reply, 'note'>) {
   const { owner } = request.principal
   const agent = engine.agents.get(request.params.name ?? '')
   const lastEventId = request.header('last-event-id')
@@ -187,33 +170,21 @@ async function startChat(
     ...asked,
     agent: agent.name,
     session: found === null ? { create: {} } : { existing: found },
-    input: {
-      messages: [{ id: ids.uuid(), role: 'user', content: contentWith(message, files) }],
-      instructions: [],
-      context: [],
-      clientTools: [],
-    },
+    input: messageInput({ id: ids.uuid(), content: contentWith(message, files) }),
     origin: 'reader',
     ...startFiles(files),
   })
   return { run, after: beforeFirst(run), ...shownIds(run, session, found, reference) }
 }
 
-interface SentChat {
-  /** The request, not checked yet. */
-  sent: unknown
-  /** The content that `Idempotency-Key` is bound to. */
-  content: unknown
-  uploaded: FileRecord[]
-}
-
-async function readBody(request: Request): Promise<SentChat> {
+/** `sent` is not checked yet. `content` is what `Idempotency-Key` is bound to. */
+async function readBody(request: Request) {
   const body = await jsonWithFiles(request)
   return { sent: body, content: body, uploaded: [] }
 }
 
 /** A client that resumes a stream sends the whole request again. Its files are already stored, so `keeps` is false. */
-async function readForm(attachments: Attachments, request: Request, keeps: boolean): Promise<SentChat> {
+async function readForm(attachments: Attachments, request: Request, keeps: boolean) {
   const { owner } = request.principal
   const { fields, files } = await readChatForm(request.multipart(), async (part) =>
     keeps ? [await attachments.upload(owner, part)] : [],
@@ -224,24 +195,11 @@ async function readForm(attachments: Attachments, request: Request, keeps: boole
 }
 
 /** Null for a session that is unknown, somebody else's or closed: these routes then begin a new session. */
-async function sessionOf(engine: Engine, owner: string, reference: string): Promise<SessionRecord | null> {
-  try {
-    return await engine.sessions.getOpen(owner, reference)
-  } catch (error) {
-    if (error instanceof ServerError && (error.code === 'session_not_found' || error.code === 'session_expired')) {
-      return null
-    }
-    throw error
-  }
-}
+const sessionOf = (engine: Engine, owner: string, reference: string): Promise<SessionRecord | null> =>
+  engine.sessions.getOpen(owner, reference).catch(nullIf('session_not_found', 'session_expired'))
 
 /** The answer has the id of its run, because that exists before the first word and even if nothing is said. */
-function shownIds(
-  run: RunRecord,
-  session: SessionRecord,
-  found: SessionRecord | null,
-  reference: string | null,
-): Pick<StartedChat, 'messageId' | 'sessionId'> {
+function shownIds(run: RunRecord, session: SessionRecord, found: SessionRecord | null, reference: string | null) {
   const isNamed = reference !== null && found?.id === session.id && parseUuid(reference) !== session.id
   return { messageId: ulidOf(run.id), sessionId: isNamed ? reference : ulidOf(session.id) }
 }

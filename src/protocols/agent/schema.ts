@@ -1,6 +1,7 @@
 // What the agent routes answer.
 
 import { z } from 'zod'
+import { exampleWaiting, waitingShape } from '../shared/answer/waiting.ts'
 
 const SessionIdSchema = z.string().meta({ description: 'A ULID, or the name from the request.' })
 const AnswerIdSchema = z
@@ -41,19 +42,7 @@ export const ChatResponseSchema = z
   })
 export type ChatAnswer = z.output<typeof ChatResponseSchema>
 
-export const WaitingSchema = z
-  .object({
-    status: z.literal('waiting'),
-    run_id: z.string(),
-    approval_ids: z.array(z.string()),
-  })
-  .meta({
-    example: {
-      status: 'waiting',
-      run_id: '0192f3a1-7b2c-7def-8abc-0123456789ab',
-      approval_ids: ['0192f3a1-7b2c-7def-8abc-0123456789ac'],
-    },
-  })
+export const WaitingSchema = z.object(waitingShape).meta({ example: exampleWaiting })
 export type Waiting = z.output<typeof WaitingSchema>
 
 export const StreamEventDataSchema = z.object({

@@ -3,14 +3,8 @@ import { LOCAL_USER } from '../../domain/session/session.ts'
 import { validBody } from '../shared/request/validate.ts'
 import { ChatRequestSchema } from './schema.ts'
 
-export interface ChatRequest {
-  message: string
-  sessionId: string | null
-  userId: string | null
-}
-
 /** Throws `invalid_request`. */
-export function decodeChat(body: unknown): ChatRequest {
+export function decodeChat(body: unknown) {
   const { message, session_id, user_id } = validBody(ChatRequestSchema, body, 'The body is not a valid chat request.')
   return { message, sessionId: session_id ?? null, userId: user_id ?? null }
 }

@@ -5,12 +5,9 @@ import type { SessionRecord } from '../../domain/session/session.ts'
 import type { SessionOverview } from '../../domain/session/session-overview.ts'
 import { filePartsOf } from '../../engine/files/run-files.ts'
 import { isSupervisedSession } from '../../supervision/sessions/take-step.ts'
-import { sessionRow } from '../shared/request/session-row.ts'
+import { clientIdOf, sessionRow } from '../shared/request/session-row.ts'
 import { supervisionView } from '../shared/supervised/supervision-view.ts'
 import type { ChatResponse, Session, SessionMessage } from './schema.ts'
-
-/** The id of the session that its client knows. */
-export const shownId = ({ alias, id }: Pick<SessionRecord, 'alias' | 'id'>): string => alias ?? id
 
 export function chatResponse(
   session: SessionRecord,
@@ -18,7 +15,7 @@ export function chatResponse(
   { agent, model, responseTimeMs }: { agent: string; model: string; responseTimeMs: number },
 ): ChatResponse {
   return {
-    session_id: shownId(session),
+    session_id: clientIdOf(session),
     message: answer.text,
     agent_name: agent,
     metadata: {
@@ -30,7 +27,7 @@ export function chatResponse(
 }
 
 export const sessionInfo = (session: SessionRecord, overview?: SessionOverview): Session => ({
-  session_id: shownId(session),
+  session_id: clientIdOf(session),
   user_id: session.label ?? session.owner,
   created_at: isoTime(session.createdAt),
   last_activity: isoTime(session.lastActivity),

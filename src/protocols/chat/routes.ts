@@ -3,6 +3,7 @@
 import { z } from 'zod'
 import type { Clock } from '../../domain/clock.ts'
 import type { Ids } from '../../domain/ids.ts'
+import { present } from '../../domain/present.ts'
 import type { RunRecord } from '../../domain/session/run.ts'
 import type { SessionRecord } from '../../domain/session/session.ts'
 import { sessionActivities, sessionKinds } from '../../domain/session/session-overview.ts'
@@ -12,9 +13,10 @@ import type { SessionFilters } from '../../engine/ports/sessions.ts'
 import { answer } from '../../http/describe-answer.ts'
 import type { Reply, Request, Route } from '../../http/route.ts'
 import type { Oversight } from '../../supervision/oversight/oversight.ts'
-import { failureOf } from '../shared/answer/answer-failure.ts'
+import { failingAs, failureOf, problemShapeWith, runFailuresAs } from '../shared/answer/answer-failure.ts'
 import { collectAnswer } from '../shared/answer/collect-answer.ts'
 import { runErrors, startErrors } from '../shared/answer/error-lists.ts'
+import { waitingView } from '../shared/answer/waiting.ts'
 import { resumedRun } from '../shared/events/event-id.ts'
 import { viewerOf } from '../shared/request/caller.ts'
 import { listMessages } from '../shared/request/list-messages.ts'
@@ -22,18 +24,19 @@ import { listSessions } from '../shared/request/list-sessions.ts'
 import {
   agentIn,
   decodePage,
+  linked,
   nextLink,
+  older,
   ownerIn,
   type Page,
   queryProblem,
   timeIn,
   wordIn,
 } from '../shared/request/page.ts'
-import { TimeSchema } from '../shared/request/session-row.ts'
-import { askedBy, startHeaderSchemas } from '../shared/request/start-headers.ts'
-import { type ChatRequest, decodeChat, userLabel } from './decode.ts'
-import { chatResponse, foreignInfo, isSpoken, sessionInfo, sessionMessage, shownId } from './encode.ts'
-import { chatErrorShape } from './error-shape.ts'
+import { clientIdOf, TimeSchema } from '../shared/request/session-row.ts'
+import { askedBy, messageInput, startHeaderSchemas } from '../shared/request/start-headers.ts'
+import { decodeChat, userLabel } from './decode.ts'
+import { chatResponse, foreignInfo, isSpoken, sessionInfo, sessionMessage } from './encode.ts'
 import {
   ChatRequestSchema,
   ChatResponseSchema,
@@ -56,7 +59,6 @@ const MESSAGES = { max: 1_000, fallback: 1_000 }
 const tag = 'Chat and sessions'
 const id = '0192f3a1-7b2c-7def-8abc-0123456789ab'
 const before = z.string().optional()
-const link = { Link: 'The next page, as `rel="next"`; absent on the last one.' }
 
 export function createChatRoutes({ engine, oversight, clock, ids }: ChatRoutesDeps): Route[] {
   async function post(request: Request, reply: Reply): Promise<void> {
@@ -69,7 +71,7 @@ export function createChatRoutes({ engine, oversight, clock, ids }: ChatRoutesDe
     if (known !== null) reply.note({ session_id: known.id })
     const lastEventId = request.header('last-event-id')
     if (lastEventId === undefined) {
-      const { run, session } = await start(request, body, chat, known, label)
+      const { run, session } = await start(request, body, chat.message, known, label)
       return respond(request, reply, run, session, startedAt)
     }
     const resumed = await resumedRun(engine, owner, lastEventId, known).catch((error: unknown) => {
@@ -83,7 +85,7 @@ export function createChatRoutes({ engine, oversight, clock, ids }: ChatRoutesDe
   async function start(
     request: Request,
     body: unknown,
-    { message }: ChatRequest,
+    message: string,
     known: SessionRecord | null,
     label: string | null,
   ): Promise<AcceptedRun> {
@@ -91,12 +93,7 @@ export function createChatRoutes({ engine, oversight, clock, ids }: ChatRoutesDe
       ...askedBy(request, body),
       agent: null,
       session: known === null ? { create: label === null ? {} : { label } } : { existing: known },
-      input: {
-        messages: [{ id: ids.uuid(), role: 'user', content: message }],
-        instructions: [],
-        context: [],
-        clientTools: [],
-      },
+      input: messageInput({ id: ids.uuid(), content: message }),
       origin: 'reader',
     })
   }
@@ -110,11 +107,9 @@ export function createChatRoutes({ engine, oversight, clock, ids }: ChatRoutesDe
   ): Promise<void> {
     reply.note({ session_id: run.sessionId, run_id: run.id })
     const result = await collectAnswer(engine, { run }, request.signal)
-    const failure = failureOf(result, { session_id: shownId(session), run_id: run.wireId })
+    const failure = failureOf(result, { session_id: clientIdOf(session), run_id: run.wireId })
     if (failure !== null) throw failure
-    if (result.outcome === 'waiting') {
-      return reply.json(202, { status: 'waiting', run_id: run.wireId, approval_ids: result.approvalIds })
-    }
+    if (result.outcome === 'waiting') return reply.json(202, waitingView(run, result.approvalIds))
     const responseTimeMs = Math.round(clock.mono() - startedAt)
     // The agent that took the conversation over, if there was a handoff.
     const agent = result.agentName ?? run.agent
@@ -153,7 +148,8 @@ export function createChatRoutes({ engine, oversight, clock, ids }: ChatRoutesDe
     const foreign = await oversight.foreignSession(viewer, reference)
     const session = foreign ?? (await engine.sessions.getOpen(viewer.owner, reference))
     reply.note({ session_id: session.id })
-    const listed = includesTools(request.query) ? undefined : isSpoken
+    const include = wordIn(request.query, 'include', ['tools'], 'Send tools, or leave it out.')
+    const listed = include === 'tools' ? undefined : isSpoken
     const { messages, next } = await listMessages(engine.messages, session.id, page, reply, listed)
     const [overview] = await engine.sessions.overview([session.id])
     const info = foreign === null ? sessionInfo(session, overview) : foreignInfo(session, overview)
@@ -190,7 +186,7 @@ export function createChatRoutes({ engine, oversight, clock, ids }: ChatRoutesDe
         },
         errors: [...startErrors, 'session_expired', ...runErrors],
       }),
-      handle: inOwnShape(post),
+      handle: failingAs(chatErrorShape, post),
     },
     {
       ...read,
@@ -217,15 +213,10 @@ export function createChatRoutes({ engine, oversight, clock, ids }: ChatRoutesDe
             'The `session_id` of the last session of the page before, or the `before` of its Link header.',
           ),
         },
-        responses: {
-          200: {
-            ...answer('A page of sessions.', z.array(SessionInfoSchema)),
-            headers: link,
-          },
-        },
+        responses: { 200: linked(answer('A page of sessions.', z.array(SessionInfoSchema))) },
         errors: ['invalid_request', 'forbidden'],
       }),
-      handle: inOwnShape(list),
+      handle: failingAs(chatErrorShape, list),
     },
     {
       ...read,
@@ -241,44 +232,22 @@ export function createChatRoutes({ engine, oversight, clock, ids }: ChatRoutesDe
           include: z.enum(['tools']).optional().describe('Shows the work of tools, too.'),
           before: before.describe('Only messages before this one; comes in the Link header.'),
         },
-        responses: {
-          200: {
-            ...answer('The session.', SessionSchema),
-            headers: { Link: 'Older messages, as `rel="next"`; absent when there are none.' },
-          },
-        },
+        responses: { 200: linked(answer('The session.', SessionSchema), older('messages')) },
         errors: ['invalid_request', 'malformed_id', 'session_not_found', 'session_expired'],
       }),
-      handle: inOwnShape(show),
+      handle: failingAs(chatErrorShape, show),
     },
   ]
 }
 
-function inOwnShape(handle: Route['handle']): Route['handle'] {
-  return async (request, reply) => {
-    try {
-      await handle(request, reply)
-    } catch (error) {
-      reply.fail(error, chatErrorShape)
-    }
-  }
-}
-
-function includesTools(query: URLSearchParams): boolean {
-  const include = query.get('include')
-  if (include === null || include === 'tools') return include === 'tools'
-  throw queryProblem({ pointer: 'include', detail: 'Send tools, or leave it out.' })
-}
-
 function filtersIn(query: URLSearchParams): SessionFilters {
-  const filters = {
+  return present({
     agent: agentIn(query),
     kind: wordIn(query, 'kind', sessionKinds),
     activity: wordIn(query, 'status', sessionActivities),
     since: timeIn(query, 'since'),
     until: timeIn(query, 'until'),
-  }
-  return Object.fromEntries(Object.entries(filters).filter(([, value]) => value !== undefined))
+  })
 }
 
 function userIdIn(query: URLSearchParams): string | null {
@@ -287,3 +256,18 @@ function userIdIn(query: URLSearchParams): string | null {
   if (parsed.success) return parsed.data
   throw queryProblem({ pointer: 'user_id', detail: parsed.error.issues[0]?.message ?? 'Send a valid user_id.' })
 }
+
+/**
+ * These routes answer 422 for an invalid request, 503 when the model cannot be reached or may answer later, and 500 for every other
+ * failure of a run. All other statuses are the usual ones.
+ */
+export const chatErrorShape = problemShapeWith({
+  ...runFailuresAs(500),
+  invalid_request: 422,
+  malformed_id: 422,
+  model_unreachable: 503,
+  model_rate_limited: 503,
+  model_timeout: 503,
+  model_stream_dropped: 503,
+  model_failed: 503,
+})

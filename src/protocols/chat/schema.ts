@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { exampleWaiting, waitingShape } from '../shared/answer/waiting.ts'
 import { MessageSchema } from '../shared/request/message-limits.ts'
 import { SessionRowShape } from '../shared/request/session-row.ts'
 import { SupervisionSchema } from '../shared/supervised/schema.ts'
@@ -39,19 +40,7 @@ export const ChatResponseSchema = z
   })
 
 /** The run waits for a person. */
-export const WaitingSchema = z
-  .strictObject({
-    status: z.literal('waiting'),
-    run_id: z.string(),
-    approval_ids: z.array(z.string()),
-  })
-  .meta({
-    example: {
-      status: 'waiting',
-      run_id: '0192f3a1-7b2c-7def-8abc-0123456789ab',
-      approval_ids: ['0192f3a1-7b2c-7def-8abc-0123456789ac'],
-    },
-  })
+export const WaitingSchema = z.strictObject(waitingShape).meta({ example: exampleWaiting })
 
 const exampleSession = {
   session_id: '0192f3a1-7b2c-7def-8abc-0123456789ab',

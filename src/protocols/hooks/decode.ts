@@ -1,6 +1,7 @@
 // What hosts write to the standard input of their hooks. They use nearly the same words; `src/hosts` says where they differ.
 
 import { ServerError } from '../../domain/errors.ts'
+import { isRecord } from '../../domain/is-record.ts'
 import { type HostName, hostNames, hosts } from '../../hosts/hosts.ts'
 import { toolNames } from '../../supervision/agent-service/agent-service.ts'
 import type { HookCall, HookEvent } from '../../supervision/hooks/hook-service.ts'
@@ -25,9 +26,8 @@ export const isPermissionEvent = (wireEvent: string): boolean =>
 const OWN_PREFIX = /^(mcp__quarterdeck__|mcp_quarterdeck_|quarterdeck[-/.]|quarterdeck__)/
 
 /** Throws `invalid_request`. Unknown keys are the host's own business. */
-export function decodeHook(host: HostName, body: unknown): DecodedHook {
-  const input = asRecord(body)
-  if (input === null) throw refused('', 'Send the JSON object that the host gives to its hook.')
+export function decodeHook(host: HostName, input: unknown): DecodedHook {
+  if (!isRecord(input)) throw refused('', 'Send the JSON object that the host gives to its hook.')
   const wireEvent = text(input.hook_event_name)
   const source = { host, hostSessionId: text(input.session_id).slice(0, 200), cwd: text(input.cwd) }
   const { asks, turnEnds } = hosts[host].hook
@@ -44,8 +44,8 @@ type CallPart = Omit<HookCall, 'host' | 'hostSessionId' | 'cwd'>
 function decodeCall(host: HostName, input: Record<string, unknown>): CallPart {
   const toolName = text(input.tool_name)
   if (toolName === '' || toolName.length > 500) throw refused('/tool_name', 'Send the name of the tool.')
-  const given = asRecord(input.tool_input)
-  if (given === null) throw refused('/tool_input', 'Send the input of the tool as an object.')
+  const given = input.tool_input
+  if (!isRecord(given)) throw refused('/tool_input', 'Send the input of the tool as an object.')
   const command = text(given.command)
   return {
     event: 'permission',
@@ -65,9 +65,6 @@ function effectOf(host: HostName, toolName: string): HookCall['effect'] {
 }
 
 const text = (value: unknown): string => (typeof value === 'string' ? value : '')
-
-const asRecord = (value: unknown): Record<string, unknown> | null =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : null
 
 const refused = (pointer: string, detail: string): ServerError =>
   new ServerError('invalid_request', 'This is not the input of a hook.', { problems: [{ pointer, detail }] })

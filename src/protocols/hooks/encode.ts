@@ -1,5 +1,7 @@
 // Verdicts in the words of each host.
 
+import { isRecord } from '../../domain/is-record.ts'
+import { jsonIn } from '../../domain/json-in.ts'
 import type { Words } from '../../hosts/host.ts'
 import { type HostName, hosts } from '../../hosts/hosts.ts'
 import type { HookReply, HookVerdict } from '../../supervision/hooks/hook-service.ts'
@@ -67,19 +69,10 @@ export const HEARTBEAT_MS = 5_000
 
 /** Null if the text is not such an answer for this host. */
 export function readHookAnswer(text: string, host: HostName): HookAnswer | null {
-  const value = parsed(text)
-  if (typeof value !== 'object' || value === null) return null
-  const { hook, behavior, output } = value as Partial<Record<keyof HookAnswer, unknown>>
+  const value = jsonIn(text)
+  if (!isRecord(value)) return null
+  const { hook, behavior, output } = value
   const known = behaviors.find((one) => one === behavior)
-  if (hook !== host || known === undefined) return null
-  if (typeof output !== 'object' || output === null || Array.isArray(output)) return null
-  return { hook: host, behavior: known, output: { ...output } }
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return null
-  }
+  if (hook !== host || known === undefined || !isRecord(output)) return null
+  return { hook: host, behavior: known, output }
 }

@@ -4,17 +4,12 @@
 import { z } from 'zod'
 import type { Clock } from '../../domain/clock.ts'
 import { ServerError } from '../../domain/errors.ts'
+import { present } from '../../domain/present.ts'
 import type { Words } from '../../hosts/host.ts'
 import { type HostName, hostNames, isHostName } from '../../hosts/hosts.ts'
-import {
-  type AgentPrincipal,
-  agentOf,
-  type Reply,
-  type Request,
-  type Route,
-  type RouteDescription,
-} from '../../http/route.ts'
+import { type AgentPrincipal, agentOf, type Reply, type Request, type Route } from '../../http/route.ts'
 import type { HookCall, HookService, HookVerdict } from '../../supervision/hooks/hook-service.ts'
+import { routeHeads } from '../shared/route-heads.ts'
 import { decodeHook } from './decode.ts'
 import { behaviors, encodeReply, encodeVerdict, HEARTBEAT_MS, type HookAnswer } from './encode.ts'
 
@@ -56,13 +51,64 @@ export function createHookRoutes({ service, clock }: { service: HookService; clo
 
   return [
     {
-      method: 'POST',
+      ...routeHeads('mcp', 'agent').post,
       path: '/hooks/:host',
-      door: 'mcp',
-      role: 'agent',
       body: 'files',
       summary: 'Ask on behalf of a host’s hook whether a tool may run',
-      describe: describeHook,
+      describe: () => ({
+        tag: 'Supervision',
+        description:
+          'For `quarterdeck hook`, which hosts run before they act. The body is what the host gives to its hook. The answer may take as long ' +
+          'as a person needs; until then it is empty lines. Every failure means: refuse the call.',
+        params: { host: z.enum(hostNames) },
+        query: {
+          limit_ms: z
+            .int()
+            .min(1)
+            .max(LONGEST_LIMIT_MS)
+            .optional()
+            .describe('How long the hook may wait, in milliseconds. Default: 50,000.'),
+        },
+        body: {
+          schema: z.looseObject({ hook_event_name: z.string(), session_id: z.string().optional() }),
+          examples: {
+            claude: {
+              hook_event_name: 'PreToolUse',
+              session_id: '4b3b53df-4d93-4dd6-9742-00c0ae0a75c4',
+              cwd: '/home/ada/shop',
+              tool_name: 'Bash',
+              tool_input: { command: 'npm test' },
+              tool_use_id: 'toolu_01',
+            },
+          },
+        },
+        responses: {
+          200: {
+            description: 'What the hook prints, and what it means.',
+            content: {
+              'application/json': {
+                schema: z.strictObject({
+                  hook: z.enum(hostNames),
+                  behavior: z.enum(behaviors),
+                  output: z.record(z.string(), z.unknown()),
+                }),
+                example: {
+                  hook: 'claude',
+                  behavior: 'deny',
+                  output: {
+                    hookSpecificOutput: {
+                      hookEventName: 'PreToolUse',
+                      permissionDecision: 'deny',
+                      permissionDecisionReason: 'Not on a Friday.',
+                    },
+                  },
+                },
+              },
+            },
+          },
+        },
+        errors: ['invalid_request', 'malformed_json', 'unsupported_media_type', 'body_too_large', 'request_timeout'],
+      }),
       handle,
     },
   ]
@@ -105,12 +151,8 @@ const serviceLimit = (limitMs: number): number => Math.max(limitMs - 1_000, Math
 const NOT_YET =
   'Nobody has decided about this call yet. The question is still open: wait a moment, then make exactly the same call again.'
 
-const hookAgent = ({ owner, tokenId, workspace, channel }: AgentPrincipal) => ({
-  owner,
-  tokenId,
-  workspace,
-  ...(channel === undefined ? {} : { channel }),
-})
+const hookAgent = ({ owner, tokenId, workspace, channel }: AgentPrincipal) =>
+  present({ owner, tokenId, workspace, channel })
 
 function hostOf(name: string): HostName {
   if (isHostName(name)) return name
@@ -138,58 +180,3 @@ function every(ms: number, clock: Clock, work: () => void): () => void {
   next()
   return () => stop()
 }
-
-const describeHook = (): RouteDescription => ({
-  tag: 'Supervision',
-  description:
-    'For `quarterdeck hook`, which hosts run before they act. The body is what the host gives to its hook. The answer may take as long ' +
-    'as a person needs; until then it is empty lines. Every failure means: refuse the call.',
-  params: { host: z.enum(hostNames) },
-  query: {
-    limit_ms: z
-      .int()
-      .min(1)
-      .max(LONGEST_LIMIT_MS)
-      .optional()
-      .describe('How long the hook may wait, in milliseconds. Default: 50,000.'),
-  },
-  body: {
-    schema: z.looseObject({ hook_event_name: z.string(), session_id: z.string().optional() }),
-    examples: {
-      claude: {
-        hook_event_name: 'PreToolUse',
-        session_id: '4b3b53df-4d93-4dd6-9742-00c0ae0a75c4',
-        cwd: '/home/ada/shop',
-        tool_name: 'Bash',
-        tool_input: { command: 'npm test' },
-        tool_use_id: 'toolu_01',
-      },
-    },
-  },
-  responses: {
-    200: {
-      description: 'What the hook prints, and what it means.',
-      content: {
-        'application/json': {
-          schema: z.strictObject({
-            hook: z.enum(hostNames),
-            behavior: z.enum(behaviors),
-            output: z.record(z.string(), z.unknown()),
-          }),
-          example: {
-            hook: 'claude',
-            behavior: 'deny',
-            output: {
-              hookSpecificOutput: {
-                hookEventName: 'PreToolUse',
-                permissionDecision: 'deny',
-                permissionDecisionReason: 'Not on a Friday.',
-              },
-            },
-          },
-        },
-      },
-    },
-  },
-  errors: ['invalid_request', 'malformed_json', 'unsupported_media_type', 'body_too_large', 'request_timeout'],
-})

@@ -7,20 +7,10 @@ import { isWithin } from '../../domain/is-within.ts'
 import type { AgentPrincipal } from '../../http/route.ts'
 import { createRealPath } from '../../supervision/policy/real-path.ts'
 
-export interface AgentPlace {
-  workspace: string
-  sessionId: string | null
-  channelId: string | null
-  /** A stdio bridge sends the same with each of its requests. */
-  bridgeId: string | null
-  /** How long the host lets a call block, if its configuration says so. */
-  hostLimitMs: number | null
-}
-
 const LONGEST_LIMIT_SECONDS = 86_400
 
 /** Throws `invalid_request` and `forbidden`. */
-export function readAgentPlace(query: URLSearchParams, agent: AgentPrincipal): AgentPlace {
+export function readAgentPlace(query: URLSearchParams, agent: AgentPrincipal) {
   const channelId = text(query, 'channel_id', /^[^\p{C}]{1,200}$/u)
   if (channelId !== null && agent.channel !== undefined && channelId !== agent.channel) {
     throw new ServerError(
@@ -32,7 +22,9 @@ export function readAgentPlace(query: URLSearchParams, agent: AgentPrincipal): A
     workspace: workspaceOf(query.get('workspace'), agent),
     sessionId: text(query, 'session_id', /^[^\p{C}]{1,128}$/u),
     channelId: channelId ?? agent.channel ?? null,
+    // A stdio bridge sends the same with each of its requests.
     bridgeId: text(query, 'bridge_id', /^[\w-]{8,64}$/),
+    // How long the host lets a call block, if its configuration says so.
     hostLimitMs: limitOf(query.get('limit_seconds')),
   }
 }

@@ -12,11 +12,8 @@ export const agentInstructions =
   'on. Call heartbeat every few minutes during long work. When a result says "pending", call the same tool again with the id that it ' +
   'names. Read pending_steering in every result: it is what your operator wants now, and it comes before your own plan.'
 
-const session_id = z
-  .string()
-  .max(128)
-  .optional()
-  .describe('Only if this connection has several sessions: the id that an earlier result gave you.')
+const text = (most: number, description: string) => z.string().max(most).optional().describe(description)
+const session_id = text(128, 'Only if this connection has several sessions: the id that an earlier result gave you.')
 const risk = z.enum(['low', 'high', 'critical'])
 
 /** Diffs and files may have 5 MB. The service checks the bytes and says so; here the text is only kept from being absurd. */
@@ -32,22 +29,14 @@ export function createAgentTools(service: AgentService): McpTool[] {
       title: 'Ask for approval of a change',
       description: `Ask your operator to approve a change of one file, before you make it. Send the change as a unified diff ("--- a/path", "+++ b/path", exact context), or the whole new text of the file. The answer is {"status":"approved"|"rejected"|"timeout"|"cancelled", "request_id", "reason"?}. After "approved" call accept_diff with the request_id: the server writes the file, you do not. With "edited": true the operator changed your text; "diff" shows what will be written. After "rejected" read the reason and propose something else, or ask with forward_prompt. ${PENDING} One change can wait at a time.`,
       input: z.strictObject({
-        title: z.string().max(10_000).optional().describe('Required. What the change does, in one line.'),
-        diff: z
-          .string()
-          .max(MOST_DIFF_CHARS)
-          .optional()
-          .describe('Required. A unified diff, or the whole new text of the file.'),
-        file_path: z.string().max(4_096).optional().describe('Required. The file, relative to the workspace.'),
-        description: z.string().max(100_000).optional().describe('Why the change is right.'),
+        title: text(10_000, 'Required. What the change does, in one line.'),
+        diff: text(MOST_DIFF_CHARS, 'Required. A unified diff, or the whole new text of the file.'),
+        file_path: text(4_096, 'Required. The file, relative to the workspace.'),
+        description: text(100_000, 'Why the change is right.'),
         risk_level: risk
           .optional()
           .describe('How much harm the change could do. Default low. The server may raise it.'),
-        request_id: z
-          .string()
-          .max(128)
-          .optional()
-          .describe('To go on waiting for an earlier request. Leave the rest out then.'),
+        request_id: text(128, 'To go on waiting for an earlier request. Leave the rest out then.'),
         session_id,
       }),
       call: service.ask_approval,
@@ -67,7 +56,7 @@ export function createAgentTools(service: AgentService): McpTool[] {
       }),
       call: service.accept_diff,
     }),
-    {
+    tool({
       name: 'approve_tool',
       title: 'Permission prompt',
       description:
@@ -78,12 +67,9 @@ export function createAgentTools(service: AgentService): McpTool[] {
         tool_use_id: z.string().max(500).optional(),
         session_id,
       }),
-      annotations: { readOnlyHint: false, openWorldHint: false },
-      async call({ session_id: named, ...input }, context) {
-        const call = callOf(context, named, verdictOf)
-        return verdictOf(await service.approve_tool(call, input as Parameters<AgentService['approve_tool']>[1]))
-      },
-    } as McpTool,
+      call: service.approve_tool,
+      told: verdictOf,
+    }),
     tool({
       name: 'check_auto_approve',
       title: 'Check whether something needs approval',
@@ -108,19 +94,11 @@ export function createAgentTools(service: AgentService): McpTool[] {
       title: 'Ask the operator',
       description: `Ask your operator a question: whether to go on, what was meant, what to do about an error. The answer is {"decision":"continue"|"refine"|"stop", "instruction"?, "reason"?}. "refine": do what instruction says. "stop": stop working and say where you are. ${PENDING}`,
       input: z.strictObject({
-        prompt_text: z
-          .string()
-          .max(100_000)
-          .optional()
-          .describe('Required. The question, with what the operator needs to know.'),
+        prompt_text: text(100_000, 'Required. The question, with what the operator needs to know.'),
         prompt_type: z.enum(promptTypes).optional().describe('Default continuation.'),
         elapsed_seconds: z.number().min(0).optional().describe('How long you have worked.'),
         actions_taken: z.number().int().min(0).optional().describe('How many actions you have taken.'),
-        prompt_id: z
-          .string()
-          .max(128)
-          .optional()
-          .describe('To go on waiting for an earlier question. Leave the rest out then.'),
+        prompt_id: text(128, 'To go on waiting for an earlier question. Leave the rest out then.'),
         session_id,
       }),
       call: service.forward_prompt,
@@ -163,9 +141,9 @@ export function createAgentTools(service: AgentService): McpTool[] {
       title: 'Wait for an instruction',
       description: `Stand by until your operator tells you what to do next: call it when your work is done. The answer is {"status":"resumed","instruction"} or {"status":"timeout"}. The instruction "stop" means: you are done. ${PENDING}`,
       input: z.strictObject({
-        message: z.string().max(100_000).optional().describe('What you have done and what you wait for.'),
+        message: text(100_000, 'What you have done and what you wait for.'),
         timeout_seconds: z.number().int().min(0).optional().describe('0 or left out: as configured.'),
-        wait_id: z.string().max(128).optional().describe('To go on with an earlier wait.'),
+        wait_id: text(128, 'To go on with an earlier wait.'),
         session_id,
       }),
       call: service.wait_for_instruction,
@@ -207,21 +185,23 @@ function verdictOf({ answer, isError }: AgentAnswer): McpToolAnswer {
 
 const structuredAnswer = ({ answer, isError }: AgentAnswer): McpToolAnswer => ({ structured: answer, isError })
 
+interface AgentTool<Input> extends Omit<McpTool, 'call'> {
+  call(call: AgentCall, input: Input): Promise<AgentAnswer>
+  /** The service's answer as the client gets it. */
+  told?: (answer: AgentAnswer) => McpToolAnswer
+}
+
 /** `session_id` says which session calls; the rest is the tool's own input. */
-function tool<Input>({
-  call,
-  ...described
-}: Omit<McpTool, 'call'> & { call: (call: AgentCall, input: Input) => Promise<AgentAnswer> }): McpTool {
+function tool<Input>({ call, told = structuredAnswer, ...described }: AgentTool<Input>): McpTool {
   return {
     annotations: { readOnlyHint: false, openWorldHint: false },
     ...described,
     async call({ session_id: named, ...input }, context): Promise<McpToolAnswer> {
-      return structuredAnswer(await call(callOf(context, named, structuredAnswer), input as Input))
+      return told(await call(callOf(context, named, told), input as Input))
     },
   }
 }
 
-/** `told` is the service's answer as the client gets it. */
 const callOf = (
   { agent, signal, limitMs, isRead, progress, resumable }: McpCallContext,
   named: unknown,

@@ -5,23 +5,13 @@
 
 import type { JSONRPCMessage } from '@modelcontextprotocol/server'
 import { z } from 'zod'
+import { jsonIn } from '../../domain/json-in.ts'
 import type { KeptMessage } from '../../supervision/sessions/mcp-connections.ts'
 
 type RequestId = string | number
 
 /** One session's events. */
-export interface McpEventStore {
-  /** Resolves with the id of the event when it may be sent. */
-  append(streamId: string, message: JSONRPCMessage): Promise<string>
-  /** The stream that an event belongs to. Null if that cannot be told, or if later events were forgotten. */
-  streamOf(eventId: string): Promise<string | null>
-  /** What the client of this event has not seen of the same stream, in order. */
-  readAfter(eventId: string): Promise<readonly { id: string; message: JSONRPCMessage }[]>
-  /** Takes over what an earlier process wrote down. */
-  load(messages: AsyncIterable<KeptMessage>): Promise<void>
-  /** Adds what other processes have written down since. */
-  catchUp(messages: AsyncIterable<KeptMessage>): Promise<void>
-}
+export type McpEventStore = ReturnType<typeof createEventStore>
 
 /** A POST that brought requests. */
 export interface Post {
@@ -61,7 +51,7 @@ interface StoredEvent {
 }
 
 /** Forgets the oldest events when there are too many. The newest is always kept. */
-export function createEventStore({ currentPost, keep, least, limits }: EventStoreParts): McpEventStore {
+export function createEventStore({ currentPost, keep, least, limits }: EventStoreParts) {
   let kept: StoredEvent[] = []
   let keptBytes = 0
   let count = 0
@@ -123,7 +113,8 @@ export function createEventStore({ currentPost, keep, least, limits }: EventStor
   }
 
   return {
-    async append(streamId, message) {
+    /** Resolves with the id of the event when it may be sent. */
+    async append(streamId: string, message: JSONRPCMessage): Promise<string> {
       count = Math.max(count + 1, least())
       const n = count
       const id = streamId === OWN_STREAM ? `${n}.${OWN_STREAM}` : eventId(n, streamId, openAfter(streamId, message))
@@ -134,7 +125,8 @@ export function createEventStore({ currentPost, keep, least, limits }: EventStor
       return id
     },
 
-    async streamOf(eventId) {
+    /** The stream that an event belongs to. Null if that cannot be told, or if later events were forgotten. */
+    async streamOf(eventId: string): Promise<string | null> {
       const event = parseEventId(eventId)
       if (event === null) return null
       const { n, streamId } = event
@@ -143,7 +135,8 @@ export function createEventStore({ currentPost, keep, least, limits }: EventStor
       return isKnown ? streamId : null
     },
 
-    async readAfter(lastId) {
+    /** What the client of this event has not seen of the same stream, in order. */
+    async readAfter(lastId: string): Promise<{ id: string; message: JSONRPCMessage }[]> {
       const last = parseEventId(lastId)
       if (last === null) return []
       const { streamId } = last
@@ -164,10 +157,12 @@ export function createEventStore({ currentPost, keep, least, limits }: EventStor
       return [...found, ...lost]
     },
 
-    async load(messages) {
+    /** Takes over what an earlier process wrote down. */
+    async load(messages: AsyncIterable<KeptMessage>): Promise<void> {
       await take(messages)
       count += GAP
     },
+    /** Adds what other processes have written down since. */
     catchUp: take,
   }
 }
@@ -219,12 +214,8 @@ function parseEventId(text: string): EventId | null {
   const [, n, streamId, named] = EVENT_ID.exec(text) ?? []
   if (n === undefined || streamId === undefined || (streamId === OWN_STREAM) !== (named === undefined)) return null
   if (named === undefined || named === UNKNOWN) return { n: Number(n), streamId, open: null }
-  try {
-    const parsed = OpenSchema.safeParse(JSON.parse(Buffer.from(named, 'base64url').toString()))
-    return parsed.success ? { n: Number(n), streamId, open: parsed.data } : null
-  } catch {
-    return null
-  }
+  const parsed = OpenSchema.safeParse(jsonIn(Buffer.from(named, 'base64url').toString()))
+  return parsed.success ? { n: Number(n), streamId, open: parsed.data } : null
 }
 
 const isPing = (message: JSONRPCMessage): boolean => 'method' in message && message.method === 'ping'

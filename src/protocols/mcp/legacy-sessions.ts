@@ -7,6 +7,7 @@ import { type EventStore, type McpServer, WebStandardStreamableHTTPServerTranspo
 import type { Clock } from '../../domain/clock.ts'
 import { ServerError } from '../../domain/errors.ts'
 import { isRecord } from '../../domain/is-record.ts'
+import { present } from '../../domain/present.ts'
 import type { McpConnection } from '../../domain/supervision/supervision.ts'
 import type { McpConnections } from '../../supervision/sessions/mcp-connections.ts'
 import { createEventStore, type McpEventStore, type Post, usualEventLimits } from './event-store.ts'
@@ -31,17 +32,6 @@ export interface LegacySession {
 }
 
 type NewSession = Pick<LegacySession, 'id' | 'tokenId' | 'connectionId'> & Pick<McpConnection, 'initialize' | 'listens'>
-
-export interface LegacySessions {
-  /** Brings it back if only the memory of it is gone. Null if there is no such session, or it belongs to another token. */
-  find(of: Pick<LegacySession, 'id' | 'tokenId' | 'connectionId'>, opensStream: boolean): Promise<LegacySession | null>
-  /** The session counts from the moment that its client is initialized. */
-  begin(of: NewSession): Promise<LegacySession>
-  /** Those with an open stream for what the server says by itself. */
-  listening(): LegacySession[]
-  readonly size: number
-  closeAll(): Promise<void>
-}
 
 interface LegacySessionsOptions {
   clock: Clock
@@ -69,18 +59,10 @@ function openingOf({ id, tokenId, initialize, listens }: NewSession): McpConnect
   const { name, version } = isRecord(clientInfo) ? clientInfo : {}
   const short = { protocolVersion, capabilities, clientInfo: { name, version } }
   const fitting = [initialize, short].find((one) => JSON.stringify(one).length <= MOST_HANDSHAKE_CHARS)
-  const more = listens === undefined ? {} : { listens }
-  return fitting === undefined ? null : { id, tokenId, initialize: fitting, ...more }
+  return fitting === undefined ? null : present({ id, tokenId, initialize: fitting, listens })
 }
 
-/** Its next request may reach another server, which would not know it. */
-const handshakeTooLong = (): ServerError =>
-  new ServerError(
-    'invalid_request',
-    `The parameters of "initialize" are too long. Send at most ${MOST_HANDSHAKE_CHARS} characters, with fewer capabilities.`,
-  )
-
-export function createLegacySessions(options: LegacySessionsOptions): LegacySessions {
+export function createLegacySessions(options: LegacySessionsOptions) {
   const { clock, createServer, connections, onEnd, onError, limits } = options
   const { others } = connections
   const sessions = new Map<string, LegacySession>()
@@ -156,8 +138,7 @@ export function createLegacySessions(options: LegacySessionsOptions): LegacySess
     const known = await connections.find(of.id, of.tokenId)
     if (known === null || isClosed) return null
     const { initialize, listens } = known
-    const more = listens === undefined ? {} : { listens }
-    const session = await open({ ...of, initialize, ...more }, () => {})
+    const session = await open(present({ ...of, initialize, listens }), () => {})
     const headers = { Accept: 'application/json, text/event-stream', 'Content-Type': 'application/json' }
     const handshake = { jsonrpc: '2.0', id: 'again', method: 'initialize', params: initialize }
     const request = new Request('http://localhost/mcp', { method: 'POST', headers })
@@ -194,7 +175,8 @@ export function createLegacySessions(options: LegacySessionsOptions): LegacySess
   }
 
   return {
-    async find(of, opensStream) {
+    /** Brings it back if only the memory of it is gone. Null if there is no such session, or it belongs to another token. */
+    async find(of: Omit<NewSession, 'initialize' | 'listens'>, opensStream: boolean): Promise<LegacySession | null> {
       const known = sessions.get(of.id)
       if (known !== undefined && known.tokenId !== of.tokenId) return null
       const session = known ?? (await returned(of))
@@ -202,18 +184,23 @@ export function createLegacySessions(options: LegacySessionsOptions): LegacySess
       if (session !== null) session.usedAt = clock.mono()
       return session
     },
-    begin(of) {
-      if (others !== null && openingOf(of) === null) throw handshakeTooLong()
+    /** The session counts from the moment that its client is initialized. */
+    begin(of: NewSession): Promise<LegacySession> {
+      if (others !== null && openingOf(of) === null) {
+        // Its next request may reach another server, which would not know it.
+        throw new ServerError(
+          'invalid_request',
+          `The parameters of "initialize" are too long. Send at most ${MOST_HANDSHAKE_CHARS} characters, with fewer capabilities.`,
+        )
+      }
       return open(of, async (session) => {
         if (session.opening !== null) await others?.opened(session.opening)
         enter(session)
       })
     },
+    /** Those with an open stream for what the server says by itself. */
     listening: () => [...sessions.values()].filter(({ openStreams }) => openStreams > 0),
-    get size() {
-      return sessions.size
-    },
-    async closeAll() {
+    async closeAll(): Promise<void> {
       isClosed = true
       await Promise.all([...sessions.values()].map((one) => one.server.close()))
       sessions.clear()

@@ -15,7 +15,7 @@ import { ServerError } from '../../domain/errors.ts'
 import type { Ids } from '../../domain/ids.ts'
 import type { Telemetry } from '../../domain/telemetry.ts'
 import { agentOf, type Reply, type Request } from '../../http/route.ts'
-import type { ResumableCall } from '../../supervision/agent-service/agent-service.ts'
+import { type ResumableCall, SERVER_STOPS } from '../../supervision/agent-service/agent-service.ts'
 import { bridgeConnection } from '../../supervision/sessions/attach-agent.ts'
 import type { McpConnections } from '../../supervision/sessions/mcp-connections.ts'
 import { readAgentPlace } from './agent-query.ts'
@@ -161,7 +161,10 @@ export function createMcpDoor(options: McpDoorOptions): McpDoor {
     const principal = agentOf(request)
     const { bridgeId, ...place } = readAgentPlace(request.query, principal)
     const bridge = bridgeId === null ? null : bridgeConnection(principal.tokenId, bridgeId)
-    if (request.method === 'HEAD') throw onlyOtherMethods()
+    if (request.method === 'HEAD') {
+      const allow = ['GET', 'POST', 'DELETE', 'OPTIONS']
+      throw new ServerError('method_not_allowed', '/mcp answers GET, POST and DELETE.', { details: { allow } })
+    }
     // What a bridge says for itself, and not for its host.
     if (bridge !== null && request.header('mcp-session-id') === undefined) {
       if (request.method === 'GET') return await holdBridge(bridge, request, reply)
@@ -234,7 +237,7 @@ export function createMcpDoor(options: McpDoorOptions): McpDoor {
   return {
     handle,
     async close() {
-      stopping.abort()
+      stopping.abort(SERVER_STOPS)
       stopPinging()
       if (calls.size > 0) {
         const idle = new Promise<void>((resolve) => {
@@ -299,8 +302,3 @@ function clientOf({ server }: McpServer): McpAgent['client'] {
   const parsed = ClientSchema.safeParse(server.getClientVersion())
   return parsed.success ? parsed.data : null
 }
-
-const onlyOtherMethods = (): ServerError =>
-  new ServerError('method_not_allowed', '/mcp answers GET, POST and DELETE.', {
-    details: { allow: ['GET', 'POST', 'DELETE', 'OPTIONS'] },
-  })

@@ -7,7 +7,7 @@ import type { Logger } from '../../domain/logger.ts'
 import type { Telemetry } from '../../domain/telemetry.ts'
 import type { CallLimit } from '../../hosts/host.ts'
 import { hosts } from '../../hosts/hosts.ts'
-import { type ResumableCall, SERVER_STOPS } from '../../supervision/agent-service/agent-service.ts'
+import type { ResumableCall } from '../../supervision/agent-service/agent-service.ts'
 import { inputProblems, validate } from '../shared/request/validate.ts'
 import type { McpAgent, McpTool, McpToolAnswer } from './tool-table.ts'
 
@@ -22,7 +22,7 @@ interface ToolServices {
   clock: Clock
   log: Logger
   telemetry: Telemetry
-  /** Aborts when the server stops. */
+  /** Aborts when the server stops, with `SERVER_STOPS` as its reason. */
   stopping: AbortSignal
 }
 
@@ -38,18 +38,11 @@ export async function serveTool(
   if (!checked.success) return resultOf(invalidInput(inputProblems(checked.issues)))
   const span = telemetry.mcpCall(tool.name, mcpReq._meta ?? {})
   const progress = createProgress(mcpReq, clock)
-  const abort = new AbortController()
-  const onGone = () => abort.abort()
-  const onStop = () => abort.abort(SERVER_STOPS)
-  mcpReq.signal.addEventListener('abort', onGone)
-  stopping.addEventListener('abort', onStop)
   try {
-    if (stopping.aborted) onStop()
-    else if (mcpReq.signal.aborted) onGone()
     const answer = await span.within(() =>
       tool.call(checked.data, {
         agent,
-        signal: abort.signal,
+        signal: AbortSignal.any([stopping, mcpReq.signal]),
         progress: progress.say,
         isRead,
         limitMs: callLimitMs(agent.client, progress.isAsked, agent.hostLimitMs),
@@ -65,8 +58,6 @@ export async function serveTool(
     return resultOf(failed(error, tool, log))
   } finally {
     progress.stop()
-    mcpReq.signal.removeEventListener('abort', onGone)
-    stopping.removeEventListener('abort', onStop)
   }
 }
 
@@ -97,18 +88,12 @@ const errorAnswer = (code: string, message: string): McpToolAnswer => ({
   isError: true,
 })
 
-interface Progress {
-  isAsked: boolean
-  say(message: string): void
-  stop(): void
-}
-
-function createProgress(mcpReq: ServerContext['mcpReq'], clock: Clock): Progress {
+function createProgress(mcpReq: ServerContext['mcpReq'], clock: Clock) {
   const progressToken = mcpReq._meta?.progressToken
-  if (progressToken === undefined) return { isAsked: false, say() {}, stop() {} }
+  const isAsked = progressToken !== undefined
   let latest = ''
   let count = 0
-  let isOver = false
+  let isOver = !isAsked
   let cancel = () => {}
   function send(): void {
     count += 1
@@ -118,14 +103,14 @@ function createProgress(mcpReq: ServerContext['mcpReq'], clock: Clock): Progress
     cancel = clock.after(PROGRESS_MS, send)
   }
   return {
-    isAsked: true,
-    say(message) {
+    isAsked,
+    say(message: string): void {
       if (isOver) return
       latest = message
       cancel()
       send()
     },
-    stop() {
+    stop(): void {
       isOver = true
       cancel()
     },

@@ -40,12 +40,10 @@ export interface ServerCallbacks {
 }
 
 /** Makes a server with all tools, or with one: a server lives as long as its call, and the other tools would only take memory. */
-type CreateServer = (only?: string) => McpServer
-
-export function createServerFactory(parts: ServerParts, { agentOf, call }: ServerCallbacks): CreateServer {
+export function createServerFactory(parts: ServerParts, { agentOf, call }: ServerCallbacks) {
   const { version, instructions, tools, resources, log, extension } = parts
   const schemas = tools.map((tool) => ({ tool, inputSchema: unchecked(tool.input) }))
-  return (only) => {
+  return (only?: string): McpServer => {
     const server = new McpServer(
       { name: 'quarterdeck', title: 'Quarterdeck', version },
       {

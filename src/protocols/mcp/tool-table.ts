@@ -12,16 +12,9 @@ export interface McpTool<Input extends z.ZodObject = z.ZodObject> {
   /** Written for models. */
   description: string
   input: Input
-  annotations?: McpAnnotations
+  annotations?: { readOnlyHint?: boolean; openWorldHint?: boolean }
   /** A thrown `ServerError` becomes an error result with its code and text. Anything else that is thrown is logged as a bug. */
   call(input: z.output<Input>, context: McpCallContext): Promise<McpToolAnswer>
-}
-
-interface McpAnnotations {
-  readOnlyHint?: boolean
-  destructiveHint?: boolean
-  idempotentHint?: boolean
-  openWorldHint?: boolean
 }
 
 export interface McpToolAnswer {

@@ -22,10 +22,12 @@ import { resumedRun } from '../shared/events/event-id.ts'
 import { beforeFirst, isOver } from '../shared/events/stream-events.ts'
 import { type Attachments, startFiles } from '../shared/request/attachments.ts'
 import { jsonWithFiles, releaseBody } from '../shared/request/body-with-files.ts'
+import { nullIf } from '../shared/request/null-if.ts'
 import type { SentFile } from '../shared/request/sent-file.ts'
 import { askedBy } from '../shared/request/start-headers.ts'
 import type { AnswerFormat } from './answer-format.ts'
 import { type CallerTools, offeredTools } from './caller-tools.ts'
+import { endingOf } from './ending.ts'
 import { firstNew, isFilled, newResults, type TakenTurns, type Turn, takeTurns } from './turns.ts'
 
 export interface OpenAiDeps {
@@ -59,16 +61,11 @@ export interface NamedSession {
 /** How one of the two APIs encodes a run. */
 interface AnswerForm {
   encoder(run: RunRecord): ClientCallEncoder
-  /** `calls` are for the caller to run. Throws the error of a failed run. */
+  /** Of a run that has not failed. `calls` are for the caller to run. */
   whole(run: RunRecord, answer: RunAnswer, calls: readonly ClientCall[]): unknown
 }
 
 type Calls = ReadonlyMap<string, 'pending' | 'answered'>
-
-interface Continued {
-  record: SessionRecord
-  calls: Calls
-}
 
 /** Where a run begins. `calls`: those that may be answered there; null if the request holds the whole conversation. */
 interface Place {
@@ -77,19 +74,14 @@ interface Place {
   input: Pick<RunInput, 'wireThreadId' | 'conversation'>
 }
 
-type AnswerRun = (request: Request, reply: Reply, ask: Ask, form: AnswerForm) => Promise<void>
-
-export function createAnswerRun(deps: OpenAiDeps): AnswerRun {
+export function createAnswerRun(deps: OpenAiDeps) {
   const { engine, ids, attachments } = deps
 
   /** The calls that belong to this conversation and have not been given up. */
   async function callsOf(owner: string, record: SessionRecord | null, callIds: readonly string[]) {
     const found = new Map<string, 'pending' | 'answered'>()
     for (const callId of callIds) {
-      const call = await engine.waits.clientCall(owner, clientCallId(callId)).catch((error: unknown) => {
-        if (error instanceof ServerError && error.code === 'tool_call_not_found') return null
-        throw error
-      })
+      const call = await engine.waits.clientCall(owner, clientCallId(callId)).catch(nullIf('tool_call_not_found'))
       if (call === null || call.callId !== callId || call.sessionId !== record?.id) continue
       if (call.status === 'pending' || call.status === 'answered') found.set(callId, call.status)
     }
@@ -97,7 +89,7 @@ export function createAnswerRun(deps: OpenAiDeps): AnswerRun {
   }
 
   /** The session that has the conversation of a request without a name, and the calls that wait there for its results. */
-  async function findSame(owner: string, before: string | null, turns: readonly Turn[]): Promise<Continued | null> {
+  async function findSame(owner: string, before: string | null, turns: readonly Turn[]) {
     const record = before === null ? null : await engine.sessions.ofConversation(owner, before)
     if (record === null) return null
     const results = newResults(turns)
@@ -183,7 +175,7 @@ export function createAnswerRun(deps: OpenAiDeps): AnswerRun {
     if (error?.isFinal === true && error.code !== 'model_refused') throw runFailure(error, { is_final: true })
   }
 
-  return async (request, reply, ask, form) => {
+  return async (request: Request, reply: Reply, ask: Ask, form: AnswerForm): Promise<void> => {
     if (ask.stream) reply.claimStream()
     const lastEventId = request.header('last-event-id')
     const known = ask.session?.record ?? null
@@ -198,6 +190,8 @@ export function createAnswerRun(deps: OpenAiDeps): AnswerRun {
     if (!ask.stream) {
       const answer = await collectAnswer(engine, { run }, request.signal)
       if (answer.outcome === 'failed') await refuseFinal(run)
+      const ending = endingOf(run, answer)
+      if (ending.kind === 'failed') throw ending.error
       return reply.json(200, form.whole(run, answer, await clientCalls(engine, run.owner, answer.clientCallIds)))
     }
     const after = resumed?.after ?? beforeFirst(run)
@@ -235,14 +229,8 @@ export interface ClientCallEncoder extends AnswerEncoder {
 // A request that names no session holds the whole conversation. If a session of the caller has just that conversation, the request
 // goes on there.
 
-interface Digests {
-  /** Of what was said before the new messages; null if they are the first. */
-  before: string | null
-  /** With the new messages. */
-  now: string
-}
-
-async function conversationDigests(agent: string, user: unknown, turns: readonly Turn[]): Promise<Digests> {
+/** `before`: of what was said before the new messages; null if they are the first. `now`: with the new messages. */
+async function conversationDigests(agent: string, user: unknown, turns: readonly Turn[]) {
   const said = turns.filter((turn) => turn.role !== 'instructions')
   const first = firstNew(said)
   let now = newConversation(agent, typeof user === 'string' ? user : null)

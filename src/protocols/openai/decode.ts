@@ -5,28 +5,18 @@ import { ServerError } from '../../domain/errors.ts'
 import { isClientId } from '../../domain/ids.ts'
 import { unreachable } from '../../domain/unreachable.ts'
 import { longTextProblems, validBody } from '../shared/request/validate.ts'
-import { type AnswerFormat, decodeFormat } from './answer-format.ts'
-import { type CallerTools, decodeCallerTools } from './caller-tools.ts'
+import { decodeFormat } from './answer-format.ts'
+import { decodeCallerTools } from './caller-tools.ts'
 import { ChatRequestSchema } from './chat-schema.ts'
 import { decodeContent, metadataProblems, textOfContent } from './content-schema.ts'
 import { type Item, ResponseRequestSchema } from './response-schema.ts'
 import type { Turn } from './turns.ts'
 
-interface ChatRequest {
-  agent: string | null
-  turns: Turn[]
-  callerTools: CallerTools
-  format: AnswerFormat | null
-  /** Name of the conversation; null if the request names none. */
-  session: string | null
-  stream: boolean
-  includeUsage: boolean
-  /** Passed on to the agent's tools. */
-  props: Record<string, unknown>
-}
-
-/** Throws `invalid_request` or `malformed_id`. */
-export function decodeChat(body: unknown, sessionHeader: string | undefined): ChatRequest {
+/**
+ * `session` is the name of the conversation; null if the request names none. `props` are passed on to the agent's tools. Throws
+ * `invalid_request` or `malformed_id`.
+ */
+export function decodeChat(body: unknown, sessionHeader: string | undefined) {
   const sent = validRequest(ChatRequestSchema, body, 'The body is not a valid chat completion request.')
   const { model, messages, stream, stream_options, user, metadata, tools, tool_choice, response_format } = sent
   return {
@@ -96,26 +86,16 @@ function checkedName(name: unknown, pointer: string): string {
   })
 }
 
-export interface ResponseRequest {
-  agent: string | null
-  input: InputTurn[]
-  callerTools: CallerTools
-  format: AnswerFormat | null
-  instructions: string | null
-  conversation: string | null
-  previousResponseId: string | null
-  stream: boolean
-  user: string | null
-  metadata: Record<string, unknown>
-}
+export type ResponseRequest = ReturnType<typeof decodeResponse>
 
 /** A turn, or the id of an earlier turn of this server. */
 export type InputTurn = Turn | { role: 'reference'; id: string; index: number }
 
 /** Throws `invalid_request`, `malformed_id`, or `not_available_yet` for tools that are not functions. */
-export function decodeResponse(body: unknown): ResponseRequest {
+export function decodeResponse(body: unknown) {
   const sent = validRequest(ResponseRequestSchema, body, 'The body is not a valid response request.')
   const { model, input, instructions, previous_response_id, conversation, stream, user, metadata } = sent
+  const name = typeof conversation === 'string' ? conversation : conversation?.id
   if (conversation != null && previous_response_id != null) {
     throw new ServerError('invalid_request', 'The request names two conversations.', {
       problems: [{ pointer: '/previous_response_id', detail: 'Send it or conversation, not both.' }],
@@ -123,11 +103,11 @@ export function decodeResponse(body: unknown): ResponseRequest {
   }
   return {
     agent: model ?? null,
-    input: typeof input === 'string' ? [{ role: 'user', text: input, files: [] }] : input.flatMap(turnsOf),
+    input: typeof input === 'string' ? [{ role: 'user' as const, text: input, files: [] }] : input.flatMap(turnsOf),
     callerTools: decodeCallerTools(sent.tools, sent.tool_choice),
     format: decodeFormat(sent.text?.format, 'text/format'),
     instructions: instructions ?? null,
-    conversation: conversation == null ? null : conversationOf(conversation),
+    conversation: name == null ? null : checkedName(name, '/conversation'),
     previousResponseId:
       previous_response_id == null ? null : checkedName(previous_response_id, '/previous_response_id'),
     stream: stream === true,
@@ -135,9 +115,6 @@ export function decodeResponse(body: unknown): ResponseRequest {
     metadata: metadata ?? {},
   }
 }
-
-const conversationOf = (conversation: string | { id: string }): string =>
-  checkedName(typeof conversation === 'string' ? conversation : conversation.id, '/conversation')
 
 function turnsOf(item: Item, index: number): InputTurn[] {
   switch (item.type) {

@@ -26,19 +26,7 @@ interface ResponseState {
   usage?: readonly TokenUsage[] | undefined
 }
 
-/** `calls` are for the caller to run. Throws the error of a failed run. */
-export function wholeResponse(
-  run: ResponseRun,
-  asked: Asked,
-  answer: RunAnswer,
-  calls: readonly ClientCall[],
-): ResponseObject {
-  const ending = endingOf(run, answer)
-  if (ending.kind === 'failed') throw ending.error
-  return endedResponse(run, asked, answer, calls)
-}
-
-/** The same for a later request: it includes the error of a failed run. */
+/** `calls` are for the caller to run. It includes the error of a failed run. */
 export function endedResponse(
   run: ResponseRun,
   asked: Asked,

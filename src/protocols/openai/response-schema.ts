@@ -178,76 +178,34 @@ const numbered = { sequence_number: z.int() }
 const ofItem = { ...numbered, output_index: z.int() }
 const ofPart = { ...ofItem, item_id: z.string(), content_index: z.literal(0) }
 
-const lifecycle = <T extends string>(type: T) =>
-  z.object({ type: z.literal(type), ...numbered, response: ResponseSchema })
+const event = <T extends string, S extends z.ZodRawShape>(type: T, shape: S) =>
+  z.object({ type: z.literal(type), ...shape })
+const ofResponse = { ...numbered, response: ResponseSchema }
+const noLogprobs = { logprobs: z.array(z.never()) }
 
-/** By name, which is also the `event:` line. */
-export const responseEvents = {
-  'response.created': lifecycle('response.created'),
-  'response.in_progress': lifecycle('response.in_progress'),
-  'response.output_item.added': z.object({
-    type: z.literal('response.output_item.added'),
-    ...ofItem,
-    item: OutputItemSchema,
-  }),
-  'response.content_part.added': z.object({
-    type: z.literal('response.content_part.added'),
-    ...ofPart,
-    part: OutputTextSchema,
-  }),
-  'response.output_text.delta': z.object({
-    type: z.literal('response.output_text.delta'),
-    ...ofPart,
-    delta: z.string(),
-    logprobs: z.array(z.never()),
-  }),
-  'response.output_text.done': z.object({
-    type: z.literal('response.output_text.done'),
-    ...ofPart,
-    text: z.string(),
-    logprobs: z.array(z.never()),
-  }),
-  'response.content_part.done': z.object({
-    type: z.literal('response.content_part.done'),
-    ...ofPart,
-    part: OutputTextSchema,
-  }),
-  'response.function_call_arguments.delta': z.object({
-    type: z.literal('response.function_call_arguments.delta'),
-    ...ofItem,
-    item_id: z.string(),
-    delta: z.string(),
-  }),
-  'response.function_call_arguments.done': z.object({
-    type: z.literal('response.function_call_arguments.done'),
+export const ResponseEventSchema = z.discriminatedUnion('type', [
+  event('response.created', ofResponse),
+  event('response.in_progress', ofResponse),
+  event('response.output_item.added', { ...ofItem, item: OutputItemSchema }),
+  event('response.content_part.added', { ...ofPart, part: OutputTextSchema }),
+  event('response.output_text.delta', { ...ofPart, delta: z.string(), ...noLogprobs }),
+  event('response.output_text.done', { ...ofPart, text: z.string(), ...noLogprobs }),
+  event('response.content_part.done', { ...ofPart, part: OutputTextSchema }),
+  event('response.function_call_arguments.delta', { ...ofItem, item_id: z.string(), delta: z.string() }),
+  event('response.function_call_arguments.done', {
     ...ofItem,
     item_id: z.string(),
     name: z.string(),
     arguments: z.string(),
   }),
-  'response.output_item.done': z.object({
-    type: z.literal('response.output_item.done'),
-    ...ofItem,
-    item: OutputItemSchema,
-  }),
-  'response.completed': lifecycle('response.completed'),
-  'response.incomplete': lifecycle('response.incomplete'),
-  'response.failed': lifecycle('response.failed'),
-}
-
-export const ResponseEventSchema = z.discriminatedUnion('type', [
-  responseEvents['response.created'],
-  responseEvents['response.in_progress'],
-  responseEvents['response.output_item.added'],
-  responseEvents['response.content_part.added'],
-  responseEvents['response.output_text.delta'],
-  responseEvents['response.output_text.done'],
-  responseEvents['response.content_part.done'],
-  responseEvents['response.function_call_arguments.delta'],
-  responseEvents['response.function_call_arguments.done'],
-  responseEvents['response.output_item.done'],
-  responseEvents['response.completed'],
-  responseEvents['response.incomplete'],
-  responseEvents['response.failed'],
+  event('response.output_item.done', { ...ofItem, item: OutputItemSchema }),
+  event('response.completed', ofResponse),
+  event('response.incomplete', ofResponse),
+  event('response.failed', ofResponse),
 ])
 export type ResponseEvent = z.infer<typeof ResponseEventSchema>
+
+/** By name, which is also the `event:` line. */
+export const responseEvents = Object.fromEntries(
+  ResponseEventSchema.options.map((option) => [option.shape.type.value, option]),
+)

@@ -2,10 +2,12 @@
 
 import { z } from 'zod'
 import { type ErrorCode, runNotFound } from '../../domain/errors.ts'
+import type { RunRecord } from '../../domain/session/run.ts'
 import type { Reply, Request, Route } from '../../http/route.ts'
 import { fileErrors, runErrors, startErrors } from '../shared/answer/error-lists.ts'
 import { jsonWithFiles } from '../shared/request/body-with-files.ts'
 import { queryProblem } from '../shared/request/page.ts'
+import { routeHeads } from '../shared/route-heads.ts'
 import { createAnswerRun, type NamedSession, type OpenAiDeps } from './answer-run.ts'
 import { ChatChunkSchema, ChatCompletionSchema, ChatRequestSchema } from './chat-schema.ts'
 import { decodeChat, decodeResponse, type ResponseRequest } from './decode.ts'
@@ -13,7 +15,7 @@ import { chatCompletion, createChatEncoder } from './encode-chat.ts'
 import { createResponseEncoder } from './encode-response.ts'
 import { encodeShown, shownAnswer, shownText } from './ending.ts'
 import { ErrorBodySchema } from './error-shape.ts'
-import { wholeResponse } from './response-object.ts'
+import { endedResponse } from './response-object.ts'
 import { ResponseEventSchema, ResponseRequestSchema, ResponseSchema, responseEvents } from './response-schema.ts'
 import { cancelResponse, deleteResponse, retrieveResponse } from './retrieve-response.ts'
 import { resolveTurns } from './turns.ts'
@@ -45,6 +47,8 @@ const answerErrors: readonly ErrorCode[] = [
 ]
 
 const TAG = 'OpenAI'
+const responseParams = { id: z.string().describe('The `id` of the response.') }
+const json = (description: string, schema: z.ZodType) => ({ description, content: { 'application/json': { schema } } })
 const DeletedResponseSchema = z.object({ id: z.string(), object: z.literal('response'), deleted: z.literal(true) })
 
 export type DeletedResponse = z.infer<typeof DeletedResponseSchema>
@@ -88,7 +92,7 @@ export function createOpenAiRoutes(deps: OpenAiDeps): Route[] {
     }
     return answerRun(request, reply, ask, {
       encoder: (run) => encodeShown(createResponseEncoder(run, asked), shownText(ask)),
-      whole: (run, answer, calls) => wholeResponse(run, asked, shownAnswer(answer, shownText(ask)), calls),
+      whole: (run, answer, calls) => endedResponse(run, asked, shownAnswer(answer, shownText(ask)), calls),
     })
   }
 
@@ -97,22 +101,22 @@ export function createOpenAiRoutes(deps: OpenAiDeps): Route[] {
     if (!['false', null].includes(request.query.get('stream'))) {
       throw queryProblem({ pointer: 'stream', detail: `Leave it out, or read GET /runs/${runIdOf(id)}/events.` })
     }
-    const run = await responseRun(request)
-    reply.note({ session_id: run.sessionId, run_id: run.id })
-    reply.json(200, await retrieveResponse(engine, run))
+    reply.json(200, await retrieveResponse(engine, await responseRun(request, reply)))
   }
 
-  const responseRun = (request: Request) => engine.runs.get(request.principal.owner, runIdOf(request.params.id ?? ''))
+  async function responseRun({ principal, params }: Request, reply: Reply): Promise<RunRecord> {
+    const run = await engine.runs.get(principal.owner, runIdOf(params.id ?? ''))
+    reply.note({ session_id: run.sessionId, run_id: run.id })
+    return run
+  }
 
   async function cancel(request: Request, reply: Reply): Promise<void> {
-    const run = await responseRun(request)
-    reply.note({ session_id: run.sessionId, run_id: run.id })
+    const run = await responseRun(request, reply)
     reply.json(200, await cancelResponse(engine, run))
   }
 
   async function remove(request: Request, reply: Reply): Promise<void> {
-    const run = await responseRun(request)
-    reply.note({ session_id: run.sessionId, run_id: run.id })
+    const run = await responseRun(request, reply)
     await deleteResponse(engine, run)
     reply.json(200, { id: responseId(run.id), object: 'response', deleted: true } satisfies DeletedResponse)
   }
@@ -130,11 +134,10 @@ export function createOpenAiRoutes(deps: OpenAiDeps): Route[] {
     return { name: session.alias ?? session.id, record: session }
   }
 
-  const shared = { door: 'openai', role: 'user', takesAnyKey: true } as const
-  return [
+  const { get, post, del } = routeHeads('openai', 'user')
+  const routes: Route[] = [
     {
-      ...shared,
-      method: 'POST',
+      ...post,
       path: '/v1/chat/completions',
       body: 'files',
       summary: "Ask an agent, in the shape of OpenAI's chat completions",
@@ -197,8 +200,7 @@ export function createOpenAiRoutes(deps: OpenAiDeps): Route[] {
       handle: chat,
     },
     {
-      ...shared,
-      method: 'POST',
+      ...post,
       path: '/v1/responses',
       body: 'files',
       summary: "Ask an agent, in the shape of OpenAI's responses",
@@ -251,88 +253,72 @@ export function createOpenAiRoutes(deps: OpenAiDeps): Route[] {
       handle: respond,
     },
     {
-      ...shared,
-      method: 'GET',
+      ...get,
       path: '/v1/responses/:id',
-      body: 'none',
       summary: "A response as it stands, in OpenAI's shape",
       describe: () => ({
         tag: TAG,
         description:
           'While its run is at work, or waits for a person, its `status` is `in_progress`. `GET /runs/{id}/events` streams it.',
-        params: { id: z.string().describe('The `id` of the response.') },
+        params: responseParams,
         query: { stream: z.literal(false).optional().describe('A response cannot be streamed again.') },
-        responses: {
-          200: { description: 'The response.', content: { 'application/json': { schema: ResponseSchema } } },
-        },
+        responses: { 200: json('The response.', ResponseSchema) },
         errors: ['invalid_request', 'run_not_found', 'storage_failed'],
       }),
       handle: retrieve,
     },
     {
-      ...shared,
-      method: 'POST',
+      ...post,
       path: '/v1/responses/:id/cancel',
       body: 'none',
       summary: "Stop a response, in OpenAI's shape",
       describe: () => ({
         tag: TAG,
         description: 'Stops the run of the response. A response that has ended is returned as it is.',
-        params: { id: z.string().describe('The `id` of the response.') },
-        responses: {
-          200: { description: 'The response.', content: { 'application/json': { schema: ResponseSchema } } },
-        },
+        params: responseParams,
+        responses: { 200: json('The response.', ResponseSchema) },
         errors: ['run_not_found', 'storage_full', 'storage_failed'],
       }),
       handle: cancel,
     },
     {
-      ...shared,
-      method: 'DELETE',
+      ...del,
       path: '/v1/responses/:id',
-      body: 'none',
       summary: "Delete a response, in OpenAI's shape",
       describe: () => ({
         tag: TAG,
         description:
           'Deletes the response with its session. If other responses belong to the same conversation it is 400: `DELETE /sessions/{id}` deletes all of it.',
-        params: { id: z.string().describe('The `id` of the response.') },
-        responses: {
-          200: { description: 'It is deleted.', content: { 'application/json': { schema: DeletedResponseSchema } } },
-        },
+        params: responseParams,
+        responses: { 200: json('It is deleted.', DeletedResponseSchema) },
         errors: ['run_not_found', 'conflict', 'storage_full', 'storage_failed'],
       }),
       handle: remove,
     },
     {
-      ...shared,
-      method: 'GET',
+      ...get,
       path: '/v1/models',
-      body: 'none',
       summary: "The agents, in the shape of OpenAI's models",
       describe: () => ({
         tag: TAG,
-        responses: {
-          200: { description: 'All agents.', content: { 'application/json': { schema: ModelListSchema } } },
-        },
+        responses: { 200: json('All agents.', ModelListSchema) },
         errors: [],
       }),
       handle: async (_request, reply) =>
         reply.json(200, { object: 'list', data: engine.agents.list.map(({ name }) => modelOf(name)) }),
     },
     {
-      ...shared,
-      method: 'GET',
+      ...get,
       path: '/v1/models/:id',
-      body: 'none',
       summary: "One agent, in the shape of OpenAI's models",
       describe: () => ({
         tag: TAG,
         params: { id: z.string().describe("The agent's name.") },
-        responses: { 200: { description: 'The agent.', content: { 'application/json': { schema: ModelSchema } } } },
+        responses: { 200: json('The agent.', ModelSchema) },
         errors: ['agent_not_found'],
       }),
       handle: async (request, reply) => reply.json(200, modelOf(engine.agents.get(request.params.id ?? '').name)),
     },
   ]
+  return routes.map((route) => ({ ...route, takesAnyKey: true }))
 }

@@ -6,6 +6,7 @@ import { type ToolCall, textOf } from '../../domain/session/message.ts'
 import type { NewMessage, RunInput } from '../../domain/session/run.ts'
 import type { Engine } from '../../engine/engine.ts'
 import { refuseMany } from '../shared/request/message-limits.ts'
+import { nullIf } from '../shared/request/null-if.ts'
 import type { SentFile } from '../shared/request/sent-file.ts'
 import type { InputTurn } from './decode.ts'
 import { parseCallItemId, parseItemId } from './wire-ids.ts'
@@ -187,10 +188,3 @@ async function callTurn(engine: Lookup, owner: string, id: string): Promise<Turn
   const called = { name: call.tool, arguments: call.arguments }
   return { role: 'assistant', text: '', calls: [{ id: call.callId, type: 'function', function: called }] }
 }
-
-const nullIf =
-  (code: 'run_not_found' | 'tool_call_not_found') =>
-  (error: unknown): null => {
-    if (error instanceof ServerError && error.code === code) return null
-    throw error
-  }

@@ -2,8 +2,7 @@
 
 import { problemShape } from '../../http/problem.ts'
 import { type AgentRoutesDeps, agentErrorShape, createAgentRoutes } from '../agent/routes.ts'
-import { chatErrorShape } from '../chat/error-shape.ts'
-import { type ChatRoutesDeps, createChatRoutes } from '../chat/routes.ts'
+import { type ChatRoutesDeps, chatErrorShape, createChatRoutes } from '../chat/routes.ts'
 import type { ServedDoor } from '../shared/served-door.ts'
 
 export const restDoor: ServedDoor<AgentRoutesDeps & ChatRoutesDeps> = {

@@ -3,22 +3,22 @@
 import type { Clock } from '../../domain/clock.ts'
 import { ServerError, sessionNotFound } from '../../domain/errors.ts'
 import type { Ids } from '../../domain/ids.ts'
-import type { ClientCall } from '../../domain/records/record.ts'
 import type { RunRecord } from '../../domain/session/run.ts'
-import { type RunAnswer, waitsFor } from '../../domain/session/run-answer.ts'
+import { waitsFor } from '../../domain/session/run-answer.ts'
 import type { SessionRecord } from '../../domain/session/session.ts'
 import type { Engine } from '../../engine/engine.ts'
 import type { AcceptedRun } from '../../engine/ports/runs.ts'
 import { ClientGone } from '../../http/client-gone.ts'
 import type { Reply, Request } from '../../http/route.ts'
 import { failureOf } from '../shared/answer/answer-failure.ts'
-import { clientCallsOf } from '../shared/answer/collect-answer.ts'
+import { clientCallsOf, suspension } from '../shared/answer/collect-answer.ts'
 import { encodeEntry, entriesUpTo, prepareEncoder, streamAnswer } from '../shared/answer/stream-answer.ts'
 import { resumedRun } from '../shared/events/event-id.ts'
-import { askedBy } from '../shared/request/start-headers.ts'
+import { clientIdOf } from '../shared/request/session-row.ts'
+import { askedBy, messageInput } from '../shared/request/start-headers.ts'
 import { answerMessage, requestMetadata } from './chat-message.ts'
-import { decodeThreadChat, type ThreadChat } from './decode.ts'
-import { createThreadEncoder, type ThreadEncoder, threadIdOf, toolExecution } from './encode.ts'
+import { decodeThreadChat } from './decode.ts'
+import { createThreadEncoder, type ThreadEncoder, toolExecution } from './encode.ts'
 import { type ChainDeps, type ChainPlace, firstRun, followChain, placeInChain, startOfChain } from './follow-chain.ts'
 import { MAX_THREAD_METADATA_BYTES, type Waiting } from './schema.ts'
 
@@ -54,7 +54,7 @@ async function start(
   { engine, ids }: ThreadRoutesDeps,
   request: Request,
   body: unknown,
-  { message, metadata }: ThreadChat,
+  { message, metadata }: ReturnType<typeof decodeThreadChat>,
   known: SessionRecord | null,
 ): Promise<AcceptedRun> {
   const asked = askedBy(request, body)
@@ -64,10 +64,7 @@ async function start(
     agent: null,
     session: known === null ? { create: {} } : { existing: known },
     input: {
-      messages: [{ id: ids.uuid(), role: 'user', content: message, ...(metadata === null ? {} : { metadata }) }],
-      instructions: [],
-      context: [],
-      clientTools: [],
+      ...messageInput({ id: ids.uuid(), content: message, ...(metadata === null ? {} : { metadata }) }),
       clientAnswers: 'in_stream',
     },
     metadata: metadata ?? undefined,
@@ -109,7 +106,7 @@ async function answer(deps: ThreadRoutesDeps, call: Call, stream: boolean): Prom
 async function answerWhole(deps: ThreadRoutesDeps, { request, reply, session, place }: Call): Promise<void> {
   const [first] = place.chain
   const { answer: result, runId, endedAt, open } = await collectChain(deps, session, first, request)
-  const thread_id = threadIdOf(session)
+  const thread_id = clientIdOf(session)
   const failure = failureOf(result, { thread_id, run_id: runId })
   if (failure !== null) throw failure
   if (result.outcome === 'waiting') {
@@ -150,25 +147,17 @@ function createChainEncoder(
   }
 }
 
-interface CollectedChain {
-  answer: RunAnswer
-  /** The client's id of the last run. */
-  runId: string
-  endedAt: number
-  /** The calls that the client must run before the chain goes on. */
-  open: ClientCall[]
-}
-
 /**
  * Waits for the end of the chain that this run began, or for calls that the client has not answered: without a stream it learns of
- * them only by the answer. Throws like `collectAnswer`.
+ * them only by the answer. `runId` is the client's id of the last run, `open` are the calls that the client must run before the chain
+ * goes on. Throws like `collectAnswer`.
  */
 async function collectChain(
   deps: ChainDeps,
   session: SessionRecord,
   first: RunRecord,
   { signal, log }: Pick<Request, 'signal' | 'log'>,
-): Promise<CollectedChain> {
+) {
   const encoder = createChainEncoder(deps.engine, session, first)
   let end = { runId: first.wireId, endedAt: 0 }
   const collecting: ThreadEncoder = {
@@ -192,10 +181,5 @@ async function collectChain(
   if (signal.aborted) throw new ClientGone()
   const answer = encoder.answer()
   if (answer !== null) return { answer, ...end, open: [] }
-  const { id } = await deps.engine.runs.get(first.owner, first.id)
-  throw new ServerError(
-    'shutting_down',
-    `The server is stopping. The run continues after its restart: read GET /runs/${id}/events.`,
-    { details: { session_id: first.sessionId, run_id: id, retry_after_seconds: 5 } },
-  )
+  throw await suspension(deps.engine, first)
 }

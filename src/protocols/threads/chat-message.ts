@@ -1,6 +1,7 @@
 // Encodes the messages of a thread.
 
 import { isoTime } from '../../domain/clock.ts'
+import { jsonIn } from '../../domain/json-in.ts'
 import { type StoredMessage, textOf } from '../../domain/session/message.ts'
 import type { RunRecord } from '../../domain/session/run.ts'
 import { type AnswerToolCall, durationIn, parseArguments, type RunAnswer } from '../../domain/session/run-answer.ts'
@@ -73,12 +74,8 @@ const spoken = (content: string, metadata: Metadata): Pick<ChatMessage, 'content
 /** A tool's result as a JSON value. It stays text if it is not JSON, or too large or deep to be read as a value. */
 export function resultValue(text: string): unknown {
   if (!MAY_BE_JSON.test(text)) return text
-  let value: unknown
-  try {
-    value = JSON.parse(text)
-  } catch {
-    return text
-  }
+  const value = jsonIn(text)
+  if (value === undefined) return text
   // A number with too many digits would change its value.
   if (typeof value === 'number' && !(Number.isSafeInteger(value) || isFraction(value))) return text
   return jsonProblem(value) === null ? value : text

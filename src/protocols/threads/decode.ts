@@ -1,15 +1,8 @@
 import { validBody } from '../shared/request/validate.ts'
 import { ThreadChatSchema, ToolResultSchema } from './schema.ts'
 
-export interface ThreadChat {
-  message: string
-  threadId: string | null
-  stream: boolean
-  metadata: Record<string, unknown> | null
-}
-
 /** Throws `invalid_request`. */
-export function decodeThreadChat(body: unknown): ThreadChat {
+export function decodeThreadChat(body: unknown) {
   const { message, thread_id, stream, metadata } = validBody(
     ThreadChatSchema,
     body,
@@ -18,16 +11,8 @@ export function decodeThreadChat(body: unknown): ThreadChat {
   return { message, threadId: thread_id ?? null, stream: stream ?? true, metadata: metadata ?? null }
 }
 
-interface ClientResult {
-  executionId: string
-  /** The text for the model. */
-  content: string
-  isError: boolean
-  durationMs: number
-}
-
-/** Throws `invalid_request`. */
-export function decodeToolResult(body: unknown): ClientResult {
+/** `content` is the text for the model. Throws `invalid_request`. */
+export function decodeToolResult(body: unknown) {
   const { execution_id, result, error, execution_time_ms } = validBody(
     ToolResultSchema,
     body,

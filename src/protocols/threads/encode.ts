@@ -21,12 +21,10 @@ import {
 } from '../../domain/session/run-answer.ts'
 import type { SessionRecord } from '../../domain/session/session.ts'
 import type { AnswerEncoder } from '../shared/answer/stream-answer.ts'
+import { clientIdOf } from '../shared/request/session-row.ts'
 import { answerMessage, requestMetadata, resultValue } from './chat-message.ts'
 import { errorKind } from './error-shape.ts'
 import type { ThreadEvent, ToolExecution } from './schema.ts'
-
-/** The id of the session that its client knows. */
-export const threadIdOf = ({ alias, id }: Pick<SessionRecord, 'alias' | 'id'>): string => alias ?? id
 
 export interface ThreadEncoder extends AnswerEncoder {
   encodeFact(fact: Fact): { data: string }[]
@@ -44,7 +42,7 @@ const reads: ReadonlySet<RunEventType> = new Set<RunEventType>([...foldedTypes, 
 
 /** `run` is the first run of the chain. */
 export function createThreadEncoder(session: SessionRecord, run: RunRecord): ThreadEncoder {
-  const threadId = threadIdOf(session)
+  const threadId = clientIdOf(session)
   const shared: SharedFields = (timestamp) => ({ thread_id: threadId, timestamp: isoTime(timestamp) })
   const fold = createRunFold()
   const token = createTokenText(threadId)
@@ -148,19 +146,12 @@ function createTokenText(threadId: string): (event: RunEventOf<'TEXT_MESSAGE_CON
 }
 
 /** The calls that the model made, and the events of those that run on the server. */
-interface ServerCalls {
-  /** Takes the name, the arguments and the end of a call. */
-  collect(event: RunEventOf<'TOOL_CALL_START' | 'TOOL_CALL_ARGS' | 'TOOL_CALL_END'>): void
-  /** Only for a call that runs on the server. A call for the client, or one that waits for approval, has not started. */
-  start(toolCallId: string, timestamp: number): ThreadEvent[]
-  end(event: RunEventOf<'TOOL_CALL_RESULT'>): ThreadEvent
-}
-
-function createServerCalls(shared: SharedFields): ServerCalls {
+function createServerCalls(shared: SharedFields) {
   const calls = new Map<string, { name: string; args: string; endedAt: number; started: boolean }>()
 
   return {
-    collect(event) {
+    /** Takes the name, the arguments and the end of a call. */
+    collect(event: RunEventOf<'TOOL_CALL_START' | 'TOOL_CALL_ARGS' | 'TOOL_CALL_END'>): void {
       const { toolCallId, timestamp = 0 } = event
       if (event.type === 'TOOL_CALL_START') {
         calls.set(toolCallId, { name: event.toolCallName, args: '', endedAt: timestamp, started: false })
@@ -177,7 +168,8 @@ function createServerCalls(shared: SharedFields): ServerCalls {
       if (isBrokenOff(event.metadata)) calls.delete(toolCallId)
     },
 
-    start(toolCallId, timestamp) {
+    /** Only for a call that runs on the server. A call for the client, or one that waits for approval, has not started. */
+    start(toolCallId: string, timestamp: number): ThreadEvent[] {
       const call = calls.get(toolCallId)
       if (call === undefined || call.started) return []
       call.started = true
@@ -185,7 +177,7 @@ function createServerCalls(shared: SharedFields): ServerCalls {
       return [{ event: 'tool_start', ...shared(timestamp), ...named, arguments: parseArguments(call.args) }]
     },
 
-    end(event) {
+    end(event: RunEventOf<'TOOL_CALL_RESULT'>): ThreadEvent {
       const { toolCallId, content, metadata, timestamp = 0 } = event
       const call = calls.get(toolCallId)
       const text = textOf(content)
@@ -209,27 +201,19 @@ export const toolExecution = ({ id, callId, tool, arguments: args }: ClientCall)
 })
 
 /** The calls that the client executes, and their events. */
-interface ClientCalls {
+function createClientCalls(shared: SharedFields) {
   /** By id. */
-  readonly known: Map<string, ClientCall>
-  /** The calls that were requested and are not answered yet. */
-  readonly open: ReadonlySet<string>
-  /** Asks the client to execute these calls. Skips calls that it was asked for before. */
-  request(callIds: readonly string[], timestamp: number): ThreadEvent[]
-  /** Reports that these calls have ended. Skips calls that are not open. */
-  complete(callIds: readonly string[], timestamp: number, error?: string): ThreadEvent[]
-}
-
-function createClientCalls(shared: SharedFields): ClientCalls {
   const known = new Map<string, ClientCall>()
   const requested = new Set<string>()
+  /** The calls that were requested and are not answered yet. */
   const open = new Set<string>()
 
   return {
     known,
     open,
 
-    request: (callIds, timestamp) =>
+    /** Asks the client to execute these calls. Skips calls that it was asked for before. */
+    request: (callIds: readonly string[], timestamp: number) =>
       callIds.flatMap((callId): ThreadEvent[] => {
         const call = known.get(callId)
         if (call === undefined || requested.has(callId)) return []
@@ -238,7 +222,8 @@ function createClientCalls(shared: SharedFields): ClientCalls {
         return [{ event: 'tool_execution_request', ...shared(timestamp), ...toolExecution(call) }]
       }),
 
-    complete: (callIds, timestamp, error) =>
+    /** Reports that these calls have ended. Skips calls that are not open. */
+    complete: (callIds: readonly string[], timestamp: number, error?: string) =>
       callIds.flatMap((callId): ThreadEvent[] => {
         const call = known.get(callId)
         if (call === undefined || !open.delete(callId)) return []

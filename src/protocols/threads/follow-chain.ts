@@ -10,6 +10,7 @@ import type { RunRecord } from '../../domain/session/run.ts'
 import { waitsFor } from '../../domain/session/run-answer.ts'
 import type { Engine } from '../../engine/engine.ts'
 import { beforeFirst, isOver } from '../shared/events/stream-events.ts'
+import { nullIf } from '../shared/request/null-if.ts'
 
 export interface ChainDeps {
   engine: Pick<Engine, 'runs' | 'sessions' | 'waits' | 'messages'>
@@ -107,13 +108,8 @@ export async function* followChain(
   /** Whether a waiting run has stopped. It may just have been answered instead. */
   async function hasStopped(): Promise<boolean> {
     while (!signal.aborted) {
-      try {
-        const { status } = await engine.runs.get(owner, current)
-        if (status !== 'waiting') return status !== 'completed'
-      } catch (error) {
-        if (error instanceof ServerError && error.code === 'run_not_found') return true
-        throw error
-      }
+      const now = await engine.runs.get(owner, current).catch(nullIf('run_not_found'))
+      if (now?.status !== 'waiting') return now?.status !== 'completed'
       await sleep(clock, 20, signal)
     }
     return false

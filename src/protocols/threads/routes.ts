@@ -6,15 +6,17 @@ import type { StoredMessage } from '../../domain/session/message.ts'
 import type { Engine } from '../../engine/engine.ts'
 import { answer } from '../../http/describe-answer.ts'
 import type { Reply, Request, Route } from '../../http/route.ts'
+import { failingAs } from '../shared/answer/answer-failure.ts'
 import { runErrors, startErrors } from '../shared/answer/error-lists.ts'
 import { listMessages } from '../shared/request/list-messages.ts'
 import { listSessions } from '../shared/request/list-sessions.ts'
-import { decodePage, nextLink } from '../shared/request/page.ts'
+import { decodePage, linked, nextLink, older } from '../shared/request/page.ts'
+import { clientIdOf } from '../shared/request/session-row.ts'
 import { startHeaderSchemas } from '../shared/request/start-headers.ts'
+import { routeHeads } from '../shared/route-heads.ts'
 import { answerChat, type ThreadRoutesDeps } from './answer-chat.ts'
 import { historyMessages, requestMetadata } from './chat-message.ts'
 import { decodeToolResult } from './decode.ts'
-import { threadIdOf } from './encode.ts'
 import { threadErrorShape } from './error-shape.ts'
 import { firstRun } from './follow-chain.ts'
 import {
@@ -31,14 +33,16 @@ const THREADS = { max: 1_000, fallback: 100 }
 const MESSAGES = { max: 1_000, fallback: 1_000 }
 const tag = 'Chat and threads'
 const id = '0192f3a1-7b2c-7def-8abc-0123456789ab'
+const ReceivedSchema = z.strictObject({ status: z.literal('received') }).meta({ example: { status: 'received' } })
 const params = { id: z.string().describe('UUID, ULID, or the name that its client chose.') }
 
 export function createThreadRoutes(deps: ThreadRoutesDeps): Route[] {
-  const shared = { door: 'threads', role: 'user' } as const
+  const { get, post, del } = routeHeads('threads', 'user')
+  const own = (handle: typeof answerChat) =>
+    failingAs(threadErrorShape, (request, reply) => handle(deps, request, reply))
   return [
     {
-      ...shared,
-      method: 'POST',
+      ...post,
       path: '/chat',
       body: 'message',
       summary: 'Send a message, read the answer as it is written',
@@ -73,13 +77,11 @@ export function createThreadRoutes(deps: ThreadRoutesDeps): Route[] {
         },
         errors: [...startErrors, 'session_expired', ...runErrors],
       }),
-      handle: inOwnShape(deps, answerChat),
+      handle: own(answerChat),
     },
     {
-      ...shared,
-      method: 'GET',
+      ...get,
       path: '/threads',
-      body: 'none',
       summary: 'The threads of the caller',
       describe: () => ({
         tag,
@@ -91,21 +93,14 @@ export function createThreadRoutes(deps: ThreadRoutesDeps): Route[] {
             .optional()
             .describe('The `thread_id` of the last thread of the previous page, or `before` from its Link header.'),
         },
-        responses: {
-          200: {
-            ...answer('A page of threads.', ThreadListSchema),
-            headers: { Link: 'The next page, as `rel="next"`; absent on the last one.' },
-          },
-        },
+        responses: { 200: linked(answer('A page of threads.', ThreadListSchema)) },
         errors: ['invalid_request'],
       }),
-      handle: inOwnShape(deps, list),
+      handle: own(list),
     },
     {
-      ...shared,
-      method: 'GET',
+      ...get,
       path: '/threads/:id',
-      body: 'none',
       summary: 'A thread and its messages',
       describe: () => ({
         tag,
@@ -115,21 +110,14 @@ export function createThreadRoutes(deps: ThreadRoutesDeps): Route[] {
           limit: z.int().min(1).max(1_000).default(1_000),
           before: z.string().optional().describe('Only messages before this one; the Link header contains it.'),
         },
-        responses: {
-          200: {
-            ...answer('The thread.', ThreadSchema),
-            headers: { Link: 'Older messages, as `rel="next"`; absent when there are none.' },
-          },
-        },
+        responses: { 200: linked(answer('The thread.', ThreadSchema), older('messages')) },
         errors: ['invalid_request', 'malformed_id', 'session_not_found', 'session_expired'],
       }),
-      handle: inOwnShape(deps, show),
+      handle: own(show),
     },
     {
-      ...shared,
-      method: 'DELETE',
+      ...del,
       path: '/threads/:id',
-      body: 'none',
       summary: 'Delete a thread and everything in it',
       describe: () => ({
         tag,
@@ -138,11 +126,10 @@ export function createThreadRoutes(deps: ThreadRoutesDeps): Route[] {
         responses: { 204: { description: 'The thread is deleted.' } },
         errors: ['malformed_id', 'session_not_found'],
       }),
-      handle: inOwnShape(deps, remove),
+      handle: own(remove),
     },
     {
-      ...shared,
-      method: 'POST',
+      ...post,
       path: '/tool_result',
       body: 'message',
       summary: 'Send the result of a client tool',
@@ -157,17 +144,7 @@ export function createThreadRoutes(deps: ThreadRoutesDeps): Route[] {
             error: { execution_id: id, error: 'No such city.', execution_time_ms: 80 },
           },
         },
-        responses: {
-          200: {
-            description: 'Received.',
-            content: {
-              'application/json': {
-                schema: z.strictObject({ status: z.literal('received') }),
-                example: { status: 'received' },
-              },
-            },
-          },
-        },
+        responses: { 200: answer('Received.', ReceivedSchema) },
         errors: [
           'invalid_request',
           'malformed_json',
@@ -183,28 +160,16 @@ export function createThreadRoutes(deps: ThreadRoutesDeps): Route[] {
           'shutting_down',
         ],
       }),
-      handle: inOwnShape(deps, toolResult),
+      handle: own(toolResult),
     },
   ]
-}
-
-type Handler = (deps: ThreadRoutesDeps, request: Request, reply: Reply) => Promise<void>
-
-function inOwnShape(deps: ThreadRoutesDeps, handle: Handler): Route['handle'] {
-  return async (request, reply) => {
-    try {
-      await handle(deps, request, reply)
-    } catch (error) {
-      reply.fail(error, threadErrorShape)
-    }
-  }
 }
 
 async function list({ engine }: ThreadRoutesDeps, request: Request, reply: Reply): Promise<void> {
   const page = decodePage(request, THREADS)
   const { sessions, next } = await listSessions(engine, { owner: request.principal.owner }, page)
   const threads = sessions.map((session) => ({
-    thread_id: threadIdOf(session),
+    thread_id: clientIdOf(session),
     message_count: session.messageCount,
     created_at: isoTime(session.createdAt),
     updated_at: isoTime(session.lastActivity),
@@ -218,13 +183,13 @@ async function show({ engine }: ThreadRoutesDeps, request: Request, reply: Reply
   reply.note({ session_id: session.id })
   const { messages, next } = await listMessages(engine.messages, session.id, page, reply)
   const body = {
-    thread_id: threadIdOf(session),
+    thread_id: clientIdOf(session),
     created_at: isoTime(session.createdAt),
     updated_at: isoTime(session.lastActivity),
     message_history: historyMessages(messages, await metadataByRun(engine, session.owner, messages)),
     metadata: session.metadata,
   }
-  const path = `/threads/${encodeURIComponent(threadIdOf(session))}`
+  const path = `/threads/${encodeURIComponent(clientIdOf(session))}`
   await reply.jsonPieces(200, body, nextLink(path, request.query, next))
 }
 

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { exampleWaiting, waitingShape } from '../shared/answer/waiting.ts'
 import { MessageSchema } from '../shared/request/message-limits.ts'
 
 export const MAX_METADATA_BYTES = 16 * 1024
@@ -72,27 +73,18 @@ export const ThreadAnswerSchema = z
   .strictObject({ thread_id: z.string(), message: ChatMessageSchema })
   .meta({ example: { thread_id: exampleId, message: exampleMessage } })
 
-const waiting = { run_id: z.string(), approval_ids: z.array(z.string()) }
-
 const execution = { execution_id: z.uuid(), tool_call_id: z.string(), tool_name: z.string(), arguments: args }
 
 export const WaitingSchema = z
   .strictObject({
-    status: z.literal('waiting'),
-    ...waiting,
+    ...waitingShape,
     thread_id: z.string().optional().describe('Beside `tool_executions`: where the rest of the answer will be.'),
     tool_executions: z
       .array(z.strictObject(execution))
       .optional()
       .describe('The calls that the client must run, if there are any: send the result of each to POST /tool_result.'),
   })
-  .meta({
-    example: {
-      status: 'waiting',
-      run_id: exampleId,
-      approval_ids: ['0192f3a1-7b2c-7def-8abc-0123456789ac'],
-    },
-  })
+  .meta({ example: exampleWaiting })
 
 const shared = { thread_id: z.string(), timestamp: time }
 const call = { ...shared, tool_call_id: z.string(), tool_name: z.string() }
@@ -124,9 +116,9 @@ export const ThreadEventSchema = z.discriminatedUnion('event', [
     event: z.literal('message_complete'),
     ...shared,
     message: ChatMessageSchema,
-    status: z.literal('waiting').optional().describe('The run waits for a person.'),
-    run_id: waiting.run_id.optional(),
-    approval_ids: waiting.approval_ids.optional(),
+    status: waitingShape.status.optional().describe('The run waits for a person.'),
+    run_id: waitingShape.run_id.optional(),
+    approval_ids: waitingShape.approval_ids.optional(),
   }),
   z.strictObject({
     event: z.literal('error'),

@@ -9,8 +9,10 @@ import { isRecord } from '../../../domain/is-record.ts'
 import type { Engine } from '../../../engine/engine.ts'
 import type { Reply, Request, Route } from '../../../http/route.ts'
 import { startErrors } from '../../shared/answer/error-lists.ts'
+import { exampleInput, nothingMore } from '../../shared/events/describe-events.ts'
 import { jsonWithFiles } from '../../shared/request/body-with-files.ts'
 import { askedBy, startHeaderSchemas } from '../../shared/request/start-headers.ts'
+import { routeHeads } from '../../shared/route-heads.ts'
 import { decodeRunAgentInput } from '../wire/decode-input.ts'
 import { type InputCall, type RunInputDeps, runInput } from '../wire/run-input.ts'
 
@@ -35,11 +37,9 @@ export function createAgentCoreRoutes(deps: RunInputDeps): Route[] {
 
   return [
     {
-      method: 'POST',
+      ...routeHeads('ag-ui', 'user').post,
       path: '/invocations',
       body: 'files',
-      door: 'ag-ui',
-      role: 'user',
       summary: 'AgentCore: run the default agent. Takes an AG-UI RunAgentInput, answers with a stream of events',
       describe: () => ({
         tag: 'AgentCore',
@@ -48,33 +48,21 @@ export function createAgentCoreRoutes(deps: RunInputDeps): Route[] {
           ...startHeaderSchemas,
           [SESSION_HEADER]: z.string().min(1).max(128).optional().meta({ description: 'Id of the session.' }),
         },
-        body: {
-          schema: RunAgentInputSchema,
-          examples: {
-            'a first message': {
-              threadId: 'thread-1',
-              runId: 'run-1',
-              messages: [{ id: 'message-1', role: 'user', content: 'Hello!' }],
-            },
-          },
-        },
+        body: { schema: RunAgentInputSchema, examples: { 'a first message': exampleInput } },
         responses: {
           200: {
             description: 'AG-UI events.',
             content: { 'text/event-stream': { schema: EventSchema } },
           },
-          204: { description: 'With `Last-Event-ID`: the run has no further events.' },
+          204: nothingMore,
         },
         errors: [...startErrors, 'file_too_large', 'too_many_files'],
       }),
       handle: invoke,
     },
     {
-      method: 'GET',
+      ...routeHeads('ag-ui', 'public').get,
       path: '/ping',
-      body: 'none',
-      door: 'ag-ui',
-      role: 'public',
       // A draining server still works. The platform must not take it for dead.
       anytime: true,
       summary: 'AgentCore: whether the server is alive, and whether it is busy',

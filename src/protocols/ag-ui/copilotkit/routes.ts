@@ -6,27 +6,24 @@ import { unreachable } from '../../../domain/unreachable.ts'
 import { answer } from '../../../http/describe-answer.ts'
 import type { Reply, Request, Route } from '../../../http/route.ts'
 import { startErrors } from '../../shared/answer/error-lists.ts'
-import { eventStream, nothingMore, runInputBody } from '../../shared/events/describe-events.ts'
+import { eventStream, exampleInput, nothingMore, runInputBody } from '../../shared/events/describe-events.ts'
 import type { Reader } from '../../shared/events/encode-events.ts'
 import { jsonWithFiles } from '../../shared/request/body-with-files.ts'
 import { askedBy, startHeaderSchemas } from '../../shared/request/start-headers.ts'
 import { validBody } from '../../shared/request/validate.ts'
+import { routeHeads } from '../../shared/route-heads.ts'
+import type { AgUiRoutesDeps } from '../routes.ts'
 import { decodeRunAgentInput } from '../wire/decode-input.ts'
-import { type RunInputDeps, runInput } from '../wire/run-input.ts'
+import { runInput } from '../wire/run-input.ts'
 import { showThread, showUnknownThread } from '../wire/show-thread.ts'
 import { agentNamed, followFor, listThreads, notStopped, runtimeInfo, stopped, withoutCall } from './encode.ts'
 import { CallSchema, RuntimeInfoSchema, StopAnswerSchema, StopSchema, ThreadListSchema } from './schema.ts'
-
-export interface CopilotKitRoutesDeps extends RunInputDeps {
-  /** Version of this server. */
-  version: string
-}
 
 const tag = 'CopilotKit'
 const params = { name: z.string().describe('Name of the agent; `default` is the default agent.') }
 const errors = [...startErrors, 'file_too_large', 'too_many_files', 'forbidden'] as const
 
-export function createCopilotKitRoutes(deps: CopilotKitRoutesDeps): Route[] {
+export function createCopilotKitRoutes(deps: AgUiRoutesDeps): Route[] {
   const { engine, version } = deps
   const shownTo = (reader: Reader) => ({ follow: followFor(engine.runs.follow, reader), showOutcome: withoutCall })
 
@@ -96,13 +93,11 @@ export function createCopilotKitRoutes(deps: CopilotKitRoutesDeps): Route[] {
     }
   }
 
-  const shared = { door: 'ag-ui', role: 'user' } as const
+  const { get, post } = routeHeads('ag-ui', 'user')
   return [
     {
-      ...shared,
-      method: 'GET',
+      ...get,
       path: '/copilotkit/info',
-      body: 'none',
       summary: 'CopilotKit: the agents and what they can do',
       describe: () => ({
         tag,
@@ -114,8 +109,7 @@ export function createCopilotKitRoutes(deps: CopilotKitRoutesDeps): Route[] {
       handle: async (_request, reply) => info(reply),
     },
     {
-      ...shared,
-      method: 'POST',
+      ...post,
       path: '/copilotkit/agent/:name/run',
       body: 'files',
       summary: 'CopilotKit: run an agent',
@@ -131,8 +125,7 @@ export function createCopilotKitRoutes(deps: CopilotKitRoutesDeps): Route[] {
       handle: (request, reply) => run(callOf(request, reply)),
     },
     {
-      ...shared,
-      method: 'POST',
+      ...post,
       path: '/copilotkit/agent/:name/connect',
       body: 'files',
       summary: 'CopilotKit: show a thread and follow its active run',
@@ -147,10 +140,8 @@ export function createCopilotKitRoutes(deps: CopilotKitRoutesDeps): Route[] {
       handle: (request, reply) => connect(callOf(request, reply)),
     },
     {
-      ...shared,
-      method: 'POST',
+      ...post,
       path: '/copilotkit/agent/:name/stop/:threadId',
-      body: 'control',
       summary: 'CopilotKit: stop the active run of a thread',
       describe: () => ({
         tag,
@@ -164,10 +155,8 @@ export function createCopilotKitRoutes(deps: CopilotKitRoutesDeps): Route[] {
         stop({ ...callOf(request, reply), body: () => readStopBody(request) }, request.params.threadId ?? ''),
     },
     {
-      ...shared,
-      method: 'GET',
+      ...get,
       path: '/copilotkit/threads',
-      body: 'none',
       summary: 'CopilotKit: the threads of the caller',
       describe: () => ({
         tag,
@@ -184,8 +173,7 @@ export function createCopilotKitRoutes(deps: CopilotKitRoutesDeps): Route[] {
       handle: async (request, reply) => reply.json(200, await listThreads(engine, request)),
     },
     {
-      ...shared,
-      method: 'POST',
+      ...post,
       path: '/copilotkit',
       body: 'files',
       summary: 'CopilotKit: info, run, connect and stop through one route',
@@ -197,15 +185,7 @@ export function createCopilotKitRoutes(deps: CopilotKitRoutesDeps): Route[] {
           schema: CallSchema.meta({ id: 'CopilotKitCall' }),
           examples: {
             info: { method: 'info' },
-            run: {
-              method: 'agent/run',
-              params: { agentId: 'default' },
-              body: {
-                threadId: 'thread-1',
-                runId: 'run-1',
-                messages: [{ id: 'message-1', role: 'user', content: 'Hello!' }],
-              },
-            },
+            run: { method: 'agent/run', params: { agentId: 'default' }, body: exampleInput },
             stop: { method: 'agent/stop', params: { agentId: 'default', threadId: 'thread-1' } },
           },
         },

@@ -126,7 +126,7 @@ function warnUnknownFields(body: Record<string, unknown>, warnings: Warnings): v
   }
 }
 
-const invalid = (problems: InputProblem[]): ServerError =>
+export const invalid = (problems: InputProblem[]): ServerError =>
   new ServerError('invalid_request', 'The body is not a valid RunAgentInput.', { problems })
 
 // Decodes `resume` of a RunAgentInput into decisions. Pure. Only `true` approves.
@@ -192,5 +192,4 @@ const unclear = (pointer: string): ServerError =>
     'Answer with {"approved": true} or {"approved": false, "reason": "…"}, with {"result": …} in the place of the tool, or to a question with what its `responseSchema` asks for.',
   )
 
-const invalidAnswer = (pointer: string, detail: string): ServerError =>
-  new ServerError('invalid_request', 'The body is not a valid RunAgentInput.', { problems: [{ pointer, detail }] })
+const invalidAnswer = (pointer: string, detail: string): ServerError => invalid([{ pointer, detail }])

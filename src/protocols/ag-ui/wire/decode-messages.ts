@@ -80,11 +80,11 @@ function decodeMessage(
   warnings: Warnings,
 ): InputMessage | null {
   const path = ['messages', index]
-  const role = roleOf(value)
-  if (!isRecord(value) || role === null) {
+  if (!isRecord(value) || typeof value.role !== 'string') {
     problems.push({ pointer: jsonPointer(path), detail: 'A message is an object with a role and an id.' })
     return null
   }
+  const { role } = value
   if (!isRole(role)) {
     warnings.add('unknown role', path)
     return null
@@ -226,6 +226,3 @@ function atSentPart(problem: InputProblem, path: readonly PropertyKey[], kept: n
   const [place = '', ...rest] = problem.pointer.slice(prefix.length).split('/')
   return { ...problem, pointer: [prefix + (kept[Number(place)] ?? place), ...rest].join('/') }
 }
-
-const roleOf = (value: unknown): string | null =>
-  isRecord(value) && typeof value.role === 'string' ? value.role : null

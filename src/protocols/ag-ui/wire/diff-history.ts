@@ -1,12 +1,11 @@
 // Compares the history that a client sends with the stored one, by message ids. Stored messages are not taken again. New messages
 // are taken only if a client may send them. Pure.
 
-import { ServerError } from '../../../domain/errors.ts'
 import type { MessageMark } from '../../../domain/session/message.ts'
 import type { NewMessage, RunInput } from '../../../domain/session/run.ts'
 import { refuseMany } from '../../shared/request/message-limits.ts'
 import { longTextProblems } from '../../shared/request/validate.ts'
-import type { AgUiInput } from './decode-input.ts'
+import { type AgUiInput, invalid } from './decode-input.ts'
 import type { InputMessage, SentPart } from './decode-messages.ts'
 import { createWarnings } from './decode-part.ts'
 
@@ -103,5 +102,5 @@ function newMessage(message: Extract<InputMessage, { role: 'user' | 'tool' }>): 
   const { index, ...rest } = message
   const problems = longTextProblems(rest.metadata, ['messages', index, 'metadata'])
   if (problems.length === 0) return rest
-  throw new ServerError('invalid_request', 'The body is not a valid RunAgentInput.', { problems })
+  throw invalid(problems)
 }

@@ -12,12 +12,6 @@ import type { SentPart } from './decode-messages.ts'
 import type { FilePart } from './decode-part.ts'
 import type { SentMessage } from './diff-history.ts'
 
-interface KeptFiles {
-  /** With `file` sources instead of `data`. */
-  messages: NewMessage[]
-  files: FileRecord[]
-}
-
 /** Errors that do not refuse the message: the part stays in it, and says why there is no file. */
 const named: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'invalid_request',
@@ -29,7 +23,7 @@ const named: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
 const MAX_NAME = 120
 
 /**
- * Stores the files of new messages. What cannot be stored, such as an address that is not fetched, is left in the message with the
+ * Stores the files of new messages, which then have `file` sources instead of `data`. What cannot be stored, such as an address that is not fetched, is left in the message with the
  * reason: the run names it to the model and to the client. Throws `too_many_files`, `file_too_large`, `too_many_uploads`, and errors
  * of the disk.
  */
@@ -38,7 +32,7 @@ export async function keepFiles(
   owner: string,
   session: SessionRecord | null,
   messages: readonly SentMessage[],
-): Promise<KeptFiles> {
+) {
   const files: FileRecord[] = []
   const parts = messages.flatMap(({ content }) => (typeof content === 'string' ? [] : content)).filter(isFile)
   refuseExcess(parts.flatMap((part) => (part.unread === null ? [sentFile(part)] : [])))

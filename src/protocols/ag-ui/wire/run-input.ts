@@ -3,7 +3,6 @@
 
 import type { Clock } from '../../../domain/clock.ts'
 import { ServerError, sessionNotFound } from '../../../domain/errors.ts'
-import type { Approval } from '../../../domain/records/record.ts'
 import type { RunRecord } from '../../../domain/session/run.ts'
 import { refuseSupervised, type SessionRecord } from '../../../domain/session/session.ts'
 import type { Decision } from '../../../domain/supervision/decision.ts'
@@ -18,6 +17,7 @@ import { type Attachments, startFiles } from '../../shared/request/attachments.t
 import { releaseBody } from '../../shared/request/body-with-files.ts'
 import { callerOf } from '../../shared/request/caller.ts'
 import type { FileLinks } from '../../shared/request/file-links.ts'
+import { nullIf } from '../../shared/request/null-if.ts'
 import type { AskedStart } from '../../shared/request/start-headers.ts'
 import { type AgUiInput, type Answer, decisionOf } from './decode-input.ts'
 import { diffHistory, editPoint, type HistoryDiff, type KnownHistory, type SentInput } from './diff-history.ts'
@@ -69,7 +69,8 @@ export async function runInput(deps: RunInputDeps, call: InputCall): Promise<voi
   if (session === null && diff.kind === 'hydrate' && input.answers.length > 0) throw sessionNotFound(input.threadId)
   const given = await answersForSession(deps.approvals, session, input.answers, bringsMessage(diff))
   const { answers, warnings } = given
-  logLeftOut(request, [...input.warnings, ...diff.warnings, ...warnings.map(({ message }) => message)])
+  const leftOut = [...input.warnings, ...diff.warnings, ...warnings.map(({ message }) => message)]
+  if (leftOut.length > 0) request.log.warn('parts of an AG-UI input were left out', { warnings: leftOut })
 
   const existing = session === null ? null : await engine.runs.byWireId(session.id, input.runId)
   // An answer counts whatever its runId is: CopilotKit repeats the runId of the run that asked.
@@ -79,20 +80,16 @@ export async function runInput(deps: RunInputDeps, call: InputCall): Promise<voi
     releaseBody(request, [call.body, input])
     return showRun(deps, call, existing, beforeFirst(existing), warnings)
   }
+  const { threadId, runId, reader: reads, messages } = input
+  const asked = () => ({ ...call, threadId, runId, reads, warnings: warningEvents(warnings, clock.now()) })
   if (existing === null && diff.kind === 'hydrate' && answers.length === 0) {
-    const { threadId, runId, reader: reads, messages } = input
-    const asked = { ...call, threadId, runId, reads, warnings: warningEvents(warnings, clock.now()) }
-    if (session !== null) return showThread(deps, asked, session)
+    if (session !== null) return showThread(deps, asked(), session)
     // A client deletes what a snapshot omits, and we know nothing about the messages of an unknown thread.
-    return showUnknownThread(deps, asked, messages.length === 0 ? [] : null)
+    return showUnknownThread(deps, asked(), messages.length === 0 ? [] : null)
   }
   const run = await start(deps, call, { session, diff, given, isWireIdTaken: existing !== null && isAnswer })
   // A yes that needs more of them starts nothing. The client has seen the run that waits, so it is shown the thread as it stands.
-  if (session !== null && answers.length > 0 && run.status === 'waiting') {
-    const { threadId, runId, reader: reads } = input
-    const asked = { ...call, threadId, runId, reads, warnings: warningEvents(warnings, clock.now()) }
-    return showThread(deps, asked, session)
-  }
+  if (session !== null && answers.length > 0 && run.status === 'waiting') return showThread(deps, asked(), session)
   return showRun(deps, call, run, beforeFirst(run), warnings)
 }
 
@@ -111,7 +108,8 @@ async function start(
   const { owner } = request.principal
   // Before its files are stored.
   refuseSupervised(session)
-  const sent = diff.kind === 'run' ? diff.input : withoutMessages(input)
+  const withoutMessages = { messages: [], instructions: [], wireThreadId: input.threadId, ...input.shared }
+  const sent: SentInput = diff.kind === 'run' ? diff.input : withoutMessages
   const { messages, files } = await keepFiles(attachments, owner, session, sent.messages)
   releaseBody(request, [body, input, sent])
   const starting = engine.runs.start({
@@ -184,17 +182,6 @@ async function knownHistory(engine: Engine, session: SessionRecord | null, input
 const bringsMessage = (diff: HistoryDiff): boolean =>
   diff.kind === 'run' && diff.input.messages.some(({ role }) => role === 'user')
 
-const withoutMessages = ({ threadId, shared }: AgUiInput): SentInput => ({
-  messages: [],
-  instructions: [],
-  wireThreadId: threadId,
-  ...shared,
-})
-
-function logLeftOut(request: Request, warnings: readonly string[]): void {
-  if (warnings.length > 0) request.log.warn('parts of an AG-UI input were left out', { warnings })
-}
-
 interface SessionAnswers {
   answers: (Decision & { waitId: string })[]
   /** Warnings to the client about answers that were ignored. */
@@ -220,7 +207,7 @@ async function answersForSession(
     if (warnings.length < MAX_WARNINGS) warnings.push({ code, message, interruptId })
   }
   for (const answer of given) {
-    const approval = await approvals.get(SEES_ALL, answer.waitId).catch(noneThere)
+    const approval = await approvals.get(SEES_ALL, answer.waitId).catch(nullIf('approval_not_found'))
     if (approval === null) ignore('unknown_interrupt', answer.waitId, 'there is no interrupt with this id.')
     else if (approval.sessionId !== session?.id) throw notHere(answer.waitId)
     else if (talks && approval.status !== 'pending') {
@@ -236,11 +223,6 @@ const MAX_WARNINGS = 10
 
 const notHere = (waitId: string): ServerError =>
   new ServerError('approval_not_found', `This thread has no interrupt ${JSON.stringify(waitId.slice(0, 64))}.`)
-
-function noneThere(error: unknown): Approval | null {
-  if (error instanceof ServerError && error.code === 'approval_not_found') return null
-  throw error
-}
 
 /** The engine points into the decision. Our client wrote the decision inside `resume`, so the pointers must point there. */
 function withResumePointers(error: unknown, given: readonly Answer[]): unknown {

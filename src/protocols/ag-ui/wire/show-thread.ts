@@ -228,21 +228,15 @@ interface SnapshotOptions {
   omit: (message: StoredMessage) => boolean
 }
 
-interface SessionSnapshot {
-  event: Snapshot
-  /** Call it when the event is sent. */
-  release: () => void
-}
-
 const PAGE = 200
 const PAGE_CHARS = 64 * 1024
 
-/** The newest messages of a session, as many as fit. */
+/** The newest messages of a session, as many as fit. Call `release` when the event is sent. */
 export async function sessionSnapshot(
   store: Pick<Engine['messages'], 'page'>,
   session: SessionRecord,
   { timestamp, reserve, fileUrls, omit }: SnapshotOptions,
-): Promise<SessionSnapshot> {
+) {
   const pages: StoredMessage[][] = []
   let chars = 0
   let page: StoredMessage[]

@@ -1,6 +1,7 @@
 // Shows a call that waits for approval to a client that comes back. Some clients bind an interrupt only to a message that came as
 // events, and ignore a message of the snapshot. So this message is sent as events, as it was the first time.
 
+import { present } from '../../../domain/present.ts'
 import type { RunEvent, RunEventOf } from '../../../domain/session/event.ts'
 import type { SessionRecord } from '../../../domain/session/session.ts'
 import type { Engine } from '../../../engine/engine.ts'
@@ -31,11 +32,8 @@ export function withWaitingCalls(snapshot: Snapshot, outcome: Outcome): RunEvent
 }
 
 function eventsOf(message: Message, timestamp: number | undefined): RunEvent[] | null {
-  const shared = {
-    ...(message.subagentRunId === undefined ? {} : { subagentRunId: message.subagentRunId }),
-    ...(timestamp === undefined ? {} : { timestamp }),
-  }
-  const metadata = message.metadata === undefined ? {} : { metadata: message.metadata }
+  const shared = present({ subagentRunId: message.subagentRunId, timestamp })
+  const metadata = present({ metadata: message.metadata })
   const { id: messageId } = message
   switch (message.role) {
     case 'assistant': {

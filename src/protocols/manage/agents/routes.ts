@@ -7,11 +7,12 @@ import { createMask } from '../../../domain/text/mask.ts'
 import type { Engine } from '../../../engine/engine.ts'
 import type { CaseResult } from '../../../evaluation/case-result.ts'
 import type { TestRuns } from '../../../evaluation/test-runs.ts'
-import { answer } from '../../../http/describe-answer.ts'
+import { answer, listOf } from '../../../http/describe-answer.ts'
 import type { Reply, Request, Route } from '../../../http/route.ts'
 import { sseFrame } from '../../../http/sse.ts'
 import { capabilitiesOf } from '../../shared/capabilities.ts'
 import { validBody } from '../../shared/request/validate.ts'
+import { routeHeads } from '../../shared/route-heads.ts'
 import { approvalWords } from './approval-words.ts'
 import {
   type Agent,
@@ -30,21 +31,16 @@ import {
 export interface AgentRoutesDeps {
   engine: Pick<Engine, 'agents'>
   /** Looks at nothing but the text. */
-  checkAgentText(text: string, signal: AbortSignal): Promise<AgentTextProblem[]>
+  checkAgentText(text: string, signal: AbortSignal): Promise<ValidatedAgent['problems']>
   tests: Pick<TestRuns, 'begin' | 'isRunning'>
   /** Version of this server. */
   version: string
 }
 
-export interface AgentTextProblem {
-  line: number
-  column: number
-  path: string
-  message: string
-}
-
 type Tool = Awaited<ReturnType<Engine['agents']['tools']>>[number]
 
+const user = routeHeads(null, 'user')
+const operator = routeHeads(null, 'operator')
 const NOT_TAKEN = 'The body is not what this route takes.'
 const MOST_ANSWER_CHARS = 20_000
 /** The file masks values by their keys. This finds what looks like a key anywhere else. */
@@ -106,28 +102,22 @@ function agentRoutes({ engine, checkAgentText, version }: AgentRoutesDeps): Rout
     reply.json(200, body)
   }
 
-  const shared = { door: null, role: 'user', method: 'GET', body: 'none' } as const
   return [
     {
-      ...shared,
+      ...user.get,
       path: '/agents',
       summary: 'List the agents',
       describe: () => ({
         tag,
         description:
           'The agents of this server. Starts the MCP servers of their tools if necessary, and leaves out the tools of those that cannot be reached.',
-        responses: {
-          200: answer(
-            'The agents, in the order in which they were given.',
-            z.strictObject({ agents: z.array(AgentSchema) }),
-          ),
-        },
+        responses: { 200: listOf('agents', AgentSchema, 'The agents, in the order in which they were given.') },
         errors: [],
       }),
       handle: list,
     },
     {
-      ...shared,
+      ...user.get,
       path: '/agents/:name',
       summary: 'One agent: its model, tools, file and suggestions',
       describe: () => ({
@@ -223,13 +213,10 @@ function testRoutes({ engine, tests }: AgentRoutesDeps): Route[] {
     stream.end()
   }
 
-  const shared = { door: null, role: 'operator' } as const
   return [
     {
-      ...shared,
-      method: 'GET',
+      ...operator.get,
       path: '/agents/:name/tests',
-      body: 'none',
       summary: 'The test cases of an agent',
       describe: () => ({
         tag,
@@ -240,10 +227,8 @@ function testRoutes({ engine, tests }: AgentRoutesDeps): Route[] {
       handle: list,
     },
     {
-      ...shared,
-      method: 'POST',
+      ...operator.post,
       path: '/agents/:name/tests/run',
-      body: 'control',
       summary: 'Run the test cases of an agent; answers with a stream',
       describe: () => ({
         tag,

@@ -1,10 +1,12 @@
 import type { ArgumentCondition, ArgumentConditions } from '../../../domain/agent/approval-rule.ts'
 import { ServerError } from '../../../domain/errors.ts'
+import { isRecord } from '../../../domain/is-record.ts'
+import { present } from '../../../domain/present.ts'
 import { type ApprovalStatus, approvalStatuses } from '../../../domain/records/record.ts'
 import type { Decision } from '../../../domain/supervision/decision.ts'
 import type { Request } from '../../../http/route.ts'
 import type { Edit } from '../../../supervision/approvals/check-edit.ts'
-import { queryProblem } from '../../shared/request/page.ts'
+import { queryProblem, wordIn } from '../../shared/request/page.ts'
 import { validBody } from '../../shared/request/validate.ts'
 import { DecisionSchema, EditSchema, type GrantCondition, RevealSchema } from './schema.ts'
 
@@ -47,34 +49,23 @@ export function decodeDecision(body: unknown): Decision {
     throw problem('/grant', 'Send `remember` too: session or always.')
   }
   const { where, seconds } = grant ?? {}
-  return {
+  return present({
     decision,
-    ...(digest === undefined ? {} : { digest }),
-    ...(looked_at === undefined ? {} : { lookedAt: { isWhole: looked_at.whole, notSeen: looked_at.not_seen ?? [] } }),
-    ...(reason === undefined ? {} : { reason }),
-    ...(edited === undefined ? {} : { arguments: edited }),
-    ...(result === undefined ? {} : { result }),
-    ...(force === undefined ? {} : { force }),
-    ...(content === undefined ? {} : { content }),
-    ...(remember === undefined
-      ? {}
-      : {
-          remember: {
-            scope: remember,
-            ...(where === undefined ? {} : { where: conditions(where) }),
-            ...(seconds === undefined ? {} : { seconds }),
-          },
-        }),
-  }
+    digest,
+    lookedAt: looked_at && { isWhole: looked_at.whole, notSeen: looked_at.not_seen ?? [] },
+    reason,
+    arguments: edited,
+    result,
+    force,
+    content,
+    remember: remember && present({ scope: remember, where: where && conditions(where), seconds }),
+  })
 }
 
 function conditionCount(body: unknown): number {
-  const where = memberOf(memberOf(body, 'grant'), 'where')
-  return typeof where === 'object' && where !== null ? Object.keys(where).length : 0
+  const grant = isRecord(body) && isRecord(body.grant) ? body.grant : {}
+  return isRecord(grant.where) ? Object.keys(grant.where).length : 0
 }
-
-const memberOf = (value: unknown, key: string): unknown =>
-  typeof value === 'object' && value !== null ? Reflect.get(value, key) : undefined
 
 const conditions = (given: Record<string, GrantCondition>): ArgumentConditions =>
   Object.fromEntries(Object.entries(given).map(([name, value]) => [name, condition(value)]))
@@ -90,11 +81,9 @@ function condition(value: GrantCondition): ArgumentCondition {
 
 /** `?status=`: one status, or `all`. Default: `pending`. Undefined means all. */
 export function decodeStatus({ query }: Pick<Request, 'query'>): ApprovalStatus | undefined {
-  const text = query.get('status') ?? 'pending'
-  if (text === 'all') return undefined
-  const status = approvalStatuses.find((one) => one === text)
-  if (status !== undefined) return status
-  throw queryProblem({ pointer: 'status', detail: `Send one of ${approvalStatuses.join(', ')}, or all.` })
+  const detail = `Send one of ${approvalStatuses.join(', ')}, or all.`
+  const status = wordIn(query, 'status', [...approvalStatuses, 'all'], detail) ?? 'pending'
+  return status === 'all' ? undefined : status
 }
 
 /** Throws `invalid_request`. */
@@ -105,7 +94,7 @@ export function decodeEdit(body: unknown): Edit {
       problems: [{ pointer: '', detail: 'Send either `arguments` or `content`.' }],
     })
   }
-  return { ...(edited === undefined ? {} : { arguments: edited }), ...(content === undefined ? {} : { content }) }
+  return present({ arguments: edited, content })
 }
 
 /** The name of one argument. Throws `invalid_request`. */

@@ -5,7 +5,7 @@ import { ServerError } from '../../../domain/errors.ts'
 import { parseUuid } from '../../../domain/ids.ts'
 import { type Approval, approvalStatuses } from '../../../domain/records/record.ts'
 import type { Engine } from '../../../engine/engine.ts'
-import { answer, page } from '../../../http/describe-answer.ts'
+import { answer, listOf, page } from '../../../http/describe-answer.ts'
 import { isConsole, type Reply, type Request, type Route } from '../../../http/route.ts'
 import type { Approvals } from '../../../supervision/approvals/approvals.ts'
 import type { NoteShown, RevealSecret } from '../../../supervision/approvals/looked-at.ts'
@@ -14,6 +14,7 @@ import { shownCall } from '../../../supervision/approvals/shown-call.ts'
 import { createAnswerApproval } from '../../../supervision/records/answer-record.ts'
 import { callerOf } from '../../shared/request/caller.ts'
 import { decodePage, nextLink, queryProblem } from '../../shared/request/page.ts'
+import { routeHeads } from '../../shared/route-heads.ts'
 import { ApprovalSchema } from '../records/kinds/approval.ts'
 import { createRecordViews, encodeRecord } from '../records/kinds-on-wire.ts'
 import { decodeDecision, decodeEdit, decodeInclude, decodeReveal, decodeStatus } from './decode.ts'
@@ -130,13 +131,12 @@ export function createApprovalRoutes(deps: ApprovalRoutesDeps): Route[] {
     reply.empty(204)
   }
 
-  const shared = { door: null, role: 'user' } as const
+  const user = routeHeads(null, 'user')
+  const operator = routeHeads(null, 'operator')
   return [
     {
-      ...shared,
-      method: 'GET',
+      ...user.get,
       path: '/approvals',
-      body: 'none',
       summary: 'List approvals',
       describe: () => ({
         tag,
@@ -156,10 +156,8 @@ export function createApprovalRoutes(deps: ApprovalRoutesDeps): Route[] {
       handle: list,
     },
     {
-      ...shared,
-      method: 'GET',
+      ...user.get,
       path: '/approvals/:id',
-      body: 'none',
       summary: 'Show one approval',
       describe: () => ({
         tag,
@@ -181,8 +179,7 @@ export function createApprovalRoutes(deps: ApprovalRoutesDeps): Route[] {
       handle: show,
     },
     {
-      ...shared,
-      method: 'POST',
+      ...user.post,
       path: '/approvals/:id',
       // The approval says who may answer. Nobody may without a token.
       body: 'edit',
@@ -247,8 +244,7 @@ export function createApprovalRoutes(deps: ApprovalRoutesDeps): Route[] {
       handle: decide,
     },
     {
-      ...shared,
-      method: 'POST',
+      ...user.post,
       path: '/approvals/:id/check',
       body: 'edit',
       summary: 'What would come of an edit',
@@ -279,10 +275,8 @@ export function createApprovalRoutes(deps: ApprovalRoutesDeps): Route[] {
       handle: check,
     },
     {
-      ...shared,
-      method: 'POST',
+      ...user.post,
       path: '/approvals/:id/reveal',
-      body: 'control',
       summary: 'Show a masked secret',
       describe: () => ({
         tag,
@@ -296,32 +290,21 @@ export function createApprovalRoutes(deps: ApprovalRoutesDeps): Route[] {
       handle: reveal,
     },
     {
-      ...shared,
-      method: 'GET',
+      ...operator.get,
       path: '/grants',
-      role: 'operator',
-      body: 'none',
       summary: 'List grants: calls that are allowed or refused without asking',
       describe: () => ({
         tag,
         description: 'Calls that are allowed or refused without asking, because an operator or owner said so.',
         query: { agent: z.string().optional(), session_id: z.string().optional() },
-        responses: {
-          200: answer(
-            'The grants that have not expired, oldest first.',
-            z.strictObject({ grants: z.array(GrantSchema) }),
-          ),
-        },
+        responses: { 200: listOf('grants', GrantSchema, 'The grants that have not expired, oldest first.') },
         errors: ['malformed_id', 'storage_failed'],
       }),
       handle: grants,
     },
     {
-      ...shared,
-      method: 'DELETE',
+      ...operator.del,
       path: '/grants/:id',
-      role: 'operator',
-      body: 'none',
       summary: 'Revoke a grant',
       describe: () => ({
         tag,

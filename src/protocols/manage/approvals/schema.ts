@@ -188,6 +188,9 @@ export const LookedAtSchema = z.strictObject({
 /** What the person had on their screen when they decided. It goes into the audit trail. */
 export type LookedAt = z.output<typeof LookedAtSchema>
 
+const editedArguments = z.record(z.string(), z.unknown()).exactOptional()
+const editedContent = z.string().max(5_000_000).exactOptional()
+
 export const DecisionSchema = z
   .strictObject({
     decision: z
@@ -210,21 +213,16 @@ export const DecisionSchema = z
       'What the person had on their screen. It goes into the audit trail.',
     ),
     reason: z.string().max(2_000).exactOptional(),
-    arguments: z
-      .record(z.string(), z.unknown())
-      .exactOptional()
-      .describe('Replace all arguments of the call. A secret that is left as `[masked]` stays what it is.'),
+    arguments: editedArguments.describe(
+      'Replace all arguments of the call. A secret that is left as `[masked]` stays what it is.',
+    ),
     force: z
       .boolean()
       .exactOptional()
       .describe('With the kind `diff`: the change may overwrite the file although it has changed meanwhile.'),
-    content: z
-      .string()
-      .max(5_000_000)
-      .exactOptional()
-      .describe(
-        'With the kind `diff`: the whole file as it should be. The answer is `approval_changed` with the new diff and its digest; approve that.',
-      ),
+    content: editedContent.describe(
+      'With the kind `diff`: the whole file as it should be. The answer is `approval_changed` with the new diff and its digest; approve that.',
+    ),
     remember: z
       .enum(['session', 'always'])
       .exactOptional()
@@ -257,15 +255,10 @@ export type Remembered = z.output<typeof RememberedSchema>
 
 export const EditSchema = z
   .strictObject({
-    arguments: z
-      .record(z.string(), z.unknown())
-      .exactOptional()
-      .describe('In place of all arguments of the call. A secret that is left as `[masked]` stays what it is.'),
-    content: z
-      .string()
-      .max(5_000_000)
-      .exactOptional()
-      .describe('With the kind `diff`: the whole file as it should be.'),
+    arguments: editedArguments.describe(
+      'In place of all arguments of the call. A secret that is left as `[masked]` stays what it is.',
+    ),
+    content: editedContent.describe('With the kind `diff`: the whole file as it should be.'),
   })
   .meta({ id: 'Edit' })
 

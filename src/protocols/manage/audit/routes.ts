@@ -2,7 +2,6 @@
 
 import { z } from 'zod'
 import { isoTime } from '../../../domain/clock.ts'
-import { parseUuid } from '../../../domain/ids.ts'
 import { isRecord } from '../../../domain/is-record.ts'
 import type { ChainState } from '../../../domain/supervision/audit.ts'
 import { visibleText } from '../../../domain/text/visible-text.ts'
@@ -10,7 +9,7 @@ import { answer, page } from '../../../http/describe-answer.ts'
 import type { Reply, Request, Route } from '../../../http/route.ts'
 import type { AuditQuery, AuditTrail, ReadEntry } from '../../../supervision/oversight/audit-trail.ts'
 import { callerOf } from '../../shared/request/caller.ts'
-import { decodePage, nextLink, queryProblem, timeIn } from '../../shared/request/page.ts'
+import { decodePage, linked, nextLink, older, queryProblem, sessionIn, timeIn } from '../../shared/request/page.ts'
 import { type AuditChain, AuditChainSchema, type AuditEntry, AuditEntrySchema } from './schema.ts'
 
 export interface AuditRoutesDeps {
@@ -67,12 +66,7 @@ export function createAuditRoutes({ trail, chain }: AuditRoutesDeps): Route[] {
             .optional()
             .describe('Only entries before this `seq`; comes in the Link header.'),
         },
-        responses: {
-          200: {
-            ...page('entries', AuditEntrySchema, 'A page of entries.'),
-            headers: { Link: 'Older entries, as `rel="next"`; absent when there are none.' },
-          },
-        },
+        responses: { 200: linked(page('entries', AuditEntrySchema, 'A page of entries.'), older('entries')) },
         errors: ['invalid_request', 'storage_full', 'storage_failed'],
       }),
       handle: list,
@@ -96,14 +90,11 @@ export function createAuditRoutes({ trail, chain }: AuditRoutesDeps): Route[] {
 function queryIn(request: Request): AuditQuery {
   const { query } = request
   const { limit, before } = decodePage(request, PAGE)
-  const session = query.get('session')
-  const id = session === null ? undefined : parseUuid(session)
-  if (id === null) throw queryProblem({ pointer: 'session', detail: 'Send the id of a session: a UUID or a ULID.' })
   return {
     limit,
     kind: query.get('kind') ?? undefined,
     by: query.get('by') ?? undefined,
-    session: id,
+    session: sessionIn(query, 'Send the id of a session: a UUID or a ULID.'),
     since: timeIn(query, 'since'),
     until: timeIn(query, 'until'),
     before: before === undefined ? undefined : seqIn(before),

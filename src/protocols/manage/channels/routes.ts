@@ -3,7 +3,8 @@
 import { z } from 'zod'
 import type { ChannelState, Replay } from '../../../domain/supervision/channel-state.ts'
 import { answer } from '../../../http/describe-answer.ts'
-import type { Reply, Request, Route, RouteDescription } from '../../../http/route.ts'
+import type { Reply, Request, Route } from '../../../http/route.ts'
+import { routeHeads } from '../../shared/route-heads.ts'
 import { sameFields } from '../../shared/same-fields.ts'
 import { feedId, parseCursor } from '../events/feed-view.ts'
 import { feedTag } from '../events/routes.ts'
@@ -16,23 +17,6 @@ interface ChannelRoutesDeps {
     replay(name: string, after: number): Promise<Replay>
   }
 }
-
-const describeList = (): RouteDescription => ({
-  tag: feedTag,
-  description: 'The channels to operators that this server was started with.',
-  responses: { 200: answer('The channels.', z.strictObject({ channels: z.array(ChannelSchema) })) },
-  errors: ['storage_failed'],
-})
-
-const describeReplay = (): RouteDescription => ({
-  tag: feedTag,
-  description:
-    'For a receiver of webhooks that has lost something. The messages have the ids that they had, so a receiver can drop those that it knows. At most 256 wait at the same time: if `has_more` is true, go on later from `cursor`.',
-  params: { name: z.string().describe('Name of the channel.') },
-  body: { schema: ReplaySchema, examples: { since: { after: 'f.12' } } },
-  responses: { 202: answer('They are on their way.', ReplayedSchema) },
-  errors: ['invalid_request', 'malformed_id', 'record_not_found', 'events_gone', 'storage_full', 'storage_failed'],
-})
 
 export function createChannelRoutes({ channelService }: ChannelRoutesDeps): Route[] {
   async function list(_request: Request, reply: Reply): Promise<void> {
@@ -48,24 +32,40 @@ export function createChannelRoutes({ channelService }: ChannelRoutesDeps): Rout
     reply.json(202, body)
   }
 
-  const shared = { door: null, role: 'operator' } as const
+  const { get, post } = routeHeads(null, 'operator')
   return [
     {
-      ...shared,
-      method: 'GET',
+      ...get,
       path: '/channels',
-      body: 'none',
       summary: 'List the channels to operators',
-      describe: describeList,
+      describe: () => ({
+        tag: feedTag,
+        description: 'The channels to operators that this server was started with.',
+        responses: { 200: answer('The channels.', z.strictObject({ channels: z.array(ChannelSchema) })) },
+        errors: ['storage_failed'],
+      }),
       handle: list,
     },
     {
-      ...shared,
-      method: 'POST',
+      ...post,
       path: '/channels/:name/replay',
-      body: 'control',
       summary: 'Show items once more in a channel',
-      describe: describeReplay,
+      describe: () => ({
+        tag: feedTag,
+        description:
+          'For a receiver of webhooks that has lost something. The messages have the ids that they had, so a receiver can drop those that it knows. At most 256 wait at the same time: if `has_more` is true, go on later from `cursor`.',
+        params: { name: z.string().describe('Name of the channel.') },
+        body: { schema: ReplaySchema, examples: { since: { after: 'f.12' } } },
+        responses: { 202: answer('They are on their way.', ReplayedSchema) },
+        errors: [
+          'invalid_request',
+          'malformed_id',
+          'record_not_found',
+          'events_gone',
+          'storage_full',
+          'storage_failed',
+        ],
+      }),
       handle: replay,
     },
   ]

@@ -8,10 +8,11 @@ import type { Devices } from '../../../http/auth/console/devices.ts'
 import type { Passkeys } from '../../../http/auth/console/passkeys.ts'
 import type { Proofs } from '../../../http/auth/console/proofs.ts'
 import type { WriteAudit } from '../../../http/auth/tokens/tokens.ts'
-import { answer } from '../../../http/describe-answer.ts'
+import { answer, listOf } from '../../../http/describe-answer.ts'
 import type { Route } from '../../../http/route.ts'
 import type { SharedCounts } from '../../../replicas/shared-counts.ts'
 import type { Operators } from '../../../supervision/sessions/may-command.ts'
+import { routeHeads } from '../../shared/route-heads.ts'
 import { NoBodySchema } from '../supervision/schema.ts'
 import { createDeviceHandlers } from './device-handlers.ts'
 import { createPasskeyHandlers } from './passkey-handlers.ts'
@@ -31,14 +32,11 @@ import {
 } from './schema.ts'
 import { createSignIn } from './sign-in.ts'
 
-export interface ConsoleSignIn {
+export interface DeviceRoutesDeps {
   codes: Codes
   devices: Devices
   passkeys: Passkeys
   proofs: Proofs
-}
-
-export interface DeviceRoutesDeps extends ConsoleSignIn {
   audit: WriteAudit
   operators: Operators
   /** Where people open this server in a browser, without a slash at the end. */
@@ -67,18 +65,22 @@ const proofHeader = {
     .describe('Once somebody has a passkey: base64url of {"challenge_id", "response"}, a proof for exactly this.'),
 }
 
+const exampleDecision = {
+  kind: 'decision',
+  approval_id: '0192f3a1-7b2c-7def-8abc-0123456789ae',
+  digest: '2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae',
+  decision: 'approve',
+}
+
 const stored = ['storage_full', 'storage_failed'] as const
 
 export function createDeviceRoutes(deps: DeviceRoutesDeps): Route[] {
   const devices = createDeviceHandlers(deps)
   const passkeys = createPasskeyHandlers(deps)
-  const shared = { door: null, role: 'operator' } as const
-  const read = { ...shared, method: 'GET', body: 'none' } as const
-  const change = { ...shared, method: 'POST', body: 'control' } as const
-  const end = { ...shared, method: 'DELETE', body: 'none' } as const
+  const { get, post, del } = routeHeads(null, 'operator')
   return [
     {
-      ...change,
+      ...post,
       path: '/sign-in',
       // It is for those who have no token yet. A code or the operator's token is in the request.
       role: 'public',
@@ -110,7 +112,7 @@ export function createDeviceRoutes(deps: DeviceRoutesDeps): Route[] {
       handle: createSignIn(deps),
     },
     {
-      ...read,
+      ...get,
       path: '/sign-in',
       role: 'public',
       summary: 'Whether somebody is signed in',
@@ -124,7 +126,7 @@ export function createDeviceRoutes(deps: DeviceRoutesDeps): Route[] {
       handle: devices.who,
     },
     {
-      ...change,
+      ...post,
       path: '/sign-out',
       summary: 'Sign this device out',
       describe: () => ({
@@ -137,7 +139,7 @@ export function createDeviceRoutes(deps: DeviceRoutesDeps): Route[] {
       handle: devices.signOut,
     },
     {
-      ...read,
+      ...get,
       path: '/me',
       summary: 'Who you are',
       describe: () => ({
@@ -148,21 +150,19 @@ export function createDeviceRoutes(deps: DeviceRoutesDeps): Route[] {
       handle: devices.me,
     },
     {
-      ...read,
+      ...get,
       path: '/devices',
       summary: 'List devices',
       describe: () => ({
         tag,
         description: 'Your own, oldest first. An admin sees all.',
-        responses: {
-          200: answer('The browsers that are signed in.', z.strictObject({ devices: z.array(DeviceSchema) })),
-        },
+        responses: { 200: listOf('devices', DeviceSchema, 'The browsers that are signed in.') },
         errors: [],
       }),
       handle: devices.list,
     },
     {
-      ...end,
+      ...del,
       path: '/devices/:id',
       summary: 'Sign a device out',
       describe: () => ({
@@ -175,7 +175,7 @@ export function createDeviceRoutes(deps: DeviceRoutesDeps): Route[] {
       handle: devices.revoke,
     },
     {
-      ...change,
+      ...post,
       path: '/devices/codes',
       summary: 'Make a code for a new device',
       describe: () => ({
@@ -190,7 +190,7 @@ export function createDeviceRoutes(deps: DeviceRoutesDeps): Route[] {
       handle: devices.makeCode,
     },
     {
-      ...read,
+      ...get,
       path: '/passkeys',
       summary: 'List passkeys',
       describe: () => ({
@@ -202,7 +202,7 @@ export function createDeviceRoutes(deps: DeviceRoutesDeps): Route[] {
       handle: passkeys.list,
     },
     {
-      ...change,
+      ...post,
       path: '/passkeys/options',
       summary: 'Ask for the options of a new passkey',
       describe: () => ({
@@ -215,7 +215,7 @@ export function createDeviceRoutes(deps: DeviceRoutesDeps): Route[] {
       handle: passkeys.options,
     },
     {
-      ...change,
+      ...post,
       path: '/passkeys',
       summary: 'Add a passkey',
       describe: () => ({
@@ -244,7 +244,7 @@ export function createDeviceRoutes(deps: DeviceRoutesDeps): Route[] {
       handle: passkeys.add,
     },
     {
-      ...end,
+      ...del,
       path: '/passkeys/:id',
       summary: 'Remove a passkey',
       describe: () => ({
@@ -259,7 +259,7 @@ export function createDeviceRoutes(deps: DeviceRoutesDeps): Route[] {
       handle: passkeys.remove,
     },
     {
-      ...change,
+      ...post,
       // It brings what the decision will bring.
       body: 'edit',
       path: '/passkeys/challenges',
@@ -271,22 +271,9 @@ export function createDeviceRoutes(deps: DeviceRoutesDeps): Route[] {
         body: {
           schema: NewChallengeSchema,
           examples: {
-            'a decision': {
-              for: {
-                kind: 'decision',
-                approval_id: '0192f3a1-7b2c-7def-8abc-0123456789ae',
-                digest: '2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae',
-                decision: 'approve',
-              },
-            },
+            'a decision': { for: exampleDecision },
             'a decision with edited arguments': {
-              for: {
-                kind: 'decision',
-                approval_id: '0192f3a1-7b2c-7def-8abc-0123456789ae',
-                digest: '2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae',
-                decision: 'approve',
-                arguments: { to: 'ada@example.com' },
-              },
+              for: { ...exampleDecision, arguments: { to: 'ada@example.com' } },
             },
             'a new device': { for: { kind: 'device_code' } },
           },

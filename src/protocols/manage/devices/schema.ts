@@ -197,12 +197,12 @@ const label = z
   .regex(/^[^\p{C}]{0,100}$/u, 'Send at most 100 printable characters.')
   .exactOptional()
 
+const code = z.string().max(200).exactOptional()
+
 export const SignInSchema = z.strictObject({
-  code: z
-    .string()
-    .max(200)
-    .exactOptional()
-    .describe('From the line that the start prints, or from another device. Left out: send the operator’s token.'),
+  code: code.describe(
+    'From the line that the start prints, or from another device. Left out: send the operator’s token.',
+  ),
   label: label.describe('Your name for this browser.'),
   keep: z.boolean().exactOptional().describe('Stay signed in for 30 days without use, not only for 12 hours.'),
 })
@@ -221,11 +221,9 @@ export const NewPasskeySchema = z.strictObject({
   challenge_id: z.string().max(64),
   label: label.describe('Your name for this passkey.'),
   response: AttestationSchema.describe('What `navigator.credentials.create` gave, as JSON.'),
-  code: z
-    .string()
-    .max(200)
-    .exactOptional()
-    .describe('For your first passkey, in place of a proof: a code that somebody with a passkey has made for you.'),
+  code: code.describe(
+    'For your first passkey, in place of a proof: a code that somebody with a passkey has made for you.',
+  ),
 })
 
 export const NewChallengeSchema = z.strictObject({ for: ProofPurposeSchema })

@@ -15,13 +15,6 @@ import { type SignedIn, SignInSchema } from './schema.ts'
 /** As many wrong tokens as an address may send. */
 const WRONG_PER_MINUTE = 10
 
-/** Who signs in, and what they showed. */
-interface Shown {
-  user: string
-  isVouched: boolean
-  how: AuditRecord['details']
-}
-
 const purpose: ProofPurpose = { kind: 'sign_in' }
 
 export function createSignIn(deps: DeviceRoutesDeps): Route['handle'] {
@@ -47,7 +40,8 @@ export function createSignIn(deps: DeviceRoutesDeps): Route['handle'] {
     })
   }
 
-  async function find(request: Request, code: string | undefined): Promise<Shown> {
+  /** Who signs in, and what they showed. */
+  async function find(request: Request, code: string | undefined) {
     const { role, owner, hasToken, isConsole, tokenId, source } = request.principal
     if (source === 'proxy') {
       throw new ServerError('forbidden', `The proxy has signed you in as ${owner} already. The console needs no more.`)

@@ -9,6 +9,7 @@ import type { Oversight } from '../../../supervision/oversight/oversight.ts'
 import { type EventId, entryAt, parseEventId } from '../../shared/events/event-id.ts'
 import { viewerOf } from '../../shared/request/caller.ts'
 import { queryProblem } from '../../shared/request/page.ts'
+import { routeHeads } from '../../shared/route-heads.ts'
 import { type Cursor, MAX_SESSIONS, parseCursor } from './feed-view.ts'
 import { FeedCursorSchema, FeedEntrySchema, FeedErrorSchema, FeedItemSchema } from './schema.ts'
 import { streamFeed } from './stream-feed.ts'
@@ -67,11 +68,8 @@ export function createEventRoutes({ engine, feed, oversight }: EventRoutesDeps):
 
   return [
     {
-      method: 'GET',
+      ...routeHeads(null, 'operator').get,
       path: '/events',
-      door: null,
-      role: 'operator',
-      body: 'none',
       summary: 'State changes of all sessions, and the events of some: live, with resume',
       describe: () => ({
         tag: feedTag,

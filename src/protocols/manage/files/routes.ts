@@ -8,6 +8,7 @@ import type { FileKeeper } from '../../../files/file-keeper.ts'
 import type { FileKeys } from '../../../http/auth/file-keys.ts'
 import { exampleOf } from '../../../http/describe-answer.ts'
 import type { Reply, Request, Route } from '../../../http/route.ts'
+import { routeHeads } from '../../shared/route-heads.ts'
 import { FileSchema, type UploadedFile } from './schema.ts'
 
 export interface FileRoutesDeps {
@@ -61,11 +62,10 @@ export function createFileRoutes({ files, keys }: FileRoutesDeps): Route[] {
     }
   }
 
-  const shared = { door: null, role: 'user' } as const
+  const { get, post } = routeHeads(null, 'user')
   return [
     {
-      ...shared,
-      method: 'POST',
+      ...post,
       path: '/files',
       body: 'files',
       summary: 'Upload files, to send them with a message later',
@@ -101,17 +101,18 @@ export function createFileRoutes({ files, keys }: FileRoutesDeps): Route[] {
       handle: upload,
     },
     {
-      ...shared,
-      method: 'GET',
+      ...get,
       path: '/files/:id',
-      body: 'none',
       summary: 'Download a file',
       async signedOwner({ params, query }) {
         const key = query.get('key')
         if (key === null) return null
         const owner = await keys.ownerOf(params.id ?? '', key)
-        if (owner === null) throw wrongKey()
-        return owner
+        if (owner !== null) return owner
+        throw new ServerError(
+          'forbidden',
+          'The key in this address has expired or is not for this file. Load the conversation again, or send your token.',
+        )
       },
       describe: () => ({
         tag,
@@ -147,12 +148,6 @@ async function openBytes(path: string, file: FileRecord): Promise<FileHandle> {
     throw new ServerError('storage_failed', 'The bytes of the file cannot be read.', { cause })
   }
 }
-
-const wrongKey = (): ServerError =>
-  new ServerError(
-    'forbidden',
-    'The key in this address has expired or is not for this file. Load the conversation again, or send your token.',
-  )
 
 const unknownPart = (name: string): ServerError =>
   new ServerError(

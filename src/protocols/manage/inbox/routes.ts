@@ -11,11 +11,20 @@ import { answer } from '../../../http/describe-answer.ts'
 import { isConsole, type Reply, type Request, type Route } from '../../../http/route.ts'
 import { type Inbox, type InboxPage, isInboxItem } from '../../../supervision/inbox/inbox.ts'
 import { callerOf } from '../../shared/request/caller.ts'
-import { decodePage, nextLink, parsePlace, printPlace, queryProblem } from '../../shared/request/page.ts'
+import {
+  decodePage,
+  linked,
+  nextLink,
+  parsePlace,
+  printPlace,
+  queryProblem,
+  wordIn,
+} from '../../shared/request/page.ts'
 import { feedId } from '../events/feed-view.ts'
 import { cursorHeaders, cursorOf, cursorQuery, feedStream, feedTag, openStream } from '../events/routes.ts'
 import { FeedCursorSchema, FeedErrorSchema, FeedItemSchema } from '../events/schema.ts'
 import { streamFeed } from '../events/stream-feed.ts'
+import type { Look } from '../records/kind-on-wire.ts'
 import { createRecordViews, encodeRecord } from '../records/kinds-on-wire.ts'
 import type { RecordView } from '../records/schema.ts'
 import { decodeOwner, decodeSession } from '../supervision/decode.ts'
@@ -78,10 +87,7 @@ export function createInboxRoutes({ engine, feed, inbox }: InboxRoutesDeps): Rou
           before: z.string().optional().describe('Where the page before ended; comes in the Link header.'),
         },
         responses: {
-          200: {
-            ...answer('What waits, or what is done.', InboxSchema),
-            headers: { Link: 'The next page, if there is one.' },
-          },
+          200: linked(answer('What waits, or what is done.', InboxSchema), 'The next page, if there is one.'),
         },
         errors: ['invalid_request', 'storage_failed'],
       }),
@@ -126,21 +132,11 @@ function filterOf(request: Request): Omit<InboxPage, 'limit' | 'before'> {
   }
 }
 
-function oneOf<Word extends string>({ query }: Request, name: string, words: readonly Word[]): Word | undefined {
-  const text = query.get(name)
-  const word = words.find((one) => one === text)
-  if (text === null || word !== undefined) return word
-  throw queryProblem({ pointer: name, detail: `Send one of ${words.join(', ')}.` })
-}
-
-interface ItemLook {
-  view: RecordView
-  /** For a page that shows what it gets, so it gets no secrets. */
-  isMasked: boolean
-}
+const oneOf = <Word extends string>({ query }: Request, name: string, words: readonly Word[]): Word | undefined =>
+  wordIn(query, name, words, `Send one of ${words.join(', ')}.`)
 
 /** One item of the inbox: what all kinds have, and the record itself under the name of its kind. */
-function itemView(item: PersonRecord, { view, isMasked }: ItemLook): InboxItem {
+function itemView(item: PersonRecord, { view, isMasked }: Required<Look> & { view: RecordView }): InboxItem {
   const shared = {
     id: item.id,
     session_id: item.sessionId,

@@ -3,13 +3,14 @@
 import type { z } from 'zod'
 import { ServerError } from '../../../domain/errors.ts'
 import { answer } from '../../../http/describe-answer.ts'
-import type { Reply, Request, Route, RouteDescription } from '../../../http/route.ts'
+import type { Reply, Request, Route } from '../../../http/route.ts'
 import type { Oversight } from '../../../supervision/oversight/oversight.ts'
 import { isSupervisedSession } from '../../../supervision/sessions/take-step.ts'
 import type { Workspaces } from '../../../supervision/workspace/allowed-workspace.ts'
 import type { TryRequest } from '../../../supervision/workspace-policy/try-request.ts'
 import { viewerOf } from '../../shared/request/caller.ts'
 import { validBody } from '../../shared/request/validate.ts'
+import { routeHeads } from '../../shared/route-heads.ts'
 import { supervisionTag } from '../supervision/schema.ts'
 import { type PolicyVerdict, PolicyVerdictSchema, TriedPolicySchema } from './schema.ts'
 
@@ -18,21 +19,6 @@ export interface PolicyRoutesDeps {
   workspaces: Pick<Workspaces, 'find'>
   oversight: Pick<Oversight, 'session'>
 }
-
-const describe = (): RouteDescription => ({
-  tag: supervisionTag,
-  description:
-    'What the policy of a workspace would say about a request of an agent. The same evaluator that decides about real requests; it grants nothing and asks nobody.',
-  body: {
-    schema: TriedPolicySchema,
-    examples: {
-      command: { workspace: '/home/ada/shop', tool_name: 'Bash', command: 'npm test' },
-      file: { workspace: '/home/ada/shop', tool_name: 'Write', file_path: 'src/cart.ts' },
-    },
-  },
-  responses: { 200: answer('The verdict.', PolicyVerdictSchema) },
-  errors: ['invalid_request', 'malformed_id', 'forbidden', 'session_not_found', 'storage_failed'],
-})
 
 export function createPolicyRoutes({ tryRequest, workspaces, oversight }: PolicyRoutesDeps): Route[] {
   async function workspaceOf(request: Request, { workspace, session_id = '' }: z.infer<typeof TriedPolicySchema>) {
@@ -58,13 +44,23 @@ export function createPolicyRoutes({ tryRequest, workspaces, oversight }: Policy
 
   return [
     {
-      method: 'POST',
+      ...routeHeads(null, 'operator').post,
       path: '/policy/try',
-      door: null,
-      role: 'operator',
-      body: 'control',
       summary: 'Try the policy of a workspace on a request',
-      describe,
+      describe: () => ({
+        tag: supervisionTag,
+        description:
+          'What the policy of a workspace would say about a request of an agent. The same evaluator that decides about real requests; it grants nothing and asks nobody.',
+        body: {
+          schema: TriedPolicySchema,
+          examples: {
+            command: { workspace: '/home/ada/shop', tool_name: 'Bash', command: 'npm test' },
+            file: { workspace: '/home/ada/shop', tool_name: 'Write', file_path: 'src/cart.ts' },
+          },
+        },
+        responses: { 200: answer('The verdict.', PolicyVerdictSchema) },
+        errors: ['invalid_request', 'malformed_id', 'forbidden', 'session_not_found', 'storage_failed'],
+      }),
       handle: tryPolicy,
     },
   ]

@@ -8,9 +8,10 @@ import {
   type NewPushSubscription,
   type PushSubscription,
 } from '../../../domain/supervision/push-subscription.ts'
-import { answer } from '../../../http/describe-answer.ts'
-import type { Reply, Request, Route, RouteDescription } from '../../../http/route.ts'
+import { answer, listOf } from '../../../http/describe-answer.ts'
+import type { Reply, Request, Route } from '../../../http/route.ts'
 import { callerOf } from '../../shared/request/caller.ts'
+import { routeHeads } from '../../shared/route-heads.ts'
 import { decodeBody } from '../supervision/decode.ts'
 import type * as wire from './schema.ts'
 import { NewSubscriptionSchema, PushKeySchema, PushSubscriptionSchema } from './schema.ts'
@@ -25,54 +26,6 @@ interface PushRoutesDeps {
 }
 
 const tag = 'Web Push'
-
-const describeKey = (): RouteDescription => ({
-  tag,
-  description:
-    'The `applicationServerKey` of `pushManager.subscribe`. It is made at the first use and then stays the same.',
-  responses: { 200: answer('The public key.', PushKeySchema) },
-  errors: [],
-})
-
-const describeList = (): RouteDescription => ({
-  tag,
-  description: 'Your own browsers, whichever of your names you come with.',
-  responses: {
-    200: answer(
-      'The browsers that take messages for you.',
-      z.strictObject({ subscriptions: z.array(PushSubscriptionSchema) }),
-    ),
-  },
-  errors: ['forbidden'],
-})
-
-const describeSubscribe = (): RouteDescription => ({
-  tag,
-  description: `From now on this browser shows what waits for you. Send the subscription as the browser gives it. The same browser again is the same subscription. At most ${MOST_PUSH_SUBSCRIPTIONS} for each operator.`,
-  body: {
-    schema: NewSubscriptionSchema,
-    examples: {
-      phone: {
-        endpoint: 'https://push.example.com/abc',
-        keys: {
-          p256dh: 'BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4',
-          auth: 'BTBZMqHH6r4Tts7J_aSIgg',
-        },
-        label: 'phone',
-      },
-    },
-  },
-  responses: { 201: answer('The subscription.', PushSubscriptionSchema) },
-  errors: ['invalid_request', 'forbidden', 'limit', 'storage_full', 'storage_failed'],
-})
-
-const describeUnsubscribe = (): RouteDescription => ({
-  tag,
-  description: 'The browser gets no more messages.',
-  params: { id: z.string().describe('Id of the subscription.') },
-  responses: { 204: { description: 'It is removed.' } },
-  errors: ['forbidden', 'record_not_found', 'storage_full', 'storage_failed'],
-})
 
 export function createPushRoutes({ push }: PushRoutesDeps): Route[] {
   async function key(_request: Request, reply: Reply): Promise<void> {
@@ -98,40 +51,71 @@ export function createPushRoutes({ push }: PushRoutesDeps): Route[] {
     reply.empty(204)
   }
 
-  const shared = { door: null, role: 'operator', path: '/push/subscriptions' } as const
+  const { get, post, del } = routeHeads(null, 'operator')
   return [
     {
-      ...shared,
-      method: 'GET',
+      ...get,
       path: '/push/key',
-      body: 'none',
       summary: 'The key that a browser needs for push messages',
-      describe: describeKey,
+      describe: () => ({
+        tag,
+        description:
+          'The `applicationServerKey` of `pushManager.subscribe`. It is made at the first use and then stays the same.',
+        responses: { 200: answer('The public key.', PushKeySchema) },
+        errors: [],
+      }),
       handle: key,
     },
     {
-      ...shared,
-      method: 'GET',
-      body: 'none',
+      ...get,
+      path: '/push/subscriptions',
       summary: 'List your browsers that take push messages',
-      describe: describeList,
+      describe: () => ({
+        tag,
+        description: 'Your own browsers, whichever of your names you come with.',
+        responses: {
+          200: listOf('subscriptions', PushSubscriptionSchema, 'The browsers that take messages for you.'),
+        },
+        errors: ['forbidden'],
+      }),
       handle: list,
     },
     {
-      ...shared,
-      method: 'POST',
-      body: 'control',
+      ...post,
+      path: '/push/subscriptions',
       summary: 'Send push messages to a browser',
-      describe: describeSubscribe,
+      describe: () => ({
+        tag,
+        description: `From now on this browser shows what waits for you. Send the subscription as the browser gives it. The same browser again is the same subscription. At most ${MOST_PUSH_SUBSCRIPTIONS} for each operator.`,
+        body: {
+          schema: NewSubscriptionSchema,
+          examples: {
+            phone: {
+              endpoint: 'https://push.example.com/abc',
+              keys: {
+                p256dh: 'BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4',
+                auth: 'BTBZMqHH6r4Tts7J_aSIgg',
+              },
+              label: 'phone',
+            },
+          },
+        },
+        responses: { 201: answer('The subscription.', PushSubscriptionSchema) },
+        errors: ['invalid_request', 'forbidden', 'limit', 'storage_full', 'storage_failed'],
+      }),
       handle: subscribe,
     },
     {
-      ...shared,
-      method: 'DELETE',
+      ...del,
       path: '/push/subscriptions/:id',
-      body: 'none',
       summary: 'Send a browser no more push messages',
-      describe: describeUnsubscribe,
+      describe: () => ({
+        tag,
+        description: 'The browser gets no more messages.',
+        params: { id: z.string().describe('Id of the subscription.') },
+        responses: { 204: { description: 'It is removed.' } },
+        errors: ['forbidden', 'record_not_found', 'storage_full', 'storage_failed'],
+      }),
       handle: unsubscribe,
     },
   ]

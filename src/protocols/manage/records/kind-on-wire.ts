@@ -35,12 +35,10 @@ export interface Look {
 }
 
 /** `at`: behind the path of the record. `text`: the field for the words of the person. */
-interface Sent {
-  at?: string
-  body: Record<string, unknown>
-  text: string
-}
-export type Requests<Kind extends PersonKind> = (record: RecordOf<Kind>, name: ActionName) => Sent
+export type Requests<Kind extends PersonKind> = (
+  record: RecordOf<Kind>,
+  name: ActionName,
+) => { at?: string; body: Record<string, unknown>; text: string }
 
 /** What is said of a kind. Its list and its page are the same for all. */
 export interface KindRoutes {

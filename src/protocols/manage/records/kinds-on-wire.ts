@@ -46,20 +46,15 @@ export const withRequests = (record: PersonRecord, view: Words): RecordView =>
 
 // Records in words for the wire, with the request that each answer is.
 
-interface RecordViews {
-  /** `diff`: as people see it; null: it changes no file, or the diff is gone. */
-  one(record: PersonRecord, diff?: string | null): Promise<RecordView>
-  /** Of any of these records. Without what is behind a question: a list would be too long. */
-  many(records: readonly PersonRecord[]): Promise<(record: PersonRecord) => RecordView>
-}
-
-export function createRecordViews({ sessions }: { sessions: Pick<Engine['sessions'], 'overview'> }): RecordViews {
+export function createRecordViews({ sessions }: { sessions: Pick<Engine['sessions'], 'overview'> }) {
   return {
-    async one(record, diff) {
+    /** `diff`: as people see it; null: it changes no file, or the diff is gone. */
+    async one(record: PersonRecord, diff?: string | null): Promise<RecordView> {
       const [overview] = await sessions.overview([record.sessionId])
       return withRequests(record, describe(record, { ...sceneOf(overview), ...(diff === undefined ? {} : { diff }) }))
     },
-    async many(records) {
+    /** Of any of these records. Without what is behind a question: a list would be too long. */
+    async many(records: readonly PersonRecord[]): Promise<(record: PersonRecord) => RecordView> {
       const overviews = await sessions.overview([...new Set(records.map(({ sessionId }) => sessionId))])
       const scenes = new Map(overviews.map((one) => [one.id, sceneOf(one)]))
       return (record) =>

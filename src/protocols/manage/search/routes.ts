@@ -4,15 +4,15 @@ import { z } from 'zod'
 import { isoTime } from '../../../domain/clock.ts'
 import type { MessageRole } from '../../../domain/session/message.ts'
 import { MAX_QUERY_CHARS, parseSearch } from '../../../domain/session/search-words.ts'
-import type { SessionRecord } from '../../../domain/session/session.ts'
 import type { Engine } from '../../../engine/engine.ts'
 import type { SearchHit } from '../../../engine/ports/sessions.ts'
 import { answer } from '../../../http/describe-answer.ts'
 import type { Reply, Request, Route } from '../../../http/route.ts'
 import type { Oversight } from '../../../supervision/oversight/oversight.ts'
 import { viewerOf } from '../../shared/request/caller.ts'
-import { agentIn, decodePage, nextLink, ownerIn, queryProblem, timeIn } from '../../shared/request/page.ts'
-import { sessionRow, TimeSchema } from '../../shared/request/session-row.ts'
+import { agentIn, decodePage, linked, nextLink, ownerIn, queryProblem, timeIn } from '../../shared/request/page.ts'
+import { sessionRow, shownIdOf, TimeSchema } from '../../shared/request/session-row.ts'
+import { routeHeads } from '../../shared/route-heads.ts'
 import { sessionTag } from '../sessions/decode.ts'
 import { type Search, type SearchResult, SearchSchema } from './schema.ts'
 
@@ -46,7 +46,7 @@ export function createSearchRoutes({ engine, oversight }: SearchRoutesDeps): Rou
       // It was deleted a moment ago.
       if (overview === undefined) return []
       const { pending: _pending, tokens: _tokens, ...row } = sessionRow(session, overview)
-      return [{ session_id: shownId(session, principal.owner), ...row, hits: hits.map(hitView) }]
+      return [{ session_id: shownIdOf(session, principal.owner), ...row, hits: hits.map(hitView) }]
     })
     const body: Search = { results, complete: isComplete }
     reply.json(200, body, nextLink('/search', query, next))
@@ -54,11 +54,8 @@ export function createSearchRoutes({ engine, oversight }: SearchRoutesDeps): Rou
 
   return [
     {
-      method: 'GET',
+      ...routeHeads(null, 'user').get,
       path: '/search',
-      door: null,
-      role: 'user',
-      body: 'none',
       summary: 'Search in what was said',
       describe: () => ({
         tag: sessionTag,
@@ -83,22 +80,13 @@ export function createSearchRoutes({ engine, oversight }: SearchRoutesDeps): Rou
           limit: z.int().min(1).max(50).default(20),
           before: z.string().optional().describe('From the Link header of the page before.'),
         },
-        responses: {
-          200: {
-            ...answer('A page of sessions.', SearchSchema),
-            headers: { Link: 'The next page, as `rel="next"`; absent on the last one.' },
-          },
-        },
+        responses: { 200: linked(answer('A page of sessions.', SearchSchema)) },
         errors: ['invalid_request', 'forbidden', 'storage_failed'],
       }),
       handle: search,
     },
   ]
 }
-
-/** The name that its client chose is only for its owner. */
-const shownId = (session: SessionRecord, owner: string): string =>
-  session.owner === owner ? (session.alias ?? session.id) : session.id
 
 const hitView = ({ messageId, role, at, text, marks }: SearchHit): SearchResult['hits'][number] => ({
   message_id: messageId,

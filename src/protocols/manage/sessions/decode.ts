@@ -5,7 +5,7 @@ import { ServerError } from '../../../domain/errors.ts'
 import { isClientId } from '../../../domain/ids.ts'
 import type { Request } from '../../../http/route.ts'
 import { MessageSchema } from '../../shared/request/message-limits.ts'
-import { type SentFile, SentFilesSchema, sentFiles } from '../../shared/request/sent-file.ts'
+import { SentFilesSchema, sentFiles } from '../../shared/request/sent-file.ts'
 import { validBody } from '../../shared/request/validate.ts'
 
 export const sessionTag = 'Sessions and runs'
@@ -19,14 +19,8 @@ export const NewMessageSchema = z
   })
   .meta({ id: 'NewMessage' })
 
-interface PostedMessage {
-  message: string
-  agent: string | null
-  files: SentFile[]
-}
-
 /** Throws `invalid_request`. */
-export function decodeNewMessage(body: unknown): PostedMessage {
+export function decodeNewMessage(body: unknown) {
   const { message, files, agent } = validBody(NewMessageSchema, body, 'The body is not a valid message.')
   return { message, agent: agent ?? null, files: sentFiles(files) }
 }

@@ -7,6 +7,7 @@ import { ulidOf } from '../../../domain/ids.ts'
 import type { Approval } from '../../../domain/records/record.ts'
 import type { Entry } from '../../../domain/session/entry.ts'
 import { type StoredMessage, textOf } from '../../../domain/session/message.ts'
+import type { RunSummary } from '../../../domain/session/run.ts'
 import type { SessionRecord } from '../../../domain/session/session.ts'
 import { createJsonMask } from '../../../domain/text/masked-json.ts'
 import type { Engine } from '../../../engine/engine.ts'
@@ -17,8 +18,8 @@ import type { Oversight } from '../../../supervision/oversight/oversight.ts'
 import { parseCursor } from '../../shared/events/event-id.ts'
 import { createMaskEntries } from '../../shared/events/mask-entries.ts'
 import { callerOf, viewerOf } from '../../shared/request/caller.ts'
-import { decodePage, nextLink, queryProblem } from '../../shared/request/page.ts'
-import { sessionRow } from '../../shared/request/session-row.ts'
+import { decodePage, linked, nextLink, queryProblem, wordIn } from '../../shared/request/page.ts'
+import { sessionRow, shownIdOf } from '../../shared/request/session-row.ts'
 import { encodeRecord } from '../records/kinds-on-wire.ts'
 import { idOf, sessionParams, sessionTag } from './decode.ts'
 import { foreignRunView, runView } from './encode.ts'
@@ -48,7 +49,7 @@ export function createLogRoutes({ engine, oversight, approvals, clock }: LogRout
   async function showLog(request: Request, reply: Reply): Promise<void> {
     const { query } = request
     const { limit } = decodePage(request, EVENTS)
-    const structure = structureIn(query)
+    const structure = wordIn(query, 'structure', ['true', 'false']) === 'true'
     const session = await oversight.session(viewerOf(request), idOf(request))
     reply.note({ session_id: session.id })
     const from = placeIn(query, session.id)
@@ -64,7 +65,7 @@ export function createLogRoutes({ engine, oversight, approvals, clock }: LogRout
       first_seq: page.firstSeq,
       last_seq: page.lastSeq,
     }
-    const path = `/sessions/${encodeURIComponent(shownId(session, request))}/log`
+    const path = `/sessions/${encodeURIComponent(shownIdOf(session, request.principal.owner))}/log`
     const next = page.next === null ? null : String(page.next)
     await reply.jsonPieces(200, body, nextLink(path, query, next, 'after' in from ? 'after' : 'before'))
   }
@@ -87,7 +88,7 @@ export function createLogRoutes({ engine, oversight, approvals, clock }: LogRout
     const head: Pick<SessionExport, 'exported_at' | 'session'> = {
       exported_at: isoTime(clock.now()),
       session: {
-        session_id: shownId(session, request),
+        session_id: shownIdOf(session, request.principal.owner),
         created_at: isoTime(session.createdAt),
         message_count: session.messageCount,
         ...sessionRow(session, overview),
@@ -96,8 +97,13 @@ export function createLogRoutes({ engine, oversight, approvals, clock }: LogRout
     yield JSON.stringify(head).slice(0, -1)
     const isMasked = isForeign || isConsole(request)
     yield* listPieces('messages', messagePages(session.id), (message) => messageView(message, isMasked))
-    yield* listPieces('runs', runPages(session.id), (run) => (isForeign ? foreignRunView(run) : runView(run, session)))
-    yield* listPieces('approvals', approvalPages(request, session.id), (one) => encodeRecord(one, { isMasked }))
+    const by = callerOf(request)
+    const runs = pagesOf<RunSummary>((last) => engine.runs.list(session.id, EXPORT_PAGE, last?.id))
+    const asked = pagesOf<Approval>((before) =>
+      approvals.list({ by, sessionId: session.id, limit: EXPORT_PAGE, before }),
+    )
+    yield* listPieces('runs', runs, (run) => (isForeign ? foreignRunView(run) : runView(run, session)))
+    yield* listPieces('approvals', asked, (one) => encodeRecord(one, { isMasked }))
     yield '}'
   }
 
@@ -113,27 +119,6 @@ export function createLogRoutes({ engine, oversight, approvals, clock }: LogRout
       before = oldest.id
     }
     for (const before of ends.reverse()) yield await read(before)
-  }
-
-  /** Newest first, as everywhere. */
-  async function* runPages(sessionId: string) {
-    for (let before: string | undefined; ; ) {
-      const page = await engine.runs.list(sessionId, EXPORT_PAGE, before)
-      yield page
-      before = page.at(-1)?.id
-      if (page.length < EXPORT_PAGE) return
-    }
-  }
-
-  async function* approvalPages(request: Request, sessionId: string): AsyncGenerator<Approval[]> {
-    const by = callerOf(request)
-    for (let before: { createdAt: number; id: string } | undefined; ; ) {
-      const place = before === undefined ? {} : { before }
-      const page = await approvals.list({ by, sessionId, limit: EXPORT_PAGE, ...place })
-      yield page
-      before = page.at(-1)
-      if (page.length < EXPORT_PAGE) return
-    }
   }
 
   return [
@@ -156,10 +141,10 @@ export function createLogRoutes({ engine, oversight, approvals, clock }: LogRout
             .describe('`true` leaves out the pieces of texts, reasoning and arguments.'),
         },
         responses: {
-          200: {
-            ...answer('A page of events.', LogSchema),
-            headers: { Link: 'The next page in the same direction, as `rel="next"`; absent on the last one.' },
-          },
+          200: linked(
+            answer('A page of events.', LogSchema),
+            'The next page in the same direction, as `rel="next"`; absent on the last one.',
+          ),
         },
         errors: ['invalid_request', 'malformed_id', 'session_not_found', 'storage_failed'],
       }),
@@ -187,9 +172,15 @@ export function createLogRoutes({ engine, oversight, approvals, clock }: LogRout
   ]
 }
 
-/** The name that its client chose is only for its owner. */
-const shownId = (session: SessionRecord, { principal }: Pick<Request, 'principal'>): string =>
-  session.owner === principal.owner ? (session.alias ?? session.id) : session.id
+/** Newest first, as everywhere. `read` gives the page behind `last`; undefined: the first one. */
+async function* pagesOf<T>(read: (last: T | undefined) => Promise<readonly T[]>): AsyncGenerator<readonly T[]> {
+  for (let last: T | undefined; ; ) {
+    const page = await read(last)
+    yield page
+    last = page.at(-1)
+    if (page.length < EXPORT_PAGE) return
+  }
+}
 
 async function* listPieces<T>(
   name: string,
@@ -239,10 +230,4 @@ function placeIn(query: URLSearchParams, sessionId: string): { after: number } |
   const cursor = parseCursor(text, sessionId)
   if (cursor.sessionId !== sessionId) throw sessionNotFound(cursor.sessionId)
   return before === null ? { after: cursor.seq } : { before: cursor.seq }
-}
-
-function structureIn(query: URLSearchParams): boolean {
-  const text = query.get('structure')
-  if (text === null || text === 'true' || text === 'false') return text === 'true'
-  throw queryProblem({ pointer: 'structure', detail: 'Send true or false.' })
 }

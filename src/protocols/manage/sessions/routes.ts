@@ -1,7 +1,7 @@
 // Our own routes for sessions and runs: start background runs, show their status and events, stop them.
 
 import { z } from 'zod'
-import { ServerError, sessionNotFound } from '../../../domain/errors.ts'
+import { sessionNotFound } from '../../../domain/errors.ts'
 import { type Ids, parseUuid } from '../../../domain/ids.ts'
 import { isTerminalText } from '../../../domain/session/event.ts'
 import { contentWith } from '../../../domain/session/message.ts'
@@ -27,8 +27,11 @@ import {
 import { type Attachments, startFiles } from '../../shared/request/attachments.ts'
 import { jsonWithFiles } from '../../shared/request/body-with-files.ts'
 import { viewerOf } from '../../shared/request/caller.ts'
-import { decodePage, nextLink, queryProblem } from '../../shared/request/page.ts'
-import { askedBy, startHeaderSchemas } from '../../shared/request/start-headers.ts'
+import { nullIf } from '../../shared/request/null-if.ts'
+import { decodePage, linked, nextLink, older, queryProblem } from '../../shared/request/page.ts'
+import { shownIdOf } from '../../shared/request/session-row.ts'
+import { askedBy, messageInput, startHeaderSchemas } from '../../shared/request/start-headers.ts'
+import { routeHeads } from '../../shared/route-heads.ts'
 import { decodeNewMessage, idOf, NewMessageSchema, sessionParams, sessionTag } from './decode.ts'
 import { foreignRunView, runView } from './encode.ts'
 import { createLogRoutes, type LogRoutesDeps } from './log-routes.ts'
@@ -40,7 +43,7 @@ export interface SessionRoutesDeps extends LogRoutesDeps {
 }
 
 const RUNS = { max: 100, fallback: 20 }
-const shared = { door: null, role: 'user' } as const
+const { get, post, del } = routeHeads(null, 'user')
 const id = '0192f3a1-7b2c-7def-8abc-0123456789ab'
 const runParams = { id: z.string().describe('Id of the run: UUID, ULID, or the id that its client chose.') }
 const { 'Last-Event-ID': lastEventId, ...newRunHeaders } = startHeaderSchemas
@@ -77,12 +80,7 @@ function sessionRoutes(deps: SessionRoutesDeps): Route[] {
       ...asked,
       agent,
       session: session === null ? { create: named(reference) } : { existing: session },
-      input: {
-        messages: [{ id: ids.uuid(), role: 'user', content: contentWith(message, files) }],
-        instructions: [],
-        context: [],
-        clientTools: [],
-      },
+      input: messageInput({ id: ids.uuid(), content: contentWith(message, files) }),
       origin: 'background',
       ...startFiles(files),
     })
@@ -112,26 +110,20 @@ function sessionRoutes(deps: SessionRoutesDeps): Route[] {
     const runs = found.slice(0, limit)
     const next = found.length > limit ? (runs.at(-1)?.id ?? null) : null
     const isForeign = session.owner !== owner
-    const path = `/sessions/${encodeURIComponent(isForeign ? session.id : (session.alias ?? session.id))}/runs`
+    const path = `/sessions/${encodeURIComponent(shownIdOf(session, owner))}/runs`
     const views = runs.map((run) => (isForeign ? foreignRunView(run) : runView(run, session)))
     reply.json(200, { runs: views }, nextLink(path, request.query, next))
   }
 
   async function placeOf(session: SessionRecord, before: string): Promise<string> {
-    const run = await engine.runs.get(session.owner, before).catch((error: unknown) => {
-      if (error instanceof ServerError && error.code === 'run_not_found') return null
-      throw error
-    })
+    const run = await engine.runs.get(session.owner, before).catch(nullIf('run_not_found'))
     if (run?.sessionId === session.id) return run.id
     throw queryProblem({ pointer: 'before', detail: 'Send the id of the last run of the previous page.' })
   }
 
   async function deleteSession(request: Request, reply: Reply): Promise<void> {
-    const session = await ownSession(request).catch((error: unknown) => {
-      // Somebody else's session looks like a deleted one: the caller has nothing left to delete.
-      if (error instanceof ServerError && error.code === 'session_not_found') return null
-      throw error
-    })
+    // Somebody else's session looks like a deleted one: the caller has nothing left to delete.
+    const session = await engine.sessions.get(request.principal.owner, idOf(request)).catch(nullIf('session_not_found'))
     if (session !== null) {
       reply.note({ session_id: session.id })
       await engine.sessions.remove(session)
@@ -139,13 +131,9 @@ function sessionRoutes(deps: SessionRoutesDeps): Route[] {
     reply.empty(204)
   }
 
-  const ownSession = (request: Request): Promise<SessionRecord> =>
-    engine.sessions.get(request.principal.owner, idOf(request))
-
   return [
     {
-      ...shared,
-      method: 'POST',
+      ...post,
       path: '/sessions/:id/messages',
       body: 'files',
       summary: 'Send a message; its run executes in the background',
@@ -173,10 +161,8 @@ function sessionRoutes(deps: SessionRoutesDeps): Route[] {
       handle: postMessage,
     },
     {
-      ...shared,
-      method: 'GET',
+      ...get,
       path: '/sessions/:id/events',
-      body: 'none',
       summary: 'All events of a session: replay, then live',
       describe: () => ({
         tag: sessionTag,
@@ -189,10 +175,8 @@ function sessionRoutes(deps: SessionRoutesDeps): Route[] {
       handle: sessionEvents,
     },
     {
-      ...shared,
-      method: 'DELETE',
+      ...del,
       path: '/sessions/:id',
-      body: 'none',
       summary: 'Delete a session and everything in it',
       describe: () => ({
         tag: sessionTag,
@@ -205,10 +189,8 @@ function sessionRoutes(deps: SessionRoutesDeps): Route[] {
       handle: deleteSession,
     },
     {
-      ...shared,
-      method: 'GET',
+      ...get,
       path: '/sessions/:id/runs',
-      body: 'none',
       summary: 'The runs of a session, newest first',
       describe: () => ({
         tag: sessionTag,
@@ -221,12 +203,7 @@ function sessionRoutes(deps: SessionRoutesDeps): Route[] {
             .optional()
             .describe('The `run_id` of the last run of the previous page; the Link header contains it.'),
         },
-        responses: {
-          200: {
-            ...page('runs', RunSchema, 'A page of runs, newest first.'),
-            headers: { Link: 'Older runs, as `rel="next"`; absent when there are none.' },
-          },
-        },
+        responses: { 200: linked(page('runs', RunSchema, 'A page of runs, newest first.'), older('runs')) },
         errors: ['invalid_request', 'malformed_id', 'session_not_found', 'storage_failed'],
       }),
       handle: listRuns,
@@ -271,10 +248,8 @@ function runRoutes(deps: SessionRoutesDeps): Route[] {
 
   return [
     {
-      ...shared,
-      method: 'GET',
+      ...get,
       path: '/runs/:id',
-      body: 'none',
       summary: 'The status of a run, and its answer',
       describe: () => ({
         tag: sessionTag,
@@ -285,10 +260,8 @@ function runRoutes(deps: SessionRoutesDeps): Route[] {
       handle: showRun,
     },
     {
-      ...shared,
-      method: 'GET',
+      ...get,
       path: '/runs/:id/events',
-      body: 'none',
       summary: 'The events of a run: replay, then live until it ends',
       describe: () => ({
         tag: sessionTag,
@@ -303,10 +276,8 @@ function runRoutes(deps: SessionRoutesDeps): Route[] {
       handle: runEvents,
     },
     {
-      ...shared,
-      method: 'POST',
+      ...post,
       path: '/runs/:id/cancel',
-      body: 'control',
       summary: 'Stop a run',
       describe: () => ({
         tag: sessionTag,

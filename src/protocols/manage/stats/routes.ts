@@ -2,7 +2,8 @@
 
 import { type Clock, isoTime } from '../../../domain/clock.ts'
 import { answer } from '../../../http/describe-answer.ts'
-import type { Reply, Request, Route, RouteDescription } from '../../../http/route.ts'
+import type { Reply, Request, Route } from '../../../http/route.ts'
+import { routeHeads } from '../../shared/route-heads.ts'
 import { type Stats, StatsSchema } from './schema.ts'
 
 export interface StatsRoutesDeps {
@@ -10,14 +11,6 @@ export interface StatsRoutesDeps {
   /** Everything is read from memory or by an index. */
   readStats(): Promise<Omit<Stats, 'at'>>
 }
-
-const describe = (): RouteDescription => ({
-  tag: 'Operations',
-  description:
-    'A few figures at one moment, cheap enough to ask for every few seconds. `GET /metrics` has more, for Prometheus.',
-  responses: { 200: answer('The figures.', StatsSchema) },
-  errors: ['storage_failed'],
-})
 
 export function createStatsRoutes({ clock, readStats }: StatsRoutesDeps): Route[] {
   async function show(_request: Request, reply: Reply): Promise<void> {
@@ -27,13 +20,16 @@ export function createStatsRoutes({ clock, readStats }: StatsRoutesDeps): Route[
 
   return [
     {
-      method: 'GET',
+      ...routeHeads(null, 'operator').get,
       path: '/stats',
-      door: null,
-      role: 'operator',
-      body: 'none',
       summary: 'How busy the server is',
-      describe,
+      describe: () => ({
+        tag: 'Operations',
+        description:
+          'A few figures at one moment, cheap enough to ask for every few seconds. `GET /metrics` has more, for Prometheus.',
+        responses: { 200: answer('The figures.', StatsSchema) },
+        errors: ['storage_failed'],
+      }),
       handle: show,
     },
   ]

@@ -4,7 +4,7 @@ import { parseUuid } from '../../../domain/ids.ts'
 import type { Request } from '../../../http/route.ts'
 import type { Oversight } from '../../../supervision/oversight/oversight.ts'
 import { viewerOf } from '../../shared/request/caller.ts'
-import { decodePage, parsePlace, queryProblem } from '../../shared/request/page.ts'
+import { decodePage, parsePlace, queryProblem, sessionIn, wordIn } from '../../shared/request/page.ts'
 import { validBody } from '../../shared/request/validate.ts'
 import { WaitAnswerSchema } from './schema.ts'
 
@@ -37,21 +37,13 @@ export function decodeStatus<Status extends string>(
   { query }: Pick<Request, 'query'>,
   statuses: readonly Status[],
 ): Status | 'waiting' | 'all' {
-  const text = query.get('status') ?? 'waiting'
-  if (text === 'all' || text === 'waiting') return text
-  const status = statuses.find((one) => one === text)
-  if (status !== undefined) return status
-  throw queryProblem({ pointer: 'status', detail: `Send waiting, all or one of ${statuses.join(', ')}.` })
+  const detail = `Send waiting, all or one of ${statuses.join(', ')}.`
+  return wordIn(query, 'status', ['waiting', 'all', ...statuses], detail) ?? 'waiting'
 }
 
 /** `?session=`. */
-export function decodeSession({ query }: Pick<Request, 'query'>): string | undefined {
-  const text = query.get('session')
-  if (text === null) return undefined
-  const id = parseUuid(text)
-  if (id !== null) return id
-  throw queryProblem({ pointer: 'session', detail: 'Send the id of a supervised session: a UUID or a ULID.' })
-}
+export const decodeSession = ({ query }: Pick<Request, 'query'>): string | undefined =>
+  sessionIn(query, 'Send the id of a supervised session: a UUID or a ULID.')
 
 const PAGE = { max: 100, fallback: 50 }
 

@@ -4,7 +4,7 @@ import { z } from 'zod'
 import type { ErrorCode } from '../../../domain/errors.ts'
 import { operationalModes } from '../../../domain/supervision/supervision.ts'
 import { MOST_INSTRUCTION_CHARS, MOST_NAME_CHARS, MOST_TITLE_CHARS } from '../../../supervision/sessions/check-text.ts'
-import { isLonger } from '../../shared/request/message-limits.ts'
+import { writtenText } from '../../shared/request/message-limits.ts'
 
 const time = z.iso.datetime()
 
@@ -65,12 +65,8 @@ export const commandErrors: readonly ErrorCode[] = [
   'storage_failed',
 ]
 
-/** What an operator tells an agent. `meta` is for the OpenAPI document, which cannot see the checks. */
-const TextSchema = z
-  .string()
-  .refine((text) => text.trim() !== '', 'The text is blank. Write something.')
-  .refine((text) => !isLonger(text, MOST_INSTRUCTION_CHARS), `Send at most ${MOST_INSTRUCTION_CHARS} characters.`)
-  .meta({ minLength: 1, maxLength: MOST_INSTRUCTION_CHARS, pattern: '\\S' })
+/** What an operator tells an agent. */
+const TextSchema = writtenText('text', MOST_INSTRUCTION_CHARS, `Send at most ${MOST_INSTRUCTION_CHARS} characters.`)
 
 const ReasonSchema = z.string().max(2_000)
 const NameSchema = z.string().min(1).max(MOST_NAME_CHARS)
@@ -121,11 +117,7 @@ export const RunCommandSchema = z
   .meta({ id: 'RunCommand' })
 export const SpawnSchema = z
   .strictObject({
-    prompt: z
-      .string()
-      .refine((text) => text.trim() !== '', 'The prompt is blank. Write something.')
-      .refine((text) => !isLonger(text, 10_000), 'A prompt has at most 10000 characters.')
-      .meta({ minLength: 1, maxLength: 10_000, pattern: '\\S' }),
+    prompt: writtenText('prompt', 10_000, 'A prompt has at most 10000 characters.'),
     workspace: z.string().min(1).max(4_096).describe('Path or id of a workspace.'),
     host: NameSchema.exactOptional(),
     title: z.string().min(1).max(MOST_TITLE_CHARS).exactOptional(),

@@ -2,7 +2,8 @@
 
 import { z } from 'zod'
 import type { Engine } from '../../../engine/engine.ts'
-import type { Reply, Request, Route, RouteDescription } from '../../../http/route.ts'
+import type { Reply, Request, Route } from '../../../http/route.ts'
+import { routeHeads } from '../../shared/route-heads.ts'
 
 const ToolSchema = z
   .strictObject({
@@ -16,39 +17,6 @@ const ToolSchema = z
     risk: z.enum(['low', 'high', 'critical']),
   })
   .meta({ id: 'Tool' })
-
-const describe = (): RouteDescription => ({
-  tag: 'Tools',
-  description:
-    'Starts the MCP servers of the tools if necessary. The tools of a server that cannot be reached are left out.',
-  query: { agent: z.string().optional().describe('Default: the default agent.') },
-  responses: {
-    200: {
-      description: 'The tools of the agent.',
-      content: {
-        'application/json': {
-          schema: z.strictObject({ agent: z.string(), tools: z.array(ToolSchema) }),
-          example: {
-            agent: 'assistant',
-            tools: [
-              {
-                name: 'get_weather',
-                description: 'The weather in a city.',
-                execution_location: 'server',
-                parameters: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] },
-                returns: null,
-                timeout_seconds: 30,
-                effect: 'read',
-                risk: 'low',
-              },
-            ],
-          },
-        },
-      },
-    },
-  },
-  errors: ['agent_not_found'],
-})
 
 export function createToolRoutes({ engine }: { engine: Engine }): Route[] {
   async function list(request: Request, reply: Reply): Promise<void> {
@@ -71,13 +39,41 @@ export function createToolRoutes({ engine }: { engine: Engine }): Route[] {
 
   return [
     {
-      method: 'GET',
+      ...routeHeads(null, 'user').get,
       path: '/tools',
-      body: 'none',
-      door: null,
-      role: 'user',
       summary: 'List the tools of an agent',
-      describe,
+      describe: () => ({
+        tag: 'Tools',
+        description:
+          'Starts the MCP servers of the tools if necessary. The tools of a server that cannot be reached are left out.',
+        query: { agent: z.string().optional().describe('Default: the default agent.') },
+        responses: {
+          200: {
+            description: 'The tools of the agent.',
+            content: {
+              'application/json': {
+                schema: z.strictObject({ agent: z.string(), tools: z.array(ToolSchema) }),
+                example: {
+                  agent: 'assistant',
+                  tools: [
+                    {
+                      name: 'get_weather',
+                      description: 'The weather in a city.',
+                      execution_location: 'server',
+                      parameters: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] },
+                      returns: null,
+                      timeout_seconds: 30,
+                      effect: 'read',
+                      risk: 'low',
+                    },
+                  ],
+                },
+              },
+            },
+          },
+        },
+        errors: ['agent_not_found'],
+      }),
       handle: list,
     },
   ]

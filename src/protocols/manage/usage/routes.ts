@@ -2,14 +2,14 @@
 
 import { z } from 'zod'
 import { type Clock, isoTime } from '../../../domain/clock.ts'
-import { parseUuid } from '../../../domain/ids.ts'
 import { answer } from '../../../http/describe-answer.ts'
-import type { Reply, Request, Route, RouteDescription } from '../../../http/route.ts'
+import type { Reply, Request, Route } from '../../../http/route.ts'
 import type { DayLimits } from '../../../supervision/oversight/day-limits.ts'
 import type { Oversight } from '../../../supervision/oversight/oversight.ts'
 import type { ReadUsage, UsageReport } from '../../../supervision/oversight/usage-report.ts'
 import { starterOf, viewerOf } from '../../shared/request/caller.ts'
-import { decodePage, queryProblem, wordIn } from '../../shared/request/page.ts'
+import { decodePage, queryProblem, sessionIn, wordIn } from '../../shared/request/page.ts'
+import { routeHeads } from '../../shared/route-heads.ts'
 import {
   groups,
   type MyLimits,
@@ -32,35 +32,6 @@ const USUAL_DAYS = 30
 const DAY_MS = 86_400_000
 const PAGE = { max: 1_000, fallback: 100 }
 
-const describe = (): RouteDescription => ({
-  tag: 'Usage',
-  description:
-    'What finished runs used of models. Days are in UTC, and a run counts on the day on which it ended. Days come in order, other rows with most tokens first. It outlives sessions: 400 days are kept. Costs come from `prices` in the settings.',
-  query: {
-    from: z.iso.date().optional().describe('First day. Default: 29 days before `to`.'),
-    to: z.iso.date().optional().describe('Last day, at most 400 days in all. Default: today.'),
-    by: z.enum(groups).optional().describe('Default: day.'),
-    session: z.string().optional().describe('Only what the runs of this session used: its id.'),
-    limit: z.coerce
-      .number()
-      .int()
-      .min(1)
-      .max(PAGE.max)
-      .optional()
-      .describe('Most rows but for days; 100 when left out.'),
-  },
-  responses: { 200: answer('Tokens and cost.', UsageSchema) },
-  errors: ['invalid_request', 'storage_full', 'storage_failed'],
-})
-
-const describeMine = (): RouteDescription => ({
-  tag: 'Usage',
-  description:
-    'What `limits.per_day` in the settings allows you, and what you have used today. Beyond it, new runs are refused with `quota_exceeded`; answers to what waits are not.',
-  responses: { 200: answer('Your limits.', MyLimitsSchema) },
-  errors: ['storage_failed'],
-})
-
 export function createUsageRoutes({ readUsage, oversight, dayLimits, clock }: UsageRoutesDeps): Route[] {
   async function showMine({ principal }: Request, reply: Reply): Promise<void> {
     const { allowed, used, resetsAt, currency } = await dayLimits.show(starterOf(principal))
@@ -79,7 +50,8 @@ export function createUsageRoutes({ readUsage, oversight, dayLimits, clock }: Us
     const { from, to } = rangeIn(request.query, clock.now())
     const by = wordIn(request.query, 'by', groups) ?? 'day'
     const { limit } = decodePage(request, PAGE)
-    const sessionId = sessionIn(request.query)
+    // A session that is gone still has its usage, so only the form of the id is checked.
+    const sessionId = sessionIn(request.query, 'Send the id of a session.')
     const viewer = viewerOf(request)
     if (sessionId !== undefined) await oversight.foreignSession(viewer, sessionId)
     // These name sessions and people, so it is a list of what others do.
@@ -101,23 +73,42 @@ export function createUsageRoutes({ readUsage, oversight, dayLimits, clock }: Us
 
   return [
     {
-      method: 'GET',
+      ...routeHeads(null, 'operator').get,
       path: '/usage',
-      door: null,
-      role: 'operator',
-      body: 'none',
       summary: 'Tokens and cost by day, agent, model, session or owner',
-      describe,
+      describe: () => ({
+        tag: 'Usage',
+        description:
+          'What finished runs used of models. Days are in UTC, and a run counts on the day on which it ended. Days come in order, other rows with most tokens first. It outlives sessions: 400 days are kept. Costs come from `prices` in the settings.',
+        query: {
+          from: z.iso.date().optional().describe('First day. Default: 29 days before `to`.'),
+          to: z.iso.date().optional().describe('Last day, at most 400 days in all. Default: today.'),
+          by: z.enum(groups).optional().describe('Default: day.'),
+          session: z.string().optional().describe('Only what the runs of this session used: its id.'),
+          limit: z.coerce
+            .number()
+            .int()
+            .min(1)
+            .max(PAGE.max)
+            .optional()
+            .describe('Most rows but for days; 100 when left out.'),
+        },
+        responses: { 200: answer('Tokens and cost.', UsageSchema) },
+        errors: ['invalid_request', 'storage_full', 'storage_failed'],
+      }),
       handle: show,
     },
     {
-      method: 'GET',
+      ...routeHeads(null, 'user').get,
       path: '/me/limits',
-      door: null,
-      role: 'user',
-      body: 'none',
       summary: 'What you may use in a day, and what you have used',
-      describe: describeMine,
+      describe: () => ({
+        tag: 'Usage',
+        description:
+          'What `limits.per_day` in the settings allows you, and what you have used today. Beyond it, new runs are refused with `quota_exceeded`; answers to what waits are not.',
+        responses: { 200: answer('Your limits.', MyLimitsSchema) },
+        errors: ['storage_failed'],
+      }),
       handle: showMine,
     },
   ]
@@ -139,15 +130,6 @@ const priceView = ({ input, output, cachedInput, cacheWrite }: UsageReport['pric
   cached_input: cachedInput,
   cache_write: cacheWrite,
 })
-
-/** A session that is gone still has its usage, so only the form of the id is checked. */
-function sessionIn(query: URLSearchParams): string | undefined {
-  const text = query.get('session')
-  if (text === null) return undefined
-  const id = parseUuid(text)
-  if (id === null) throw queryProblem({ pointer: 'session', detail: 'Send the id of a session.' })
-  return id
-}
 
 const dateOf = (day: number): string => new Date(day * DAY_MS).toISOString().slice(0, 10)
 

@@ -4,26 +4,18 @@ import { type ErrorCode, isErrorCode, ServerError } from '../../../domain/errors
 import type { RunError } from '../../../domain/session/run.ts'
 import type { RunAnswer } from '../../../domain/session/run-answer.ts'
 import { type ErrorShape, type Problem, problemOf, problemShape } from '../../../http/problem.ts'
+import type { Route } from '../../../http/route.ts'
+import { runErrors } from './error-lists.ts'
 
 /** Statuses of a protocol that differ from `http/status.ts`. */
 export type StatusOverrides = Partial<Readonly<Record<ErrorCode, number>>>
 
 /** Every failure of a run has this status. */
-export const runFailuresAs = (status: number): StatusOverrides => ({
-  model_unreachable: status,
-  model_rate_limited: status,
-  model_timeout: status,
-  model_stream_dropped: status,
-  model_failed: status,
-  model_auth_failed: status,
-  model_not_found: status,
-  model_refused: status,
-  model_context_overflow: status,
-  model_bad_request: status,
-  invalid_answer: status,
-  tool_failed: status,
-  budget_exceeded: status,
-})
+export const runFailuresAs = (status: number): StatusOverrides =>
+  Object.fromEntries(runErrors.filter((code) => !hasOwnStatus.has(code)).map((code) => [code, status]))
+
+/** They say what became of the run, and not that it failed. */
+const hasOwnStatus: ReadonlySet<ErrorCode> = new Set(['interrupted', 'needs_review', 'cancelled', 'internal_error'])
 
 /** Null for a run that completed or waits. */
 export function failureOf(
@@ -45,6 +37,12 @@ export function runFailure({ code, message }: RunError, details: Record<string, 
 export function problemShapeWith(overrides: StatusOverrides): ErrorShape {
   return (problem) => problemShape(withStatus(problem, overrides))
 }
+
+/** What the route throws is answered in this shape. */
+export const failingAs =
+  (shape: ErrorShape, handle: Route['handle']): Route['handle'] =>
+  (request, reply) =>
+    handle(request, reply).catch((error: unknown) => reply.fail(error, shape))
 
 /** The problem for an event of an open stream. */
 export function streamProblem(

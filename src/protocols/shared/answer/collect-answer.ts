@@ -31,11 +31,16 @@ export async function collectAnswer(
   if (signal.aborted) throw new ClientGone()
   const answer = fold.answer()
   if (answer !== null) return answer
-  const { id } = await engine.runs.get(run.owner, run.id)
-  throw new ServerError(
+  throw await suspension(engine, run)
+}
+
+/** The server stops before the run ends. Throws `run_not_found`. */
+export async function suspension(engine: AnswerSource, { owner, id, sessionId }: RunRecord): Promise<ServerError> {
+  await engine.runs.get(owner, id)
+  return new ServerError(
     'shutting_down',
     `The server is stopping. The run continues after its restart: read GET /runs/${id}/events.`,
-    { details: { session_id: run.sessionId, run_id: id, retry_after_seconds: 5 } },
+    { details: { session_id: sessionId, run_id: id, retry_after_seconds: 5 } },
   )
 }
 

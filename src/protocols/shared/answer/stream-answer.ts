@@ -1,6 +1,5 @@
 // Sends the events of a run to one reader, in the words of a protocol. `streamRun` does the loop, the end and the flow control.
 
-import type { Logger } from '../../../domain/logger.ts'
 import type { Entry, Fact } from '../../../domain/session/entry.ts'
 import {
   isTerminalText,
@@ -14,9 +13,8 @@ import type { RunRecord } from '../../../domain/session/run.ts'
 import { isOfSubagent } from '../../../domain/session/run-answer.ts'
 import type { Engine } from '../../../engine/engine.ts'
 import type { StoredEntry } from '../../../engine/ports/sessions.ts'
-import type { ByteStream } from '../../../http/route.ts'
 import { type SseEvent, sseFrame } from '../../../http/sse.ts'
-import { beforeFirst, type StreamDeps, streamRun } from '../events/stream-events.ts'
+import { beforeFirst, type EventReader, type StreamDeps, streamRun } from '../events/stream-events.ts'
 
 /** Encodes the events of one run in the words of a protocol. It may keep state, because it gets every event once and in order. */
 export interface AnswerEncoder {
@@ -28,12 +26,6 @@ export interface AnswerEncoder {
   encodeFact?(fact: Fact): Omit<SseEvent, 'id'>[]
   /** Awaited before the end of a run is encoded, to look up what the events do not say. */
   beforeEnd?(terminal: TerminalEvent): Promise<void>
-}
-
-interface AnswerReader {
-  stream: ByteStream
-  signal: AbortSignal
-  log: Logger
 }
 
 export interface StreamAnswerDeps extends StreamDeps {
@@ -58,7 +50,7 @@ export async function streamAnswer(
   { engine, clock }: StreamAnswerDeps,
   run: RunRecord,
   after: number,
-  { stream, signal, log }: AnswerReader,
+  { stream, signal, log }: Omit<EventReader, 'encoder'>,
   encoder: AnswerEncoder,
   source: AnswerSource = {
     seen: () => entriesUpTo(engine, [run], after),

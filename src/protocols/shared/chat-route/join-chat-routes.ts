@@ -3,6 +3,7 @@
 
 import { z } from 'zod'
 import { ServerError } from '../../../domain/errors.ts'
+import { isRecord } from '../../../domain/is-record.ts'
 import type {
   BodyDescription,
   Door,
@@ -13,6 +14,7 @@ import type {
 } from '../../../http/route.ts'
 import { doorClosed } from '../../../http/server/router.ts'
 import { problemShapeWith } from '../answer/answer-failure.ts'
+import { wantsType } from '../events/stream-events.ts'
 
 type Family = Extract<Door, 'rest' | 'threads'>
 
@@ -68,13 +70,14 @@ function descriptionOf(routes: readonly Route[]): Pick<Route, 'describe'> {
 /** The protocols whose keys the body has. None if the body is not an object: the protocol that answers reports that. */
 async function familiesNamed(request: Request): Promise<Family[]> {
   const body = await request.json().catch(() => null)
-  if (typeof body !== 'object' || body === null || Array.isArray(body)) return []
+  if (!isRecord(body)) return []
   return (['rest', 'threads'] as const).filter((family) => keysIn(body, family).length > 0)
 }
 
 const keysIn = (body: object, family: Family): string[] => ownKeys[family].filter((key) => Object.hasOwn(body, key))
 
-const byAccept = (request: Request): Family => (wantsEvents(request.header('accept')) ? 'threads' : 'rest')
+const byAccept = (request: Request): Family =>
+  wantsType(request.header('accept'), 'text/event-stream') ? 'threads' : 'rest'
 
 function clash(body: unknown): ServerError {
   const found = typeof body === 'object' && body !== null ? body : {}
@@ -85,15 +88,6 @@ function clash(body: unknown): ServerError {
       pointer: `/${key}`,
       detail: `Does not go with ${(sessions.includes(key) ? threads : sessions).join(', ')}.`,
     })),
-  })
-}
-
-/** Whether an Accept header asks for server-sent events. A wildcard does not, because curl and fetch send it by default. */
-function wantsEvents(accept: string | undefined): boolean {
-  if (accept === undefined) return false
-  return accept.split(',').some((range) => {
-    const [type, ...parameters] = range.split(';').map((part) => part.trim().toLowerCase())
-    return type === 'text/event-stream' && !parameters.some((parameter) => /^q\s*=\s*0(?:\.0*)?$/.test(parameter))
   })
 }
 

@@ -10,14 +10,16 @@ export const AgUiEventSchema: z.ZodType<{ type: string; timestamp?: number | und
   id: 'AgUiEvent',
 })
 
+export const exampleInput = {
+  threadId: 'thread-1',
+  runId: 'run-1',
+  messages: [{ id: 'message-1', role: 'user', content: 'Hello!' }],
+}
+
 export const runInputBody: BodyDescription = {
   schema: RunAgentInputSchema.meta({ id: 'RunAgentInput' }),
   examples: {
-    'a first message': {
-      threadId: 'thread-1',
-      runId: 'run-1',
-      messages: [{ id: 'message-1', role: 'user', content: 'Hello!' }],
-    },
+    'a first message': exampleInput,
     'the thread as it is': { threadId: 'thread-1', runId: 'run-2', messages: [] },
   },
 }

@@ -3,7 +3,6 @@
 import { runNotFound, ServerError, sessionNotFound } from '../../../domain/errors.ts'
 import { parseUuid, ulidOf } from '../../../domain/ids.ts'
 import type { Entry } from '../../../domain/session/entry.ts'
-import type { RunRecord } from '../../../domain/session/run.ts'
 import type { SessionRecord } from '../../../domain/session/session.ts'
 import type { Engine } from '../../../engine/engine.ts'
 import type { Sessions } from '../../../engine/ports/sessions.ts'
@@ -21,8 +20,11 @@ export function parseEventId(text: string): EventId {
   const dot = text.lastIndexOf('.')
   const sessionId = dot < 0 ? null : parseUuid(text.slice(0, dot))
   const seq = parseSeq(text.slice(dot + 1))
-  if (sessionId === null || seq === null) throw malformedEventId(text)
-  return { sessionId, seq }
+  if (sessionId !== null && seq !== null) return { sessionId, seq }
+  throw new ServerError(
+    'malformed_id',
+    `${JSON.stringify(text.slice(0, 80))} is not an event id. Send one exactly as it came in an \`id:\` line, like 01J9ZQ3V6K8R2T4Y7B5N0M1C3D.42.`,
+  )
 }
 
 /** Like `parseEventId`, but a bare number counts as an id of this session. */
@@ -36,12 +38,6 @@ function parseSeq(text: string): number | null {
   const seq = Number(text)
   return Number.isSafeInteger(seq) ? seq : null
 }
-
-const malformedEventId = (text: string): ServerError =>
-  new ServerError(
-    'malformed_id',
-    `${JSON.stringify(text.slice(0, 80))} is not an event id. Send one exactly as it came in an \`id:\` line, like 01J9ZQ3V6K8R2T4Y7B5N0M1C3D.42.`,
-  )
 
 /** A compacted entry is searched for within this many entries. */
 const LOOK_AHEAD = 2_000
@@ -68,16 +64,8 @@ export async function entryAt(sessions: Pick<Sessions, 'entries'>, sessionId: st
   )
 }
 
-interface ResumedRun {
-  run: RunRecord
-  session: SessionRecord
-  /** The last entry that the reader has seen, and its number. */
-  seen: Entry
-  after: number
-}
-
 /**
- * The run of a `Last-Event-ID`. `known` is a session that was looked up before. Throws `malformed_id`, `session_not_found` if the
+ * The run of a `Last-Event-ID`, the last entry that the reader has seen, and its number. `known` is a session that was looked up before. Throws `malformed_id`, `session_not_found` if the
  * session is not the owner's, `events_gone` if the event was purged or lost, and `run_not_found`.
  */
 export async function resumedRun(
@@ -85,7 +73,7 @@ export async function resumedRun(
   owner: string,
   lastEventId: string,
   known: SessionRecord | null = null,
-): Promise<ResumedRun> {
+) {
   const { sessionId, seq } = parseEventId(lastEventId)
   const session = known?.id === sessionId ? known : await engine.sessions.find(owner, sessionId)
   if (session === null) throw sessionNotFound(sessionId)

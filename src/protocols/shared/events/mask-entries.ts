@@ -2,15 +2,13 @@
 // tools get events as they are stored.
 
 import { isRecord } from '../../../domain/is-record.ts'
+import { jsonIn } from '../../../domain/json-in.ts'
 import type { Entry } from '../../../domain/session/entry.ts'
 import { typeOfEventText } from '../../../domain/session/event.ts'
 import { createJsonMask } from '../../../domain/text/masked-json.ts'
 import { looksSecret, MASKED } from '../../../domain/text/secret-name.ts'
 import type { Runs } from '../../../engine/ports/runs.ts'
 import type { Sessions } from '../../../engine/ports/sessions.ts'
-
-/** Masks entries of one session, in the order of its log. */
-export type MaskEntries = (entries: readonly Entry[]) => Promise<Entry[]>
 
 type Mask = ReturnType<typeof createJsonMask>
 
@@ -22,7 +20,8 @@ interface ArgumentsEvent {
 /** How much is read at once to find the beginning of a call. */
 const LOOK = { limit: 500, maxChars: 256 * 1024 }
 
-export function createMaskEntries(sessions: Pick<Sessions, 'readLog'>, sessionId: string): MaskEntries {
+/** Masks entries of one session, in the order of its log. */
+export function createMaskEntries(sessions: Pick<Sessions, 'readLog'>, sessionId: string) {
   /** The calls whose arguments are on their way. */
   const calls = new Map<string, Mask>()
 
@@ -78,7 +77,7 @@ export function createMaskEntries(sessions: Pick<Sessions, 'readLog'>, sessionId
     return null
   }
 
-  return async (entries) => {
+  return async (entries: readonly Entry[]): Promise<Entry[]> => {
     const masked: Entry[] = []
     for (const entry of entries) masked.push(await maskEntry(entry))
     return masked
@@ -117,12 +116,4 @@ function withoutSecrets(value: unknown): unknown {
 }
 
 /** Whether a text is a list or an object. Other text has no names, and is shown as it is. */
-function holdsNames(text: string): boolean {
-  if (!/^\s*[[{]/.test(text)) return false
-  try {
-    JSON.parse(text)
-    return true
-  } catch {
-    return false
-  }
-}
+const holdsNames = (text: string): boolean => /^\s*[[{]/.test(text) && jsonIn(text) !== undefined

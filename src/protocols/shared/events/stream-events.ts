@@ -35,9 +35,8 @@ export async function streamRun(
   reader: EventReader,
   follow: Runs['follow'] = engine.runs.follow,
 ): Promise<void> {
-  const { stream, encoder, signal, log } = reader
-  let last: RunEvent
-  try {
+  const { stream, signal } = reader
+  await endWith(reader, clock, async () => {
     const holder = { owner: run.owner, onOverdue: () => stream.drop() }
     const target = { sessionId: run.sessionId, runId: run.id, after, ...knownStart(run), holder }
     const source = follow(target, signal)
@@ -45,17 +44,23 @@ export async function streamRun(
       lastSeq: after,
       inRun: true,
     })
-    if (!reading || signal.aborted || !inRun) return
+    if (!reading || signal.aborted || !inRun) return null
     // Another process shows the rest, so there is nothing to tell.
-    if (comesBack && engine.runs.handsOver && !(await isDeleted(engine, run.owner, run.id))) return
+    if (comesBack && engine.runs.handsOver && !(await isDeleted(engine, run.owner, run.id))) return null
     // The engine ends the stream of an active run only when the server stops.
-    if (isOver(await engine.runs.get(run.owner, run.id), lastSeq)) return
-    last = suspensionEvent(`/runs/${run.id}/events`, { sessionId: run.sessionId, seq: lastSeq }, clock.now())
-  } catch (error) {
-    if (signal.aborted) return
-    last = failureEvent(error, clock.now(), log)
-  }
-  await stream.write(encoder.events([last]))?.catch(() => {})
+    if (isOver(await engine.runs.get(run.owner, run.id), lastSeq)) return null
+    return suspensionEvent(`/runs/${run.id}/events`, { sessionId: run.sessionId, seq: lastSeq }, clock.now())
+  })
+}
+
+/** Sends the last event that `show` makes, or one that says why it failed. Null: the log has the last event, or nobody reads. */
+async function endWith(
+  { stream, encoder, signal, log }: EventReader,
+  clock: StreamDeps['clock'],
+  show: () => Promise<RunEvent | null>,
+): Promise<void> {
+  const last = await show().catch((error: unknown) => (signal.aborted ? null : failureEvent(error, clock.now(), log)))
+  if (last !== null) await stream.write(encoder.events([last]))?.catch(() => {})
 }
 
 /** Spares the engine a lookup of the run. */
@@ -73,25 +78,19 @@ export function isOver(run: RunRecord, after: number): boolean {
   return run.status !== 'queued' && run.status !== 'running' && run.lastSeq !== null && after >= run.lastSeq
 }
 
-interface Streamed {
-  /** False when the reader is gone. */
-  reading: boolean
-  /** Whether the last event that was sent is inside a run. */
-  inRun: boolean
-  lastSeq: number
-  /** The run of the last event that was sent; null if none was. */
-  lastRun: string | null
-}
-
-/** Sends entries at the reader's pace, with one write for what was committed together. Throws only what `source` throws. */
+/**
+ * Sends entries at the reader's pace, with one write for what was committed together. Throws only what `source` throws. `reading` is
+ * false when the reader is gone; `inRun` says whether the last event that was sent is inside a run.
+ */
 async function streamEntries(
   source: AsyncIterable<readonly Entry[]>,
   sessionId: string,
   { stream, encoder }: EventReader,
   from: { lastSeq: number; inRun: boolean },
-): Promise<Streamed> {
+) {
   const session = ulidOf(sessionId)
   let { lastSeq, inRun } = from
+  /** Null: no event was sent. */
   let lastRun: string | null = null
 
   /** A function of its own, so that the text of a large batch does not stay in memory while the loop waits for the next one. */
@@ -141,23 +140,18 @@ export async function streamSession(
   reader: EventReader,
   follow: Runs['follow'] = engine.runs.follow,
 ): Promise<void> {
-  const { stream, encoder, signal, log } = reader
-  let last: RunEvent
-  try {
+  const { stream, signal } = reader
+  await endWith(reader, clock, async () => {
     const holder = { owner: session.owner, onOverdue: () => stream.drop() }
     const source = follow({ sessionId: session.id, after: from.lastSeq, holder }, signal)
     const { reading, inRun, lastSeq, lastRun } = await streamEntries(source, session.id, reader, from)
-    if (!reading || signal.aborted || !inRun) return
+    if (!reading || signal.aborted || !inRun) return null
     if (engine.runs.handsOver) {
-      if (lastRun === null || !(await isDeleted(engine, session.owner, lastRun))) return
+      if (lastRun === null || !(await isDeleted(engine, session.owner, lastRun))) return null
       throw runNotFound(lastRun)
     }
-    last = suspensionEvent(`/sessions/${session.id}/events`, { sessionId: session.id, seq: lastSeq }, clock.now())
-  } catch (error) {
-    if (signal.aborted) return
-    last = failureEvent(error, clock.now(), log)
-  }
-  await stream.write(encoder.events([last]))?.catch(() => {})
+    return suspensionEvent(`/sessions/${session.id}/events`, { sessionId: session.id, seq: lastSeq }, clock.now())
+  })
 }
 
 /** The server stops, and the run continues after its restart. `path` shows the rest. */
@@ -197,15 +191,17 @@ export async function openEventStream(request: Request, reply: Reply, reader: Re
 /** The media type of AG-UI's binary format. With a parameter after it, clients would read the stream as SSE. */
 export const PROTOBUF_TYPE = 'application/vnd.ag-ui.event+proto'
 
+export const wantsProtobuf = (accept: string | undefined): boolean => wantsType(accept, PROTOBUF_TYPE)
+
 /**
- * Whether an Accept header asks for protobuf by name, with q > 0. A wildcard does not count: curl and browsers send it, and their users
- * want readable text.
+ * Whether an Accept header asks for a media type by name, with q > 0. A wildcard does not count: curl, fetch and browsers send it by
+ * default, and their users want readable text.
  */
-export function wantsProtobuf(accept: string | undefined): boolean {
+export function wantsType(accept: string | undefined, wanted: string): boolean {
   if (accept === undefined) return false
   return accept.split(',').some((range) => {
     const [type, ...parameters] = range.split(';').map((part) => part.trim().toLowerCase())
-    return type === PROTOBUF_TYPE && quality(parameters) > 0
+    return type === wanted && quality(parameters) > 0
   })
 }
 

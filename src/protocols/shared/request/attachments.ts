@@ -41,11 +41,7 @@ export type FetchFile = (
 export function createAttachments({ files, readable, fetchFile }: AttachmentsDeps): Attachments {
   type Unreadable = NonNullable<IncomingFile['unreadable']>
 
-  async function fetched(
-    owner: string,
-    sent: Extract<SentFile, { url: string }>,
-    unreadable: Unreadable,
-  ): Promise<FileRecord> {
+  async function fetched(sent: Extract<SentFile, { url: string }>) {
     if (fetchFile === null) {
       const detail = 'This server does not fetch addresses. Send the file itself, or the id of an uploaded file.'
       throw new ServerError('invalid_request', 'A file cannot be used.', {
@@ -53,30 +49,17 @@ export function createAttachments({ files, readable, fetchFile }: AttachmentsDep
       })
     }
     const { content, mimeType, name } = await fetchFile(sent.url, new AbortController().signal)
-    return files.add({
-      owner,
-      name: sent.name ?? name,
-      mimeType: sent.mimeType ?? mimeType,
-      content: (async function* () {
-        yield content
-      })(),
-      maxBytes: fileLimits.base64Bytes,
-      unreadable,
-    })
+    async function* pieces() {
+      yield content
+    }
+    return { name: sent.name ?? name, mimeType: sent.mimeType ?? mimeType, content: pieces() }
   }
 
-  function takeOne(owner: string, sent: SentFile, unreadable: Unreadable): Promise<FileRecord> {
+  async function takeOne(owner: string, sent: SentFile, unreadable: Unreadable): Promise<FileRecord> {
     if ('fileId' in sent) return files.find(owner, sent.fileId)
-    if ('url' in sent) return fetched(owner, sent, unreadable)
-    const { base64, name, mimeType, pointer } = sent
-    return files.add({
-      owner,
-      name,
-      mimeType,
-      content: decodeBase64(base64, pointer),
-      maxBytes: fileLimits.base64Bytes,
-      unreadable,
-    })
+    const { name, mimeType, content } =
+      'url' in sent ? await fetched(sent) : { ...sent, content: decodeBase64(sent.base64, sent.pointer) }
+    return files.add({ owner, name, mimeType, content, maxBytes: fileLimits.base64Bytes, unreadable })
   }
 
   return {
@@ -116,7 +99,11 @@ export function refuseExcess(sent: readonly SentFile[]): void {
     const bytes = decodedBytes(one.base64)
     if (bytes > base64Bytes) throw fileTooLarge(one.pointer)
     total += bytes
-    if (total > totalBytes) throw allTooLarge(totalBytes)
+    if (total > totalBytes) {
+      throw new ServerError('file_too_large', `The files are larger than ${totalBytes / 1e6} MB together.`, {
+        details: { max_bytes: totalBytes },
+      })
+    }
   }
 }
 
@@ -138,9 +125,4 @@ export const fileTooLarge = (pointer = ''): ServerError =>
   new ServerError('file_too_large', `A file is larger than ${fileLimits.base64Bytes / 1e6} MB.`, {
     details: { max_bytes: fileLimits.base64Bytes },
     problems: [{ pointer, detail: 'Upload it to /files in a form, where files may be larger, and send its id.' }],
-  })
-
-const allTooLarge = (maxBytes: number): ServerError =>
-  new ServerError('file_too_large', `The files are larger than ${maxBytes / 1e6} MB together.`, {
-    details: { max_bytes: maxBytes },
   })

@@ -39,18 +39,11 @@ export async function listMessages(
   return readPage(store, sessionId, { limit, before, listed, maxChars: PAGE_CHARS })
 }
 
-interface PageRead {
-  limit: number
-  before: string | undefined
-  listed: (message: StoredMessage) => boolean
-  maxChars: number
-}
-
 /** `isCut`: the page is shorter because its messages are large. */
 async function readPage(
   store: Pick<Engine['messages'], 'page' | 'marks'>,
   sessionId: string,
-  { limit, before, listed, maxChars }: PageRead,
+  { limit, before, listed, maxChars }: Page & { listed: (message: StoredMessage) => boolean; maxChars: number },
 ): Promise<MessageList & { isCut: boolean }> {
   let messages: StoredMessage[] = []
   let from = before

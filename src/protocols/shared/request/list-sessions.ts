@@ -1,38 +1,28 @@
 import { ServerError } from '../../../domain/errors.ts'
-import { parseUuid, ulidOf } from '../../../domain/ids.ts'
-import type { SessionRecord } from '../../../domain/session/session.ts'
+import { present } from '../../../domain/present.ts'
 import type { Engine } from '../../../engine/engine.ts'
 import type { SessionFilters, SessionPage } from '../../../engine/ports/sessions.ts'
-import { type Page, queryProblem } from './page.ts'
-
-interface SessionList {
-  sessions: SessionRecord[]
-  /** `before` for the next page; null on the last page. */
-  next: string | null
-}
+import { type Page, placeIn, printPlace, queryProblem } from './page.ts'
 
 /**
  * A page of an owner's sessions, newest activity first. `before` is the id of the last session of the previous page, or its `next`,
- * which keeps its place even if that session was used or deleted meanwhile. Throws `invalid_request`.
+ * which keeps its place even if that session was used or deleted meanwhile. `next` is null on the last page. Throws `invalid_request`.
  */
 export async function listSessions(
   engine: Pick<Engine, 'sessions'>,
   query: Pick<SessionPage, 'owner' | 'label'> & SessionFilters,
   { limit, before }: Page,
-): Promise<SessionList> {
-  const place = before === undefined ? {} : { before: parsePlace(before) ?? before }
-  const found = await engine.sessions.list({ ...query, limit: limit + 1, ...place }).catch((error: unknown) => {
-    if (!(error instanceof ServerError) || error.code !== 'session_not_found') throw error
-    throw queryProblem({ pointer: 'before', detail: 'Send the id of the last session of the previous page.' })
-  })
+) {
+  const place = before === undefined ? null : placeIn(before)
+  const from = place === null ? before : { lastActivity: place.createdAt, id: place.id }
+  const found = await engine.sessions
+    .list(present({ ...query, limit: limit + 1, before: from }))
+    .catch((error: unknown) => {
+      if (!(error instanceof ServerError) || error.code !== 'session_not_found') throw error
+      throw queryProblem({ pointer: 'before', detail: 'Send the id of the last session of the previous page.' })
+    })
   const sessions = found.slice(0, limit)
   const last = sessions.at(-1)
   const isLast = found.length <= limit || last === undefined
-  return { sessions, next: isLast ? null : `${last.lastActivity}.${ulidOf(last.id)}` }
-}
-
-function parsePlace(text: string): { lastActivity: number; id: string } | null {
-  const [, time, name = ''] = /^(\d{1,15})\.(.+)$/.exec(text) ?? []
-  const id = parseUuid(name)
-  return id === null ? null : { lastActivity: Number(time), id }
+  return { sessions, next: isLast ? null : printPlace({ createdAt: last.lastActivity, id: last.id }) }
 }

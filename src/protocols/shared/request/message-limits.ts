@@ -4,12 +4,20 @@ import { ServerError } from '../../../domain/errors.ts'
 /** The longest message of the agent, chat, thread and session routes, in characters (code points). */
 export const MAX_MESSAGE_CHARS = 10_000
 
-/** The text of a message in these routes. `meta` is for the OpenAPI document, which cannot see the checks. */
-export const MessageSchema = z
-  .string()
-  .refine((text) => text.trim() !== '', 'The message is blank. Write something.')
-  .refine((text) => !isLonger(text, MAX_MESSAGE_CHARS), `A message has at most ${MAX_MESSAGE_CHARS} characters.`)
-  .meta({ minLength: 1, maxLength: MAX_MESSAGE_CHARS, pattern: '\\S' })
+/** What somebody writes. `meta` is for the OpenAPI document, which cannot see the checks. */
+export const writtenText = (name: string, most: number, tooLong: string) =>
+  z
+    .string()
+    .refine((text) => text.trim() !== '', `The ${name} is blank. Write something.`)
+    .refine((text) => !isLonger(text, most), tooLong)
+    .meta({ minLength: 1, maxLength: most, pattern: '\\S' })
+
+/** The text of a message in these routes. */
+export const MessageSchema = writtenText(
+  'message',
+  MAX_MESSAGE_CHARS,
+  `A message has at most ${MAX_MESSAGE_CHARS} characters.`,
+)
 
 /** Whether `text` is longer than `limit` characters. Characters are code points: an emoji counts once. */
 export function isLonger(text: string, limit: number): boolean {

@@ -1,6 +1,6 @@
 import { type InputProblem, ServerError } from '../../../domain/errors.ts'
 import { parseUuid, ulidOf } from '../../../domain/ids.ts'
-import type { Request } from '../../../http/route.ts'
+import type { Request, ResponseDescription } from '../../../http/route.ts'
 
 export interface Page {
   limit: number
@@ -35,12 +35,25 @@ export function timeIn(query: URLSearchParams, name: string): number | undefined
 }
 
 /** One of a few words in a query; undefined: it is left out. Throws `invalid_request`. */
-export function wordIn<T extends string>(query: URLSearchParams, name: string, words: readonly T[]): T | undefined {
+export function wordIn<T extends string>(
+  query: URLSearchParams,
+  name: string,
+  words: readonly T[],
+  detail = `Send ${words.slice(0, -1).join(', ')} or ${words.at(-1)}.`,
+): T | undefined {
   const text = query.get(name)
   if (text === null) return undefined
   const found = words.find((word) => word === text)
   if (found !== undefined) return found
-  throw queryProblem({ pointer: name, detail: `Send ${words.slice(0, -1).join(', ')} or ${words.at(-1)}.` })
+  throw queryProblem({ pointer: name, detail })
+}
+
+/** The id of a session in a query; undefined: it is left out. Throws `invalid_request` with this detail. */
+export function sessionIn(query: URLSearchParams, detail: string): string | undefined {
+  const text = query.get('session')
+  const id = text === null ? undefined : parseUuid(text)
+  if (id !== null) return id
+  throw queryProblem({ pointer: 'session', detail })
 }
 
 /** The name of an agent in a query; undefined: it is left out. Throws `invalid_request`. */
@@ -56,6 +69,14 @@ export function ownerIn(query: URLSearchParams): string | null {
   if (owner === null || (owner !== '' && owner.length <= 200 && !query.has('user_id'))) return owner
   throw queryProblem({ pointer: 'owner', detail: 'Send a name or *, without user_id.' })
 }
+
+/** For the description of a list: what its Link header leads to. */
+export const linked = (
+  response: ResponseDescription,
+  link = 'The next page, as `rel="next"`; absent on the last one.',
+): ResponseDescription => ({ ...response, headers: { Link: link } })
+
+export const older = (what: string): string => `Older ${what}, as \`rel="next"\`; absent when there are none.`
 
 /** The Link header to the next page of a list. `name` is the parameter that says where a page begins. */
 export function nextLink(
@@ -78,10 +99,16 @@ export interface ListPlace {
 
 export const printPlace = ({ createdAt, id }: ListPlace): string => `${createdAt}.${ulidOf(id)}`
 
-/** Throws `invalid_request`. */
-export function parsePlace(text: string): ListPlace {
+/** Null: the text is not a place. */
+export function placeIn(text: string): ListPlace | null {
   const [, time, name = ''] = /^(\d{1,15})\.(.+)$/.exec(text) ?? []
   const id = parseUuid(name)
-  if (id !== null) return { createdAt: Number(time), id }
+  return id === null ? null : { createdAt: Number(time), id }
+}
+
+/** Throws `invalid_request`. */
+export function parsePlace(text: string): ListPlace {
+  const place = placeIn(text)
+  if (place !== null) return place
   throw queryProblem({ pointer: 'before', detail: 'Send what came in the Link header of the page before.' })
 }

@@ -21,6 +21,13 @@ export const SessionRowShape = {
   tokens: z.int().min(0).describe('What its runs have used, as the models reported it.'),
 }
 
+/** The id of the session that its client knows. */
+export const clientIdOf = ({ alias, id }: Pick<SessionRecord, 'alias' | 'id'>): string => alias ?? id
+
+/** The name that its client chose is only for its owner. */
+export const shownIdOf = (session: SessionRecord, viewer: string): string =>
+  session.owner === viewer ? clientIdOf(session) : session.id
+
 /** A time in a query. */
 export const TimeSchema = z.union([z.iso.datetime({ offset: true }), z.iso.date()])
 

@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import { ServerError } from '../../../domain/errors.ts'
+import type { NewMessage, RunInput } from '../../../domain/session/run.ts'
 import type { Starter, StartRequest } from '../../../engine/ports/runs.ts'
 import { LONG_CHARS, LongText } from '../../../http/body/long-text.ts'
 import type { Request } from '../../../http/route.ts'
@@ -27,6 +28,14 @@ export function askedBy(
     idempotency: idempotencyOf(request, [path, content]),
   }
 }
+
+/** The input of a run that takes one message of a user. */
+export const messageInput = ({ id, ...message }: Omit<NewMessage, 'role'>): RunInput => ({
+  messages: [{ id, role: 'user', ...message }],
+  instructions: [],
+  context: [],
+  clientTools: [],
+})
 
 /** What to do when the session is busy, for this request only. */
 function onBusyOf(request: Pick<Request, 'header'>): StartRequest['onBusy'] | undefined {
