@@ -13,24 +13,6 @@ import { DeliveryFailed, type OperatorChannel, unlessAborted } from './operator.
 import { type Plan, planDeliveries, planTogether, retryDelay } from './schedule.ts'
 import { createMissed, notBeforeOf, stillWaiting, type Wanted, type WantedDeps, wantedOf } from './wanted.ts'
 
-export interface Outbox {
-  /** Tells the channels of these surfaces something that is not an item of the feed. */
-  announce(surfaces: readonly Surface[], text: string): void
-  /** Puts a line into the outbox of a channel that takes lines. It is there after a restart, and posted in its order. Throws `limit`. */
-  queue(channel: string, line: QueueLine['line']): Promise<void>
-  /** Something was put into the outbox of this channel, or it was set up. */
-  look(channel: string): void
-  /** Epoch ms at which this channel last showed something here; null: not since the start. */
-  lastShownAt(channel: string): number | null
-  /**
-   * Delivers until the signal aborts. Where several processes share the store, one of them does at a time. A channel that is new begins
-   * with what waits already. Resolves when no delivery is under way any more. What was not delivered stays in the store.
-   */
-  deliver(signal: AbortSignal): Promise<void>
-  /** Closes the channels. Call it when `deliver` has ended. */
-  close(): Promise<void>
-}
-
 interface OutboxDeps extends WantedDeps {
   channels: readonly OperatorChannel[]
   feed: Feed
@@ -56,12 +38,16 @@ const CURSOR_EVERY = 1_000
 const AGAIN_MS = 1_000
 const TOPIC = 'outbox'
 
-export function createOutbox(deps: OutboxDeps): Outbox {
+export function createOutbox(deps: OutboxDeps) {
   const { channels, changes, logger } = deps
   /** By channel, while this process delivers. */
   const looks = new Map<string, () => void>()
   const shownAt = new Map<string, number>()
 
+  /**
+   * Delivers until the signal aborts. Where several processes share the store, one of them does at a time. A channel that is new begins
+   * with what waits already. Resolves when no delivery is under way any more. What was not delivered stays in the store.
+   */
   async function deliver(signal: AbortSignal): Promise<void> {
     const working = channels.map((channel) => {
       channel.takeOver?.()
@@ -80,6 +66,7 @@ export function createOutbox(deps: OutboxDeps): Outbox {
     looks.clear()
   }
 
+  /** Something was put into the outbox of this channel, or it was set up. */
   function look(channel: string): void {
     looks.get(channel)?.()
     // It is in the store already. A process that begins to deliver later finds it there.
@@ -92,22 +79,28 @@ export function createOutbox(deps: OutboxDeps): Outbox {
     for (const look of looks.values()) look()
   })
   return {
-    announce(surfaces, text) {
+    /** Tells the channels of these surfaces something that is not an item of the feed. */
+    announce(surfaces: readonly Surface[], text: string): void {
       for (const channel of deps.channels) if (surfaces.includes(channel.surface)) channel.announce?.(text)
     },
-    async queue(channel, line) {
+    /** Puts a line into the outbox of a channel that takes lines. It is there after a restart, and posted in its order. Throws `limit`. */
+    async queue(channel: string, line: QueueLine['line']): Promise<void> {
       await deps.log.commit({ type: 'queue_line', channel, line })
       look(channel)
     },
     look,
-    lastShownAt: (channel) => shownAt.get(channel) ?? null,
+    /** Epoch ms at which this channel last showed something here; null: not since the start. */
+    lastShownAt: (channel: string): number | null => shownAt.get(channel) ?? null,
     deliver,
-    async close() {
+    /** Closes the channels. Call it when `deliver` has ended. */
+    async close(): Promise<void> {
       stopWatching()
       await Promise.all(deps.channels.map((channel) => channel.close()))
     },
   }
 }
+
+export type Outbox = ReturnType<typeof createOutbox>
 
 /**
  * Writes to the outbox what the channel has to show. A channel that reaches nobody yet costs nothing: it begins when `setUp` resolves.

@@ -63,16 +63,6 @@ export const BETWEEN_MESSAGES = '\n\n'
 /** Metadata of a RUN_FINISHED whose answer the model's token limit cut off. */
 export const CUT_BY_LENGTH = { quarterdeck: { finishReason: 'length' } }
 
-export interface RunFold {
-  /** Takes the next event. Runs that continue each other may be added one after the other: together they are one answer. */
-  add(event: RunEvent): void
-  /** Takes the result of a call that no event reports: the client sent it while its run was active. */
-  addResult(message: ToolResult): void
-  soFar(): AnswerSoFar
-  /** Null until the run that was added last has ended. */
-  answer(): RunAnswer | null
-}
-
 export type ToolResult = Pick<StoredMessage, 'toolCallId' | 'content' | 'error' | 'metadata'> & { createdAt: number }
 
 /** The events that `createRunFold` reads. Other events need not be parsed. */
@@ -106,7 +96,7 @@ interface Call {
 }
 
 /** With `subagentCalls` the calls that sub-agents made are in the answer too. What they said never is. */
-export function createRunFold({ subagentCalls = false }: { subagentCalls?: boolean } = {}): RunFold {
+export function createRunFold({ subagentCalls = false }: { subagentCalls?: boolean } = {}) {
   // Ids come from models. Maps, not objects: "__proto__" must be an ordinary key.
   const said = new Map<string, Said>()
   const calls = new Map<string, Call>()
@@ -115,6 +105,7 @@ export function createRunFold({ subagentCalls = false }: { subagentCalls?: boole
   let startedAt: number | null = null
   let terminal: TerminalEvent | null = null
 
+  /** Takes the result of a call that no event reports: the client sent it while its run was active. */
   function addResult({ toolCallId = '', content, error, metadata, createdAt }: ToolResult): void {
     const call = calls.get(toolCallId)
     if (call === undefined || call.result !== null) return
@@ -157,6 +148,7 @@ export function createRunFold({ subagentCalls = false }: { subagentCalls?: boole
     }
   }
 
+  /** Takes the next event. Runs that continue each other may be added one after the other: together they are one answer. */
   function add(event: RunEvent): void {
     if (isOfSubagent(event) && !(subagentCalls && isCallEvent(event))) return
     switch (event.type) {
@@ -201,8 +193,9 @@ export function createRunFold({ subagentCalls = false }: { subagentCalls?: boole
   return {
     add,
     addResult,
-    soFar: () => soFar(null),
-    answer() {
+    soFar: (): AnswerSoFar => soFar(null),
+    /** Null until the run that was added last has ended. */
+    answer(): RunAnswer | null {
       if (terminal === null) return null
       const outcome = outcomeOf(terminal)
       return {

@@ -140,27 +140,21 @@ const tooLarge = (name: string, maxBytes: number): ServerError =>
     details: { name, max_bytes: maxBytes },
   })
 
+/** Calls `remove` unless the bytes were claimed at any time since the sweep began. Then it returns false. */
+type RemoveUnclaimed = (sha256: string, remove: () => Promise<boolean>) => Promise<boolean>
+
 /**
  * Keeps a sweep from removing the bytes of an upload. An upload claims its bytes before it puts them in place, and until its record
  * is in the store only the claim says that they are needed.
  */
-interface Claims {
-  /** Waits for a removal that is under way. Until the claim is disposed of, the bytes are not removed. */
-  claim(sha256: string): Promise<Disposable>
-  /** Only one sweep may run at a time. */
-  sweeping(work: (removeUnclaimed: RemoveUnclaimed) => Promise<void>): Promise<void>
-}
-
-/** Calls `remove` unless the bytes were claimed at any time since the sweep began. Then it returns false. */
-type RemoveUnclaimed = (sha256: string, remove: () => Promise<boolean>) => Promise<boolean>
-
-export function createClaims(): Claims {
+export function createClaims() {
   const held = new Map<string, number>()
   const removing = new Map<string, Promise<unknown>>()
   let claimedSinceSweep: Set<string> | null = null
 
   return {
-    async claim(sha256) {
+    /** Waits for a removal that is under way. Until the claim is disposed of, the bytes are not removed. */
+    async claim(sha256: string): Promise<Disposable> {
       for (let under = removing.get(sha256); under !== undefined; under = removing.get(sha256)) await under
       held.set(sha256, (held.get(sha256) ?? 0) + 1)
       claimedSinceSweep?.add(sha256)
@@ -173,7 +167,8 @@ export function createClaims(): Claims {
       }
     },
 
-    async sweeping(work) {
+    /** Only one sweep may run at a time. */
+    async sweeping(work: (removeUnclaimed: RemoveUnclaimed) => Promise<void>): Promise<void> {
       const claimed = new Set(held.keys())
       claimedSinceSweep = claimed
       try {

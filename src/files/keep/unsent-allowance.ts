@@ -4,11 +4,6 @@ import type { Clock } from '../../domain/clock.ts'
 import { ServerError } from '../../domain/errors.ts'
 import type { UnsentFiles } from '../../domain/session/file.ts'
 
-export interface UnsentAllowance {
-  /** Throws `too_many_uploads` when the user may not send another file. */
-  begin(owner: string): Promise<Arrival>
-}
-
 /** A file that is arriving. It counts until it is disposed of. After that, its record counts. */
 interface Arrival extends Disposable {
   /** Throws `too_many_uploads` as soon as the files that are arriving from this user exceed the allowance. */
@@ -28,7 +23,7 @@ export function createUnsentAllowance(deps: {
   /** Files that are not sent are removed after this time. */
   ttlSeconds: number
   clock: Clock
-}): UnsentAllowance {
+}) {
   const { unsentFiles, maxBytes, ttlSeconds, clock } = deps
   /** How many bytes are arriving, by owner. */
   const arriving = new Map<string, number>()
@@ -55,7 +50,8 @@ export function createUnsentAllowance(deps: {
   }
 
   return {
-    async begin(owner) {
+    /** Throws `too_many_uploads` when the user may not send another file. */
+    async begin(owner: string): Promise<Arrival> {
       const { files, bytes, oldest } = await unsentFiles(owner)
       if (files >= MAX_FILES) throw full('files', oldest)
       if (bytes >= maxBytes) throw full('bytes', oldest)

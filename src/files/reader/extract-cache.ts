@@ -22,18 +22,6 @@ const MAX_EXTRACT_BYTES = 64_000_000
 const REFUSAL_MS = 24 * 60 * 60 * 1000
 const REFUSAL_CHARACTERS = 1_000
 
-export interface ExtractCache {
-  find(file: ReadableFile): Promise<Extract | Refusal | null>
-  /** Moves a written extract into the cache and reads it. Null when it is not complete. */
-  keep(file: ReadableFile, writtenAt: string): Promise<Extract | null>
-  /** The shrunk version of a picture. */
-  findPicture(file: ReadableFile, maxBytes: number): Promise<Buffer | null>
-  /** Moves a written picture into the cache and reads it. Null when there is none, or when it is too large. */
-  keepPicture(file: ReadableFile, maxBytes: number, writtenAt: string): Promise<Buffer | null>
-  /** Remembers for a day that the file cannot be read. Only for failures that the content alone causes. */
-  keepRefusal(file: ReadableFile, sentence: string): Promise<void>
-}
-
 interface Refusal {
   /** Why the file cannot be read: a sentence for people. */
   refused: string
@@ -47,7 +35,7 @@ export function createExtractCache(deps: {
   maxBytes: number
   /** Everything else that the text depends on, besides the bytes and their type. */
   settings: string
-}): ExtractCache {
+}) {
   const { folder, clock, maxBytes, settings } = deps
   /** Null: not counted yet. */
   let bytesKept: number | null = null
@@ -107,7 +95,7 @@ export function createExtractCache(deps: {
   }
 
   return {
-    async find(file) {
+    async find(file: ReadableFile): Promise<Extract | Refusal | null> {
       const path = pathOf(file)
       const refusal = await refusalAt(path)
       if (refusal !== null) return refusal
@@ -116,14 +104,16 @@ export function createExtractCache(deps: {
       return extract
     },
 
-    async findPicture(file, maxBytes) {
+    /** The shrunk version of a picture. */
+    async findPicture(file: ReadableFile, maxBytes: number): Promise<Buffer | null> {
       const path = picturePathOf(file, maxBytes)
       const picture = await readFile(path).catch(() => null)
       if (picture !== null) await markUsed(path)
       return picture
     },
 
-    async keepPicture(file, maxBytes, writtenAt) {
+    /** Moves a written picture into the cache and reads it. Null when there is none, or when it is too large. */
+    async keepPicture(file: ReadableFile, maxBytes: number, writtenAt: string): Promise<Buffer | null> {
       const size = (await stat(writtenAt).catch(() => null))?.size ?? 0
       if (size === 0 || size > maxBytes) return null
       const picture = await readFile(writtenAt)
@@ -132,7 +122,8 @@ export function createExtractCache(deps: {
       return picture
     },
 
-    async keep(file, writtenAt) {
+    /** Moves a written extract into the cache and reads it. Null when it is not complete. */
+    async keep(file: ReadableFile, writtenAt: string): Promise<Extract | null> {
       const size = (await stat(writtenAt).catch(() => null))?.size ?? 0
       if (size > MAX_EXTRACT_BYTES) return null
       const extract = await readExtract(writtenAt)
@@ -143,7 +134,8 @@ export function createExtractCache(deps: {
       return extract
     },
 
-    async keepRefusal(file, sentence) {
+    /** Remembers for a day that the file cannot be read. Only for failures that the content alone causes. */
+    async keepRefusal(file: ReadableFile, sentence: string): Promise<void> {
       const path = pathOf(file)
       const text = `${REFUSAL}${sentence.replaceAll(/\s+/g, ' ').slice(0, REFUSAL_CHARACTERS)}${END}`
       const now = new Date(clock.now())

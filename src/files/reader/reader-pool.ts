@@ -8,16 +8,6 @@ import { unreadable } from '../formats/unreadable.ts'
 import type { ReadJob } from './read-job.ts'
 import type { JobEnd, ReaderChild } from './reader-child.ts'
 
-export interface ReaderPool {
-  /**
-   * Reads one file. `take` gets the path of the result, which is removed after `take` resolves. Throws `file_unreadable`,
-   * `queue_full`, `shutting_down`, and the reason of the signal.
-   */
-  run<T>(work: PoolWork<T>): Promise<T>
-  /** Ends all children. Files that wait or are being read are refused. */
-  close(): Promise<void>
-}
-
 export interface PoolWork<T> {
   /** The pool chooses the `resultPath`. */
   job: Omit<ReadJob, 'resultPath'>
@@ -46,7 +36,7 @@ interface ReaderPoolDeps {
   limits: PoolLimits
 }
 
-export function createReaderPool(deps: ReaderPoolDeps): ReaderPool {
+export function createReaderPool(deps: ReaderPoolDeps) {
   const { log, limits } = deps
   const queue = createTypeQueue()
   const children = createChildren(deps)
@@ -97,6 +87,10 @@ export function createReaderPool(deps: ReaderPoolDeps): ReaderPool {
   }
 
   return {
+    /**
+     * Reads one file. `take` gets the path of the result, which is removed after `take` resolves. Throws `file_unreadable`,
+     * `queue_full`, `shutting_down`, and the reason of the signal.
+     */
     run<T>(work: PoolWork<T>): Promise<T> {
       if (closed) return Promise.reject(shuttingDown())
       if (work.signal.aborted) return Promise.reject(work.signal.reason)
@@ -123,7 +117,8 @@ export function createReaderPool(deps: ReaderPoolDeps): ReaderPool {
       })
     },
 
-    async close() {
+    /** Ends all children. Files that wait or are being read are refused. */
+    async close(): Promise<void> {
       closed = true
       for (const waiting of queue.clear()) waiting.refuse(shuttingDown())
       children.endAll()
@@ -132,6 +127,8 @@ export function createReaderPool(deps: ReaderPoolDeps): ReaderPool {
     },
   }
 }
+
+export type ReaderPool = ReturnType<typeof createReaderPool>
 
 interface Waiting {
   type: FileType

@@ -11,24 +11,14 @@ import { facts, oneLine } from './answer.ts'
 import type { Asked, CommandContext, CommandServices } from './command-services.ts'
 import { verbs } from './verbs.ts'
 
-export interface ChannelSessions {
-  /** Newest activity first. */
-  all: readonly SupervisedSession[]
-  open: readonly SupervisedSession[]
-  /** The four characters of its id that people type. */
-  shortId(session: Pick<SupervisedSession, 'id'>): string
-}
-
 /** More than a server keeps. */
 const MOST_SESSIONS = 1_000
 const MOST_LISTED = 20
 const LEAST_ID_CHARS = 4
 
-export async function channelSessions(
-  services: CommandServices,
-  { channelId }: CommandContext,
-): Promise<ChannelSessions> {
+export async function channelSessions(services: CommandServices, { channelId }: CommandContext) {
   const found = await services.sessions.list({ limit: MOST_SESSIONS })
+  /** Newest activity first. */
   const all = found.filter(
     ({ status, supervision }) =>
       status !== 'terminated' && (supervision.channelId ?? services.defaultChannelId) === channelId,
@@ -37,9 +27,12 @@ export async function channelSessions(
   return {
     all,
     open: all.filter(({ supervision }) => isOpen(supervision)),
-    shortId: ({ id }) => short.get(id) ?? id,
+    /** The four characters of its id that people type. */
+    shortId: ({ id }: Pick<SupervisedSession, 'id'>): string => short.get(id) ?? id,
   }
 }
+
+export type ChannelSessions = Awaited<ReturnType<typeof channelSessions>>
 
 /** One line about a session, for lists to choose from. */
 export const sessionLine = (here: ChannelSessions, session: SupervisedSession): string => {

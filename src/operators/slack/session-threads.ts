@@ -20,25 +20,6 @@ export interface PostHow {
   signal?: AbortSignal
 }
 
-export interface SessionThreads {
-  /** `ts` of the message that begins the thread; null: the session has none. */
-  find(session: Pick<SessionRecord, 'id' | 'createdAt'>): Promise<string | null>
-  /** The same, but it begins the thread if there is none. */
-  begin(session: SessionRecord, how: PostHow): Promise<string>
-  /** Brings the first message up to date. */
-  update(session: SessionRecord): Promise<void>
-  /** Somebody has deleted this first message. The next one begins a new thread, unless another process has begun it. */
-  forget(sessionId: string, ts: string): Promise<void>
-  /** The session that this message belongs to, as the first one of a thread; null: none. */
-  sessionOf(ts: string): Promise<string | null>
-  /** Remembers that replies to this message are about the session. */
-  add(ts: string, sessionId: string): Promise<void>
-  /** False: the session certainly has no thread here. */
-  mayHave(sessionId: string): boolean
-  /** Another process may have begun threads, and changed what they show. */
-  readAgain(): void
-}
-
 interface ThreadDeps {
   room: string
   /** Under which the notes are kept. */
@@ -63,7 +44,7 @@ const BEGIN_MS = 8_000
 const sessionKey = (id: string): string => `session/${id}`
 const threadKey = (ts: string): string => `thread/${ts}`
 
-export function createSessionThreads(deps: ThreadDeps): SessionThreads {
+export function createSessionThreads(deps: ThreadDeps) {
   const { room, channel, api, outbox, log, looks, alone, clock } = deps
   const turns = createTurns()
   const known = new Map<string, string>()
@@ -72,6 +53,7 @@ export function createSessionThreads(deps: ThreadDeps): SessionThreads {
   const withNotes = new Set<string>()
   let isLoaded = false
 
+  /** Another process may have begun threads, and changed what they show. */
   function readAgain(): void {
     isLoaded = false
     known.clear()
@@ -142,10 +124,14 @@ export function createSessionThreads(deps: ThreadDeps): SessionThreads {
   }
 
   return {
-    find: (session) => turns(session.id, () => look(session)),
-    begin: (session, how) => turns(session.id, () => beginAlone(session, how)),
+    /** `ts` of the message that begins the thread; null: the session has none. */
+    find: (session: Pick<SessionRecord, 'id' | 'createdAt'>): Promise<string | null> =>
+      turns(session.id, () => look(session)),
+    /** The same, but it begins the thread if there is none. */
+    begin: (session: SessionRecord, how: PostHow): Promise<string> => turns(session.id, () => beginAlone(session, how)),
 
-    update: (session) =>
+    /** Brings the first message up to date. */
+    update: (session: SessionRecord): Promise<void> =>
       turns(session.id, async () => {
         const ts = await look(session)
         if (ts === null) return
@@ -156,7 +142,8 @@ export function createSessionThreads(deps: ThreadDeps): SessionThreads {
         remember(shown, ts, digest, MOST_KNOWN)
       }),
 
-    forget: (sessionId, ts) =>
+    /** Somebody has deleted this first message. The next one begins a new thread, unless another process has begun it. */
+    forget: (sessionId: string, ts: string): Promise<void> =>
       turns(sessionId, async () => {
         known.delete(sessionId)
         if ((await noted(sessionId)) !== ts) return
@@ -164,12 +151,18 @@ export function createSessionThreads(deps: ThreadDeps): SessionThreads {
         await log.commit({ type: 'note_for_channel', channel, key: sessionKey(sessionId), value: null })
       }),
 
-    sessionOf: async (ts) => (await outbox.note(channel, threadKey(ts)))?.value ?? null,
-    add: async (ts, sessionId) => void (await write(threadKey(ts), sessionId, sessionId)),
-    mayHave: (sessionId) => !isLoaded || withNotes.has(sessionId),
+    /** The session that this message belongs to, as the first one of a thread; null: none. */
+    sessionOf: async (ts: string): Promise<string | null> => (await outbox.note(channel, threadKey(ts)))?.value ?? null,
+    /** Remembers that replies to this message are about the session. */
+    add: async (ts: string, sessionId: string): Promise<void> =>
+      void (await write(threadKey(ts), sessionId, sessionId)),
+    /** False: the session certainly has no thread here. */
+    mayHave: (sessionId: string): boolean => !isLoaded || withNotes.has(sessionId),
     readAgain,
   }
 }
+
+export type SessionThreads = ReturnType<typeof createSessionThreads>
 
 /** A map that forgets what was not written for the longest time. */
 export function remember<K, V>(map: Map<K, V>, key: K, value: V, most: number): void {

@@ -22,19 +22,6 @@ import { createSessionThreads, type PostHow, remember, type SessionThreads } fro
 import { kindOf, SlackFailure } from './slack-failure.ts'
 import { type AttachFiles, createAttachFiles } from './thread-files.ts'
 
-export interface SlackRoom extends Pick<RoomCards, 'refresh' | 'bringUpToDate'> {
-  readonly channel: OperatorChannel
-  /** Each calls further people when a question has waited for long. */
-  readonly calls: readonly OperatorChannel[]
-  /** Uploads files to the thread of a session, each once. */
-  attach(sessionId: string, files: readonly ThreadFile[]): Promise<void>
-  /** Takes the lines for this room. */
-  readonly lines: OperatorChannel
-  /** Posts something to the thread of a session. It gets lost if Slack does not take it now. */
-  say(session: SessionRecord, message: SlackMessage, how: PostHow & { key: string }): Promise<string>
-  sessionOfThread(thread: string): Promise<string | null>
-}
-
 export interface RoomDeps {
   room: string
   operators: readonly SlackPerson[]
@@ -60,7 +47,7 @@ const MOST_TOLD = 5_000
 /** Under this name the room has its outbox and its notes, and records keep where their card is. */
 export const channelName = (room: string): string => `slack:${room}`
 
-export function createSlackRoom(deps: RoomDeps): SlackRoom {
+export function createSlackRoom(deps: RoomDeps) {
   const { room, lookup, looks } = deps
   const channel = channelName(room)
   const threads = createSessionThreads({ ...deps, channel })
@@ -70,36 +57,45 @@ export function createSlackRoom(deps: RoomDeps): SlackRoom {
   const cards = createRoomCards({ ...deps, channel, threads, earlier, reply, attach })
   const deliver = createDeliver({ ...deps, channel, threads, earlier, reply, cards, told: new Map() })
 
-  return {
-    channel: {
-      name: channel,
-      surface: 'remote',
-      room,
-      concerns: ({ kind, sessionId }) =>
-        kind === 'wait' || (kind === 'session' && (looks.root.detail === 'verbose' || threads.mayHave(sessionId))),
-      takeOver() {
-        threads.readAgain()
-        earlier.takeOver()
-        cards.forgetShown()
-      },
-      deliver,
-      trouble: deps.trouble,
-      close: async () => {},
+  const ofCards: OperatorChannel = {
+    name: channel,
+    surface: 'remote',
+    room,
+    concerns: ({ kind, sessionId }) =>
+      kind === 'wait' || (kind === 'session' && (looks.root.detail === 'verbose' || threads.mayHave(sessionId))),
+    takeOver() {
+      threads.readAgain()
+      earlier.takeOver()
+      cards.forgetShown()
     },
+    deliver,
+    trouble: deps.trouble,
+    close: async () => {},
+  }
+
+  return {
+    channel: ofCards,
+    /** Each calls further people when a question has waited for long. */
     calls: deps.escalation.flatMap((step) => createEscalationCall({ ...deps, channel, threads, reply }, step) ?? []),
+    /** Takes the lines for this room. */
     lines: createRoomLines({ ...deps, channel, threads, reply, attach }),
     refresh: cards.refresh,
     bringUpToDate: cards.bringUpToDate,
     sessionOfThread: threads.sessionOf,
 
-    async attach(sessionId, files) {
+    /** Uploads files to the thread of a session, each once. */
+    async attach(sessionId: string, files: readonly ThreadFile[]): Promise<void> {
       const session = await lookup.session(sessionId)
       if (session !== null) await attach(session, files)
     },
 
-    say: (session, message, { key, ...how }) => reply(session, message, key, how),
+    /** Posts something to the thread of a session. It gets lost if Slack does not take it now. */
+    say: (session: SessionRecord, message: SlackMessage, { key, ...how }: PostHow & { key: string }): Promise<string> =>
+      reply(session, message, key, how),
   }
 }
+
+export type SlackRoom = ReturnType<typeof createSlackRoom>
 
 /** Begins another thread if somebody has deleted the first message. */
 const createReply =

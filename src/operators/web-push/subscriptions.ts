@@ -21,24 +21,6 @@ import type { Changes } from '../outbox.ts'
 import { browserKeysProblem } from './encrypt-payload.ts'
 import type { VapidKeys } from './vapid.ts'
 
-export interface PushSubscriptions {
-  /** Our public key: what a browser needs to subscribe. */
-  publicKey(): Promise<string>
-  of(person: string): readonly PushSubscription[]
-  /** Those of the caller. Throws `forbidden` for somebody whom the settings do not name as an operator. */
-  list(by: Caller): Promise<readonly PushSubscription[]>
-  /** The same browser again replaces what is known about it. Throws `forbidden`, `invalid_request` or `limit`. */
-  subscribe(by: Caller, wanted: NewPushSubscription): Promise<PushSubscription>
-  /** Throws `forbidden`, or `record_not_found` for one that is not the caller's. */
-  unsubscribe(by: Caller, id: string): Promise<void>
-  /** The push service says that the browser is gone. */
-  forget(subscription: PushSubscription): Promise<void>
-  /** Whether the address leads to this machine, which only a server that is itself for this machine may call. */
-  isLocal(endpoint: URL): boolean
-  /** Calls `look` with the name of a channel when a browser has subscribed. */
-  watch(look: (channel: string) => void): void
-}
-
 interface SubscriptionsDeps {
   store: Pick<OutboxReads, 'notes'>
   log: Pick<SessionLog, 'commit'>
@@ -68,7 +50,7 @@ const NoteSchema = z.object({
   for_key: z.string(),
 })
 
-export async function openPushSubscriptions(deps: SubscriptionsDeps): Promise<PushSubscriptions> {
+export async function openPushSubscriptions(deps: SubscriptionsDeps) {
   const { store, log, clock, operators, keys, isLocalServer, logger, changes } = deps
   const { personOf } = configuredOperators(operators)
   const watchers = new Set<(channel: string) => void>()
@@ -138,15 +120,18 @@ export async function openPushSubscriptions(deps: SubscriptionsDeps): Promise<Pu
   }
 
   return {
-    publicKey: async () => (await keys()).publicKey,
-    of: (person) => [...ofPerson(person).values()],
-    list: (by) =>
+    /** Our public key: what a browser needs to subscribe. */
+    publicKey: async (): Promise<string> => (await keys()).publicKey,
+    of: (person: string): readonly PushSubscription[] => [...ofPerson(person).values()],
+    /** Those of the caller. Throws `forbidden` for somebody whom the settings do not name as an operator. */
+    list: (by: Caller): Promise<readonly PushSubscription[]> =>
       inTurn(async () => {
         const person = personFor(by)
         await readAgain()
         return [...ofPerson(person).values()]
       }),
-    subscribe: (by, wanted) =>
+    /** The same browser again replaces what is known about it. Throws `forbidden`, `invalid_request` or `limit`. */
+    subscribe: (by: Caller, wanted: NewPushSubscription): Promise<PushSubscription> =>
       inTurn(async () => {
         const person = personFor(by)
         refuseBadSubscription(wanted, isLocalServer)
@@ -162,7 +147,8 @@ export async function openPushSubscriptions(deps: SubscriptionsDeps): Promise<Pu
         onSubscribed(pushChannel(person))
         return subscription
       }),
-    unsubscribe: (by, id) =>
+    /** Throws `forbidden`, or `record_not_found` for one that is not the caller's. */
+    unsubscribe: (by: Caller, id: string): Promise<void> =>
       inTurn(async () => {
         const person = personFor(by)
         await readAgain()
@@ -172,11 +158,16 @@ export async function openPushSubscriptions(deps: SubscriptionsDeps): Promise<Pu
         }
         await remove(subscription)
       }),
-    forget: (subscription) => inTurn(() => remove(subscription)),
-    watch: (look) => void watchers.add(look),
-    isLocal: (endpoint) => isLocalServer && isLocalEndpoint(endpoint),
+    /** The push service says that the browser is gone. */
+    forget: (subscription: PushSubscription): Promise<void> => inTurn(() => remove(subscription)),
+    /** Calls `look` with the name of a channel when a browser has subscribed. */
+    watch: (look: (channel: string) => void): void => void watchers.add(look),
+    /** Whether the address leads to this machine, which only a server that is itself for this machine may call. */
+    isLocal: (endpoint: URL): boolean => isLocalServer && isLocalEndpoint(endpoint),
   }
 }
+
+export type PushSubscriptions = Awaited<ReturnType<typeof openPushSubscriptions>>
 
 function parsed(json: string): unknown {
   try {

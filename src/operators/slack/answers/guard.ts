@@ -23,13 +23,6 @@ interface Attempt {
   recordId?: string
 }
 
-export interface Guard {
-  /** The operator behind a Slack user, or why there is none. */
-  check(from: Sender): Promise<{ caller: Caller } | { refusal: Refusal }>
-  /** Puts it on record: in the log and in the audit trail. Never throws. */
-  refused(attempt: Attempt, why: Refusal): Promise<void>
-}
-
 interface GuardDeps {
   people: readonly Pick<SlackPerson, 'name' | 'slack'>[]
   /** Our workspace, as Slack names it when we sign in. Nobody is let in while it is not known. */
@@ -39,11 +32,12 @@ interface GuardDeps {
   noteRefused: NoteRefused
 }
 
-export function createGuard({ people, teamId, rooms, noteRefused }: GuardDeps): Guard {
+export function createGuard({ people, teamId, rooms, noteRefused }: GuardDeps) {
   const names = new Map(people.flatMap(({ name, slack }) => (slack === null ? [] : [[slack, name] as const])))
 
   return {
-    async check({ user, teams, room }) {
+    /** The operator behind a Slack user, or why there is none. */
+    async check({ user, teams, room }: Sender): Promise<{ caller: Caller } | { refusal: Refusal }> {
       const ours = await teamId()
       const isOurs = ours !== '' && teams.length > 0 && teams.every((id) => id === ours)
       if (!isOurs) return { refusal: 'other_team' }
@@ -53,7 +47,11 @@ export function createGuard({ people, teamId, rooms, noteRefused }: GuardDeps): 
       return { caller: { user: name, role: 'operator', via: 'slack', credential: user } }
     },
 
-    refused: ({ from: { user, teams, room }, what, tried, sessionId, recordId }, why) =>
+    /** Puts it on record: in the log and in the audit trail. Never throws. */
+    refused: (
+      { from: { user, teams, room }, what, tried, sessionId, recordId }: Attempt,
+      why: Refusal,
+    ): Promise<void> =>
       noteRefused({
         // Not a name of ours: the prefix keeps it apart from those of operators.
         by: `slack:${user}`,
@@ -66,3 +64,5 @@ export function createGuard({ people, teamId, rooms, noteRefused }: GuardDeps): 
       }),
   }
 }
+
+export type Guard = ReturnType<typeof createGuard>

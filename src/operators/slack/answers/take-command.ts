@@ -28,12 +28,6 @@ import { type Press, plainText, type Sender, type Typed } from './payloads.ts'
 /** Runs one command. Never rejects. */
 export type RunCommand = (by: Caller, context: CommandContext, line: string) => Promise<Answer>
 
-export interface TakeCommand {
-  typed(typed: Typed): Promise<void>
-  /** A command that was shown with a button. */
-  confirmed(by: Caller, press: Press, command: string): Promise<void>
-}
-
 /** Of a button whose record is a command. */
 export const COMMAND_ACTION = 'command'
 const CONFIRM_MS = 15 * 60_000
@@ -60,7 +54,7 @@ export function createTakeCommand({
   runCommand,
   nameOf,
   noteRefused,
-}: TakeCommandDeps): TakeCommand {
+}: TakeCommandDeps) {
   /** Null: the command is too long for a button, so it has to be typed. */
   function confirmValue({ room, user }: Sender, command: string): string | null {
     const expiresAt = clock.now() + CONFIRM_MS
@@ -133,18 +127,21 @@ export function createTakeCommand({
   }
 
   return {
-    async typed({ from, text, responseUrl }) {
+    async typed({ from, text, responseUrl }: Typed): Promise<void> {
       const checked = await guard.check(from)
       if ('refusal' in checked) return guard.refused({ from, what: 'command', tried: verbOf(text) }, checked.refusal)
       await safely(from, responseUrl, () => run(checked.caller, from, responseUrl, plainText(text, nameOf), false))
     },
 
-    async confirmed(by, { from, responseUrl, isPrivate }, command) {
+    /** A command that was shown with a button. */
+    async confirmed(by: Caller, { from, responseUrl, isPrivate }: Press, command: string): Promise<void> {
       if (responseUrl === null) throw new Error('A press without an address to answer to.')
       await safely(from, responseUrl, () => run(by, from, responseUrl, command, isPrivate))
     },
   }
 }
+
+export type TakeCommand = ReturnType<typeof createTakeCommand>
 
 /** The verb of a command, for the audit trail. Other words of people are not put there. */
 export function verbOf(command: string): string {
