@@ -2,6 +2,7 @@
 // for single events use it, and so does the evaluation.
 
 import { isRecord } from '../is-record.ts'
+import { jsonIn } from '../json-in.ts'
 import type { Interrupt, RunEvent, RunEventOf, RunEventType, TerminalEvent, TokenUsage } from './event.ts'
 import { type StoredMessage, textOf } from './message.ts'
 import type { RunError } from './run.ts'
@@ -241,12 +242,8 @@ export const parseArguments = (text: string): Record<string, unknown> => argumen
 
 /** A call's arguments; null if the model did not write a JSON object. */
 export function argumentsObject(text: string): Record<string, unknown> | null {
-  try {
-    const value: unknown = JSON.parse(text)
-    return isRecord(value) ? value : null
-  } catch {
-    return null
-  }
+  const value = jsonIn(text)
+  return isRecord(value) ? value : null
 }
 
 /** How a run ended, by its terminal event. */

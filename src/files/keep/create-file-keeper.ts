@@ -7,6 +7,7 @@ import { type FileRecord, type FileType, UNREADABLE, type UnsentFiles } from '..
 import type { FileKeeper, IncomingFile } from '../file-keeper.ts'
 import { declaredType } from './agreed-type.ts'
 import type { Blobs } from './blob-folder.ts'
+import { hold } from './held-counts.ts'
 import { createTolerantSniffer, createTypeSniffer } from './type-sniffer.ts'
 import { createUnsentAllowance } from './unsent-allowance.ts'
 
@@ -156,15 +157,8 @@ export function createClaims() {
     /** Waits for a removal that is under way. Until the claim is disposed of, the bytes are not removed. */
     async claim(sha256: string): Promise<Disposable> {
       for (let under = removing.get(sha256); under !== undefined; under = removing.get(sha256)) await under
-      held.set(sha256, (held.get(sha256) ?? 0) + 1)
       claimedSinceSweep?.add(sha256)
-      return {
-        [Symbol.dispose]() {
-          const left = (held.get(sha256) ?? 0) - 1
-          if (left > 0) held.set(sha256, left)
-          else held.delete(sha256)
-        },
-      }
+      return hold(held, sha256)
     },
 
     /** Only one sweep may run at a time. */

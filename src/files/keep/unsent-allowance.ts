@@ -3,6 +3,7 @@
 import type { Clock } from '../../domain/clock.ts'
 import { ServerError } from '../../domain/errors.ts'
 import type { UnsentFiles } from '../../domain/session/file.ts'
+import { addTo } from './held-counts.ts'
 
 /** A file that is arriving. It counts until it is disposed of. After that, its record counts. */
 interface Arrival extends Disposable {
@@ -42,13 +43,6 @@ export function createUnsentAllowance(deps: {
     )
   }
 
-  function count(owner: string, bytes: number): number {
-    const now = (arriving.get(owner) ?? 0) + bytes
-    if (now > 0) arriving.set(owner, now)
-    else arriving.delete(owner)
-    return now
-  }
-
   return {
     /** Throws `too_many_uploads` when the user may not send another file. */
     async begin(owner: string): Promise<Arrival> {
@@ -59,14 +53,14 @@ export function createUnsentAllowance(deps: {
       return {
         take(more) {
           own += more
-          if (count(owner, more) > maxBytes - bytes) throw full('bytes', oldest)
+          if (addTo(arriving, owner, more) > maxBytes - bytes) throw full('bytes', oldest)
         },
         async end() {
           const now = await unsentFiles(owner)
           if (now.bytes + own > maxBytes) throw full('bytes', now.oldest)
         },
         [Symbol.dispose]() {
-          count(owner, -own)
+          addTo(arriving, owner, -own)
           own = 0
         },
       }

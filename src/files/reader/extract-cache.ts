@@ -1,7 +1,7 @@
 // Keeps extracts on disk by the hash of their file, and for files that cannot be read, the reason. When there are too many, the least
 // recently used are removed first.
 
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Clock } from '../../domain/clock.ts'
@@ -41,15 +41,12 @@ export function createExtractCache(deps: {
   let bytesKept: number | null = null
   let pruning: Promise<void> | null = null
 
-  function pathOf(file: ReadableFile): string {
-    const how = JSON.stringify([EXTRACTOR_VERSION, file.mimeType, settings])
-    return join(folder, `${file.sha256}-${createHash('sha256').update(how).digest('hex').slice(0, 16)}.ndjson`)
+  function pathFor({ sha256, mimeType }: ReadableFile, how: string | number, ending: string): string {
+    const made = hash('sha256', JSON.stringify([EXTRACTOR_VERSION, mimeType, how])).slice(0, 16)
+    return join(folder, `${sha256}-${made}${ending}`)
   }
-
-  function picturePathOf(file: ReadableFile, maxBytes: number): string {
-    const how = JSON.stringify([EXTRACTOR_VERSION, file.mimeType, maxBytes])
-    return join(folder, `${file.sha256}-${createHash('sha256').update(how).digest('hex').slice(0, 16)}.jpg`)
-  }
+  const pathOf = (file: ReadableFile): string => pathFor(file, settings, '.ndjson')
+  const picturePathOf = (file: ReadableFile, maxBytes: number): string => pathFor(file, maxBytes, '.jpg')
 
   async function markUsed(path: string): Promise<void> {
     const now = new Date(clock.now())
@@ -168,11 +165,11 @@ export async function sweepExtracts(
   for (let at = 0; at < names.length; at += SWEPT_AT_ONCE) {
     const hashes = new Map<string, string>()
     for (const name of names.slice(at, at + SWEPT_AT_ONCE)) {
-      const hash = hashOf(name)
-      if (hash !== null) hashes.set(name, hash)
+      const sha256 = hashOf(name)
+      if (sha256 !== null) hashes.set(name, sha256)
     }
     const kept = new Set(await known([...new Set(hashes.values())]))
-    for (const [name, hash] of hashes) if (!kept.has(hash)) await rm(join(folder, name), { force: true })
+    for (const [name, sha256] of hashes) if (!kept.has(sha256)) await rm(join(folder, name), { force: true })
   }
 }
 

@@ -7,6 +7,7 @@ import { Socket } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import type { Clock } from '../../domain/clock.ts'
 import { isImage } from '../../domain/session/file.ts'
+import { systemErrorCode } from '../../domain/system-error-code.ts'
 import { STUCK_SIGNAL } from './child/watchdog.ts'
 import { childMessageOf, type ReadJob } from './read-job.ts'
 import { createWorkFolder } from './work-folder.ts'
@@ -206,7 +207,7 @@ export const childProgram = (): string =>
   fileURLToPath(new URL(import.meta.url.endsWith('.ts') ? './child/main.ts' : './child/main.js', import.meta.url))
 
 function notHandedIn(error: unknown): JobEnd {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined
+  const code = systemErrorCode(error)
   const message =
     code === 'ENOENT'
       ? 'The file does not exist any more.'

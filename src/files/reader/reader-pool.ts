@@ -5,6 +5,7 @@ import { ServerError } from '../../domain/errors.ts'
 import type { Logger } from '../../domain/logger.ts'
 import { type FileType, isImage } from '../../domain/session/file.ts'
 import { unreadable } from '../formats/unreadable.ts'
+import type { FileReaderLimits } from './create-file-reader.ts'
 import type { ReadJob } from './read-job.ts'
 import type { JobEnd, ReaderChild } from './reader-child.ts'
 
@@ -18,22 +19,12 @@ export interface PoolWork<T> {
   refused?(sentence: string): Promise<void>
 }
 
-interface PoolLimits {
-  /** Most children at once. */
-  children: number
-  /** Most files that wait. */
-  queue: number
-  idleMs: number
-  /** Memory limit of one child, for the error message. */
-  memoryBytes: number
-}
-
 interface ReaderPoolDeps {
   startChild(): Promise<ReaderChild>
   newName(): string
   clock: Clock
   log: Logger
-  limits: PoolLimits
+  limits: Pick<FileReaderLimits, 'children' | 'queue' | 'idleMs' | 'memoryBytes'>
 }
 
 export function createReaderPool(deps: ReaderPoolDeps) {

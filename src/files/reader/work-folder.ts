@@ -3,6 +3,7 @@
 
 import { constants, copyFile, link, mkdir, mkdtemp, readdir, realpath, rm, stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
+import { systemErrorCode } from '../../domain/system-error-code.ts'
 
 export async function createWorkFolder(parentFolder: string) {
   // The name contains our process id, so that folders of a dead server can be found.
@@ -62,6 +63,6 @@ function isRunning(pid: number): boolean {
     return process.kill(pid, 0)
   } catch (error) {
     // The process exists, but belongs to another user.
-    return error instanceof Error && 'code' in error && error.code === 'EPERM'
+    return systemErrorCode(error) === 'EPERM'
   }
 }

@@ -25,10 +25,7 @@ export function createPersonRules({ person, operators, escalation }: PersonRules
   const escalated = escalation.find(({ to }) => to.some((name) => name === person.name || name === person.group))
 
   return {
-    concerns(item) {
-      const kind = kindOf(item)
-      return kind !== null && kinds.includes(kind)
-    },
+    concerns: (item) => isOfKind(item, kinds),
 
     asksFrom(item, { supervision }) {
       // Every operator is asked what an agent of ours asks. But each conversation with it is a session, and nobody wants to hear of each.
@@ -49,11 +46,9 @@ export function createPersonRules({ person, operators, escalation }: PersonRules
   }
 }
 
-/** The settings' word for what an item is about; null: they have none. */
-export function kindOf(item: FeedItem): NotifyKind | null {
-  if (item.kind === 'wait') return recordKinds[item.type].notify
-  return item.kind === 'session' ? 'session' : null
-}
+/** Whether an item is about one of these words of the settings. They have none for runs. */
+export const isOfKind = (item: FeedItem, kinds: readonly NotifyKind[]): boolean =>
+  item.kind !== 'run' && kinds.includes(item.kind === 'wait' ? recordKinds[item.type].notify : 'session')
 
 // When an operator does not want to be disturbed: from one time of day to another, in their own time zone.
 

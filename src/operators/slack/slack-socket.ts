@@ -5,6 +5,7 @@ import { SocketModeClient } from '@slack/socket-mode'
 import type { WebClientOptions } from '@slack/web-api'
 import { type Clock, sleep } from '../../domain/clock.ts'
 import { isRecord } from '../../domain/is-record.ts'
+import { jsonIn } from '../../domain/json-in.ts'
 import type { Logger } from '../../domain/logger.ts'
 import type { SlackAnswers } from './slack-api.ts'
 import { failureOf, kindOf } from './slack-failure.ts'
@@ -184,12 +185,8 @@ function openConnection(deps: SocketDeps, onEnvelope: (envelope: unknown) => voi
 type Connection = ReturnType<typeof openConnection>
 
 function isGoodbye(text: string): boolean {
-  try {
-    const message: unknown = JSON.parse(text)
-    return isRecord(message) && message.type === 'disconnect'
-  } catch {
-    return false
-  }
+  const message = jsonIn(text)
+  return isRecord(message) && message.type === 'disconnect'
 }
 
 /** Takes envelopes: says at once that each has arrived, and hands each to the answers once. */

@@ -4,6 +4,7 @@ import { z } from 'zod'
 import type { Clock } from '../../domain/clock.ts'
 import { ServerError } from '../../domain/errors.ts'
 import { isLoopback } from '../../domain/is-loopback.ts'
+import { jsonIn } from '../../domain/json-in.ts'
 import type { Logger } from '../../domain/logger.ts'
 import type { OperatorSettings } from '../../domain/settings/supervision-settings.ts'
 import type { Caller } from '../../domain/supervision/decision.ts'
@@ -78,7 +79,7 @@ export async function openPushSubscriptions(deps: SubscriptionsDeps) {
   async function readNotes(person: string): Promise<Map<string, PushSubscription>> {
     const found = new Map<string, PushSubscription>()
     for (const { channel, key, value } of await store.notes(pushChannel(person))) {
-      const { data: note } = NoteSchema.safeParse(parsed(value))
+      const { data: note } = NoteSchema.safeParse(jsonIn(value))
       if (note?.for_key === (await keys()).publicKey) {
         const { endpoint, label, created_at: createdAt } = note
         const id = key.slice(PREFIX.length)
@@ -168,14 +169,6 @@ export async function openPushSubscriptions(deps: SubscriptionsDeps) {
 }
 
 export type PushSubscriptions = Awaited<ReturnType<typeof openPushSubscriptions>>
-
-function parsed(json: string): unknown {
-  try {
-    return JSON.parse(json)
-  } catch {
-    return null
-  }
-}
 
 const isLocalEndpoint = ({ protocol, hostname }: URL): boolean => protocol === 'http:' && isLoopback(hostname)
 

@@ -7,7 +7,7 @@ import type { DocxNumbering } from './docx-numbering.ts'
 import { createDocxParagraph, type DocxParagraph, paragraphBlock } from './docx-paragraph.ts'
 import type { DocxStyles } from './docx-styles.ts'
 
-interface ParagraphFrame {
+export interface ParagraphFrame {
   kind: 'paragraph'
   paragraph: DocxParagraph
   /** Text boxes, charts and tables that are anchored to it, and those anchored to its text boxes. They are shown after it. */
