@@ -7,11 +7,10 @@ import { describe } from '../../supervision/records/describe-record.ts'
 import type { RecordView } from '../../supervision/records/record-view.ts'
 import { isWorkspaceSession } from '../../supervision/sessions/workspace-session.ts'
 import type { RecordLookup } from '../operator.ts'
-import type { ButtonValues } from './button-values.ts'
 import type { SlackMessage } from './cards/blocks.ts'
 import type { CardLook, CardSession, CardState } from './cards/card.ts'
 import { newsOf, renderCard } from './cards/render-card.ts'
-import type { SlackDetail, SlackPerson } from './channel.ts'
+import type { SlackDeps } from './create-slack.ts'
 
 export interface SlackLookup extends Pick<RecordLookup, 'find'> {
   /** Null: it is gone. */
@@ -25,16 +24,8 @@ export interface SlackLookup extends Pick<RecordLookup, 'find'> {
   link(recordId: string | null): string | null
 }
 
-interface LookDeps {
-  lookup: SlackLookup
-  detail: SlackDetail
-  operators: readonly Pick<SlackPerson, 'name' | 'slack'>[]
-  personOf: (name: string) => string
-  buttons: ButtonValues
-}
-
 /** How things look in all rooms. */
-export function createCardLooks({ lookup, detail, operators, personOf, buttons }: LookDeps) {
+export function createCardLooks({ lookup, settings: { detail }, operators, personOf, buttons }: SlackDeps) {
   const operatorOf = (owner: string) => operators.find(({ name }) => name === personOf(owner))
   function lookAt(room: string, wait: PersonRecord, session: SessionRecord, state: CardState): CardLook {
     const digest = wait.wait === 'approval' ? wait.digest : null

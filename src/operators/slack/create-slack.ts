@@ -5,15 +5,15 @@ import { type Clock, sleep } from '../../domain/clock.ts'
 import { ServerError, sessionNotFound } from '../../domain/errors.ts'
 import type { Ids } from '../../domain/ids.ts'
 import type { Logger } from '../../domain/logger.ts'
-import type { PersonRecord } from '../../domain/records/record.ts'
 import type { SessionRecord } from '../../domain/session/session.ts'
 import type { EscalationSettings } from '../../domain/settings/supervision-settings.ts'
 import type { SessionLog } from '../../log/session-log.ts'
 import type { Alone } from '../../replicas/create-alone.ts'
 import type { OutboxReads } from '../../store/ports/outbox.ts'
-import type { RecordView } from '../../supervision/records/record-view.ts'
 import type { Chat } from '../chat.ts'
 import { roomOf } from '../shown-from.ts'
+import type { AnswerServices } from './answers/card-answers.ts'
+import type { SlackAnswersDeps } from './answers/create-slack-answers.ts'
 import { plainText } from './answers/payloads.ts'
 import type { ButtonValues } from './button-values.ts'
 import { createCardLooks, type SlackLookup } from './card-looks.ts'
@@ -21,7 +21,7 @@ import { notice } from './cards/messages.ts'
 import type { SlackPerson, SlackSettings } from './channel.ts'
 import { createSlackApi } from './create-slack-api.ts'
 import { createPostPace } from './post-pace.ts'
-import type { SlackAnswers, SlackApi, SlackCards } from './slack-api.ts'
+import type { SlackAnswers, SlackCards } from './slack-api.ts'
 import { clientOptions, createLibraryLogger } from './slack-caller.ts'
 import { SlackFailure } from './slack-failure.ts'
 import { createSlackHealth } from './slack-health.ts'
@@ -29,14 +29,7 @@ import { createSlackRoom, type SlackRoom } from './slack-room.ts'
 import { createSlackSocket, type SlackSocket } from './slack-socket.ts'
 
 /** What answers from Slack are made with. */
-export interface AnswerParts {
-  api: SlackApi
-  cards: SlackCards
-  /** Our workspace, as Slack tells it. Rejects as long as Slack does not, and when the token is for another one. */
-  teamId: () => Promise<string>
-  /** What the card of a record shows. Throws `session_not_found`. */
-  viewOf: (wait: PersonRecord) => Promise<RecordView>
-}
+export type AnswerParts = Pick<SlackAnswersDeps, 'api' | 'cards' | 'teamId'> & Pick<AnswerServices, 'viewOf'>
 
 export interface SlackDeps {
   settings: SlackSettings
@@ -99,14 +92,14 @@ export function openSlack(deps: SlackDeps): SlackChat {
     health,
     libraryLogger: createLibraryLogger(logger, 'warn'),
   })
-  const looks = createCardLooks({ ...deps, detail: settings.detail })
+  const looks = createCardLooks(deps)
   const rooms = new Map(
     deps.rooms.map((room) => [
       room,
       createSlackRoom({ ...deps, room, api, looks, trouble: () => health.trouble(room) }),
     ]),
   )
-  /** Once known, it stays: our token does not change. A press must not be lost because Slack does not say it again just now. */
+  /** Once known, it stays: our token does not change. A press must not be lost because Slack does not say it again just now. Rejects until then. */
   let team = ''
   const teamId = async (): Promise<string> => {
     if (team === '') team = (await api.self()).teamId

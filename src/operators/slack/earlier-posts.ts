@@ -2,20 +2,13 @@
 
 import type { SessionRecord } from '../../domain/session/session.ts'
 import type { QueuedDelivery } from '../../domain/supervision/delivery.ts'
-import type { OutboxReads } from '../../store/ports/outbox.ts'
 import { createTurns } from '../../supervision/sessions/turns.ts'
 import { unlessAborted } from '../operator.ts'
-import type { SlackCalls } from './create-slack-api.ts'
-import { remember, type SessionThreads } from './session-threads.ts'
+import { remember } from './session-threads.ts'
 import { SlackFailure } from './slack-failure.ts'
+import type { RoomParts } from './slack-room.ts'
 
-interface EarlierDeps {
-  room: string
-  channel: string
-  api: Pick<SlackCalls, 'keys'>
-  outbox: Pick<OutboxReads, 'deliveries'>
-  threads: Pick<SessionThreads, 'find'>
-}
+type EarlierDeps = Pick<RoomParts, 'room' | 'channel' | 'api' | 'outbox' | 'threads'>
 
 /** Clocks of two machines differ. */
 const EARLIER_MS = 10 * 60_000

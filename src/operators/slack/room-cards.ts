@@ -1,38 +1,26 @@
 // The cards of one room: one for each record that waits for a person, in the thread of its session.
 
 import { hash } from 'node:crypto'
-import { type Clock, sleep } from '../../domain/clock.ts'
-import type { Logger } from '../../domain/logger.ts'
+import { sleep } from '../../domain/clock.ts'
 import { isWaiting, type PersonRecord } from '../../domain/records/record.ts'
 import type { FeedItem } from '../../domain/session/feed.ts'
 import type { SessionRecord } from '../../domain/session/session.ts'
 import type { Delivery } from '../../domain/supervision/delivery.ts'
 import { createTurns } from '../../supervision/sessions/turns.ts'
 import { DeliveryFailed } from '../operator.ts'
-import type { CardLooks, SlackLookup } from './card-looks.ts'
 import type { SlackMessage } from './cards/blocks.ts'
 import type { CardState } from './cards/card.ts'
-import type { SlackCalls } from './create-slack-api.ts'
 import type { EarlierPosts } from './earlier-posts.ts'
-import { type PostHow, remember, type SessionThreads } from './session-threads.ts'
+import { type PostHow, remember } from './session-threads.ts'
+import type { RoomParts } from './slack-room.ts'
 import type { AttachFiles } from './thread-files.ts'
 
 /** Posts to the thread of a session. */
 export type PostReply = (session: SessionRecord, message: SlackMessage, key: string, how: PostHow) => Promise<string>
 
-interface CardDeps {
-  room: string
-  /** Under which records keep where their card is. */
-  channel: string
-  api: Pick<SlackCalls, 'update'>
-  lookup: Pick<SlackLookup, 'find' | 'session' | 'waiting'>
-  looks: CardLooks
-  threads: Pick<SessionThreads, 'update'>
-  earlier: Pick<EarlierPosts, 'inThread'>
-  reply: PostReply
+interface CardDeps extends RoomParts {
+  earlier: EarlierPosts
   attach: AttachFiles
-  clock: Clock
-  logger: Logger
 }
 
 const MOST_SHOWN = 5_000

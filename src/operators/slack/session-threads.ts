@@ -1,36 +1,23 @@
 // One thread for each session in a room, so that a room with ten agents stays readable. The message that begins it tells how the session is.
 
 import { hash } from 'node:crypto'
-import type { Clock } from '../../domain/clock.ts'
 import type { SessionRecord, SessionStatus } from '../../domain/session/session.ts'
-import type { SessionLog } from '../../log/session-log.ts'
-import type { Alone } from '../../replicas/create-alone.ts'
-import type { OutboxReads } from '../../store/ports/outbox.ts'
 import { createTurns } from '../../supervision/sessions/turns.ts'
-import type { CardLooks } from './card-looks.ts'
 import { bold, code, emoji, line, quote, rich, type SlackMessage } from './cards/blocks.ts'
 import { type CardLook, type CardSession, checklist, headline, notifiedHeadline } from './cards/card.ts'
 import { consoleLine } from './cards/render-card.ts'
 import { notifiedName, shownName, shownProse } from './cards/shown-text.ts'
-import type { SlackCalls } from './create-slack-api.ts'
 import type { PostUrgency } from './post-pace.ts'
+import type { RoomDeps } from './slack-room.ts'
 
 export interface PostHow {
   urgency: PostUrgency
   signal?: AbortSignal
 }
 
-interface ThreadDeps {
-  room: string
+interface ThreadDeps extends Pick<RoomDeps, 'room' | 'api' | 'outbox' | 'log' | 'looks' | 'alone' | 'clock'> {
   /** Under which the notes are kept. */
   channel: string
-  api: Pick<SlackCalls, 'post' | 'update' | 'keys'>
-  outbox: Pick<OutboxReads, 'note' | 'notes'>
-  log: Pick<SessionLog, 'commit'>
-  looks: CardLooks
-  /** Any process posts what agents say, so two may want to begin the same thread. Null: there is only one. */
-  alone: Alone | null
-  clock: Pick<Clock, 'now' | 'after'>
 }
 
 /** It is being posted, or a crash came between the post and the note. */
@@ -108,7 +95,7 @@ export function createSessionThreads(deps: ThreadDeps) {
     return await keep(session.id, ts)
   }
 
-  /** Whoever comes second finds the thread of the first one. */
+  /** Any process posts what agents say, so two may want to begin the same thread. Whoever comes second finds the thread of the first one. */
   async function beginAlone(session: SessionRecord, how: PostHow): Promise<string> {
     if (alone === null) return await begin(session, how)
     const found = await noted(session.id)

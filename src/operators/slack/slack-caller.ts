@@ -12,7 +12,6 @@ export interface SlackSelf {
   teamId: string
   botUserId: string
   botId: string | null
-  botName: string | null
   /** What the bot's token may do. */
   scopes: readonly string[]
 }
@@ -105,7 +104,7 @@ export function createSlackCaller(deps: CallerDeps) {
     health.self(botName, trouble)
     if (trouble !== null) throw new SlackFailure('auth.test', 'wrong_team', { message: trouble })
     const scopes = found.response_metadata?.scopes ?? []
-    return { teamId, botUserId: textOf(found.user_id) ?? '', botId: textOf(found.bot_id), botName, scopes }
+    return { teamId, botUserId: textOf(found.user_id) ?? '', botId: textOf(found.bot_id), scopes }
   }
 
   function whoAmI(): Promise<SlackSelf> {

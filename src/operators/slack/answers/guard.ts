@@ -1,8 +1,7 @@
 // Who may answer and command in Slack. Everything that people do there passes this first.
 
 import type { Caller } from '../../../domain/supervision/decision.ts'
-import type { NoteRefused } from '../../../supervision/oversight/note-refused.ts'
-import type { SlackPerson } from '../channel.ts'
+import type { SlackAnswersDeps } from './create-slack-answers.ts'
 import type { Sender } from './payloads.ts'
 
 /** Why somebody was refused. */
@@ -23,14 +22,7 @@ interface Attempt {
   recordId?: string
 }
 
-interface GuardDeps {
-  people: readonly Pick<SlackPerson, 'name' | 'slack'>[]
-  /** Our workspace, as Slack names it when we sign in. Nobody is let in while it is not known. */
-  teamId: () => Promise<string>
-  /** The rooms that may be used. */
-  rooms: readonly string[]
-  noteRefused: NoteRefused
-}
+type GuardDeps = Pick<SlackAnswersDeps, 'people' | 'teamId' | 'rooms' | 'noteRefused'>
 
 export function createGuard({ people, teamId, rooms, noteRefused }: GuardDeps) {
   const names = new Map(people.flatMap(({ name, slack }) => (slack === null ? [] : [[slack, name] as const])))

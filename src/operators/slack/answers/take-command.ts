@@ -4,7 +4,6 @@
 // whose members see the diffs of its agents anyway.
 
 import type { Caller } from '../../../domain/supervision/decision.ts'
-import type { NoteRefused } from '../../../supervision/oversight/note-refused.ts'
 import type { Answer, AnswerPart } from '../../commands/answer.ts'
 import type { CommandContext } from '../../commands/command-services.ts'
 import { isVerb } from '../../commands/verbs.ts'
@@ -23,6 +22,7 @@ import { ACTION_ID_PREFIX, buttonRow } from '../cards/card-actions.ts'
 import { shownName, sizeOf } from '../cards/shown-text.ts'
 import type { AnswerContext } from './answer-context.ts'
 import { says, whisper } from './answer-texts.ts'
+import type { SlackAnswersDeps } from './create-slack-answers.ts'
 import { type Press, plainText, type Sender, type Typed } from './payloads.ts'
 
 /** Runs one command. Never rejects. */
@@ -39,22 +39,12 @@ const MOST_SIZE = 9_000
 const MOST_PIECE = 2_800
 const MOST_PARTS = 100
 
-interface TakeCommandDeps extends Pick<AnswerContext, 'api' | 'buttons' | 'guard' | 'clock' | 'logger'> {
-  runCommand: RunCommand
+interface TakeCommandDeps extends AnswerContext, Pick<SlackAnswersDeps, 'runCommand' | 'noteRefused'> {
   nameOf: (user: string) => string | null
-  noteRefused: NoteRefused
 }
 
-export function createTakeCommand({
-  api,
-  buttons,
-  guard,
-  clock,
-  logger,
-  runCommand,
-  nameOf,
-  noteRefused,
-}: TakeCommandDeps) {
+export function createTakeCommand(deps: TakeCommandDeps) {
+  const { api, buttons, guard, clock, logger, runCommand, nameOf, noteRefused } = deps
   /** Null: the command is too long for a button, so it has to be typed. */
   function confirmValue({ room, user }: Sender, command: string): string | null {
     const expiresAt = clock.now() + CONFIRM_MS
