@@ -1,12 +1,13 @@
 // Brings what the feed tells to the channels. What a channel has to show is written to the store first, so nothing is lost while a
 // channel, or this process, is down.
 
-import { type Clock, sleep } from '../domain/clock.ts'
+import { abortAfter, type Clock, sleep } from '../domain/clock.ts'
 import { ServerError } from '../domain/errors.ts'
 import type { Logger } from '../domain/logger.ts'
 import { isOfFeed, isOfLine, type QueuedDelivery } from '../domain/supervision/delivery.ts'
 import type { Feed } from '../engine/feed.ts'
 import type { SessionLog } from '../log/session-log.ts'
+import type { SharedChanges } from '../replicas/shared-changes.ts'
 import type { OutboxReads, QueueLine, SettleDelivery } from '../store/ports/outbox.ts'
 import type { Surface } from '../supervision/sessions/set-mode.ts'
 import { DeliveryFailed, type OperatorChannel, unlessAborted } from './operator.ts'
@@ -24,11 +25,7 @@ interface OutboxDeps extends WantedDeps {
   changes: Changes
 }
 
-/** Tells other processes on the same store that something has changed, and hears it of them. */
-export interface Changes {
-  tell(topic: string): Promise<void>
-  watch(topic: string, look: () => void): () => void
-}
+export type Changes = Pick<SharedChanges, 'tell' | 'watch'>
 
 /** A try that takes longer than this has failed. */
 const DELIVERY_MS = 30_000
@@ -211,8 +208,7 @@ function createSender(deps: OutboxDeps, channel: OperatorChannel, signal: AbortS
 
   /** Empty: the server stops, and the deliveries are tried again after its restart. */
   async function outcomesOf(deliveries: readonly QueuedDelivery[]): Promise<Tried[]> {
-    const late = new AbortController()
-    const cancelTimer = clock.after(DELIVERY_MS, () => late.abort())
+    using late = abortAfter(clock, DELIVERY_MS)
     const end = AbortSignal.any([signal, late.signal])
     try {
       const ref = await unlessAborted(show(deliveries, end), end)
@@ -220,8 +216,6 @@ function createSender(deps: OutboxDeps, channel: OperatorChannel, signal: AbortS
       return deliveries.map((delivery) => ({ delivery, outcome: { type: 'delivered', count: delivery.count, ref } }))
     } catch (error) {
       return signal.aborted ? [] : deliveries.map((delivery) => ({ delivery, outcome: failed(delivery, error) }))
-    } finally {
-      cancelTimer()
     }
   }
 

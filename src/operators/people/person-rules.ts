@@ -3,19 +3,15 @@
 import { recordKinds } from '../../domain/records/record-kinds.ts'
 import type { FeedItem } from '../../domain/session/feed.ts'
 import type { NotifyKind, QuietHours } from '../../domain/settings/channel-settings.ts'
-import type { EscalationSettings, OperatorSettings } from '../../domain/settings/supervision-settings.ts'
+import type { OperatorSettings, SupervisionSettings } from '../../domain/settings/supervision-settings.ts'
 import { configuredOperators } from '../../supervision/sessions/may-command.ts'
 import { isNews } from '../notifications/notification.ts'
 import type { OperatorChannel } from '../operator.ts'
 
 export type PersonRules = Required<Pick<OperatorChannel, 'concerns' | 'asksFrom' | 'notBefore'>>
 
-interface PersonRulesOptions {
+interface PersonRulesOptions extends Pick<SupervisionSettings, 'operators' | 'escalation'> {
   person: OperatorSettings
-  /** All of them. */
-  operators: readonly OperatorSettings[]
-  /** Earliest first. */
-  escalation: readonly EscalationSettings[]
 }
 
 export function createPersonRules({ person, operators, escalation }: PersonRulesOptions): PersonRules {

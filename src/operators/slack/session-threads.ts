@@ -1,6 +1,7 @@
 // One thread for each session in a room, so that a room with ten agents stays readable. The message that begins it tells how the session is.
 
 import { hash } from 'node:crypto'
+import { abortAfter } from '../../domain/clock.ts'
 import type { SessionRecord, SessionStatus } from '../../domain/session/session.ts'
 import { createTurns } from '../../supervision/sessions/turns.ts'
 import { bold, code, emoji, line, quote, rich, type SlackMessage } from './cards/blocks.ts'
@@ -101,12 +102,11 @@ export function createSessionThreads(deps: ThreadDeps) {
     const found = await noted(session.id)
     if (found !== null && found !== BEGUN) return found
     return await alone(`${channel}/${session.id}`, async () => {
-      const late = new AbortController()
-      const cancel = clock.after(BEGIN_MS, () => late.abort())
+      using late = abortAfter(clock, BEGIN_MS)
       const signal = AbortSignal.any([late.signal, ...(how.signal === undefined ? [] : [how.signal])])
       // Lines wait for everything else, which may take longer than others wait for us.
       const urgency = how.urgency === 'line' ? 'delivery' : how.urgency
-      return await begin(session, { urgency, signal }).finally(cancel)
+      return await begin(session, { urgency, signal })
     })
   }
 

@@ -17,6 +17,7 @@ import { sha256 } from '../../json/digest.ts'
 import type { SessionLog } from '../../log/session-log.ts'
 import type { OutboxReads } from '../../store/ports/outbox.ts'
 import { configuredOperators } from '../../supervision/sessions/may-command.ts'
+import { createTurns } from '../../supervision/sessions/turns.ts'
 import { isPrivateHost } from '../../tools/http/service/safe-address.ts'
 import type { Changes } from '../outbox.ts'
 import { browserKeysProblem } from './encrypt-payload.ts'
@@ -55,6 +56,9 @@ export async function openPushSubscriptions(deps: SubscriptionsDeps) {
   const { store, log, clock, operators, keys, isLocalServer, logger, changes } = deps
   const { personOf } = configuredOperators(operators)
   const watchers = new Set<(channel: string) => void>()
+  const turns = createTurns()
+  /** One change at a time, so that the limit holds. */
+  const inTurn = <T>(work: () => Promise<T>): Promise<T> => turns(TOPIC, work)
   const known = new Map<string, Map<string, PushSubscription>>()
   for (const { name } of operators) known.set(name, await readNotes(name))
   changes.watch(TOPIC, () => {
@@ -73,8 +77,6 @@ export async function openPushSubscriptions(deps: SubscriptionsDeps) {
       if ([...now.keys()].some((id) => !before.has(id))) onSubscribed(pushChannel(person))
     }
   }
-  // One change at a time, so that the limit holds.
-  let turn: Promise<unknown> = Promise.resolve()
 
   async function readNotes(person: string): Promise<Map<string, PushSubscription>> {
     const found = new Map<string, PushSubscription>()
@@ -100,12 +102,6 @@ export async function openPushSubscriptions(deps: SubscriptionsDeps) {
       'forbidden',
       `Push messages reach operators whom quarterdeck.yaml lists by name: operators[].name, logins or console. ${JSON.stringify(user)} is none of them.`,
     )
-  }
-
-  function inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const done = turn.then(work)
-    turn = done.catch(() => {})
-    return done
   }
 
   async function put({ id, person, label, createdAt, endpoint, keys: browser }: PushSubscription): Promise<void> {
