@@ -9,7 +9,6 @@ import type { RunError } from './run.ts'
 
 export type AnswerOutcome = 'completed' | 'failed' | 'cancelled' | 'interrupted' | 'waiting'
 
-/** What a run has said and called until now. */
 export interface AnswerSoFar {
   /** Everything the agent said, with `BETWEEN_MESSAGES` between two messages. May be empty. */
   text: string
@@ -32,9 +31,7 @@ export interface RunAnswer extends AnswerSoFar {
   cutByLength: boolean
   /** The approvals that a waiting run waits for, as AG-UI interrupts. */
   interrupts: Interrupt[]
-  /** Ids of these approvals. */
   approvalIds: string[]
-  /** Ids of the calls that the client must run. */
   clientCallIds: string[]
   /** From the start of the run to its end, without the time it was queued. */
   durationMs: number
@@ -54,7 +51,6 @@ export interface AnswerToolCall {
   error: string | null
   /** Null while the call is open. */
   durationMs: number | null
-  /** A sub-agent made the call inside the run. */
   bySubagent: boolean
 }
 
@@ -246,7 +242,6 @@ export function argumentsObject(text: string): Record<string, unknown> | null {
   return isRecord(value) ? value : null
 }
 
-/** How a run ended, by its terminal event. */
 export function outcomeOf(terminal: TerminalEvent): AnswerOutcome {
   if (terminal.type === 'RUN_ERROR') {
     return terminal.code === 'interrupted' || terminal.code === 'needs_review' ? 'interrupted' : 'failed'

@@ -17,5 +17,4 @@ export interface PushSubscription {
 /** What a browser hands in. */
 export type NewPushSubscription = Pick<PushSubscription, 'endpoint' | 'keys' | 'label'>
 
-/** Browsers of one operator. */
 export const MOST_PUSH_SUBSCRIPTIONS = 10

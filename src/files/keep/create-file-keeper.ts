@@ -12,7 +12,6 @@ import { createTolerantSniffer, createTypeSniffer } from './type-sniffer.ts'
 import { createUnsentAllowance } from './unsent-allowance.ts'
 
 export interface FileKeeperDeps {
-  /** Where the bytes are kept. */
   blobs: Blobs
   store: {
     get(id: string): Promise<FileRecord | null>

@@ -105,23 +105,16 @@ export async function restoreCheckpoint(services: CommandServices, asked: Asked)
   }
 }
 
-interface KnownCheckpoints {
-  /** Newest first. */
-  all: readonly Checkpoint[]
-  shortId(id: string): string
-}
-
-async function checkpointsHere(
-  services: CommandServices,
-  { by }: Asked,
-  here: ChannelSessions,
-): Promise<KnownCheckpoints> {
+async function checkpointsHere(services: CommandServices, { by }: Asked, here: ChannelSessions) {
   const ids = new Set(here.all.map(({ id }) => id))
   const found = await services.checkpoints.list({ by, limit: MOST_CHECKPOINTS })
+  /** Newest first. */
   const all = found.filter(({ sessionId }) => ids.has(sessionId))
   const short = shortIds(all.map(({ id }) => id))
-  return { all, shortId: (id) => short.get(id) ?? id }
+  return { all, shortId: (id: string): string => short.get(id) ?? id }
 }
+
+type KnownCheckpoints = Awaited<ReturnType<typeof checkpointsHere>>
 
 /** In the order in which a person should look. */
 const LISTS = [

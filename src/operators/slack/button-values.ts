@@ -27,14 +27,8 @@ export function createButtonValues(secret: Uint8Array) {
   const macOf = (payload: string): Buffer => createHmac('sha256', key).update(payload).digest()
   return {
     /** At most 2,000 characters, as Slack demands. */
-    value({
-      room,
-      recordId,
-      action,
-      digest = null,
-      user = null,
-      expiresAt = null,
-    }: Pick<ButtonValue, 'room' | 'recordId' | 'action'> & Partial<ButtonValue>): string {
+    value(of: Pick<ButtonValue, 'room' | 'recordId' | 'action'> & Partial<ButtonValue>): string {
+      const { room, recordId, action, digest = null, user = null, expiresAt = null } = of
       const fields = [room, recordId, digest, action, user, expiresAt]
       const payload = Buffer.from(JSON.stringify(fields)).toString('base64url')
       const text = `${payload}.${macOf(payload).toString('base64url')}`

@@ -34,7 +34,6 @@ type OfChannel = 'settings' | 'clock' | 'ids' | 'logger'
 export interface SlackDeps extends Pick<ChannelParts<SlackSettings>, OfChannel>, Pick<ChatParts, 'alone'> {
   /** The room of sessions that name none. */
   ownRoom: string | null
-  /** All rooms. */
   rooms: readonly string[]
   tokens: { app: string; bot: string }
   /** The workspace that the tokens have to be for. Null: whichever they are for. */

@@ -7,7 +7,6 @@ import type { Logger } from '../../domain/logger.ts'
 import { failureOf, SlackFailure, teamTrouble } from './slack-failure.ts'
 import type { SlackHealth } from './slack-health.ts'
 
-/** Who we are at Slack. */
 export interface SlackSelf {
   teamId: string
   botUserId: string

@@ -71,7 +71,6 @@ export function createSlackHealth({ clock, logger }: { clock: Clock; logger: Log
       else mention(trouble)
     },
 
-    /** Slack said which scopes are missing. */
     scopes(missing: readonly string[]): void {
       const [essential, others] = [missing.filter(isEssential), missing.filter((scope) => !isEssential(scope))]
       set('scopes', essential.length === 0 ? null : scopeTrouble(essential.join(', ')))
@@ -121,7 +120,6 @@ export function createSlackHealth({ clock, logger }: { clock: Clock; logger: Log
       return null
     },
 
-    /** Something is wrong somewhere. */
     get isIll(): boolean {
       return troubles.size > 0
     },

@@ -70,7 +70,6 @@ export function createSlackRoom(deps: RoomDeps) {
     channel: ofCards,
     /** Each calls further people when a question has waited for long. */
     calls: deps.escalation.flatMap((step) => createEscalationCall({ ...deps, channel, threads, reply }, step) ?? []),
-    /** Takes the lines for this room. */
     lines: createRoomLines({ ...deps, channel, threads, reply, attach }),
     refresh: cards.refresh,
     bringUpToDate: cards.bringUpToDate,

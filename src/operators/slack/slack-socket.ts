@@ -24,7 +24,6 @@ interface SocketDeps {
   /** Null: no proxy stands between. */
   dispatcher: SocketModeDispatcher | null
   answers: SlackAnswers
-  /** Called on every change. */
   onState(state: SocketState): void
   /** A connection without an answer to its pings is dead after about this time and a half. */
   pingMs: number

@@ -3,7 +3,6 @@
 
 interface Field {
   instruction: string
-  /** True once the result has begun. */
   inResult: boolean
   link: string | undefined
 }
@@ -22,7 +21,6 @@ export function createDocxFields() {
       if (fields.length < maxFields) fields.push({ instruction: '', inResult: false, link: undefined })
       else beyond += 1
     },
-    /** Adds a piece of the instruction. */
     instruct(text: string): void {
       const field = fields.at(-1)
       if (field !== undefined && !field.inResult && field.instruction.length < maxInstruction) field.instruction += text
@@ -42,7 +40,6 @@ export function createDocxFields() {
     endParagraph(): void {
       if (fields.some(({ inResult }) => !inResult)) fields = fields.filter(({ inResult }) => inResult)
     },
-    /** Forgets all open fields. */
     clear(): void {
       fields = []
       beyond = 0

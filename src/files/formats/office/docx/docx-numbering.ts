@@ -38,7 +38,6 @@ interface AbstractList {
 interface LevelOverride {
   start: number | undefined
   level: Level | undefined
-  /** True once `start` has been used. */
   started: boolean
 }
 

@@ -32,7 +32,6 @@ interface SlideScan extends ScannedSlide {
   /** The finished paragraphs of the open shape or table cell. */
   paragraphs: Paragraph[]
   paragraph: Paragraph | undefined
-  /** The rows of the open table. */
   rows: string[][] | undefined
   run: { text: string; link: string | undefined; isPageNumberOrDate: boolean }
   inText: boolean
