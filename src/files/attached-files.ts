@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import type { Extract, FileRecord } from '../domain/session/file.ts'
 import type { FileKeeper } from './file-keeper.ts'
-import type { FileReader, ReadableFile, UnreadSections } from './file-reader.ts'
+import type { FileReader, Progress, ReadableFile, UnreadSections } from './file-reader.ts'
 import { sweepExtracts } from './reader/extract-cache.ts'
 
 interface AttachedFilesDeps {
@@ -21,12 +21,8 @@ export function createAttachedFiles({ keeper, reader, cacheDir, store }: Attache
   }
   return {
     /** Throws `file_unreadable` and everything else that `FileReader` throws. */
-    read: (
-      file: FileRecord,
-      signal: AbortSignal,
-      onProgress?: (done: number, total: number) => void,
-      unread?: UnreadSections,
-    ): Promise<Extract> => withFile(file, (readable) => reader.read(readable, signal, onProgress, unread)),
+    read: (file: FileRecord, signal: AbortSignal, onProgress?: Progress, unread?: UnreadSections): Promise<Extract> =>
+      withFile(file, (readable) => reader.read(readable, signal, onProgress, unread)),
     /** Makes a JPEG of at most `maxBytes` from a picture. Throws `file_unreadable`. */
     shrink: (file: FileRecord, maxBytes: number, signal: AbortSignal): Promise<Buffer> =>
       withFile(file, (readable) => reader.shrink(readable, maxBytes, signal)),

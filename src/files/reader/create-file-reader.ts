@@ -4,7 +4,7 @@ import type { Clock } from '../../domain/clock.ts'
 import { ServerError } from '../../domain/errors.ts'
 import type { Logger } from '../../domain/logger.ts'
 import { type Extract, isImage } from '../../domain/session/file.ts'
-import type { FileReader, ReadableFile, UnreadSections } from '../file-reader.ts'
+import type { FileReader, Progress, ReadableFile, UnreadSections } from '../file-reader.ts'
 import { extractCharacters, mergeExtracts } from '../formats/extract-limit.ts'
 import { findOcrLanguages, ocrLanguageNames } from '../formats/image/ocr-languages.ts'
 import { unreadable } from '../formats/unreadable.ts'
@@ -49,8 +49,6 @@ interface FileReaderDeps {
   /** The program that the children run: `childProgram()`, but for tests. */
   program: string
 }
-
-type Progress = (done: number, total: number) => void
 
 /** Starts and loads nothing until the first file is read. Throws `config_invalid` for a language that is not installed. */
 export function createFileReader(deps: FileReaderDeps): FileReader {

@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url'
 import type { Clock } from '../../domain/clock.ts'
 import { isImage } from '../../domain/session/file.ts'
 import { systemErrorCode } from '../../domain/system-error-code.ts'
+import type { Progress } from '../file-reader.ts'
 import { STUCK_SIGNAL } from './child/watchdog.ts'
 import { childMessageOf, type ReadJob } from './read-job.ts'
 import { createWorkFolder } from './work-folder.ts'
@@ -82,7 +83,7 @@ export async function startReaderChild(deps: ReaderChildDeps) {
     folder,
 
     /** Runs one job; only one at a time. Never rejects. During the job the child can read the job's file and no other. */
-    async run(job: ReadJob, onProgress: (done: number, total: number) => void): Promise<JobEnd> {
+    async run(job: ReadJob, onProgress: Progress): Promise<JobEnd> {
       const path = await work.handIn(job.path).catch((error: unknown) => ({ error }))
       // Handing in fails when the child has ended, because its folder is gone.
       if (typeof path !== 'string') return alive ? notHandedIn(path.error) : { kind: 'gone', log }

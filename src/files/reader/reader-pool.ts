@@ -4,6 +4,7 @@ import type { Clock } from '../../domain/clock.ts'
 import { ServerError } from '../../domain/errors.ts'
 import type { Logger } from '../../domain/logger.ts'
 import { type FileType, isImage } from '../../domain/session/file.ts'
+import type { Progress } from '../file-reader.ts'
 import { unreadable } from '../formats/unreadable.ts'
 import type { FileReaderLimits } from './create-file-reader.ts'
 import type { ReadJob } from './read-job.ts'
@@ -13,7 +14,7 @@ export interface PoolWork<T> {
   /** The pool chooses the `resultPath`. */
   job: Omit<ReadJob, 'resultPath'>
   signal: AbortSignal
-  onProgress(done: number, total: number): void
+  onProgress: Progress
   take(resultPath: string): Promise<T>
   /** Called before a failure is thrown that would happen again with the same bytes. */
   refused?(sentence: string): Promise<void>

@@ -1,5 +1,6 @@
+import type { Progress } from '../file-reader.ts'
+
 type Work<T> = (signal: AbortSignal, tell: Progress) => Promise<T>
-type Progress = (done: number, total: number) => void
 
 interface Ongoing<T> {
   result: Promise<T>

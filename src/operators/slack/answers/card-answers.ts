@@ -123,23 +123,18 @@ export function createCardAnswers({ services, cards, operators, noteRefused, clo
   ): Promise<SlackMessage> {
     const fields = { approval_id: wait.id, session_id: wait.sessionId, user: by.user }
     try {
-      if (!(error instanceof ServerError) || error.code === 'internal_error') {
-        logger.error('an answer from Slack failed', { ...fields, error })
-      }
-      if (error instanceof ServerError && error.code === 'approval_changed') {
-        return asksAgain(error.details.approval_id !== wait.id)
-      }
-      if (isTry && error instanceof ServerError && (error.code === 'passkey_required' || error.code === 'forbidden')) {
-        const tried = { what: 'answer', tried: action, why: error.code, session: wait.sessionId }
+      const refused = error instanceof ServerError && error.code !== 'internal_error' ? error : null
+      if (refused === null) logger.error('an answer from Slack failed', { ...fields, error })
+      if (refused?.code === 'approval_changed') return asksAgain(refused.details.approval_id !== wait.id)
+      if (refused?.code === 'passkey_required' || refused?.code === 'forbidden') {
+        const tried = { what: 'answer', tried: action, why: refused.code, session: wait.sessionId }
         const who = { by: by.user, via: 'slack', credential: by.credential }
-        await noteRefused({ ...who, ...tried, details: { record: wait.id, reason: error.message } })
+        if (isTry) await noteRefused({ ...who, ...tried, details: { record: wait.id, reason: refused.message } })
+        return refused.code === 'forbidden' ? saysWhy(refused.message) : needsPasskey(services.link(wait.id))
       }
-      if (error instanceof ServerError && error.code === 'passkey_required') return needsPasskey(services.link(wait.id))
-      if (error instanceof ServerError && error.code === 'forbidden') return saysWhy(error.message)
       const now = await services.find(wait.id)
       if (now !== null && !isWaiting(now)) return await late(by, now)
-      if (!(error instanceof ServerError) || error.code === 'internal_error') return ourFailure()
-      return saysWhy(error.message, 'Nothing was decided by this.')
+      return refused === null ? ourFailure() : saysWhy(refused.message, 'Nothing was decided by this.')
     } catch (second) {
       logger.error('what became of an answer from Slack could not be read', { ...fields, error: second })
       return unclearFailure()
