@@ -8,23 +8,6 @@ export interface Holder {
   onOverdue?: () => void
 }
 
-export interface ByteBudget {
-  /**
-   * Resolves once there is space, with a function that releases it. The next to get it is the waiter whose owner holds the
-   * least, so that nobody can block others with many readers. A request larger than the whole budget gets the whole budget.
-   */
-  take(bytes: number, holder?: Holder): Promise<() => void>
-  /** Like `take`, but at once; null if there is no space right now. */
-  takeNow(bytes: number, holder?: Holder): (() => void) | null
-  /**
-   * Resolves in a turn of the event loop that no other caller of `turn` shares. A reader whose data the kernel accepts at once
-   * never yields by itself: a hundred such readers would run one after another in a single turn that takes seconds.
-   */
-  turn(): Promise<void>
-  readonly used: number
-  readonly waiting: number
-}
-
 /** For all histories that a server reads at the same time. In V8's memory they take a few times as much. */
 export const READERS_BYTES = 32 * 1024 * 1024
 
@@ -38,7 +21,7 @@ interface Hold {
 
 const NOBODY: Holder = { owner: '' }
 
-export function createByteBudget(max: number, clock: Pick<Clock, 'mono' | 'after' | 'soon'>): ByteBudget {
+export function createByteBudget(max: number, clock: Pick<Clock, 'mono' | 'after' | 'soon'>) {
   const holds = new Set<Hold>()
   const queue: { bytes: number; holder: Holder; begin: () => void }[] = []
   let used = 0
@@ -103,7 +86,11 @@ export function createByteBudget(max: number, clock: Pick<Clock, 'mono' | 'after
   const within = (bytes: number): number => Math.min(bytes, max)
 
   return {
-    take(asked, holder = NOBODY) {
+    /**
+     * Resolves once there is space, with a function that releases it. The next to get it is the waiter whose owner holds the
+     * least, so that nobody can block others with many readers. A request larger than the whole budget gets the whole budget.
+     */
+    take(asked: number, holder: Holder = NOBODY): Promise<() => void> {
       const bytes = within(asked)
       if (queue.length === 0 && fits(bytes)) return Promise.resolve(hold(bytes, holder))
       return new Promise((resolve) => {
@@ -111,21 +98,28 @@ export function createByteBudget(max: number, clock: Pick<Clock, 'mono' | 'after
         watch()
       })
     },
-    takeNow(asked, holder = NOBODY) {
+    /** Like `take`, but at once; null if there is no space right now. */
+    takeNow(asked: number, holder: Holder = NOBODY): (() => void) | null {
       const bytes = within(asked)
       return queue.length === 0 && fits(bytes) ? hold(bytes, holder) : null
     },
-    turn() {
+    /**
+     * Resolves in a turn of the event loop that no other caller of `turn` shares. A reader whose data the kernel accepts at once
+     * never yields by itself: a hundred such readers would run one after another in a single turn that takes seconds.
+     */
+    turn(): Promise<void> {
       return new Promise((resolve) => {
         turns.push(resolve)
         if (turns.length === 1) clock.soon(nextTurn)
       })
     },
-    get used() {
+    get used(): number {
       return used
     },
-    get waiting() {
+    get waiting(): number {
       return queue.length
     },
   }
 }
+
+export type ByteBudget = ReturnType<typeof createByteBudget>

@@ -24,6 +24,12 @@ export function sleep(clock: Clock, ms: number, signal?: AbortSignal): Promise<v
   })
 }
 
+/** A signal that aborts after `ms`, unless it is disposed of before. */
+export function abortAfter(clock: Pick<Clock, 'after'>, ms: number): Disposable & { readonly signal: AbortSignal } {
+  const late = new AbortController()
+  return { signal: late.signal, [Symbol.dispose]: clock.after(ms, () => late.abort()) }
+}
+
 export function createSystemClock(): Clock {
   return {
     now: () => Date.now(),

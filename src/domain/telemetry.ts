@@ -33,7 +33,6 @@ export interface Telemetry {
   mcpCall(tool: string, meta: Readonly<Record<string, unknown>>): McpSpan
   /** The trace for a new run: that of the run it continues (`before`), of the present request, or its own. Undefined: there is none. */
   traceFor(runId: string, before: TracedRun | null): RunTrace | undefined
-  /** A run begins to execute here. */
   run(start: RunStarted): AgentSpan
   /** What others are told about a run that may have ended. */
   contextOf(run: TracedRun): TraceContext | undefined
@@ -94,7 +93,6 @@ export interface ModelCallStarted {
   request: { system: string; messages: readonly TracedMessage[] }
 }
 
-/** A message to a model. */
 export interface TracedMessage {
   role: string
   content: string

@@ -1,23 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import type { Extract, FileRecord } from '../domain/session/file.ts'
 import type { FileKeeper } from './file-keeper.ts'
-import type { FileReader, ReadableFile, UnreadSections } from './file-reader.ts'
+import type { FileReader, Progress, ReadableFile, UnreadSections } from './file-reader.ts'
 import { sweepExtracts } from './reader/extract-cache.ts'
-
-export interface AttachedFiles {
-  /** Throws `file_unreadable` and everything else that `FileReader` throws. */
-  read(
-    file: FileRecord,
-    signal: AbortSignal,
-    onProgress?: (done: number, total: number) => void,
-    unread?: UnreadSections,
-  ): Promise<Extract>
-  bytes(file: FileRecord): Promise<Buffer>
-  /** Makes a JPEG of at most `maxBytes` from a picture. Throws `file_unreadable`. */
-  shrink(file: FileRecord, maxBytes: number, signal: AbortSignal): Promise<Buffer>
-  /** Removes the bytes and extracts of files that no session has any more. */
-  sweep(): Promise<void>
-}
 
 interface AttachedFilesDeps {
   keeper: FileKeeper
@@ -28,21 +13,27 @@ interface AttachedFilesDeps {
 }
 
 /** Keeper and reader together, as the engine uses them. */
-export function createAttachedFiles({ keeper, reader, cacheDir, store }: AttachedFilesDeps): AttachedFiles {
+export function createAttachedFiles({ keeper, reader, cacheDir, store }: AttachedFilesDeps) {
   async function withFile<T>(file: FileRecord, work: (file: ReadableFile) => Promise<T>): Promise<T> {
     using open = await keeper.open(file)
     const { mimeType, bytes, sha256 } = file
     return await work({ path: open.path, mimeType, bytes, sha256 })
   }
   return {
-    read: (file, signal, onProgress, unread) =>
+    /** Throws `file_unreadable` and everything else that `FileReader` throws. */
+    read: (file: FileRecord, signal: AbortSignal, onProgress?: Progress, unread?: UnreadSections): Promise<Extract> =>
       withFile(file, (readable) => reader.read(readable, signal, onProgress, unread)),
-    shrink: (file, maxBytes, signal) => withFile(file, (readable) => reader.shrink(readable, maxBytes, signal)),
-    bytes: (file) => withFile(file, ({ path }) => readFile(path)),
-    async sweep() {
+    /** Makes a JPEG of at most `maxBytes` from a picture. Throws `file_unreadable`. */
+    shrink: (file: FileRecord, maxBytes: number, signal: AbortSignal): Promise<Buffer> =>
+      withFile(file, (readable) => reader.shrink(readable, maxBytes, signal)),
+    bytes: (file: FileRecord): Promise<Buffer> => withFile(file, ({ path }) => readFile(path)),
+    /** Removes the bytes and extracts of files that no session has any more. */
+    async sweep(): Promise<void> {
       await keeper.sweep()
       await reader.sweep()
       await sweepExtracts(cacheDir, (hashes) => store.knownHashes(hashes))
     },
   }
 }
+
+export type AttachedFiles = ReturnType<typeof createAttachedFiles>

@@ -7,18 +7,15 @@ export interface FileReader {
    * large when unpacked, or takes too long. A hostile file can use at most the limits of one child process. Sections that there
    * was no time for are named in `unread` of the extract. Call it again with `unread` to read those.
    */
-  read(
-    file: ReadableFile,
-    signal: AbortSignal,
-    onProgress?: (done: number, total: number) => void,
-    unread?: UnreadSections,
-  ): Promise<Extract>
+  read(file: ReadableFile, signal: AbortSignal, onProgress?: Progress, unread?: UnreadSections): Promise<Extract>
   /** Makes an upright JPEG of at most `maxBytes` from a picture. Throws as `read` does. */
   shrink(file: ReadableFile, maxBytes: number, signal: AbortSignal): Promise<Buffer>
   /** Removes the work folders of children whose server was killed. */
   sweep(): Promise<void>
   close(): Promise<void>
 }
+
+export type Progress = (done: number, total: number) => void
 
 /** All unread sections, or the labels of some. */
 export type UnreadSections = 'all' | readonly string[]

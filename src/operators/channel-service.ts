@@ -12,15 +12,6 @@ import type { OperatorChannel } from './operator.ts'
 import type { Outbox } from './outbox.ts'
 import type { ShownFrom } from './shown-from.ts'
 
-export interface ChannelService {
-  list(): Promise<ChannelState[]>
-  /**
-   * Shows what a channel has shown after this number of the feed once more, as far as its outbox has space. The items keep their numbers.
-   * Throws `record_not_found` for an unknown channel, and `events_gone`.
-   */
-  replay(name: string, after: number): Promise<Replay>
-}
-
 interface ChannelServiceDeps {
   channels: readonly OperatorChannel[]
   outbox: Pick<Outbox, 'look' | 'lastShownAt'>
@@ -32,14 +23,7 @@ interface ChannelServiceDeps {
 
 const READ_LIMIT = 256
 
-export function createChannelService({
-  channels,
-  outbox,
-  shownFrom,
-  feed,
-  store,
-  log,
-}: ChannelServiceDeps): ChannelService {
+export function createChannelService({ channels, outbox, shownFrom, feed, store, log }: ChannelServiceDeps) {
   async function stateOf({ name, surface, isSetUp, trouble }: OperatorChannel): Promise<ChannelState> {
     const deliveries = await store.deliveries(name)
     return {
@@ -55,9 +39,13 @@ export function createChannelService({
   }
 
   return {
-    list: () => Promise.all(channels.map(stateOf)),
+    list: (): Promise<ChannelState[]> => Promise.all(channels.map(stateOf)),
 
-    async replay(name, after) {
+    /**
+     * Shows what a channel has shown after this number of the feed once more, as far as its outbox has space. The items keep their numbers.
+     * Throws `record_not_found` for an unknown channel, and `events_gone`.
+     */
+    async replay(name: string, after: number): Promise<Replay> {
       const channel = channels.find((one) => one.name === name)
       if (channel === undefined) {
         const text = `There is no channel ${JSON.stringify(name.slice(0, 100))}. GET /channels lists them.`
@@ -84,6 +72,8 @@ export function createChannelService({
     },
   }
 }
+
+export type ChannelService = ReturnType<typeof createChannelService>
 
 // What a process that does not deliver knows about the channels: the one that delivers says it.
 

@@ -1,35 +1,18 @@
 // Brings what the feed tells to the channels. What a channel has to show is written to the store first, so nothing is lost while a
 // channel, or this process, is down.
 
-import { type Clock, sleep } from '../domain/clock.ts'
+import { abortAfter, type Clock, sleep } from '../domain/clock.ts'
 import { ServerError } from '../domain/errors.ts'
 import type { Logger } from '../domain/logger.ts'
 import { isOfFeed, isOfLine, type QueuedDelivery } from '../domain/supervision/delivery.ts'
 import type { Feed } from '../engine/feed.ts'
 import type { SessionLog } from '../log/session-log.ts'
+import type { SharedChanges } from '../replicas/shared-changes.ts'
 import type { OutboxReads, QueueLine, SettleDelivery } from '../store/ports/outbox.ts'
 import type { Surface } from '../supervision/sessions/set-mode.ts'
 import { DeliveryFailed, type OperatorChannel, unlessAborted } from './operator.ts'
 import { type Plan, planDeliveries, planTogether, retryDelay } from './schedule.ts'
 import { createMissed, notBeforeOf, stillWaiting, type Wanted, type WantedDeps, wantedOf } from './wanted.ts'
-
-export interface Outbox {
-  /** Tells the channels of these surfaces something that is not an item of the feed. */
-  announce(surfaces: readonly Surface[], text: string): void
-  /** Puts a line into the outbox of a channel that takes lines. It is there after a restart, and posted in its order. Throws `limit`. */
-  queue(channel: string, line: QueueLine['line']): Promise<void>
-  /** Something was put into the outbox of this channel, or it was set up. */
-  look(channel: string): void
-  /** Epoch ms at which this channel last showed something here; null: not since the start. */
-  lastShownAt(channel: string): number | null
-  /**
-   * Delivers until the signal aborts. Where several processes share the store, one of them does at a time. A channel that is new begins
-   * with what waits already. Resolves when no delivery is under way any more. What was not delivered stays in the store.
-   */
-  deliver(signal: AbortSignal): Promise<void>
-  /** Closes the channels. Call it when `deliver` has ended. */
-  close(): Promise<void>
-}
 
 interface OutboxDeps extends WantedDeps {
   channels: readonly OperatorChannel[]
@@ -42,11 +25,7 @@ interface OutboxDeps extends WantedDeps {
   changes: Changes
 }
 
-/** Tells other processes on the same store that something has changed, and hears it of them. */
-export interface Changes {
-  tell(topic: string): Promise<void>
-  watch(topic: string, look: () => void): () => void
-}
+export type Changes = Pick<SharedChanges, 'tell' | 'watch'>
 
 /** A try that takes longer than this has failed. */
 const DELIVERY_MS = 30_000
@@ -56,12 +35,16 @@ const CURSOR_EVERY = 1_000
 const AGAIN_MS = 1_000
 const TOPIC = 'outbox'
 
-export function createOutbox(deps: OutboxDeps): Outbox {
+export function createOutbox(deps: OutboxDeps) {
   const { channels, changes, logger } = deps
   /** By channel, while this process delivers. */
   const looks = new Map<string, () => void>()
   const shownAt = new Map<string, number>()
 
+  /**
+   * Delivers until the signal aborts. Where several processes share the store, one of them does at a time. A channel that is new begins
+   * with what waits already. Resolves when no delivery is under way any more. What was not delivered stays in the store.
+   */
   async function deliver(signal: AbortSignal): Promise<void> {
     const working = channels.map((channel) => {
       channel.takeOver?.()
@@ -80,6 +63,7 @@ export function createOutbox(deps: OutboxDeps): Outbox {
     looks.clear()
   }
 
+  /** Something was put into the outbox of this channel, or it was set up. */
   function look(channel: string): void {
     looks.get(channel)?.()
     // It is in the store already. A process that begins to deliver later finds it there.
@@ -92,22 +76,28 @@ export function createOutbox(deps: OutboxDeps): Outbox {
     for (const look of looks.values()) look()
   })
   return {
-    announce(surfaces, text) {
+    /** Tells the channels of these surfaces something that is not an item of the feed. */
+    announce(surfaces: readonly Surface[], text: string): void {
       for (const channel of deps.channels) if (surfaces.includes(channel.surface)) channel.announce?.(text)
     },
-    async queue(channel, line) {
+    /** Puts a line into the outbox of a channel that takes lines. It is there after a restart, and posted in its order. Throws `limit`. */
+    async queue(channel: string, line: QueueLine['line']): Promise<void> {
       await deps.log.commit({ type: 'queue_line', channel, line })
       look(channel)
     },
     look,
-    lastShownAt: (channel) => shownAt.get(channel) ?? null,
+    /** Epoch ms at which this channel last showed something here; null: not since the start. */
+    lastShownAt: (channel: string): number | null => shownAt.get(channel) ?? null,
     deliver,
-    async close() {
+    /** Closes the channels. Call it when `deliver` has ended. */
+    async close(): Promise<void> {
       stopWatching()
       await Promise.all(deps.channels.map((channel) => channel.close()))
     },
   }
 }
+
+export type Outbox = ReturnType<typeof createOutbox>
 
 /**
  * Writes to the outbox what the channel has to show. A channel that reaches nobody yet costs nothing: it begins when `setUp` resolves.
@@ -218,8 +208,7 @@ function createSender(deps: OutboxDeps, channel: OperatorChannel, signal: AbortS
 
   /** Empty: the server stops, and the deliveries are tried again after its restart. */
   async function outcomesOf(deliveries: readonly QueuedDelivery[]): Promise<Tried[]> {
-    const late = new AbortController()
-    const cancelTimer = clock.after(DELIVERY_MS, () => late.abort())
+    using late = abortAfter(clock, DELIVERY_MS)
     const end = AbortSignal.any([signal, late.signal])
     try {
       const ref = await unlessAborted(show(deliveries, end), end)
@@ -227,8 +216,6 @@ function createSender(deps: OutboxDeps, channel: OperatorChannel, signal: AbortS
       return deliveries.map((delivery) => ({ delivery, outcome: { type: 'delivered', count: delivery.count, ref } }))
     } catch (error) {
       return signal.aborted ? [] : deliveries.map((delivery) => ({ delivery, outcome: failed(delivery, error) }))
-    } finally {
-      cancelTimer()
     }
   }
 

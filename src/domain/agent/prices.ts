@@ -1,6 +1,7 @@
 // What tokens cost. There is no list of prices in the program: it would be wrong soon.
 
 import { globMatches } from '../text/glob.ts'
+import type { ModelSettings } from './agent.ts'
 
 /** Per million tokens. */
 export interface ModelPrice {
@@ -40,10 +41,7 @@ function saidPrice({ models }: PriceSettings, name: string): ModelPrice | null {
   return Object.entries(models).find(([pattern]) => globMatches(pattern, name))?.[1] ?? null
 }
 
-interface AgentModel {
-  provider: string
-  name: string
-  prices?: ModelPrice
+interface AgentModel extends Pick<ModelSettings, 'provider' | 'name' | 'prices'> {
   fallback?: AgentModel
 }
 

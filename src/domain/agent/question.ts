@@ -4,7 +4,6 @@ import type { Effect, JsonSchema } from './tool-settings.ts'
 
 export interface ToolQuestion {
   message: string
-  /** JSON Schema of the answer. */
   schema: JsonSchema
   /** What the tool needs to go on after the answer, in its own words. People do not see it. */
   state?: string | undefined

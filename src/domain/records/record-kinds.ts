@@ -114,12 +114,9 @@ recordKinds satisfies {
 }
 
 type KindWith<Facts> = { [Kind in RecordKind]: Table[Kind] extends Facts ? Kind : never }[RecordKind]
-/** What a person answers. */
 export type PersonKind = KindWith<{ answeredBy: 'person' }>
-/** What an agent asks and waits for. */
 export type AskedKind = KindWith<{ askedBy: 'agent' }>
 
-/** What an approval may be about. */
 export type ApprovalKind = keyof Table['approval']['actions']
 export type ActionName =
   | Table['approval']['actions'][ApprovalKind][number]
@@ -158,7 +155,6 @@ export const anyOf = (names: readonly string[]): string =>
   [names.slice(0, -1).join(', '), ...names.slice(-1)].filter((part) => part !== '').join(' or ')
 
 type Words<Kind extends PersonKind> = Table[Kind]['wire']['words']
-/** The statuses of a kind in the words of the wire. */
 export type WireStatusOf<Kind extends PersonKind> = Kind extends PersonKind
   ? Exclude<StatusOf<Kind>, keyof Words<Kind>> | Words<Kind>[keyof Words<Kind>]
   : never

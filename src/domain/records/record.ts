@@ -80,7 +80,6 @@ export interface Approval extends WaitBase, DecidedRecord {
   action: string | null
   /** What the tool shows the reviewer: a text or a diff. Left out if it shows nothing. */
   preview?: string
-  /** Set if the kind is `question`. */
   question?: AskedQuestion
   /** Set if it is `answered`: the text that stands for the tool's result, or the answer to the question as JSON. */
   response?: string
@@ -191,7 +190,6 @@ export interface Alert extends WaitBase, DecidedRecord {
 /** Records of agents elsewhere. No run of ours waits for them, so an answer starts none. */
 export type SupervisedRecord = Exclude<PersonRecord, Approval> | SupervisedApproval
 export type SupervisedApproval = Approval & { supervised: object }
-/** Those that the agent asked for itself. */
 export type AskedRecord = Extract<SupervisedRecord, { wait: AskedKind }>
 /** Those that the agent asks in its own words. An approval has a title and a description in their place. */
 export type AskedInWords = Exclude<AskedRecord, SupervisedApproval>
@@ -233,7 +231,6 @@ export const recordMayBecome = (record: AnyRecord, status: AnyRecord['status']):
 const arrowsOf = ({ wait, status }: AnyRecord): readonly string[] =>
   (recordKinds[wait].next as Readonly<Partial<Record<string, readonly string[]>>>)[status] ?? []
 
-/** An agent asked, and waits for the answer. */
 export const isAsked = (record: SupervisedRecord): record is AskedRecord => recordKinds[record.wait].askedBy === 'agent'
 
 /** What a person can do about a record while it waits, in the order in which it is offered. */

@@ -15,7 +15,6 @@ export interface Entry {
 /** Events are AG-UI events of a run. Facts are ours and never appear on an AG-UI stream. */
 export type EntryKind = 'event' | 'fact'
 
-/** All facts there are. */
 export type Fact =
   | { fact: 'run_accepted'; run: string; message_ids: string[]; at: number }
   /** `died`: the process that executed the run died without releasing it. */

@@ -2,13 +2,13 @@
 // for single events use it, and so does the evaluation.
 
 import { isRecord } from '../is-record.ts'
+import { jsonIn } from '../json-in.ts'
 import type { Interrupt, RunEvent, RunEventOf, RunEventType, TerminalEvent, TokenUsage } from './event.ts'
 import { type StoredMessage, textOf } from './message.ts'
 import type { RunError } from './run.ts'
 
 export type AnswerOutcome = 'completed' | 'failed' | 'cancelled' | 'interrupted' | 'waiting'
 
-/** What a run has said and called until now. */
 export interface AnswerSoFar {
   /** Everything the agent said, with `BETWEEN_MESSAGES` between two messages. May be empty. */
   text: string
@@ -31,9 +31,7 @@ export interface RunAnswer extends AnswerSoFar {
   cutByLength: boolean
   /** The approvals that a waiting run waits for, as AG-UI interrupts. */
   interrupts: Interrupt[]
-  /** Ids of these approvals. */
   approvalIds: string[]
-  /** Ids of the calls that the client must run. */
   clientCallIds: string[]
   /** From the start of the run to its end, without the time it was queued. */
   durationMs: number
@@ -53,7 +51,6 @@ export interface AnswerToolCall {
   error: string | null
   /** Null while the call is open. */
   durationMs: number | null
-  /** A sub-agent made the call inside the run. */
   bySubagent: boolean
 }
 
@@ -62,16 +59,6 @@ export const BETWEEN_MESSAGES = '\n\n'
 
 /** Metadata of a RUN_FINISHED whose answer the model's token limit cut off. */
 export const CUT_BY_LENGTH = { quarterdeck: { finishReason: 'length' } }
-
-export interface RunFold {
-  /** Takes the next event. Runs that continue each other may be added one after the other: together they are one answer. */
-  add(event: RunEvent): void
-  /** Takes the result of a call that no event reports: the client sent it while its run was active. */
-  addResult(message: ToolResult): void
-  soFar(): AnswerSoFar
-  /** Null until the run that was added last has ended. */
-  answer(): RunAnswer | null
-}
 
 export type ToolResult = Pick<StoredMessage, 'toolCallId' | 'content' | 'error' | 'metadata'> & { createdAt: number }
 
@@ -106,7 +93,7 @@ interface Call {
 }
 
 /** With `subagentCalls` the calls that sub-agents made are in the answer too. What they said never is. */
-export function createRunFold({ subagentCalls = false }: { subagentCalls?: boolean } = {}): RunFold {
+export function createRunFold({ subagentCalls = false }: { subagentCalls?: boolean } = {}) {
   // Ids come from models. Maps, not objects: "__proto__" must be an ordinary key.
   const said = new Map<string, Said>()
   const calls = new Map<string, Call>()
@@ -115,6 +102,7 @@ export function createRunFold({ subagentCalls = false }: { subagentCalls?: boole
   let startedAt: number | null = null
   let terminal: TerminalEvent | null = null
 
+  /** Takes the result of a call that no event reports: the client sent it while its run was active. */
   function addResult({ toolCallId = '', content, error, metadata, createdAt }: ToolResult): void {
     const call = calls.get(toolCallId)
     if (call === undefined || call.result !== null) return
@@ -157,6 +145,7 @@ export function createRunFold({ subagentCalls = false }: { subagentCalls?: boole
     }
   }
 
+  /** Takes the next event. Runs that continue each other may be added one after the other: together they are one answer. */
   function add(event: RunEvent): void {
     if (isOfSubagent(event) && !(subagentCalls && isCallEvent(event))) return
     switch (event.type) {
@@ -201,8 +190,9 @@ export function createRunFold({ subagentCalls = false }: { subagentCalls?: boole
   return {
     add,
     addResult,
-    soFar: () => soFar(null),
-    answer() {
+    soFar: (): AnswerSoFar => soFar(null),
+    /** Null until the run that was added last has ended. */
+    answer(): RunAnswer | null {
       if (terminal === null) return null
       const outcome = outcomeOf(terminal)
       return {
@@ -248,15 +238,10 @@ export const parseArguments = (text: string): Record<string, unknown> => argumen
 
 /** A call's arguments; null if the model did not write a JSON object. */
 export function argumentsObject(text: string): Record<string, unknown> | null {
-  try {
-    const value: unknown = JSON.parse(text)
-    return isRecord(value) ? value : null
-  } catch {
-    return null
-  }
+  const value = jsonIn(text)
+  return isRecord(value) ? value : null
 }
 
-/** How a run ended, by its terminal event. */
 export function outcomeOf(terminal: TerminalEvent): AnswerOutcome {
   if (terminal.type === 'RUN_ERROR') {
     return terminal.code === 'interrupted' || terminal.code === 'needs_review' ? 'interrupted' : 'failed'

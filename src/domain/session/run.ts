@@ -42,7 +42,6 @@ export interface RunInput {
   conversation?: string
   /** Id of the request that started the run, for the run's log lines. */
   correlationId?: string | undefined
-  /** The trace that the run belongs to, if it is traced. */
   trace?: RunTrace | undefined
   /**
    * Id of the message to branch after: everything after it is superseded. Without new messages, it is a user message that gets a

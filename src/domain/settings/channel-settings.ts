@@ -12,7 +12,6 @@ export const notifyKinds = ['approval', 'prompt', 'wait', 'stall', 'session'] as
 /** What people can be told about. `wait`: an agent waits for an instruction. `session`: an agent begins, ends or is paused. */
 export type NotifyKind = (typeof notifyKinds)[number]
 
-/** How one person is told. */
 export interface NotifySettings {
   kinds: readonly NotifyKind[]
   /** Nothing but what is critical is told in these hours. It is told after them, if it still waits. */

@@ -82,10 +82,7 @@ export const importedMain = (firstHash: string): string => `${IMPORTED_MAIN}${fi
 export const isImportedMain = (chain: string): boolean => chain.startsWith(IMPORTED_MAIN)
 
 /** An entry that is a tie, and when it was written. */
-export interface Tie {
-  chain: string
-  n: number
-  hash: string
+export interface Tie extends Pick<AuditEntry, 'chain' | 'n' | 'hash'> {
   at: number
 }
 

@@ -7,7 +7,6 @@ export interface ChannelState {
   surface: 'local' | 'remote'
   /** Whether it reaches somebody at all, as it is set up now. */
   isSetUp: boolean
-  /** Items that wait to be shown. */
   waiting: number
   /** Items that it could not show one by one, and has not summed up yet. */
   missed: number
@@ -19,7 +18,6 @@ export interface ChannelState {
 
 /** What became of a wish to see items of the feed once more. */
 export interface Replay {
-  /** How many are shown again. */
   replayed: number
   /** Number of the last item of the feed that was looked at. */
   upTo: number

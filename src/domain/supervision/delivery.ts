@@ -9,7 +9,6 @@ export interface Delivery<Item = FeedItem> {
   /** What changed, or what is said; null: a summary of `count` items that cannot be shown one by one. */
   item: Item | null
   count: number
-  /** How often it has failed. */
   attempts: number
   /** Epoch ms of the next try; 0: at once. */
   nextTryAt: number

@@ -10,12 +10,11 @@ export interface PushSubscription {
   createdAt: number
   /** Address at the push service of the browser's vendor. Whoever knows it can disturb, so it is not shown. */
   endpoint: string
-  /** The browser's keys, base64url. */
+  /** The browser's keys, base64url: its public key, an uncompressed point on P-256, and 16 bytes that the push service does not know. */
   keys: { p256dh: string; auth: string }
 }
 
 /** What a browser hands in. */
 export type NewPushSubscription = Pick<PushSubscription, 'endpoint' | 'keys' | 'label'>
 
-/** Browsers of one operator. */
 export const MOST_PUSH_SUBSCRIPTIONS = 10

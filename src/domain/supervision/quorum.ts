@@ -1,6 +1,7 @@
 // How many people have to say yes, and who has.
 
 import { type Risk, risks } from '../agent/tool-settings.ts'
+import type { Approval } from '../records/record.ts'
 
 /** How many people have to say yes, by the risk of what they are asked. A higher risk never needs fewer. */
 export type Quorum = Readonly<Record<Risk, number>>
@@ -23,12 +24,5 @@ export const ONE_PERSON: Quorum = sameForEveryRisk(1)
 export const mostNeeded = (quorum: Quorum): number => Math.max(...risks.map((risk) => quorum[risk]))
 
 /** How far an approval is that several people have to agree to. Null: the first yes decides. */
-export function gatheredYeses({
-  quorum = 1,
-  decisions = [],
-}: {
-  quorum?: number
-  decisions?: readonly Yes[]
-}): { needed: number; yeses: readonly Yes[] } | null {
-  return quorum > 1 ? { needed: quorum, yeses: decisions } : null
-}
+export const gatheredYeses = ({ quorum = 1, decisions = [] }: Pick<Approval, 'quorum' | 'decisions'>) =>
+  quorum > 1 ? { needed: quorum, yeses: decisions } : null

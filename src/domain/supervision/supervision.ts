@@ -94,7 +94,6 @@ export interface McpConnection {
   id: string
   /** The token that opened it. No other may use it. */
   tokenId: string
-  /** The parameters of its `initialize`. */
   initialize: Readonly<Record<string, unknown>>
   /** Its client has opened a stream for what the server says by itself. While the client is there, so is the stream. */
   listens?: boolean
@@ -124,7 +123,6 @@ export interface Checkpoint {
   owner: string
   label: string | null
   workspaceRoot: string
-  /** SHA-256 of the manifest. */
   manifest: string
   files: number
   bytes: number

@@ -1,7 +1,7 @@
+import { MASKED } from './secret-name.ts'
+
 /** Replaces secrets in text that leaves the process: the given ones, and everything that looks like a key. */
 type Mask = (text: string) => string
-
-export const MASKED = '[masked]'
 
 /** Masking shorter secrets would hide ordinary words. */
 const MIN_SECRET = 6

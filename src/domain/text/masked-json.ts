@@ -1,5 +1,6 @@
 // JSON text without the values whose names stand for secrets. The text may come in pieces, so it is read one character at a time.
 
+import { jsonIn } from '../json-in.ts'
 import { looksSecret, MASKED } from './secret-name.ts'
 
 /**
@@ -90,9 +91,6 @@ export function createJsonMask(): (piece: string) => string {
 }
 
 function isSecretName(written: string): boolean {
-  try {
-    return looksSecret(JSON.parse(`"${written}"`))
-  } catch {
-    return true
-  }
+  const name = jsonIn(`"${written}"`)
+  return typeof name !== 'string' || looksSecret(name)
 }

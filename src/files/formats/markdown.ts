@@ -3,7 +3,6 @@
 
 export interface TextBlock {
   text: string
-  /** True for an item of a list. */
   item: boolean
 }
 

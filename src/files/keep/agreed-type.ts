@@ -6,7 +6,6 @@ import { type FileType, isFileType, isText, readableTypes } from '../../domain/s
 
 /** Labels without information. */
 const UNKNOWN = new Set(['', 'application/octet-stream', 'binary/octet-stream'])
-/** Other names of our types. */
 const aliases: Readonly<Record<string, FileType>> = {
   'image/jpg': 'image/jpeg',
   'text/x-markdown': 'text/markdown',

@@ -3,6 +3,7 @@
 import * as fs from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { ServerError } from '../../domain/errors.ts'
+import { systemErrorCode } from '../../domain/system-error-code.ts'
 
 /** Where the keeper puts bytes. */
 export interface Blobs {
@@ -75,7 +76,7 @@ export function createBlobFolder(dir: string, disk: Disk = fs): BlobFolder {
     try {
       await disk.mkdir(path, { mode: 0o700 })
     } catch (error) {
-      if (codeOf(error) === 'EEXIST') return
+      if (systemErrorCode(error) === 'EEXIST') return
       throw error
     }
     await syncFolder(join(path, '..'))
@@ -128,7 +129,7 @@ export function createBlobFolder(dir: string, disk: Disk = fs): BlobFolder {
     try {
       return await disk.readdir(path)
     } catch (error) {
-      if (codeOf(error) === 'ENOENT') return []
+      if (systemErrorCode(error) === 'ENOENT') return []
       throw error
     }
   }
@@ -159,22 +160,14 @@ export function createBlobFolder(dir: string, disk: Disk = fs): BlobFolder {
 
 const HASHES_AT_ONCE = 500
 
-const codeOf = (error: unknown): string =>
-  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : ''
-
 async function guarded<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (cause) {
-    const code = codeOf(cause)
+    const code = systemErrorCode(cause)
     if (code === 'ENOSPC' || code === 'EDQUOT') {
-      throw new ServerError(
-        'storage_full',
-        'The disk is full: the file was not saved. Free some space and try again.',
-        {
-          cause,
-        },
-      )
+      const text = 'The disk is full: the file was not saved. Free some space and try again.'
+      throw new ServerError('storage_full', text, { cause })
     }
     throw new ServerError('storage_failed', 'The disk failed: the file was not saved.', { cause })
   }

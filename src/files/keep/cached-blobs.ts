@@ -7,6 +7,7 @@ import { stat } from 'node:fs/promises'
 import type { Logger } from '../../domain/logger.ts'
 import type { SharedBlobs } from '../../domain/shared-blobs.ts'
 import { type Blobs, createBlobFolder } from './blob-folder.ts'
+import { hold } from './held-counts.ts'
 
 export interface CachedBlobsDeps {
   shared: SharedBlobs
@@ -108,17 +109,6 @@ export function createCachedBlobs({ shared, dir, maxBytes, newId, log }: CachedB
     return work
   }
 
-  function pin(sha256: string): Disposable {
-    pins.set(sha256, (pins.get(sha256) ?? 0) + 1)
-    return {
-      [Symbol.dispose]() {
-        const left = (pins.get(sha256) ?? 0) - 1
-        if (left > 0) pins.set(sha256, left)
-        else pins.delete(sha256)
-      },
-    }
-  }
-
   return {
     async begin(id) {
       const incoming = await folder.begin(id)
@@ -134,7 +124,7 @@ export function createCachedBlobs({ shared, dir, maxBytes, newId, log }: CachedB
       }
     },
     async open(sha256) {
-      const pinned = pin(sha256)
+      const pinned = hold(pins, sha256)
       try {
         if (!(await use(sha256))) await fetchOnce(sha256)
         return Object.assign(pinned, { path: folder.pathOf(sha256) })

@@ -7,11 +7,11 @@ import { type FileRecord, type FileType, UNREADABLE, type UnsentFiles } from '..
 import type { FileKeeper, IncomingFile } from '../file-keeper.ts'
 import { declaredType } from './agreed-type.ts'
 import type { Blobs } from './blob-folder.ts'
+import { hold } from './held-counts.ts'
 import { createTolerantSniffer, createTypeSniffer } from './type-sniffer.ts'
 import { createUnsentAllowance } from './unsent-allowance.ts'
 
 export interface FileKeeperDeps {
-  /** Where the bytes are kept. */
   blobs: Blobs
   store: {
     get(id: string): Promise<FileRecord | null>
@@ -140,40 +140,28 @@ const tooLarge = (name: string, maxBytes: number): ServerError =>
     details: { name, max_bytes: maxBytes },
   })
 
+/** Calls `remove` unless the bytes were claimed at any time since the sweep began. Then it returns false. */
+type RemoveUnclaimed = (sha256: string, remove: () => Promise<boolean>) => Promise<boolean>
+
 /**
  * Keeps a sweep from removing the bytes of an upload. An upload claims its bytes before it puts them in place, and until its record
  * is in the store only the claim says that they are needed.
  */
-interface Claims {
-  /** Waits for a removal that is under way. Until the claim is disposed of, the bytes are not removed. */
-  claim(sha256: string): Promise<Disposable>
-  /** Only one sweep may run at a time. */
-  sweeping(work: (removeUnclaimed: RemoveUnclaimed) => Promise<void>): Promise<void>
-}
-
-/** Calls `remove` unless the bytes were claimed at any time since the sweep began. Then it returns false. */
-type RemoveUnclaimed = (sha256: string, remove: () => Promise<boolean>) => Promise<boolean>
-
-export function createClaims(): Claims {
+export function createClaims() {
   const held = new Map<string, number>()
   const removing = new Map<string, Promise<unknown>>()
   let claimedSinceSweep: Set<string> | null = null
 
   return {
-    async claim(sha256) {
+    /** Waits for a removal that is under way. Until the claim is disposed of, the bytes are not removed. */
+    async claim(sha256: string): Promise<Disposable> {
       for (let under = removing.get(sha256); under !== undefined; under = removing.get(sha256)) await under
-      held.set(sha256, (held.get(sha256) ?? 0) + 1)
       claimedSinceSweep?.add(sha256)
-      return {
-        [Symbol.dispose]() {
-          const left = (held.get(sha256) ?? 0) - 1
-          if (left > 0) held.set(sha256, left)
-          else held.delete(sha256)
-        },
-      }
+      return hold(held, sha256)
     },
 
-    async sweeping(work) {
+    /** Only one sweep may run at a time. */
+    async sweeping(work: (removeUnclaimed: RemoveUnclaimed) => Promise<void>): Promise<void> {
       const claimed = new Set(held.keys())
       claimedSinceSweep = claimed
       try {

@@ -3,11 +3,7 @@
 import type { Clock } from '../../domain/clock.ts'
 import { ServerError } from '../../domain/errors.ts'
 import type { UnsentFiles } from '../../domain/session/file.ts'
-
-export interface UnsentAllowance {
-  /** Throws `too_many_uploads` when the user may not send another file. */
-  begin(owner: string): Promise<Arrival>
-}
+import { addTo } from './held-counts.ts'
 
 /** A file that is arriving. It counts until it is disposed of. After that, its record counts. */
 interface Arrival extends Disposable {
@@ -28,7 +24,7 @@ export function createUnsentAllowance(deps: {
   /** Files that are not sent are removed after this time. */
   ttlSeconds: number
   clock: Clock
-}): UnsentAllowance {
+}) {
   const { unsentFiles, maxBytes, ttlSeconds, clock } = deps
   /** How many bytes are arriving, by owner. */
   const arriving = new Map<string, number>()
@@ -47,15 +43,9 @@ export function createUnsentAllowance(deps: {
     )
   }
 
-  function count(owner: string, bytes: number): number {
-    const now = (arriving.get(owner) ?? 0) + bytes
-    if (now > 0) arriving.set(owner, now)
-    else arriving.delete(owner)
-    return now
-  }
-
   return {
-    async begin(owner) {
+    /** Throws `too_many_uploads` when the user may not send another file. */
+    async begin(owner: string): Promise<Arrival> {
       const { files, bytes, oldest } = await unsentFiles(owner)
       if (files >= MAX_FILES) throw full('files', oldest)
       if (bytes >= maxBytes) throw full('bytes', oldest)
@@ -63,14 +53,14 @@ export function createUnsentAllowance(deps: {
       return {
         take(more) {
           own += more
-          if (count(owner, more) > maxBytes - bytes) throw full('bytes', oldest)
+          if (addTo(arriving, owner, more) > maxBytes - bytes) throw full('bytes', oldest)
         },
         async end() {
           const now = await unsentFiles(owner)
           if (now.bytes + own > maxBytes) throw full('bytes', now.oldest)
         },
         [Symbol.dispose]() {
-          count(owner, -own)
+          addTo(arriving, owner, -own)
           own = 0
         },
       }

@@ -4,7 +4,7 @@ import type { Clock } from '../../domain/clock.ts'
 import { ServerError } from '../../domain/errors.ts'
 import type { Logger } from '../../domain/logger.ts'
 import { type Extract, isImage } from '../../domain/session/file.ts'
-import type { FileReader, ReadableFile, UnreadSections } from '../file-reader.ts'
+import type { FileReader, Progress, ReadableFile, UnreadSections } from '../file-reader.ts'
 import { extractCharacters, mergeExtracts } from '../formats/extract-limit.ts'
 import { findOcrLanguages, ocrLanguageNames } from '../formats/image/ocr-languages.ts'
 import { unreadable } from '../formats/unreadable.ts'
@@ -17,38 +17,27 @@ import { createReaderPool, type PoolWork, type ReaderPool } from './reader-pool.
 import { createSharedWork } from './shared-work.ts'
 import { removeLeftBehind } from './work-folder.ts'
 
-export interface FileReaderLimits {
+export const readerLimits = {
   /** For one file, from the moment a child starts on it. */
-  timeMs: number
-  /** For the scanned pages of one PDF, at most 30: each takes 9 s of processor time, and others need the processor too. */
-  scansTimeMs: number
-  /** Processor time that a page of a PDF may take without a pause. More is an endless loop, or as bad as one. */
-  busyMs: number
-  /** Memory of one child process in all. */
-  memoryBytes: number
-  /** Children in each pool. */
-  children: number
-  /** Files that wait, in each pool. */
-  queue: number
-  /** A child without work is ended after this time. */
-  idleMs: number
-  /** Characters of one extract. */
-  characters: number
-  /** Size of all cached extracts. */
-  cacheBytes: number
-}
-
-export const readerLimits: FileReaderLimits = {
   timeMs: 60_000,
+  /** For the scanned pages of one PDF, at most 30: each takes 9 s of processor time, and others need the processor too. */
   scansTimeMs: 1_200_000,
+  /** Processor time that a page of a PDF may take without a pause. More is an endless loop, or as bad as one. */
   busyMs: 3_000,
+  /** Memory of one child process in all. */
   memoryBytes: 700_000_000,
+  /** Children in each pool. */
   children: 1,
+  /** Files that wait, in each pool. */
   queue: 100,
+  /** A child without work is ended after this time. */
   idleMs: 30_000,
-  characters: extractCharacters,
+  /** Characters of one extract. */
+  characters: extractCharacters as number,
+  /** Size of all cached extracts. */
   cacheBytes: 500_000_000,
 }
+export type FileReaderLimits = typeof readerLimits
 
 interface FileReaderDeps {
   /** Used by the reader alone. Created when the first file is read. */
@@ -60,8 +49,6 @@ interface FileReaderDeps {
   /** The program that the children run: `childProgram()`, but for tests. */
   program: string
 }
-
-type Progress = (done: number, total: number) => void
 
 /** Starts and loads nothing until the first file is read. Throws `config_invalid` for a language that is not installed. */
 export function createFileReader(deps: FileReaderDeps): FileReader {

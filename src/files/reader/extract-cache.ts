@@ -1,7 +1,7 @@
 // Keeps extracts on disk by the hash of their file, and for files that cannot be read, the reason. When there are too many, the least
 // recently used are removed first.
 
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Clock } from '../../domain/clock.ts'
@@ -22,18 +22,6 @@ const MAX_EXTRACT_BYTES = 64_000_000
 const REFUSAL_MS = 24 * 60 * 60 * 1000
 const REFUSAL_CHARACTERS = 1_000
 
-export interface ExtractCache {
-  find(file: ReadableFile): Promise<Extract | Refusal | null>
-  /** Moves a written extract into the cache and reads it. Null when it is not complete. */
-  keep(file: ReadableFile, writtenAt: string): Promise<Extract | null>
-  /** The shrunk version of a picture. */
-  findPicture(file: ReadableFile, maxBytes: number): Promise<Buffer | null>
-  /** Moves a written picture into the cache and reads it. Null when there is none, or when it is too large. */
-  keepPicture(file: ReadableFile, maxBytes: number, writtenAt: string): Promise<Buffer | null>
-  /** Remembers for a day that the file cannot be read. Only for failures that the content alone causes. */
-  keepRefusal(file: ReadableFile, sentence: string): Promise<void>
-}
-
 interface Refusal {
   /** Why the file cannot be read: a sentence for people. */
   refused: string
@@ -47,21 +35,18 @@ export function createExtractCache(deps: {
   maxBytes: number
   /** Everything else that the text depends on, besides the bytes and their type. */
   settings: string
-}): ExtractCache {
+}) {
   const { folder, clock, maxBytes, settings } = deps
   /** Null: not counted yet. */
   let bytesKept: number | null = null
   let pruning: Promise<void> | null = null
 
-  function pathOf(file: ReadableFile): string {
-    const how = JSON.stringify([EXTRACTOR_VERSION, file.mimeType, settings])
-    return join(folder, `${file.sha256}-${createHash('sha256').update(how).digest('hex').slice(0, 16)}.ndjson`)
+  function pathFor({ sha256, mimeType }: ReadableFile, how: string | number, ending: string): string {
+    const made = hash('sha256', JSON.stringify([EXTRACTOR_VERSION, mimeType, how])).slice(0, 16)
+    return join(folder, `${sha256}-${made}${ending}`)
   }
-
-  function picturePathOf(file: ReadableFile, maxBytes: number): string {
-    const how = JSON.stringify([EXTRACTOR_VERSION, file.mimeType, maxBytes])
-    return join(folder, `${file.sha256}-${createHash('sha256').update(how).digest('hex').slice(0, 16)}.jpg`)
-  }
+  const pathOf = (file: ReadableFile): string => pathFor(file, settings, '.ndjson')
+  const picturePathOf = (file: ReadableFile, maxBytes: number): string => pathFor(file, maxBytes, '.jpg')
 
   async function markUsed(path: string): Promise<void> {
     const now = new Date(clock.now())
@@ -107,7 +92,7 @@ export function createExtractCache(deps: {
   }
 
   return {
-    async find(file) {
+    async find(file: ReadableFile): Promise<Extract | Refusal | null> {
       const path = pathOf(file)
       const refusal = await refusalAt(path)
       if (refusal !== null) return refusal
@@ -116,14 +101,16 @@ export function createExtractCache(deps: {
       return extract
     },
 
-    async findPicture(file, maxBytes) {
+    /** The shrunk version of a picture. */
+    async findPicture(file: ReadableFile, maxBytes: number): Promise<Buffer | null> {
       const path = picturePathOf(file, maxBytes)
       const picture = await readFile(path).catch(() => null)
       if (picture !== null) await markUsed(path)
       return picture
     },
 
-    async keepPicture(file, maxBytes, writtenAt) {
+    /** Moves a written picture into the cache and reads it. Null when there is none, or when it is too large. */
+    async keepPicture(file: ReadableFile, maxBytes: number, writtenAt: string): Promise<Buffer | null> {
       const size = (await stat(writtenAt).catch(() => null))?.size ?? 0
       if (size === 0 || size > maxBytes) return null
       const picture = await readFile(writtenAt)
@@ -132,7 +119,8 @@ export function createExtractCache(deps: {
       return picture
     },
 
-    async keep(file, writtenAt) {
+    /** Moves a written extract into the cache and reads it. Null when it is not complete. */
+    async keep(file: ReadableFile, writtenAt: string): Promise<Extract | null> {
       const size = (await stat(writtenAt).catch(() => null))?.size ?? 0
       if (size > MAX_EXTRACT_BYTES) return null
       const extract = await readExtract(writtenAt)
@@ -143,7 +131,8 @@ export function createExtractCache(deps: {
       return extract
     },
 
-    async keepRefusal(file, sentence) {
+    /** Remembers for a day that the file cannot be read. Only for failures that the content alone causes. */
+    async keepRefusal(file: ReadableFile, sentence: string): Promise<void> {
       const path = pathOf(file)
       const text = `${REFUSAL}${sentence.replaceAll(/\s+/g, ' ').slice(0, REFUSAL_CHARACTERS)}${END}`
       const now = new Date(clock.now())
@@ -176,11 +165,11 @@ export async function sweepExtracts(
   for (let at = 0; at < names.length; at += SWEPT_AT_ONCE) {
     const hashes = new Map<string, string>()
     for (const name of names.slice(at, at + SWEPT_AT_ONCE)) {
-      const hash = hashOf(name)
-      if (hash !== null) hashes.set(name, hash)
+      const sha256 = hashOf(name)
+      if (sha256 !== null) hashes.set(name, sha256)
     }
     const kept = new Set(await known([...new Set(hashes.values())]))
-    for (const [name, hash] of hashes) if (!kept.has(hash)) await rm(join(folder, name), { force: true })
+    for (const [name, sha256] of hashes) if (!kept.has(sha256)) await rm(join(folder, name), { force: true })
   }
 }
 

@@ -3,6 +3,7 @@
 import { createReadStream } from 'node:fs'
 import { open } from 'node:fs/promises'
 import type { Extract } from '../../domain/session/file.ts'
+import { systemErrorCode } from '../../domain/system-error-code.ts'
 
 /** Text is cut into pieces of this many characters. */
 const PIECE = 32_768
@@ -10,12 +11,8 @@ const PIECE = 32_768
 type Line = { notes: string[]; unread?: string[] } | { label: string; text: string } | { more: string } | { end: true }
 
 export async function writeExtract(path: string, extract: Extract): Promise<void> {
-  const file = await open(path, 'wx', 0o600)
-  try {
-    for (const line of linesOf(extract)) await file.write(`${JSON.stringify(line)}\n`)
-  } finally {
-    await file.close()
-  }
+  await using file = await open(path, 'wx', 0o600)
+  for (const line of linesOf(extract)) await file.write(`${JSON.stringify(line)}\n`)
 }
 
 function* linesOf(extract: Extract): Generator<Line> {
@@ -34,8 +31,7 @@ export async function readExtract(path: string): Promise<Extract | null> {
   try {
     for await (const line of linesIn(path)) if (!take(found, JSON.parse(line))) return null
   } catch (error) {
-    if (error instanceof SyntaxError || (error instanceof Error && 'code' in error && error.code === 'ENOENT'))
-      return null
+    if (error instanceof SyntaxError || systemErrorCode(error) === 'ENOENT') return null
     throw error
   }
   if (!found.whole) return null

@@ -7,20 +7,11 @@ import { Socket } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import type { Clock } from '../../domain/clock.ts'
 import { isImage } from '../../domain/session/file.ts'
+import { systemErrorCode } from '../../domain/system-error-code.ts'
+import type { Progress } from '../file-reader.ts'
 import { STUCK_SIGNAL } from './child/watchdog.ts'
 import { childMessageOf, type ReadJob } from './read-job.ts'
 import { createWorkFolder } from './work-folder.ts'
-
-export interface ReaderChild {
-  /** Where results may be written. Removed when the child ends. */
-  readonly folder: string
-  /** Runs one job; only one at a time. Never rejects. During the job the child can read the job's file and no other. */
-  run(job: ReadJob, onProgress: (done: number, total: number) => void): Promise<JobEnd>
-  /** False when the child has ended, or uses so much memory that a fresh one is better. */
-  fit(): boolean
-  /** Kills the child at once. Resolves when the child and its folder are gone. */
-  kill(): Promise<void>
-}
 
 export type JobEnd =
   | { kind: 'done' }
@@ -49,9 +40,10 @@ const MEMORY_POLL_MS = 200
 const LOG_CHARACTERS = 2_000
 const FIT_SHARE = 0.6
 
-export async function startReaderChild(deps: ReaderChildDeps): Promise<ReaderChild> {
+export async function startReaderChild(deps: ReaderChildDeps) {
   const { clock, memoryBytes } = deps
   const work = await createWorkFolder(deps.parentFolder)
+  /** Where results may be written. Removed when the child ends. */
   const folder = work.results
   const child = fork(deps.program, [], {
     execArgv: nodeOptions({ readable: [...deps.readable, work.inbox, folder], writable: folder, memoryBytes }),
@@ -90,7 +82,8 @@ export async function startReaderChild(deps: ReaderChildDeps): Promise<ReaderChi
   return {
     folder,
 
-    async run(job, onProgress) {
+    /** Runs one job; only one at a time. Never rejects. During the job the child can read the job's file and no other. */
+    async run(job: ReadJob, onProgress: Progress): Promise<JobEnd> {
       const path = await work.handIn(job.path).catch((error: unknown) => ({ error }))
       // Handing in fails when the child has ended, because its folder is gone.
       if (typeof path !== 'string') return alive ? notHandedIn(path.error) : { kind: 'gone', log }
@@ -125,15 +118,19 @@ export async function startReaderChild(deps: ReaderChildDeps): Promise<ReaderChi
       return end
     },
 
-    fit: () => alive && !child.killed && bytes < memoryBytes * FIT_SHARE,
+    /** False when the child has ended, or uses so much memory that a fresh one is better. */
+    fit: (): boolean => alive && !child.killed && bytes < memoryBytes * FIT_SHARE,
 
-    async kill() {
+    /** Kills the child at once. Resolves when the child and its folder are gone. */
+    async kill(): Promise<void> {
       holdProcess(child, true)
       child.kill('SIGKILL')
       await cleaned
     },
   }
 }
+
+export type ReaderChild = Awaited<ReturnType<typeof startReaderChild>>
 
 /** A child without work must not keep the server's process alive. */
 function holdProcess(child: ChildProcess, hold: boolean): void {
@@ -211,7 +208,7 @@ export const childProgram = (): string =>
   fileURLToPath(new URL(import.meta.url.endsWith('.ts') ? './child/main.ts' : './child/main.js', import.meta.url))
 
 function notHandedIn(error: unknown): JobEnd {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined
+  const code = systemErrorCode(error)
   const message =
     code === 'ENOENT'
       ? 'The file does not exist any more.'

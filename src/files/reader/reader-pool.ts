@@ -4,38 +4,20 @@ import type { Clock } from '../../domain/clock.ts'
 import { ServerError } from '../../domain/errors.ts'
 import type { Logger } from '../../domain/logger.ts'
 import { type FileType, isImage } from '../../domain/session/file.ts'
+import type { Progress } from '../file-reader.ts'
 import { unreadable } from '../formats/unreadable.ts'
+import type { FileReaderLimits } from './create-file-reader.ts'
 import type { ReadJob } from './read-job.ts'
 import type { JobEnd, ReaderChild } from './reader-child.ts'
-
-export interface ReaderPool {
-  /**
-   * Reads one file. `take` gets the path of the result, which is removed after `take` resolves. Throws `file_unreadable`,
-   * `queue_full`, `shutting_down`, and the reason of the signal.
-   */
-  run<T>(work: PoolWork<T>): Promise<T>
-  /** Ends all children. Files that wait or are being read are refused. */
-  close(): Promise<void>
-}
 
 export interface PoolWork<T> {
   /** The pool chooses the `resultPath`. */
   job: Omit<ReadJob, 'resultPath'>
   signal: AbortSignal
-  onProgress(done: number, total: number): void
+  onProgress: Progress
   take(resultPath: string): Promise<T>
   /** Called before a failure is thrown that would happen again with the same bytes. */
   refused?(sentence: string): Promise<void>
-}
-
-interface PoolLimits {
-  /** Most children at once. */
-  children: number
-  /** Most files that wait. */
-  queue: number
-  idleMs: number
-  /** Memory limit of one child, for the error message. */
-  memoryBytes: number
 }
 
 interface ReaderPoolDeps {
@@ -43,10 +25,10 @@ interface ReaderPoolDeps {
   newName(): string
   clock: Clock
   log: Logger
-  limits: PoolLimits
+  limits: Pick<FileReaderLimits, 'children' | 'queue' | 'idleMs' | 'memoryBytes'>
 }
 
-export function createReaderPool(deps: ReaderPoolDeps): ReaderPool {
+export function createReaderPool(deps: ReaderPoolDeps) {
   const { log, limits } = deps
   const queue = createTypeQueue()
   const children = createChildren(deps)
@@ -97,6 +79,10 @@ export function createReaderPool(deps: ReaderPoolDeps): ReaderPool {
   }
 
   return {
+    /**
+     * Reads one file. `take` gets the path of the result, which is removed after `take` resolves. Throws `file_unreadable`,
+     * `queue_full`, `shutting_down`, and the reason of the signal.
+     */
     run<T>(work: PoolWork<T>): Promise<T> {
       if (closed) return Promise.reject(shuttingDown())
       if (work.signal.aborted) return Promise.reject(work.signal.reason)
@@ -123,7 +109,8 @@ export function createReaderPool(deps: ReaderPoolDeps): ReaderPool {
       })
     },
 
-    async close() {
+    /** Ends all children. Files that wait or are being read are refused. */
+    async close(): Promise<void> {
       closed = true
       for (const waiting of queue.clear()) waiting.refuse(shuttingDown())
       children.endAll()
@@ -132,6 +119,8 @@ export function createReaderPool(deps: ReaderPoolDeps): ReaderPool {
     },
   }
 }
+
+export type ReaderPool = ReturnType<typeof createReaderPool>
 
 interface Waiting {
   type: FileType

@@ -1,11 +1,6 @@
-/** Does the same work only once when several callers ask for it. It goes on as long as one of them still waits. */
-export interface SharedWork<T> {
-  /** Rejects with the reason of the signal as soon as it aborts. */
-  join(key: string, work: Work<T>, signal: AbortSignal, onProgress?: Progress): Promise<T>
-}
+import type { Progress } from '../file-reader.ts'
 
 type Work<T> = (signal: AbortSignal, tell: Progress) => Promise<T>
-type Progress = (done: number, total: number) => void
 
 interface Ongoing<T> {
   result: Promise<T>
@@ -14,7 +9,8 @@ interface Ongoing<T> {
   waiting: Set<{ onProgress: Progress | undefined }>
 }
 
-export function createSharedWork<T>(): SharedWork<T> {
+/** Does the same work only once when several callers ask for it. It goes on as long as one of them still waits. */
+export function createSharedWork<T>() {
   const all = new Map<string, Ongoing<T>>()
 
   function begin(key: string, work: Work<T>): Ongoing<T> {
@@ -34,7 +30,8 @@ export function createSharedWork<T>(): SharedWork<T> {
   }
 
   return {
-    join(key, work, signal, onProgress) {
+    /** Rejects with the reason of the signal as soon as it aborts. */
+    join(key: string, work: Work<T>, signal: AbortSignal, onProgress?: Progress): Promise<T> {
       if (signal.aborted) return Promise.reject(signal.reason)
       const ongoing = all.get(key) ?? begin(key, work)
       const me = { onProgress }

@@ -3,17 +3,9 @@
 
 import { constants, copyFile, link, mkdir, mkdtemp, readdir, realpath, rm, stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
+import { systemErrorCode } from '../../domain/system-error-code.ts'
 
-export interface WorkFolder {
-  readonly inbox: string
-  readonly results: string
-  /** Puts a file into the inbox and returns its path there. */
-  handIn(path: string): Promise<string>
-  takeBack(handedIn: string): Promise<void>
-  remove(): Promise<void>
-}
-
-export async function createWorkFolder(parentFolder: string): Promise<WorkFolder> {
+export async function createWorkFolder(parentFolder: string) {
   // The name contains our process id, so that folders of a dead server can be found.
   const root = await realpath(await mkdtemp(join(parentFolder, `work-${process.pid}-`)))
   const inbox = join(root, 'inbox')
@@ -23,15 +15,16 @@ export async function createWorkFolder(parentFolder: string): Promise<WorkFolder
   return {
     inbox,
     results,
-    async handIn(path) {
+    /** Puts a file into the inbox and returns its path there. */
+    async handIn(path: string): Promise<string> {
       const handedIn = join(inbox, basename(path))
       await rm(handedIn, { force: true })
       await linkOrCopy(path, handedIn)
       return handedIn
     },
     // A file that cannot be removed now is removed with the folder.
-    takeBack: (handedIn) => rm(handedIn, { force: true }).catch(() => {}),
-    remove: () => rm(root, { recursive: true, force: true, maxRetries: 3 }),
+    takeBack: (handedIn: string): Promise<void> => rm(handedIn, { force: true }).catch(() => {}),
+    remove: (): Promise<void> => rm(root, { recursive: true, force: true, maxRetries: 3 }),
   }
 }
 
@@ -70,6 +63,6 @@ function isRunning(pid: number): boolean {
     return process.kill(pid, 0)
   } catch (error) {
     // The process exists, but belongs to another user.
-    return error instanceof Error && 'code' in error && error.code === 'EPERM'
+    return systemErrorCode(error) === 'EPERM'
   }
 }

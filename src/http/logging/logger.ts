@@ -2,7 +2,8 @@
 // secret.
 
 import type { LogFields, Logger } from '../../domain/logger.ts'
-import { createMask, MASKED } from '../../domain/text/mask.ts'
+import { createMask } from '../../domain/text/mask.ts'
+import { MASKED } from '../../domain/text/secret-name.ts'
 import { visibleJson } from '../../domain/text/visible-text.ts'
 
 const LEVELS = { debug: 10, info: 20, warn: 30, error: 40 } as const

@@ -1,6 +1,6 @@
 // The sessions of the channel that a command was typed in, and which of them it means.
 
-import { ServerError } from '../../domain/errors.ts'
+import { type ErrorCode, ServerError } from '../../domain/errors.ts'
 import type { WorkspaceSettings } from '../../domain/settings/supervision-settings.ts'
 import type { Caller } from '../../domain/supervision/decision.ts'
 import { isOpen } from '../../domain/supervision/supervision.ts'
@@ -11,24 +11,14 @@ import { facts, oneLine } from './answer.ts'
 import type { Asked, CommandContext, CommandServices } from './command-services.ts'
 import { verbs } from './verbs.ts'
 
-export interface ChannelSessions {
-  /** Newest activity first. */
-  all: readonly SupervisedSession[]
-  open: readonly SupervisedSession[]
-  /** The four characters of its id that people type. */
-  shortId(session: Pick<SupervisedSession, 'id'>): string
-}
-
 /** More than a server keeps. */
 const MOST_SESSIONS = 1_000
 const MOST_LISTED = 20
 const LEAST_ID_CHARS = 4
 
-export async function channelSessions(
-  services: CommandServices,
-  { channelId }: CommandContext,
-): Promise<ChannelSessions> {
+export async function channelSessions(services: CommandServices, { channelId }: CommandContext) {
   const found = await services.sessions.list({ limit: MOST_SESSIONS })
+  /** Newest activity first. */
   const all = found.filter(
     ({ status, supervision }) =>
       status !== 'terminated' && (supervision.channelId ?? services.defaultChannelId) === channelId,
@@ -37,9 +27,12 @@ export async function channelSessions(
   return {
     all,
     open: all.filter(({ supervision }) => isOpen(supervision)),
-    shortId: ({ id }) => short.get(id) ?? id,
+    /** The four characters of its id that people type. */
+    shortId: ({ id }: Pick<SupervisedSession, 'id'>): string => short.get(id) ?? id,
   }
 }
+
+export type ChannelSessions = Awaited<ReturnType<typeof channelSessions>>
 
 /** One line about a session, for lists to choose from. */
 export const sessionLine = (here: ChannelSessions, session: SupervisedSession): string => {
@@ -56,12 +49,6 @@ export const sessionLine = (here: ChannelSessions, session: SupervisedSession): 
 
 const isLongEnough = (id: string): boolean => id.replaceAll('-', '').length >= LEAST_ID_CHARS
 
-/** Throws `invalid_request` for a part of an id that says too little. */
-export function refuseShortId(given: string, what: string): void {
-  if (isLongEnough(given)) return
-  throw new ServerError('invalid_request', `Write at least ${LEAST_ID_CHARS} characters of the id of the ${what}.`)
-}
-
 /** Whether somebody who begins a command with this word means a session. */
 const namesSession = (here: ChannelSessions, word: string): boolean =>
   isLongEnough(word) && matchingIds(here.all, word, ({ id }) => id).length > 0
@@ -76,7 +63,12 @@ function findSession(
   given: string | undefined,
   among: readonly SupervisedSession[] = here.open,
 ): SupervisedSession {
-  if (given !== undefined) return named(here, given)
+  const line = (one: SupervisedSession): string => sessionLine(here, one)
+  if (given !== undefined) {
+    // A session that has ended can still be looked at, but an open one is what people mean.
+    const isOpenMeant = matchingIds(here.open, given, ({ id }) => id).length > 0
+    return named('session', isOpenMeant ? here.open : here.all, given, line)
+  }
   const ofThread = here.all.find(({ id }) => id === context.sessionOfThread)
   if (ofThread !== undefined) return ofThread
   const [only, ...others] = among
@@ -87,27 +79,38 @@ function findSession(
     )
   }
   if (others.length === 0) return only
-  throw unclear('Several sessions are open in this channel. Say which one: --session ID.', here, among)
+  throw unclear('Several sessions are open in this channel. Say which one: --session ID.', among.map(line))
 }
 
-function named(here: ChannelSessions, given: string): SupervisedSession {
-  refuseShortId(given, 'session')
-  // A session that has ended can still be looked at, but an open one is what people mean.
-  const open = matchingIds(here.open, given, ({ id }) => id)
-  const found = open.length > 0 ? open : matchingIds(here.all, given, ({ id }) => id)
+/** With a line about each that may be meant. */
+export const unclear = (message: string, lines: readonly string[], code: ErrorCode = 'conflict'): ServerError =>
+  new ServerError(code, message, { details: { candidates: lines.slice(0, MOST_LISTED) } })
+
+const unknownIds = {
+  session: { code: 'session_not_found', listedBy: 'sessions' },
+  checkpoint: { code: 'record_not_found', listedBy: 'session-checkpoints' },
+} as const
+
+/** The one whose id a person has written, or a part of it. Throws if that says too little, and if it means none or several. */
+export function named<T extends { id: string }>(
+  what: keyof typeof unknownIds,
+  all: readonly T[],
+  given: string,
+  line: (one: T) => string,
+): T {
+  if (!isLongEnough(given)) {
+    throw new ServerError('invalid_request', `Write at least ${LEAST_ID_CHARS} characters of the id of the ${what}.`)
+  }
+  const found = matchingIds(all, given, ({ id }) => id)
   const [only, ...others] = found
   const shown = JSON.stringify(oneLine(given, 64))
   if (only === undefined) {
-    throw new ServerError('session_not_found', `No session of this channel has the id ${shown}. sessions lists them.`)
+    const { code, listedBy } = unknownIds[what]
+    throw new ServerError(code, `No ${what} of this channel has the id ${shown}. ${listedBy} lists them.`)
   }
   if (others.length === 0) return only
-  throw unclear(`${shown} means several sessions. Write the four characters of one.`, here, found)
+  throw unclear(`${shown} means several ${what}s. Write the four characters of one.`, found.map(line))
 }
-
-const unclear = (message: string, here: ChannelSessions, found: readonly SupervisedSession[]): ServerError =>
-  new ServerError('conflict', message, {
-    details: { candidates: found.slice(0, MOST_LISTED).map((one) => sessionLine(here, one)) },
-  })
 
 /** The first word or `--session` names the session; the other words are left. Throws as `findSession`. */
 export function takeSession(
@@ -170,10 +173,10 @@ function isOfWorkspace(here: ChannelSessions, { context, command: { options } }:
 function channelWorkspace(
   { workspaces, defaultChannelId }: CommandServices,
   { channelId }: CommandContext,
-  named: string | undefined,
+  wanted: string | undefined,
 ): WorkspaceSettings {
   const own = workspaces.filter((one) => (one.channelId ?? defaultChannelId) === channelId)
-  const found = named === undefined ? own : own.filter(({ id, path, label }) => [id, path, label].includes(named))
+  const found = wanted === undefined ? own : own.filter(({ id, path, label }) => [id, path, label].includes(wanted))
   const [only, ...others] = found
   if (only !== undefined && others.length === 0) return only
   if (own.length === 0) {
@@ -182,16 +185,19 @@ function channelWorkspace(
       'No agent has an open session in this channel, and quarterdeck.yaml gives it no workspace. To start one: session-start PROMPT',
     )
   }
-  const line = ({ id, path, label }: WorkspaceSettings): string =>
-    facts(visibleText(id ?? path), label && oneLine(label, 80))
-  throw new ServerError(
-    named === undefined ? 'conflict' : 'invalid_request',
-    named === undefined
-      ? 'Several workspaces belong to this channel. Say which one: --workspace ID.'
-      : `No workspace of this channel is called ${JSON.stringify(oneLine(named, 64))}.`,
-    { details: { candidates: own.slice(0, MOST_LISTED).map(line) } },
-  )
+  const lines = own.map(workspaceLine)
+  throw wanted === undefined
+    ? unclear('Several workspaces belong to this channel. Say which one: --workspace ID.', lines)
+    : unclear(
+        `No workspace of this channel is called ${JSON.stringify(oneLine(wanted, 64))}.`,
+        lines,
+        'invalid_request',
+      )
 }
+
+/** One line about a workspace, for lists to choose from. */
+export const workspaceLine = ({ id, path, label }: WorkspaceSettings): string =>
+  facts(visibleText(id ?? path), label && oneLine(label, 80))
 
 /** The same for a text, which may begin with an id. */
 export function takeText(here: ChannelSessions, asked: Asked): { session: SupervisedSession; text: string } {

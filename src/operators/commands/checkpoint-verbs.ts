@@ -2,7 +2,7 @@
 
 import { ServerError } from '../../domain/errors.ts'
 import type { Checkpoint } from '../../domain/supervision/supervision.ts'
-import { matchingIds, shortIds } from '../../domain/text/id-prefix.ts'
+import { shortIds } from '../../domain/text/id-prefix.ts'
 import { visibleText } from '../../domain/text/visible-text.ts'
 import type { RestorePlan } from '../../supervision/checkpoints/restore-plan.ts'
 import { checkText } from '../../supervision/sessions/check-text.ts'
@@ -21,14 +21,7 @@ import {
   size,
   text,
 } from './answer.ts'
-import {
-  type ChannelSessions,
-  channelSessions,
-  noteLook,
-  refuseShortId,
-  takeSession,
-  takeText,
-} from './channel-sessions.ts'
+import { type ChannelSessions, channelSessions, named, noteLook, takeSession, takeText } from './channel-sessions.ts'
 import type { Asked, CommandServices } from './command-services.ts'
 
 const MOST_LABEL_CHARS = 200
@@ -87,7 +80,10 @@ export async function restoreCheckpoint(services: CommandServices, asked: Asked)
   }
   const here = await channelSessions(services, asked.context)
   const known = await checkpointsHere(services, asked, here)
-  const checkpoint = findCheckpoint(known, given, services.clock.now())
+  const now = services.clock.now()
+  const checkpoint = named('checkpoint', known.all, given, ({ id, label, createdAt }) =>
+    facts(known.shortId(id), label && oneLine(label, 80), ago(now - createdAt)),
+  )
   const confirm = options.get('confirm') ?? null
   const restored = await services.checkpoints.restore(asked.by, checkpoint.id, confirm)
   if (restored.status === 'changed') return planAnswer(checkpoint, restored.plan, { known, isAgain: confirm !== null })
@@ -109,42 +105,16 @@ export async function restoreCheckpoint(services: CommandServices, asked: Asked)
   }
 }
 
-interface KnownCheckpoints {
-  /** Newest first. */
-  all: readonly Checkpoint[]
-  shortId(id: string): string
-}
-
-async function checkpointsHere(
-  services: CommandServices,
-  { by }: Asked,
-  here: ChannelSessions,
-): Promise<KnownCheckpoints> {
+async function checkpointsHere(services: CommandServices, { by }: Asked, here: ChannelSessions) {
   const ids = new Set(here.all.map(({ id }) => id))
   const found = await services.checkpoints.list({ by, limit: MOST_CHECKPOINTS })
+  /** Newest first. */
   const all = found.filter(({ sessionId }) => ids.has(sessionId))
   const short = shortIds(all.map(({ id }) => id))
-  return { all, shortId: (id) => short.get(id) ?? id }
+  return { all, shortId: (id: string): string => short.get(id) ?? id }
 }
 
-function findCheckpoint({ all, shortId }: KnownCheckpoints, given: string, now: number): Checkpoint {
-  refuseShortId(given, 'checkpoint')
-  const found = matchingIds(all, given, ({ id }) => id)
-  const [only, ...others] = found
-  const shown = JSON.stringify(oneLine(given, 64))
-  if (only === undefined) {
-    throw new ServerError(
-      'record_not_found',
-      `No checkpoint of this channel has the id ${shown}. session-checkpoints lists them.`,
-    )
-  }
-  if (others.length === 0) return only
-  const line = ({ id, label, createdAt }: Checkpoint) =>
-    facts(shortId(id), label && oneLine(label, 80), ago(now - createdAt))
-  throw new ServerError('conflict', `${shown} means several checkpoints. Write the four characters of one.`, {
-    details: { candidates: found.slice(0, MOST_SHOWN).map(line) },
-  })
-}
+type KnownCheckpoints = Awaited<ReturnType<typeof checkpointsHere>>
 
 /** In the order in which a person should look. */
 const LISTS = [
@@ -162,11 +132,11 @@ function planAnswer(
   plan: RestorePlan,
   { known, isAgain }: { known: KnownCheckpoints; isAgain: boolean },
 ): Answer {
-  const named = facts(known.shortId(id), label && oneLine(label, 80))
+  const shownName = facts(known.shortId(id), label && oneLine(label, 80))
   const shown = LISTS.filter(([list]) => plan.counts[list] > 0)
   const parts: AnswerPart[] = [
     ...(isAgain ? [text('The files have changed since you looked. Nothing is restored. Look again:')] : []),
-    heading(`Restore checkpoint ${named}?`),
+    heading(`Restore checkpoint ${shownName}?`),
     ...shown.flatMap(([list, mark, words]) => [
       text(`${plan.counts[list]} ${words}`),
       code(namesOf(plan, list, mark, MOST_NAMES)),

@@ -95,20 +95,15 @@ function closingQuote(line: string, from: number, quote: RegExp): number {
   return -1
 }
 
-interface Options {
-  found: Map<string, string>
-  /** Whether the word is an option, and how many words it takes. Throws if it cannot be one. `strict`: every option must be known. */
-  take(token: Token | undefined, next: Token | undefined, strict: boolean): 0 | 1 | 2
-}
-
-function createOptions(verb: string, { options: known, usage }: VerbSpec): Options {
+function createOptions(verb: string, { options: known, usage }: VerbSpec) {
   const found = new Map<string, string>()
   const refuse = (why: string): never => {
     throw new ServerError('invalid_request', `${why} Write: ${usage}`)
   }
   return {
     found,
-    take(token, next, strict) {
+    /** Whether the word is an option, and how many words it takes. Throws if it cannot be one. `strict`: every option must be known. */
+    take(token: Token | undefined, next: Token | undefined, strict: boolean): 0 | 1 | 2 {
       if (token === undefined || token.isQuoted) return 0
       const [, written = '', inline] = OPTION.exec(token.text) ?? []
       if (written === '') return 0
@@ -126,6 +121,8 @@ function createOptions(verb: string, { options: known, usage }: VerbSpec): Optio
     },
   }
 }
+
+type Options = ReturnType<typeof createOptions>
 
 function takeWords(tokens: readonly Token[], options: Options): string[] {
   const words: string[] = []

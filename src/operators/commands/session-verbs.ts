@@ -2,7 +2,6 @@
 
 import { ServerError } from '../../domain/errors.ts'
 import { isSupervised, type PersonRecord } from '../../domain/records/record.ts'
-import type { WorkspaceSettings } from '../../domain/settings/supervision-settings.ts'
 import type { Caller } from '../../domain/supervision/decision.ts'
 import type { SupervisedStatus } from '../../domain/supervision/supervision.ts'
 import { shortIds } from '../../domain/text/id-prefix.ts'
@@ -38,6 +37,8 @@ import {
   takeSession,
   takeText,
   takeTextPlace,
+  unclear,
+  workspaceLine,
 } from './channel-sessions.ts'
 import type { Asked, CommandContext, CommandServices } from './command-services.ts'
 
@@ -161,16 +162,12 @@ function workspaceOf({ workspaces }: CommandServices, { channelId }: CommandCont
   const own = workspaces.filter((one) => one.channelId === channelId)
   const free = workspaces.filter((one) => one.channelId === null)
   const [only, ...others] = own.length > 0 ? own : free
-  const nameOf = ({ id, path }: WorkspaceSettings): string => id ?? path
-  if (only !== undefined && others.length === 0) return nameOf(only)
-  const line = (one: WorkspaceSettings): string => facts(visibleText(nameOf(one)), one.label && oneLine(one.label, 80))
-  throw new ServerError(
-    'invalid_request',
+  if (only !== undefined && others.length === 0) return only.id ?? only.path
+  const message =
     only === undefined
       ? 'Say where the agent works: --workspace PATH. quarterdeck.yaml names no workspace for this channel.'
-      : 'Say where the agent works: --workspace ID.',
-    { details: { candidates: [...own, ...free].slice(0, MOST_SHOWN).map(line) } },
-  )
+      : 'Say where the agent works: --workspace ID.'
+  throw unclear(message, [...own, ...free].map(workspaceLine), 'invalid_request')
 }
 
 export async function clearSession(services: CommandServices, asked: Asked): Promise<Answer> {

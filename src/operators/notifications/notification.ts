@@ -142,7 +142,7 @@ interface Reader {
   link: ConsoleLink
 }
 
-interface CurrentNotification {
+export interface CurrentNotification {
   notification: Notification
   /** What the channel noted when it showed the record before; null: it has not. */
   ref: string | null

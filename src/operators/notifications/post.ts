@@ -57,6 +57,30 @@ function hint(status: number): string {
   return ''
 }
 
+/** A service may fail once in a while. After so many failures in a row something is wrong. */
+const TROUBLE_AFTER = 3
+
+/** Looks how sending to a service goes, under the name of its channel. */
+export function createTroubleWatch(channel: string) {
+  let failures = 0
+  let last = ''
+  return {
+    async watched<T>(work: Promise<T>): Promise<T> {
+      try {
+        const result = await work
+        failures = 0
+        return result
+      } catch (error) {
+        failures += 1
+        last = error instanceof DeliveryFailed ? error.message : 'The last messages could not be sent.'
+        throw error
+      }
+    },
+    /** Why nobody is reached; null: it works. `isOver`: after one failure already. */
+    trouble: (isOver = false): string | null => (isOver || failures >= TROUBLE_AFTER ? `${channel}: ${last}` : null),
+  }
+}
+
 /** `Retry-After` is a number of seconds or a date. 0 for anything else. */
 export function retryAfterMs(text: string, now: number): number {
   if (/^\s*\d{1,9}\s*$/.test(text)) return Number(text) * 1_000

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { httpUrl } from '../../config/settings/channel-values.ts'
 import { fileSetting } from '../../config/settings/setting.ts'
 import { key } from '../../config/source/schema-key.ts'
+import { abortAfter } from '../../domain/clock.ts'
 import { isRecord } from '../../domain/is-record.ts'
 import { type ChannelCheck, type CheckParts, channelKind } from '../channel-kind.ts'
 
@@ -54,8 +55,7 @@ export const ntfyChannel = channelKind({
 /** The topics are not touched: whoever reads them would see it. */
 async function checkServer({ settings: { url }, outgoing, clock }: CheckParts<NtfySettings>): Promise<ChannelCheck[]> {
   const mend = 'Start the ntfy server, or fix ntfy.url. Behind a proxy, check HTTPS_PROXY and tools.proxy.'
-  const timeout = new AbortController()
-  const stopWaiting = clock.after(CHECK_MS, () => timeout.abort())
+  using timeout = abortAfter(clock, CHECK_MS)
   try {
     const response = await outgoing.fetch(`${url}/v1/health`, { signal: timeout.signal })
     const answer: unknown = await response.json().catch(() => null)
@@ -65,7 +65,5 @@ async function checkServer({ settings: { url }, outgoing, clock }: CheckParts<Nt
   } catch {
     const why = timeout.signal.aborted ? `does not answer within ${CHECK_MS / 1_000} s` : 'cannot be reached'
     return [{ status: 'fail', detail: `${url} ${why}`, mend }]
-  } finally {
-    stopWaiting()
   }
 }

@@ -3,6 +3,7 @@
 
 import type { Risk } from '../../domain/agent/tool-settings.ts'
 import { isRecord } from '../../domain/is-record.ts'
+import { jsonIn } from '../../domain/json-in.ts'
 import type { ChannelParts, OpenedChannels } from '../channel-parts.ts'
 import type { Notification } from '../notifications/notification.ts'
 import type { CreateChannel } from '../operator.ts'
@@ -69,10 +70,6 @@ const tagOf: Record<Risk, string> = { low: 'raised_hand', high: 'warning', criti
 
 /** A server that knows the sequence of a message names it in its answer. */
 function isReplaceable(answer: string, { key }: Notification): boolean {
-  try {
-    const message: unknown = JSON.parse(answer)
-    return isRecord(message) && message.sequence_id === key
-  } catch {
-    return false
-  }
+  const message = jsonIn(answer)
+  return isRecord(message) && message.sequence_id === key
 }

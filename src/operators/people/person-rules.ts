@@ -3,19 +3,15 @@
 import { recordKinds } from '../../domain/records/record-kinds.ts'
 import type { FeedItem } from '../../domain/session/feed.ts'
 import type { NotifyKind, QuietHours } from '../../domain/settings/channel-settings.ts'
-import type { EscalationSettings, OperatorSettings } from '../../domain/settings/supervision-settings.ts'
+import type { OperatorSettings, SupervisionSettings } from '../../domain/settings/supervision-settings.ts'
 import { configuredOperators } from '../../supervision/sessions/may-command.ts'
 import { isNews } from '../notifications/notification.ts'
 import type { OperatorChannel } from '../operator.ts'
 
 export type PersonRules = Required<Pick<OperatorChannel, 'concerns' | 'asksFrom' | 'notBefore'>>
 
-interface PersonRulesOptions {
+interface PersonRulesOptions extends Pick<SupervisionSettings, 'operators' | 'escalation'> {
   person: OperatorSettings
-  /** All of them. */
-  operators: readonly OperatorSettings[]
-  /** Earliest first. */
-  escalation: readonly EscalationSettings[]
 }
 
 export function createPersonRules({ person, operators, escalation }: PersonRulesOptions): PersonRules {
@@ -25,10 +21,7 @@ export function createPersonRules({ person, operators, escalation }: PersonRules
   const escalated = escalation.find(({ to }) => to.some((name) => name === person.name || name === person.group))
 
   return {
-    concerns(item) {
-      const kind = kindOf(item)
-      return kind !== null && kinds.includes(kind)
-    },
+    concerns: (item) => isOfKind(item, kinds),
 
     asksFrom(item, { supervision }) {
       // Every operator is asked what an agent of ours asks. But each conversation with it is a session, and nobody wants to hear of each.
@@ -49,11 +42,9 @@ export function createPersonRules({ person, operators, escalation }: PersonRules
   }
 }
 
-/** The settings' word for what an item is about; null: they have none. */
-export function kindOf(item: FeedItem): NotifyKind | null {
-  if (item.kind === 'wait') return recordKinds[item.type].notify
-  return item.kind === 'session' ? 'session' : null
-}
+/** Whether an item is about one of these words of the settings. They have none for runs. */
+export const isOfKind = (item: FeedItem, kinds: readonly NotifyKind[]): boolean =>
+  item.kind !== 'run' && kinds.includes(item.kind === 'wait' ? recordKinds[item.type].notify : 'session')
 
 // When an operator does not want to be disturbed: from one time of day to another, in their own time zone.
 

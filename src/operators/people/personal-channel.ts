@@ -1,9 +1,11 @@
 // A channel to one operator who only reads there. What all such channels have in common; each knows how its service shows a notification.
 
 import type { OperatorSettings } from '../../domain/settings/supervision-settings.ts'
+import type { Delivery } from '../../domain/supervision/delivery.ts'
 import type { ChannelParts } from '../channel-parts.ts'
-import { currentNotification, digestOf, type Notification } from '../notifications/notification.ts'
-import { type CreateChannel, DeliveryFailed, type OperatorChannel } from '../operator.ts'
+import { type CurrentNotification, currentNotification, digestOf } from '../notifications/notification.ts'
+import { createTroubleWatch } from '../notifications/post.ts'
+import type { CreateChannel, OperatorChannel } from '../operator.ts'
 import { createPersonRules, type PersonRules } from './person-rules.ts'
 
 /** What a channel to one operator is made from. */
@@ -32,17 +34,7 @@ export function peopleToTell({
 }
 
 /** A notification that is to be shown, and what is known about its earlier tries. */
-export interface NotificationToShow {
-  notification: Notification
-  /** What `show` gave when it showed the record before; null: it has not. */
-  ref: string | null
-  /** Number of the delivery: the same when it is tried again. */
-  n: number
-  /** How often the delivery has failed. */
-  attempts: number
-  /** Stands for the words of the notification. */
-  mark: string
-}
+export interface NotificationToShow extends CurrentNotification, Pick<Delivery, 'n' | 'attempts'> {}
 
 interface PersonalChannelOptions extends Omit<PersonToTell, 'post'> {
   name: string
@@ -51,27 +43,11 @@ interface PersonalChannelOptions extends Omit<PersonToTell, 'post'> {
   isSetUp?(): boolean
 }
 
-/** A service may fail once in a while. After so many failures in a row something is wrong. */
-const TROUBLE_AFTER = 3
-
 export const createPersonalChannel =
   ({ name, person, rules, isDigest, link, show, isSetUp }: PersonalChannelOptions): CreateChannel =>
   ({ find }) => {
     const reader = { channel: name, person, find, link }
-    let failures = 0
-    let trouble = ''
-
-    async function watched<T>(work: Promise<T>): Promise<T> {
-      try {
-        const result = await work
-        failures = 0
-        return result
-      } catch (error) {
-        failures += 1
-        trouble = error instanceof DeliveryFailed ? error.message : 'The last messages could not be sent.'
-        throw error
-      }
-    }
+    const { watched, trouble } = createTroubleWatch(name)
 
     const deliver: OperatorChannel['deliver'] = async (delivery, signal) => {
       const found = await currentNotification(delivery, reader)
@@ -106,7 +82,7 @@ export const createPersonalChannel =
       deliver,
       ...(isDigest ? { deliverTogether } : {}),
       ...(isSetUp === undefined ? {} : { isSetUp }),
-      trouble: () => (failures < TROUBLE_AFTER ? null : `${name}: ${trouble}`),
+      trouble: () => trouble(),
       close: async () => {},
     }
   }

@@ -18,22 +18,17 @@ export interface ButtonValue {
   expiresAt: number | null
 }
 
-export interface ButtonValues {
-  /** At most 2,000 characters, as Slack demands. */
-  value(of: Pick<ButtonValue, 'room' | 'recordId' | 'action'> & Partial<ButtonValue>): string
-  /** Null: it was not made with this secret, or it was changed. */
-  read(text: string): ButtonValue | null
-}
-
 const MOST_CHARACTERS = 2_000
 const VALUE = /^([\w-]{1,1900})\.([\w-]{43})$/
 
-export function createButtonValues(secret: Uint8Array): ButtonValues {
+export function createButtonValues(secret: Uint8Array) {
   // The secret signs other things too. A key of its own makes sure that no other signature is a button.
   const key = createHmac('sha256', secret).update('quarterdeck slack button').digest()
   const macOf = (payload: string): Buffer => createHmac('sha256', key).update(payload).digest()
   return {
-    value({ room, recordId, action, digest = null, user = null, expiresAt = null }) {
+    /** At most 2,000 characters, as Slack demands. */
+    value(of: Pick<ButtonValue, 'room' | 'recordId' | 'action'> & Partial<ButtonValue>): string {
+      const { room, recordId, action, digest = null, user = null, expiresAt = null } = of
       const fields = [room, recordId, digest, action, user, expiresAt]
       const payload = Buffer.from(JSON.stringify(fields)).toString('base64url')
       const text = `${payload}.${macOf(payload).toString('base64url')}`
@@ -41,7 +36,8 @@ export function createButtonValues(secret: Uint8Array): ButtonValues {
       return text
     },
 
-    read(text) {
+    /** Null: it was not made with this secret, or it was changed. */
+    read(text: string): ButtonValue | null {
       if (text.length > MOST_CHARACTERS) return null
       const [, payload = '', mac = ''] = VALUE.exec(text) ?? []
       if (payload === '' || !timingSafeEqual(Buffer.from(mac, 'base64url'), macOf(payload))) return null
@@ -51,3 +47,5 @@ export function createButtonValues(secret: Uint8Array): ButtonValues {
     },
   }
 }
+
+export type ButtonValues = ReturnType<typeof createButtonValues>

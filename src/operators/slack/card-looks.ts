@@ -7,11 +7,10 @@ import { describe } from '../../supervision/records/describe-record.ts'
 import type { RecordView } from '../../supervision/records/record-view.ts'
 import { isWorkspaceSession } from '../../supervision/sessions/workspace-session.ts'
 import type { RecordLookup } from '../operator.ts'
-import type { ButtonValues } from './button-values.ts'
 import type { SlackMessage } from './cards/blocks.ts'
 import type { CardLook, CardSession, CardState } from './cards/card.ts'
 import { newsOf, renderCard } from './cards/render-card.ts'
-import type { SlackDetail, SlackPerson } from './channel.ts'
+import type { SlackDeps } from './create-slack.ts'
 
 export interface SlackLookup extends Pick<RecordLookup, 'find'> {
   /** Null: it is gone. */
@@ -26,24 +25,7 @@ export interface SlackLookup extends Pick<RecordLookup, 'find'> {
 }
 
 /** How things look in all rooms. */
-export interface CardLooks {
-  root: Pick<CardLook, 'detail' | 'link'>
-  session(session: SessionRecord): CardSession
-  view(wait: PersonRecord, session: SessionRecord): Promise<RecordView>
-  card(room: string, wait: PersonRecord, session: SessionRecord, state: CardState): Promise<SlackMessage>
-  /** See `newsOf`. */
-  news(wait: PersonRecord, session: SessionRecord): Promise<ReturnType<typeof newsOf>>
-}
-
-interface LookDeps {
-  lookup: SlackLookup
-  detail: SlackDetail
-  operators: readonly Pick<SlackPerson, 'name' | 'slack'>[]
-  personOf: (name: string) => string
-  buttons: ButtonValues
-}
-
-export function createCardLooks({ lookup, detail, operators, personOf, buttons }: LookDeps): CardLooks {
+export function createCardLooks({ lookup, settings: { detail }, operators, personOf, buttons }: SlackDeps) {
   const operatorOf = (owner: string) => operators.find(({ name }) => name === personOf(owner))
   function lookAt(room: string, wait: PersonRecord, session: SessionRecord, state: CardState): CardLook {
     const digest = wait.wait === 'approval' ? wait.digest : null
@@ -58,33 +40,36 @@ export function createCardLooks({ lookup, detail, operators, personOf, buttons }
     }
   }
 
-  const looks: CardLooks = {
-    root: { detail, link: lookup.link(null) },
-
-    session(session) {
-      const { supervision } = session
-      return {
-        id: session.id,
-        agent: supervision?.host ?? session.agent,
-        folder: supervision === undefined ? null : lookup.workspaceName(supervision.workspaceRoot),
-        title: supervision?.title ?? null,
-        isWorkspace: isWorkspaceSession(session),
-        owner: session.owner,
-        status: supervision?.status ?? session.status,
-        prompt: supervision?.prompt ?? null,
-        progress: supervision?.progressSnapshot ?? null,
-      }
-    },
-
-    async view(wait, session) {
-      const proposed = wait.wait === 'approval' ? await lookup.readDiff(wait) : null
-      return describe(wait, { ...looks.session(session), diff: proposed?.shown ?? null })
-    },
-
-    card: async (room, wait, session, state) =>
-      renderCard(await looks.view(wait, session), lookAt(room, wait, session, state)),
-
-    news: async (wait, session) => newsOf(wait, await looks.view(wait, session), lookup.link(wait.id)),
+  function sessionLook(session: SessionRecord): CardSession {
+    const { supervision } = session
+    return {
+      id: session.id,
+      agent: supervision?.host ?? session.agent,
+      folder: supervision === undefined ? null : lookup.workspaceName(supervision.workspaceRoot),
+      title: supervision?.title ?? null,
+      isWorkspace: isWorkspaceSession(session),
+      owner: session.owner,
+      status: supervision?.status ?? session.status,
+      prompt: supervision?.prompt ?? null,
+      progress: supervision?.progressSnapshot ?? null,
+    }
   }
-  return looks
+
+  async function view(wait: PersonRecord, session: SessionRecord): Promise<RecordView> {
+    const proposed = wait.wait === 'approval' ? await lookup.readDiff(wait) : null
+    return describe(wait, { ...sessionLook(session), diff: proposed?.shown ?? null })
+  }
+
+  return {
+    root: { detail, link: lookup.link(null) },
+    session: sessionLook,
+    view,
+    card: async (room: string, wait: PersonRecord, session: SessionRecord, state: CardState): Promise<SlackMessage> =>
+      renderCard(await view(wait, session), lookAt(room, wait, session, state)),
+    /** See `newsOf`. */
+    news: async (wait: PersonRecord, session: SessionRecord) =>
+      newsOf(wait, await view(wait, session), lookup.link(wait.id)),
+  }
 }
+
+export type CardLooks = ReturnType<typeof createCardLooks>

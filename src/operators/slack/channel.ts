@@ -6,7 +6,6 @@ import type { OperatorSettings } from '../../domain/settings/supervision-setting
 import { channelKind } from '../channel-kind.ts'
 
 const slackDetails = ['minimal', 'standard', 'verbose'] as const
-/** How much a card shows. */
 export type SlackDetail = (typeof slackDetails)[number]
 
 export interface SlackSettings {

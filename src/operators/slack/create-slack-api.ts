@@ -3,36 +3,12 @@
 import { ServerError } from '../../domain/errors.ts'
 import { isRecord } from '../../domain/is-record.ts'
 import type { Logger } from '../../domain/logger.ts'
+import type { AnswerFile } from '../commands/answer.ts'
 import { neededScopes } from './app-manifest.ts'
 import type { SlackMessage } from './cards/blocks.ts'
 import type { PostPace, PostUrgency } from './post-pace.ts'
-import type { RoomMessage, SlackApi } from './slack-api.ts'
-import {
-  CALL_MS,
-  type CallerDeps,
-  createSlackCaller,
-  type SlackCaller,
-  type SlackSelf,
-  textOf,
-} from './slack-caller.ts'
+import { CALL_MS, type CallerDeps, createSlackCaller, type SlackCaller, textOf } from './slack-caller.ts'
 import { kindOf, SlackFailure } from './slack-failure.ts'
-
-export interface SlackCalls extends SlackApi {
-  post(
-    room: string,
-    message: SlackMessage,
-    how: { thread: string | null; key: string; urgency?: PostUrgency; signal?: AbortSignal },
-  ): Promise<string>
-  /** Asks Slack once; afterwards it is known. Throws `SlackFailure`, also when the token is for another workspace. */
-  self(): Promise<SlackSelf>
-  /** Asks Slack who we are and how the rooms are, and tells the health. Never throws. */
-  check(rooms: readonly string[]): Promise<void>
-  /**
-   * The keys of our messages in a thread, or in the room since `since` (epoch ms) if `thread` is null, each with its `ts`. The key of a
-   * file is `file/` and its name.
-   */
-  keys(room: string, thread: string | null, since?: number): Promise<ReadonlyMap<string, string>>
-}
 
 interface SlackApiDeps extends CallerDeps {
   /** Whether somebody with this Slack id is one of our people. */
@@ -46,7 +22,7 @@ const PAGE = 200
 const MOST_PAGES = 10
 const EVENT_TYPE = 'quarterdeck'
 
-export function createSlackApi(deps: SlackApiDeps): SlackCalls {
+export function createSlackApi(deps: SlackApiDeps) {
   const caller = createSlackCaller(deps)
   return {
     self: caller.self,
@@ -57,7 +33,10 @@ export function createSlackApi(deps: SlackApiDeps): SlackCalls {
   }
 }
 
-function createCheck({ health }: SlackApiDeps, { ask, self, forgetSelf }: SlackCaller): SlackCalls['check'] {
+export type SlackCalls = ReturnType<typeof createSlackApi>
+
+/** Asks Slack who we are and how the rooms are, and tells the health. Never throws. */
+function createCheck({ health }: SlackApiDeps, { ask, self, forgetSelf }: SlackCaller) {
   /** Whether it is private. */
   async function checkCapacity(room: string): Promise<boolean> {
     const { channel } = await ask('conversations.info', room, { channel: room })
@@ -66,7 +45,7 @@ function createCheck({ health }: SlackApiDeps, { ask, self, forgetSelf }: SlackC
     return facts.is_private === true
   }
 
-  return async (rooms) => {
+  return async (rooms: readonly string[]): Promise<void> => {
     forgetSelf()
     try {
       const { scopes } = await self()
@@ -86,9 +65,14 @@ function createCheck({ health }: SlackApiDeps, { ask, self, forgetSelf }: SlackC
   }
 }
 
-type MessageCalls = Pick<SlackCalls, 'post' | 'update' | 'whisper' | 'respond'>
+interface Posting {
+  thread: string | null
+  key: string
+  urgency?: PostUrgency
+  signal?: AbortSignal
+}
 
-function messageCalls(deps: SlackApiDeps, { ask, call, self, refuseBlocked }: SlackCaller): MessageCalls {
+function messageCalls(deps: SlackApiDeps, { ask, call, self, refuseBlocked }: SlackCaller) {
   const { apiUrl, pace, logger } = deps
 
   /** Tries a message, then its plain text if Slack refuses the rest of it. That is our mistake, but nobody may miss what it says. */
@@ -103,7 +87,9 @@ function messageCalls(deps: SlackApiDeps, { ask, call, self, refuseBlocked }: Sl
   }
 
   return {
-    async post(room, message, { thread, key, urgency = 'answer', signal }) {
+    /** Posts a message and gives its `ts`. `key` stays with the message, so that `keys` finds it. Throws `DeliveryFailed`. */
+    async post(room: string, message: SlackMessage, how: Posting): Promise<string> {
+      const { thread, key, urgency = 'answer', signal } = how
       await self()
       refuseBlocked('chat.postMessage', room)
       await pace(room, urgency, signal)
@@ -118,7 +104,8 @@ function messageCalls(deps: SlackApiDeps, { ask, call, self, refuseBlocked }: Sl
       return ts
     },
 
-    async update(room, ts, message) {
+    /** Replaces a message. A message that somebody has deleted is not an error. */
+    async update(room: string, ts: string, message: SlackMessage): Promise<void> {
       await self()
       try {
         await orPlain(message, (content) =>
@@ -132,7 +119,8 @@ function messageCalls(deps: SlackApiDeps, { ask, call, self, refuseBlocked }: Sl
       }
     },
 
-    async whisper(room, user, message, thread) {
+    /** Says something that only this person sees. */
+    async whisper(room: string, user: string, message: SlackMessage, thread: string | null): Promise<void> {
       await self()
       const where = thread === null ? {} : { thread_ts: thread }
       await orPlain(message, (content) =>
@@ -140,7 +128,11 @@ function messageCalls(deps: SlackApiDeps, { ask, call, self, refuseBlocked }: Sl
       )
     },
 
-    async respond(responseUrl, message, { replace } = { replace: false }) {
+    /**
+     * Answers a slash command or a button, seen by this person alone. `replace`: in place of the message with the button. Slack takes
+     * five answers within half an hour.
+     */
+    async respond(responseUrl: string, message: SlackMessage, { replace } = { replace: false }): Promise<void> {
       const url = slackUrl(responseUrl, apiUrl)
       await orPlain(message, (content) =>
         call('response_url', null, async () => {
@@ -159,10 +151,11 @@ function messageCalls(deps: SlackApiDeps, { ask, call, self, refuseBlocked }: Sl
   }
 }
 
-function fileCalls(deps: SlackApiDeps, { ask, call, self }: SlackCaller): Pick<SlackCalls, 'upload' | 'download'> {
+function fileCalls(deps: SlackApiDeps, { ask, call, self }: SlackCaller) {
   const { apiUrl, botToken } = deps
   return {
-    async upload(room, thread, file) {
+    /** `thread` null: at the top of the room. */
+    async upload(room: string, thread: string | null, file: Omit<AnswerFile, 'to'>): Promise<void> {
       await self()
       const bytes = new TextEncoder().encode(file.content === '' ? '\n' : file.content)
       const { name, snippetType } = file
@@ -181,7 +174,8 @@ function fileCalls(deps: SlackApiDeps, { ask, call, self }: SlackCaller): Pick<S
       await ask('files.completeUploadExternal', room, { files: [{ id, title: name }], ...where })
     },
 
-    async download(fileUrl, mostBytes) {
+    /** The bytes of a file that a person attached. Throws `invalid_request` when it has more than `mostBytes`. */
+    async download(fileUrl: string, mostBytes: number): Promise<Uint8Array> {
       const url = slackUrl(fileUrl, apiUrl)
       return await call('files.download', null, async () => {
         const headers = { authorization: `Bearer ${botToken}` }
@@ -199,10 +193,7 @@ function fileCalls(deps: SlackApiDeps, { ask, call, self }: SlackCaller): Pick<S
   }
 }
 
-function historyCalls(
-  { isPerson }: SlackApiDeps,
-  { ask, self }: SlackCaller,
-): Pick<SlackCalls, 'keys' | 'find' | 'recent'> {
+function historyCalls({ isPerson }: SlackApiDeps, { ask, self }: SlackCaller) {
   async function pages(
     method: 'conversations.history' | 'conversations.replies',
     room: string,
@@ -221,7 +212,11 @@ function historyCalls(
     return true
   }
 
-  async function keys(room: string, thread: string | null, since?: number) {
+  /**
+   * The keys of our messages in a thread, or in the room since `since` (epoch ms) if `thread` is null, each with its `ts`. The key of a
+   * file is `file/` and its name.
+   */
+  async function keys(room: string, thread: string | null, since?: number): Promise<ReadonlyMap<string, string>> {
     const { botId, botUserId } = await self()
     const found = new Map<string, string>()
     const isOurs = (message: Record<string, unknown>) =>
@@ -246,9 +241,9 @@ function historyCalls(
 
   return {
     keys,
-    find: async (room, thread, key) => (await keys(room, thread)).get(key) ?? null,
 
-    async recent(room, limit) {
+    /** The newest messages of people in a room, oldest first. */
+    async recent(room: string, limit: number) {
       const messages: RoomMessage[] = []
       const hasMore = await pages('conversations.history', room, {}, (page) => {
         for (const message of page) {
@@ -276,6 +271,13 @@ function keysOf({ metadata, files }: Record<string, unknown>): string[] {
 
 /** Subtypes of messages that people write. The others tell what happened in the room. */
 const WRITTEN: readonly unknown[] = [undefined, 'thread_broadcast', 'file_share', 'me_message']
+
+interface RoomMessage {
+  ts: string
+  user: string
+  text: string
+  threadTs: string | null
+}
 
 function personMessage({ ts, user, text, thread_ts, bot_id, subtype }: Record<string, unknown>): RoomMessage | null {
   if (bot_id !== undefined || !WRITTEN.includes(subtype)) return null

@@ -1,19 +1,17 @@
 // Slack as a chat: one channel for each room, all over one client and one socket. Loading this file loads Slack's libraries.
 
 import type { SocketModeDispatcher } from '@slack/socket-mode'
-import { type Clock, sleep } from '../../domain/clock.ts'
+import { abortAfter, sleep } from '../../domain/clock.ts'
 import { ServerError, sessionNotFound } from '../../domain/errors.ts'
-import type { Ids } from '../../domain/ids.ts'
-import type { Logger } from '../../domain/logger.ts'
-import type { PersonRecord } from '../../domain/records/record.ts'
 import type { SessionRecord } from '../../domain/session/session.ts'
 import type { EscalationSettings } from '../../domain/settings/supervision-settings.ts'
 import type { SessionLog } from '../../log/session-log.ts'
-import type { Alone } from '../../replicas/create-alone.ts'
 import type { OutboxReads } from '../../store/ports/outbox.ts'
-import type { RecordView } from '../../supervision/records/record-view.ts'
+import type { ChannelParts, ChatParts } from '../channel-parts.ts'
 import type { Chat } from '../chat.ts'
 import { roomOf } from '../shown-from.ts'
+import type { AnswerServices } from './answers/card-answers.ts'
+import type { SlackAnswersDeps } from './answers/create-slack-answers.ts'
 import { plainText } from './answers/payloads.ts'
 import type { ButtonValues } from './button-values.ts'
 import { createCardLooks, type SlackLookup } from './card-looks.ts'
@@ -21,7 +19,7 @@ import { notice } from './cards/messages.ts'
 import type { SlackPerson, SlackSettings } from './channel.ts'
 import { createSlackApi } from './create-slack-api.ts'
 import { createPostPace } from './post-pace.ts'
-import type { SlackAnswers, SlackApi, SlackCards } from './slack-api.ts'
+import type { SlackAnswers, SlackCards } from './slack-api.ts'
 import { clientOptions, createLibraryLogger } from './slack-caller.ts'
 import { SlackFailure } from './slack-failure.ts'
 import { createSlackHealth } from './slack-health.ts'
@@ -29,20 +27,13 @@ import { createSlackRoom, type SlackRoom } from './slack-room.ts'
 import { createSlackSocket, type SlackSocket } from './slack-socket.ts'
 
 /** What answers from Slack are made with. */
-export interface AnswerParts {
-  api: SlackApi
-  cards: SlackCards
-  /** Our workspace, as Slack tells it. Rejects as long as Slack does not, and when the token is for another one. */
-  teamId: () => Promise<string>
-  /** What the card of a record shows. Throws `session_not_found`. */
-  viewOf: (wait: PersonRecord) => Promise<RecordView>
-}
+export type AnswerParts = Pick<SlackAnswersDeps, 'api' | 'cards' | 'teamId'> & Pick<AnswerServices, 'viewOf'>
 
-export interface SlackDeps {
-  settings: SlackSettings
+type OfChannel = 'settings' | 'clock' | 'ids' | 'logger'
+
+export interface SlackDeps extends Pick<ChannelParts<SlackSettings>, OfChannel>, Pick<ChatParts, 'alone'> {
   /** The room of sessions that name none. */
   ownRoom: string | null
-  /** All rooms. */
   rooms: readonly string[]
   tokens: { app: string; bot: string }
   /** The workspace that the tokens have to be for. Null: whichever they are for. */
@@ -54,15 +45,10 @@ export interface SlackDeps {
   lookup: SlackLookup
   outbox: Pick<OutboxReads, 'note' | 'notes' | 'deliveries'>
   log: Pick<SessionLog, 'commit'>
-  /** Does work that no other process does under the same name at the same time. Null: there is no other one. */
-  alone: Alone | null
   buttons: ButtonValues
   /** How requests leave this machine. `dispatcher` is undici's, for a proxy; null: there is none between Slack and us. */
   outgoing: { fetch: typeof fetch; dispatcher: SocketModeDispatcher | null }
-  clock: Clock
-  ids: Ids
   random: () => number
-  logger: Logger
   /** See `slack-socket.ts`. */
   pingMs: number
 }
@@ -99,14 +85,14 @@ export function openSlack(deps: SlackDeps): SlackChat {
     health,
     libraryLogger: createLibraryLogger(logger, 'warn'),
   })
-  const looks = createCardLooks({ ...deps, detail: settings.detail })
+  const looks = createCardLooks(deps)
   const rooms = new Map(
     deps.rooms.map((room) => [
       room,
       createSlackRoom({ ...deps, room, api, looks, trouble: () => health.trouble(room) }),
     ]),
   )
-  /** Once known, it stays: our token does not change. A press must not be lost because Slack does not say it again just now. */
+  /** Once known, it stays: our token does not change. A press must not be lost because Slack does not say it again just now. Rejects until then. */
   let team = ''
   const teamId = async (): Promise<string> => {
     if (team === '') team = (await api.self()).teamId
@@ -175,13 +161,6 @@ export function openSlack(deps: SlackDeps): SlackChat {
 
   const telling = new Set<Promise<void>>()
 
-  /** Aborts after this time, and when everything ends. */
-  function limit(ms: number): { signal: AbortSignal; done(): void } {
-    const late = new AbortController()
-    const cancel = clock.after(ms, () => late.abort())
-    return { signal: AbortSignal.any([late.signal, closing.signal]), done: cancel }
-  }
-
   return {
     channels: [...rooms.values()].flatMap(({ channel, calls, lines }) =>
       [channel, ...calls, lines].map((one) => () => one),
@@ -191,12 +170,13 @@ export function openSlack(deps: SlackDeps): SlackChat {
     sessionOfThread: async (room, thread) => (await rooms.get(room)?.sessionOfThread(thread)) ?? null,
 
     tell(session, text) {
-      const { signal, done } = limit(TELL_MS)
+      const late = abortAfter(clock, TELL_MS)
+      const signal = AbortSignal.any([late.signal, closing.signal])
       const how = { key: `notice/${ids.uuid()}`, urgency: 'line', signal } as const
       const posting = roomFor(session)?.say(session, notice(text), how) ?? Promise.resolve()
       const told = posting
         .catch((error: unknown) => logger.warn('a notice did not get to Slack', { session_id: session.id, error }))
-        .then(done)
+        .then(() => late[Symbol.dispose]())
       telling.add(told)
       void told.then(() => telling.delete(told))
     },

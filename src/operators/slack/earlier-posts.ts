@@ -2,48 +2,19 @@
 
 import type { SessionRecord } from '../../domain/session/session.ts'
 import type { QueuedDelivery } from '../../domain/supervision/delivery.ts'
-import type { OutboxReads } from '../../store/ports/outbox.ts'
 import { createTurns } from '../../supervision/sessions/turns.ts'
 import { unlessAborted } from '../operator.ts'
-import type { SlackCalls } from './create-slack-api.ts'
-import { remember, type SessionThreads } from './session-threads.ts'
+import { remember } from './session-threads.ts'
 import { SlackFailure } from './slack-failure.ts'
+import type { RoomParts } from './slack-room.ts'
 
-export interface EarlierPosts {
-  /**
-   * `ts` of the message with this key in the session's thread, or in the one that is named, if an earlier try of this delivery may have
-   * posted it and did.
-   */
-  inThread(
-    delivery: QueuedDelivery,
-    session: SessionRecord,
-    key: string,
-    thread?: string | null,
-  ): Promise<string | null>
-  /** The same at the top of the room. */
-  atTop(delivery: QueuedDelivery, key: string): Promise<string | null>
-  /** One try of a delivery. If it ends without a clear answer, the next one looks first. */
-  attempt<T>(delivery: QueuedDelivery, signal: AbortSignal, show: () => Promise<T>): Promise<T>
-  /** The try ended without a clear answer. The next one looks first. */
-  unclear(n: number): void
-  clear(n: number): void
-  /** From now on, what is in the outbox may have been posted by an earlier process. */
-  takeOver(): void
-}
-
-interface EarlierDeps {
-  room: string
-  channel: string
-  api: Pick<SlackCalls, 'keys'>
-  outbox: Pick<OutboxReads, 'deliveries'>
-  threads: Pick<SessionThreads, 'find'>
-}
+type EarlierDeps = Pick<RoomParts, 'room' | 'channel' | 'api' | 'outbox' | 'threads'>
 
 /** Clocks of two machines differ. */
 const EARLIER_MS = 10 * 60_000
 const MOST_THREADS = 100
 
-export function createEarlierPosts({ room, channel, api, outbox, threads }: EarlierDeps): EarlierPosts {
+export function createEarlierPosts({ room, channel, api, outbox, threads }: EarlierDeps) {
   /** Deliveries that an earlier process may have posted, and since when. Null: nobody knows. */
   const readOld = () =>
     outbox.deliveries(channel).then(
@@ -68,7 +39,16 @@ export function createEarlierPosts({ room, channel, api, outbox, threads }: Earl
   }
 
   return {
-    async inThread(delivery, session, key, named = null) {
+    /**
+     * `ts` of the message with this key in the session's thread, or in the one that is named, if an earlier try of this delivery may have
+     * posted it and did.
+     */
+    async inThread(
+      delivery: QueuedDelivery,
+      session: SessionRecord,
+      key: string,
+      named: string | null = null,
+    ): Promise<string | null> {
       const suspicion = await suspicionOf(delivery)
       const thread = suspicion === null ? null : (named ?? (await threads.find(session)))
       if (suspicion === null || thread === null) return null
@@ -78,12 +58,14 @@ export function createEarlierPosts({ room, channel, api, outbox, threads }: Earl
       return keys.get(key) ?? null
     },
 
-    async atTop(delivery, key) {
+    /** The same at the top of the room. */
+    async atTop(delivery: QueuedDelivery, key: string): Promise<string | null> {
       const suspicion = await suspicionOf(delivery)
       return suspicion === null ? null : ((await api.keys(room, null, suspicion.since)).get(key) ?? null)
     },
 
-    async attempt(delivery, signal, show) {
+    /** One try of a delivery. If it ends without a clear answer, the next one looks first. */
+    async attempt<T>(delivery: QueuedDelivery, signal: AbortSignal, show: () => Promise<T>): Promise<T> {
       try {
         // A try that was given up may still be under way. It ends before the next one begins.
         const showing = turns(delivery.item?.sessionId ?? '', async () => {
@@ -99,11 +81,15 @@ export function createEarlierPosts({ room, channel, api, outbox, threads }: Earl
       }
     },
 
-    unclear: (n) => void unclear.add(n),
-    clear: (n) => void unclear.delete(n),
-    takeOver() {
+    /** The try ended without a clear answer. The next one looks first. */
+    unclear: (n: number): void => void unclear.add(n),
+    clear: (n: number): void => void unclear.delete(n),
+    /** From now on, what is in the outbox may have been posted by an earlier process. */
+    takeOver(): void {
       old = readOld()
       seen.clear()
     },
   }
 }
+
+export type EarlierPosts = ReturnType<typeof createEarlierPosts>

@@ -7,23 +7,14 @@ import type { EscalationSettings } from '../../domain/settings/supervision-setti
 import { DeliveryFailed, type OperatorChannel } from '../operator.ts'
 import { callMessage } from './cards/messages.ts'
 import { createEarlierPosts } from './earlier-posts.ts'
-import type { PostReply } from './room-cards.ts'
-import type { SessionThreads } from './session-threads.ts'
 import { SlackFailure } from './slack-failure.ts'
-import type { RoomDeps } from './slack-room.ts'
-
-interface CallDeps extends Omit<RoomDeps, 'escalation'> {
-  /** Under which the room itself has its outbox. */
-  channel: string
-  threads: SessionThreads
-  reply: PostReply
-}
+import type { RoomParts } from './slack-room.ts'
 
 /** Until then a card that Slack could not take has had another try. */
 const AFTER_CARD_MS = 5_000
 
 /** Null: nobody whom the step names is in Slack. */
-export function createEscalationCall(deps: CallDeps, { afterMs, to }: EscalationSettings): OperatorChannel | null {
+export function createEscalationCall(deps: RoomParts, { afterMs, to }: EscalationSettings): OperatorChannel | null {
   const { room, lookup, looks, threads, reply, operators, personOf, outbox, log, clock } = deps
   const named = operators.filter(({ name, group }) => to.includes(name) || (group !== null && to.includes(group)))
   if (named.every(({ slack }) => slack === null)) return null

@@ -1,49 +1,26 @@
 // The cards of one room: one for each record that waits for a person, in the thread of its session.
 
 import { hash } from 'node:crypto'
-import { type Clock, sleep } from '../../domain/clock.ts'
-import type { Logger } from '../../domain/logger.ts'
+import { sleep } from '../../domain/clock.ts'
 import { isWaiting, type PersonRecord } from '../../domain/records/record.ts'
 import type { FeedItem } from '../../domain/session/feed.ts'
 import type { SessionRecord } from '../../domain/session/session.ts'
 import type { Delivery } from '../../domain/supervision/delivery.ts'
 import { createTurns } from '../../supervision/sessions/turns.ts'
 import { DeliveryFailed } from '../operator.ts'
-import type { CardLooks, SlackLookup } from './card-looks.ts'
 import type { SlackMessage } from './cards/blocks.ts'
 import type { CardState } from './cards/card.ts'
-import type { SlackCalls } from './create-slack-api.ts'
 import type { EarlierPosts } from './earlier-posts.ts'
-import { type PostHow, remember, type SessionThreads } from './session-threads.ts'
+import { type PostHow, remember } from './session-threads.ts'
+import type { RoomParts } from './slack-room.ts'
 import type { AttachFiles } from './thread-files.ts'
-
-export interface RoomCards {
-  /** Posts the card of a record that waits, or brings the card up to date that it has. Gives its `ts`; null: it has none. */
-  show(item: FeedItem, delivery: Delivery, signal: AbortSignal): Promise<string | null>
-  /** Shows the record as it is now, if it has a card here. `state` stays until it is called again. Never throws. */
-  refresh(recordId: string, state?: CardState): Promise<void>
-  /** Another process may have changed the cards that this one has shown. */
-  forgetShown(): void
-  /** Looks at every card that waits for a person: a crash may have left an old state there. Never throws. */
-  bringUpToDate(signal: AbortSignal): Promise<void>
-}
 
 /** Posts to the thread of a session. */
 export type PostReply = (session: SessionRecord, message: SlackMessage, key: string, how: PostHow) => Promise<string>
 
-interface CardDeps {
-  room: string
-  /** Under which records keep where their card is. */
-  channel: string
-  api: Pick<SlackCalls, 'update'>
-  lookup: Pick<SlackLookup, 'find' | 'session' | 'waiting'>
-  looks: CardLooks
-  threads: Pick<SessionThreads, 'update'>
-  earlier: Pick<EarlierPosts, 'inThread'>
-  reply: PostReply
+interface CardDeps extends RoomParts {
+  earlier: EarlierPosts
   attach: AttachFiles
-  clock: Clock
-  logger: Logger
 }
 
 const MOST_SHOWN = 5_000
@@ -54,7 +31,7 @@ const REFRESH_EVERY_MS = 1_300
 const AGAIN_MS = 5_000
 const MOST_TRIES = 6
 
-export function createRoomCards(deps: CardDeps): RoomCards {
+export function createRoomCards(deps: CardDeps) {
   const { room, channel, api, lookup, looks, threads, clock, logger } = deps
   const turns = createTurns()
   /** Cards that this process has posted or changed: where they are, and what they show. */
@@ -119,7 +96,8 @@ export function createRoomCards(deps: CardDeps): RoomCards {
   }
 
   return {
-    show: (item, delivery, signal) =>
+    /** Posts the card of a record that waits, or brings the card up to date that it has. Gives its `ts`; null: it has none. */
+    show: (item: FeedItem, delivery: Delivery, signal: AbortSignal): Promise<string | null> =>
       turns(item.id, async () => {
         const wait = await lookup.find(item)
         const session = wait === null ? null : await lookup.session(wait.sessionId)
@@ -132,15 +110,18 @@ export function createRoomCards(deps: CardDeps): RoomCards {
         return ts
       }),
 
-    async refresh(recordId, state) {
+    /** Shows the record as it is now, if it has a card here. `state` stays until it is called again. Never throws. */
+    async refresh(recordId: string, state?: CardState): Promise<void> {
       if (state === undefined) states.delete(recordId)
       else remember(states, recordId, state, MOST_SHOWN)
       await refresh(recordId)
     },
 
-    forgetShown: () => shown.clear(),
+    /** Another process may have changed the cards that this one has shown. */
+    forgetShown: (): void => shown.clear(),
 
-    async bringUpToDate(signal) {
+    /** Looks at every card that waits for a person: a crash may have left an old state there. Never throws. */
+    async bringUpToDate(signal: AbortSignal): Promise<void> {
       if (isLooking) return
       isLooking = true
       try {
@@ -153,6 +134,8 @@ export function createRoomCards(deps: CardDeps): RoomCards {
     },
   }
 }
+
+export type RoomCards = ReturnType<typeof createRoomCards>
 
 const keyOf = (recordId: string): string => `card/${recordId}`
 const digestOf = ({ text, blocks }: SlackMessage): string => hash('sha256', JSON.stringify([text, blocks]))

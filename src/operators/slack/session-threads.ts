@@ -1,55 +1,24 @@
 // One thread for each session in a room, so that a room with ten agents stays readable. The message that begins it tells how the session is.
 
 import { hash } from 'node:crypto'
-import type { Clock } from '../../domain/clock.ts'
+import { abortAfter } from '../../domain/clock.ts'
 import type { SessionRecord, SessionStatus } from '../../domain/session/session.ts'
-import type { SessionLog } from '../../log/session-log.ts'
-import type { Alone } from '../../replicas/create-alone.ts'
-import type { OutboxReads } from '../../store/ports/outbox.ts'
 import { createTurns } from '../../supervision/sessions/turns.ts'
-import type { CardLooks } from './card-looks.ts'
 import { bold, code, emoji, line, quote, rich, type SlackMessage } from './cards/blocks.ts'
 import { type CardLook, type CardSession, checklist, headline, notifiedHeadline } from './cards/card.ts'
 import { consoleLine } from './cards/render-card.ts'
 import { notifiedName, shownName, shownProse } from './cards/shown-text.ts'
-import type { SlackCalls } from './create-slack-api.ts'
 import type { PostUrgency } from './post-pace.ts'
+import type { RoomDeps } from './slack-room.ts'
 
 export interface PostHow {
   urgency: PostUrgency
   signal?: AbortSignal
 }
 
-export interface SessionThreads {
-  /** `ts` of the message that begins the thread; null: the session has none. */
-  find(session: Pick<SessionRecord, 'id' | 'createdAt'>): Promise<string | null>
-  /** The same, but it begins the thread if there is none. */
-  begin(session: SessionRecord, how: PostHow): Promise<string>
-  /** Brings the first message up to date. */
-  update(session: SessionRecord): Promise<void>
-  /** Somebody has deleted this first message. The next one begins a new thread, unless another process has begun it. */
-  forget(sessionId: string, ts: string): Promise<void>
-  /** The session that this message belongs to, as the first one of a thread; null: none. */
-  sessionOf(ts: string): Promise<string | null>
-  /** Remembers that replies to this message are about the session. */
-  add(ts: string, sessionId: string): Promise<void>
-  /** False: the session certainly has no thread here. */
-  mayHave(sessionId: string): boolean
-  /** Another process may have begun threads, and changed what they show. */
-  readAgain(): void
-}
-
-interface ThreadDeps {
-  room: string
+interface ThreadDeps extends Pick<RoomDeps, 'room' | 'api' | 'outbox' | 'log' | 'looks' | 'alone' | 'clock'> {
   /** Under which the notes are kept. */
   channel: string
-  api: Pick<SlackCalls, 'post' | 'update' | 'keys'>
-  outbox: Pick<OutboxReads, 'note' | 'notes'>
-  log: Pick<SessionLog, 'commit'>
-  looks: CardLooks
-  /** Any process posts what agents say, so two may want to begin the same thread. Null: there is only one. */
-  alone: Alone | null
-  clock: Pick<Clock, 'now' | 'after'>
 }
 
 /** It is being posted, or a crash came between the post and the note. */
@@ -63,7 +32,7 @@ const BEGIN_MS = 8_000
 const sessionKey = (id: string): string => `session/${id}`
 const threadKey = (ts: string): string => `thread/${ts}`
 
-export function createSessionThreads(deps: ThreadDeps): SessionThreads {
+export function createSessionThreads(deps: ThreadDeps) {
   const { room, channel, api, outbox, log, looks, alone, clock } = deps
   const turns = createTurns()
   const known = new Map<string, string>()
@@ -72,6 +41,7 @@ export function createSessionThreads(deps: ThreadDeps): SessionThreads {
   const withNotes = new Set<string>()
   let isLoaded = false
 
+  /** Another process may have begun threads, and changed what they show. */
   function readAgain(): void {
     isLoaded = false
     known.clear()
@@ -126,26 +96,29 @@ export function createSessionThreads(deps: ThreadDeps): SessionThreads {
     return await keep(session.id, ts)
   }
 
-  /** Whoever comes second finds the thread of the first one. */
+  /** Any process posts what agents say, so two may want to begin the same thread. Whoever comes second finds the thread of the first one. */
   async function beginAlone(session: SessionRecord, how: PostHow): Promise<string> {
     if (alone === null) return await begin(session, how)
     const found = await noted(session.id)
     if (found !== null && found !== BEGUN) return found
     return await alone(`${channel}/${session.id}`, async () => {
-      const late = new AbortController()
-      const cancel = clock.after(BEGIN_MS, () => late.abort())
+      using late = abortAfter(clock, BEGIN_MS)
       const signal = AbortSignal.any([late.signal, ...(how.signal === undefined ? [] : [how.signal])])
       // Lines wait for everything else, which may take longer than others wait for us.
       const urgency = how.urgency === 'line' ? 'delivery' : how.urgency
-      return await begin(session, { urgency, signal }).finally(cancel)
+      return await begin(session, { urgency, signal })
     })
   }
 
   return {
-    find: (session) => turns(session.id, () => look(session)),
-    begin: (session, how) => turns(session.id, () => beginAlone(session, how)),
+    /** `ts` of the message that begins the thread; null: the session has none. */
+    find: (session: Pick<SessionRecord, 'id' | 'createdAt'>): Promise<string | null> =>
+      turns(session.id, () => look(session)),
+    /** The same, but it begins the thread if there is none. */
+    begin: (session: SessionRecord, how: PostHow): Promise<string> => turns(session.id, () => beginAlone(session, how)),
 
-    update: (session) =>
+    /** Brings the first message up to date. */
+    update: (session: SessionRecord): Promise<void> =>
       turns(session.id, async () => {
         const ts = await look(session)
         if (ts === null) return
@@ -156,7 +129,8 @@ export function createSessionThreads(deps: ThreadDeps): SessionThreads {
         remember(shown, ts, digest, MOST_KNOWN)
       }),
 
-    forget: (sessionId, ts) =>
+    /** Somebody has deleted this first message. The next one begins a new thread, unless another process has begun it. */
+    forget: (sessionId: string, ts: string): Promise<void> =>
       turns(sessionId, async () => {
         known.delete(sessionId)
         if ((await noted(sessionId)) !== ts) return
@@ -164,12 +138,18 @@ export function createSessionThreads(deps: ThreadDeps): SessionThreads {
         await log.commit({ type: 'note_for_channel', channel, key: sessionKey(sessionId), value: null })
       }),
 
-    sessionOf: async (ts) => (await outbox.note(channel, threadKey(ts)))?.value ?? null,
-    add: async (ts, sessionId) => void (await write(threadKey(ts), sessionId, sessionId)),
-    mayHave: (sessionId) => !isLoaded || withNotes.has(sessionId),
+    /** The session that this message belongs to, as the first one of a thread; null: none. */
+    sessionOf: async (ts: string): Promise<string | null> => (await outbox.note(channel, threadKey(ts)))?.value ?? null,
+    /** Remembers that replies to this message are about the session. */
+    add: async (ts: string, sessionId: string): Promise<void> =>
+      void (await write(threadKey(ts), sessionId, sessionId)),
+    /** False: the session certainly has no thread here. */
+    mayHave: (sessionId: string): boolean => !isLoaded || withNotes.has(sessionId),
     readAgain,
   }
 }
+
+export type SessionThreads = ReturnType<typeof createSessionThreads>
 
 /** A map that forgets what was not written for the longest time. */
 export function remember<K, V>(map: Map<K, V>, key: K, value: V, most: number): void {

@@ -1,40 +1,11 @@
 // What the parts of this folder need of Slack, in our words. `create-slack-api.ts` speaks to the real one.
 
-import type { AnswerFile } from '../commands/answer.ts'
-import type { SlackMessage, ThreadFile } from './cards/blocks.ts'
+import type { ThreadFile } from './cards/blocks.ts'
 import type { CardState } from './cards/card.ts'
+import type { SlackCalls } from './create-slack-api.ts'
 
-export interface SlackApi {
-  /**
-   * Posts a message and gives its `ts`. `key` stays with the message, so that `find` can tell whether it was posted. Throws
-   * `DeliveryFailed`.
-   */
-  post(room: string, message: SlackMessage, how: { thread: string | null; key: string }): Promise<string>
-  /** The `ts` of the message with this key in a thread, or in the room if `thread` is null; null: it is not there. */
-  find(room: string, thread: string | null, key: string): Promise<string | null>
-  /** Replaces a message. A message that somebody has deleted is not an error. */
-  update(room: string, ts: string, message: SlackMessage): Promise<void>
-  /** Says something that only this person sees. */
-  whisper(room: string, user: string, message: SlackMessage, thread: string | null): Promise<void>
-  /**
-   * Answers a slash command or a button, seen by this person alone. `replace`: in place of the message with the button. Slack takes five
-   * answers within half an hour.
-   */
-  respond(responseUrl: string, message: SlackMessage, how?: { replace: boolean }): Promise<void>
-  /** `thread` null: at the top of the room. */
-  upload(room: string, thread: string | null, file: Pick<AnswerFile, 'name' | 'content' | 'snippetType'>): Promise<void>
-  /** The bytes of a file that a person attached. Throws `invalid_request` when it has more than `mostBytes`. */
-  download(url: string, mostBytes: number): Promise<Uint8Array>
-  /** The newest messages of people in a room, oldest first. */
-  recent(room: string, limit: number): Promise<{ messages: readonly RoomMessage[]; hasMore: boolean }>
-}
-
-export interface RoomMessage {
-  ts: string
-  user: string
-  text: string
-  threadTs: string | null
-}
+/** What answers need of it. */
+export type SlackApi = Pick<SlackCalls, 'whisper' | 'respond' | 'upload' | 'download'>
 
 /** The cards of all rooms, as answers see them. */
 export interface SlackCards {

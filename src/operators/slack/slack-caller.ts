@@ -7,27 +7,12 @@ import type { Logger } from '../../domain/logger.ts'
 import { failureOf, SlackFailure, teamTrouble } from './slack-failure.ts'
 import type { SlackHealth } from './slack-health.ts'
 
-/** Who we are at Slack. */
 export interface SlackSelf {
   teamId: string
   botUserId: string
   botId: string | null
-  botName: string | null
   /** What the bot's token may do. */
   scopes: readonly string[]
-}
-
-export interface SlackCaller {
-  /** Throws `SlackFailure`. */
-  ask(method: string, room: string | null, args: Record<string, unknown>): Promise<SlackAnswer>
-  /** The same for a request that the client does not know. An error of ours passes. */
-  call<T>(method: string, room: string | null, work: () => Promise<T>): Promise<T>
-  /** Throws `SlackFailure` while Slack wants to be left alone with this call. */
-  refuseBlocked(method: string, room: string | null): void
-  /** Asks Slack once; afterwards it is known. Throws `SlackFailure`, also when the token is for another workspace. */
-  self(): Promise<SlackSelf>
-  /** The next `self` asks again. */
-  forgetSelf(): void
 }
 
 export interface CallerDeps {
@@ -69,7 +54,7 @@ export function createLibraryLogger(logger: Logger, level: 'warn' | 'debug'): Sl
   return { debug() {}, info() {}, warn: tell, error: tell, setLevel() {}, getLevel: () => LogLevel.WARN, setName() {} }
 }
 
-export function createSlackCaller(deps: CallerDeps): SlackCaller {
+export function createSlackCaller(deps: CallerDeps) {
   const { apiUrl, botToken, health, clock } = deps
   const web = new WebClient(botToken, { ...clientOptions(apiUrl, deps.fetch), logger: deps.libraryLogger })
   /** Slack asked to leave these calls alone for a while: monotonic ms. */
@@ -79,6 +64,7 @@ export function createSlackCaller(deps: CallerDeps): SlackCaller {
   /** Slack counts messages by room, and other calls by method. */
   const laneOf = (method: string, room: string | null) => (method === 'chat.postMessage' ? `${method} ${room}` : method)
 
+  /** Throws `SlackFailure` while Slack wants to be left alone with this call. */
   function refuseBlocked(method: string, room: string | null): void {
     const left = (blocked.get(laneOf(method, room)) ?? 0) - clock.mono()
     if (left <= 0) return
@@ -105,6 +91,7 @@ export function createSlackCaller(deps: CallerDeps): SlackCaller {
     }
   }
 
+  /** Throws `SlackFailure`. */
   const ask = (method: string, room: string | null, args: Record<string, unknown>): Promise<SlackAnswer> =>
     call(method, room, async () => ({ ...(await web.apiCall(method, args)) }))
 
@@ -116,7 +103,7 @@ export function createSlackCaller(deps: CallerDeps): SlackCaller {
     health.self(botName, trouble)
     if (trouble !== null) throw new SlackFailure('auth.test', 'wrong_team', { message: trouble })
     const scopes = found.response_metadata?.scopes ?? []
-    return { teamId, botUserId: textOf(found.user_id) ?? '', botId: textOf(found.bot_id), botName, scopes }
+    return { teamId, botUserId: textOf(found.user_id) ?? '', botId: textOf(found.bot_id), scopes }
   }
 
   function whoAmI(): Promise<SlackSelf> {
@@ -133,11 +120,15 @@ export function createSlackCaller(deps: CallerDeps): SlackCaller {
     ask,
     call,
     refuseBlocked,
+    /** Asks Slack once; afterwards it is known. Throws `SlackFailure`, also when the token is for another workspace. */
     self: whoAmI,
-    forgetSelf() {
+    /** The next `self` asks again. */
+    forgetSelf(): void {
       self = null
     },
   }
 }
+
+export type SlackCaller = ReturnType<typeof createSlackCaller>
 
 export const textOf = (value: unknown): string | null => (typeof value === 'string' ? value : null)

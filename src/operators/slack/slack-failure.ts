@@ -35,7 +35,6 @@ const UNCLEAR: ReadonlySet<string> = new Set([
   'request_timeout',
   'service_unavailable',
 ])
-const RATE: ReadonlySet<string> = new Set(['ratelimited', 'rate_limited', 'message_limit_exceeded'])
 const DEFAULT_RETRY_MS = 5_000
 
 /** What the client library throws, in our words. */
@@ -49,7 +48,7 @@ export function failureOf(method: string, thrown: unknown): SlackFailure {
     // An answer that is not JSON stands here whole, such as the page of a proxy.
     if (typeof name !== 'string' || !/^\w{1,80}$/.test(name)) return noAnswer(method, 'with something else than JSON')
     const seconds = isRecord(more) ? Number(more.retryAfter) : 0
-    if (RATE.has(name)) return tooFast(method, seconds * 1_000)
+    if (kinds.get(name) === 'rate') return tooFast(method, seconds * 1_000)
     return new SlackFailure(method, name, {
       isUnclear: UNCLEAR.has(name),
       ...(typeof needed === 'string' ? { neededScope: needed } : {}),
@@ -72,59 +71,35 @@ const noAnswer = (method: string, how: string | null, cause?: unknown): SlackFai
     ...(cause === undefined ? {} : { cause }),
   })
 
-/** The token of the bot, or the whole app, is not accepted any more. */
-const TOKEN: ReadonlySet<string> = new Set([
-  'invalid_auth',
-  'not_authed',
-  'token_revoked',
-  'token_expired',
-  'account_inactive',
-  'not_allowed_token_type',
-  'org_login_required',
-  'access_denied',
-  'team_access_not_granted',
-  'wrong_team',
-])
-const ROOM: ReadonlySet<string> = new Set(['channel_not_found', 'not_in_channel', 'is_archived', 'is_inactive'])
-/** The message, or the thread that it belongs to, was deleted. */
-const GONE: ReadonlySet<string> = new Set(['message_not_found', 'thread_not_found', 'cannot_reply_to_message'])
-const CONTENT: ReadonlySet<string> = new Set([
-  'attachment_payload_limit_exceeded',
-  'block_mismatch',
-  'invalid_arguments',
-  'invalid_attachments',
-  'invalid_blocks',
-  'invalid_blocks_format',
-  'invalid_metadata_format',
-  'invalid_metadata_schema',
-  'metadata_too_large',
-  'msg_blocks_too_long',
-  'msg_too_long',
-  'no_text',
-])
-const UNCHANGEABLE: ReadonlySet<string> = new Set(['cant_update_message', 'edit_window_closed'])
-
-export type FailureKind =
-  | 'no_answer'
-  | 'rate'
-  | 'token'
-  | 'scope'
-  | 'room'
-  | 'gone'
-  | 'unchangeable'
+/** Slack's names for what went wrong, by what is to be done about it. */
+const errorsOf = {
+  rate: 'ratelimited rate_limited message_limit_exceeded',
+  /** The token of the bot, or the whole app, is not accepted any more. */
+  token:
+    'invalid_auth not_authed token_revoked token_expired account_inactive not_allowed_token_type org_login_required ' +
+    'access_denied team_access_not_granted wrong_team',
+  scope: 'missing_scope',
+  room: 'channel_not_found not_in_channel is_archived is_inactive',
+  /** The message, or the thread that it belongs to, was deleted. */
+  gone: 'message_not_found thread_not_found cannot_reply_to_message',
+  unchangeable: 'cant_update_message edit_window_closed',
   /** Slack does not like what we sent. It will not like it later either. */
-  | 'content'
-  | 'other'
+  content:
+    'attachment_payload_limit_exceeded block_mismatch invalid_arguments invalid_attachments invalid_blocks ' +
+    'invalid_blocks_format invalid_metadata_format invalid_metadata_schema metadata_too_large msg_blocks_too_long ' +
+    'msg_too_long no_text',
+}
+export type FailureKind = keyof typeof errorsOf | 'no_answer' | 'other'
+
+const kinds: ReadonlyMap<string, FailureKind> = new Map(
+  (Object.keys(errorsOf) as (keyof typeof errorsOf)[]).flatMap((kind) =>
+    errorsOf[kind].split(' ').map((error) => [error, kind] as const),
+  ),
+)
 
 export function kindOf({ error, isUnclear }: Pick<SlackFailure, 'error' | 'isUnclear'>): FailureKind {
   if (error === null || isUnclear) return 'no_answer'
-  if (RATE.has(error)) return 'rate'
-  if (TOKEN.has(error)) return 'token'
-  if (error === 'missing_scope') return 'scope'
-  if (ROOM.has(error) || error.startsWith('restricted_action')) return 'room'
-  if (GONE.has(error)) return 'gone'
-  if (UNCHANGEABLE.has(error)) return 'unchangeable'
-  return CONTENT.has(error) ? 'content' : 'other'
+  return error.startsWith('restricted_action') ? 'room' : (kinds.get(error) ?? 'other')
 }
 
 const OAUTH_PAGE = 'OAuth & Permissions of the app at api.slack.com/apps'

@@ -5,27 +5,10 @@ import type { Logger } from '../../domain/logger.ts'
 import { appTokenTrouble, kindOf, roomTrouble, type SlackFailure, scopeTrouble, tokenTrouble } from './slack-failure.ts'
 import type { SocketState } from './slack-socket.ts'
 
-export interface SlackHealth {
-  worked(method: string, room: string | null): void
-  failed(failure: SlackFailure, room: string | null): void
-  /** Slack said who we are. `trouble`: why this is wrong; null: it is right. */
-  self(botName: string | null, trouble: string | null): void
-  /** Slack said how a room is. Null: the bot can post there. */
-  room(room: string, error: string | null): void
-  /** Slack said which scopes are missing. */
-  scopes(missing: readonly string[]): void
-  /** Null: this process listens no more. */
-  socket(state: SocketState | null): void
-  /** Why nobody is reached in this room just now, with how to mend it; null: it works. */
-  trouble(room: string): string | null
-  /** Something is wrong somewhere. */
-  readonly isIll: boolean
-}
-
 /** A shorter break does not matter: Slack asks for a new socket several times a day, and networks have hiccups. */
 export const LONGEST_BREAK_MS = 30_000
 
-export function createSlackHealth({ clock, logger }: { clock: Clock; logger: Logger }): SlackHealth {
+export function createSlackHealth({ clock, logger }: { clock: Clock; logger: Logger }) {
   /** What is wrong, by its cause. */
   const troubles = new Map<string, string>()
   /** What is wrong without keeping anybody from answering. It is only logged. */
@@ -63,7 +46,7 @@ export function createSlackHealth({ clock, logger }: { clock: Clock; logger: Log
   }
 
   return {
-    worked(method, room) {
+    worked(method: string, room: string | null): void {
       silentSince = null
       set('silence', null)
       set('token', null)
@@ -72,7 +55,7 @@ export function createSlackHealth({ clock, logger }: { clock: Clock; logger: Log
       if (room !== null && method.startsWith('chat.')) set(`room ${room}`, null)
     },
 
-    failed(failure, room) {
+    failed(failure: SlackFailure, room: string | null) {
       const { method, error, neededScope } = failure
       const kind = kindOf(failure)
       if (kind === 'no_answer') return silent(method)
@@ -88,7 +71,7 @@ export function createSlackHealth({ clock, logger }: { clock: Clock; logger: Log
       else mention(trouble)
     },
 
-    scopes(missing) {
+    scopes(missing: readonly string[]): void {
       const [essential, others] = [missing.filter(isEssential), missing.filter((scope) => !isEssential(scope))]
       set('scopes', essential.length === 0 ? null : scopeTrouble(essential.join(', ')))
       if (others.length > 0) mention(scopeTrouble(others.join(', ')))
@@ -96,16 +79,19 @@ export function createSlackHealth({ clock, logger }: { clock: Clock; logger: Log
       for (const cause of [...troubles.keys()]) if (cause.startsWith('scope of ')) set(cause, null)
     },
 
-    room(room, error) {
+    /** Slack said how a room is. Null: the bot can post there. */
+    room(room: string, error: string | null): void {
       set(`room ${room}`, error === null ? null : roomTrouble(room, error, botName))
     },
 
-    self(name, trouble) {
+    /** Slack said who we are. `trouble`: why this is wrong; null: it is right. */
+    self(name: string | null, trouble: string | null): void {
       botName = name
       set('team', trouble)
     },
 
-    socket(state) {
+    /** Null: this process listens no more. */
+    socket(state: SocketState | null) {
       if (state === null) {
         cancelTimer?.()
         cancelTimer = null
@@ -124,7 +110,8 @@ export function createSlackHealth({ clock, logger }: { clock: Clock; logger: Log
       set('socket', state.type === 'refused' ? appTokenTrouble(state.reason) : null)
     },
 
-    trouble(room) {
+    /** Why nobody is reached in this room just now, with how to mend it; null: it works. */
+    trouble(room: string): string | null {
       const scope = [...troubles.keys()].find((cause) => cause.startsWith('scope of ')) ?? ''
       for (const cause of ['token', 'team', 'scopes', scope, `room ${room}`, 'socket', 'silence']) {
         const found = troubles.get(cause)
@@ -133,11 +120,13 @@ export function createSlackHealth({ clock, logger }: { clock: Clock; logger: Log
       return null
     },
 
-    get isIll() {
+    get isIll(): boolean {
       return troubles.size > 0
     },
   }
 }
+
+export type SlackHealth = ReturnType<typeof createSlackHealth>
 
 /** Without these nobody is asked, or is asked twice. */
 const isEssential = (scope: string): boolean => scope === 'chat:write' || scope.endsWith(':history')

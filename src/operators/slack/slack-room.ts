@@ -1,19 +1,13 @@
 // One room of Slack as a channel: the threads of its sessions with their cards, summaries, and what the whole room has to know.
 
-import type { Clock } from '../../domain/clock.ts'
-import type { Logger } from '../../domain/logger.ts'
 import type { FeedItem } from '../../domain/session/feed.ts'
 import type { SessionRecord } from '../../domain/session/session.ts'
-import type { EscalationSettings } from '../../domain/settings/supervision-settings.ts'
 import type { Delivery } from '../../domain/supervision/delivery.ts'
-import type { SessionLog } from '../../log/session-log.ts'
-import type { Alone } from '../../replicas/create-alone.ts'
-import type { OutboxReads } from '../../store/ports/outbox.ts'
 import { DeliveryFailed, type OperatorChannel } from '../operator.ts'
-import type { CardLooks, SlackLookup } from './card-looks.ts'
+import type { CardLooks } from './card-looks.ts'
 import type { SlackMessage, ThreadFile } from './cards/blocks.ts'
 import { escalationMessage, logLine, notice, summaryMessage } from './cards/messages.ts'
-import type { SlackPerson } from './channel.ts'
+import type { SlackDeps } from './create-slack.ts'
 import type { SlackCalls } from './create-slack-api.ts'
 import { createEarlierPosts, type EarlierPosts } from './earlier-posts.ts'
 import { createEscalationCall } from './escalation-calls.ts'
@@ -22,35 +16,21 @@ import { createSessionThreads, type PostHow, remember, type SessionThreads } fro
 import { kindOf, SlackFailure } from './slack-failure.ts'
 import { type AttachFiles, createAttachFiles } from './thread-files.ts'
 
-export interface SlackRoom extends Pick<RoomCards, 'refresh' | 'bringUpToDate'> {
-  readonly channel: OperatorChannel
-  /** Each calls further people when a question has waited for long. */
-  readonly calls: readonly OperatorChannel[]
-  /** Uploads files to the thread of a session, each once. */
-  attach(sessionId: string, files: readonly ThreadFile[]): Promise<void>
-  /** Takes the lines for this room. */
-  readonly lines: OperatorChannel
-  /** Posts something to the thread of a session. It gets lost if Slack does not take it now. */
-  say(session: SessionRecord, message: SlackMessage, how: PostHow & { key: string }): Promise<string>
-  sessionOfThread(thread: string): Promise<string | null>
+type OfSlack = 'operators' | 'escalation' | 'personOf' | 'lookup' | 'outbox' | 'log' | 'alone' | 'clock' | 'logger'
+
+export interface RoomDeps extends Pick<SlackDeps, OfSlack> {
+  room: string
+  api: SlackCalls
+  looks: CardLooks
+  trouble: () => string | null
 }
 
-export interface RoomDeps {
-  room: string
-  operators: readonly SlackPerson[]
-  escalation: readonly EscalationSettings[]
-  /** The name under which `operators` lists the person behind a name. */
-  personOf: (name: string) => string
-  api: SlackCalls
-  lookup: SlackLookup
-  looks: CardLooks
-  outbox: Pick<OutboxReads, 'note' | 'notes' | 'deliveries'>
-  log: Pick<SessionLog, 'commit'>
-  /** Does work that no other process does under the same name at the same time. Null: there is no other one. */
-  alone: Alone | null
-  trouble: () => string | null
-  clock: Clock
-  logger: Logger
+/** What the parts of a room share. */
+export interface RoomParts extends RoomDeps {
+  /** Under which the room itself has its outbox and its notes, and records keep where their card is. */
+  channel: string
+  threads: SessionThreads
+  reply: PostReply
 }
 
 /** By then it is written that a summary was delivered. */
@@ -60,7 +40,7 @@ const MOST_TOLD = 5_000
 /** Under this name the room has its outbox and its notes, and records keep where their card is. */
 export const channelName = (room: string): string => `slack:${room}`
 
-export function createSlackRoom(deps: RoomDeps): SlackRoom {
+export function createSlackRoom(deps: RoomDeps) {
   const { room, lookup, looks } = deps
   const channel = channelName(room)
   const threads = createSessionThreads({ ...deps, channel })
@@ -70,36 +50,44 @@ export function createSlackRoom(deps: RoomDeps): SlackRoom {
   const cards = createRoomCards({ ...deps, channel, threads, earlier, reply, attach })
   const deliver = createDeliver({ ...deps, channel, threads, earlier, reply, cards, told: new Map() })
 
-  return {
-    channel: {
-      name: channel,
-      surface: 'remote',
-      room,
-      concerns: ({ kind, sessionId }) =>
-        kind === 'wait' || (kind === 'session' && (looks.root.detail === 'verbose' || threads.mayHave(sessionId))),
-      takeOver() {
-        threads.readAgain()
-        earlier.takeOver()
-        cards.forgetShown()
-      },
-      deliver,
-      trouble: deps.trouble,
-      close: async () => {},
+  const ofCards: OperatorChannel = {
+    name: channel,
+    surface: 'remote',
+    room,
+    concerns: ({ kind, sessionId }) =>
+      kind === 'wait' || (kind === 'session' && (looks.root.detail === 'verbose' || threads.mayHave(sessionId))),
+    takeOver() {
+      threads.readAgain()
+      earlier.takeOver()
+      cards.forgetShown()
     },
+    deliver,
+    trouble: deps.trouble,
+    close: async () => {},
+  }
+
+  return {
+    channel: ofCards,
+    /** Each calls further people when a question has waited for long. */
     calls: deps.escalation.flatMap((step) => createEscalationCall({ ...deps, channel, threads, reply }, step) ?? []),
     lines: createRoomLines({ ...deps, channel, threads, reply, attach }),
     refresh: cards.refresh,
     bringUpToDate: cards.bringUpToDate,
     sessionOfThread: threads.sessionOf,
 
-    async attach(sessionId, files) {
+    /** Uploads files to the thread of a session, each once. */
+    async attach(sessionId: string, files: readonly ThreadFile[]): Promise<void> {
       const session = await lookup.session(sessionId)
       if (session !== null) await attach(session, files)
     },
 
-    say: (session, message, { key, ...how }) => reply(session, message, key, how),
+    /** Posts something to the thread of a session. It gets lost if Slack does not take it now. */
+    say: (session: SessionRecord, message: SlackMessage, { key, ...how }: PostHow & { key: string }): Promise<string> =>
+      reply(session, message, key, how),
   }
 }
+
+export type SlackRoom = ReturnType<typeof createSlackRoom>
 
 /** Begins another thread if somebody has deleted the first message. */
 const createReply =
@@ -116,11 +104,8 @@ const createReply =
     }
   }
 
-interface DeliverDeps extends RoomDeps {
-  channel: string
-  threads: SessionThreads
+interface DeliverDeps extends RoomParts {
   earlier: EarlierPosts
-  reply: PostReply
   cards: Pick<RoomCards, 'show'>
   /** Keys of what this process has said. Two items of the feed may be about the same news. */
   told: Map<string, true>
@@ -203,19 +188,9 @@ async function showSummary(deps: DeliverDeps, { n, count }: Delivery, signal: Ab
 
 // What a room is told without being asked: lines of agents, and what the server says about them. They come through an outbox of their own.
 
-interface LineDeps extends RoomDeps {
-  /** Under which the room itself has its outbox. */
-  channel: string
-  threads: SessionThreads
-  reply: PostReply
-  attach: AttachFiles
-}
-
-const linesName = (channel: string): string => `${channel}:lines`
-
-function createRoomLines(deps: LineDeps): OperatorChannel {
+function createRoomLines(deps: RoomParts & { attach: AttachFiles }): OperatorChannel {
   const { room, api, lookup, looks, threads, reply, attach } = deps
-  const name = linesName(deps.channel)
+  const name = `${deps.channel}:lines`
   const earlier = createEarlierPosts({ ...deps, channel: name, threads })
 
   return {

@@ -5,6 +5,7 @@ import { SocketModeClient } from '@slack/socket-mode'
 import type { WebClientOptions } from '@slack/web-api'
 import { type Clock, sleep } from '../../domain/clock.ts'
 import { isRecord } from '../../domain/is-record.ts'
+import { jsonIn } from '../../domain/json-in.ts'
 import type { Logger } from '../../domain/logger.ts'
 import type { SlackAnswers } from './slack-api.ts'
 import { failureOf, kindOf } from './slack-failure.ts'
@@ -16,13 +17,6 @@ export type SocketState =
   /** Slack does not take the app token. `reason` is Slack's name for it. */
   | { type: 'refused'; reason: string; since: number }
 
-export interface SlackSocket {
-  /** Connects in the background, and again whenever the connection is lost. */
-  start(): void
-  readonly state: SocketState
-  close(): Promise<void>
-}
-
 interface SocketDeps {
   appToken: string
   /** For the call that asks where to connect. */
@@ -30,7 +24,6 @@ interface SocketDeps {
   /** Null: no proxy stands between. */
   dispatcher: SocketModeDispatcher | null
   answers: SlackAnswers
-  /** Called on every change. */
   onState(state: SocketState): void
   /** A connection without an answer to its pings is dead after about this time and a half. */
   pingMs: number
@@ -53,7 +46,7 @@ const MOST_HANDLERS = 256
 const REMEMBERED = 2_000
 const CLOSE_MS = 2_000
 
-export function createSlackSocket(deps: SocketDeps): SlackSocket {
+export function createSlackSocket(deps: SocketDeps) {
   const { clock, random, logger, onState } = deps
   const closing = new AbortController()
   const take = createIntake(deps)
@@ -99,15 +92,16 @@ export function createSlackSocket(deps: SocketDeps): SlackSocket {
   }
 
   return {
-    get state() {
+    get state(): SocketState {
       return state
     },
-    start() {
+    /** Connects in the background, and again whenever the connection is lost. */
+    start(): void {
       if (running !== null) return
       onState(state)
       running = run()
     },
-    close() {
+    close(): Promise<void> {
       closing.abort()
       for (const connection of connections) connection.end()
       closed ??= take.settled()
@@ -116,22 +110,14 @@ export function createSlackSocket(deps: SocketDeps): SlackSocket {
   }
 }
 
+export type SlackSocket = ReturnType<typeof createSlackSocket>
+
 /** 1, 2, 4, … 30 seconds, each up to a quarter shorter. */
 const delayAfter = (failures: number, random: number): number =>
   Math.min(FIRST_RETRY_MS * 2 ** Math.min(failures - 1, 10), LONGEST_RETRY_MS) * (1 - random / 4)
 
-interface Connection {
-  /** Null: it is there. Never rejects. */
-  started: Promise<ReturnType<typeof failureOf> | null>
-  /** Resolves when it is gone (false), or when Slack asks for a new one (true). */
-  ended: Promise<boolean>
-  /** Resolves when nothing is left of it. */
-  closed: Promise<void>
-  end(): void
-}
-
 /** One connection has a client of its own: what an old client still does cannot disturb the new one. */
-function openConnection(deps: SocketDeps, onEnvelope: (envelope: unknown) => void): Connection {
+function openConnection(deps: SocketDeps, onEnvelope: (envelope: unknown) => void) {
   const { appToken, clientOptions, dispatcher, clock, libraryLogger } = deps
   const client: Client = new SocketModeClient({
     appToken,
@@ -147,7 +133,9 @@ function openConnection(deps: SocketDeps, onEnvelope: (envelope: unknown) => voi
     },
     ...(dispatcher === null ? {} : { dispatcher }),
   })
+  /** Resolves when it is gone (false), or when Slack asks for a new one (true). */
   const ended = Promise.withResolvers<boolean>()
+  /** Resolves when nothing is left of it. */
   const closed = Promise.withResolvers<void>()
   client.on('slack_event', onEnvelope)
   client.on('disconnected', () => {
@@ -184,6 +172,7 @@ function openConnection(deps: SocketDeps, onEnvelope: (envelope: unknown) => voi
   const gone = ended.promise.then((isRefresh) =>
     isRefresh ? connected : failureOf('apps.connections.open', new Error('The connection was closed.')),
   )
+  /** Null: it is there. Never rejects. */
   const started = Promise.race([connected, late.promise, gone]).finally(cancelTimer)
   void started.then((failure) => {
     isGivenUp = failure !== null
@@ -192,13 +181,11 @@ function openConnection(deps: SocketDeps, onEnvelope: (envelope: unknown) => voi
   return { started, ended: ended.promise, closed: closed.promise, end }
 }
 
+type Connection = ReturnType<typeof openConnection>
+
 function isGoodbye(text: string): boolean {
-  try {
-    const message: unknown = JSON.parse(text)
-    return isRecord(message) && message.type === 'disconnect'
-  } catch {
-    return false
-  }
+  const message = jsonIn(text)
+  return isRecord(message) && message.type === 'disconnect'
 }
 
 /** Takes envelopes: says at once that each has arrived, and hands each to the answers once. */

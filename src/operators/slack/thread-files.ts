@@ -1,33 +1,17 @@
 // Files in the threads of sessions: what is too long for a message. Each is uploaded once.
 
-import type { Clock } from '../../domain/clock.ts'
-import type { Logger } from '../../domain/logger.ts'
 import type { SessionRecord } from '../../domain/session/session.ts'
-import type { SessionLog } from '../../log/session-log.ts'
-import type { OutboxReads } from '../../store/ports/outbox.ts'
 import { createTurns } from '../../supervision/sessions/turns.ts'
 import type { ThreadFile } from './cards/blocks.ts'
-import type { SlackCalls } from './create-slack-api.ts'
-import type { SessionThreads } from './session-threads.ts'
 import { type FailureKind, kindOf, SlackFailure } from './slack-failure.ts'
+import type { RoomParts } from './slack-room.ts'
 
 /** A file that Slack refuses for good is left out, and the log says so. */
 export type AttachFiles = (session: SessionRecord, files: readonly ThreadFile[]) => Promise<void>
 
-interface FileDeps {
-  room: string
-  channel: string
-  api: Pick<SlackCalls, 'keys' | 'upload'>
-  threads: Pick<SessionThreads, 'begin'>
-  outbox: Pick<OutboxReads, 'note'>
-  log: Pick<SessionLog, 'commit'>
-  clock: Pick<Clock, 'now'>
-  logger: Logger
-}
-
 const FOR_GOOD: readonly FailureKind[] = ['content', 'scope', 'gone', 'other']
 
-export function createAttachFiles(deps: FileDeps): AttachFiles {
+export function createAttachFiles(deps: Omit<RoomParts, 'reply'>): AttachFiles {
   const { room, channel, api, threads, outbox, log, clock, logger } = deps
   const turns = createTurns()
 

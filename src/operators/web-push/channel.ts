@@ -1,6 +1,7 @@
 import { contactAddress } from '../../config/settings/channel-values.ts'
 import { fileSetting } from '../../config/settings/setting.ts'
 import { isRecord } from '../../domain/is-record.ts'
+import { jsonIn } from '../../domain/json-in.ts'
 import { type ChannelCheck, type CheckParts, channelKind } from '../channel-kind.ts'
 
 export interface WebPushSettings {
@@ -44,7 +45,8 @@ async function checkKeys({ kept }: Pick<CheckParts, 'kept'>): Promise<ChannelChe
     const file = kept('push')
     const text = file?.read() ?? null
     if (file === null || text === null) return []
-    const keys = parsed(text)
+    // The error of the parser would show a part of the text.
+    const keys = jsonIn(text)
     if (isRecord(keys) && typeof keys.publicKey === 'string' && typeof keys.privateKey === 'string') {
       return [{ status: 'ok', detail: 'the keys for Web Push are there' }]
     }
@@ -52,14 +54,5 @@ async function checkKeys({ kept }: Pick<CheckParts, 'kept'>): Promise<ChannelChe
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
     return [{ status: 'warn', detail: `The keys for Web Push cannot be used: ${reason}`, mend: `Mend that. ${why}` }]
-  }
-}
-
-/** Null if it is not JSON. The error of the parser would show a part of the text. */
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return null
   }
 }

@@ -3,14 +3,9 @@
 // addresses, and brings fourteen packages for what node:crypto does in a few lines. Tests compare it with the RFC and with http_ece.
 
 import { createCipheriv, createECDH, hkdfSync, randomBytes } from 'node:crypto'
+import type { PushSubscription } from '../../domain/supervision/push-subscription.ts'
 
-/** The two values that a browser gives with its subscription, base64url. */
-interface BrowserKeys {
-  /** Its public key: an uncompressed point on P-256. */
-  p256dh: string
-  /** 16 bytes that the push service does not know. */
-  auth: string
-}
+type BrowserKeys = PushSubscription['keys']
 
 /** Services must take 4,096 bytes. This is what remains for the text. */
 export const MOST_PAYLOAD_BYTES = 4_096 - 16 - 4 - 1 - 65 - 1 - 16

@@ -4,6 +4,7 @@ import { z } from 'zod'
 import type { Clock } from '../../domain/clock.ts'
 import { ServerError } from '../../domain/errors.ts'
 import { isLoopback } from '../../domain/is-loopback.ts'
+import { jsonIn } from '../../domain/json-in.ts'
 import type { Logger } from '../../domain/logger.ts'
 import type { OperatorSettings } from '../../domain/settings/supervision-settings.ts'
 import type { Caller } from '../../domain/supervision/decision.ts'
@@ -16,28 +17,11 @@ import { sha256 } from '../../json/digest.ts'
 import type { SessionLog } from '../../log/session-log.ts'
 import type { OutboxReads } from '../../store/ports/outbox.ts'
 import { configuredOperators } from '../../supervision/sessions/may-command.ts'
+import { createTurns } from '../../supervision/sessions/turns.ts'
 import { isPrivateHost } from '../../tools/http/service/safe-address.ts'
 import type { Changes } from '../outbox.ts'
 import { browserKeysProblem } from './encrypt-payload.ts'
 import type { VapidKeys } from './vapid.ts'
-
-export interface PushSubscriptions {
-  /** Our public key: what a browser needs to subscribe. */
-  publicKey(): Promise<string>
-  of(person: string): readonly PushSubscription[]
-  /** Those of the caller. Throws `forbidden` for somebody whom the settings do not name as an operator. */
-  list(by: Caller): Promise<readonly PushSubscription[]>
-  /** The same browser again replaces what is known about it. Throws `forbidden`, `invalid_request` or `limit`. */
-  subscribe(by: Caller, wanted: NewPushSubscription): Promise<PushSubscription>
-  /** Throws `forbidden`, or `record_not_found` for one that is not the caller's. */
-  unsubscribe(by: Caller, id: string): Promise<void>
-  /** The push service says that the browser is gone. */
-  forget(subscription: PushSubscription): Promise<void>
-  /** Whether the address leads to this machine, which only a server that is itself for this machine may call. */
-  isLocal(endpoint: URL): boolean
-  /** Calls `look` with the name of a channel when a browser has subscribed. */
-  watch(look: (channel: string) => void): void
-}
 
 interface SubscriptionsDeps {
   store: Pick<OutboxReads, 'notes'>
@@ -68,10 +52,13 @@ const NoteSchema = z.object({
   for_key: z.string(),
 })
 
-export async function openPushSubscriptions(deps: SubscriptionsDeps): Promise<PushSubscriptions> {
+export async function openPushSubscriptions(deps: SubscriptionsDeps) {
   const { store, log, clock, operators, keys, isLocalServer, logger, changes } = deps
   const { personOf } = configuredOperators(operators)
   const watchers = new Set<(channel: string) => void>()
+  const turns = createTurns()
+  /** One change at a time, so that the limit holds. */
+  const inTurn = <T>(work: () => Promise<T>): Promise<T> => turns(TOPIC, work)
   const known = new Map<string, Map<string, PushSubscription>>()
   for (const { name } of operators) known.set(name, await readNotes(name))
   changes.watch(TOPIC, () => {
@@ -90,13 +77,11 @@ export async function openPushSubscriptions(deps: SubscriptionsDeps): Promise<Pu
       if ([...now.keys()].some((id) => !before.has(id))) onSubscribed(pushChannel(person))
     }
   }
-  // One change at a time, so that the limit holds.
-  let turn: Promise<unknown> = Promise.resolve()
 
   async function readNotes(person: string): Promise<Map<string, PushSubscription>> {
     const found = new Map<string, PushSubscription>()
     for (const { channel, key, value } of await store.notes(pushChannel(person))) {
-      const { data: note } = NoteSchema.safeParse(parsed(value))
+      const { data: note } = NoteSchema.safeParse(jsonIn(value))
       if (note?.for_key === (await keys()).publicKey) {
         const { endpoint, label, created_at: createdAt } = note
         const id = key.slice(PREFIX.length)
@@ -119,12 +104,6 @@ export async function openPushSubscriptions(deps: SubscriptionsDeps): Promise<Pu
     )
   }
 
-  function inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const done = turn.then(work)
-    turn = done.catch(() => {})
-    return done
-  }
-
   async function put({ id, person, label, createdAt, endpoint, keys: browser }: PushSubscription): Promise<void> {
     const note = { endpoint, keys: browser, label, created_at: createdAt, for_key: (await keys()).publicKey }
     const [channel, key, value] = [pushChannel(person), `${PREFIX}${id}`, JSON.stringify(note)]
@@ -138,15 +117,18 @@ export async function openPushSubscriptions(deps: SubscriptionsDeps): Promise<Pu
   }
 
   return {
-    publicKey: async () => (await keys()).publicKey,
-    of: (person) => [...ofPerson(person).values()],
-    list: (by) =>
+    /** Our public key: what a browser needs to subscribe. */
+    publicKey: async (): Promise<string> => (await keys()).publicKey,
+    of: (person: string): readonly PushSubscription[] => [...ofPerson(person).values()],
+    /** Those of the caller. Throws `forbidden` for somebody whom the settings do not name as an operator. */
+    list: (by: Caller): Promise<readonly PushSubscription[]> =>
       inTurn(async () => {
         const person = personFor(by)
         await readAgain()
         return [...ofPerson(person).values()]
       }),
-    subscribe: (by, wanted) =>
+    /** The same browser again replaces what is known about it. Throws `forbidden`, `invalid_request` or `limit`. */
+    subscribe: (by: Caller, wanted: NewPushSubscription): Promise<PushSubscription> =>
       inTurn(async () => {
         const person = personFor(by)
         refuseBadSubscription(wanted, isLocalServer)
@@ -162,7 +144,8 @@ export async function openPushSubscriptions(deps: SubscriptionsDeps): Promise<Pu
         onSubscribed(pushChannel(person))
         return subscription
       }),
-    unsubscribe: (by, id) =>
+    /** Throws `forbidden`, or `record_not_found` for one that is not the caller's. */
+    unsubscribe: (by: Caller, id: string): Promise<void> =>
       inTurn(async () => {
         const person = personFor(by)
         await readAgain()
@@ -172,19 +155,16 @@ export async function openPushSubscriptions(deps: SubscriptionsDeps): Promise<Pu
         }
         await remove(subscription)
       }),
-    forget: (subscription) => inTurn(() => remove(subscription)),
-    watch: (look) => void watchers.add(look),
-    isLocal: (endpoint) => isLocalServer && isLocalEndpoint(endpoint),
+    /** The push service says that the browser is gone. */
+    forget: (subscription: PushSubscription): Promise<void> => inTurn(() => remove(subscription)),
+    /** Calls `look` with the name of a channel when a browser has subscribed. */
+    watch: (look: (channel: string) => void): void => void watchers.add(look),
+    /** Whether the address leads to this machine, which only a server that is itself for this machine may call. */
+    isLocal: (endpoint: URL): boolean => isLocalServer && isLocalEndpoint(endpoint),
   }
 }
 
-function parsed(json: string): unknown {
-  try {
-    return JSON.parse(json)
-  } catch {
-    return null
-  }
-}
+export type PushSubscriptions = Awaited<ReturnType<typeof openPushSubscriptions>>
 
 const isLocalEndpoint = ({ protocol, hostname }: URL): boolean => protocol === 'http:' && isLoopback(hostname)
 

@@ -5,8 +5,9 @@ import { isoTime } from '../../domain/clock.ts'
 import type { Delivery } from '../../domain/supervision/delivery.ts'
 import { traceHeaders } from '../../domain/telemetry.ts'
 import type { ChannelParts, OpenedChannels } from '../channel-parts.ts'
+import { createTroubleWatch } from '../notifications/post.ts'
 import { DeliveryFailed, type OperatorChannel } from '../operator.ts'
-import { kindOf } from '../people/person-rules.ts'
+import { isOfKind } from '../people/person-rules.ts'
 import type { WebhookSettings } from './channel.ts'
 
 export interface WebhookOptions extends Pick<ChannelParts, 'feedView' | 'post' | 'traceOf' | 'clock'> {
@@ -16,8 +17,6 @@ export interface WebhookOptions extends Pick<ChannelParts, 'feedView' | 'post' |
 }
 
 const GONE = 410
-/** A receiver may fail once in a while. After so many failures in a row something is wrong. */
-const TROUBLE_AFTER = 3
 
 export async function openWebhooks(
   parts: ChannelParts<readonly WebhookSettings[], 'webhook_secret'>,
@@ -33,8 +32,7 @@ export function createWebhook({ settings, secret, feedView, post, traceOf, clock
   const url = new URL(settings.url)
   /** The receiver has said that it wants nothing more. It is asked again after a restart. */
   let isGone = false
-  let failures = 0
-  let trouble = ''
+  const { watched, trouble } = createTroubleWatch(name)
 
   function bodyOf({ item, count }: Delivery): object {
     if (item === null) return { type: 'feed.missed', timestamp: isoTime(clock.now()), data: { count } }
@@ -45,10 +43,7 @@ export function createWebhook({ settings, secret, feedView, post, traceOf, clock
   return {
     name,
     surface: 'remote',
-    concerns(item) {
-      const kind = kindOf(item)
-      return kind !== null && settings.kinds.includes(kind)
-    },
+    concerns: (item) => isOfKind(item, settings.kinds),
     async deliver(delivery, signal) {
       const gone = new DeliveryFailed(`${url.host} answered ${GONE} and wants no more messages.`, { giveUp: true })
       if (isGone) throw gone
@@ -56,19 +51,16 @@ export function createWebhook({ settings, secret, feedView, post, traceOf, clock
       const trace = delivery.item === null ? undefined : await traceOf(delivery.item)
       const signed = webhookHeaders(secret, { id: idOf(name, delivery), at: clock.now(), body })
       const headers = { ...traceHeaders(trace), ...signed }
-      try {
-        const { status } = await post({ url, headers, body, isOurs: true }, signal, (one) => one === GONE)
-        isGone = status === GONE
-        if (isGone) throw gone
-        failures = 0
-        return null
-      } catch (error) {
-        failures += 1
-        trouble = error instanceof DeliveryFailed ? error.message : 'The last messages could not be sent.'
-        throw error
-      }
+      const posted = post({ url, headers, body, isOurs: true }, signal, (one) => one === GONE)
+      await watched(
+        posted.then(({ status }) => {
+          isGone = status === GONE
+          if (isGone) throw gone
+        }),
+      )
+      return null
     },
-    trouble: () => (isGone || failures >= TROUBLE_AFTER ? `${name}: ${trouble}` : null),
+    trouble: () => trouble(isGone),
     close: async () => {},
   }
 }

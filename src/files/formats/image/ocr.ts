@@ -12,12 +12,6 @@ export interface OcrLanguage {
 
 import { carriedFolder } from '../package-folder.ts'
 
-export interface Ocr {
-  /** `image` is a PNG. `straighten` corrects a tilted image and takes an eighth more time. */
-  recognize(image: Uint8Array, options: { straighten: boolean }): Promise<Recognized>
-  close(): Promise<void>
-}
-
 export interface Recognized {
   text: string
   /** 0 to 100. */
@@ -25,7 +19,7 @@ export interface Recognized {
 }
 
 /** The engine starts with the first picture and is kept, because a start takes half a second. `folder` is for its language data. */
-export function createOcr(deps: { languages: readonly OcrLanguage[]; folder: string }): Ocr {
+export function createOcr(deps: { languages: readonly OcrLanguage[]; folder: string }) {
   let starting: ReturnType<typeof start> | null = null
 
   async function start() {
@@ -51,18 +45,21 @@ export function createOcr(deps: { languages: readonly OcrLanguage[]; folder: str
   }
 
   return {
-    async recognize(image, { straighten }) {
+    /** `image` is a PNG. `straighten` corrects a tilted image and takes an eighth more time. */
+    async recognize(image: Uint8Array, { straighten }: { straighten: boolean }): Promise<Recognized> {
       starting ??= start()
       const worker = await starting
       const { data } = await worker.recognize(Buffer.from(image), { rotateAuto: straighten })
       return { text: data.text.trim(), confidence: data.confidence }
     },
-    async close() {
+    async close(): Promise<void> {
       const worker = await starting
       await worker?.terminate()
     },
   }
 }
+
+export type Ocr = ReturnType<typeof createOcr>
 
 // Otherwise Tesseract writes messages to stderr, for example about the resolution.
 const QUIET = { debug_file: '/dev/null' }

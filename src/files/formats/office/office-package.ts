@@ -7,18 +7,6 @@ import { attribute, scanXml, type XmlHandler } from './xml-scanner.ts'
 
 type OfficeKind = 'docx' | 'xlsx' | 'pptx'
 
-export interface OfficePackage {
-  /** Name of the main part: the document, workbook or presentation. */
-  main: string
-  has(part: string): boolean
-  parts: ReadonlySet<string>
-  /** Throws `file_unreadable`, also when all scans of the file together exceed the limits. */
-  scan(part: string, handler: XmlHandler): Promise<void>
-  /** By id. Empty for a part without relationships. */
-  relationshipsOf(part: string): Promise<Map<string, Relationship>>
-  close(): void
-}
-
 export interface Relationship {
   /** The last word of the type: `slide`, `hyperlink`, `worksheet`. */
   type: string
@@ -64,7 +52,7 @@ const scanLimits = { bytes: 75_000_000, elements: 4_000_000 } as const
 
 const tooMuch = () => unreadable('The file is too long to be read: split it into several files and attach those.')
 
-function packageOf(archive: SafeArchive, main: string): OfficePackage {
+function packageOf(archive: SafeArchive, main: string) {
   let bytes = 0
   let elements = 0
 
@@ -76,6 +64,7 @@ function packageOf(archive: SafeArchive, main: string): OfficePackage {
     }
   }
 
+  /** Throws `file_unreadable`, also when all scans of the file together exceed the limits. */
   const scan = (part: string, handler: XmlHandler) =>
     scanXml(counted(archive.read(part)), {
       ...handler,
@@ -87,11 +76,13 @@ function packageOf(archive: SafeArchive, main: string): OfficePackage {
     })
 
   return {
+    /** Name of the main part: the document, workbook or presentation. */
     main,
     parts: archive.names,
-    has: (part) => archive.names.has(part),
+    has: (part: string): boolean => archive.names.has(part),
     scan,
-    async relationshipsOf(part) {
+    /** By id. Empty for a part without relationships. */
+    async relationshipsOf(part: string): Promise<Map<string, Relationship>> {
       const found = new Map<string, Relationship>()
       const rels = posix.join(posix.dirname(part), '_rels', `${posix.basename(part)}.rels`)
       if (!archive.names.has(rels)) return found
@@ -107,9 +98,11 @@ function packageOf(archive: SafeArchive, main: string): OfficePackage {
       })
       return found
     },
-    close: () => archive.close(),
+    close: (): void => archive.close(),
   }
 }
+
+export type OfficePackage = ReturnType<typeof packageOf>
 
 /** A target is relative to the part that names it, or starts at the root. It cannot leave the file: it is only looked up there. */
 const partName = (from: string, target: string): string => posix.resolve('/', posix.dirname(from), target).slice(1)

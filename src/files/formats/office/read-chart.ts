@@ -85,3 +85,6 @@ export async function readDiagram(pack: OfficePackage, part: string): Promise<st
   })
   return joinBlocks(items.map((text) => ({ text: listItem(text, 0), item: true })))
 }
+
+export const pictureNotes = (count: number): string[] =>
+  count === 0 ? [] : [`${count === 1 ? 'One picture' : `${count} pictures`} without a description could not be read.`]

@@ -20,20 +20,12 @@ const archiveLimits = {
   ratioFrom: 10_000_000,
 } as const
 
-export interface SafeArchive {
-  /** Names of the entries as they are written, without folders. */
-  names: ReadonlySet<string>
-  /** The inflated bytes of one entry. Throws `file_unreadable` if there is no entry of that name. */
-  read(name: string): AsyncIterable<Buffer>
-  close(): void
-}
-
 /**
  * Throws `file_unreadable` if the file is not a zip, is damaged, locked with a password or too large when unpacked, or if it has
  * names that point outside, the same name twice, or a document type definition (which makes entity bombs possible). Archives
  * inside the archive are counted, but never opened.
  */
-export async function openSafeArchive(path: string): Promise<SafeArchive> {
+export async function openSafeArchive(path: string) {
   await refuseOldContainer(path)
   const zip = await openZip(path, { decodeStrings: false }).catch((error: unknown) => {
     throw damaged(error)
@@ -41,15 +33,19 @@ export async function openSafeArchive(path: string): Promise<SafeArchive> {
   try {
     const entries = await lookThrough(zip)
     return {
-      names: new Set(entries.keys()),
-      read: (name) => contentOf(zip, entries.get(name)),
-      close: () => zip.close(),
+      /** As they are written, without folders. */
+      names: new Set(entries.keys()) as ReadonlySet<string>,
+      /** The inflated bytes of one entry. Throws `file_unreadable` if there is no entry of that name. */
+      read: (name: string): AsyncIterable<Buffer> => contentOf(zip, entries.get(name)),
+      close: (): void => zip.close(),
     }
   } catch (error) {
     zip.close()
     throw error instanceof ServerError ? error : damaged(error)
   }
 }
+
+export type SafeArchive = Awaited<ReturnType<typeof openSafeArchive>>
 
 async function lookThrough(zip: ZipFile): Promise<Map<string, Entry>> {
   if (zip.entryCount > archiveLimits.entries) throw tooManyParts()

@@ -11,6 +11,17 @@ export interface XmlHandler {
   text?(text: string): void
 }
 
+/** What elements do to a reader's state when they open and when they close, by their names. */
+export type ElementTable<Scan> = Readonly<Record<string, ElementActions<Scan>>>
+export interface ElementActions<Scan> {
+  open?(scan: Scan, attributes: string): void
+  close?(scan: Scan): void
+}
+
+/** A Map, not an object: an element named `constructor` must find nothing. */
+export const elementMap = <Scan>(...tables: ElementTable<Scan>[]): ReadonlyMap<string, ElementActions<Scan>> =>
+  new Map(tables.flatMap((elements) => Object.entries(elements)))
+
 const limits = { depth: 1_000, tag: 1_000_000 } as const
 
 /** How many bytes from the start of a part `xmlEncodingOf` needs. */

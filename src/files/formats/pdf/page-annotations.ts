@@ -22,26 +22,7 @@ export async function pageAnnotations(page: PDFPageProxy, text: string): Promise
 }
 
 /** As pdf.js gives them. The values come from the file, so each may be missing or of any type. */
-interface Annotation {
-  subtype?: unknown
-  annotationFlags?: unknown
-  rect?: unknown
-  fieldType?: unknown
-  fieldName?: unknown
-  fieldValue?: unknown
-  alternativeText?: unknown
-  password?: unknown
-  checkBox?: unknown
-  radioButton?: unknown
-  exportValue?: unknown
-  buttonValue?: unknown
-  options?: unknown
-  contentsObj?: unknown
-  titleObj?: unknown
-  textContent?: unknown
-  overlaidText?: unknown
-  url?: unknown
-}
+type Annotation = Readonly<Record<string, unknown>>
 
 function block(title: string, lines: readonly (string | null)[]): string {
   const known = [...new Set(lines.flatMap((line) => line ?? []))]

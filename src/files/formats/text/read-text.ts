@@ -38,20 +38,16 @@ export async function readText(
 const MAX_BYTES_PER_CHARACTER = 4
 
 async function beginningOf(path: string, maxBytes: number): Promise<{ bytes: Uint8Array; total: number }> {
-  const file = await open(path)
-  try {
-    const { size } = await file.stat()
-    const bytes = Buffer.alloc(Math.min(size, maxBytes))
-    let filled = 0
-    while (filled < bytes.length) {
-      const { bytesRead } = await file.read(bytes, filled, bytes.length - filled)
-      if (bytesRead === 0) break
-      filled += bytesRead
-    }
-    return { bytes: bytes.subarray(0, filled), total: size }
-  } finally {
-    await file.close()
+  await using file = await open(path)
+  const { size } = await file.stat()
+  const bytes = Buffer.alloc(Math.min(size, maxBytes))
+  let filled = 0
+  while (filled < bytes.length) {
+    const { bytesRead } = await file.read(bytes, filled, bytes.length - filled)
+    if (bytesRead === 0) break
+    filled += bytesRead
   }
+  return { bytes: bytes.subarray(0, filled), total: size }
 }
 
 /** Decoded, with `\n` as line ends and without a byte order mark. Bytes that fit no character become U+FFFD. */

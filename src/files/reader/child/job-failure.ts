@@ -1,4 +1,5 @@
 import { ServerError } from '../../../domain/errors.ts'
+import { systemErrorCode } from '../../../domain/system-error-code.ts'
 import type { ChildMessage } from '../read-job.ts'
 
 /** What the child reports when a job fails. */
@@ -9,7 +10,7 @@ export function jobFailure(error: unknown): ChildMessage {
 
 function sentenceFor(error: unknown): string {
   if (error instanceof ServerError) return error.message
-  return error instanceof Error && 'code' in error && error.code === 'ENOSPC'
+  return systemErrorCode(error) === 'ENOSPC'
     ? "The server's disk is full: no file can be read until there is free space."
     : 'The file could not be read: it is damaged, or not of the type it seems to be.'
 }
@@ -26,7 +27,7 @@ export function isLastingFailure(error: unknown): boolean {
 }
 
 function isMachineFailure(error: Error): boolean {
-  const code = 'code' in error && typeof error.code === 'string' ? error.code : ''
+  const code = systemErrorCode(error)
   // `EIO`, `ENOENT` and `EMFILE` come from the system, `ERR_…` from Node: missing modules, workers that died, denied access.
   if (code.startsWith('E') || code === 'Z_MEM_ERROR') return true
   if (error.name === 'TimeoutError' || error.name === 'AbortError') return true

@@ -1,34 +1,28 @@
 // What everything that people do in Slack has in common: where they are, and how they are told something.
 
 import { isAtLeast } from '../../../domain/agent/tool-settings.ts'
-import type { Logger } from '../../../domain/logger.ts'
 import type { Approval, PersonRecord } from '../../../domain/records/record.ts'
 import type { Caller } from '../../../domain/supervision/decision.ts'
 import { actionsOf } from '../../../supervision/records/describe-record.ts'
-import type { ButtonValues } from '../button-values.ts'
 import type { SlackMessage } from '../cards/blocks.ts'
 import type { CardLook } from '../cards/card.ts'
 import { type CardAction, labelOf } from '../cards/card-actions.ts'
 import { confirmMessage } from '../cards/messages.ts'
-import type { SlackApi, SlackCards } from '../slack-api.ts'
 import { asksAgain, notAsText, says } from './answer-texts.ts'
-import type { AnswerServices, CardAnswers } from './card-answers.ts'
+import type { CardAnswers } from './card-answers.ts'
+import type { SlackAnswersDeps } from './create-slack-answers.ts'
 import type { Guard } from './guard.ts'
 import { type KeptNotes, type Participant, TEXT_MINUTES } from './kept-notes.ts'
 import { isOneValue } from './question-answer.ts'
 
-export interface AnswerContext {
-  api: SlackApi
-  cards: SlackCards
-  buttons: ButtonValues
-  services: AnswerServices
+type OfSlackAnswers = 'api' | 'cards' | 'buttons' | 'services' | 'clock' | 'logger'
+
+export interface AnswerContext extends Pick<SlackAnswersDeps, OfSlackAnswers> {
   guard: Guard
   kept: KeptNotes
   records: CardAnswers
   /** The room that a session reports to; null: none, or there is no such session. */
   roomOf: (sessionId: string) => Promise<string | null>
-  clock: { now(): number; mono(): number; after(ms: number, fire: () => void): () => void }
-  logger: Logger
 }
 
 /** Where a person is. Nobody can be asked for a text where there is no thread. */

@@ -1,22 +1,20 @@
 // Hands a person's answer to the part that decides, and shows on the card what goes on.
 
 import { ServerError } from '../../../domain/errors.ts'
-import type { Logger } from '../../../domain/logger.ts'
 import { isSupervised, isWaiting, type PersonRecord } from '../../../domain/records/record.ts'
 import type { SessionRecord } from '../../../domain/session/session.ts'
 import type { Caller } from '../../../domain/supervision/decision.ts'
 import { gatheredYeses } from '../../../domain/supervision/quorum.ts'
 import type { NoteShown } from '../../../supervision/approvals/looked-at.ts'
-import type { NoteRefused } from '../../../supervision/oversight/note-refused.ts'
 import type { AnswerRecord, GivenAnswer } from '../../../supervision/records/answer-record.ts'
 import { actionsOf } from '../../../supervision/records/describe-record.ts'
 import type { RecordAction, RecordView } from '../../../supervision/records/record-view.ts'
 import { checkText } from '../../../supervision/sessions/check-text.ts'
-import { type Operators, refuseForeignCommand } from '../../../supervision/sessions/may-command.ts'
+import { refuseForeignCommand } from '../../../supervision/sessions/may-command.ts'
 import type { SlackMessage } from '../cards/blocks.ts'
 import { actionIn, type CardAction } from '../cards/card-actions.ts'
-import type { SlackCards } from '../slack-api.ts'
 import { asksAgain, counted, needsPasskey, ourFailure, says, saysWhy, tooLate, unclearFailure } from './answer-texts.ts'
+import type { SlackAnswersDeps } from './create-slack-answers.ts'
 
 /** What answers work with. */
 export interface AnswerServices {
@@ -55,19 +53,10 @@ export interface Answered {
   isOnCard: boolean
 }
 
-interface CardAnswersDeps {
-  services: AnswerServices
-  cards: Pick<SlackCards, 'refresh'>
-  operators: Operators
-  noteRefused: NoteRefused
-  clock: { now(): number }
-  logger: Logger
-}
-
 /** A second nudge within this time is the same press twice. */
 const NUDGE_AGAIN_MS = 10_000
 
-export function createCardAnswers({ services, cards, operators, noteRefused, clock, logger }: CardAnswersDeps) {
+export function createCardAnswers({ services, cards, operators, noteRefused, clock, logger }: SlackAnswersDeps) {
   /** Never throws: a refusal is what the person is told. */
   async function answer(by: Caller, wait: PersonRecord, given: RecordAnswer): Promise<Answered> {
     const refusal = (await refusalFor(by, wait, given.action)) ?? nudgedTwice(wait, given)
@@ -134,23 +123,18 @@ export function createCardAnswers({ services, cards, operators, noteRefused, clo
   ): Promise<SlackMessage> {
     const fields = { approval_id: wait.id, session_id: wait.sessionId, user: by.user }
     try {
-      if (!(error instanceof ServerError) || error.code === 'internal_error') {
-        logger.error('an answer from Slack failed', { ...fields, error })
-      }
-      if (error instanceof ServerError && error.code === 'approval_changed') {
-        return asksAgain(error.details.approval_id !== wait.id)
-      }
-      if (isTry && error instanceof ServerError && (error.code === 'passkey_required' || error.code === 'forbidden')) {
-        const tried = { what: 'answer', tried: action, why: error.code, session: wait.sessionId }
+      const refused = error instanceof ServerError && error.code !== 'internal_error' ? error : null
+      if (refused === null) logger.error('an answer from Slack failed', { ...fields, error })
+      if (refused?.code === 'approval_changed') return asksAgain(refused.details.approval_id !== wait.id)
+      if (refused?.code === 'passkey_required' || refused?.code === 'forbidden') {
+        const tried = { what: 'answer', tried: action, why: refused.code, session: wait.sessionId }
         const who = { by: by.user, via: 'slack', credential: by.credential }
-        await noteRefused({ ...who, ...tried, details: { record: wait.id, reason: error.message } })
+        if (isTry) await noteRefused({ ...who, ...tried, details: { record: wait.id, reason: refused.message } })
+        return refused.code === 'forbidden' ? saysWhy(refused.message) : needsPasskey(services.link(wait.id))
       }
-      if (error instanceof ServerError && error.code === 'passkey_required') return needsPasskey(services.link(wait.id))
-      if (error instanceof ServerError && error.code === 'forbidden') return saysWhy(error.message)
       const now = await services.find(wait.id)
       if (now !== null && !isWaiting(now)) return await late(by, now)
-      if (!(error instanceof ServerError) || error.code === 'internal_error') return ourFailure()
-      return saysWhy(error.message, 'Nothing was decided by this.')
+      return refused === null ? ourFailure() : saysWhy(refused.message, 'Nothing was decided by this.')
     } catch (second) {
       logger.error('what became of an answer from Slack could not be read', { ...fields, error: second })
       return unclearFailure()

@@ -18,7 +18,7 @@ import { createPressButton } from './press-button.ts'
 import { createTakeCommand, type RunCommand } from './take-command.ts'
 import { createTakeReply } from './take-reply.ts'
 
-interface SlackAnswersDeps {
+export interface SlackAnswersDeps {
   api: SlackApi
   cards: SlackCards
   buttons: ButtonValues

@@ -2,11 +2,10 @@
 // and nothing is decided by it.
 
 import { ServerError } from '../../../domain/errors.ts'
-import { isRecord } from '../../../domain/is-record.ts'
-import { type Approval, isWaiting, type PersonRecord } from '../../../domain/records/record.ts'
+import { type Approval, actionNamesOf, isWaiting, type PersonRecord } from '../../../domain/records/record.ts'
+import { argumentsObject, parseArguments } from '../../../domain/session/run-answer.ts'
 import type { Caller } from '../../../domain/supervision/decision.ts'
 import { callDigest } from '../../../json/digest.ts'
-import { actionNamesOf } from '../../../supervision/../domain/records/record.ts'
 import { shownArguments } from '../../../supervision/approvals/shown-arguments.ts'
 import { describeInShort } from '../../../supervision/records/describe-record.ts'
 import { DeliveryFailed } from '../../operator.ts'
@@ -136,10 +135,8 @@ function argumentsOf(text: string): Record<string, unknown> {
   if (text.length > MOST_ARGUMENTS) {
     throw new ServerError('invalid_request', 'These arguments are too long to edit here. Use the console.')
   }
-  try {
-    const value: unknown = JSON.parse(text)
-    if (isRecord(value)) return value
-  } catch {}
+  const value = argumentsObject(text)
+  if (value !== null) return value
   throw new ServerError('invalid_request', 'To edit a call, attach its arguments as a JSON object: {"name": "value"}.')
 }
 
@@ -151,7 +148,6 @@ function editedArguments(
   digest: string,
 ): SlackMessage {
   const look = ownButtons(context, participant, { recordId: wait.id, digest })
-  const before: unknown = JSON.parse(wait.editedArguments ?? wait.arguments)
   const shown = (args: Record<string, unknown>) => preformatted(shownProse(shownArguments(args), MOST_SHOWN).text)
   const message = whisper(
     line(
@@ -162,7 +158,7 @@ function editedArguments(
       '.',
     ),
     line(bold('As it is asked:')),
-    shown(isRecord(before) ? before : {}),
+    shown(parseArguments(wait.editedArguments ?? wait.arguments)),
     line(bold('As you edited it, this would run:')),
     shown(edited),
   )

@@ -1,8 +1,7 @@
 // Who may answer and command in Slack. Everything that people do there passes this first.
 
 import type { Caller } from '../../../domain/supervision/decision.ts'
-import type { NoteRefused } from '../../../supervision/oversight/note-refused.ts'
-import type { SlackPerson } from '../channel.ts'
+import type { SlackAnswersDeps } from './create-slack-answers.ts'
 import type { Sender } from './payloads.ts'
 
 /** Why somebody was refused. */
@@ -23,27 +22,14 @@ interface Attempt {
   recordId?: string
 }
 
-export interface Guard {
-  /** The operator behind a Slack user, or why there is none. */
-  check(from: Sender): Promise<{ caller: Caller } | { refusal: Refusal }>
-  /** Puts it on record: in the log and in the audit trail. Never throws. */
-  refused(attempt: Attempt, why: Refusal): Promise<void>
-}
+type GuardDeps = Pick<SlackAnswersDeps, 'people' | 'teamId' | 'rooms' | 'noteRefused'>
 
-interface GuardDeps {
-  people: readonly Pick<SlackPerson, 'name' | 'slack'>[]
-  /** Our workspace, as Slack names it when we sign in. Nobody is let in while it is not known. */
-  teamId: () => Promise<string>
-  /** The rooms that may be used. */
-  rooms: readonly string[]
-  noteRefused: NoteRefused
-}
-
-export function createGuard({ people, teamId, rooms, noteRefused }: GuardDeps): Guard {
+export function createGuard({ people, teamId, rooms, noteRefused }: GuardDeps) {
   const names = new Map(people.flatMap(({ name, slack }) => (slack === null ? [] : [[slack, name] as const])))
 
   return {
-    async check({ user, teams, room }) {
+    /** The operator behind a Slack user, or why there is none. */
+    async check({ user, teams, room }: Sender): Promise<{ caller: Caller } | { refusal: Refusal }> {
       const ours = await teamId()
       const isOurs = ours !== '' && teams.length > 0 && teams.every((id) => id === ours)
       if (!isOurs) return { refusal: 'other_team' }
@@ -53,7 +39,11 @@ export function createGuard({ people, teamId, rooms, noteRefused }: GuardDeps): 
       return { caller: { user: name, role: 'operator', via: 'slack', credential: user } }
     },
 
-    refused: ({ from: { user, teams, room }, what, tried, sessionId, recordId }, why) =>
+    /** Puts it on record: in the log and in the audit trail. Never throws. */
+    refused: (
+      { from: { user, teams, room }, what, tried, sessionId, recordId }: Attempt,
+      why: Refusal,
+    ): Promise<void> =>
       noteRefused({
         // Not a name of ours: the prefix keeps it apart from those of operators.
         by: `slack:${user}`,
@@ -66,3 +56,5 @@ export function createGuard({ people, teamId, rooms, noteRefused }: GuardDeps): 
       }),
   }
 }
+
+export type Guard = ReturnType<typeof createGuard>

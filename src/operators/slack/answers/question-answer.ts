@@ -2,6 +2,7 @@
 
 import type { JsonSchema } from '../../../domain/agent/tool-settings.ts'
 import { isRecord } from '../../../domain/is-record.ts'
+import { jsonIn } from '../../../domain/json-in.ts'
 import { allowedValues, valueText } from '../../../supervision/records/question-choices.ts'
 
 /** `null`: a text cannot say it. What the value may be is checked by whoever takes the answer. */
@@ -14,7 +15,7 @@ export function questionAnswer(schema: JsonSchema, text: string): { value: unkno
     const given = fieldValue(isRecord(field) ? field : {}, trimmed)
     return given === null ? null : { value: { [name]: given.value } }
   }
-  const parsed = jsonOf(trimmed)
+  const parsed = jsonIn(trimmed)
   return isRecord(parsed) ? { value: parsed } : null
 }
 
@@ -44,16 +45,8 @@ function fieldValue(field: Record<string, unknown>, text: string): { value: unkn
     case 'number':
       return /^[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?$/i.test(text) ? { value: Number(text) } : null
     default: {
-      const parsed = jsonOf(text)
+      const parsed = jsonIn(text)
       return parsed === undefined ? null : { value: parsed }
     }
-  }
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
   }
 }

@@ -4,7 +4,6 @@
 // whose members see the diffs of its agents anyway.
 
 import type { Caller } from '../../../domain/supervision/decision.ts'
-import type { NoteRefused } from '../../../supervision/oversight/note-refused.ts'
 import type { Answer, AnswerPart } from '../../commands/answer.ts'
 import type { CommandContext } from '../../commands/command-services.ts'
 import { isVerb } from '../../commands/verbs.ts'
@@ -23,16 +22,11 @@ import { ACTION_ID_PREFIX, buttonRow } from '../cards/card-actions.ts'
 import { shownName, sizeOf } from '../cards/shown-text.ts'
 import type { AnswerContext } from './answer-context.ts'
 import { says, whisper } from './answer-texts.ts'
+import type { SlackAnswersDeps } from './create-slack-answers.ts'
 import { type Press, plainText, type Sender, type Typed } from './payloads.ts'
 
 /** Runs one command. Never rejects. */
 export type RunCommand = (by: Caller, context: CommandContext, line: string) => Promise<Answer>
-
-export interface TakeCommand {
-  typed(typed: Typed): Promise<void>
-  /** A command that was shown with a button. */
-  confirmed(by: Caller, press: Press, command: string): Promise<void>
-}
 
 /** Of a button whose record is a command. */
 export const COMMAND_ACTION = 'command'
@@ -45,22 +39,12 @@ const MOST_SIZE = 9_000
 const MOST_PIECE = 2_800
 const MOST_PARTS = 100
 
-interface TakeCommandDeps extends Pick<AnswerContext, 'api' | 'buttons' | 'guard' | 'clock' | 'logger'> {
-  runCommand: RunCommand
+interface TakeCommandDeps extends AnswerContext, Pick<SlackAnswersDeps, 'runCommand' | 'noteRefused'> {
   nameOf: (user: string) => string | null
-  noteRefused: NoteRefused
 }
 
-export function createTakeCommand({
-  api,
-  buttons,
-  guard,
-  clock,
-  logger,
-  runCommand,
-  nameOf,
-  noteRefused,
-}: TakeCommandDeps): TakeCommand {
+export function createTakeCommand(deps: TakeCommandDeps) {
+  const { api, buttons, guard, clock, logger, runCommand, nameOf, noteRefused } = deps
   /** Null: the command is too long for a button, so it has to be typed. */
   function confirmValue({ room, user }: Sender, command: string): string | null {
     const expiresAt = clock.now() + CONFIRM_MS
@@ -133,18 +117,21 @@ export function createTakeCommand({
   }
 
   return {
-    async typed({ from, text, responseUrl }) {
+    async typed({ from, text, responseUrl }: Typed): Promise<void> {
       const checked = await guard.check(from)
       if ('refusal' in checked) return guard.refused({ from, what: 'command', tried: verbOf(text) }, checked.refusal)
       await safely(from, responseUrl, () => run(checked.caller, from, responseUrl, plainText(text, nameOf), false))
     },
 
-    async confirmed(by, { from, responseUrl, isPrivate }, command) {
+    /** A command that was shown with a button. */
+    async confirmed(by: Caller, { from, responseUrl, isPrivate }: Press, command: string): Promise<void> {
       if (responseUrl === null) throw new Error('A press without an address to answer to.')
       await safely(from, responseUrl, () => run(by, from, responseUrl, command, isPrivate))
     },
   }
 }
+
+export type TakeCommand = ReturnType<typeof createTakeCommand>
 
 /** The verb of a command, for the audit trail. Other words of people are not put there. */
 export function verbOf(command: string): string {

@@ -39,7 +39,6 @@ const LOOKALIKES: Readonly<Record<string, string>> = { ':': '∶', '*': '∗', '
 /** Slack parses the notification: no mention, link, emoji or bold comes out of what others wrote. */
 const unparsed = (text: string): string => escaped(text.replace(/[:*~`@]/g, (char) => LOOKALIKES[char] ?? char))
 
-/** A name for the notification. */
 export const notifiedName = (text: string): string => unparsed(shownName(text))
 
 /** Prose for the notification. Its lines stay lines. */

@@ -1,20 +1,16 @@
 // What each XML element of a Word document does when it opens and when it closes.
 
 import { maxLink } from '../../markdown.ts'
-import { attribute } from '../xml-scanner.ts'
+import { attribute, type ElementActions, type ElementTable, elementMap } from '../xml-scanner.ts'
 import { linkOf } from './docx-fields.ts'
-import { newRun, type Run } from './docx-frames.ts'
+import { newRun, type ParagraphFrame, type Run } from './docx-frames.ts'
 import type { DocxParagraph } from './docx-paragraph.ts'
 import { type DocxScan, isShown, type NoteKind, show, showBelow, showPlain } from './docx-scan.ts'
 import { isOn, levelOf } from './docx-styles.ts'
 import { symbolOf } from './symbol-fonts.ts'
 
-interface DocxElement {
-  open?(scan: DocxScan, attributes: string): void
-  close?(scan: DocxScan): void
-}
-
-type Elements = Readonly<Record<string, DocxElement>>
+type DocxElement = ElementActions<DocxScan>
+type Elements = ElementTable<DocxScan>
 
 const paragraphs: Elements = {
   p: {
@@ -24,16 +20,9 @@ const paragraphs: Elements = {
       frames.closeParagraph()
     },
   },
-  pPr: {
-    open({ frames }) {
-      const frame = frames.paragraph()
-      if (frame !== undefined) frame.inProperties = true
-    },
-    close({ frames }) {
-      const frame = frames.paragraph()
-      if (frame !== undefined) frame.inProperties = false
-    },
-  },
+  pPr: inParagraph((frame, isOpen) => {
+    frame.inProperties = isOpen
+  }),
   pStyle: paragraphProperty('style', (value) => value),
   outlineLvl: paragraphProperty('outline', Number),
   numId: paragraphProperty('list', (value) => value),
@@ -42,17 +31,12 @@ const paragraphs: Elements = {
 
 const runs: Elements = {
   // Reset at the end too: a formula between two runs must not look like the run before it.
-  r: { open: resetRun, close: resetRun },
-  rPr: {
-    open({ frames }) {
-      const frame = frames.paragraph()
-      if (frame !== undefined) frame.inRunProperties = !frame.inProperties
-    },
-    close({ frames }) {
-      const frame = frames.paragraph()
-      if (frame !== undefined) frame.inRunProperties = false
-    },
-  },
+  r: inParagraph((frame) => {
+    frame.run = newRun()
+  }),
+  rPr: inParagraph((frame, isOpen) => {
+    frame.inRunProperties = isOpen && !frame.inProperties
+  }),
   rStyle: runProperty('style', (value) => value),
   b: runProperty('bold', isOn),
   i: runProperty('italic', isOn),
@@ -140,10 +124,7 @@ const figures: Elements = {
   },
 }
 
-/** A Map, not an object: an element named `constructor` must find nothing. */
-export const docxElements: ReadonlyMap<string, DocxElement> = new Map(
-  [paragraphs, runs, texts, fieldsAndLinks, tables, figures].flatMap((elements) => Object.entries(elements)),
-)
+export const docxElements = elementMap(paragraphs, runs, texts, fieldsAndLinks, tables, figures)
 
 function paragraphProperty<Key extends keyof DocxParagraph>(
   key: Key,
@@ -166,9 +147,15 @@ function runProperty<Key extends keyof Run>(key: Key, read: (value: string | und
   }
 }
 
-function resetRun({ frames }: DocxScan): void {
-  const frame = frames.paragraph()
-  if (frame !== undefined) frame.run = newRun()
+/** Changes the open paragraph, if there is one, when the element opens and when it closes. */
+function inParagraph(change: (frame: ParagraphFrame, isOpen: boolean) => void): DocxElement {
+  const changed =
+    (isOpen: boolean) =>
+    ({ frames }: DocxScan): void => {
+      const frame = frames.paragraph()
+      if (frame !== undefined) change(frame, isOpen)
+    }
+  return { open: changed(true), close: changed(false) }
 }
 
 function textOf(kind: DocxScan['textKind']): DocxElement {

@@ -7,29 +7,7 @@ import type { DocxNumbering } from './docx-numbering.ts'
 import { createDocxParagraph, type DocxParagraph, paragraphBlock } from './docx-paragraph.ts'
 import type { DocxStyles } from './docx-styles.ts'
 
-export interface DocxFrames {
-  /** The innermost frame if it is a paragraph. */
-  paragraph(): ParagraphFrame | undefined
-  isEmpty(): boolean
-  openParagraph(): void
-  closeParagraph(): void
-  openTable(): void
-  closeTable(): void
-  openRow(): void
-  closeRow(): void
-  openCell(): void
-  closeCell(): void
-  /** How many columns the open row leaves free at its start. */
-  setFreeColumns(value: string | undefined): void
-  /** How many columns the open cell covers. */
-  setColumns(value: string | undefined): void
-  setRowProperties(inside: boolean): void
-  deleteCell(): void
-  /** Called for a `del` element. Among the properties of a row or paragraph it means that the row or the paragraph's end is deleted. */
-  markDeleted(): void
-}
-
-interface ParagraphFrame {
+export interface ParagraphFrame {
   kind: 'paragraph'
   paragraph: DocxParagraph
   /** Text boxes, charts and tables that are anchored to it, and those anchored to its text boxes. They are shown after it. */
@@ -69,7 +47,7 @@ const maxCellDepth = 6
 
 export const newRun = (): Run => ({ style: undefined, bold: undefined, italic: undefined, hidden: undefined })
 
-export function createDocxFrames({ styles, numbering, budget, linesOnly, add }: DocxFramesOptions): DocxFrames {
+export function createDocxFrames({ styles, numbering, budget, linesOnly, add }: DocxFramesOptions) {
   const frames: Frame[] = []
   let cellDepth = 0
 
@@ -83,6 +61,7 @@ export function createDocxFrames({ styles, numbering, budget, linesOnly, add }: 
     else top.table.addRow({ ...createDocxRow(), cells: [lineOf(block)] })
   }
 
+  /** The innermost frame if it is a paragraph. */
   function paragraph(): ParagraphFrame | undefined {
     const top = frames.at(-1)
     return top?.kind === 'paragraph' ? top : undefined
@@ -92,8 +71,8 @@ export function createDocxFrames({ styles, numbering, budget, linesOnly, add }: 
 
   return {
     paragraph,
-    isEmpty: () => frames.length === 0,
-    openParagraph() {
+    isEmpty: (): boolean => frames.length === 0,
+    openParagraph(): void {
       const around = paragraph()
       const place = around === undefined ? undefined : { text: '', item: false }
       if (place !== undefined) around?.below.push(place)
@@ -107,7 +86,7 @@ export function createDocxFrames({ styles, numbering, budget, linesOnly, add }: 
         run: newRun(),
       })
     },
-    closeParagraph() {
+    closeParagraph(): void {
       const frame = frames.pop()
       if (frame?.kind !== 'paragraph') return
       const block = paragraphBlock(frame.paragraph, styles, numbering, inLines())
@@ -117,20 +96,20 @@ export function createDocxFrames({ styles, numbering, budget, linesOnly, add }: 
         for (const other of frame.below) emit(other)
       }
     },
-    openTable() {
+    openTable(): void {
       if (cellDepth < maxCellDepth) frames.push({ kind: 'table', table: createDocxTable() })
     },
-    closeTable() {
+    closeTable(): void {
       if (cellDepth >= maxCellDepth) return
       const frame = frames.pop()
       if (frame?.kind !== 'table') return
       budget.spend(frame.table.frame())
       emit({ text: inLines() ? frame.table.lines() : frame.table.markdown(), item: false })
     },
-    openRow() {
+    openRow(): void {
       if (cellDepth < maxCellDepth) frames.push({ kind: 'row', row: createDocxRow(), inProperties: false })
     },
-    closeRow() {
+    closeRow(): void {
       if (cellDepth >= maxCellDepth) return
       const frame = frames.pop()
       const top = frames.at(-1)
@@ -138,11 +117,11 @@ export function createDocxFrames({ styles, numbering, budget, linesOnly, add }: 
       if (top?.kind === 'table') top.table.addRow(frame.row)
       else emit({ text: frame.row.cells.join(' / '), item: false })
     },
-    openCell() {
+    openCell(): void {
       cellDepth += 1
       if (cellDepth <= maxCellDepth) frames.push({ kind: 'cell', texts: [], columns: 1, deleted: false })
     },
-    closeCell() {
+    closeCell(): void {
       cellDepth -= 1
       if (cellDepth >= maxCellDepth) return
       const frame = frames.pop()
@@ -152,29 +131,34 @@ export function createDocxFrames({ styles, numbering, budget, linesOnly, add }: 
       if (top?.kind === 'row') addCell(top.row, text, frame.columns)
       else emit({ text, item: false })
     },
-    setFreeColumns(value) {
+    /** How many columns the open row leaves free at its start. */
+    setFreeColumns(value: string | undefined): void {
       const top = frames.at(-1)
       if (top?.kind === 'row') top.row.column = columnsOf(value, 0)
     },
-    setColumns(value) {
+    /** How many columns the open cell covers. */
+    setColumns(value: string | undefined): void {
       const top = frames.at(-1)
       if (top?.kind === 'cell' && cellDepth <= maxCellDepth) top.columns = columnsOf(value, 1)
     },
-    setRowProperties(inside) {
+    setRowProperties(inside: boolean): void {
       const top = frames.at(-1)
       if (top?.kind === 'row') top.inProperties = inside
     },
-    deleteCell() {
+    deleteCell(): void {
       const top = frames.at(-1)
       if (top?.kind === 'cell' && cellDepth <= maxCellDepth) top.deleted = true
     },
-    markDeleted() {
+    /** Called for a `del` element. Among the properties of a row or paragraph it means that the row or the paragraph's end is deleted. */
+    markDeleted(): void {
       const top = frames.at(-1)
       if (top?.kind === 'row' && top.inProperties) top.row.deleted = true
       else if (top?.kind === 'paragraph' && top.inProperties) top.paragraph.removed = true
     },
   }
 }
+
+export type DocxFrames = ReturnType<typeof createDocxFrames>
 
 const lineOf = ({ text }: TextBlock): string => text.replace(/\n\s*/g, '\n')
 
@@ -183,17 +167,6 @@ export interface DocxRow {
   /** Column of the next cell. */
   column: number
   deleted: boolean
-}
-
-/** Built row by row. Its size is limited: all rows are padded to the widest, so one wide row would make each of many short rows just as long. */
-interface DocxTable {
-  addRow(row: DocxRow): void
-  /** About how many characters the Markdown has besides the text of the cells. */
-  frame(): number
-  /** Empty when no cell has text. */
-  markdown(): string
-  /** For a table inside a cell, where Markdown allows no table: one line for each row. */
-  lines(): string
 }
 
 /** Word's own limit. */
@@ -217,48 +190,50 @@ export function addCell(row: DocxRow, text: string, columns: number): void {
 
 const frameOf = (rows: number, columns: number): number => rows * columns * ' | '.length
 
-export function createDocxTable(): DocxTable {
+/** Built row by row. Its size is limited: all rows are padded to the widest, so one wide row would make each of many short rows just as long. */
+export function createDocxTable() {
   const rows: string[][] = []
   let width = 0
   let filled = false
 
   return {
-    addRow({ cells, deleted }) {
+    addRow({ cells, deleted }: DocxRow): void {
       const wider = Math.max(width, cells.length)
       if (deleted || cells.length === 0 || frameOf(rows.length + 1, wider) > extractCharacters) return
       width = wider
       filled ||= cells.some((cell) => cell !== '')
       rows.push(cells)
     },
-    frame: () => frameOf(rows.length, width),
-    markdown: () => (filled ? markdownTable(rows) : ''),
-    lines: () => (filled ? rows.map((row) => row.join(' / ')).join('\n') : ''),
+    /** About how many characters the Markdown has besides the text of the cells. */
+    frame: (): number => frameOf(rows.length, width),
+    /** Empty when no cell has text. */
+    markdown: (): string => (filled ? markdownTable(rows) : ''),
+    /** For a table inside a cell, where Markdown allows no table: one line for each row. */
+    lines: (): string => (filled ? rows.map((row) => row.join(' / ')).join('\n') : ''),
   }
 }
 
-/** How much text a reader may keep of a file. Text beyond the limit is counted, but not kept. */
-export interface TextBudget {
-  /** Gives as much of the text as still fits. */
-  take(text: string): string
-  /** Counts characters that surround the text: the bars of a table, the target of a link. */
-  spend(characters: number): void
-  /** All characters that were counted so far. */
-  asked(): number
-}
+type DocxTable = ReturnType<typeof createDocxTable>
 
-export function createTextBudget(characters: number): TextBudget {
+/** How much text a reader may keep of a file. Text beyond the limit is counted, but not kept. */
+export function createTextBudget(characters: number) {
   let asked = 0
 
   return {
-    take(text) {
+    /** Gives as much of the text as still fits. */
+    take(text: string): string {
       const left = characters - asked
       asked += text.length
       if (text.length <= left) return text
       return left > 0 ? text.slice(0, left) : ''
     },
-    spend(more) {
+    /** Counts characters that surround the text: the bars of a table, the target of a link. */
+    spend(more: number): void {
       asked += more
     },
-    asked: () => asked,
+    /** All characters that were counted so far. */
+    asked: (): number => asked,
   }
 }
+
+export type TextBudget = ReturnType<typeof createTextBudget>

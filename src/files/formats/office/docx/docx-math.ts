@@ -3,14 +3,6 @@
 
 import { attribute } from '../xml-scanner.ts'
 
-export interface DocxMath {
-  open(name: string, attributes: string): void
-  text(text: string): void
-  close(name: string): void
-  /** The formula, once all its elements are closed. */
-  formula(): string
-}
-
 interface Structure {
   name: string
   text: string
@@ -29,22 +21,22 @@ const operators = new Map([
   ['∫', '\\int'],
 ])
 
-export function createDocxMath(): DocxMath {
+export function createDocxMath() {
   const whole = structure('')
   const stack: Structure[] = [whole]
   const top = (): Structure => stack.at(-1) ?? whole
   let inText = false
 
   return {
-    open(name, attributes) {
+    open(name: string, attributes: string): void {
       if (name === 't') inText = true
       else if (signs.has(name)) top().signs.set(name, attribute(attributes, 'm:val') ?? '')
       else if (places.has(name) || renderers.has(name)) stack.push(structure(name))
     },
-    text(text) {
+    text(text: string): void {
       if (inText) top().text += text
     },
-    close(name) {
+    close(name: string): void {
       if (name === 't') inText = false
       if (!places.has(name) && !renderers.has(name)) return
       const closed = stack.pop()
@@ -59,9 +51,12 @@ export function createDocxMath(): DocxMath {
         else others.push(text)
       }
     },
-    formula: () => whole.text.trim(),
+    /** The formula, once all its elements are closed. */
+    formula: (): string => whole.text.trim(),
   }
 }
+
+export type DocxMath = ReturnType<typeof createDocxMath>
 
 const structure = (name: string): Structure => ({ name, text: '', places: new Map(), signs: new Map() })
 

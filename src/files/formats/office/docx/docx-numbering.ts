@@ -16,14 +16,6 @@ interface ListMark {
   simple: boolean
 }
 
-export interface DocxNumbering {
-  /**
-   * The mark of the next paragraph. Call it for the paragraphs in the order of the document. Without a level, it takes the level
-   * that the list keeps for `style`. Undefined: the paragraph is in no list, or in one that shows nothing.
-   */
-  next(list: string, level: number | undefined, style: string | undefined): ListMark | undefined
-}
-
 interface Level {
   format: string
   text: string | undefined
@@ -46,7 +38,6 @@ interface AbstractList {
 interface LevelOverride {
   start: number | undefined
   level: Level | undefined
-  /** True once `start` has been used. */
   started: boolean
 }
 
@@ -76,7 +67,7 @@ export async function readDocxNumbering(
   pack: OfficePackage,
   part: string | undefined,
   listOfStyle: (style: string) => string | undefined,
-): Promise<DocxNumbering> {
+) {
   const { abstracts, lists } = await scanLists(pack, part)
 
   function abstractOf(list: List): AbstractList | undefined {
@@ -87,7 +78,11 @@ export async function readDocxNumbering(
   }
 
   return {
-    next(id, level, style) {
+    /**
+     * The mark of the next paragraph. Call it for the paragraphs in the order of the document. Without a level, it takes the level
+     * that the list keeps for `style`. Undefined: the paragraph is in no list, or in one that shows nothing.
+     */
+    next(id: string, level: number | undefined, style: string | undefined): ListMark | undefined {
       if (id === '0') return undefined
       const list = lists.get(id)
       const abstract = list === undefined ? undefined : abstractOf(list)
@@ -99,6 +94,8 @@ export async function readDocxNumbering(
     },
   }
 }
+
+export type DocxNumbering = Awaited<ReturnType<typeof readDocxNumbering>>
 
 interface FoundLists {
   abstracts: Map<string, AbstractList>

@@ -133,35 +133,27 @@ export function showBelow(scan: DocxScan, text: string | undefined): void {
 // The drawings that are open while a Word document is read. A drawing may hold another one in its text box. Only drawings that show
 // a picture give a text here; the words of charts and text boxes are read elsewhere.
 
-interface DocxDrawings {
-  start(): void
-  /** The first description that is not empty counts. */
-  describe(description: string | undefined): void
-  addPicture(): void
-  /** Whether the author marked the drawing as decoration only. */
-  decorate(decorative: boolean): void
-  /** The text to show for the picture: empty without a description, undefined if there is no picture or it is decoration only. */
-  end(): string | undefined
-}
-
-function createDocxDrawings(): DocxDrawings {
+function createDocxDrawings() {
   const drawings: { description: string; picture: boolean; decorative: boolean }[] = []
 
   return {
-    start: () => void drawings.push({ description: '', picture: false, decorative: false }),
-    describe(description) {
+    start: (): void => void drawings.push({ description: '', picture: false, decorative: false }),
+    /** The first description that is not empty counts. */
+    describe(description: string | undefined): void {
       const drawing = drawings.at(-1)
       if (drawing?.description === '') drawing.description = description?.replace(/\s+/g, ' ').trim() ?? ''
     },
-    addPicture() {
+    addPicture(): void {
       const drawing = drawings.at(-1)
       if (drawing !== undefined) drawing.picture = true
     },
-    decorate(decorative) {
+    /** Whether the author marked the drawing as decoration only. */
+    decorate(decorative: boolean): void {
       const drawing = drawings.at(-1)
       if (drawing !== undefined) drawing.decorative = decorative
     },
-    end() {
+    /** The text to show for the picture: empty without a description, undefined if there is no picture or it is decoration only. */
+    end(): string | undefined {
       const drawing = drawings.pop()
       if (drawing?.picture !== true) return undefined
       if (drawing.description !== '') return `[Picture: ${drawing.description}]`
@@ -170,37 +162,34 @@ function createDocxDrawings(): DocxDrawings {
   }
 }
 
+type DocxDrawings = ReturnType<typeof createDocxDrawings>
+
 export type NoteKind = 'footnote' | 'endnote' | 'comment'
 
 /** Footnotes, endnotes and comments. They are numbered in the order in which the text refers to them, and follow it in that order. */
-interface DocxNotes {
-  /** The mark to show in the text. */
-  mark(kind: NoteKind, id: string): string
-  /** Whether the text refers to the note. */
-  wants(kind: NoteKind, id: string): boolean
-  write(kind: NoteKind, id: string, text: string): void
-  blocks(): TextBlock[]
-}
-
-export function createDocxNotes(): DocxNotes {
+export function createDocxNotes() {
   const notes = new Map<string, { number: number; text: string }>()
   const keyOf = (kind: NoteKind, id: string) => `${kind} ${id}`
 
   return {
-    mark(kind, id) {
+    /** The mark to show in the text. */
+    mark(kind: NoteKind, id: string): string {
       const key = keyOf(kind, id)
       const note = notes.get(key) ?? { number: notes.size + 1, text: '' }
       notes.set(key, note)
       return `[^${note.number}]`
     },
-    wants: (kind, id) => notes.has(keyOf(kind, id)),
-    write(kind, id, text) {
+    /** Whether the text refers to the note. */
+    wants: (kind: NoteKind, id: string): boolean => notes.has(keyOf(kind, id)),
+    write(kind: NoteKind, id: string, text: string): void {
       const note = notes.get(keyOf(kind, id))
       if (note !== undefined && note.text === '') note.text = text
     },
-    blocks: () =>
+    blocks: (): TextBlock[] =>
       [...notes.values()].flatMap(({ number, text }) =>
         text.trim() === '' ? [] : { text: `[^${number}]: ${text.trim().replace(/\n\s*/g, '\n    ')}`, item: true },
       ),
   }
 }
+
+type DocxNotes = ReturnType<typeof createDocxNotes>

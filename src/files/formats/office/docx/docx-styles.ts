@@ -15,12 +15,6 @@ interface DocxStyle {
   hidden: boolean | undefined
 }
 
-export interface DocxStyles {
-  /** Without an id: the style of paragraphs that do not name one. */
-  ofParagraph(id: string | undefined): DocxStyle
-  ofRun(id: string): DocxStyle
-}
-
 interface WrittenStyle extends DocxStyle {
   basedOn: string | undefined
 }
@@ -40,7 +34,7 @@ const plain: DocxStyle = {
   hidden: undefined,
 }
 
-export async function readDocxStyles(pack: OfficePackage, part: string | undefined): Promise<DocxStyles> {
+export async function readDocxStyles(pack: OfficePackage, part: string | undefined) {
   const written = new Map<string, WrittenStyle>()
   const resolved = new Map<string, DocxStyle>()
   let standard: string | undefined
@@ -107,13 +101,16 @@ export async function readDocxStyles(pack: OfficePackage, part: string | undefin
   }
 
   return {
-    ofParagraph: (wanted) => {
+    /** Without an id: the style of paragraphs that do not name one. */
+    ofParagraph: (wanted: string | undefined): DocxStyle => {
       const named = wanted ?? standard
       return named === undefined ? plain : resolve(named)
     },
     ofRun: resolve,
   }
 }
+
+export type DocxStyles = Awaited<ReturnType<typeof readDocxStyles>>
 
 /** A property without a value is on. */
 export const isOn = (value: string | undefined): boolean => value === undefined || /^(1|true|on)$/.test(value)

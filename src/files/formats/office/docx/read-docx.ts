@@ -3,7 +3,7 @@ import type { Extract } from '../../../../domain/session/file.ts'
 import { extractCharacters, limitExtract } from '../../extract-limit.ts'
 import { joinBlocks } from '../../markdown.ts'
 import { type OfficePackage, openOfficePackage, type Relationship } from '../office-package.ts'
-import { readChart, readDiagram } from '../read-chart.ts'
+import { pictureNotes, readChart, readDiagram } from '../read-chart.ts'
 import { attribute } from '../xml-scanner.ts'
 import { docxElements } from './docx-elements.ts'
 import { createTextBudget } from './docx-frames.ts'
@@ -78,10 +78,7 @@ async function readFigures(
 }
 
 function notesOn(pictures: number, embeddedFiles: number): string[] {
-  const notes: string[] = []
-  if (pictures > 0) {
-    notes.push(`${pictures === 1 ? 'One picture' : `${pictures} pictures`} without a description could not be read.`)
-  }
+  const notes = pictureNotes(pictures)
   if (embeddedFiles > 0) {
     const what = embeddedFiles === 1 ? 'One embedded document' : `${embeddedFiles} embedded documents`
     notes.push(`${what} could not be read: open the file in Word, save it again and attach the new file.`)

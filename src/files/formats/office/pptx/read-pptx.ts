@@ -3,7 +3,7 @@ import { extractCharacters, limitExtract } from '../../extract-limit.ts'
 import { joinBlocks, type TextBlock } from '../../markdown.ts'
 import { unreadable } from '../../unreadable.ts'
 import { type OfficePackage, openOfficePackage } from '../office-package.ts'
-import { readChart, readDiagram } from '../read-chart.ts'
+import { pictureNotes, readChart, readDiagram } from '../read-chart.ts'
 import { attribute } from '../xml-scanner.ts'
 import { type Shape, scanSlide } from './scan-slide.ts'
 
@@ -117,8 +117,5 @@ function notesOn(hidden: readonly number[], pictures: number): string[] {
   if (hidden.length > 0) {
     notes.push(`Hidden in the presentation: ${hidden.length === 1 ? 'slide' : 'slides'} ${hidden.join(', ')}.`)
   }
-  if (pictures > 0) {
-    notes.push(`${pictures === 1 ? 'One picture' : `${pictures} pictures`} without a description could not be read.`)
-  }
-  return notes
+  return [...notes, ...pictureNotes(pictures)]
 }

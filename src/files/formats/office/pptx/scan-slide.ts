@@ -2,7 +2,7 @@
 
 import { listItem, markdownLink, markdownTable, maxLink, type TextBlock } from '../../markdown.ts'
 import type { OfficePackage, Relationship } from '../office-package.ts'
-import { attribute } from '../xml-scanner.ts'
+import { attribute, type ElementActions, type ElementTable, elementMap } from '../xml-scanner.ts'
 
 interface ScannedSlide {
   shapes: Shape[]
@@ -32,7 +32,6 @@ interface SlideScan extends ScannedSlide {
   /** The finished paragraphs of the open shape or table cell. */
   paragraphs: Paragraph[]
   paragraph: Paragraph | undefined
-  /** The rows of the open table. */
   rows: string[][] | undefined
   run: { text: string; link: string | undefined; isPageNumberOrDate: boolean }
   inText: boolean
@@ -75,12 +74,7 @@ export async function scanSlide(pack: OfficePackage, part: string): Promise<Scan
   return scan
 }
 
-interface SlideElement {
-  open?(scan: SlideScan, attributes: string): void
-  close?(scan: SlideScan): void
-}
-
-type Elements = Readonly<Record<string, SlideElement>>
+type Elements = ElementTable<SlideScan>
 
 const shapes: Elements = {
   sld: {
@@ -198,12 +192,9 @@ const tables: Elements = {
   },
 }
 
-/** A Map, not an object: an element named `constructor` must find nothing. */
-const slideElements: ReadonlyMap<string, SlideElement> = new Map(
-  [shapes, paragraphs, runs, tables].flatMap((elements) => Object.entries(elements)),
-)
+const slideElements = elementMap(shapes, paragraphs, runs, tables)
 
-function bullet(kind: Paragraph['bullet']): SlideElement {
+function bullet(kind: Paragraph['bullet']): ElementActions<SlideScan> {
   return {
     open({ paragraph }, attributes) {
       if (paragraph === undefined) return

@@ -75,16 +75,12 @@ export function openAnswers({ store, log, feed, clock, operators, runCommand, de
   }
   const checked = ({ text, blocks }: SlackMessage) => contentOf({ text, blocks: JSON.stringify(blocks) })
 
+  async function update(ts: string, message: SlackMessage): Promise<void> {
+    works('update')
+    const found = workspace.find(ROOM, ts)
+    if (found !== null) workspace.update(found, checked(message))
+  }
   const api: SlackApi = {
-    async post(channel, message, { thread }) {
-      return workspace.post({ channel, user: identity.botUserId, ...checked(message), threadTs: thread }).ts
-    },
-    find: async () => null,
-    async update(channel, ts, message) {
-      works('update')
-      const found = workspace.find(channel, ts)
-      if (found !== null) workspace.update(found, checked(message))
-    },
     async whisper(channel, user, message, thread) {
       works('whisper')
       workspace.post({ channel, user: identity.botUserId, ...checked(message), threadTs: thread, ephemeralTo: user })
@@ -105,7 +101,6 @@ export function openAnswers({ store, log, feed, clock, operators, runCommand, de
       if (file === undefined) throw new Error('no such file')
       return file.content.subarray(0, most + 1)
     },
-    recent: async () => ({ messages: [], hasMore: false }),
   }
 
   const find = async (id: string): Promise<PersonRecord | null> => {
@@ -144,7 +139,7 @@ export function openAnswers({ store, log, feed, clock, operators, runCommand, de
       const wait = await find(recordId)
       const ts = wait?.messageRefs[channelOf(ROOM)]
       if (wait === null || ts === undefined) return
-      await api.update(ROOM, ts, await messageOf(wait, state)).catch(() => {})
+      await update(ts, await messageOf(wait, state)).catch(() => {})
     },
     sessionOfThread: async (room, thread) => (room === ROOM ? (threads.get(thread) ?? null) : null),
     async attach(_recordId, files) {
@@ -208,7 +203,8 @@ export function openAnswers({ store, log, feed, clock, operators, runCommand, de
     const thread =
       known ?? workspace.post({ channel: ROOM, user: identity.botUserId, text: 'A session', threadTs: null }).ts
     threads.set(thread, wait.sessionId)
-    const ts = await api.post(ROOM, await messageOf(wait, { type: 'open' }), { thread, key: id })
+    const message = checked(await messageOf(wait, { type: 'open' }))
+    const { ts } = workspace.post({ channel: ROOM, user: identity.botUserId, ...message, threadTs: thread })
     const items = (await feed.items(0, 1_000)).filter((item) => item.kind === 'wait' && item.id === id)
     const item = items.at(-1)
     if (item === undefined) throw new Error('the feed does not tell of it')
