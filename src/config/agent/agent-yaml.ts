@@ -15,10 +15,7 @@ const NAME = /^[A-Za-z][A-Za-z0-9_-]{0,63}$/
 const limits = z.strictObject({
   steps: key(count().default(25), 'Model answers per run.', 25),
   tokens: key(count().optional(), 'Model tokens (input and output) per run. Default: no limit.', 200_000),
-  duration: duration({
-    description: 'Time per run; waiting in the queue or for a person does not count.',
-    example: '15m',
-  }).prefault(900),
+  duration: duration('Time per run; waiting in the queue or for a person does not count.', '15m').prefault(900),
   cost: key(
     z.number().positive().optional(),
     'Cost per run, in the currency of `model.prices`. Default: no limit.',
@@ -49,11 +46,10 @@ const limits = z.strictObject({
 })
 
 const sessions = z.strictObject({
-  ttl: duration({
-    description:
-      'Idle time after which the log of a session is compacted. Default: the server’s `sessions.ttl` (1800).',
-    example: '30m',
-  }).optional(),
+  ttl: duration(
+    'Idle time after which the log of a session is compacted. Default: the server’s `sessions.ttl` (1800).',
+    '30m',
+  ).optional(),
   on_expiry: key(
     z.enum(['continue', 'close']).default('continue'),
     'What a message to a session that was idle for `ttl` does: continue the session, or find it closed.',

@@ -16,7 +16,10 @@ export const httpUrl = () =>
     .refine(isHttpUrl, { error: '' })
     .transform((value) => value.replace(/\/+$/, ''))
 
-function isHttpUrl(value: string): boolean {
+/** The row of a setting that is such an address, or nothing. */
+export const webAddress = () => ({ schema: httpUrl(), expected: 'an http or https address', default: null })
+
+export function isHttpUrl(value: string): boolean {
   const url = URL.parse(value)
   if (url === null || !/^https?:$/.test(url.protocol)) return false
   return url.username === '' && url.password === '' && url.search === '' && url.hash === ''
@@ -69,10 +72,7 @@ export const notify = () =>
       'Europe/Berlin',
       'a time zone such as Europe/Berlin',
     ).optional(),
-    digest: duration({
-      description: 'What comes within this time is told together.',
-      example: '15m',
-    }).optional(),
+    digest: duration('What comes within this time is told together.', '15m').optional(),
   })
 
 export function notifySettings(given: z.output<ReturnType<typeof notify>> | undefined): NotifySettings {

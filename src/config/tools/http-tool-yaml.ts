@@ -3,7 +3,7 @@
 import { z } from 'zod'
 import { didYouMean } from '../../domain/text/did-you-mean.ts'
 import { parameterNames } from '../source/json-schema-yaml.ts'
-import { key, oneOrMore, type Report, reporter, text } from '../source/schema-key.ts'
+import { httpUrlKey, key, oneOrMore, type Report, reporter, text } from '../source/schema-key.ts'
 import {
   checkArguments,
   checkRetries,
@@ -50,11 +50,9 @@ export const httpTool = z
       'OpenAPI file, relative to this file, whose operations become tools. `name` is then only put before their names if they would clash with others.',
       'openapi.yaml',
     ),
-    base_url: key(
-      z.url({ protocol: /^https?$/ }).optional(),
+    base_url: httpUrlKey(
       'With `openapi`: base URL of the operations. Default: the first server in the file.',
       'https://api.example.com/v1',
-      'an http or https URL',
     ),
     allow: key(
       oneOrMore(text()).optional(),

@@ -87,11 +87,10 @@ export const ruleKeys = {
     { when: { amount: { above: 100 } }, otherwise: 'run' },
     ruleExpectation,
   ),
-  timeout: duration({
-    description:
-      'How long a call may take. Default: the server’s `tools.timeout_seconds` (30); for an agent, that agent’s `limits.duration`.',
-    example: '10s',
-  }).optional(),
+  timeout: duration(
+    'How long a call may take. Default: the server’s `tools.timeout_seconds` (30); for an agent, that agent’s `limits.duration`.',
+    '10s',
+  ).optional(),
   retries: key(
     count(0).max(10).optional(),
     'Further attempts after a failure; not allowed if the effect is `once`. Default: 0.',
