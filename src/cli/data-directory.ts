@@ -46,12 +46,16 @@ export async function withStore<T>(
       io.exit(exitCodes.disk.code)
     },
   })
-  try {
-    return await work(store)
-  } finally {
-    await store.close()
-  }
+  await using _closed = closedAfter(store)
+  return await work(store)
 }
+
+/** Closes something when the block ends. */
+export const closedAfter = (one: { close(): unknown }): AsyncDisposable => ({
+  [Symbol.asyncDispose]: async () => void (await one.close()),
+})
+
+export const isLocked = (error: unknown): boolean => error instanceof ServerError && error.code === 'data_dir_locked'
 
 /** Runs `work` on what is stored, whether a server runs or not. */
 export async function withStoredData<T>(
@@ -69,11 +73,8 @@ export async function withStoredData<T>(
     if (!(error instanceof ServerError) || error.code !== 'data_dir_older') throw error
     return await updateThenRead(directory, io, work, error)
   }
-  try {
-    return await work(stored)
-  } finally {
-    stored.close()
-  }
+  await using _closed = closedAfter(stored)
+  return await work(stored)
 }
 
 /** A copy of older data, a backup for example, is brought up to date on the way. Only a server of that version may be using it. */
@@ -86,7 +87,7 @@ async function updateThenRead<T>(
   try {
     return await withStore(directory, { create: false }, io, (store) => work({ read: (inner) => inner(store) }))
   } catch (error) {
-    if (!(error instanceof ServerError) || error.code !== 'data_dir_locked') throw error
+    if (!isLocked(error)) throw error
     throw cannotCreate(older.message, [`A server of the older version is using ${directory} now. Stop it first.`])
   }
 }

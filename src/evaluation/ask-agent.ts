@@ -30,22 +30,19 @@ export interface TurnRequest {
 }
 
 /** What the person in a test case answers. */
-export interface ApprovalAnswers {
-  /** The next answer about this tool; null if the case has none. */
-  next(tool: string): CaseApproval | null
-  /** The answers that no question asked for. */
-  unused(): CaseApproval[]
-}
+export type ApprovalAnswers = ReturnType<typeof createApprovalAnswers>
 
-export function createApprovalAnswers(given: readonly CaseApproval[]): ApprovalAnswers {
+export function createApprovalAnswers(given: readonly CaseApproval[]) {
   const used = new Set<CaseApproval>()
   return {
-    next(tool) {
+    /** The next answer about this tool; null if the case has none. */
+    next(tool: string): CaseApproval | null {
       const mine = given.filter((one) => one.tool === tool)
       const answer = mine.find((one) => !used.has(one)) ?? mine.at(-1) ?? null
       if (answer !== null) used.add(answer)
       return answer
     },
+    /** The answers that no question asked for. */
     unused: () => given.filter((one) => !used.has(one)),
   }
 }

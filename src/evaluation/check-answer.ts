@@ -43,8 +43,8 @@ export async function checkAnswer(
     case 'json_schema': {
       const expected = 'JSON that satisfies the schema'
       const value = parseFencedJson(checked.finalMessage)
-      if (value === null) return unless(false, expected, `not JSON: ${quoted(checked.finalMessage)}`)
-      const verdict = createJsonCheck(check.schema).check(value.json)
+      if (value === undefined) return unless(false, expected, `not JSON: ${quoted(checked.finalMessage)}`)
+      const verdict = createJsonCheck(check.schema).check(value)
       return verdict.ok ? null : unless(false, expected, verdict.problems.join('; '))
     }
     case 'similarity': {

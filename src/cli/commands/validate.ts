@@ -1,6 +1,6 @@
 import { Command } from 'commander'
 import { agentPaths, type LoadedConfig, loadConfig } from '../../app/load-config.ts'
-import { ConfigError, type ConfigIssue, formatIssue } from '../../config/config-error.ts'
+import { ConfigError, type ConfigIssue, formatIssue, issueWithoutLine } from '../../config/config-error.ts'
 import type { AgentDefinition } from '../../domain/agent/agent.ts'
 import { ServerError } from '../../domain/errors.ts'
 import { silentLogger } from '../../domain/logger.ts'
@@ -76,7 +76,7 @@ function nothingHere(files: readonly string[], { agents }: LoadedConfig, io: Io)
   const message =
     'there is nothing to check: this folder has no agent.yaml, and the environment names no model. ' +
     'Create an agent with quarterdeck init, or name a file: quarterdeck validate path/to/agent.yaml'
-  return [{ file: null, line: null, column: null, path: '', message }]
+  return [issueWithoutLine(message)]
 }
 
 /** What a start would refuse, all together if possible. */
@@ -105,7 +105,7 @@ async function refused(config: LoadedConfig, version: string, io: Io): Promise<C
     return []
   } catch (error) {
     if (!(error instanceof ServerError)) throw error
-    return [{ file: null, line: null, column: null, path: '', message: error.message }]
+    return [issueWithoutLine(error.message)]
   }
 }
 

@@ -1,6 +1,8 @@
 import { resolve } from 'node:path'
 import type { Writable } from 'node:stream'
 import { Command } from 'commander'
+import { isRecord } from '../../../domain/is-record.ts'
+import { jsonIn } from '../../../domain/json-in.ts'
 import type { AuditEntry } from '../../../domain/supervision/audit.ts'
 import type { AuditReads } from '../../../store/ports/audit.ts'
 import type { ReadOnlyStore } from '../../../store/store.ts'
@@ -131,11 +133,8 @@ const summary = (entry: AuditEntry): Record<string, unknown> => ({
 
 /** An entry that was changed by hand may not be JSON. It is shown anyway. */
 function recordOf({ text }: AuditEntry): Record<string, unknown> {
-  try {
-    const value: unknown = JSON.parse(text)
-    if (typeof value === 'object' && value !== null) return { ...value }
-  } catch {}
-  return { text }
+  const value = jsonIn(text)
+  return isRecord(value) ? value : { text }
 }
 
 /** Enough of the name of a chain to tell it from others. `audit verify` prints whole names. */

@@ -8,19 +8,16 @@ import type { ServerSettings } from '../../../config/settings/server-settings.ts
 import type { AgentDefinition, ModelSettings } from '../../../domain/agent/agent.ts'
 import type { Clock } from '../../../domain/clock.ts'
 import { ServerError } from '../../../domain/errors.ts'
-import { createIds } from '../../../domain/ids.ts'
 import { isRecord } from '../../../domain/is-record.ts'
 import { silentLogger } from '../../../domain/logger.ts'
 import { present } from '../../../domain/present.ts'
 import { shownStore } from '../../../domain/settings/store-settings.ts'
 import type { SupervisionSettings } from '../../../domain/settings/supervision-settings.ts'
-import { createModel } from '../../../models/create-model.ts'
-import { createModelHttp } from '../../../models/wire/model-http.ts'
 import type { ChannelCheck } from '../../../operators/channel-kind.ts'
-import { createConnections } from '../../../outgoing/connections.ts'
 import { findProgram } from '../../../supervision/commands/find-program.ts'
 import { findSandbox } from '../../../supervision/spawn/sandbox.ts'
 import { resolveHost } from '../../../supervision/spawn/start-host.ts'
+import { modelSource } from '../../check-agents.ts'
 import { reasonOf } from '../../report-error.ts'
 import type { Io } from '../../terminal/io.ts'
 import { portInUse, takenHost } from '../serve/port-in-use.ts'
@@ -43,26 +40,18 @@ export function checkNode(version: string): Check {
 /** Checks the key and the connection to an agent's model. Sends the provider its cheapest request. */
 export async function checkModel(agent: AgentDefinition, version: string, io: Io): Promise<Check[]> {
   const shown = `${agent.name} (${agent.model.provider}/${agent.model.name})`
-  const connections = createConnections()
-  const http = createModelHttp({ connections, clock: io.clock, userAgent: `quarterdeck/${version}` })
+  await using source = await modelSource(agent, version, io)
   const timeout = new AbortController()
   const stopWaiting = io.clock.after(MODEL_TIMEOUT_MS, () => timeout.abort())
   const key: Check = { name: 'Key', status: 'ok', detail: `${agent.name}: ${describeKey(agent.model)}` }
   const proxies = (): Check[] =>
-    http.proxies().map(({ proxy, from }) => ({
+    source.http.proxies().map(({ proxy, from }) => ({
       name: 'Proxy',
       status: 'ok',
       detail: `${agent.name}: through ${proxy}, as ${from} says`,
     }))
   try {
-    const model = await createModel(agent.model, {
-      http,
-      clock: io.clock,
-      ids: createIds(() => io.clock.now()),
-      random: Math.random,
-      log: silentLogger,
-      directory: agent.directory,
-    })
+    const model = await source.create()
     const began = io.clock.mono()
     await model.check(timeout.signal)
     const ms = Math.round(io.clock.mono() - began)
@@ -84,7 +73,6 @@ export async function checkModel(agent: AgentDefinition, version: string, io: Io
       : [key, ...proxies(), problem]
   } finally {
     stopWaiting()
-    connections.close()
   }
 }
 

@@ -7,6 +7,7 @@
 import type { JSONRPCMessage, JSONRPCRequest, Transport } from '@modelcontextprotocol/client'
 import { z } from 'zod'
 import { type Clock, sleep } from '../../../domain/clock.ts'
+import { jsonIn } from '../../../domain/json-in.ts'
 
 export interface Remote extends Transport {
   /** Ends the session at the server, if it has one. */
@@ -317,11 +318,9 @@ function rememberVersion(message: JSONRPCMessage, transport: Remote): void {
 function errorIn(error: unknown): { code: number; message: string; data?: { code: string } | undefined } | null {
   const http = HttpErrorSchema.safeParse(error)
   if (!http.success) return null
-  try {
-    return ErrorSchema.parse(JSON.parse(http.data.data.text ?? '')).error
-  } catch {
-    return { code: -32000, message: `The server answered ${http.data.data.status}.` }
-  }
+  const { status, text } = http.data.data
+  const said = ErrorSchema.safeParse(jsonIn(text ?? '')).data?.error
+  return said ?? { code: -32000, message: `The server answered ${status}.` }
 }
 
 const CauseSchema = z.object({ cause: z.object({ code: z.string() }) })

@@ -6,7 +6,7 @@ import { exitCodes } from '../../exit-codes.ts'
 import type { Io } from '../../terminal/io.ts'
 import { styleFor } from '../../terminal/style.ts'
 import { terminalLine } from '../../terminal/terminal-text.ts'
-import { problemLines, readAllowlist, readPolicyArgument } from './read-policy-argument.ts'
+import { readAllowlist, readPolicyArgument, tellProblems } from './read-policy-argument.ts'
 import { type TryFlags, tryPolicy } from './try.ts'
 
 interface CheckFlags {
@@ -71,11 +71,8 @@ function checkPolicy(file: string, { config, json }: CheckFlags, io: Io): number
     io.stdout.write(`${JSON.stringify({ ok, lines, problems: read.problems })}\n`)
     return ok ? exitCodes.ok.code : exitCodes.failed.code
   }
-  for (const line of problemLines(file, read)) io.stderr.write(`${terminalLine(line, MAX_WIDTH)}\n`)
-  if (read.policy === null) {
-    io.stderr.write('\nA file with a problem allows nothing.\n')
-    return exitCodes.failed.code
-  }
+  tellProblems(file, read, io)
+  if (read.policy === null) return exitCodes.failed.code
   for (const line of lines) io.stdout.write(lineText(line, io))
   const always = 'Everything else needs an approval, and always: critical risk, protected paths, other commands.'
   io.stdout.write(`${lines.length === 0 ? 'The file says nothing, so every request needs an approval.' : always}\n`)

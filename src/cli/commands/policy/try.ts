@@ -25,7 +25,7 @@ import type { Io } from '../../terminal/io.ts'
 import { styleFor } from '../../terminal/style.ts'
 import { counted, localMinute, localZone, terminalLine, textTable } from '../../terminal/terminal-text.ts'
 import { auditPages } from '../audit/verify.ts'
-import { problemLines, readAllowlist, readPolicyArgument } from './read-policy-argument.ts'
+import { readAllowlist, readPolicyArgument, tellProblems } from './read-policy-argument.ts'
 
 export interface TryFlags {
   since: string
@@ -42,8 +42,7 @@ const MAX_NAMED = 10
 export async function tryPolicy(file: string, options: TryFlags, io: Io): Promise<number> {
   const read = readPolicyArgument(file, io)
   if (read.policy === null) {
-    for (const line of problemLines(file, read)) io.stderr.write(`${terminalLine(line, 1_000)}\n`)
-    io.stderr.write('\nA file with a problem allows nothing.\n')
+    tellProblems(file, read, io)
     return exitCodes.failed.code
   }
   const { policy } = read

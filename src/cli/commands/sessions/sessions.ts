@@ -1,11 +1,11 @@
 import { Command } from 'commander'
-import { ServerError } from '../../../domain/errors.ts'
 import { createIds } from '../../../domain/ids.ts'
 import type { SessionRecord } from '../../../domain/session/session.ts'
 import type { Blobs } from '../../../files/keep/blob-folder.ts'
 import type { ReadOnlyStore, Store } from '../../../store/store.ts'
 import { cannotCreate } from '../../cli-error.ts'
 import { type CommandContext, timeAgo } from '../../command.ts'
+import { isLocked } from '../../data-directory.ts'
 import {
   dataDirFlag,
   type StoreFlags,
@@ -22,17 +22,6 @@ import { compareSessions } from './compare.ts'
 import { exportSessions } from './export.ts'
 import { importSessions } from './import.ts'
 import { eachSession, listSessions, sessionTable } from './list.ts'
-
-interface ListFlags {
-  owner?: string
-  limit: string
-  json?: boolean
-}
-
-interface PurgeFlags {
-  olderThan: string
-  dryRun?: boolean
-}
 
 export function createSessionsCommand({ io, settle }: CommandContext): Command {
   const command = new Command('sessions')
@@ -62,7 +51,7 @@ Examples:
     .option(...OWNER)
     .option('--limit <number>', 'how many', '50')
     .option('--json', 'one JSON object per line')
-    .action(async (options: StoreFlags & ListFlags) => {
+    .action(async (options: StoreFlags & { owner?: string; limit: string; json?: boolean }) => {
       await withStoredIn(await storePlace(options, io), io, (stored) => listSessions(stored, options, io))
     })
 
@@ -104,7 +93,7 @@ Examples:
   add('delete', 'Removes sessions of all users that were not used for some time. Keeps sessions with unfinished runs.')
     .requiredOption('--older-than <age>', 'the time since the last use: 12h, 30d')
     .option('--dry-run', 'remove nothing, only list what would be removed')
-    .action(async ({ olderThan, dryRun, ...options }: StoreFlags & PurgeFlags) => {
+    .action(async ({ olderThan, dryRun, ...options }: StoreFlags & { olderThan: string; dryRun?: boolean }) => {
       // Before anything is opened, so that a wrong age is reported even where there is no data.
       const before = timeAgo('--older-than', olderThan, 'Write 12h or 30d, for example.', io.clock.now())
       const place = await storePlace(options, io)
@@ -125,7 +114,7 @@ async function withStoppedServer<T>(
   try {
     return await withStoreIn(place, { create }, io, work)
   } catch (error) {
-    if (!(error instanceof ServerError) || error.code !== 'data_dir_locked') throw error
+    if (!isLocked(error)) throw error
     throw cannotCreate(`A server, or another command, is using ${shownPlace(place)}.`, [
       'Stop it, run this command again, then start the server.',
       ...advice,

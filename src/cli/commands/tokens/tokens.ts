@@ -10,12 +10,7 @@ import type { CommandContext } from '../../command.ts'
 import { dataDirFlag } from '../../store-place.ts'
 import type { Io } from '../../terminal/io.ts'
 import { localMinute, localTime, localZone, terminalLine, textTable } from '../../terminal/terminal-text.ts'
-import { listTokens, type ShownToken, type TokenStore, withTokenStore } from './token-store.ts'
-
-interface Shared {
-  dataDir?: string
-  url?: string
-}
+import { listTokens, type ShownToken, type TokenPlace, type TokenStore, withTokenStore } from './token-store.ts'
 
 interface CreateFlags {
   role: TokenRole
@@ -84,21 +79,21 @@ Examples:
     .option('--agent <name>', 'the only agent that it may talk to (default: all)')
     .option('--expires <time>', 'when it ends, such as 12h, 30d or 365d from now (default: never)')
     .option('--json', 'the token as one JSON object')
-    .action(async ({ dataDir, url, ...options }: Shared & CreateFlags) => {
+    .action(async ({ dataDir, url, ...options }: TokenPlace & CreateFlags) => {
       checkOptions(options)
       await withTokenStore({ dataDir, url }, io, (store) => create(store, options, io))
     })
 
   add('list', 'Lists the tokens, oldest first, without those that come from a setting.')
     .option('--json', 'one JSON object a line')
-    .action(async ({ dataDir, url, json }: Shared & { json?: boolean }) =>
+    .action(async ({ dataDir, url, json }: TokenPlace & { json?: boolean }) =>
       list(await listTokens({ dataDir, url }, io), json === true, io),
     )
 
   add('revoke', 'Revokes a token. From then on it is refused, and its open streams end.')
     .argument('<id>', 'the id of the token, from tokens list')
-    .action(async (id: string, { dataDir, url }: Shared) =>
-      withTokenStore({ dataDir, url }, io, async (store) => {
+    .action(async (id: string, place: TokenPlace) =>
+      withTokenStore(place, io, async (store) => {
         await store.revoke(id)
         io.stderr.write(`Revoked at ${store.where}.\n`)
       }),
