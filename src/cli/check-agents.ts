@@ -13,7 +13,7 @@ import { closedAfter } from './data-directory.ts'
 import type { Io } from './terminal/io.ts'
 import { counted } from './terminal/terminal-text.ts'
 
-interface AgentCheckDeps {
+export interface AgentCheckDeps {
   version: string
   io: Io
   /** A new number each time the files of function tools have changed. Null: they do not change. */

@@ -16,12 +16,16 @@ import type { Io } from './terminal/io.ts'
  * does not exist, it may be the one of this user's server without an agent file.
  */
 export function dataDirectory(flag: string | undefined, io: Io): string {
-  const named = flag ?? variable(io.env, 'QUARTERDECK_DATA_DIR') ?? variable(io.env, 'DATA_DIR')
+  const named = namedDataDir(flag, io)
   if (named !== undefined) return resolve(io.cwd, named)
   const here = join(io.cwd, '.quarterdeck')
   const configDir = existsSync(here) ? null : configDirOrNull(io)
   return configDir !== null && existsSync(databaseIn(userDataDir(configDir))) ? userDataDir(configDir) : here
 }
+
+/** The one that the person names. */
+export const namedDataDir = (flag: string | undefined, { env }: Pick<Io, 'env'>): string | undefined =>
+  flag ?? variable(env, 'QUARTERDECK_DATA_DIR') ?? variable(env, 'DATA_DIR')
 
 export function configDirOrNull({ env }: Io): string | null {
   try {
@@ -48,6 +52,20 @@ export async function withStore<T>(
   })
   await using _closed = closedAfter(store)
   return await work(store)
+}
+
+/** Everything, page by page. `read` gets the last one of the page before. */
+export async function* pageByPage<T>(
+  limit: number,
+  read: (last: T | undefined) => Promise<readonly T[]>,
+): AsyncGenerator<T> {
+  let last: T | undefined
+  for (;;) {
+    const page = await read(last)
+    yield* page
+    if (page.length < limit) return
+    last = page.at(-1)
+  }
 }
 
 /** Closes something when the block ends. */

@@ -3,6 +3,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { Command } from 'commander'
 import { openSharedReads, openSharedStore } from '../app/open-store.ts'
 import { createSourceFinder } from '../config/settings/setting-source.ts'
 import { findSettingsFile } from '../config/settings/settings-yaml.ts'
@@ -30,10 +31,15 @@ export const dataDirFlag = [
   '--data-dir <folder>',
   'the data directory (default: .quarterdeck here, or that of the only server that runs; env: QUARTERDECK_DATA_DIR)',
 ] as const
-export const storeFlag = [
-  '--store <url>',
-  'a Postgres database instead of a data directory (env: QUARTERDECK_STORE)',
-] as const
+const storeFlag = ['--store <url>', 'a Postgres database instead of a data directory (env: QUARTERDECK_STORE)'] as const
+
+/** A command below another one that works on a store. */
+export const addStoreCommand = (parent: Command, name: string, summary: string): Command =>
+  parent
+    .command(name)
+    .description(summary)
+    .option(...dataDirFlag)
+    .option(...storeFlag)
 
 export type StorePlace = { dataDir: string } | { url: string }
 

@@ -13,6 +13,7 @@ import type { Runs, SessionChoice } from '../engine/ports/runs.ts'
 export type TestedEngine = { runs: Pick<Runs, 'start' | 'follow' | 'cancel'> }
 
 export interface Turn {
+  user: string
   session: SessionRecord
   /** What was said and called, also by sub-agents. */
   said: AnswerSoFar
@@ -75,7 +76,7 @@ export async function askAgent(engine: TestedEngine, request: TurnRequest, signa
     const answer = fold.answer()
     if (answer === null) await engine.runs.cancel(run, 'quarterdeck test')
     const decisions = answer === null ? null : decisionsOn(answer, request.answers)
-    if (decisions === null) return { session, said: answer ?? fold.soFar(), answer }
+    if (decisions === null) return { user: request.text, session, said: answer ?? fold.soFar(), answer }
     ;({ run, session } = await engine.runs.start({
       ...start([]),
       session: { existing: session },

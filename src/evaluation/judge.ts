@@ -10,7 +10,7 @@ interface Verdict {
   reason: string
 }
 
-interface JudgedAnswer {
+export interface JudgedAnswer {
   /** All turns, in order. The last answer is judged. */
   conversation: readonly { user: string; agent: string }[]
   /** The correct answer. Null: only the criteria decide. */

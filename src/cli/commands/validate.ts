@@ -6,16 +6,11 @@ import { ServerError } from '../../domain/errors.ts'
 import { silentLogger } from '../../domain/logger.ts'
 import { createKeychain } from '../../operators/credentials/keychain.ts'
 import { checkAgents, missingCommands, toolCount } from '../check-agents.ts'
-import type { CommandContext } from '../command.ts'
+import { type CheckFlags, type CommandContext, examples } from '../command.ts'
 import { exitCodes } from '../exit-codes.ts'
 import type { Io } from '../terminal/io.ts'
 import { styleFor } from '../terminal/style.ts'
 import { counted } from '../terminal/terminal-text.ts'
-
-interface ValidateFlags {
-  config?: string
-  json?: boolean
-}
 
 export function createValidateCommand({ version, io, settle }: CommandContext): Command {
   return new Command('validate')
@@ -27,19 +22,13 @@ export function createValidateCommand({ version, io, settle }: CommandContext): 
     .argument('[files...]', 'agent files or folders (default: agent.yaml in this folder)')
     .option('--config <file>', 'the settings file (default: quarterdeck.yaml here or beside the agent)')
     .option('--json', 'the result as one JSON object')
-    .addHelpText(
-      'after',
-      `
-Examples:
-  $ quarterdeck validate
-  $ quarterdeck validate agents/ --json`,
-    )
-    .action(async (files: string[], options: ValidateFlags) => settle(await validate(files, options, version, io)))
+    .addHelpText('after', examples('validate', 'validate agents/ --json'))
+    .action(async (files: string[], options: CheckFlags) => settle(await validate(files, options, version, io)))
 }
 
 export async function validate(
   files: readonly string[],
-  options: ValidateFlags,
+  options: CheckFlags,
   version: string,
   io: Io,
 ): Promise<number> {

@@ -3,7 +3,6 @@ import type { Io, OutputStream } from './io.ts'
 
 export type Style = ReturnType<typeof makeStyle>
 
-/** Colours for a terminal. */
 export function styleFor(stream: OutputStream, env: Io['env']): Style {
   return makeStyle(takesColors(stream, env))
 }

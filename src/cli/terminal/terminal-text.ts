@@ -68,7 +68,6 @@ export const CLEAR_LINE = '\r\x1b[2K'
 export const canRedraw = (stream: OutputStream, env: Io['env']): boolean =>
   stream.isTTY === true && env.TERM !== 'dumb' && !env.CI
 
-/** A table with a line of titles. */
 export function textTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const widths = head.map((title, column) => Math.max(title.length, ...rows.map((row) => row[column]?.length ?? 0)))
   const line = (row: readonly string[]): string =>

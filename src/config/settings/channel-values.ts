@@ -37,17 +37,10 @@ export const kindList = () => oneOrMore(z.enum(notifyKinds)).transform((list): N
 
 export const KINDS_TEXT = `a list of ${notifyKinds.join(', ')}`
 
-export const slackUserId = () =>
-  z
-    .string()
-    .regex(/^[UW][A-Z0-9]{1,30}$/)
-    .meta({ expected: 'the id of a Slack user, such as U012AB3CD' })
+const slackId = (pattern: RegExp, expected: string) => z.string().regex(pattern).meta({ expected })
 
-export const slackChannelId = () =>
-  z
-    .string()
-    .regex(/^[CGD][A-Z0-9]{1,30}$/)
-    .meta({ expected: 'the id of a Slack channel, such as C012AB3CD' })
+export const slackUserId = () => slackId(/^[UW][A-Z0-9]{1,30}$/, 'the id of a Slack user, such as U012AB3CD')
+export const slackChannelId = () => slackId(/^[CGD][A-Z0-9]{1,30}$/, 'the id of a Slack channel, such as C012AB3CD')
 
 const HOURS = /^([01]\d|2[0-3]):([0-5]\d) ?- ?([01]\d|2[0-3]):([0-5]\d)$/
 

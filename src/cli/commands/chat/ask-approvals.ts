@@ -192,15 +192,13 @@ async function askForArguments(
   io: Io,
   signal: AbortSignal,
 ): Promise<Record<string, unknown> | 'unchanged' | 'left'> {
-  let draft = jsonLine(approval.arguments)
-  for (;;) {
-    const line = await lineFrom(openPrompt('Arguments as JSON: ', draft), signal)
+  const ask = (draft: string) => lineFrom(openPrompt('Arguments as JSON: ', draft), signal)
+  for (let line = await ask(jsonLine(approval.arguments)); ; line = await ask(line)) {
     if (line === null) return 'left'
     if (line.trim() === '') return 'unchanged'
     const value = jsonIn(line)
     if (isRecord(value)) return fields(value)
     io.stdout.write('That is not a JSON object. Write one on a single line; an empty line goes back.\n')
-    draft = line
   }
 }
 

@@ -14,7 +14,6 @@ import { ctlPlace } from './ctl-place.ts'
 interface SecretSource {
   /** Number of an open file descriptor, from a flag; for tests and for programs that are trusted with a secret. */
   fd: string | undefined
-  /** The flag that gives it. */
   flag: string
 }
 

@@ -12,19 +12,15 @@ import { createMcpServer, mcpTimeouts } from '../../../tools/mcp/mcp-server.ts'
 import { createMcpToolbox } from '../../../tools/mcp/mcp-toolbox.ts'
 import { createStartQueue, PATIENCE_MS } from '../../../tools/mcp/start-queue.ts'
 import { createProcessGroups } from '../../../tools/process/process-groups.ts'
-import type { Io } from '../../terminal/io.ts'
+import type { AgentCheckDeps } from '../../check-agents.ts'
 import { counted } from '../../terminal/terminal-text.ts'
 import type { Check } from './checks.ts'
 
-interface ToolCheckDeps {
+interface ToolCheckDeps extends AgentCheckDeps {
   /** All loaded agents: one may be a tool of another. */
   agents: readonly AgentDefinition[]
-  version: string
   /** The proxy settings for tools over HTTP. Null: no proxy. */
   proxyVariables: ProxyVariables | null
-  io: Io
-  /** A new number each time the files of function tools have changed. Null: they do not change. */
-  reload: number | null
 }
 
 /** Longer than a server may take to connect, so that its own error comes first. */

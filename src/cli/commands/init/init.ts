@@ -5,7 +5,7 @@ import { Command, Option } from 'commander'
 import { systemErrorCode } from '../../../domain/system-error-code.ts'
 import { makeFolder } from '../../../store/make-folder.ts'
 import { cannotCreate, usageError } from '../../cli-error.ts'
-import type { CommandContext } from '../../command.ts'
+import { type CommandContext, examples } from '../../command.ts'
 import { exitCodes } from '../../exit-codes.ts'
 import { shellWord } from '../../program-name.ts'
 import type { Io } from '../../terminal/io.ts'
@@ -43,10 +43,10 @@ export function createInitCommand({ version, io, settle }: CommandContext): Comm
     .option('--force', 'overwrite agent.yaml and tools.ts')
     .addHelpText(
       'after',
-      `
-Examples:
-  $ quarterdeck init                                       asks
-  $ quarterdeck init ../helper --provider anthropic --yes  asks nothing`,
+      examples(
+        'init                                       asks',
+        'init ../helper --provider anthropic --yes  asks nothing',
+      ),
     )
     .action(async (folder: string | undefined, options: InitFlags) => settle(await init(folder, options, version, io)))
 }

@@ -161,6 +161,5 @@ const root = join(import.meta.dirname, '../../../..')
 export const checkout: string | null =
   existsSync(join(root, 'src', 'cli', 'main.ts')) && !root.split(sep).includes('node_modules') ? root : null
 
-/** Whether a path is in the checkout. */
 export const isInCheckout = (path: string): boolean =>
   checkout !== null && !relative(checkout, path).startsWith('..') && relative(checkout, path) !== path

@@ -85,7 +85,6 @@ export async function askForProject(given: InitGiven, io: Io): Promise<InitAnswe
   return completeAnswers({ folder, name, provider, model }, io.cwd)
 }
 
-/** Asks whether these files may be overwritten. */
 export async function askToOverwrite(names: readonly string[], io: Io): Promise<boolean> {
   io.stdout.write(`${names.join(', ')} ${names.length === 1 ? 'is' : 'are'} already there.\n`)
   return await saysYes('Overwrite?', io)

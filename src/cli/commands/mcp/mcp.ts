@@ -14,7 +14,7 @@ import { createServerAddress } from '../../../http/auth/config-folder/server-add
 import { makeFolder } from '../../../store/make-folder.ts'
 import { type AgentConnection, createAgentConnections, currentUrl } from '../../agent-connection.ts'
 import { unavailable, usageError } from '../../cli-error.ts'
-import type { CommandContext } from '../../command.ts'
+import { type CommandContext, examples } from '../../command.ts'
 import { baseOf, isReadableByOthers, readServerUrl } from '../../server-url.ts'
 import type { Io } from '../../terminal/io.ts'
 
@@ -53,10 +53,7 @@ export function createMcpCommand({ io }: CommandContext): Command {
     .option('--token-file <file>', 'a file with the token that only you can read')
     .addHelpText(
       'after',
-      `
-Examples:
-  $ quarterdeck mcp --workspace ~/shop
-  $ quarterdeck mcp --url http://127.0.0.1:8000 --token-file ~/.agent-token`,
+      examples('mcp --workspace ~/shop', 'mcp --url http://127.0.0.1:8000 --token-file ~/.agent-token'),
     )
     .action(async (options: McpFlags) => mcp(options, io))
 }

@@ -9,7 +9,7 @@ import { createLocalShared } from '../../../store/local-shared.ts'
 import { makeFolder } from '../../../store/make-folder.ts'
 import type { Store } from '../../../store/store.ts'
 import { cannotCreate, failure } from '../../cli-error.ts'
-import type { CommandContext } from '../../command.ts'
+import { type CommandContext, examples } from '../../command.ts'
 import { isLocked, noData, withStore } from '../../data-directory.ts'
 import { type StoreFlags, storePlace, withSharedReads, withSharedStore, writeAudit } from '../../store-place.ts'
 import type { Io } from '../../terminal/io.ts'
@@ -27,13 +27,7 @@ export function createPasskeysCommand({ io }: CommandContext): Command {
         'there. They work in the server’s config folder, and removing only while the server is stopped and at a terminal. With ' +
         'QUARTERDECK_STORE=postgres://… they work in that database, also while servers run.',
     )
-    .addHelpText(
-      'after',
-      `
-Examples:
-  $ quarterdeck passkeys list
-  $ quarterdeck passkeys remove 0192f3a1-7b2c-7def-8abc-0123456789ab`,
-    )
+    .addHelpText('after', examples('passkeys list', 'passkeys remove 0192f3a1-7b2c-7def-8abc-0123456789ab'))
   command
     .command('list')
     .description('Lists all passkeys, oldest first.')

@@ -7,14 +7,13 @@ import { parseUuid } from '../../../domain/ids.ts'
 import type { SessionRecord } from '../../../domain/session/session.ts'
 import { systemErrorCode } from '../../../domain/system-error-code.ts'
 import type { Blobs } from '../../../files/keep/blob-folder.ts'
-import type { AuditReads } from '../../../store/ports/audit.ts'
 import type { UsageRow } from '../../../store/ports/usage.ts'
 import type { ReadOnlyStore, StoreReads } from '../../../store/store.ts'
 import { CliError, cannotCreate, usageError } from '../../cli-error.ts'
 import { exitCodes } from '../../exit-codes.ts'
 import type { Io } from '../../terminal/io.ts'
 import { counted } from '../../terminal/terminal-text.ts'
-import { auditPages } from '../audit/verify.ts'
+import { auditIn, auditPages } from '../audit/verify.ts'
 import { openIfThere } from '../backup/new-folder.ts'
 import { bytesLine, endLine, PART_BYTES } from './archive-lines.ts'
 import { eachSession } from './list.ts'
@@ -144,11 +143,8 @@ async function* otherLines(stored: Pick<ReadOnlyStore, 'read'>, now: number): As
  * read before they were written, and a check of the export would miss them.
  */
 export async function* auditLines(stored: Pick<ReadOnlyStore, 'read'>): AsyncGenerator<string> {
-  const trail: Pick<AuditReads, 'entries'> = {
-    entries: (n, limit, chain) => stored.read((store) => store.audit.entries(n, limit, chain)),
-  }
   for (const { chain, n: end } of await stored.read((store) => store.audit.ends())) {
-    for await (const page of auditPages(trail, chain)) {
+    for await (const page of auditPages(auditIn(stored), chain)) {
       const audit = page.filter(({ n }) => n <= end)
       if (audit.length > 0) yield JSON.stringify({ audit })
       if (audit.length < page.length) break

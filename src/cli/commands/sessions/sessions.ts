@@ -4,14 +4,13 @@ import type { SessionRecord } from '../../../domain/session/session.ts'
 import type { Blobs } from '../../../files/keep/blob-folder.ts'
 import type { ReadOnlyStore, Store } from '../../../store/store.ts'
 import { cannotCreate } from '../../cli-error.ts'
-import { type CommandContext, timeAgo } from '../../command.ts'
+import { type CommandContext, examples, timeAgo } from '../../command.ts'
 import { isLocked } from '../../data-directory.ts'
 import {
-  dataDirFlag,
+  addStoreCommand,
   type StoreFlags,
   type StorePlace,
   shownPlace,
-  storeFlag,
   storePlace,
   withStoredIn,
   withStoreIn,
@@ -31,20 +30,15 @@ export function createSessionsCommand({ io, settle }: CommandContext): Command {
     )
     .addHelpText(
       'after',
-      `
-Examples:
-  $ quarterdeck sessions list
-  $ quarterdeck sessions export --output backup.jsonl
-  $ quarterdeck sessions import backup.jsonl --data-dir /var/lib/quarterdeck
-  $ quarterdeck sessions export --all --data-dir /var/lib/quarterdeck | quarterdeck sessions import --all - --store postgres://localhost/quarterdeck
-  $ quarterdeck sessions delete --older-than 30d --dry-run`,
+      examples(
+        'sessions list',
+        'sessions export --output backup.jsonl',
+        'sessions import backup.jsonl --data-dir /var/lib/quarterdeck',
+        'sessions export --all --data-dir /var/lib/quarterdeck | quarterdeck sessions import --all - --store postgres://localhost/quarterdeck',
+        'sessions delete --older-than 30d --dry-run',
+      ),
     )
-  const add = (name: string, summary: string) =>
-    command
-      .command(name)
-      .description(summary)
-      .option(...dataDirFlag)
-      .option(...storeFlag)
+  const add = (name: string, summary: string) => addStoreCommand(command, name, summary)
   const OWNER = ['--owner <name>', 'only sessions of this user, as named by a token (default: of all users)'] as const
 
   add('list', 'Lists sessions, the most recently used first.')

@@ -1,5 +1,6 @@
 // A session as the store has it, with everything that belongs to it, in the form of an archive.
 
+import { present } from '../../../domain/present.ts'
 import type { AnyRecord } from '../../../domain/records/record.ts'
 import type { SessionRecord } from '../../../domain/session/session.ts'
 import type { Grant } from '../../../domain/supervision/grant.ts'
@@ -13,6 +14,7 @@ import { canonicalJson } from '../../../json/digest.ts'
 import type { StoredEntry } from '../../../store/ports/journal.ts'
 import type { UsageRow } from '../../../store/ports/usage.ts'
 import type { StoreReads } from '../../../store/store.ts'
+import { pageByPage } from '../../data-directory.ts'
 import type { ArchivedSession } from './session-archive.ts'
 
 const PAGE = 1000
@@ -57,13 +59,12 @@ export async function* storedEntries(store: StoreReads, sessionId: string): Asyn
 
 /** Oldest first. */
 async function waitsOf(store: StoreReads, sessionId: string): Promise<AnyRecord[]> {
+  const newestFirst = pageByPage<AnyRecord>(PAGE, (before) =>
+    store.waits.list({ sessionId, limit: PAGE, ...present({ before }) }),
+  )
   const waits: AnyRecord[] = []
-  for (;;) {
-    const before = waits.at(-1)
-    const page = await store.waits.list({ sessionId, limit: PAGE, ...(before === undefined ? {} : { before }) })
-    waits.push(...page)
-    if (page.length < PAGE) return waits.reverse()
-  }
+  for await (const wait of newestFirst) waits.push(wait)
+  return waits.reverse()
 }
 
 async function proposalsOf(store: StoreReads, waits: readonly AnyRecord[]): Promise<Proposal[]> {

@@ -206,7 +206,6 @@ interface TestProgress {
 
 const BAR_WIDTH = 20
 
-/** A progress bar. */
 export function createTestProgress(total: number, { stderr, env }: Pick<Io, 'stderr' | 'env'>): TestProgress {
   if (!canRedraw(stderr, env)) return { begin() {}, result() {}, clear() {} }
   const style = styleFor(stderr, env)

@@ -13,6 +13,7 @@ import type { CommandContext } from '../../command.ts'
 import { exitCodes } from '../../exit-codes.ts'
 import type { Io } from '../../terminal/io.ts'
 import { terminalLine } from '../../terminal/terminal-text.ts'
+import { endProcess } from '../serve/start-app.ts'
 import { createTestProgress, jsonReport, junitReport, openTestReport, testTable } from './report.ts'
 
 interface TestFlags {
@@ -123,10 +124,7 @@ async function runUntilStopped(
       settings: config.settings,
       version,
       log: createServerLog(config, io),
-      exit(code) {
-        io.exit(code)
-        throw new Error(`the process did not end with ${code}`)
-      },
+      exit: (code) => endProcess(code, io),
     })
     return await runCases(cases, target, {
       parallel,

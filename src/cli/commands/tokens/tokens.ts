@@ -6,7 +6,7 @@ import { LOCAL_USER } from '../../../domain/session/session.ts'
 import { type Scope, scopes, type TokenRole, tokenRoles } from '../../../domain/supervision/token-role.ts'
 import { USER_NAME, USER_NAME_TEXT } from '../../../domain/supervision/user-name.ts'
 import { usageError } from '../../cli-error.ts'
-import type { CommandContext } from '../../command.ts'
+import { type CommandContext, examples } from '../../command.ts'
 import { dataDirFlag } from '../../store-place.ts'
 import type { Io } from '../../terminal/io.ts'
 import { localMinute, localTime, localZone, terminalLine, textTable } from '../../terminal/terminal-text.ts'
@@ -40,14 +40,14 @@ export function createTokensCommand({ io }: CommandContext): Command {
     )
     .addHelpText(
       'after',
-      `
-Examples:
-  $ quarterdeck tokens create --role operator
-  $ quarterdeck tokens create --role user --user ada --name "Ada’s laptop"
-  $ quarterdeck tokens create --role agent --user ada --workspace ~/shop
-  $ quarterdeck tokens create --role operator --user grafana --scopes read --expires 90d
-  $ quarterdeck tokens list --url https://agent.example.com
-  $ quarterdeck tokens revoke 0192f3a1-7b2c-7def-8abc-0123456789ab`,
+      examples(
+        'tokens create --role operator',
+        'tokens create --role user --user ada --name "Ada’s laptop"',
+        'tokens create --role agent --user ada --workspace ~/shop',
+        'tokens create --role operator --user grafana --scopes read --expires 90d',
+        'tokens list --url https://agent.example.com',
+        'tokens revoke 0192f3a1-7b2c-7def-8abc-0123456789ab',
+      ),
     )
   const add = (name: string, summary: string) =>
     command
