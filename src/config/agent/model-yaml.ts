@@ -7,6 +7,9 @@ import { proxyAddress } from '../../domain/settings/proxy-address.ts'
 import { count, duration, httpUrlKey, key, reporter, text } from '../source/schema-key.ts'
 import { providerNames, providers } from './providers.ts'
 
+const pemFile = (what: string, example: string) =>
+  key(text().optional(), `${what}: a PEM file, relative to this file.`, example)
+
 const modelKeys = {
   provider: key(
     z.enum(providerNames),
@@ -75,17 +78,9 @@ const modelKeys = {
   tls: key(
     z
       .strictObject({
-        cert: key(text().optional(), 'Client certificate: a PEM file, relative to this file.', 'client.pem'),
-        key: key(
-          text().optional(),
-          'Key of the client certificate: a PEM file, relative to this file.',
-          'client-key.pem',
-        ),
-        ca: key(
-          text().optional(),
-          'Certificate authorities to trust instead of the usual ones: a PEM file, relative to this file.',
-          'ca.pem',
-        ),
+        cert: pemFile('Client certificate', 'client.pem'),
+        key: pemFile('Key of the client certificate', 'client-key.pem'),
+        ca: pemFile('Certificate authorities to trust instead of the usual ones', 'ca.pem'),
       })
       .optional(),
     'For servers that require a client certificate, or whose certificate comes from a company’s own authority.',

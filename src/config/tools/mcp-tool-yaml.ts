@@ -2,8 +2,8 @@
 // The schema of a tool of type `mcp`: an MCP server whose tools the agent can call.
 
 import { z } from 'zod'
-import { httpUrlKey, key, oneOrMore, type Report, refusing, reporter, text } from '../source/schema-key.ts'
-import { checkRetries, headers, name, ruleKeys, TOOL_NAME, toolNameWords, toolType } from './tool-keys.ts'
+import { httpUrlKey, key, type Report, refusing, reporter, text } from '../source/schema-key.ts'
+import { checkRetries, globs, headers, name, ruleKeys, TOOL_NAME, toolNameWords, toolType } from './tool-keys.ts'
 
 const nameList = 'a name or a glob, or a list of them'
 
@@ -43,13 +43,8 @@ export const mcpTool = refusing(
       ),
       url: httpUrlKey('URL of a server that is already running (Streamable HTTP).', 'https://mcp.example.com/mcp'),
       headers: headers(),
-      allow: key(oneOrMore(text()).optional(), 'Tools to offer to the model. Default: all.', ['read_*'], nameList),
-      deny: key(
-        oneOrMore(text()).optional(),
-        'Tools not to offer, even if `allow` names them.',
-        ['delete_*'],
-        nameList,
-      ),
+      allow: globs('Tools to offer to the model. Default: all.', 'read_*', nameList),
+      deny: globs('Tools not to offer, even if `allow` names them.', 'delete_*', nameList),
       prefix: key(
         z.string().regex(TOOL_NAME).optional(),
         'Text to put before the name of every tool.',

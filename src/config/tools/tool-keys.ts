@@ -7,7 +7,7 @@ import { risks } from '../../domain/agent/tool-settings.ts'
 import { didYouMean } from '../../domain/text/did-you-mean.ts'
 import { approvalRule, ruleExpectation } from '../agent/approval-yaml.ts'
 import { jsonSchema, parameterNames, parameters } from '../source/json-schema-yaml.ts'
-import { count, duration, key, type Report, text } from '../source/schema-key.ts'
+import { count, duration, key, oneOrMore, type Report, text } from '../source/schema-key.ts'
 
 export const TOOL_NAME = /^[a-zA-Z_][a-zA-Z0-9_]*$/
 
@@ -59,6 +59,10 @@ export const headers = (description = 'Headers to send with every request.') =>
     { Authorization: 'Bearer ${TOKEN}' },
     'header names with text values',
   )
+
+/** Names or globs of what a server or a document offers. */
+export const globs = (description: string, example: string, expected: string) =>
+  key(oneOrMore(text()).optional(), description, [example], expected)
 
 const predictState = z.strictObject({
   state_key: key(text(), 'Key of the shared state that the call sets.', 'document'),
