@@ -21,18 +21,10 @@ export interface AgentConnection {
   token: string
 }
 
-export interface AgentConnections {
-  /** For this folder, or for the nearest folder above it. */
-  find(folder: string): AgentConnection | null
-  /** For exactly this folder. */
-  read(workspace: string): AgentConnection | null
-  /** Throws `config_invalid` or `storage_full`. */
-  write(connection: AgentConnection): void
-  remove(workspace: string): void
-}
+export type AgentConnections = ReturnType<typeof createAgentConnections>
 
 /** The folders must exist. One connection for each host and workspace. Reading throws if other users could have changed the file. */
-export function createAgentConnections(configDir: string, host: string): AgentConnections {
+export function createAgentConnections(configDir: string, host: string) {
   const fileOf = (workspace: string) =>
     createConfigFile(`connection-${host}`, { configDir, dataDir: workspace, makeFolder })
 
@@ -44,8 +36,10 @@ export function createAgentConnections(configDir: string, host: string): AgentCo
   }
 
   return {
+    /** For exactly this folder. */
     read,
-    find(folder) {
+    /** For this folder, or for the nearest folder above it. */
+    find(folder: string): AgentConnection | null {
       for (let at = realpathSync(folder); ; at = dirname(at)) {
         // A folder that holds our config folder, such as the home folder, is never a workspace. Nor is any folder above it.
         if (isWithin(realOrSame(configDir), at)) return null
@@ -53,11 +47,12 @@ export function createAgentConnections(configDir: string, host: string): AgentCo
         if (found !== null || dirname(at) === at) return found
       }
     },
-    write({ workspace, url, dataDir, tokenId, token }) {
+    /** Throws `config_invalid` or `storage_full`. */
+    write({ workspace, url, dataDir, tokenId, token }: AgentConnection): void {
       const content = { workspace, url, data_dir: dataDir, token_id: tokenId, token }
       fileOf(workspace).write(`${JSON.stringify(content)}\n`)
     },
-    remove: (workspace) => fileOf(workspace).remove(),
+    remove: (workspace: string): void => fileOf(workspace).remove(),
   }
 }
 

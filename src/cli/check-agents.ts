@@ -3,16 +3,17 @@
 import { statSync } from 'node:fs'
 import { delimiter, join, resolve } from 'node:path'
 import type { LoadedConfig } from '../app/load-config.ts'
-import type { ConfigIssue } from '../config/config-error.ts'
+import { type ConfigIssue, distinctIssues, issueWithoutLine } from '../config/config-error.ts'
 import type { AgentDefinition } from '../domain/agent/agent.ts'
 import type { McpServerSettings, ToolSettings } from '../domain/agent/tool-settings.ts'
 import { ServerError } from '../domain/errors.ts'
 import { createIds } from '../domain/ids.ts'
 import { silentLogger } from '../domain/logger.ts'
+import { closedAfter } from './data-directory.ts'
 import type { Io } from './terminal/io.ts'
 import { counted } from './terminal/terminal-text.ts'
 
-interface AgentCheckDeps {
+export interface AgentCheckDeps {
   version: string
   io: Io
   /** A new number each time the files of function tools have changed. Null: they do not change. */
@@ -27,7 +28,7 @@ export async function checkAgents(config: LoadedConfig, deps: AgentCheckDeps): P
     if (problem !== null) issues.push(issueOf(config, agent.name, ['model'], problem))
     issues.push(...(await toolIssues(agent, config, deps)))
   }
-  return [...new Map(issues.map((issue) => [JSON.stringify(issue), issue])).values()]
+  return distinctIssues(issues)
 }
 
 /** MCP servers whose command does not exist. The server starts anyway, and the agent lacks their tools. */
@@ -37,46 +38,47 @@ export function missingCommands({ agents, places }: LoadedConfig, io: Io): Confi
       const command = tool.type === 'mcp' ? missingCommand(tool.connection, io) : null
       if (command === null) return []
       const message = `there is no command ${JSON.stringify(command)}, so the agent will lack the tools of ${tool.name}. Install it, or write its full path.`
-      return [places.get(agent.name)?.(['tools', index, 'command'], message) ?? placeless(message)]
+      return [places.get(agent.name)?.(['tools', index, 'command'], message) ?? issueWithoutLine(message)]
     }),
   )
 }
 
-async function modelProblem(
-  { model, directory }: AgentDefinition,
-  { version, io: { clock } }: AgentCheckDeps,
-): Promise<ServerError | null> {
+async function modelProblem(agent: AgentDefinition, { version, io }: AgentCheckDeps): Promise<ServerError | null> {
+  await using source = await modelSource(agent, version, io)
+  try {
+    await source.create()
+    return null
+  } catch (error) {
+    if (error instanceof ServerError) return error
+    throw error
+  }
+}
+
+/** Creates the model of an agent. Its connections end with the block. */
+export async function modelSource({ model, directory }: AgentDefinition, version: string, { clock }: Io) {
   const { createModel } = await import('../models/create-model.ts')
   const { createModelHttp } = await import('../models/wire/model-http.ts')
   const { createConnections } = await import('../outgoing/connections.ts')
   const connections = createConnections()
   const http = createModelHttp({ connections, clock, userAgent: `quarterdeck/${version}` })
-  try {
-    const ids = createIds(() => clock.now())
-    await createModel(model, { http, clock, ids, random: Math.random, log: silentLogger, directory })
-    return null
-  } catch (error) {
-    if (error instanceof ServerError) return error
-    throw error
-  } finally {
-    connections.close()
+  const ids = createIds(() => clock.now())
+  return {
+    http,
+    create: () => createModel(model, { http, clock, ids, random: Math.random, log: silentLogger, directory }),
+    ...closedAfter(connections),
   }
 }
 
-/** One tool at a time, so that the first problem does not hide the others. Then all together, because names may clash. */
 async function toolIssues(agent: AgentDefinition, config: LoadedConfig, deps: AgentCheckDeps): Promise<ConfigIssue[]> {
   if (agent.tools.length === 0) return []
   // What tools need is loaded for agents that have some.
-  const { lookAtTools } = await import('./commands/doctor/tool-checks.ts')
+  const { lookAtEach } = await import('./commands/doctor/tool-checks.ts')
   const toolDeps = { ...deps, agents: config.agents, proxyVariables: config.settings.tools.proxy }
-  const issues: ConfigIssue[] = []
-  for (const [index, tool] of agent.tools.entries()) {
-    const { problem } = await lookAtTools([tool], toolDeps)
-    if (problem !== null) issues.push(issueOf(config, agent.name, ['tools', index], problem))
-  }
-  if (issues.length > 0) return issues
-  const { problem } = await lookAtTools(agent.tools, toolDeps)
-  return problem === null ? [] : [issueOf(config, agent.name, ['tools'], problem)]
+  const looks = await lookAtEach(agent.tools, agent.tools, toolDeps)
+  return looks.flatMap(({ tool, problem }) => {
+    const path = tool === null ? ['tools'] : ['tools', agent.tools.indexOf(tool)]
+    return problem === null ? [] : [issueOf(config, agent.name, path, problem)]
+  })
 }
 
 /** Points at the line of code if it is known, otherwise at the key of the agent file. */
@@ -84,18 +86,11 @@ function issueOf({ places }: LoadedConfig, agent: string, path: (string | number
   const { file, line, tool } = error.details
   if (typeof file === 'string' && typeof line === 'number' && typeof tool === 'string') {
     const subject = `tool ${tool}`
-    return {
-      file,
-      line,
-      column: null,
-      path: subject,
-      message: error.message.replace(`${file}:${line} ${subject}: `, ''),
-    }
+    const message = error.message.replace(`${file}:${line} ${subject}: `, '')
+    return { ...issueWithoutLine(message, { file, path: subject }), line }
   }
-  return places.get(agent)?.(path, error.message) ?? placeless(error.message)
+  return places.get(agent)?.(path, error.message) ?? issueWithoutLine(error.message)
 }
-
-const placeless = (message: string): ConfigIssue => ({ file: null, line: null, column: null, path: '', message })
 
 function missingCommand(connection: McpServerSettings['connection'], { env }: Io): string | null {
   if (connection.kind === 'http') return null

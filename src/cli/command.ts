@@ -15,6 +15,12 @@ export interface CommandContext {
   settle: (exitCode: number) => void
 }
 
+/** Of commands that check something. */
+export interface CheckFlags {
+  config?: string
+  json?: boolean
+}
+
 /** What commander says about a wrong word, for a place where it would not: below a command that does something itself. */
 export function unknownCommand(parent: Command, word: string): never {
   const near = didYouMean(
@@ -24,6 +30,10 @@ export function unknownCommand(parent: Command, word: string): never {
   const hint = near === null ? '' : `\n(Did you mean ${near}?)`
   return parent.error(`error: unknown command '${word}'${hint}`)
 }
+
+/** The end of a command's help. Each line follows the name of the program. */
+export const examples = (...lines: string[]): string =>
+  ['\nExamples:', ...lines.map((line) => `  $ quarterdeck ${line}`)].join('\n')
 
 /** The number of a flag such as `--limit`. Throws `CliError`. */
 export function countFlag(flag: string, text: string): number {

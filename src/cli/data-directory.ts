@@ -16,12 +16,16 @@ import type { Io } from './terminal/io.ts'
  * does not exist, it may be the one of this user's server without an agent file.
  */
 export function dataDirectory(flag: string | undefined, io: Io): string {
-  const named = flag ?? variable(io.env, 'QUARTERDECK_DATA_DIR') ?? variable(io.env, 'DATA_DIR')
+  const named = namedDataDir(flag, io)
   if (named !== undefined) return resolve(io.cwd, named)
   const here = join(io.cwd, '.quarterdeck')
   const configDir = existsSync(here) ? null : configDirOrNull(io)
   return configDir !== null && existsSync(databaseIn(userDataDir(configDir))) ? userDataDir(configDir) : here
 }
+
+/** The one that the person names. */
+export const namedDataDir = (flag: string | undefined, { env }: Pick<Io, 'env'>): string | undefined =>
+  flag ?? variable(env, 'QUARTERDECK_DATA_DIR') ?? variable(env, 'DATA_DIR')
 
 export function configDirOrNull({ env }: Io): string | null {
   try {
@@ -46,12 +50,30 @@ export async function withStore<T>(
       io.exit(exitCodes.disk.code)
     },
   })
-  try {
-    return await work(store)
-  } finally {
-    await store.close()
+  await using _closed = closedAfter(store)
+  return await work(store)
+}
+
+/** Everything, page by page. `read` gets the last one of the page before. */
+export async function* pageByPage<T>(
+  limit: number,
+  read: (last: T | undefined) => Promise<readonly T[]>,
+): AsyncGenerator<T> {
+  let last: T | undefined
+  for (;;) {
+    const page = await read(last)
+    yield* page
+    if (page.length < limit) return
+    last = page.at(-1)
   }
 }
+
+/** Closes something when the block ends. */
+export const closedAfter = (one: { close(): unknown }): AsyncDisposable => ({
+  [Symbol.asyncDispose]: async () => void (await one.close()),
+})
+
+export const isLocked = (error: unknown): boolean => error instanceof ServerError && error.code === 'data_dir_locked'
 
 /** Runs `work` on what is stored, whether a server runs or not. */
 export async function withStoredData<T>(
@@ -69,11 +91,8 @@ export async function withStoredData<T>(
     if (!(error instanceof ServerError) || error.code !== 'data_dir_older') throw error
     return await updateThenRead(directory, io, work, error)
   }
-  try {
-    return await work(stored)
-  } finally {
-    stored.close()
-  }
+  await using _closed = closedAfter(stored)
+  return await work(stored)
 }
 
 /** A copy of older data, a backup for example, is brought up to date on the way. Only a server of that version may be using it. */
@@ -86,7 +105,7 @@ async function updateThenRead<T>(
   try {
     return await withStore(directory, { create: false }, io, (store) => work({ read: (inner) => inner(store) }))
   } catch (error) {
-    if (!(error instanceof ServerError) || error.code !== 'data_dir_locked') throw error
+    if (!isLocked(error)) throw error
     throw cannotCreate(older.message, [`A server of the older version is using ${directory} now. Stop it first.`])
   }
 }

@@ -3,7 +3,6 @@
 import { existsSync, readFileSync, realpathSync } from 'node:fs'
 import { delimiter, dirname, join, sep } from 'node:path'
 
-/** What a process knows about its start. */
 export interface ProgramFacts {
   /** The launcher, perhaps by a symbolic link. */
   script: string
@@ -13,7 +12,6 @@ export interface ProgramFacts {
   ppid: number
   hostname: string
   platform: NodeJS.Platform
-  /** True for a path that exists. */
   exists?: (path: string) => boolean
 }
 

@@ -16,11 +16,7 @@ export function reportError(error: unknown, io: Io): number {
   return exitCode
 }
 
-interface Explanation {
-  exitCode: number
-  message: string
-  mend: readonly string[]
-}
+type Explanation = Pick<CliError, 'exitCode' | 'message' | 'mend'>
 
 function explain(error: unknown): Explanation {
   if (error instanceof CliError) return error

@@ -1,11 +1,10 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { agentPaths } from '../app/load-config.ts'
-import { variable } from '../config/source/env-file.ts'
 import { createServerAddress } from '../http/auth/config-folder/server-address.ts'
 import { makeFolder } from '../store/make-folder.ts'
 import { unavailable, usageError } from './cli-error.ts'
-import { configDirOrNull, dataDirectory } from './data-directory.ts'
+import { configDirOrNull, dataDirectory, namedDataDir } from './data-directory.ts'
 import { shellWord } from './program-name.ts'
 import { fetchProblem, isNotTrusted } from './server-url.ts'
 import type { Io } from './terminal/io.ts'
@@ -41,10 +40,6 @@ async function runningServers(configDir: string): Promise<(KnownServer & { dataD
   return answering.flat()
 }
 
-/** Whether the person says which data directory is meant. */
-export const namesDataDir = (flag: string | undefined, { env }: Pick<Io, 'env'>): boolean =>
-  [flag, variable(env, 'QUARTERDECK_DATA_DIR'), variable(env, 'DATA_DIR')].some((one) => one !== undefined)
-
 /**
  * The data directory of a command: the one that the person names, else the one of this folder, else that of the only server of this user
  * that runs. Throws `CliError` with a list if several run.
@@ -52,7 +47,7 @@ export const namesDataDir = (flag: string | undefined, { env }: Pick<Io, 'env'>)
 export async function chosenDataDir(flag: string | undefined, io: Io): Promise<string> {
   const usual = dataDirectory(flag, io)
   const isHere = existsSync(join(io.cwd, '.quarterdeck')) || agentPaths([], io).length > 0
-  if (namesDataDir(flag, io) || isHere) return usual
+  if (namedDataDir(flag, io) !== undefined || isHere) return usual
   return (await onlyRunning(io)) ?? usual
 }
 

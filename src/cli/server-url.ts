@@ -2,8 +2,7 @@
 
 import { type Environment, variable } from '../config/source/env-file.ts'
 import { isLoopback } from '../domain/is-loopback.ts'
-import { CliError, usageError } from './cli-error.ts'
-import { exitCodes } from './exit-codes.ts'
+import { type CliError, unavailable, usageError } from './cli-error.ts'
 
 /** Throws `CliError` for text that is not an http or https address. */
 export function readServerUrl(text: string): URL {
@@ -33,9 +32,8 @@ export const isNotTrusted = (problem: string): boolean =>
 
 export function noServerAt(base: string, error: unknown, advice = ['Start one: quarterdeck serve']): CliError {
   const problem = fetchProblem(error)
-  const { code } = exitCodes.unavailable
-  if (!isNotTrusted(problem)) return new CliError(code, `No server answers at ${base} (${problem}).`, advice)
-  return new CliError(code, `The certificate of ${base} is not trusted (${problem}), so nothing was sent.`, [
+  if (!isNotTrusted(problem)) return unavailable(`No server answers at ${base} (${problem}).`, advice)
+  return unavailable(`The certificate of ${base} is not trusted (${problem}), so nothing was sent.`, [
     'If it is your own, name the file of its issuer: NODE_EXTRA_CA_CERTS=ca.pem',
   ])
 }

@@ -3,6 +3,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { Command } from 'commander'
 import { openSharedReads, openSharedStore } from '../app/open-store.ts'
 import { createSourceFinder } from '../config/settings/setting-source.ts'
 import { findSettingsFile } from '../config/settings/settings-yaml.ts'
@@ -12,11 +13,12 @@ import { createIds } from '../domain/ids.ts'
 import { silentLogger } from '../domain/logger.ts'
 import { shownStore } from '../domain/settings/store-settings.ts'
 import type { SharedBlobs } from '../domain/shared-blobs.ts'
+import type { AuditRecord } from '../domain/supervision/audit.ts'
 import { type Blobs, createBlobFolder } from '../files/keep/blob-folder.ts'
 import { createCachedBlobs } from '../files/keep/cached-blobs.ts'
 import type { ReadOnlyStore, Store } from '../store/store.ts'
 import { usageError } from './cli-error.ts'
-import { withStore, withStoredData } from './data-directory.ts'
+import { closedAfter, withStore, withStoredData } from './data-directory.ts'
 import { chosenDataDir } from './running-server.ts'
 import type { Io } from './terminal/io.ts'
 
@@ -29,10 +31,15 @@ export const dataDirFlag = [
   '--data-dir <folder>',
   'the data directory (default: .quarterdeck here, or that of the only server that runs; env: QUARTERDECK_DATA_DIR)',
 ] as const
-export const storeFlag = [
-  '--store <url>',
-  'a Postgres database instead of a data directory (env: QUARTERDECK_STORE)',
-] as const
+const storeFlag = ['--store <url>', 'a Postgres database instead of a data directory (env: QUARTERDECK_STORE)'] as const
+
+/** A command below another one that works on a store. */
+export const addStoreCommand = (parent: Command, name: string, summary: string): Command =>
+  parent
+    .command(name)
+    .description(summary)
+    .option(...dataDirFlag)
+    .option(...storeFlag)
 
 export type StorePlace = { dataDir: string } | { url: string }
 
@@ -68,12 +75,9 @@ const CACHE_BYTES = 200_000_000
 
 async function withCache<T>(shared: SharedBlobs, work: (blobs: Blobs) => Promise<T>): Promise<T> {
   const dir = await mkdtemp(join(tmpdir(), 'quarterdeck-files-'))
-  try {
-    const newId = createIds(Date.now).uuid
-    return await work(createCachedBlobs({ shared, dir, maxBytes: CACHE_BYTES, newId, log: silentLogger }))
-  } finally {
-    await rm(dir, { recursive: true, force: true })
-  }
+  await using _removed = closedAfter({ close: () => rm(dir, { recursive: true, force: true }) })
+  const newId = createIds(Date.now).uuid
+  return await work(createCachedBlobs({ shared, dir, maxBytes: CACHE_BYTES, newId, log: silentLogger }))
 }
 
 const filesIn = (dataDir: string): Blobs => createBlobFolder(join(dataDir, 'files'))
@@ -97,16 +101,31 @@ export async function withSharedReads<T>(
   work: (reads: Awaited<ReturnType<typeof openSharedReads>>) => Promise<T>,
 ): Promise<T> {
   const reads = await openSharedReads({ url, clock: io.clock, log: silentLogger })
-  try {
-    if (reads.unknown > 0) {
-      io.stderr.write(
-        'quarterdeck: A newer version has changed this database. What it has added is left out here: use that version.\n',
-      )
-    }
-    return await work(reads)
-  } finally {
-    await reads.close()
+  await using _closed = closedAfter(reads)
+  if (reads.unknown > 0) {
+    io.stderr.write(
+      'quarterdeck: A newer version has changed this database. What it has added is left out here: use that version.\n',
+    )
   }
+  return await work(reads)
+}
+
+/** Runs `work` on a Postgres database, beside the servers. */
+export async function withSharedStore<T>(
+  { url }: { url: string },
+  io: Io,
+  work: (shared: Awaited<ReturnType<typeof openSharedStore>>) => Promise<T>,
+): Promise<T> {
+  const opened = await openSharedStore({ url, clock: io.clock, log: silentLogger })
+  await using _closed = closedAfter(opened.store)
+  return await work(opened)
+}
+
+/** Resolves when the record is as durable as the store makes it. */
+export async function writeAudit(store: Pick<Store, 'commit'>, record: AuditRecord): Promise<void> {
+  const { results, synced } = await store.commit([{ type: 'add_audit', audit: [record] }])
+  for (const result of results) if (!result.ok) throw result.error
+  await synced
 }
 
 /** Runs `work` on the store: on SQLite while no server uses it, on Postgres beside the servers. */
@@ -119,10 +138,5 @@ export async function withStoreIn<T>(
   if ('dataDir' in place) {
     return await withStore(place.dataDir, options, io, (store) => work(store, filesIn(place.dataDir)))
   }
-  const { store, blobs } = await openSharedStore({ url: place.url, clock: io.clock, log: silentLogger })
-  try {
-    return await withCache(blobs, (cached) => work(store, cached))
-  } finally {
-    await store.close()
-  }
+  return await withSharedStore(place, io, ({ store, blobs }) => withCache(blobs, (cached) => work(store, cached)))
 }

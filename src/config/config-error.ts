@@ -18,6 +18,11 @@ export const issueWithoutLine = (
   { file = null, path = '' }: { file?: string | null; path?: string } = {},
 ): ConfigIssue => ({ file, line: null, column: null, path, message })
 
+/** Each once: files in one folder share a `.env`, and each of them reports its mistakes. */
+export const distinctIssues = (issues: readonly ConfigIssue[]): ConfigIssue[] => [
+  ...new Map(issues.map((issue) => [JSON.stringify(issue), issue])).values(),
+]
+
 /** All problems at once. The message has one line per issue. */
 export class ConfigError extends ServerError {
   readonly issues: readonly ConfigIssue[]

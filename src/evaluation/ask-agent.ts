@@ -13,6 +13,7 @@ import type { Runs, SessionChoice } from '../engine/ports/runs.ts'
 export type TestedEngine = { runs: Pick<Runs, 'start' | 'follow' | 'cancel'> }
 
 export interface Turn {
+  user: string
   session: SessionRecord
   /** What was said and called, also by sub-agents. */
   said: AnswerSoFar
@@ -30,22 +31,19 @@ export interface TurnRequest {
 }
 
 /** What the person in a test case answers. */
-export interface ApprovalAnswers {
-  /** The next answer about this tool; null if the case has none. */
-  next(tool: string): CaseApproval | null
-  /** The answers that no question asked for. */
-  unused(): CaseApproval[]
-}
+export type ApprovalAnswers = ReturnType<typeof createApprovalAnswers>
 
-export function createApprovalAnswers(given: readonly CaseApproval[]): ApprovalAnswers {
+export function createApprovalAnswers(given: readonly CaseApproval[]) {
   const used = new Set<CaseApproval>()
   return {
-    next(tool) {
+    /** The next answer about this tool; null if the case has none. */
+    next(tool: string): CaseApproval | null {
       const mine = given.filter((one) => one.tool === tool)
       const answer = mine.find((one) => !used.has(one)) ?? mine.at(-1) ?? null
       if (answer !== null) used.add(answer)
       return answer
     },
+    /** The answers that no question asked for. */
     unused: () => given.filter((one) => !used.has(one)),
   }
 }
@@ -78,7 +76,7 @@ export async function askAgent(engine: TestedEngine, request: TurnRequest, signa
     const answer = fold.answer()
     if (answer === null) await engine.runs.cancel(run, 'quarterdeck test')
     const decisions = answer === null ? null : decisionsOn(answer, request.answers)
-    if (decisions === null) return { session, said: answer ?? fold.soFar(), answer }
+    if (decisions === null) return { user: request.text, session, said: answer ?? fold.soFar(), answer }
     ;({ run, session } = await engine.runs.start({
       ...start([]),
       session: { existing: session },

@@ -1,6 +1,5 @@
 import type { TestCase } from '../domain/agent/test-case.ts'
 
-/** One test case of one agent. */
 export interface AgentCase {
   agent: string
   testCase: TestCase

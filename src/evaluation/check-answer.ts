@@ -3,16 +3,14 @@ import { ServerError } from '../domain/errors.ts'
 import { unreachable } from '../domain/unreachable.ts'
 import { createJsonCheck } from '../json/json-schema.ts'
 import type { Finding } from './case-result.ts'
-import { type Judge, parseFencedJson } from './judge.ts'
+import { type Judge, type JudgedAnswer, parseFencedJson } from './judge.ts'
 
 /** What the checks of a case look at. */
-interface CheckedConversation {
+interface CheckedConversation extends Pick<JudgedAnswer, 'conversation'> {
   /** Everything that the agent said in the last turn. */
   answer: string
   /** The last message of the answer, after the last tool call. */
   finalMessage: string
-  /** All turns, in order. */
-  conversation: readonly { user: string; agent: string }[]
 }
 
 /** The time of a pattern can grow with the square of the text or faster, and nothing can stop it. */
@@ -43,8 +41,8 @@ export async function checkAnswer(
     case 'json_schema': {
       const expected = 'JSON that satisfies the schema'
       const value = parseFencedJson(checked.finalMessage)
-      if (value === null) return unless(false, expected, `not JSON: ${quoted(checked.finalMessage)}`)
-      const verdict = createJsonCheck(check.schema).check(value.json)
+      if (value === undefined) return unless(false, expected, `not JSON: ${quoted(checked.finalMessage)}`)
+      const verdict = createJsonCheck(check.schema).check(value)
       return verdict.ok ? null : unless(false, expected, verdict.problems.join('; '))
     }
     case 'similarity': {

@@ -1,14 +1,16 @@
 // A model that reads a conversation and decides whether the last answer is right.
 
 import { ServerError } from '../domain/errors.ts'
+import { isRecord } from '../domain/is-record.ts'
+import { jsonIn } from '../domain/json-in.ts'
 import type { Model } from '../models/model.ts'
 
-export interface Verdict {
+interface Verdict {
   pass: boolean
   reason: string
 }
 
-interface JudgedAnswer {
+export interface JudgedAnswer {
   /** All turns, in order. The last answer is judged. */
   conversation: readonly { user: string; agent: string }[]
   /** The correct answer. Null: only the criteria decide. */
@@ -69,18 +71,14 @@ export function createJudge(model: Model): Judge {
 
 /** Anything beside the verdict makes the answer invalid. */
 function verdictIn(text: string): Verdict | null {
-  const value = parseFencedJson(text)?.json
-  if (typeof value !== 'object' || value === null || !('pass' in value) || !('reason' in value)) return null
+  const value = parseFencedJson(text)
+  if (!isRecord(value)) return null
   const { pass, reason } = value
   return typeof pass === 'boolean' && typeof reason === 'string' ? { pass, reason } : null
 }
 
-/** The JSON that a model wrote, bare or between code fences; null when the text is not JSON. */
-export function parseFencedJson(text: string): { json: unknown } | null {
+/** The JSON that a model wrote, bare or between code fences; undefined when the text is not JSON. */
+export function parseFencedJson(text: string): unknown {
   const [, fenced] = /^```(?:json)?\s*\n([\s\S]*)\n\s*```$/.exec(text.trim()) ?? []
-  try {
-    return { json: JSON.parse(fenced ?? text) }
-  } catch {
-    return null
-  }
+  return jsonIn(fenced ?? text)
 }

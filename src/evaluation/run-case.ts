@@ -37,7 +37,7 @@ export async function runCase({ agent, testCase }: AgentCase, deps: CaseDeps, st
   const late = new AbortController()
   const cancelTimer = deps.clock.after(testCase.timeoutMs, () => late.abort(), true)
   const signal = AbortSignal.any([stop, late.signal])
-  const turns: (Turn & { user: string })[] = []
+  const turns: Turn[] = []
   const answers = createApprovalAnswers(testCase.approvals)
 
   let judged: { outcome: CaseResult['outcome']; findings: Finding[] }
@@ -79,7 +79,7 @@ async function converse(
   agent: string,
   testCase: TestCase,
   { engine, attach, ids }: CaseDeps,
-  turns: (Turn & { user: string })[],
+  turns: Turn[],
   answers: ApprovalAnswers,
   signal: AbortSignal,
 ): Promise<void> {
@@ -88,7 +88,7 @@ async function converse(
     signal.throwIfAborted()
     const files = index === 0 ? await Promise.all(testCase.files.map(attach)) : []
     const turn = await askAgent(engine, { agent, session, messageId: ids.uuid(), text: user, files, answers }, signal)
-    turns.push({ ...turn, user })
+    turns.push(turn)
     if (turn.answer?.outcome !== 'completed') return
     session = { existing: turn.session }
   }
@@ -97,7 +97,7 @@ async function converse(
 async function judgeCase(
   agent: string,
   testCase: TestCase,
-  turns: readonly (Turn & { user: string })[],
+  turns: readonly Turn[],
   answers: ApprovalAnswers,
   deps: CaseDeps,
   signal: AbortSignal,

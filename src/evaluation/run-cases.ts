@@ -6,9 +6,7 @@ interface CasesOptions {
   parallel: number
   /** Running cases end soon as `stopped`; the others do not begin. */
   stop: AbortSignal
-  /** Called when a case begins. */
   onBegin?(testCase: AgentCase): void
-  /** Called when a case has its result. */
   onResult?(result: CaseResult): void
 }
 

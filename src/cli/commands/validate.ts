@@ -1,21 +1,16 @@
 import { Command } from 'commander'
 import { agentPaths, type LoadedConfig, loadConfig } from '../../app/load-config.ts'
-import { ConfigError, type ConfigIssue, formatIssue } from '../../config/config-error.ts'
+import { ConfigError, type ConfigIssue, formatIssue, issueWithoutLine } from '../../config/config-error.ts'
 import type { AgentDefinition } from '../../domain/agent/agent.ts'
 import { ServerError } from '../../domain/errors.ts'
 import { silentLogger } from '../../domain/logger.ts'
 import { createKeychain } from '../../operators/credentials/keychain.ts'
 import { checkAgents, missingCommands, toolCount } from '../check-agents.ts'
-import type { CommandContext } from '../command.ts'
+import { type CheckFlags, type CommandContext, examples } from '../command.ts'
 import { exitCodes } from '../exit-codes.ts'
 import type { Io } from '../terminal/io.ts'
 import { styleFor } from '../terminal/style.ts'
 import { counted } from '../terminal/terminal-text.ts'
-
-interface ValidateFlags {
-  config?: string
-  json?: boolean
-}
 
 export function createValidateCommand({ version, io, settle }: CommandContext): Command {
   return new Command('validate')
@@ -27,19 +22,13 @@ export function createValidateCommand({ version, io, settle }: CommandContext): 
     .argument('[files...]', 'agent files or folders (default: agent.yaml in this folder)')
     .option('--config <file>', 'the settings file (default: quarterdeck.yaml here or beside the agent)')
     .option('--json', 'the result as one JSON object')
-    .addHelpText(
-      'after',
-      `
-Examples:
-  $ quarterdeck validate
-  $ quarterdeck validate agents/ --json`,
-    )
-    .action(async (files: string[], options: ValidateFlags) => settle(await validate(files, options, version, io)))
+    .addHelpText('after', examples('validate', 'validate agents/ --json'))
+    .action(async (files: string[], options: CheckFlags) => settle(await validate(files, options, version, io)))
 }
 
 export async function validate(
   files: readonly string[],
-  options: ValidateFlags,
+  options: CheckFlags,
   version: string,
   io: Io,
 ): Promise<number> {
@@ -76,7 +65,7 @@ function nothingHere(files: readonly string[], { agents }: LoadedConfig, io: Io)
   const message =
     'there is nothing to check: this folder has no agent.yaml, and the environment names no model. ' +
     'Create an agent with quarterdeck init, or name a file: quarterdeck validate path/to/agent.yaml'
-  return [{ file: null, line: null, column: null, path: '', message }]
+  return [issueWithoutLine(message)]
 }
 
 /** What a start would refuse, all together if possible. */
@@ -105,7 +94,7 @@ async function refused(config: LoadedConfig, version: string, io: Io): Promise<C
     return []
   } catch (error) {
     if (!(error instanceof ServerError)) throw error
-    return [{ file: null, line: null, column: null, path: '', message: error.message }]
+    return [issueWithoutLine(error.message)]
   }
 }
 

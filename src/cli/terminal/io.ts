@@ -31,7 +31,6 @@ export interface Io {
   onWarning(listener: (text: string) => void): () => void
   /** Reports Enter at the terminal. Does nothing without one. */
   onEnter(listener: () => void): () => void
-  /** Ends the process at once. */
   exit(code: number): void
   /** Opens a web page for the person at this machine. False if that cannot be tried. */
   openUrl(url: string): boolean

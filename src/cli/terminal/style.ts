@@ -1,23 +1,13 @@
 import { takesColors } from '../../domain/text/takes-colors.ts'
 import type { Io, OutputStream } from './io.ts'
 
-export interface Style {
-  bold(text: string): string
-  dim(text: string): string
-  italic(text: string): string
-  underline(text: string): string
-  red(text: string): string
-  green(text: string): string
-  yellow(text: string): string
-  cyan(text: string): string
-}
+export type Style = ReturnType<typeof makeStyle>
 
-/** Colours for a terminal. */
 export function styleFor(stream: OutputStream, env: Io['env']): Style {
   return makeStyle(takesColors(stream, env))
 }
 
-function makeStyle(colours: boolean): Style {
+function makeStyle(colours: boolean) {
   const paint = (open: number, close: number) => (text: string) =>
     colours ? `\x1b[${open}m${text}\x1b[${close}m` : text
   return {

@@ -2,13 +2,6 @@
 
 import type { Style } from './style.ts'
 
-interface TerminalMarkdown {
-  /** Returns what can be printed now. The text must be safe to print; only styles are added to it. */
-  add(text: string): string
-  /** Returns what was still held back. The next text begins a new line. */
-  end(): string
-}
-
 /** A mark that is not closed within this many characters is plain text. */
 const MAX_HELD = 500
 
@@ -30,7 +23,7 @@ const LINK = /\[([^\][\n]+)\]\(([^()\s]+(?:\([^()\s]*\)[^()\s]*)?)(?: +"[^"\n]*"
 /** The start of a link that is not complete yet. */
 const LINK_BEGUN = /\[[^\][\n]*(?:\](?:\((?:[^()\n]|\([^()\n]*(?:\)|$))*)?)?$/y
 
-export function createTerminalMarkdown(style: Style): TerminalMarkdown {
+export function createTerminalMarkdown(style: Style) {
   let held = ''
   let fence: string | null = null
   let atLineStart = true
@@ -161,8 +154,10 @@ export function createTerminalMarkdown(style: Style): TerminalMarkdown {
   }
 
   return {
-    add: (text) => add(text, false),
-    end() {
+    /** Returns what can be printed now. The text must be safe to print; only styles are added to it. */
+    add: (text: string): string => add(text, false),
+    /** Returns what was still held back. The next text begins a new line. */
+    end(): string {
       const rest = add('', true)
       held = ''
       fence = null

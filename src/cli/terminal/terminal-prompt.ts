@@ -2,6 +2,7 @@ import { createInterface } from 'node:readline'
 import { Writable } from 'node:stream'
 import { failure } from '../cli-error.ts'
 import type { Io } from './io.ts'
+import { CLEAR_LINE } from './terminal-text.ts'
 
 /** Lines from a person at a terminal. */
 export interface Prompt {
@@ -10,8 +11,6 @@ export interface Prompt {
 }
 
 export type Asked = { type: 'line'; line: string } | { type: 'interrupt' } | { type: 'end' } | { type: 'withdrawn' }
-
-const CLEAR_LINE = '\r\x1b[2K'
 
 /**
  * The line editor exists only while it asks. Between two questions the terminal works normally, so Ctrl-C during an answer is an

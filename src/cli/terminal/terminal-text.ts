@@ -1,4 +1,5 @@
 import { hiddenMark, visibleProse, visibleText } from '../../domain/text/visible-text.ts'
+import type { Io, OutputStream } from './io.ts'
 
 /**
  * Makes text from a model, a tool or a server safe to print. Control characters could move the cursor, change the window's title or fake
@@ -60,7 +61,13 @@ export function localTime(at: string | number, timeZone: string = localZone()): 
 /** The same, without seconds. */
 export const localMinute = (at: string | number): string => localTime(at).slice(0, 16)
 
-/** A table with a line of titles. */
+/** Goes back to the start of the line, and empties it. */
+export const CLEAR_LINE = '\r\x1b[2K'
+
+/** Whether a line can be drawn over. In a pipe, a dumb terminal or CI it would fill the log. */
+export const canRedraw = (stream: OutputStream, env: Io['env']): boolean =>
+  stream.isTTY === true && env.TERM !== 'dumb' && !env.CI
+
 export function textTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const widths = head.map((title, column) => Math.max(title.length, ...rows.map((row) => row[column]?.length ?? 0)))
   const line = (row: readonly string[]): string =>

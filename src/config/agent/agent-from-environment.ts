@@ -8,7 +8,7 @@ import { type Environment, variable } from '../source/env-file.ts'
 import { type AgentDefaults, agentDefaults } from '../source/load-context.ts'
 import { agentYaml } from './agent-yaml.ts'
 import { defineAgent } from './define-agent.ts'
-import { canonicalProvider, firstOf, isProviderName, type ProviderName, providers } from './providers.ts'
+import { firstOf, isProviderName, type ProviderName, providers } from './providers.ts'
 
 /** In this order: the first provider whose key is set is used. */
 const guessed = ['openai', 'anthropic', 'google', 'azure'] as const
@@ -83,16 +83,12 @@ function providerFrom(env: Environment, report: Report): ProviderName {
 }
 
 function modelFrom(env: Environment, provider: ProviderName, report: Report): string {
-  const { models, defaultModel } = providers[provider]
+  const { models, model, isDefault } = providers[provider]
   // The demo has one model, even if LLM_MODEL is still set for another provider.
   const named = provider === 'demo' ? undefined : firstOf(env, ['LLM_MODEL', ...models])?.trim()
-  if (named === undefined && defaultModel === null) {
-    report(
-      ['LLM_MODEL', ...models].join(' or '),
-      `provider ${provider} needs the name of a model. Set e.g. LLM_MODEL=${example[canonicalProvider(provider)] ?? 'name'}`,
-    )
+  if (named === undefined && !isDefault) {
+    const message = `provider ${provider} needs the name of a model. Set e.g. LLM_MODEL=${model}`
+    report(['LLM_MODEL', ...models].join(' or '), message)
   }
-  return named ?? defaultModel ?? ''
+  return named ?? (isDefault ? model : '')
 }
-
-const example: Partial<Record<ProviderName, string>> = { ollama: 'llama3.2', azure: 'my-deployment' }

@@ -2,6 +2,7 @@
 // What is wrong with the text of an agent file, as far as the text alone can say. It reads no file and no variable, imports nothing and
 // starts nothing: the text may come from anybody.
 
+import type { ConfigIssue } from '../config-error.ts'
 import { explainIssues } from '../source/explain-issues.ts'
 import type { Path } from '../source/json-schema-node.ts'
 import { validationSchema } from '../source/schema-key.ts'
@@ -9,13 +10,7 @@ import { parseYaml, pathText } from '../source/yaml-source.ts'
 import { agentYaml, starterAgent } from './agent-yaml.ts'
 import { secretKeys } from './masked-source.ts'
 
-export interface TextProblem {
-  line: number
-  column: number
-  /** `tools[0].name`; may be empty. */
-  path: string
-  message: string
-}
+export type TextProblem = Pick<ConfigIssue, 'path' | 'message'> & { line: number; column: number }
 
 /** A broken text can have a problem at every letter. Who has fixed these asks again. */
 const MOST_PROBLEMS = 50
@@ -52,14 +47,9 @@ export function agentTextProblems(text: string): TextProblem[] {
     .slice(0, MOST_PROBLEMS)
 }
 
-const problemOf = ({
-  line,
-  column,
+const problemOf = ({ line, column, path, message }: ConfigIssue): TextProblem => ({
+  line: line ?? 1,
+  column: column ?? 1,
   path,
   message,
-}: {
-  line: number | null
-  column: number | null
-  path: string
-  message: string
-}): TextProblem => ({ line: line ?? 1, column: column ?? 1, path, message })
+})

@@ -12,48 +12,37 @@ import { testCases } from './test-case-yaml.ts'
 
 const NAME = /^[A-Za-z][A-Za-z0-9_-]{0,63}$/
 
+const limit = (value: number, description: string, min = 1) => key(count(min).default(value), description, value)
+
 const limits = z.strictObject({
-  steps: key(count().default(25), 'Model answers per run.', 25),
+  steps: limit(25, 'Model answers per run.'),
   tokens: key(count().optional(), 'Model tokens (input and output) per run. Default: no limit.', 200_000),
-  duration: duration({
-    description: 'Time per run; waiting in the queue or for a person does not count.',
-    example: '15m',
-  }).prefault(900),
+  duration: duration('Time per run; waiting in the queue or for a person does not count.', '15m').prefault(900),
   cost: key(
     z.number().positive().optional(),
     'Cost per run, in the currency of `model.prices`. Default: no limit.',
     0.5,
   ),
-  tool_calls: key(count().default(100), 'Tool calls per run.', 100),
-  answer_chars: key(
-    count(1000).default(1_000_000),
-    'Characters that the model writes per run: text, reasoning and arguments of calls.',
+  tool_calls: limit(100, 'Tool calls per run.'),
+  answer_chars: limit(
     1_000_000,
+    'Characters that the model writes per run: text, reasoning and arguments of calls.',
+    1000,
   ),
-  identical_calls: key(
-    count().default(3),
-    'How often in a row the model may make the same tool call with the same arguments, however they are spelled.',
+  identical_calls: limit(
     3,
+    'How often in a row the model may make the same tool call with the same arguments, however they are spelled.',
   ),
-  parallel_calls: key(count().default(8), 'How many tool calls of one model answer run at the same time.', 8),
-  tool_result_chars: key(
-    count(100).default(50_000),
-    'Characters kept of a tool result; a longer one is cut, and a note says so.',
-    50_000,
-  ),
-  stored_message_chars: key(
-    count(1000).default(100_000),
-    'Characters kept of a message; a longer one is cut, and a note says so.',
-    100_000,
-  ),
+  parallel_calls: limit(8, 'How many tool calls of one model answer run at the same time.'),
+  tool_result_chars: limit(50_000, 'Characters kept of a tool result; a longer one is cut, and a note says so.', 100),
+  stored_message_chars: limit(100_000, 'Characters kept of a message; a longer one is cut, and a note says so.', 1000),
 })
 
 const sessions = z.strictObject({
-  ttl: duration({
-    description:
-      'Idle time after which the log of a session is compacted. Default: the server’s `sessions.ttl` (1800).',
-    example: '30m',
-  }).optional(),
+  ttl: duration(
+    'Idle time after which the log of a session is compacted. Default: the server’s `sessions.ttl` (1800).',
+    '30m',
+  ).optional(),
   on_expiry: key(
     z.enum(['continue', 'close']).default('continue'),
     'What a message to a session that was idle for `ttl` does: continue the session, or find it closed.',

@@ -2,7 +2,7 @@
 
 import { z } from 'zod'
 import type { ApprovalRule, ArgumentCondition, ArgumentConditions } from '../../domain/agent/approval-rule.ts'
-import { duration, key, oneOrMore, quorum, text } from '../source/schema-key.ts'
+import { duration, key, oneOrMore, quorum, reporter, text } from '../source/schema-key.ts'
 
 // The schema of conditions on the arguments of a call, and what they are turned into.
 
@@ -20,13 +20,10 @@ const list = () =>
     .array(scalar())
     .min(1)
     .superRefine((values, context) => {
-      for (const [index, value] of values.entries()) {
-        if (!isGlob(value)) continue
-        const message =
-          'a list holds exact values, so * and ? would be ordinary characters here. For patterns, write one entry of ' +
-          'when (or one policy rule) each; for the characters themselves, use one_of'
-        context.addIssue({ code: 'custom', path: [index], message })
-      }
+      const message =
+        'a list holds exact values, so * and ? would be ordinary characters here. For patterns, write one entry of ' +
+        'when (or one policy rule) each; for the characters themselves, use one_of'
+      for (const [index, value] of values.entries()) if (isGlob(value)) reporter(context)([index], message)
     })
 
 const testKeys = {
@@ -57,8 +54,7 @@ function checkOne(tests: object, context: z.RefinementCtx): void {
   const found = namesOf(tests)
   if (found.length === 1) return
   const written = found.length === 0 ? 'none' : found.join(' and ')
-  const message = `expected exactly one test for an argument, found ${written}. Write e.g. { above: 100 }`
-  context.addIssue({ code: 'custom', message })
+  reporter(context)([], `expected exactly one test for an argument, found ${written}. Write e.g. { above: 100 }`)
 }
 
 function testOf(tests: Tests): ArgumentCondition {
@@ -184,10 +180,9 @@ export const approval = z.strictObject({
     'Who may answer: only operators, or also the owner of the session (with a token that names them). Only an operator may approve calls of risk critical.',
     'operator',
   ),
-  expires: duration({
-    description: 'How long an approval waits for an answer. After that, it counts as rejected.',
-    example: '1h',
-  }).prefault(3600),
+  expires: duration('How long an approval waits for an answer. After that, it counts as rejected.', '1h').prefault(
+    3600,
+  ),
   quorum: quorum(
     'How many operators must say yes before a call runs: a number, or one for each risk. The first no closes. `operators` in quarterdeck.yaml names them.',
   ).optional(),

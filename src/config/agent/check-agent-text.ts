@@ -22,7 +22,7 @@ export function createCheckAgentText({ clock, timeoutMs = TIMEOUT_MS }: { clock:
   const check: CheckAgentText = async (text, signal) => {
     if (waiting >= MOST_WAITING) throw new ServerError('limit', 'Too many texts are being checked. Try again soon.')
     waiting += 1
-    const mine = last.then(() => checkInThread(text, { clock, timeoutMs, signal }))
+    const mine = last.then(() => checkInThread(text, clock, timeoutMs, signal))
     last = mine.catch(() => {})
     try {
       return await mine
@@ -33,13 +33,7 @@ export function createCheckAgentText({ clock, timeoutMs = TIMEOUT_MS }: { clock:
   return check
 }
 
-interface ThreadOptions {
-  clock: Clock
-  timeoutMs: number
-  signal: AbortSignal
-}
-
-function checkInThread(text: string, { clock, timeoutMs, signal }: ThreadOptions): Promise<TextProblem[]> {
+function checkInThread(text: string, clock: Clock, timeoutMs: number, signal: AbortSignal): Promise<TextProblem[]> {
   signal.throwIfAborted()
   return new Promise((resolve, reject) => {
     // The thread has no variables, and nothing in it opens a file after its own code is loaded.

@@ -3,7 +3,7 @@
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path'
 import type { AgentDefinition } from '../../domain/agent/agent.ts'
 import type { AgentToolSettings, ToolSettings } from '../../domain/agent/tool-settings.ts'
-import { ConfigError, type ConfigIssue, issueWithoutLine } from '../config-error.ts'
+import { ConfigError, type ConfigIssue, distinctIssues, issueWithoutLine } from '../config-error.ts'
 import { type ConfigFiles, diskFiles, fileProblem, readText } from '../source/config-files.ts'
 import { type LoadOptions, type ReadAgent, readAgent } from './read-agent.ts'
 
@@ -17,11 +17,13 @@ export function loadAgents(paths: readonly string[], options: LoadOptions): Agen
   return agents
 }
 
+interface CheckedAgents {
+  agents: AgentDefinition[]
+  issues: ConfigIssue[]
+}
+
 /** Like `loadAgents`, but returns the issues. */
-export function checkAgents(
-  paths: readonly string[],
-  options: LoadOptions,
-): { agents: AgentDefinition[]; issues: ConfigIssue[] } {
+export function checkAgents(paths: readonly string[], options: LoadOptions): CheckedAgents {
   const issues: ConfigIssue[] = []
   const found = new Map<string, string>()
   for (const path of paths) {
@@ -96,14 +98,11 @@ function noAgentIn(folder: string): ConfigIssue {
 
 // Agent files can name the files of other agents. This reads those too, each once, and replaces the paths with the agents' names.
 
-interface LinkedAgents {
-  /** The agents of `files` in order, then the agents that only other agents call, in the order they were found. */
-  agents: AgentDefinition[]
-  issues: ConfigIssue[]
-}
-
-/** Loads the agents of these files and all agents that they name. Agents may name each other in a circle. */
-function linkAgents(files: readonly string[], options: LoadOptions): LinkedAgents {
+/**
+ * Loads the agents of these files, in order, and then all agents that they name, in the order they were found. Agents may name each other
+ * in a circle.
+ */
+function linkAgents(files: readonly string[], options: LoadOptions): CheckedAgents {
   const found = new Map<string, ReadAgent>()
   const issues: ConfigIssue[] = []
   const isServed = new Set<ReadAgent>()
@@ -125,7 +124,7 @@ function linkAgents(files: readonly string[], options: LoadOptions): LinkedAgent
     const tools = agent.tools.map((tool, index) => linkTool(tool, index, one, found, issues))
     return [{ ...agent, tools, internal: isInternal, default: agent.default && !isInternal }]
   })
-  return { agents, issues: distinct([...all.flatMap((one) => one.issues), ...issues, ...clashes(all, isServed)]) }
+  return { agents, issues: distinctIssues([...all.flatMap((one) => one.issues), ...issues, ...clashes(all, isServed)]) }
 }
 
 /** Reads the agents that the tools of this agent name. A missing file is a mistake at the tool. */
@@ -188,8 +187,3 @@ function clashes(all: readonly ReadAgent[], isServed: ReadonlySet<ReadAgent>): C
   }
   return issues
 }
-
-// Files in one folder share a `.env`, and each of them would report its mistakes.
-const distinct = (issues: readonly ConfigIssue[]): ConfigIssue[] => [
-  ...new Map(issues.map((issue) => [JSON.stringify(issue), issue])).values(),
-]

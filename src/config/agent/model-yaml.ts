@@ -4,8 +4,11 @@
 import { z } from 'zod'
 import { modelInputs } from '../../domain/agent/agent.ts'
 import { proxyAddress } from '../../domain/settings/proxy-address.ts'
-import { count, duration, key, text } from '../source/schema-key.ts'
-import { providerNames } from './providers.ts'
+import { count, duration, httpUrlKey, key, reporter, text } from '../source/schema-key.ts'
+import { providerNames, providers } from './providers.ts'
+
+const pemFile = (what: string, example: string) =>
+  key(text().optional(), `${what}: a PEM file, relative to this file.`, example)
 
 const modelKeys = {
   provider: key(
@@ -21,18 +24,11 @@ const modelKeys = {
   temperature: key(z.number().min(0).max(2).optional(), 'How random the answers are. Default: the provider’s.', 0.7),
   max_tokens: key(count().optional(), 'The longest answer, in tokens. Default: the provider’s.', 2000),
   top_p: key(z.number().min(0).max(1).optional(), 'Nucleus sampling. Default: the provider’s.', 0.9),
-  base_url: key(
-    z.url({ protocol: /^https?$/ }).optional(),
+  base_url: httpUrlKey(
     'Address of the API, for compatible servers (vLLM, LM Studio, Groq …). For `azure` the default is AZURE_OPENAI_ENDPOINT.',
     'http://127.0.0.1:11434/v1',
-    'an http or https URL',
   ),
-  endpoint: key(
-    z.url({ protocol: /^https?$/ }).optional(),
-    'Azure’s word for `base_url`; it means the same.',
-    'https://my-resource.openai.azure.com',
-    'an http or https URL',
-  ),
+  endpoint: httpUrlKey('Azure’s word for `base_url`; it means the same.', 'https://my-resource.openai.azure.com'),
   api_key: key(
     text().optional(),
     'API key, best written as `${VARIABLE}`. Default: the provider’s usual variable (OPENAI_API_KEY, ANTHROPIC_API_KEY, GOOGLE_API_KEY or GEMINI_API_KEY, AZURE_OPENAI_API_KEY). Write `none` for a server that needs no key.',
@@ -82,28 +78,20 @@ const modelKeys = {
   tls: key(
     z
       .strictObject({
-        cert: key(text().optional(), 'Client certificate: a PEM file, relative to this file.', 'client.pem'),
-        key: key(
-          text().optional(),
-          'Key of the client certificate: a PEM file, relative to this file.',
-          'client-key.pem',
-        ),
-        ca: key(
-          text().optional(),
-          'Certificate authorities to trust instead of the usual ones: a PEM file, relative to this file.',
-          'ca.pem',
-        ),
+        cert: pemFile('Client certificate', 'client.pem'),
+        key: pemFile('Key of the client certificate', 'client-key.pem'),
+        ca: pemFile('Certificate authorities to trust instead of the usual ones', 'ca.pem'),
       })
       .optional(),
     'For servers that require a client certificate, or whose certificate comes from a company’s own authority.',
     { cert: 'client.pem', key: 'client-key.pem', ca: 'ca.pem' },
   ),
-  connect_timeout: duration({
-    description: 'How long to wait for a connection. After that, the server retries or uses the fallback.',
-    example: '5s',
-  }).prefault(10),
-  first_token_timeout: duration({ description: 'How long to wait for the first token.', example: '90s' }).prefault(120),
-  token_timeout: duration({ description: 'How long to wait between two tokens.', example: '30s' }).prefault(60),
+  connect_timeout: duration(
+    'How long to wait for a connection. After that, the server retries or uses the fallback.',
+    '5s',
+  ).prefault(10),
+  first_token_timeout: duration('How long to wait for the first token.', '90s').prefault(120),
+  token_timeout: duration('How long to wait between two tokens.', '30s').prefault(60),
   prices: key(
     z
       .strictObject({
@@ -119,13 +107,10 @@ const modelKeys = {
 type ModelKeys = z.infer<z.ZodObject<typeof modelKeys>>
 
 function checkModel(model: ModelKeys, context: z.RefinementCtx): void {
-  const report = (path: string, message: string) => context.addIssue({ code: 'custom', path: [path], message })
+  const report = reporter(context)
   const { provider } = model
   if (model.name === undefined && provider !== 'demo' && provider !== 'scripted') {
-    report(
-      'name',
-      `provider ${provider} needs the name of a model. Write e.g. name: ${nameExamples[provider] ?? 'the-model'}`,
-    )
+    report('name', `provider ${provider} needs the name of a model. Write e.g. name: ${providers[provider].model}`)
   }
   if (model.base_url !== undefined && model.endpoint !== undefined) {
     report('endpoint', 'endpoint means the same as base_url. Keep one of them.')
@@ -150,11 +135,8 @@ function checkModel(model: ModelKeys, context: z.RefinementCtx): void {
     ['key', 'cert'],
   ] as const) {
     if (model.tls?.[one] === undefined || model.tls[other] !== undefined) continue
-    context.addIssue({
-      code: 'custom',
-      path: ['tls', other],
-      message: `tls.${one} needs tls.${other} too. Write e.g. ${other}: client${other === 'key' ? '-key' : ''}.pem`,
-    })
+    const example = `${other}: client${other === 'key' ? '-key' : ''}.pem`
+    report(['tls', other], `tls.${one} needs tls.${other} too. Write e.g. ${example}`)
   }
   if (model.max_tokens !== undefined && model.max_tokens >= model.context_window) {
     report(
@@ -162,17 +144,6 @@ function checkModel(model: ModelKeys, context: z.RefinementCtx): void {
       `an answer of ${model.max_tokens} tokens leaves no room for the request in a context window of ${model.context_window}. Lower max_tokens, or raise context_window`,
     )
   }
-}
-
-const nameExamples: Partial<Record<ModelKeys['provider'], string>> = {
-  openai: 'gpt-5-mini',
-  anthropic: 'claude-sonnet-4-5',
-  google: 'gemini-2.5-flash',
-  gemini: 'gemini-2.5-flash',
-  azure: 'my-deployment',
-  azure_openai: 'my-deployment',
-  ollama: 'llama3.2',
-  'ai-sdk': 'mistral-large-latest',
 }
 
 const fallbackModel = z.strictObject(modelKeys).superRefine(checkModel)

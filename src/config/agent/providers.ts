@@ -24,35 +24,38 @@ interface Provider {
   addresses: readonly string[]
   /** Variables for the model of a server without an agent file, after LLM_MODEL. */
   models: readonly string[]
-  /** Model of a server without an agent file if no variable names one; null if there is no sensible default. */
-  defaultModel: string | null
+  /** Named in examples. `isDefault`: also the model of a server without an agent file if no variable names one. */
+  model: string
+  isDefault: boolean
 }
 
 const google: Provider = {
   keys: ['GOOGLE_API_KEY', 'GEMINI_API_KEY'],
   addresses: [],
   models: ['GEMINI_MODEL'],
-  defaultModel: 'gemini-2.5-flash',
+  model: 'gemini-2.5-flash',
+  isDefault: true,
 }
 
 const azure: Provider = {
   keys: ['AZURE_OPENAI_API_KEY'],
   addresses: ['AZURE_OPENAI_ENDPOINT'],
   models: ['AZURE_OPENAI_DEPLOYMENT', 'AZURE_OPENAI_DEPLOYMENT_NAME'],
-  defaultModel: null,
+  model: 'my-deployment',
+  isDefault: false,
 }
 
 export const providers: Record<ProviderName, Provider> = {
-  demo: { keys: [], addresses: [], models: [], defaultModel: 'demo' },
-  openai: { keys: ['OPENAI_API_KEY'], addresses: [], models: [], defaultModel: 'gpt-5-mini' },
-  anthropic: { keys: ['ANTHROPIC_API_KEY'], addresses: [], models: [], defaultModel: 'claude-sonnet-4-5' },
+  demo: { keys: [], addresses: [], models: [], model: 'demo', isDefault: true },
+  openai: { keys: ['OPENAI_API_KEY'], addresses: [], models: [], model: 'gpt-5-mini', isDefault: true },
+  anthropic: { keys: ['ANTHROPIC_API_KEY'], addresses: [], models: [], model: 'claude-sonnet-4-5', isDefault: true },
   google,
   gemini: google,
   azure,
   azure_openai: azure,
-  ollama: { keys: [], addresses: [], models: [], defaultModel: null },
-  'ai-sdk': { keys: [], addresses: [], models: [], defaultModel: null },
-  scripted: { keys: [], addresses: [], models: [], defaultModel: 'scripted' },
+  ollama: { keys: [], addresses: [], models: [], model: 'llama3.2', isDefault: false },
+  'ai-sdk': { keys: [], addresses: [], models: [], model: 'mistral-large-latest', isDefault: false },
+  scripted: { keys: [], addresses: [], models: [], model: 'scripted', isDefault: true },
 }
 
 export const isProviderName = (name: string): name is ProviderName => Object.hasOwn(providers, name)

@@ -3,7 +3,7 @@
 import { z } from 'zod'
 import { regexProblem } from '../source/check-json-schema.ts'
 import { jsonSchema } from '../source/json-schema-yaml.ts'
-import { duration, key, oneOrMore, reporter, text } from '../source/schema-key.ts'
+import { duration, key, oneOrMore, reporter, text, twinsIn } from '../source/schema-key.ts'
 
 const texts = 'text, or a list of texts'
 
@@ -111,7 +111,7 @@ const testCase = z
       'What the judge checks, in plain words. The agent needs a `judge`.',
       'The answer is polite and names one city.',
     ),
-    timeout: duration({ description: 'How long all turns together may take.', example: '2m' }).prefault(120),
+    timeout: duration('How long all turns together may take.', '2m').prefault(120),
   })
   .superRefine((test, context) => {
     const report = reporter(context)
@@ -135,15 +135,9 @@ const testCase = z
   })
 
 export const testCases = z.array(testCase).superRefine((list, context) => {
-  const seen = new Map<string, number>()
-  for (const [index, { name }] of list.entries()) {
-    const first = seen.get(name)
-    if (first === undefined) seen.set(name, index)
-    else
-      reporter(context)(
-        [index, 'name'],
-        `test_cases[${first}] already has this name. Give each test case its own name.`,
-      )
+  for (const { index, first } of twinsIn(list, ({ name }) => name)) {
+    const message = `test_cases[${first}] already has this name. Give each test case its own name.`
+    reporter(context)([index, 'name'], message)
   }
 })
 

@@ -2,17 +2,15 @@
 
 import type { ChannelSettings } from '../../domain/settings/channel-settings.ts'
 import { channelRows, channels } from '../../operators/channels.ts'
-import { httpUrl } from './channel-values.ts'
+import { webAddress } from './channel-values.ts'
 import { fileSetting } from './setting.ts'
 import type { ReadSetting } from './settings.ts'
 
 export const channelTable = {
   public_url: fileSetting<string | null>({
-    schema: httpUrl().transform((value): string | null => value),
+    ...webAddress(),
     description: 'Where people open this server in a browser. Links in messages to operators begin with it.',
-    expected: 'an http or https address',
     example: 'https://agents.example.com',
-    default: null,
     defaultText: 'the address that the server listens on',
   }),
   ...channelRows,

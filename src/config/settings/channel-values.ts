@@ -16,7 +16,10 @@ export const httpUrl = () =>
     .refine(isHttpUrl, { error: '' })
     .transform((value) => value.replace(/\/+$/, ''))
 
-function isHttpUrl(value: string): boolean {
+/** The row of a setting that is such an address, or nothing. */
+export const webAddress = () => ({ schema: httpUrl(), expected: 'an http or https address', default: null })
+
+export function isHttpUrl(value: string): boolean {
   const url = URL.parse(value)
   if (url === null || !/^https?:$/.test(url.protocol)) return false
   return url.username === '' && url.password === '' && url.search === '' && url.hash === ''
@@ -34,17 +37,10 @@ export const kindList = () => oneOrMore(z.enum(notifyKinds)).transform((list): N
 
 export const KINDS_TEXT = `a list of ${notifyKinds.join(', ')}`
 
-export const slackUserId = () =>
-  z
-    .string()
-    .regex(/^[UW][A-Z0-9]{1,30}$/)
-    .meta({ expected: 'the id of a Slack user, such as U012AB3CD' })
+const slackId = (pattern: RegExp, expected: string) => z.string().regex(pattern).meta({ expected })
 
-export const slackChannelId = () =>
-  z
-    .string()
-    .regex(/^[CGD][A-Z0-9]{1,30}$/)
-    .meta({ expected: 'the id of a Slack channel, such as C012AB3CD' })
+export const slackUserId = () => slackId(/^[UW][A-Z0-9]{1,30}$/, 'the id of a Slack user, such as U012AB3CD')
+export const slackChannelId = () => slackId(/^[CGD][A-Z0-9]{1,30}$/, 'the id of a Slack channel, such as C012AB3CD')
 
 const HOURS = /^([01]\d|2[0-3]):([0-5]\d) ?- ?([01]\d|2[0-3]):([0-5]\d)$/
 
@@ -69,10 +65,7 @@ export const notify = () =>
       'Europe/Berlin',
       'a time zone such as Europe/Berlin',
     ).optional(),
-    digest: duration({
-      description: 'What comes within this time is told together.',
-      example: '15m',
-    }).optional(),
+    digest: duration('What comes within this time is told together.', '15m').optional(),
   })
 
 export function notifySettings(given: z.output<ReturnType<typeof notify>> | undefined): NotifySettings {

@@ -6,6 +6,7 @@ import { present } from '../../domain/present.ts'
 import type { DayLimit, DayLimitSettings, IssuerSettings, RoleRules } from '../../domain/settings/identity-settings.ts'
 import { PROVIDER_NAME, USER_NAME } from '../../domain/supervision/user-name.ts'
 import { count, duration, key, oneOrMore, reporter, text } from '../source/schema-key.ts'
+import { isHttpUrl } from './channel-values.ts'
 
 /** Only asymmetric ones: with a symmetric one, everybody who can check a token can make one. */
 const algorithms = [
@@ -21,27 +22,15 @@ export const PROVIDER_NAME_TEXT = 'up to 32 lower-case letters, digits, - and _'
 
 const names = () => oneOrMore(text().max(200))
 
+const roleNames = (description: string, example: string) =>
+  key(names(), description, [example], 'a list of groups or roles').optional()
+
 export const roleRules = () =>
   z
     .strictObject({
-      user: key(
-        names(),
-        'Groups or roles that may talk; everybody with a valid token if left out.',
-        ['staff'],
-        'a list of groups or roles',
-      ).optional(),
-      operator: key(
-        names(),
-        'Groups or roles whose members are operators.',
-        ['on-call'],
-        'a list of groups or roles',
-      ).optional(),
-      admin: key(
-        names(),
-        'Groups or roles whose members are operators and admins.',
-        ['platform'],
-        'a list of groups or roles',
-      ).optional(),
+      user: roleNames('Groups or roles that may talk; everybody with a valid token if left out.', 'staff'),
+      operator: roleNames('Groups or roles whose members are operators.', 'on-call'),
+      admin: roleNames('Groups or roles whose members are operators and admins.', 'platform'),
     })
     .transform(
       ({ user, operator, admin }): RoleRules => ({
@@ -82,23 +71,16 @@ const issuer = () =>
       'corp',
       PROVIDER_NAME_TEXT,
     ),
-    issuer: key(
-      z.string().refine(isSafeUrl, { error: '' }),
-      'Address of the issuer, exactly as `iss` in its tokens.',
-      'https://sso.example.com/realms/corp',
-      'an https address; http only on this machine',
-    ),
+    issuer: safeUrl('Address of the issuer, exactly as `iss` in its tokens.', 'https://sso.example.com/realms/corp'),
     audience: key(
       names(),
       'What `aud` in its tokens must have: one of these.',
       'quarterdeck',
       'the audience of this server, or a list of them',
     ),
-    jwks_uri: key(
-      z.string().refine(isSafeUrl, { error: '' }),
+    jwks_uri: safeUrl(
       'Address of its keys; its discovery document says it if left out.',
       'https://sso.example.com/realms/corp/protocol/openid-connect/certs',
-      'an https address; http only on this machine',
     ).optional(),
     algorithms: key(
       oneOrMore(z.enum(algorithms)),
@@ -106,11 +88,11 @@ const issuer = () =>
       ['RS256'],
       `a list of ${algorithms.join(', ')}`,
     ).optional(),
-    clock_tolerance: duration({
-      description: 'How far its clock and ours may differ, at most 5 minutes; 30 seconds if left out.',
-      example: '30s',
-      zero: true,
-    }).optional(),
+    clock_tolerance: duration(
+      'How far its clock and ours may differ, at most 5 minutes; 30 seconds if left out.',
+      '30s',
+      true,
+    ).optional(),
     claims: key(claims(), 'Names of claims.', { user: 'preferred_username' }).optional(),
     roles: key(roleRules(), 'Which groups and roles may do what.', { operator: ['on-call'] }).optional(),
     required: key(
@@ -126,14 +108,14 @@ const issuer = () =>
     ).optional(),
   })
 
+const safeUrl = (description: string, example: string) =>
+  key(z.string().refine(isSafeUrl, { error: '' }), description, example, 'an https address; http only on this machine')
+
 /** Nobody on the way may read or change what comes from there. */
 function isSafeUrl(value: string): boolean {
   const url = URL.parse(value)
-  if (url === null || url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '') return false
-  return (
-    url.protocol === 'https:' ||
-    (url.protocol === 'http:' && /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(url.hostname))
-  )
+  const isPrivate = url?.protocol === 'https:' || /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(url?.hostname ?? '')
+  return isPrivate && isHttpUrl(value)
 }
 
 export const issuerList = () =>

@@ -9,7 +9,7 @@ import { readTextAs } from '../source/json-schema-node.ts'
 import { validationSchema } from '../source/schema-key.ts'
 import { flagName, type Setting } from './setting.ts'
 import { type CodeSettings, type SettingFlags, type SettingKey, settings } from './settings.ts'
-import { readYamlSettings, type SettingsFile, type YamlSettings } from './settings-yaml.ts'
+import { readYamlSettings, type SettingsFile } from './settings-yaml.ts'
 
 export interface SettingSources {
   /** Settings from the code of an embedding program. */
@@ -29,17 +29,8 @@ export interface SettingSource {
   issue(message: string): ConfigIssue
 }
 
-export interface SourceFinder {
-  /** All mistakes in the file. */
-  fileIssues: ConfigIssue[]
-  /** Null if nobody set the setting. */
-  find(key: SettingKey): SettingSource | null
-  /** The variables that the file names in this setting. */
-  variablesOf(key: SettingKey): string[]
-}
-
-export function createSourceFinder({ code = {}, flags, env, file }: SettingSources): SourceFinder {
-  const inFile: YamlSettings | null = file === null ? null : readYamlSettings(file, env)
+export function createSourceFinder({ code = {}, flags, env, file }: SettingSources) {
+  const inFile = file === null ? null : readYamlSettings(file, env)
   const outside = (name: string, raw: unknown): SettingSource => ({
     name,
     raw,
@@ -47,9 +38,12 @@ export function createSourceFinder({ code = {}, flags, env, file }: SettingSourc
     issue: (message) => issueWithoutLine(message, { path: name }),
   })
   return {
+    /** All mistakes in the file. */
     fileIssues: inFile?.issues ?? [],
-    variablesOf: (key) => inFile?.variablesOf(key) ?? [],
-    find(key) {
+    /** The variables that the file names in this setting. */
+    variablesOf: (key: SettingKey): string[] => inFile?.variablesOf(key) ?? [],
+    /** Null if nobody set the setting. */
+    find(key: SettingKey): SettingSource | null {
       const { flag, env: names, path } = settings[key]
       if (code[key] !== undefined) return { ...outside(`settings: ${key}`, code[key]), inFile: true }
       const given = flags[key]

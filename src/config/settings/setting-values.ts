@@ -3,7 +3,7 @@
 import { isIP } from 'node:net'
 import { z } from 'zod'
 import { type Door, doorNames } from '../../doors.ts'
-import { count, isSpan, oneOrMore, secondsOf, spanInput } from '../source/schema-key.ts'
+import { count, durationExpectation, isSpan, oneOrMore, secondsOf, spanInput } from '../source/schema-key.ts'
 
 export const protocolList = () =>
   z
@@ -36,14 +36,27 @@ export const logLevel = () =>
 export const storeKind = () =>
   z.union([z.enum(['sqlite', ':memory:']), z.string().regex(/^postgres(ql)?:\/\/[^\s]+$/, { error: '' })])
 
+// Parts of a row that belong together: a kind of value and its default.
+
+/** Yes or no. The example is what somebody would write: the other one. */
+export const toggle = (value: boolean) => ({ schema: z.boolean(), example: !value, default: value })
+
 /** A number, or `none` for no limit; the server gets null for `none`. */
-export const limit = () => z.union([count(), z.literal('none')]).transform((value) => (value === 'none' ? null : value))
+export const limited = (value: number | null) => ({
+  schema: z.union([count(), z.literal('none')]).transform((given) => (given === 'none' ? null : given)),
+  expected: 'a whole number of at least 1, or none',
+  default: value,
+})
 
 /** A time span; the server gets seconds. */
-export const span = (zero: boolean) =>
-  spanInput()
+export const timeSpan = (seconds: number, zero = false) => ({
+  schema: spanInput()
     .refine((value) => isSpan(value, zero), { error: '' })
-    .transform(secondsOf)
+    .transform(secondsOf),
+  expected: durationExpectation(zero),
+  default: seconds,
+  defaultText: `${seconds} s`,
+})
 
 /** A time span or `never`; the server gets null for `never`. */
 export const spanOrNever = () =>

@@ -5,6 +5,7 @@ import { z } from 'zod'
 import { ConfigError, type ConfigIssue, issueWithoutLine } from '../config-error.ts'
 import { type ConfigFiles, diskFiles, readText } from '../source/config-files.ts'
 import type { Environment } from '../source/env-file.ts'
+import { valueAt } from '../source/json-schema-node.ts'
 import { WrittenText } from '../source/substitute.ts'
 import { readYamlConfig } from '../source/yaml-config.ts'
 import { type SettingKey, settingKeys, settings } from './settings.ts'
@@ -45,39 +46,23 @@ function sectionSchema(section: string): z.ZodType {
   return z.strictObject(shape).optional().meta({ example })
 }
 
-export interface YamlSettings {
-  issues: ConfigIssue[]
-  /** The value of a setting as the file has it; undefined if the file does not set it. */
-  rawValue(key: SettingKey): unknown
-  /** The variables that are written in the value of a setting and have a value themselves. */
-  variablesOf(key: SettingKey): string[]
-  issueAt(key: SettingKey, message: string): ConfigIssue
-}
-
-export function readYamlSettings({ path, text }: SettingsFile, env: Environment): YamlSettings {
+export function readYamlSettings({ path, text }: SettingsFile, env: Environment) {
   const secrets = settingKeys.filter((key) => settings[key].secret).map((key) => splitKey(key)[1])
   const config = readYamlConfig({ file: path, text, schema: settingsYaml(), env, starter: null, secrets })
   const { source } = config
   return {
     issues: config.issues,
-    rawValue(key) {
-      const [section, name] = splitKey(key)
-      const keys = section === null ? config.raw : config.raw[section]
-      return typeof keys === 'object' && keys !== null && Object.hasOwn(keys, name)
-        ? Reflect.get(keys, name)
-        : undefined
-    },
-    variablesOf: (key) => variablesIn(config.written(key.split('.'))),
-    issueAt(key, message) {
-      return source?.issueAt(key.split('.'), 'value', message) ?? issueWithoutLine(message, { file: path, path: key })
-    },
+    /** The value of a setting as the file has it; undefined if the file does not set it. */
+    rawValue: (key: SettingKey): unknown => valueAt(config.raw, key.split('.')),
+    /** The variables that are written in the value of a setting and have a value themselves. */
+    variablesOf: (key: SettingKey): string[] => variablesIn(config.written(key.split('.'))),
+    issueAt: (key: SettingKey, message: string): ConfigIssue =>
+      source?.issueAt(key.split('.'), 'value', message) ?? issueWithoutLine(message, { file: path, path: key }),
   }
 }
 
 function variablesIn(written: unknown): string[] {
-  if (written instanceof WrittenText) {
-    return written.parts.flatMap((part) => (typeof part === 'string' ? [] : part.variable))
-  }
+  if (written instanceof WrittenText) return written.variables()
   return typeof written === 'object' && written !== null ? Object.values(written).flatMap(variablesIn) : []
 }
 

@@ -12,20 +12,19 @@ import { type Setting, type SettingRow, setting, withVariables } from './setting
 import {
   hostAddress,
   hostNames,
-  limit,
+  limited,
   logLevel,
   origins,
   path,
   protocolList,
-  span,
   spanOrNever,
   storeKind,
+  timeSpan,
+  toggle,
   token,
 } from './setting-values.ts'
 import { supervisionTable } from './supervision-settings.ts'
 import { telemetryTable } from './telemetry-settings.ts'
-
-const LIMIT = 'a whole number of at least 1, or none'
 
 const table = {
   host: setting({
@@ -102,10 +101,8 @@ const table = {
     flag: '--log-content [yes|no]',
   }),
   debug: setting({
-    schema: z.boolean(),
+    ...toggle(false),
     description: 'Log everything: level debug, with content. If `log.level` is set, that level stays.',
-    example: true,
-    default: false,
     flag: '--debug',
   }),
   data_dir: setting({
@@ -147,12 +144,10 @@ const table = {
     flag: '--postgres-connections <number>',
   }),
   'postgres.wait': setting({
-    schema: span(true),
+    ...timeSpan(10, true),
     description:
       'How long a request waits while Postgres is away, as during a restart or a failover. Then it gets a 503 with `Retry-After`.',
-    expected: durationExpectation(true),
     example: '30s',
-    default: 10,
     defaultText: '10s',
     flag: '--postgres-wait <time>',
   }),
@@ -185,19 +180,15 @@ const table = {
     flag: '--auth <mode>',
   }),
   insecure: setting({
-    schema: z.boolean(),
+    ...toggle(false),
     description:
       'Require no token for talking, even if other machines can reach the server: anyone who reaches the port can use your model. Deciding still needs a token.',
-    example: true,
-    default: false,
     flag: '--insecure',
   }),
   'limits.sessions': setting({
-    schema: limit(),
+    ...limited(null),
     description: 'Sessions kept at the same time; further ones are refused (429).',
-    expected: LIMIT,
     example: 10_000,
-    default: null,
     flag: '--max-sessions <number>',
     variables: ['MAX_THREADS'],
   }),
@@ -234,20 +225,16 @@ const table = {
     flag: '--max-queue <number>',
   }),
   'limits.posts_per_minute': setting({
-    schema: limit(),
+    ...limited(null),
     description: 'POST requests per minute and user; further ones are refused (429).',
-    expected: LIMIT,
     example: 600,
-    default: null,
     defaultText: 'none on this machine, otherwise 600',
     flag: '--posts-per-minute <number>',
   }),
   'limits.streams': setting({
-    schema: limit(),
+    ...limited(null),
     description: 'Open streams per user; further ones are refused (429).',
-    expected: LIMIT,
     example: 200,
-    default: null,
     defaultText: 'none on this machine, otherwise 200',
     flag: '--max-streams <number>',
   }),
@@ -261,30 +248,22 @@ const table = {
     variables: ['MAX_MESSAGES_PER_THREAD'],
   }),
   'tools.timeout_seconds': setting({
-    schema: span(false),
+    ...timeSpan(30),
     description: 'How long a tool call may take, unless the tool sets its own timeout.',
-    expected: durationExpectation(false),
     example: 30,
-    default: 30,
-    defaultText: '30 s',
     flag: '--tool-timeout <time>',
     variables: ['TOOL_TIMEOUT_SECONDS'],
   }),
   'tools.proxy': setting({
-    schema: z.boolean(),
+    ...toggle(false),
     description:
       'Use HTTPS_PROXY and HTTP_PROXY for HTTP tools and for MCP servers at a URL too. The server checks a host name before the request, but the proxy resolves it again.',
-    example: true,
-    default: false,
     flag: '--tools-proxy',
   }),
   'sessions.ttl': setting({
-    schema: span(false),
+    ...timeSpan(1800),
     description: 'Idle time after which the log of a session is compacted, unless the agent sets its own.',
-    expected: durationExpectation(false),
     example: '30m',
-    default: 1800,
-    defaultText: '1800 s',
     flag: '--session-ttl <time>',
   }),
   'sessions.retention_days': setting({
@@ -295,54 +274,40 @@ const table = {
     flag: '--retention-days <days>',
   }),
   'shutdown.drain': setting({
-    schema: span(true),
+    ...timeSpan(5, true),
     description: 'How long active runs may continue after a signal to stop.',
-    expected: durationExpectation(true),
     example: '5s',
-    default: 5,
-    defaultText: '5 s',
     flag: '--drain <time>',
   }),
   public_docs: setting({
-    schema: z.boolean(),
+    ...toggle(false),
     description:
       'Serve `/openapi.json` without a token, even if a token is required elsewhere. The page `/docs` shows it, and asks for a token otherwise.',
-    example: true,
-    default: false,
     flag: '--public-docs',
   }),
   console: setting({
-    schema: z.boolean(),
+    ...toggle(true),
     description:
       'With `false` or `--no-console` there is no web console: /console answers 404, and all other routes stay open.',
-    example: false,
-    default: true,
     flag: '--no-console',
   }),
   'files.urls': setting({
-    schema: z.boolean(),
+    ...toggle(false),
     description:
       'Fetch files that a message links to by https. Private and link-local addresses are refused, even after a redirect.',
-    example: true,
-    default: false,
     flag: '--file-urls',
   }),
   'files.unsent_bytes': setting({
-    schema: limit(),
+    ...limited(1_000_000_000),
     description:
       'Bytes of uploaded files that one user may keep without sending them in a message; further uploads are refused (429).',
-    expected: LIMIT,
     example: 1_000_000_000,
-    default: 1_000_000_000,
     flag: '--max-unsent-bytes <number>',
   }),
   'files.unsent_ttl': setting({
-    schema: span(false),
+    ...timeSpan(86_400),
     description: 'How long an uploaded file is kept if no message uses it; checked once an hour.',
-    expected: durationExpectation(false),
     example: '24h',
-    default: 86_400,
-    defaultText: '86400 s',
     flag: '--unsent-ttl <time>',
   }),
   'tls.cert': setting({
@@ -364,10 +329,8 @@ const table = {
     flag: '--tls-key <file>',
   }),
   open: setting({
-    schema: z.boolean(),
+    ...toggle(false),
     description: 'Open the browser when the server is ready.',
-    example: true,
-    default: false,
     flag: '--open',
   }),
   ...supervisionTable,

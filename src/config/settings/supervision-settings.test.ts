@@ -98,7 +98,7 @@ ipc_name: service
       commands: { status: 'git status --short', test: ['npm', 'test'] },
       slack: { channelId: 'C1', channels: ['C1', 'C2'] },
       modes: { agentMaySet: false },
-      ipcName: 'desk',
+      ipcName: 'service',
     } satisfies SupervisionSettings)
   })
 

@@ -5,10 +5,10 @@ import { z } from 'zod'
 import type { SupervisionSettings, WorkspaceSettings } from '../../domain/settings/supervision-settings.ts'
 import { mostNeeded, ONE_PERSON } from '../../domain/supervision/quorum.ts'
 import { contactKinds } from '../../operators/channels.ts'
-import { count, durationExpectation, text } from '../source/schema-key.ts'
+import { count, text } from '../source/schema-key.ts'
 import { notifySettings, slackUserId } from './channel-values.ts'
 import { fileSetting, setting } from './setting.ts'
-import { span } from './setting-values.ts'
+import { timeSpan, toggle } from './setting-values.ts'
 import type { ReadSetting, SettingKey } from './settings.ts'
 import {
   argumentList,
@@ -27,18 +27,11 @@ const NUDGE =
   'Are you still working? Call heartbeat with your progress. If you need a person, call forward_prompt. If you are done, say so.'
 
 const seconds = (description: string, value: number, zero = false) =>
-  setting({
-    schema: span(zero),
-    description,
-    expected: durationExpectation(zero),
-    example: value,
-    default: value,
-    defaultText: `${value} s`,
-  })
+  setting({ ...timeSpan(value, zero), description, example: value })
 
 export const supervisionTable = {
-  default_workspace_root: setting({
-    schema: folder().transform((value): string | null => value),
+  default_workspace_root: setting<string | null>({
+    schema: folder(),
     description: 'Supervised agents may work in every folder below this one.',
     expected: FOLDER_TEXT,
     example: '/home/ada/projects',
@@ -144,10 +137,8 @@ export const supervisionTable = {
     default: {},
   }),
   'modes.agent_may_set': setting({
-    schema: z.boolean(),
+    ...toggle(true),
     description: 'Whether a supervised agent may choose where its operator is asked: remote, local or hybrid.',
-    example: false,
-    default: true,
   }),
   ipc_name: setting({
     schema: socketName(),

@@ -11,7 +11,7 @@ import { ONE_PERSON, type Quorum } from '../../domain/supervision/quorum.ts'
 import { USER_NAME } from '../../domain/supervision/user-name.ts'
 import { splitCommandLine } from '../../domain/text/command-line.ts'
 import { contactKinds } from '../../operators/channels.ts'
-import { duration, key, oneOrMore, quorum, reporter, text } from '../source/schema-key.ts'
+import { duration, key, oneOrMore, quorum, reporter, text, twinsIn } from '../source/schema-key.ts'
 import { notify, notifySettings, slackChannelId } from './channel-values.ts'
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._@-]{0,63}$/
@@ -104,7 +104,7 @@ const operator = () =>
 
 const escalationStep = () =>
   z.strictObject({
-    after: duration({ description: 'How long nobody has answered.', example: '15m', zero: true }),
+    after: duration('How long nobody has answered.', '15m', true),
     to: key(oneOrMore(groupName()), 'Operators or groups who may decide from then on.', ['night'], 'a list of names'),
   })
 
@@ -202,11 +202,8 @@ function reportTwins<K extends string>(
   name: K,
   report: ReturnType<typeof reporter>,
 ): void {
-  for (const [index, one] of list.entries()) {
-    const value = one[name]
-    if (value === undefined) continue
-    const first = list.findIndex((other) => other[name] === value)
-    if (first < index) report([index, name], `entry ${first + 1} already has the ${name} ${JSON.stringify(value)}.`)
+  for (const { index, first } of twinsIn(list, (one) => one[name])) {
+    report([index, name], `entry ${first + 1} already has the ${name} ${JSON.stringify(list[index]?.[name])}.`)
   }
 }
 

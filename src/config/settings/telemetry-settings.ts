@@ -11,8 +11,9 @@ import {
 } from '../../domain/settings/telemetry-settings.ts'
 import { type Environment, variable } from '../source/env-file.ts'
 import { count } from '../source/schema-key.ts'
-import { httpUrl } from './channel-values.ts'
+import { webAddress } from './channel-values.ts'
 import { fileSetting, setting } from './setting.ts'
+import { toggle } from './setting-values.ts'
 import type { ReadSetting } from './settings.ts'
 
 type Pairs = Readonly<Record<string, string>>
@@ -44,23 +45,19 @@ function readPairs(text: string): Pairs | null {
 
 const address = (signal: TelemetrySignal) =>
   setting<string | null>({
-    schema: httpUrl().transform((value): string | null => value),
+    ...webAddress(),
     description: `Where ${signal} go, as the whole address. It counts more than \`telemetry.endpoint\`.`,
-    expected: 'an http or https address',
     example: `http://127.0.0.1:4318/v1/${signal}`,
-    default: null,
     defaultText: `\`telemetry.endpoint\` with \`/v1/${signal}\``,
     variables: [`OTEL_EXPORTER_OTLP_${signal.toUpperCase()}_ENDPOINT`],
   })
 
 export const telemetryTable = {
   'telemetry.endpoint': setting<string | null>({
-    schema: httpUrl().transform((value): string | null => value),
+    ...webAddress(),
     description:
       'Sends traces, metrics and logs by OTLP over HTTP to this address, which is usually an OpenTelemetry collector. Its port for HTTP is 4318; gRPC (4317) is not spoken.',
-    expected: 'an http or https address',
     example: 'http://127.0.0.1:4318',
-    default: null,
     defaultText: 'none: nothing is sent',
     variables: ['OTEL_EXPORTER_OTLP_ENDPOINT'],
   }),
@@ -109,18 +106,14 @@ export const telemetryTable = {
     variables: ['OTEL_TRACES_SAMPLER_ARG'],
   }),
   'telemetry.disabled': setting<boolean>({
-    schema: z.boolean(),
+    ...toggle(false),
     description: 'Sends nothing, whatever else is set.',
-    example: true,
-    default: false,
     variables: ['OTEL_SDK_DISABLED'],
   }),
   'telemetry.content': fileSetting<boolean>({
-    schema: z.boolean(),
+    ...toggle(false),
     description:
       'Put messages, answers, arguments and results into the spans, with secrets masked. Whoever reads the traces then reads the conversations.',
-    example: true,
-    default: false,
   }),
   'telemetry.content_chars': fileSetting<number>({
     schema: count(100).max(1_000_000),

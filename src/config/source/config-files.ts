@@ -44,25 +44,17 @@ export const diskFiles: ConfigFiles = {
   },
 }
 
-interface ReadingRecord {
-  source: ConfigFiles
-  /** Absolute paths of all files that were asked for, existing or not. */
-  paths(): string[]
-}
-
-/** Records which files a configuration was made of. */
-export function recordReading(files: ConfigFiles = diskFiles): ReadingRecord {
+/** Records which files a configuration was made of: `paths` are absolute, of all that were asked for, existing or not. */
+export function recordReading(files: ConfigFiles = diskFiles) {
   const asked = new Set<string>()
-  return {
-    source: {
-      ...files,
-      read(path, limit) {
-        asked.add(resolve(path))
-        return files.read(path, limit)
-      },
+  const source: ConfigFiles = {
+    ...files,
+    read(path, limit) {
+      asked.add(resolve(path))
+      return files.read(path, limit)
     },
-    paths: () => [...asked],
   }
+  return { source, paths: () => [...asked] }
 }
 
 export type TextFile =

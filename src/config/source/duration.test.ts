@@ -15,7 +15,7 @@ describe('a time span', () => {
     expect(secondsOf(written)).toBe(seconds)
   })
 
-  const positive = duration({ description: '', example: '30s' })
+  const positive = duration('', '30s')
 
   test.each([
     '',
@@ -37,7 +37,7 @@ describe('a time span', () => {
   })
 
   test('0 is accepted if it has a special meaning', () => {
-    const zero = duration({ description: '', example: '30s', zero: true })
+    const zero = duration('', '30s', true)
     expect([zero.parse(0), zero.parse('0s'), zero.safeParse(-1).success]).toEqual([0, 0, false])
   })
 

@@ -12,6 +12,7 @@ import {
   type Path,
   refusalOf,
   schemaAt,
+  valueAt,
   wordsOf,
 } from './json-schema-node.ts'
 
@@ -137,13 +138,4 @@ function advice(node: JsonSchema, path: Path, found: unknown, explanation: Expla
 /** A value as one line of YAML. */
 export function inline(value: unknown): string {
   return stringify(value, { collectionStyle: 'flow', lineWidth: 0 }).trim()
-}
-
-function valueAt(value: unknown, path: Path): unknown {
-  let current = value
-  for (const step of path) {
-    if (typeof current !== 'object' || current === null || !Object.hasOwn(current, step)) return undefined
-    current = Reflect.get(current, step)
-  }
-  return current
 }

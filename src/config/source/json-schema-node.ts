@@ -16,13 +16,20 @@ export function schemaAt(root: JsonSchema, path: Path, value?: unknown): JsonSch
   let current = value
   for (const step of path) {
     node = node === null ? null : child(node, step, current)
-    current =
-      typeof current === 'object' && current !== null && Object.hasOwn(current, step)
-        ? Reflect.get(current, step)
-        : undefined
+    current = valueAt(current, [step])
   }
   return node
 }
+
+/** Undefined if there is nothing. */
+export const valueAt = (value: unknown, path: Path): unknown =>
+  path.reduce<unknown>(
+    (inside, step) =>
+      typeof inside === 'object' && inside !== null && Object.hasOwn(inside, step)
+        ? Reflect.get(inside, step)
+        : undefined,
+    value,
+  )
 
 function child(node: JsonSchema, step: PropertyKey, value: unknown): JsonSchema | null {
   const found = optionsOf(node, value)

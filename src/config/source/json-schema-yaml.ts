@@ -5,6 +5,7 @@ import { isRecord } from '../../domain/is-record.ts'
 import { describeValue } from '../../json/describe-value.ts'
 import { isType } from '../../json/schema/schema-node.ts'
 import { checkJsonSchema } from './check-json-schema.ts'
+import { reporter } from './schema-key.ts'
 
 // OpenAI's `{type: json_schema, json_schema: …}` is an envelope around a JSON Schema, not a JSON Schema.
 const isJsonSchema = (value: Record<string, unknown>): boolean => {
@@ -16,9 +17,7 @@ export const jsonSchema = () =>
   z
     .record(z.string(), z.unknown())
     .refine(isJsonSchema, { error: '', abort: true })
-    .superRefine((schema, context) =>
-      checkJsonSchema(schema, (path, message) => context.addIssue({ code: 'custom', path: [...path], message })),
-    )
+    .superRefine((schema, context) => checkJsonSchema(schema, reporter(context)))
 
 export const noParameters: Record<string, unknown> = { type: 'object', properties: {}, additionalProperties: false }
 
@@ -30,8 +29,7 @@ export const parameters = () =>
   z
     .record(z.string(), z.unknown())
     .superRefine((value, context) => {
-      const report = (path: readonly PropertyKey[], message: string) =>
-        context.addIssue({ code: 'custom', path: [...path], message })
+      const report = reporter(context)
       if (isWholeSchema(value)) {
         checkJsonSchema(value, report)
         if (value.type !== undefined && value.type !== 'object') {

@@ -1,5 +1,6 @@
 // The JSON Schemas that editors use to complete and check our files. Draft 7, because yaml-language-server knows it best.
 
+import { present } from '../../domain/present.ts'
 import { agentYaml } from '../agent/agent-yaml.ts'
 import { settingKeys, settings } from '../settings/settings.ts'
 import { settingsYaml } from '../settings/settings-yaml.ts'
@@ -23,7 +24,7 @@ export function settingsJsonSchema(): JsonSchema {
 
 function titled(schema: JsonSchema, title: string, description: string): JsonSchema {
   const { $schema, ...rest } = schema
-  return { ...($schema === undefined ? {} : { $schema }), title, description, ...rest }
+  return present({ $schema, title, description, ...rest })
 }
 
 /** A schema with `shared` becomes a definition of that name, so that it is not repeated everywhere. */
@@ -64,13 +65,8 @@ function publish(node: JsonSchema, definitions: Record<string, JsonSchema>): Jso
 function reference(name: string, node: JsonSchema, definitions: Record<string, JsonSchema>): JsonSchema {
   const { description, examples, default: value, ...definition } = node
   definitions[name] ??= withVariables(definition)
-  return {
-    // The description of the key stays with the key. Draft 7 would ignore it next to $ref.
-    ...(value === undefined ? {} : { default: value }),
-    ...(description === undefined ? {} : { description }),
-    ...(examples === undefined ? {} : { examples }),
-    allOf: [{ $ref: `#/definitions/${name}` }],
-  }
+  // The description of the key stays with the key. Draft 7 would ignore it next to $ref.
+  return present({ default: value, description, examples, allOf: [{ $ref: `#/definitions/${name}` }] })
 }
 
 const mapValues = <T, R>(record: Record<string, T>, change: (value: T) => R): Record<string, R> =>

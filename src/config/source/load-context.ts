@@ -6,7 +6,7 @@ import { type ConfigFiles, fileProblem, readText } from './config-files.ts'
 import type { Environment } from './env-file.ts'
 import { inline } from './explain-issues.ts'
 import type { Path } from './json-schema-node.ts'
-import { key, text } from './schema-key.ts'
+import { key, reporter, text } from './schema-key.ts'
 
 /** Values from the server's settings for keys that an agent leaves out. */
 export interface AgentDefaults {
@@ -68,10 +68,8 @@ export const textOrFile = (name: string, what: string, example: string) =>
       .superRefine((value, context) => {
         if ((value.inline === undefined) !== (value.file === undefined)) return
         const found = value.inline === undefined ? 'neither' : 'both'
-        context.addIssue({
-          code: 'custom',
-          message: `expected exactly one of inline and file, found ${found}. Write e.g. ${name}: ${inline({ inline: example })}`,
-        })
+        const advice = `Write e.g. ${name}: ${inline({ inline: example })}`
+        reporter(context)([], `expected exactly one of inline and file, found ${found}. ${advice}`)
       }),
   ])
 

@@ -29,6 +29,17 @@ export const oneOrMore = <S extends z.ZodType>(item: S) =>
 export const refusing = <S extends z.ZodType>(schema: S, refused: Readonly<Record<string, string>>): S =>
   schema.meta({ refused })
 
+/** An address of the web, as a key of agent.yaml. */
+export const httpUrlKey = (description: string, example: string) =>
+  key(z.url({ protocol: /^https?$/ }).optional(), description, example, 'an http or https URL')
+
+/** The places of entries that have the same value as an earlier one, and of that one. */
+export const twinsIn = <T>(list: readonly T[], read: (one: T) => unknown): { index: number; first: number }[] =>
+  list
+    .map(read)
+    .map((value, index, all) => ({ index, first: value === undefined ? index : all.indexOf(value) }))
+    .filter(({ index, first }) => first < index)
+
 /** Reports a mistake at a key of the object that is being checked. */
 export type Report = (path: string | readonly PropertyKey[], message: string) => void
 
@@ -60,13 +71,6 @@ export function secondsOf(span: number | string): number {
 const isUnit = (unit: string | undefined): unit is keyof typeof unitSeconds =>
   unit !== undefined && Object.hasOwn(unitSeconds, unit)
 
-interface DurationWords {
-  description: string
-  example: number | string
-  /** 0 is allowed and has a special meaning. */
-  zero?: boolean
-}
-
 export const durationExpectation = (zero: boolean): string =>
   `${zero ? 'zero or more' : ''} seconds, or a time such as "30s", "15m" or "2h", at most 24 days`.trimStart()
 
@@ -79,13 +83,12 @@ export function isSpan(span: number | string, zero: boolean): boolean {
 /** The schema of a written time span, without a check of its range. */
 export const spanInput = () => z.union([z.number(), z.string().regex(DURATION)])
 
-/** The schema of a key that holds a time span. Its output is in seconds. */
-export function duration({ description, example, zero = false }: DurationWords) {
-  return spanInput()
+/** The schema of a key that holds a time span. Its output is in seconds. `zero`: 0 is allowed and has a special meaning. */
+export const duration = (description: string, example: string, zero = false) =>
+  spanInput()
     .refine((span) => isSpan(span, zero), { error: '' })
     .meta({ description, example, expected: durationExpectation(zero) })
     .transform(secondsOf)
-}
 
 // The schema of `quorum`: how many operators must say yes.
 

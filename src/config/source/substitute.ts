@@ -49,6 +49,10 @@ export class WrittenText {
   constructor(parts: readonly Part[]) {
     this.parts = parts
   }
+
+  variables(): string[] {
+    return this.parts.flatMap((part) => (typeof part === 'string' ? [] : [part.variable]))
+  }
 }
 
 /** Returns plain text if no variable had a value, because a default is part of the file. */

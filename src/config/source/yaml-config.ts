@@ -4,7 +4,7 @@ import type { z } from 'zod'
 import type { ConfigIssue } from '../config-error.ts'
 import type { Environment } from './env-file.ts'
 import { explainIssues } from './explain-issues.ts'
-import { type JsonSchema, type Path, readTextAs, schemaAt } from './json-schema-node.ts'
+import { type JsonSchema, type Path, readTextAs, schemaAt, valueAt } from './json-schema-node.ts'
 import { validationSchema } from './schema-key.ts'
 import { substitute, writtenText } from './substitute.ts'
 import { parseYaml, pathText, type YamlSource } from './yaml-source.ts'
@@ -43,7 +43,7 @@ export function readYamlConfig<S extends z.ZodType>(input: YamlConfigInput<S>): 
     return cached
   }
   const tree = input.text.includes('${') ? writtenTree(source, input.env) : null
-  const written = (path: Path): unknown => path.reduce(stepInto, tree ?? raw)
+  const written = (path: Path): unknown => valueAt(tree ?? raw, path)
   // By value, not by path, because an alias repeats a value at another path.
   const fromVariables = new Set<unknown>()
   const unresolved = new Set<string>()
@@ -87,9 +87,6 @@ function writtenTree(source: YamlSource, env: Environment): unknown {
   source.mapText(() => texts.shift())
   return tree
 }
-
-const stepInto = (value: unknown, step: PropertyKey): unknown =>
-  typeof value === 'object' && value !== null && Object.hasOwn(value, step) ? Reflect.get(value, step) : undefined
 
 const byPlace = (a: ConfigIssue, b: ConfigIssue): number =>
   (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0)

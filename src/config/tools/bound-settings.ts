@@ -2,7 +2,7 @@
 // their values. So changing the request voids an approval, but changing a key does not.
 
 import type { McpServerSettings } from '../../domain/agent/tool-settings.ts'
-import type { Path } from '../source/json-schema-node.ts'
+import { type Path, valueAt } from '../source/json-schema-node.ts'
 import type { LoadContext } from '../source/load-context.ts'
 import { type Part, WrittenText } from '../source/substitute.ts'
 
@@ -10,10 +10,10 @@ import { type Part, WrittenText } from '../source/substitute.ts'
 export function boundRequest(at: Path, { written }: LoadContext): unknown {
   const tool = written(at)
   return {
-    url: byPlace(valueAt(tool, 'url')),
-    base_url: byPlace(valueAt(tool, 'base_url')),
-    headers: boundHeaders(valueAt(tool, 'headers')),
-    body: byName(valueAt(tool, 'body')),
+    url: byPlace(valueAt(tool, ['url'])),
+    base_url: byPlace(valueAt(tool, ['base_url'])),
+    headers: boundHeaders(valueAt(tool, ['headers'])),
+    body: byName(valueAt(tool, ['body'])),
   }
 }
 
@@ -21,11 +21,14 @@ export function boundRequest(at: Path, { written }: LoadContext): unknown {
 export function boundConnection(at: Path, connection: McpServerSettings['connection'], { written }: LoadContext) {
   const tool = written(at)
   if (connection.kind === 'http') {
-    return { url: byPlace(valueAt(tool, 'url')), headers: boundHeaders(valueAt(tool, 'headers')) }
+    return { url: byPlace(valueAt(tool, ['url'])), headers: boundHeaders(valueAt(tool, ['headers'])) }
   }
   const { command, directory, env } = connection
-  const variables = Object.keys(env).map((name) => [name, variablesIn(valueAt(valueAt(tool, 'env'), name))])
-  return { command, directory, args: byPlace(valueAt(tool, 'args')), env: Object.fromEntries(variables) }
+  const variables = Object.keys(env).map((name) => {
+    const value = valueAt(tool, ['env', name])
+    return [name, value instanceof WrittenText ? value.variables() : []]
+  })
+  return { command, directory, args: byPlace(valueAt(tool, ['args'])), env: Object.fromEntries(variables) }
 }
 
 /** For addresses and program arguments: the value of a variable counts, unless its name says that it is a secret. */
@@ -62,9 +65,6 @@ function joined(parts: readonly Part[]): { text: Shown[] } {
   return { text: shown.filter((part) => part !== '') }
 }
 
-const variablesIn = (value: unknown): string[] =>
-  value instanceof WrittenText ? value.parts.flatMap((part) => (typeof part === 'string' ? [] : [part.variable])) : []
-
 /** Marks lists and objects, so that nothing in a file can look like a variable. */
 function mapped(value: unknown, show: (text: WrittenText) => unknown): unknown {
   if (value instanceof WrittenText) return show(value)
@@ -84,6 +84,3 @@ export const isSecretName = (name: string): boolean => SECRET.test(name) && !NO_
 
 const isSecretHeader = (name: string): boolean =>
   isSecretName(name) || /^(?:proxy-)?authorization$|^cookie$/i.test(name)
-
-const valueAt = (value: unknown, key: string): unknown =>
-  typeof value === 'object' && value !== null && Object.hasOwn(value, key) ? Object(value)[key] : undefined

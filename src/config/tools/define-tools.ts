@@ -42,10 +42,7 @@ function defineTool(tool: ToolYaml, at: Path, context: LoadContext): ToolSetting
     case 'client':
       return {
         type: 'client',
-        name,
-        description: tool.description,
-        parameters: tool.parameters ?? noParameters,
-        returns: tool.returns ?? null,
+        ...describedBy(tool, tool.description),
         ...rulesOf(tool, context),
         // The client asks its own user.
         approval: { ask: 'never' },
@@ -59,10 +56,7 @@ function defineTool(tool: ToolYaml, at: Path, context: LoadContext): ToolSetting
     case 'prompt':
       return {
         type: 'prompt',
-        name,
-        description: tool.description,
-        parameters: tool.parameters ?? noParameters,
-        returns: tool.returns ?? null,
+        ...describedBy(tool, tool.description),
         template: readTextOrFile(tool.template, [...at, 'template'], context),
         // A model call changes nothing.
         ...rulesOf(tool, context, { effect: 'read' }),
@@ -71,6 +65,14 @@ function defineTool(tool: ToolYaml, at: Path, context: LoadContext): ToolSetting
       return unreachable(tool)
   }
 }
+
+/** What the model reads of a tool. */
+const describedBy = ({ name, parameters, returns }: KindOf<'client' | 'prompt' | 'http'>, description: string) => ({
+  name,
+  description,
+  parameters: parameters ?? noParameters,
+  returns: returns ?? null,
+})
 
 type KindOf<T extends ToolYaml['type']> = Extract<ToolYaml, { type: T }>
 
@@ -151,10 +153,7 @@ function singleRules(rules: RulesYaml, server: RulesYaml): Partial<ToolRules> {
 function defineHttpTool(tool: KindOf<'http'>, at: Path, context: LoadContext): HttpToolSettings {
   return {
     type: 'http',
-    name: tool.name,
-    description: tool.description ?? '',
-    parameters: tool.parameters ?? noParameters,
-    returns: tool.returns ?? null,
+    ...describedBy(tool, tool.description ?? ''),
     method: tool.method ?? 'GET',
     url: tool.url ?? '',
     headers: tool.headers ?? {},

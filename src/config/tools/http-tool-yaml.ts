@@ -3,11 +3,12 @@
 import { z } from 'zod'
 import { didYouMean } from '../../domain/text/did-you-mean.ts'
 import { parameterNames } from '../source/json-schema-yaml.ts'
-import { key, oneOrMore, type Report, reporter, text } from '../source/schema-key.ts'
+import { httpUrlKey, key, type Report, reporter, text } from '../source/schema-key.ts'
 import {
   checkArguments,
   checkRetries,
   description,
+  globs,
   headers,
   name,
   parametersKey,
@@ -50,24 +51,12 @@ export const httpTool = z
       'OpenAPI file, relative to this file, whose operations become tools. `name` is then only put before their names if they would clash with others.',
       'openapi.yaml',
     ),
-    base_url: key(
-      z.url({ protocol: /^https?$/ }).optional(),
+    base_url: httpUrlKey(
       'With `openapi`: base URL of the operations. Default: the first server in the file.',
       'https://api.example.com/v1',
-      'an http or https URL',
     ),
-    allow: key(
-      oneOrMore(text()).optional(),
-      'With `openapi`: operations to offer to the model. Default: all.',
-      ['get*'],
-      operationList,
-    ),
-    deny: key(
-      oneOrMore(text()).optional(),
-      'With `openapi`: operations not to offer, even if `allow` names them.',
-      ['delete*'],
-      operationList,
-    ),
+    allow: globs('With `openapi`: operations to offer to the model. Default: all.', 'get*', operationList),
+    deny: globs('With `openapi`: operations not to offer, even if `allow` names them.', 'delete*', operationList),
     allow_private: key(z.boolean().default(false), 'Allow addresses of this machine and of private networks.', true),
     ...ruleKeys,
   })

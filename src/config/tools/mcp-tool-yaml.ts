@@ -2,8 +2,8 @@
 // The schema of a tool of type `mcp`: an MCP server whose tools the agent can call.
 
 import { z } from 'zod'
-import { key, oneOrMore, type Report, refusing, reporter, text } from '../source/schema-key.ts'
-import { checkRetries, headers, name, ruleKeys, TOOL_NAME, toolNameWords, toolType } from './tool-keys.ts'
+import { httpUrlKey, key, type Report, refusing, reporter, text } from '../source/schema-key.ts'
+import { checkRetries, globs, headers, name, ruleKeys, TOOL_NAME, toolNameWords, toolType } from './tool-keys.ts'
 
 const nameList = 'a name or a glob, or a list of them'
 
@@ -41,20 +41,10 @@ export const mcpTool = refusing(
         'Folder to start the program in, relative to this file. Default: the folder of this file.',
         'data',
       ),
-      url: key(
-        z.url({ protocol: /^https?$/ }).optional(),
-        'URL of a server that is already running (Streamable HTTP).',
-        'https://mcp.example.com/mcp',
-        'an http or https URL',
-      ),
+      url: httpUrlKey('URL of a server that is already running (Streamable HTTP).', 'https://mcp.example.com/mcp'),
       headers: headers(),
-      allow: key(oneOrMore(text()).optional(), 'Tools to offer to the model. Default: all.', ['read_*'], nameList),
-      deny: key(
-        oneOrMore(text()).optional(),
-        'Tools not to offer, even if `allow` names them.',
-        ['delete_*'],
-        nameList,
-      ),
+      allow: globs('Tools to offer to the model. Default: all.', 'read_*', nameList),
+      deny: globs('Tools not to offer, even if `allow` names them.', 'delete_*', nameList),
       prefix: key(
         z.string().regex(TOOL_NAME).optional(),
         'Text to put before the name of every tool.',
@@ -96,16 +86,7 @@ export const mcpTool = refusing(
   },
 )
 
-interface Connection {
-  command?: string | undefined
-  args?: string[] | undefined
-  env?: Record<string, string> | undefined
-  cwd?: string | undefined
-  url?: string | undefined
-  headers?: Record<string, string> | undefined
-}
-
-function checkConnection(tool: Connection, report: Report): void {
+function checkConnection(tool: z.infer<typeof mcpTool>, report: Report): void {
   const { command, url } = tool
   if ((command === undefined) === (url === undefined)) {
     const found = command === undefined ? 'neither' : 'both'

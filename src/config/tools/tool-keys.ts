@@ -7,7 +7,7 @@ import { risks } from '../../domain/agent/tool-settings.ts'
 import { didYouMean } from '../../domain/text/did-you-mean.ts'
 import { approvalRule, ruleExpectation } from '../agent/approval-yaml.ts'
 import { jsonSchema, parameterNames, parameters } from '../source/json-schema-yaml.ts'
-import { count, duration, key, type Report, text } from '../source/schema-key.ts'
+import { count, duration, key, oneOrMore, type Report, text } from '../source/schema-key.ts'
 
 export const TOOL_NAME = /^[a-zA-Z_][a-zA-Z0-9_]*$/
 
@@ -60,6 +60,10 @@ export const headers = (description = 'Headers to send with every request.') =>
     'header names with text values',
   )
 
+/** Names or globs of what a server or a document offers. */
+export const globs = (description: string, example: string, expected: string) =>
+  key(oneOrMore(text()).optional(), description, [example], expected)
+
 const predictState = z.strictObject({
   state_key: key(text(), 'Key of the shared state that the call sets.', 'document'),
   tool_argument: key(
@@ -87,11 +91,10 @@ export const ruleKeys = {
     { when: { amount: { above: 100 } }, otherwise: 'run' },
     ruleExpectation,
   ),
-  timeout: duration({
-    description:
-      'How long a call may take. Default: the server’s `tools.timeout_seconds` (30); for an agent, that agent’s `limits.duration`.',
-    example: '10s',
-  }).optional(),
+  timeout: duration(
+    'How long a call may take. Default: the server’s `tools.timeout_seconds` (30); for an agent, that agent’s `limits.duration`.',
+    '10s',
+  ).optional(),
   retries: key(
     count(0).max(10).optional(),
     'Further attempts after a failure; not allowed if the effect is `once`. Default: 0.',

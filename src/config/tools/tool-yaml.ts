@@ -2,7 +2,7 @@
 
 import { z } from 'zod'
 import { textOrFile } from '../source/load-context.ts'
-import { key, refusing, reporter, text } from '../source/schema-key.ts'
+import { key, refusing, reporter, text, twinsIn } from '../source/schema-key.ts'
 import { httpTool } from './http-tool-yaml.ts'
 import { mcpTool } from './mcp-tool-yaml.ts'
 import {
@@ -127,12 +127,9 @@ const tool = z
   .meta({ expected: 'keys with values', example: { type: 'client', name: 'show_map', description: 'Shows a map.' } })
 
 export const tools = z.array(tool).superRefine((list, context) => {
-  const seen = new Map<string, number>()
-  for (const [index, { name }] of list.entries()) {
-    const first = seen.get(name)
-    if (first === undefined) seen.set(name, index)
-    else
-      reporter(context)([index, 'name'], `tools[${first}] already has the name ${name}. Give each tool its own name.`)
+  for (const { index, first } of twinsIn(list, ({ name }) => name)) {
+    const message = `tools[${first}] already has the name ${list[index]?.name}. Give each tool its own name.`
+    reporter(context)([index, 'name'], message)
   }
 })
 

@@ -1,12 +1,14 @@
 import { resolve } from 'node:path'
 import type { Writable } from 'node:stream'
 import { Command } from 'commander'
+import { isRecord } from '../../../domain/is-record.ts'
+import { jsonIn } from '../../../domain/json-in.ts'
 import type { AuditEntry } from '../../../domain/supervision/audit.ts'
 import type { AuditReads } from '../../../store/ports/audit.ts'
 import type { ReadOnlyStore } from '../../../store/store.ts'
 import { usageError } from '../../cli-error.ts'
-import { type CommandContext, countFlag } from '../../command.ts'
-import { dataDirFlag, type StoreFlags, storeFlag, storePlace, withStoredIn } from '../../store-place.ts'
+import { type CommandContext, countFlag, examples } from '../../command.ts'
+import { addStoreCommand, type StoreFlags, storePlace, withStoredIn } from '../../store-place.ts'
 import type { Io } from '../../terminal/io.ts'
 import { localTime, localZone, terminalLine, textTable } from '../../terminal/terminal-text.ts'
 import { endLine } from '../sessions/archive-lines.ts'
@@ -23,19 +25,14 @@ export function createAuditCommand({ io }: CommandContext): Command {
     )
     .addHelpText(
       'after',
-      `
-Examples:
-  $ quarterdeck audit list --limit 20
-  $ quarterdeck audit verify --data-dir /var/lib/quarterdeck
-  $ quarterdeck audit verify --contains 5f70bf18a086007016e948b04aed3b82103a36bea41755b6cddfaf10ace3c6ef
-  $ quarterdeck audit export -o trail.jsonl && quarterdeck audit verify --file trail.jsonl`,
+      examples(
+        'audit list --limit 20',
+        'audit verify --data-dir /var/lib/quarterdeck',
+        'audit verify --contains 5f70bf18a086007016e948b04aed3b82103a36bea41755b6cddfaf10ace3c6ef',
+        'audit export -o trail.jsonl && quarterdeck audit verify --file trail.jsonl',
+      ),
     )
-  const add = (name: string, summary: string) =>
-    command
-      .command(name)
-      .description(summary)
-      .option(...dataDirFlag)
-      .option(...storeFlag)
+  const add = (name: string, summary: string) => addStoreCommand(command, name, summary)
 
   add('list', 'Lists the newest entries, oldest first.')
     .option('--limit <number>', 'how many', '50')
@@ -131,11 +128,8 @@ const summary = (entry: AuditEntry): Record<string, unknown> => ({
 
 /** An entry that was changed by hand may not be JSON. It is shown anyway. */
 function recordOf({ text }: AuditEntry): Record<string, unknown> {
-  try {
-    const value: unknown = JSON.parse(text)
-    if (typeof value === 'object' && value !== null) return { ...value }
-  } catch {}
-  return { text }
+  const value = jsonIn(text)
+  return isRecord(value) ? value : { text }
 }
 
 /** Enough of the name of a chain to tell it from others. `audit verify` prints whole names. */

@@ -1,5 +1,6 @@
 import type { AuditEntry } from '../../../domain/supervision/audit.ts'
 import type { AuditReads } from '../../../store/ports/audit.ts'
+import type { ReadOnlyStore } from '../../../store/store.ts'
 import { type TrailPages, type TrailProblem, verifyTrail } from '../../../store/verify-trail.ts'
 import { type CliError, failure, usageError } from '../../cli-error.ts'
 import type { Io } from '../../terminal/io.ts'
@@ -22,6 +23,12 @@ export async function* auditPages(trail: Pick<AuditReads, 'entries'>, chain: str
     n = last.n
   }
 }
+
+/** Each page is a read of its own, so that the log of a running server's database does not grow meanwhile. */
+export const auditIn = (stored: Pick<ReadOnlyStore, 'read'>): Pick<AuditReads, 'chains' | 'entries'> => ({
+  chains: () => stored.read((store) => store.audit.chains()),
+  entries: (n, limit, chain) => stored.read((store) => store.audit.entries(n, limit, chain)),
+})
 
 export const storedTrail = (trail: Pick<AuditReads, 'chains' | 'entries'>): TrailPages => ({
   chains: () => trail.chains(),

@@ -7,6 +7,7 @@ import { systemErrorCode } from '../../../domain/system-error-code.ts'
 import { CliError, usageError } from '../../cli-error.ts'
 import { exitCodes } from '../../exit-codes.ts'
 import type { Io } from '../../terminal/io.ts'
+import { CLEAR_LINE, canRedraw } from '../../terminal/terminal-text.ts'
 import { copyPrivately, hashOf, makeWhole } from './new-folder.ts'
 
 /** A server that deletes sessions all the time. */
@@ -184,19 +185,14 @@ const damagedBackup = (folder: string, why: string): CliError =>
     'Nothing was written. Take another backup.',
   ])
 
-interface ProgressLine {
-  show(text: string): void
-  clear(): void
-}
+type ProgressLine = ReturnType<typeof createProgressLine>
 
-const CLEAR_LINE = '\r\x1b[2K'
-
-/** A line that is drawn over. Not in a pipe, a dumb terminal or CI, where it would fill the log. */
-function createProgressLine({ stderr, env }: Pick<Io, 'stderr' | 'env'>): ProgressLine {
-  if (stderr.isTTY !== true || env.TERM === 'dumb' || env.CI) return { show() {}, clear() {} }
+/** A line that is drawn over. */
+function createProgressLine({ stderr, env }: Pick<Io, 'stderr' | 'env'>) {
+  const write = canRedraw(stderr, env) ? (text: string) => void stderr.write(`${CLEAR_LINE}${text}`) : () => {}
   return {
     // A wrapped line could not be drawn over.
-    show: (text) => void stderr.write(`${CLEAR_LINE}${text.slice(0, (stderr.columns || 80) - 1)}`),
-    clear: () => void stderr.write(CLEAR_LINE),
+    show: (text: string) => write(text.slice(0, (stderr.columns || 80) - 1)),
+    clear: () => write(''),
   }
 }

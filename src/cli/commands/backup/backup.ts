@@ -3,7 +3,7 @@ import { resolve } from 'node:path'
 import { Command } from 'commander'
 import { databaseIn } from '../../../app/data-dir.ts'
 import { usageError } from '../../cli-error.ts'
-import type { CommandContext } from '../../command.ts'
+import { type CommandContext, examples } from '../../command.ts'
 import { noData } from '../../data-directory.ts'
 import { dataDirFlag, storePlace } from '../../store-place.ts'
 import type { Io } from '../../terminal/io.ts'
@@ -24,11 +24,11 @@ export const createBackupCommand = ({ io }: CommandContext): Command =>
     .option(...dataDirFlag)
     .addHelpText(
       'after',
-      `
-Examples:
-  $ quarterdeck backup /backup/monday
-  $ quarterdeck backup /backup/monday --data-dir /var/lib/quarterdeck
-  $ quarterdeck restore /backup/monday --data-dir /var/lib/quarterdeck`,
+      examples(
+        'backup /backup/monday',
+        'backup /backup/monday --data-dir /var/lib/quarterdeck',
+        'restore /backup/monday --data-dir /var/lib/quarterdeck',
+      ),
     )
     .action(async (folder: string, options: { dataDir?: string }) => {
       const dataDir = await dataDirOf(options, io)
@@ -52,10 +52,10 @@ export const createRestoreCommand = ({ io }: CommandContext): Command =>
     .option('--data-dir <folder>', 'the new data directory (default: .quarterdeck here; env: QUARTERDECK_DATA_DIR)')
     .addHelpText(
       'after',
-      `
-Examples:
-  $ quarterdeck restore /backup/monday --data-dir /var/lib/quarterdeck
-  $ quarterdeck restore /backup/monday --data-dir /tmp/restored     a try; then serve with --data-dir /tmp/restored`,
+      examples(
+        'restore /backup/monday --data-dir /var/lib/quarterdeck',
+        'restore /backup/monday --data-dir /tmp/restored     a try; then serve with --data-dir /tmp/restored',
+      ),
     )
     .action(async (folder: string, options: { dataDir?: string }) => {
       const dataDir = await dataDirOf(options, io)

@@ -1,27 +1,19 @@
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
-import { mkdir, open, readdir, rename, rm, rmdir } from 'node:fs/promises'
+import { type FileHandle, mkdir, open, readdir, rename, rm, rmdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { lockDataDir } from '../../../app/open-store.ts'
-import { ServerError } from '../../../domain/errors.ts'
 import { systemErrorCode } from '../../../domain/system-error-code.ts'
 import { type CliError, cannotCreate } from '../../cli-error.ts'
-
-interface NewFolder {
-  path: string
-  /** Of the name that the folder has while it is filled. */
-  ending: string
-  /** What to do if something is in its place. */
-  advice: string
-}
+import { isLocked } from '../../data-directory.ts'
 
 /**
- * Makes a folder that appears whole or not at all. It is filled beside its place, under the lock of a data directory, then renamed. What
- * a killed process has left there is removed first. Throws `CliError` if the place is taken.
+ * Makes a folder that appears whole or not at all. It is filled beside its place, under a name with this `ending` and the lock of a data
+ * directory, then renamed. What a killed process has left there is removed first. Throws `CliError` with this `advice` if the place is taken.
  */
 export async function makeWhole(
-  { path, ending, advice }: NewFolder,
+  { path, ending, advice }: { path: string; ending: string; advice: string },
   fill: (folder: string) => Promise<void>,
 ): Promise<void> {
   const taken = (): CliError => cannotCreate(`${path} is not empty.`, [advice])
@@ -74,7 +66,7 @@ function lockFor(folder: string): ReturnType<typeof lockDataDir> {
   try {
     return lockDataDir(folder)
   } catch (error) {
-    if (!(error instanceof ServerError) || error.code !== 'data_dir_locked') throw error
+    if (!isLocked(error)) throw error
     throw cannotCreate(`Another command is writing to ${folder}.`, ['Wait for its end.'])
   }
 }
@@ -86,6 +78,13 @@ async function syncFolders(path: string): Promise<void> {
   await syncFolder(path)
 }
 
+/** For reading. Null: there is no such file. */
+export const openIfThere = (path: string): Promise<FileHandle | null> =>
+  open(path, 'r').catch((error: unknown) => {
+    if (systemErrorCode(error) === 'ENOENT') return null
+    throw error
+  })
+
 const CHUNK_BYTES = 1 << 20
 
 /**
@@ -93,32 +92,21 @@ const CHUNK_BYTES = 1 << 20
  * there is no such file. A file in its place is an error.
  */
 export async function copyPrivately(from: string, to: string): Promise<string | null> {
-  const source = await open(from, 'r').catch((error: unknown) => {
-    if (systemErrorCode(error) === 'ENOENT') return null
-    throw error
-  })
+  await using source = await openIfThere(from)
   if (source === null) return null
-  try {
-    await mkdir(dirname(to), { recursive: true, mode: 0o700 })
-    const target = await open(to, 'wx', 0o600)
-    try {
-      const hash = createHash('sha256')
-      const chunk = Buffer.alloc(CHUNK_BYTES)
-      for (;;) {
-        const { bytesRead } = await source.read(chunk, 0, CHUNK_BYTES)
-        if (bytesRead === 0) break
-        const bytes = chunk.subarray(0, bytesRead)
-        hash.update(bytes)
-        await target.writeFile(bytes)
-      }
-      await target.sync()
-      return hash.digest('hex')
-    } finally {
-      await target.close()
-    }
-  } finally {
-    await source.close()
+  await mkdir(dirname(to), { recursive: true, mode: 0o700 })
+  await using target = await open(to, 'wx', 0o600)
+  const hash = createHash('sha256')
+  const chunk = Buffer.alloc(CHUNK_BYTES)
+  for (;;) {
+    const { bytesRead } = await source.read(chunk, 0, CHUNK_BYTES)
+    if (bytesRead === 0) break
+    const bytes = chunk.subarray(0, bytesRead)
+    hash.update(bytes)
+    await target.writeFile(bytes)
   }
+  await target.sync()
+  return hash.digest('hex')
 }
 
 export async function hashOf(path: string): Promise<string> {
@@ -131,10 +119,6 @@ export async function hashOf(path: string): Promise<string> {
 async function syncFolder(path: string): Promise<void> {
   // Windows cannot sync folders.
   if (process.platform === 'win32') return
-  const folder = await open(path, 'r')
-  try {
-    await folder.sync()
-  } finally {
-    await folder.close()
-  }
+  await using folder = await open(path, 'r')
+  await folder.sync()
 }

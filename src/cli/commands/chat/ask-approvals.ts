@@ -173,18 +173,16 @@ async function askQuestion(
   io: Io,
   signal: AbortSignal,
 ): Promise<ApprovalAnswer | null> {
-  const isText = schema.type === 'string'
   io.stdout.write(`${styleFor(io.stdout, io.env).dim('An empty line refuses to answer.')}\n`)
-  let draft = isText ? undefined : jsonLine(emptyAnswer(schema))
-  for (;;) {
-    const line = await lineFrom(openPrompt(isText ? 'Your answer: ' : 'Your answer as JSON: ', draft), signal)
+  const isText = schema.type === 'string'
+  const ask = (draft?: string) =>
+    lineFrom(openPrompt(isText ? 'Your answer: ' : 'Your answer as JSON: ', draft), signal)
+  for (let line = await ask(isText ? undefined : jsonLine(emptyAnswer(schema))); ; line = await ask(line)) {
     if (line === null) return null
     if (line.trim() === '') return { id, digest, approved: false }
-    if (isText) return { id, digest, approved: true, result: line }
-    const result = jsonIn(line)
+    const result = isText ? line : jsonIn(line)
     if (result !== undefined) return { id, digest, approved: true, result }
     io.stdout.write('That is not JSON. Write it on a single line.\n')
-    draft = line
   }
 }
 
@@ -194,15 +192,13 @@ async function askForArguments(
   io: Io,
   signal: AbortSignal,
 ): Promise<Record<string, unknown> | 'unchanged' | 'left'> {
-  let draft = jsonLine(approval.arguments)
-  for (;;) {
-    const line = await lineFrom(openPrompt('Arguments as JSON: ', draft), signal)
+  const ask = (draft: string) => lineFrom(openPrompt('Arguments as JSON: ', draft), signal)
+  for (let line = await ask(jsonLine(approval.arguments)); ; line = await ask(line)) {
     if (line === null) return 'left'
     if (line.trim() === '') return 'unchanged'
     const value = jsonIn(line)
     if (isRecord(value)) return fields(value)
     io.stdout.write('That is not a JSON object. Write one on a single line; an empty line goes back.\n')
-    draft = line
   }
 }
 

@@ -13,7 +13,7 @@ import {
   fromApproval,
   type PendingApproval,
 } from './chat-event.ts'
-import type { OperatorToken } from './operator-token.ts'
+import type { ChatTarget, OperatorToken } from './chat-target.ts'
 
 /** One conversation with a running server. Its methods throw `CliError` when the server refuses or cannot be reached. */
 export interface ChatClient {
@@ -37,13 +37,9 @@ export interface ChatClient {
   cancel(): Promise<void>
 }
 
-interface ChatClientOptions {
-  url: string
-  /** Null: the server's default agent. */
-  agent: string | null
+interface ChatClientOptions extends Pick<ChatTarget, 'url' | 'agent' | 'token'> {
   /** Name or id; one that does not exist yet begins with the first message. */
   session: string
-  token: string | null
   /** Used for answers alone. */
   operatorToken: Pick<OperatorToken, 'current' | 'refused'>
   clock: Clock
@@ -73,7 +69,9 @@ export function createChatClient({ url, agent, session, token, operatorToken, cl
   /** Approvals that this person has said yes to and that need more yeses. */
   const given = new Set<string>()
 
-  const refused = (error: unknown): unknown => cliErrorOf(error, base, HOW_TO_SET_TOKEN)
+  function refuse(error: unknown): never {
+    throw cliErrorOf(error, base, HOW_TO_SET_TOKEN)
+  }
 
   async function* watch(id: string, signal: AbortSignal): AsyncGenerator<ChatEvent> {
     runId = id
@@ -87,7 +85,7 @@ export function createChatClient({ url, agent, session, token, operatorToken, cl
         if (endsRun(event)) return
       }
     } catch (error) {
-      if (!(error instanceof ClientError) || error.code !== 'unreachable') throw refused(error)
+      if (!(error instanceof ClientError) || error.code !== 'unreachable') refuse(error)
       if (error.cause !== undefined) broken = fetchProblem(error.cause)
     }
     throw unavailable(`The connection to ${base} broke (${broken}).`, [
@@ -165,16 +163,14 @@ export function createChatClient({ url, agent, session, token, operatorToken, cl
     session,
     async *send(message, signal) {
       const options = present({ signal, agent: agent ?? undefined })
-      const { run_id } = await requests.send(session, message, options).catch((error: unknown) => {
-        throw refused(error)
-      })
+      const { run_id } = await requests.send(session, message, options).catch(refuse)
       yield* watch(run_id, signal)
     },
     async approvals() {
       const found = await requests.approvals({ session, limit: MOST_APPROVALS }).catch((error: unknown) => {
         // A conversation without a message does not exist at the server yet.
         if (error instanceof ClientError && error.status === 404) return []
-        throw refused(error)
+        refuse(error)
       })
       runId = found[0]?.run_id ?? runId
       const waiting = found.filter(({ approval_id: id }) => !given.has(id))
@@ -223,9 +219,7 @@ export function createChatClient({ url, agent, session, token, operatorToken, cl
     },
     async cancel() {
       if (runId === null) return
-      await requests.cancel(runId).catch((error: unknown) => {
-        throw refused(error)
-      })
+      await requests.cancel(runId).catch(refuse)
     },
   }
 }

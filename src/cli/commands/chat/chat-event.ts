@@ -88,18 +88,14 @@ function textIn(event: Record<string, unknown>, key: string): string {
 const list = (value: unknown): unknown[] => (Array.isArray(value) ? value : [])
 
 /** A call that waits for approval. */
-export interface PendingApproval {
+export interface PendingApproval extends Pick<Approval, 'tool' | 'arguments' | 'digest'> {
   id: string
   callId: string
-  tool: string
-  arguments: Approval['arguments']
   risk: string
   /** Who may answer: the owner of the session (with a token), or only an operator. */
   answerableBy: Approval['answerable_by']
   /** The server's text, shown if there is no tool. Of a question: the question, and what its answer may be. */
   message: string
-  /** Digest of what is shown. */
-  digest: string
   /** JSON Schema of the answer, if the tool of a call asks a question (`message`). Null: it is a call that waits to be allowed. */
   answerSchema: Record<string, unknown> | null
 }
@@ -123,13 +119,19 @@ export interface ApprovalAnswer {
 function fromInterrupt(value: unknown): PendingApproval | null {
   const interrupt = fields(value)
   const facts = fields(fields(interrupt.metadata).quarterdeck)
-  return pending({
-    ...facts,
-    id: interrupt.id,
-    callId: interrupt.toolCallId,
-    message: interrupt.message,
+  const id = textIn(interrupt, 'id')
+  if (id === '') return null
+  return {
+    id,
+    callId: textIn(interrupt, 'toolCallId'),
+    tool: textIn(facts, 'tool'),
+    arguments: fields(facts.arguments),
+    risk: textIn(facts, 'risk'),
+    answerableBy: facts.answerableBy === 'owner' ? 'owner' : 'operator',
+    message: textIn(interrupt, 'message'),
+    digest: textIn(facts, 'digest'),
     answerSchema: interrupt.reason === 'input_required' ? fields(interrupt.responseSchema) : null,
-  })
+  }
 }
 
 /** From an entry of GET /approvals. */
@@ -144,21 +146,5 @@ export const fromApproval = (one: Approval): PendingApproval => ({
   digest: one.digest,
   answerSchema: one.question?.schema ?? null,
 })
-
-function pending(facts: Record<string, unknown>): PendingApproval | null {
-  const text = (key: string): string => (typeof facts[key] === 'string' ? facts[key] : '')
-  if (text('id') === '') return null
-  return {
-    id: text('id'),
-    callId: text('callId'),
-    tool: text('tool'),
-    arguments: fields(facts.arguments),
-    risk: text('risk'),
-    answerableBy: facts.answerableBy === 'owner' ? 'owner' : 'operator',
-    message: text('message'),
-    digest: text('digest'),
-    answerSchema: isRecord(facts.answerSchema) ? fields(facts.answerSchema) : null,
-  }
-}
 
 export const fields = (value: unknown): Record<string, unknown> => (isRecord(value) ? { ...value } : {})

@@ -4,10 +4,10 @@ import { reportError } from '../../report-error.ts'
 import type { Io } from '../../terminal/io.ts'
 import { linesOf } from '../../terminal/lines.ts'
 import { styleFor } from '../../terminal/style.ts'
-import type { Asked, Prompt } from '../../terminal/terminal-prompt.ts'
+import type { Prompt } from '../../terminal/terminal-prompt.ts'
 import type { AskApprovals } from './ask-approvals.ts'
 import type { ChatClient } from './chat-client.ts'
-import type { ApprovalAnswer, ChatEvent, PendingApproval, RunEnd } from './chat-event.ts'
+import type { ChatEvent, PendingApproval, RunEnd } from './chat-event.ts'
 import { type ChatView, createChatView } from './chat-view.ts'
 
 const HELP = `/new        start a new session
@@ -58,8 +58,10 @@ async function goOn(
         refused = true
       }
     } else pending = next
-    const { answers, elsewhere } = await ask(pending, client, askApprovals, io)
+    const waiting = pending
+    const { given: answers, elsewhere } = await orElsewhere(client, (signal) => askApprovals(waiting, client, signal))
     if (elsewhere !== null) {
+      io.stdout.write(ANSWERED_ELSEWHERE)
       next = elsewhere
       continue
     }
@@ -74,26 +76,19 @@ async function goOn(
   }
 }
 
-/** Asks here until somebody else answers. */
-async function ask(
-  pending: readonly PendingApproval[],
+/** Asks here until somebody else answers the pending approval. The signal then withdraws the question. */
+async function orElsewhere<T>(
   client: ChatClient,
-  askApprovals: AskApprovals,
-  io: Io,
-): Promise<{ answers: ApprovalAnswer[]; elsewhere: Begin | null }> {
+  ask: (signal: AbortSignal) => Promise<T>,
+): Promise<{ given: T; elsewhere: Begin | null }> {
   const waiting = waitElsewhere(client)
   const taken = new AbortController()
-  const asked = askApprovals(pending, client, taken.signal)
-  const begin = await Promise.race([asked.then(() => null), waiting.begun])
-  if (begin !== null) taken.abort()
+  const asked = ask(taken.signal)
+  const elsewhere = await Promise.race([asked.then(() => null), waiting.begun])
+  if (elsewhere === null) waiting.leave()
+  else taken.abort()
   // The editor owns the terminal until it has ended.
-  const answers = await asked
-  if (begin === null) {
-    waiting.leave()
-    return { answers, elsewhere: null }
-  }
-  io.stdout.write(ANSWERED_ELSEWHERE)
-  return { answers: [], elsewhere: begin }
+  return { given: await asked, elsewhere }
 }
 
 const ANSWERED_ELSEWHERE = 'Somebody else answered, or its time was over.\n'
@@ -186,9 +181,9 @@ export async function chatAtTerminal(
   let interrupted = false
   let waits = false
   for (;;) {
-    const { asked, elsewhere } = waits
-      ? await askWhileWaiting(prompt, client)
-      : { asked: await prompt.ask(), elsewhere: null }
+    const { given: asked, elsewhere } = waits
+      ? await orElsewhere(client, (signal) => prompt.ask(signal))
+      : { given: await prompt.ask(), elsewhere: null }
     if (elsewhere !== null) {
       io.stdout.write(ANSWERED_ELSEWHERE)
       const outcome = await orReport(goOn(elsewhere, client, askApprovals, io, view), io)
@@ -239,17 +234,6 @@ function orReport(talk: Promise<Outcome>, io: Io): Promise<Outcome> {
     reportError(error, io)
     return { type: 'failed' }
   })
-}
-
-/** The next line, unless somebody else answers the pending approval first. */
-async function askWhileWaiting(prompt: Prompt, client: ChatClient): Promise<{ asked: Asked; elsewhere: Begin | null }> {
-  const waiting = waitElsewhere(client)
-  const taken = new AbortController()
-  const line = prompt.ask(taken.signal)
-  const elsewhere = await Promise.race([line.then(() => null), waiting.begun])
-  if (elsewhere === null) waiting.leave()
-  else taken.abort()
-  return { asked: await line, elsewhere }
 }
 
 async function askAgain(client: ChatClient, askApprovals: AskApprovals, io: Io, view: ChatView): Promise<Outcome> {

@@ -11,9 +11,10 @@ import { shellWord } from '../../program-name.ts'
 import { baseOf, isReadableByOthers, readServerUrl } from '../../server-url.ts'
 import type { Io } from '../../terminal/io.ts'
 import { styleFor } from '../../terminal/style.ts'
+import { askSecret } from '../../terminal/terminal-prompt.ts'
 import type { StartApp } from '../serve/start-app.ts'
 import type { HowToAnswer } from './ask-approvals.ts'
-import { createOperatorToken, type OperatorToken } from './operator-token.ts'
+import type { ChatFlags } from './chat.ts'
 
 /** The server that the chat talks to. */
 export interface ChatTarget {
@@ -27,11 +28,31 @@ export interface ChatTarget {
   close(): Promise<void>
 }
 
-interface ChatTargetFlags {
-  session?: string
-  agent?: string
-  dataDir?: string
+/** The operator's token of a server: known from the start, or asked for when it is needed. */
+export type OperatorToken = ReturnType<typeof createOperatorToken>
+
+function createOperatorToken(known: string | null, io: Io) {
+  let typed: string | null = null
+  return {
+    current: () => known ?? typed,
+    /** Asks the person at the terminal. True if there is a token now. */
+    async ask(signal: AbortSignal): Promise<boolean> {
+      if (known !== null || typed !== null) return true
+      typed = await askSecret(
+        'A call needs approval. Type the operator’s token (it is not shown; Enter leaves the call pending): ',
+        io,
+        signal,
+      )
+      return typed !== null
+    },
+    /** The server refused it. A typed token is forgotten, so that the person is asked again. */
+    refused() {
+      typed = null
+    },
+  }
 }
+
+type ChatTargetFlags = Omit<ChatFlags, 'message'>
 
 /** A URL is a running server. Anything else is an agent, served in this process during the chat. */
 export async function openChatTarget(

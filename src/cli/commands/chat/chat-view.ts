@@ -2,7 +2,7 @@ import { visibleJson } from '../../../domain/text/visible-text.ts'
 import type { Io } from '../../terminal/io.ts'
 import { styleFor } from '../../terminal/style.ts'
 import { createTerminalMarkdown } from '../../terminal/terminal-markdown.ts'
-import { terminalLine, terminalText } from '../../terminal/terminal-text.ts'
+import { CLEAR_LINE, terminalLine, terminalText } from '../../terminal/terminal-text.ts'
 import type { ChatEvent } from './chat-event.ts'
 
 /**
@@ -14,8 +14,6 @@ export interface ChatView {
   /** Registers a call whose result comes later, maybe in another run. */
   called(callId: string, tool: string, args: string): void
 }
-
-const CLEAR_LINE = '\r\x1b[2K'
 
 export function createChatView(io: Io): ChatView {
   const { stdout, stderr } = io

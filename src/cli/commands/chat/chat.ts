@@ -5,7 +5,7 @@ import { exitCodes } from '../../exit-codes.ts'
 import { noServerAt } from '../../server-url.ts'
 import type { Io } from '../../terminal/io.ts'
 import { styleFor } from '../../terminal/style.ts'
-import { createTerminalPrompt } from '../../terminal/terminal-prompt.ts'
+import { createTerminalPrompt, hasTerminal } from '../../terminal/terminal-prompt.ts'
 import type { StartApp } from '../serve/start-app.ts'
 import { createApprovalNotice, createApprovalQuestions } from './ask-approvals.ts'
 import { createChatClient } from './chat-client.ts'
@@ -76,19 +76,11 @@ async function knock(url: string): Promise<void> {
 
 async function talk(target: ChatTarget, { session, message }: ChatFlags, io: Io): Promise<number> {
   const ids = createIds(() => io.clock.now())
-  const open = (name: string | null) =>
-    createChatClient({
-      url: target.url,
-      agent: target.agent,
-      token: target.token,
-      operatorToken: target.operatorToken,
-      session: name ?? ids.uuid(),
-      clock: io.clock,
-    })
+  const open = (name: string | null) => createChatClient({ ...target, session: name ?? ids.uuid(), clock: io.clock })
   const { howToAnswer } = target
   const askToken = (signal: AbortSignal) => target.operatorToken.ask(signal)
   const openPrompt = (label: string, draft?: string) => createTerminalPrompt(io, label, draft)
-  const atTerminal = io.stdin.isTTY === true && io.stdout.isTTY === true
+  const atTerminal = hasTerminal(io)
 
   if (message !== undefined) {
     const askApprovals = atTerminal

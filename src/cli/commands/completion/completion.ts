@@ -1,7 +1,7 @@
 // Completion scripts for shells, made of the same commands as the help. They hold all words, so that a Tab starts no process.
 
 import { Argument, Command } from 'commander'
-import type { CommandContext } from '../../command.ts'
+import { type CommandContext, examples } from '../../command.ts'
 
 /** `loadProgram` gives the whole command line: a command is otherwise loaded alone. */
 export const createCompletionCommand = ({ io }: CommandContext, loadProgram: () => Promise<Command>): Command =>
@@ -13,15 +13,13 @@ export const createCompletionCommand = ({ io }: CommandContext, loadProgram: () 
     .addArgument(new Argument('<shell>', 'for which shell').choices(shells))
     .addHelpText(
       'after',
-      `
-Examples:
-  $ quarterdeck completion bash > ~/.local/share/bash-completion/completions/quarterdeck
-  $ quarterdeck completion zsh >> ~/.zshrc
-  $ quarterdeck completion fish > ~/.config/fish/completions/quarterdeck.fish`,
+      examples(
+        'completion bash > ~/.local/share/bash-completion/completions/quarterdeck',
+        'completion zsh >> ~/.zshrc',
+        'completion fish > ~/.config/fish/completions/quarterdeck.fish',
+      ),
     )
-    .action(async (shell: (typeof shells)[number]) => {
-      io.stdout.write(completionScript(await loadProgram(), shell))
-    })
+    .action(async (shell: Shell) => void io.stdout.write(scripts[shell](placesIn(await loadProgram(), ''))))
 
 const shells = ['bash', 'zsh', 'fish'] as const
 type Shell = (typeof shells)[number]
@@ -34,8 +32,6 @@ interface Place {
   values: string[]
   flags: { long: string; takesValue: boolean; text: string }[]
 }
-
-const completionScript = (program: Command, shell: Shell): string => scripts[shell](placesIn(program, ''))
 
 const scripts: Record<Shell, (places: readonly Place[]) => string> = {
   bash: bashScript,

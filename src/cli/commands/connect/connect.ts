@@ -1,7 +1,7 @@
 import { Argument, Command, InvalidArgumentError } from 'commander'
 import { spelled } from '../../../domain/settings/program-words.ts'
 import { hostNames, hosts } from '../../../hosts/hosts.ts'
-import type { CommandContext } from '../../command.ts'
+import { type CommandContext, examples } from '../../command.ts'
 import type { Io } from '../../terminal/io.ts'
 import { type ConnectFlags, connectTargets, runConnect } from './run-connect.ts'
 
@@ -19,13 +19,13 @@ export function createConnectCommand({ io, settle }: CommandContext): Command {
     )
     .addHelpText(
       'after',
-      `
-Examples:
-  $ quarterdeck connect claude
-  $ quarterdeck connect claude --workspace ~/shop
-  $ quarterdeck connect claude --remove
-  $ quarterdeck connect print --http
-  $ quarterdeck connect slack`,
+      examples(
+        'connect claude',
+        'connect claude --workspace ~/shop',
+        'connect claude --remove',
+        'connect print --http',
+        'connect slack',
+      ),
     )
     .addArgument(new Argument('<host>', 'the host to set up, or print').choices(connectTargets))
     .option('--workspace <folder>', 'the folder that the agent works in (default: this folder)')
@@ -38,7 +38,9 @@ Examples:
     )
     .option('--yes', 'write without asking')
     .option('--remove', 'take everything back, and revoke the token')
-    .action(async (host: string, options: ConnectFlags) => settle(await runConnect(host, options, io)))
+    .action(async (host: (typeof connectTargets)[number], options: ConnectFlags) =>
+      settle(await runConnect(host, options, io)),
+    )
     .enablePositionalOptions()
     .addCommand(createConnectSlackCommand(io))
 }
@@ -59,11 +61,11 @@ function createConnectSlackCommand(io: Io): Command {
     )
     .addHelpText(
       'after',
-      `
-Examples:
-  $ quarterdeck connect slack
-  $ quarterdeck connect slack --channel C012AB3CD --user U012AB3CD
-  $ quarterdeck connect slack --json > manifest.json`,
+      examples(
+        'connect slack',
+        'connect slack --channel C012AB3CD --user U012AB3CD',
+        'connect slack --json > manifest.json',
+      ),
     )
     .option('--channel <id>', 'the Slack channel that shows what waits, for the printed settings', idOf('C', 'G'))
     .option('--user <id>', 'your member id in Slack, for the printed settings', idOf('U', 'W'))

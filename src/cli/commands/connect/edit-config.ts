@@ -52,7 +52,6 @@ function setHooks(json: JsonEditor, entries: Readonly<Record<string, unknown>>):
   for (const [event, entry] of Object.entries(entries)) json.append(['hooks', event], entry)
 }
 
-/** Removes our entries. */
 function dropHooks(json: JsonEditor): void {
   const hooks = json.get(['hooks'])
   for (const event of Object.keys(Object(hooks))) {

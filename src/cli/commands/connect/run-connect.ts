@@ -13,7 +13,7 @@ import {
   type OffSwitch,
   SERVER_NAME,
 } from '../../../hosts/host.ts'
-import { type HostName, hostNames, hosts, isHostName } from '../../../hosts/hosts.ts'
+import { type HostName, hostNames, hosts } from '../../../hosts/hosts.ts'
 import {
   type AgentConnection,
   type AgentConnections,
@@ -34,7 +34,8 @@ import { changeConfigFile, type FileChange, readConfigFile, replaceFile, showCha
 import { hookCommand, isForAll, type OwnProgram, ourPart, withOurs, withoutOurs } from './edit-config.ts'
 import { editJson } from './edit-json.ts'
 
-export const connectTargets = [...hostNames, 'print']
+export const connectTargets = [...hostNames, 'print'] as const
+type ConnectTarget = (typeof connectTargets)[number]
 
 export interface ConnectFlags {
   workspace?: string
@@ -48,7 +49,7 @@ export interface ConnectFlags {
 
 /** Everything that the steps share. */
 interface Job {
-  target: HostName | 'print'
+  target: ConnectTarget
   options: ConnectFlags
   /** Real path. */
   workspace: string
@@ -60,8 +61,7 @@ interface Job {
   io: Io
 }
 
-export async function runConnect(target: string, options: ConnectFlags, io: Io): Promise<number> {
-  const name = target === 'print' ? target : knownHost(target)
+export async function runConnect(name: ConnectTarget, options: ConnectFlags, io: Io): Promise<number> {
   const workspace = realFolder(resolve(io.cwd, options.workspace ?? '.'))
   const configDir = findConfigDir(io.env, process.platform)
   const connections = createAgentConnections(configDir, name === 'print' ? 'other' : name)
@@ -222,7 +222,7 @@ async function newConnection(
   })
 }
 
-function setupFor(host: HostName | 'print', url: string, token: string, job: Job): HostSetup {
+function setupFor(host: ConnectTarget, url: string, token: string, job: Job): HostSetup {
   const { options, program, workspace: folder } = job
   const workspace = options.allFolders ? null : folder
   const isForFolder = workspace !== null && (host === 'print' || hasServerOfFolder(host, job))
@@ -296,13 +296,6 @@ function refuseMixedScopes(
 }
 
 const placesOf = ({ env }: Io) => ({ home: variable(env, 'HOME') ?? homedir(), env })
-
-function knownHost(name: string): HostName {
-  if (isHostName(name)) return name
-  throw usageError(`${JSON.stringify(name)} is not a host that can be connected.`, [
-    `Write one of ${connectTargets.join(', ')}`,
-  ])
-}
 
 function realFolder(path: string): string {
   try {

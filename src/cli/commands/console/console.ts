@@ -2,7 +2,7 @@ import { Command } from 'commander'
 import { ClientError } from '../../../client/client-error.ts'
 import { isRecord } from '../../../domain/is-record.ts'
 import { failure } from '../../cli-error.ts'
-import type { CommandContext } from '../../command.ts'
+import { type CommandContext, examples } from '../../command.ts'
 import { terminalLine } from '../../terminal/terminal-text.ts'
 import { type CtlFlags, type CtlServer, runCtl } from '../ctl/ctl-server.ts'
 
@@ -21,13 +21,7 @@ export function createConsoleCommand({ io }: CommandContext): Command {
     )
     .option('--passphrase-fd <number>', 'read the passphrase from this file descriptor')
     .option('--json', 'the server’s answer as JSON')
-    .addHelpText(
-      'after',
-      `
-Examples:
-  $ quarterdeck console
-  $ quarterdeck console --user ada`,
-    )
+    .addHelpText('after', examples('console', 'console --user ada'))
     .action(async (options: CtlFlags & { user?: string }) => {
       await runCtl(options, io, async ({ server, say }) => {
         const answer = await makeCode(server, options.user)

@@ -48,13 +48,6 @@ export async function resume(context: CtlContext, words: string[], { session }: 
   )
 }
 
-export async function nudge(context: CtlContext, words: string[], { session }: { session?: string }): Promise<void> {
-  const text = words.join(' ')
-  const { session_id: id } = await findSession(context.server, session)
-  const nudged = await context.server.post(`/sessions/${id}/nudge`, text === '' ? {} : { message: text })
-  context.say(nudged, 'Nudged.')
-}
-
 export async function dismiss(context: CtlContext, id: string): Promise<void> {
   const found = await findRecord(context.server, id)
   await sendAnswer(found, actionOf(found, 'dismiss'), {}, context)

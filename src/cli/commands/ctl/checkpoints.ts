@@ -104,34 +104,25 @@ async function lossOf(work: () => Promise<unknown>): Promise<Loss | null> {
   }
 }
 
-const words = {
-  modified: 'changed: they get their old contents back',
-  added: 'new: they are removed',
-  deleted: 'deleted: they come back',
-  protected: 'of these are protected: they can change what programs do here',
-  lost_for_good: 'of these are too large to be kept, so this cannot be undone',
-  cannot_restore: 'stay as they are, because the checkpoint has not kept them',
-  unknown: 'stay as they are, because they cannot be read',
-}
+const PARTS = [
+  ['modified', 'M', 'yellow', 'changed: they get their old contents back'],
+  ['added', '-', 'red', 'new: they are removed'],
+  ['deleted', '+', 'green', 'deleted: they come back'],
+  ['protected', '!', 'red', 'of these are protected: they can change what programs do here'],
+  ['lost_for_good', '!', 'red', 'of these are too large to be kept, so this cannot be undone'],
+  ['cannot_restore', '=', null, 'stay as they are, because the checkpoint has not kept them'],
+  ['unknown', '=', null, 'stay as they are, because they cannot be read'],
+] as const
 
 function lossLines(loss: Loss, { io }: CtlContext): string[] {
   const style = styleFor(io.stdout, io.env)
-  const part = (list: keyof typeof words, mark: string): string[] => {
+  const lines = PARTS.flatMap(([list, sign, colour, words]) => {
     const paths = loss[list]
     const count = loss.counts[list] ?? paths.length
+    if (count === 0) return []
+    const mark = colour === null ? sign : style[colour](sign)
     const rest = count > paths.length ? [`  … ${count - paths.length} more`] : []
-    return count === 0
-      ? []
-      : [`${count} ${words[list]}:`, ...paths.map((path) => `  ${mark} ${exactValue(path)}`), ...rest]
-  }
-  const lines = [
-    ...part('modified', style.yellow('M')),
-    ...part('added', style.red('-')),
-    ...part('deleted', style.green('+')),
-    ...part('protected', style.red('!')),
-    ...part('lost_for_good', style.red('!')),
-    ...part('cannot_restore', '='),
-    ...part('unknown', '='),
-  ]
+    return [`${count} ${words}:`, ...paths.map((path) => `  ${mark} ${exactValue(path)}`), ...rest]
+  })
   return lines.length === 0 ? ['The files are as they were then. Nothing is lost.'] : lines
 }

@@ -2,9 +2,9 @@ import { existsSync } from 'node:fs'
 import { relative } from 'node:path'
 import { loadConfig } from '../../../app/load-config.ts'
 import { ConfigError } from '../../../config/config-error.ts'
-import { dataDirectory } from '../../data-directory.ts'
+import { dataDirectory, namedDataDir } from '../../data-directory.ts'
 import { shellWord } from '../../program-name.ts'
-import { namesDataDir, onlyRunning } from '../../running-server.ts'
+import { onlyRunning } from '../../running-server.ts'
 import type { Io } from '../../terminal/io.ts'
 
 interface CtlFolder {
@@ -22,7 +22,7 @@ export async function ctlPlace(
   isServed: (place: CtlFolder) => boolean = (place) => existsSync(place.dataDir),
 ): Promise<CtlFolder> {
   const usual = usualPlace(dataDir, io)
-  if (namesDataDir(dataDir, io) || isServed(usual)) return usual
+  if (namedDataDir(dataDir, io) !== undefined || isServed(usual)) return usual
   const running = await onlyRunning(io)
   return running === null ? usual : { dataDir: running, ipcName: null }
 }

@@ -22,7 +22,6 @@ import { terminalText } from '../../terminal/terminal-text.ts'
 import { ctlPlace } from './ctl-place.ts'
 import { createTypedPassphrase } from './typed-secret.ts'
 
-/** What a verb needs. */
 export interface CtlContext {
   server: CtlServer
   io: Io
@@ -33,7 +32,6 @@ export interface CtlContext {
   typed(verb: string): string
 }
 
-/** Runs a verb against the running server. */
 export const runCtl = (options: CtlFlags, io: Io, verb: (context: CtlContext) => Promise<void>): Promise<void> =>
   orFail(
     (async () => {
@@ -230,11 +228,8 @@ export function createSocketFetch(socketPath: string): typeof fetch {
     const plain = Object.entries(headers).map(([name, value]): [string, string] => [name, [value].flat().join(', ')])
     const hasBody = statusCode !== 204 && statusCode !== 304
     if (!hasBody) response.resume()
-    return new Response(hasBody ? webStream(response) : null, { status: statusCode, headers: plain })
+    // A connection that breaks off makes the reader fail. Node types the chunks as `any`.
+    const body = hasBody ? (Readable.toWeb(response) as ReadableStream<Uint8Array>) : null
+    return new Response(body, { status: statusCode, headers: plain })
   }
-}
-
-/** A connection that breaks off makes the reader fail. Node's own conversion types its chunks as `any`. */
-function webStream(source: IncomingMessage): ReadableStream<Uint8Array> {
-  return Readable.toWeb(source) as ReadableStream<Uint8Array>
 }

@@ -127,7 +127,7 @@ function addAnswerVerbs(command: Command, on: On): void {
     .action(on(async () => (await import('./answer.ts')).resume))
   inSession(add(command, 'nudge', 'Wakes a silent agent.'))
     .argument('[text...]', 'what to tell it (default: the configured text)')
-    .action(on(async () => (await import('./answer.ts')).nudge))
+    .action(on(async () => (await import('./session-verbs.ts')).nudge))
   deciding(add(command, 'dismiss', 'Says that the silence of an agent is fine.'))
     .argument('<id>', 'the short id of the alert')
     .action(on(async () => (await import('./answer.ts')).dismiss))

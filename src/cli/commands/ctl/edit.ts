@@ -8,6 +8,7 @@ import { basename, join } from 'node:path'
 import { ClientError } from '../../../client/client-error.ts'
 import { answerBody } from '../../../client/supervision.ts'
 import { isRecord } from '../../../domain/is-record.ts'
+import { jsonIn } from '../../../domain/json-in.ts'
 import { splitCommandLine } from '../../../domain/text/command-line.ts'
 import { shownDiff } from '../../../supervision/diffs/show-change.ts'
 import { unifiedDiff } from '../../../supervision/diffs/unified-diff.ts'
@@ -78,10 +79,7 @@ async function sendText(record: ShownRecord, content: string, { server }: CtlCon
 }
 
 function argumentsIn(text: string): Record<string, unknown> {
-  let value: unknown = null
-  try {
-    value = JSON.parse(text)
-  } catch {}
+  const value = jsonIn(text)
   if (isRecord(value)) return value
   throw failure('The arguments must be a JSON object. Nothing has changed.')
 }

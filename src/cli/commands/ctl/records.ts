@@ -47,12 +47,7 @@ const InboxSchema = z.looseObject({
 })
 
 /** A page. Items of a kind that this version does not know are left out, but counted. */
-function readInbox(value: unknown): {
-  items: ShownRecord[]
-  cursor: string
-  count: number
-  last: { id: string; created_at: string } | null
-} {
+function readInbox(value: unknown) {
   const { items, cursor } = understood(InboxSchema, value)
   const read = items
     .filter(({ kind }) => recordPaths.has(kind))

@@ -12,6 +12,18 @@ import { findSession, understood } from './records.ts'
 
 type InSession = { session?: string }
 
+/** Sends a command to a session, and says what has become of it. */
+async function tell(
+  { server, say }: CtlContext,
+  { session }: InSession,
+  command: string,
+  body: object,
+  words: string,
+): Promise<void> {
+  const { session_id: id } = await findSession(server, session)
+  say(await server.post(`/sessions/${id}/${command}`, body), words)
+}
+
 export async function mode(context: CtlContext, wanted: string | undefined, { session }: InSession): Promise<void> {
   if (wanted !== undefined && !operationalModes.some((one) => one === wanted)) {
     throw usageError(`${JSON.stringify(wanted)} is not a mode. Write ${operationalModes.join(', ')}.`)
@@ -22,11 +34,14 @@ export async function mode(context: CtlContext, wanted: string | undefined, { se
   context.say(answer, `The mode is ${wanted}; it was ${terminalLine(current, 20)}.`)
 }
 
-export async function pause(context: CtlContext, { session }: InSession): Promise<void> {
-  const { session_id: id } = await findSession(context.server, session)
-  const answer = await context.server.post(`/sessions/${id}/pause`)
-  context.say(answer, `Paused: its calls are refused until ${context.typed('resume')}. Its process goes on.`)
-}
+export const pause = (context: CtlContext, inSession: InSession): Promise<void> =>
+  tell(
+    context,
+    inSession,
+    'pause',
+    {},
+    `Paused: its calls are refused until ${context.typed('resume')}. Its process goes on.`,
+  )
 
 export async function stalls(context: CtlContext, wanted: string | undefined, { session }: InSession): Promise<void> {
   if (wanted !== undefined && wanted !== 'on' && wanted !== 'off') {
@@ -53,11 +68,8 @@ export async function terminate(
   context.say(answer, 'Terminated. What was pending is interrupted.')
 }
 
-export async function steer(context: CtlContext, words: string[], { session }: InSession): Promise<void> {
-  const { session_id: id } = await findSession(context.server, session)
-  const text = words.join(' ')
-  context.say(await context.server.post(`/sessions/${id}/steer`, { text }), 'The agent gets it with its next result.')
-}
+export const steer = (context: CtlContext, words: string[], inSession: InSession): Promise<void> =>
+  tell(context, inSession, 'steer', { text: words.join(' ') }, 'The agent gets it with its next result.')
 
 export async function task(
   context: CtlContext,
@@ -76,10 +88,12 @@ export async function task(
   context.say(answer, `The next session in ${terminalLine(workspace_root, 200)} gets it.`)
 }
 
-export async function handover(context: CtlContext, to: string, { session }: InSession): Promise<void> {
-  const { session_id: id } = await findSession(context.server, session)
-  const answer = await context.server.post(`/sessions/${id}/handover`, { to })
-  context.say(answer, `The session belongs to ${terminalLine(to, 128)} now.`)
+export const handover = (context: CtlContext, to: string, inSession: InSession): Promise<void> =>
+  tell(context, inSession, 'handover', { to }, `The session belongs to ${terminalLine(to, 128)} now.`)
+
+export function nudge(context: CtlContext, words: string[], inSession: InSession): Promise<void> {
+  const text = words.join(' ')
+  return tell(context, inSession, 'nudge', text === '' ? {} : { message: text }, 'Nudged.')
 }
 
 /** Throws `CliError` if the command fails, after its output is printed. */

@@ -14,7 +14,6 @@ import { ctlPlace } from './ctl-place.ts'
 interface SecretSource {
   /** Number of an open file descriptor, from a flag; for tests and for programs that are trusted with a secret. */
   fd: string | undefined
-  /** The flag that gives it. */
   flag: string
 }
 
@@ -126,24 +125,11 @@ function knownName(given: string): string {
   throw usageError(`There is no credential ${JSON.stringify(given)}. ${hint}`)
 }
 
-/** The operator's passphrase, as a person types it. */
-interface TypedPassphrase {
-  /** The one that was typed in the last minutes, or null. */
-  kept(): string | null
-  /** Asks for it. Where none is set, this is its first use: the person chooses one, twice. Throws `CliError`. */
-  ask(): Promise<string>
-  forget(): void
-  /** Whether a person can be asked again. */
-  readonly canRepeat: boolean
-}
-
 /** As long as sudo keeps a password. A person who decides about ten things in a row types it once. */
 const KEPT_MS = 5 * 60_000
 
-export function createTypedPassphrase(
-  { dataDir, passphraseFd }: PassphrasePlace & { dataDir: string },
-  io: Io,
-): TypedPassphrase {
+/** The operator's passphrase, as a person types it. */
+export function createTypedPassphrase({ dataDir, passphraseFd }: PassphrasePlace & { dataDir: string }, io: Io) {
   let kept: { text: string; at: number } | null = null
   const keep = (text: string): string => {
     kept = { text, at: io.clock.mono() }
@@ -151,8 +137,10 @@ export function createTypedPassphrase(
   }
 
   return {
+    /** The one that was typed in the last minutes, or null. */
     kept: () => (kept !== null && io.clock.mono() - kept.at < KEPT_MS ? kept.text : null),
-    async ask() {
+    /** Asks for it. Where none is set, this is its first use: the person chooses one, twice. Throws `CliError`. */
+    async ask(): Promise<string> {
       const configDir = findConfigDir(io.env, process.platform)
       if (!createPassphrase({ configDir, dataDir, makeFolder, clock: io.clock }).isSet()) {
         io.stderr.write('Decisions at this machine need a passphrase, and there is none yet. Choose one now.\n')
@@ -164,6 +152,7 @@ export function createTypedPassphrase(
     forget() {
       kept = null
     },
+    /** Whether a person can be asked again. */
     canRepeat: passphraseFd === undefined,
   }
 }

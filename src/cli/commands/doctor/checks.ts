@@ -8,19 +8,16 @@ import type { ServerSettings } from '../../../config/settings/server-settings.ts
 import type { AgentDefinition, ModelSettings } from '../../../domain/agent/agent.ts'
 import type { Clock } from '../../../domain/clock.ts'
 import { ServerError } from '../../../domain/errors.ts'
-import { createIds } from '../../../domain/ids.ts'
 import { isRecord } from '../../../domain/is-record.ts'
 import { silentLogger } from '../../../domain/logger.ts'
 import { present } from '../../../domain/present.ts'
 import { shownStore } from '../../../domain/settings/store-settings.ts'
 import type { SupervisionSettings } from '../../../domain/settings/supervision-settings.ts'
-import { createModel } from '../../../models/create-model.ts'
-import { createModelHttp } from '../../../models/wire/model-http.ts'
 import type { ChannelCheck } from '../../../operators/channel-kind.ts'
-import { createConnections } from '../../../outgoing/connections.ts'
 import { findProgram } from '../../../supervision/commands/find-program.ts'
 import { findSandbox } from '../../../supervision/spawn/sandbox.ts'
 import { resolveHost } from '../../../supervision/spawn/start-host.ts'
+import { modelSource } from '../../check-agents.ts'
 import { reasonOf } from '../../report-error.ts'
 import type { Io } from '../../terminal/io.ts'
 import { portInUse, takenHost } from '../serve/port-in-use.ts'
@@ -29,62 +26,48 @@ export interface Check extends ChannelCheck {
   name: string
 }
 
+const ok = (name: string, detail: string): Check => ({ name, status: 'ok', detail })
+const warn = (name: string, detail: string, mend: string): Check => ({ name, status: 'warn', detail, mend })
+const fail = (name: string, detail: string, mend?: string): Check =>
+  present({ name, status: 'fail' as const, detail, mend })
+
 /** Longer than the timeout of a connection, so that the model's own error comes first. */
 const MODEL_TIMEOUT_MS = 15_000
 const LITTLE_SPACE = 1_000_000_000
 const NO_SPACE = 100_000_000
 
 export function checkNode(version: string): Check {
-  const ok = Number.parseInt(version, 10) >= 24
-  if (ok) return { name: 'Node', status: 'ok', detail: version }
-  return { name: 'Node', status: 'fail', detail: `${version} is too old`, mend: 'Install Node 24: https://nodejs.org' }
+  if (Number.parseInt(version, 10) >= 24) return ok('Node', version)
+  return fail('Node', `${version} is too old`, 'Install Node 24: https://nodejs.org')
 }
 
 /** Checks the key and the connection to an agent's model. Sends the provider its cheapest request. */
 export async function checkModel(agent: AgentDefinition, version: string, io: Io): Promise<Check[]> {
   const shown = `${agent.name} (${agent.model.provider}/${agent.model.name})`
-  const connections = createConnections()
-  const http = createModelHttp({ connections, clock: io.clock, userAgent: `quarterdeck/${version}` })
+  await using source = await modelSource(agent, version, io)
   const timeout = new AbortController()
   const stopWaiting = io.clock.after(MODEL_TIMEOUT_MS, () => timeout.abort())
-  const key: Check = { name: 'Key', status: 'ok', detail: `${agent.name}: ${describeKey(agent.model)}` }
-  const proxies = (): Check[] =>
-    http.proxies().map(({ proxy, from }) => ({
-      name: 'Proxy',
-      status: 'ok',
-      detail: `${agent.name}: through ${proxy}, as ${from} says`,
-    }))
+  const key = ok('Key', `${agent.name}: ${describeKey(agent.model)}`)
+  const proxies = () =>
+    source.http.proxies().map(({ proxy, from }) => ok('Proxy', `${agent.name}: through ${proxy}, as ${from} says`))
   try {
-    const model = await createModel(agent.model, {
-      http,
-      clock: io.clock,
-      ids: createIds(() => io.clock.now()),
-      random: Math.random,
-      log: silentLogger,
-      directory: agent.directory,
-    })
+    const model = await source.create()
     const began = io.clock.mono()
     await model.check(timeout.signal)
     const ms = Math.round(io.clock.mono() - began)
-    return [key, ...proxies(), { name: 'Model', status: 'ok', detail: `${shown} answers (${ms} ms)` }]
+    return [key, ...proxies(), ok('Model', `${shown} answers (${ms} ms)`)]
   } catch (error) {
     if (timeout.signal.aborted) {
       const mend = 'Check the network, a proxy, and model.base_url.'
-      return [
-        key,
-        ...proxies(),
-        { name: 'Model', status: 'fail', detail: `${shown} does not answer within 15 s`, mend },
-      ]
+      return [key, ...proxies(), fail('Model', `${shown} does not answer within 15 s`, mend)]
     }
     if (!(error instanceof ServerError)) throw error
-    const problem: Check = { name: 'Model', status: 'fail', detail: `${shown}: ${error.message}`, mend: mendOf(error) }
     const keyMissing = error.code === 'config_invalid' && agent.model.apiKey === undefined
-    return keyMissing || error.code === 'model_auth_failed'
-      ? [{ ...problem, name: 'Key' }]
-      : [key, ...proxies(), problem]
+    const isOfKey = keyMissing || error.code === 'model_auth_failed'
+    const problem = fail(isOfKey ? 'Key' : 'Model', `${shown}: ${error.message}`, mendOf(error))
+    return isOfKey ? [problem] : [key, ...proxies(), problem]
   } finally {
     stopWaiting()
-    connections.close()
   }
 }
 
@@ -114,19 +97,15 @@ export async function checkPort(
   serverRuns: boolean,
 ): Promise<Check> {
   const name = 'Port'
-  if (port === 0) return { name, status: 'ok', detail: 'any free one' }
-  if ((await takenHost(hosts, port)) === null) return { name, status: 'ok', detail: `${port} on ${host} is free` }
+  if (port === 0) return ok(name, 'any free one')
+  if ((await takenHost(hosts, port)) === null) return ok(name, `${port} on ${host} is free`)
   if (await isQuarterdeck(host, port)) {
-    if (serverRuns) return { name, status: 'ok', detail: `the running server answers on port ${port}` }
-    return {
-      name,
-      status: 'warn',
-      detail: `Another Quarterdeck is running on port ${port}`,
-      mend: 'Stop it, or choose another port with --port <number>.',
-    }
+    if (serverRuns) return ok(name, `the running server answers on port ${port}`)
+    const stop = 'Stop it, or choose another port with --port <number>.'
+    return warn(name, `Another Quarterdeck is running on port ${port}`, stop)
   }
   const { message, mend } = await portInUse(hosts, port)
-  return { name, status: 'fail', detail: message.replace(/\.$/, ''), mend: mend.join(' ') }
+  return fail(name, message.replace(/\.$/, ''), mend.join(' '))
 }
 
 async function isQuarterdeck(host: string, port: number): Promise<boolean> {
@@ -145,36 +124,33 @@ async function isQuarterdeck(host: string, port: number): Promise<boolean> {
 /** Works beside a running server: it reads the database without changing it. `isShared`: the database is elsewhere. */
 export async function checkDataDir(dataDir: string, isShared = false): Promise<{ check: Check; inUse: boolean }> {
   const name = 'Data'
-  const fail = (detail: string, mend?: string) => ({
-    check: present({ name, status: 'fail' as const, detail, mend }),
-    inUse: false,
-  })
+  const failed = (detail: string, mend?: string) => ({ check: fail(name, detail, mend), inUse: false })
   const notWritable = 'Get permission to write there, or name another folder: --data-dir <folder>'
   const folder = await stat(dataDir).catch(() => null)
   if (folder === null) {
     const parent = await nearestFolder(dataDir)
     if (!(await isWritable(parent))) {
-      return fail(`${dataDir} cannot be created: ${parent} is not writable`, notWritable)
+      return failed(`${dataDir} cannot be created: ${parent} is not writable`, notWritable)
     }
-    return { check: { name, status: 'ok', detail: `${dataDir} will be created at the first start` }, inUse: false }
+    return { check: ok(name, `${dataDir} will be created at the first start`), inUse: false }
   }
-  if (!folder.isDirectory()) return fail(`${dataDir} is not a folder`, 'Name a folder: --data-dir <folder>')
-  if (!(await canWriteFile(dataDir))) return fail(`${dataDir} is not writable`, notWritable)
+  if (!folder.isDirectory()) return failed(`${dataDir} is not a folder`, 'Name a folder: --data-dir <folder>')
+  if (!(await canWriteFile(dataDir))) return failed(`${dataDir} is not writable`, notWritable)
   let inUse: boolean
   try {
     inUse = examineDataDir(dataDir) === 'in use'
   } catch (error) {
     if (!(error instanceof ServerError)) throw error
-    return fail(error.message)
+    return failed(error.message)
   }
   if (process.platform !== 'win32' && (folder.mode & 0o077) !== 0) {
     const mend = `It holds conversations: chmod 700 ${dataDir}`
-    return { check: { name, status: 'warn', detail: `Other users can read ${dataDir}`, mend }, inUse }
+    return { check: warn(name, `Other users can read ${dataDir}`, mend), inUse }
   }
   const detail = inUse
     ? `${dataDir} is used by a running server; ${isShared ? 'another one takes a folder in it' : 'the database is intact'}`
     : `${dataDir} is writable and free`
-  return { check: { name, status: 'ok', detail }, inUse }
+  return { check: ok(name, detail), inUse }
 }
 
 /** Connects and looks. Changes nothing there. */
@@ -184,23 +160,18 @@ export async function checkDatabase(url: string, clock: Clock): Promise<Check> {
   try {
     const { from, to, unknown } = await migrateSharedStore({ apply: false, url, clock, log: silentLogger })
     if (unknown > 0) {
-      return {
+      return warn(
         name,
-        status: 'warn',
-        detail: `${shown} answers; a newer Quarterdeck has changed it (version ${from}, this one knows ${from - unknown})`,
-        mend: 'This version can still use it. Update it soon.',
-      }
+        `${shown} answers; a newer Quarterdeck has changed it (version ${from}, this one knows ${from - unknown})`,
+        'This version can still use it. Update it soon.',
+      )
     }
     const then = from === 0 ? 'its tables will be made' : `it will be updated from version ${from} to ${to}`
-    return {
-      name,
-      status: 'ok',
-      detail: from === to ? `${shown} answers` : `${shown} answers; ${then} at the first start`,
-    }
+    return ok(name, from === to ? `${shown} answers` : `${shown} answers; ${then} at the first start`)
   } catch (error) {
     if (!(error instanceof ServerError)) throw error
     const [reason] = reasonOf(error)
-    return present({ name, status: 'fail' as const, detail: `${shown}: ${error.message}`, mend: reason })
+    return fail(name, `${shown}: ${error.message}`, reason)
   }
 }
 
@@ -209,8 +180,8 @@ export async function checkDisk(dataDir: string): Promise<Check> {
   const free = bavail * bsize
   const detail = `${(free / 1e9).toFixed(1)} GB free`
   const mend = 'Free some space, or move the data: --data-dir <folder>'
-  if (free < NO_SPACE) return { name: 'Disk', status: 'fail', detail, mend }
-  return free < LITTLE_SPACE ? { name: 'Disk', status: 'warn', detail, mend } : { name: 'Disk', status: 'ok', detail }
+  if (free < NO_SPACE) return fail('Disk', detail, mend)
+  return free < LITTLE_SPACE ? warn('Disk', detail, mend) : ok('Disk', detail)
 }
 
 /** With a clock that is behind the stored data, new messages would come before old ones. */
@@ -218,12 +189,12 @@ export async function checkClock(now: number, dataDir: string): Promise<Check> {
   const mend = 'Set the clock, for example with NTP.'
   const detail = new Date(now).toISOString()
   // Quarterdeck is younger than this day.
-  if (now < Date.UTC(2026, 0, 1)) return { name: 'Clock', status: 'fail', detail: `${detail} is in the past`, mend }
+  if (now < Date.UTC(2026, 0, 1)) return fail('Clock', `${detail} is in the past`, mend)
   const stored = await stat(databaseIn(dataDir)).catch(() => null)
   if (stored !== null && stored.mtimeMs > now + 60_000) {
-    return { name: 'Clock', status: 'warn', detail: `${detail} is before the newest data`, mend }
+    return warn('Clock', `${detail} is before the newest data`, mend)
   }
-  return { name: 'Clock', status: 'ok', detail }
+  return ok('Clock', detail)
 }
 
 async function nearestFolder(path: string): Promise<string> {
@@ -254,11 +225,13 @@ export async function checkHost(settings: SupervisionSettings, searchPath: strin
   const search = { workspaces: writableFolders(settings), searchPath }
   try {
     const { program, launcher } = resolveHost(settings.hostCli, search)
-    const host: Check = { name: 'Host', status: 'ok', detail: `${program}, started as ${launcher.name}` }
-    return [host, await checkSandbox(findProgram('bwrap', search).program)]
+    return [
+      ok('Host', `${program}, started as ${launcher.name}`),
+      await checkSandbox(findProgram('bwrap', search).program),
+    ]
   } catch (error) {
     if (!(error instanceof ServerError)) throw error
-    return [{ name: 'Host', status: 'fail', detail: error.message }]
+    return [fail('Host', error.message)]
   }
 }
 
@@ -269,14 +242,11 @@ const writableFolders = ({ workspaces, defaultWorkspaceRoot }: SupervisionSettin
 
 async function checkSandbox(program: string | null): Promise<Check> {
   const sandbox = await findSandbox(program)
-  if (sandbox.found !== null) {
-    const detail = 'started agents run under bubblewrap and do not see the config, data and runtime folders'
-    return { name: 'Sandbox', status: 'ok', detail }
-  }
-  return {
-    name: 'Sandbox',
-    status: 'warn',
-    detail: `Started agents can read and write everything that this user can: ${sandbox.why}`,
-    mend: 'On Linux, install bubblewrap (Debian, Ubuntu: apt-get install bubblewrap). Otherwise only the passphrase keeps an agent from deciding here.',
-  }
+  if (sandbox.found !== null)
+    return ok('Sandbox', 'started agents run under bubblewrap and do not see the config, data and runtime folders')
+  return warn(
+    'Sandbox',
+    `Started agents can read and write everything that this user can: ${sandbox.why}`,
+    'On Linux, install bubblewrap (Debian, Ubuntu: apt-get install bubblewrap). Otherwise only the passphrase keeps an agent from deciding here.',
+  )
 }

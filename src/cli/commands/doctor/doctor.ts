@@ -6,18 +6,13 @@ import { readVersion } from '../../../config/version.ts'
 import { spelled } from '../../../domain/settings/program-words.ts'
 import { isPostgres } from '../../../domain/settings/store-settings.ts'
 import { createKeychain } from '../../../operators/credentials/keychain.ts'
-import type { CommandContext } from '../../command.ts'
+import { type CheckFlags, type CommandContext, examples } from '../../command.ts'
 import { exitCodes } from '../../exit-codes.ts'
 import { addSettingFlags, settingFlagsOf } from '../../setting-flags.ts'
 import type { Io } from '../../terminal/io.ts'
 import { styleFor } from '../../terminal/style.ts'
 import { terminalText } from '../../terminal/terminal-text.ts'
 import type { Check } from './checks.ts'
-
-interface DoctorFlags {
-  config?: string
-  json?: boolean
-}
 
 export function createDoctorCommand({ io, settle }: CommandContext): Command {
   const command = new Command('doctor')
@@ -30,21 +25,15 @@ export function createDoctorCommand({ io, settle }: CommandContext): Command {
     .option('--config <file>', 'the settings file (default: quarterdeck.yaml here or beside the agent)')
     .option('--json', 'the result as one JSON object')
   return addSettingFlags(command, ['host', 'port', 'data_dir'])
-    .addHelpText(
-      'after',
-      `
-Examples:
-  $ quarterdeck doctor
-  $ quarterdeck doctor agent.yaml --port 8080`,
-    )
-    .action(async (files: string[], options: DoctorFlags) =>
+    .addHelpText('after', examples('doctor', 'doctor agent.yaml --port 8080'))
+    .action(async (files: string[], options: CheckFlags) =>
       settle(await doctor(files, options, settingFlagsOf(command), io)),
     )
 }
 
 export async function doctor(
   files: readonly string[],
-  options: DoctorFlags,
+  options: CheckFlags,
   flags: ReturnType<typeof settingFlagsOf>,
   io: Io,
 ): Promise<number> {
@@ -57,14 +46,12 @@ export async function doctor(
 
 async function examine(
   files: readonly string[],
-  options: DoctorFlags,
+  options: CheckFlags,
   flags: ReturnType<typeof settingFlagsOf>,
   io: Io,
 ): Promise<Check[]> {
-  const { checkClock, checkDatabase, checkDataDir, checkDisk, checkModel, checkNode, checkPort } = await import(
-    './checks.ts'
-  )
-  const checks = [checkNode(process.versions.node)]
+  const check = await import('./checks.ts')
+  const checks = [check.checkNode(process.versions.node)]
   let config: LoadedConfig | null = null
   try {
     config = loadConfig({ files, flags, settingsFile: options.config }, io)
@@ -81,18 +68,18 @@ async function examine(
   if (config !== null) {
     const { agents } = config
     const version = await readVersion()
-    for (const agent of agents) checks.push(...(await checkModel(agent, version, io)))
+    for (const agent of agents) checks.push(...(await check.checkModel(agent, version, io)))
     if (agents.some(({ tools }) => tools.length > 0)) {
       const { checkTools } = await import('./tool-checks.ts')
       const deps = { agents, version, proxyVariables: config.settings.tools.proxy, io, reload: null }
       for (const agent of agents) checks.push(...(await checkTools(agent, deps)))
     }
-    const data: Awaited<ReturnType<typeof checkDataDir>> =
+    const data: Awaited<ReturnType<typeof check.checkDataDir>> =
       config.settings.store === ':memory:'
         ? { check: { name: 'Data', status: 'ok', detail: 'in memory' }, inUse: false }
-        : await checkDataDir(config.dataDir, isPostgres(config.settings.store))
-    checks.push(await checkPort(config.settings, data.inUse), data.check)
-    if (isPostgres(config.settings.store)) checks.push(await checkDatabase(config.settings.store.url, io.clock))
+        : await check.checkDataDir(config.dataDir, isPostgres(config.settings.store))
+    checks.push(await check.checkPort(config.settings, data.inUse), data.check)
+    if (isPostgres(config.settings.store)) checks.push(await check.checkDatabase(config.settings.store.url, io.clock))
     const { checkChannels } = await import('./channel-checks.ts')
     const { systemLookup } = await import('../../../tools/http/service/service-http.ts')
     const { configDir, dataDir } = config
@@ -105,12 +92,11 @@ async function examine(
       })),
     )
     if (config.settings.supervision.hostCli !== null) {
-      const { checkHost } = await import('./checks.ts')
-      checks.push(...(await checkHost(config.settings.supervision, io.env.PATH ?? '')))
+      checks.push(...(await check.checkHost(config.settings.supervision, io.env.PATH ?? '')))
     }
   }
   const place = config?.dataDir ?? io.cwd
-  checks.push(await checkDisk(place), await checkClock(io.clock.now(), place))
+  checks.push(await check.checkDisk(place), await check.checkClock(io.clock.now(), place))
   return checks
 }
 

@@ -12,19 +12,15 @@ import { createMcpServer, mcpTimeouts } from '../../../tools/mcp/mcp-server.ts'
 import { createMcpToolbox } from '../../../tools/mcp/mcp-toolbox.ts'
 import { createStartQueue, PATIENCE_MS } from '../../../tools/mcp/start-queue.ts'
 import { createProcessGroups } from '../../../tools/process/process-groups.ts'
-import type { Io } from '../../terminal/io.ts'
+import type { AgentCheckDeps } from '../../check-agents.ts'
 import { counted } from '../../terminal/terminal-text.ts'
 import type { Check } from './checks.ts'
 
-interface ToolCheckDeps {
+interface ToolCheckDeps extends AgentCheckDeps {
   /** All loaded agents: one may be a tool of another. */
   agents: readonly AgentDefinition[]
-  version: string
   /** The proxy settings for tools over HTTP. Null: no proxy. */
   proxyVariables: ProxyVariables | null
-  io: Io
-  /** A new number each time the files of function tools have changed. Null: they do not change. */
-  reload: number | null
 }
 
 /** Longer than a server may take to connect, so that its own error comes first. */
@@ -43,24 +39,39 @@ export async function checkTools(agent: AgentDefinition, deps: ToolCheckDeps): P
 async function checkOwn({ name: agent, tools }: AgentDefinition, deps: ToolCheckDeps): Promise<Check[]> {
   const name = 'Tools'
   const own = tools.filter((tool) => tool.type !== 'mcp')
-  // One tool at a time, so that the first problem does not hide the others. Then all together, because names may clash.
-  const each = await Promise.all(own.map((tool) => lookAtTools([tool], deps)))
-  const looks = each.some(({ problem }) => problem !== null) ? each : [await lookAtTools(tools, deps)]
+  const looks = await lookAtEach(own, tools, deps)
   const problems = new Set(looks.flatMap(({ problem }) => problem?.message ?? []))
   if (problems.size > 0) {
     const mend = 'Fix the tool in the agent file, or the file that it names.'
     return [...problems].map((problem) => ({ name, status: 'fail', detail: `${agent}: ${problem}`, mend }))
   }
   if (own.length === 0) return []
-  const count = each.reduce((sum, { size }) => sum + size, 0)
+  const count = looks.reduce((sum, { tool, size }) => (tool === null ? sum : sum + size), 0)
   return [{ name, status: 'ok', detail: `${agent}: ${counted(count, 'tool')}` }]
 }
 
-/** Creates the tools without starting MCP servers. */
-export async function lookAtTools(
-  settings: readonly ToolSettings[],
+interface Look {
+  problem: ServerError | null
+  size: number
+}
+
+/**
+ * One tool at a time, so that the first problem does not hide the others. Then, with `tool` null, `all` together, because names may
+ * clash.
+ */
+export async function lookAtEach(
+  tools: readonly ToolSettings[],
+  all: readonly ToolSettings[],
   deps: ToolCheckDeps,
-): Promise<{ problem: ServerError | null; size: number }> {
+): Promise<(Look & { tool: ToolSettings | null })[]> {
+  const each: (Look & { tool: ToolSettings | null })[] = []
+  for (const tool of tools) each.push({ tool, ...(await lookAtTools([tool], deps)) })
+  if (each.every(({ problem }) => problem === null)) each.push({ tool: null, ...(await lookAtTools(all, deps)) })
+  return each
+}
+
+/** Creates the tools without starting MCP servers. */
+async function lookAtTools(settings: readonly ToolSettings[], deps: ToolCheckDeps): Promise<Look> {
   try {
     const toolbox = await createToolbox(settings, {
       ...toolDeps(silentLogger, deps),

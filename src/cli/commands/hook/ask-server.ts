@@ -2,6 +2,8 @@
 
 import type { ClientRequest } from 'node:http'
 import type { Clock } from '../../../domain/clock.ts'
+import { isRecord } from '../../../domain/is-record.ts'
+import { jsonIn } from '../../../domain/json-in.ts'
 import { HEARTBEAT_MS } from '../../../protocols/hooks/encode.ts'
 
 // Not imported: as ES modules they load all of Node's fetch, and a hook runs before every call.
@@ -127,11 +129,7 @@ const codeOf = (error: Error): string => ('code' in error ? String(error.code) :
 
 /** The server's own explanation, if it sent one. */
 function detailOf(text: string): string {
-  try {
-    const problem: unknown = JSON.parse(text)
-    const detail = typeof problem === 'object' && problem !== null && 'detail' in problem ? problem.detail : ''
-    return typeof detail === 'string' && detail !== '' ? `: ${detail.slice(0, 1_000)}` : ''
-  } catch {
-    return ''
-  }
+  const problem = jsonIn(text)
+  const detail = isRecord(problem) ? problem.detail : ''
+  return typeof detail === 'string' && detail !== '' ? `: ${detail.slice(0, 1_000)}` : ''
 }

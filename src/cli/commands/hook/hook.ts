@@ -1,6 +1,6 @@
 import { Argument, Command } from 'commander'
 import { hostNames } from '../../../hosts/hosts.ts'
-import type { CommandContext } from '../../command.ts'
+import { type CommandContext, examples } from '../../command.ts'
 import { readHookOptions, USUAL_LIMIT_SECONDS } from './main.ts'
 import { runHook } from './run-hook.ts'
 
@@ -13,12 +13,7 @@ export function createHookCommand({ io, settle }: CommandContext): Command {
         'reads the host’s JSON from standard input, asks the server, and prints the answer in the host’s own words. If the server ' +
         'cannot be asked, the call is refused.',
     )
-    .addHelpText(
-      'after',
-      `
-Examples:
-  $ quarterdeck hook claude PreToolUse --limit 3600 < question.json`,
-    )
+    .addHelpText('after', examples('hook claude PreToolUse --limit 3600 < question.json'))
     .addArgument(new Argument('<host>', 'the host that runs it').choices(hostNames))
     .argument('[event]', 'the event that the host runs it for, such as PreToolUse')
     .option('--folders <file>', 'only for agents in the folders that this file lists; others are left alone')

@@ -5,7 +5,9 @@ import { realpathSync } from 'node:fs'
 import { findConfigDir } from '../../../config/config-dir.ts'
 import type { Environment } from '../../../config/source/env-file.ts'
 import type { Clock } from '../../../domain/clock.ts'
+import { isRecord } from '../../../domain/is-record.ts'
 import { isWithin } from '../../../domain/is-within.ts'
+import { jsonIn } from '../../../domain/json-in.ts'
 import { type HostName, hosts } from '../../../hosts/hosts.ts'
 import { isPermissionEvent } from '../../../protocols/hooks/decode.ts'
 import { encodeDenial, readHookAnswer } from '../../../protocols/hooks/encode.ts'
@@ -97,14 +99,9 @@ async function readInput(stdin: HookSurroundings['stdin']): Promise<string> {
 }
 
 function parseInput(text: string): Record<string, unknown> {
-  let value: unknown
-  try {
-    value = JSON.parse(text)
-  } catch {
-    throw new Error('the host did not send JSON')
-  }
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value }
-  throw new Error('the host did not send a JSON object')
+  const value = jsonIn(text)
+  if (isRecord(value)) return value
+  throw new Error(value === undefined ? 'the host did not send JSON' : 'the host did not send a JSON object')
 }
 
 /**

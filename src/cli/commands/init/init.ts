@@ -5,19 +5,13 @@ import { Command, Option } from 'commander'
 import { systemErrorCode } from '../../../domain/system-error-code.ts'
 import { makeFolder } from '../../../store/make-folder.ts'
 import { cannotCreate, usageError } from '../../cli-error.ts'
-import type { CommandContext } from '../../command.ts'
+import { type CommandContext, examples } from '../../command.ts'
 import { exitCodes } from '../../exit-codes.ts'
 import { shellWord } from '../../program-name.ts'
 import type { Io } from '../../terminal/io.ts'
 import { styleFor } from '../../terminal/style.ts'
-import {
-  ignored,
-  isInCheckout,
-  ownFiles,
-  projectFiles,
-  type StarterProvider,
-  starterProviders,
-} from './project-files.ts'
+import { hasTerminal } from '../../terminal/terminal-prompt.ts'
+import { ignored, isInCheckout, keyNameOf, ownFiles, projectFiles, starterProviders } from './project-files.ts'
 import {
   AGENT_NAME,
   askForProject,
@@ -27,10 +21,7 @@ import {
   type InitGiven,
 } from './questions.ts'
 
-interface InitFlags {
-  name?: string
-  provider?: StarterProvider
-  model?: string
+interface InitFlags extends Omit<InitGiven, 'folder'> {
   yes?: boolean
   force?: boolean
 }
@@ -52,10 +43,10 @@ export function createInitCommand({ version, io, settle }: CommandContext): Comm
     .option('--force', 'overwrite agent.yaml and tools.ts')
     .addHelpText(
       'after',
-      `
-Examples:
-  $ quarterdeck init                                       asks
-  $ quarterdeck init ../helper --provider anthropic --yes  asks nothing`,
+      examples(
+        'init                                       asks',
+        'init ../helper --provider anthropic --yes  asks nothing',
+      ),
     )
     .action(async (folder: string | undefined, options: InitFlags) => settle(await init(folder, options, version, io)))
 }
@@ -68,7 +59,7 @@ export async function init(folder: string | undefined, options: InitFlags, versi
   }
   const { yes, force = false, ...flags } = options
   const given: InitGiven = { ...flags, folder }
-  const ask = !yes && io.stdin.isTTY === true && io.stdout.isTTY === true
+  const ask = !yes && hasTerminal(io)
   const answers = ask ? await askForProject(given, io) : completeAnswers(given, io.cwd)
   const target = resolve(io.cwd, answers?.folder ?? '.')
   if (answers !== null && isInCheckout(target)) {
@@ -99,14 +90,8 @@ export async function init(folder: string | undefined, options: InitFlags, versi
   } catch (error) {
     throw notWritable(answers.folder, error)
   }
-  io.stdout.write(
-    madeNote(
-      answers,
-      made.map(([name]) => name),
-      kept,
-      io,
-    ),
-  )
+  const names = made.map(([name]) => name)
+  io.stdout.write(madeNote(answers, names, kept, io))
   if (kept.includes('.gitignore')) io.stdout.write(ignoreNote(readFileSync(join(target, '.gitignore'), 'utf8')))
   io.stdout.write(nextSteps(answers, io.program(target)))
   return exitCodes.ok.code
@@ -136,7 +121,7 @@ function ignoreNote(gitignore: string): string {
 }
 
 function nextSteps({ folder, provider }: InitAnswers, program: string): string {
-  const keyName = starterProviders[provider].keyName
+  const keyName = keyNameOf(provider)
   const steps = folder === '.' ? [] : [`cd ${shellWord(folder)}`]
   if (keyName !== null) steps.push(`cp .env.example .env     # then write your key after ${keyName}=`)
   steps.push(

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join, relative, sep } from 'node:path'
 import { stringify } from 'yaml'
+import { providers } from '../../../config/agent/providers.ts'
 
 /** What `init` needs to know about the new agent. */
 export interface ProjectChoices {
@@ -13,16 +14,19 @@ export interface ProjectChoices {
 
 /** The providers that `init` offers. You can switch to any other later. */
 export const starterProviders = {
-  demo: { label: 'Demo (built in, no key, no network)', model: 'demo', keyName: null },
-  openai: { label: 'OpenAI', model: 'gpt-5-mini', keyName: 'OPENAI_API_KEY' },
-  anthropic: { label: 'Anthropic', model: 'claude-sonnet-4-5', keyName: 'ANTHROPIC_API_KEY' },
-  google: { label: 'Google Gemini', model: 'gemini-2.5-flash', keyName: 'GOOGLE_API_KEY' },
-  ollama: { label: 'Ollama (models on this machine)', model: 'llama3.2', keyName: null },
+  demo: 'Demo (built in, no key, no network)',
+  openai: 'OpenAI',
+  anthropic: 'Anthropic',
+  google: 'Google Gemini',
+  ollama: 'Ollama (models on this machine)',
 } as const
 
 export type StarterProvider = keyof typeof starterProviders
 
 export const isStarterProvider = (text: string): text is StarterProvider => Object.hasOwn(starterProviders, text)
+
+/** The variable for the key. Null: it needs none. */
+export const keyNameOf = (provider: StarterProvider): string | null => providers[provider].keys[0] ?? null
 
 /** Conversations and keys, which git must not see. */
 export const ignored = ['.quarterdeck/', 'node_modules/', '.env']
@@ -32,7 +36,7 @@ export const ownFiles: readonly string[] = ['agent.yaml', 'tools.ts']
 
 /** The files of a new project, by name. The project can be served as soon as its key is set. */
 export function projectFiles(choices: ProjectChoices): Record<string, string> {
-  const keyName = starterProviders[choices.provider].keyName
+  const keyName = keyNameOf(choices.provider)
   return {
     'agent.yaml': agentFile(choices, keyName),
     'tools.ts': TOOLS,
@@ -91,7 +95,7 @@ function agentFile({ name, provider, model }: ProjectChoices, keyName: string | 
     lines.push(
       '  # The demo model needs no key. It is not a language model. For a real one, write for example:',
       '  #   provider: openai',
-      `  #   name: ${starterProviders.openai.model}`,
+      `  #   name: ${providers.openai.model}`,
       '  # and put OPENAI_API_KEY=… into the file .env beside this one.',
     )
   }
@@ -157,6 +161,5 @@ const root = join(import.meta.dirname, '../../../..')
 export const checkout: string | null =
   existsSync(join(root, 'src', 'cli', 'main.ts')) && !root.split(sep).includes('node_modules') ? root : null
 
-/** Whether a path is in the checkout. */
 export const isInCheckout = (path: string): boolean =>
   checkout !== null && !relative(checkout, path).startsWith('..') && relative(checkout, path) !== path

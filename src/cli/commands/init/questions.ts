@@ -1,15 +1,9 @@
 import { readdirSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
+import { providers } from '../../../config/agent/providers.ts'
 import type { Io } from '../../terminal/io.ts'
 import { saysYes } from '../../terminal/terminal-prompt.ts'
-import {
-  checkout,
-  isInCheckout,
-  isStarterProvider,
-  type ProjectChoices,
-  type StarterProvider,
-  starterProviders,
-} from './project-files.ts'
+import { checkout, isInCheckout, isStarterProvider, type ProjectChoices, starterProviders } from './project-files.ts'
 
 export const AGENT_NAME = /^[A-Za-z][A-Za-z0-9_-]{0,63}$/
 
@@ -17,12 +11,7 @@ export interface InitAnswers extends Omit<ProjectChoices, 'version'> {
   folder: string
 }
 
-export interface InitGiven {
-  folder?: string | undefined
-  name?: string
-  provider?: StarterProvider
-  model?: string | undefined
-}
+export type InitGiven = { [Key in keyof InitAnswers]?: InitAnswers[Key] | undefined }
 
 /** Makes a name for the agent from the folder's name, as far as the rules for names allow. */
 export function nameFromFolder(folder: string): string {
@@ -57,7 +46,7 @@ export function completeAnswers(given: InitGiven, cwd: string): InitAnswers {
     folder,
     name: given.name ?? nameFromFolder(resolve(cwd, folder)),
     provider,
-    model: given.model ?? starterProviders[provider].model,
+    model: given.model ?? providers[provider].model,
   }
 }
 
@@ -66,57 +55,36 @@ export async function askForProject(given: InitGiven, io: Io): Promise<InitAnswe
   // Loaded only at a terminal, because nothing else needs it.
   const { isCancel, select, text } = await import('@clack/prompts')
   const streams = { input: io.stdin, output: io.stdout }
-
-  let folder = given.folder
-  if (folder === undefined) {
-    const fallback = completeAnswers(given, io.cwd).folder
-    const answer = await text({
-      message: 'In which folder?',
-      placeholder: fallback,
-      defaultValue: fallback,
-      ...streams,
-    })
-    if (isCancel(answer)) return null
-    folder = answer
+  /** Null if the person cancels. */
+  const ask = async (
+    message: string,
+    fallback: string,
+    validate = (_: string | undefined): string | undefined => undefined,
+  ) => {
+    const answer = await text({ message, placeholder: fallback, defaultValue: fallback, validate, ...streams })
+    return isCancel(answer) ? null : answer
   }
 
-  let name = given.name
-  if (name === undefined) {
-    const fallback = nameFromFolder(resolve(io.cwd, folder))
-    const answer = await text({
-      message: 'What is the name of the agent?',
-      placeholder: fallback,
-      defaultValue: fallback,
-      validate: (value) => (!value || AGENT_NAME.test(value) ? undefined : 'A letter, then letters, digits, - or _.'),
-      ...streams,
-    })
-    if (isCancel(answer)) return null
-    name = answer
-  }
+  const folder = given.folder ?? (await ask('In which folder?', completeAnswers(given, io.cwd).folder))
+  if (folder === null) return null
 
-  let provider = given.provider
-  if (provider === undefined) {
-    const answer = await select({
-      message: 'Which provider runs the model?',
-      options: Object.entries(starterProviders).map(([value, { label }]) => ({ value, label })),
-      ...streams,
-    })
-    if (isCancel(answer) || !isStarterProvider(answer)) return null
-    provider = answer
-  }
+  const isWrong = (name?: string) =>
+    !name || AGENT_NAME.test(name) ? undefined : 'A letter, then letters, digits, - or _.'
+  const usualName = nameFromFolder(resolve(io.cwd, folder))
+  const name = given.name ?? (await ask('What is the name of the agent?', usualName, isWrong))
+  if (name === null) return null
 
-  let model = given.model
-  if (model === undefined && provider !== 'demo') {
-    const fallback = starterProviders[provider].model
-    const answer = await text({ message: 'Which model?', placeholder: fallback, defaultValue: fallback, ...streams })
-    if (isCancel(answer)) return null
-    model = answer
-  }
+  const options = Object.entries(starterProviders).map(([value, label]) => ({ value, label }))
+  const provider = given.provider ?? (await select({ message: 'Which provider runs the model?', options, ...streams }))
+  if (isCancel(provider) || !isStarterProvider(provider)) return null
+
+  const isAsked = given.model === undefined && provider !== 'demo'
+  const model = isAsked ? await ask('Which model?', providers[provider].model) : given.model
+  if (model === null) return null
 
   return completeAnswers({ folder, name, provider, model }, io.cwd)
 }
 
-/** Asks whether these files may be overwritten. */
 export async function askToOverwrite(names: readonly string[], io: Io): Promise<boolean> {
   io.stdout.write(`${names.join(', ')} ${names.length === 1 ? 'is' : 'are'} already there.\n`)
   return await saysYes('Overwrite?', io)

@@ -7,6 +7,7 @@
 import type { JSONRPCMessage, JSONRPCRequest, Transport } from '@modelcontextprotocol/client'
 import { z } from 'zod'
 import { type Clock, sleep } from '../../../domain/clock.ts'
+import { jsonIn } from '../../../domain/json-in.ts'
 
 export interface Remote extends Transport {
   /** Ends the session at the server, if it has one. */
@@ -176,8 +177,8 @@ export async function runBridge(options: BridgeOptions): Promise<void> {
     else void sleep(clock, FIRST_WAIT_MS, closed.signal).then(() => deliver(request.message, request))
   }
 
-  function giveUp({ message }: OpenRequest, error: unknown = null): void {
-    if (open.delete(message.id)) toHost(errorFor(message, error))
+  function giveUp(request: OpenRequest | null, error: unknown = null): void {
+    if (request !== null && open.delete(request.message.id)) toHost(errorFor(request.message, error))
   }
 
   /** `request`: the message again, if the host waits for its answer. */
@@ -189,10 +190,7 @@ export async function runBridge(options: BridgeOptions): Promise<void> {
       // The host may have cancelled it.
       if (request !== null && open.get(request.message.id) !== request) return
       const left = patience - (clock.mono() - began)
-      if (left <= 0) {
-        if (request !== null) giveUp(request, refused)
-        return
-      }
+      if (left <= 0) return giveUp(request, refused)
       if (recovering !== null && isGreeted()) {
         await within(recovering, left)
         continue
@@ -207,18 +205,14 @@ export async function runBridge(options: BridgeOptions): Promise<void> {
         if (await within(sent, left)) return
         // Somebody accepts connections and does not answer.
         request?.abort.abort()
-        if (request !== null) giveUp(request)
-        return
+        return giveUp(request)
       } catch (error) {
         if (request?.abort.signal.aborted) return
         const refusal = refusalIn(error)
         const mayBeDone = refusal === null && !neverArrived(error) && request?.message.method === 'tools/call'
         const isAway = refusal === null || refusal === 'not_ready' || refusal === 'shutting_down'
         const isForgotten = refusal === 'session_not_found' && handshake !== null
-        if (mayBeDone || !(isAway || isForgotten)) {
-          if (request !== null) giveUp(request, error)
-          return
-        }
+        if (mayBeDone || !(isAway || isForgotten)) return giveUp(request, error)
         // It was not taken, so it can be sent again.
         if (request !== null) request.via = null
         refused = isAway ? null : error
@@ -317,11 +311,9 @@ function rememberVersion(message: JSONRPCMessage, transport: Remote): void {
 function errorIn(error: unknown): { code: number; message: string; data?: { code: string } | undefined } | null {
   const http = HttpErrorSchema.safeParse(error)
   if (!http.success) return null
-  try {
-    return ErrorSchema.parse(JSON.parse(http.data.data.text ?? '')).error
-  } catch {
-    return { code: -32000, message: `The server answered ${http.data.data.status}.` }
-  }
+  const { status, text } = http.data.data
+  const said = ErrorSchema.safeParse(jsonIn(text ?? '')).data?.error
+  return said ?? { code: -32000, message: `The server answered ${status}.` }
 }
 
 const CauseSchema = z.object({ cause: z.object({ code: z.string() }) })

@@ -14,7 +14,7 @@ import { createServerAddress } from '../../../http/auth/config-folder/server-add
 import { makeFolder } from '../../../store/make-folder.ts'
 import { type AgentConnection, createAgentConnections, currentUrl } from '../../agent-connection.ts'
 import { unavailable, usageError } from '../../cli-error.ts'
-import type { CommandContext } from '../../command.ts'
+import { type CommandContext, examples } from '../../command.ts'
 import { baseOf, isReadableByOthers, readServerUrl } from '../../server-url.ts'
 import type { Io } from '../../terminal/io.ts'
 
@@ -53,10 +53,7 @@ export function createMcpCommand({ io }: CommandContext): Command {
     .option('--token-file <file>', 'a file with the token that only you can read')
     .addHelpText(
       'after',
-      `
-Examples:
-  $ quarterdeck mcp --workspace ~/shop
-  $ quarterdeck mcp --url http://127.0.0.1:8000 --token-file ~/.agent-token`,
+      examples('mcp --workspace ~/shop', 'mcp --url http://127.0.0.1:8000 --token-file ~/.agent-token'),
     )
     .action(async (options: McpFlags) => mcp(options, io))
 }
@@ -79,11 +76,12 @@ async function mcp(options: McpFlags, io: Io): Promise<void> {
   const { StdioServerTransport } = await import('@modelcontextprotocol/server/stdio')
   const { fetchForBridge, RECONNECTION, runBridge } = await import('./bridge.ts')
   const host = new StdioServerTransport(io.stdin, io.stdout, { maxBufferSize: MAX_MESSAGE_BYTES })
+  // A server that is started again may have another port.
   const url = () => `${currentBase()}/mcp?${query}`
   const headers = { Authorization: `Bearer ${token}` }
   // Hosts also end their servers with a signal. The window is closed then as well.
   const stopListening = io.onSignal(() => void host.close(), { hangUp: true })
-  const sayGoodbye = keepPresent({ url, headers, clock: io.clock })
+  const sayGoodbye = keepPresent(url, headers, io.clock)
   await runBridge({
     host,
     connect: () =>
@@ -191,13 +189,6 @@ async function isReady(url: string): Promise<boolean> {
   }
 }
 
-interface PresenceOptions {
-  /** The server's `/mcp` with the name of this bridge, now: a server that is started again may have another port. */
-  url: () => string
-  headers: Readonly<Record<string, string>>
-  clock: Clock
-}
-
 const FIRST_WAIT_MS = 250
 const LONGEST_WAIT_MS = 5_000
 const GOODBYE_MS = 1_000
@@ -209,7 +200,7 @@ const GIVE_UP: readonly number[] = [400, 401, 403, 404, 405]
  * The bridge holds a request open as long as it lives. The returned function says goodbye. It waits a second at most: a server that is
  * away finds out by itself.
  */
-function keepPresent({ url, headers, clock }: PresenceOptions): () => Promise<void> {
+function keepPresent(url: () => string, headers: Readonly<Record<string, string>>, clock: Clock): () => Promise<void> {
   const left = new AbortController()
 
   async function stay(): Promise<void> {

@@ -3,7 +3,7 @@ import { migrateSharedStore } from '../../../app/open-store.ts'
 import { silentLogger } from '../../../domain/logger.ts'
 import type { Migration } from '../../../store/postgres/schema.ts'
 import { usageError } from '../../cli-error.ts'
-import type { CommandContext } from '../../command.ts'
+import { type CommandContext, examples } from '../../command.ts'
 import { shownPlace, storePlace } from '../../store-place.ts'
 
 export function createMigrateCommand({ io }: CommandContext): Command {
@@ -15,13 +15,7 @@ export function createMigrateCommand({ io }: CommandContext): Command {
     .option('--store <url>', 'the Postgres database (env: QUARTERDECK_STORE)')
     .option('--dry-run', 'change nothing, only list what is missing: expand only adds, contract takes something away')
     .option('--force', 'change the tables also while servers run that cannot use them afterwards')
-    .addHelpText(
-      'after',
-      `
-Examples:
-  $ quarterdeck migrate --dry-run
-  $ quarterdeck migrate --store postgres://deck@localhost/quarterdeck`,
-    )
+    .addHelpText('after', examples('migrate --dry-run', 'migrate --store postgres://deck@localhost/quarterdeck'))
     .action(async (options: { store?: string; dryRun?: boolean; force?: boolean }) => {
       const place = await storePlace(options, io)
       if (!('url' in place)) {

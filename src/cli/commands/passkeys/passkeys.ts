@@ -1,9 +1,7 @@
 import { existsSync } from 'node:fs'
 import { Command } from 'commander'
-import { openSharedStore } from '../../../app/open-store.ts'
 import { findConfigDir } from '../../../config/config-dir.ts'
 import { isoTime } from '../../../domain/clock.ts'
-import { ServerError } from '../../../domain/errors.ts'
 import { silentLogger } from '../../../domain/logger.ts'
 import { openConfigRecords } from '../../../http/auth/config-folder/config-records.ts'
 import { createPasskeys, listPasskeys, type Passkey, type Passkeys } from '../../../http/auth/console/passkeys.ts'
@@ -11,17 +9,13 @@ import { createLocalShared } from '../../../store/local-shared.ts'
 import { makeFolder } from '../../../store/make-folder.ts'
 import type { Store } from '../../../store/store.ts'
 import { cannotCreate, failure } from '../../cli-error.ts'
-import type { CommandContext } from '../../command.ts'
-import { noData, withStore } from '../../data-directory.ts'
-import { storePlace, withSharedReads } from '../../store-place.ts'
+import { type CommandContext, examples } from '../../command.ts'
+import { isLocked, noData, withStore } from '../../data-directory.ts'
+import { type StoreFlags, storePlace, withSharedReads, withSharedStore, writeAudit } from '../../store-place.ts'
 import type { Io } from '../../terminal/io.ts'
 import { confirm, hasTerminal } from '../../terminal/terminal-prompt.ts'
 import { localMinute, localZone, terminalLine, textTable } from '../../terminal/terminal-text.ts'
 import { ctlPlace } from '../ctl/ctl-place.ts'
-
-interface Shared {
-  dataDir?: string
-}
 
 const DATA_DIR = 'the data directory of the server (default: the one that serve uses here)'
 
@@ -33,19 +27,13 @@ export function createPasskeysCommand({ io }: CommandContext): Command {
         'there. They work in the server’s config folder, and removing only while the server is stopped and at a terminal. With ' +
         'QUARTERDECK_STORE=postgres://… they work in that database, also while servers run.',
     )
-    .addHelpText(
-      'after',
-      `
-Examples:
-  $ quarterdeck passkeys list
-  $ quarterdeck passkeys remove 0192f3a1-7b2c-7def-8abc-0123456789ab`,
-    )
+    .addHelpText('after', examples('passkeys list', 'passkeys remove 0192f3a1-7b2c-7def-8abc-0123456789ab'))
   command
     .command('list')
     .description('Lists all passkeys, oldest first.')
     .option('--data-dir <folder>', DATA_DIR)
     .option('--json', 'one JSON object a line')
-    .action(async (options: Shared & { json?: boolean }) => {
+    .action(async (options: StoreFlags & { json?: boolean }) => {
       const place = await storePlace(options, io)
       const all =
         'url' in place
@@ -58,19 +46,20 @@ Examples:
     .description('Removes a passkey. After the last one, nothing needs a passkey any more.')
     .argument('<id>', 'the id of the passkey, from passkeys list')
     .option('--data-dir <folder>', DATA_DIR)
-    .action(async (id: string, options: Shared) => {
+    .action(async (id: string, options: StoreFlags) => {
       // A program could type the word. An agent usually has no terminal.
       if (!hasTerminal(io)) {
         throw failure('A passkey is removed only at a terminal, by a person.')
       }
       const place = await storePlace(options, io)
-      if ('url' in place) await removeInDatabase(id, place.url, io)
+      if ('url' in place)
+        await withSharedStore(place, io, ({ store }) => remove(id, store, createPasskeys(store.shared), io))
       else await removeInFolder(id, await placeOf(options, io), io)
     })
   return command
 }
 
-async function placeOf(options: Shared, io: Io): Promise<string> {
+async function placeOf(options: StoreFlags, io: Io): Promise<string> {
   const { dataDir } = await ctlPlace(options, io)
   if (existsSync(dataDir)) return dataDir
   throw noData(dataDir)
@@ -109,20 +98,11 @@ function list(passkeys: readonly Passkey[], json: boolean, io: Io): void {
   io.stdout.write(textTable(['ID', 'USER', 'HOST', `CREATED (${localZone()})`, 'LAST USED', 'NAME'], rows))
 }
 
-async function removeInDatabase(id: string, url: string, io: Io): Promise<void> {
-  const { store } = await openSharedStore({ url, clock: io.clock, log: silentLogger })
-  try {
-    await remove(id, store, createPasskeys(store.shared), io)
-  } finally {
-    await store.close()
-  }
-}
-
 async function removeInFolder(id: string, dataDir: string, io: Io): Promise<void> {
   try {
     await withStore(dataDir, { create: false }, io, (store) => remove(id, store, passkeysIn(dataDir, io), io))
   } catch (error) {
-    if (!(error instanceof ServerError) || error.code !== 'data_dir_locked') throw error
+    if (!isLocked(error)) throw error
     throw cannotCreate(`A server is using ${dataDir}. Stop it, then run this command again.`, [
       'Whoever has another passkey removes this one in the console: Settings, Passkeys.',
     ])
@@ -144,9 +124,7 @@ async function remove(id: string, store: Pick<Store, 'commit'>, passkeys: Passke
   const about = { session: null, run: null, agent: '', tool: '', call: null }
   const details = { passkey: found.id, user: found.user, channel: 'command line' }
   const record = { at: io.clock.now(), kind: 'passkey_removed' as const, by: 'command line', ...about, details }
-  const { results, synced } = await store.commit([{ type: 'add_audit', audit: [record] }])
-  for (const result of results) if (!result.ok) throw result.error
-  await synced
+  await writeAudit(store, record)
   await passkeys.remove(id)
   io.stdout.write('Removed.\n')
 }

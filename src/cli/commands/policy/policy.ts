@@ -1,18 +1,13 @@
 import { Command } from 'commander'
 import { type ExplainedLine, explainPolicy } from '../../../supervision/workspace-policy/explain-policy.ts'
 import { protectedByPath } from '../../../supervision/workspace-policy/judge-request.ts'
-import type { CommandContext } from '../../command.ts'
+import { type CheckFlags, type CommandContext, examples } from '../../command.ts'
 import { exitCodes } from '../../exit-codes.ts'
 import type { Io } from '../../terminal/io.ts'
 import { styleFor } from '../../terminal/style.ts'
 import { terminalLine } from '../../terminal/terminal-text.ts'
-import { problemLines, readAllowlist, readPolicyArgument } from './read-policy-argument.ts'
+import { readAllowlist, readPolicyArgument, tellProblems } from './read-policy-argument.ts'
 import { type TryFlags, tryPolicy } from './try.ts'
-
-interface CheckFlags {
-  config?: string
-  json?: boolean
-}
 
 const CONFIG = 'the settings file with the allowed commands (default: quarterdeck.yaml in this folder)'
 
@@ -25,11 +20,11 @@ export function createPolicyCommand({ io, settle }: CommandContext): Command {
     )
     .addHelpText(
       'after',
-      `
-Examples:
-  $ quarterdeck policy-file check .quarterdeck/policy.json
-  $ quarterdeck policy-file try .quarterdeck/policy.json --since 7d
-  $ quarterdeck policy-file try draft.json --since 24h --json`,
+      examples(
+        'policy-file check .quarterdeck/policy.json',
+        'policy-file try .quarterdeck/policy.json --since 7d',
+        'policy-file try draft.json --since 24h --json',
+      ),
     )
 
   command
@@ -58,7 +53,6 @@ Examples:
   return command
 }
 
-/** Says line by line what a policy file allows. */
 function checkPolicy(file: string, { config, json }: CheckFlags, io: Io): number {
   const read = readPolicyArgument(file, io)
   const allowlist = readAllowlist(config, io)
@@ -71,11 +65,8 @@ function checkPolicy(file: string, { config, json }: CheckFlags, io: Io): number
     io.stdout.write(`${JSON.stringify({ ok, lines, problems: read.problems })}\n`)
     return ok ? exitCodes.ok.code : exitCodes.failed.code
   }
-  for (const line of problemLines(file, read)) io.stderr.write(`${terminalLine(line, MAX_WIDTH)}\n`)
-  if (read.policy === null) {
-    io.stderr.write('\nA file with a problem allows nothing.\n')
-    return exitCodes.failed.code
-  }
+  tellProblems(file, read, io)
+  if (read.policy === null) return exitCodes.failed.code
   for (const line of lines) io.stdout.write(lineText(line, io))
   const always = 'Everything else needs an approval, and always: critical risk, protected paths, other commands.'
   io.stdout.write(`${lines.length === 0 ? 'The file says nothing, so every request needs an approval.' : always}\n`)

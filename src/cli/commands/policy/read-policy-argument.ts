@@ -1,4 +1,5 @@
 import { resolve } from 'node:path'
+import { formatIssue } from '../../../config/config-error.ts'
 import { resolveSettings } from '../../../config/settings/resolve-settings.ts'
 import { findSettingsFile, readSettingsFile } from '../../../config/settings/settings-yaml.ts'
 import { diskFiles } from '../../../config/source/config-files.ts'
@@ -8,6 +9,7 @@ import { allowlistOf, type PolicyLimits } from '../../../supervision/workspace-p
 import { type ReadPolicy, readPolicy } from '../../../supervision/workspace-policy/read-policy.ts'
 import { usageError } from '../../cli-error.ts'
 import type { Io } from '../../terminal/io.ts'
+import { terminalLine } from '../../terminal/terminal-text.ts'
 
 /** The policy file that the person names, read as the server would read it. */
 export function readPolicyArgument(file: string, io: Io): ReadPolicy {
@@ -20,11 +22,10 @@ export function readPolicyArgument(file: string, io: Io): ReadPolicy {
 }
 
 /** `agent/policy.json:3:5 tools[0]: expected …`, for each problem. */
-export const problemLines = (file: string, { problems }: ReadPolicy): string[] =>
-  problems.map(({ line, column, path, message }) => {
-    const place = `${file}:${line}:${column}`
-    return `${path === '' ? place : `${place} ${path}`}: ${message}`
-  })
+export function tellProblems(file: string, { policy, problems }: ReadPolicy, io: Io): void {
+  for (const problem of problems) io.stderr.write(`${terminalLine(formatIssue({ file, ...problem }), 1_000)}\n`)
+  if (policy === null) io.stderr.write('\nA file with a problem allows nothing.\n')
+}
 
 /** The commands of the server's settings. Null if there is no settings file. Throws a `ConfigError` if it is wrong. */
 export function readAllowlist(config: string | undefined, io: Io): PolicyLimits['allowlist'] | null {

@@ -5,9 +5,8 @@ import { ulidOf } from '../../../domain/ids.ts'
 import { isRecord } from '../../../domain/is-record.ts'
 import { isWithin } from '../../../domain/is-within.ts'
 import { jsonIn } from '../../../domain/json-in.ts'
-import type { Approval, ApprovalStatus } from '../../../domain/records/record.ts'
-import type { AuditReads } from '../../../store/ports/audit.ts'
-import type { WaitQuery } from '../../../store/ports/waits.ts'
+import { present } from '../../../domain/present.ts'
+import type { AnyRecord, Approval, ApprovalStatus } from '../../../domain/records/record.ts'
 import type { ReadOnlyStore } from '../../../store/store.ts'
 import {
   type PastRequest,
@@ -18,14 +17,14 @@ import {
 } from '../../../supervision/workspace-policy/judge-request.ts'
 import { requestOfCall } from '../../../supervision/workspace-policy/request-of-call.ts'
 import { timeAgo } from '../../command.ts'
-import { dataDirectory, withStoredData } from '../../data-directory.ts'
+import { dataDirectory, pageByPage, withStoredData } from '../../data-directory.ts'
 import { exitCodes } from '../../exit-codes.ts'
 import { realOrSame } from '../../program-name.ts'
 import type { Io } from '../../terminal/io.ts'
 import { styleFor } from '../../terminal/style.ts'
 import { counted, localMinute, localZone, terminalLine, textTable } from '../../terminal/terminal-text.ts'
-import { auditPages } from '../audit/verify.ts'
-import { problemLines, readAllowlist, readPolicyArgument } from './read-policy-argument.ts'
+import { auditIn, auditPages } from '../audit/verify.ts'
+import { readAllowlist, readPolicyArgument, tellProblems } from './read-policy-argument.ts'
 
 export interface TryFlags {
   since: string
@@ -38,12 +37,10 @@ export interface TryFlags {
 const MAX_REQUESTS = 100_000
 const MAX_NAMED = 10
 
-/** Replays the requests of the past against a policy file. */
 export async function tryPolicy(file: string, options: TryFlags, io: Io): Promise<number> {
   const read = readPolicyArgument(file, io)
   if (read.policy === null) {
-    for (const line of problemLines(file, read)) io.stderr.write(`${terminalLine(line, 1_000)}\n`)
-    io.stderr.write('\nA file with a problem allows nothing.\n')
+    tellProblems(file, read, io)
     return exitCodes.failed.code
   }
   const { policy } = read
@@ -176,18 +173,13 @@ function createRootReader(stored: Pick<ReadOnlyStore, 'read'>): (session: string
 
 /** Newest first. */
 async function* approvalsSince(stored: Pick<ReadOnlyStore, 'read'>, since: number): AsyncGenerator<Approval> {
-  let before: WaitQuery['before']
-  for (;;) {
-    const query: WaitQuery = { wait: 'approval', limit: PAGE, ...(before === undefined ? {} : { before }) }
-    const page = await stored.read((store) => store.waits.list(query))
-    for (const wait of page) {
-      if (wait.createdAt < since) return
-      // A question of a tool asks for no permission.
-      if (wait.wait === 'approval' && wait.kind !== 'question') yield wait
-    }
-    const last = page.at(-1)
-    if (last === undefined || page.length < PAGE) return
-    before = { createdAt: last.createdAt, id: last.id }
+  const waits = pageByPage<AnyRecord>(PAGE, (before) =>
+    stored.read((store) => store.waits.list({ wait: 'approval', limit: PAGE, ...present({ before }) })),
+  )
+  for await (const wait of waits) {
+    if (wait.createdAt < since) return
+    // A question of a tool asks for no permission.
+    if (wait.wait === 'approval' && wait.kind !== 'question') yield wait
   }
 }
 
@@ -221,10 +213,7 @@ function relativeTo(root: string | null, path: string | null): string | null {
 }
 
 async function* autoApprovedSince(stored: Pick<ReadOnlyStore, 'read'>, since: number): AsyncGenerator<PastRequest> {
-  const trail: Pick<AuditReads, 'chains' | 'entries'> = {
-    chains: () => stored.read((store) => store.audit.chains()),
-    entries: (n, limit, chain) => stored.read((store) => store.audit.entries(n, limit, chain)),
-  }
+  const trail = auditIn(stored)
   for (const chain of await trail.chains()) {
     for await (const page of auditPages(trail, chain)) {
       for (const { text } of page) {

@@ -18,7 +18,6 @@ export interface BannerFacts {
   keptIn: string | null
   /** The operator's token, if this start has created it. The banner shows it once, and only at a terminal. */
   token: string | null
-  /** Talking needs a token. */
   tokenRequired: boolean
   /** Where the operator's token is: in a setting, in `token`, stored as a hash, or nowhere. */
   operator: 'set' | 'made' | 'kept' | 'none'

@@ -17,7 +17,6 @@ export interface RunningApp extends Stoppable {
   madeToken: string | null
   /** The operator's token. Null if only its hash is known, or there is none. */
   operatorToken: string | null
-  /** Whether there is an operator's token. */
   hasOperator: boolean
   /** A code that signs a browser in to the console. It works once, for five minutes. */
   newConsoleCode: () => Promise<string>
@@ -33,15 +32,17 @@ export type StartApp = (
   more?: Partial<Pick<AppOptions, 'reload' | 'mcpExtension' | 'logTap'>>,
 ) => Promise<RunningApp>
 
+/** Nothing may go on after it. */
+export function endProcess(code: number, io: Io): never {
+  io.exit(code)
+  throw new Error(`the process did not end with ${code}`)
+}
+
 export function createAppStarter(version: string): StartApp {
   return async ({ agents, settings, dataDir, configDir, files }, log, io, more = {}) => {
     // Loaded only when a server is wanted: it is most of the program.
     const { createApp } = await import('../../../app/app.ts')
     const { appDefaults } = await import('../../../app/app-options.ts')
-    const exit = (code: number): never => {
-      io.exit(code)
-      throw new Error(`the process did not end with ${code}`)
-    }
     // Tokens must not end up in a file or a pipe.
     const keeping =
       configDir === null ? {} : { configDir, makeTokens: io.stdout.isTTY === true, localSocket: { env: io.env } }
@@ -56,7 +57,7 @@ export function createAppStarter(version: string): StartApp {
       dataDir,
       version,
       log,
-      exit,
+      exit: (code) => endProcess(code, io),
       strays,
       credentials,
       ...keeping,

@@ -3,7 +3,6 @@ import { exitCodes } from '../../exit-codes.ts'
 import type { Io, StopSignal } from '../../terminal/io.ts'
 import { counted } from '../../terminal/terminal-text.ts'
 
-/** A server that can be stopped. */
 export interface Stoppable {
   /** Runs that a stop would interrupt. */
   activeRuns(): number

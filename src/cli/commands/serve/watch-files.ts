@@ -19,12 +19,6 @@ export interface WatchTargets {
   ignoreFile?: (file: Stats) => boolean
 }
 
-interface FileWatch {
-  /** Watches these instead. Still reports a change since the last report, unless the file was not watched then. */
-  retarget(targets: WatchTargets): void
-  close(): void
-}
-
 interface FileWatchOptions {
   clock: Clock
   /** The changed, new or removed paths, sorted. Changes in quick succession are reported together. */
@@ -39,7 +33,7 @@ const QUIET_MS = 100
 const MAX_FOLDERS = 1_000
 const MAX_FILES = 10_000
 
-export function watchFiles(targets: WatchTargets, { clock, onChange, onProblem }: FileWatchOptions): FileWatch {
+export function watchFiles(targets: WatchTargets, { clock, onChange, onProblem }: FileWatchOptions) {
   const watchers = new Map<string, FSWatcher>()
   const said = new Set<string>()
   let wanted = targets
@@ -96,6 +90,7 @@ export function watchFiles(targets: WatchTargets, { clock, onChange, onProblem }
     return added
   }
 
+  /** Watches these instead. Still reports a change since the last report, unless the file was not watched then. */
   function retarget(next: WatchTargets): void {
     wanted = next
     // Twice: the second look sees what changes while the watchers are set up.
@@ -109,7 +104,7 @@ export function watchFiles(targets: WatchTargets, { clock, onChange, onProblem }
   retarget(targets)
   return {
     retarget,
-    close() {
+    close(): void {
       closed = true
       cancelLook()
       for (const watcher of watchers.values()) watcher.close()
@@ -121,7 +116,6 @@ export function watchFiles(targets: WatchTargets, { clock, onChange, onProblem }
 interface Seen {
   /** For each file, a text that changes with the file. */
   stamps: Map<string, string>
-  /** The folders to watch. */
   folders: Set<string>
 }
 

@@ -1,5 +1,3 @@
-import { createHash } from 'node:crypto'
-import { createReadStream } from 'node:fs'
 import { type AuditEntry, importedMain, MAIN_CHAIN } from '../../../domain/supervision/audit.ts'
 import { systemErrorCode } from '../../../domain/system-error-code.ts'
 import { unreachable } from '../../../domain/unreachable.ts'
@@ -9,10 +7,11 @@ import type { StoreReads } from '../../../store/store.ts'
 import { exitCodes } from '../../exit-codes.ts'
 import type { Io } from '../../terminal/io.ts'
 import { counted } from '../../terminal/terminal-text.ts'
+import { hashOf } from '../backup/new-folder.ts'
 import type { ArchivedRecords } from './archive-lines.ts'
 import type { ArchiveSource } from './export.ts'
 import { type ArchiveLine, readArchive } from './session-archive.ts'
-import { differences } from './stored-session.ts'
+import { differences, findersIn } from './stored-session.ts'
 
 type Finding = 'same' | 'missing' | 'different'
 
@@ -46,17 +45,8 @@ export async function compareSessions({ stored, blobs }: ArchiveSource, file: st
   return problems === 0 ? exitCodes.ok.code : exitCodes.failed.code
 }
 
-interface Looked {
-  sessions: number
-  files: number
-  /** Grants, policies, tasks and usage. */
-  records: number
-  /** Of the audit trail. */
-  entries: number
-}
-
 /** `12 sessions, 1 file, and 45 entries of the audit trail are`. */
-function wordsFor({ sessions, files, records, entries }: Looked): string {
+function wordsFor({ sessions, files, records, entries }: Record<'sessions' | 'files' | 'records' | 'entries', number>) {
   const parts = [
     counted(sessions, 'session'),
     ...(files === 0 ? [] : [counted(files, 'file')]),
@@ -103,14 +93,12 @@ async function look(
 
 async function findBytes(blobs: Pick<Blobs, 'open'>, sha256: string): Promise<Finding> {
   using open = await blobs.open(sha256)
-  const hash = createHash('sha256')
   try {
-    for await (const chunk of createReadStream(open.path)) hash.update(chunk)
+    return (await hashOf(open.path)) === sha256 ? 'same' : 'different'
   } catch (error) {
     if (systemErrorCode(error) === 'ENOENT') return 'missing'
     throw error
   }
-  return hash.digest('hex') === sha256 ? 'same' : 'different'
 }
 
 async function recordsIn(store: StoreReads, records: ArchivedRecords): Promise<Found[]> {
@@ -120,14 +108,11 @@ async function recordsIn(store: StoreReads, records: ArchivedRecords): Promise<F
     const isSame = canonicalJson(here) === canonicalJson(wanted)
     found.push({ what, finding: here === null ? 'missing' : isSame ? 'same' : 'different', details: '' })
   }
-  for (const one of grants) compare(`grant ${one.id}`, one, await store.grants.get(one.id))
-  for (const one of pins) compare(`policy of ${one.workspaceRoot}`, one, await store.supervised.pin(one.workspaceRoot))
-  for (const one of usage) compare(`usage of session ${one.sessionId}`, one, await store.usage.row(one))
-  for (const one of instructions) {
-    const { owner, workspaceRoot: root } = one
-    const known = await store.supervised.instructions({ workspace: { owner, root }, limit: 1_000_000 })
-    compare(`task ${one.id}`, one, known.find(({ id }) => id === one.id) ?? null)
-  }
+  const find = findersIn(store)
+  for (const one of grants) compare(`grant ${one.id}`, one, await find.grant(one))
+  for (const one of pins) compare(`policy of ${one.workspaceRoot}`, one, await find.pin(one))
+  for (const one of usage) compare(`usage of session ${one.sessionId}`, one, await find.usage(one))
+  for (const one of instructions) compare(`task ${one.id}`, one, await find.task(one))
   return found
 }
 

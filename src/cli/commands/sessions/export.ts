@@ -1,5 +1,5 @@
 import { createWriteStream } from 'node:fs'
-import { type FileHandle, open, rm } from 'node:fs/promises'
+import { rm } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import type { Writable } from 'node:stream'
 import { finished } from 'node:stream/promises'
@@ -7,14 +7,14 @@ import { parseUuid } from '../../../domain/ids.ts'
 import type { SessionRecord } from '../../../domain/session/session.ts'
 import { systemErrorCode } from '../../../domain/system-error-code.ts'
 import type { Blobs } from '../../../files/keep/blob-folder.ts'
-import type { AuditReads } from '../../../store/ports/audit.ts'
 import type { UsageRow } from '../../../store/ports/usage.ts'
 import type { ReadOnlyStore, StoreReads } from '../../../store/store.ts'
 import { CliError, cannotCreate, usageError } from '../../cli-error.ts'
 import { exitCodes } from '../../exit-codes.ts'
 import type { Io } from '../../terminal/io.ts'
 import { counted } from '../../terminal/terminal-text.ts'
-import { auditPages } from '../audit/verify.ts'
+import { auditIn, auditPages } from '../audit/verify.ts'
+import { openIfThere } from '../backup/new-folder.ts'
 import { bytesLine, endLine, PART_BYTES } from './archive-lines.ts'
 import { eachSession } from './list.ts'
 import { archiveHeader } from './session-archive.ts'
@@ -105,22 +105,13 @@ function createRecentlySent(): (sha256: string) => boolean {
 /** False: there are no such bytes. */
 async function writeBytes(blobs: Pick<Blobs, 'open'>, sha256: string, size: number, into: Writable): Promise<boolean> {
   using blob = await blobs.open(sha256)
-  let handle: FileHandle
-  try {
-    handle = await open(blob.path)
-  } catch (error) {
-    if (systemErrorCode(error) === 'ENOENT') return false
-    throw error
+  await using handle = await openIfThere(blob.path)
+  if (handle === null) return false
+  for (let n = 0; n * PART_BYTES < Math.max(size, 1); n += 1) {
+    const { buffer, bytesRead } = await handle.read(Buffer.allocUnsafe(PART_BYTES), 0, PART_BYTES, n * PART_BYTES)
+    await write(into, `${bytesLine({ sha256, size, n, data: buffer.subarray(0, bytesRead) })}\n`)
   }
-  try {
-    for (let n = 0; n * PART_BYTES < Math.max(size, 1); n += 1) {
-      const { buffer, bytesRead } = await handle.read(Buffer.allocUnsafe(PART_BYTES), 0, PART_BYTES, n * PART_BYTES)
-      await write(into, `${bytesLine({ sha256, size, n, data: buffer.subarray(0, bytesRead) })}\n`)
-    }
-    return true
-  } finally {
-    await handle.close()
-  }
+  return true
 }
 
 const RECORDS_PER_LINE = 500
@@ -152,11 +143,8 @@ async function* otherLines(stored: Pick<ReadOnlyStore, 'read'>, now: number): As
  * read before they were written, and a check of the export would miss them.
  */
 export async function* auditLines(stored: Pick<ReadOnlyStore, 'read'>): AsyncGenerator<string> {
-  const trail: Pick<AuditReads, 'entries'> = {
-    entries: (n, limit, chain) => stored.read((store) => store.audit.entries(n, limit, chain)),
-  }
   for (const { chain, n: end } of await stored.read((store) => store.audit.ends())) {
-    for await (const page of auditPages(trail, chain)) {
+    for await (const page of auditPages(auditIn(stored), chain)) {
       const audit = page.filter(({ n }) => n <= end)
       if (audit.length > 0) yield JSON.stringify({ audit })
       if (audit.length < page.length) break

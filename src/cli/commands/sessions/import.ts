@@ -11,7 +11,7 @@ import type { Io } from '../../terminal/io.ts'
 import { counted } from '../../terminal/terminal-text.ts'
 import type { ArchivedRecords, BytesPart } from './archive-lines.ts'
 import { type ArchivedSession, damaged, readArchive } from './session-archive.ts'
-import { differences } from './stored-session.ts'
+import { differences, findersIn } from './stored-session.ts'
 
 export interface ArchiveTarget {
   store: Store
@@ -140,6 +140,7 @@ const conflictOf = async (store: Pick<Store, 'commit'>, command: Command): Promi
 /** The records of a line that are not here yet. Returns how many it refused. */
 async function importRecords(store: Store, records: ArchivedRecords, refuse: Refuse): Promise<number> {
   const { grants = [], instructions = [], pins = [], usage = [] } = records
+  const find = findersIn(store)
   let refused = 0
   /** Those that are missing here. */
   async function missing<T>(what: string, all: readonly T[], find: (one: T) => Promise<T | null>): Promise<T[]> {
@@ -156,13 +157,10 @@ async function importRecords(store: Store, records: ArchivedRecords, refuse: Ref
   }
   const command = {
     type: 'import_records',
-    grants: await missing('a grant', grants, ({ id }) => store.grants.get(id)),
-    instructions: await missing('a task', instructions, async ({ id, owner, workspaceRoot: root }) => {
-      const known = await store.supervised.instructions({ workspace: { owner, root }, limit: 1_000_000 })
-      return known.find((one) => one.id === id) ?? null
-    }),
-    pins: await missing('a policy', pins, ({ workspaceRoot }) => store.supervised.pin(workspaceRoot)),
-    usage: await missing('a row of usage', usage, (row) => store.usage.row(row)),
+    grants: await missing('a grant', grants, find.grant),
+    instructions: await missing('a task', instructions, find.task),
+    pins: await missing('a policy', pins, find.pin),
+    usage: await missing('a row of usage', usage, find.usage),
   } as const
   const conflict = await conflictOf(store, command)
   if (conflict === null) return refused

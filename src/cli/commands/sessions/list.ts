@@ -1,28 +1,19 @@
+import { present } from '../../../domain/present.ts'
 import type { SessionRecord } from '../../../domain/session/session.ts'
-import type { SessionQuery } from '../../../store/ports/sessions.ts'
 import type { ReadOnlyStore, StoreReads } from '../../../store/store.ts'
 import { countFlag } from '../../command.ts'
+import { pageByPage } from '../../data-directory.ts'
 import type { Io } from '../../terminal/io.ts'
 import { localMinute, localZone, terminalLine, textTable } from '../../terminal/terminal-text.ts'
 
 const PAGE = 200
 
 /** The most recently used first, of all users unless `owner` is set. Lists hide some: `unlisted` includes them. */
-export async function* eachSession(
-  store: Pick<StoreReads, 'sessions'>,
-  owner: string | undefined,
-  unlisted: boolean,
-): AsyncGenerator<SessionRecord> {
-  const choice = owner === undefined ? { unlisted } : { unlisted, owner }
-  let before: SessionQuery['before']
-  for (;;) {
-    const page = await store.sessions.list({ ...choice, limit: PAGE, ...(before === undefined ? {} : { before }) })
-    yield* page
-    const last = page.at(-1)
-    if (last === undefined || page.length < PAGE) return
-    before = { lastActivity: last.lastActivity, id: last.id }
-  }
-}
+export const eachSession = (store: Pick<StoreReads, 'sessions'>, owner: string | undefined, unlisted: boolean) =>
+  pageByPage<SessionRecord>(PAGE, (last) => {
+    const before = last && { lastActivity: last.lastActivity, id: last.id }
+    return store.sessions.list({ ...present({ owner, before }), unlisted, limit: PAGE })
+  })
 
 export async function listSessions(
   stored: Pick<ReadOnlyStore, 'read'>,

@@ -1,17 +1,16 @@
 import { Command } from 'commander'
-import { ServerError } from '../../../domain/errors.ts'
 import { createIds } from '../../../domain/ids.ts'
 import type { SessionRecord } from '../../../domain/session/session.ts'
 import type { Blobs } from '../../../files/keep/blob-folder.ts'
 import type { ReadOnlyStore, Store } from '../../../store/store.ts'
 import { cannotCreate } from '../../cli-error.ts'
-import { type CommandContext, timeAgo } from '../../command.ts'
+import { type CommandContext, examples, timeAgo } from '../../command.ts'
+import { isLocked } from '../../data-directory.ts'
 import {
-  dataDirFlag,
+  addStoreCommand,
   type StoreFlags,
   type StorePlace,
   shownPlace,
-  storeFlag,
   storePlace,
   withStoredIn,
   withStoreIn,
@@ -23,17 +22,6 @@ import { exportSessions } from './export.ts'
 import { importSessions } from './import.ts'
 import { eachSession, listSessions, sessionTable } from './list.ts'
 
-interface ListFlags {
-  owner?: string
-  limit: string
-  json?: boolean
-}
-
-interface PurgeFlags {
-  olderThan: string
-  dryRun?: boolean
-}
-
 export function createSessionsCommand({ io, settle }: CommandContext): Command {
   const command = new Command('sessions')
     .summary('list, export, import, compare and delete stored conversations')
@@ -42,27 +30,22 @@ export function createSessionsCommand({ io, settle }: CommandContext): Command {
     )
     .addHelpText(
       'after',
-      `
-Examples:
-  $ quarterdeck sessions list
-  $ quarterdeck sessions export --output backup.jsonl
-  $ quarterdeck sessions import backup.jsonl --data-dir /var/lib/quarterdeck
-  $ quarterdeck sessions export --all --data-dir /var/lib/quarterdeck | quarterdeck sessions import --all - --store postgres://localhost/quarterdeck
-  $ quarterdeck sessions delete --older-than 30d --dry-run`,
+      examples(
+        'sessions list',
+        'sessions export --output backup.jsonl',
+        'sessions import backup.jsonl --data-dir /var/lib/quarterdeck',
+        'sessions export --all --data-dir /var/lib/quarterdeck | quarterdeck sessions import --all - --store postgres://localhost/quarterdeck',
+        'sessions delete --older-than 30d --dry-run',
+      ),
     )
-  const add = (name: string, summary: string) =>
-    command
-      .command(name)
-      .description(summary)
-      .option(...dataDirFlag)
-      .option(...storeFlag)
+  const add = (name: string, summary: string) => addStoreCommand(command, name, summary)
   const OWNER = ['--owner <name>', 'only sessions of this user, as named by a token (default: of all users)'] as const
 
   add('list', 'Lists sessions, the most recently used first.')
     .option(...OWNER)
     .option('--limit <number>', 'how many', '50')
     .option('--json', 'one JSON object per line')
-    .action(async (options: StoreFlags & ListFlags) => {
+    .action(async (options: StoreFlags & { owner?: string; limit: string; json?: boolean }) => {
       await withStoredIn(await storePlace(options, io), io, (stored) => listSessions(stored, options, io))
     })
 
@@ -104,7 +87,7 @@ Examples:
   add('delete', 'Removes sessions of all users that were not used for some time. Keeps sessions with unfinished runs.')
     .requiredOption('--older-than <age>', 'the time since the last use: 12h, 30d')
     .option('--dry-run', 'remove nothing, only list what would be removed')
-    .action(async ({ olderThan, dryRun, ...options }: StoreFlags & PurgeFlags) => {
+    .action(async ({ olderThan, dryRun, ...options }: StoreFlags & { olderThan: string; dryRun?: boolean }) => {
       // Before anything is opened, so that a wrong age is reported even where there is no data.
       const before = timeAgo('--older-than', olderThan, 'Write 12h or 30d, for example.', io.clock.now())
       const place = await storePlace(options, io)
@@ -125,7 +108,7 @@ async function withStoppedServer<T>(
   try {
     return await withStoreIn(place, { create }, io, work)
   } catch (error) {
-    if (!(error instanceof ServerError) || error.code !== 'data_dir_locked') throw error
+    if (!isLocked(error)) throw error
     throw cannotCreate(`A server, or another command, is using ${shownPlace(place)}.`, [
       'Stop it, run this command again, then start the server.',
       ...advice,

@@ -1,11 +1,20 @@
 // A session as the store has it, with everything that belongs to it, in the form of an archive.
 
+import { present } from '../../../domain/present.ts'
 import type { AnyRecord } from '../../../domain/records/record.ts'
 import type { SessionRecord } from '../../../domain/session/session.ts'
-import { agentsProposalId, type Proposal } from '../../../domain/supervision/supervision.ts'
+import type { Grant } from '../../../domain/supervision/grant.ts'
+import {
+  agentsProposalId,
+  type Instruction,
+  type PolicyPin,
+  type Proposal,
+} from '../../../domain/supervision/supervision.ts'
 import { canonicalJson } from '../../../json/digest.ts'
 import type { StoredEntry } from '../../../store/ports/journal.ts'
+import type { UsageRow } from '../../../store/ports/usage.ts'
 import type { StoreReads } from '../../../store/store.ts'
+import { pageByPage } from '../../data-directory.ts'
 import type { ArchivedSession } from './session-archive.ts'
 
 const PAGE = 1000
@@ -50,13 +59,12 @@ export async function* storedEntries(store: StoreReads, sessionId: string): Asyn
 
 /** Oldest first. */
 async function waitsOf(store: StoreReads, sessionId: string): Promise<AnyRecord[]> {
+  const newestFirst = pageByPage<AnyRecord>(PAGE, (before) =>
+    store.waits.list({ sessionId, limit: PAGE, ...present({ before }) }),
+  )
   const waits: AnyRecord[] = []
-  for (;;) {
-    const before = waits.at(-1)
-    const page = await store.waits.list({ sessionId, limit: PAGE, ...(before === undefined ? {} : { before }) })
-    waits.push(...page)
-    if (page.length < PAGE) return waits.reverse()
-  }
+  for await (const wait of newestFirst) waits.push(wait)
+  return waits.reverse()
 }
 
 async function proposalsOf(store: StoreReads, waits: readonly AnyRecord[]): Promise<Proposal[]> {
@@ -70,6 +78,17 @@ async function proposalsOf(store: StoreReads, waits: readonly AnyRecord[]): Prom
   }
   return found
 }
+
+/** What the store has in the place of an archived record that belongs to no session. Null: nothing. */
+export const findersIn = (store: StoreReads) => ({
+  grant: ({ id }: Grant) => store.grants.get(id),
+  pin: ({ workspaceRoot }: PolicyPin) => store.supervised.pin(workspaceRoot),
+  usage: (row: UsageRow) => store.usage.row(row),
+  async task({ id, owner, workspaceRoot: root }: Instruction): Promise<Instruction | null> {
+    const known = await store.supervised.instructions({ workspace: { owner, root }, limit: ALL })
+    return known.find((one) => one.id === id) ?? null
+  },
+})
 
 /** What differs between an archived session and the stored one, by the names of the parts. Null: there is no such session. */
 export async function differences(store: StoreReads, archived: ArchivedSession): Promise<string[] | null> {
@@ -86,11 +105,13 @@ export async function differences(store: StoreReads, archived: ArchivedSession):
 function comparable({ session, proposals = [], ...parts }: ArchivedSession): Record<string, unknown> {
   // A store counts the messages itself.
   const { messageCount: _, ...record } = session
-  const text = proposals.map(({ after, ...rest }) => ({ ...rest, after: after === null ? null : base64(after) }))
-  return { session: record, ...parts, proposals: text }
+  return { session: record, ...parts, proposals: proposals.map(asText) }
 }
 
-const base64 = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base64')
+const asText = ({ after, ...rest }: Proposal) => ({
+  ...rest,
+  after: after === null ? null : Buffer.from(after).toString('base64'),
+})
 
 /** As one line in pieces. `readArchiveLine` reads it. */
 export async function* sessionLine(store: StoreReads, session: SessionRecord): AsyncGenerator<string> {
@@ -104,9 +125,6 @@ export async function* sessionLine(store: StoreReads, session: SessionRecord): A
   }
   yield ']'
   for (const [name, records] of Object.entries(more)) yield `,"${name}":${JSON.stringify(records)}`
-  if (proposals !== undefined) {
-    const text = proposals.map(({ after, ...rest }) => ({ ...rest, after: after === null ? null : base64(after) }))
-    yield `,"proposals":${JSON.stringify(text)}`
-  }
+  if (proposals !== undefined) yield `,"proposals":${JSON.stringify(proposals.map(asText))}`
   yield '}\n'
 }

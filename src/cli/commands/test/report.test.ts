@@ -179,7 +179,7 @@ describe('a report file', () => {
 
     await openTestReport('old.json', io)
     const report = await openTestReport('reports/new.xml', io)
-    await report?.write('<new/>')
+    await report?.('<new/>')
 
     expect(await readFile(join(cwd, 'old.json'), 'utf8')).toBe('')
     expect(await readFile(join(cwd, 'reports', 'new.xml'), 'utf8')).toBe('<new/>')

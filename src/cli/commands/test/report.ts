@@ -1,40 +1,31 @@
-import { mkdir, open } from 'node:fs/promises'
+import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import type { CaseResult } from '../../../evaluation/case-result.ts'
 import { cannotCreate } from '../../cli-error.ts'
 import type { Io, OutputStream } from '../../terminal/io.ts'
 import { type Style, styleFor } from '../../terminal/style.ts'
-import { counted, terminalLine } from '../../terminal/terminal-text.ts'
+import { CLEAR_LINE, canRedraw, counted, terminalLine } from '../../terminal/terminal-text.ts'
 
-interface TestReport {
-  /** Called once. */
-  write(text: string): Promise<void>
-}
-
-/** Creates a file for results now, with its missing folders. `-` is standard output. Null if no file was asked for. */
-export async function openTestReport(file: string | undefined, io: Io): Promise<TestReport | null> {
+/**
+ * Creates a file for results now, with its missing folders. `-` is standard output. Returns what writes the results. Null if no file was
+ * asked for.
+ */
+export async function openTestReport(
+  file: string | undefined,
+  io: Io,
+): Promise<((text: string) => Promise<void>) | null> {
   if (file === undefined) return null
-  if (file === '-') return { write: async (text) => void io.stdout.write(text) }
+  if (file === '-') return async (text) => void io.stdout.write(text)
   const path = resolve(io.cwd, file)
   try {
     await mkdir(dirname(path), { recursive: true })
     // Emptied now: if this run never ends, an earlier report must not look like its result.
-    const handle = await open(path, 'w')
-    await handle.close()
+    await writeFile(path, '')
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
     throw cannotCreate(`${file} cannot be written: ${reason}.`, ['Choose another file.'])
   }
-  return {
-    async write(text) {
-      const handle = await open(path, 'w')
-      try {
-        await handle.writeFile(text)
-      } finally {
-        await handle.close()
-      }
-    },
-  }
+  return (text) => writeFile(path, text)
 }
 
 /** The results for programs. `docs/cli.md` explains the keys. */
@@ -214,11 +205,9 @@ interface TestProgress {
 }
 
 const BAR_WIDTH = 20
-const CLEAR_LINE = '\r\x1b[2K'
 
-/** A progress bar. Not in a pipe, a dumb terminal or CI, where it would fill the log. */
 export function createTestProgress(total: number, { stderr, env }: Pick<Io, 'stderr' | 'env'>): TestProgress {
-  if (stderr.isTTY !== true || env.TERM === 'dumb' || env.CI) return { begin() {}, result() {}, clear() {} }
+  if (!canRedraw(stderr, env)) return { begin() {}, result() {}, clear() {} }
   const style = styleFor(stderr, env)
   let done = 0
   let wrong = 0

@@ -13,6 +13,7 @@ import type { CommandContext } from '../../command.ts'
 import { exitCodes } from '../../exit-codes.ts'
 import type { Io } from '../../terminal/io.ts'
 import { terminalLine } from '../../terminal/terminal-text.ts'
+import { endProcess } from '../serve/start-app.ts'
 import { createTestProgress, jsonReport, junitReport, openTestReport, testTable } from './report.ts'
 
 interface TestFlags {
@@ -82,15 +83,15 @@ async function runTests(files: readonly string[], options: TestFlags, version: s
   }))
   // Before the first case, so that a file that cannot be written costs no model calls.
   const reports = [
-    { report: await openTestReport(options.junit, io), format: junitReport },
-    { report: await openTestReport(options.json === true ? '-' : undefined, io), format: jsonReport },
+    { write: await openTestReport(options.junit, io), format: junitReport },
+    { write: await openTestReport(options.json === true ? '-' : undefined, io), format: jsonReport },
   ]
 
   const began = io.clock.mono()
   const { results, stoppedBy } = await runUntilStopped(cases, config, version, parallel, io)
   if (results === null) return stoppedBy ?? exitCodes.interrupted.code
   const durationMs = io.clock.mono() - began
-  for (const { report, format } of reports) await report?.write(format(results, durationMs))
+  for (const { write, format } of reports) await write?.(format(results, durationMs))
   const out = options.json === true || options.junit === '-' ? io.stderr : io.stdout
   out.write(testTable(results, durationMs, out, io.env))
   if (stoppedBy !== null) return stoppedBy
@@ -107,14 +108,11 @@ async function runUntilStopped(
 ): Promise<{ results: CaseResult[] | null; stoppedBy: number | null }> {
   const stop = new AbortController()
   let stoppedBy: number | null = null
-  let leave = () => {}
-  const left = new Promise<null>((resolve) => {
-    leave = () => resolve(null)
-  })
+  const left = Promise.withResolvers<null>()
   const progress = createTestProgress(cases.length, io)
   const stopListening = io.onSignal((signal) => {
     stoppedBy = signal === 'SIGINT' ? exitCodes.interrupted.code : exitCodes.terminated.code
-    if (stop.signal.aborted) return leave()
+    if (stop.signal.aborted) return left.resolve(null)
     stop.abort()
     progress.clear()
     io.stderr.write('Stopping.\n')
@@ -126,10 +124,7 @@ async function runUntilStopped(
       settings: config.settings,
       version,
       log: createServerLog(config, io),
-      exit(code) {
-        io.exit(code)
-        throw new Error(`the process did not end with ${code}`)
-      },
+      exit: (code) => endProcess(code, io),
     })
     return await runCases(cases, target, {
       parallel,
@@ -139,7 +134,7 @@ async function runUntilStopped(
     })
   }
   try {
-    const results = await Promise.race([run(), left])
+    const results = await Promise.race([run(), left.promise])
     return { results, stoppedBy }
   } finally {
     progress.clear()

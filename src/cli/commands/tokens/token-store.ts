@@ -6,24 +6,22 @@ import { homedir } from 'node:os'
 import { dirname, resolve } from 'node:path'
 import { z } from 'zod'
 import { agentPaths, loadConfig } from '../../../app/load-config.ts'
-import { openSharedStore } from '../../../app/open-store.ts'
 import { findConfigDir } from '../../../config/config-dir.ts'
 import { resolveSettings } from '../../../config/settings/resolve-settings.ts'
 import { findSettingsFile } from '../../../config/settings/settings-yaml.ts'
 import { diskFiles } from '../../../config/source/config-files.ts'
 import { sleep } from '../../../domain/clock.ts'
-import { ServerError } from '../../../domain/errors.ts'
 import { createIds } from '../../../domain/ids.ts'
 import { jsonIn } from '../../../domain/json-in.ts'
 import { silentLogger } from '../../../domain/logger.ts'
 import { LOCAL_USER } from '../../../domain/session/session.ts'
-import { scopes, tokenRoles } from '../../../domain/supervision/token-role.ts'
 import { openConfigRecords } from '../../../http/auth/config-folder/config-records.ts'
 import { createServerAddress } from '../../../http/auth/config-folder/server-address.ts'
 import type { TokenRecord } from '../../../http/auth/tokens/token.ts'
 import { listTokenRows, type TokensPlace } from '../../../http/auth/tokens/token-rows.ts'
-import { type NewToken, readTokens, type TokensOptions, type WriteAudit } from '../../../http/auth/tokens/tokens.ts'
+import { type NewToken, readTokens, type TokensOptions } from '../../../http/auth/tokens/tokens.ts'
 import { findCtlPlace } from '../../../operators/ctl/socket.ts'
+import { CreatedTokenSchema, TokenListSchema, TokenSchema } from '../../../protocols/manage/tokens/schema.ts'
 import { createOwnChanges } from '../../../replicas/replica.ts'
 import { createSharedChanges } from '../../../replicas/shared-changes.ts'
 import { createLocalShared } from '../../../store/local-shared.ts'
@@ -32,29 +30,18 @@ import type { Store } from '../../../store/store.ts'
 import { configuredOperators, refuseUnknownOwner } from '../../../supervision/sessions/may-command.ts'
 import { createWorkspaces } from '../../../supervision/workspace/allowed-workspace.ts'
 import { cannotCreate, failure, usageError } from '../../cli-error.ts'
-import { dataDirectory, withStore } from '../../data-directory.ts'
+import { dataDirectory, isLocked, withStore } from '../../data-directory.ts'
 import { baseOf, isReadableByOthers, noServerAt, operatorTokenIn, readServerUrl } from '../../server-url.ts'
-import { shownPlace, storePlace, withSharedReads } from '../../store-place.ts'
+import { shownPlace, storePlace, withSharedReads, withSharedStore, writeAudit } from '../../store-place.ts'
 import type { Io } from '../../terminal/io.ts'
 import { askSecret } from '../../terminal/terminal-prompt.ts'
 import { terminalText } from '../../terminal/terminal-text.ts'
 
-const shown = {
-  id: z.string(),
-  name: z.string(),
-  user: z.string(),
-  role: z.enum(tokenRoles),
-  workspace: z.string().exactOptional(),
-  channel: z.string().exactOptional(),
-  scopes: z.array(z.enum(scopes)).readonly().exactOptional(),
-  agent: z.string().exactOptional(),
-  expires_at: z.string().exactOptional(),
-  created_at: z.string(),
-}
-const ShownTokenSchema = z.object(shown)
-export type ShownToken = z.infer<typeof ShownTokenSchema>
-const MadeTokenSchema = z.object({ ...shown, token: z.string() })
-const ListSchema = z.object({ data_dir: z.string(), tokens: z.array(ShownTokenSchema) })
+// A newer server may say more than this version knows.
+const ShownTokenSchema = TokenSchema.strip()
+const MadeTokenSchema = CreatedTokenSchema.strip()
+const ListSchema = TokenListSchema.extend({ tokens: z.array(ShownTokenSchema) }).strip()
+export type ShownToken = Omit<TokenRecord, 'sha256'>
 
 export type WantedToken = Omit<NewToken, 'user'> & { user?: string }
 
@@ -63,7 +50,7 @@ export interface TokenStore {
   where: string
   list(): Promise<readonly ShownToken[]>
   /** Without a user it is for whoever asks: the operator whose token is sent, otherwise the local user. */
-  create(wanted: WantedToken): Promise<z.infer<typeof MadeTokenSchema>>
+  create(wanted: WantedToken): Promise<ShownToken & { token: string }>
   revoke(id: string): Promise<void>
 }
 
@@ -71,7 +58,7 @@ export interface TokenStore {
 const LOCK_TRIES = 10
 const LOCK_WAIT_MS = 300
 
-interface TokenPlace {
+export interface TokenPlace {
   dataDir?: string | undefined
   url?: string | undefined
 }
@@ -101,7 +88,7 @@ export async function withTokenStore<T>(
         return await work(await openTokens(directory, directory, { own, file }, own, store, io))
       })
     } catch (error) {
-      if (!(error instanceof ServerError) || error.code !== 'data_dir_locked') throw error
+      if (!isLocked(error)) throw error
     }
     const address = createServerAddress({ ...keptFor(io), dataDir: directory }).read()
     if (address !== null) return await work(await openServer(address, directory, io))
@@ -140,13 +127,8 @@ function checkOwner(directory: string): void {
 const keptFor = (io: Io) => ({ configDir: findConfigDir(io.env, process.platform), makeFolder })
 
 /** Whoever has the address of the database, with its password, may do everything there. */
-async function withSharedTokens<T>(
-  place: { url: string },
-  io: Io,
-  work: (tokens: TokenStore) => Promise<T>,
-): Promise<T> {
-  const { store } = await openSharedStore({ url: place.url, clock: io.clock, log: silentLogger })
-  try {
+const withSharedTokens = <T>(place: { url: string }, io: Io, work: (tokens: TokenStore) => Promise<T>): Promise<T> =>
+  withSharedStore(place, io, async ({ store }) => {
     const deps = { shared: store.shared, owner: 'command line', clock: io.clock, logger: silentLogger }
     const { tell, heard } = createSharedChanges(deps)
     // A command ends before it could miss what servers change.
@@ -155,10 +137,7 @@ async function withSharedTokens<T>(
     const own = { shared: createLocalShared(io.clock), changes: createOwnChanges() }
     const dataDir = dataDirectory(undefined, io)
     return await work(await openTokens(shownPlace(place), dataDir, { own, file: null }, there, store, io))
-  } finally {
-    await store.close()
-  }
-}
+  })
 
 async function openTokens(
   where: string,
@@ -176,12 +155,7 @@ async function openTokens(
     log: silentLogger,
     ...agentRules(dataDir, io),
   })
-  const audit: WriteAudit = async (record) => {
-    const { results, synced } = await store.commit([{ type: 'add_audit', audit: [record] }])
-    for (const result of results) if (!result.ok) throw result.error
-    await synced
-  }
-  await tokens.begin(audit, { make: false, place })
+  await tokens.begin((record) => writeAudit(store, record), { make: false, place })
   const by = 'command line'
   return {
     where,

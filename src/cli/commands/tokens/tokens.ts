@@ -6,16 +6,11 @@ import { LOCAL_USER } from '../../../domain/session/session.ts'
 import { type Scope, scopes, type TokenRole, tokenRoles } from '../../../domain/supervision/token-role.ts'
 import { USER_NAME, USER_NAME_TEXT } from '../../../domain/supervision/user-name.ts'
 import { usageError } from '../../cli-error.ts'
-import type { CommandContext } from '../../command.ts'
+import { type CommandContext, examples } from '../../command.ts'
 import { dataDirFlag } from '../../store-place.ts'
 import type { Io } from '../../terminal/io.ts'
 import { localMinute, localTime, localZone, terminalLine, textTable } from '../../terminal/terminal-text.ts'
-import { listTokens, type ShownToken, type TokenStore, withTokenStore } from './token-store.ts'
-
-interface Shared {
-  dataDir?: string
-  url?: string
-}
+import { listTokens, type ShownToken, type TokenPlace, type TokenStore, withTokenStore } from './token-store.ts'
 
 interface CreateFlags {
   role: TokenRole
@@ -45,14 +40,14 @@ export function createTokensCommand({ io }: CommandContext): Command {
     )
     .addHelpText(
       'after',
-      `
-Examples:
-  $ quarterdeck tokens create --role operator
-  $ quarterdeck tokens create --role user --user ada --name "Ada’s laptop"
-  $ quarterdeck tokens create --role agent --user ada --workspace ~/shop
-  $ quarterdeck tokens create --role operator --user grafana --scopes read --expires 90d
-  $ quarterdeck tokens list --url https://agent.example.com
-  $ quarterdeck tokens revoke 0192f3a1-7b2c-7def-8abc-0123456789ab`,
+      examples(
+        'tokens create --role operator',
+        'tokens create --role user --user ada --name "Ada’s laptop"',
+        'tokens create --role agent --user ada --workspace ~/shop',
+        'tokens create --role operator --user grafana --scopes read --expires 90d',
+        'tokens list --url https://agent.example.com',
+        'tokens revoke 0192f3a1-7b2c-7def-8abc-0123456789ab',
+      ),
     )
   const add = (name: string, summary: string) =>
     command
@@ -84,21 +79,21 @@ Examples:
     .option('--agent <name>', 'the only agent that it may talk to (default: all)')
     .option('--expires <time>', 'when it ends, such as 12h, 30d or 365d from now (default: never)')
     .option('--json', 'the token as one JSON object')
-    .action(async ({ dataDir, url, ...options }: Shared & CreateFlags) => {
+    .action(async ({ dataDir, url, ...options }: TokenPlace & CreateFlags) => {
       checkOptions(options)
       await withTokenStore({ dataDir, url }, io, (store) => create(store, options, io))
     })
 
   add('list', 'Lists the tokens, oldest first, without those that come from a setting.')
     .option('--json', 'one JSON object a line')
-    .action(async ({ dataDir, url, json }: Shared & { json?: boolean }) =>
+    .action(async ({ dataDir, url, json }: TokenPlace & { json?: boolean }) =>
       list(await listTokens({ dataDir, url }, io), json === true, io),
     )
 
   add('revoke', 'Revokes a token. From then on it is refused, and its open streams end.')
     .argument('<id>', 'the id of the token, from tokens list')
-    .action(async (id: string, { dataDir, url }: Shared) =>
-      withTokenStore({ dataDir, url }, io, async (store) => {
+    .action(async (id: string, place: TokenPlace) =>
+      withTokenStore(place, io, async (store) => {
         await store.revoke(id)
         io.stderr.write(`Revoked at ${store.where}.\n`)
       }),

@@ -2,16 +2,6 @@ import { emitKeypressEvents } from 'node:readline'
 import type { InputStream, Io } from '../../../terminal/io.ts'
 import type { Key } from './watch-state.ts'
 
-/** The terminal as a screen of its own. `restore` gives it back as it was, and may be called at any time, also twice. */
-export interface FullScreen {
-  draw(lines: readonly string[]): void
-  bell(): void
-  size(): { columns: number; rows: number }
-  /** Gives the terminal to somebody else meanwhile: an editor, or a question for a secret. */
-  lend<T>(work: () => Promise<T>): Promise<T>
-  restore(): void
-}
-
 // Without wrapping at the edge, a line that is wider than we think cannot cover the others.
 const ENTER = '\x1b[?1049h\x1b[?25l\x1b[?7l'
 const LEAVE = '\x1b[?7h\x1b[?25h\x1b[?1049l'
@@ -23,7 +13,8 @@ export interface ScreenEvents {
   onEnd(): void
 }
 
-export function openFullScreen(io: Io, { onKey, onResize, onEnd }: ScreenEvents): FullScreen {
+/** The terminal as a screen of its own. `restore` gives it back as it was, and may be called at any time, also twice. */
+export function openFullScreen(io: Io, { onKey, onResize, onEnd }: ScreenEvents) {
   const { stdin, stdout } = io
   let isOpen = false
   let isOver = false
@@ -56,13 +47,14 @@ export function openFullScreen(io: Io, { onKey, onResize, onEnd }: ScreenEvents)
 
   enter()
   return {
-    draw(lines) {
+    draw(lines: readonly string[]): void {
       // Each row is erased before it is written: behind a row that is full, the cursor may still stand on its last character.
       if (isOpen) stdout.write(lines.map((line, row) => `\x1b[${row + 1};1H\x1b[2K${line}`).join(''))
     },
     bell: () => void stdout.write('\x07'),
     size: () => ({ columns: stdout.columns || 80, rows: rowsOf(stdout) }),
-    async lend(work) {
+    /** Gives the terminal to somebody else meanwhile: an editor, or a question for a secret. */
+    async lend<T>(work: () => Promise<T>): Promise<T> {
       // Already lent: whoever has it gives it back.
       if (!isOpen) return await work()
       leave()
@@ -73,7 +65,7 @@ export function openFullScreen(io: Io, { onKey, onResize, onEnd }: ScreenEvents)
         onResize()
       }
     },
-    restore() {
+    restore(): void {
       isOver = true
       leave()
     },
