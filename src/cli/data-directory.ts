@@ -4,7 +4,7 @@ import { databaseIn, userDataDir } from '../app/data-dir.ts'
 import { openStore } from '../app/open-store.ts'
 import { findConfigDir } from '../config/config-dir.ts'
 import { variable } from '../config/source/env-file.ts'
-import { ServerError } from '../domain/errors.ts'
+import { hasCode, ServerError } from '../domain/errors.ts'
 import { systemErrorCode } from '../domain/system-error-code.ts'
 import type { ReadOnlyStore, Store } from '../store/store.ts'
 import { type CliError, cannotCreate, usageError } from './cli-error.ts'
@@ -73,7 +73,7 @@ export const closedAfter = (one: { close(): unknown }): AsyncDisposable => ({
   [Symbol.asyncDispose]: async () => void (await one.close()),
 })
 
-export const isLocked = (error: unknown): boolean => error instanceof ServerError && error.code === 'data_dir_locked'
+export const isLocked = (error: unknown): boolean => hasCode(error, 'data_dir_locked')
 
 /** Runs `work` on what is stored, whether a server runs or not. */
 export async function withStoredData<T>(
@@ -86,8 +86,7 @@ export async function withStoredData<T>(
   try {
     stored = openStore({ dataDir: directory, readOnly: true })
   } catch (error) {
-    if (error instanceof ServerError && error.code === 'config_invalid')
-      throw unreadable(directory, error.details.reason)
+    if (hasCode(error, 'config_invalid')) throw unreadable(directory, error.details.reason)
     if (!(error instanceof ServerError) || error.code !== 'data_dir_older') throw error
     return await updateThenRead(directory, io, work, error)
   }

@@ -1,6 +1,7 @@
 import type { AgentDefinition, ModelSettings } from '../domain/agent/agent.ts'
 import type { ToolSettings } from '../domain/agent/tool-settings.ts'
 import { isPostgres } from '../domain/settings/store-settings.ts'
+import { decoded } from '../domain/text/decoded.ts'
 import { looksSecret } from '../domain/text/secret-name.ts'
 import type { ServerSettings } from './settings/server-settings.ts'
 
@@ -75,14 +76,6 @@ function urlSecrets(text: string): string[] {
   // Google's way to send an API key.
   const isSecret = (name: string) => looksSecret(name) || name === 'key'
   return [...password, ...[...url.searchParams].flatMap(([name, value]) => (isSecret(name) ? [value] : []))]
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text
-  }
 }
 
 const longEnough = (values: readonly string[]): string[] =>

@@ -1,5 +1,19 @@
 // All error codes. The core knows no HTTP status: `http/status.ts` maps the codes, `docs/errors.md` explains them.
 
+/** The model fails. */
+export const modelErrors = [
+  'model_auth_failed',
+  'model_not_found',
+  'model_rate_limited',
+  'model_unreachable',
+  'model_timeout',
+  'model_stream_dropped',
+  'model_refused',
+  'model_context_overflow',
+  'model_bad_request',
+  'model_failed',
+] as const
+
 export const errorCodes = [
   // The request is wrong.
   'invalid_request',
@@ -79,17 +93,7 @@ export const errorCodes = [
   'tool_failed',
   'tool_unavailable',
   'invalid_answer',
-  // The model fails.
-  'model_auth_failed',
-  'model_not_found',
-  'model_rate_limited',
-  'model_unreachable',
-  'model_timeout',
-  'model_stream_dropped',
-  'model_refused',
-  'model_context_overflow',
-  'model_bad_request',
-  'model_failed',
+  ...modelErrors,
   // The server fails or is not ready.
   'config_invalid',
   'storage_full',

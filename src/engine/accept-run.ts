@@ -1,13 +1,14 @@
 // Taking a run: one command that stores the session, the run and its input, and then the run executes or waits in the queue.
 
 import type { AgentDefinition, SessionSettings } from '../domain/agent/agent.ts'
-import type { Clock } from '../domain/clock.ts'
+import { abortAfter, type Clock } from '../domain/clock.ts'
 import { ServerError } from '../domain/errors.ts'
 import type { Ids } from '../domain/ids.ts'
 import { present } from '../domain/present.ts'
 import { factText } from '../domain/session/entry.ts'
 import type { RunOrigin, RunRecord } from '../domain/session/run.ts'
 import { refuseSupervised, type SessionRecord } from '../domain/session/session.ts'
+import { untilAborted } from '../domain/until-aborted.ts'
 import type { CancelRun } from './cancel-run.ts'
 import type { EngineParts } from './create-engine.ts'
 import type { Agents } from './engine.ts'
@@ -120,16 +121,8 @@ export function createAcceptRun(deps: AcceptDeps): AcceptRun {
  */
 export function acceptWithin(accept: AcceptRun, ms: number, clock: Clock): AcceptRun {
   return async (...args) => {
-    const { promise: late, reject } = Promise.withResolvers<never>()
-    const cancel = clock.after(ms, () => reject(notConfirmed()), true)
-    const accepting = accept(...args)
-    // Nobody hears of it any more once the caller has been told that it takes too long.
-    accepting.catch(() => {})
-    try {
-      return await Promise.race([accepting, late])
-    } finally {
-      cancel()
-    }
+    using late = abortAfter(clock, ms, { reason: notConfirmed, hold: true })
+    return await untilAborted(accept(...args), late.signal)
   }
 }
 

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { TestCase } from '../domain/agent/test-case.ts'
-import type { Clock } from '../domain/clock.ts'
+import { abortAfter, type Clock } from '../domain/clock.ts'
 import { ServerError } from '../domain/errors.ts'
 import type { Ids } from '../domain/ids.ts'
 import type { FileRecord } from '../domain/session/file.ts'
@@ -34,8 +34,7 @@ const MAX_FINDING_CHARS = 2_000
 /** Runs one case in its own session. Rejects only for a bug: everything that the agent does is a result. */
 export async function runCase({ agent, testCase }: AgentCase, deps: CaseDeps, stop: AbortSignal): Promise<CaseResult> {
   const began = deps.clock.mono()
-  const late = new AbortController()
-  const cancelTimer = deps.clock.after(testCase.timeoutMs, () => late.abort(), true)
+  using late = abortAfter(deps.clock, testCase.timeoutMs, { hold: true })
   const signal = AbortSignal.any([stop, late.signal])
   const turns: Turn[] = []
   const answers = createApprovalAnswers(testCase.approvals)
@@ -51,8 +50,6 @@ export async function runCase({ agent, testCase }: AgentCase, deps: CaseDeps, st
     } else {
       judged = { outcome: 'failed', findings: [] }
     }
-  } finally {
-    cancelTimer()
   }
   // The result of an aborted case means nothing, because the abort may have caused it.
   if (stop.aborted) judged = { outcome: 'stopped', findings: [] }

@@ -2,7 +2,7 @@
 // channel, or this process, is down.
 
 import { abortAfter, type Clock, sleep } from '../domain/clock.ts'
-import { ServerError } from '../domain/errors.ts'
+import { hasCode } from '../domain/errors.ts'
 import type { Logger } from '../domain/logger.ts'
 import { isOfFeed, isOfLine, type QueuedDelivery } from '../domain/supervision/delivery.ts'
 import type { Feed } from '../engine/feed.ts'
@@ -143,7 +143,7 @@ async function takeFromFeed(
       return await follow()
     } catch (error) {
       if (signal.aborted) return
-      const isGone = error instanceof ServerError && error.code === 'events_gone'
+      const isGone = hasCode(error, 'events_gone')
       logger.warn(isGone ? 'a channel has missed items of the feed' : 'a channel cannot read the feed just now', {
         channel: channel.name,
         error,
@@ -202,7 +202,7 @@ function createSender(deps: OutboxDeps, channel: OperatorChannel, signal: AbortS
     } catch (error) {
       logger.warn('it could not be written what became of a delivery', { channel: channel.name, n, error })
       // Another process has settled it.
-      return error instanceof ServerError && error.code === 'conflict'
+      return hasCode(error, 'conflict')
     }
   }
 

@@ -4,6 +4,7 @@ import { setMaxListeners } from 'node:events'
 import type { LookupFunction, Socket } from 'node:net'
 import type { Client, Dispatcher } from 'undici'
 import { ServerError } from '../domain/errors.ts'
+import { decoded } from '../domain/text/decoded.ts'
 import { chooseProxy, type ProxyChoice, type ProxyVariables, shownProxy } from './proxy-choice.ts'
 
 export interface ConnectionOptions {
@@ -192,15 +193,6 @@ function credentials({ username, password }: URL): { token?: string } {
 /** The user and the password of an address, as an `authorization` header. */
 export function basicAuth(username: string, password: string): string {
   return `Basic ${Buffer.from(`${decoded(username)}:${decoded(password)}`).toString('base64')}`
-}
-
-/** A password with a bare % is used as it is written. */
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text
-  }
 }
 
 /** A handler that is told whether its connection has served a request before. */

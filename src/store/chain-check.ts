@@ -1,7 +1,7 @@
 // Whether the audit trail is whole, for a server that runs. The check works in slices, so that nobody waits for it, and goes on from
 // where it stopped last time.
 
-import type { Clock } from '../domain/clock.ts'
+import { type Clock, within } from '../domain/clock.ts'
 import type { ChainState } from '../domain/supervision/audit.ts'
 import { type ChainEnd, emptyChain, verifyChain } from './audit-chain.ts'
 import type { AuditReads } from './ports/audit.ts'
@@ -40,12 +40,8 @@ export function createChainCheck({ reads, clock }: { reads: Reads; clock: Clock 
       running ??= check().finally(() => {
         running = null
       })
-      const { promise: late, resolve } = Promise.withResolvers<void>()
-      const cancel = clock.after(waitMs, resolve)
       // A failed read rejects here, or shows at the next question: the check has not moved then.
-      const done = running
-      done.catch(() => {})
-      await Promise.race([done, late]).finally(cancel)
+      await within(clock, waitMs, running)
       const ends = await reads.ends()
       const [only, ...others] = ends
       const entries = ends.reduce((sum, { n }) => sum + n, 0)

@@ -16,7 +16,7 @@ import {
   TraceIdRatioBasedSampler,
   TracerProvider,
 } from '@opentelemetry/sdk-trace'
-import { type Clock, sleep } from '../domain/clock.ts'
+import { type Clock, within } from '../domain/clock.ts'
 import type { Logger } from '../domain/logger.ts'
 import type { TelemetrySettings, TelemetrySignal } from '../domain/settings/telemetry-settings.ts'
 import { type MetricFamily, noTelemetry, type Telemetry } from '../domain/telemetry.ts'
@@ -106,10 +106,8 @@ export function openTelemetry(options: OpenOptions) {
     /** Sends what is left, for at most `ms`. */
     async close(ms: number): Promise<void> {
       stopMetrics()
-      const over = new AbortController()
       const all = [lastMetrics?.(), ...Object.values(queues).map((queue) => queue.close(ms))]
-      await Promise.race([Promise.all(all), sleep(clock, ms, over.signal)])
-      over.abort()
+      await within(clock, ms, Promise.all(all))
       connections.close()
     },
   }

@@ -244,6 +244,7 @@ describe('every setting about agents elsewhere', () => {
   const rooms = 'supervision/workspace/allowed-workspace.ts'
   const people = 'supervision/sessions/may-command.ts'
   const service = 'supervision/agents-elsewhere.ts'
+  const stalls = 'supervision/stalls/create-stalls.ts'
   const told = 'operators/people/person-rules.ts'
   /** The file that reads it. */
   const readers: Record<string, string> = {
@@ -278,10 +279,10 @@ describe('every setting about agents elsewhere', () => {
     'timeouts.promptMs': service,
     'timeouts.waitMs': service,
     'stall.enabled': service,
-    'stall.inactivityMs': service,
-    'stall.escalationMs': service,
-    'stall.maxRetries': service,
-    'stall.nudgeMessage': service,
+    'stall.inactivityMs': stalls,
+    'stall.escalationMs': stalls,
+    'stall.maxRetries': stalls,
+    'stall.nudgeMessage': stalls,
     'commands.ls': work,
     'slack.channelId': 'app/open-outbox.ts',
     'slack.channels': rooms,

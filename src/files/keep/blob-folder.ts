@@ -2,8 +2,7 @@
 
 import * as fs from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import { ServerError } from '../../domain/errors.ts'
-import { systemErrorCode } from '../../domain/system-error-code.ts'
+import { onDisk, systemErrorCode } from '../../domain/system-error-code.ts'
 
 /** Where the keeper puts bytes. */
 export interface Blobs {
@@ -160,15 +159,4 @@ export function createBlobFolder(dir: string, disk: Disk = fs): BlobFolder {
 
 const HASHES_AT_ONCE = 500
 
-async function guarded<T>(work: () => Promise<T>): Promise<T> {
-  try {
-    return await work()
-  } catch (cause) {
-    const code = systemErrorCode(cause)
-    if (code === 'ENOSPC' || code === 'EDQUOT') {
-      const text = 'The disk is full: the file was not saved. Free some space and try again.'
-      throw new ServerError('storage_full', text, { cause })
-    }
-    throw new ServerError('storage_failed', 'The disk failed: the file was not saved.', { cause })
-  }
-}
+const guarded = <T>(work: () => Promise<T>): Promise<T> => onDisk(': the file was not saved.', work)

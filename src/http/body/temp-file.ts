@@ -3,8 +3,7 @@
 
 import * as fs from 'node:fs/promises'
 import { join } from 'node:path'
-import { ServerError } from '../../domain/errors.ts'
-import { systemErrorCode } from '../../domain/system-error-code.ts'
+import { onDisk, systemErrorCode } from '../../domain/system-error-code.ts'
 
 export interface TempFolder {
   /** `id` must be new. Throws `storage_full` or `storage_failed`. */
@@ -94,15 +93,4 @@ export function createTempFolder(dir: string, disk: TempDisk = fs): TempFolder {
   return { create: (id) => guarded(() => create(id)) }
 }
 
-async function guarded<T>(work: () => Promise<T>): Promise<T> {
-  try {
-    return await work()
-  } catch (cause) {
-    const code = systemErrorCode(cause)
-    if (code === 'ENOSPC' || code === 'EDQUOT') {
-      const detail = 'The disk is full, so the request was not accepted. Free some space and try again.'
-      throw new ServerError('storage_full', detail, { cause })
-    }
-    throw new ServerError('storage_failed', 'The disk failed, so the request was not accepted.', { cause })
-  }
-}
+const guarded = <T>(work: () => Promise<T>): Promise<T> => onDisk(', so the request was not accepted.', work)

@@ -1,8 +1,9 @@
 import { z } from 'zod'
-import type { Clock } from '../../domain/clock.ts'
+import { abortAfter, type Clock, within } from '../../domain/clock.ts'
 import { ServerError } from '../../domain/errors.ts'
 import type { Logger } from '../../domain/logger.ts'
 import { createMask } from '../../domain/text/mask.ts'
+import { untilAborted } from '../../domain/until-aborted.ts'
 import { answer, exampleOf } from '../describe-answer.ts'
 import type { Reply, Request, Route } from '../route.ts'
 import { type ServerState, serverStates } from '../server-state.ts'
@@ -178,21 +179,15 @@ export function healthRoutes(options: HealthOptions): Route[] {
 
 async function run(name: string, check: HealthCheck, clock: Clock, log: Logger): Promise<CheckResult> {
   const startedAt = clock.mono()
-  const abort = new AbortController()
-  const { promise: timeout, reject } = Promise.withResolvers<never>()
-  const cancel = clock.after(CHECK_TIMEOUT_MS, () => {
-    reject(new ServerError('request_timeout', `no answer within ${CHECK_TIMEOUT_MS / 1000} s`))
-    abort.abort()
-  })
+  const reason = () => new ServerError('request_timeout', `no answer within ${CHECK_TIMEOUT_MS / 1000} s`)
+  using late = abortAfter(clock, CHECK_TIMEOUT_MS, { reason })
   try {
-    await Promise.race([check(abort.signal), timeout])
+    await untilAborted(check(late.signal), late.signal)
     return { status: 'up', latency_ms: Math.round(clock.mono() - startedAt) }
   } catch (error) {
     if (error instanceof ServerError) return { status: 'down', error: error.message }
     log.error('health check failed', { check: name, error })
     return { status: 'down', error: 'the check failed; the log says why' }
-  } finally {
-    cancel()
   }
 }
 
@@ -235,10 +230,7 @@ export function createCached<T>(load: () => Promise<T>, options: { clock: Clock;
     async read(waitMs: number, firstMs = waitMs): Promise<T | undefined> {
       if (clock.mono() - loadedAt < maxAgeMs) return value
       loading ??= reload()
-      const { promise: late, resolve } = Promise.withResolvers<void>()
-      const cancel = clock.after(usable() === undefined ? firstMs : waitMs, resolve)
-      await Promise.race([loading, late])
-      cancel()
+      await within(clock, usable() === undefined ? firstMs : waitMs, loading)
       return usable()
     },
   }

@@ -1,6 +1,6 @@
 // What the store does and holds. The counts come from the store, so every replica shows the same: take the maximum, never the sum.
 
-import { type Clock, sleep } from '../../domain/clock.ts'
+import { type Clock, within } from '../../domain/clock.ts'
 import { ServerError } from '../../domain/errors.ts'
 import { allKinds } from '../../domain/records/record-kinds.ts'
 import { byLabel, type Metrics } from './metrics.ts'
@@ -23,10 +23,11 @@ const READ_MS = 2_000
 export function registerStoreMetrics(metrics: Metrics, read: () => Promise<Figures>, clock: Clock): void {
   let figures: Figures | null = null
   metrics.before(async () => {
-    const over = new AbortController()
-    const reading = read().catch(() => null)
-    figures = await Promise.race([reading, sleep(clock, READ_MS, over.signal).then(() => null)])
-    over.abort()
+    figures = await within(
+      clock,
+      READ_MS,
+      read().catch(() => null),
+    )
   })
   const each = (label: string, counts: (found: Figures) => Readonly<Record<string, number>>) => () =>
     figures === null ? [] : byLabel(label, counts(figures))

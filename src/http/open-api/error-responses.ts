@@ -13,7 +13,7 @@ export interface DescribedErrors {
   schema?: z.ZodType
 }
 
-const ProblemSchema = z
+export const ProblemSchema = z
   .looseObject({
     type: z.string(),
     title: z.string(),

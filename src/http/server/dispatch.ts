@@ -3,7 +3,7 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Clock } from '../../domain/clock.ts'
-import { type ErrorCode, ServerError } from '../../domain/errors.ts'
+import { type ErrorCode, hasCode, ServerError } from '../../domain/errors.ts'
 import type { Ids } from '../../domain/ids.ts'
 import type { Logger } from '../../domain/logger.ts'
 import { type RequestSpan, type Telemetry, traceFields } from '../../domain/telemetry.ts'
@@ -283,7 +283,7 @@ export class Exchange {
     const { state } = this.#options
     this.#request?.releaseBody()
     // Tokens that are kept in the store are known only when it is open.
-    const isEarly = state.current === 'initializing' && error instanceof ServerError && error.code === 'unauthorized'
+    const isEarly = state.current === 'initializing' && hasCode(error, 'unauthorized')
     try {
       this.reply.fail(isEarly ? unavailable(state) : error)
     } catch (bug) {

@@ -1,6 +1,6 @@
 import type { ModelSettings } from '../../domain/agent/agent.ts'
 import { type Clock, sleep } from '../../domain/clock.ts'
-import { type ErrorCode, ServerError } from '../../domain/errors.ts'
+import { type ErrorCode, modelErrors, ServerError } from '../../domain/errors.ts'
 import type { Logger } from '../../domain/logger.ts'
 import { loggedReason } from '../../domain/session/run.ts'
 import { modelFailure } from '../failure.ts'
@@ -24,15 +24,9 @@ const LONGEST_WAIT_MS = 8_000
 const LONGEST_RETRY_AFTER_S = 60
 
 /** Failures after which the fallback is asked. A refusal, a bad request and a full context are not failures of the server. */
-const FAILS_OVER: readonly ErrorCode[] = [
-  'model_auth_failed',
-  'model_not_found',
-  'model_rate_limited',
-  'model_unreachable',
-  'model_timeout',
-  'model_stream_dropped',
-  'model_failed',
-]
+const FAILS_OVER: readonly ErrorCode[] = modelErrors.filter(
+  (code) => code !== 'model_refused' && code !== 'model_bad_request' && code !== 'model_context_overflow',
+)
 
 /**
  * Asks a model again after a failure, and then its fallback, as long as no part of the answer was passed on. After the first part

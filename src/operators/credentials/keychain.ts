@@ -1,4 +1,4 @@
-import { type Clock, sleep } from '../../domain/clock.ts'
+import { type Clock, within } from '../../domain/clock.ts'
 
 /** The keychain of the operating system. Nothing here throws: where there is no keychain, `problem` says why. */
 export interface Keychain {
@@ -24,17 +24,13 @@ export type OpenEntry = (service: string, name: string) => KeyringEntry
 export function createKeychain(clock: Clock, load: () => Promise<OpenEntry> = loadKeyring): Keychain {
   async function ask<T>(name: string, work: (entry: KeyringEntry) => Promise<T>): Promise<T> {
     const open = await load()
-    const limit = new AbortController()
-    const late = sleep(clock, MAX_WAIT_MS, limit.signal).then((): never => {
-      throw new Error('it does not answer; it may be locked')
-    })
-    // Only one of the two is waited for.
-    late.catch(() => {})
-    try {
-      return await Promise.race([work(open(SERVICE, name)), late])
-    } finally {
-      limit.abort()
-    }
+    const given = await within(
+      clock,
+      MAX_WAIT_MS,
+      work(open(SERVICE, name)).then((value) => ({ value })),
+    )
+    if (given === null) throw new Error('it does not answer; it may be locked')
+    return given.value
   }
 
   return {

@@ -1,7 +1,7 @@
 // Slack as a chat: one channel for each room, all over one client and one socket. Loading this file loads Slack's libraries.
 
 import type { SocketModeDispatcher } from '@slack/socket-mode'
-import { abortAfter, sleep } from '../../domain/clock.ts'
+import { abortAfter, sleep, within } from '../../domain/clock.ts'
 import { ServerError, sessionNotFound } from '../../domain/errors.ts'
 import type { SessionRecord } from '../../domain/session/session.ts'
 import type { EscalationSettings } from '../../domain/settings/supervision-settings.ts'
@@ -211,10 +211,8 @@ export function openSlack(deps: SlackDeps): SlackChat {
 
     async close() {
       // Answers and notices that are under way may still reach people.
-      const late = new AbortController()
       stopping.abort()
-      await Promise.race([Promise.all([serving, ...telling]), sleep(clock, CLOSE_MS, late.signal)])
-      late.abort()
+      await within(clock, CLOSE_MS, Promise.all([serving, ...telling]))
       closing.abort()
     },
   }

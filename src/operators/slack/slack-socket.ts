@@ -3,7 +3,7 @@
 import type { SocketModeClient as Client, Logger as SlackLogger, SocketModeDispatcher } from '@slack/socket-mode'
 import { SocketModeClient } from '@slack/socket-mode'
 import type { WebClientOptions } from '@slack/web-api'
-import { type Clock, sleep } from '../../domain/clock.ts'
+import { type Clock, sleep, within } from '../../domain/clock.ts'
 import { isRecord } from '../../domain/is-record.ts'
 import { jsonIn } from '../../domain/json-in.ts'
 import type { Logger } from '../../domain/logger.ts'
@@ -237,10 +237,7 @@ function createIntake({ answers, clock, logger }: SocketDeps) {
     },
     /** Resolves when everything was handled, or after a moment. */
     async settled(): Promise<void> {
-      if (working.size === 0) return
-      const late = new AbortController()
-      await Promise.race([Promise.all(working), sleep(clock, CLOSE_MS, late.signal)])
-      late.abort()
+      if (working.size > 0) await within(clock, CLOSE_MS, Promise.all(working))
     },
   }
 }

@@ -1,6 +1,7 @@
 // What the agent routes answer.
 
 import { z } from 'zod'
+import { ProblemSchema } from '../../http/open-api/error-responses.ts'
 import { exampleWaiting, waitingShape } from '../shared/answer/waiting.ts'
 
 const SessionIdSchema = z.string().meta({ description: 'A ULID, or the name from the request.' })
@@ -64,15 +65,7 @@ export type StreamEventData = z.output<typeof StreamEventDataSchema>
 /** The `event:` lines of the stream, each with its data. */
 export const streamEventSchemas = {
   ...StreamEventDataSchema.shape,
-  error: z.looseObject({
-    type: z.string(),
-    title: z.string(),
-    status: z.int(),
-    detail: z.string(),
-    instance: z.string().optional(),
-    code: z.string(),
-    correlation_id: z.string(),
-  }),
+  error: ProblemSchema.omit({ errors: true }),
 } as const
 
 export type StreamEventName = keyof typeof streamEventSchemas

@@ -2,9 +2,10 @@
 // few seconds tells the hook that the server is alive, so that it can refuse the call soon if it is not.
 
 import { z } from 'zod'
-import type { Clock } from '../../domain/clock.ts'
+import { abortAfter, type Clock } from '../../domain/clock.ts'
 import { ServerError } from '../../domain/errors.ts'
 import { present } from '../../domain/present.ts'
+import { untilAborted } from '../../domain/until-aborted.ts'
 import type { Words } from '../../hosts/host.ts'
 import { type HostName, hostNames, isHostName } from '../../hosts/hosts.ts'
 import { type AgentPrincipal, agentOf, type Reply, type Request, type Route } from '../../http/route.ts'
@@ -121,27 +122,20 @@ async function decide(
   call: HookCall,
   { request, limitMs, clock }: { request: Request; limitMs: number; clock: Clock },
 ): Promise<HookVerdict> {
-  let stopTimer = () => {}
-  const over = new AbortController()
-  const late = new Promise<HookVerdict>((resolve) => {
-    stopTimer = clock.after(limitMs, () => {
-      // From here on nobody hears the service, so it must use nothing up.
-      over.abort()
-      resolve({ behavior: 'deny', message: NOT_YET })
-    })
-  })
-  const signal = AbortSignal.any([request.signal, over.signal])
+  // From then on nobody hears the service, so it must use nothing up.
+  using late = abortAfter(clock, limitMs)
+  const signal = AbortSignal.any([request.signal, late.signal])
   try {
-    return await Promise.race([service.permission(agent, call, { signal, limitMs: serviceLimit(limitMs) }), late])
+    const asked = service.permission(agent, call, { signal, limitMs: serviceLimit(limitMs) })
+    return await untilAborted(asked, late.signal)
   } catch (error) {
+    if (late.signal.aborted) return { behavior: 'deny', message: NOT_YET }
     if (error instanceof ServerError) return { behavior: 'deny', message: error.message }
     request.log.error('a hook could not be answered', { error })
     return {
       behavior: 'deny',
       message: `Quarterdeck could not decide about this call because of an error. Its log has more under ${request.correlationId}.`,
     }
-  } finally {
-    stopTimer()
   }
 }
 

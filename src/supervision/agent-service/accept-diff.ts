@@ -1,7 +1,7 @@
 // accept_diff: writes a change that was approved, exactly and once. The record is used up on disk before the file changes, so a kill at any
 // moment leaves the old file or the new one, and a record that says what is left to do (`apply-recovery.ts`).
 
-import { type ErrorCode, ServerError, sessionNotFound } from '../../domain/errors.ts'
+import { type ErrorCode, hasCode, ServerError, sessionNotFound } from '../../domain/errors.ts'
 import { present } from '../../domain/present.ts'
 import type { SupervisedApproval } from '../../domain/records/record.ts'
 import { aboutCall } from '../../domain/supervision/approval-audit.ts'
@@ -175,7 +175,7 @@ function alreadyConsumed({ id, supervised }: SupervisedApproval): ServerError {
 }
 
 const withoutForce = (error: unknown): unknown =>
-  error instanceof ServerError && error.code === 'patch_conflict'
+  hasCode(error, 'patch_conflict')
     ? new ServerError('patch_conflict', `${error.message} The decision does not allow force.`, {
         details: { ...error.details },
       })

@@ -2,9 +2,10 @@
 // for a short time, and whatever goes wrong in it, the person is asked.
 
 import { type Risk, risks } from '../../domain/agent/tool-settings.ts'
-import { type Clock, sleep } from '../../domain/clock.ts'
+import { abortAfter, type Clock } from '../../domain/clock.ts'
 import { isRecord } from '../../domain/is-record.ts'
 import { visibleCode, visibleText } from '../../domain/text/visible-text.ts'
+import { untilAborted } from '../../domain/until-aborted.ts'
 import type { ReviewRequest } from '../../tools/tool.ts'
 import type { RuledCall } from './call-rules.ts'
 
@@ -77,17 +78,8 @@ const reviewOf = ({ sessionId, owner, agent, log }: RuledCall): ReviewRequest =>
 
 /** A tool that hangs must not keep the question from the person. */
 async function inTime<T>(clock: Clock, work: (signal: AbortSignal) => T | Promise<T>): Promise<T> {
-  const done = new AbortController()
-  const late = sleep(clock, TIME_MS, done.signal).then(() => {
-    throw new Error(`It took longer than ${TIME_MS / 1_000} s.`)
-  })
-  // If the tool is in time, nobody looks at this any more.
-  late.catch(() => {})
-  try {
-    return await Promise.race([work(done.signal), late])
-  } finally {
-    done.abort()
-  }
+  using late = abortAfter(clock, TIME_MS, { reason: () => new Error(`It took longer than ${TIME_MS / 1_000} s.`) })
+  return await untilAborted(Promise.resolve(work(late.signal)), late.signal)
 }
 
 /** `length` is that of the whole text, if only its beginning is given. */

@@ -1,5 +1,5 @@
 import type { Clock } from '../../domain/clock.ts'
-import { ServerError } from '../../domain/errors.ts'
+import { hasCode, ServerError } from '../../domain/errors.ts'
 import { type AnyRecord, type Approval, isSupervisedApproval } from '../../domain/records/record.ts'
 import type { Grant } from '../../domain/supervision/grant.ts'
 import type { Waits } from '../../engine/ports/waits.ts'
@@ -119,7 +119,7 @@ async function review(deps: ReviewDeps, signal: AbortSignal): Promise<void> {
       await endGrant(log, grant, 'change', clock.now())
     } catch (error) {
       // Somebody has revoked it in the meantime.
-      if (error instanceof ServerError && error.code === 'conflict') continue
+      if (hasCode(error, 'conflict')) continue
       throw error
     }
     const { id, agent, tool } = grant

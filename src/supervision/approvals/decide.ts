@@ -2,7 +2,7 @@
 // (`answer-run.ts`) or an agent elsewhere (`answer-agent.ts`). Permission, lateness and fit, digest, edit, quorum, remember, proof, trail.
 
 import type { Risk } from '../../domain/agent/tool-settings.ts'
-import { ServerError } from '../../domain/errors.ts'
+import { hasCode, ServerError } from '../../domain/errors.ts'
 import type { Ids } from '../../domain/ids.ts'
 import { present } from '../../domain/present.ts'
 import { type Approval, isSupervisedApproval } from '../../domain/records/record.ts'
@@ -108,7 +108,7 @@ export async function decide(
     return await answerer.answer(approval, given, steps)
   } catch (error) {
     // Whoever comes first after its time ends it.
-    const isOver = error instanceof ServerError && error.code === 'approval_expired'
+    const isOver = hasCode(error, 'approval_expired')
     if (isOver && approval.status === 'pending') await answerer.expire(approval)
     throw error
   }

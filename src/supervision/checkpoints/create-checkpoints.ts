@@ -4,7 +4,7 @@
 import { rm, stat } from 'node:fs/promises'
 import { extname, join } from 'node:path'
 import { Worker } from 'node:worker_threads'
-import { ServerError } from '../../domain/errors.ts'
+import { hasCode, ServerError } from '../../domain/errors.ts'
 import { systemErrorCode } from '../../domain/system-error-code.ts'
 import {
   type CheckpointJobs,
@@ -100,7 +100,7 @@ export function createCheckpoints(settings: CheckpointSettings): Checkpoints {
       // A thread that was ended could not do this itself.
       await rm(incoming, { recursive: true, force: true })
       // Contents that were already in their place take space, and no checkpoint names them. All checkpoints stay.
-      if (error instanceof ServerError && error.code === 'storage_full') await sweep([], 0).catch(() => {})
+      if (hasCode(error, 'storage_full')) await sweep([], 0).catch(() => {})
       throw error
     }
   }

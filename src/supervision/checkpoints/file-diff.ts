@@ -1,6 +1,6 @@
 // What has become of one file of a workspace since a checkpoint, for people.
 
-import { ServerError } from '../../domain/errors.ts'
+import { hasCode, ServerError } from '../../domain/errors.ts'
 import { decodeFile } from '../diffs/file-text.ts'
 import { withHeaders } from '../diffs/propose-change.ts'
 import { shownDiff } from '../diffs/show-change.ts'
@@ -97,7 +97,7 @@ function textOf(bytes: Uint8Array, path: string): string | NotShown {
     const secret = secretText(text)
     return secret === null ? text : { whyNot: `It is not shown here. ${secret}` }
   } catch (error) {
-    if (error instanceof ServerError && error.code === 'invalid_diff') return { whyNot: 'It is not text.' }
+    if (hasCode(error, 'invalid_diff')) return { whyNot: 'It is not text.' }
     throw error
   }
 }

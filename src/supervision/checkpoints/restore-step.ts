@@ -3,7 +3,7 @@
 
 import { constants } from 'node:fs'
 import { join } from 'node:path'
-import { ServerError } from '../../domain/errors.ts'
+import { hasCode } from '../../domain/errors.ts'
 import { systemErrorCode } from '../../domain/system-error-code.ts'
 import { foldersAbove } from './ignore-rules.ts'
 import { isSameEntry, readEntry, type WorkspaceEntry } from './read-entry.ts'
@@ -51,7 +51,7 @@ function attempt(work: () => NotRestoredReason | null): NotRestoredReason | null
     return work()
   } catch (error) {
     if (error instanceof FolderMoved) return 'in_the_way'
-    if (error instanceof ServerError && error.code === 'storage_failed') return 'damaged'
+    if (hasCode(error, 'storage_failed')) return 'damaged'
     const code = systemErrorCode(error)
     if (code === 'ENOSPC' || code === 'EDQUOT') throw storageError(error)
     if (code === '') throw error

@@ -1,7 +1,7 @@
 // Operators may read and cancel sessions and runs that they do not own. The audit trail says who did.
 
 import type { Clock } from '../../domain/clock.ts'
-import { runNotFound, ServerError } from '../../domain/errors.ts'
+import { hasCode, runNotFound, ServerError } from '../../domain/errors.ts'
 import { parseUuid } from '../../domain/ids.ts'
 import { isFinished, type RunRecord } from '../../domain/session/run.ts'
 import type { SessionRecord } from '../../domain/session/session.ts'
@@ -79,7 +79,7 @@ export function createOversight({ engine, store, log, clock }: OversightDeps): O
 
     async run(viewer, reference) {
       const own = await engine.runs.get(viewer.owner, reference).catch((error: unknown) => {
-        if (error instanceof ServerError && error.code === 'run_not_found') return null
+        if (hasCode(error, 'run_not_found')) return null
         throw error
       })
       if (own !== null) return own

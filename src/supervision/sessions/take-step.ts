@@ -1,7 +1,7 @@
 // How a supervised session changes: somebody reads it as it is now, decides on a step, and the store takes the whole step or nothing.
 
 import type { Clock } from '../../domain/clock.ts'
-import { ServerError, sessionNotFound } from '../../domain/errors.ts'
+import { hasCode, sessionNotFound } from '../../domain/errors.ts'
 import type { Ids } from '../../domain/ids.ts'
 import type { Logger } from '../../domain/logger.ts'
 import { answeredRecord } from '../../domain/records/answered-record.ts'
@@ -128,7 +128,7 @@ export function createTakeStep({ store, log, clock, ids, logger, maxOpen }: Step
         try {
           return { result, session: await commit(now, step) }
         } catch (error) {
-          const isStale = error instanceof ServerError && error.code === 'conflict' && tries < MOST_TRIES
+          const isStale = hasCode(error, 'conflict') && tries < MOST_TRIES
           if (!isStale || (await isCurrent(now))) throw error
         }
       }

@@ -1,7 +1,7 @@
 // What belongs to a workspace and to no agent in it: a policy that waits for a yes, tasks, and commands of operators. It is kept in a
 // session of its own for each owner, which rests: no list shows it, no limit counts it, no agent takes it up, and nobody waits for it.
 
-import { ServerError, sessionNotFound } from '../../domain/errors.ts'
+import { hasCode, sessionNotFound } from '../../domain/errors.ts'
 import type { SessionRecord } from '../../domain/session/session.ts'
 import { sha256 } from '../../json/digest.ts'
 import type { Store } from '../../store/store.ts'
@@ -55,7 +55,7 @@ export function createWorkspaceSession({
     try {
       return await openSession(owner, { ...values, status: 'interrupted' }, id, { unlisted: true })
     } catch (error) {
-      if (error instanceof ServerError && error.code === 'conflict') return await find(id)
+      if (hasCode(error, 'conflict')) return await find(id)
       throw error
     }
   }

@@ -1,6 +1,6 @@
 // Starts coding agents for sessions. `watched-hosts.ts` ends them with their sessions.
 
-import { ServerError } from '../../domain/errors.ts'
+import { hasCode, ServerError } from '../../domain/errors.ts'
 import { isOpen } from '../../domain/supervision/supervision.ts'
 import type { ProcessEnd } from '../../tools/process/process-groups.ts'
 import type { Messenger } from '../messenger.ts'
@@ -228,7 +228,7 @@ function farewellOf(gone: HostEnd): Farewell {
 
 /** The server's settings, or the folder that was asked for, do not allow it. The server itself works, so it is not a failure. */
 const refusalOf = (error: unknown): unknown =>
-  error instanceof ServerError && error.code === 'config_invalid'
+  hasCode(error, 'config_invalid')
     ? new ServerError('conflict', error.message, { details: { ...error.details }, cause: error })
     : error
 

@@ -1,6 +1,6 @@
 // The agents that run: they end with their sessions, and their sessions hear of it when they have ended.
 
-import { ServerError } from '../../domain/errors.ts'
+import { hasCode } from '../../domain/errors.ts'
 import { present } from '../../domain/present.ts'
 import { isOfPlace } from '../../replicas/at-its-place.ts'
 import type { RecordChanges } from '../sessions/await-record.ts'
@@ -76,7 +76,7 @@ export function createWatchedHosts(deps: WatchedHostsDeps): WatchedHosts {
   /** The process is gone: its token is of no use any more, and its session waits for an agent that comes back. */
   async function left(sessionId: string, tokenId: string, { reason, crash }: Farewell): Promise<void> {
     await tokens.revoke(tokenId).catch((error: unknown) => {
-      const isGone = error instanceof ServerError && error.code === 'token_not_found'
+      const isGone = hasCode(error, 'token_not_found')
       if (!isGone) logger.warn('the token of an ended host could not be revoked', { session_id: sessionId, error })
     })
     await takeStep(sessionId, () => ({

@@ -1,4 +1,4 @@
-import { ServerError } from '../../domain/errors.ts'
+import { hasCode, ServerError } from '../../domain/errors.ts'
 import { visibleCode, visibleText } from '../../domain/text/visible-text.ts'
 import { BYTE_ORDER_MARK, decodeFile } from '../diffs/file-text.ts'
 import { confine, refuseMoved } from './confine.ts'
@@ -65,7 +65,7 @@ function checkRange({ from, to }: LineRange): void {
 }
 
 /** Reading for a change and for a look is the same, but the reasons for a no are worded for changes. */
-const isRefusedChange = (error: unknown): boolean => error instanceof ServerError && error.code === 'invalid_diff'
+const isRefusedChange = (error: unknown): boolean => hasCode(error, 'invalid_diff')
 
 function textOf({ bytes }: WorkspaceFile, shownPath: string): string {
   try {

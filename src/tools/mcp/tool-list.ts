@@ -1,7 +1,7 @@
 // The tools of one MCP server, as it listed them last. The list is read again when the server says that it has changed.
 
 import type { McpServerSettings } from '../../domain/agent/tool-settings.ts'
-import { type Clock, sleep } from '../../domain/clock.ts'
+import { abortAfter, type Clock, sleep } from '../../domain/clock.ts'
 import type { Logger } from '../../domain/logger.ts'
 import { globMatches } from '../../domain/text/glob.ts'
 import { untilAborted } from '../../domain/until-aborted.ts'
@@ -38,16 +38,13 @@ export function createToolList(
 
   /** Reads the list from the server. Throws when the server does not give it in time. */
   async function read(connection: McpConnection, signal: AbortSignal): Promise<void> {
-    const late = new AbortController()
-    const cancel = clock.after(timeoutMs, () => late.abort())
+    using late = abortAfter(clock, timeoutMs)
     const either = AbortSignal.any([signal, late.signal])
     try {
       const tools = await untilAborted(toolsOf(connection, either), either)
       known = { connection, at: clock.mono(), tools }
     } catch (error) {
       throw late.signal.aborted ? mcpError(settings.name, notInTime(timeoutMs), error) : error
-    } finally {
-      cancel()
     }
   }
 

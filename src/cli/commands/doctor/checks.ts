@@ -6,7 +6,7 @@ import { databaseIn } from '../../../app/data-dir.ts'
 import { examineDataDir, migrateSharedStore } from '../../../app/open-store.ts'
 import type { ServerSettings } from '../../../config/settings/server-settings.ts'
 import type { AgentDefinition, ModelSettings } from '../../../domain/agent/agent.ts'
-import type { Clock } from '../../../domain/clock.ts'
+import { abortAfter, type Clock } from '../../../domain/clock.ts'
 import { ServerError } from '../../../domain/errors.ts'
 import { isRecord } from '../../../domain/is-record.ts'
 import { silentLogger } from '../../../domain/logger.ts'
@@ -45,8 +45,7 @@ export function checkNode(version: string): Check {
 export async function checkModel(agent: AgentDefinition, version: string, io: Io): Promise<Check[]> {
   const shown = `${agent.name} (${agent.model.provider}/${agent.model.name})`
   await using source = await modelSource(agent, version, io)
-  const timeout = new AbortController()
-  const stopWaiting = io.clock.after(MODEL_TIMEOUT_MS, () => timeout.abort())
+  using timeout = abortAfter(io.clock, MODEL_TIMEOUT_MS)
   const key = ok('Key', `${agent.name}: ${describeKey(agent.model)}`)
   const proxies = () =>
     source.http.proxies().map(({ proxy, from }) => ok('Proxy', `${agent.name}: through ${proxy}, as ${from} says`))
@@ -66,8 +65,6 @@ export async function checkModel(agent: AgentDefinition, version: string, io: Io
     const isOfKey = keyMissing || error.code === 'model_auth_failed'
     const problem = fail(isOfKey ? 'Key' : 'Model', `${shown}: ${error.message}`, mendOf(error))
     return isOfKey ? [problem] : [key, ...proxies(), problem]
-  } finally {
-    stopWaiting()
   }
 }
 

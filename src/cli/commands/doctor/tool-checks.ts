@@ -2,6 +2,7 @@
 
 import type { AgentDefinition } from '../../../domain/agent/agent.ts'
 import type { McpServerSettings, ToolSettings } from '../../../domain/agent/tool-settings.ts'
+import { abortAfter } from '../../../domain/clock.ts'
 import { ServerError } from '../../../domain/errors.ts'
 import { type Logger, silentLogger } from '../../../domain/logger.ts'
 import { createConnections } from '../../../outgoing/connections.ts'
@@ -96,8 +97,7 @@ async function checkServer(agent: string, settings: McpServerSettings, deps: Too
   const { clock } = deps.io
   const name = 'MCP'
   const shown = `${settings.name} of ${agent}`
-  const timeout = new AbortController()
-  const stopWaiting = clock.after(LIST_TIMEOUT_MS, () => timeout.abort())
+  using timeout = abortAfter(clock, LIST_TIMEOUT_MS)
   const { log, warnings } = createWarnings()
   // A toolbox silently does without a server that fails. Here we want the reason, so we ask the server first.
   const { connections, proxyVariables, ...common } = toolDeps(log, deps)
@@ -125,7 +125,6 @@ async function checkServer(agent: string, settings: McpServerSettings, deps: Too
     if (!(error instanceof ServerError)) throw error
     return [{ name, status: 'fail', detail: `${shown}: ${error.message}`, mend }]
   } finally {
-    stopWaiting()
     await toolbox.close()
     connections.close()
   }

@@ -6,7 +6,7 @@
 
 import type { JSONRPCMessage, JSONRPCRequest, Transport } from '@modelcontextprotocol/client'
 import { z } from 'zod'
-import { type Clock, sleep } from '../../../domain/clock.ts'
+import { abortAfter, type Clock, sleep } from '../../../domain/clock.ts'
 import { jsonIn } from '../../../domain/json-in.ts'
 
 export interface Remote extends Transport {
@@ -65,14 +65,9 @@ export const fetchForBridge =
   (clock: Clock): typeof fetch =>
   async (url, init) => {
     if (!new Headers(init?.headers).has('last-event-id')) return await fetch(url, init)
-    const late = new AbortController()
-    const cancel = clock.after(RESUME_MS, () => late.abort(new Error('the server did not answer in time')))
+    using late = abortAfter(clock, RESUME_MS, { reason: () => new Error('the server did not answer in time') })
     const signals = init?.signal ? [init.signal, late.signal] : [late.signal]
-    try {
-      return await fetch(url, { ...init, signal: AbortSignal.any(signals) })
-    } finally {
-      cancel()
-    }
+    return await fetch(url, { ...init, signal: AbortSignal.any(signals) })
   }
 
 /** Resolves when the host has closed its end. */

@@ -5,7 +5,7 @@ import { createServerLog } from '../../../app/server-log.ts'
 import { ConfigError } from '../../../config/config-error.ts'
 import type { SettingFlags, SettingKey } from '../../../config/settings/settings.ts'
 import { recordReading } from '../../../config/source/config-files.ts'
-import { ServerError } from '../../../domain/errors.ts'
+import { hasCode } from '../../../domain/errors.ts'
 import { type Logger, silentLogger } from '../../../domain/logger.ts'
 import { spelled } from '../../../domain/settings/program-words.ts'
 import { isPostgres, shownStore } from '../../../domain/settings/store-settings.ts'
@@ -121,7 +121,7 @@ export async function serve(request: ServeRequest, version: string, startApp: St
       const { hosts, port } = config.settings
       if (isPortInUse(error)) throw await portInUse(hosts, port)
       // A start says what is wrong, and not where.
-      if (error instanceof ServerError && error.code === 'config_invalid') await check(config, reload)
+      if (hasCode(error, 'config_invalid')) await check(config, reload)
       throw error
     })
     const url = shownUrl(app.url, networkInterfaces())

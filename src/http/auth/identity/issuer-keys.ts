@@ -3,7 +3,7 @@
 
 import type { JSONWebKeySet } from 'jose'
 import { z } from 'zod'
-import type { Clock } from '../../../domain/clock.ts'
+import { abortAfter, type Clock } from '../../../domain/clock.ts'
 import { ServerError } from '../../../domain/errors.ts'
 import type { Logger } from '../../../domain/logger.ts'
 import type { IssuerSettings } from '../../../domain/settings/identity-settings.ts'
@@ -81,19 +81,11 @@ export function createIssuerKeys({ issuer, fetch, clock, log }: IssuerKeysDeps):
   }
 
   async function getJson(address: string): Promise<unknown> {
-    const ended = new AbortController()
-    const cancel = clock.after(FETCH_MS, () => ended.abort(new Error('it took longer than 5 s')))
-    try {
-      const response = await fetch(address, {
-        headers: { accept: 'application/json' },
-        redirect: 'error',
-        signal: ended.signal,
-      })
-      if (response.status !== 200) throw new Error(`${address} answered ${response.status}`)
-      return JSON.parse(await readText(response, address))
-    } finally {
-      cancel()
-    }
+    using late = abortAfter(clock, FETCH_MS, { reason: () => new Error('it took longer than 5 s') })
+    const headers = { accept: 'application/json' }
+    const response = await fetch(address, { headers, redirect: 'error', signal: late.signal })
+    if (response.status !== 200) throw new Error(`${address} answered ${response.status}`)
+    return JSON.parse(await readText(response, address))
   }
 
   const mayTry = (): boolean => clock.mono() - triedAt >= COOLDOWN_MS

@@ -1,4 +1,5 @@
 import { ServerError } from '../../../domain/errors.ts'
+import { decoded } from '../../../domain/text/decoded.ts'
 import type { Request } from '../../route.ts'
 import { noPassphrase, type Passphrase } from './passphrase.ts'
 
@@ -39,12 +40,3 @@ export function createRequirePassphrase(passphrase: Passphrase | null): RequireP
 export const passphraseHeaders = (passphrase: string): Record<string, string> => ({
   [PASSPHRASE_HEADER]: encodeURIComponent(passphrase.toWellFormed()),
 })
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    // It is wrong in any case, and counts as a try.
-    return text
-  }
-}

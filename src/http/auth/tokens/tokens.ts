@@ -2,7 +2,7 @@
 // read once. Changes to it while the server runs have no effect.
 
 import type { Clock } from '../../../domain/clock.ts'
-import { ServerError } from '../../../domain/errors.ts'
+import { hasCode, ServerError } from '../../../domain/errors.ts'
 import type { Ids } from '../../../domain/ids.ts'
 import type { Logger } from '../../../domain/logger.ts'
 import { present } from '../../../domain/present.ts'
@@ -221,7 +221,7 @@ function placeOf({ workspace, channel }: NewToken, workspaces: AgentPlaces): Bou
   try {
     return { workspace: workspaces.find(workspace).path, channel }
   } catch (error) {
-    throw error instanceof ServerError && error.code === 'invalid_request' ? unfit(error.message) : error
+    throw hasCode(error, 'invalid_request') ? unfit(error.message) : error
   }
 }
 

@@ -1,7 +1,7 @@
 // Editing before a yes: a person attaches the whole new file, or the new arguments as JSON, to a reply. What they sent is shown again,
 // and nothing is decided by it.
 
-import { ServerError } from '../../../domain/errors.ts'
+import { hasCode, ServerError } from '../../../domain/errors.ts'
 import { type Approval, actionNamesOf, isWaiting, type PersonRecord } from '../../../domain/records/record.ts'
 import { argumentsObject, parseArguments } from '../../../domain/session/run-answer.ts'
 import type { Caller } from '../../../domain/supervision/decision.ts'
@@ -90,7 +90,7 @@ async function editChange(
   try {
     await services.answer.approval(by, id, { action: 'edit', decision: { onlyEdit: true, digest, content } })
   } catch (error) {
-    const isKept = error instanceof ServerError && error.code === 'approval_changed' && error.details.edited === true
+    const isKept = hasCode(error, 'approval_changed') && error.details.edited === true
     if (!isKept) throw error
     return showAgain(context, by, participant, id)
   }

@@ -1,6 +1,6 @@
 // Error codes for the descriptions of routes that start a run and wait for it.
 
-import type { ErrorCode } from '../../../domain/errors.ts'
+import { type ErrorCode, modelErrors } from '../../../domain/errors.ts'
 
 /** Errors of every POST that starts a run. */
 export const startErrors = [
@@ -45,15 +45,6 @@ export const runErrors = [
   'cancelled',
   'tool_failed',
   'invalid_answer',
-  'model_auth_failed',
-  'model_not_found',
-  'model_rate_limited',
-  'model_unreachable',
-  'model_timeout',
-  'model_stream_dropped',
-  'model_refused',
-  'model_context_overflow',
-  'model_bad_request',
-  'model_failed',
+  ...modelErrors,
   'internal_error',
 ] as const satisfies readonly ErrorCode[]

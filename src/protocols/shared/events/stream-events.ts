@@ -2,7 +2,7 @@
 // this reader, one is made: it has no id and is not stored.
 
 import type { Clock } from '../../../domain/clock.ts'
-import { runNotFound, ServerError } from '../../../domain/errors.ts'
+import { hasCode, runNotFound, ServerError } from '../../../domain/errors.ts'
 import { ulidOf } from '../../../domain/ids.ts'
 import type { Logger } from '../../../domain/logger.ts'
 import type { Entry } from '../../../domain/session/entry.ts'
@@ -120,7 +120,7 @@ async function streamEntries(
 const isDeleted = (engine: StreamDeps['engine'], owner: string, runId: string): Promise<boolean> =>
   engine.runs.get(owner, runId).then(
     () => false,
-    (error: unknown) => error instanceof ServerError && error.code === 'run_not_found',
+    (error: unknown) => hasCode(error, 'run_not_found'),
   )
 
 const drained = (blocked: Promise<void>): Promise<boolean> =>

@@ -3,7 +3,7 @@
 import { statSync } from 'node:fs'
 import type { Client, ServerCapabilities, Transport } from '@modelcontextprotocol/client'
 import type { McpServerSettings } from '../../../domain/agent/tool-settings.ts'
-import { type Clock, sleep } from '../../../domain/clock.ts'
+import { abortAfter, type Clock, sleep } from '../../../domain/clock.ts'
 import { ServerError } from '../../../domain/errors.ts'
 import type { Logger } from '../../../domain/logger.ts'
 import { untilAborted } from '../../../domain/until-aborted.ts'
@@ -127,8 +127,7 @@ async function attempt(
     client.onclose = () => resolve(wire.end() ?? 'The connection was closed.')
   })
 
-  const late = new AbortController()
-  const cancel = deps.clock.after(how.timeoutMs, () => late.abort())
+  using late = abortAfter(deps.clock, how.timeoutMs)
   const either = AbortSignal.any([signal, late.signal])
   try {
     await untilAborted(client.connect(wire.transport, { timeout: NO_TIMEOUT_MS, signal: either }), either)
@@ -140,8 +139,6 @@ async function attempt(
     const failure = wire.failure() ?? connectFailure(sdk, settings.name, error)
     const refused = error instanceof sdk.ProtocolError || httpStatus(sdk, error) === 400
     throw refused ? new Refused(failure) : failure
-  } finally {
-    cancel()
   }
 
   return {

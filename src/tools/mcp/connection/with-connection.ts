@@ -1,4 +1,4 @@
-import type { Clock } from '../../../domain/clock.ts'
+import { abortAfter, type Clock } from '../../../domain/clock.ts'
 import type { Logger } from '../../../domain/logger.ts'
 import { untilAborted } from '../../../domain/until-aborted.ts'
 import { type McpConnection, NO_TIMEOUT_MS } from './mcp-connection.ts'
@@ -39,8 +39,7 @@ export function createWithConnection(
     // The server may be busy with the other open calls. The last one to give up checks.
     if (checked === connection || openCalls > 0 || connection.end !== null) return
     checked = connection
-    const late = new AbortController()
-    const cancel = clock.after(PING_TIMEOUT_MS, () => late.abort())
+    using late = abortAfter(clock, PING_TIMEOUT_MS)
     try {
       await untilAborted(connection.client.ping({ signal: late.signal, timeout: NO_TIMEOUT_MS }), late.signal)
     } catch (error) {
@@ -49,7 +48,6 @@ export function createWithConnection(
       log.warn('The MCP server no longer answers and is connected anew.')
       await dropConnection(connection, log)
     } finally {
-      cancel()
       checked = null
     }
   }
