@@ -24,25 +24,6 @@ export function sleep(clock: Clock, ms: number, signal?: AbortSignal): Promise<v
   })
 }
 
-/** A signal that aborts after `ms`, unless it is disposed of before. `hold`: see `Clock.after`. */
-export function abortAfter(
-  clock: Pick<Clock, 'after'>,
-  ms: number,
-  { reason, hold = false }: { reason?: () => Error; hold?: boolean } = {},
-): Disposable & { readonly signal: AbortSignal } {
-  const late = new AbortController()
-  return { signal: late.signal, [Symbol.dispose]: clock.after(ms, () => late.abort(reason?.()), hold) }
-}
-
-/** What the work gives, or null if that takes longer than `ms`. Then it goes on, and nobody waits for it. */
-export async function within<T>(clock: Clock, ms: number, work: Promise<T>): Promise<T | null> {
-  using late = abortAfter(clock, ms)
-  return await Promise.race([
-    work,
-    new Promise<null>((resolve) => late.signal.addEventListener('abort', () => resolve(null))),
-  ])
-}
-
 export function createSystemClock(): Clock {
   return {
     now: () => Date.now(),

@@ -1,14 +1,14 @@
 // Taking a run: one command that stores the session, the run and its input, and then the run executes or waits in the queue.
 
+import { abortAfter, untilAborted } from '../domain/abort.ts'
 import type { AgentDefinition, SessionSettings } from '../domain/agent/agent.ts'
-import { abortAfter, type Clock } from '../domain/clock.ts'
+import type { Clock } from '../domain/clock.ts'
 import { ServerError } from '../domain/errors.ts'
 import type { Ids } from '../domain/ids.ts'
 import { present } from '../domain/present.ts'
 import { factText } from '../domain/session/entry.ts'
 import type { RunOrigin, RunRecord } from '../domain/session/run.ts'
 import { refuseSupervised, type SessionRecord } from '../domain/session/session.ts'
-import { untilAborted } from '../domain/until-aborted.ts'
 import type { CancelRun } from './cancel-run.ts'
 import type { EngineParts } from './create-engine.ts'
 import type { Agents } from './engine.ts'

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
+import { abortAfter } from '../domain/abort.ts'
 import type { TestCase } from '../domain/agent/test-case.ts'
-import { abortAfter, type Clock } from '../domain/clock.ts'
+import type { Clock } from '../domain/clock.ts'
 import { ServerError } from '../domain/errors.ts'
 import type { Ids } from '../domain/ids.ts'
 import type { FileRecord } from '../domain/session/file.ts'

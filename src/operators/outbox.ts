@@ -1,7 +1,8 @@
 // Brings what the feed tells to the channels. What a channel has to show is written to the store first, so nothing is lost while a
 // channel, or this process, is down.
 
-import { abortAfter, type Clock, sleep } from '../domain/clock.ts'
+import { abortAfter } from '../domain/abort.ts'
+import { type Clock, sleep } from '../domain/clock.ts'
 import { hasCode } from '../domain/errors.ts'
 import type { Logger } from '../domain/logger.ts'
 import { isOfFeed, isOfLine, type QueuedDelivery } from '../domain/supervision/delivery.ts'

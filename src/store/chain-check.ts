@@ -1,7 +1,8 @@
 // Whether the audit trail is whole, for a server that runs. The check works in slices, so that nobody waits for it, and goes on from
 // where it stopped last time.
 
-import { type Clock, within } from '../domain/clock.ts'
+import { within } from '../domain/abort.ts'
+import type { Clock } from '../domain/clock.ts'
 import type { ChainState } from '../domain/supervision/audit.ts'
 import { type ChainEnd, emptyChain, verifyChain } from './audit-chain.ts'
 import type { AuditReads } from './ports/audit.ts'

@@ -16,7 +16,8 @@ import {
   TraceIdRatioBasedSampler,
   TracerProvider,
 } from '@opentelemetry/sdk-trace'
-import { type Clock, within } from '../domain/clock.ts'
+import { within } from '../domain/abort.ts'
+import type { Clock } from '../domain/clock.ts'
 import type { Logger } from '../domain/logger.ts'
 import type { TelemetrySettings, TelemetrySignal } from '../domain/settings/telemetry-settings.ts'
 import { type MetricFamily, noTelemetry, type Telemetry } from '../domain/telemetry.ts'

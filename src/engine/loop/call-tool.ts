@@ -1,5 +1,6 @@
 // One call of a server tool, with its timeout, its retries and the events that it sends while it works.
 
+import { untilAborted } from '../../domain/abort.ts'
 import type { QuestionAnswer, ToolQuestion } from '../../domain/agent/question.ts'
 import { sleep } from '../../domain/clock.ts'
 import { ServerError } from '../../domain/errors.ts'
@@ -7,7 +8,6 @@ import type { Approval } from '../../domain/records/record.ts'
 import type { ToolCall } from '../../domain/session/message.ts'
 import { askedRecord } from '../../domain/supervision/approval-audit.ts'
 import { type TraceContext, traceFields } from '../../domain/telemetry.ts'
-import { untilAborted } from '../../domain/until-aborted.ts'
 import { jsonProblem } from '../../json/json-limits.ts'
 import type { ServerTool, ToolOutcome, ToolVoice } from '../../tools/tool.ts'
 import { logWaits } from '../run/run-log.ts'

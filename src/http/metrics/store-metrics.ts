@@ -1,6 +1,7 @@
 // What the store does and holds. The counts come from the store, so every replica shows the same: take the maximum, never the sum.
 
-import { type Clock, within } from '../../domain/clock.ts'
+import { within } from '../../domain/abort.ts'
+import type { Clock } from '../../domain/clock.ts'
 import { ServerError } from '../../domain/errors.ts'
 import { allKinds } from '../../domain/records/record-kinds.ts'
 import { byLabel, type Metrics } from './metrics.ts'

@@ -1,7 +1,7 @@
+import { untilAborted } from '../../domain/abort.ts'
 import type { ModelSettings } from '../../domain/agent/agent.ts'
 import { isRecord } from '../../domain/is-record.ts'
 import type { Logger } from '../../domain/logger.ts'
-import { untilAborted } from '../../domain/until-aborted.ts'
 import { dropped, targetOf } from '../failure.ts'
 import type { Model, ModelPart, ModelRequest } from '../model.ts'
 import { baseUrl } from '../wire/base-url.ts'

@@ -1,4 +1,5 @@
-import { type Clock, within } from '../../domain/clock.ts'
+import { within } from '../../domain/abort.ts'
+import type { Clock } from '../../domain/clock.ts'
 
 /** The keychain of the operating system. Nothing here throws: where there is no keychain, `problem` says why. */
 export interface Keychain {

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { httpUrl } from '../../config/settings/channel-values.ts'
 import { fileSetting } from '../../config/settings/setting.ts'
 import { key } from '../../config/source/schema-key.ts'
-import { abortAfter } from '../../domain/clock.ts'
+import { abortAfter } from '../../domain/abort.ts'
 import { isRecord } from '../../domain/is-record.ts'
 import { type ChannelCheck, type CheckParts, channelKind } from '../channel-kind.ts'
 

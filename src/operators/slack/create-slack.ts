@@ -1,7 +1,8 @@
 // Slack as a chat: one channel for each room, all over one client and one socket. Loading this file loads Slack's libraries.
 
 import type { SocketModeDispatcher } from '@slack/socket-mode'
-import { abortAfter, sleep, within } from '../../domain/clock.ts'
+import { abortAfter, within } from '../../domain/abort.ts'
+import { sleep } from '../../domain/clock.ts'
 import { ServerError, sessionNotFound } from '../../domain/errors.ts'
 import type { SessionRecord } from '../../domain/session/session.ts'
 import type { EscalationSettings } from '../../domain/settings/supervision-settings.ts'

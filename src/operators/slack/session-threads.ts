@@ -1,7 +1,7 @@
 // One thread for each session in a room, so that a room with ten agents stays readable. The message that begins it tells how the session is.
 
 import { hash } from 'node:crypto'
-import { abortAfter } from '../../domain/clock.ts'
+import { abortAfter } from '../../domain/abort.ts'
 import type { SessionRecord, SessionStatus } from '../../domain/session/session.ts'
 import { createTurns } from '../../supervision/sessions/turns.ts'
 import { bold, code, emoji, line, quote, rich, type SlackMessage } from './cards/blocks.ts'

@@ -2,10 +2,10 @@
 // few seconds tells the hook that the server is alive, so that it can refuse the call soon if it is not.
 
 import { z } from 'zod'
-import { abortAfter, type Clock } from '../../domain/clock.ts'
+import { abortAfter, untilAborted } from '../../domain/abort.ts'
+import type { Clock } from '../../domain/clock.ts'
 import { ServerError } from '../../domain/errors.ts'
 import { present } from '../../domain/present.ts'
-import { untilAborted } from '../../domain/until-aborted.ts'
 import type { Words } from '../../hosts/host.ts'
 import { type HostName, hostNames, isHostName } from '../../hosts/hosts.ts'
 import { type AgentPrincipal, agentOf, type Reply, type Request, type Route } from '../../http/route.ts'

@@ -1,11 +1,11 @@
 // What a tool's own code says about a call before a person is asked: whether it needs an approval, and what it will do. The code runs
 // for a short time, and whatever goes wrong in it, the person is asked.
 
+import { abortAfter, untilAborted } from '../../domain/abort.ts'
 import { type Risk, risks } from '../../domain/agent/tool-settings.ts'
-import { abortAfter, type Clock } from '../../domain/clock.ts'
+import type { Clock } from '../../domain/clock.ts'
 import { isRecord } from '../../domain/is-record.ts'
 import { visibleCode, visibleText } from '../../domain/text/visible-text.ts'
-import { untilAborted } from '../../domain/until-aborted.ts'
 import type { ReviewRequest } from '../../tools/tool.ts'
 import type { RuledCall } from './call-rules.ts'
 

@@ -1,10 +1,10 @@
 // The tools of MCP servers, together with those that are always there. The tools of a server that cannot be reached are left out,
 // with one warning in the log.
 
+import { untilAborted } from '../../domain/abort.ts'
 import { type Clock, sleep } from '../../domain/clock.ts'
 import { ServerError } from '../../domain/errors.ts'
 import type { Logger } from '../../domain/logger.ts'
-import { untilAborted } from '../../domain/until-aborted.ts'
 import { createJsonCheck } from '../../json/json-schema.ts'
 import { createSchemaBudget, type SchemaBudget } from '../../json/schema/budget.ts'
 import type { ServerTool, Tool, Toolbox } from '../tool.ts'

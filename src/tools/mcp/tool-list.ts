@@ -1,10 +1,10 @@
 // The tools of one MCP server, as it listed them last. The list is read again when the server says that it has changed.
 
+import { abortAfter, untilAborted } from '../../domain/abort.ts'
 import type { McpServerSettings } from '../../domain/agent/tool-settings.ts'
-import { abortAfter, type Clock, sleep } from '../../domain/clock.ts'
+import { type Clock, sleep } from '../../domain/clock.ts'
 import type { Logger } from '../../domain/logger.ts'
 import { globMatches } from '../../domain/text/glob.ts'
-import { untilAborted } from '../../domain/until-aborted.ts'
 import type { ServerTool } from '../tool.ts'
 import type { McpConnection } from './connection/mcp-connection.ts'
 import { mcpError, notInTime } from './connection/mcp-failure.ts'

@@ -1,8 +1,8 @@
 // Checks the tools of an agent: loads modules, reads documents, starts servers and asks them for their tools.
 
+import { abortAfter } from '../../../domain/abort.ts'
 import type { AgentDefinition } from '../../../domain/agent/agent.ts'
 import type { McpServerSettings, ToolSettings } from '../../../domain/agent/tool-settings.ts'
-import { abortAfter } from '../../../domain/clock.ts'
 import { ServerError } from '../../../domain/errors.ts'
 import { type Logger, silentLogger } from '../../../domain/logger.ts'
 import { createConnections } from '../../../outgoing/connections.ts'

@@ -6,7 +6,8 @@
 
 import type { JSONRPCMessage, JSONRPCRequest, Transport } from '@modelcontextprotocol/client'
 import { z } from 'zod'
-import { abortAfter, type Clock, sleep } from '../../../domain/clock.ts'
+import { abortAfter } from '../../../domain/abort.ts'
+import { type Clock, sleep } from '../../../domain/clock.ts'
 import { jsonIn } from '../../../domain/json-in.ts'
 
 export interface Remote extends Transport {

@@ -3,7 +3,8 @@
 
 import type { JSONWebKeySet } from 'jose'
 import { z } from 'zod'
-import { abortAfter, type Clock } from '../../../domain/clock.ts'
+import { abortAfter } from '../../../domain/abort.ts'
+import type { Clock } from '../../../domain/clock.ts'
 import { ServerError } from '../../../domain/errors.ts'
 import type { Logger } from '../../../domain/logger.ts'
 import type { IssuerSettings } from '../../../domain/settings/identity-settings.ts'

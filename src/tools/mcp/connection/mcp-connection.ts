@@ -2,11 +2,11 @@
 
 import { statSync } from 'node:fs'
 import type { Client, ServerCapabilities, Transport } from '@modelcontextprotocol/client'
+import { abortAfter, untilAborted } from '../../../domain/abort.ts'
 import type { McpServerSettings } from '../../../domain/agent/tool-settings.ts'
-import { abortAfter, type Clock, sleep } from '../../../domain/clock.ts'
+import { type Clock, sleep } from '../../../domain/clock.ts'
 import { ServerError } from '../../../domain/errors.ts'
 import type { Logger } from '../../../domain/logger.ts'
-import { untilAborted } from '../../../domain/until-aborted.ts'
 import { childEnvironment } from '../../process/child-environment.ts'
 import type { ProcessGroups } from '../../process/process-groups.ts'
 import type { ToolCallRequest } from '../../tool.ts'

@@ -1,9 +1,9 @@
 // Keeps one connection open for many callers. It opens the connection in the background, and again whenever it breaks, with longer
 // and longer pauses. Nobody waits for a connection that keeps failing: callers are told at once why there is none.
 
+import { untilAborted } from '../../../domain/abort.ts'
 import type { Clock } from '../../../domain/clock.ts'
 import { ServerError } from '../../../domain/errors.ts'
-import { untilAborted } from '../../../domain/until-aborted.ts'
 
 export interface Connection {
   /** Resolves with the reason when the connection has broken or was closed. */

@@ -1,6 +1,6 @@
-import { abortAfter, type Clock } from '../../../domain/clock.ts'
+import { abortAfter, untilAborted } from '../../../domain/abort.ts'
+import type { Clock } from '../../../domain/clock.ts'
 import type { Logger } from '../../../domain/logger.ts'
-import { untilAborted } from '../../../domain/until-aborted.ts'
 import { type McpConnection, NO_TIMEOUT_MS } from './mcp-connection.ts'
 import { callFailure, gaveNoAnswer, httpStatus } from './mcp-failure.ts'
 import type { Reconnector } from './reconnector.ts'
