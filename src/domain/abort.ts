@@ -21,8 +21,8 @@ export function abortAfter(
 }
 
 /** What the work gives, or null if that takes longer than `ms`. Then it goes on, and nobody waits for it. */
-export async function within<T>(clock: Clock, ms: number, work: Promise<T>): Promise<T | null> {
-  using late = abortAfter(clock, ms)
+export async function within<T>(clock: Clock, ms: number, work: Promise<T>, hold = false): Promise<T | null> {
+  using late = abortAfter(clock, ms, { hold })
   return await Promise.race([
     work,
     new Promise<null>((resolve) => late.signal.addEventListener('abort', () => resolve(null))),

@@ -1,5 +1,5 @@
 // Parses JSON from strangers. It refuses what JSON.parse accepts but the rest of the server must never see. Cheap checks come first: for
-// an ordinary body, they are a few native searches of its text. `json-meter.ts` has already checked size and depth.
+// an ordinary body, they are a few native searches of its text. `json-limits.ts` has already checked size and depth.
 
 import { ServerError } from '../../domain/errors.ts'
 

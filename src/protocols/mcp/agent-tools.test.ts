@@ -16,7 +16,6 @@ test.each([
   const service = { approve_tool: async () => decided } as unknown as AgentService
   const context = {
     agent: { principal: { owner: 'ann', tokenId: 't' }, workspace: '/srv/shop', client: null },
-    meta: {},
   } as unknown as McpCallContext
   const tool = createAgentTools(service).find(({ name }) => name === 'approve_tool')
 

@@ -68,7 +68,6 @@ describe.each(['legacy', 'modern'] as const)('a %s client', (era) => {
       connectionId: expect.any(String),
       isLasting: era === 'legacy',
     })
-    expect(context.meta).toMatchObject({ 'claudecode/toolUseId': 'toolu_1' })
     expect(context.limitMs).toBe(80_000)
   })
 

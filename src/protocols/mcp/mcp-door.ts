@@ -169,7 +169,7 @@ export function createMcpDoor(options: McpDoorOptions): McpDoor {
     if (bridge !== null && request.header('mcp-session-id') === undefined) {
       if (request.method === 'GET') return await holdBridge(bridge, request, reply)
       if (request.method === 'DELETE') {
-        await onEnd?.(bridge)
+        await onEnd(bridge)
         return reply.empty(204)
       }
     }

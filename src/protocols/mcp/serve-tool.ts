@@ -46,7 +46,6 @@ export async function serveTool(
         progress: progress.say,
         isRead,
         limitMs: callLimitMs(agent.client, progress.isAsked, agent.hostLimitMs),
-        meta: mcpReq._meta ?? {},
         resumable:
           resumable === null ? null : { ...resumable, messageOf: (answer) => resumable.messageOf(resultOf(answer)) },
       }),

@@ -76,8 +76,6 @@ export interface McpCallContext extends McpReadContext {
   limitMs: number
   /** False while the call's stream is cut off and its client has not come back for it. */
   isRead: () => boolean
-  /** `_meta` of the request, as sent. Hints, never identity. */
-  meta: Readonly<Record<string, unknown>>
   /** For tools that write their answer down before it is sent, so that the client gets it after a restart too. Null: it cannot ask for it. */
   resumable: ResumableCall<McpToolAnswer> | null
 }

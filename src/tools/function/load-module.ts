@@ -4,6 +4,7 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { extname } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { within } from '../../domain/abort.ts'
 import type { FunctionToolSettings } from '../../domain/agent/tool-settings.ts'
 import type { Clock } from '../../domain/clock.ts'
 import { ServerError } from '../../domain/errors.ts'
@@ -35,13 +36,10 @@ export async function loadModule(settings: FunctionToolSettings, deps: LoadModul
     const help = 'Copy the file out of node_modules, or name the package’s .js file.'
     throw toolConfigError(settings, `Node does not run TypeScript under node_modules. ${help}`)
   }
-  const limit = Promise.withResolvers<null>()
-  const cancel = deps.clock.after(LOAD_LIMIT_MS, () => limit.resolve(null), true)
-  const loaded = await Promise.race([importModule(file, deps.reload), limit.promise])
-    .catch((error: unknown) => {
-      throw importFailed(settings, error)
-    })
-    .finally(cancel)
+  const loading = importModule(file, deps.reload).catch((error: unknown) => {
+    throw importFailed(settings, error)
+  })
+  const loaded = await within(deps.clock, LOAD_LIMIT_MS, loading, true)
   if (loaded !== null) return loaded
   const help = 'Move what it waits for into the function.'
   throw toolConfigError(settings, `the file did not finish loading within ${LOAD_LIMIT_MS / 1000} s. ${help}`)

@@ -1,4 +1,4 @@
-// One operation of an OpenAPI document, with what is needed to call it. `operation-request.ts` builds the request.
+// One operation of an OpenAPI document, with what is needed to call it.
 
 import type { JsonSchema } from '../../../domain/agent/tool-settings.ts'
 import { isRecord } from '../../../domain/is-record.ts'
