@@ -168,7 +168,7 @@ describe('a run', () => {
     expect(seen.filter((line) => line.startsWith('TOOL'))).toEqual([])
     expect(seen.at(-1)).toBe('RUN_FINISHED success')
     expect(calls).toBe(0)
-    expect(requests[1]?.system).toContain('Your call of echo was refused')
+    expect(requests[1]?.aside).toContain('Your call of echo was refused')
     await close()
   })
 

@@ -50,6 +50,7 @@ export function createJudge(model: Model): Judge {
       system: SYSTEM,
       messages: [{ role: 'user' as const, content }],
       tools: [],
+      aside: '',
       responseFormat: VERDICT_SCHEMA,
       sessionId: 'judge',
     }

@@ -10,7 +10,7 @@ export function createComplete(
 ): (prompt: string, signal: AbortSignal, log: Logger) => Promise<{ text: string; usage: TokenUsage[] }> {
   return async (prompt, signal, log) => {
     const messages = [{ role: 'user', content: prompt }] as const
-    const request = { system: '', messages, tools: [], responseFormat: null, sessionId: 'prompt', log }
+    const request = { system: '', messages, aside: '', tools: [], responseFormat: null, sessionId: 'prompt', log }
     let text = ''
     let written = 0
     let used: ModelUsage | null = null

@@ -21,6 +21,12 @@ export interface Model {
 export interface ModelRequest {
   system: string
   messages: readonly ModelMessage[]
+  /**
+   * What is only true for this step: the client's context, and notes of the server. It comes after everything else, so that all that
+   * stands before it is the same in the next request, and the provider's cache can use it. Empty: nothing.
+   */
+  aside: string
+  /** In a fixed order: a provider's cache begins with them. */
   tools: readonly ModelTool[]
   /** JSON Schema that the final answer must satisfy, or null. */
   responseFormat: Record<string, unknown> | null
@@ -71,6 +77,10 @@ interface ModelToolCall {
   /** Opaque data of the provider that must go back unchanged with the call (Gemini's thought signature). */
   signature?: string | undefined
 }
+
+/** All messages of a request, the aside as the user's last words. */
+export const withAside = ({ messages, aside }: ModelRequest): readonly ModelMessage[] =>
+  aside === '' ? messages : [...messages, { role: 'user', content: aside }]
 
 export interface ModelTool {
   name: string

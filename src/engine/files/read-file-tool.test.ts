@@ -166,7 +166,7 @@ describe('read_file', () => {
       answers: asking({ file: 'report.pdf', from: 12 }, 'read_attached_file'),
     })
     const { events } = await server.say('Sum it up.', [await server.add('report.pdf', PDF, pages(12, 1_000))])
-    expect(toolNames(server.requests[0])).toEqual(['read_file', 'read_attached_file'])
+    expect(toolNames(server.requests[0])).toEqual(['read_attached_file', 'read_file'])
     expect(users(server.requests[0])[0]?.content).toContain('read them with read_attached_file]')
     expect(results(events)[0]).toContain('[page 12]\nThis is page 12. ')
     await server.close()

@@ -2,9 +2,8 @@
 
 import type { FileRecord } from '../../domain/session/file.ts'
 import type { StoredMessage } from '../../domain/session/message.ts'
-import type { RunInput } from '../../domain/session/run.ts'
 import type { Tool } from '../../tools/tool.ts'
-import { budgetFor } from '../loop/build-request.ts'
+import { budgetFor, type StepInput } from '../loop/build-request.ts'
 import { modelTools } from '../loop/offered-tools.ts'
 import type { Lane } from '../run/run-scope.ts'
 import { filesText } from './file-text.ts'
@@ -21,7 +20,7 @@ export async function stepFiles(
   tools: ReadonlyMap<string, Tool>,
   history: readonly StoredMessage[],
   isWhole: boolean,
-  input: Pick<RunInput, 'instructions' | 'context'>,
+  input: StepInput,
 ): Promise<{ shown: ShownFiles; tools: ReadonlyMap<string, Tool> }> {
   const { scope, agent } = lane
   const { files } = scope

@@ -17,7 +17,7 @@ import type { Tool } from '../../tools/tool.ts'
 import { stepFiles, withReadFile } from '../files/step-files.ts'
 import type { AgentParts, Lane, Pending } from '../run/run-scope.ts'
 import { usageEntry } from './budget.ts'
-import { type BuiltRequest, buildRequest, hasAttachments, type RequestParts } from './build-request.ts'
+import { type BuiltRequest, buildRequest, hasAttachments, type StepInput } from './build-request.ts'
 import { openCalls } from './call-records.ts'
 import { type Answer, asBrokenOff, readAnswer, StepBroken } from './model-step.ts'
 import { missingToolNotes, modelTools, offeredTools, predictedState } from './offered-tools.ts'
@@ -128,10 +128,10 @@ async function prepareStep(lane: Lane, notes: readonly string[]): Promise<Prepar
 }
 
 /** What the caller sent with the run is for the session's own agent. A sub-agent gets only the notes. */
-function inputFor({ scope: { run }, id }: Lane, notes: readonly string[]): RequestParts['input'] {
-  if (id !== null) return { instructions: [...notes], context: [] }
+function inputFor({ scope: { run }, id }: Lane, notes: readonly string[]): StepInput {
+  if (id !== null) return { instructions: [], context: [], notes }
   const { instructions, context, responseFormat } = run.input
-  return { instructions: [...instructions, ...mustCallNotes(run), ...notes], context, responseFormat }
+  return { instructions, context, responseFormat, notes: [...mustCallNotes(run), ...notes] }
 }
 
 const readHistory = ({ scope: { store, run }, id: lane }: Lane, limit: number): Promise<StoredMessage[]> =>

@@ -38,6 +38,19 @@ describe('the context window', () => {
     expect(selectWindow(talk, { ...ample, maxMessages })).toEqual(expected)
   })
 
+  test('begins at the same place for many runs', () => {
+    const talk: ModelMessage[] = []
+    const begins = Array.from({ length: 400 }, (_, i) => {
+      talk.push(user(`Question ${i}`), says(`Answer ${i}`))
+      const window = selectWindow(talk, { ...ample, maxMessages: 80 })
+      expect(window.length).toBeLessThanOrEqual(80)
+      if (talk.length >= 80) expect(window.length).toBeGreaterThanOrEqual(58)
+      return window[0]?.content
+    })
+    // Of 360 runs that had to leave something out, fewer than a fifth had to begin elsewhere than the one before.
+    expect(begins.filter((content, i) => i > 0 && content !== begins[i - 1]).length).toBeLessThan(72)
+  })
+
   test('drops by corrected tokens as it does by count', () => {
     const long = [user('a'), says('x'.repeat(4_000)), user('b'), says('y'), user('c')]
 
@@ -70,7 +83,7 @@ describe('the context window', () => {
 })
 
 describe('a request', () => {
-  const input = { instructions: [], context: [] }
+  const input = { instructions: [], context: [], notes: [] }
   const text = fc.constantFrom('', ' ', 'Hello.', 'x'.repeat(300))
   const call = fc.record({ result: fc.option(fc.record({ content: text, isError: fc.boolean() })), args: text })
   const answer = fc.record({
@@ -187,6 +200,43 @@ describe('a request', () => {
     )
   })
 
+  /** What a provider that reads from the beginning reads, in this order, and up to where it is told to remember it. */
+  function readBy(request: ModelRequest): { blocks: string[]; marked: number } {
+    const { tools = [], system = [], messages } = sent(anthropicApi(settings('anthropic')).request(request))
+    const turns = (messages as { role: string; content: object[] }[]).flatMap(({ role, content }) =>
+      content.map((block) => ({ role, ...block })),
+    )
+    const all = [...(tools as object[]), ...(system as object[]), ...turns]
+    const blocks = all.map((block) => JSON.stringify({ ...block, cache_control: undefined }))
+    return { blocks, marked: all.findLastIndex((block) => 'cache_control' in block) + 1 }
+  }
+
+  test('differs from the one before only behind what that one asked to remember', () => {
+    const tools = [{ name: 'look', description: 'Looks.', parameters: { type: 'object' } }]
+    fc.assert(
+      fc.property(talk, (sample) => {
+        const { messages, files } = stored({ ...sample, resultsReversed: false })
+        // The model is asked after a message of the user, and when all calls of a step have their results.
+        const steps = messages.flatMap(({ role }, i) =>
+          role === 'user' || (role === 'tool' && messages[i + 1]?.role !== 'tool') ? [i + 1] : [],
+        )
+        const requests = steps.map((end) => {
+          const said = { description: 'the time', value: String(end) }
+          const asides = { instructions: ['Be brief.'], context: [said], notes: [`Step ${end}`] }
+          const agent = { ...testAgent, context: { maxMessages: 1_000 } }
+          const common = { agent, files, tools, sessionId: 's', correction: 1 }
+          return readBy(buildRequest({ ...common, history: messages.slice(0, end), input: asides }).request)
+        })
+        for (const [i, { blocks, marked }] of requests.entries()) {
+          expect(requests[i + 1]?.blocks.slice(0, marked) ?? blocks.slice(0, marked)).toEqual(blocks.slice(0, marked))
+          // Nothing but the aside is behind the mark.
+          expect(blocks.length - marked).toBe(1)
+        }
+      }),
+      { numRuns: runs(500) },
+    )
+  })
+
   test('is estimated as the window counts it, with the arguments of calls', () => {
     const call = { id: 'c', type: 'function' as const, function: { name: 'look', arguments: 'x'.repeat(4_000) } }
     const base = { runId: 'r', createdAt: 1 }
@@ -209,7 +259,9 @@ describe('a request', () => {
 
   test('is refused by the stand-ins as the providers refuse it', () => {
     const ask = (...messages: ModelMessage[]) =>
-      problems({ system: '', messages, tools: [], responseFormat: null, sessionId: 's' }).map((one) => one !== null)
+      problems({ system: '', messages, aside: '', tools: [], responseFormat: null, sessionId: 's' }).map(
+        (one) => one !== null,
+      )
 
     expect(ask(user('a'))).toEqual([false, false, false])
     expect(ask(user('a'), ...step('1'))).toEqual([false, false, false])

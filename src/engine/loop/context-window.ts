@@ -34,7 +34,7 @@ interface Exchange {
 
 /**
  * The result begins with a user's message, whatever the limits are, because providers refuse anything else. Exchanges are dropped
- * as a whole, the oldest first. If the newest does not fit, its oldest answers are left out with their calls and results, and
+ * as a whole, the oldest first, and a few more than have to be. If the newest does not fit, its oldest answers are left out with their calls and results, and
  * the model is told how many. The last answer stays: if it does not fit, the provider's own error is clearer than ours.
  */
 export function selectWindow(messages: readonly ModelMessage[], limits: WindowLimits): ModelMessage[] {
@@ -61,10 +61,40 @@ export function selectWindow(messages: readonly ModelMessage[], limits: WindowLi
   const chosen = [[newest.question, ...kept.reverse().flat()]]
   for (const { question, answers } of exchanges.reverse()) {
     const whole = [question, ...answers.flat()]
-    if (!fits(whole)) break
+    if (!fits(whole)) return fromSteadyPlace(chosen.reverse(), limits).flat()
     chosen.push(whole)
   }
   return chosen.reverse().flat()
+}
+
+/** How much less than fits may be shown, so that the beginning stays the same for many runs. */
+const GIVEN_UP = 1 / 4
+
+/**
+ * If the window moved with each new exchange, no two requests would begin alike, and a provider's cache would be of no use. So of the
+ * places where it may begin, it begins at the one with the smallest hash: that stays until the window has moved past it.
+ */
+function fromSteadyPlace(exchanges: readonly ModelMessage[][], limits: WindowLimits): readonly ModelMessage[][] {
+  let [messages, tokens] = [limits.maxMessages * GIVEN_UP, limits.budget * GIVEN_UP]
+  let best = { place: 0, hash: Number.POSITIVE_INFINITY }
+  for (const [place, exchange] of exchanges.slice(0, -1).entries()) {
+    const hash = hashOf(exchange[0]?.content ?? '')
+    if (hash < best.hash) best = { place, hash }
+    messages -= exchange.length
+    tokens -= exchange.reduce((sum, message) => sum + messageTokens(message), 0) * limits.correction
+    if (messages < 0 || tokens < 0) break
+  }
+  return exchanges.slice(best.place)
+}
+
+/** Of the beginning. Texts that differ a little get hashes that differ much. */
+function hashOf(text: string): number {
+  let hash = 0
+  for (let i = 0; i < Math.min(text.length, 256); i++) {
+    hash = Math.imul(hash ^ text.charCodeAt(i), 0x85ebca6b)
+    hash ^= hash >>> 13
+  }
+  return hash >>> 0
 }
 
 /** The note is part of the user's message, because providers accept no other kind of message at this place. */

@@ -28,7 +28,7 @@ const note =
   'Do without them, and say so where they are needed.]'
 
 test('the model is told about a missing tool for as long as it is missing, and a call of it is refused with the reason', async () => {
-  const asked: [system: string, tools: string[]][] = []
+  const asked: [told: string, tools: string[]][] = []
   const read = testTool({
     name: 'read',
     call: async () => {
@@ -43,8 +43,8 @@ test('the model is told about a missing tool for as long as it is missing, and a
   const engine = openEngine({
     toolbox,
     answers: [call('read'), call('read'), done],
-    onRequest: ({ system, tools }) => {
-      asked.push([system, tools.map(({ name }) => name)])
+    onRequest: ({ system, aside, tools }) => {
+      asked.push([[system, aside].filter((part) => part !== '').join('\n\n'), tools.map(({ name }) => name)])
       if (asked.length === 3) server.trouble = null
     },
   })

@@ -80,9 +80,11 @@ export function whyMissing({ toolbox }: AgentParts, tool: string, tools: Readonl
   return `There is no tool ${tool}. Tools: ${[...tools.keys()].join(', ') || 'none'}.${hint}`
 }
 
-/** What the model is told about the tools. */
+/** What the model is told about the tools, always in the same order, whoever brought them and whichever server came first. */
 export const modelTools = (tools: ReadonlyMap<string, Tool>): ModelTool[] =>
-  [...tools.values()].map(({ name, description, parameters }) => ({ name, description, parameters }))
+  [...tools.values()]
+    .map(({ name, description, parameters }) => ({ name, description, parameters }))
+    .sort((a, b) => (a.name < b.name ? -1 : 1))
 
 /** In the form that AG-UI clients know. */
 export function predictedState(tools: ReadonlyMap<string, Tool>) {

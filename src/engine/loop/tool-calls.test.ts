@@ -413,7 +413,7 @@ describe('an answer with a response format', () => {
     })
     const accepted = await server.start('go')
     expect(outline(await server.events(accepted)).at(-1)).toBe('RUN_FINISHED success')
-    expect(requests[1]?.system).toContain('It does not fit the required JSON Schema: it is not JSON.')
+    expect(requests[1]?.aside).toContain('It does not fit the required JSON Schema: it is not JSON.')
     const stored = await server.engine.messages.page(accepted.session.id, 10)
     expect(stored.map(({ content, brokenOff }) => [content, brokenOff ?? false])).toEqual([
       ['go', false],

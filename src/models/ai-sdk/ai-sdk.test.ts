@@ -169,6 +169,7 @@ describe('AI SDK bridge', () => {
   test('sends the whole conversation, and returns metadata to the package that made it', async () => {
     const request: ModelRequest = {
       system: 'Be brief.',
+      aside: '',
       messages: [
         { role: 'user', content: 'Look.' },
         {

@@ -3,7 +3,7 @@
 import type { ModelSettings } from '../../domain/agent/agent.ts'
 import { isOpenObject } from '../../domain/agent/tool-settings.ts'
 import { traceHeaders } from '../../domain/telemetry.ts'
-import type { ModelMessage, ModelRequest } from '../model.ts'
+import { type ModelMessage, type ModelRequest, withAside } from '../model.ts'
 import { type JsonObject, parseObject } from '../wire/json.ts'
 import { proofOf, signed } from '../wire/signature.ts'
 import type { LanguageModel } from './load-provider.ts'
@@ -15,7 +15,7 @@ export function callOptions(request: ModelRequest, settings: ModelSettings, vers
   const options: JsonObject = {
     prompt: [
       ...(request.system === '' ? [] : [{ role: 'system', content: request.system }]),
-      ...promptOf(request.messages, maker, version),
+      ...promptOf(withAside(request), maker, version),
     ],
     includeRawChunks: false,
   }

@@ -23,6 +23,8 @@ function anthropicRequest(request: ModelRequest, settings: ModelSettings) {
 const bodyOf = (request: Partial<ModelRequest>, more: Partial<ModelSettings> = {}) =>
   anthropicRequest({ ...emptyRequest, ...request }, { ...settings, ...more }).body
 
+const mark = { cache_control: { type: 'ephemeral' } }
+
 const assistant = (more: object) => ({ role: 'assistant', content: '', toolCalls: [], ...more }) as const
 
 describe('Anthropic request', () => {
@@ -30,6 +32,7 @@ describe('Anthropic request', () => {
     const parameters = { type: 'object', properties: {} }
     const request: ModelRequest = {
       system: 'Be brief.',
+      aside: '',
       messages: [
         { role: 'user', content: 'Look at both.' },
         {
@@ -58,13 +61,13 @@ describe('Anthropic request', () => {
         model: 'claude-test',
         max_tokens: 50,
         stream: true,
-        system: 'Be brief.',
+        system: [{ type: 'text', text: 'Be brief.', ...mark }],
         metadata: { user_id: 'session-1' },
         temperature: 0.3,
         top_p: 0.9,
-        tools: [{ name: 'look', description: 'Looks at a thing.', input_schema: parameters }],
+        tools: [{ name: 'look', description: 'Looks at a thing.', input_schema: parameters, ...mark }],
         messages: [
-          { role: 'user', content: [{ type: 'text', text: 'Look at both.' }] },
+          { role: 'user', content: [{ type: 'text', text: 'Look at both.', ...mark }] },
           {
             role: 'assistant',
             content: [
@@ -80,11 +83,33 @@ describe('Anthropic request', () => {
               { type: 'tool_result', tool_use_id: 'toolu_1', content: 'fine' },
               { type: 'tool_result', tool_use_id: 'call_2', content: 'no JSON', is_error: true },
               { type: 'text', text: 'Go on.' },
-              { type: 'text', text: 'Hello?' },
+              { type: 'text', text: 'Hello?', ...mark },
             ],
           },
         ],
       },
+    })
+  })
+
+  test('says last what is only true now, behind the marks of the newest two turns', () => {
+    const turns = ['One', 'Two', 'Three'].map((content) => ({ role: 'user', content }) as const)
+    const messages = turns.flatMap((turn) => [assistant({ content: 'Well.' }), turn])
+    const said = { role: 'assistant', content: [{ type: 'text', text: 'Well.' }] }
+    expect(bodyOf({ messages, aside: 'It rains.' })).toMatchObject({
+      messages: [
+        said,
+        { role: 'user', content: [{ type: 'text', text: 'One' }] },
+        said,
+        { role: 'user', content: [{ type: 'text', text: 'Two', ...mark }] },
+        said,
+        {
+          role: 'user',
+          content: [
+            { type: 'text', text: 'Three', ...mark },
+            { type: 'text', text: 'It rains.' },
+          ],
+        },
+      ],
     })
   })
 
@@ -116,7 +141,7 @@ describe('Anthropic request', () => {
       max_tokens: 10_192,
       stream: true,
       metadata: { user_id: 'session-1' },
-      messages: [{ role: 'user', content: [{ type: 'text', text: 'Hello' }] }],
+      messages: [{ role: 'user', content: [{ type: 'text', text: 'Hello', ...mark }] }],
       thinking: { type: 'enabled', budget_tokens: 2000 },
     })
     expect(bodyOf({}, { reasoning: { effort: 'high' } })).toMatchObject({
@@ -129,7 +154,7 @@ describe('Anthropic request', () => {
   test('asks for any object in words, because the API closes every object of a schema', () => {
     const body = bodyOf({ responseFormat: { type: 'object' } })
 
-    expect(body).toMatchObject({ system: expect.stringContaining('as one JSON object alone') })
+    expect(body).toMatchObject({ system: [{ text: expect.stringContaining('as one JSON object alone') }] })
     expect(body).not.toHaveProperty('output_config')
   })
 

@@ -48,7 +48,7 @@ function body(request: ModelRequest, settings: ModelSettings): JsonObject {
     model: settings.name,
     // The limit includes the thinking budget, so the budget is added to what the answer needs.
     max_tokens: settings.maxTokens ?? STANDARD_MAX_TOKENS + (budgetTokens ?? 0),
-    messages: wireMessages(request.messages),
+    messages: wireMessages(request),
     stream: true,
     metadata: { user_id: request.sessionId },
   }
@@ -56,10 +56,15 @@ function body(request: ModelRequest, settings: ModelSettings): JsonObject {
   // The API closes every object, so any object can only be asked for in words.
   const inWords = format !== null && isOpenObject(format) ? [ANY_OBJECT] : []
   const system = [request.system, ...inWords].filter((text) => text !== '').join('\n\n')
-  if (system !== '') body.system = system
+  if (system !== '') body.system = [{ type: 'text', text: system, ...MARK }]
   const tools = request.tools.length > 0 ? request.tools : toolsOfHistory(request.messages)
   if (tools.length > 0) {
-    body.tools = tools.map(({ name, description, parameters }) => ({ name, description, input_schema: parameters }))
+    body.tools = tools.map(({ name, description, parameters }, index) => ({
+      name,
+      description,
+      input_schema: parameters,
+      ...(index === tools.length - 1 ? MARK : {}),
+    }))
     if (request.tools.length === 0) body.tool_choice = { type: 'none' }
   }
   if (settings.temperature !== undefined) body.temperature = settings.temperature
@@ -88,11 +93,25 @@ function toolsOfHistory(messages: readonly ModelMessage[]): ModelTool[] {
   }))
 }
 
+/**
+ * The provider keeps what stands before a mark, and reads it again at a tenth of the price. It takes four: one after the tools, one
+ * after the instructions, and two for the newest turns. The next request finds the newer of those two as its older one.
+ */
+const MARK = { cache_control: { type: 'ephemeral' } } as const
+const MARKED_TURNS = 2
+
 /** Roles must alternate, so the results of one step, and a user's message after them, form one message. */
-const wireMessages = (messages: readonly ModelMessage[]): JsonObject[] =>
-  mergedMessages(messages, ({ role }) => (role === 'assistant' ? 'assistant' : 'user'), blocksOf).map(
-    ({ role, parts }) => ({ role, content: parts }),
-  )
+function wireMessages({ messages, aside }: ModelRequest): JsonObject[] {
+  const merged = mergedMessages(messages, ({ role }) => (role === 'assistant' ? 'assistant' : 'user'), blocksOf)
+  const turns = merged.filter(({ role }) => role === 'user').slice(-MARKED_TURNS)
+  for (const { parts } of turns) Object.assign(parts.at(-1) ?? {}, MARK)
+  if (aside !== '') {
+    const last = merged.at(-1)
+    if (last?.role === 'user') last.parts.push(...textBlocks(aside))
+    else merged.push({ role: 'user', parts: textBlocks(aside) })
+  }
+  return merged.map(({ role, parts }) => ({ role, content: parts }))
+}
 
 function blocksOf(message: ModelMessage): JsonObject[] {
   switch (message.role) {

@@ -2,7 +2,7 @@
 
 import type { ModelSettings } from '../../domain/agent/agent.ts'
 import { isOpenObject } from '../../domain/agent/tool-settings.ts'
-import type { ModelMessage, ModelRequest } from '../model.ts'
+import { type ModelMessage, type ModelRequest, withAside } from '../model.ts'
 import { baseUrl, withPath } from '../wire/base-url.ts'
 import { type JsonObject, parseObject } from '../wire/json.ts'
 import { mergedMessages } from '../wire/merged-messages.ts'
@@ -53,7 +53,7 @@ function body(request: ModelRequest, settings: ModelSettings): JsonObject {
   const system = schemaInWords ? withSchema(request.system, schema) : request.system
   // Roles must alternate, so the results of one step, and a user's message after them, form one content.
   const contents = mergedMessages(
-    request.messages,
+    withAside(request),
     ({ role }) => (role === 'assistant' ? 'model' : 'user'),
     (message) => partsOf(message, modern),
   )

@@ -28,6 +28,7 @@ const weather = {
 
 const conversation: ModelRequest = {
   system: 'Be brief.',
+  aside: '',
   messages: [
     { role: 'user', content: 'Weather in Rome?' },
     {

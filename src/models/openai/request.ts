@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto'
 import type { ModelSettings } from '../../domain/agent/agent.ts'
 import { isOpenObject } from '../../domain/agent/tool-settings.ts'
 import { isRecord } from '../../domain/is-record.ts'
-import type { ModelMessage, ModelRequest } from '../model.ts'
+import { type ModelMessage, type ModelRequest, withAside } from '../model.ts'
 import { withPath } from '../wire/base-url.ts'
 import type { JsonObject } from '../wire/json.ts'
 import type { ProviderApi } from '../wire/wire-model.ts'
@@ -71,7 +71,7 @@ function body(request: ModelRequest, settings: ModelSettings, dialect: Dialect):
     model: settings.name,
     messages: [
       ...(system === '' ? [] : [{ role: 'system', content: system }]),
-      ...request.messages.map((message) => wireMessage(message, dialect)),
+      ...withAside(request).map((message) => wireMessage(message, dialect)),
     ],
     stream: true,
   }

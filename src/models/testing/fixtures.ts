@@ -27,6 +27,7 @@ export function createCounter(): () => string {
 export const emptyRequest: ModelRequest = {
   system: '',
   messages: [{ role: 'user', content: 'Hello' }],
+  aside: '',
   tools: [],
   responseFormat: null,
   sessionId: 'session-1',

@@ -529,9 +529,9 @@ describe('a tool that must be called', () => {
 
     expect(output).toMatchObject([{ type: 'function_call', name: 'pick' }])
     expect(tool_choice).toEqual(choice)
-    expect(requests[0]?.tools.map(({ name }) => name)).toEqual(offered)
+    expect(requests[0]?.tools.map(({ name }) => name)).toEqual(offered.toSorted())
     expect(
-      requests.map(({ system }) => system.includes(`you must call one of these tools now: ${offered.join(', ')}`)),
+      requests.map(({ aside }) => aside.includes(`you must call one of these tools now: ${offered.join(', ')}`)),
     ).toEqual([true, true])
   })
 

@@ -4,7 +4,7 @@ import { costOf, type ModelPrice, type PriceSettings, priceOf } from '../../doma
 import type { SessionReads } from '../../store/ports/sessions.ts'
 import type { TokenSums, UsageQuery, UsageReads, UsageSum } from '../../store/ports/usage.ts'
 
-export interface UsageLine extends Omit<TokenSums, 'cacheWrite'> {
+export interface UsageLine extends TokenSums {
   key: string
   /** For people. A session that is gone has only its id. */
   label: string
@@ -72,12 +72,16 @@ function pricesOf(models: UsageDeps['models'], prices: PriceSettings): UsageRepo
 }
 
 function addedUp(sums: readonly UsageSum[], prices: PriceSettings): UsageReport['total'] {
-  const total: UsageReport['total'] = { runs: 0, input: 0, output: 0, cachedInput: 0, reasoning: 0, cost: 0 }
+  const total: UsageReport['total'] = {
+    ...{ runs: 0, input: 0, output: 0, cachedInput: 0, cacheWrite: 0, reasoning: 0 },
+    cost: 0,
+  }
   for (const sum of sums) {
     total.runs += sum.runs
     total.input += sum.input
     total.output += sum.output
     total.cachedInput += sum.cachedInput
+    total.cacheWrite += sum.cacheWrite
     total.reasoning += sum.reasoning
     const price = priceOf(prices, sum.provider, sum.model)
     total.cost = price === null || total.cost === null ? null : total.cost + costOf(price, sum)

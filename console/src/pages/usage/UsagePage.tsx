@@ -126,7 +126,10 @@ function GroupTabs({ by, params }: { by: UsageGroup; params: URLSearchParams }) 
 }
 
 function saveCsv({ from, to, by, rows, currency }: Usage): void {
-  const head = ['runs', 'input_tokens', 'output_tokens', 'cached_input_tokens', 'reasoning_tokens'] as const
+  const head = [
+    ...(['runs', 'input_tokens', 'output_tokens', 'cached_input_tokens'] as const),
+    ...(['cache_write_input_tokens', 'reasoning_tokens'] as const),
+  ]
   const hasLabel = by === 'session'
   const lines = [
     [by, ...(hasLabel ? ['title'] : []), ...head, `cost_${currency.toLowerCase()}`],

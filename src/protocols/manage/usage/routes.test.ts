@@ -32,7 +32,13 @@ async function openUsage(models: Record<string, { input: number; output: number;
   return doors
 }
 
-const counts = { input_tokens: 2_000, output_tokens: 400, cached_input_tokens: 800, reasoning_tokens: 0 }
+const counts = {
+  input_tokens: 2_000,
+  output_tokens: 400,
+  cached_input_tokens: 800,
+  cache_write_input_tokens: 0,
+  reasoning_tokens: 0,
+}
 
 test('GET /me/limits says what a user has left, to themselves', async () => {
   await using doors = await openUsage({ 'scripted/*': { input: 10, output: 100, cachedInput: 1 } })
@@ -73,7 +79,13 @@ describe('GET /usage', () => {
   test('is that of one session, and reading somebody else’s is on record', async () => {
     await using doors = await openUsage({ 'scripted/*': { input: 10, output: 100, cachedInput: 1 } })
     const [bob] = await doors.store.sessions.list({ owner: 'bob', limit: 1 })
-    const half = { input_tokens: 1_000, output_tokens: 200, cached_input_tokens: 400, reasoning_tokens: 0 }
+    const half = {
+      input_tokens: 1_000,
+      output_tokens: 200,
+      cached_input_tokens: 400,
+      cache_write_input_tokens: 0,
+      reasoning_tokens: 0,
+    }
     const sums = { runs: 1, ...half, cost: 0.0264 }
 
     const ofBob = await doors.get(`/usage?by=session&session=${bob?.id}`, asOperator)
@@ -97,7 +109,15 @@ describe('GET /usage', () => {
 
   test('is empty on a day without runs', async () => {
     await using doors = await openUsage()
-    const none = { runs: 0, input_tokens: 0, output_tokens: 0, cached_input_tokens: 0, reasoning_tokens: 0, cost: 0 }
+    const none = {
+      runs: 0,
+      input_tokens: 0,
+      output_tokens: 0,
+      cached_input_tokens: 0,
+      cache_write_input_tokens: 0,
+      reasoning_tokens: 0,
+      cost: 0,
+    }
     expect(await (await doors.get('/usage?from=2020-02-29&to=2020-03-01&by=model', asOperator)).json()).toMatchObject({
       from: '2020-02-29',
       to: '2020-03-01',

@@ -114,12 +114,13 @@ export function createUsageRoutes({ readUsage, oversight, dayLimits, clock }: Us
   ]
 }
 
-const countsView = ({ runs, input, output, cachedInput, reasoning, cost }: UsageReport['total']): UsageCounts => ({
+const countsView = ({ runs, cost, ...tokens }: UsageReport['total']): UsageCounts => ({
   runs,
-  input_tokens: input,
-  output_tokens: output,
-  cached_input_tokens: cachedInput,
-  reasoning_tokens: reasoning,
+  input_tokens: tokens.input,
+  output_tokens: tokens.output,
+  cached_input_tokens: tokens.cachedInput,
+  cache_write_input_tokens: tokens.cacheWrite,
+  reasoning_tokens: tokens.reasoning,
   // Sums of fractions would show the limits of floating point.
   cost: cost === null ? null : Number(cost.toFixed(9)),
 })

@@ -7,6 +7,7 @@ const exampleCounts = {
   input_tokens: 40_000,
   output_tokens: 9_000,
   cached_input_tokens: 12_000,
+  cache_write_input_tokens: 4_000,
   reasoning_tokens: 3_000,
   cost: 0.0253,
 }
@@ -15,7 +16,8 @@ const counts = {
   runs: z.int().min(0).describe('Runs that used a model.'),
   input_tokens: z.int().min(0).describe('All input, also what came from a cache.'),
   output_tokens: z.int().min(0),
-  cached_input_tokens: z.int().min(0),
+  cached_input_tokens: z.int().min(0).describe('The part of the input that the provider had in its cache.'),
+  cache_write_input_tokens: z.int().min(0).describe('The part of the input that the provider put into its cache.'),
   reasoning_tokens: z.int().min(0).describe('A part of the output.'),
   cost: z.number().min(0).nullable().describe('Null: a model without a price was used.'),
 }

@@ -37,6 +37,8 @@ export function SpanDetails({ span, now, sessionId, prices, onClose }: DetailsPr
           <Fact key={`${one.provider}/${one.model}`} name={one.model ?? 'Tokens'}>
             {fullCount(one.inputTokens ?? 0)} in, {fullCount(one.outputTokens ?? 0)} out
             {(one.cachedInputTokens ?? 0) > 0 && `, ${fullCount(one.cachedInputTokens ?? 0)} cached`}
+            {(one.cacheWriteInputTokens ?? 0) > 0 &&
+              `, ${fullCount(one.cacheWriteInputTokens ?? 0)} put into the cache`}
             {(one.reasoningTokens ?? 0) > 0 && `, ${fullCount(one.reasoningTokens ?? 0)} for reasoning`}
           </Fact>
         ))}
