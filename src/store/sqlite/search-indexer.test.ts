@@ -1,5 +1,5 @@
 import { DatabaseSync } from 'node:sqlite'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { parseSearch } from '../../domain/session/search-words.ts'
 import { accept, finish, newMessage, newSession } from '../contract/samples.contract.ts'
 import type { SearchPage } from '../ports/search.ts'
@@ -11,14 +11,18 @@ import { createReads } from './rows/reads.ts'
 import { createSearchIndexRows } from './rows/search-table.ts'
 import { createSearchIndexer } from './search-indexer.ts'
 
-function openIndexed() {
+function openIndexed({ isBusy = (): boolean => false } = {}) {
   const db = new DatabaseSync(':memory:')
   migrate(db)
   const state = createLiveState()
   const reads = createReads(db, state)
   const apply = createApplyCommand(db, state, createEntryWriter(db, state, null))
   const errors: unknown[] = []
-  const indexer = createSearchIndexer(db, (error) => errors.push(error))
+  const indexer = createSearchIndexer(db, (error) => errors.push(error), {
+    written() {},
+    hasSpace: () => true,
+    isBusy,
+  })
   const say = (content: string) => {
     const session = newSession()
     const { run } = apply(accept(session))
@@ -46,6 +50,31 @@ test('a search sees what was just committed', async () => {
   const second = say('apple')
   expect(await search('apple')).toEqual({ ids: [second, first], isComplete: true })
   close()
+})
+
+test('the index rests while runs execute, unless much is due, and catches up when the server rests', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  let isBusy = true
+  const { db, say, close } = openIndexed({ isBusy: () => isBusy })
+  const indexed = () => Number(db.prepare('SELECT indexed_to FROM search_state').get()?.indexed_to)
+  const all = () => Number(db.prepare('SELECT max(mid) AS mid FROM messages').get()?.mid)
+  for (let i = 0; i < 30; i++) say(`pear ${'word '.repeat(300)}`)
+  vi.advanceTimersByTime(60_000)
+  expect(indexed()).toBe(0)
+
+  const more = db.prepare(
+    "INSERT INTO messages (sid, id, role, content, run_id, created_at) VALUES (1, ?, 'user', 'plum', 'r', 1)",
+  )
+  for (let i = 0; i < 2_000; i++) more.run(`more${i}`)
+  vi.advanceTimersByTime(600_000)
+  expect(all() - indexed()).toBeLessThan(2_000)
+  expect(all() - indexed()).toBeGreaterThan(1_500)
+
+  isBusy = false
+  vi.advanceTimersByTime(5_000)
+  expect(indexed()).toBe(all())
+  close()
+  vi.useRealTimers()
 })
 
 test('an index that does not fit together is made again, and the store goes on', async () => {

@@ -78,6 +78,7 @@ export function createSqliteStore({ path, fatal, damaged, disk, connect = connec
   const indexer = createSearchIndexer(db, failed, {
     written: () => writeback?.noticeCommit(),
     hasSpace: () => space?.hasSpace() ?? true,
+    isBusy: () => state.runs.size > 0,
   })
 
   return {

@@ -134,24 +134,31 @@ function matching(terms: readonly SearchTerm[], places: readonly (readonly strin
   ].join(' AND ')
 }
 
+const TITLES_AT_ONCE = 50
+
 /** Brings the index up to date, step by step. */
 export function createSearchIndexRows(db: DatabaseSync) {
   const { many } = createStatements(db)
-  const dueMessages = many(
+  const newMessages = db.prepare(
     `SELECT sid, (SELECT owner FROM sessions WHERE sessions.sid = messages.sid), ${messageColumns('mid')} FROM messages
-     WHERE mid > (SELECT indexed_to FROM search_state WHERE only = 1) ORDER BY mid LIMIT 50`,
-    ([sid, owner, ...message]: [sid: number, owner: string, ...MessageRow]) => ({
-      row: placeOf(message),
-      text: searchedText(toMessage(message)),
-      sid,
-      owner,
-    }),
+     WHERE mid > (SELECT indexed_to FROM search_state WHERE only = 1) ORDER BY mid`,
+  )
+  newMessages.setReturnArrays(true)
+  function* dueMessages() {
+    // Read one by one: a step may end after the first of many long ones.
+    for (const found of newMessages.iterate() as Iterable<unknown>) {
+      const [sid, owner, ...message] = found as [sid: number, owner: string, ...MessageRow]
+      yield { row: placeOf(message), text: searchedText(toMessage(message)), sid, owner }
+    }
+  }
+  const due = db.prepare(
+    'SELECT (SELECT ifnull(max(mid), 0) FROM messages) - indexed_to AS due FROM search_state WHERE only = 1',
   )
   const dueTitles = many(
-    'SELECT sid, owner, supervision FROM search_due JOIN sessions USING (sid) WHERE supervision IS NOT NULL LIMIT 50',
+    'SELECT sid, owner, supervision FROM search_due JOIN sessions USING (sid) WHERE supervision IS NOT NULL LIMIT ?1',
     ([sid, owner, supervision]: [number, string, string]) => ({
       row: sid,
-      text: searchedSupervision(JSON.parse(supervision) as Supervision),
+      text: searchedSupervision(JSON.parse(supervision) as Supervision) as string | null,
       sid,
       owner,
     }),
@@ -165,26 +172,30 @@ export function createSearchIndexRows(db: DatabaseSync) {
     /** Indexes about `chars` characters of text, and says whether something is left. Call it in a transaction. */
     step(chars: number): boolean {
       let left = chars
-      function put(source: Source, { row, text, sid, owner }: ReturnType<typeof dueMessages>[number]): void {
+      function put(source: Source, { row, text, sid, owner }: ReturnType<typeof dueTitles>[number]): void {
         left -= 100 + (text?.length ?? 0)
         if (text === null || text === '') return
         const words = [wordOfSession(sid), wordOfOwner(owner), wordOfBucket(source, bucketOf(row))]
         add.run(source === 't' ? -row : row, indexedText(text), words.join(' '))
       }
-      for (const title of dueTitles()) {
+      const titles = dueTitles(TITLES_AT_ONCE)
+      for (const title of titles) {
         forget.run(-title.row)
         put('t', title)
         settle.run(title.row)
         if (left <= 0) return true
       }
-      const found = dueMessages()
-      for (const message of found) {
+      let last: number | null = null
+      for (const message of dueMessages()) {
         put('m', message)
-        indexedTo.run(message.row)
-        if (left <= 0) return true
+        last = message.row
+        if (left <= 0) break
       }
-      return found.length > 0
+      if (last !== null) indexedTo.run(last)
+      return left <= 0 || titles.length === TITLES_AT_ONCE
     },
+    /** How many texts are due, at most. */
+    due: (): number => Number(due.get()?.due),
     /** Forgets everything, so that it is indexed again. */
     clear(): void {
       db.exec("INSERT INTO search_words (search_words) VALUES ('delete-all')")
