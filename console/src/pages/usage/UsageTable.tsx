@@ -29,7 +29,7 @@ export function UsageTable({ usage: { by, rows, total, currency } }: { usage: Us
     { name: 'Runs', cell: ({ runs }) => fullCount(runs), isNumber: true, isMinor: true },
     { name: 'Input', cell: (row) => fullCount(row.input_tokens), isNumber: true, isMinor: true },
     { name: 'Cached', cell: (row) => fullCount(row.cached_input_tokens), isNumber: true, isMinor: true },
-    { name: 'Written', cell: (row) => fullCount(row.cache_write_input_tokens), isNumber: true, isMinor: true },
+    { name: 'Cache write', cell: (row) => fullCount(row.cache_write_input_tokens), isNumber: true, isMinor: true },
     { name: 'Output', cell: (row) => fullCount(row.output_tokens), isNumber: true, isMinor: true },
     { name: 'Reasoning', cell: (row) => fullCount(row.reasoning_tokens), isNumber: true, isMinor: true },
     { name: 'Tokens', cell: (row) => fullCount(row.input_tokens + row.output_tokens), isNumber: true },
