@@ -33,7 +33,11 @@ function openSync() {
     begun: () => begun,
     /** The callers whose sync is done, in order. */
     done,
-    ask: (name: string) => void sync.synced().then(() => done.push(name)),
+    /** Resolves when its sync may have begun. */
+    async ask(name: string) {
+      void sync.synced().then(() => done.push(name))
+      await Promise.resolve()
+    },
     async finish(error: Error | null = null) {
       running.shift()?.(error)
       await new Promise<void>((resolve) => void setImmediate(resolve))
@@ -47,9 +51,8 @@ function openSync() {
 test('a caller during a sync waits for the next one, and all waiting callers share it', async () => {
   const { ask, begun, done, finish } = openSync()
 
-  ask('first')
-  ask('second')
-  ask('third')
+  await ask('first')
+  await Promise.all([ask('second'), ask('third')])
   expect(begun()).toBe(1)
   await finish()
   // A running sync may miss what was written after it began.
@@ -57,19 +60,19 @@ test('a caller during a sync waits for the next one, and all waiting callers sha
   await finish()
   expect({ done: [...done], begun: begun() }).toEqual({ done: ['first', 'second', 'third'], begun: 2 })
 
-  ask('fourth')
+  await Promise.all([ask('fourth'), ask('fifth')])
   await finish()
-  expect(done.at(-1)).toBe('fourth')
+  expect({ done: done.slice(3), begun: begun() }).toEqual({ done: ['fourth', 'fifth'], begun: 3 })
 })
 
 test('after a failed sync nothing is promised any more, and no other sync is tried', async () => {
   const { ask, begun, done, failures, finish } = openSync()
   const error = new Error('EIO')
-  ask('first')
-  ask('second')
+  await ask('first')
+  await ask('second')
 
   await finish(error)
-  ask('third')
+  await ask('third')
   await finish()
 
   expect({ failures, done, begun: begun() }).toEqual({ failures: [error], done: [], begun: 1 })
@@ -90,8 +93,8 @@ test('a blocking sync that fails is fatal too', () => {
 
 test('closing waits for the syncs that are under way', async () => {
   const { sync, ask, done, finish } = openSync()
-  ask('first')
-  ask('second')
+  await ask('first')
+  await ask('second')
   const closed = sync.close().then(() => done.push('closed'))
   await finish()
   expect(done).toEqual(['first'])

@@ -48,7 +48,10 @@ export function createWalSync(
     synced(): Promise<void> {
       return new Promise((resolve) => {
         waiting.push(resolve)
-        if (!running) next()
+        if (running) return
+        running = true
+        // Not at once: one commit may ask twice, for its entries and for its block of seqs.
+        queueMicrotask(next)
       })
     },
     /** The same, but blocking, for the rare case that nothing else may happen first. */
