@@ -41,7 +41,7 @@ interface Item {
  * Turns of the microtask queue without anything being scheduled or traced, after which an item counts as over. The longest
  * chain of awaits in the engine that touches no port is shorter; `strict` proves it.
  */
-const QUIET_TURNS = 40
+const QUIET_TURNS = 80
 
 export function createKernel({ random, strict = false, keep = 200, onLine }: KernelOptions): Kernel {
   const heap: Item[] = []

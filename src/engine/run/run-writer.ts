@@ -190,9 +190,12 @@ export function createRunWriter(
 
     async finish({ status, terminal, messages, usage, error, key, audit, waiting }) {
       await appends.settled()
-      const closing = open.closing(timestamp(), status === 'completed' || status === 'waiting' ? undefined : BROKEN_OFF)
+      // The end was decided before the wait, and must not be dated before what it closes.
+      const at = timestamp()
+      const closing = open.closing(at, status === 'completed' || status === 'waiting' ? undefined : BROKEN_OFF)
+      const decided = { ...terminal, timestamp: at }
       // The last event can be changed but not dropped.
-      const last = middleware?.(terminal, scope) ?? terminal
+      const last = middleware?.(decided, scope) ?? decided
       const events: RunEvent[] = [...closing, last]
       const before = [...appends.takeRefused(), ...take()]
       const shown = takeActivities()

@@ -197,11 +197,12 @@ function checkFiles(evidence: Evidence): string[] {
         ? []
         : [`${all[0]?.path} was written ${all.length} times with ${yeses.length} approvals`]
     }),
-    ...used.flatMap(({ id, digest, decidedBy, supervised: { appliedAt, notApplied } }) => {
+    ...used.flatMap(({ id, digest, decidedBy, beforeHash, afterHash, supervised: { appliedAt, notApplied } }) => {
       if (decidedBy === null) return [`approval ${id} was used, and nobody gave it`]
       if (appliedAt === null && notApplied === undefined)
         return [`approval ${id} is used, and nobody knows whether it is written`]
-      return appliedAt !== null && !byDigest.has(digest) ? [`approval ${id} counts as written, and nothing was`] : []
+      const isWritten = byDigest.has(digest) || beforeHash === afterHash
+      return appliedAt !== null && !isWritten ? [`approval ${id} counts as written, and nothing was`] : []
     }),
   ]
 }
