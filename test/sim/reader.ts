@@ -8,6 +8,9 @@ import type { Kernel } from './kernel.ts'
 import type { Net } from './net.ts'
 import type { Random } from './random.ts'
 
+/** While the end of a run cannot be written because the disk is full, its readers are told so (`stuck-runs.ts`). */
+const FAIR = ['refused', 'storage_failed', 'storage_full']
+
 export interface ReaderDeps {
   kernel: Kernel
   random: Random
@@ -54,7 +57,7 @@ export async function readEntries(
           if (item.code === 'events_gone') {
             resume.answer = 'gone'
             view = newView(reader)
-          } else if (item.code !== 'refused' && item.code !== 'storage_failed') {
+          } else if (!FAIR.includes(item.code)) {
             history.findings.push({ checker: 'reader', message: `${name} after ${after} was refused: ${item.code}` })
           }
           return false

@@ -135,7 +135,11 @@ export function createSocketHub(clock: Clock, newEnvelopeId: () => string, appId
       )
       keepPinging(socket)
       for (const envelope of waiting.values()) if (envelope.attempts === 0) attempt(envelope, 0)
-      for (const look of [...watchers]) look()
+      // It answers in order: with the pong it has read the hello.
+      socket.once('pong', () => {
+        for (const look of [...watchers]) look()
+      })
+      socket.ping()
     },
 
     deliver: (type, payload, acceptsResponse) =>
