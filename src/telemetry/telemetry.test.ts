@@ -182,6 +182,26 @@ describe('a message', () => {
     expect([receiver.spans, receiver.lines]).toEqual([[], []])
   })
 
+  test('shows what a client sent as context, as the model was told it: last', async () => {
+    await using receiver = await openOtlpReceiver()
+    const env = { OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url }
+    const yaml = 'telemetry: { content: true }'
+    const answers = [{ parts: [{ text: 'Yes.' }] }]
+    const app = await openTracedApp({ dataDir: emptyFolder(), env, yaml, answers })
+    const context = [{ description: 'the page', value: 'Order 7' }]
+    const messages = [{ id: 'm', role: 'user', content: 'Is it there?' }]
+    const input = { threadId: 't', runId: 'r', state: {}, messages, tools: [], context, forwardedProps: {} }
+    const headers = { 'content-type': 'application/json', accept: 'text/event-stream' }
+    await fetch(`${app.url}/`, { method: 'POST', headers, body: JSON.stringify(input) }).then((answer) => answer.text())
+    await app.close({ drainMs: 0 })
+
+    const { attributes } = one(receiver.spans, 'chat script')
+    expect(JSON.parse(String(attributes['gen_ai.input.messages']))).toEqual([
+      { role: 'user', parts: [{ type: 'text', content: 'Is it there?' }] },
+      { role: 'user', parts: [{ type: 'text', content: expect.stringContaining('Order 7') }] },
+    ])
+  })
+
   test('shows what was said only if the settings allow it, without secrets and cut', async () => {
     await using receiver = await openOtlpReceiver()
     const answers: ScriptedAnswer[] = [{ parts: [{ text: `The code is 4711. ${'x'.repeat(500)}` }] }]

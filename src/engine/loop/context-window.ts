@@ -34,8 +34,9 @@ interface Exchange {
 
 /**
  * The result begins with a user's message, whatever the limits are, because providers refuse anything else. Exchanges are dropped
- * as a whole, the oldest first, and a few more than have to be. If the newest does not fit, its oldest answers are left out with their calls and results, and
- * the model is told how many. The last answer stays: if it does not fit, the provider's own error is clearer than ours.
+ * as a whole, the oldest first, and a few more than necessary. If the newest does not fit, its oldest answers are left out with
+ * their calls and results, and the model is told how many. The last answer stays: if it does not fit, the provider's own error is
+ * clearer than ours.
  */
 export function selectWindow(messages: readonly ModelMessage[], limits: WindowLimits): ModelMessage[] {
   const exchanges = intoExchanges(messages)
@@ -87,7 +88,7 @@ function fromSteadyPlace(exchanges: readonly ModelMessage[][], limits: WindowLim
   return exchanges.slice(best.place)
 }
 
-/** Of the beginning. Texts that differ a little get hashes that differ much. */
+/** Hashes the beginning. Similar texts get very different hashes. */
 function hashOf(text: string): number {
   let hash = 0
   for (let i = 0; i < Math.min(text.length, 256); i++) {

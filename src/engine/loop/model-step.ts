@@ -5,7 +5,7 @@ import { present } from '../../domain/present.ts'
 import type { StoredMessage, ToolCall } from '../../domain/session/message.ts'
 import { type ModelSpan, traceFields } from '../../domain/telemetry.ts'
 import { unreachable } from '../../domain/unreachable.ts'
-import type { FinishReason, ModelPart, ModelRequest, ModelUsage } from '../../models/model.ts'
+import { type FinishReason, type ModelPart, type ModelRequest, type ModelUsage, withAside } from '../../models/model.ts'
 import type { Lane } from '../run/run-scope.ts'
 import type { EventWriter } from '../run/run-writer.ts'
 import { type AnswerInProgress, createAnswerInProgress, type WrittenCall } from './answer-in-progress.ts'
@@ -45,7 +45,8 @@ export async function readAnswer(lane: Lane, request: ModelRequest): Promise<Ans
   const { definition, model } = agent
   const answer = createAnswerInProgress(writer, scope.ids, agent === scope.root ? null : definition.name)
   const { provider, name } = model
-  const span = lane.span.model({ agent: definition.name, provider, model: name, request })
+  const told = { system: request.system, messages: withAside(request) }
+  const span = lane.span.model({ agent: definition.name, provider, model: name, request: told })
   const { trace } = span
   let error: string | null = null
   try {

@@ -9,7 +9,8 @@ import { createLocalShared } from '../../../store/local-shared.ts'
 import { createManualClock, testAuth } from '../../testing/server-fixture.ts'
 import { openConfigRecords } from '../config-folder/config-records.ts'
 import { openDevices } from './devices.ts'
-import { createPasskeys, type Passkey } from './passkeys.ts'
+import { createPasskeys } from './passkeys.ts'
+import { samplePasskey } from './testing/sample-passkey.ts'
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
@@ -145,26 +146,14 @@ test.each(['devices', 'passkeys'])('a file of %s that is damaged or open to othe
 test('passkeys are there after a restart, with their counters', async () => {
   const place = folders()
   const open = () => createPasskeys(sharedIn(place))
-  const passkey: Passkey = {
-    id: 'one',
-    user: 'ada',
-    label: 'Laptop',
-    rpId: 'localhost',
-    credentialId: 'Y3JlZA',
-    publicKey: 'a2V5',
-    counter: 0,
-    transports: ['internal'],
-    createdAt: 1_800_000_000_000,
-    lastUsedAt: null,
-  }
-  await open().add(passkey)
+  await open().add(samplePasskey)
   const passkeys = open()
-  expect(await passkeys.used(passkey, 7, 1_800_000_060_000)).toBe(true)
-  expect(await passkeys.used(passkey, 8, 1_800_000_060_000)).toBe(false)
+  expect(await passkeys.used(samplePasskey, 7, 1_800_000_060_000)).toBe(true)
+  expect(await passkeys.used(samplePasskey, 8, 1_800_000_060_000)).toBe(false)
 
-  expect(await open().list()).toEqual([{ ...passkey, counter: 7, lastUsedAt: 1_800_000_060_000 }])
-  await expect(passkeys.add(passkey)).rejects.toThrow('registered already')
-  for (let i = 1; i < 20; i += 1) await passkeys.add({ ...passkey, id: `${i}`, credentialId: `c${i}` })
-  await expect(passkeys.add({ ...passkey, id: 'x', credentialId: 'x' })).rejects.toThrow('at most 20')
+  expect(await open().list()).toEqual([{ ...samplePasskey, counter: 7, lastUsedAt: 1_800_000_060_000 }])
+  await expect(passkeys.add(samplePasskey)).rejects.toThrow('registered already')
+  for (let i = 1; i < 20; i += 1) await passkeys.add({ ...samplePasskey, id: `${i}`, credentialId: `c${i}` })
+  await expect(passkeys.add({ ...samplePasskey, id: 'x', credentialId: 'x' })).rejects.toThrow('at most 20')
   expect([(await passkeys.remove('one'))?.id, await passkeys.remove('one')]).toEqual(['one', null])
 })

@@ -6,7 +6,8 @@ import { createLocalShared } from '../../../store/local-shared.ts'
 import type { Shared } from '../../../store/ports/shared.ts'
 import { createManualClock, type ManualClock, whileTimePasses } from '../../testing/server-fixture.ts'
 import { openDevices } from './devices.ts'
-import { createPasskeys, type Passkey } from './passkeys.ts'
+import { createPasskeys } from './passkeys.ts'
+import { samplePasskey } from './testing/sample-passkey.ts'
 
 const HOUR = 3_600_000
 const ada = { user: 'ada', label: 'laptop', isKept: false, isVouched: false }
@@ -102,27 +103,18 @@ test('a record that cannot be read signs nobody in, and the others stay', async 
 test('a passkey that was added at one replica counts at once at the other, and each use counts once', async () => {
   const shared = createLocalShared(createManualClock())
   const [a, b] = [createPasskeys(shared), createPasskeys(shared)]
-  const passkey: Passkey = {
-    id: 'one',
-    user: 'ada',
-    label: 'Laptop',
-    rpId: 'localhost',
-    credentialId: 'Y3JlZA',
-    publicKey: 'a2V5',
-    counter: 0,
-    transports: ['internal'],
-    createdAt: 1_800_000_000_000,
-    lastUsedAt: null,
-  }
-  await a.add(passkey)
+  await a.add(samplePasskey)
 
-  expect(await b.list()).toEqual([passkey])
-  await expect(b.add({ ...passkey, id: 'two' })).rejects.toThrow('registered already')
-  const used = await Promise.all([a.used(passkey, 1, 1_800_000_000_001), b.used(passkey, 1, 1_800_000_000_001)])
+  expect(await b.list()).toEqual([samplePasskey])
+  await expect(b.add({ ...samplePasskey, id: 'two' })).rejects.toThrow('registered already')
+  const used = await Promise.all([
+    a.used(samplePasskey, 1, 1_800_000_000_001),
+    b.used(samplePasskey, 1, 1_800_000_000_001),
+  ])
   expect(used.filter(Boolean)).toHaveLength(1)
-  expect(await a.used(passkey, 2, 1_800_000_000_002)).toBe(false)
-  for (let i = 1; i < 20; i += 1) await b.add({ ...passkey, id: `${i}`, credentialId: `c${i}` })
-  await expect(a.add({ ...passkey, id: 'x', credentialId: 'x' })).rejects.toThrow('at most 20')
+  expect(await a.used(samplePasskey, 2, 1_800_000_000_002)).toBe(false)
+  for (let i = 1; i < 20; i += 1) await b.add({ ...samplePasskey, id: `${i}`, credentialId: `c${i}` })
+  await expect(a.add({ ...samplePasskey, id: 'x', credentialId: 'x' })).rejects.toThrow('at most 20')
   expect([(await b.remove('one'))?.id, await a.remove('one')]).toEqual(['one', null])
 })
 
