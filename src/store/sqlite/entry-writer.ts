@@ -57,16 +57,17 @@ export function createEntryWriter(db: DatabaseSync, state: LiveState, sync: WalS
       const count = entries.length
       const firstSeq = seqs.takeForText(live, count)
       const data = packLines(entries)
+      const chars = charsIn(entries)
       const segment = live.segment
       if (segment !== null && continues(segment, runId, firstSeq)) {
-        extend(segment, count, data)
-        if (segment.length > SEGMENT_LIMIT) {
+        extend(segment, count, data, chars)
+        if (segment.chars > SEGMENT_LIMIT) {
           seal(live)
           return firstSeq
         }
       } else {
         seal(live)
-        live.segment = { firstSeq, count, runId, pieces: [data], joined: 0, length: data.length, tid: tail.nextTid }
+        live.segment = { firstSeq, count, runId, pieces: [data], joined: 0, chars, tid: tail.nextTid }
       }
       tail.add(`#${live.sid} ${firstSeq} ${count} ${runId}`, data)
       return firstSeq
@@ -80,7 +81,7 @@ export function createEntryWriter(db: DatabaseSync, state: LiveState, sync: WalS
       const data = packLines(entries)
       // One row together with the text before it, if that belongs to the same run.
       if (segment !== null && continues(segment, runId, firstSeq)) {
-        extend(segment, entries.length, data)
+        extend(segment, entries.length, data, 0)
         seal(live)
       } else {
         seal(live)
@@ -222,12 +223,18 @@ function continues(segment: Segment, runId: string | null, seq: number): boolean
   return segment.runId === runId && segment.firstSeq + segment.count === seq
 }
 
+function charsIn(entries: readonly NewEntry[]): number {
+  let chars = 0
+  for (const { data } of entries) chars += data.length
+  return chars
+}
+
 const JOINED_AT_ONCE = 16
 
-function extend(segment: Segment, count: number, data: string): void {
+function extend(segment: Segment, count: number, data: string, chars: number): void {
   segment.count += count
   segment.pieces.push(data)
-  segment.length += data.length
+  segment.chars += chars
   // V8 keeps a concatenated string as parts, which take three times the space. Joining them makes one flat string.
   if (segment.pieces.length - segment.joined < JOINED_AT_ONCE) return
   segment.pieces.push(segment.pieces.splice(segment.joined).join('\n'))

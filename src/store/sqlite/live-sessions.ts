@@ -11,7 +11,8 @@ export interface Segment {
   /** Packed lines, in pieces. Each of the first `joined` pieces was joined from many. */
   pieces: string[]
   joined: number
-  length: number
+  /** Characters of its entries, which are more than those of their packed lines. */
+  chars: number
   /** The oldest row of `tail` with text of this segment. */
   tid: number
 }
@@ -36,7 +37,7 @@ export interface LiveRun {
 /** Seqs are reserved in blocks of this size. After a crash, a recovered run continues after the block. */
 export const SEQ_BLOCK = 10_000
 
-/** A segment with more characters than this moves to `entries`, which limits the memory of a long answer. */
+/** A segment with more characters than this moves to `entries`, which limits the memory of a long answer and of who reads it. */
 export const SEGMENT_LIMIT = 32_768
 
 export type LiveState = ReturnType<typeof createLiveState>

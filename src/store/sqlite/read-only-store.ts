@@ -72,7 +72,7 @@ function createReadsWithText(db: DatabaseSync, state: LiveState): StoreReads {
             runId: first.runId,
             pieces: pieces.map(({ data }) => data),
             joined: 0,
-            length: 0,
+            chars: 0,
             tid: 0,
           }
     const end = first === undefined ? head : first.firstSeq + count - 1

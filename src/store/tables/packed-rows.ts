@@ -1,21 +1,60 @@
 // How every store packs the entries of a log into rows: consecutive entries, one per line.
 
-import type { Entry, EntryKind } from '../../domain/session/entry.ts'
+import type { Entry } from '../../domain/session/entry.ts'
 import type { NewEntry, StoredEntry } from '../ports/journal.ts'
 
 /**
- * One line per entry. An event stays as it is; a fact gets an `f` in front (an event begins with a brace). JSON never contains a
- * raw newline, so lines need no escaping.
+ * One line per entry. An event stays as it is (it begins with a brace); a fact gets an `f` in front. An event that differs from the
+ * last whole one only in its `delta` is that delta alone, with its quotes: a fast model's tokens take a tenth of the space. JSON never
+ * contains a raw newline, so lines need no escaping.
  */
 export function packLines(entries: readonly NewEntry[]): string {
   const lines: string[] = []
-  for (const { kind, data } of entries) lines.push(kind === 'event' ? data : `f${data}`)
+  let [start, end] = NO_DELTA
+  for (const { kind, data } of entries) {
+    if (kind === 'fact') {
+      lines.push(`f${data}`)
+    } else if (start !== '' && isAround(data, start, end)) {
+      lines.push(data.slice(start.length - 1, 1 - end.length))
+    } else {
+      lines.push(data)
+      ;[start, end] = aroundDelta(data)
+    }
+  }
   return lines.join('\n')
 }
 
-function unpackLine(line: string, seq: number, runId: string | null): Entry {
-  const kind: EntryKind = line.startsWith('f') ? 'fact' : 'event'
-  return { seq, runId, kind, data: kind === 'fact' ? line.slice(1) : line }
+const NO_DELTA: readonly [start: string, end: string] = ['', '']
+const DELTA = ',"delta":"'
+const TIMESTAMP = '","timestamp":'
+
+const isAround = (event: string, start: string, end: string): boolean =>
+  event.length >= start.length + end.length &&
+  // On V8 twice as fast as `startsWith` and `endsWith`.
+  event.slice(0, start.length) === start &&
+  event.slice(-end.length) === end
+
+/** What stands before and after the text of an event's delta, with its quotes. Empty if the event has none, or does not end with its time. */
+function aroundDelta(event: string): readonly [start: string, end: string] {
+  const from = event.indexOf(DELTA) + DELTA.length
+  const to = event.lastIndexOf(TIMESTAMP)
+  return from < DELTA.length || to < from ? NO_DELTA : [event.slice(0, from), event.slice(to)]
+}
+
+/** Reads lines in order. */
+function createUnpack(runId: string | null): (line: string, seq: number) => Entry {
+  let whole = ''
+  let around: readonly [start: string, end: string] | null = null
+  return (line, seq) => {
+    if (line.startsWith('f')) return { seq, runId, kind: 'fact', data: line.slice(1) }
+    if (line.startsWith('"')) {
+      around ??= aroundDelta(whole)
+      return { seq, runId, kind: 'event', data: around[0] + line.slice(1, -1) + around[1] }
+    }
+    whole = line
+    around = null
+    return { seq, runId, kind: 'event', data: line }
+  }
 }
 
 type Layout = (number | [number, [number, number][]])[]
@@ -30,12 +69,13 @@ function packLayout(entries: readonly StoredEntry[]): string {
 /** The entries of one packed row. */
 export function unpackRow(firstSeq: number, runId: string | null, data: string, layout: string | null): StoredEntry[] {
   const lines = data.split('\n')
-  if (layout === null) return lines.map((line, i) => unpackLine(line, firstSeq + i, runId))
+  const unpack = createUnpack(runId)
+  if (layout === null) return lines.map((line, i) => unpack(line, firstSeq + i))
   const seqs: Layout = JSON.parse(layout)
   return lines.map((line, i) => {
     const at = seqs[i] ?? 0
-    if (typeof at === 'number') return unpackLine(line, at, runId)
-    return { ...unpackLine(line, at[0], runId), spans: at[1] }
+    if (typeof at === 'number') return unpack(line, at)
+    return { ...unpack(line, at[0]), spans: at[1] }
   })
 }
 
