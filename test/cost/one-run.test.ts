@@ -13,7 +13,7 @@ import type { Logger } from '../../src/domain/logger.ts'
 import { runLimits } from './limits.ts'
 
 /** They depend on how often the model's words come, and on other commits of the same moment. */
-const UNCOUNTED = /^(BEGIN|COMMIT|ROLLBACK)|INTO tail|FROM tail|leases|search_/
+const UNCOUNTED = /^(BEGIN|COMMIT|ROLLBACK|PRAGMA)|INTO tail|FROM tail|leases|search_/
 
 test('statements, rows, syncs and log lines of a plain run are counted', async () => {
   const counted = { statements: [] as string[], rows: 0, syncs: 0, lines: [] as string[] }

@@ -30,7 +30,7 @@ export function createApplyCommand(
     }
     session.forget()
     const { result, changes } = decideNow(decide(command), rows)
-    for (const change of changes) write(change)
+    write(changes)
     return result
   }
 }

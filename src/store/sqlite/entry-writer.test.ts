@@ -209,14 +209,14 @@ describe('reserved seqs', () => {
     const run = await acceptedRun(store, accept(newSession()))
     slow(true)
 
-    // The first block ends at 10,002, because it was reserved with the first two entries.
+    // The first block ends at 10,000, and the run's start took two seqs of it.
     const stopsAfter = []
-    for (const count of [6_000, 4_000, 1, 1, 9_000, 1_000, 1]) {
+    for (const count of [6_000, 3_998, 1, 1, 9_000, 1_000, 1]) {
       await say(store, run, ...Array.from({ length: count }, () => 'x'))
       stopsAfter.push(stops())
     }
 
-    // The block that was reserved at 6,002 ends at 16,002 and is on disk with the first stop. The next block ends at 29,004.
+    // The block that was reserved at 6,002 ends at 16,002 and is on disk with the first stop. The next block ends at 29,002.
     expect(stopsAfter).toEqual([0, 0, 1, 1, 2, 2, 2])
     slow(false)
   })

@@ -48,9 +48,12 @@ export function createEntryWriter(db: DatabaseSync, state: LiveState, sync: WalS
       return live
     },
 
-    /** The live state of a session that this command created. */
-    begun: (sessionId: string, sid: number): LiveSession =>
-      keep(sessionId, { sid, head: 0, ceiling: 0, syncedCeiling: 0, segment: null, changedIn: 0 }),
+    /** The live state of a session that this command created. Its row has the first block of seqs. */
+    begun(sessionId: string, sid: number): LiveSession {
+      const live = { sid, head: 0, ceiling: SEQ_BLOCK, syncedCeiling: 0, segment: null, changedIn: 0 }
+      seqs.reserved(live)
+      return keep(sessionId, live)
+    },
 
     /** Adds text in flight to this commit's row of `tail`. Returns the first seq. */
     appendText(live: LiveSession, runId: string, entries: readonly NewEntry[]): number {
@@ -152,6 +155,8 @@ function createSeqs(db: DatabaseSync, sync: WalSync | null) {
       reserved = []
       exhausted = []
     },
+    /** A block of this session is in its row, and not yet on disk. */
+    reserved: (live: LiveSession): void => void reserved.push(live),
 
     take,
 

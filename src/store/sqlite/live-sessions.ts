@@ -32,6 +32,8 @@ export interface LiveSession {
 export interface LiveRun {
   sid: number
   record: RunRecord
+  /** False: it has asked nothing, and continues nothing that was asked. Most runs end like this, without a look into the table. */
+  mayHaveWaits: boolean
 }
 
 /** Seqs are reserved in blocks of this size. After a crash, a recovered run continues after the block. */

@@ -2,6 +2,7 @@ import type { SessionRecord } from '../../domain/session/session.ts'
 import type { SessionActivity } from '../../domain/session/session-overview.ts'
 import { jsonLimits } from '../../json/json-limits.ts'
 import type { SessionQuery, SessionReads } from '../ports/sessions.ts'
+import type { SessionPatch } from '../rules/rows.ts'
 import { asked, LOOSE, type Reading, type Statement, select } from './statement.ts'
 
 /** Lists leave out the state, which may be large. */
@@ -97,6 +98,17 @@ export function sessionValues(session: SessionRecord): unknown[] {
 }
 
 export const jsonOrNull = (value: unknown): string | null => (value === undefined ? null : JSON.stringify(value))
+
+/** One patch that does what both do. */
+export function mergedPatch(before: SessionPatch, patch: SessionPatch): SessionPatch {
+  const { lastActivity, messagesAdded } = before
+  return {
+    ...before,
+    ...patch,
+    lastActivity: lastActivity === undefined ? patch.lastActivity : Math.max(lastActivity, patch.lastActivity ?? 0),
+    messagesAdded: messagesAdded === undefined ? patch.messagesAdded : messagesAdded + (patch.messagesAdded ?? 0),
+  }
+}
 
 export const sessionById: Statement = {
   name: 'session_by_id',

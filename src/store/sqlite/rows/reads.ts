@@ -91,14 +91,17 @@ function createEntryReads(
           after = entry.seq
         }
       }
+      const live = state.sessions.get(sessionId)
+      const segment = live?.segment
+      /** Nothing after it is in the table. A reader that has just read everything asks again. */
+      const stored = segment != null ? segment.firstSeq - 1 : (live?.head ?? Number.POSITIVE_INFINITY)
       // One row may hold an event of several megabytes.
       const rowsAtOnce = limit === 1 || maxChars !== Number.POSITIVE_INFINITY ? 1 : 16
-      while (!isEnough()) {
+      while (!isEnough() && after < stored) {
         const rows = entryRows(id, after, rowsAtOnce)
         for (const entries of rows) takeNext(entries)
         if (rows.length < rowsAtOnce) break
       }
-      const segment = state.sessions.get(sessionId)?.segment
       if (segment != null && segment.firstSeq + segment.count > after + 1) {
         takeNext(unpackRow(segment.firstSeq, segment.runId, segment.pieces.join('\n'), null))
       }

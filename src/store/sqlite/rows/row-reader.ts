@@ -32,6 +32,7 @@ export function createRowReader(
   const sidOf = session.sid
   const { one, many, list } = createStatements(db)
   const waits = (where: string) => many(`SELECT ${WAIT_COLUMNS} FROM waits WHERE ${where} ORDER BY ord`, toWait)
+  const pendingWaits = waits(`run_id = $1 AND +status = 'pending'`)
   const unusedApprovals = waits(`continuation_run_id = $1 AND +status = 'approved'`)
   const pendingRecords = waits(`session = $1 AND ${OPEN_RECORD}`)
   const instructions = list(toInstruction)
@@ -67,6 +68,7 @@ export function createRowReader(
   const checkpoint = one('SELECT id FROM checkpoints WHERE id = $1', idOf)
   const usage = one(`SELECT 1 FROM usage WHERE ${WITH_USAGE_KEY}`, () => true)
 
+  const mayHaveWaits = (runId: string): boolean => state.runs.get(runId)?.mayHaveWaits ?? true
   const runById = (id: string): RunRecord | null => state.runs.get(id)?.record ?? storedRun(id)
 
   return {
@@ -106,8 +108,9 @@ export function createRowReader(
     rolesAfter: (sessionId, messageId) => rolesAfter(sidOf(sessionId), messageId),
 
     wait: one(waitById(sqliteDialect).text, toWait),
-    pendingWaits: waits(`run_id = $1 AND +status = 'pending'`),
-    unusedApprovals: (runId) => unusedApprovals(runId).filter((wait) => wait.wait === 'approval'),
+    pendingWaits: (runId) => (mayHaveWaits(runId) ? pendingWaits(runId) : []),
+    unusedApprovals: (runId) =>
+      mayHaveWaits(runId) ? unusedApprovals(runId).filter((wait) => wait.wait === 'approval') : [],
     pendingRecords: (sessionId) => pendingRecords(sessionId).filter(isSupervised),
     openSupervised: many(
       `SELECT id, owner FROM sessions WHERE supervised_status IN ('created', 'active', 'paused') ORDER BY sid`,

@@ -2,7 +2,6 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import type { AnyRecord } from '../../../domain/records/record.ts'
-import { tokensOf } from '../../../domain/session/run.ts'
 import { FEED_ITEMS, FEED_MS } from '../../ports/feed.ts'
 import type { StoredEntry } from '../../ports/journal.ts'
 import type { Change, ChangeOf } from '../../rules/rows.ts'
@@ -25,14 +24,14 @@ import { createAuditTable } from './audit-table.ts'
 import { createFeedTable } from './feed-table.ts'
 import { createMessageRows } from './message-table.ts'
 import { createRunRows } from './run-table.ts'
-import { type CommandSession, createSessionRows } from './session-table.ts'
+import { type CommandSession, createSessionRows, type SessionUpdate, sessionUpdates } from './session-table.ts'
 
 export function createRowWriter(
   db: DatabaseSync,
   state: LiveState,
   writer: EntryWriter,
   session: CommandSession,
-): (change: Change) => void {
+): (changes: readonly Change[]) => void {
   const statements = createStatements(db)
   const sessions = createSessionRows(db, statements)
   const runs = createRunRows(statements, state, writer)
@@ -53,13 +52,23 @@ export function createRowWriter(
     return found
   }
 
-  function addTokens(sessionId: string, tokens: number): void {
-    if (tokens !== 0) sessions.addTokens(sid(sessionId), tokens)
+  /** The run may ask for its waits from now on. */
+  function noteWait({ runId, continuationRunId }: AnyRecord): void {
+    for (const id of [runId, continuationRunId]) {
+      const live = id === null ? undefined : state.runs.get(id)
+      if (live !== undefined) live.mayHaveWaits = true
+    }
   }
 
+  let updates: Map<string, SessionUpdate> = new Map()
+  let hasWaits = false
   const writes: OtherWrites<void> = {
-    insert_session: ({ session: made }) => session.made(made.id, sessions.insert(made)),
-    update_session: ({ id, patch }) => sessions.update(sid(id), patch),
+    insert_session({ session: made }) {
+      session.made(made.id, sessions.insert(made, updates.get(made.id)))
+      updates.delete(made.id)
+    },
+    // All updates of a session are written together, at the end.
+    update_session() {},
     update_supervision: ({ before, session: now }) => sessions.updateSupervision(sid(now.id), before, now),
     bury_session({ session: { id }, at }) {
       sessions.eraseContent(sid(id), id)
@@ -74,14 +83,8 @@ export function createRowWriter(
       state.drop(id)
     },
 
-    insert_run({ run }) {
-      runs.insert(sid(run.sessionId), run)
-      addTokens(run.sessionId, tokensOf(run))
-    },
-    update_run({ before, run }) {
-      runs.update(sid(run.sessionId), before, run)
-      addTokens(run.sessionId, tokensOf(run) - tokensOf(before))
-    },
+    insert_run: ({ run }) => runs.insert(sid(run.sessionId), run, hasWaits),
+    update_run: ({ before, run }) => runs.update(sid(run.sessionId), before, run),
     put_key: ({ owner, key, value }) => void putKey(owner, key, value.digest, value.runId, value.expiresAt),
 
     append_entries: (change) => log.append(sid(change.sessionId), change, session.isNew(change.sessionId)),
@@ -90,8 +93,14 @@ export function createRowWriter(
     insert_messages: ({ sessionId, messages: added }) => messages.insert(sid(sessionId), added),
     supersede_messages: ({ sessionId, after, byRun }) => messages.supersede(sid(sessionId), after, byRun),
 
-    insert_wait: ({ wait }) => void waits.insert(wait),
-    update_wait: ({ wait }) => void waits.update(wait),
+    insert_wait({ wait }) {
+      waits.insert(wait)
+      noteWait(wait)
+    },
+    update_wait({ wait }) {
+      waits.update(wait)
+      noteWait(wait)
+    },
 
     add_audit: ({ records }) => audit.add(records),
     import_audit: ({ entries }) => audit.import(entries),
@@ -105,9 +114,14 @@ export function createRowWriter(
     },
   }
 
-  return (change) => {
-    if (isRowChange(change)) rows(change)
-    else (writes[change.write] as (change: Change) => void)(change)
+  return (changes) => {
+    updates = sessionUpdates(changes)
+    hasWaits = changes.some(({ write }) => write === 'insert_wait' || write === 'update_wait')
+    for (const change of changes) {
+      if (isRowChange(change)) rows(change)
+      else (writes[change.write] as (change: Change) => void)(change)
+    }
+    for (const [id, update] of updates) sessions.update(sid(id), update)
   }
 }
 

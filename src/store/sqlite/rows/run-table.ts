@@ -26,16 +26,18 @@ export function createRunRows({ run: prepare }: Statements, state: LiveState, wr
   const update = prepare(`UPDATE runs SET ${sets.join(', ')} WHERE id = $1`)
 
   return {
-    insert(sid: number, run: RunRecord): void {
+    insert(sid: number, run: RunRecord, mayHaveWaits: boolean): void {
       insert(sid, ...runFacts(run), ...runState(run))
-      if (isExecuted(run)) state.own({ sid, record: run })
+      if (isExecuted(run)) state.own({ sid, record: run, mayHaveWaits })
     },
 
     update(sid: number, before: RunRecord, run: RunRecord): void {
       update(run.id, ...runState(run))
       if (isExecuted(run)) {
         // A run of a dead process is not ours until it is claimed.
-        if (state.runs.has(run.id) || before.leaseOwner !== run.leaseOwner) state.own({ sid, record: run })
+        const live = state.runs.get(run.id)
+        if (live === undefined && before.leaseOwner === run.leaseOwner) return
+        state.own({ sid, record: run, mayHaveWaits: live?.mayHaveWaits ?? true })
       } else if (isExecuted(before)) {
         writer.seal(writer.live(run.sessionId, sid))
         state.disown(run.id)

@@ -1,11 +1,13 @@
-import type { DatabaseSync } from 'node:sqlite'
+import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { textOf } from '../../../domain/session/message.ts'
+import { type RunRecord, tokensOf } from '../../../domain/session/run.ts'
 import type { SessionRecord } from '../../../domain/session/session.ts'
 import { activityOf, type SessionOverview, titleOf } from '../../../domain/session/session-overview.ts'
 import { type SupervisedStatus, supervisedStatuses } from '../../../domain/supervision/supervision.ts'
 import type { SessionReads } from '../../ports/sessions.ts'
 import type { SupervisedReads } from '../../ports/supervised.ts'
-import type { SessionPatch } from '../../rules/rows.ts'
+import type { Change, SessionPatch } from '../../rules/rows.ts'
+import { patched } from '../../rules/run-rules.ts'
 import { activityConditions, OPEN_RECORD, OPEN_RECORD_OF_ANY_KIND } from '../../tables/conditions.ts'
 import { messageColumns, toMessage } from '../../tables/messages.ts'
 import { eraseRows } from '../../tables/row-writes.ts'
@@ -14,29 +16,23 @@ import {
   createSessionLists,
   jsonOrNull,
   LISTED_COLUMNS,
+  mergedPatch,
   newSessionColumns,
   SESSION_COLUMNS,
   sessionValues,
   toSession,
 } from '../../tables/sessions.ts'
 import { insertRow, type Reading } from '../../tables/statement.ts'
-import type { LiveState } from '../live-sessions.ts'
+import { type LiveState, SEQ_BLOCK } from '../live-sessions.ts'
 import type { Statements } from '../statements.ts'
 
-const OWN_COLUMNS = 'supervision, supervised_status, seq_ceiling, compacted'
+const OWN_COLUMNS = 'supervision, supervised_status, seq_ceiling, compacted, tokens'
 
 /** Writes the rows of sessions. */
 export function createSessionRows(db: DatabaseSync, { run }: Statements) {
   const insert = run(insertRow('sessions', `${Object.keys(newSessionColumns).join(', ')}, ${OWN_COLUMNS}`).text)
-  const addMessagesAt = db.prepare(
-    'UPDATE sessions SET last_activity = max(last_activity, ?), message_count = message_count + ?, compacted = 0 WHERE sid = ?',
-  )
-  const addMessages = db.prepare('UPDATE sessions SET message_count = message_count + ?, compacted = 0 WHERE sid = ?')
-  const setActivity = db.prepare('UPDATE sessions SET last_activity = max(last_activity, ?) WHERE sid = ?')
-  const setMetadata = db.prepare('UPDATE sessions SET metadata = ? WHERE sid = ?')
-  const setState = db.prepare('UPDATE sessions SET state = ? WHERE sid = ?')
-  const setTool = db.prepare('UPDATE sessions SET last_tool = ? WHERE sid = ?')
-  const setActiveAgent = db.prepare('UPDATE sessions SET active_agent = ? WHERE sid = ?')
+  /** By the columns that they set: an update writes the indexes of every column that it names. */
+  const updates = new Map<string, StatementSync>()
   const setSupervision = db.prepare(
     'UPDATE sessions SET owner = ?, last_activity = ?, last_tool = ?, supervision = ?, supervised_status = ? WHERE sid = ?',
   )
@@ -56,27 +52,38 @@ export function createSessionRows(db: DatabaseSync, { run }: Statements) {
     'UPDATE search_state SET indexed_to = min(indexed_to, (SELECT ifnull(max(mid), 0) FROM messages)) WHERE only = 1',
   )
   const titleIsDue = db.prepare('INSERT OR IGNORE INTO search_due (sid) VALUES (?)')
-  const addTokens = db.prepare('UPDATE sessions SET tokens = tokens + ? WHERE sid = ?')
 
   return {
-    /** Returns the session's number. */
-    insert(session: SessionRecord): number {
+    /** Writes it as the update leaves it. Returns the session's number. */
+    insert(made: SessionRecord, { patch, tokens }: SessionUpdate = NO_UPDATE): number {
+      const session = patched(made, patch)
       const { supervision } = session
-      const sid = insert(...sessionValues(session), jsonOrNull(supervision), supervision?.status ?? null, 0, true)
+      const own = [jsonOrNull(supervision), supervision?.status ?? null, SEQ_BLOCK, patch.messagesAdded === undefined]
+      const sid = insert(...sessionValues(session), ...own, tokens)
       if (supervision !== undefined) titleIsDue.run(sid)
       return sid
     },
 
-    update(sid: number, patch: SessionPatch): void {
+    update(sid: number, { patch, tokens }: SessionUpdate): void {
       const { lastActivity, messagesAdded, metadata, state, lastTool, activeAgent } = patch
-      if (messagesAdded === undefined) {
-        if (lastActivity !== undefined) setActivity.run(lastActivity, sid)
-      } else if (lastActivity === undefined) addMessages.run(messagesAdded, sid)
-      else addMessagesAt.run(lastActivity, messagesAdded, sid)
-      if (metadata !== undefined) setMetadata.run(JSON.stringify(metadata), sid)
-      if (state !== undefined) setState.run(JSON.stringify(state), sid)
-      if (lastTool !== undefined) setTool.run(lastTool, sid)
-      if (activeAgent !== undefined) setActiveAgent.run(activeAgent, sid)
+      let sets = ''
+      const values: (string | number | null)[] = []
+      function set(column: string, value: string | number | null): void {
+        sets += sets === '' ? column : `, ${column}`
+        values.push(value)
+      }
+      if (lastActivity !== undefined) set('last_activity = max(last_activity, ?)', lastActivity)
+      if (messagesAdded !== undefined) set('compacted = 0, message_count = message_count + ?', messagesAdded)
+      if (tokens !== 0) set('tokens = tokens + ?', tokens)
+      if (metadata !== undefined) set('metadata = ?', JSON.stringify(metadata))
+      if (state !== undefined) set('state = ?', JSON.stringify(state))
+      if (lastTool !== undefined) set('last_tool = ?', lastTool)
+      if (activeAgent !== undefined) set('active_agent = ?', activeAgent)
+      if (sets === '') return
+      const known = updates.get(sets)
+      const statement = known ?? db.prepare(`UPDATE sessions SET ${sets} WHERE sid = ?`)
+      if (known === undefined) updates.set(sets, statement)
+      statement.run(...values, sid)
     },
 
     updateSupervision(sid: number, before: SessionRecord, session: SessionRecord): void {
@@ -94,8 +101,35 @@ export function createSessionRows(db: DatabaseSync, { run }: Statements) {
       for (const erase of shared) erase(sessionId)
       indexAgain.run()
     },
-    addTokens: (sid: number, tokens: number): void => void addTokens.run(tokens, sid),
   }
+}
+
+/** What the changes of one command do to a session. */
+export interface SessionUpdate {
+  patch: SessionPatch
+  /** Tokens of its runs. */
+  tokens: number
+}
+
+const NO_UPDATE: SessionUpdate = { patch: {}, tokens: 0 }
+
+/** The updates of sessions among these changes, one for each session. */
+export function sessionUpdates(changes: readonly Change[]): Map<string, SessionUpdate> {
+  const updates = new Map<string, SessionUpdate>()
+  function add(id: string, patch: SessionPatch, tokens: number): void {
+    const known = updates.get(id)
+    if (known === undefined) updates.set(id, { patch, tokens })
+    else updates.set(id, { patch: mergedPatch(known.patch, patch), tokens: known.tokens + tokens })
+  }
+  for (const change of changes) {
+    if (change.write === 'update_session') add(change.id, change.patch, 0)
+    else if (change.write === 'insert_run') addTokens(change.run, tokensOf(change.run))
+    else if (change.write === 'update_run') addTokens(change.run, tokensOf(change.run) - tokensOf(change.before))
+  }
+  function addTokens({ sessionId }: RunRecord, tokens: number): void {
+    if (tokens !== 0) add(sessionId, {}, tokens)
+  }
+  return updates
 }
 
 export function createSessionReads(db: DatabaseSync, statements: Statements, reading: Reading): SessionReads {

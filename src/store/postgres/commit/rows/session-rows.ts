@@ -3,7 +3,7 @@
 import type { SessionRecord } from '../../../../domain/session/session.ts'
 import type { SessionPatch } from '../../../rules/rows.ts'
 import { patched } from '../../../rules/run-rules.ts'
-import { jsonOrNull, newSessionColumns, sessionValues } from '../../../tables/sessions.ts'
+import { jsonOrNull, mergedPatch, newSessionColumns, sessionValues } from '../../../tables/sessions.ts'
 import { columnsOf, insertRows, type Sending, updateRows } from '../batch.ts'
 import { setSupervision, supervisionValues } from './rare-rows.ts'
 
@@ -54,7 +54,7 @@ export function createSessionRows(sending: Sending) {
       }
       const known = patches.get(id)
       if (known === undefined) patches.set(id, { patch, tokens: 0 })
-      else known.patch = merged(known.patch, patch)
+      else known.patch = mergedPatch(known.patch, patch)
     },
     addTokens(id: string, tokens: number): void {
       if (tokens === 0) return
@@ -81,15 +81,5 @@ export function createSessionRows(sending: Sending) {
         patches.clear()
       }
     },
-  }
-}
-
-function merged(before: SessionPatch, patch: SessionPatch): SessionPatch {
-  const { lastActivity, messagesAdded } = before
-  return {
-    ...before,
-    ...patch,
-    lastActivity: lastActivity === undefined ? patch.lastActivity : Math.max(lastActivity, patch.lastActivity ?? 0),
-    messagesAdded: messagesAdded === undefined ? patch.messagesAdded : messagesAdded + (patch.messagesAdded ?? 0),
   }
 }
