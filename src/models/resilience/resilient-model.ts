@@ -4,7 +4,7 @@ import { type ErrorCode, modelErrors, ServerError } from '../../domain/errors.ts
 import type { Logger } from '../../domain/logger.ts'
 import { loggedReason } from '../../domain/session/run.ts'
 import { modelFailure } from '../failure.ts'
-import type { FinishReason, Model, ModelPart, ModelRequest, ModelUsage } from '../model.ts'
+import type { FinishReason, Model, ModelPart, ModelRequest, ModelUsage, TakeParts } from '../model.ts'
 import { withoutQuotes } from './without-quotes.ts'
 
 interface ResilientOptions {
@@ -40,42 +40,60 @@ export function createResilientModel(options: ResilientOptions): Model {
   const isBetterElsewhere = (error: unknown) =>
     fallback !== null && error instanceof ServerError && error.details.connectTimeout === true
 
-  // One generator for everything: every part of every answer passes through here, and each further generator costs a few promises.
-  async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<readonly ModelPart[]> {
+  async function stream(request: ModelRequest, signal: AbortSignal, take: TakeParts): Promise<void> {
     const log = request.log ?? options.log
     const call = startCallLog(primary, clock, log)
+    /** What `take` threw. It is not a failure of the model. */
+    let refused = null as { error: unknown } | null
     try {
       for (let attempt = 0; ; attempt += 1) {
-        // Counts only the time spent waiting for the model, not the time until the caller takes the parts.
+        // Counts only the time spent waiting for the model, not the time until the parts are taken.
         const watch = createSilenceWatch(clock, settings.firstTokenTimeoutMs, signal)
         // Usage that comes before everything else is held until another part comes. So an answer that fails right after its header can
         // still be retried.
         let held: readonly ModelPart[] = []
         let shown = false
-        try {
-          for await (const parts of primary.stream(request, watch.signal)) {
-            if (watch.signal.aborted) break
-            if (parts.length === 0) {
-              watch.wait(shown ? settings.tokenTimeoutMs : settings.firstTokenTimeoutMs)
-              continue
-            }
-            call.see(parts)
-            if (!shown && parts.every((part) => part.type === 'usage')) {
-              // Only the last one counts, and a server may send them without end.
-              held = parts.slice(-1)
-              continue
-            }
-            shown = true
-            watch.pause()
-            yield held.length === 0 ? parts : [...held, ...parts]
-            held = []
-            watch.wait(settings.tokenTimeoutMs)
+
+        const refuse = (error: unknown): void => {
+          refused = { error }
+          watch.abort()
+        }
+        const waitOn = (): void => watch.wait(settings.tokenTimeoutMs)
+        // Every part of every answer passes through here.
+        const takeInTime = (parts: readonly ModelPart[]): Promise<void> | undefined => {
+          if (watch.signal.aborted) return
+          if (parts.length === 0) {
+            watch.wait(shown ? settings.tokenTimeoutMs : settings.firstTokenTimeoutMs)
+            return
           }
+          call.see(parts)
+          if (!shown && parts.every((part) => part.type === 'usage')) {
+            // Only the last one counts, and a server may send them without end.
+            held = parts.slice(-1)
+            return
+          }
+          shown = true
+          watch.pause()
+          const all = held.length === 0 ? parts : [...held, ...parts]
+          held = []
+          try {
+            const taking = take(all)
+            if (taking !== undefined) return taking.then(waitOn, refuse)
+            waitOn()
+          } catch (error) {
+            refuse(error)
+          }
+        }
+
+        try {
+          await primary.stream(request, watch.signal, takeInTime)
+          if (refused !== null) throw refused.error
           if (watch.timedOut) throw timeoutOf(primary, shown, settings)
           if (!signal.aborted) call.ended()
           return
         } catch (thrown) {
           watch.stop()
+          if (refused !== null) throw refused.error
           if (signal.aborted) return
           const cause = watch.timedOut ? timeoutOf(primary, shown, settings) : thrown
           const error = cause instanceof ServerError ? withoutQuotes(cause, request) : cause
@@ -98,7 +116,7 @@ export function createResilientModel(options: ResilientOptions): Model {
     } finally {
       call.stopped()
     }
-    if (fallback !== null) yield* fallback.stream(request, signal)
+    await fallback?.stream(request, signal, take)
   }
 
   return {
@@ -188,6 +206,7 @@ function createSilenceWatch(clock: Clock, firstMs: number, outer: AbortSignal) {
   return {
     /** Aborts with the caller's signal, and when a wait takes too long. */
     signal: controller.signal,
+    abort,
     get timedOut() {
       return timedOut
     },
