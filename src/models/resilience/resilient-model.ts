@@ -43,27 +43,21 @@ export function createResilientModel(options: ResilientOptions): Model {
   async function stream(request: ModelRequest, signal: AbortSignal, take: TakeParts): Promise<void> {
     const log = request.log ?? options.log
     const call = startCallLog(primary, clock, log)
-    /** What `take` threw. It is not a failure of the model. */
-    let refused = null as { error: unknown } | null
     try {
       for (let attempt = 0; ; attempt += 1) {
-        // Counts only the time spent waiting for the model, not the time until the parts are taken.
         const watch = createSilenceWatch(clock, settings.firstTokenTimeoutMs, signal)
         // Usage that comes before everything else is held until another part comes. So an answer that fails right after its header can
         // still be retried.
         let held: readonly ModelPart[] = []
         let shown = false
 
-        const refuse = (error: unknown): void => {
-          refused = { error }
-          watch.abort()
-        }
-        const waitOn = (): void => watch.wait(settings.tokenTimeoutMs)
+        let taking: Promise<void> | undefined
+
         // Every part of every answer passes through here.
         const takeInTime = (parts: readonly ModelPart[]): Promise<void> | undefined => {
-          if (watch.signal.aborted) return
+          if (watch.isOver) return
           if (parts.length === 0) {
-            watch.wait(shown ? settings.tokenTimeoutMs : settings.firstTokenTimeoutMs)
+            watch.heard(shown ? settings.tokenTimeoutMs : settings.firstTokenTimeoutMs, undefined)
             return
           }
           call.see(parts)
@@ -73,27 +67,21 @@ export function createResilientModel(options: ResilientOptions): Model {
             return
           }
           shown = true
-          watch.pause()
-          const all = held.length === 0 ? parts : [...held, ...parts]
+          taking = takeSafely(take, held.length === 0 ? parts : [...held, ...parts])
           held = []
-          try {
-            const taking = take(all)
-            if (taking !== undefined) return taking.then(waitOn, refuse)
-            waitOn()
-          } catch (error) {
-            refuse(error)
-          }
+          watch.heard(settings.tokenTimeoutMs, taking)
+          return taking
         }
 
         try {
           await primary.stream(request, watch.signal, takeInTime)
-          if (refused !== null) throw refused.error
           if (watch.timedOut) throw timeoutOf(primary, shown, settings)
           if (!signal.aborted) call.ended()
           return
         } catch (thrown) {
           watch.stop()
-          if (refused !== null) throw refused.error
+          // Throws again what the taker threw: that is not a failure of the model.
+          await taking
           if (signal.aborted) return
           const cause = watch.timedOut ? timeoutOf(primary, shown, settings) : thrown
           const error = cause instanceof ServerError ? withoutQuotes(cause, request) : cause
@@ -176,58 +164,87 @@ async function checkInTime({ primary, settings, clock }: ResilientOptions, signa
   if (watch.timedOut) throw timeoutOf(primary, false, settings)
 }
 
+/** Fails later what fails at once, so that there is one way to fail. */
+function takeSafely(take: TakeParts, parts: readonly ModelPart[]): Promise<void> | undefined {
+  try {
+    return take(parts)
+  } catch (error) {
+    return Promise.reject(error)
+  }
+}
+
 /**
- * Aborts when a wait takes too long. The first wait begins at once. `wait` is called for every read of a socket, so it sets no timer each time: one timer checks now and
- * then how long the current wait has lasted.
+ * Aborts when the model is silent for too long. The time in which its words are taken does not count. `heard` is called for every read of a
+ * socket, so it sets no timer and waits for no promise: one timer checks now and then how long the silence has lasted.
  */
 function createSilenceWatch(clock: Clock, firstMs: number, outer: AbortSignal) {
   const controller = new AbortController()
   let limit = firstMs
   let since = clock.mono()
-  let waiting = true
+  let taking: Promise<void> | undefined
   let timedOut = false
+  let isOver = false
   let cancel = () => {}
 
-  const check = () => {
-    const left = waiting ? limit - (clock.mono() - since) : limit
+  const check = async (): Promise<void> => {
+    if (taking !== undefined && clock.mono() - since >= limit && !(await isSettled(taking))) {
+      await taking.catch(() => {})
+      since = clock.mono()
+    }
+    if (isOver) return
+    const left = limit - (clock.mono() - since)
     if (left > 0) {
       cancel = clock.after(left, check)
       return
     }
     timedOut = true
+    abort()
+  }
+  const abort = () => {
+    isOver = true
     controller.abort()
   }
-  const abort = () => controller.abort()
 
   if (outer.aborted) abort()
   else outer.addEventListener('abort', abort)
   cancel = clock.after(limit, check)
 
   return {
-    /** Aborts with the caller's signal, and when a wait takes too long. */
+    /** Aborts with the caller's signal, and when the model is silent for too long. */
     signal: controller.signal,
-    abort,
     get timedOut() {
       return timedOut
     },
-    /** Begins a wait that may take `ms`. */
-    wait(ms: number): void {
+    /** It has aborted or was stopped. */
+    get isOver() {
+      return isOver
+    },
+    /** The model has sent something. When that is taken, the next silence begins, which may last `ms`. */
+    heard(ms: number, taken: Promise<void> | undefined): void {
       since = clock.mono()
-      waiting = true
+      taking = taken
       if (ms === limit) return
       limit = ms
       cancel()
       cancel = clock.after(ms, check)
     },
-    /** Ends the wait. */
-    pause(): void {
-      waiting = false
-    },
     stop(): void {
+      isOver = true
       cancel()
       outer.removeEventListener('abort', abort)
     },
   }
+}
+
+async function isSettled(promise: Promise<void>): Promise<boolean> {
+  let settled = false
+  const settle = () => {
+    settled = true
+  }
+  promise.then(settle, settle)
+  // A promise that is settled calls back before this goes on.
+  await null
+  return settled
 }
 
 /** Logs one call of a model as one line: which model, what it cost, how it ended. Never any text of the conversation. */
