@@ -377,6 +377,23 @@ describe('resilient model: abort', () => {
     expect([setup.asked, setup.askedFallback, setup.clock.pending]).toEqual([[0], [], 0])
   })
 
+  test('does not hide that the parts before it could not be taken', async () => {
+    const clock = createManualClock()
+    const primary: Model = {
+      ...modelOf(async function* () {}),
+      // After an abort a model may end in any way.
+      stream: async (_, __, take) => take([{ type: 'text', delta: 'a' }])?.catch(() => {}),
+    }
+    const settings = { retries: 0, firstTokenTimeoutMs: 1000, tokenTimeoutMs: 1000 }
+    const model = createResilientModel({ primary, fallback: null, settings, clock, random: () => 0, log: silentLogger })
+    const controller = new AbortController()
+    const reading = model.stream(emptyRequest, controller.signal, () => {
+      controller.abort()
+      return Promise.reject(new Error('full'))
+    })
+    expect(await failureFrom(reading)).toEqual(new Error('full'))
+  })
+
   test('passes the abort on to the model it asks', async () => {
     const clock = createManualClock()
     let seen: AbortSignal | undefined

@@ -50,7 +50,6 @@ export function createResilientModel(options: ResilientOptions): Model {
         // still be retried.
         let held: readonly ModelPart[] = []
         let shown = false
-
         let taking: Promise<void> | undefined
 
         // Every part of every answer passes through here.
@@ -67,7 +66,11 @@ export function createResilientModel(options: ResilientOptions): Model {
             return
           }
           shown = true
-          taking = takeSafely(take, held.length === 0 ? parts : [...held, ...parts])
+          try {
+            taking = take(held.length === 0 ? parts : [...held, ...parts])
+          } catch (error) {
+            taking = Promise.reject(error)
+          }
           held = []
           watch.heard(settings.tokenTimeoutMs, taking)
           return taking
@@ -75,12 +78,13 @@ export function createResilientModel(options: ResilientOptions): Model {
 
         try {
           await primary.stream(request, watch.signal, takeInTime)
+          await taking
           if (watch.timedOut) throw timeoutOf(primary, shown, settings)
           if (!signal.aborted) call.ended()
           return
         } catch (thrown) {
           watch.stop()
-          // Throws again what the taker threw: that is not a failure of the model.
+          // Throws what `take` threw. That is not a failure of the model.
           await taking
           if (signal.aborted) return
           const cause = watch.timedOut ? timeoutOf(primary, shown, settings) : thrown
@@ -164,18 +168,12 @@ async function checkInTime({ primary, settings, clock }: ResilientOptions, signa
   if (watch.timedOut) throw timeoutOf(primary, false, settings)
 }
 
-/** Fails later what fails at once, so that there is one way to fail. */
-function takeSafely(take: TakeParts, parts: readonly ModelPart[]): Promise<void> | undefined {
-  try {
-    return take(parts)
-  } catch (error) {
-    return Promise.reject(error)
-  }
-}
+const BUSY = Symbol('busy')
 
 /**
- * Aborts when the model is silent for too long. The time in which its words are taken does not count. `heard` is called for every read of a
- * socket, so it sets no timer and waits for no promise: one timer checks now and then how long the silence has lasted.
+ * Aborts when the model is silent for too long. If its last parts are still being taken when the time is up, the silence begins
+ * when they are taken. `heard` is called for every read of a socket, so it sets no timer and waits for no promise: one timer checks
+ * now and then how long the silence has lasted.
  */
 function createSilenceWatch(clock: Clock, firstMs: number, outer: AbortSignal) {
   const controller = new AbortController()
@@ -187,8 +185,9 @@ function createSilenceWatch(clock: Clock, firstMs: number, outer: AbortSignal) {
   let cancel = () => {}
 
   const check = async (): Promise<void> => {
-    if (taking !== undefined && clock.mono() - since >= limit && !(await isSettled(taking))) {
-      await taking.catch(() => {})
+    // A promise that is settled wins the race against a value.
+    if (clock.mono() - since >= limit && (await Promise.race([taking, BUSY]).catch(() => {})) === BUSY) {
+      await taking?.catch(() => {})
       since = clock.mono()
     }
     if (isOver) return
@@ -219,10 +218,10 @@ function createSilenceWatch(clock: Clock, firstMs: number, outer: AbortSignal) {
     get isOver() {
       return isOver
     },
-    /** The model has sent something. When that is taken, the next silence begins, which may last `ms`. */
-    heard(ms: number, taken: Promise<void> | undefined): void {
+    /** The model has sent something. The silence after it may last `ms`. `work` is done when that is taken. */
+    heard(ms: number, work: Promise<void> | undefined): void {
       since = clock.mono()
-      taking = taken
+      taking = work
       if (ms === limit) return
       limit = ms
       cancel()
@@ -234,17 +233,6 @@ function createSilenceWatch(clock: Clock, firstMs: number, outer: AbortSignal) {
       outer.removeEventListener('abort', abort)
     },
   }
-}
-
-async function isSettled(promise: Promise<void>): Promise<boolean> {
-  let settled = false
-  const settle = () => {
-    settled = true
-  }
-  promise.then(settle, settle)
-  // A promise that is settled calls back before this goes on.
-  await null
-  return settled
 }
 
 /** Logs one call of a model as one line: which model, what it cost, how it ended. Never any text of the conversation. */
