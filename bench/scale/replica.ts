@@ -7,7 +7,7 @@ import type { AcceptedRun } from '../../src/engine/ports/runs.ts'
 import { createSharedPresence } from '../../src/engine/sessions/shared-presence.ts'
 import { openEngine } from '../../src/engine/testing/open-engine.ts'
 import { createNotifiedWake } from '../../src/log/notified-wake.ts'
-import type { Model, ModelPart } from '../../src/models/model.ts'
+import { type Model, type ModelPart, streamOf } from '../../src/models/model.ts'
 import { createReaderRows } from '../../src/store/postgres/reader-rows.ts'
 import { openTestPostgres } from '../../src/store/postgres/testing/open-postgres.ts'
 
@@ -59,7 +59,7 @@ export async function openReplica(url: string, pace: Pace) {
 
 /** A model that says one short word at a time. */
 export function createPacedModel(time: Clock, pace: () => Pace): Model {
-  async function* stream(_: unknown, signal: AbortSignal): AsyncGenerator<readonly ModelPart[]> {
+  async function* parts(_: unknown, signal: AbortSignal): AsyncGenerator<readonly ModelPart[]> {
     const { tokens, everyMs } = pace()
     // Streams that begin together do not speak in chorus.
     await sleep(time, Math.random() * everyMs, signal)
@@ -71,5 +71,5 @@ export function createPacedModel(time: Clock, pace: () => Pace): Model {
     yield [{ type: 'usage', usage: { inputTokens: 20, outputTokens: tokens } }]
     yield [{ type: 'finish', reason: 'stop' }]
   }
-  return { provider: 'paced', name: 'paced', stream, check: async () => {} }
+  return { provider: 'paced', name: 'paced', stream: streamOf(parts), check: async () => {} }
 }

@@ -55,20 +55,23 @@ export function createJudge(model: Model): Judge {
       sessionId: 'judge',
     }
     let text = ''
-    for await (const parts of model.stream(request, signal)) {
+    await model.stream(request, signal, (parts) => {
       for (const part of parts) if (part.type === 'text') text += part.delta
-      if (text.length > MAX_CHARS) break
-    }
+      if (text.length > MAX_CHARS) throw noVerdict(model, text)
+    })
     signal.throwIfAborted()
     const verdict = verdictIn(text)
-    if (verdict !== null) return verdict
-    throw new ServerError(
-      'model_failed',
-      `The judge (${model.provider}/${model.name}) gave no verdict. It should answer {"pass": …, "reason": …} but said: ` +
-        JSON.stringify(text.slice(0, 200)),
-    )
+    if (verdict === null) throw noVerdict(model, text)
+    return verdict
   }
 }
+
+const noVerdict = ({ provider, name }: Model, text: string): ServerError =>
+  new ServerError(
+    'model_failed',
+    `The judge (${provider}/${name}) gave no verdict. It should answer {"pass": …, "reason": …} but said: ` +
+      JSON.stringify(text.slice(0, 200)),
+  )
 
 /** Anything beside the verdict makes the answer invalid. */
 function verdictIn(text: string): Verdict | null {

@@ -13,8 +13,8 @@ export function createComplete(
     const request = { system: '', messages, aside: '', tools: [], responseFormat: null, sessionId: 'prompt', log }
     let text = ''
     let written = 0
-    let used: ModelUsage | null = null
-    for await (const parts of model.stream(request, signal)) {
+    let used = null as ModelUsage | null
+    await model.stream(request, signal, (parts) => {
       for (const part of parts) {
         if (part.type === 'text') text += part.delta
         if (part.type === 'text' || part.type === 'reasoning') written += part.delta.length
@@ -26,7 +26,7 @@ export function createComplete(
           `The model’s answer is longer than ${maxChars} characters. Raise limits.answer_chars in agent.yaml if you need longer answers.`,
         )
       }
-    }
+    })
     const { provider, name } = model
     return { text, usage: used === null ? [] : [{ provider, model: name, ...used }] }
   }

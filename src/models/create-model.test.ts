@@ -55,7 +55,7 @@ const settings = (more: Partial<ModelSettings>): ModelSettings => ({
 const fixture = (path: string) => payloadsOf(new URL(path, import.meta.url))
 const textOf = (parts: readonly ModelPart[]) =>
   parts.flatMap((part) => (part.type === 'text' ? [part.delta] : [])).join('')
-const ask = (model: Model) => collect(model.stream(emptyRequest, never))
+const ask = (model: Model) => collect(model, emptyRequest, never)
 
 describe('a proxy whose address is not valid', () => {
   const proxyVariables = { HTTPS_PROXY: 'socks5://me:secret@proxy.test' }
@@ -200,10 +200,10 @@ describe('a model over the wire', () => {
       watch()
     })
     const parts: ModelPart[] = []
-    for await (const batch of model.stream(emptyRequest, controller.signal)) {
+    await model.stream(emptyRequest, controller.signal, (batch) => {
       parts.push(...batch)
       controller.abort()
-    }
+    })
     expect(textOf(parts)).toBe('Grüße')
     await closed
   })
@@ -213,7 +213,9 @@ describe('a model over the wire', () => {
     const model = await createModel(settings({ baseUrl: server.url, apiKey: 'none' }), deps())
     const parts: ModelPart[] = []
     const error = await failureFrom(async () => {
-      for await (const batch of model.stream(emptyRequest, never)) parts.push(...batch)
+      await model.stream(emptyRequest, never, (batch) => {
+        parts.push(...batch)
+      })
     })
     expect(error).toMatchObject({ code: 'model_refused' })
     expect(parts).toEqual([{ type: 'text', delta: 'First' }])
@@ -284,7 +286,7 @@ describe('a model over the wire', () => {
     const first = settings({ baseUrl: down.url, apiKey: 'none', input: ['text', 'image'], fallback })
     const attachments = [{ type: 'image', mimeType: 'image/png', data: 'cG5n', name: 'a.png', tokens: 1_500 }] as const
     const request = { ...emptyRequest, messages: [{ role: 'user', content: 'Look.', attachments } as const] }
-    await collect((await createModel(first, deps())).stream(request, never))
+    await collect(await createModel(first, deps()), request, never)
     const content = [
       { type: 'text', text: 'Look.' },
       { type: 'image_url', image_url: { url: 'data:image/png;base64,cG5n' } },
@@ -408,7 +410,7 @@ describe('withSupportedAttachments', () => {
       clock,
       onRequest: (request) => seen.push(request),
     })
-    await collect(withSupportedAttachments(model, input).stream({ ...emptyRequest, messages }, never))
+    await collect(withSupportedAttachments(model, input), { ...emptyRequest, messages }, never)
     return seen[0]?.messages ?? []
   }
 

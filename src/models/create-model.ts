@@ -69,7 +69,8 @@ export function withSupportedAttachments(model: Model, input: readonly ModelInpu
 
   return {
     ...model,
-    stream: (request, signal) => model.stream({ ...request, messages: request.messages.map(accepted) }, signal),
+    stream: (request, signal, take) =>
+      model.stream({ ...request, messages: request.messages.map(accepted) }, signal, take),
   }
 }
 

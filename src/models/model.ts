@@ -6,17 +6,30 @@ export interface Model {
   readonly provider: string
   readonly name: string
   /**
-   * Streams one answer. Each array holds the parts that arrived together (one read of the socket), so that a fast model
-   * costs few awaits. Parts come in the order in which the model produced them, and the last one is `finish`. An empty array says
-   * that the model's server is alive but has sent no part yet.
+   * Streams one answer into `take`. Parts come in the order in which the model produced them, and the last one is `finish`.
    * Every call that starts also ends, and its arguments are never empty: a call without arguments has `{}`.
-   * Throws on any failure, even when the stream only ends without a finish. After an abort it ends soon, by return or throw,
-   * and closes the connection. `details.retryable` of a failure says whether the same request may succeed later.
+   * Resolves when everything was taken. Throws on any failure, even when the stream only ends without a finish, and throws what
+   * `take` throws. After an abort it ends soon, by return or throw, and closes the connection. `details.retryable` of a failure says
+   * whether the same request may succeed later.
    */
-  stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<readonly ModelPart[]>
+  stream(request: ModelRequest, signal: AbortSignal, take: TakeParts): Promise<void>
   /** Checks at little cost that the model can be reached with this key. Throws like `stream`. */
   check(signal: AbortSignal): Promise<void>
 }
+
+/**
+ * Takes the parts that arrived together, in one read of the socket. An empty array says that the model's server is alive but has sent
+ * no part yet. It is called within the read, because each promise between the two costs more than the parts. As long as the promise
+ * that it returns is pending it is not called again, and reading stops when too much waits.
+ */
+export type TakeParts = (parts: readonly ModelPart[]) => Promise<void> | undefined
+
+/** For models that are easier to write as a generator. */
+export const streamOf =
+  (generate: (request: ModelRequest, signal: AbortSignal) => AsyncIterable<readonly ModelPart[]>): Model['stream'] =>
+  async (request, signal, take) => {
+    for await (const parts of generate(request, signal)) await take(parts)
+  }
 
 export interface ModelRequest {
   system: string

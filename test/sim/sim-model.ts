@@ -2,7 +2,7 @@
 
 import { type Clock, sleep } from '../../src/domain/clock.ts'
 import { ServerError } from '../../src/domain/errors.ts'
-import type { Model, ModelPart, ModelRequest } from '../../src/models/model.ts'
+import { type Model, type ModelPart, type ModelRequest, streamOf } from '../../src/models/model.ts'
 import type { Faults } from './faults.ts'
 import type { History } from './history.ts'
 import type { Random } from './random.ts'
@@ -93,7 +93,7 @@ export function createSimModel({ random, faults, history, clock, isCalm }: SimMo
     ]
   }
 
-  async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<readonly ModelPart[]> {
+  async function* parts(request: ModelRequest, signal: AbortSignal): AsyncGenerator<readonly ModelPart[]> {
     history.modelCalls += 1
     for (const message of request.messages) {
       // The question to a sub-agent is not a user's.
@@ -104,7 +104,7 @@ export function createSimModel({ random, faults, history, clock, isCalm }: SimMo
       throw new ServerError('model_refused', 'The model refused.')
     }
     const hangsAt = random.chance(faults.hangs) ? random.below(6) : -1
-    for (const [i, parts] of plan(request.tools.map(({ name }) => name)).entries()) {
+    for (const [i, batch] of plan(request.tools.map(({ name }) => name)).entries()) {
       // A hanging answer hangs on when the faults are over: a limit of the run must end it.
       if (i === hangsAt && !isCalm()) await untilAborted(signal)
       await sleep(clock, random.float() * faults.chunkMs, signal)
@@ -118,11 +118,11 @@ export function createSimModel({ random, faults, history, clock, isCalm }: SimMo
           ? new TypeError('a bug in a provider')
           : new ServerError('model_stream_dropped', 'The stream broke off.')
       }
-      yield parts
+      yield batch
     }
   }
 
-  return { provider: 'sim', name: 'sim', stream, check: async () => {} }
+  return { provider: 'sim', name: 'sim', stream: streamOf(parts), check: async () => {} }
 }
 
 function untilAborted(signal: AbortSignal): Promise<void> {

@@ -5,7 +5,14 @@ import { present } from '../../domain/present.ts'
 import type { StoredMessage, ToolCall } from '../../domain/session/message.ts'
 import { type ModelSpan, traceFields } from '../../domain/telemetry.ts'
 import { unreachable } from '../../domain/unreachable.ts'
-import { type FinishReason, type ModelPart, type ModelRequest, type ModelUsage, withAside } from '../../models/model.ts'
+import {
+  type FinishReason,
+  type ModelPart,
+  type ModelRequest,
+  type ModelUsage,
+  type TakeParts,
+  withAside,
+} from '../../models/model.ts'
 import type { Lane } from '../run/run-scope.ts'
 import type { EventWriter } from '../run/run-writer.ts'
 import { type AnswerInProgress, createAnswerInProgress, type WrittenCall } from './answer-in-progress.ts'
@@ -52,7 +59,7 @@ export async function readAnswer(lane: Lane, request: ModelRequest): Promise<Ans
   try {
     const log = scope.log.with({ agent: definition.name, ...traceFields(trace) })
     const traced = { ...request, log, trace }
-    await takeParts(model.stream(traced, signal), answer, writer, budget, span)
+    await model.stream(traced, signal, createTaker(answer, writer, budget, span))
     answer.close()
     signal.throwIfAborted()
   } catch (cause) {
@@ -80,16 +87,15 @@ export async function readAnswer(lane: Lane, request: ModelRequest): Promise<Ans
   }
 }
 
-/** The hot path. V8 optimizes it better here than inside the `try` above. */
-async function takeParts(
-  stream: AsyncIterable<readonly ModelPart[]>,
+/** The hot path. */
+function createTaker(
   answer: AnswerInProgress,
   writer: EventWriter,
   budget: Pick<Budget, 'charactersLeft' | 'wrote'>,
   span: ModelSpan,
-): Promise<void> {
+): TakeParts {
   let hasBegun = false
-  for await (const parts of stream) {
+  return (parts) => {
     const arrived = writer.timestamp()
     if (!hasBegun && parts.length > 0) {
       hasBegun = true
@@ -102,7 +108,7 @@ async function takeParts(
       // Last, because it throws at the limit, and what was written up to there is kept.
       budget.wrote(size)
     }
-    await writer.flush()
+    return writer.flush()
   }
 }
 

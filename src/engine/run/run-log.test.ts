@@ -83,8 +83,7 @@ test('a run that fails is told with its reason', async () => {
   const model: Model = {
     provider: 'openai',
     name: 'gpt',
-    // biome-ignore lint/correctness/useYield: it fails before it has anything to say
-    async *stream() {
+    async stream() {
       throw new ServerError('model_bad_request', 'The model server refused the request (400). It says: no.')
     },
     async check() {},

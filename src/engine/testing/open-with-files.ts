@@ -132,15 +132,15 @@ export const modelOf = (ask: (messages: readonly ModelMessage[]) => object | nul
   provider: 'test',
   name: 'reader',
   check: async () => {},
-  async *stream({ messages }) {
+  async stream({ messages }, _, take) {
     const args = ask(messages)
-    if (args === null) return yield [{ type: 'text', delta: 'Done.' }, finish('stop')]
-    yield [
+    if (args === null) return take([{ type: 'text', delta: 'Done.' }, finish('stop')])
+    await take([
       { type: 'tool_call_start', id: '1', name: 'read_file' },
       { type: 'tool_call_args', id: '1', delta: JSON.stringify(args) },
       { type: 'tool_call_end', id: '1' },
       finish('tool_calls'),
-    ]
+    ])
   },
 })
 const finish = (reason: FinishReason): ModelPart => ({ type: 'finish', reason })

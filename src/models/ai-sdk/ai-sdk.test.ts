@@ -81,7 +81,7 @@ async function play(
   request = emptyRequest,
 ): Promise<ModelPart[]> {
   const model = await create(settingsFor(name, script, more))
-  return collect(model.stream(request, never))
+  return collect(model, request, never)
 }
 
 async function logOf(name: string): Promise<unknown[]> {
@@ -261,10 +261,10 @@ describe('AI SDK bridge', () => {
       settingsFor('@fake/fake-v3', { parts: [{ type: 'text-delta', delta: 'a' }], hang: true }),
     )
     const seen: ModelPart[] = []
-    for await (const batch of model.stream(emptyRequest, controller.signal)) {
+    await model.stream(emptyRequest, controller.signal, (batch) => {
       seen.push(...batch)
       setImmediate(() => controller.abort())
-    }
+    })
     expect(seen).toEqual([{ type: 'text', delta: 'a' }])
     expect((await logOf('@fake/fake-v3')).at(-1)).toBe('cancelled')
   })

@@ -3,7 +3,7 @@ import type { ModelSettings } from '../../domain/agent/agent.ts'
 import { isRecord } from '../../domain/is-record.ts'
 import type { Logger } from '../../domain/logger.ts'
 import { dropped, targetOf } from '../failure.ts'
-import type { Model, ModelPart, ModelRequest } from '../model.ts'
+import { type Model, type ModelPart, type ModelRequest, streamOf } from '../model.ts'
 import { baseUrl } from '../wire/base-url.ts'
 import { createPartDecoder } from './decode.ts'
 import { providerFailure } from './failure.ts'
@@ -20,7 +20,7 @@ export async function createAiSdkModel(
   const named = targetOf(settings, host, 'the variable of its key')
   const target = { ...named, provider: settings.package ?? settings.provider }
 
-  async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<readonly ModelPart[]> {
+  async function* parts(request: ModelRequest, signal: AbortSignal): AsyncGenerator<readonly ModelPart[]> {
     if (signal.aborted) return
     const decoder = createPartDecoder(target, (metadata) => metadataSignature(metadata, settings), deps.now)
     let reader: ReadableStreamDefaultReader<unknown> | null = null
@@ -36,9 +36,9 @@ export async function createAiSdkModel(
         const { done, value } = await reader.read()
         if (signal.aborted) return
         if (done) break
-        const parts: ModelPart[] = []
-        decoder.decode(value, parts)
-        if (parts.length > 0) yield parts
+        const decoded: ModelPart[] = []
+        decoder.decode(value, decoded)
+        if (decoded.length > 0) yield decoded
       }
       decoder.end()
     } catch (error) {
@@ -57,7 +57,7 @@ export async function createAiSdkModel(
   return {
     provider: settings.provider,
     name: settings.name,
-    stream,
+    stream: streamOf(parts),
     // The interface has no request that costs nothing. That the package made a model is all we can know.
     check: () => Promise.resolve(),
   }

@@ -147,7 +147,9 @@ describe('demo model', () => {
     }
     const batches: (readonly ModelPart[])[] = []
     const reading = (async () => {
-      for await (const parts of model.stream(request, never)) batches.push(parts)
+      await model.stream(request, never, (parts) => {
+        batches.push(parts)
+      })
     })()
     await clock.advance(44)
     expect(batches).toEqual([[{ type: 'text', delta: '1, ' }], [{ type: 'text', delta: '2, ' }]])
@@ -169,7 +171,7 @@ describe('demo model', () => {
   test('reasons first, then calls', async () => {
     const { clock, model } = create()
     const messages: ModelMessage[] = [{ role: 'user', content: 'think, then use get_weather {"city":"Rome"}' }]
-    const reading = collect(model.stream({ ...emptyRequest, messages, tools: [weather] }, never))
+    const reading = collect(model, { ...emptyRequest, messages, tools: [weather] }, never)
     await clock.advance(10_000)
     const parts = await reading
     expect(parts[0]).toEqual({ type: 'reasoning', delta: 'The ' })
@@ -185,7 +187,7 @@ describe('demo model', () => {
   test('stops on an abort and leaves no timer', async () => {
     const { clock, model } = create()
     const controller = new AbortController()
-    const reading = collect(model.stream(emptyRequest, controller.signal))
+    const reading = collect(model, emptyRequest, controller.signal)
     await clock.advance(20)
     controller.abort()
     expect(await reading).toHaveLength(1)

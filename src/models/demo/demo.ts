@@ -1,12 +1,12 @@
 import { type Clock, sleep } from '../../domain/clock.ts'
-import { type Model, type ModelPart, type ModelRequest, modelUsage } from '../model.ts'
+import { type Model, type ModelPart, type ModelRequest, modelUsage, streamOf } from '../model.ts'
 import { demoAnswer } from './answer.ts'
 
 const WORD_MS = 15
 
 /** Needs no key and no network, costs nothing, and always says that it is not a language model. */
 export function createDemoModel({ name, clock, newId }: { name: string; clock: Clock; newId: () => string }): Model {
-  async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<readonly ModelPart[]> {
+  async function* parts(request: ModelRequest, signal: AbortSignal): AsyncGenerator<readonly ModelPart[]> {
     const { reasoning, text, call } = demoAnswer(request)
     for (const [type, words] of [['reasoning', wordsOf(reasoning)] as const, ['text', wordsOf(text)] as const]) {
       for (const delta of words) {
@@ -39,7 +39,7 @@ export function createDemoModel({ name, clock, newId }: { name: string; clock: C
     )
     yield last
   }
-  return { provider: 'demo', name, stream, check: () => Promise.resolve() }
+  return { provider: 'demo', name, stream: streamOf(parts), check: () => Promise.resolve() }
 }
 
 const wordsOf = (text: string): string[] => text.match(/\S+\s*|\s+/g) ?? []

@@ -13,7 +13,6 @@ export function createOpenAiDecoder(target: ModelTarget, newId: () => string): S
   const calls = createToolCalls(newId)
   let declined = ''
   let reason: FinishReason | null = null
-  let kept = 0
   const frames = createTextFrames()
 
   const decode = (payload: string, into: ModelPart[]) => {
@@ -25,6 +24,7 @@ export function createOpenAiDecoder(target: ModelTarget, newId: () => string): S
     }
     const known = into.length
     parse(payload, into)
+    decoder.kept = calls.kept + declined.length
     const part = into.length === known + 1 ? into[known] : undefined
     if (part?.type === 'text' || part?.type === 'reasoning') frames.learn(payload, part.delta)
   }
@@ -54,10 +54,7 @@ export function createOpenAiDecoder(target: ModelTarget, newId: () => string): S
     } else if (Array.isArray(content)) {
       takeContentList(content, into)
     }
-    if (typeof delta.refusal === 'string') {
-      declined += delta.refusal
-      kept += delta.refusal.length
-    }
+    if (typeof delta.refusal === 'string') declined += delta.refusal
     // All calls have ended once the reason is known.
     if (reason === null && Array.isArray(delta.tool_calls))
       for (const piece of delta.tool_calls) calls.take(piece, into)
@@ -98,9 +95,7 @@ export function createOpenAiDecoder(target: ModelTarget, newId: () => string): S
 
   const decoder = {
     finished: false,
-    get kept() {
-      return calls.kept + kept
-    },
+    kept: 0,
     decode,
     end(into: ModelPart[]) {
       if (decoder.finished) return

@@ -3,7 +3,7 @@ import { type ErrorCode, ServerError } from '../../domain/errors.ts'
 import { silentLogger } from '../../domain/logger.ts'
 import { type LogLine, recordingLogger } from '../../domain/testing/recording-logger.ts'
 import { modelFailure } from '../failure.ts'
-import type { Model, ModelPart, ModelRequest } from '../model.ts'
+import { type Model, type ModelPart, streamOf } from '../model.ts'
 import type { ScriptedAnswer, ScriptedPart } from '../scripted/script.ts'
 import { collect, emptyRequest, failureFrom } from '../testing/fixtures.ts'
 import { createManualClock, type ManualClock } from '../testing/manual-clock.ts'
@@ -59,15 +59,15 @@ function setUp(
 
 const never = new AbortController().signal
 
-const modelOf = (stream: () => AsyncIterable<readonly ModelPart[]>): Model => ({
+const modelOf = (parts: (signal: AbortSignal) => AsyncIterable<readonly ModelPart[]>): Model => ({
   provider: 'test',
   name: 'first',
-  stream,
+  stream: streamOf((_, signal) => parts(signal)),
   check: () => Promise.resolve(),
 })
 
 async function play({ clock, model }: Setup, signal = never): Promise<ModelPart[]> {
-  const done = collect(model.stream(emptyRequest, signal))
+  const done = collect(model, emptyRequest, signal)
   done.catch(() => {})
   await clock.advance(600_000)
   return done
@@ -128,11 +128,11 @@ describe('resilient model', () => {
       random: () => 1,
       log: silentLogger,
     }
-    const alone = failureFrom(collect(createResilientModel({ ...options, fallback: null }).stream(emptyRequest, never)))
+    const alone = failureFrom(collect(createResilientModel({ ...options, fallback: null }), emptyRequest, never))
     await clock.advance(60_000)
     expect([(await alone) instanceof ServerError, asked.splice(0)]).toEqual([true, [0, 500, 1500]])
     const fallback = scriptedModel({ answers: [hello], clock, name: 'second' })
-    expect(await collect(createResilientModel({ ...options, fallback }).stream(emptyRequest, never))).toEqual(answered)
+    expect(await collect(createResilientModel({ ...options, fallback }), emptyRequest, never)).toEqual(answered)
     expect(asked).toHaveLength(1)
   })
 
@@ -160,7 +160,9 @@ describe('resilient model', () => {
     })
     const batches: (readonly ModelPart[])[] = []
     const reading = (async () => {
-      for await (const parts of model.stream(emptyRequest, never)) batches.push(parts)
+      await model.stream(emptyRequest, never, (parts) => {
+        batches.push(parts)
+      })
     })()
     for (let i = 0; i < 40; i += 1) await clock.advance(10_000)
     await reading
@@ -202,7 +204,9 @@ describe('resilient model', () => {
     const setup = setUp([{ parts: [{ text: 'Hel' }, { drop: true }] }, hello], { fallback: [hello] })
     const parts: ModelPart[] = []
     const reading = failureFrom(async () => {
-      for await (const batch of setup.model.stream(emptyRequest, never)) parts.push(...batch)
+      await setup.model.stream(emptyRequest, never, (batch) => {
+        parts.push(...batch)
+      })
     })
     await setup.clock.advance(60_000)
     expect(await reading).toMatchObject({ code: 'model_stream_dropped' })
@@ -224,8 +228,7 @@ describe('resilient model', () => {
     const setup = setUp([hello], { fallback: [hello] })
     const primary: Model = {
       ...setup.model,
-      // biome-ignore lint/correctness/useYield: it fails before its first part
-      async *stream() {
+      async stream() {
         throw bug
       },
     }
@@ -239,7 +242,7 @@ describe('resilient model', () => {
       random: () => 1,
       log: silentLogger,
     })
-    expect(await failureFrom(collect(model.stream(emptyRequest, never)))).toBe(bug)
+    expect(await failureFrom(collect(model, emptyRequest, never))).toBe(bug)
   })
 })
 
@@ -256,7 +259,7 @@ describe('resilient model: log', () => {
   test('the lines have the ids of their request', async () => {
     const { model, lines } = setUp([hello])
     const own: LogLine[] = []
-    await collect(model.stream({ ...emptyRequest, log: recordingLogger(own, { run_id: 'r' }) }, never))
+    await collect(model, { ...emptyRequest, log: recordingLogger(own, { run_id: 'r' }) }, never)
     expect(lines).toEqual([])
     expect(own).toMatchObject([{ message: 'model call', fields: { run_id: 'r', outcome: 'completed' } }])
   })
@@ -281,11 +284,23 @@ describe('resilient model: log', () => {
     ])
   })
 
-  test('an answer that the caller left is one line, too', async () => {
-    const setup = setUp([hello])
-    for await (const _ of setup.model.stream(emptyRequest, never)) break
-    expect(setup.lines).toMatchObject([{ level: 'info', message: 'model call', fields: { outcome: 'stopped' } }])
-  })
+  test.each([
+    ['later', () => Promise.reject(new Error('full'))],
+    [
+      'at once',
+      () => {
+        throw new Error('full')
+      },
+    ],
+  ])(
+    'a taker that fails %s ends the answer with its own error, which is not a failure of the model',
+    async (_, take) => {
+      const setup = setUp([hello], { fallback: [hello] })
+      expect(await failureFrom(setup.model.stream(emptyRequest, never, take))).toEqual(new Error('full'))
+      expect(setup.lines).toMatchObject([{ level: 'info', message: 'model call', fields: { outcome: 'stopped' } }])
+      expect([setup.asked, setup.askedFallback, setup.clock.pending]).toEqual([[0], [], 0])
+    },
+  )
 })
 
 describe('resilient model: time', () => {
@@ -319,7 +334,9 @@ describe('resilient model: time', () => {
     ])
     const parts: ModelPart[] = []
     const reading = failureFrom(async () => {
-      for await (const batch of setup.model.stream(emptyRequest, never)) parts.push(...batch)
+      await setup.model.stream(emptyRequest, never, (batch) => {
+        parts.push(...batch)
+      })
     })
     await setup.clock.advance(18_999)
     expect(parts).toHaveLength(2)
@@ -329,13 +346,19 @@ describe('resilient model: time', () => {
   })
 
   test('does not count the time its reader takes', async () => {
-    const { clock, model } = setUp([{ parts: [{ text: 'a' }, { text: 'b' }] }])
-    const iterator = model.stream(emptyRequest, never)[Symbol.asyncIterator]()
-    expect((await iterator.next()).value).toEqual([{ type: 'text', delta: 'a' }])
-    await clock.advance(3_600_000)
-    expect((await iterator.next()).value).toEqual([{ type: 'text', delta: 'b' }])
-    expect((await iterator.next()).value).toEqual([{ type: 'finish', reason: 'stop' }])
-    expect((await iterator.next()).done).toBe(true)
+    const { clock, model } = setUp([{ parts: [{ text: 'a' }, { text: 'b' }, { delay_ms: 9_999 }] }])
+    const taken: ModelPart[] = []
+    const reading = model.stream(emptyRequest, never, (parts) => {
+      taken.push(...parts)
+      return new Promise((resolve) => clock.after(3_600_000, resolve))
+    })
+    await clock.advance(3 * 3_600_000 + 9_999)
+    await reading
+    expect(taken).toEqual([
+      { type: 'text', delta: 'a' },
+      { type: 'text', delta: 'b' },
+      { type: 'finish', reason: 'stop' },
+    ])
   })
 })
 
@@ -347,30 +370,42 @@ describe('resilient model: abort', () => {
   ])('ends at once %s and leaves nothing behind', async (_, answers) => {
     const setup = setUp(answers, { fallback: [hello] })
     const controller = new AbortController()
-    const reading = collect(setup.model.stream(emptyRequest, controller.signal))
+    const reading = collect(setup.model, emptyRequest, controller.signal)
     await setup.clock.advance(100)
     controller.abort()
     expect((await reading).filter((part) => part.type === 'finish')).toEqual([])
     expect([setup.asked, setup.askedFallback, setup.clock.pending]).toEqual([[0], [], 0])
   })
 
-  test('passes the abort on to the model it asks', async () => {
+  test('does not hide that the parts before it could not be taken', async () => {
     const clock = createManualClock()
-    let seen: AbortSignal | undefined
     const primary: Model = {
-      provider: 'test',
-      name: 'test',
-      async *stream(_: ModelRequest, signal: AbortSignal) {
-        seen = signal
-        yield [{ type: 'text', delta: 'a' }]
-        await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()))
-      },
-      check: () => Promise.resolve(),
+      ...modelOf(async function* () {}),
+      // After an abort a model may end in any way.
+      stream: async (_, __, take) => take([{ type: 'text', delta: 'a' }])?.catch(() => {}),
     }
     const settings = { retries: 0, firstTokenTimeoutMs: 1000, tokenTimeoutMs: 1000 }
     const model = createResilientModel({ primary, fallback: null, settings, clock, random: () => 0, log: silentLogger })
     const controller = new AbortController()
-    const reading = collect(model.stream(emptyRequest, controller.signal))
+    const reading = model.stream(emptyRequest, controller.signal, () => {
+      controller.abort()
+      return Promise.reject(new Error('full'))
+    })
+    expect(await failureFrom(reading)).toEqual(new Error('full'))
+  })
+
+  test('passes the abort on to the model it asks', async () => {
+    const clock = createManualClock()
+    let seen: AbortSignal | undefined
+    const primary = modelOf(async function* (signal) {
+      seen = signal
+      yield [{ type: 'text', delta: 'a' }]
+      await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()))
+    })
+    const settings = { retries: 0, firstTokenTimeoutMs: 1000, tokenTimeoutMs: 1000 }
+    const model = createResilientModel({ primary, fallback: null, settings, clock, random: () => 0, log: silentLogger })
+    const controller = new AbortController()
+    const reading = collect(model, emptyRequest, controller.signal)
     await clock.advance(0)
     expect(seen?.aborted).toBe(false)
     controller.abort()

@@ -4,7 +4,7 @@ import { type ErrorCode, modelErrors, ServerError } from '../../domain/errors.ts
 import type { Logger } from '../../domain/logger.ts'
 import { loggedReason } from '../../domain/session/run.ts'
 import { modelFailure } from '../failure.ts'
-import type { FinishReason, Model, ModelPart, ModelRequest, ModelUsage } from '../model.ts'
+import type { FinishReason, Model, ModelPart, ModelRequest, ModelUsage, TakeParts } from '../model.ts'
 import { withoutQuotes } from './without-quotes.ts'
 
 interface ResilientOptions {
@@ -40,42 +40,52 @@ export function createResilientModel(options: ResilientOptions): Model {
   const isBetterElsewhere = (error: unknown) =>
     fallback !== null && error instanceof ServerError && error.details.connectTimeout === true
 
-  // One generator for everything: every part of every answer passes through here, and each further generator costs a few promises.
-  async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<readonly ModelPart[]> {
+  async function stream(request: ModelRequest, signal: AbortSignal, take: TakeParts): Promise<void> {
     const log = request.log ?? options.log
     const call = startCallLog(primary, clock, log)
     try {
       for (let attempt = 0; ; attempt += 1) {
-        // Counts only the time spent waiting for the model, not the time until the caller takes the parts.
         const watch = createSilenceWatch(clock, settings.firstTokenTimeoutMs, signal)
         // Usage that comes before everything else is held until another part comes. So an answer that fails right after its header can
         // still be retried.
         let held: readonly ModelPart[] = []
         let shown = false
-        try {
-          for await (const parts of primary.stream(request, watch.signal)) {
-            if (watch.signal.aborted) break
-            if (parts.length === 0) {
-              watch.wait(shown ? settings.tokenTimeoutMs : settings.firstTokenTimeoutMs)
-              continue
-            }
-            call.see(parts)
-            if (!shown && parts.every((part) => part.type === 'usage')) {
-              // Only the last one counts, and a server may send them without end.
-              held = parts.slice(-1)
-              continue
-            }
-            shown = true
-            watch.pause()
-            yield held.length === 0 ? parts : [...held, ...parts]
-            held = []
-            watch.wait(settings.tokenTimeoutMs)
+        let taking: Promise<void> | undefined
+
+        // Every part of every answer passes through here.
+        const takeInTime = (parts: readonly ModelPart[]): Promise<void> | undefined => {
+          if (watch.isOver) return
+          if (parts.length === 0) {
+            watch.heard(shown ? settings.tokenTimeoutMs : settings.firstTokenTimeoutMs, undefined)
+            return
           }
+          call.see(parts)
+          if (!shown && parts.every((part) => part.type === 'usage')) {
+            // Only the last one counts, and a server may send them without end.
+            held = parts.slice(-1)
+            return
+          }
+          shown = true
+          try {
+            taking = take(held.length === 0 ? parts : [...held, ...parts])
+          } catch (error) {
+            taking = Promise.reject(error)
+          }
+          held = []
+          watch.heard(settings.tokenTimeoutMs, taking)
+          return taking
+        }
+
+        try {
+          await primary.stream(request, watch.signal, takeInTime)
+          await taking
           if (watch.timedOut) throw timeoutOf(primary, shown, settings)
           if (!signal.aborted) call.ended()
           return
         } catch (thrown) {
           watch.stop()
+          // Throws what `take` threw. That is not a failure of the model.
+          await taking
           if (signal.aborted) return
           const cause = watch.timedOut ? timeoutOf(primary, shown, settings) : thrown
           const error = cause instanceof ServerError ? withoutQuotes(cause, request) : cause
@@ -98,7 +108,7 @@ export function createResilientModel(options: ResilientOptions): Model {
     } finally {
       call.stopped()
     }
-    if (fallback !== null) yield* fallback.stream(request, signal)
+    await fallback?.stream(request, signal, take)
   }
 
   return {
@@ -158,53 +168,67 @@ async function checkInTime({ primary, settings, clock }: ResilientOptions, signa
   if (watch.timedOut) throw timeoutOf(primary, false, settings)
 }
 
+const BUSY = Symbol('busy')
+
 /**
- * Aborts when a wait takes too long. The first wait begins at once. `wait` is called for every read of a socket, so it sets no timer each time: one timer checks now and
- * then how long the current wait has lasted.
+ * Aborts when the model is silent for too long. If its last parts are still being taken when the time is up, the silence begins
+ * when they are taken. `heard` is called for every read of a socket, so it sets no timer and waits for no promise: one timer checks
+ * now and then how long the silence has lasted.
  */
 function createSilenceWatch(clock: Clock, firstMs: number, outer: AbortSignal) {
   const controller = new AbortController()
   let limit = firstMs
   let since = clock.mono()
-  let waiting = true
+  let taking: Promise<void> | undefined
   let timedOut = false
+  let isOver = false
   let cancel = () => {}
 
-  const check = () => {
-    const left = waiting ? limit - (clock.mono() - since) : limit
+  const check = async (): Promise<void> => {
+    // A promise that is settled wins the race against a value.
+    if (clock.mono() - since >= limit && (await Promise.race([taking, BUSY]).catch(() => {})) === BUSY) {
+      await taking?.catch(() => {})
+      since = clock.mono()
+    }
+    if (isOver) return
+    const left = limit - (clock.mono() - since)
     if (left > 0) {
       cancel = clock.after(left, check)
       return
     }
     timedOut = true
+    abort()
+  }
+  const abort = () => {
+    isOver = true
     controller.abort()
   }
-  const abort = () => controller.abort()
 
   if (outer.aborted) abort()
   else outer.addEventListener('abort', abort)
   cancel = clock.after(limit, check)
 
   return {
-    /** Aborts with the caller's signal, and when a wait takes too long. */
+    /** Aborts with the caller's signal, and when the model is silent for too long. */
     signal: controller.signal,
     get timedOut() {
       return timedOut
     },
-    /** Begins a wait that may take `ms`. */
-    wait(ms: number): void {
+    /** It has aborted or was stopped. */
+    get isOver() {
+      return isOver
+    },
+    /** The model has sent something. The silence after it may last `ms`. `work` is done when that is taken. */
+    heard(ms: number, work: Promise<void> | undefined): void {
       since = clock.mono()
-      waiting = true
+      taking = work
       if (ms === limit) return
       limit = ms
       cancel()
       cancel = clock.after(ms, check)
     },
-    /** Ends the wait. */
-    pause(): void {
-      waiting = false
-    },
     stop(): void {
+      isOver = true
       cancel()
       outer.removeEventListener('abort', abort)
     },

@@ -22,7 +22,7 @@ const result = (toolName: string, content: string): ModelMessage => ({
 })
 
 async function textOf(model: Model, request = emptyRequest): Promise<string> {
-  const parts = await collect(model.stream(request, never))
+  const parts = await collect(model, request, never)
   return parts.flatMap((part) => (part.type === 'text' ? [part.delta] : [])).join('')
 }
 
@@ -43,7 +43,9 @@ describe('scripted model', () => {
       },
     ])
     const batches: (readonly ModelPart[])[] = []
-    for await (const parts of model.stream(emptyRequest, never)) batches.push(parts)
+    await model.stream(emptyRequest, never, (parts) => {
+      batches.push(parts)
+    })
     expect(batches).toEqual([
       [{ type: 'reasoning', delta: 'Hm' }],
       [{ type: 'reasoning_signature', signature: 'proof' }],
@@ -112,7 +114,7 @@ describe('scripted model', () => {
       details: { provider: 'scripted', model: 'script', retryable: true, retryAfter: 2 },
     })
     expect(await failureFrom(textOf(model))).toMatchObject({ code: 'model_stream_dropped' })
-    expect((await collect(model.stream(emptyRequest, never))).at(-1)).toEqual({ type: 'finish', reason: 'length' })
+    expect((await collect(model, emptyRequest, never)).at(-1)).toEqual({ type: 'finish', reason: 'length' })
   })
 
   test('keeps time, and hangs until the abort', async () => {
@@ -120,7 +122,9 @@ describe('scripted model', () => {
     const model = scripted([{ parts: [{ delay_ms: 100 }, { text: 'a', repeat: 3, delay_ms: 10 }, { hang: true }] }])
     const parts: ModelPart[] = []
     const reading = (async () => {
-      for await (const batch of model.stream(emptyRequest, controller.signal)) parts.push(...batch)
+      await model.stream(emptyRequest, controller.signal, (batch) => {
+        parts.push(...batch)
+      })
     })()
     await clock.advance(109)
     expect(parts).toHaveLength(0)

@@ -1,7 +1,7 @@
 import { type Clock, sleep } from '../../domain/clock.ts'
 import { ServerError } from '../../domain/errors.ts'
 import { dropped, modelFailure } from '../failure.ts'
-import { type Model, type ModelPart, type ModelRequest, modelUsage } from '../model.ts'
+import { type Model, type ModelPart, type ModelRequest, modelUsage, streamOf } from '../model.ts'
 import type { Script, ScriptedAnswer, ScriptedPart } from './script.ts'
 
 export interface ScriptedOptions extends Script {
@@ -17,7 +17,7 @@ export function createScriptedModel(options: ScriptedOptions): Model {
   const target = { provider: 'scripted', model: name, host: 'script', keyVariable: '' }
   const next = createChooser(options, name)
 
-  async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<readonly ModelPart[]> {
+  async function* parts(request: ModelRequest, signal: AbortSignal): AsyncGenerator<readonly ModelPart[]> {
     const answer = next(request)
     let called = false
     for (const part of answer.parts) {
@@ -60,7 +60,7 @@ export function createScriptedModel(options: ScriptedOptions): Model {
     }
   }
 
-  return { provider: 'scripted', name, stream, check: () => Promise.resolve() }
+  return { provider: 'scripted', name, stream: streamOf(parts), check: () => Promise.resolve() }
 }
 
 function createChooser({ answers, loop }: Script, name: string): (request: ModelRequest) => ScriptedAnswer {

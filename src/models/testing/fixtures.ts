@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import type { ModelPart, ModelRequest } from '../model.ts'
+import type { Model, ModelPart, ModelRequest } from '../model.ts'
 import type { StreamDecoder } from '../wire/wire-model.ts'
 
 export const target = { provider: 'test', model: 'test-model', host: 'model.test', keyVariable: 'TEST_API_KEY' }
@@ -33,9 +33,11 @@ export const emptyRequest: ModelRequest = {
   sessionId: 'session-1',
 }
 
-export async function collect(stream: AsyncIterable<readonly ModelPart[]>): Promise<ModelPart[]> {
+export async function collect(model: Model, request: ModelRequest, signal: AbortSignal): Promise<ModelPart[]> {
   const all: ModelPart[] = []
-  for await (const parts of stream) all.push(...parts)
+  await model.stream(request, signal, (parts) => {
+    all.push(...parts)
+  })
   return all
 }
 

@@ -12,9 +12,9 @@ export function scriptedModel({ onRequest = () => {}, ...options }: Options): Mo
   const model = createScriptedModel({ clock: createSystemClock(), loop: false, name: 'script', newId, ...options })
   return {
     ...model,
-    async *stream(request, signal) {
+    async stream(request, signal, take) {
       onRequest(request)
-      yield* model.stream(request, signal)
+      await model.stream(request, signal, take)
     },
   }
 }

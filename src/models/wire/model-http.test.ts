@@ -10,6 +10,7 @@ import { createManualClock } from '../testing/manual-clock.ts'
 import { openModelHttp } from '../testing/open-model-http.ts'
 import { HttpConnectionError, HttpContentError, HttpStatusError } from './http-errors.ts'
 import type { ModelHttp } from './model-http.ts'
+import type { PayloadStream, TakePayloads } from './payload-stream.ts'
 import { MAX_EVENT_LENGTH } from './sse-parser.ts'
 
 const cleanups: (() => unknown)[] = []
@@ -28,9 +29,14 @@ async function setUp(answer: Answer, clock = createSystemClock()): Promise<{ ser
 
 const never = new AbortController().signal
 
+const open = (pool: ModelHttp, url: string, signal: AbortSignal, take: TakePayloads): PayloadStream =>
+  pool.stream({ url: new URL(url), headers: {}, body: {} }, signal, take)
+
 async function read(pool: ModelHttp, url: string, signal = never): Promise<string[]> {
   const payloads: string[] = []
-  for await (const batch of pool.stream({ url: new URL(url), headers: {}, body: {} }, signal)) payloads.push(...batch)
+  await open(pool, url, signal, (batch) => {
+    payloads.push(...batch)
+  }).taken
   // A connection is free one turn of the event loop after the end of its answer.
   await turns(3)
   return payloads
@@ -48,7 +54,7 @@ describe('model HTTP', () => {
   test('replaces half surrogate pairs, and leaves alone what only looks like one', async () => {
     const { server, pool } = await setUp((response) => sendStream(response, ['[DONE]']))
     const body = { text: 'a\ud83d 🚢 \\ud83d \\\ud83d \udc00', '\udfff': '"\n\u0001' }
-    for await (const _ of pool.stream({ url: new URL(server.url), headers: {}, body }, never));
+    await pool.stream({ url: new URL(server.url), headers: {}, body }, never, () => undefined).taken
     expect(server.bodies).toEqual([{ text: 'a\ufffd 🚢 \\ud83d \\\ufffd \ufffd', '\ufffd': '"\n\u0001' }])
   })
 
@@ -60,7 +66,9 @@ describe('model HTTP', () => {
       body: { text: 'Grüße' },
     }
     const batches: (readonly string[])[] = []
-    for await (const batch of pool.stream(request, never)) batches.push(batch)
+    await pool.stream(request, never, (batch) => {
+      batches.push(batch)
+    }).taken
     expect(batches.flat()).toEqual(['{"a":1}', 'ü', '[DONE]'])
     expect(server.bodies).toEqual([{ text: 'Grüße' }])
     expect(server.requests).toMatchObject([
@@ -77,10 +85,13 @@ describe('model HTTP', () => {
       response.writeHead(200, { 'content-type': 'text/event-stream' })
       response.write(sse(['1', '2', '3']))
     })
-    for await (const batch of pool.stream({ url: new URL(server.url), headers: {}, body: {} }, never)) {
-      expect(batch).toEqual(['1', '2', '3'])
-      break
-    }
+    const controller = new AbortController()
+    const batches: (readonly string[])[] = []
+    await open(pool, server.url, controller.signal, (batch) => {
+      batches.push(batch)
+      controller.abort()
+    }).taken
+    expect(batches).toEqual([['1', '2', '3']])
   })
 
   test('gives an empty array for a comment and for a piece of a long event', async () => {
@@ -92,11 +103,12 @@ describe('model HTTP', () => {
     const pieces = [': OPENROUTER PROCESSING\n\n', 'data: o', 'ne\n\n']
     let next = (): unknown => null
     const batches: (readonly string[])[] = []
-    for await (const batch of pool.stream({ url: new URL(server.url), headers: {}, body: {} }, never)) {
+    const controller = new AbortController()
+    await open(pool, server.url, controller.signal, (batch) => {
       batches.push(batch)
-      if (batch.length > 0) break
-      next()
-    }
+      if (batch.length > 0) controller.abort()
+      else next()
+    }).taken
     expect(batches).toEqual([[], [], ['one']])
   })
 
@@ -106,7 +118,7 @@ describe('model HTTP', () => {
     expect(server.sockets).toHaveLength(1)
   })
 
-  test('returns a connection to the pool although the loop ended at the last event', async () => {
+  test('returns a connection to the pool although nobody waited for the end of the response', async () => {
     const clock = createManualClock()
     const { server, pool } = await setUp((response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' })
@@ -114,12 +126,12 @@ describe('model HTTP', () => {
       setImmediate(() => response.end())
     }, clock)
     for (let count = 0; count < 3; count += 1) {
-      const stream = pool.stream({ url: new URL(server.url), headers: {}, body: {} }, never)
-      for await (const batch of stream) {
+      const stream = open(pool, server.url, never, (batch) => {
         expect(batch).toEqual(['[DONE]'])
         stream.release()
-        break
-      }
+        return undefined
+      })
+      await stream.taken
       // The timer that would close it is cancelled once the response has ended.
       await until(() => clock.pending === 0)
       await turns(3)
@@ -135,10 +147,13 @@ describe('model HTTP', () => {
         Array.from({ length: count === 1 ? 2_000 : 1 }, () => 'x'.repeat(1_000)),
       )
     }, clock)
-    const stream = pool.stream({ url: new URL(server.url), headers: {}, body: {} }, never)
-    await stream[Symbol.asyncIterator]().next()
+    const taking = Promise.withResolvers<void>()
+    const stream = open(pool, server.url, never, () => taking.promise)
+    await until(() => (server.sockets[0]?.bytesWritten ?? 0) > 0)
     await unchanged(() => server.sockets[0]?.bytesWritten ?? 0)
     stream.release()
+    taking.resolve()
+    await stream.taken
     await until(() => clock.pending === 0)
     await turns(3)
     expect(await read(pool, server.url)).toHaveLength(1)
@@ -151,23 +166,28 @@ describe('model HTTP', () => {
       response.writeHead(200, { 'content-type': 'text/event-stream' })
       response.write(sse(['[DONE]']))
     }, clock)
-    const stream = pool.stream({ url: new URL(server.url), headers: {}, body: {} }, never)
-    for await (const _ of stream) {
-      stream.release()
-      break
-    }
+    const stream = open(pool, server.url, never, () => void stream.release())
+    await stream.taken
     await clock.advance(999)
     expect(server.sockets.map((socket) => socket.destroyed)).toEqual([false])
     await clock.advance(1)
     await until(() => server.sockets[0]?.destroyed === true)
   })
 
-  test('closes the connection at once when the reader leaves', async () => {
+  test.each<[string, TakePayloads]>([
+    ['later', () => Promise.reject(new Error('full'))],
+    [
+      'at once',
+      () => {
+        throw new Error('full')
+      },
+    ],
+  ])('closes the connection when the taker fails %s', async (_, take) => {
     const { server, pool } = await setUp((response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' })
       response.write(sse(['x']))
     })
-    for await (const _ of pool.stream({ url: new URL(server.url), headers: {}, body: {} }, never)) break
+    expect(await failureFrom(open(pool, server.url, never, take).taken)).toEqual(new Error('full'))
     await until(() => server.sockets[0]?.destroyed === true)
   })
 
@@ -178,10 +198,10 @@ describe('model HTTP', () => {
     })
     const controller = new AbortController()
     const payloads: string[] = []
-    for await (const batch of pool.stream({ url: new URL(server.url), headers: {}, body: {} }, controller.signal)) {
+    await open(pool, server.url, controller.signal, (batch) => {
       payloads.push(...batch)
       setImmediate(() => controller.abort())
-    }
+    }).taken
     expect(payloads).toEqual(['x'])
     await until(() => server.sockets[0]?.destroyed === true)
   })
@@ -214,12 +234,18 @@ describe('model HTTP', () => {
       }
       write()
     })
-    const iterator = pool.stream({ url: new URL(server.url), headers: {}, body: {} }, never)[Symbol.asyncIterator]()
-    let taken = (await iterator.next()).value?.length ?? 0
+    const first = Promise.withResolvers<void>()
+    let taken = 0
+    const stream = open(pool, server.url, never, (batch) => {
+      taken += batch.length
+      return first.promise
+    })
+    await until(() => taken > 0)
     await unchanged(() => written)
     // 40 MB wait at the server; the buffers of both sockets hold only a few of them.
     expect(written).toBeLessThan(events * 0.75)
-    for (let next = await iterator.next(); next.done !== true; next = await iterator.next()) taken += next.value.length
+    first.resolve()
+    await stream.taken
     expect(taken).toBe(events)
   })
 
@@ -318,10 +344,10 @@ describe('model HTTP', () => {
       gzip.flush()
     })
     const got: string[] = []
-    for await (const batch of pool.stream({ url: new URL(server.url), headers: {}, body: {} }, never)) {
+    await open(pool, server.url, never, (batch) => {
       got.push(...batch)
       if (got.length === 1 && batch.length > 0) gzip.end(sse(['2']))
-    }
+    }).taken
     expect(got).toEqual(['1', '2'])
   })
 
@@ -441,13 +467,13 @@ describe('model HTTP', () => {
     const { server, pool } = await setUp(() => {})
     const { signal } = new AbortController()
     const request = { url: new URL(server.url), headers: { authorization: 'Bearer a\nb' }, body: {} }
-    const iterator = pool.stream(request, signal)[Symbol.asyncIterator]()
-    expect(await failureFrom(iterator.next())).toMatchObject({ code: 'UND_ERR_INVALID_ARG' })
+    const { taken } = pool.stream(request, signal, () => undefined)
+    expect(await failureFrom(taken)).toMatchObject({ code: 'UND_ERR_INVALID_ARG' })
     expect(await failureFrom(pool.probe(request, signal))).toMatchObject({ code: 'UND_ERR_INVALID_ARG' })
     expect([getEventListeners(signal, 'abort'), server.sockets]).toEqual([[], []])
   })
 
-  test('a release leaves no timer: before the first pull, after the last, and when the connection breaks', async () => {
+  test('a release leaves no timer: after the end, and when the connection breaks', async () => {
     const clock = createManualClock()
     const { server, pool } = await setUp((response, _, count) => {
       if (count === 1) return sendStream(response.setHeader('connection', 'close'), ['x'])
@@ -455,27 +481,23 @@ describe('model HTTP', () => {
       response.writeHead(200, { 'content-type': 'text/event-stream' })
       response.write(sse(['x']))
     }, clock)
-    const open = () => pool.stream({ url: new URL(server.url), headers: {}, body: {} }, never)
-    const done = { done: true, value: undefined }
-    const unused = open()
-    unused.release()
-    expect([await unused[Symbol.asyncIterator]().next(), clock.pending]).toEqual([done, 0])
-
-    const complete = open()
-    for await (const _ of complete);
+    const complete = open(pool, server.url, never, () => undefined)
+    await complete.taken
     complete.release()
     expect(clock.pending).toBe(0)
 
-    for (const [count, pulled] of [
-      [2, done],
-      [3, { done: false, value: ['x'] }],
+    for (const [count, expected] of [
+      [2, []],
+      [3, ['x']],
     ] as const) {
-      const stream = open()
-      const pull = stream[Symbol.asyncIterator]().next()
-      if (count === 3) await pull
-      await until(() => server.requests.length === count)
+      const got: string[] = []
+      const stream = open(pool, server.url, never, (batch) => {
+        got.push(...batch)
+      })
+      await until(() => server.requests.length === count && got.length === expected.length)
       stream.release()
-      expect([await pull, clock.pending]).toEqual([pulled, 1])
+      await stream.taken
+      expect([got, clock.pending]).toEqual([expected, 1])
       server.sockets[count - 1]?.destroy()
       await until(() => clock.pending === 0)
     }

@@ -6,7 +6,7 @@ import { ConnectionFailure } from '../../outgoing/connection-failure.ts'
 import type { ConnectionOptions, ConnectionPool, Connections } from '../../outgoing/connections.ts'
 import { exchange } from '../../outgoing/exchange.ts'
 import { type BodyTaker, collectBody, HttpConnectionError, HttpStatusError } from './http-errors.ts'
-import { createPayloadStream, type PayloadStream } from './payload-stream.ts'
+import { createPayloadStream, type PayloadStream, type TakePayloads } from './payload-stream.ts'
 
 export interface HttpRequest {
   url: URL
@@ -17,10 +17,10 @@ export interface HttpRequest {
 
 export interface ModelHttp {
   /**
-   * Sends the request with the first pull. Throws `HttpStatusError` for a status of 300 or more, `HttpContentError` for a body that is
-   * not an event stream, `HttpConnectionError` for a failure of the network. An abort destroys the socket and ends the iteration.
+   * Sends the request. Fails with `HttpStatusError` for a status of 300 or more, `HttpContentError` for a body that is
+   * not an event stream, `HttpConnectionError` for a failure of the network. An abort destroys the socket and ends the stream.
    */
-  stream(request: HttpRequest, signal: AbortSignal): PayloadStream
+  stream(request: HttpRequest, signal: AbortSignal, take: TakePayloads): PayloadStream
   /** Sends a GET and ignores the body of the answer. Throws like `stream`. */
   probe(request: Omit<HttpRequest, 'body'>, signal: AbortSignal): Promise<void>
   /** Throws `config_invalid` when a request to `url` would use a proxy whose address is not valid. */
@@ -51,14 +51,14 @@ function createHttp(deps: ModelHttpDeps, options: ConnectionOptions, pools: Set<
   pools.add(pool)
   const common = { 'user-agent': deps.userAgent, 'accept-encoding': ACCEPTED_ENCODINGS }
   return {
-    stream({ url, headers, body }, signal) {
+    stream({ url, headers, body }, signal, take) {
       const request = {
         method: 'POST',
         url,
         headers: { ...common, ...headers, accept: 'text/event-stream', 'content-type': 'application/json' },
         body: wholeCharacters(JSON.stringify(body)),
       } as const
-      return createPayloadStream((handlers) => exchange(pool, request, handlers), clock, signal)
+      return createPayloadStream((handlers) => exchange(pool, request, handlers), clock, signal, take)
     },
     probe: ({ url, headers }, signal) => probe(pool, { url, headers: { ...common, ...headers } }, clock, signal),
     checkProxy: (url) => void pool.isProxied(url),

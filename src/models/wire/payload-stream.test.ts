@@ -81,12 +81,13 @@ describe('the payloads of an answer', () => {
           bytes.subarray(i * cut, (i + 1) * cut),
         )
         const got: string[] = []
-        let pulls = 0
+        let takes = 0
         const { send } = senderOf(chunks, sendsOnResume)
-        for await (const batch of createPayloadStream(send, clock, never)) {
+        await createPayloadStream(send, clock, never, (batch) => {
           got.push(...batch)
-          await turns(pauses[pulls++ % pauses.length])
-        }
+          const pause = pauses[takes++ % pauses.length]
+          return pause === 0 ? undefined : turns(pause)
+        }).taken
         expect(got).toEqual(payloads.filter((payload) => payload !== ''))
       }),
       { numRuns: runs(60) },
@@ -96,11 +97,55 @@ describe('the payloads of an answer', () => {
   test('a reader that does not read pauses the socket, even in the middle of a long event', async () => {
     const chunks = [Buffer.from('data: 1\n\n'), ...Array.from({ length: 100 }, () => Buffer.alloc(10_000, 'x'))]
     const sender = senderOf(chunks)
-    const payloads = createPayloadStream(sender.send, clock, never)[Symbol.asyncIterator]()
-    expect(await payloads.next()).toEqual({ done: false, value: ['1'] })
+    const batches: (readonly string[])[] = []
+    createPayloadStream(sender.send, clock, never, (batch) => {
+      batches.push(batch)
+      return new Promise(() => {})
+    })
     for (let i = 0; i < 200; i += 1) await turn()
+    expect(batches).toEqual([['1']])
     expect(sender.most()).toBeLessThan(100_000)
-    await payloads.return?.()
+  })
+
+  test.each([
+    ['after an abort', (controller: AbortController) => controller.abort()],
+    ['after the end', () => {}],
+  ])('%s the stream is over when what it had passed on is taken, and not before', async (_, stop) => {
+    const controller = new AbortController()
+    const taking = Promise.withResolvers<void>()
+    const got: (readonly string[])[] = []
+    let isOver = false
+    const { taken } = createPayloadStream(
+      senderOf([Buffer.from('data: 1\n\n')]).send,
+      clock,
+      controller.signal,
+      (batch) => {
+        got.push(batch)
+        return taking.promise
+      },
+    )
+    const over = taken.then(() => {
+      isOver = true
+    })
+    await turns(3)
+    stop(controller)
+    await turns(3)
+    expect([got, isOver]).toEqual([[['1']], false])
+    taking.resolve()
+    await over
+  })
+
+  test('a taker that fails is called no more, also when the answer had ended in the meantime', async () => {
+    const taking = Promise.withResolvers<void>()
+    const got: string[] = []
+    const { send } = senderOf([Buffer.from('data: 1\n\n'), Buffer.from('data: 2\n\n')])
+    const { taken } = createPayloadStream(send, clock, never, (batch) => {
+      got.push(...batch)
+      return taking.promise
+    })
+    await turns(5)
+    taking.reject(new Error('full'))
+    expect([await failureFrom(taken), got]).toEqual([new Error('full'), ['1']])
   })
 })
 
@@ -184,10 +229,10 @@ describe.each(wires)('$name', ({ name, make, events }) => {
     const model: Model = make(settings(name, server.url), { http, now: () => 0, newId: () => 'new' })
     try {
       let text = ''
-      for await (const parts of model.stream(emptyRequest, never)) {
+      await model.stream(emptyRequest, never, async (parts) => {
         for (const part of parts) if (part.type === 'tool_call_args') text += part.delta
         await pace()
-      }
+      })
       return text
     } finally {
       http.close()
@@ -213,7 +258,7 @@ describe.each(wires)('$name', ({ name, make, events }) => {
     const http = openModelHttp(clock)
     const model: Model = make(settings(name, server.url), { http, now: () => 0, newId: () => 'new' })
     const trace = { traceparent: '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01', tracestate: 'a=1' }
-    for (const request of [emptyRequest, { ...emptyRequest, trace }]) await collect(model.stream(request, never))
+    for (const request of [emptyRequest, { ...emptyRequest, trace }]) await collect(model, request, never)
     http.close()
     await server.close()
 

@@ -10,7 +10,7 @@ import {
   targetOf,
   unreachable,
 } from '../failure.ts'
-import type { Model, ModelPart, ModelRequest } from '../model.ts'
+import type { Model, ModelPart, ModelRequest, TakeParts } from '../model.ts'
 import { HttpConnectionError, HttpContentError, HttpStatusError } from './http-errors.ts'
 import type { HttpRequest, ModelHttp } from './model-http.ts'
 import { SseEventTooLarge } from './sse-parser.ts'
@@ -61,42 +61,47 @@ export function createWireModel(
   const target = targetOf(settings, api.host, api.keyVariable)
   http.checkProxy(api.probe.url)
 
-  async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<readonly ModelPart[]> {
+  async function stream(request: ModelRequest, signal: AbortSignal, take: TakeParts): Promise<void> {
     const decoder = createDecoder(target, newId)
     const written = api.request(request)
     const headers = { ...traceHeaders(request.trace), ...written.headers }
-    const payloads = http.stream({ ...written, headers }, signal)
     let unanswered = 0
-    try {
-      for await (const batch of payloads) {
-        if (signal.aborted) return
-        const parts: ModelPart[] = []
-        try {
-          for (const payload of batch) decoder.decode(payload, parts)
-        } catch (error) {
-          // What arrived before the failure is part of the answer, even when both came in one read.
-          if (parts.length > 0) yield parts
-          throw error
-        }
-        if (decoder.finished) {
-          payloads.release()
-          if (parts.length > 0) yield parts
-          return
-        }
+
+    const takePayloads = (payloads: readonly string[]): Promise<void> | undefined => {
+      const parts: ModelPart[] = []
+      try {
+        for (const payload of payloads) decoder.decode(payload, parts)
+      } catch (error) {
+        return failAfter(parts, error)
+      }
+      if (decoder.finished) {
+        answer.release()
+      } else {
         // Usage does not count as an answer: some servers send it with every event.
-        if (parts.some((part) => part.type !== 'usage')) unanswered = 0
-        else for (const payload of batch) unanswered += payload.length
+        if (parts.some(isAnswer)) unanswered = 0
+        else for (const payload of payloads) unanswered += payload.length
         if (unanswered > MAX_UNANSWERED || decoder.kept > MAX_KEPT) {
           const message = `The model server at ${target.host} keeps sending data that is not part of an answer.`
           throw modelFailure('model_failed', message, target, { retryable: false })
         }
-        // An empty array is passed on too: it says that the server is alive.
-        yield parts
       }
-      if (signal.aborted) return
+      // An empty array is passed on too: it says that the server is alive.
+      return take(parts)
+    }
+
+    /** What arrived before the failure is part of the answer, even when both came in one read. */
+    const failAfter = async (parts: readonly ModelPart[], error: unknown): Promise<void> => {
+      if (parts.length > 0) await take(parts)
+      throw error
+    }
+
+    const answer = http.stream({ ...written, headers }, signal, takePayloads)
+    try {
+      await answer.taken
+      if (signal.aborted || decoder.finished) return
       const rest: ModelPart[] = []
       decoder.end(rest)
-      if (rest.length > 0) yield rest
+      if (rest.length > 0) await take(rest)
     } catch (error) {
       if (signal.aborted) return
       throw failureOf(error, target, now())
@@ -121,6 +126,8 @@ export function createWireModel(
     },
   }
 }
+
+const isAnswer = (part: ModelPart): boolean => part.type !== 'usage'
 
 function failureOf(error: unknown, target: ModelTarget, now: number): unknown {
   if (error instanceof HttpStatusError) return statusFailure(error.answer, target, now)

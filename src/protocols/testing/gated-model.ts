@@ -18,14 +18,14 @@ export function createGatedModel(): GatedModel {
       ready.push(parts)
       wake()
     },
-    async *stream(request, signal) {
+    async stream(request, signal, take) {
       requests.push(request)
       signal.addEventListener('abort', () => wake())
       while (!signal.aborted) {
         const batches = ready
         ready = []
         for (const batch of batches) {
-          yield batch
+          await take(batch)
           if (batch.some((part) => part.type === 'finish')) return
         }
         if (ready.length > 0) continue

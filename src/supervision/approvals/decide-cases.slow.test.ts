@@ -198,7 +198,8 @@ function openOwn({ kind, risk, quorum, state, proof }: Setting): House {
     // It calls the tool once in each session.
     model: {
       ...calls,
-      stream: (request, signal) => (request.messages.at(-1)?.role === 'user' ? calls : stops).stream(request, signal),
+      stream: (request, signal, take) =>
+        (request.messages.at(-1)?.role === 'user' ? calls : stops).stream(request, signal, take),
     },
     agent: {
       approval: {

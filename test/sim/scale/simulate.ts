@@ -10,7 +10,7 @@ import type { AcceptedRun } from '../../../src/engine/ports/runs.ts'
 import { createSharedPresence } from '../../../src/engine/sessions/shared-presence.ts'
 import { openEngine } from '../../../src/engine/testing/open-engine.ts'
 import { createNotifiedWake } from '../../../src/log/notified-wake.ts'
-import type { Model, ModelPart, ModelRequest } from '../../../src/models/model.ts'
+import { type Model, type ModelPart, type ModelRequest, streamOf } from '../../../src/models/model.ts'
 import { createKernel, type Kernel } from '../kernel.ts'
 import { createProcess, type SimProcess } from '../process.ts'
 import { createRandom, type Random } from '../random.ts'
@@ -134,7 +134,7 @@ function createTimedModel(kernel: Kernel, load: Load, random: Random): Model {
   const everyMs = 1_000 / load.tokensPerSecond
   const known = new Set<string>()
 
-  async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<readonly ModelPart[]> {
+  async function* parts(request: ModelRequest, signal: AbortSignal): AsyncGenerator<readonly ModelPart[]> {
     const isFirst = !known.has(request.sessionId)
     known.add(request.sessionId)
     // Streams that begin together must not end together.
@@ -152,7 +152,7 @@ function createTimedModel(kernel: Kernel, load: Load, random: Random): Model {
     ]
   }
 
-  return { provider: 'sim', name: 'sim', stream, check: async () => {} }
+  return { provider: 'sim', name: 'sim', stream: streamOf(parts), check: async () => {} }
 }
 
 interface Seen {
