@@ -222,14 +222,8 @@ function continues(segment: Segment, runId: string | null, seq: number): boolean
   return segment.runId === runId && segment.firstSeq + segment.count === seq
 }
 
-const JOINED_AT_ONCE = 16
-
 function extend(segment: Segment, count: number, data: string): void {
   segment.count += count
   segment.pieces.push(data)
   segment.length += data.length
-  // V8 keeps a concatenated string as parts, which take three times the space. Joining them makes one flat string.
-  if (segment.pieces.length - segment.joined < JOINED_AT_ONCE) return
-  segment.pieces.push(segment.pieces.splice(segment.joined).join('\n'))
-  segment.joined += 1
 }

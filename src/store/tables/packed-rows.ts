@@ -8,10 +8,13 @@ import type { NewEntry, StoredEntry } from '../ports/journal.ts'
  * raw newline, so lines need no escaping.
  */
 export function packLines(entries: readonly NewEntry[]): string {
-  const lines: string[] = []
-  for (const { kind, data } of entries) lines.push(kind === 'event' ? data : `f${data}`)
-  return lines.join('\n')
+  const [first] = entries
+  if (first === undefined) return ''
+  // Nearly always one token.
+  return entries.length === 1 ? packLine(first) : entries.map(packLine).join('\n')
 }
+
+const packLine = ({ kind, data }: NewEntry): string => (kind === 'event' ? data : `f${data}`)
 
 function unpackLine(line: string, seq: number, runId: string | null): Entry {
   const kind: EntryKind = line.startsWith('f') ? 'fact' : 'event'
