@@ -113,6 +113,13 @@ export function createRunWriter(
     return lastTimestamp
   }
 
+  function queue(data: string): void {
+    const entry: NewEntry = { kind: 'event', data }
+    // Nearly always one token. V8 gives a list that grows from nothing space for 17.
+    if (pending.length === 0) pending = [entry]
+    else pending.push(entry)
+  }
+
   function take(): NewEntry[] {
     const entries = pending
     pending = []
@@ -135,7 +142,7 @@ export function createRunWriter(
     // Middleware changes what an event says, not what it is.
     if (passed === null || passed.type !== event.type) return null
     see(passed)
-    pending.push({ kind: 'event', data: JSON.stringify(passed) })
+    queue(JSON.stringify(passed))
     return passed as E
   }
 
@@ -145,8 +152,9 @@ export function createRunWriter(
       return emit({ type: 'TEXT_MESSAGE_CONTENT', messageId, delta, ...owner, timestamp })?.delta ?? ''
     }
     // `messageId` is an id that we minted: it needs no escaping.
-    const data = `{"type":"TEXT_MESSAGE_CONTENT","messageId":"${messageId}","delta":${JSON.stringify(delta)},"timestamp":${timestamp}}`
-    pending.push({ kind: 'event', data })
+    queue(
+      `{"type":"TEXT_MESSAGE_CONTENT","messageId":"${messageId}","delta":${JSON.stringify(delta)},"timestamp":${timestamp}}`,
+    )
     return delta
   }
 

@@ -1,7 +1,7 @@
 // Reading a session or one of its runs: first the entries in the log, then new ones as they come, each once.
 
 import { runNotFound, ServerError } from '../../domain/errors.ts'
-import type { Entry } from '../../domain/session/entry.ts'
+import { type Entry, isEvent } from '../../domain/session/entry.ts'
 import { isTerminalText } from '../../domain/session/event.ts'
 import { isFinished } from '../../domain/session/run.ts'
 import type { Watcher } from '../../log/watcher.ts'
@@ -34,9 +34,11 @@ function createFollower(
   let watcher: Watcher | null = null
   let hasEnded = false
 
+  const isOwn = (entry: Entry): boolean => entry.runId === runId
+
   /** The entries of the run. It ends after its terminal event. */
   function pick(batch: readonly Entry[]): readonly Entry[] {
-    const own = batch.every((entry) => entry.runId === runId) ? batch : batch.filter((entry) => entry.runId === runId)
+    const own = batch.every(isOwn) ? batch : batch.filter(isOwn)
     hasEnded = hasEnd(own)
     return own
   }
@@ -100,7 +102,7 @@ async function placeOf(
 
 /** Facts may follow the terminal event: a run that waits can still be cancelled. */
 function hasEnd(entries: readonly Entry[]): boolean {
-  const last = entries.findLast(({ kind }) => kind === 'event')
+  const last = entries.findLast(isEvent)
   return last !== undefined && isTerminalText(last.data)
 }
 
