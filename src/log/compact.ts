@@ -87,10 +87,12 @@ export function createCompactedReader(after: number): (page: readonly StoredEntr
   return (page) => {
     const from = seen
     seen = page.at(-1)?.seq ?? seen
-    if (page.every((entry) => entry.spans === undefined)) return page
+    if (page.every(isWhole)) return page
     return page.map((entry) => sliceCompacted(entry, from)).filter((entry) => entry !== null)
   }
 }
+
+const isWhole = ({ spans }: StoredEntry): boolean => spans === undefined
 
 const hasDelta = (event: unknown): event is Record<string, unknown> & { delta: string } =>
   isRecord(event) && typeof event.delta === 'string'

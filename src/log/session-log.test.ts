@@ -462,8 +462,8 @@ describe('readers', () => {
     await commit(said(run, 'x'.repeat(200_000)))
     const overdue: string[] = []
     const watch = (owner: string) =>
-      log.watch(run.sessionId, 2, { owner, onOverdue: () => void overdue.push(owner) }).next()
-    expect((await watch('ada'))?.length).toBe(1)
+      log.watch(run.sessionId, 2, { holder: { owner, onOverdue: () => void overdue.push(owner) } }).next()
+    expect((await watch('ada')).value?.length).toBe(1)
     void watch('bob')
     await settled()
 
@@ -479,13 +479,13 @@ describe('readers', () => {
     const fast = collect(log.watch(run.sessionId, 2))
     const first = slow.next()
     await commit(said(run, 'first'))
-    expect((await first)?.length).toBe(1)
+    expect((await first).value?.length).toBe(1)
 
     const long = 'x'.repeat(20_000)
     for (let i = 0; i < 20; i += 1) await commit(said(run, long))
     expect(fast.seqs().length).toBe(21)
     const seqs: number[] = []
-    while (seqs.at(-1) !== 23) for (const { seq } of (await slow.next()) ?? []) seqs.push(seq)
+    while (seqs.at(-1) !== 23) for (const { seq } of (await slow.next()).value ?? []) seqs.push(seq)
 
     expect(seqs).toEqual(Array.from({ length: 20 }, (_, i) => i + 4))
   })
@@ -510,7 +510,7 @@ describe('readers', () => {
           const read = () => {
             if (isReading) return
             isReading = true
-            void reader.next().then((batch) => {
+            void reader.next().then(({ value: batch }) => {
               isReading = false
               shown.push(...(batch ?? []).map(({ seq }) => seq))
             })

@@ -1,25 +1,25 @@
 // The log of all sessions. Commands go to the store in group commits, and readers are shown what these have written: text as soon
 // as it is committed, entries of the synced class only when they are on disk, and everything in the order of the log.
 
-import { type ByteBudget, createByteBudget, type Holder, READERS_BYTES } from '../domain/byte-budget.ts'
+import { type ByteBudget, createByteBudget, READERS_BYTES } from '../domain/byte-budget.ts'
 import type { Clock } from '../domain/clock.ts'
 import { ServerError } from '../domain/errors.ts'
 import type { Entry } from '../domain/session/entry.ts'
 import { type Command, type Done, needsSync, type Result } from '../store/ports/command.ts'
 import type { Journal, NewEntry, StoredEntry } from '../store/ports/journal.ts'
 import { createLocalWake, type Wake } from './wake.ts'
-import { createWatcher, type Watcher, type WatcherHandle } from './watcher.ts'
+import { createWatcher, type Watcher, type WatcherHandle, type WatchOptions } from './watcher.ts'
 
 export interface SessionLog {
   /**
    * Adds a command to the next group commit. Resolves when it is as durable as its class demands. Rejects with the `ServerError`
-   * that the store refused it with.
+   * that the store refused it with, after it has called `onRefused`.
    */
-  commit(command: Command): Promise<Done>
+  commit(command: Command, onRefused?: () => void): Promise<Done>
   /** Resolves when everything of the synced class that was committed in the session by now is on disk. */
   synced(sessionId: string): Promise<void>
-  /** Opens a reader of one session that begins after the seq `after`. `holder` answers for the memory that large entries take. */
-  watch(sessionId: string, after: number, holder?: Holder): Watcher
+  /** Opens a reader of one session that begins after the seq `after`. */
+  watch(sessionId: string, after: number, options?: WatchOptions): Watcher
   /** How many readers are open. */
   readonly watchers: number
   /** Refuses new commands, and resolves when those that it has are committed. */
@@ -28,6 +28,7 @@ export interface SessionLog {
 
 interface Waiting {
   command: Command
+  onRefused: (() => void) | undefined
   resolve(done: Done): void
   reject(error: unknown): void
 }
@@ -61,10 +62,11 @@ export function createSessionLog({
 
   function settle(group: readonly Waiting[], results: readonly Result[], synced: Promise<void>): void {
     const later: (() => void)[] = []
-    for (const [i, one] of group.entries()) {
-      const result = results[i]
+    let i = 0
+    for (const one of group) {
+      const result = results[i++]
       if (result === undefined || !result.ok) {
-        one.reject(result?.error ?? new Error('the store gave no result'))
+        refuse(one, result?.error ?? new Error('the store gave no result'))
         continue
       }
       const sessionId = sessionOf(one.command, result)
@@ -111,9 +113,10 @@ export function createSessionLog({
   }
 
   return {
-    commit(command) {
-      if (closed) return Promise.reject(new ServerError('shutting_down', 'The server is stopping.'))
-      return commits.add(command)
+    commit(command, onRefused) {
+      if (!closed) return commits.add(command, onRefused)
+      onRefused?.()
+      return Promise.reject(new ServerError('shutting_down', 'The server is stopping.'))
     },
 
     async synced(sessionId) {
@@ -171,7 +174,7 @@ function createGroupCommits(
       const { results, synced } = await store.commit(group.map((one) => one.command))
       settle(group, results, synced)
     } catch (error) {
-      for (const one of group) one.reject(error)
+      for (const one of group) refuse(one, error)
     }
     committing = false
     lastCommit = clock.mono()
@@ -180,9 +183,9 @@ function createGroupCommits(
   }
 
   return {
-    add: (command: Command): Promise<Done> =>
+    add: (command: Command, onRefused: (() => void) | undefined): Promise<Done> =>
       new Promise((resolve, reject) => {
-        waiting.push({ command, resolve, reject })
+        waiting.push({ command, onRefused, resolve, reject })
         schedule()
       }),
     /** Resolves when the commit that is under way is settled. */
@@ -192,6 +195,11 @@ function createGroupCommits(
       while (waiting.length > 0 || committing || scheduled) await new Promise<void>((resolve) => idle.push(resolve))
     },
   }
+}
+
+function refuse({ onRefused, reject }: Waiting, error: unknown): void {
+  onRefused?.()
+  reject(error)
 }
 
 interface ReadersDeps {
@@ -258,8 +266,9 @@ function createReaders({ store, budget, highWater, settled }: ReadersDeps) {
 
     of: (sessionId: string): ReadonlySet<WatcherHandle> | undefined => watchers.get(sessionId),
 
-    watch(sessionId: string, after: number, holder?: Holder): Watcher {
+    watch(sessionId: string, after: number, options: WatchOptions = {}): Watcher {
       const handle = createWatcher({
+        ...options,
         after,
         read: async (seq, limit, maxChars) => {
           const entries = await store.entries(sessionId, seq, limit, maxChars)
@@ -269,12 +278,12 @@ function createReaders({ store, budget, highWater, settled }: ReadersDeps) {
           return entries.filter((entry) => entry.seq < end)
         },
         budget,
-        holder,
         onClose() {
           count -= 1
           const readers = watchers.get(sessionId)
           readers?.delete(handle)
           if (readers?.size === 0) watchers.delete(sessionId)
+          options.onClose?.()
         },
       })
       const readers = watchers.get(sessionId) ?? new Set()

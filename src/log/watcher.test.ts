@@ -66,7 +66,7 @@ function openWatcher(log: StoredEntry[], options: Partial<WatcherOptions> = {}) 
     /** Behind which seq the log was read, each time. */
     reads,
     closes: () => closes,
-    next: async () => (await watcher.next())?.map(({ seq }) => seq) ?? null,
+    next: async () => (await watcher.next()).value?.map(({ seq }) => seq) ?? null,
     /** Writes to the log and tells the reader. */
     write(batch: readonly StoredEntry[]) {
       log.push(...batch)
@@ -117,7 +117,7 @@ describe('a reader', () => {
 
     watcher.push(batch)
 
-    expect(await next).toBe(batch)
+    expect((await next).value).toBe(batch)
   })
 
   test('begins in the middle', async () => {
@@ -451,9 +451,9 @@ describe('readers that lag', () => {
     const readers = Array.from({ length: 5 }, watch)
     const shown: number[] = []
     const first = readers.map(async (reader, i) => {
-      const batch = await reader.next()
+      const { value } = await reader.next()
       shown.push(i)
-      return batch
+      return value
     })
     await turns()
 
@@ -471,7 +471,7 @@ describe('readers that lag', () => {
     readers[3]?.close()
     await turns()
     expect(shown).toEqual([0, 1, 2, 3, 4])
-    expect((await more)?.map(({ seq }) => seq)).toEqual([2])
+    expect((await more)?.value?.map(({ seq }) => seq)).toEqual([2])
     expect((await first[4])?.map(({ seq }) => seq)).toEqual([1])
 
     for (const reader of readers) reader.close()
@@ -481,7 +481,7 @@ describe('readers that lag', () => {
   test('let go of a large batch when they ask for the next', async () => {
     const budget = createByteBudget(3 * LARGE, clock)
     const reader = createWatcher({ after: 0, read: logOf([LARGE, LARGE]).read, onClose() {}, budget })
-    const batch = await reader.next()
+    const { value: batch } = await reader.next()
     expect(batch?.length).toBe(1)
 
     await reader.next()
@@ -502,7 +502,7 @@ describe('readers that lag', () => {
     reader.close()
     leave()
 
-    expect(await next).toBeNull()
+    expect(await next).toEqual({ done: true, value: undefined })
     expect(budget.used).toBe(0)
   })
 
@@ -513,7 +513,7 @@ describe('readers that lag', () => {
     const reader = createWatcher({ after: 0, read: log.read, onClose() {}, budget })
 
     const seqs: number[] = []
-    while (seqs.length < 600) for (const { seq } of (await reader.next()) ?? []) seqs.push(seq)
+    while (seqs.length < 600) for (const { seq } of (await reader.next()).value ?? []) seqs.push(seq)
 
     expect(seqs).toEqual(Array.from({ length: 600 }, (_, i) => i + 1))
     leave()
@@ -569,7 +569,7 @@ describe('readers that lag', () => {
     time = 30_000
     look()
 
-    expect((await next)?.map(({ seq }) => seq)).toEqual([1])
+    expect((await next).value?.map(({ seq }) => seq)).toEqual([1])
     other.close()
   })
 })

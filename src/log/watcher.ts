@@ -7,9 +7,22 @@ import type { StoredEntry } from '../store/ports/journal.ts'
 import { createCompactedReader } from './compact.ts'
 
 export interface Watcher {
-  /** The next entries, at least one; null once it is closed. Use them before the next call, which empties a large batch. */
-  next(): Promise<readonly Entry[] | null>
-  close(): void
+  /**
+   * The next entries, at least one, or done once it is closed. Use them before the next call, which empties a large batch. Ask again
+   * only when this has resolved. There is one call per token, so this promise is all that an entry costs on its way to its reader.
+   */
+  next(): Promise<IteratorResult<readonly Entry[], undefined>>
+  /** With a reason, `next` rejects with it. */
+  close(why?: Error): void
+}
+
+export interface WatchOptions {
+  /** Answers for the memory that this reader takes. It should close a slow reader, which could keep the memory for hours. */
+  holder?: Holder | undefined
+  /** What the reader wants to see of these entries. It gets every entry once, in order. */
+  pick?: (entries: readonly Entry[]) => readonly Entry[]
+  /** Called once when the reader is closed, whoever closes it. */
+  onClose?: () => void
 }
 
 export interface WatcherHandle extends Watcher {
@@ -19,15 +32,12 @@ export interface WatcherHandle extends Watcher {
   readonly end: number
 }
 
-export interface WatcherOptions {
+export interface WatcherOptions extends WatchOptions {
   after: number
   /** Stored entries after `seq`: at most `limit`, and no more once they have `maxChars` characters of data. */
   read(seq: number, limit: number, maxChars: number): Promise<StoredEntry[]>
-  onClose(): void
   /** Memory for large entries, shared by all readers. */
   budget: Pick<ByteBudget, 'take' | 'takeNow' | 'turn'>
-  /** Answers for the memory that this reader takes. It should close a slow reader, which could keep the memory for hours. */
-  holder?: Holder | undefined
 }
 
 const BUFFER_LIMIT = 256 * 1024
@@ -39,15 +49,20 @@ const OWN_CHARS = 2 * READ_CHARS
 /** A large entry is in memory three times: as it was read, as text of the stream, and as bytes. */
 const COPIES = 3
 
-export function createWatcher({ after, read, onClose, budget, holder }: WatcherOptions): WatcherHandle {
-  const show = createCompactedReader(after)
+const all = (entries: readonly Entry[]): readonly Entry[] => entries
+
+export function createWatcher({ after, read, onClose, budget, holder, pick = all }: WatcherOptions): WatcherHandle {
+  const unseen = createCompactedReader(after)
   let position = after
   let buffer: readonly Entry[] = []
   let buffered = 0
   // Nothing that is pushed is known to follow until a read has found the end of the log.
   let behind = true
   let closed = false
-  let wake: (() => void) | null = null
+  let reason: Error | null = null
+  /** Who waits for the next entries. */
+  let waiting: PromiseWithResolvers<IteratorResult<readonly Entry[], undefined>> | null = null
+  let isReading = false
   /** Gives back the memory of the last batch. Asking for the next batch means that the last one was sent. */
   let release = () => {}
   /** Whether the last read took from the budget. */
@@ -91,9 +106,66 @@ export function createWatcher({ after, read, onClose, budget, holder }: WatcherO
     behind = true
   }
 
-  function signal(): void {
-    wake?.()
-    wake = null
+  /** Gives the entries to who waits for them, if there is anything to see in them. */
+  function give(entries: readonly Entry[]): void {
+    if (entries.length === 0) return
+    waiting?.resolve({ done: false, value: entries })
+    waiting = null
+  }
+
+  /** Serves who waits: with what was pushed, with what the log has, or with the end. */
+  function serve(): void {
+    if (waiting === null || isReading) return
+    const first = buffer[0]
+    if (closed) {
+      if (reason === null) waiting.resolve({ done: true, value: undefined })
+      else waiting.reject(reason)
+      waiting = null
+    } else if (behind || (first !== undefined && first.seq !== position + 1)) {
+      void readOn()
+    } else if (first !== undefined) {
+      const batch = buffer
+      buffer = []
+      buffered = 0
+      position = batch[batch.length - 1]?.seq ?? position
+      give(pick(unseen(batch)))
+    }
+  }
+
+  async function readOn(): Promise<void> {
+    isReading = true
+    forget()
+    try {
+      while (behind && !closed && waiting !== null) {
+        if (isCut) await budget.turn()
+        if (closed) break
+        // What is pushed from here on follows what this read finds. If it does not, its seq shows that.
+        behind = false
+        const stored = await readWithin()
+        const shown = pick(unseen(stored))
+        const entries = isLarge ? emptiedLater(shown) : shown
+        isCut = stored.length === READ_LIMIT || charsOf(stored) >= READ_CHARS
+        if (isCut) forget()
+        position = stored[stored.length - 1]?.seq ?? position
+        const known = position
+        buffer = buffer.filter((entry) => entry.seq > known)
+        give(entries)
+      }
+    } catch (error) {
+      close(error as Error)
+    }
+    isReading = false
+    serve()
+  }
+
+  function close(why: Error | null = null): void {
+    if (closed) return
+    closed = true
+    reason = why
+    forget()
+    release()
+    onClose?.()
+    serve()
   }
 
   return {
@@ -111,56 +183,18 @@ export function createWatcher({ after, read, onClose, budget, holder }: WatcherO
         else if (buffer.length === 0) buffer = batch
         else buffer = buffer.concat(batch)
       }
-      signal()
+      serve()
     },
 
-    async next() {
+    next() {
       release()
-      while (!closed) {
-        if (!behind) {
-          const first = buffer[0]
-          if (first === undefined) {
-            await new Promise<void>((resolve) => {
-              wake = resolve
-            })
-            continue
-          }
-          if (first.seq !== position + 1) {
-            forget()
-            continue
-          }
-          const batch = buffer
-          buffer = []
-          buffered = 0
-          position = batch[batch.length - 1]?.seq ?? position
-          return show(batch)
-        }
-        if (isCut) await budget.turn()
-        if (closed) break
-        // What is pushed from here on follows what this read finds. If it does not, its seq shows that.
-        behind = false
-        const stored = await readWithin()
-        const entries = isLarge ? emptiedLater(show(stored)) : show(stored)
-        isCut = stored.length === READ_LIMIT || charsOf(stored) >= READ_CHARS
-        if (isCut) forget()
-        const last = stored[stored.length - 1]
-        if (last === undefined) continue
-        position = last.seq
-        const known = position
-        buffer = buffer.filter((entry) => entry.seq > known)
-        if (entries.length > 0) return entries
-      }
-      return null
+      waiting = Promise.withResolvers()
+      const { promise } = waiting
+      serve()
+      return promise
     },
 
-    close() {
-      if (closed) return
-      closed = true
-      forget()
-      release()
-      onClose()
-      signal()
-    },
+    close,
   }
 }
 

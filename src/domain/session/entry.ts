@@ -15,6 +15,8 @@ export interface Entry {
 /** Events are AG-UI events of a run. Facts are ours and never appear on an AG-UI stream. */
 export type EntryKind = 'event' | 'fact'
 
+export const isEvent = ({ kind }: Entry): boolean => kind === 'event'
+
 export type Fact =
   | { fact: 'run_accepted'; run: string; message_ids: string[]; at: number }
   /** `died`: the process that executed the run died without releasing it. */

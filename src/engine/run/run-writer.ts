@@ -29,9 +29,9 @@ export interface EventWriter {
   /** If the run or the sub-agent ends inside this step, the event that closes the step carries the metadata. */
   markStep(stepName: string, metadata: Record<string, unknown>): void
   /** Commits what was queued, as text in flight. */
-  flush(): Promise<void>
+  flush(): Promise<unknown>
   /** Commits what was queued, with facts and messages. Resolves when it is on disk. */
-  commit(parts: RunCommit): Promise<void>
+  commit(parts: RunCommit): Promise<unknown>
 }
 
 export interface RunCommit
@@ -102,7 +102,7 @@ export function createRunWriter(
 ): RunWriter {
   const scope = middlewareScope(run)
   const open = createOpenItems()
-  const appends = createAppends(log, run, isOnlyProcess ? null : clock)
+  const appends = createAppends(log, isOnlyProcess ? null : clock)
   let pending: NewEntry[] = []
   /** Activities that have changed since the last commit, by id. */
   const activities = new Map<string, StoredMessage>()
@@ -111,6 +111,13 @@ export function createRunWriter(
   function timestamp(): number {
     lastTimestamp = Math.max(lastTimestamp, clock.now())
     return lastTimestamp
+  }
+
+  function queue(data: string): void {
+    const entry: NewEntry = { kind: 'event', data }
+    // Nearly always one token. V8 gives a list that grows from nothing space for 17.
+    if (pending.length === 0) pending = [entry]
+    else pending.push(entry)
   }
 
   function take(): NewEntry[] {
@@ -135,7 +142,7 @@ export function createRunWriter(
     // Middleware changes what an event says, not what it is.
     if (passed === null || passed.type !== event.type) return null
     see(passed)
-    pending.push({ kind: 'event', data: JSON.stringify(passed) })
+    queue(JSON.stringify(passed))
     return passed as E
   }
 
@@ -145,22 +152,29 @@ export function createRunWriter(
       return emit({ type: 'TEXT_MESSAGE_CONTENT', messageId, delta, ...owner, timestamp })?.delta ?? ''
     }
     // `messageId` is an id that we minted: it needs no escaping.
-    const data = `{"type":"TEXT_MESSAGE_CONTENT","messageId":"${messageId}","delta":${JSON.stringify(delta)},"timestamp":${timestamp}}`
-    pending.push({ kind: 'event', data })
+    queue(
+      `{"type":"TEXT_MESSAGE_CONTENT","messageId":"${messageId}","delta":${JSON.stringify(delta)},"timestamp":${timestamp}}`,
+    )
     return delta
   }
 
-  function flush(): Promise<void> {
+  function flush(): Promise<unknown> {
     if (pending.length === 0 && !appends.hasRefused) return NOTHING_TO_DO
     const entries = take()
-    return appends.append({ sync: false, entries }, entries)
+    const { sessionId, id: runId, fence } = run
+    return appends.append({ type: 'append', sessionId, runId, fence, sync: false, entries }, entries)
   }
 
-  async function commit({ facts = [], messages = [], ...more }: RunCommit): Promise<void> {
+  function commit({ facts = [], messages = [], ...more }: RunCommit): Promise<unknown> {
     // Taken now: an event and its message go into one commit, even when another commit has to go first.
     const events = take()
     const entries = [...events, ...facts.map((fact) => ({ kind: 'fact' as const, data: factText(fact) }))]
-    await appends.append({ sync: true, entries, messages: [...takeActivities(), ...messages], ...more }, events)
+    const said = [...takeActivities(), ...messages]
+    const { sessionId, id: runId, fence } = run
+    return appends.append(
+      { type: 'append', sessionId, runId, fence, sync: true, entries, messages: said, ...more },
+      events,
+    )
   }
 
   return {
@@ -237,21 +251,18 @@ export const isStorageTrouble = (error: unknown): boolean => hasCode(error, 'sto
 /** Another process owns the run now, or it has ended. */
 export const isFenced = (error: unknown): boolean => hasCode(error, 'run_fenced')
 
-type Append = Omit<AppendEntries, 'type' | 'sessionId' | 'runId' | 'fence'>
-
 /**
  * A refused append wrote nothing, so what it held goes first with the next one. Otherwise an end could be shown without its start. With a
  * clock, appends wait for a store that is away, in their order.
  */
-function createAppends(log: SessionLog, run: RunRecord, patience: Clock | null) {
-  const target = { sessionId: run.sessionId, runId: run.id, fence: run.fence }
+function createAppends(log: SessionLog, patience: Clock | null) {
   let refused: NewEntry[] = []
   let refusedMessages: StoredMessage[] = []
   /** In an object, because the state itself may be null. */
   let state: { value: unknown } | null = null
   // A run of one agent writes in order anyway, and pays nothing for this.
   let keepsOrder = patience !== null
-  let underWay: Promise<void> | null = null
+  let underWay: Promise<unknown> | null = null
 
   function takeRefused(): NewEntry[] {
     const entries = refused
@@ -259,44 +270,54 @@ function createAppends(log: SessionLog, run: RunRecord, patience: Clock | null) 
     return entries
   }
 
-  async function commit(command: AppendEntries): Promise<void> {
+  function putBack(events: readonly NewEntry[], messages: readonly StoredMessage[]): void {
+    refused = [...events, ...refused]
+    refusedMessages = [...messages, ...refusedMessages]
+  }
+
+  function commit(command: AppendEntries, onRefused: () => void): Promise<unknown> {
+    return patience === null ? log.commit(command, onRefused) : commitPatiently(patience, command, onRefused)
+  }
+
+  async function commitPatiently(clock: Clock, command: AppendEntries, onRefused: () => void): Promise<void> {
     for (;;) {
       try {
         await log.commit(command)
         return
       } catch (error) {
-        if (patience === null || !isStorageTrouble(error)) throw error
-        await sleep(patience, RETRY_MS)
+        if (!isStorageTrouble(error)) {
+          onRefused()
+          throw error
+        }
+        await sleep(clock, RETRY_MS)
       }
     }
   }
 
-  async function append(command: Append, events: NewEntry[]): Promise<void> {
+  function append(command: AppendEntries, events: NewEntry[]): Promise<unknown> {
+    // Nearly always, and once for each token: so its only promise is that of the log.
+    if (refused.length === 0 && refusedMessages.length === 0 && state === null) {
+      return commit(command, () => putBack(events, command.messages ?? []))
+    }
     const back = takeRefused()
-    const late = refusedMessages
-    if (late.length > 0) refusedMessages = []
-    const messages = late.length > 0 ? [...late, ...(command.messages ?? [])] : command.messages
+    const messages = [...refusedMessages, ...(command.messages ?? [])]
+    refusedMessages = []
     const kept = state
     state = null
-    try {
-      await commit({
-        type: 'append',
-        ...target,
-        ...command,
-        // There may be results among the refused entries, and results are on disk before they are shown.
-        ...(back.length > 0 ? { entries: [...back, ...command.entries], sync: true } : {}),
-        messages,
-        state: kept === null ? command.state : kept.value,
-      })
-    } catch (error) {
-      refused = [...back, ...events, ...refused]
-      refusedMessages = [...(messages ?? []), ...refusedMessages]
-      state ??= kept
-      throw error
+    const whole = {
+      ...command,
+      // There may be results among the refused entries, and results are on disk before they are shown.
+      ...(back.length > 0 ? { entries: [...back, ...command.entries], sync: true } : {}),
+      messages: messages.length > 0 ? messages : command.messages,
+      state: kept === null ? command.state : kept.value,
     }
+    return commit(whole, () => {
+      putBack([...back, ...events], messages)
+      state ??= kept
+    })
   }
 
-  async function appendInTurn(command: Append, events: NewEntry[]): Promise<void> {
+  async function appendInTurn(command: AppendEntries, events: NewEntry[]): Promise<void> {
     while (underWay !== null) await underWay.catch(() => {})
     underWay = append(command, events)
     try {
@@ -308,7 +329,7 @@ function createAppends(log: SessionLog, run: RunRecord, patience: Clock | null) 
 
   return {
     /** `events` are those entries that must not get lost when the append is refused; facts are not. */
-    append: (command: Append, events: NewEntry[]) =>
+    append: (command: AppendEntries, events: NewEntry[]) =>
       keepsOrder ? appendInTurn(command, events) : append(command, events),
     /** Resolves when no append waits for a store that is away. */
     async settled(): Promise<void> {
@@ -328,9 +349,6 @@ function createAppends(log: SessionLog, run: RunRecord, patience: Clock | null) 
       return refusedMessages
     },
     takeRefused,
-    putBack(events: NewEntry[], messages: StoredMessage[]): void {
-      refused = [...events, ...refused]
-      refusedMessages = [...messages, ...refusedMessages]
-    },
+    putBack,
   }
 }

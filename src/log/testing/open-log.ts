@@ -166,7 +166,7 @@ export function collect(reader: Watcher): { shown: Entry[]; seqs(): number[]; ha
   const shown: Entry[] = []
   let ended = false
   const read = async () => {
-    for (let batch = await reader.next(); batch !== null; batch = await reader.next()) shown.push(...batch)
+    for await (const batch of { [Symbol.asyncIterator]: () => reader }) shown.push(...batch)
     ended = true
   }
   void read()

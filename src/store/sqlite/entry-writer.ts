@@ -234,14 +234,8 @@ function charsIn(entries: readonly NewEntry[]): number {
   return chars
 }
 
-const JOINED_AT_ONCE = 16
-
 function extend(segment: Segment, count: number, data: string, chars: number): void {
   segment.count += count
   segment.pieces.push(data)
   segment.chars += chars
-  // V8 keeps a concatenated string as parts, which take three times the space. Joining them makes one flat string.
-  if (segment.pieces.length - segment.joined < JOINED_AT_ONCE) return
-  segment.pieces.push(segment.pieces.splice(segment.joined).join('\n'))
-  segment.joined += 1
 }

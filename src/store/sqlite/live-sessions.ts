@@ -44,15 +44,32 @@ export const SEGMENT_LIMIT = 32_768
 
 export type LiveState = ReturnType<typeof createLiveState>
 
-const copyOf = (segment: Segment | null): Segment | null =>
-  segment === null ? null : { ...segment, pieces: [...segment.pieces] }
+/** A session before the transaction. A segment only grows within one, so its size says what it was. */
+interface Before {
+  live: LiveSession
+  head: number
+  ceiling: number
+  segment: Segment | null
+  count: number
+  pieces: number
+  chars: number
+}
+
+const JOINED_AT_ONCE = 16
+
+/** V8 keeps a concatenated string as parts, which take three times the space. Joining them makes one flat string. */
+function joinPieces(segment: Segment): void {
+  if (segment.pieces.length - segment.joined < JOINED_AT_ONCE) return
+  segment.pieces.push(segment.pieces.splice(segment.joined).join('\n'))
+  segment.joined += 1
+}
 
 /** Live sessions and runs. Their changes are undone if the transaction fails. */
 export function createLiveState() {
   const sessions = new Map<string, LiveSession>()
   const runs = new Map<string, LiveRun>()
   // Lists, not a Map that is cleared: V8 chains the tables of a Map, so their contents would outlive the transaction for long.
-  let touched: { live: LiveSession; before: LiveSession }[] = []
+  let touched: Before[] = []
   let undos: (() => void)[] = []
   let transaction = 0
   /** Adds something to undo if the transaction fails. */
@@ -84,12 +101,21 @@ export function createLiveState() {
     /** Call before changing a live session within a transaction. */
     touch(live: LiveSession): void {
       if (live.changedIn === transaction) return
-      touched.push({ live, before: { ...live, segment: copyOf(live.segment) } })
+      const { head, ceiling, segment } = live
+      // Only here, between two transactions, where nothing of it can be undone.
+      if (segment !== null) joinPieces(segment)
+      const { count = 0, pieces = [], chars = 0 } = segment ?? {}
+      touched.push({ live, head, ceiling, segment, count, pieces: pieces.length, chars })
       live.changedIn = transaction
     },
     onRollback,
     rollback(): void {
-      for (const { live, before } of touched) Object.assign(live, before)
+      for (const { live, head, ceiling, segment, count, pieces, chars } of touched) {
+        Object.assign(live, { head, ceiling, segment })
+        if (segment === null) continue
+        segment.pieces.length = pieces
+        Object.assign(segment, { count, chars })
+      }
       for (const undo of undos.reverse()) undo()
     },
   }

@@ -9,6 +9,9 @@ import type { NewEntry, StoredEntry } from '../ports/journal.ts'
  * contains a raw newline, so lines need no escaping.
  */
 export function packLines(entries: readonly NewEntry[]): string {
+  const [only] = entries
+  // Nearly always one token.
+  if (only !== undefined && entries.length === 1) return only.kind === 'event' ? only.data : `f${only.data}`
   const lines: string[] = []
   let [start, end] = NO_DELTA
   for (const { kind, data } of entries) {

@@ -218,10 +218,10 @@ export const approvalMutants: readonly Mutant[] = [
 /** Says that intents are written, and writes them a moment later. */
 function startingEarly(log: SessionLog, pause: (ms: number) => Promise<void>): SessionLog {
   return {
-    commit(command) {
+    commit(command, onRefused) {
       const isIntent =
         command.type === 'append' && command.entries.some(({ data }) => data.startsWith('{"fact":"tool_intent"'))
-      if (!isIntent) return log.commit(command)
+      if (!isIntent) return log.commit(command, onRefused)
       void pause(20)
         .then(() => log.commit(command))
         .catch(() => {})

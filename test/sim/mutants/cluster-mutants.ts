@@ -60,7 +60,8 @@ export const clusterMutants: readonly Mutant[] = [
       Object.assign(faults, { replicas: 3, pauseEveryMs: null, awayEveryMs: null })
     },
     log: (log) => ({
-      commit: async (command) => (command.type === 'release_run' ? { ok: true, firstSeq: 0 } : log.commit(command)),
+      commit: async (command, onRefused) =>
+        command.type === 'release_run' ? { ok: true, firstSeq: 0 } : log.commit(command, onRefused),
       synced: log.synced,
       watch: log.watch,
       close: log.close,

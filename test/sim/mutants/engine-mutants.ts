@@ -17,9 +17,10 @@ export const engineMutants: readonly Mutant[] = [
     bug: 'a tool that may run once is noted as one that may be repeated',
     foundBy: ['effects'],
     log: (log) => ({
-      commit: (command) =>
+      commit: (command, onRefused) =>
         log.commit(
           command.type === 'append' ? { ...command, entries: command.entries.map(noteAsRepeatable) } : command,
+          onRefused,
         ),
       synced: log.synced,
       watch: log.watch,
@@ -39,9 +40,10 @@ export const engineMutants: readonly Mutant[] = [
       faults.tool.ms = 2_000
     },
     log: (log) => ({
-      commit: (command) =>
+      commit: (command, onRefused) =>
         log.commit(
           command.type === 'claim_run' ? { ...command, entries: command.entries.map(noteAsGivenBack) } : command,
+          onRefused,
         ),
       synced: log.synced,
       watch: log.watch,

@@ -6,7 +6,7 @@ import type { Watcher } from '../../../src/log/watcher.ts'
 import type { Mutant } from '../mutant.ts'
 
 /** The log with its readers changed. */
-const reading = (log: SessionLog, change: (sessionId: string, after: number) => Watcher): SessionLog => ({
+const reading = (log: SessionLog, change: SessionLog['watch']): SessionLog => ({
   commit: log.commit,
   synced: log.synced,
   watch: change,
@@ -22,14 +22,15 @@ export const logMutants: readonly Mutant[] = [
     seed: 2,
     bug: 'who comes back misses the next event',
     foundBy: ['views'],
-    log: (log) => reading(log, (sessionId, after) => log.watch(sessionId, after > 1 ? after + 1 : after)),
+    log: (log) =>
+      reading(log, (sessionId, after, options) => log.watch(sessionId, after > 1 ? after + 1 : after, options)),
   },
   {
     name: 'repeats-on-resume',
     seed: 1,
     bug: 'who comes back is shown the last event again',
     foundBy: ['views'],
-    log: (log) => reading(log, (sessionId, after) => log.watch(sessionId, Math.max(0, after - 1))),
+    log: (log) => reading(log, (sessionId, after, options) => log.watch(sessionId, Math.max(0, after - 1), options)),
   },
   {
     name: 'publishes-before-commit',
@@ -44,8 +45,8 @@ export const logMutants: readonly Mutant[] = [
     bug: 'what is committed between reading the log and listening is not shown',
     foundBy: ['views', 'liveness', 'starvation'],
     log: (log, { random }) =>
-      reading(log, (sessionId, after) => {
-        const watcher = log.watch(sessionId, after)
+      reading(log, (sessionId, after, options) => {
+        const watcher = log.watch(sessionId, after, options)
         let batches = 0
         return {
           async next() {
@@ -67,7 +68,7 @@ export const logMutants: readonly Mutant[] = [
       faults.model.long = 0.5
       faults.reader.stalls = 0.3
     },
-    log: (log) => reading(log, (sessionId, after) => keepAll(log.watch(sessionId, after))),
+    log: (log) => reading(log, (sessionId, after, options) => keepAll(log.watch(sessionId, after, options))),
   },
   {
     name: 'late-wake-up',
@@ -75,8 +76,8 @@ export const logMutants: readonly Mutant[] = [
     bug: 'a reader that has caught up hears of new events three seconds later',
     foundBy: ['starvation'],
     log: (log, { process }) =>
-      reading(log, (sessionId, after) => {
-        const watcher = log.watch(sessionId, after)
+      reading(log, (sessionId, after, options) => {
+        const watcher = log.watch(sessionId, after, options)
         return {
           async next() {
             const batch = await watcher.next()
@@ -108,16 +109,16 @@ function publishEarly(log: SessionLog): SessionLog {
     wake: () => void
   }
   const readers = new Set<Early>()
-  const early: SessionLog = reading(log, (sessionId, after) => {
-    const watcher = log.watch(sessionId, after)
+  const early: SessionLog = reading(log, (sessionId, after, options) => {
+    const watcher = log.watch(sessionId, after, options)
     const reader: Early = { sessionId, last: after, batches: [], wake: () => {} }
     readers.add(reader)
-    let pending: Promise<readonly Entry[] | null> | null = null
+    let pending: ReturnType<Watcher['next']> | null = null
     return {
       async next() {
         for (;;) {
           const early = reader.batches.shift()
-          if (early !== undefined) return early
+          if (early !== undefined) return { done: false, value: options?.pick?.(early) ?? early }
           pending ??= watcher.next()
           const woken = new Promise<'woken'>((resolve) => {
             reader.wake = () => resolve('woken')
@@ -125,10 +126,10 @@ function publishEarly(log: SessionLog): SessionLog {
           const got = await Promise.race([pending, woken])
           if (got === 'woken') continue
           pending = null
-          if (got === null) return null
-          const fresh = got.filter(({ seq }) => seq > reader.last)
-          reader.last = Math.max(reader.last, got.at(-1)?.seq ?? 0)
-          if (fresh.length > 0) return fresh
+          if (got.done) return got
+          const fresh = got.value.filter(({ seq }) => seq > reader.last)
+          reader.last = Math.max(reader.last, got.value.at(-1)?.seq ?? 0)
+          if (fresh.length > 0) return { done: false, value: fresh }
         }
       },
       close() {
@@ -139,7 +140,7 @@ function publishEarly(log: SessionLog): SessionLog {
   })
   return {
     ...early,
-    commit(command) {
+    commit(command, onRefused) {
       if (command.type === 'append') {
         for (const reader of readers) {
           if (reader.sessionId !== command.sessionId || reader.last === 0) continue
@@ -155,7 +156,7 @@ function publishEarly(log: SessionLog): SessionLog {
           reader.wake()
         }
       }
-      return log.commit(command)
+      return log.commit(command, onRefused)
     },
     get watchers() {
       return log.watchers
@@ -168,7 +169,7 @@ function keepAll(watcher: Watcher): Watcher {
   let isOver = false
   let wake = () => {}
   const collect = async () => {
-    for (let batch = await watcher.next(); batch !== null; batch = await watcher.next()) {
+    for await (const batch of { [Symbol.asyncIterator]: () => watcher }) {
       kept.push(...batch)
       wake()
     }
@@ -185,7 +186,7 @@ function keepAll(watcher: Watcher): Watcher {
       }
       const all = kept
       kept = []
-      return all.length === 0 ? null : all
+      return all.length === 0 ? { done: true, value: undefined } : { done: false, value: all }
     },
     close: watcher.close,
   }

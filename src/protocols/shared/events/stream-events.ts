@@ -5,7 +5,7 @@ import type { Clock } from '../../../domain/clock.ts'
 import { hasCode, runNotFound, ServerError } from '../../../domain/errors.ts'
 import { ulidOf } from '../../../domain/ids.ts'
 import type { Logger } from '../../../domain/logger.ts'
-import type { Entry } from '../../../domain/session/entry.ts'
+import { type Entry, isEvent } from '../../../domain/session/entry.ts'
 import { isTerminalText, type RunEvent, type RunEventOf } from '../../../domain/session/event.ts'
 import type { RunRecord } from '../../../domain/session/run.ts'
 import type { SessionRecord } from '../../../domain/session/session.ts'
@@ -97,7 +97,7 @@ async function streamEntries(
   function send(batch: readonly Entry[]): Promise<void> | undefined {
     const chunk = encoder.entries(batch, session)
     if (chunk === null) return undefined
-    const last = batch.findLast(({ kind }) => kind === 'event')
+    const last = batch.findLast(isEvent)
     if (last !== undefined) {
       lastSeq = last.seq
       lastRun = last.runId
