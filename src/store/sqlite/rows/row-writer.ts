@@ -3,6 +3,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { AnyRecord } from '../../../domain/records/record.ts'
 import { tokensOf } from '../../../domain/session/run.ts'
+import type { SessionRecord } from '../../../domain/session/session.ts'
 import { FEED_ITEMS, FEED_MS } from '../../ports/feed.ts'
 import type { StoredEntry } from '../../ports/journal.ts'
 import type { Change, ChangeOf } from '../../rules/rows.ts'
@@ -57,21 +58,32 @@ export function createRowWriter(
     if (tokens !== 0) sessions.addTokens(sid(sessionId), tokens)
   }
 
+  function countSession({ status }: Pick<SessionRecord, 'status'>, change: 1 | -1): void {
+    if (status !== 'terminated') state.addSessions(change)
+  }
+
   const writes: OtherWrites<void> = {
-    insert_session: ({ session: made }) => session.made(made.id, sessions.insert(made)),
+    insert_session({ session: made }) {
+      session.made(made.id, sessions.insert(made))
+      countSession(made, 1)
+    },
     update_session: ({ id, patch }) => sessions.update(sid(id), patch),
     update_supervision: ({ before, session: now }) => sessions.updateSupervision(sid(now.id), before, now),
-    bury_session({ session: { id }, at }) {
+    bury_session({ session: buried, at }) {
+      const { id } = buried
       sessions.eraseContent(sid(id), id)
       sessions.bury(sid(id), at)
       writer.trimTail()
       state.drop(id)
+      countSession(buried, -1)
     },
-    remove_session({ session: { id } }) {
+    remove_session({ session: removed }) {
+      const { id } = removed
       sessions.eraseContent(sid(id), id)
       sessions.remove(sid(id))
       session.found(id, null)
       state.drop(id)
+      countSession(removed, -1)
     },
 
     insert_run({ run }) {
