@@ -10,6 +10,7 @@ test('the last user message says how to answer, otherwise the name of the model'
   expect([
     said('full'),
     said('paced:50 tokens:12'),
+    said('silent tokens:12'),
     said([{ type: 'text', text: 'paced:20' }]),
     planOf({ model: 'paced:5', messages: [{ role: 'user', content: 'Good morning' }] }),
     planOf({
@@ -24,6 +25,7 @@ test('the last user message says how to answer, otherwise the name of the model'
   ]).toEqual([
     { rate: null, tokens: 200 },
     { rate: 50, tokens: 12 },
+    { rate: 0, tokens: 12 },
     { rate: 20, tokens: 200 },
     { rate: 5, tokens: 200 },
     { rate: null, tokens: 3 },

@@ -3,6 +3,7 @@
 // The last user message, or else the model's name, says how it answers:
 //   full           as fast as the socket allows, in separate writes (default)
 //   paced:50       50 tokens per second; each token carries the time of its write
+//   silent         begins its answer and says nothing more
 //   tokens:200     number of tokens (default 200); can follow either of the others
 
 import { STATUS_CODES } from 'node:http'
@@ -26,7 +27,7 @@ const NOT_HERE = errorBody('The fake model answers POST /v1/chat/completions and
 const NOT_JSON = errorBody('The body is not a JSON object; send a chat completion request.')
 
 interface AnswerPlan {
-  /** Tokens per second, or null for full speed. */
+  /** Tokens per second; 0: silent; null: full speed. */
   rate: number | null
   tokens: number
 }
@@ -44,11 +45,11 @@ function errorBody(message: string): string {
 export function planOf(request: ChatRequest): AnswerPlan {
   const content = request.messages?.findLast((message) => message.role === 'user')?.content ?? ''
   const said = typeof content === 'string' ? content : content.map((part) => part.text ?? '').join(' ')
-  const spec = /\b(full|paced:\d+)\b/.test(said) ? said : (request.model ?? '')
+  const spec = /\b(full|silent|paced:\d+)\b/.test(said) ? said : (request.model ?? '')
   const rate = /\bpaced:(\d+)\b/.exec(spec)?.[1]
   const tokens = /\btokens:(\d+)\b/.exec(spec)?.[1]
   return {
-    rate: rate === undefined ? null : Math.min(Math.max(Number(rate), 1), 1000),
+    rate: /\bsilent\b/.test(spec) ? 0 : rate === undefined ? null : Math.min(Math.max(Number(rate), 1), 1000),
     tokens: tokens === undefined ? 200 : Math.min(Number(tokens), MAX_TOKENS),
   }
 }
@@ -73,6 +74,7 @@ export function createFakeModel(): Server {
       return
     }
     socket.write(httpChunk(FIRST_CHUNK))
+    if (rate === 0) return
     let sent = 0
     wheel.every(1000 / rate, () => {
       if (socket.destroyed) return false

@@ -25,7 +25,7 @@ export interface LoadOptions {
   tokens: number
   /** 0: every run has its own thread. Otherwise the runs use this many threads in turn, never one thread twice at once. */
   threads: number
-  /** One thread for all runs, which then come one after the other. It may already exist. */
+  /** One thread for all runs, which then come one after the other. It may already exist. With `threads`: the beginning of their names. */
   thread?: string
   /** Prefix for the names of threads and runs, so that two loads on one server use different names. */
   prefix: string
@@ -147,8 +147,10 @@ function startRun(starter: LoadConnection, input: string, tokens: number) {
   return { started, ended }
 }
 
-function askOf({ prefix, message, thread }: LoadOptions, number: number, run: number): LoadAsk {
-  return { thread: thread ?? `${prefix}-t${number}`, run: `${prefix}-r${run}`, message }
+function askOf({ prefix, message, thread, threads }: LoadOptions, number: number, run: number): LoadAsk {
+  const numbered = `${thread ?? prefix}-${number}`
+  const name = thread === undefined || threads > 0 ? numbered : thread
+  return { thread: name, run: `${prefix}-r${run}`, message }
 }
 
 if (import.meta.main) {

@@ -1,5 +1,5 @@
 // Measures the figures that the project promises, compares them with a floor in the same run, and writes them to RESULTS.md.
-//   npm run bench -- [--only full,paced,latency,slow-disk,start,idle,streams,sessions,doors,hostile,supervision,channels,postgres] [--seconds 5] [--json out.json]
+//   npm run bench -- [--only full,paced,latency,slow-disk,start,idle,streams,sessions,growth,doors,hostile,supervision,channels,postgres] [--seconds 5] [--json out.json]
 //                    [--server bin/quarterdeck.js]
 // A partial run prints its table and changes no more of RESULTS.md than the sections about supervision and Postgres, if it measured
 // those. Exit code 1: a target was missed; 2: nothing was measured.
@@ -13,6 +13,7 @@ import { cpuMs, machineBusyMs } from './process-stat.ts'
 import { channels } from './scenarios/channels.ts'
 import { full, paced } from './scenarios/cpu-per-run.ts'
 import { doors } from './scenarios/doors.ts'
+import { growth } from './scenarios/growth.ts'
 import { hostile } from './scenarios/hostile.ts'
 import { postgres } from './scenarios/postgres.ts'
 import type { Scenario } from './scenarios/scenario.ts'
@@ -24,7 +25,7 @@ import { latency, slowDisk } from './scenarios/token-delay.ts'
 import { openStage, type Stage } from './stage.ts'
 
 const scenarios: readonly Scenario[] = [
-  ...[full, paced, latency, slowDisk, start, idle, streams, sessions, doors, hostile],
+  ...[full, paced, latency, slowDisk, start, idle, streams, sessions, growth, doors, hostile],
   supervision,
   channels,
   postgres,

@@ -12,11 +12,12 @@ test('seeds sessions that the store finds by name, with their messages, runs and
   })
   const now = Date.parse('2026-11-15T00:00:00Z')
 
-  await seed(store, { sessions: 450, history: 120 }, now)
+  await seed(store, { sessions: 450, history: 120, copies: 2 }, now)
 
   const long = await store.sessions.byAlias(LOCAL_USER, HISTORY_THREAD)
   const last = await store.sessions.byAlias(LOCAL_USER, 'seed-449')
-  expect([long?.messageCount, last?.messageCount]).toEqual([120, 2])
+  const copy = await store.sessions.byAlias(LOCAL_USER, `${HISTORY_THREAD}-1`)
+  expect([long?.messageCount, last?.messageCount, copy?.messageCount]).toEqual([120, 2, 120])
   expect(await store.sessions.byAlias(LOCAL_USER, 'seed-450')).toBe(null)
   expect((await store.messages.page(long?.id ?? '', 3)).map((message) => message.id)).toEqual([
     `${HISTORY_THREAD}-58-a`,

@@ -1,8 +1,6 @@
 // Fills the store of a server that is not running, through the store's own port, as `sessions import` would.
-//   node bench/seed.ts --data-dir D [--sessions 100000] [--history 10000]
-// A server must have opened the directory once, so that there is a database of the right name and format.
+//   node bench/seed.ts --data-dir D [--sessions 100000] [--history 10000 [--copies 1]]
 
-import { closeSync, openSync, readdirSync, readSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { factText } from '../src/domain/session/entry.ts'
@@ -19,6 +17,8 @@ export interface SeedPlan {
   sessions: number
   /** Messages in the session named `HISTORY_THREAD`. 0: there is no such session. */
   history: number
+  /** More sessions with as many messages, named `seed-history-0`, `seed-history-1`, … */
+  copies?: number
 }
 
 export const HISTORY_THREAD = 'seed-history'
@@ -32,7 +32,11 @@ const ANSWER =
 const SPREAD_MS = 600_000
 
 export async function seed(store: Pick<Store, 'commit'>, plan: SeedPlan, now: number): Promise<void> {
+  const { copies = 0 } = plan
   if (plan.history > 0) await importAll(store, [sessionOf(HISTORY_THREAD, -1, plan.history / 2, now)])
+  for (let copy = 0; copy < copies; copy += 1) {
+    await importAll(store, [sessionOf(`${HISTORY_THREAD}-${copy}`, plan.sessions + copy, plan.history / 2, now)])
+  }
   for (let from = 0; from < plan.sessions; from += SESSIONS_PER_COMMIT) {
     const size = Math.min(SESSIONS_PER_COMMIT, plan.sessions - from)
     const at = now - Math.floor((SPREAD_MS * (plan.sessions - from)) / plan.sessions)
@@ -128,48 +132,23 @@ function uuid(kind: number, number: number): string {
   return `0194${kind.toString(16).padStart(4, '0')}-0000-7000-8000-${low}`
 }
 
-/** The only SQLite database in the directory, whatever its name is. */
-function findDatabase(dataDir: string): string {
-  const found = readdirSync(dataDir)
-    .map((name) => join(dataDir, name))
-    .filter(isDatabase)
-  const [path] = found
-  if (path === undefined || found.length > 1) {
-    throw new Error(
-      `${dataDir} holds ${found.length} SQLite databases, not one. Start a server on it once, then seed it.`,
-    )
-  }
-  return path
-}
-
-function isDatabase(path: string): boolean {
-  const head = Buffer.alloc(16)
-  const file = openSync(path, 'r')
-  try {
-    readSync(file, head, 0, head.length, 0)
-  } catch {
-    return false
-  } finally {
-    closeSync(file)
-  }
-  return head.toString('latin1') === 'SQLite format 3\0'
-}
-
 if (import.meta.main) {
   const { values } = parseArgs({
     options: {
       'data-dir': { type: 'string' },
       sessions: { type: 'string', default: '0' },
       history: { type: 'string', default: '0' },
+      copies: { type: 'string', default: '0' },
     },
   })
   if (values['data-dir'] === undefined) throw new Error('Name the data directory: --data-dir D')
   const store = createSqliteStore({
-    path: findDatabase(values['data-dir']),
+    path: join(values['data-dir'], 'quarterdeck.db'),
     fatal: (error) => {
       throw error
     },
   })
-  await seed(store, { sessions: Number(values.sessions), history: Number(values.history) }, Date.now())
+  const plan = { sessions: Number(values.sessions), history: Number(values.history), copies: Number(values.copies) }
+  await seed(store, plan, Date.now())
   await store.close()
 }

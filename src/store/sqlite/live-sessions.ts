@@ -72,8 +72,12 @@ export function createLiveState() {
   let touched: Before[] = []
   let undos: (() => void)[] = []
   let transaction = 0
+  let sessionCount: number | null = null
   /** Adds something to undo if the transaction fails. */
   const onRollback = (undo: () => void): void => void undos.push(undo)
+  const countAgain = (): void => {
+    sessionCount = null
+  }
   /** Undefined: removes it. */
   function change<T>(map: Map<string, T>, id: string, value: T | undefined): void {
     const before = map.get(id)
@@ -93,6 +97,17 @@ export function createLiveState() {
     disown: (runId: string): void => change(runs, runId, undefined),
     /** Forgets the session. It is loaded again when it is needed. */
     drop: (sessionId: string): void => change(sessions, sessionId, undefined),
+    /** Sessions that are not terminated. `count` reads all of them, so it is called once, not for each new session. */
+    sessionCount(count: () => number): number {
+      if (sessionCount === null) onRollback(countAgain)
+      sessionCount ??= count()
+      return sessionCount
+    },
+    addSessions(change: number): void {
+      if (sessionCount === null) return
+      sessionCount += change
+      onRollback(countAgain)
+    },
     begin(): void {
       transaction += 1
       touched = []

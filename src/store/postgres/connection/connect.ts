@@ -5,8 +5,9 @@ import type { Client } from 'pg'
 import { ServerError } from '../../../domain/errors.ts'
 import { shownStore } from '../../../domain/settings/store-settings.ts'
 import type { Statement } from '../../tables/statement.ts'
-import { fromStored, type Sql, toStored } from '../sql.ts'
+import { type Sql, toStored } from '../sql.ts'
 import { ConnectionFailed, sqlState } from './database-error.ts'
+import type { KnownColumns, PreparedQuery } from './prepared-query.ts'
 
 /** A connection. Statements are sent at once and answered in order, so several may be under way. */
 export interface Connection extends Sql {
@@ -80,7 +81,7 @@ export function hostUrls(url: string): string[] {
 const isUrl = (url: string): boolean => URL.canParse(url.replace(/\/\/([^@/?#]*@)?(?=[/?#]|$)/, '//$1localhost'))
 
 async function connectTo(url: string, settings: Settings, answerWithinMs: number): Promise<Connection> {
-  const { Client, types } = await import('pg')
+  const { Client, PreparedQuery } = await import('./prepared-query.ts')
   const socket = new GatheringSocket()
   const client = new Client({
     connectionString: url,
@@ -91,10 +92,6 @@ async function connectTo(url: string, settings: Settings, answerWithinMs: number
     connectionTimeoutMillis: CONNECT_MS,
     query_timeout: answerWithinMs,
     fallback_application_name: 'quarterdeck',
-    types: {
-      getTypeParser: (oid: number, format?: 'text' | 'binary') =>
-        oid === BIGINT ? Number : oid === TEXT ? fromStored : types.getTypeParser(oid, format as 'text'),
-    },
   })
   const lost: (() => void)[] = []
   let isOpen = true
@@ -116,7 +113,7 @@ async function connectTo(url: string, settings: Settings, answerWithinMs: number
     throw sqlState(error) === '' ? new ConnectionFailed(error) : error
   }
   return {
-    ...statementsOn(client, () => isOpen),
+    ...statementsOn(client, PreparedQuery, () => isOpen),
     get isOpen() {
       return isOpen
     },
@@ -144,23 +141,24 @@ class GatheringSocket extends Socket {
   }
 }
 
-/** Postgres's numbers for types. */
-const BIGINT = 20
-const TEXT = 25
-
 /** Fails on a standby, as a write would (25006). */
 const REFUSE_STANDBY = `DO $$ BEGIN
   IF pg_is_in_recovery() THEN RAISE EXCEPTION 'this server is a standby' USING ERRCODE = '25006'; END IF;
 END $$`
 
-function statementsOn(client: Client, isOpen: () => boolean): Pick<Connection, 'rows' | 'run' | 'onNotification'> {
+function statementsOn(
+  client: Client,
+  Query: typeof PreparedQuery,
+  isOpen: () => boolean,
+): Pick<Connection, 'rows' | 'run' | 'onNotification'> {
   /** Errors of the driver say that there is no connection any more. */
-  function failed(error: unknown): never {
+  function failureOf(error: unknown): unknown {
     const isLost = sqlState(error) === '' && (!isOpen() || /timeout|not queryable/.test(String(error)))
-    throw isLost ? new ConnectionFailed(error) : error
+    return isLost ? new ConnectionFailed(error) : error
   }
 
   const { stream } = client.connection
+  const columns: KnownColumns = new Map()
   let isCorked = false
   /** What is sent in one go leaves in one piece. */
   function gather(): void {
@@ -174,15 +172,22 @@ function statementsOn(client: Client, isOpen: () => boolean): Pick<Connection, '
   }
 
   return {
-    rows<Row extends readonly unknown[]>({ name, text }: Statement, values = noValues) {
-      gather()
-      return client
-        .query({ name, text, values: values.map(storedValue), rowMode: 'array' })
-        .then(({ rows }) => rows as unknown[] as Row[], failed)
-    },
+    rows: <Row extends readonly unknown[]>(statement: Statement, values = noValues) =>
+      new Promise<Row[]>((resolve, reject) => {
+        gather()
+        const query = new Query(statement, values.map(storedValue), columns, (error, rows) =>
+          error == null ? resolve(rows as unknown[] as Row[]) : reject(failureOf(error)),
+        )
+        client.query(query)
+      }),
     run(text) {
       gather()
-      return client.query(text).then(() => {}, failed)
+      return client.query(text).then(
+        () => {},
+        (error: unknown) => {
+          throw failureOf(error)
+        },
+      )
     },
     onNotification: (listener) => void client.on('notification', ({ payload = '' }) => listener(payload)),
   }
@@ -194,6 +199,7 @@ function storedValue(value: unknown): unknown {
   if (typeof value === 'string') return toStored(value)
   if (typeof value === 'number') return whole(value)
   if (!Array.isArray(value)) return value
+  if (value.every(isText) && value.some(isString)) return textArray(value)
   return value.every(isPlain) ? arrayText(value) : value.map(storedValue)
 }
 
@@ -204,13 +210,28 @@ type Plain = string | number | boolean | null | undefined
 
 const isPlain = (value: unknown): value is Plain => value == null || typeof value !== 'object'
 
-/** An array as Postgres writes it. The driver does the same, in several times the time. */
-function arrayText(values: readonly Plain[]): string {
-  let text = '{'
-  for (const value of values) {
-    if (text.length > 1) text += ','
-    if (typeof value === 'string') text += `"${toStored(value).replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`
-    else text += typeof value === 'number' ? whole(value) : (value ?? 'NULL')
+/** Numbers or booleans as Postgres writes them. The driver does the same, in several times the time. */
+const arrayText = (values: readonly Plain[]): string =>
+  `{${values.map((value) => (typeof value === 'number' ? whole(value) : (value ?? 'NULL'))).join()}}`
+
+const isString = (value: unknown): value is string => typeof value === 'string'
+const isText = (value: unknown): value is string | null | undefined => value == null || isString(value)
+
+const ARRAY_HEAD_BYTES = 20
+/** Postgres's number for the type. */
+const TEXT = 25
+
+/** Texts in Postgres's binary form. To escape the JSON of one answer as text took 180 µs, this takes 12. */
+function textArray(values: readonly (string | null | undefined)[]): Buffer {
+  const texts = values.map((value) => (value == null ? null : toStored(value)))
+  const sizes = texts.map((text) => (text === null ? -1 : Buffer.byteLength(text)))
+  const bytes = Buffer.allocUnsafe(sizes.reduce((sum, size) => sum + 4 + Math.max(size, 0), ARRAY_HEAD_BYTES))
+  let at = 0
+  // One dimension, nulls allowed, the type of an element, how many there are, the number of the first one.
+  for (const part of [1, 1, TEXT, texts.length, 1]) at = bytes.writeInt32BE(part, at)
+  for (const [i, text] of texts.entries()) {
+    at = bytes.writeInt32BE(sizes[i] ?? -1, at)
+    if (text !== null) at += bytes.write(text, at)
   }
-  return `${text}}`
+  return bytes
 }

@@ -49,7 +49,7 @@ export function createRowReader(
     `SELECT id, owner, agent, status FROM sessions
      WHERE ($4 IS NULL OR (agent = $4 AND supervised_status IS NULL)) AND ($5 = 0 OR supervised_status IS NOT NULL)
        AND ((unlisted = 0 AND max(last_activity, coalesce(terminated_at, 0)) < $1) OR (unlisted = 1 AND supervised_status IS NULL AND last_activity < $2))
-       AND (supervised_status IS NULL OR supervised_status IN ('terminated', 'interrupted'))
+       AND last_activity < max($1, $2) AND (supervised_status IS NULL OR supervised_status IN ('terminated', 'interrupted'))
        AND NOT EXISTS (SELECT 1 FROM runs WHERE runs.sid = sessions.sid AND runs.${OPEN})
      ORDER BY last_activity LIMIT $3`,
     ([id, owner, agent, status]: [string, string, string, SessionStatus]) => ({ id, owner, agent, status }),
@@ -78,7 +78,7 @@ export function createRowReader(
       return found?.session ?? null
     },
     sessionByAlias: one(`SELECT ${SESSION_COLUMNS} FROM sessions WHERE owner = $1 AND alias = $2`, toSession),
-    sessionCount: () => sessionCount() ?? 0,
+    sessionCount: () => state.sessionCount(() => sessionCount() ?? 0),
     sessionsToPurge: ({ before, unlistedBefore, limit, agent, elsewhere = false }) =>
       toPurge(before ?? 0, unlistedBefore, limit, agent, elsewhere),
 

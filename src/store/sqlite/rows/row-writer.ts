@@ -2,6 +2,7 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import type { AnyRecord } from '../../../domain/records/record.ts'
+import type { SessionRecord } from '../../../domain/session/session.ts'
 import { FEED_ITEMS, FEED_MS } from '../../ports/feed.ts'
 import type { StoredEntry } from '../../ports/journal.ts'
 import type { Change, ChangeOf } from '../../rules/rows.ts'
@@ -60,27 +61,36 @@ export function createRowWriter(
     }
   }
 
+  function countSession({ status }: Pick<SessionRecord, 'status'>, change: 1 | -1): void {
+    if (status !== 'terminated') state.addSessions(change)
+  }
+
   let updates: Map<string, SessionUpdate> = new Map()
   let hasWaits = false
   const writes: OtherWrites<void> = {
     insert_session({ session: made }) {
       session.made(made.id, sessions.insert(made, updates.get(made.id)))
       updates.delete(made.id)
+      countSession(made, 1)
     },
     // All updates of a session are written together, at the end.
     update_session() {},
     update_supervision: ({ before, session: now }) => sessions.updateSupervision(sid(now.id), before, now),
-    bury_session({ session: { id }, at }) {
+    bury_session({ session: buried, at }) {
+      const { id } = buried
       sessions.eraseContent(sid(id), id)
       sessions.bury(sid(id), at)
       writer.trimTail()
       state.drop(id)
+      countSession(buried, -1)
     },
-    remove_session({ session: { id } }) {
+    remove_session({ session: removed }) {
+      const { id } = removed
       sessions.eraseContent(sid(id), id)
       sessions.remove(sid(id))
       session.found(id, null)
       state.drop(id)
+      countSession(removed, -1)
     },
 
     insert_run: ({ run }) => runs.insert(sid(run.sessionId), run, hasWaits),

@@ -148,7 +148,7 @@ export function createSessionReads(db: DatabaseSync, statements: Statements, rea
         name: 'sessions_to_compact',
         text: `SELECT id FROM sessions INDEXED BY sessions_uncompacted WHERE compacted = 0 AND last_activity < $1 AND status <> 'terminated'
           AND NOT EXISTS (SELECT 1 FROM runs WHERE runs.sid = sessions.sid AND runs.${OPEN})
-          ORDER BY +last_activity LIMIT $2`,
+          ORDER BY sid LIMIT $2`,
       },
       ([id]: [string]) => id,
     ),
