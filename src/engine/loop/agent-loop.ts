@@ -202,7 +202,7 @@ const BAD_REQUEST = ['model_bad_request', 'model_context_overflow'] as const
 
 /** One picture that a provider does not accept must not block a whole conversation. False if text was tried already. */
 function goOnWithText({ scope: { files, log, signal }, agent: { model } }: Lane, error: unknown): boolean {
-  if (files?.attaches !== true || signal.aborted) return false
+  if (files?.attaches() !== true || signal.aborted) return false
   files.stopAttaching()
   log.warn('a model refused attached files and is asked again with their text; model.input says which it takes', {
     model: model.name,
