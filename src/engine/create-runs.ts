@@ -68,10 +68,9 @@ async function startRun(deps: RunsDeps, request: StartRequest): Promise<Accepted
   const continuation = session === null ? null : await answersOf(deps, request, session)
   // Work that was begun may go on: only new work is refused.
   if (continuation === null && runner.active >= limits.activeRuns) throw tooManyRuns(limits.activeRuns)
-  const { decisions: _decided, ...undecided } = request
   // What was begun may go on: an answer to what an agent asked is never refused.
   const accept = deps.admit === null || continuation !== null ? deps.accept : await admitted(deps, deps.admit, request)
-  const accepted = await accept(undecided, continuation)
+  const accepted = await accept(request, continuation)
   for (const { applied, wait } of accepted.answered ?? []) {
     // It was asked again just now, so there is no run to attach to.
     if (!applied && wait?.wait === 'approval') await gate.refuseReplaced(wait)
@@ -80,7 +79,7 @@ async function startRun(deps: RunsDeps, request: StartRequest): Promise<Accepted
   const isRepeat = accepted.run.wireId === request.wireRunId
   if (continuation === null || !accepted.existing || isRepeat || userMessages.length === 0) return accepted
   // Somebody else answered just now, or a running run took the answer. The new message becomes the next run.
-  return accept({ ...undecided, input: { ...request.input, messages: userMessages } }, null)
+  return accept({ ...request, input: { ...request.input, messages: userMessages } }, null)
 }
 
 /** Takes a run if `admit` lets it. A request that is sent again is not refused. Throws what `admit` throws. */

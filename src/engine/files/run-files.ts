@@ -28,7 +28,7 @@ export interface RunFiles {
   /** Tells the client that a file could not be read. */
   warn(name: string, reason: string, writer: EventWriter): void
   /** Whether the model may get files as they are. */
-  readonly attaches: boolean
+  attaches(): boolean
   /** The model has refused them: from now on the run sends their text. */
   stopAttaching(): void
 }
@@ -141,9 +141,7 @@ export function createRunFiles(
   }
 
   return {
-    get attaches() {
-      return attaches
-    },
+    attaches: () => attaches,
     stopAttaching() {
       attaches = false
     },

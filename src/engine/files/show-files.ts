@@ -175,7 +175,7 @@ async function attach(
   const { name, mimeType, bytes } = file
   const type = isImage(mimeType) ? 'image' : 'document'
   if (type === 'document' && mimeType !== 'application/pdf') return null
-  const isTaken = takes.includes(type === 'image' ? 'image' : 'pdf') && files.attaches
+  const isTaken = takes.includes(type === 'image' ? 'image' : 'pdf') && files.attaches()
   if (!isTaken) return null
   const isShrunk = type === 'image' && bytes > Math.min(MAX_IMAGE_BYTES, bytesLeft)
   if (type === 'document' && bytes > Math.min(MAX_PDF_BYTES, bytesLeft)) return null

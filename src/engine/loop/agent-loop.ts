@@ -39,7 +39,7 @@ export async function runAgent(given: Lane): Promise<LoopEnd> {
   /** Sentences for the model that are not part of the conversation. */
   const notes: string[] = []
 
-  const left = await finishOpenCalls(lane)
+  const left = lane.id === null && !scope.isContinued ? nothingLeft : await finishOpenCalls(lane)
   lane = { ...lane, agent: left.handedTo ?? lane.agent }
   if (left.pending.length > 0) return { type: 'waiting', pending: left.pending, agent: lane.agent }
 
@@ -90,7 +90,6 @@ const LOOK_BACK = 1_000
 /** Runs the calls that an earlier run or process left open. What was done since the user's last message counts against the limits. */
 async function finishOpenCalls(lane: Lane): Promise<StepEnd> {
   const { scope, budget } = lane
-  if (lane.id === null && !scope.isContinued) return nothingLeft
   // Read before the messages: a client's result that arrives in between is then among them, and is not missed.
   const waits = await scope.store.waits.list({ sessionId: scope.run.sessionId, limit: LOOK_BACK })
   const { answers, calls } = openCalls(await readHistory(lane, LOOK_BACK))
@@ -202,7 +201,7 @@ const BAD_REQUEST = ['model_bad_request', 'model_context_overflow'] as const
 
 /** One picture that a provider does not accept must not block a whole conversation. False if text was tried already. */
 function goOnWithText({ scope: { files, log, signal }, agent: { model } }: Lane, error: unknown): boolean {
-  if (files?.attaches !== true || signal.aborted) return false
+  if (files?.attaches() !== true || signal.aborted) return false
   files.stopAttaching()
   log.warn('a model refused attached files and is asked again with their text; model.input says which it takes', {
     model: model.name,

@@ -21,73 +21,100 @@ export interface Budget {
   readonly isSpent: boolean
 }
 
+type WholeBudget = Pick<Budget, 'step' | 'used' | 'charactersLeft' | 'wrote' | 'toolCall'>
+
 /**
  * For a sub-agent, `whole` is the budget of its run: everything counts against both. `before` is what the run had used when the
  * sub-agent began, which does not count against the sub-agent's own limits.
  */
-export function createBudget(
+export const createBudget = (
   limits: RunLimits,
   costOf: (usage: readonly TokenUsage[]) => number,
-  whole: Pick<Budget, 'step' | 'used' | 'charactersLeft' | 'wrote' | 'toolCall'> | null = null,
+  whole: WholeBudget | null = null,
   before: readonly TokenUsage[] = [],
-): Budget {
-  const tokensBefore = tokensIn(before)
-  const costBefore = costOf(before)
-  let steps = 0
-  let calls = 0
-  let written = 0
-  let last: { name: string; args: string } | null = null
-  let repeats = 0
-  let isSpent = false
-  function spent(limit: string, value: number, what: string): ServerError {
-    isSpent = true
-    return exceeded(limit, value, what)
+): Budget => new RunBudget(limits, costOf, whole, before)
+
+/** A class, because every piece of text asks for `charactersLeft`: V8 keeps an object with a getter of its own as a slow dictionary. */
+class RunBudget implements Budget {
+  readonly #limits: RunLimits
+  readonly #costOf: (usage: readonly TokenUsage[]) => number
+  readonly #whole: WholeBudget | null
+  readonly #tokensBefore: number
+  readonly #costBefore: number
+  #steps = 0
+  #calls = 0
+  #written = 0
+  #last: { name: string; args: string } | null = null
+  #repeats = 0
+  #isSpent = false
+
+  constructor(
+    limits: RunLimits,
+    costOf: (usage: readonly TokenUsage[]) => number,
+    whole: WholeBudget | null,
+    before: readonly TokenUsage[],
+  ) {
+    this.#limits = limits
+    this.#costOf = costOf
+    this.#whole = whole
+    this.#tokensBefore = tokensIn(before)
+    this.#costBefore = costOf(before)
   }
-  return {
-    get isSpent() {
-      return isSpent
-    },
-    step() {
-      if (steps >= limits.steps) throw spent('steps', limits.steps, `${limits.steps} steps`)
-      steps += 1
-      whole?.step()
-    },
-    used(usage) {
-      whole?.used(usage)
-      const tokens = tokensIn(usage) - tokensBefore
-      if (limits.tokens !== null && tokens >= limits.tokens) {
-        throw spent('tokens', limits.tokens, `${limits.tokens} tokens (it used ${tokens})`)
-      }
-      if (limits.cost === null) return
-      const cost = costOf(usage) - costBefore
-      if (cost >= limits.cost) {
-        throw spent('cost', limits.cost, `a cost of ${limits.cost} (it came to ${cost.toFixed(4)})`)
-      }
-    },
-    get charactersLeft() {
-      return Math.max(0, Math.min(limits.answerChars - written, whole?.charactersLeft ?? limits.answerChars))
-    },
-    wrote(characters) {
-      whole?.wrote(characters)
-      written += characters
-      if (written > limits.answerChars) {
-        throw spent('answer_chars', limits.answerChars, `${limits.answerChars} characters written by the model`)
-      }
-    },
-    toolCall(name, args) {
-      calls += 1
-      if (calls > limits.toolCalls) throw spent('tool_calls', limits.toolCalls, `${limits.toolCalls} tool calls`)
-      repeats = last?.name === name && isSame(last.args, args) ? repeats + 1 : 1
-      last = { name, args }
-      if (repeats > limits.identicalCalls) {
-        throw spent(
-          'identical_calls',
-          limits.identicalCalls,
-          `${limits.identicalCalls} identical calls of ${name} in a row`,
-        )
-      }
-      whole?.toolCall(name, args)
-    },
+
+  get isSpent(): boolean {
+    return this.#isSpent
+  }
+
+  step(): void {
+    const { steps } = this.#limits
+    if (this.#steps >= steps) throw this.#spent('steps', steps, `${steps} steps`)
+    this.#steps += 1
+    this.#whole?.step()
+  }
+
+  used(usage: readonly TokenUsage[]): void {
+    this.#whole?.used(usage)
+    const { tokens: mostTokens, cost: mostCost } = this.#limits
+    const tokens = tokensIn(usage) - this.#tokensBefore
+    if (mostTokens !== null && tokens >= mostTokens) {
+      throw this.#spent('tokens', mostTokens, `${mostTokens} tokens (it used ${tokens})`)
+    }
+    if (mostCost === null) return
+    const cost = this.#costOf(usage) - this.#costBefore
+    if (cost >= mostCost) {
+      throw this.#spent('cost', mostCost, `a cost of ${mostCost} (it came to ${cost.toFixed(4)})`)
+    }
+  }
+
+  get charactersLeft(): number {
+    const { answerChars } = this.#limits
+    return Math.max(0, Math.min(answerChars - this.#written, this.#whole?.charactersLeft ?? answerChars))
+  }
+
+  wrote(characters: number): void {
+    this.#whole?.wrote(characters)
+    this.#written += characters
+    const { answerChars } = this.#limits
+    if (this.#written > answerChars) {
+      throw this.#spent('answer_chars', answerChars, `${answerChars} characters written by the model`)
+    }
+  }
+
+  toolCall(name: string, args: string): void {
+    const { toolCalls, identicalCalls } = this.#limits
+    this.#calls += 1
+    if (this.#calls > toolCalls) throw this.#spent('tool_calls', toolCalls, `${toolCalls} tool calls`)
+    this.#repeats = this.#last?.name === name && isSame(this.#last.args, args) ? this.#repeats + 1 : 1
+    this.#last = { name, args }
+    if (this.#repeats > identicalCalls) {
+      throw this.#spent('identical_calls', identicalCalls, `${identicalCalls} identical calls of ${name} in a row`)
+    }
+    this.#whole?.toolCall(name, args)
+  }
+
+  #spent(limit: string, value: number, what: string): ServerError {
+    this.#isSpent = true
+    return exceeded(limit, value, what)
   }
 }
 
@@ -170,27 +197,25 @@ const parts = ['reasoningTokens', 'cachedInputTokens', 'cacheWriteInputTokens'] 
 
 /** Keeps one entry per provider and model. A count that nobody reported stays absent. */
 export function createUsageMeter(before: readonly TokenUsage[]): UsageMeter {
-  let total = [...before]
+  const meter = {
+    total: [...before],
+    add: (provider: string, model: string, usage: ModelUsage) => addOne(usageEntry(provider, model, usage)),
+    addAll(usage: readonly TokenUsage[]) {
+      for (const one of usage) addOne(one)
+    },
+  }
 
   function addOne(add: TokenUsage): void {
     const isSame = (one: TokenUsage) => one.provider === add.provider && one.model === add.model
-    const known = total.find(isSame)
+    const known = meter.total.find(isSame)
     const inputTokens = (known?.inputTokens ?? 0) + (add.inputTokens ?? 0)
     const outputTokens = (known?.outputTokens ?? 0) + (add.outputTokens ?? 0)
     const sum: TokenUsage = { ...known, ...add, inputTokens, outputTokens, totalTokens: inputTokens + outputTokens }
     for (const part of parts) {
       if (known?.[part] !== undefined || add[part] !== undefined) sum[part] = (known?.[part] ?? 0) + (add[part] ?? 0)
     }
-    total = [...total.filter((one) => !isSame(one)), sum]
+    meter.total = [...meter.total.filter((one) => !isSame(one)), sum]
   }
 
-  return {
-    get total() {
-      return total
-    },
-    add: (provider, model, usage) => addOne(usageEntry(provider, model, usage)),
-    addAll(usage) {
-      for (const one of usage) addOne(one)
-    },
-  }
+  return meter
 }

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http'
 import { describe, expect, test } from 'vitest'
 import {
   openRaw,
@@ -7,6 +8,7 @@ import {
   statusOfText,
   type TestServerOptions,
 } from '../testing/server-fixture.ts'
+import { createGuard } from './guard.ts'
 
 const hello = route('GET /hello', (_request, reply) => reply.json(200, 'hello'))
 
@@ -50,6 +52,25 @@ describe('Host', () => {
   test('another port is another host', async () => {
     expect(await ask({}, (port) => [`Host: localhost:${port + 1}`])).toMatchObject({ status: 421 })
     expect(await ask({}, () => ['Host: localhost'])).toMatchObject({ status: 421 })
+  })
+
+  test('a name that was allowed on one port is checked again on another', () => {
+    const settings = { tokenRequired: false, allowedHosts: [], origins: [], publicUrl: null }
+    const guard = createGuard({ host: '127.0.0.1', loopbackOnly: true, ...settings })
+    const on = (localPort: number, host: string) =>
+      guard.check(
+        {
+          httpVersion: '1.1',
+          headers: { host },
+          rawHeaders: ['Host', host],
+          socket: { localPort, localAddress: '127.0.0.1' },
+        } as IncomingMessage,
+        null,
+      )
+
+    expect([on(8000, 'localhost:8000'), on(8000, 'localhost:8000')]).toEqual([[], []])
+    expect(() => on(8001, 'localhost:8000')).toThrow('does not answer for the host')
+    expect(() => on(8000, 'evil.example:8000')).toThrow('does not answer for the host')
   })
 
   test('there must be exactly one', async () => {

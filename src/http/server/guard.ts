@@ -59,16 +59,26 @@ export function createGuard(options: GuardOptions): Guard {
   const ownName = bareAddress(options.host.toLowerCase())
   const anyOrigin = allowedOrigins.has('*')
 
-  function isAllowedHost(host: string, request: IncomingMessage): boolean {
-    const { name, port } = splitHost(host, isEncrypted(request.socket) ? 443 : 80)
+  /** What was allowed last: nearly all requests come to the same place under the same name. */
+  let last: { host: string; place: Place } | null = null
+
+  function isAllowedHost(host: string, { socket }: IncomingMessage): boolean {
+    const place = { port: socket.localPort, address: socket.localAddress ?? '', isSecure: isEncrypted(socket) }
+    if (last !== null && last.host === host && isSamePlace(last.place, place)) return true
+    const isAllowed = isOurName(host, place)
+    if (isAllowed) last = { host, place }
+    return isAllowed
+  }
+
+  function isOurName(host: string, place: Place): boolean {
+    const { name, port } = splitHost(host, place.isSecure ? 443 : 80)
     if (name === '') return false
     if (allowedHosts.has('*') || allowedHosts.has(name) || allowedHosts.has(`${name}:${port}`)) return true
-    const { localPort, localAddress = '' } = request.socket
-    if (port !== localPort) return false
+    if (port !== place.port) return false
     const address = bareAddress(name)
     if (LOOPBACK_NAMES.has(name) || (address === ownName && !ANY_ADDRESS.has(address))) return true
     // Only names can be rebound. A page that uses the same address that it connected to was loaded from there.
-    return !loopbackOnly && address === bareAddress(localAddress)
+    return !loopbackOnly && address === bareAddress(place.address)
   }
 
   function checkHost(request: IncomingMessage, authority: string | null): void {
@@ -117,6 +127,16 @@ export function createGuard(options: GuardOptions): Guard {
     },
   }
 }
+
+/** Where a request has reached us. */
+interface Place {
+  port: number | undefined
+  address: string
+  isSecure: boolean
+}
+
+const isSamePlace = (one: Place, other: Place): boolean =>
+  one.port === other.port && one.address === other.address && one.isSecure === other.isSecure
 
 /** Clients send their own headers (traces, tenants). An allowed page may send any header. */
 function askedHeaders(request: IncomingMessage): string[] {

@@ -131,6 +131,12 @@ export function createDayLimits(deps: DayLimitsDeps): DayLimits {
   }
 }
 
+/** False: everybody may begin as much as they like. */
+export const limitsAnybody = ({ default: all, groups, users }: DayLimitSettings): boolean =>
+  [all, ...Object.values(groups), ...Object.values(users)].some((limit) =>
+    Object.values(limit).some((most) => most !== null),
+  )
+
 /** A user's own entry wins, then the highest of their groups, then the default; each for runs, tokens and cost on its own. */
 function limitIn({ default: all, groups, users }: DayLimitSettings, owner: string, own: readonly string[]): DayLimit {
   const ofUser = Object.hasOwn(users, owner) ? users[owner] : undefined

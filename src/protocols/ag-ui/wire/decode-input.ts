@@ -32,6 +32,7 @@ export interface AgUiInput {
 
 /** An input without its messages, which are checked one by one. */
 const EnvelopeSchema = RunAgentInputSchema.omit({ messages: true })
+const ENVELOPE_FIELDS = Object.keys(EnvelopeSchema.shape)
 const KNOWN_FIELDS = RunAgentInputSchema.shape
 const LISTS = ['tools', 'context', 'resume'] as const
 
@@ -41,23 +42,26 @@ export function decodeRunAgentInput(body: unknown): AgUiInput {
   if (!isRecord(body)) {
     throw invalid([{ pointer: '', detail: 'Send a RunAgentInput: an object with threadId, runId and messages.' }])
   }
-  const { messages: sent, ...envelope } = knownFields(body)
+  const envelope = envelopeOf(body)
   for (const list of LISTS) {
     if (envelope[list] !== undefined) envelope[list] = dropNullsEach(envelope[list])
   }
   const parsed = validate(EnvelopeSchema, envelope)
   const problems = parsed.success ? longTextsIn(parsed.data) : inputProblems(parsed.issues, envelope)
-  const messages = decodeMessages(sent, problems, warnings)
+  const messages = decodeMessages(body.messages, problems, warnings)
   if (!parsed.success || problems.length > 0) throw invalid(problems)
   warnUnknownFields(body, warnings)
 
-  const { threadId, runId, parentRunId, protocolVersion, state, tools, context, forwardedProps, resume } = parsed.data
-  for (const [field, id] of Object.entries({ threadId, runId, parentRunId })) checkId(id, `/${field}`)
+  const { threadId, runId, parentRunId, protocolVersion, tools, context, forwardedProps, resume } = parsed.data
+  checkId(threadId, '/threadId')
+  checkId(runId, '/runId')
+  checkId(parentRunId, '/parentRunId')
   // Only these messages are stored under their ids. Other messages may have any id.
   for (const { id, role, index } of messages) {
     if (role === 'user' || role === 'tool') checkId(id, `/messages/${index}/id`)
   }
-  checkState(state)
+  const state = isNothing(parsed.data.state) ? undefined : parsed.data.state
+  if (state !== undefined) checkState(state)
   const reader = readerOf(protocolVersion)
   return {
     threadId,
@@ -74,7 +78,7 @@ export function decodeRunAgentInput(body: unknown): AgUiInput {
       ),
       clientAnswers: 'next_request',
       ...(forwardedProps === undefined ? {} : { forwardedProps }),
-      ...(isNothing(state) ? {} : { state }),
+      ...(state === undefined ? {} : { state }),
     },
     answers: decodeResume(resume ?? []),
     warnings: warnings.list,
@@ -114,15 +118,18 @@ function checkId(id: string | undefined, pointer: string): void {
 }
 
 /** There can be 100,000 other fields, and copying and checking them all takes long. */
-function knownFields(body: Record<string, unknown>): Record<string, unknown> {
-  const known = Object.keys(KNOWN_FIELDS).filter((key) => Object.hasOwn(body, key) && body[key] !== null)
-  return Object.fromEntries(known.map((key) => [key, body[key]]))
+function envelopeOf(body: Record<string, unknown>): Record<string, unknown> {
+  const envelope: Record<string, unknown> = {}
+  for (const key of ENVELOPE_FIELDS) {
+    if (Object.hasOwn(body, key) && body[key] !== null) envelope[key] = body[key]
+  }
+  return envelope
 }
 
 function warnUnknownFields(body: Record<string, unknown>, warnings: Warnings): void {
   for (const key in body) {
     if (!Object.hasOwn(KNOWN_FIELDS, key) && body[key] !== null) warnings.add('unknown field', [key])
-    if (warnings.isFull) return
+    if (warnings.isFull()) return
   }
 }
 

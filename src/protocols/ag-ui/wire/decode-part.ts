@@ -116,7 +116,7 @@ export function dropNullsEach(list: unknown): unknown {
 export interface Warnings {
   readonly list: readonly string[]
   /** The limit is reached. */
-  readonly isFull: boolean
+  isFull(): boolean
   add(what: string, path: readonly PropertyKey[]): void
 }
 
@@ -127,9 +127,7 @@ export function createWarnings(): Warnings {
   const list: string[] = []
   return {
     list,
-    get isFull() {
-      return list.length >= MAX_WARNINGS
-    },
+    isFull: () => list.length >= MAX_WARNINGS,
     add(what, path) {
       if (list.length < MAX_WARNINGS) list.push(`${what} at ${jsonPointer(path).slice(0, MAX_POINTER)}`)
     },

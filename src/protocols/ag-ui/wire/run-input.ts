@@ -64,10 +64,13 @@ export async function runInput(deps: RunInputDeps, call: InputCall): Promise<voi
   const lastEventId = request.header('last-event-id')
   if (lastEventId !== undefined) return resume(deps, call, session, lastEventId)
 
-  const diff = diffHistory(input, await knownHistory(engine, session, input))
+  const diff = diffHistory(input, session === null ? NOTHING_KNOWN : await knownHistory(engine, session, input))
   // An empty thread would look as if the answer had been accepted.
   if (session === null && diff.kind === 'hydrate' && input.answers.length > 0) throw sessionNotFound(input.threadId)
-  const given = await answersForSession(deps.approvals, session, input.answers, bringsMessage(diff))
+  const given =
+    input.answers.length === 0
+      ? NO_ANSWERS
+      : await answersForSession(deps.approvals, session, input.answers, bringsMessage(diff))
   const { answers, warnings } = given
   const leftOut = [...input.warnings, ...diff.warnings, ...warnings.map(({ message }) => message)]
   if (leftOut.length > 0) request.log.warn('parts of an AG-UI input were left out', { warnings: leftOut })
@@ -166,9 +169,10 @@ async function resume(
   return isEndOf(run, seen) ? call.reply.empty(204) : showRun(deps, call, run, seq)
 }
 
-async function knownHistory(engine: Engine, session: SessionRecord | null, input: AgUiInput): Promise<KnownHistory> {
+const NOTHING_KNOWN: KnownHistory = { messages: new Map(), openCalls: new Set(), editedAfter: null }
+
+async function knownHistory(engine: Engine, session: SessionRecord, input: AgUiInput): Promise<KnownHistory> {
   const ids = input.messages.map(({ id }) => id)
-  if (session === null) return { messages: new Map(), openCalls: new Set(), editedAfter: null }
   const known = ids.length === 0 ? [] : await engine.messages.marks(session.id, ids)
   const messages = new Map(known.map((message) => [message.id, message]))
   const bringsResults = input.messages.some(({ id, role }) => role === 'tool' && !messages.has(id))
@@ -183,10 +187,12 @@ const bringsMessage = (diff: HistoryDiff): boolean =>
   diff.kind === 'run' && diff.input.messages.some(({ role }) => role === 'user')
 
 interface SessionAnswers {
-  answers: (Decision & { waitId: string })[]
+  answers: readonly (Decision & { waitId: string })[]
   /** Warnings to the client about answers that were ignored. */
-  warnings: InputWarning[]
+  warnings: readonly InputWarning[]
 }
+
+const NO_ANSWERS: SessionAnswers = { answers: [], warnings: [] }
 
 /**
  * The answers that apply to this session. An answer to an unknown interrupt is ignored, not refused, as AG-UI asks. A late answer
@@ -199,7 +205,7 @@ async function answersForSession(
   given: readonly Answer[],
   talks: boolean,
 ): Promise<SessionAnswers> {
-  const answers: SessionAnswers['answers'] = []
+  const answers: SessionAnswers['answers'][number][] = []
   const warnings: InputWarning[] = []
   const ignore = (code: InputWarning['code'], waitId: string, why: string) => {
     const interruptId = waitId.slice(0, 64)

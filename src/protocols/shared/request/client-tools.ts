@@ -27,6 +27,7 @@ export function decodeClientTools(
   leftOut: (why: string, index: number) => void,
   unenforced: (what: string, index: number) => void,
 ): RunInput['clientTools'] {
+  if (tools.length === 0) return []
   const taken = new Map<string, RunInput['clientTools'][number]>()
   const budget = createSchemaBudget()
   for (const [index, { name, description = '', parameters }] of tools.entries()) {
