@@ -7,6 +7,7 @@ import {
   isInitializeRequest,
   isLegacyRequest,
   type McpServer,
+  type Server,
   type ServerContext,
 } from '@modelcontextprotocol/server'
 import { z } from 'zod'
@@ -75,7 +76,7 @@ export function createMcpDoor(options: McpDoorOptions): McpDoor {
     return caller
   }
 
-  const createServer = createServerFactory(options, {
+  const servers = createServerFactory(options, {
     agentOf(context, server) {
       const { legacy: _, ...agent } = callerOf(context)
       return { ...agent, client: clientOf(server) }
@@ -114,14 +115,14 @@ export function createMcpDoor(options: McpDoorOptions): McpDoor {
 
   const sessions = createLegacySessions({
     clock,
-    createServer,
+    createServer: servers.whole,
     onEnd: ({ connectionId }) => onEnd(connectionId),
     onError,
     connections,
     limits,
   })
-  const modern = (responseMode: 'auto' | 'sse', only?: string) =>
-    createMcpHandler(() => createServer(only), {
+  const modern = (responseMode: 'auto' | 'sse', createServer: () => McpServer | Server) =>
+    createMcpHandler(createServer, {
       legacy: 'reject',
       responseMode,
       // Our own layer keeps streams alive.
@@ -131,8 +132,8 @@ export function createMcpDoor(options: McpDoorOptions): McpDoor {
     })
   // The stream of a call is opened at once, because hosts give up on one whose first byte takes a minute. Everything else is answered
   // at once and needs no stream.
-  const streaming = new Map(options.tools.map(({ name }) => [name, modern('sse', name)]))
-  const plain = modern('auto')
+  const streaming = new Map(options.tools.map((tool) => [tool.name, modern('sse', () => servers.ofTool(tool))]))
+  const plain = modern('auto', servers.whole)
 
   /** The bridge is there until the request ends. It comes again when the answer is over, so an end of it asks the bridge for a sign of life. */
   async function holdBridge(bridge: string, request: Request, reply: Reply): Promise<void> {
@@ -298,7 +299,7 @@ function calledTool(body: unknown): string | null {
 const ClientSchema = z.object({ name: z.string(), version: z.string() })
 
 /** The SDK fills it in from the handshake, or from the request itself. */
-function clientOf({ server }: McpServer): McpAgent['client'] {
+function clientOf(server: Server): McpAgent['client'] {
   const parsed = ClientSchema.safeParse(server.getClientVersion())
   return parsed.success ? parsed.data : null
 }

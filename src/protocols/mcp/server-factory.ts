@@ -6,6 +6,7 @@ import {
   ProtocolError,
   ProtocolErrorCode,
   ResourceTemplate,
+  Server,
   type ServerContext,
   type ServerEventBus,
   type ServerOptions,
@@ -35,34 +36,39 @@ export interface McpExtension {
 }
 
 export interface ServerCallbacks {
-  agentOf(context: ServerContext, server: McpServer): McpAgent
+  agentOf(context: ServerContext, server: Server): McpAgent
   call(tool: McpTool, input: unknown, agent: McpAgent, context: ServerContext): Promise<CallToolResult>
 }
 
-/** Makes a server with all tools, or with one: a server lives as long as its call, and the other tools would only take memory. */
-export function createServerFactory(parts: ServerParts, { agentOf, call }: ServerCallbacks) {
+export interface ServerFactory {
+  /** With all tools and resources. */
+  whole(): McpServer
+  /** For one call of this tool. It lives as long as its call, and everything else in it would only take memory: 7 KB. */
+  ofTool(tool: McpTool): Server
+}
+
+export function createServerFactory(parts: ServerParts, { agentOf, call }: ServerCallbacks): ServerFactory {
   const { version, instructions, tools, resources, log, extension } = parts
   const schemas = tools.map((tool) => ({ tool, inputSchema: unchecked(tool.input) }))
-  return (only?: string): McpServer => {
-    const server = new McpServer(
-      { name: 'quarterdeck', title: 'Quarterdeck', version },
-      {
-        ...extension?.serverOptions,
-        instructions,
-        capabilities: {
-          tools: { listChanged: false },
-          logging: {},
-          ...(resources.length === 0 ? {} : { resources: { listChanged: false } }),
-        },
-      },
-    )
+  const info = { name: 'quarterdeck', title: 'Quarterdeck', version }
+  const options: ServerOptions = {
+    ...extension?.serverOptions,
+    instructions,
+    capabilities: {
+      tools: { listChanged: false },
+      logging: {},
+      ...(resources.length === 0 ? {} : { resources: { listChanged: false } }),
+    },
+  }
+
+  function whole(): McpServer {
+    const server = new McpServer(info, options)
     for (const { tool, inputSchema } of schemas) {
-      if (only !== undefined && tool.name !== only) continue
       const { title, description, annotations } = tool
       server.registerTool(
         tool.name,
         { title, description, inputSchema, ...(annotations === undefined ? {} : { annotations }) },
-        (input, context) => call(tool, input, agentOf(context, server), context),
+        (input, context) => call(tool, input, agentOf(context, server.server), context),
       )
     }
     for (const resource of resources) {
@@ -76,7 +82,7 @@ export function createServerFactory(parts: ServerParts, { agentOf, call }: Serve
             const text = await read(
               resource,
               uri,
-              { agent: agentOf(context, server), signal: context.mcpReq.signal },
+              { agent: agentOf(context, server.server), signal: context.mcpReq.signal },
               log,
             )
             return { contents: [{ uri: uri.href, mimeType, text }] }
@@ -86,6 +92,17 @@ export function createServerFactory(parts: ServerParts, { agentOf, call }: Serve
     }
     extension?.addTo(server)
     return server
+  }
+
+  return {
+    whole,
+    ofTool(tool) {
+      const server = new Server(info, options)
+      server.setRequestHandler('tools/call', ({ params }, context) =>
+        call(tool, params.arguments, agentOf(context, server), context),
+      )
+      return server
+    },
   }
 }
 

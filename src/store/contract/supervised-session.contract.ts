@@ -122,10 +122,14 @@ export function describeSupervisedSessions(open: OpenStore): void {
       await done(store, step(eves.id, 1, { owner: 'ann', maxOpen }))
     })
 
-    test('they are found by owner, workspace, token and status, newest activity first', async () => {
+    test('they are found by owner, workspace, token, connection and status, newest activity first', async () => {
       const { store } = await openForTest(open)
-      const a = await opened(store, { tokenId: 'a' }, { lastActivity: NOW })
-      const b = await opened(store, { tokenId: 'b', workspaceRoot: '/srv/other' }, { lastActivity: NOW + 2 })
+      const a = await opened(store, { tokenId: 'a', connectionId: 'a:1_%' }, { lastActivity: NOW })
+      const b = await opened(
+        store,
+        { tokenId: 'b', workspaceRoot: '/srv/other', connectionId: 'a:2' },
+        { lastActivity: NOW + 2 },
+      )
       const c = await opened(store, { status: 'interrupted' }, { owner: 'eve', lastActivity: NOW + 1 })
       await done(store, { type: 'create_session', session: newSession() })
       const found = async (query: object) =>
@@ -137,6 +141,9 @@ export function describeSupervisedSessions(open: OpenStore): void {
       expect(await found({ workspaceRoot: '/srv/shop' })).toEqual([c.id, a.id])
       expect(await found({ tokenId: 'b' })).toEqual([b.id])
       expect(await found({ statuses: ['interrupted'] })).toEqual([c.id])
+      expect(await found({ connectionFrom: 'a:' })).toEqual([b.id, a.id])
+      expect(await found({ connectionFrom: 'a:1_%' })).toEqual([a.id])
+      expect(await found({ connectionFrom: 'a:%' })).toEqual([])
       expect(await found({ owner: 'eve', statuses: ['active'] })).toEqual([])
     })
 

@@ -42,6 +42,8 @@ export interface SupervisedQuery {
   tokenId?: string
   /** Sessions that keep this MCP connection. */
   mcpConnection?: string
+  /** Sessions whose connection begins with this. */
+  connectionFrom?: string
   statuses?: readonly SupervisedStatus[] | undefined
   limit: number
 }

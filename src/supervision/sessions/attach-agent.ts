@@ -3,9 +3,10 @@
 import { ServerError, sessionNotFound } from '../../domain/errors.ts'
 import { present } from '../../domain/present.ts'
 import type { SessionRecord } from '../../domain/session/session.ts'
-import { isOpen, type Supervision } from '../../domain/supervision/supervision.ts'
+import { isOpen, openStatuses, type Supervision } from '../../domain/supervision/supervision.ts'
 import { sha256 } from '../../json/digest.ts'
 import type { Alone } from '../../replicas/create-alone.ts'
+import type { SupervisedQuery } from '../../store/ports/supervised.ts'
 import type { Store } from '../../store/store.ts'
 import type { Workspaces } from '../workspace/allowed-workspace.ts'
 import { refuseUnknownOwner } from './may-command.ts'
@@ -27,12 +28,8 @@ const MOST_OF_TOKEN = 1_000
 
 class NoSession extends Error {}
 
-/** Finds a new connection its session. `here` are those of its token in its folder, the latest first. */
-type Begin = (
-  agent: AgentIdentity,
-  here: readonly SupervisedSession[],
-  values: Parameters<OpenSession>[1],
-) => Promise<SupervisedSession>
+/** Finds a new connection its session. */
+type Begin = (agent: AgentIdentity, values: Parameters<OpenSession>[1]) => Promise<SupervisedSession>
 
 export const isBegunByHook = ({ supervision }: SupervisedSession): boolean => isOfHook(supervision.connectionId)
 
@@ -46,6 +43,15 @@ const isSameHost = (a: string, b: string): boolean => a.startsWith(b) || b.start
 export function createAttachAgent(deps: AttachDeps): SupervisedSessions['attach'] {
   const { store, takeStep, operators, workspaces, ids, alone } = deps
   const attaching = createTurns()
+
+  /** Sessions of the agent's token in its folder, the latest first. There may be a thousand, so each caller says which it needs. */
+  async function ofToken(
+    { tokenId, workspaceRoot }: AgentIdentity,
+    query: Pick<SupervisedQuery, 'statuses' | 'connectionFrom'>,
+  ): Promise<SupervisedSession[]> {
+    const found = await store.supervised.sessions({ tokenId, workspaceRoot, ...query, limit: MOST_OF_TOKEN })
+    return found.filter(isSupervisedSession)
+  }
 
   /** The agent is back, or here for the first time. */
   async function wakeUp(session: SupervisedSession, connectionId: string | null): Promise<SupervisedSession> {
@@ -66,11 +72,10 @@ export function createAttachAgent(deps: AttachDeps): SupervisedSessions['attach'
   }
 
   /** The latest session that this agent has left. Null: there is none, or other windows were faster. */
-  async function takeUp(
-    { connectionId, host }: AgentIdentity,
-    here: readonly SupervisedSession[],
-  ): Promise<SupervisedSession | null> {
-    const left = here.filter((one) => awaitsItsAgent(one) && isSameHost(one.supervision.host, host))
+  async function takeUp(agent: AgentIdentity): Promise<SupervisedSession | null> {
+    const { connectionId, host } = agent
+    const absent = await ofToken(agent, { statuses: ['created', 'interrupted'] })
+    const left = absent.filter((one) => awaitsItsAgent(one) && isSameHost(one.supervision.host, host))
     for (const { id } of left) {
       const { result, session } = await takeStep(id, ({ session: now, at }): Step<boolean> => {
         if (!awaitsItsAgent(now)) return { result: false }
@@ -109,8 +114,8 @@ export function createAttachAgent(deps: AttachDeps): SupervisedSessions['attach'
     return (await takeStep(session.id, () => ({ supervision: { channelId } }))).session
   }
 
-  const takeUpOrOpen: Begin = async (agent, here, values) =>
-    (await takeUp(agent, here)) ?? (await deps.openSession(agent.owner, { ...values, status: 'active' }))
+  const takeUpOrOpen: Begin = async (agent, values) =>
+    (await takeUp(agent)) ?? (await deps.openSession(agent.owner, { ...values, status: 'active' }))
 
   async function attach(agent: AgentIdentity, begin: Begin): Promise<SupervisedSession> {
     const { owner, tokenId, workspaceRoot, sessionId, connectionId, host } = agent
@@ -128,22 +133,23 @@ export function createAttachAgent(deps: AttachDeps): SupervisedSessions['attach'
       if (!isOfAgent(agent, named)) throw sessionNotFound(sessionId)
       return inChannel(await wakeUp(named, connectionId), channelId)
     }
-    const ofToken = await store.supervised.sessions({ tokenId, workspaceRoot, limit: MOST_OF_TOKEN })
-    const here = ofToken.filter(isSupervisedSession)
-    const open = here.filter(({ supervision }) => isOpen(supervision))
     if (connectionId !== null) {
       // Also one that has ended: otherwise an agent that was stopped would go on in a new session.
-      const mine = here.find(({ supervision }) => supervision.connectionId === connectionId)
+      const alike = await ofToken(agent, { connectionFrom: connectionId })
+      const mine = alike.find(({ supervision }) => supervision.connectionId === connectionId)
       if (mine !== undefined) return inChannel(await wakeUp(mine, connectionId), channelId)
       // The window may have asked through its hook before it called its first tool. With several such windows we cannot tell.
-      const [hooked, ...others] = isOfHook(connectionId) ? [] : open.filter(isBegunByHook)
+      const [hooked, ...others] = isOfHook(connectionId)
+        ? []
+        : await ofToken(agent, { statuses: openStatuses, connectionFrom: HOOK })
       const taken = hooked === undefined || others.length > 0 ? null : await takeOver(hooked.id, connectionId)
       if (taken !== null) return taken
-      return inChannel(await begin(agent, here, values), channelId)
+      return inChannel(await begin(agent, values), channelId)
     }
+    const open = await ofToken(agent, { statuses: openStatuses })
     if (open.length > 1) throw severalSessions(open)
     const [only] = open
-    return inChannel(only === undefined ? await begin(agent, here, values) : await wakeUp(only, null), channelId)
+    return inChannel(only === undefined ? await begin(agent, values) : await wakeUp(only, null), channelId)
   }
 
   /** Looks once more before it begins one: a call that reached another process may have been faster. */

@@ -64,6 +64,20 @@ test('also collects after readers that leave long after their run', async () => 
   expect([server.collections, server.resident]).toEqual([3, 50 * MB])
 })
 
+test('also collects when agents elsewhere have come and wait, and no run ever was', async () => {
+  const server = openServer()
+  await server.clock.advance(60_000)
+  server.resident = 300 * MB
+  for (const connections of [300, 600, 1_000]) {
+    server.connections = connections
+    await server.clock.advance(5_000)
+  }
+  expect(server.collections).toBe(1)
+
+  await server.clock.advance(5_000)
+  expect([server.collections, server.resident]).toEqual([2, 50 * MB])
+})
+
 test('a short pause between runs is not enough', async () => {
   const server = openServer()
   await server.clock.advance(10_000)

@@ -119,8 +119,8 @@ const QUIET_AFTER_RUNS = 8
 const WORTH = 4 / 3
 
 /**
- * After a burst, V8 keeps its memory until there is more work. So this collects everything once, when no run was active and no reader
- * left for some seconds, and clearly more memory is in use than after the last time. That blocks for about 0.1 s, while nobody waits
+ * After a burst, V8 keeps its memory until there is more work. So this collects everything once, when no run was active and nobody
+ * came or left for some seconds, and clearly more memory is in use than after the last time. That blocks for about 0.1 s, while nobody waits
  * for an answer. The returned function stops it.
  */
 export function giveMemoryBack({ clock, traffic, residentBytes, collect }: MemoryDeps): () => void {
@@ -133,7 +133,7 @@ export function giveMemoryBack({ clock, traffic, residentBytes, collect }: Memor
   function look(): void {
     const { activeRuns, runsStarted, connections } = traffic()
     // A stalled reader outlives its run, and its memory is garbage only after it has left.
-    const isQuiet = activeRuns === 0 && runsStarted === seen && connections >= connected
+    const isQuiet = activeRuns === 0 && runsStarted === seen && connections === connected
     seen = runsStarted
     connected = connections
     quiet = isQuiet ? quiet + 1 : 0

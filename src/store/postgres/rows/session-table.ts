@@ -39,7 +39,7 @@ export function createSessionReads(sql: Sql, reading: Reading): SessionReads {
 
 export function createSupervisedSessions({ list }: Reading): SupervisedReads['sessions'] {
   const found = list('supervised_list', toSession)
-  return ({ owner, workspaceRoot, tokenId, mcpConnection, statuses = supervisedStatuses, limit }) =>
+  return ({ owner, workspaceRoot, tokenId, mcpConnection, connectionFrom, statuses = supervisedStatuses, limit }) =>
     found(
       select(
         `SELECT ${LISTED_COLUMNS} FROM sessions`,
@@ -51,6 +51,7 @@ export function createSupervisedSessions({ list }: Reading): SupervisedReads['se
           asked('workspace = $', workspaceRoot),
           asked('token_id = $', tokenId),
           asked('$ = ANY(mcp_ids)', mcpConnection),
+          asked("starts_with(supervision::json ->> 'connectionId', $)", connectionFrom),
         ],
         { order: 'last_activity DESC, id DESC', limit },
       ),

@@ -164,12 +164,13 @@ export function createSupervisedSessions({ many }: Reading): SupervisedReads['se
         WHERE supervised_status = ANY($4::text[]) AND NOT unlisted AND ($1 IS NULL OR owner = $1)
           AND ($2 IS NULL OR supervision ->> 'workspaceRoot' = $2) AND ($3 IS NULL OR supervision ->> 'tokenId' = $3)
           AND ($6 IS NULL OR EXISTS (SELECT 1 FROM json_each(supervision, '$.mcp') WHERE json_each.value ->> 'id' = $6))
+          AND ($7 IS NULL OR substr(supervision ->> 'connectionId', 1, length($7)) = $7)
         ORDER BY +last_activity DESC, +id DESC LIMIT $5`,
     },
     toSession,
   )
-  return ({ owner, workspaceRoot, tokenId, mcpConnection, statuses = supervisedStatuses, limit }) =>
-    found(owner, workspaceRoot, tokenId, statuses, limit, mcpConnection)
+  return ({ owner, workspaceRoot, tokenId, mcpConnection, connectionFrom, statuses = supervisedStatuses, limit }) =>
+    found(owner, workspaceRoot, tokenId, statuses, limit, mcpConnection, connectionFrom)
 }
 
 const WITH_ACTIVITY = activityConditions({
