@@ -22,7 +22,7 @@ export interface Model {
  * no part yet. It is called within the read, because each promise between the two costs more than the parts. As long as the promise
  * that it returns is pending it is not called again, and reading stops when too much waits.
  */
-export type TakeParts = (parts: readonly ModelPart[]) => Promise<void> | undefined
+export type TakeParts = (parts: readonly ModelPart[]) => Promise<unknown> | undefined
 
 /** For models that are easier to write as a generator. */
 export const streamOf =

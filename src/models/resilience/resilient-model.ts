@@ -50,10 +50,10 @@ export function createResilientModel(options: ResilientOptions): Model {
         // still be retried.
         let held: readonly ModelPart[] = []
         let shown = false
-        let taking: Promise<void> | undefined
+        let taking: Promise<unknown> | undefined
 
         // Every part of every answer passes through here.
-        const takeInTime = (parts: readonly ModelPart[]): Promise<void> | undefined => {
+        const takeInTime = (parts: readonly ModelPart[]): Promise<unknown> | undefined => {
           if (watch.isOver) return
           if (parts.length === 0) {
             watch.heard(shown ? settings.tokenTimeoutMs : settings.firstTokenTimeoutMs, undefined)
@@ -179,7 +179,7 @@ function createSilenceWatch(clock: Clock, firstMs: number, outer: AbortSignal) {
   const controller = new AbortController()
   let limit = firstMs
   let since = clock.mono()
-  let taking: Promise<void> | undefined
+  let taking: Promise<unknown> | undefined
   let timedOut = false
   let isOver = false
   let cancel = () => {}
@@ -219,7 +219,7 @@ function createSilenceWatch(clock: Clock, firstMs: number, outer: AbortSignal) {
       return isOver
     },
     /** The model has sent something. The silence after it may last `ms`. `work` is done when that is taken. */
-    heard(ms: number, work: Promise<void> | undefined): void {
+    heard(ms: number, work: Promise<unknown> | undefined): void {
       since = clock.mono()
       taking = work
       if (ms === limit) return

@@ -9,7 +9,7 @@ import { createSseParser } from './sse-parser.ts'
  * Takes the payloads that one or more reads of the socket completed. An empty array says that the server is alive: it sent a comment,
  * or a piece of a long event. It is not called again before the promise that it returns has resolved.
  */
-export type TakePayloads = (payloads: readonly string[]) => Promise<void> | undefined
+export type TakePayloads = (payloads: readonly string[]) => Promise<unknown> | undefined
 
 export interface PayloadStream {
   /** Resolves when the answer has ended and all of it was taken. Rejects with the failure that ended it, or with that of `take`. */

@@ -67,7 +67,7 @@ export function createWireModel(
     const headers = { ...traceHeaders(request.trace), ...written.headers }
     let unanswered = 0
 
-    const takePayloads = (payloads: readonly string[]): Promise<void> | undefined => {
+    const takePayloads = (payloads: readonly string[]): Promise<unknown> | undefined => {
       const parts: ModelPart[] = []
       try {
         for (const payload of payloads) decoder.decode(payload, parts)
