@@ -16,6 +16,12 @@ export const runLimits = {
   logChars: 900,
 }
 
+/** A model's answer on its way from the socket to whoever takes it. */
+export const streamLimits = {
+  /** The one that waits until the read is taken. It was eleven when each stage was a generator. */
+  promisesPerRead: 1,
+}
+
 /** `quarterdeck serve` up to its first 200 on /ready. */
 export const startLimits = {
   /** Files of ours, from a checkout. */
