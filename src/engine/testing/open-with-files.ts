@@ -134,13 +134,14 @@ export const modelOf = (ask: (messages: readonly ModelMessage[]) => object | nul
   check: async () => {},
   async stream({ messages }, _, take) {
     const args = ask(messages)
-    if (args === null) return take([{ type: 'text', delta: 'Done.' }, finish('stop')])
-    await take([
-      { type: 'tool_call_start', id: '1', name: 'read_file' },
-      { type: 'tool_call_args', id: '1', delta: JSON.stringify(args) },
-      { type: 'tool_call_end', id: '1' },
-      finish('tool_calls'),
-    ])
+    if (args === null) await take([{ type: 'text', delta: 'Done.' }, finish('stop')])
+    else
+      await take([
+        { type: 'tool_call_start', id: '1', name: 'read_file' },
+        { type: 'tool_call_args', id: '1', delta: JSON.stringify(args) },
+        { type: 'tool_call_end', id: '1' },
+        finish('tool_calls'),
+      ])
   },
 })
 const finish = (reason: FinishReason): ModelPart => ({ type: 'finish', reason })

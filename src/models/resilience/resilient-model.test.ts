@@ -350,7 +350,7 @@ describe('resilient model: time', () => {
     const taken: ModelPart[] = []
     const reading = model.stream(emptyRequest, never, (parts) => {
       taken.push(...parts)
-      return new Promise((resolve) => clock.after(3_600_000, resolve))
+      return new Promise<void>((resolve) => clock.after(3_600_000, resolve))
     })
     await clock.advance(3 * 3_600_000 + 9_999)
     await reading
@@ -382,7 +382,7 @@ describe('resilient model: abort', () => {
     const primary: Model = {
       ...modelOf(async function* () {}),
       // After an abort a model may end in any way.
-      stream: async (_, __, take) => take([{ type: 'text', delta: 'a' }])?.catch(() => {}),
+      stream: async (_, __, take) => void (await take([{ type: 'text', delta: 'a' }])?.catch(() => {})),
     }
     const settings = { retries: 0, firstTokenTimeoutMs: 1000, tokenTimeoutMs: 1000 }
     const model = createResilientModel({ primary, fallback: null, settings, clock, random: () => 0, log: silentLogger })
