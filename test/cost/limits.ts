@@ -4,8 +4,8 @@
 /** One message of a user to the AG-UI door and the whole answer of a model, without tools. */
 export const runLimits = {
   /** Statements on SQLite, without those that begin and end a transaction and those for text in flight, whose number depends on the time. */
-  statementsOfFirst: 27,
-  statementsOfSecond: 28,
+  statementsOfFirst: 24,
+  statementsOfSecond: 25,
   /** Rows of all tables that are added, changed or removed, without text in flight. */
   rows: 15,
   /** Waits for the disk: one for the message, one for the answer. */
