@@ -454,6 +454,56 @@ describe('readers', () => {
     expect(looks).toBe(2 * least)
   })
 
+  test('of a run that was taken in this turn of the loop need no read of the store', async () => {
+    const { log, commit, reads } = openLog()
+    const { run } = await log.commit(accept(newSession()))
+    if (run === undefined) throw new Error('the run was not taken')
+    const readers = [0, 1].map((after) => log.watch(run.sessionId, after))
+    const all = readers.map(collect)
+    await commit(said(run, 'a'))
+
+    expect(readers.map(({ isFresh }) => isFresh)).toEqual([true, true])
+    expect(all.map((reader) => reader.seqs())).toEqual([
+      [1, 2, 3],
+      [2, 3],
+    ])
+    expect(reads()).toBe(0)
+  })
+
+  test('of a run that was just taken read the store if anything can have happened since', async () => {
+    let look = (_sessionId: string | null) => {}
+    const wake: Wake = {
+      join(topic, told) {
+        if (topic === 'entries') look = told
+        return { notify() {}, leave() {} }
+      },
+    }
+    const { log, clock, commit } = openLog({ wake })
+    const take = async () => {
+      await clock.advance(10)
+      const { run } = await log.commit(accept(newSession()))
+      if (run === undefined) throw new Error('the run was not taken')
+      return run
+    }
+    const isFresh = ({ sessionId }: RunRecord, after = 0) => log.watch(sessionId, after).isFresh
+    const whatHappens: ((run: RunRecord) => unknown)[] = [
+      () => {},
+      () => settled(),
+      () => look(null),
+      ({ sessionId }) => look(sessionId),
+      ({ sessionId }) => commit(remove(sessionId)),
+    ]
+
+    const found: boolean[] = []
+    for (const happens of whatHappens) {
+      const run = await take()
+      await happens(run)
+      found.push(isFresh(run))
+    }
+    expect(found).toEqual([true, false, false, false, false])
+    expect(isFresh(await take(), 2)).toBe(false)
+  })
+
   test('of large entries are told when they keep others waiting for memory', async () => {
     const clock = createTestClock()
     const budget = createByteBudget(1, clock)

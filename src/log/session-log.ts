@@ -53,7 +53,7 @@ export function createSessionLog({
 }: SessionLogOptions): SessionLog {
   const highWater = createHighWaterMark()
   const commits = createGroupCommits(store, clock, settle)
-  const readers = createReaders({ store, budget, highWater, settled: commits.settled })
+  const readers = createReaders({ store, clock, budget, highWater, settled: commits.settled })
   const otherLogs = wake.join('entries', readers.lookAgain)
   const feedReaders = wake.join('feed', () => {})
   // Sessions with entries that were not pushed because they lie beyond the high-water mark.
@@ -75,7 +75,7 @@ export function createSessionLog({
         if (result.firstSeq > 0) highWater.hold(sessionId, result.firstSeq)
         later.push(() => {
           if (result.firstSeq > 0) highWater.release(sessionId, result.firstSeq)
-          publish(sessionId, runOf(one.command), result.firstSeq, entries)
+          publish(sessionId, one.command, result.firstSeq, entries)
           if (one.command.type === 'delete_session') {
             readers.closeAll(sessionId)
             otherLogs.notify(sessionId)
@@ -83,7 +83,7 @@ export function createSessionLog({
           one.resolve(result)
         })
       } else {
-        publish(sessionId, runOf(one.command), result.firstSeq, entries)
+        publish(sessionId, one.command, result.firstSeq, entries)
         one.resolve(result)
       }
     }
@@ -95,7 +95,7 @@ export function createSessionLog({
     })
   }
 
-  function publish(sessionId: string, runId: string | null, firstSeq: number, entries: readonly NewEntry[]): void {
+  function publish(sessionId: string, command: Command, firstSeq: number, entries: readonly NewEntry[]): void {
     if (entries.length === 0) return
     const end = highWater.of(sessionId)
     // The sync that moves the high-water mark tells the readers to look.
@@ -106,10 +106,11 @@ export function createSessionLog({
     const isLook = hidden.has(sessionId)
     if (end === Number.POSITIVE_INFINITY) hidden.delete(sessionId)
     otherLogs.notify(sessionId)
-    const watching = readers.of(sessionId)
-    if (watching === undefined) return
+    const isStart = command.type === 'accept_run'
+    if (!isStart && !readers.has(sessionId)) return
+    const runId = runOf(command)
     const batch = isLook ? [] : entries.map(({ kind, data }, i): Entry => ({ seq: firstSeq + i, runId, kind, data }))
-    for (const reader of watching) reader.push(batch)
+    readers.push(sessionId, batch, isStart)
   }
 
   return {
@@ -204,14 +205,20 @@ function refuse({ onRefused, reject }: Waiting, error: unknown): void {
 
 interface ReadersDeps {
   store: Pick<Journal, 'entries' | 'news'>
+  clock: Pick<Clock, 'soon'>
   budget: ByteBudget
   highWater: Pick<HighWaterMark, 'of'>
   settled: GroupCommits['settled']
 }
 
 /** The open readers of all sessions. */
-function createReaders({ store, budget, highWater, settled }: ReadersDeps) {
+function createReaders({ store, clock, budget, highWater, settled }: ReadersDeps) {
   const watchers = new Map<string, Set<WatcherHandle>>()
+  /**
+   * The first entries of runs that were taken in this turn of the event loop. Whoever began a run reads it next, and then needs no
+   * read of the store. Never cleared, but replaced: V8 would keep what was in it.
+   */
+  let fresh = new Map<string, readonly Entry[]>()
   /** Sessions that another log may have written to. */
   const due = new Set<string>()
   let isLooking = false
@@ -219,6 +226,7 @@ function createReaders({ store, budget, highWater, settled }: ReadersDeps) {
 
   /** The session is deleted: nothing will ever be added to it. */
   function closeAll(sessionId: string): void {
+    fresh.delete(sessionId)
     for (const reader of watchers.get(sessionId) ?? []) reader.close()
   }
 
@@ -264,12 +272,26 @@ function createReaders({ store, budget, highWater, settled }: ReadersDeps) {
       return count
     },
 
-    of: (sessionId: string): ReadonlySet<WatcherHandle> | undefined => watchers.get(sessionId),
+    has: (sessionId: string): boolean => watchers.has(sessionId) || fresh.has(sessionId),
+
+    /** Shows entries that were committed together. `isStart`: a run was taken, so its reader may come in this turn. */
+    push(sessionId: string, batch: readonly Entry[], isStart: boolean): void {
+      for (const reader of watchers.get(sessionId) ?? []) reader.push(batch)
+      if (!isStart) return void fresh.delete(sessionId)
+      if (fresh.size === 0) {
+        clock.soon(() => {
+          fresh = new Map()
+        })
+      }
+      fresh.set(sessionId, batch)
+    },
 
     watch(sessionId: string, after: number, options: WatchOptions = {}): Watcher {
+      const first = fresh.get(sessionId) ?? []
       const handle = createWatcher({
         ...options,
         after,
+        fresh: (first[0]?.seq ?? 0) <= after + 1 ? first.filter(({ seq }) => seq > after) : [],
         read: async (seq, limit, maxChars) => {
           const entries = await store.entries(sessionId, seq, limit, maxChars)
           // The commit that is under way may have written some of these. The high-water mark knows about them once it is settled.
@@ -297,6 +319,7 @@ function createReaders({ store, budget, highWater, settled }: ReadersDeps) {
 
     /** Another log of the same store has written to this session; null: perhaps to any. */
     lookAgain(sessionId: string | null): void {
+      if (fresh.size > 0) fresh = new Map()
       for (const id of sessionId === null ? watchers.keys() : [sessionId]) if (watchers.has(id)) due.add(id)
       if (due.size > 0 && !isLooking) void lookAtDue()
     },

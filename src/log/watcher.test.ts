@@ -120,6 +120,40 @@ describe('a reader', () => {
     expect((await next).value).toBe(batch)
   })
 
+  test('begins with what was just committed, without a read, unless that is more than it would keep', async () => {
+    const [few, many] = [entries(4, 5), entries(4, 5, 'x'.repeat(200_000))]
+    const readers = [few, many].map((fresh) => openWatcher([...entries(1, 3), ...fresh], { after: 3, fresh }))
+
+    expect(await Promise.all(readers.map((reader) => reader.next()))).toEqual([
+      [4, 5],
+      [4, 5],
+    ])
+    expect(readers.map(({ reads, isFresh }) => ({ reads, isFresh }))).toEqual([
+      { reads: [], isFresh: true },
+      { reads: [3], isFresh: false },
+    ])
+    readers[0]?.write(entries(6, 6))
+    expect(await readers[0]?.next()).toEqual([6])
+  })
+
+  test('is shown only what it picks, and waits where that is nothing', async () => {
+    const reader = openWatcher(entries(1, 3), { pick: (batch) => batch.filter(({ seq }) => seq % 2 === 0) })
+
+    expect(await reader.next()).toEqual([2])
+    const waiting = outcomeOf(reader.next())
+    await settled()
+    reader.write(entries(4, 4))
+    await settled()
+    expect(waiting).toEqual({ done: [4] })
+    const second = outcomeOf(reader.next())
+    reader.write(entries(5, 5))
+    await settled()
+    expect(second).toEqual({})
+    reader.write(entries(6, 7))
+    await settled()
+    expect(second).toEqual({ done: [6] })
+  })
+
   test('begins in the middle', async () => {
     const reader = openWatcher(entries(1, 5), { after: 3 })
 
@@ -409,6 +443,19 @@ describe('closing a reader', () => {
     reader.write(entries(2, 2))
     expect(await reader.next()).toBeNull()
     expect(reader.reads).toEqual([0])
+  })
+
+  test('with a reason, whoever reads on is told why', async () => {
+    const reader = openWatcher(entries(1, 1))
+    await reader.next()
+    const waiting = outcomeOf(reader.next())
+
+    reader.close(new Error('The disk is full.'))
+    await settled()
+
+    expect(waiting).toEqual({ error: new Error('The disk is full.') })
+    await expect(reader.next()).rejects.toThrow('The disk is full.')
+    expect(reader.closes()).toBe(1)
   })
 
   test('drops what was pushed and not taken', async () => {

@@ -14,6 +14,8 @@ export interface Watcher {
   next(): Promise<IteratorResult<readonly Entry[], undefined>>
   /** With a reason, `next` rejects with it. */
   close(why?: Error): void
+  /** It began in the turn of the loop in which its first entries were shown, so it has missed nothing, also no deletion. */
+  readonly isFresh: boolean
 }
 
 export interface WatchOptions {
@@ -34,6 +36,8 @@ export interface WatcherHandle extends Watcher {
 
 export interface WatcherOptions extends WatchOptions {
   after: number
+  /** The entries after `after`, if they were committed just now: then nothing has to be read. */
+  fresh?: readonly Entry[]
   /** Stored entries after `seq`: at most `limit`, and no more once they have `maxChars` characters of data. */
   read(seq: number, limit: number, maxChars: number): Promise<StoredEntry[]>
   /** Memory for large entries, shared by all readers. */
@@ -51,13 +55,15 @@ const COPIES = 3
 
 const all = (entries: readonly Entry[]): readonly Entry[] => entries
 
-export function createWatcher({ after, read, onClose, budget, holder, pick = all }: WatcherOptions): WatcherHandle {
+export function createWatcher(options: WatcherOptions): WatcherHandle {
+  const { after, fresh = [], read, onClose, budget, holder, pick = all } = options
   const unseen = createCompactedReader(after)
+  const isFresh = fresh.length > 0 && charsOf(fresh) <= BUFFER_LIMIT
   let position = after
-  let buffer: readonly Entry[] = []
-  let buffered = 0
+  let buffer: readonly Entry[] = isFresh ? fresh : []
+  let buffered = charsOf(buffer)
   // Nothing that is pushed is known to follow until a read has found the end of the log.
-  let behind = true
+  let behind = !isFresh
   let closed = false
   let reason: Error | null = null
   /** Who waits for the next entries. */
@@ -195,6 +201,7 @@ export function createWatcher({ after, read, onClose, budget, holder, pick = all
     },
 
     close,
+    isFresh,
   }
 }
 

@@ -62,7 +62,7 @@ function createFollower(
     if (signal.aborted || runner.ended.aborted) close()
     try {
       // A deletion ends watchers that are there. If the session was deleted earlier, this stream must end by itself.
-      if ((await store.sessions.get(sessionId))?.status === 'terminated') return end()
+      if (!opened.isFresh && (await store.sessions.get(sessionId))?.status === 'terminated') return end()
     } catch (error) {
       close()
       throw error

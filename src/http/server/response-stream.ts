@@ -28,6 +28,8 @@ export class ResponseStream implements ByteStream, OpenStream {
   readonly #keepAlive: string | null
   readonly #isAllowed: () => boolean
   readonly #framed: boolean
+  /** Node has sent the head of the answer with our first chunk, so the rest may go to the socket. */
+  #isBegun = false
 
   readonly #queue: Buffer[] = []
   #queuedBytes = 0
@@ -105,7 +107,7 @@ export class ResponseStream implements ByteStream, OpenStream {
     if (!this.#framed) return this.#response.write(chunk)
     const size = typeof chunk === 'string' ? Buffer.byteLength(chunk) : chunk.length
     const head = `${size.toString(16)}\r\n`
-    if (typeof chunk === 'string') return this.#response.write(`${head}${chunk}\r\n`)
+    if (typeof chunk === 'string') return this.#sendText(`${head}${chunk}\r\n`)
     // Not joined: copies of the slices of stalled readers would be so small that malloc keeps their memory.
     this.#response.cork()
     this.#response.write(head)
@@ -113,6 +115,19 @@ export class ResponseStream implements ByteStream, OpenStream {
     const isTaken = this.#response.write('\r\n')
     this.#response.uncork()
     return isTaken && !this.#response.writableNeedDrain
+  }
+
+  /** Past node's `response.write`, which holds every write back until the end of the tick: a sixth of the CPU of a write. */
+  #sendText(text: string): boolean {
+    const { socket } = this.#response
+    // A pipelined request has no socket yet.
+    if (!this.#isBegun || socket === null || !socket.writable) {
+      this.#isBegun = true
+      return this.#response.write(text)
+    }
+    const isTaken = socket.write(text)
+    if (!isTaken) socket.once('drain', () => this.#onDrain())
+    return isTaken
   }
 
   #enqueue(bytes: Buffer): void {

@@ -49,13 +49,13 @@ export const logMutants: readonly Mutant[] = [
         const watcher = log.watch(sessionId, after, options)
         let batches = 0
         return {
+          ...watcher,
           async next() {
             batches += 1
             const isRace = batches === 2 && random.chance(0.3)
             if (isRace) await watcher.next()
             return watcher.next()
           },
-          close: watcher.close,
         }
       }),
   },
@@ -79,12 +79,12 @@ export const logMutants: readonly Mutant[] = [
       reading(log, (sessionId, after, options) => {
         const watcher = log.watch(sessionId, after, options)
         return {
+          ...watcher,
           async next() {
             const batch = await watcher.next()
             await process.pause(3_000)
             return batch
           },
-          close: watcher.close,
         }
       }),
   },
@@ -115,6 +115,7 @@ function publishEarly(log: SessionLog): SessionLog {
     readers.add(reader)
     let pending: ReturnType<Watcher['next']> | null = null
     return {
+      ...watcher,
       async next() {
         for (;;) {
           const early = reader.batches.shift()
@@ -178,6 +179,7 @@ function keepAll(watcher: Watcher): Watcher {
   }
   void collect()
   return {
+    ...watcher,
     async next() {
       while (kept.length === 0 && !isOver) {
         await new Promise<void>((resolve) => {
@@ -188,6 +190,5 @@ function keepAll(watcher: Watcher): Watcher {
       kept = []
       return all.length === 0 ? { done: true, value: undefined } : { done: false, value: all }
     },
-    close: watcher.close,
   }
 }
