@@ -68,7 +68,7 @@ export class HttpRequest implements Request {
   }
 
   json(options: Parameters<Request['json']>[0] = {}): Promise<unknown> {
-    this.#body ??= this.#read(options).then((body) => this.#ifAllowed(body))
+    this.#body ??= this.#read(options)
     return this.#body
   }
 
@@ -107,12 +107,13 @@ export class HttpRequest implements Request {
     const onBegin = this.#onBegin()
     const reader = { ...body, hasKeysOnce: body.hasKeysOnce ?? hasKeysOnce, onBegin }
     const declared = long === undefined ? null : declaredLength(raw)
-    if (long === undefined || declared === null) return readJson(raw, reader)
+    if (long === undefined || declared === null) return this.#ifAllowed(await readJson(raw, reader))
     if (declared > body.limits.maxBytes) {
-      return readLongJson(raw, declared, { ...reader, long }).then((read) => this.#holdTempFile(read))
+      return this.#ifAllowed(this.#holdTempFile(await readLongJson(raw, declared, { ...reader, long })))
     }
     // A body that may be large has no total time limit, as long as it keeps arriving.
-    return readJson(raw, { ...reader, limits: { ...body.limits, totalMs: Number.POSITIVE_INFINITY } })
+    const limits = { ...body.limits, totalMs: Number.POSITIVE_INFINITY }
+    return this.#ifAllowed(await readJson(raw, { ...reader, limits }))
   }
 
   /** Reading a body can take long. If the token is revoked meanwhile, the body must not count. */

@@ -28,10 +28,12 @@ export const guardDecisions = (routes: readonly Route[], requirePassphrase: Requ
     if (decidesNothing(route)) return route
     return {
       ...route,
-      async handle(request, reply) {
-        await route.check?.(request)
-        await requirePassphrase(request)
-        await route.handle(request, reply)
+      handle(request, reply) {
+        const asked =
+          route.check === undefined
+            ? requirePassphrase(request)
+            : route.check(request).then(() => requirePassphrase(request))
+        return asked === null ? route.handle(request, reply) : asked.then(() => route.handle(request, reply))
       },
     }
   })

@@ -8,10 +8,10 @@ export const PASSPHRASE_HEADER = 'x-quarterdeck-passphrase'
 
 /**
  * To be called by every route that decides, widens a policy, restores or hands over, before it does anything. Through the local socket the
- * request needs the operator's passphrase; over the network the operator's token is enough. Throws `passphrase_required`,
- * `passphrase_wrong` and `rate_limited`.
+ * request needs the operator's passphrase; over the network the operator's token is enough. Rejects with `passphrase_required`,
+ * `passphrase_wrong` and `rate_limited`. Null: none is needed.
  */
-export type RequirePassphrase = (request: Pick<Request, 'via' | 'header'>) => Promise<void>
+export type RequirePassphrase = (request: Pick<Request, 'via' | 'header'>) => Promise<void> | null
 
 /** Null: this server has no config folder, so nobody can have a passphrase. */
 export function createRequirePassphrase(passphrase: Passphrase | null): RequirePassphrase {
@@ -28,11 +28,11 @@ export function createRequirePassphrase(passphrase: Passphrase | null): RequireP
     }
     await passphrase.verify(decoded(sent))
   }
-  return async (request) => {
-    if (request.via !== 'ctl') return
+  return (request) => {
+    if (request.via !== 'ctl') return null
     const checking = checked.get(request) ?? check(request)
     checked.set(request, checking)
-    await checking
+    return checking
   }
 }
 

@@ -62,13 +62,11 @@ export function diffHistory(sent: AgUiInput, known: KnownHistory): HistoryDiff {
   }
   refuseMany(messages.length)
   const input: SentInput = { messages, instructions, wireThreadId: sent.threadId, ...sent.shared }
-  if (messages.length > 0) {
-    const branch = known.editedAfter === null ? {} : { regenerateAfter: known.editedAfter }
-    return { kind: 'run', input: { ...input, ...branch }, warnings: warnings.list }
-  }
-  const branch = branchPoint(sent.messages, known.messages)
-  if (branch === null) return { kind: 'hydrate', warnings: warnings.list }
-  return { kind: 'run', input: { ...input, regenerateAfter: branch }, warnings: warnings.list }
+  const branch = messages.length > 0 ? known.editedAfter : branchPoint(sent.messages, known.messages)
+  if (branch !== null) return { kind: 'run', input: { ...input, regenerateAfter: branch }, warnings: warnings.list }
+  return messages.length > 0
+    ? { kind: 'run', input, warnings: warnings.list }
+    : { kind: 'hydrate', warnings: warnings.list }
 }
 
 /**
