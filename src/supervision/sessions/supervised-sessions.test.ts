@@ -2,6 +2,8 @@ import { describe, expect, test } from 'vitest'
 import { ServerError } from '../../domain/errors.ts'
 import type { SupervisedStatus } from '../../domain/supervision/supervision.ts'
 import type { ManualClock } from '../../models/testing/manual-clock.ts'
+import { openTestStore } from '../../store/sqlite/testing/open-test-store.ts'
+import type { Store } from '../../store/store.ts'
 import { createReports } from '../agent-service/report.ts'
 import { noMessenger } from '../testing/no-messenger.ts'
 import { agentIn, ann, callOf, eve, newSession, openSupervision, root } from '../testing/open-supervision.ts'
@@ -28,6 +30,24 @@ test('two windows of one host are two sessions, and a window keeps its own', asy
     agent: 'claude-code',
     supervision: { status: 'active', workspaceRoot: '/srv/here' },
   })
+})
+
+test('a call reads its own session, however many others its token has', async () => {
+  const store = openTestStore()
+  let read = 0
+  const sessionsRead: Store['supervised']['sessions'] = async (query) => {
+    const found = await store.supervised.sessions(query)
+    read += found.length
+    return found
+  }
+  const { sessions } = openSupervision({
+    store: { ...store, supervised: { ...store.supervised, sessions: sessionsRead } },
+  })
+  for (let i = 0; i < 10; i += 1) await sessions.attach(window(`window ${i}`))
+  expect(read).toBe(0)
+
+  await sessions.attach(window('window 3'))
+  expect(read).toBe(1)
 })
 
 test('a call without a connection belongs to the one open session of its token, and several are listed', async () => {
