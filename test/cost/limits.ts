@@ -22,6 +22,13 @@ export const streamLimits = {
   promisesPerRead: 1,
 }
 
+/** Pages of 4 KB that the commits of a plain run with 200 tokens write on SQLite, if no other run shares them. */
+export const pageLimits = {
+  accept: 19,
+  text: 4,
+  finish: 16,
+}
+
 /** `quarterdeck serve` up to its first 200 on /ready. */
 export const startLimits = {
   /** Files of ours, from a checkout. */

@@ -107,7 +107,8 @@ export const fact = (name: string, values: Record<string, unknown> = {}): NewEnt
   kind: 'fact',
   data: JSON.stringify({ fact: name, ...values }),
 })
-export const text = (delta: string, messageId = 'm'): NewEntry => event('TEXT_MESSAGE_CONTENT', { messageId, delta })
+export const text = (delta: string, messageId = 'm'): NewEntry =>
+  event('TEXT_MESSAGE_CONTENT', { messageId, delta, timestamp: NOW })
 
 export const ACCEPTED = fact('run_accepted')
 export const STARTED = event('RUN_STARTED')

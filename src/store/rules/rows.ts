@@ -151,8 +151,10 @@ export type ChangeOf<Write extends Change['write']> = Extract<Change, { write: W
 export interface SessionPatch {
   /** The wall clock may step back, a session's activity does not: the later of the two counts. */
   lastActivity?: number | undefined
-  /** By how much the session's count of messages changes. Any value, also 0, says that the log has grown. */
+  /** By how much the session's count of messages changes. */
   messagesAdded?: number | undefined
+  /** A run begins, so there will be something to compact. */
+  grows?: true | undefined
   metadata?: Record<string, unknown>
   state?: unknown
   lastTool?: string

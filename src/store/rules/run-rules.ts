@@ -135,14 +135,14 @@ export function* begin(
   if (messages.length > 0) changes.push({ write: 'insert_messages', sessionId: session.id, messages })
   // A new session has this time already, and writing it costs three indexes.
   const lastActivity = now > session.lastActivity ? now : undefined
-  const patch = present({ lastActivity, messagesAdded, state })
+  const patch = present({ lastActivity, messagesAdded, state, grows: true as const })
   changes.push({ write: 'update_session', id: session.id, patch })
   return patched(session, patch)
 }
 
 /** The session as the patch leaves it. */
 export function patched(session: SessionRecord, patch: SessionPatch): SessionRecord {
-  const { lastActivity = 0, messagesAdded = 0, ...values } = patch
+  const { lastActivity = 0, messagesAdded = 0, grows: _grows, ...values } = patch
   return {
     ...session,
     ...values,

@@ -58,22 +58,22 @@ export function createSessionRows(db: DatabaseSync, { run }: Statements) {
     insert(made: SessionRecord, { patch, tokens }: SessionUpdate = NO_UPDATE): number {
       const session = patched(made, patch)
       const { supervision } = session
-      const own = [jsonOrNull(supervision), supervision?.status ?? null, SEQ_BLOCK, patch.messagesAdded === undefined]
+      const own = [jsonOrNull(supervision), supervision?.status ?? null, SEQ_BLOCK, patch.grows !== true]
       const sid = insert(...sessionValues(session), ...own, tokens)
       if (supervision !== undefined) titleIsDue.run(sid)
       return sid
     },
 
     update(sid: number, { patch, tokens }: SessionUpdate): void {
-      const { lastActivity, messagesAdded, metadata, state, lastTool, activeAgent } = patch
-      let sets = ''
+      const { lastActivity, messagesAdded, grows, metadata, state, lastTool, activeAgent } = patch
+      let sets = grows ? 'compacted = 0' : ''
       const values: (string | number | null)[] = []
       function set(column: string, value: string | number | null): void {
         sets += sets === '' ? column : `, ${column}`
         values.push(value)
       }
       if (lastActivity !== undefined) set('last_activity = max(last_activity, ?)', lastActivity)
-      if (messagesAdded !== undefined) set('compacted = 0, message_count = message_count + ?', messagesAdded)
+      if (messagesAdded !== undefined) set('message_count = message_count + ?', messagesAdded)
       if (tokens !== 0) set('tokens = tokens + ?', tokens)
       if (metadata !== undefined) set('metadata = ?', JSON.stringify(metadata))
       if (state !== undefined) set('state = ?', JSON.stringify(state))

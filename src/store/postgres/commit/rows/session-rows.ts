@@ -49,7 +49,7 @@ export function createSessionRows(sending: Sending) {
       const fresh = made.get(id)
       if (fresh !== undefined) {
         fresh.session = patched(fresh.session, patch)
-        fresh.grown ||= patch.messagesAdded !== undefined
+        fresh.grown ||= patch.grows === true
         return
       }
       const known = patches.get(id)
@@ -73,7 +73,7 @@ export function createSessionRows(sending: Sending) {
       }
       if (patches.size > 0) {
         const rows = [...patches].map(([id, { patch, tokens }]) => [
-          ...[id, patch.lastActivity ?? null, patch.messagesAdded ?? 0, tokens, patch.messagesAdded !== undefined],
+          ...[id, patch.lastActivity ?? null, patch.messagesAdded ?? 0, tokens, patch.grows === true],
           ...[jsonOrNull(patch.metadata), jsonOrNull(patch.state), patch.lastTool ?? null],
           ...[patch.activeAgent ?? null, patch.activeAgent !== undefined],
         ])
