@@ -37,7 +37,12 @@ export function connectionFailure(
 
 /** A header or a path that HTTP cannot carry. */
 export const isUnsendable = (error: Error & { code?: unknown }): boolean =>
-  error.code === 'UND_ERR_INVALID_ARG' && refusedByProxy(error) === undefined
+  error.code === UNSENDABLE && refusedByProxy(error) === undefined
+
+/** undici's code. */
+const UNSENDABLE = 'UND_ERR_INVALID_ARG'
+
+export const unsendable = (what: string): Error => Object.assign(new TypeError(what), { code: UNSENDABLE })
 
 const refusedByProxy = ({ message }: { message: string }): string | undefined =>
   /^Proxy (?:response|Authentication Required) \((\d+)\)/.exec(message)?.[1]

@@ -1,10 +1,12 @@
-// Connections to other servers. undici keeps the connections and speaks to proxies; we choose the proxy.
+// Connections to other servers. undici makes the connections and speaks to proxies; we choose the proxy.
 
 import { setMaxListeners } from 'node:events'
-import type { LookupFunction, Socket } from 'node:net'
+import type { LookupFunction } from 'node:net'
 import type { Client, Dispatcher } from 'undici'
 import { ServerError } from '../domain/errors.ts'
 import { decoded } from '../domain/text/decoded.ts'
+import type { AnswerHandler } from './answer-reader.ts'
+import type { StreamRequest } from './direct-client.ts'
 import { chooseProxy, type ProxyChoice, type ProxyVariables, shownProxy } from './proxy-choice.ts'
 
 export interface ConnectionOptions {
@@ -20,6 +22,11 @@ export interface ConnectionOptions {
 /** What takes requests for a server: connections to the server itself, or to a proxy. */
 export interface Upstream {
   dispatcher: Dispatcher
+  /**
+   * For `exchange`. Without a proxy it is our own client, which reads a model's tokens for less. Through a proxy it is `dispatcher`.
+   * Everything else uses `dispatcher`: fetch, tools, channels.
+   */
+  streams: { dispatch(request: StreamRequest, handler: AnswerHandler): unknown }
   /** The proxy's address without its password; null when there is no proxy. */
   proxy: string | null
   connectTimeoutMs: number
@@ -59,7 +66,7 @@ const EARLIER_MS = 1_000
 const MAX_HEAD_BYTES = 64 * 1024
 
 export function createConnections(): Connections {
-  const open = new Set<Dispatcher>()
+  const open = new Set<{ destroy(): Promise<void> }>()
   // undici does not stop a connection that is still being made; only a signal on the socket does.
   const closing = new AbortController()
   setMaxListeners(0, closing.signal)
@@ -83,38 +90,34 @@ export function createConnections(): Connections {
     const options = { ...common, connectTimeout: connectTimeoutMs }
     const toProxyOrServer = { timeout: connectTimeoutMs, allowH2: false, signal: closing.signal }
     const toServer = { ...wanted.tls, ...toProxyOrServer }
-    // One connector for all of undici's pools here: it keeps the TLS sessions, and a pool is gone when its last connection closes.
-    const connector = undici.buildConnector(toServer)
-    const connect: typeof connector = (to, done) =>
-      connector(to, (...[error, socket]) => {
-        if (error !== null) return done(error, null)
-        quickReads(socket)
-        done(null, socket)
-      })
+    if (proxy === null) {
+      // One connector for all of undici's pools here: it keeps the TLS sessions, and a pool is gone when its last connection closes.
+      const dispatcher = new undici.Agent({ ...options, connect: undici.buildConnector(toServer) })
+      const streams = new undici.DirectClient((onread) => undici.buildConnector({ ...toServer, onread }), common)
+      open.add(dispatcher).add(streams)
+      return { dispatcher, streams, proxy: null, connectTimeoutMs }
+    }
     const createPool = (to: URL | string, more: object) =>
       new undici.Pool(to, { ...options, ...more, factory: countingFactory(undici) })
-    const uri = proxy === null ? '' : `${proxy.url.protocol}//${proxy.url.host}/`
+    const uri = `${proxy.url.protocol}//${proxy.url.host}/`
     let toProxy: Dispatcher | null = null
-    const dispatcher =
-      proxy === null
-        ? new undici.Agent({ ...options, connect, factory: createPool })
-        : new undici.ProxyAgent({
-            ...options,
-            ...credentials(proxy.url),
-            uri,
-            factory: (to: URL | string, more: object) => {
-              if (to !== uri) return createPool(to, more)
-              // For requests that need no tunnel. Otherwise undici would keep separate connections to the proxy for each server.
-              toProxy ??= createPool(to, more)
-              return toProxy
-            },
-            // This client asks the proxy for tunnels. Waiting for one is part of connecting.
-            clientFactory: (to: URL, more: object) => createPool(to, { ...more, headersTimeout: connectTimeoutMs }),
-            requestTls: toServer,
-            proxyTls: toProxyOrServer,
-          })
+    const dispatcher = new undici.ProxyAgent({
+      ...options,
+      ...credentials(proxy.url),
+      uri,
+      factory: (to: URL | string, more: object) => {
+        if (to !== uri) return createPool(to, more)
+        // For requests that need no tunnel. Otherwise undici would keep separate connections to the proxy for each server.
+        toProxy ??= createPool(to, more)
+        return toProxy
+      },
+      // This client asks the proxy for tunnels. Waiting for one is part of connecting.
+      clientFactory: (to: URL, more: object) => createPool(to, { ...more, headersTimeout: connectTimeoutMs }),
+      requestTls: toServer,
+      proxyTls: toProxyOrServer,
+    })
     open.add(dispatcher)
-    return { dispatcher, proxy: proxy === null ? null : shownProxy(proxy), connectTimeoutMs }
+    return { dispatcher, streams: dispatcher, proxy: shownProxy(proxy), connectTimeoutMs }
   }
 
   return {
@@ -161,7 +164,7 @@ export function createConnections(): Connections {
       await load()
     },
     close() {
-      for (const dispatcher of open) dispatcher.destroy().catch(() => {})
+      for (const upstream of open) upstream.destroy().catch(() => {})
       open.clear()
       closing.abort()
     },
@@ -193,11 +196,6 @@ function credentials({ username, password }: URL): { token?: string } {
 /** The user and the password of an address, as an `authorization` header. */
 export function basicAuth(username: string, password: string): string {
   return `Basic ${Buffer.from(`${decoded(username)}:${decoded(password)}`).toString('base64')}`
-}
-
-/** A handler that is told whether its connection has served a request before. */
-export interface ReuseAware {
-  isReused: boolean
 }
 
 /** undici does not tell a handler whether its connection is new. A second attempt after a reset makes sense only when it is not. */
@@ -242,29 +240,4 @@ function fetchOver(undici: typeof import('undici'), upstreamFor: ConnectionPool[
   // Node's types and undici's types describe the same standard, but TypeScript cannot know.
   return ((input: Parameters<typeof undici.fetch>[0], init?: Parameters<typeof undici.fetch>[1]) =>
     undici.fetch(input, { ...init, dispatcher: new OneServer() })) as unknown as typeof fetch
-}
-
-/**
- * Passes what a socket reads to undici at once. A stream would first buffer it and emit `readable` two ticks later, which costs more
- * than reading a model's small chunks. What undici does not take goes into the stream's buffer as usual, so pausing still slows the server.
- */
-export function quickReads(socket: Socket): void {
-  const push = socket.push.bind(socket)
-  const read = socket.read.bind(socket)
-  let fresh: Buffer | null = null
-
-  socket.push = (chunk: Buffer | null) => {
-    if (chunk === null || socket.readableLength > 0 || socket.listenerCount('readable') === 0) return push(chunk)
-    fresh = chunk
-    socket.emit('readable')
-    if (fresh === null) return true
-    fresh = null
-    return push(chunk)
-  }
-  socket.read = (size?: number): Buffer | null => {
-    if (fresh === null) return read(size)
-    const taken = fresh
-    fresh = null
-    return taken
-  }
 }

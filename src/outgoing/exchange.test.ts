@@ -5,9 +5,11 @@ import fc from 'fast-check'
 import { afterEach, describe, expect, test } from 'vitest'
 import { runs } from '../../test/tier.ts'
 import { type ConnectionPool, createConnections } from './connections.ts'
+import { DirectClient } from './direct-client.ts'
 import { ask, type Outcome, turn, turns, until } from './testing/ask.ts'
 import { answerOf, listenRaw, openServer, type RawServer } from './testing/raw-server.ts'
 import { runInProcess } from './testing/run-in-process.ts'
+import { buildConnector, Dispatcher } from './undici-parts.ts'
 
 const cleanups: (() => unknown)[] = []
 afterEach(async () => {
@@ -72,6 +74,31 @@ describe('connections', () => {
       else socket.write(answerOf(String(connection)))
     })
     expect([await get(), await get(), await get(), await get()]).toEqual(['1', '2', '3', '3'])
+  })
+
+  test.each([
+    ['timeout=5', 1],
+    ['timeout=1', 2],
+  ])('are used again as long as the server keeps them: %s', async (keepAlive, expected) => {
+    const { server, get } = await setUp((socket) => socket.write(answerOf('x', `keep-alive: ${keepAlive}\r\n`)))
+    expect([await get(), await get()]).toEqual(['x', 'x'])
+    expect(server.sockets).toHaveLength(expected)
+  })
+
+  test('are closed when nobody needs them for a while', async () => {
+    const server = await listenRaw((socket) => socket.write(answerOf('x')))
+    const keepAlive = { keepAliveTimeout: 20, keepAliveMaxTimeout: 20, keepAliveTimeoutThreshold: 0 }
+    const client = new DirectClient(
+      (onread) => buildConnector({ onread } as Parameters<typeof buildConnector>[0]),
+      keepAlive,
+    )
+    cleanups.push(server.close)
+    const streams = { streams: client, dispatcher: new Dispatcher(), proxy: null, connectTimeoutMs: 1_000 }
+    const { pool } = openPool()
+    const closing = { ...pool, upstreamFor: () => streams }
+    expect((await ask(closing, `http://127.0.0.1:${server.port}/`).outcome).body).toBe('x')
+    await until(() => server.sockets[0]?.destroyed === true)
+    expect((await ask(closing, `http://127.0.0.1:${server.port}/`).outcome).body).toBe('x')
   })
 
   test.each([
@@ -262,6 +289,13 @@ describe('what is sent', () => {
       'accept: text/event-stream',
       'content-length: 7',
     ])
+    const empty = { method: 'POST', headers: { host: 'other.test', connection: 'close' } } as const
+    expect(await wire((pool, port) => ask(pool, `http://localhost:${port}`, empty).outcome)).toEqual([
+      'POST / HTTP/1.1',
+      'host: other.test',
+      'connection: close',
+      'content-length: 0',
+    ])
   })
 
   test('names an IPv6 address in brackets', async () => {
@@ -292,6 +326,8 @@ describe('what is sent', () => {
     ['another script in a value', '', { 'x-api-key': 'ключ' }],
     ['a line end in a name', '', { 'x\r\ny': 'k' }],
     ['an empty name', '', { '': 'k' }],
+    ['a length that is not ours', '', { 'content-length': '1' }],
+    ['an encoding that is not ours', '', { 'transfer-encoding': 'chunked' }],
     ['another protocol', 'ftp://127.0.0.1/', {}],
     ['no address', 'nowhere', {}],
   ])('%s is refused before there is a connection', async (_, url, headers) => {

@@ -1,9 +1,10 @@
-// One request and its answer, through undici's dispatcher: no streams and no promises in between.
+// One request and its answer, decompressed: no streams and no promises in between.
 
-import type { Dispatcher } from 'undici'
+import type { AnswerHandler, Controller } from './answer-reader.ts'
 import { type BodyDecoder, createBodyDecoder, decoderFor } from './body-decoder.ts'
 import { connectionFailure, isUnsendable } from './connection-failure.ts'
-import { basicAuth, type ConnectionPool, type ReuseAware, type Upstream } from './connections.ts'
+import { basicAuth, type ConnectionPool, type Upstream } from './connections.ts'
+import type { StreamRequest } from './direct-client.ts'
 
 export interface ExchangeRequest {
   method: 'GET' | 'POST'
@@ -82,7 +83,7 @@ export function exchange(pool: ConnectionPool, request: ExchangeRequest, handler
       fail(failure)
     })
     // A copy, because a proxy's dispatcher changes the options.
-    upstream.dispatcher.dispatch({ ...options }, attempt)
+    upstream.streams.dispatch({ ...options }, attempt)
   }
 
   const upstream = pool.upstreamFor(url)
@@ -100,23 +101,23 @@ export function exchange(pool: ConnectionPool, request: ExchangeRequest, handler
   }
 }
 
-function optionsOf({ method, url, headers, body }: ExchangeRequest): Dispatcher.DispatchOptions {
+function optionsOf({ method, url, headers, body }: ExchangeRequest): StreamRequest {
   const needsAuth = (url.username !== '' || url.password !== '') && headers.authorization === undefined
   return {
     origin: url.origin,
     path: `${url.pathname}${url.search}`,
     method,
     headers: needsAuth ? { ...headers, authorization: basicAuth(url.username, url.password) } : headers,
-    body: body ?? null,
+    body: body ?? '',
   }
 }
 
-class Attempt implements Dispatcher.DispatchHandler, ReuseAware, Flow {
+class Attempt implements AnswerHandler, Flow {
   isReused = false
   /** Some of the answer has come, so the server has read the request. */
   #isAnswered = false
   #isOver = false
-  #controller: Dispatcher.DispatchController | null = null
+  #controller: Controller | null = null
   #decoder: BodyDecoder | null = null
   readonly #to: ExchangeHandlers
   readonly #failed: (error: Error, isStale: boolean) => void
@@ -126,7 +127,7 @@ class Attempt implements Dispatcher.DispatchHandler, ReuseAware, Flow {
     this.#failed = failed
   }
 
-  onRequestStart(controller: Dispatcher.DispatchController): void {
+  onRequestStart(controller: Controller): void {
     this.#controller = controller
     if (this.#isOver) controller.abort(gone())
   }
@@ -159,6 +160,8 @@ class Attempt implements Dispatcher.DispatchHandler, ReuseAware, Flow {
   }
 
   onResponseEnd(): void {
+    // The connection belongs to the next request now.
+    this.#controller = null
     if (this.#decoder === null) this.#end()
     else this.#decoder.end()
   }

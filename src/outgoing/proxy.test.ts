@@ -67,6 +67,22 @@ describe('a proxy', () => {
     expect(proxy.asked.map(({ line }) => line)).toEqual([1, 2, 3].map((n) => `GET http://${n}.model.test/`))
   })
 
+  test('that closes a connection while it is used again gets the request on a new one', async () => {
+    const proxy = await opened(
+      listenRaw((socket, { connection, count }) => {
+        if (count === 2) socket.resetAndDestroy()
+        else socket.write(answerOf(`${connection} ${count}`))
+      }),
+    )
+    const pool = poolOf({ proxy: `127.0.0.1:${proxy.port}` })
+    const bodies: unknown[] = []
+    for (let i = 0; i < 2; i += 1) {
+      bodies.push((await ask(pool, 'http://model.test/').outcome).body)
+      await turns(3)
+    }
+    expect(bodies).toEqual(['1 1', '2 3'])
+  })
+
   test('makes a tunnel for https, which is used again; it sees only the name of the server', async () => {
     const server = await secureServer({}, (socket) => String(socket.servername))
     const proxy = await opened(openProxy(server.port, { credentials: 'me:word' }))
