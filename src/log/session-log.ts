@@ -253,7 +253,7 @@ function createReaders({ store, clock, budget, highWater, settled }: ReadersDeps
   /** How far the readers of a session are. Those who lag behind the others read the store anyway. */
   function endOf(sessionId: string): [string, number][] {
     const readers = [...(watchers.get(sessionId) ?? [])]
-    return readers.length === 0 ? [] : [[sessionId, Math.max(...readers.map(({ end }) => end))]]
+    return readers.length === 0 ? [] : [[sessionId, Math.max(...readers.map((reader) => reader.end()))]]
   }
 
   /** `news` follow the seq `end`. Null: they are only in the store. Undefined: the session was deleted. */
@@ -261,7 +261,7 @@ function createReaders({ store, clock, budget, highWater, settled }: ReadersDeps
     if (news === undefined) closeAll(sessionId)
     const hidden = highWater.of(sessionId)
     for (const reader of watchers.get(sessionId) ?? []) {
-      const known = reader.end
+      const known = reader.end()
       const batch = news?.filter(({ seq }) => seq > known && seq < hidden) ?? []
       if (batch.length > 0 || news === null || known < end) reader.push(known < end ? [] : batch)
     }

@@ -31,7 +31,7 @@ export interface WatcherHandle extends Watcher {
   /** Entries that were committed together, in order. An empty batch says: look into the store. */
   push(batch: readonly Entry[]): void
   /** Seq of the last entry that it has given or holds. */
-  readonly end: number
+  end(): number
 }
 
 export interface WatcherOptions extends WatchOptions {
@@ -175,9 +175,7 @@ export function createWatcher(options: WatcherOptions): WatcherHandle {
   }
 
   return {
-    get end() {
-      return buffer[buffer.length - 1]?.seq ?? position
-    },
+    end: () => buffer[buffer.length - 1]?.seq ?? position,
 
     push(batch) {
       // What was committed in between was not pushed: only the store has it.

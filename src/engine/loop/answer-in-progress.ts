@@ -34,8 +34,6 @@ export function createAnswerInProgress(writer: EventWriter, ids: Ids, name: stri
   const text = createText(writer, messageId, name, () => thoughts.close())
   const thoughts = createThoughts(writer, ids, () => text.close())
   const calls = createCalls(writer, ids, messageId)
-  let usage: ModelUsage | null = null
-  let finish: FinishReason | null = null
 
   /** Ends the open text or thought. */
   function close(): void {
@@ -43,20 +41,16 @@ export function createAnswerInProgress(writer: EventWriter, ids: Ids, name: stri
     text.close()
   }
 
-  return {
+  const answer = {
     /** Id of the message that holds the text and the calls. */
     messageId,
     thoughts: thoughts.all,
     calls: calls.all,
     text: text.read,
     close,
-    get usage() {
-      return usage
-    },
-    /** Null until the model says so. */
-    get finish() {
-      return finish
-    },
+    /** Both are null until the model says so. */
+    usage: null as ModelUsage | null,
+    finish: null as FinishReason | null,
     /** Parts that came in one read have the same time of arrival. */
     take(part: ModelPart, arrived: number) {
       switch (part.type) {
@@ -74,16 +68,17 @@ export function createAnswerInProgress(writer: EventWriter, ids: Ids, name: stri
         case 'tool_call_end':
           return calls.end(part.id)
         case 'usage':
-          usage = part.usage
+          answer.usage = part.usage
           return
         case 'finish':
-          finish = part.reason
+          answer.finish = part.reason
           return
         default:
           unreachable(part)
       }
     },
   }
+  return answer
 }
 
 /** In tokens. */

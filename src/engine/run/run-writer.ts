@@ -159,7 +159,7 @@ export function createRunWriter(
   }
 
   function flush(): Promise<unknown> {
-    if (pending.length === 0 && !appends.hasRefused) return NOTHING_TO_DO
+    if (pending.length === 0 && !appends.hasRefused()) return NOTHING_TO_DO
     const entries = take()
     const { sessionId, id: runId, fence } = run
     return appends.append({ type: 'append', sessionId, runId, fence, sync: false, entries }, entries)
@@ -224,7 +224,7 @@ export function createRunWriter(
             status,
             now: timestamp(),
             entries,
-            messages: [...appends.refusedMessages, ...shown, ...messages],
+            messages: [...appends.refusedMessages(), ...shown, ...messages],
             usage,
             error,
             key,
@@ -342,12 +342,8 @@ function createAppends(log: SessionLog, patience: Clock | null) {
     keepOrder(): void {
       keepsOrder = true
     },
-    get hasRefused() {
-      return refused.length > 0
-    },
-    get refusedMessages() {
-      return refusedMessages
-    },
+    hasRefused: () => refused.length > 0,
+    refusedMessages: () => refusedMessages,
     takeRefused,
     putBack,
   }

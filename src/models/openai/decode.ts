@@ -24,7 +24,7 @@ export function createOpenAiDecoder(target: ModelTarget, newId: () => string): S
     }
     const known = into.length
     parse(payload, into)
-    decoder.kept = calls.kept + declined.length
+    decoder.kept = calls.kept() + declined.length
     const part = into.length === known + 1 ? into[known] : undefined
     if (part?.type === 'text' || part?.type === 'reasoning') frames.learn(payload, part.delta)
   }
@@ -80,7 +80,7 @@ export function createOpenAiDecoder(target: ModelTarget, newId: () => string): S
         break
       default:
         // Some servers say `stop` although they called a tool, or the reverse.
-        reason = calls.count > 0 ? 'tool_calls' : 'stop'
+        reason = calls.count() > 0 ? 'tool_calls' : 'stop'
     }
     calls.end(into)
   }
@@ -89,7 +89,7 @@ export function createOpenAiDecoder(target: ModelTarget, newId: () => string): S
   const finish = (into: ModelPart[]) => {
     if (declined !== '') throw refusal(declined, target)
     if (reason === null) calls.end(into)
-    into.push({ type: 'finish', reason: reason ?? (calls.count > 0 ? 'tool_calls' : 'stop') })
+    into.push({ type: 'finish', reason: reason ?? (calls.count() > 0 ? 'tool_calls' : 'stop') })
     decoder.finished = true
   }
 

@@ -114,12 +114,8 @@ export function createToolCalls(newId: () => string) {
         into.push({ type: 'tool_call_end', id: call.id })
       }
     },
-    get count() {
-      return calls.length
-    },
+    count: () => calls.length,
     /** Characters that are held back until a call has its name. */
-    get kept() {
-      return kept
-    },
+    kept: () => kept,
   }
 }

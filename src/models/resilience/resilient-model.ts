@@ -54,7 +54,7 @@ export function createResilientModel(options: ResilientOptions): Model {
 
         // Every part of every answer passes through here.
         const takeInTime = (parts: readonly ModelPart[]): Promise<unknown> | undefined => {
-          if (watch.isOver) return
+          if (watch.isOver()) return
           if (parts.length === 0) {
             watch.heard(shown ? settings.tokenTimeoutMs : settings.firstTokenTimeoutMs, undefined)
             return
@@ -79,7 +79,7 @@ export function createResilientModel(options: ResilientOptions): Model {
         try {
           await primary.stream(request, watch.signal, takeInTime)
           await taking
-          if (watch.timedOut) throw timeoutOf(primary, shown, settings)
+          if (watch.timedOut()) throw timeoutOf(primary, shown, settings)
           if (!signal.aborted) call.ended()
           return
         } catch (thrown) {
@@ -87,7 +87,7 @@ export function createResilientModel(options: ResilientOptions): Model {
           // Throws what `take` threw. That is not a failure of the model.
           await taking
           if (signal.aborted) return
-          const cause = watch.timedOut ? timeoutOf(primary, shown, settings) : thrown
+          const cause = watch.timedOut() ? timeoutOf(primary, shown, settings) : thrown
           const error = cause instanceof ServerError ? withoutQuotes(cause, request) : cause
           const isLast = shown || attempt >= settings.retries || isBetterElsewhere(error)
           const wait = isLast ? null : waitBefore(error, attempt, random())
@@ -161,11 +161,11 @@ async function checkInTime({ primary, settings, clock }: ResilientOptions, signa
   try {
     await primary.check(watch.signal)
   } catch (error) {
-    if (!watch.timedOut) throw error
+    if (!watch.timedOut()) throw error
   } finally {
     watch.stop()
   }
-  if (watch.timedOut) throw timeoutOf(primary, false, settings)
+  if (watch.timedOut()) throw timeoutOf(primary, false, settings)
 }
 
 const BUSY = Symbol('busy')
@@ -211,13 +211,9 @@ function createSilenceWatch(clock: Clock, firstMs: number, outer: AbortSignal) {
   return {
     /** Aborts with the caller's signal, and when the model is silent for too long. */
     signal: controller.signal,
-    get timedOut() {
-      return timedOut
-    },
+    timedOut: () => timedOut,
     /** It has aborted or was stopped. */
-    get isOver() {
-      return isOver
-    },
+    isOver: () => isOver,
     /** The model has sent something. The silence after it may last `ms`. `work` is done when that is taken. */
     heard(ms: number, work: Promise<unknown> | undefined): void {
       since = clock.mono()
