@@ -161,8 +161,6 @@ export function createAnswerCall(deps: CallDeps): AnswerCall {
       attached = found
       leave = sessions.arrive(found.id)
       const session = await begin(found, { ...call, tool, callId, shown, reader })
-      // Not both for as long as the call waits: it is the same session as it was before.
-      attached = session
       open = { ...call, session, callId, reader }
       return answered(await finish(open, await work(open), false))
     } catch (error) {
