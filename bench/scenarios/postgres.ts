@@ -85,7 +85,7 @@ async function cpuPerRun(stage: Stage, databases: Databases, seconds: number | n
         base: `${round(base)} ms`,
         server: `${round(cost)} ms`,
         value: cost / base,
-        limit: 1.4,
+        limit: 1.2,
         unit: '×',
         problems: allProblems([...sqlite, ...shared]),
         note: `against SQLite, ${rounds} rounds each, ${runs} runs on Postgres, which itself used ${round((databases.cpuMs() - before) / runs)} ms a run; another replica was there`,

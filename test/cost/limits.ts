@@ -8,6 +8,12 @@ export const runLimits = {
   statementsOfSecond: 24,
   /** Rows of all tables that are added, changed or removed, without text in flight. */
   rows: 12,
+  /**
+   * Rows that SQLite returns for a run of a new session, and of one with a thousand messages. Of those, 400 are read to show the model
+   * 200, because thoughts and broken-off answers are not shown.
+   */
+  rowsReadOfFirst: 30,
+  rowsReadOfLong: 430,
   /** Waits for the disk: one for the message, one for the answer. */
   syncs: 2,
   /** The request, the call of the model, and the end of the run. */

@@ -1,16 +1,12 @@
 // What a plain run asks of the disk and writes into the log.
 
 import fs from 'node:fs'
-import { createServer } from 'node:http'
 import { syncBuiltinESMExports } from 'node:module'
-import type { AddressInfo } from 'node:net'
-import { join } from 'node:path'
 import { StatementSync } from 'node:sqlite'
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { createQuarterdeck } from '../../src/app/create-quarterdeck.ts'
 import { tempFolder } from '../../src/cli/testing/temp-folder.ts'
-import type { Logger } from '../../src/domain/logger.ts'
 import { runLimits } from './limits.ts'
+import { openPlainServer } from './plain-server.ts'
 
 /** They depend on how often the model's words come, and on other commits of the same moment. */
 const UNCOUNTED = /^(BEGIN|COMMIT|ROLLBACK|PRAGMA)|INTO tail|FROM tail|leases|search_/
@@ -37,7 +33,7 @@ test('statements, rows, syncs and log lines of a plain run are counted', async (
     vi.restoreAllMocks()
     syncBuiltinESMExports()
   })
-  const { post } = await openPlainServer((line) => counted.lines.push(line))
+  const { post } = await openPlainServer(await tempFolder(), (line) => counted.lines.push(line))
   await post('warm', '1')
 
   async function costOf(thread: string, run: string) {
@@ -61,42 +57,3 @@ test('statements, rows, syncs and log lines of a plain run are counted', async (
     })
   }
 })
-
-async function openPlainServer(note: (line: string) => void) {
-  const folder = await tempFolder()
-  fs.writeFileSync(
-    join(folder, 'agent.yaml'),
-    'name: plain\nmodel: { provider: demo, name: demo }\ninstructions: { inline: Be brief. }\n',
-  )
-  const log: Logger = {
-    debug() {},
-    info: (message, fields) => note(JSON.stringify({ message, ...fields })),
-    warn: (message, fields) => note(JSON.stringify({ message, ...fields })),
-    error: (message, fields) => note(JSON.stringify({ message, ...fields })),
-    with: (bound) => ({
-      ...log,
-      info: (message, fields) => log.info(message, { ...bound, ...fields }),
-      with: (more) => log.with({ ...bound, ...more }),
-    }),
-  }
-  const env = { QUARTERDECK_CONFIG_DIR: join(folder, 'config'), QUARTERDECK_DATA_DIR: join(folder, 'data') }
-  const quarterdeck = createQuarterdeck({ agent: join(folder, 'agent.yaml'), env, log })
-  const server = createServer((request, response) => void quarterdeck.handler(request, response))
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  onTestFinished(async () => {
-    server.closeAllConnections()
-    server.close()
-    await quarterdeck.close({ drainMs: 0 })
-  })
-  const { port } = server.address() as AddressInfo
-  async function post(threadId: string, runId: string): Promise<string> {
-    const messages = [{ id: `m${runId}`, role: 'user', content: 'Hello' }]
-    const response = await fetch(`http://127.0.0.1:${port}/`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', accept: 'text/event-stream' },
-      body: JSON.stringify({ threadId, runId, state: {}, messages, tools: [], context: [], forwardedProps: {} }),
-    })
-    return await response.text()
-  }
-  return { post }
-}

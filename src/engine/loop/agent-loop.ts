@@ -133,8 +133,16 @@ function inputFor({ scope: { run }, id }: Lane, notes: readonly string[]): StepI
   return { instructions, context, responseFormat, notes: [...mustCallNotes(run), ...notes] }
 }
 
-const readHistory = ({ scope: { store, run }, id: lane }: Lane, limit: number): Promise<StoredMessage[]> =>
-  lane === null ? store.messages.page(run.sessionId, limit) : store.messages.ofLane(run.sessionId, lane, limit)
+/** The newest messages. Those of `known` are not read again. */
+async function readHistory(
+  { scope: { store, run }, id: lane }: Lane,
+  limit: number,
+  known: readonly StoredMessage[] = [],
+): Promise<StoredMessage[]> {
+  if (lane !== null) return store.messages.ofLane(run.sessionId, lane, limit)
+  const older = await store.messages.page(run.sessionId, limit - known.length, { before: known[0]?.id })
+  return [...older, ...known]
+}
 
 /** How many messages are read first. More are read only if these may be too few. */
 const FIRST_READ = 100
@@ -146,8 +154,9 @@ async function readForModel(lane: Lane): Promise<{ history: StoredMessage[]; isW
   const { context, model } = lane.agent.definition
   // Twice as many as are shown, because thoughts and broken-off answers are stored but not shown.
   const most = context.maxMessages * 2
+  let history: StoredMessage[] = []
   for (let limit = Math.min(FIRST_READ, most); ; limit *= 4) {
-    const history = await readHistory(lane, limit)
+    history = await readHistory(lane, limit, history)
     if (history.length < limit) return { history, isWhole: true }
     const hasQuestion = history.some(({ role }) => role === 'user')
     const isFull = limit >= most || charactersOf(history) > model.contextWindow * MOST_CHARACTERS_A_TOKEN
