@@ -31,7 +31,7 @@ const said = (run: RunRecord, ...words: string[]): AppendEntries =>
 const noted = (run: RunRecord, name = 'noted'): AppendEntries => append(run, [fact(name)], { sync: true })
 
 describe('group commit', () => {
-  test('commits at once while idle, and gathers for 2 ms when busy', async () => {
+  test('commits at once while idle, and gathers for 5 ms when busy', async () => {
     const { log, clock, commits, startRun } = openLog()
     const run = await startRun()
     await clock.advance(10)
@@ -44,12 +44,12 @@ describe('group commit', () => {
     void log.commit(said(run, 'b'))
     await clock.advance(1)
     void log.commit(said(run, 'c'))
-    await clock.advance(0.9)
+    await clock.advance(3.9)
     expect(groups()).toEqual([1])
     await clock.advance(0.1)
     expect(groups()).toEqual([1, 2])
 
-    await clock.advance(2)
+    await clock.advance(5)
     void log.commit(said(run, 'd'))
     await settled()
     expect(groups()).toEqual([1, 2, 1])
@@ -68,7 +68,7 @@ describe('group commit', () => {
     await clock.advance(100)
     expect({ commits: commits.length, first }).toEqual({ commits: 2, first: {} })
     await release()
-    await clock.advance(2)
+    await clock.advance(5)
 
     expect(commits.slice(1).map((group) => group.length)).toEqual([1, 3])
     expect([first, ...others].map(({ done }) => done?.firstSeq)).toEqual([3, 4, 5, 6])
@@ -113,7 +113,7 @@ describe('group commit', () => {
 
     failNext(full)
     const first = outcomeOf(log.commit(said(run, 'b')))
-    await clock.advance(2)
+    await clock.advance(5)
     const [next] = await commit(said(run, 'c'))
     expect([first, next]).toEqual([{ error: full }, { done: { ok: true, firstSeq: 3 } }])
     expect(reader.seqs()).toEqual([3])
@@ -147,7 +147,7 @@ describe('group commit', () => {
 
     await release()
     expect({ closing, second }).toEqual({ closing: {}, second: {} })
-    await clock.advance(2)
+    await clock.advance(5)
     expect([first.done?.firstSeq, second.done?.firstSeq, closing.done]).toEqual([3, 4, 'closed'])
     expect(commits.length).toBe(3)
   })
@@ -159,7 +159,7 @@ describe('group commit', () => {
 
     void log.commit(said(run, 'a')).then(() => order.push('committed'))
     void log.close().then(() => order.push('closed'))
-    await clock.advance(2)
+    await clock.advance(5)
 
     expect(order).toEqual(['committed', 'closed'])
   })
@@ -576,7 +576,7 @@ describe('readers', () => {
           if (one === 'say') void log.commit(said(run, 'word'))
           if (one === 'note') {
             void log.commit(noted(run))
-            await clock.advance(2)
+            await clock.advance(5)
             unsynced.push(await store.entries(run.sessionId, 0, 1_000).then((all) => all.at(-1)?.seq ?? 0))
           }
           if (one === 'sync' && unsynced.length > 0) await finishSync(0)
@@ -591,7 +591,7 @@ describe('readers', () => {
             expect(shown.at(-1) ?? 0).toBeLessThan(Math.min(...unsynced, Number.POSITIVE_INFINITY))
           }
         }
-        await clock.advance(2)
+        await clock.advance(5)
         while (unsynced.length > 0) await finishSync(0)
         const head = await store.head(run.sessionId)
         for (const reader of readers) {
@@ -633,7 +633,7 @@ describe('waiting for the disk', () => {
     await release()
     waits.push(outcomeOf(log.synced(run.sessionId).then(() => 'synced')))
     void log.commit(noted(run))
-    await clock.advance(2)
+    await clock.advance(5)
     await sync()
     expect(waits).toEqual([{}, {}])
     await sync()
@@ -657,7 +657,7 @@ describe('two logs of one store', () => {
     if (here === undefined || there === undefined) expect.fail()
     const commit = async (log: SessionLog, command: Command) => {
       const outcome = outcomeOf(log.commit(command))
-      await clock.advance(2)
+      await clock.advance(5)
       return outcome
     }
     const startRun = async (): Promise<RunRecord> =>

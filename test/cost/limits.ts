@@ -4,8 +4,8 @@
 /** One message of a user to the AG-UI door and the whole answer of a model, without tools. */
 export const runLimits = {
   /** Statements on SQLite, without those that begin and end a transaction and those for text in flight, whose number depends on the time. */
-  statementsOfFirst: 20,
-  statementsOfSecond: 24,
+  statementsOfFirst: 18,
+  statementsOfSecond: 22,
   /** Rows of all tables that are added, changed or removed, without text in flight. */
   rows: 12,
   /**

@@ -43,11 +43,13 @@ test('statements, rows, syncs and log lines of a plain run are counted', async (
     await expect.poll(() => counted.lines.length).toBeGreaterThanOrEqual(3)
     return { ...counted, statements: counted.statements.length, chars: counted.lines.join('').length }
   }
-  const first = await costOf('talk', '2')
-  const second = await costOf('talk', '3')
+  // Work that the server does from time to time may fall into one of the three, but not into all.
+  const leastOf = (costs: Awaited<ReturnType<typeof costOf>>[]) =>
+    costs.reduce((least, cost) => (cost.statements < least.statements ? cost : least))
+  const first = leastOf([await costOf('a', '2'), await costOf('b', '3'), await costOf('c', '4')])
+  const second = leastOf([await costOf('a', '5'), await costOf('b', '6'), await costOf('c', '7')])
 
-  expect(first.statements).toBeLessThanOrEqual(runLimits.statementsOfFirst)
-  expect(second.statements).toBeLessThanOrEqual(runLimits.statementsOfSecond)
+  expect([first.statements, second.statements]).toEqual([runLimits.statementsOfFirst, runLimits.statementsOfSecond])
   for (const { rows, syncs, lines, chars } of [first, second]) {
     expect({ rows, syncs, lines: lines.length, chars }).toEqual({
       rows: expect.toSatisfy((n: number) => n <= runLimits.rows),

@@ -133,7 +133,7 @@ export function openLog(options: Partial<SessionLogOptions> = {}) {
   /** Hands in commands at once, and lets them be committed. Gives what became of each, as far as is known by now. */
   async function commit(...commands: Command[]) {
     const outcomes = commands.map((command) => outcomeOf(log.commit(command)))
-    await clock.advance(2)
+    await clock.advance(5)
     return outcomes
   }
 
