@@ -336,7 +336,7 @@ test.runIf(process.platform === 'linux')('a server is tuned, and what it starts 
       'QUARTERDECK_RELAUNCHED',
     ]),
     children: ['MALLOC_ARENA_MAX'],
-    node: ['--max-semi-space-size=32', '--expose-gc', '--heap-growing-percent=30'],
+    node: ['--max-semi-space-size=32'],
   })
 })
 
