@@ -71,7 +71,13 @@ const noHttp2: Plugin = {
 }
 
 /** What a start of the server loads, besides `cli/main`: all that these import. The rest is loaded when it is needed. */
-const SERVER = ['cli/commands/serve/serve', 'app/app', 'app/app-options']
+const SERVER = [
+  'cli/commands/serve/serve',
+  'app/app',
+  'app/app-options',
+  'models/openai/openai',
+  'operators/web-push/create-web-push',
+]
 
 /** The modules of one file: `main` has what every command needs, `server` the rest of what a start loads. */
 const groups = new Map<string, 'main' | 'server'>()
