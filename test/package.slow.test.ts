@@ -58,7 +58,9 @@ const litter = [
 
 /** The bundler names the bundled files. Those of other packages have their own list. */
 const isBundled = (file: string) =>
-  /^dist\/(?:chunks\/[\w-]+\.js|console\/assets\/[\w.-]+\.(?:js|css)|packages\/.+|.+\.d\.ts)$/.test(file)
+  /^dist\/(?:chunks\/(?:[\w-]+\.cjs|small\/[\w-]+\.js)|console\/assets\/[\w.-]+\.(?:js|css)|packages\/.+|.+\.d\.ts)$/.test(
+    file,
+  )
 
 const tool = `
 import { defineTool } from 'quarterdeck'
@@ -120,10 +122,10 @@ test('the package has all files that it needs and no others, and works', { timeo
     ...files('docs/assets/*.{svg,png}'),
     ...files('schema/*.json'),
     ...files('examples/**/*.*').filter((file) => !file.endsWith('package-lock.json')),
-    'dist/index.js',
+    'dist/index.cjs',
     'dist/sbom.cdx.json',
     'dist/cli/commands/hook/main.js',
-    'dist/cli/main.js',
+    'dist/cli/main.cjs',
     'dist/client/client.js',
     'dist/config/agent/agent-text-worker.js',
     'dist/files/reader/child/main.js',
@@ -231,7 +233,7 @@ async function saysWhichNode(app: string): Promise<void> {
 
 async function serves(installed: string, app: string): Promise<void> {
   const { createQuarterdeck: create }: { createQuarterdeck: typeof createQuarterdeck } = await import(
-    /* @vite-ignore */ pathToFileURL(join(installed, 'dist/index.js')).href
+    /* @vite-ignore */ pathToFileURL(join(installed, 'dist/index.cjs')).href
   )
   const quarterdeck = create({
     agent: join(app, 'agent.yaml'),

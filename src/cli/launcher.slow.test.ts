@@ -256,14 +256,14 @@ test.runIf(process.platform === 'linux').each(['"$@"', 'setsid "$@" <&3'])(
     await writeFile(join(folder, 'package.json'), '{"type":"module"}')
     await mkdir(join(folder, 'dist', 'cli'), { recursive: true })
     // Until then, the server has looked for the shell several times.
-    const program = `export function runProcess(process) {
+    const program = `exports.runProcess = (process) => {
       const shell = process.ppid
       const end = (word) => process.stdout.write(word, () => process.exit())
       process.once('SIGTERM', () => end('stopped.'))
       setInterval(() => process.ppid === shell || setTimeout(() => end('still here.'), 1000), 20)
       process.stdout.write('up')
     }`
-    await writeFile(join(folder, 'dist', 'cli', 'main.js'), program)
+    await writeFile(join(folder, 'dist', 'cli', 'main.cjs'), program)
     // The shell stays until the program runs.
     const script = [`exec 3<&0; ${command} & read word`, 'sh', process.execPath, join(folder, 'bin', 'quarterdeck.js')]
     const npm = join(folder, 'npm-cli.cjs')
@@ -292,16 +292,16 @@ test.runIf(oldNode !== null)('an old Node with no newer one beside it gets one c
 
 test('an installed package runs its built program, a checkout its source', async () => {
   const folder = await tempFolder()
-  const program = (name: string) => `export const runProcess = (process) => process.stdout.write('${name}')`
+  const program = (name: string) => `runProcess = (process) => process.stdout.write('${name}')`
   const make = async (root: string) => {
     await cp(launcher, join(root, 'bin', 'quarterdeck.js'))
     await writeFile(join(root, 'package.json'), '{"type":"module"}')
-    for (const [part, file] of [
-      ['src', 'main.ts'],
-      ['dist', 'main.js'],
+    for (const [part, file, exported] of [
+      ['src', 'main.ts', 'export const '],
+      ['dist', 'main.cjs', 'exports.'],
     ] as const) {
       await mkdir(join(root, part, 'cli'), { recursive: true })
-      await writeFile(join(root, part, 'cli', file), program(part))
+      await writeFile(join(root, part, 'cli', file), exported + program(part))
     }
     return await run(process.execPath, [join(root, 'bin', 'quarterdeck.js')], folder)
   }
@@ -336,7 +336,7 @@ test.runIf(process.platform === 'linux')('a server is tuned, and what it starts 
       'QUARTERDECK_RELAUNCHED',
     ]),
     children: ['MALLOC_ARENA_MAX'],
-    node: ['--max-semi-space-size=32', '--expose-gc', '--heap-growing-percent=30'],
+    node: ['--max-semi-space-size=32'],
   })
 })
 

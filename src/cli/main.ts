@@ -5,7 +5,7 @@ import { exitCodes } from './exit-codes.ts'
 import { commandAt, createProgram } from './program.ts'
 import { reportError } from './report-error.ts'
 import type { Io } from './terminal/io.ts'
-import { createProcessIo, type EraseVariables } from './terminal/process-io.ts'
+import { createProcessIo, type Launcher } from './terminal/process-io.ts'
 
 /** Runs one command and returns the exit code. Never rejects: failures are reported on stderr. */
 export async function main(args: readonly string[], io: Io): Promise<number> {
@@ -47,7 +47,7 @@ async function run(args: readonly string[], io: Io): Promise<number> {
 }
 
 /** The program as a process; the launcher in `bin` calls it. */
-export async function runProcess(process: NodeJS.Process, eraseVariables: EraseVariables): Promise<never> {
+export async function runProcess(process: NodeJS.Process, launcher: Launcher): Promise<never> {
   try {
     process.cwd()
   } catch {
@@ -56,7 +56,7 @@ export async function runProcess(process: NodeJS.Process, eraseVariables: EraseV
   }
   // The server's timers do not keep the process alive, so a command that waits for one needs something that does.
   const alive = setInterval(() => {}, 2 ** 30)
-  const exitCode = await main(process.argv.slice(2), createProcessIo(process, eraseVariables))
+  const exitCode = await main(process.argv.slice(2), createProcessIo(process, launcher))
   clearInterval(alive)
   // `exit` would throw away text that a pipe still holds.
   await Promise.all(

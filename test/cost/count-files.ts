@@ -1,6 +1,7 @@
 // Imported before the server: answers whoever asks over the channel which files were loaded so far.
 
-import { registerHooks } from 'node:module'
+import { createRequire, registerHooks } from 'node:module'
+import { pathToFileURL } from 'node:url'
 
 const files = new Set<string>()
 registerHooks({
@@ -9,5 +10,10 @@ registerHooks({
     return next(url, context)
   },
 })
-process.on('message', () => process.send?.([...files]))
+// The launcher loads some files of the built program itself, past the hooks.
+const { cache } = createRequire(import.meta.url)
+process.on('message', () => {
+  for (const path of Object.keys(cache)) files.add(pathToFileURL(path).href)
+  process.send?.([...files])
+})
 process.channel?.unref()

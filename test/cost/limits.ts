@@ -41,4 +41,6 @@ export const startLimits = {
   sources: 764,
   /** Files of other packages, from a checkout. */
   packages: 198,
+  /** Files of the published program: the entry, the bundler's own, `main.cjs`, `server.cjs`, and the demo model of this start. */
+  built: 5,
 }

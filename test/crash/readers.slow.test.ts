@@ -159,10 +159,10 @@ describe('a reader that does not read', () => {
 
 test('1,000 readers that stall give their memory back when they leave', { timeout: 600_000 }, async () => {
   const yard = await openYard(onTestFinished, { answers })
-  // The same flags that the launcher uses.
+  // The flag that the launcher uses.
   const server = await yard.start({
     flags: ['--log-level', 'warn'],
-    nodeArgs: ['--max-semi-space-size=32', '--expose-gc', '--heap-growing-percent=30'],
+    nodeArgs: ['--max-semi-space-size=32'],
     env: { MALLOC_ARENA_MAX: '1', MALLOC_TRIM_THRESHOLD_: '131072', MALLOC_MMAP_THRESHOLD_: '131072' },
   })
   const { url, port } = server

@@ -32,6 +32,11 @@ export interface Io {
   /** Reports Enter at the terminal. Does nothing without one. */
   onEnter(listener: () => void): () => void
   exit(code: number): void
+  /**
+   * To be called when a server is ready: soon after, V8 has the flags of a process that lives long, and `globalThis.gc` exists. Null: the
+   * process belongs to somebody else.
+   */
+  tune: (() => void) | null
   /** Opens a web page for the person at this machine. False if that cannot be tried. */
   openUrl(url: string): boolean
 }

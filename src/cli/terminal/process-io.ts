@@ -24,8 +24,14 @@ export const ownVariables = [
   ...credentialNames.map(credentialVariable),
 ]
 
-/** Overwrites variables where the system shows those that the process began with; false if it cannot. The launcher in `bin` has it. */
-export type EraseVariables = (names: readonly string[]) => boolean
+/** What the launcher in `bin` can do. */
+export interface Launcher {
+  /** Overwrites variables where the system shows those that the process began with; false if it cannot. */
+  eraseVariables(names: readonly string[]): boolean
+  tune: Io['tune']
+}
+
+const noLauncher: Launcher = { eraseVariables: () => true, tune: null }
 
 const LONGEST_WARNING = 500
 
@@ -33,13 +39,13 @@ const LONGEST_WARNING = 500
 const isNoise = (warning: Error): boolean =>
   warning.name === 'ExperimentalWarning' || ('code' in warning && warning.code === 'MODULE_TYPELESS_PACKAGE_JSON')
 
-export function createProcessIo(process: NodeJS.Process, eraseVariables: EraseVariables = () => true): Io {
+export function createProcessIo(process: NodeJS.Process, launcher = noLauncher): Io {
   const env = { ...process.env }
   let isErased = true
   function forget(names: readonly string[]): boolean {
     const known = names.filter((name) => env[name] !== undefined)
     for (const name of known) delete process.env[name]
-    if (known.length > 0) isErased = eraseVariables(known) && isErased
+    if (known.length > 0) isErased = launcher.eraseVariables(known) && isErased
     return isErased
   }
   forget(ownVariables)
@@ -76,6 +82,7 @@ export function createProcessIo(process: NodeJS.Process, eraseVariables: EraseVa
   }
 
   const io: Io = {
+    tune: launcher.tune,
     stdin: process.stdin,
     stdout: process.stdout,
     stderr: process.stderr,

@@ -77,6 +77,7 @@ export function createTestIo(options: TestIoOptions = {}): TestIo {
     onSignal: (listener) => subscribe(listeners.signal, listener),
     onCrash: (listener) => subscribe(listeners.crash, listener),
     onWarning: (listener) => subscribe(listeners.warning, listener),
+    tune: null,
     onEnter: (listener) => subscribe(listeners.enter, listener),
     exit(code) {
       throw new Error(`the command ended the process with ${code}`)

@@ -70,10 +70,10 @@ export function createAppStarter(version: string): StartApp {
       throw error
     })
     const { url, engine, tokens, madeToken, doors } = running
-    // Only our launcher enables `gc`. An embedding program manages its memory itself.
-    const { gc } = globalThis
     let stopLooking = () => {}
-    if (gc !== undefined) {
+    // Without our launcher, whoever started the process manages its memory.
+    if (io.tune !== null) {
+      io.tune()
       process.getBuiltinModule('node:http').setMaxIdleHTTPParsers(IDLE_PARSERS)
       stopLooking = giveMemoryBack({
         clock,
@@ -81,7 +81,7 @@ export function createAppStarter(version: string): StartApp {
         residentBytes: () => process.memoryUsage.rss(),
         collect() {
           running.rest()
-          gc({ type: 'major', execution: 'sync', flavor: 'last-resort' })
+          globalThis.gc?.({ type: 'major', execution: 'sync', flavor: 'last-resort' })
         },
       })
     }
