@@ -70,7 +70,7 @@ export type Task =
   | 'polls'
 
 /** As in `src/log/session-log.ts`, `src/log/notified-wake.ts` and `src/engine/recovery/lease.ts`. A test compares them. */
-export const GROUP_MS = 2
+export const GROUP_MS = 5
 export const GATHER_MS = 5
 export const LEASE_MS = 9_000
 const RENEW_MS = LEASE_MS / 3

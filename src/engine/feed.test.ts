@@ -23,7 +23,7 @@ function openFeed({ wake }: { wake?: Wake } = {}) {
   const grow = async (count = 1) => {
     const sessions = Array.from({ length: count }, () => create(newSession()))
     const committed = sessions.map((command) => opened.log.commit(command))
-    await clock.advance(2)
+    await clock.advance(5)
     await settled()
     return committed
   }
@@ -145,14 +145,14 @@ describe('a reader of the feed', () => {
     const { feed, store, log, clock } = openFeed()
     for (const createdAt of [0, 1, FEED_MS]) {
       void log.commit(create(newSession({ createdAt })))
-      await clock.advance(2)
+      await clock.advance(5)
     }
     const slow = feed.follow(0, AbortSignal.timeout(600_000))[Symbol.asyncIterator]()
     const early = feed.follow(0, AbortSignal.timeout(600_000))[Symbol.asyncIterator]()
     await early.next()
     const purge = { type: 'purge_sessions', before: null, unlistedBefore: 0, unsentBefore: 0, limit: 10 } as const
     void log.commit({ ...purge, now: 2 * FEED_MS })
-    await clock.advance(2)
+    await clock.advance(5)
 
     expect([await store.feed.oldest(), await store.feed.head()]).toEqual([3, 3])
     await expect(slow.next()).rejects.toMatchObject({ code: 'events_gone', details: { snapshot: '/inbox' } })

@@ -4,7 +4,7 @@ import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { tempFolder } from '../../src/cli/testing/temp-folder.ts'
-import { accept, append, finish, newMessage, newSession, text } from '../../src/store/contract/samples.contract.ts'
+import { accept, append, finish, newMessage, newSession, pieces } from '../../src/store/contract/samples.contract.ts'
 import type { Command } from '../../src/store/ports/command.ts'
 import { openTestStore } from '../../src/store/sqlite/testing/open-test-store.ts'
 import { pageLimits } from './limits.ts'
@@ -39,12 +39,7 @@ test('the pages that a plain run writes are counted', async () => {
         run,
         start: { ...accepting.start, messages: [message('question', { content: 'Hello' })] },
       }),
-      text: await pagesOf(
-        append(
-          started,
-          words.map((word) => text(word, run.id)),
-        ),
-      ),
+      text: await pagesOf(append(started, pieces(words, run.id))),
       finish: await pagesOf(
         finish(started, { messages: [message('answer', { role: 'assistant', content: words.join('') })], usage }),
       ),

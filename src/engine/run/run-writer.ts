@@ -89,6 +89,14 @@ const activityMessage = (event: RunEventOf<'ACTIVITY_SNAPSHOT'>, run: RunRecord)
   createdAt: event.timestamp ?? run.createdAt,
 })
 
+/** `messageId` is an id that we minted: it needs no escaping. */
+const frameOf = (messageId: string, timestamp: number) => ({
+  messageId,
+  timestamp,
+  start: `{"type":"TEXT_MESSAGE_CONTENT","messageId":"${messageId}","delta":`,
+  end: `,"timestamp":${timestamp}}`,
+})
+
 const RETRY_MS = 500
 /** After this time a full disk is not a short trouble any more. Readers get their answer within 5 s. */
 const STUCK_MS = 2_000
@@ -104,6 +112,8 @@ export function createRunWriter(
   const open = createOpenItems()
   const appends = createAppends(log, isOnlyProcess ? null : clock)
   let pending: NewEntry[] = []
+  /** Of the newest piece of text. */
+  let frame = frameOf('', 0)
   /** Activities that have changed since the last commit, by id. */
   const activities = new Map<string, StoredMessage>()
   let lastTimestamp = writtenUntil
@@ -113,8 +123,7 @@ export function createRunWriter(
     return lastTimestamp
   }
 
-  function queue(data: string): void {
-    const entry: NewEntry = { kind: 'event', data }
+  function queue(entry: NewEntry): void {
     // Nearly always one token. V8 gives a list that grows from nothing space for 17.
     if (pending.length === 0) pending = [entry]
     else pending.push(entry)
@@ -142,7 +151,7 @@ export function createRunWriter(
     // Middleware changes what an event says, not what it is.
     if (passed === null || passed.type !== event.type) return null
     see(passed)
-    queue(JSON.stringify(passed))
+    queue({ kind: 'event', data: JSON.stringify(passed) })
     return passed as E
   }
 
@@ -151,10 +160,9 @@ export function createRunWriter(
       const owner = subagentRunId === undefined ? {} : { subagentRunId }
       return emit({ type: 'TEXT_MESSAGE_CONTENT', messageId, delta, ...owner, timestamp })?.delta ?? ''
     }
-    // `messageId` is an id that we minted: it needs no escaping.
-    queue(
-      `{"type":"TEXT_MESSAGE_CONTENT","messageId":"${messageId}","delta":${JSON.stringify(delta)},"timestamp":${timestamp}}`,
-    )
+    if (frame.messageId !== messageId || frame.timestamp !== timestamp) frame = frameOf(messageId, timestamp)
+    const text = JSON.stringify(delta)
+    queue({ kind: 'event', data: frame.start + text + frame.end, frame, text })
     return delta
   }
 

@@ -16,6 +16,7 @@ import {
   type OpenStore,
   openForTest,
   outcomes,
+  pieces,
   refusal,
   STARTED,
   text,
@@ -88,6 +89,19 @@ export function describeAppending(open: OpenStore): void {
       expect(await store.entries(session.id, 0, 100)).toEqual(
         [ACCEPTED, STARTED, ...entries].map((entry, i) => ({ seq: i + 1, runId: run.id, ...entry })),
       )
+    })
+
+    test('keeps pieces of text that came together', async () => {
+      const { store } = await openForTest(open)
+      const session = newSession()
+      const run = await acceptedRun(store, accept(session))
+      const groups = [['a', '"b"', ''], ['c'], ['d\n', '","delta":"']]
+
+      for (const group of groups) await done(store, append(run, pieces(group)))
+      await done(store, append(run, [...pieces(['e', 'f']), fact('tool_intent'), ...pieces(['g'])], { sync: true }))
+
+      const said = (await store.entries(session.id, 2, 100)).filter(({ kind }) => kind === 'event')
+      expect(said.map(({ data }) => data)).toEqual([...groups.flat(), 'e', 'f', 'g'].map((delta) => text(delta).data))
     })
 
     test('reads after any entry, up to the limit', async () => {

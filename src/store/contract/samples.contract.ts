@@ -109,6 +109,12 @@ export const fact = (name: string, values: Record<string, unknown> = {}): NewEnt
 })
 export const text = (delta: string, messageId = 'm'): NewEntry =>
   event('TEXT_MESSAGE_CONTENT', { messageId, delta, timestamp: NOW })
+/** Pieces of text that came together. */
+export function pieces(deltas: readonly string[], messageId = 'm'): NewEntry[] {
+  const start = `{"type":"TEXT_MESSAGE_CONTENT","messageId":"${messageId}","delta":`
+  const frame = { start, end: `,"timestamp":${NOW}}` }
+  return deltas.map((delta) => ({ ...text(delta, messageId), frame, text: JSON.stringify(delta) }))
+}
 
 export const ACCEPTED = fact('run_accepted')
 export const STARTED = event('RUN_STARTED')

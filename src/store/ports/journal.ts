@@ -40,6 +40,16 @@ export interface Committed {
 export interface NewEntry {
   kind: EntryKind
   data: string
+  /** A piece of text: `data` is `text` with the frame around it. Pieces that came together share one frame, which is stored once. */
+  frame?: TextFrame
+  /** As a JSON string. */
+  text?: string
+}
+
+/** What stands before and after the text in an event of text. */
+export interface TextFrame {
+  readonly start: string
+  readonly end: string
 }
 
 /** An entry as it is stored. A compacted entry has `spans`: the seq and the length (in UTF-16 units) of each delta in it. */

@@ -13,7 +13,7 @@ const STEP_CHARS = 24 * 1024
 /** The more texts one transaction indexes, the less each of them costs: 200 at once cost half of 20. This takes about 15 ms. */
 const RESTING_STEP_CHARS = 8 * STEP_CHARS
 /** While runs execute, nothing is indexed unless so many texts are due. They cannot pile up in a server that never rests. */
-const MOST_DUE = 2_000
+const MOST_DUE = 10_000
 /** FTS5 found that its own tables do not fit together. The texts are not affected, so the index is made again. */
 const SQLITE_CORRUPT_VTAB = 267
 

@@ -1,11 +1,11 @@
 // How every store packs the entries of a log into rows: consecutive entries, one per line.
 
 import type { Entry } from '../../domain/session/entry.ts'
-import type { NewEntry, StoredEntry } from '../ports/journal.ts'
+import type { NewEntry, StoredEntry, TextFrame } from '../ports/journal.ts'
 
 /**
- * One line per entry. An event stays as it is (it begins with a brace); a fact gets an `f` in front. An event that differs from the
- * last whole one only in its `delta` is that delta alone, with its quotes: a fast model's tokens take a tenth of the space. JSON never
+ * One line per entry. An event stays as it is (it begins with a brace); a fact gets an `f` in front. Text in
+ * the frame of the last whole event is that text alone, with its quotes: a fast model's tokens take a tenth of the space. JSON never
  * contains a raw newline, so lines need no escaping.
  */
 export function packLines(entries: readonly NewEntry[]): string {
@@ -13,15 +13,15 @@ export function packLines(entries: readonly NewEntry[]): string {
   // Nearly always one token.
   if (only !== undefined && entries.length === 1) return only.kind === 'event' ? only.data : `f${only.data}`
   const lines: string[] = []
-  let [start, end] = NO_DELTA
-  for (const { kind, data } of entries) {
+  let last: TextFrame | undefined
+  for (const { kind, data, frame, text } of entries) {
     if (kind === 'fact') {
       lines.push(`f${data}`)
-    } else if (start !== '' && isAround(data, start, end)) {
-      lines.push(data.slice(start.length - 1, 1 - end.length))
+    } else if (text !== undefined && frame === last) {
+      lines.push(text)
     } else {
       lines.push(data)
-      ;[start, end] = aroundDelta(data)
+      last = frame
     }
   }
   return lines.join('\n')
@@ -30,12 +30,6 @@ export function packLines(entries: readonly NewEntry[]): string {
 const NO_DELTA: readonly [start: string, end: string] = ['', '']
 const DELTA = ',"delta":"'
 const TIMESTAMP = '","timestamp":'
-
-const isAround = (event: string, start: string, end: string): boolean =>
-  event.length >= start.length + end.length &&
-  // On V8 twice as fast as `startsWith` and `endsWith`.
-  event.slice(0, start.length) === start &&
-  event.slice(-end.length) === end
 
 /** What stands before and after the text of an event's delta, with its quotes. Empty if the event has none, or does not end with its time. */
 function aroundDelta(event: string): readonly [start: string, end: string] {

@@ -232,13 +232,14 @@ export function createMemoryReads(state: MemoryState, disk: Pick<MemoryDisk, 'sy
     },
 
     supervised: {
-      sessions: ({ owner, workspaceRoot, tokenId, mcpConnection, statuses, limit }) =>
+      sessions: ({ owner, workspaceRoot, tokenId, mcpConnection, connectionFrom = '', statuses, limit }) =>
         [...state.sessions.values()]
           .map(({ record }) => record)
           .filter(({ supervision, unlisted }) => supervision !== undefined && !unlisted)
           .filter((record) => owner === undefined || record.owner === owner)
           .filter(({ supervision }) => workspaceRoot === undefined || supervision?.workspaceRoot === workspaceRoot)
           .filter(({ supervision }) => tokenId === undefined || supervision?.tokenId === tokenId)
+          .filter(({ supervision }) => supervision?.connectionId?.startsWith(connectionFrom) ?? connectionFrom === '')
           .filter(
             ({ supervision }) =>
               mcpConnection === undefined || supervision?.mcp?.some(({ id }) => id === mcpConnection) === true,
