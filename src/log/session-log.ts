@@ -4,6 +4,7 @@
 import { type ByteBudget, createByteBudget, READERS_BYTES } from '../domain/byte-budget.ts'
 import type { Clock } from '../domain/clock.ts'
 import { ServerError } from '../domain/errors.ts'
+import { PassingMap } from '../domain/passing.ts'
 import type { Entry } from '../domain/session/entry.ts'
 import { type Command, type Done, needsSync, type Result } from '../store/ports/command.ts'
 import type { Journal, NewEntry, StoredEntry } from '../store/ports/journal.ts'
@@ -213,7 +214,7 @@ interface ReadersDeps {
 
 /** The open readers of all sessions. */
 function createReaders({ store, clock, budget, highWater, settled }: ReadersDeps) {
-  const watchers = new Map<string, Set<WatcherHandle>>()
+  const watchers = new PassingMap<string, Set<WatcherHandle>>()
   /**
    * The first entries of runs that were taken in this turn of the event loop. Whoever began a run reads it next, and then needs no
    * read of the store. Never cleared, but replaced: V8 would keep what was in it.
@@ -362,7 +363,7 @@ type HighWaterMark = ReturnType<typeof createHighWaterMark>
 /** How far readers may see in each session: not as far as an entry that is still on its way to the disk, nor beyond it. */
 function createHighWaterMark() {
   /** Seqs are given out and held in order. */
-  const held = new Map<string, number[]>()
+  const held = new PassingMap<string, number[]>()
   const waiting = new Map<string, (() => void)[]>()
 
   return {

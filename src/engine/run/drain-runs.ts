@@ -1,6 +1,7 @@
 // How a process that stops parts with its runs: they end, or other processes go on with them.
 
 import { sleep } from '../../domain/clock.ts'
+import type { PassingMap } from '../../domain/passing.ts'
 import type { RunRecord } from '../../domain/session/run.ts'
 import type { EngineParts } from '../create-engine.ts'
 import { runLogger } from './run-log.ts'
@@ -24,7 +25,7 @@ const FINISH_MS = 2_000
 const FORMER_LOOK_MS = 250
 
 /** `executing` are the runs that execute now. */
-export function createDrain(executing: ReadonlyMap<string, Executing>, deps: DrainDeps) {
+export function createDrain(executing: Pick<PassingMap<string, Executing>, 'values' | 'size'>, deps: DrainDeps) {
   const { store, log, clock, logger, isOnlyProcess, isAlone } = deps
   let crashed = false
   let isLeaving = false

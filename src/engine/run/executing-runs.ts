@@ -1,5 +1,6 @@
 // The runs that execute in this process, each from the moment it is given to us until its last event is written.
 
+import { PassingMap } from '../../domain/passing.ts'
 import type { WaitAnswer } from '../../domain/records/record.ts'
 import type { RunRecord } from '../../domain/session/run.ts'
 import type { SessionRecord } from '../../domain/session/session.ts'
@@ -50,10 +51,10 @@ export function createExecutingRuns(deps: ExecutingRunsDeps): ExecutingRuns {
   const { agents, store, log, clock, ids, logger, telemetry, presence, gate, files, limits, isOnlyProcess } = deps
   const { onAbandoned, onEnded } = deps
   const prices = createPriceList([...agents.values()].map(({ definition }) => definition.model))
-  const executing = new Map<string, Executing>()
+  const executing = new PassingMap<string, Executing>()
   const leaving = createDrain(executing, deps)
   /** Two parts may try to begin the same run. They share what stops it, so that the one that fails does not take it away. */
-  const starting = new Map<string, { stop: AbortController; holders: number }>()
+  const starting = new PassingMap<string, { stop: AbortController; holders: number }>()
   const finished: Record<string, number> = {}
   const tokens = { input: 0, output: 0 }
   const settle = async (answers: readonly WaitAnswer[]) =>

@@ -2,6 +2,7 @@
 
 import { type Clock, sleep } from '../../domain/clock.ts'
 import { ServerError } from '../../domain/errors.ts'
+import { PassingSet } from '../../domain/passing.ts'
 import type { RunRecord } from '../../domain/session/run.ts'
 import type { SessionRecord } from '../../domain/session/session.ts'
 import type { Wake } from '../../log/wake.ts'
@@ -22,8 +23,10 @@ export interface Runner extends Pick<ExecutingRuns, 'finished' | 'tokens'>, Pick
   readonly active: number
   readonly queued: number
   readonly draining: boolean
-  /** Aborts when this process shows nothing more: readers must go elsewhere. */
-  readonly ended: AbortSignal
+  /** This process shows nothing more: readers must go elsewhere. */
+  readonly hasEnded: boolean
+  /** Calls `close` when that happens, until the returned function is called. */
+  onEnd(close: () => void): () => void
   /** Executes a run that the store gave to this process. */
   execute(run: RunRecord, session: SessionRecord): void
   /**
@@ -50,7 +53,12 @@ export function createRunner(deps: EngineParts): Runner {
   const { store, wake, clock, leaseOwner } = deps
   const lease = createLease(deps)
   const queued = new Set<string>()
-  const ended = new AbortController()
+  const readers = new PassingSet<() => void>()
+  let hasEnded = false
+  function end(): void {
+    hasEnded = true
+    for (const close of [...readers]) close()
+  }
   let draining = false
 
   const runs = createExecutingRuns({
@@ -91,7 +99,13 @@ export function createRunner(deps: EngineParts): Runner {
     get draining() {
       return draining
     },
-    ended: ended.signal,
+    get hasEnded() {
+      return hasEnded
+    },
+    onEnd(close) {
+      readers.add(close)
+      return () => readers.delete(close)
+    },
 
     execute: (run, session) => runs.execute(run, session, createRunWriter(deps, run), null),
     expect(runId) {
@@ -128,13 +142,13 @@ export function createRunner(deps: EngineParts): Runner {
     async drain(ms, how = { crashed: false }) {
       draining = true
       await runs.drain(ms, how)
-      ended.abort()
+      end()
     },
 
     async close() {
       lease.stop()
       otherEngines.leave()
-      ended.abort()
+      end()
     },
   }
 }

@@ -2,6 +2,7 @@
 // wait for that.
 
 import type { ServerError } from '../../domain/errors.ts'
+import { PassingMap } from '../../domain/passing.ts'
 
 export interface StuckRuns {
   /** Told again and again while the run is stuck, so readers that come later hear of it too. */
@@ -11,7 +12,7 @@ export interface StuckRuns {
 }
 
 export function createStuckRuns(): StuckRuns {
-  const listeners = new Map<string, Set<(why: ServerError) => void>>()
+  const listeners = new PassingMap<string, Set<(why: ServerError) => void>>()
   return {
     tell(runId, why) {
       for (const heard of [...(listeners.get(runId) ?? [])]) heard(why)

@@ -49,17 +49,17 @@ function createFollower(
     const leave = presence.arrive(sessionId, runId)
     const close = () => opened.close()
     const unlisten = runId === undefined ? () => {} : stuck.listen(runId, (why) => opened.close(why))
+    const unlistenEnd = runner.onEnd(() => opened.close())
     const onClose = () => {
       unlisten()
       signal.removeEventListener('abort', close)
-      runner.ended.removeEventListener('abort', close)
+      unlistenEnd()
       leave()
     }
     const opened = log.watch(sessionId, after, runId === undefined ? { holder, onClose } : { holder, onClose, pick })
     watcher = opened
     signal.addEventListener('abort', close)
-    runner.ended.addEventListener('abort', close)
-    if (signal.aborted || runner.ended.aborted) close()
+    if (signal.aborted || runner.hasEnded) close()
     try {
       // A deletion ends watchers that are there. If the session was deleted earlier, this stream must end by itself.
       if (!opened.isFresh && (await store.sessions.get(sessionId))?.status === 'terminated') return end()

@@ -2,6 +2,7 @@
 // connection alone decides nothing.
 
 import type { Clock } from '../../domain/clock.ts'
+import { PassingMap } from '../../domain/passing.ts'
 
 /**
  * Knows who reads what, in all processes that share a store. Calls return at once. Other processes may hear of a reader up to a
@@ -59,7 +60,7 @@ export function countedOnce(count: (change: 1 | -1) => void): () => void {
 
 /** Knows the readers of this process alone. */
 export function createLocalPresence(clock: Pick<Clock, 'after' | 'mono'>): Presence {
-  const sessions = new Map<string, SessionPresence>()
+  const sessions = new PassingMap<string, SessionPresence>()
   let readers = 0
 
   function of(sessionId: string): SessionPresence {

@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import type { Clock } from '../../domain/clock.ts'
+import { PassingSet } from '../../domain/passing.ts'
 import { ClientGone, rejectAsGone } from '../client-gone.ts'
 import type { ByteStream } from '../route.ts'
 
@@ -198,7 +199,7 @@ const TICK_MS = 1_000
 const STALL_MS = 30_000
 
 export function createOpenStreams(clock: Clock): OpenStreams {
-  const streams = new Set<OpenStream>()
+  const streams = new PassingSet<OpenStream>()
   let cancel: (() => void) | null = null
 
   function tick(): void {

@@ -99,12 +99,11 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     { server: local, via: 'ctl' as const, ...trackConnections(local, false, limits, log) },
   ]
   /** Exchanges on connections of another program's server. */
-  const mounted = new Set<Exchange>()
+  const mounted: Exchange[] = []
   let listening: Listening | null = null
   let closing: Promise<void> | null = null
 
-  const openExchanges = () =>
-    [...fronts.flatMap(({ connections }) => [...connections.values()]), mounted].flatMap((open) => [...open])
+  const openExchanges = () => [...fronts.flatMap(({ connections }) => [...connections.values()]), mounted].flat()
   const openConnections = () => fronts.reduce((sum, { connections }) => sum + connections.size, 0)
   const stats = (): HttpStats => ({ connections: openConnections(), inWork: work.count, streams: streams.size })
   const onAnswer = registerHttpMetrics(options.metrics, stats, () => state.current)
@@ -131,12 +130,12 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     onAnswer,
   })
 
-  function track(exchange: Exchange, open: Set<Exchange>, request: IncomingMessage, onClosed?: () => void): void {
-    open.add(exchange)
+  function track(exchange: Exchange, open: Exchange[], request: IncomingMessage, onClosed?: () => void): void {
+    open.push(exchange)
     work.begin()
     exchange.onClosed = () => {
       if (!request.complete) dropUnlessReceived(request, clock, limits.requestMs)
-      open.delete(exchange)
+      open.splice(open.indexOf(exchange), 1)
       onClosed?.()
       work.end()
     }
@@ -144,12 +143,12 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
 
   function onRequest({ connections, via }: Front, request: IncomingMessage, response: ServerResponse): void {
     const { socket } = request
-    const open = connections.get(socket) ?? new Set()
+    const open = connections.get(socket) ?? []
     track(dispatch(request, response, via), open, request, () => {
-      if (open.size === limits.pipelined - 1) socket.resume()
+      if (open.length === limits.pipelined - 1) socket.resume()
     })
     // Later, because node reads on after it has parsed the current request.
-    if (open.size >= limits.pipelined) clock.soon(() => open.size >= limits.pipelined && socket.pause())
+    if (open.length >= limits.pipelined) clock.soon(() => open.length >= limits.pipelined && socket.pause())
   }
 
   function handle(request: IncomingMessage, response: ServerResponse, next?: () => void): void {
@@ -250,8 +249,8 @@ function createNodeServer(limits: HttpLimits, tls: TlsPair | null): Server {
 function trackConnections(server: Server, isTls: boolean, limits: HttpLimits, log: Logger) {
   /** Sockets as the kernel knows them. */
   const accepted = new Set<Socket>()
-  /** The exchanges of each connection. Under TLS its socket is another one, which exists only after the handshake. */
-  const connections = new Map<Socket, Set<Exchange>>()
+  /** The exchanges of each connection, in lists (see `domain/passing.ts`). Under TLS its socket is another one, which exists only after the handshake. */
+  const connections = new Map<Socket, Exchange[]>()
   // Runs before node's own listener. Node's own limit counts only the connections that it accepted itself.
   server.prependListener('connection', (socket: Socket) => {
     if (accepted.size >= limits.connections) {
@@ -263,7 +262,7 @@ function trackConnections(server: Server, isTls: boolean, limits: HttpLimits, lo
     socket.once('close', () => accepted.delete(socket))
   })
   server.on(isTls ? 'secureConnection' : 'connection', (socket: Socket) => {
-    connections.set(socket, new Set())
+    connections.set(socket, [])
     socket.once('close', () => connections.delete(socket))
   })
   return { accepted, connections }

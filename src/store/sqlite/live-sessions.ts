@@ -1,6 +1,7 @@
 // What the writer keeps in memory about sessions with a running run: the head of the log, and text in flight that is not in
 // `entries` yet. All of it can be rebuilt from the tables. An idle session costs nothing.
 
+import { PassingMap } from '../../domain/passing.ts'
 import type { RunRecord } from '../../domain/session/run.ts'
 
 /** Consecutive entries of one run that are only in `tail` so far. */
@@ -66,8 +67,8 @@ function joinPieces(segment: Segment): void {
 
 /** Live sessions and runs. Their changes are undone if the transaction fails. */
 export function createLiveState() {
-  const sessions = new Map<string, LiveSession>()
-  const runs = new Map<string, LiveRun>()
+  const sessions = new PassingMap<string, LiveSession>()
+  const runs = new PassingMap<string, LiveRun>()
   // Lists, not a Map that is cleared: V8 chains the tables of a Map, so their contents would outlive the transaction for long.
   let touched: Before[] = []
   let undos: (() => void)[] = []
@@ -79,7 +80,7 @@ export function createLiveState() {
     sessionCount = null
   }
   /** Undefined: removes it. */
-  function change<T>(map: Map<string, T>, id: string, value: T | undefined): void {
+  function change<T>(map: PassingMap<string, T>, id: string, value: T | undefined): void {
     const before = map.get(id)
     if (before === value) return
     const put = (one: T | undefined) => (one === undefined ? map.delete(id) : map.set(id, one))
