@@ -20,8 +20,8 @@ const SQLITE_CORRUPT_VTAB = 267
 export interface IndexerSurroundings {
   /** Called after each step. */
   written(): void
-  /** Without space nothing is indexed: what people say comes first. */
-  hasSpace(): boolean
+  /** Without space for a step of so many characters nothing is indexed: what people say comes first. */
+  hasSpace(chars: number): boolean
   /** Runs execute. */
   isBusy(): boolean
 }
@@ -67,7 +67,7 @@ export function createSearchIndexer(
   /** Never throws: a search can use what is indexed. */
   function tryStep(chars = STEP_CHARS): void {
     try {
-      if (!hasSpace()) throw diskFull(null)
+      if (!hasSpace(chars)) throw diskFull(null)
       isDone = !step(chars)
       if (hasFailed) again(indexing.soonMs)
       hasFailed = false

@@ -77,7 +77,11 @@ export function createSqliteStore({ path, fatal, damaged, disk, connect = connec
   const writeback = inMemory ? null : createWalWriteback(db, path, failed)
   const indexer = createSearchIndexer(db, failed, {
     written: () => writeback?.noticeCommit(),
-    hasSpace: () => space?.hasSpace() ?? true,
+    hasSpace(chars) {
+      // Many steps may come without a commit between them.
+      space?.look()
+      return space?.hasSpace(chars) ?? true
+    },
     isBusy: () => state.runs.size > 0,
   })
 

@@ -49,6 +49,10 @@ export function createDiskSpace(db: DatabaseSync, folder: string) {
   let commits = COMMITS_BETWEEN_LOOKS
   /** What may be written until the next look. */
   let space = Number.POSITIVE_INFINITY
+  /** What the database can take without growing: pages of what was deleted, as far as the log does not need them. */
+  let spare = 0
+  /** Once into the log, and once into the database. */
+  const needed = (bytes: number): number => bytes + Math.max(0, bytes - spare)
 
   function tryToMove(): void {
     // Nobody waits for a reader of the log. The next commit tries again.
@@ -78,18 +82,19 @@ export function createDiskSpace(db: DatabaseSync, folder: string) {
         tryToMove()
         free = bytesFree()
       }
-      const unusedBytes = Number(unused.get()?.freelist_count) * pageBytes
-      space = free - Math.max(0, bytesInLog() - unusedBytes)
+      const growth = bytesInLog() - Number(unused.get()?.freelist_count) * pageBytes
+      space = free - Math.max(0, growth)
+      spare = Math.max(0, -growth)
     },
     /** Throws `storage_full` if there is no space for the command, now or when the log is moved. */
     refuse(command: Command): void {
       if (space === Number.POSITIVE_INFINITY) return
-      // Once into the log, and once into the database.
-      const bytes = 2 * (JSON.stringify(command).length * WRITTEN_PER_BYTE + SMALL_COMMAND)
-      if (space - bytes < (LEFT_OVER[command.type] ?? 0)) throw diskFull(null)
-      space -= bytes
+      const bytes = JSON.stringify(command).length * WRITTEN_PER_BYTE + SMALL_COMMAND
+      if (space - needed(bytes) < (LEFT_OVER[command.type] ?? 0)) throw diskFull(null)
+      space -= needed(bytes)
+      spare = Math.max(0, spare - bytes)
     },
-    /** Whether there is space for new work. */
-    hasSpace: (): boolean => space >= FOR_NEW_WORK + 2 * SMALL_COMMAND,
+    /** Whether there is space for new work, when a text of so many characters has been written. */
+    hasSpace: (chars = 0): boolean => space - needed(chars * WRITTEN_PER_BYTE + SMALL_COMMAND) >= FOR_NEW_WORK,
   }
 }
