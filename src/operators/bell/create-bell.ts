@@ -17,7 +17,7 @@ export const createBell =
   ({ find }) => {
     /** A delivery may come again after a crash of the store; the bell does not ring twice for it. */
     let last = 0
-    const ctl = (words: string): string => `${name} ctl ${words}${dataDirFlag}`
+    const ctl = (words: string): string => `${name} ctl ${words}${dataDirFlag()}`
     const ring = (text: string): void => terminal.write(`${RING}${text}\n`)
     return {
       name: 'bell',

@@ -62,7 +62,7 @@ export function createAppStarter(version: string): StartApp {
       credentials,
       ...keeping,
       ...terminal,
-      program: { name: io.program(), dataDirFlag: dataDirFlag(dataDir, io) },
+      program: { name: io.program(), dataDirFlag: () => dataDirFlag(dataDir, io) },
       ...more,
     })
     const running = await app.listen().catch(async (error: unknown) => {

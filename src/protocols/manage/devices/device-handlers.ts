@@ -64,7 +64,7 @@ export function createDeviceHandlers(deps: DeviceRoutesDeps) {
         why_not: whyNot,
       },
       version: about.version,
-      program: { name: about.program.name, data_dir_flag: about.program.dataDirFlag },
+      program: { name: about.program.name, data_dir_flag: about.program.dataDirFlag() },
       agent: about.agent,
       operators: [...about.operators],
     }
