@@ -1,6 +1,7 @@
 import { DatabaseSync } from 'node:sqlite'
 import { expect, test } from 'vitest'
-import { createDiskSpace } from './disk-space.ts'
+import { append, newRun, newSession, pieces, text } from '../../contract/samples.contract.ts'
+import { createDiskSpace, writtenBy } from './disk-space.ts'
 
 test.runIf(process.platform === 'linux').each([
   ['says nothing about its size', '/proc'],
@@ -11,4 +12,17 @@ test.runIf(process.platform === 'linux').each([
   space.refuse({ type: 'add_audit', audit: [] })
 
   expect(space.hasSpace()).toBe(true)
+})
+
+test('pieces of text that came together do not count their frame again', () => {
+  const run = newRun(newSession().id)
+  const words = Array.from({ length: 200 }, (_, i) => `word ${i} `)
+
+  const plain = writtenBy(
+    append(
+      run,
+      words.map((word) => text(word)),
+    ),
+  )
+  expect(writtenBy(append(run, pieces(words)))).toBeLessThan(plain * 1.3)
 })

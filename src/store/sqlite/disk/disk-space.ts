@@ -28,6 +28,11 @@ const LEFT_OVER: Partial<Record<Command['type'], number>> = {
   append: 1_000_000,
 }
 
+/** What a command may write, once. The frame of a piece of text is in its event already. */
+export const writtenBy = (command: Command): number =>
+  JSON.stringify(command, (key, value) => (key === 'frame' ? undefined : value)).length * WRITTEN_PER_BYTE +
+  SMALL_COMMAND
+
 export function createDiskSpace(db: DatabaseSync, folder: string) {
   const pageBytes = Number(db.prepare('PRAGMA page_size').get()?.page_size)
   const log = db.prepare('PRAGMA wal_checkpoint(NOOP)')
@@ -89,7 +94,7 @@ export function createDiskSpace(db: DatabaseSync, folder: string) {
     /** Throws `storage_full` if there is no space for the command, now or when the log is moved. */
     refuse(command: Command): void {
       if (space === Number.POSITIVE_INFINITY) return
-      const bytes = JSON.stringify(command).length * WRITTEN_PER_BYTE + SMALL_COMMAND
+      const bytes = writtenBy(command)
       if (space - needed(bytes) < (LEFT_OVER[command.type] ?? 0)) throw diskFull(null)
       space -= needed(bytes)
       spare = Math.max(0, spare - bytes)
