@@ -29,8 +29,8 @@ import { createRouter } from '../src/http/server/router.ts'
 import { readScript } from '../src/models/scripted/script.ts'
 import { credentialNames, credentialVariable } from '../src/operators/credentials/credentials.ts'
 import { webhookHeaders } from '../src/operators/webhook/create-webhook.ts'
-import { agentErrorShape } from '../src/protocols/agent/routes.ts'
-import { chatErrorShape } from '../src/protocols/chat/routes.ts'
+import { agentErrorShape } from '../src/protocols/agent/error-shape.ts'
+import { chatErrorShape } from '../src/protocols/chat/error-shape.ts'
 import { threadErrorShape } from '../src/protocols/threads/error-shape.ts'
 
 const root = join(import.meta.dirname, '..')
@@ -173,7 +173,8 @@ describe('docs/http.md', () => {
 
   test('lists all routes with their roles and doors, and has an example of each', async () => {
     await using example = await startExample()
-    const { routes, doors } = example
+    const { doors } = example
+    const routes = await example.routes()
     const rows = [...read('docs/http.md').matchAll(/^\| `([A-Z]+ \S+)` \| (.+?) \| (.+?) \|/gm)]
     const documented = rows.map(([, route = '', role = '', door = '']) => [wildcards(route), role, door])
     expect(documented.toSorted()).toEqual(routes.map(cellsOf).toSorted())

@@ -60,10 +60,10 @@ export interface OpenApp {
   newConsoleCode(): Promise<string>
   /** What is attached to messages. */
   readonly files: FileKeeper
-  /** The open doors that have at least one route. */
+  /** The open doors. */
   readonly doors: readonly Door[]
-  /** The whole table, closed doors included. */
-  readonly routes: readonly Route[]
+  /** The whole table, closed doors included. Loads all that is loaded only when it is asked for. */
+  routes(): Promise<readonly Route[]>
   /** How many connections are open. */
   connections(): number
   /** Call it when the server is idle: frees memory that is held for speed alone. */
@@ -174,8 +174,8 @@ async function startApp(prepared: Prepared, where: ListenTarget | 'mounted' | nu
       madeToken,
       newConsoleCode: async () => (await signIn.codes.make({ user: LOCAL_USER, isVouched: false })).text,
       files: keeper,
-      doors: settings.protocols.filter((door) => served.routes.some((route) => route.door === door)),
-      routes: served.routes,
+      doors: settings.protocols,
+      routes: served.all,
       connections: () => http.stats().connections,
       rest: () => store.rest(),
     },

@@ -1,6 +1,5 @@
-// The table of all routes, and the code of each door.
+// The table of all routes. Most of them are loaded when somebody asks for them.
 
-import { createCheckAgentText } from '../config/agent/check-agent-text.ts'
 import type { Ids } from '../domain/ids.ts'
 import { type Door, doorNames } from '../doors.ts'
 import type { TestRuns } from '../evaluation/test-runs.ts'
@@ -10,29 +9,12 @@ import { CONSOLE_FOLDER, createConsoleRoutes } from '../http/pages/console/route
 import { createDocsRoutes } from '../http/pages/docs/routes.ts'
 import { createHomeRoutes } from '../http/pages/home/routes.ts'
 import type { ErrorShape } from '../http/problem.ts'
-import type { Route } from '../http/route.ts'
+import type { Route, RouteGroup } from '../http/route.ts'
 import { agUiDoor } from '../protocols/ag-ui/door.ts'
-import { createManagedAgentRoutes } from '../protocols/manage/agents/routes.ts'
-import { createApprovalRoutes } from '../protocols/manage/approvals/routes.ts'
-import { createAuditRoutes } from '../protocols/manage/audit/routes.ts'
-import { createChannelRoutes } from '../protocols/manage/channels/routes.ts'
-import { createDeviceRoutes } from '../protocols/manage/devices/routes.ts'
-import { createEventRoutes } from '../protocols/manage/events/routes.ts'
-import { createFileRoutes } from '../protocols/manage/files/routes.ts'
-import { createInboxRoutes } from '../protocols/manage/inbox/routes.ts'
-import { createPolicyRoutes } from '../protocols/manage/policy/routes.ts'
-import { createPushRoutes } from '../protocols/manage/push/routes.ts'
-import { createSearchRoutes } from '../protocols/manage/search/routes.ts'
-import { createSessionRoutes } from '../protocols/manage/sessions/routes.ts'
-import { createStatsRoutes, type StatsRoutesDeps } from '../protocols/manage/stats/routes.ts'
-import { createSupervisionRoutes } from '../protocols/manage/supervision/routes.ts'
-import { createTokenRoutes } from '../protocols/manage/tokens/routes.ts'
-import { createToolRoutes } from '../protocols/manage/tools/routes.ts'
-import { createUsageRoutes } from '../protocols/manage/usage/routes.ts'
+import type { StatsRoutesDeps } from '../protocols/manage/stats/routes.ts'
 import { mcpDoor } from '../protocols/mcp/door.ts'
 import { openAiDoor } from '../protocols/openai/door.ts'
 import { restDoor } from '../protocols/rest/door.ts'
-import { joinChatRoutes } from '../protocols/shared/chat-route/join-chat-routes.ts'
 import type { ServedDoor } from '../protocols/shared/served-door.ts'
 import { threadsDoor } from '../protocols/threads/door.ts'
 import type { HookService } from '../supervision/hooks/hook-service.ts'
@@ -51,63 +33,71 @@ const served: Readonly<Record<Door, ServedDoor<DoorNeeds>>> = {
 }
 const servedDoors = doorNames.map((name) => served[name])
 
-export function createRoutes(parts: Working & { tests: TestRuns }, readStats: StatsRoutesDeps['readStats']): Route[] {
-  const { services, settings, tokens, stepUp, operators, dataDir, ids, version, program, basePath } = parts
-  const { clock } = services
-  const documented = [
-    ...joinChatRoutes(
-      servedDoors.flatMap((door) => door.routes({ ...services, ids, hooks: services.elsewhere.hooks })),
-      settings.protocols,
-    ),
-    ...createSessionRoutes({ ...services, ids }),
-    ...createSearchRoutes(services),
-    ...createApprovalRoutes(services),
-    ...createEventRoutes(services),
-    ...createInboxRoutes(services),
-    ...createSupervisionRoutes({ ...services, ...services.elsewhere, ...services.work }),
-    ...createChannelRoutes(parts),
-    ...createPushRoutes(parts),
-    ...createToolRoutes(services),
-    ...createTokenRoutes({ tokens, stepUp, operators, dataDir, clock }),
-    ...createDeviceRoutes({
-      ...parts.signIn,
-      counts: parts.replica.counts,
-      proofs: stepUp,
-      audit: parts.audit,
-      operators,
-      base: parts.consoleUrl,
-      clock,
-      publicUrl: settings.channels.publicUrl,
-      about: {
-        version,
-        program,
-        agent: parts.answering.definition.name,
-        operators: settings.supervision.operators.map(({ name }) => name),
-      },
+/** `routes` are here, `groups` are loaded when somebody asks for them. `all` loads everything. */
+export interface RouteTable {
+  routes: readonly Route[]
+  groups: readonly RouteGroup[]
+  all(): Promise<Route[]>
+}
+
+export function createRoutes(
+  parts: Working & { tests: TestRuns },
+  readStats: StatsRoutesDeps['readStats'],
+): RouteTable {
+  const { services, settings, ids, version, basePath } = parts
+  const needs = { ...services, ids, hooks: services.elsewhere.hooks }
+  const groupOf = (...doors: ServedDoor<DoorNeeds>[]): RouteGroup => ({
+    segments: doors.flatMap(({ own }) => own),
+    load: once(async () => {
+      const { joinChatRoutes } = await import('../protocols/shared/chat-route/join-chat-routes.ts')
+      const routes = await Promise.all(doors.map((door) => door.routes(needs)))
+      return joinChatRoutes(routes.flat(), settings.protocols)
     }),
-    ...createManagedAgentRoutes({ ...services, tests: parts.tests, checkAgentText: createCheckAgentText(services) }),
-    ...createAuditRoutes(services),
-    ...createUsageRoutes(services),
-    ...createPolicyRoutes({ ...services, ...services.elsewhere, workspaces: parts.workspaces }),
-    ...createStatsRoutes({ ...services, readStats }),
-    ...createFileRoutes({ files: services.keeper, keys: parts.fileKeys }),
+  })
+  const managed: RouteGroup = {
+    segments: [],
+    load: once(async () => {
+      const { createManagedRoutes } = await import('./create-managed-routes.ts')
+      return createManagedRoutes(parts, readStats)
+    }),
+  }
+  // REST and threads have one `POST /chat`, so they are loaded together.
+  const groups = [
+    groupOf(served['ag-ui']),
+    groupOf(served.rest, served.threads),
+    groupOf(served.openai),
+    groupOf(served.mcp),
+    managed,
+  ]
+  const small = [
     ...operationsRoutes(parts, parts),
     ...createHomeRoutes({ hasConsole: settings.console, doors: settings.protocols }),
     ...createConsoleRoutes({ isOpen: settings.console, basePath, folder: CONSOLE_FOLDER }),
     ...createDocsRoutes(),
   ]
-  return [
-    ...documented,
-    ...createOpenApiRoutes({
-      title: 'Quarterdeck',
-      version,
-      basePath,
-      routes: documented,
-      publicDocs: settings.publicDocs,
-      doors: settings.protocols,
-      errors: describedErrors(),
-    }),
-  ]
+  const documented = async () => [...(await Promise.all(groups.map((group) => group.load()))).flat(), ...small]
+  const description = createOpenApiRoutes({
+    title: 'Quarterdeck',
+    version,
+    basePath,
+    routes: documented,
+    publicDocs: settings.publicDocs,
+    doors: settings.protocols,
+    errors: describedErrors(),
+  })
+  return { routes: [...small, ...description], groups, all: async () => [...(await documented()), ...description] }
+}
+
+/** Code that could not be loaded is asked for again. */
+function once<T>(load: () => Promise<T>): () => Promise<T> {
+  let loaded: Promise<T> | null = null
+  return () => {
+    loaded ??= load().catch((error: unknown) => {
+      loaded = null
+      throw error
+    })
+    return loaded
+  }
 }
 
 /** By the first segment of the path, so that an unknown route of a door answers in its shape too. Others answer problems. */

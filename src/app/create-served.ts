@@ -6,23 +6,32 @@ import { guardDecisions } from '../http/auth/passphrase/guard-decisions.ts'
 import { createRequirePassphrase } from '../http/auth/passphrase/require-passphrase.ts'
 import { registerBuildInfo, registerEngineMetrics } from '../http/metrics/metrics.ts'
 import { registerStoreMetrics } from '../http/metrics/store-metrics.ts'
+import type { Route } from '../http/route.ts'
 import type { Served } from '../http/server/server.ts'
 import { noteRefusedRequests } from '../protocols/shared/request/refused-requests.ts'
-import { createRoutes } from './create-routes.ts'
+import { createRoutes, type RouteTable } from './create-routes.ts'
 import type { Working } from './create-services.ts'
 import { createServerAuth } from './open-server.ts'
 import { createReadStats } from './read-stats.ts'
 
-export function createServed(parts: Working & { tests: TestRuns }, undo: AsyncDisposableStack): Served {
+/** `all` loads the whole table, closed doors included. */
+export function createServed(
+  parts: Working & { tests: TestRuns },
+  undo: AsyncDisposableStack,
+): Served & Pick<RouteTable, 'all'> {
   const { services, signIn, replica } = parts
   const readStats = createReadStats(
     { ...parts, engine: services.engine, http: parts.http.stats, port: parts.address?.port ?? null },
     undo,
   )
-  const routes = createRoutes(parts, readStats)
+  const { routes, groups, all } = createRoutes(parts, readStats)
+  const requirePassphrase = createRequirePassphrase(parts.passphrase)
+  const guard = (found: readonly Route[]) => guardDecisions(found, requirePassphrase)
   registerMetrics(parts)
   return {
-    routes: guardDecisions(routes, createRequirePassphrase(parts.passphrase)),
+    routes: guard(routes),
+    groups: groups.map(({ segments, load }) => ({ segments, load: async () => guard(await load()) })),
+    all,
     auth: createServerAuth({ ...parts, devices: signIn.devices, counts: replica.counts }),
     counts: replica.counts,
     onRefused: noteRefusedRequests(services.noteRefused),

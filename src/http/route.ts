@@ -57,6 +57,16 @@ export interface Route {
 }
 
 /**
+ * Routes that are loaded by the first request for a path that begins with one of these segments: most servers are asked at one door, and
+ * a start should not wait for the others. A path that no group has loads all of them.
+ */
+export interface RouteGroup {
+  segments: readonly string[]
+  /** The same routes every time. */
+  load(): Promise<readonly Route[]>
+}
+
+/**
  * What a route accepts and answers, in the same schemas that validate it. OpenAPI is generated from it. A description names only
  * what its route adds. The generator adds what all routes share: correlation ids, 401, 403, 404 for a closed door, 421, 500, 503.
  */

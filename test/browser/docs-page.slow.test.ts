@@ -67,7 +67,7 @@ const start = (tokenRequired = false) => {
       ...routes,
       ...createOpenApiRoutes({
         ...{ title: 'Test', version: '1', basePath: '', errors: {} },
-        ...{ routes, publicDocs: false, doors: doorNames },
+        ...{ routes: async () => routes, publicDocs: false, doors: doorNames },
       }),
     ],
     auth: { tokenRequired },

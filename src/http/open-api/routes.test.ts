@@ -7,7 +7,7 @@ const about = { title: 'Test', version: '1', basePath: '', errors: {} }
 
 const start = (publicDocs: boolean, tokenRequired: boolean) =>
   startServer({
-    routes: createOpenApiRoutes({ ...about, routes: [], publicDocs, doors: [] }),
+    routes: createOpenApiRoutes({ ...about, routes: async () => [], publicDocs, doors: [] }),
     auth: { tokenRequired },
   })
 
@@ -44,7 +44,7 @@ test('the document lists only open doors', async () => {
     handle: async (_request, reply) => reply.empty(204),
   })
   const routes = [route('/chat', 'rest'), route('/capabilities', 'ag-ui'), route('/runs', null)]
-  const options = { ...about, routes, publicDocs: false, doors: ['rest'] as const }
+  const options = { ...about, routes: async () => routes, publicDocs: false, doors: ['rest'] as const }
   await using server = await startServer({ routes: createOpenApiRoutes(options) })
 
   const { paths } = (await (await fetch(`${server.url}/openapi.json`)).json()) as { paths: object }

@@ -2,11 +2,11 @@
 
 import { z } from 'zod'
 import type { Door, Route, RouteDescription } from '../route.ts'
-import { type DocumentOptions, openApiDocument } from './document.ts'
+import type { DocumentOptions } from './document.ts'
 
 interface OpenApiRoutesDeps extends DocumentOptions {
   /** All other routes of the server. */
-  routes: readonly Route[]
+  routes: () => Promise<readonly Route[]>
   /** True: the document needs no token. */
   publicDocs: boolean
   /** The open doors. The document lists their routes and routes without a door. */
@@ -36,7 +36,8 @@ export function createOpenApiRoutes({ routes, publicDocs, doors, ...options }: O
     summary: 'This API as an OpenAPI 3.1 document',
     describe: describeDocument,
     async handle(_request, reply) {
-      const open = routes.filter(({ door }) => door === null || doors.includes(door))
+      const { openApiDocument } = await import('./document.ts')
+      const open = (await routes()).filter(({ door }) => door === null || doors.includes(door))
       text ??= JSON.stringify(openApiDocument([...open, own], options))
       reply.text(200, text, 'application/json')
     },

@@ -18,14 +18,15 @@ import { type BodyClass, bodyClassBytes, type Principal, type Route, type Via } 
 import type { ServerState } from '../server-state.ts'
 import type { Guard } from './guard.ts'
 import { type Entrance, identify, withProof } from './identify.ts'
+import type { LaterRouter } from './later-router.ts'
 import { HttpReply, type ReplyServices } from './reply.ts'
 import { HttpRequest, type RequestContext } from './request.ts'
-import type { Match, Router } from './router.ts'
+import type { Match } from './router.ts'
 import { originalUrl, parseTarget, pathOf, pathUnder, type Target } from './target.ts'
 
 /** What requests are answered with now. */
 export interface Answering {
-  router: Router
+  router: LaterRouter
   auth: Auth
   usage: UsageLimits
   onRefused: OnRefused
@@ -185,7 +186,7 @@ export class Exchange {
   }
 
   #handle(): Promise<void> | undefined {
-    const { basePath, guard, proxyAuth, state } = this.#options
+    const { basePath, guard } = this.#options
     const sent = parseTarget(this.#url)
     // No web page can open the local socket, so there is nothing to guard, and no address that a Host header could name.
     if (this.#via !== 'ctl') {
@@ -194,6 +195,18 @@ export class Exchange {
     }
     const path = pathUnder(basePath, sent.path)
     if (path === null) throw outsideBasePath(sent.path, basePath)
+    const loading = this.#answering.router.load(path)
+    return loading === null ? this.#answerAt(path, sent) : this.#whenHere(loading, () => this.#answerAt(path, sent))
+  }
+
+  /** Unless nobody waits for the answer any more. */
+  async #whenHere<T>(waiting: Promise<T>, go: (found: T) => Promise<void> | undefined): Promise<void> {
+    const found = await waiting
+    if (!this.#response.destroyed) await go(found)
+  }
+
+  #answerAt(path: string, sent: Target): Promise<void> | undefined {
+    const { proxyAuth, state } = this.#options
     if (this.#method === 'OPTIONS') {
       this.#answerOptions(path)
       return
@@ -207,10 +220,7 @@ export class Exchange {
     const { auth } = this.#answering
     const access = identify(match, sent, this.#raw, this.#via, { auth, proxyAuth })
     if (!(access instanceof Promise)) return this.#serve(match, access, path, sent)
-    return access.then((known) => {
-      // Nobody waits for the answer any more.
-      if (!this.#response.destroyed) return this.#serve(match, known, path, sent)
-    })
+    return this.#whenHere(access, (known) => this.#serve(match, known, path, sent))
   }
 
   #serve({ route, params }: Match, { principal, isValid }: Access, path: string, sent: Target): Promise<void> {

@@ -13,15 +13,15 @@ import { createUsageLimits } from '../auth/usage-limits.ts'
 import type { TempFolder } from '../body/temp-file.ts'
 import { type Metrics, registerHttpMetrics } from '../metrics/metrics.ts'
 import type { ErrorShape } from '../problem.ts'
-import type { Door, Route } from '../route.ts'
+import type { Door, Route, RouteGroup } from '../route.ts'
 import { answerRaw, refusalOf } from './client-error.ts'
 import { type Answering, createDispatch, type DispatchOptions, type Exchange, type OnRefused } from './dispatch.ts'
+import { createLaterRouter } from './later-router.ts'
 import { defaultHttpLimits, type HttpLimits } from './limits.ts'
 import { type Listening, type ListenTarget, listen, startListening } from './listen.ts'
 import type { ReplyServices } from './reply.ts'
 import { dropUnlessReceived, type RequestContext } from './request.ts'
 import { createOpenStreams } from './response-stream.ts'
-import { createRouter } from './router.ts'
 import { isOutside } from './target.ts'
 import type { TlsPair } from './tls-pair.ts'
 
@@ -31,6 +31,7 @@ const { createServer } = process.getBuiltinModule('node:http')
 /** What requests are answered with. */
 export interface Served {
   routes: readonly Route[]
+  groups: readonly RouteGroup[]
   auth: Auth
   counts: SharedCounts
   /** Hears of whoever may not do what they ask for. */
@@ -108,13 +109,13 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   const stats = (): HttpStats => ({ connections: openConnections(), inWork: work.count, streams: streams.size })
   const onAnswer = registerHttpMetrics(options.metrics, stats, () => state.current)
   const doors = new Set(options.doors)
-  const answeringWith = ({ routes, auth, counts, onRefused }: Served): Answering => ({
-    router: createRouter(routes, doors),
+  const answeringWith = ({ routes, groups, auth, counts, onRefused }: Served): Answering => ({
+    router: createLaterRouter(routes, groups, doors),
     auth,
     usage: createUsageLimits(limits, clock, counts),
     onRefused,
   })
-  let served: Served = { routes: options.routes, auth: options.auth, counts: ownCounts, onRefused() {} }
+  let served: Served = { routes: options.routes, groups: [], auth: options.auth, counts: ownCounts, onRefused() {} }
   let answering = answeringWith(served)
   const dispatch = createDispatch({
     ...options,

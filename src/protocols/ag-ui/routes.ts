@@ -2,7 +2,6 @@
 
 import { AgentCapabilitiesSchema } from '@ag-ui/core/schemas'
 import { z } from 'zod'
-import { type ErrorShape, problemShape } from '../../http/problem.ts'
 import type { Reply, Request, Route, RouteDescription } from '../../http/route.ts'
 import { startErrors } from '../shared/answer/error-lists.ts'
 import { capabilitiesOf } from '../shared/capabilities.ts'
@@ -102,13 +101,4 @@ export function createAgUiRoutes(deps: AgUiRoutesDeps): Route[] {
       handle: (request, reply) => capabilities(request.params.name ?? null, request, reply),
     },
   ]
-}
-
-/**
- * A problem that repeats its detail as `message`, in first place. AG-UI clients show the body as plain text, and programs around them
- * look for `message`.
- */
-export const agUiErrorShape: ErrorShape = (problem) => {
-  const { message: _, ...rest } = problem
-  return { ...problemShape(problem), body: { message: problem.detail, ...rest } }
 }

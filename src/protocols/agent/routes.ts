@@ -2,7 +2,6 @@
 
 import { z } from 'zod'
 import type { Clock } from '../../domain/clock.ts'
-import type { ErrorCode } from '../../domain/errors.ts'
 import { type Ids, parseUuid, ulidOf } from '../../domain/ids.ts'
 import { contentWith } from '../../domain/session/message.ts'
 import type { RunRecord } from '../../domain/session/run.ts'
@@ -11,7 +10,7 @@ import type { Engine } from '../../engine/engine.ts'
 import { isMultipart } from '../../http/body/multipart.ts'
 import { answer } from '../../http/describe-answer.ts'
 import type { Reply, Request, Route } from '../../http/route.ts'
-import { failureOf, problemShapeWith, type StatusOverrides, streamProblem } from '../shared/answer/answer-failure.ts'
+import { failureOf, streamProblem } from '../shared/answer/answer-failure.ts'
 import { collectAnswer } from '../shared/answer/collect-answer.ts'
 import { fileErrors, runErrors, startErrors } from '../shared/answer/error-lists.ts'
 import { streamAnswer } from '../shared/answer/stream-answer.ts'
@@ -24,13 +23,8 @@ import { nullIf } from '../shared/request/null-if.ts'
 import { askedBy, messageInput, startHeaderSchemas } from '../shared/request/start-headers.ts'
 import { ChatFormSchema, ChatRequestSchema, decodeChatRequest, readChatForm } from './decode.ts'
 import { chatResponse, createStreamEncoder } from './encode.ts'
+import { agentErrorShape, statuses } from './error-shape.ts'
 import { ChatResponseSchema, streamEventSchemas, WaitingSchema } from './schema.ts'
-
-/** These routes answer 502 for every failure of a model. */
-const statuses: StatusOverrides = {
-  model_rate_limited: 502,
-  model_unreachable: 502,
-} satisfies Partial<Record<ErrorCode, number>>
 
 export interface AgentRoutesDeps {
   engine: Engine
@@ -135,8 +129,6 @@ export function createAgentRoutes(deps: AgentRoutesDeps): Route[] {
     },
   ]
 }
-
-export const agentErrorShape = problemShapeWith(statuses)
 
 // Starts or finds the run of a chat request, and says which ids the client sees.
 

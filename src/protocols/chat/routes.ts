@@ -13,7 +13,7 @@ import type { SessionFilters } from '../../engine/ports/sessions.ts'
 import { answer } from '../../http/describe-answer.ts'
 import type { Reply, Request, Route } from '../../http/route.ts'
 import type { Oversight } from '../../supervision/oversight/oversight.ts'
-import { failingAs, failureOf, problemShapeWith, runFailuresAs } from '../shared/answer/answer-failure.ts'
+import { failingAs, failureOf } from '../shared/answer/answer-failure.ts'
 import { collectAnswer } from '../shared/answer/collect-answer.ts'
 import { runErrors, startErrors } from '../shared/answer/error-lists.ts'
 import { waitingView } from '../shared/answer/waiting.ts'
@@ -37,6 +37,7 @@ import { clientIdOf, TimeSchema } from '../shared/request/session-row.ts'
 import { askedBy, messageInput, startHeaderSchemas } from '../shared/request/start-headers.ts'
 import { decodeChat, userLabel } from './decode.ts'
 import { chatResponse, foreignInfo, isSpoken, sessionInfo, sessionMessage } from './encode.ts'
+import { chatErrorShape } from './error-shape.ts'
 import {
   ChatRequestSchema,
   ChatResponseSchema,
@@ -256,18 +257,3 @@ function userIdIn(query: URLSearchParams): string | null {
   if (parsed.success) return parsed.data
   throw queryProblem({ pointer: 'user_id', detail: parsed.error.issues[0]?.message ?? 'Send a valid user_id.' })
 }
-
-/**
- * These routes answer 422 for an invalid request, 503 when the model cannot be reached or may answer later, and 500 for every other
- * failure of a run. All other statuses are the usual ones.
- */
-export const chatErrorShape = problemShapeWith({
-  ...runFailuresAs(500),
-  invalid_request: 422,
-  malformed_id: 422,
-  model_unreachable: 503,
-  model_rate_limited: 503,
-  model_timeout: 503,
-  model_stream_dropped: 503,
-  model_failed: 503,
-})

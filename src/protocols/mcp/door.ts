@@ -2,11 +2,9 @@
 
 import type { Clock } from '../../domain/clock.ts'
 import type { HookService } from '../../supervision/hooks/hook-service.ts'
-import { createHookRoutes } from '../hooks/routes.ts'
 import type { ServedDoor } from '../shared/served-door.ts'
 import { McpErrorSchema, mcpErrorShape } from './error-shape.ts'
 import type { McpDoor } from './mcp-door.ts'
-import { createMcpRoutes } from './routes.ts'
 
 interface McpNeeds {
   mcp: Pick<McpDoor, 'handle'>
@@ -18,8 +16,12 @@ export const mcpDoor: ServedDoor<McpNeeds> = {
   segments: ['mcp', 'sse', 'messages'],
   errorShape: mcpErrorShape,
   errors: { MCP: [{ shape: mcpErrorShape, schema: McpErrorSchema }] },
-  routes: ({ mcp, hooks, clock }) => [
-    ...createMcpRoutes({ door: mcp }),
-    ...createHookRoutes({ service: hooks, clock }),
-  ],
+  own: ['mcp', 'sse', 'messages', 'hooks'],
+  async routes({ mcp, hooks, clock }) {
+    const [{ createMcpRoutes }, { createHookRoutes }] = await Promise.all([
+      import('./routes.ts'),
+      import('../hooks/routes.ts'),
+    ])
+    return [...createMcpRoutes({ door: mcp }), ...createHookRoutes({ service: hooks, clock })]
+  },
 }

@@ -1,8 +1,10 @@
 // REST is two protocols: messages to a named agent, and chat with its sessions.
 
 import { problemShape } from '../../http/problem.ts'
-import { type AgentRoutesDeps, agentErrorShape, createAgentRoutes } from '../agent/routes.ts'
-import { type ChatRoutesDeps, chatErrorShape, createChatRoutes } from '../chat/routes.ts'
+import { agentErrorShape } from '../agent/error-shape.ts'
+import type { AgentRoutesDeps } from '../agent/routes.ts'
+import { chatErrorShape } from '../chat/error-shape.ts'
+import type { ChatRoutesDeps } from '../chat/routes.ts'
 import type { ServedDoor } from '../shared/served-door.ts'
 
 export const restDoor: ServedDoor<AgentRoutesDeps & ChatRoutesDeps> = {
@@ -12,5 +14,12 @@ export const restDoor: ServedDoor<AgentRoutesDeps & ChatRoutesDeps> = {
     Agent: [{ shape: agentErrorShape }],
     'Chat and sessions': [{ shape: problemShape }, { shape: chatErrorShape }],
   },
-  routes: (needs) => [...createAgentRoutes(needs), ...createChatRoutes(needs)],
+  own: ['agent', 'chat'],
+  async routes(needs) {
+    const [{ createAgentRoutes }, { createChatRoutes }] = await Promise.all([
+      import('../agent/routes.ts'),
+      import('../chat/routes.ts'),
+    ])
+    return [...createAgentRoutes(needs), ...createChatRoutes(needs)]
+  },
 }

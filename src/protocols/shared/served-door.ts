@@ -9,5 +9,8 @@ export interface ServedDoor<Needs> {
   errorShape: ErrorShape
   /** What OpenAPI says about failures, by the tag of the routes. */
   errors: Readonly<Record<string, readonly DescribedErrors[]>>
-  routes(needs: Needs): Route[]
+  /** First segments of paths that only this door has: a request there loads the door, and nothing else. */
+  own: readonly string[]
+  /** Loads its code. */
+  routes(needs: Needs): Promise<Route[]>
 }

@@ -2,7 +2,6 @@ import { problemShape } from '../../http/problem.ts'
 import type { ServedDoor } from '../shared/served-door.ts'
 import type { ThreadRoutesDeps } from './answer-chat.ts'
 import { threadErrorShape } from './error-shape.ts'
-import { createThreadRoutes } from './routes.ts'
 
 export const threadsDoor: ServedDoor<ThreadRoutesDeps> = {
   segments: ['threads', 'tool_result'],
@@ -12,5 +11,6 @@ export const threadsDoor: ServedDoor<ThreadRoutesDeps> = {
     // OpenAPI lists `POST /chat`, which REST has too, under this tag.
     'Chat and sessions': [{ shape: threadErrorShape }],
   },
-  routes: createThreadRoutes,
+  own: ['chat', 'threads', 'tool_result'],
+  routes: async (needs) => (await import('./routes.ts')).createThreadRoutes(needs),
 }

@@ -8,7 +8,7 @@ import type { SettingFlags } from '../../../src/config/settings/settings.ts'
 import { testAgent } from '../../../src/engine/testing/open-engine.ts'
 import type { Route } from '../../../src/http/route.ts'
 
-export type RouteRow = Pick<Route, 'method' | 'path' | 'role' | 'body'>
+export type RouteRow = Pick<Route, 'method' | 'path' | 'door' | 'role' | 'body'>
 
 /** Every route of a server with these flags, as the app puts them together. So new routes are tested too. */
 export async function routeTable(flags: SettingFlags = {}): Promise<RouteRow[]> {
@@ -26,7 +26,7 @@ export async function routeTable(flags: SettingFlags = {}): Promise<RouteRow[]> 
     dataDir,
   })
   const { routes } = await app.open()
-  const table = routes.map(({ method, path, role, body }) => ({ method, path, role, body }))
+  const table = (await routes()).map(({ method, path, door, role, body }) => ({ method, path, door, role, body }))
   await app.close({ drainMs: 0 })
   await rm(dataDir, { recursive: true })
   return table

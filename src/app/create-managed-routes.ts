@@ -1,0 +1,65 @@
+// The routes to manage what the server has. The console, `ctl` and scripts use them.
+
+import { createCheckAgentText } from '../config/agent/check-agent-text.ts'
+import type { TestRuns } from '../evaluation/test-runs.ts'
+import type { Route } from '../http/route.ts'
+import { createManagedAgentRoutes } from '../protocols/manage/agents/routes.ts'
+import { createApprovalRoutes } from '../protocols/manage/approvals/routes.ts'
+import { createAuditRoutes } from '../protocols/manage/audit/routes.ts'
+import { createChannelRoutes } from '../protocols/manage/channels/routes.ts'
+import { createDeviceRoutes } from '../protocols/manage/devices/routes.ts'
+import { createEventRoutes } from '../protocols/manage/events/routes.ts'
+import { createFileRoutes } from '../protocols/manage/files/routes.ts'
+import { createInboxRoutes } from '../protocols/manage/inbox/routes.ts'
+import { createPolicyRoutes } from '../protocols/manage/policy/routes.ts'
+import { createPushRoutes } from '../protocols/manage/push/routes.ts'
+import { createSearchRoutes } from '../protocols/manage/search/routes.ts'
+import { createSessionRoutes } from '../protocols/manage/sessions/routes.ts'
+import { createStatsRoutes, type StatsRoutesDeps } from '../protocols/manage/stats/routes.ts'
+import { createSupervisionRoutes } from '../protocols/manage/supervision/routes.ts'
+import { createTokenRoutes } from '../protocols/manage/tokens/routes.ts'
+import { createToolRoutes } from '../protocols/manage/tools/routes.ts'
+import { createUsageRoutes } from '../protocols/manage/usage/routes.ts'
+import type { Working } from './create-services.ts'
+
+export function createManagedRoutes(
+  parts: Working & { tests: TestRuns },
+  readStats: StatsRoutesDeps['readStats'],
+): Route[] {
+  const { services, settings, tokens, stepUp, operators, dataDir, ids, version, program } = parts
+  const { clock } = services
+  return [
+    ...createSessionRoutes({ ...services, ids }),
+    ...createSearchRoutes(services),
+    ...createApprovalRoutes(services),
+    ...createEventRoutes(services),
+    ...createInboxRoutes(services),
+    ...createSupervisionRoutes({ ...services, ...services.elsewhere, ...services.work }),
+    ...createChannelRoutes(parts),
+    ...createPushRoutes(parts),
+    ...createToolRoutes(services),
+    ...createTokenRoutes({ tokens, stepUp, operators, dataDir, clock }),
+    ...createDeviceRoutes({
+      ...parts.signIn,
+      counts: parts.replica.counts,
+      proofs: stepUp,
+      audit: parts.audit,
+      operators,
+      base: parts.consoleUrl,
+      clock,
+      publicUrl: settings.channels.publicUrl,
+      about: {
+        version,
+        program,
+        agent: parts.answering.definition.name,
+        operators: settings.supervision.operators.map(({ name }) => name),
+      },
+    }),
+    ...createManagedAgentRoutes({ ...services, tests: parts.tests, checkAgentText: createCheckAgentText(services) }),
+    ...createAuditRoutes(services),
+    ...createUsageRoutes(services),
+    ...createPolicyRoutes({ ...services, ...services.elsewhere, workspaces: parts.workspaces }),
+    ...createStatsRoutes({ ...services, readStats }),
+    ...createFileRoutes({ files: services.keeper, keys: parts.fileKeys }),
+  ]
+}
