@@ -1,9 +1,7 @@
 // Supervision: approvals, agents elsewhere, what the server does for them on this machine, and the MCP door that they come through.
 
-import { agentInstructions, createAgentTools } from '../protocols/mcp/agent-tools.ts'
 import { createLaterDoor, usualSessionLimits } from '../protocols/mcp/later-door.ts'
 import { createOpenClients } from '../protocols/mcp/open-clients.ts'
-import { createRoomResource } from '../protocols/mcp/room-resource.ts'
 import { type SharedConnections, shareConnections } from '../protocols/mcp/share-connections.ts'
 import type { SessionReads } from '../store/ports/sessions.ts'
 import { createAgentsElsewhere, filesOnDisk } from '../supervision/agents-elsewhere.ts'
@@ -47,23 +45,27 @@ export function buildSupervision(parts: Telling, undo: AsyncDisposableStack) {
     },
     undo,
   )
-  const mcp = createLaterDoor({
-    clients,
-    version: parts.version,
-    instructions: agentInstructions,
-    tools: createAgentTools(elsewhere.service),
-    resources:
-      settings.supervision.slack.channels.length === 0
-        ? []
-        : [createRoomResource({ sessions: elsewhere.sessions, messenger })],
-    connections: elsewhere.mcpConnections,
-    onEnd: elsewhere.sessions.goodbye,
-    telemetry,
-    clock,
-    ids,
-    log,
-    extension: parts.mcpExtension,
-    limits: usualSessionLimits,
+  const mcp = createLaterDoor(async () => {
+    const [{ agentInstructions, createAgentTools }, { createRoomResource }] = await Promise.all([
+      import('../protocols/mcp/agent-tools.ts'),
+      import('../protocols/mcp/room-resource.ts'),
+    ])
+    const hasRooms = settings.supervision.slack.channels.length > 0
+    return {
+      clients,
+      version: parts.version,
+      instructions: agentInstructions,
+      tools: createAgentTools(elsewhere.service),
+      resources: hasRooms ? [createRoomResource({ sessions: elsewhere.sessions, messenger })] : [],
+      connections: elsewhere.mcpConnections,
+      onEnd: elsewhere.sessions.goodbye,
+      telemetry,
+      clock,
+      ids,
+      log,
+      extension: parts.mcpExtension,
+      limits: usualSessionLimits,
+    }
   })
   undo.defer(() => mcp.close())
   return { elsewhere, work, mcp }

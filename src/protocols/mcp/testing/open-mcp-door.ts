@@ -104,7 +104,7 @@ export async function openMcpDoor(setUp: DoorSetUp = {}) {
   const lines: LogLine[] = []
   const ended: string[] = []
   const clients = setUp.door?.clients ?? createOpenClients()
-  const door = createLaterDoor({
+  const door = createLaterDoor(async () => ({
     clients,
     version: '0.0.0-test',
     instructions: 'Ask before you write.',
@@ -124,7 +124,7 @@ export async function openMcpDoor(setUp: DoorSetUp = {}) {
     extension: null,
     ...setUp.door,
     limits: { ...usualSessionLimits, ...setUp.door?.limits },
-  })
+  }))
   const tokens = [userToken, operatorToken, agentToken, otherAgentToken]
   const server = await startServer({
     routes: createMcpRoutes({ door }),
