@@ -1,4 +1,4 @@
-# The image of the server. docs/container.md explains how to run it.
+# The image of the server. docs/do/run-in-a-container.md explains how to run it.
 
 FROM node:24-trixie-slim AS build
 WORKDIR /build

@@ -40,39 +40,15 @@ const all = (page: string, pattern: RegExp): string[] => [...page.matchAll(patte
 /** What each folder is for, and its rules. */
 const readmes = globSync(['src/**/README.md', 'console/README.md', 'test/README.md'], { cwd: root })
 
-/** Pages written by hand. `docs/agent-yaml.md`, `settings.md`, `cli.md` and `errors.md` are compared with their tables elsewhere. */
-const pages = ['README', 'CONTRIBUTING', 'CHANGELOG']
-  .concat(
-    [
-      'ARCHITECTURE',
-      'ag-ui',
-      'approvals',
-      'backup',
-      'channels',
-      'clients',
-      'container',
-      'doors',
-      'embedding',
-      'files',
-      'glossary',
-      'hosts',
-      'http',
-      'models',
-      'observability',
-      'operations',
-      'production',
-      'proxy',
-      'python',
-      'releasing',
-      'scale',
-      'supervision',
-      'tools',
-      'upgrade',
-    ].map((name) => `docs/${name}`),
-  )
-  .map((name) => `${name}.md`)
+/** These are compared with their tables elsewhere. */
+const generated = ['agent-yaml', 'settings', 'cli', 'errors'].map((name) => `docs/look-up/${name}.md`)
+const docs = globSync('docs/**/*.md', { cwd: root }).map((path) => path.replaceAll('\\', '/'))
+
+/** Pages written by hand. */
+const pages = ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'RELEASING.md']
+  .concat(docs.filter((page) => !generated.includes(page)).toSorted())
   .concat(readmes)
-const everyPage = globSync(['*.md', 'docs/*.md', 'bench/*.md'], { cwd: root }).concat(readmes)
+const everyPage = globSync(['*.md', 'bench/*.md'], { cwd: root }).concat(docs, readmes)
 
 interface Block {
   page: string
@@ -160,7 +136,7 @@ describe('examples in YAML', () => {
 
 const wildcards = (path: string): string => path.replace(/\{(\w+)\}/g, ':$1')
 
-describe('docs/http.md', () => {
+describe('docs/look-up/http.md', () => {
   /** The cells of a route. Two routes depend on more than one thing. */
   function cellsOf({ method, path, role, door }: Route): string[] {
     const doors = path === '/chat' ? ['rest', 'threads'] : door === null ? [] : [door]
@@ -175,12 +151,12 @@ describe('docs/http.md', () => {
     await using example = await startExample()
     const { doors } = example
     const routes = await example.routes()
-    const rows = [...read('docs/http.md').matchAll(/^\| `([A-Z]+ \S+)` \| (.+?) \| (.+?) \|/gm)]
+    const rows = [...read('docs/look-up/http.md').matchAll(/^\| `([A-Z]+ \S+)` \| (.+?) \| (.+?) \|/gm)]
     const documented = rows.map(([, route = '', role = '', door = '']) => [wildcards(route), role, door])
     expect(documented.toSorted()).toEqual(routes.map(cellsOf).toSorted())
 
     const router = createRouter(routes, new Set(doors))
-    const shown = blocksOf('docs/http.md')
+    const shown = blocksOf('docs/look-up/http.md')
       .filter(({ marks }) => marks[0] === 'sh')
       .map((block) => curl(block.text, { RUN_ID: 'r', EVENT_ID: 'e', SESSION_ID: 's', THREAD_ID: 't' }))
       .map(({ method, url }) => router.find(method, new URL(url).pathname).route)
@@ -188,14 +164,16 @@ describe('docs/http.md', () => {
   })
 })
 
-describe('docs/cli.md', () => {
-  test('describes the settings of serve like docs/settings.md, which is generated', () => {
+describe('docs/look-up/cli.md', () => {
+  test('describes the settings of serve like docs/look-up/settings.md, which is generated', () => {
     const meant = new Map(
-      [...read('docs/settings.md').matchAll(/^\| `[\w.]+` \| (`--.+?`) \| .+? \| (.+?) \| (.+?) E\.g\. .+ \|$/gm)].map(
-        ([, flag = '', fallback = '', text = '']) => [flag, [text, `${text} Default: ${fallback}.`]],
-      ),
+      [
+        ...read('docs/look-up/settings.md').matchAll(
+          /^\| `[\w.]+` \| (`--.+?`) \| .+? \| (.+?) \| (.+?) E\.g\. .+ \|$/gm,
+        ),
+      ].map(([, flag = '', fallback = '', text = '']) => [flag, [text, `${text} Default: ${fallback}.`]]),
     )
-    const [, serve = ''] = /^## `quarterdeck serve([\s\S]+?)^## /m.exec(read('docs/cli.md')) ?? []
+    const [, serve = ''] = /^## `quarterdeck serve([\s\S]+?)^## /m.exec(read('docs/look-up/cli.md')) ?? []
     const rows = [...serve.matchAll(/^\| (`--.+?`) \| (.+?) \| `QUARTERDECK_/gm)]
     const wrong = rows.filter(([, flag = '', text = '']) => meant.get(flag)?.includes(text) === false)
     expect(wrong.map(([, flag, text]) => [flag, text])).toEqual([])
@@ -203,7 +181,7 @@ describe('docs/cli.md', () => {
   })
 })
 
-describe('docs/doors.md', () => {
+describe('docs/look-up/doors.md', () => {
   test('lists all statuses that differ between the doors', () => {
     const request = { path: '/', correlationId: 'c' }
     const statusesOf = (code: ErrorCode) =>
@@ -214,7 +192,7 @@ describe('docs/doors.md', () => {
       .map((code) => [code, ...statusesOf(code)])
       .filter(([, ...statuses]) => new Set(statuses).size > 1)
 
-    const rows = [...read('docs/doors.md').matchAll(/^\| (`[a-z_]+`(?:, `[a-z_]+`)*) \|((?: \d{3} \|){4})$/gm)]
+    const rows = [...read('docs/look-up/doors.md').matchAll(/^\| (`[a-z_]+`(?:, `[a-z_]+`)*) \|((?: \d{3} \|){4})$/gm)]
     const documented = rows.flatMap(([, codes = '', cells = '']) =>
       all(codes, /`(\w+)`/g).map((code) => [code, ...all(cells, /(\d+)/g).map(Number)]),
     )
@@ -340,15 +318,18 @@ describe('examples that are marked runnable', () => {
 
   // No Python packages are installed, so only examples that need nothing else are run, if there is a Python.
   const python = spawnSync('python3', ['--version']).status === 0
-  test.skipIf(!python)('the program of docs/python.md that needs no package gets its answers', async () => {
-    await using example = await startExample()
-    const [first] = blocksOf('docs/python.md').filter(({ marks }) => marks[0] === 'python')
-    const child = spawn('python3', ['-'], { cwd: root, env: { ...process.env, NO_PROXY: '*' } })
-    child.stdin.end(first?.text.replaceAll('http://127.0.0.1:8000', example.url))
-    const [said, complained] = await Promise.all([text(child.stdout), text(child.stderr)])
-    expect(complained).toBe('')
-    expect(said).toMatch(/^1, 2, 3\.\n[\s\S]*^1, 2, 3, 4, 5\.\n/m)
-  })
+  test.skipIf(!python)(
+    'the program of docs/do/call-from-python.md that needs no package gets its answers',
+    async () => {
+      await using example = await startExample()
+      const [first] = blocksOf('docs/do/call-from-python.md').filter(({ marks }) => marks[0] === 'python')
+      const child = spawn('python3', ['-'], { cwd: root, env: { ...process.env, NO_PROXY: '*' } })
+      child.stdin.end(first?.text.replaceAll('http://127.0.0.1:8000', example.url))
+      const [said, complained] = await Promise.all([text(child.stdout), text(child.stderr)])
+      expect(complained).toBe('')
+      expect(said).toMatch(/^1, 2, 3\.\n[\s\S]*^1, 2, 3, 4, 5\.\n/m)
+    },
+  )
 
   test.each(pagesWith('js'))('the program of %s gets an answer', async (page) => {
     await using example = await startExample()
@@ -362,8 +343,8 @@ describe('examples that are marked runnable', () => {
   })
 })
 
-test('docs/channels.md shows a receiver of webhooks how to check a signature', async () => {
-  const [block] = blocksOf('docs/channels.md').filter(({ marks }) => marks[1] === 'verify')
+test('docs/do/answer-from-slack-and-mail.md shows a receiver of webhooks how to check a signature', async () => {
+  const [block] = blocksOf('docs/do/answer-from-slack-and-mail.md').filter(({ marks }) => marks[1] === 'verify')
   const { isFromQuarterdeck } = await import(`data:text/javascript,${encodeURIComponent(block?.text ?? '')}`)
   const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
   const message = { id: 'webhook:pager:12', at: Date.now(), body: '{"type":"approval.pending"}' }
@@ -384,8 +365,8 @@ test('docs/channels.md shows a receiver of webhooks how to check a signature', a
   expect(wrong.map((given) => isFromQuarterdeck(...given))).toEqual(wrong.map(() => false))
 })
 
-describe('docs/embedding.md', () => {
-  const own = blocksOf('docs/embedding.md')
+describe('docs/do/embed-in-your-server.md', () => {
+  const own = blocksOf('docs/do/embed-in-your-server.md')
 
   test('shows parts of the examples, which are run elsewhere', () => {
     const shown = own.filter(({ marks }) => marks[1] === 'from')
@@ -423,7 +404,7 @@ describe('names', () => {
   test('of metrics exist', async () => {
     await using example = await startExample()
     const metrics = await (await fetch(`${example.url}/metrics`)).text()
-    const named = all(read('docs/observability.md'), /^\| `((?:quarterdeck|gen_ai|process|nodejs)_\w+)` \|/gm)
+    const named = all(read('docs/do/watch-a-server.md'), /^\| `((?:quarterdeck|gen_ai|process|nodejs)_\w+)` \|/gm)
     // Those of OpenTelemetry are there only if it is set up.
     const always = named.filter((name) => !name.startsWith('quarterdeck_telemetry_'))
     expect(always.toSorted()).toEqual(all(metrics, /^# TYPE (\w+)/gm).toSorted())
@@ -498,18 +479,18 @@ describe('names', () => {
       folders.every((folder) => globSync(join(folder, path), { cwd: root }).length === 0),
     )
     expect(missing).toEqual([])
-    if (page === 'docs/ARCHITECTURE.md') expect(fromRoot.length).toBeGreaterThan(50)
+    if (page === 'docs/understand/architecture.md') expect(fromRoot.length).toBeGreaterThan(50)
   })
 
-  test('of folders of src: each has a page, and docs/ARCHITECTURE.md leads to it', () => {
+  test('of folders of src: each has a page, and docs/understand/architecture.md leads to it', () => {
     const folders = globSync('src/*/', { cwd: root }).map((folder) => folder.replaceAll('\\', '/').replace(/\/$/, ''))
-    const architecture = read('docs/ARCHITECTURE.md')
-    expect(folders.filter((folder) => !architecture.includes(`](../${folder}/README.md)`))).toEqual([])
+    const architecture = read('docs/understand/architecture.md')
+    expect(folders.filter((folder) => !architecture.includes(`](../../${folder}/README.md)`))).toEqual([])
     expect(folders.length).toBeGreaterThan(15)
   })
 
   test('of the glossary are in order, and still used', () => {
-    const [list = ''] = read('docs/glossary.md').split('## Words that we avoid')
+    const [list = ''] = read('docs/look-up/glossary.md').split('## Words that we avoid')
     const words = all(list, /^\| ([a-z][a-z ]*) \|/gm).filter((word) => word !== 'word')
     expect(words).toEqual(words.toSorted())
     const code = globSync('src/**/*.ts', { cwd: root }).map(read).join('\n').toLowerCase()
@@ -517,8 +498,8 @@ describe('names', () => {
     expect(words.length).toBeGreaterThan(40)
   })
 
-  test('of commands in docs/PROMISES.md make each figure: the test reads every variable that its command sets', () => {
-    const rows = all(read('docs/PROMISES.md'), /^(\| P\d+ .*)$/gm).map((row) => row.split(' | '))
+  test('of commands in docs/understand/promises.md make each figure: the test reads every variable that its command sets', () => {
+    const rows = all(read('docs/understand/promises.md'), /^(\| P\d+ .*)$/gm).map((row) => row.split(' | '))
     expect(rows.filter((row) => row.length !== 5 || !/`(?:npm|[A-Z_]+=|npx)/.test(row[4] ?? ''))).toEqual([])
     const commands = rows.flatMap((row) => all(row[4] ?? '', /`([^`]+)`/g))
     const unread = commands.flatMap((command) => {
@@ -548,13 +529,13 @@ describe('what is not there yet', () => {
       holds: () => !/^## \[?\d(?!.*unreleased)/m.test(read('CHANGELOG.md')),
     },
     {
-      page: 'docs/PROMISES.md',
+      page: 'docs/understand/promises.md',
       says: 'Not promised yet: P34 (a backup under load that a test restores) and P35 (a release with provenance)',
       // All others have a row, in order.
-      holds: () => isDeepStrictEqual(all(read('docs/PROMISES.md'), /^\| P(\d+) /gm).map(Number), promised),
+      holds: () => isDeepStrictEqual(all(read('docs/understand/promises.md'), /^\| P(\d+) /gm).map(Number), promised),
     },
     {
-      page: 'docs/errors.md',
+      page: 'docs/look-up/errors.md',
       says: '`not_available_yet` | 501',
       holds: () => sources.some((file) => /protocols/.test(file) && /'not_available_yet',\n\s+`/.test(read(file))),
     },

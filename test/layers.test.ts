@@ -1,4 +1,4 @@
-// The layering of docs/ARCHITECTURE.md as a test: imports go down, protocols never import each other, app/ sees all but cli/.
+// The layering of docs/understand/architecture.md as a test: imports go down, protocols never import each other, app/ sees all but cli/.
 
 import { globSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'

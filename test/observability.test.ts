@@ -76,7 +76,7 @@ async function pageAfterTraffic(): Promise<string> {
 
 /** Rows of the page: `| name | labels | meaning |`. */
 const documented = new Map(
-  [...read('docs/observability.md').matchAll(/^\| `(\w+)` \|([^|]*)\|/gm)].map(([, name = '', labels = '']) => [
+  [...read('docs/do/watch-a-server.md').matchAll(/^\| `(\w+)` \|([^|]*)\|/gm)].map(([, name = '', labels = '']) => [
     name,
     new Set([...labels.matchAll(/`(\w+)`/g)].map(([, label = '']) => label)),
   ]),

@@ -118,7 +118,7 @@ test('the package has all files that it needs and no others, and works', { timeo
     ...shown,
     ...files('bin/*.js'),
     ...files('deploy/**').filter((file) => statSync(join(checkout, file)).isFile() && !/\/\.|\.test\./.test(file)),
-    ...files('docs/*.md'),
+    ...files('docs/**/*.md'),
     ...files('docs/assets/*.{svg,png}'),
     ...files('schema/*.json'),
     ...files('examples/**/*.*').filter((file) => !file.endsWith('package-lock.json')),

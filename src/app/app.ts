@@ -126,7 +126,7 @@ interface Started {
   end(drainMs: number, crashed: boolean): Promise<void>
 }
 
-/** `docs/operations.md` promises this order: the lock, the port, the store, recovery, ready. Each step takes what the steps above gave. */
+/** `docs/do/run-it-unattended.md` promises this order: the lock, the port, the store, recovery, ready. Each step takes what the steps above gave. */
 async function startApp(prepared: Prepared, where: ListenTarget | 'mounted' | null): Promise<Started> {
   const { settings, log, clock, ids } = prepared
   await using undo = new AsyncDisposableStack()

@@ -33,7 +33,7 @@ export interface QuarterdeckOptions {
   tools?: readonly CodeTool[]
   /** Sees every event of a run before it is stored, and may change or drop it; the first one first. */
   middleware?: readonly Middleware[]
-  /** By the keys of docs/settings.md. They count more than the environment and quarterdeck.yaml. */
+  /** By the keys of docs/look-up/settings.md. They count more than the environment and quarterdeck.yaml. */
   settings?: CodeSettings
   /** Where keys and settings are looked for, beside the `.env` files. Default: the program's environment. */
   env?: Readonly<Record<string, string | undefined>>

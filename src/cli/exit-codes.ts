@@ -1,6 +1,6 @@
 import type { ErrorCode } from '../domain/errors.ts'
 
-/** Exit codes. `docs/cli.md` lists the same ones. The numbers follow sysexits.h where it has one. */
+/** Exit codes. `docs/look-up/cli.md` lists the same ones. The numbers follow sysexits.h where it has one. */
 export const exitCodes = {
   ok: { code: 0, meaning: 'done; `serve`: stopped as requested' },
   failed: {

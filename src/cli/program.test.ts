@@ -39,13 +39,13 @@ const flagsOf = (command: Command): string[] =>
     .map(({ flags }) => flags)
     .toSorted()
 
-/** What `docs/cli.md` says under the heading of each command. */
+/** What `docs/look-up/cli.md` says under the heading of each command. */
 async function readDocs(): Promise<{
   commands: Map<string, string[]>
   usage: Map<string, string>
   exitCodes: string[][]
 }> {
-  const text = await readFile(new URL('../../docs/cli.md', import.meta.url), 'utf8')
+  const text = await readFile(new URL('../../docs/look-up/cli.md', import.meta.url), 'utf8')
   const commands = new Map<string, string[]>()
   const usage = new Map<string, string>()
   const codes: string[][] = []
@@ -67,7 +67,7 @@ async function readDocs(): Promise<{
   return { commands, usage, exitCodes: codes }
 }
 
-describe('docs/cli.md', () => {
+describe('docs/look-up/cli.md', () => {
   test('has every command with every flag, and no other', async () => {
     const { commands } = await readDocs()
     const expected = new Map([...commandsOf(program)].map(([words, command]) => [words, flagsOf(command)]))

@@ -50,7 +50,7 @@ const COMMANDS = Object.entries(GROUPS).flatMap(([group, commands]) =>
 
 /**
  * The command line: the whole of it, or only the command with the name `asked`, if there is one. A test compares it with
- * `docs/cli.md`.
+ * `docs/look-up/cli.md`.
  */
 export async function createProgram(context: CommandContext, asked = ''): Promise<Command> {
   const { version, io } = context

@@ -24,10 +24,10 @@ describe('generated files', () => {
   })
 
   test('the tables list every key', () => {
-    const page = read('docs/agent-yaml.md')
+    const page = read('docs/look-up/agent-yaml.md')
     const keys = keysOf(agentJsonSchema())
     expect(keys.filter((key) => !page.includes(`| \`${key}\` |`))).toEqual([])
-    const settingsPage = read('docs/settings.md')
+    const settingsPage = read('docs/look-up/settings.md')
     expect(settingKeys.filter((key) => !settingsPage.includes(`| \`${key}\` |`))).toEqual([])
   })
 })
@@ -57,10 +57,10 @@ const issuesOf = (yaml: string): string[] => {
   return checkAgent('/agent.yaml', { env: {}, files }).issues.map(formatIssue)
 }
 
-const agentExamples = blocks(read('docs/agent-yaml.md'))
+const agentExamples = blocks(read('docs/look-up/agent-yaml.md'))
 const whole = agentExamples.filter(({ kind }) => kind === 'yaml').map(({ text }) => completed(text))
 
-describe('docs/agent-yaml.md', () => {
+describe('docs/look-up/agent-yaml.md', () => {
   test('has examples', () => {
     expect(whole.length).toBeGreaterThan(10)
   })
@@ -70,9 +70,9 @@ describe('docs/agent-yaml.md', () => {
   })
 })
 
-describe('docs/settings.md', () => {
+describe('docs/look-up/settings.md', () => {
   test('its example is accepted', () => {
-    const examples = blocks(read('docs/settings.md')).filter(({ kind }) => kind === 'yaml')
+    const examples = blocks(read('docs/look-up/settings.md')).filter(({ kind }) => kind === 'yaml')
     expect(examples).toHaveLength(1)
     const file = { path: 'quarterdeck.yaml', text: examples[0]?.text ?? '' }
     const { settings } = resolveSettings({ flags: {}, env: {}, file, onTerminal: false })

@@ -14,10 +14,10 @@ const json = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`
 export const generators: Readonly<Record<string, (current: string) => string>> = {
   'schema/agent.schema.json': () => json(agentJsonSchema()),
   'schema/quarterdeck.schema.json': () => json(settingsJsonSchema()),
-  'docs/settings.md': (page) => fillPage(page, settingsTable),
-  'docs/agent-yaml.md': agentPage,
-  'docs/channels.md': (page) => fillPage(page, channelTable),
-  'docs/operations.md': (page) => fillPage(page, credentialTable),
+  'docs/look-up/settings.md': (page) => fillPage(page, settingsTable),
+  'docs/look-up/agent-yaml.md': agentPage,
+  'docs/do/answer-from-slack-and-mail.md': (page) => fillPage(page, channelTable),
+  'docs/do/run-it-unattended.md': (page) => fillPage(page, credentialTable),
 }
 
 function settingsTable(): string {
@@ -53,7 +53,7 @@ function credentialTable(): string {
 }
 
 /**
- * docs/agent-yaml.md with new tables. The block `top` lists the top-level keys, `model` the keys of `model` and so on, `tools` the
+ * docs/look-up/agent-yaml.md with new tables. The block `top` lists the top-level keys, `model` the keys of `model` and so on, `tools` the
  * keys that several kinds of tools share, `tools.http` the keys that only this kind has.
  */
 function agentPage(page: string): string {
@@ -66,7 +66,7 @@ function agentPage(page: string): string {
       return keyTable(rowsOf([ownToolKeys(schema, kind)], '', true))
     }
     const section = schemaAt(schema, name.split('.'))
-    if (section === null) throw new Error(`docs/agent-yaml.md asks for a table of ${name}, which is not a key.`)
+    if (section === null) throw new Error(`docs/look-up/agent-yaml.md asks for a table of ${name}, which is not a key.`)
     return keyTable(rowsOf(shapesOf(section), '', true))
   })
 }
@@ -90,7 +90,7 @@ function sharedToolKeys(schema: JsonSchema): JsonSchema {
 function ownToolKeys(schema: JsonSchema, type: string): JsonSchema {
   const kind = toolKinds(schema).find((one) => typeOf(one) === type)
   if (kind === undefined)
-    throw new Error(`docs/agent-yaml.md asks for a table of tools.${type}, which is not a kind of tool.`)
+    throw new Error(`docs/look-up/agent-yaml.md asks for a table of tools.${type}, which is not a kind of tool.`)
   const shared = sharedToolKeys(schema).properties ?? {}
   return {
     ...kind,

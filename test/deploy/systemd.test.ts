@@ -46,7 +46,7 @@ describe.each(services)('%s', (name) => {
   test('starts it again unless that cannot help', () => {
     expect(valuesOf(name, 'Restart')).toEqual(['always'])
     const codes = valuesOf(name, 'RestartPreventExitStatus').join(' ').split(' ')
-    const documented = readFileSync(join(root, 'docs/cli.md'), 'utf8')
+    const documented = readFileSync(join(root, 'docs/look-up/cli.md'), 'utf8')
     expect(codes.filter((code) => !documented.includes(`\n| ${code} |`))).toEqual([])
   })
 

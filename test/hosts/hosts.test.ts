@@ -306,13 +306,16 @@ function tests(host: Host): void {
     })
   })
 
-  test.runIf(host.name === 'codex')('does not run hooks that nobody has trusted: docs/hosts.md says so', async () => {
-    await using yard = await openYard(host)
+  test.runIf(host.name === 'codex')(
+    'does not run hooks that nobody has trusted: docs/do/host-a-coding-agent.md says so',
+    async () => {
+      await using yard = await openYard(host)
 
-    await yard.run(writes, { args: ['--dangerously-bypass-approvals-and-sandbox'], isFearless: false })
+      await yard.run(writes, { args: ['--dangerously-bypass-approvals-and-sandbox'], isFearless: false })
 
-    expect(yard.read('out.txt')).toBe('proposed\n')
-  })
+      expect(yard.read('out.txt')).toBe('proposed\n')
+    },
+  )
 }
 
 const OUR_TOOLS = [

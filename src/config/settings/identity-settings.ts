@@ -34,7 +34,7 @@ export const identityTable = {
   oidc: fileSetting<IssuerSettings[]>({
     schema: issuerList(),
     description:
-      'OpenID Connect providers whose tokens count here: a list with `name`, `issuer`, `audience`, and, if they differ from the usual, `jwks_uri`, `algorithms`, `clock_tolerance`, `claims`, `roles` and `required`. [identity.md](identity.md) has examples.',
+      'OpenID Connect providers whose tokens count here: a list with `name`, `issuer`, `audience`, and, if they differ from the usual, `jwks_uri`, `algorithms`, `clock_tolerance`, `claims`, `roles` and `required`. [let-people-sign-in.md](../do/let-people-sign-in.md) has examples.',
     expected: 'a list of providers, each with a name, an issuer and an audience',
     example: [{ name: 'corp', issuer: 'https://sso.example.com/realms/corp', audience: 'quarterdeck' }],
     default: [],

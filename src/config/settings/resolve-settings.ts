@@ -49,7 +49,7 @@ export function resolveSettings({ onTerminal, ...sources }: ResolveInput): Resol
   for (const key of Object.keys(sources.code ?? {})) {
     if (Object.hasOwn(settings, key)) continue
     const near = didYouMean(key, settingKeys)
-    const message = `there is no such setting${near === null ? '; docs/settings.md lists them all' : `. Did you mean ${near}?`}`
+    const message = `there is no such setting${near === null ? '; docs/look-up/settings.md lists them all' : `. Did you mean ${near}?`}`
     issues.push(issueWithoutLine(message, { path: `settings: ${key}` }))
   }
   const isGiven = (key: SettingKey) => finder.find(key) !== null

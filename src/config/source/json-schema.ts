@@ -8,7 +8,7 @@ import { exampleOf, isSchema, type JsonSchema, schemaAt } from './json-schema-no
 import { validationSchema } from './schema-key.ts'
 
 export function agentJsonSchema(): JsonSchema {
-  const description = 'An agent of Quarterdeck. docs/agent-yaml.md explains every key.'
+  const description = 'An agent of Quarterdeck. docs/look-up/agent-yaml.md explains every key.'
   return titled(published(validationSchema(agentYaml)), 'agent.yaml', description)
 }
 
@@ -18,7 +18,7 @@ export function settingsJsonSchema(): JsonSchema {
     const node = schemaAt(schema, key.split('.'))
     if (node !== null) node.description = `${settings[key].description} Default: ${settings[key].defaultText}.`
   }
-  const description = 'Settings of a Quarterdeck server. docs/settings.md explains every key.'
+  const description = 'Settings of a Quarterdeck server. docs/look-up/settings.md explains every key.'
   return titled(published(schema), 'quarterdeck.yaml', description)
 }
 

@@ -129,7 +129,7 @@ function methodsOf(place: Place, isOpen: (route: Route) => boolean): string[] {
 
 function routeNotFound(method: string, path: string, routes: readonly Route[]): ServerError {
   const near = nearRoutes(method, path, routes)
-  const hint = near.length === 0 ? 'docs/http.md lists all routes.' : `Did you mean ${near.join(' or ')}?`
+  const hint = near.length === 0 ? 'docs/look-up/http.md lists all routes.' : `Did you mean ${near.join(' or ')}?`
   return new ServerError(
     'route_not_found',
     `There is no route ${method} ${JSON.stringify(path.slice(0, 200))}. ${hint}`,

@@ -5,7 +5,7 @@ export const bellChannel = channelKind({
   words: {
     title: 'Terminal',
     short: 'Bell',
-    docs: 'supervision.md#at-the-terminal',
+    docs: 'supervise-a-coding-agent.md#at-the-terminal',
     help: '`quarterdeck ctl`, and a bell',
     answers: 'yes, with your passphrase',
     setUp: 'nothing',

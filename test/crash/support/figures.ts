@@ -1,4 +1,4 @@
-// What a test measured, as one line that docs/PROMISES.md can quote.
+// What a test measured, as one line that docs/understand/promises.md can quote.
 
 export function print(line: string): void {
   process.stdout.write(`${line}\n`)

@@ -40,7 +40,7 @@ describe('the model of a large installation', () => {
   })
 
   test('is the one that the docs show', () => {
-    const page = read('docs/scale.md')
+    const page = read('docs/understand/scale.md')
     for (const [name, table] of Object.entries(tables(measuredConstants))) expect(tableIn(page, name)).toBe(table)
   })
 })

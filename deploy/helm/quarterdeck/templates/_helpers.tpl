@@ -25,7 +25,7 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- define "quarterdeck.secret" -}}
 {{- if .Values.secret.existingSecret }}{{ .Values.secret.existingSecret }}{{ else }}
 {{- if not (hasPrefix "postgres" (get .Values.secret.values "QUARTERDECK_STORE" | default "")) }}
-{{- fail "Set secret.existingSecret, or secret.values.QUARTERDECK_STORE to postgres://user:password@host:5432/database. For one server without Postgres, see docs/container.md." }}
+{{- fail "Set secret.existingSecret, or secret.values.QUARTERDECK_STORE to postgres://user:password@host:5432/database. For one server without Postgres, see docs/do/run-in-a-container.md." }}
 {{- end }}
 {{- include "quarterdeck.name" . }}{{ end }}
 {{- end }}

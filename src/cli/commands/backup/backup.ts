@@ -68,6 +68,6 @@ async function dataDirOf(options: { dataDir?: string }, io: Io): Promise<string>
   const place = await storePlace(options, io)
   if ('dataDir' in place) return place.dataDir
   throw usageError('The data is in Postgres, which has its own tools: pg_dump and pg_restore.', [
-    'How: docs/backup.md, "Postgres". For a data directory: --data-dir <folder>',
+    'How: docs/do/back-up-and-restore.md, "Postgres". For a data directory: --data-dir <folder>',
   ])
 }

@@ -1,4 +1,4 @@
-// The JSON Lines that `sessions export` writes and `sessions import` reads. The first line says what the file is. `docs/cli.md` describes the
+// The JSON Lines that `sessions export` writes and `sessions import` reads. The first line says what the file is. `docs/look-up/cli.md` describes the
 // format.
 
 import { createReadStream } from 'node:fs'

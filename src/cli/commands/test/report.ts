@@ -28,7 +28,7 @@ export async function openTestReport(
   return (text) => writeFile(path, text)
 }
 
-/** The results for programs. `docs/cli.md` explains the keys. */
+/** The results for programs. `docs/look-up/cli.md` explains the keys. */
 export function jsonReport(results: readonly CaseResult[], durationMs: number): string {
   const count = countIn(results)
   const report = {

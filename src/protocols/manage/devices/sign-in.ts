@@ -60,7 +60,7 @@ export function createSignIn(deps: DeviceRoutesDeps): Route['handle'] {
     if (source === 'oidc') {
       throw new ServerError(
         'forbidden',
-        'A token of an identity provider ends soon, so it does not sign a browser in. Put a proxy that signs people in before this server: docs/identity.md.',
+        'A token of an identity provider ends soon, so it does not sign a browser in. Put a proxy that signs people in before this server: docs/do/let-people-sign-in.md.',
       )
     }
     if (isConsole) {
