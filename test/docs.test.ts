@@ -397,7 +397,7 @@ describe('functions in TypeScript', () => {
       const program = join(root, 'bin/quarterdeck.js')
       const child = spawnSync(process.execPath, [program, command, 'agent.yaml'], { cwd: folder, encoding: 'utf8' })
       expect(child).toMatchObject({ status: 0, stderr: '' })
-      if (command === 'test') expect(child.stdout).toMatch(/\b2 passed\b/)
+      if (command === 'test') expect(child.stdout).toMatch(/\b2 of 2 test cases passed\b/)
     } finally {
       await rm(folder, { recursive: true })
     }
