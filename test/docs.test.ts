@@ -32,6 +32,7 @@ import { webhookHeaders } from '../src/operators/webhook/create-webhook.ts'
 import { agentErrorShape } from '../src/protocols/agent/error-shape.ts'
 import { chatErrorShape } from '../src/protocols/chat/error-shape.ts'
 import { threadErrorShape } from '../src/protocols/threads/error-shape.ts'
+import { readPolicy } from '../src/supervision/workspace-policy/read-policy.ts'
 
 const root = join(import.meta.dirname, '..')
 const read = (file: string): string => readFileSync(join(root, file), 'utf8')
@@ -349,8 +350,8 @@ describe('examples that are marked runnable', () => {
   })
 })
 
-test('docs/do/answer-from-slack-and-mail.md shows a receiver of webhooks how to check a signature', async () => {
-  const [block] = blocksOf('docs/do/answer-from-slack-and-mail.md').filter(({ marks }) => marks[1] === 'verify')
+test('docs/do/get-told-on-your-phone.md shows a receiver of webhooks how to check a signature', async () => {
+  const [block] = blocksOf('docs/do/get-told-on-your-phone.md').filter(({ marks }) => marks[1] === 'verify')
   const { isFromQuarterdeck } = await import(`data:text/javascript,${encodeURIComponent(block?.text ?? '')}`)
   const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
   const message = { id: 'webhook:pager:12', at: Date.now(), body: '{"type":"approval.pending"}' }
@@ -402,6 +403,19 @@ describe('functions in TypeScript', () => {
       await rm(folder, { recursive: true })
     }
   })
+})
+
+test('the policy of docs/do/write-a-policy.md has no problem', () => {
+  const policies = blocksOf('docs/do/write-a-policy.md').filter(({ marks }) => marks[1] === 'policy')
+  expect(policies.map(({ text: code }) => readPolicy(code).problems)).toEqual([[]])
+})
+
+test('the empty pages of the console lead to pages of docs/do', () => {
+  const linked = globSync('console/src/**/*.tsx', { cwd: root }).flatMap((file) =>
+    all(read(file), /<How to="([^"]+)"/g),
+  )
+  expect(linked.filter((name) => !existsSync(join(root, `docs/do/${name}.md`)))).toEqual([])
+  expect(linked.length).toBeGreaterThan(5)
 })
 
 describe('docs/do/embed-in-your-server.md', () => {

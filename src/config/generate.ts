@@ -16,7 +16,7 @@ export const generators: Readonly<Record<string, (current: string) => string>> =
   'schema/quarterdeck.schema.json': () => json(settingsJsonSchema()),
   'docs/look-up/settings.md': (page) => fillPage(page, settingsTable),
   'docs/look-up/agent-yaml.md': agentPage,
-  'docs/do/answer-from-slack-and-mail.md': (page) => fillPage(page, channelTable),
+  'docs/do/supervise-a-coding-agent.md': (page) => fillPage(page, channelTable),
   'docs/do/run-it-unattended.md': (page) => fillPage(page, credentialTable),
 }
 
