@@ -74,12 +74,14 @@ test.each(pages)('%s does not speak of versions that nobody could get', (page) =
 describe('links', () => {
   // The same rules as GitHub's.
   const anchorsOf = (page: string): string[] =>
-    all(withoutCode(page), /^#+ (.+)$/gm).map((heading) =>
-      heading
-        .toLowerCase()
-        .replace(/[^\p{L}\p{N} _-]/gu, '')
-        .replaceAll(' ', '-'),
-    )
+    all(withoutCode(page), /^#+ (.+)$/gm)
+      .map((heading) =>
+        heading
+          .toLowerCase()
+          .replace(/[^\p{L}\p{N} _-]/gu, '')
+          .replaceAll(' ', '-'),
+      )
+      .concat(all(withoutCode(page), /<a id="([\w-]+)"><\/a>/g))
 
   test.each(everyPage)('of %s lead to a file, and to a heading in it', (page) => {
     const targets = all(withoutCode(page), /\]\(([^)\s]+)\)/g).filter((target) => !/^[a-z]+:/.test(target))

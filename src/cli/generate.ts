@@ -11,6 +11,7 @@ import { generators } from '../config/generate.ts'
 import { resolveSettings } from '../config/settings/resolve-settings.ts'
 import { readVersion } from '../config/version.ts'
 import { silentLogger } from '../domain/logger.ts'
+import { referencePages } from './reference-pages.ts'
 
 const WIDTH = 120
 
@@ -85,7 +86,7 @@ if (import.meta.main) {
     writeFileSync(join(root, file), text)
     process.stdout.write(`${file}\n`)
   }
-  for (const [file, generate] of Object.entries(generators)) {
+  for (const [file, generate] of Object.entries({ ...generators, ...referencePages })) {
     write(file, generate(file.endsWith('.md') ? readFileSync(join(root, file), 'utf8') : ''))
   }
   write('docs/openapi.json', jsonText(await servedDocument(await readVersion())))

@@ -130,11 +130,11 @@ const explained = (node: JsonSchema): string => `${node.description ?? ''} E.g. 
 const BLOCK = /(<!-- generated: ([\w.]+) -->\n)[\s\S]*?(<!-- end -->)/g
 
 /** The page with the content of every block replaced; `render` gets the name of the block. */
-function fillPage(page: string, render: (name: string) => string): string {
+export function fillPage(page: string, render: (name: string) => string): string {
   return page.replaceAll(BLOCK, (_, begin: string, name: string, end: string) => `${begin}\n${render(name)}\n${end}`)
 }
 
-function markdownTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
+export function markdownTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const line = (cells: readonly string[]) => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
   return [line(head), line(head.map(() => '---')), ...rows.map(line), ''].join('\n')
 }
