@@ -14,9 +14,7 @@ import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { createApp, type OpenApp } from '../src/app/app.ts'
 import { testAppOptions } from '../src/app/testing/test-app.ts'
-import { banner } from '../src/cli/commands/serve/banner.ts'
 import { fillRoutes } from '../src/cli/route-tables.ts'
-import { createTestIo } from '../src/cli/testing/test-io.ts'
 import { checkAgent, loadAgent } from '../src/config/agent/load-agents.ts'
 import { providers } from '../src/config/agent/providers.ts'
 import { formatIssue } from '../src/config/config-error.ts'
@@ -578,11 +576,6 @@ describe('what is not there yet', () => {
   /** Each sentence about something that is missing, with a check that it still is. */
   const claims: { page: string; says: string; holds(): boolean }[] = [
     {
-      page: 'README.md',
-      says: 'is not published yet',
-      holds: () => !/^## \[?\d(?!.*unreleased)/m.test(read('CHANGELOG.md')),
-    },
-    {
       page: 'docs/understand/promises.md',
       says: 'P35, a release with provenance, has no test',
       // All others have a row, in order.
@@ -612,30 +605,4 @@ describe('what is not there yet', () => {
   test.each(claims)('is still missing: $page, $says', ({ holds }) => {
     expect(holds()).toBe(true)
   })
-})
-
-test('the picture in README.md shows what a start prints', async () => {
-  await using example = await startExample()
-  const agents = [loadAgent(join(root, 'examples/assistant/agent.yaml'), { env: {} })]
-  const dataDir = '/home/ada/quarterdeck/examples/assistant/.quarterdeck'
-  const facts = {
-    version: '0.1.0',
-    url: 'http://127.0.0.1:8000',
-    console: 'http://localhost:8000/console#code=…',
-    agents,
-    protocols: example.doors,
-    keptIn: dataDir,
-    token: null,
-    tokenRequired: false,
-    operator: 'kept' as const,
-    dataDirFlag: ' --data-dir examples/assistant/.quarterdeck',
-    hasEnter: true,
-    readyMs: 600,
-  }
-  const printed = banner(facts, createTestIo({ program: 'npx quarterdeck' })).split('\n')
-
-  const drawn = all(read('docs/assets/terminal.svg'), /<text [^>]*>(.*)<\/text>/g).map((line) =>
-    line.replace(/<[^>]+>/g, ''),
-  )
-  expect(printed.filter((line) => line !== '' && !drawn.includes(line))).toEqual([])
 })
