@@ -52,7 +52,7 @@ function placeOf(item: unknown, index: number): string {
 
 export function changeOf(file: string, before: string, after: string): Change {
   const [old, now] = [factsOf(file, before), factsOf(file, after)]
-  return { gone: [...old.difference(now)], added: [...now.difference(old)] }
+  return { gone: [...old].filter((fact) => !now.has(fact)), added: [...now].filter((fact) => !old.has(fact)) }
 }
 
 /** What must rise at least. Before 1.0.0 a break raises the second number, and everything else the third. */
