@@ -6,8 +6,8 @@ import type { Route } from '../http/route.ts'
 
 type Node = Record<string, unknown>
 
-/** What every route can answer, those with a body too, and those that store something. The page says them once. */
-const SHARED_STATUSES = new Set([400, 401, 403, 408, 413, 415, 421, 429, 431, 500, 503, 507])
+/** What many routes can answer for the same reasons. The page says them once. */
+const SHARED_STATUSES = new Set([400, 401, 403, 404, 408, 413, 415, 421, 429, 431, 500, 503, 507])
 /** A body with more keys than this is told by those that it needs. */
 const MAX_KEYS = 9
 
@@ -52,24 +52,23 @@ export function fillRoutes(page: string, routes: readonly Route[], document: unk
     return options.length > 0 ? options.flatMap(shapesOf) : isRecord(node.properties) ? [node] : []
   }
 
-  function rowOf(path: string, route: Route): string[] {
+  function rowOf(path: string, route: Route, tag: string): string[] {
     const operation = at(document, 'paths', path, route.method.toLowerCase())
     const responses = asNode(at(operation, 'responses'))
-    const answers = Object.keys(responses).filter((status) => Number(status) < 400)
-    const isStream = answers.some((status) => at(responses[status], 'content', 'text/event-stream') !== undefined)
-    const errors = Object.keys(responses).filter(
-      (status) => Number(status) >= 400 && !SHARED_STATUSES.has(Number(status)),
-    )
+    const statuses = Object.keys(responses)
+    const isStream = statuses.some((status) => at(responses[status], 'content', 'text/event-stream') !== undefined)
+    const successes = statuses.filter((status) => Number(status) < 400)
+    const isPlain = successes.length === 1 && successes[0] === '200'
+    const errors = statuses.filter((status) => Number(status) >= 400 && !SHARED_STATUSES.has(Number(status)))
     const role = path === '/metrics' ? 'user, operator' : route.role
     const doors = path === '/chat' ? ['rest', 'threads'] : route.door === null ? [] : [route.door]
     return [
       code(`${route.method} ${path}`),
       role,
       doors.map(code).join(', ') || '–',
-      String(at(operation, 'summary')).replace(/\.$/, ''),
+      shortSummary(String(at(operation, 'summary')), tag),
       sent(operation),
-      `${answers.join(' ')}${isStream ? ' stream' : ''}`,
-      errors.join(' '),
+      [...(isStream ? ['stream'] : []), ...(isPlain ? [] : successes), ...errors].join(' '),
     ]
   }
 
@@ -77,11 +76,17 @@ export function fillRoutes(page: string, routes: readonly Route[], document: unk
     const rows = routes.flatMap((route) => {
       const path = route.path.replaceAll(/[:*](\w+)/g, '{$1}')
       const tags = listOf(at(document, 'paths', path, route.method.toLowerCase(), 'tags'))
-      return tags.includes(tag) ? [rowOf(path, route)] : []
+      return tags.includes(tag) ? [rowOf(path, route, tag)] : []
     })
     if (rows.length === 0) throw new Error(`docs/look-up/http.md asks for the routes of ${tag}, and there are none.`)
-    return markdownTable(['route', 'role', 'door', 'what it does', 'takes', 'answer', 'errors'], rows)
+    return markdownTable(['route', 'role', 'door', 'what it does', 'takes', 'answers'], rows)
   })
+}
+
+/** Its first sentence, without the name of its group. */
+const shortSummary = (summary: string, tag: string): string => {
+  const [first = ''] = summary.replace(`${tag}: `, '').split(/\.(?: |$)/)
+  return first.charAt(0).toUpperCase() + first.slice(1)
 }
 
 const asNode = (value: unknown): Node => (isRecord(value) ? value : {})
