@@ -38,13 +38,8 @@ function settingsTable(): string {
 }
 
 function channelTable(): string {
-  const rows = channels.map(({ words: { title, docs, help, answers, setUp } }) => [
-    `[${title}](${docs})`,
-    help,
-    answers,
-    setUp,
-  ])
-  return markdownTable(['channel', 'what you get', 'can you answer there?', 'set up with'], rows)
+  const rows = channels.map(({ words: { title, docs, help, answers } }) => [`[${title}](${docs})`, help, answers])
+  return markdownTable(['channel', 'what you get', 'can you answer there?'], rows)
 }
 
 function credentialTable(): string {

@@ -41,8 +41,6 @@ export interface ChannelWords {
   help: string
   /** Whether they can answer there. */
   answers: string
-  /** What has to be set. */
-  setUp: string
 }
 
 export interface CredentialKind {

@@ -8,7 +8,6 @@ export const bellChannel = channelKind({
     docs: 'answer-in-a-terminal.md',
     help: '`quarterdeck ctl`, and a bell',
     answers: 'yes, with your passphrase',
-    setUp: 'nothing',
   },
   settings: {},
   read: () => null,

@@ -21,7 +21,6 @@ export const ntfyChannel = channelKind({
     docs: 'get-told-on-your-phone.md#ntfy',
     help: 'a notification on your phone',
     answers: 'no, it opens the console',
-    setUp: 'the `ntfy` topic of an operator',
   },
   settings: {
     'ntfy.url': fileSetting<string>({

@@ -17,7 +17,6 @@ export const webPushChannel = channelKind({
     docs: 'get-told-on-your-phone.md#web-push',
     help: 'a notification of your browser',
     answers: 'no, it opens the console',
-    setUp: 'Settings, Notifications in the console',
   },
   settings: {
     'web_push.contact': fileSetting<string | null>({

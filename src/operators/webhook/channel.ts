@@ -44,7 +44,6 @@ export const webhookChannel = channelKind({
     docs: 'get-told-on-your-phone.md#webhooks',
     help: 'a signed POST to a program of yours',
     answers: 'no',
-    setUp: '`webhooks`',
   },
   settings: {
     webhooks: fileSetting({
