@@ -1,7 +1,8 @@
-// Tools are functions with a schema. The schema tells the model what to send, and types the arguments of `run`.
+// Tools for the tests, written as the docs recommend it.
 
-import { defineTool, ToolError } from 'quarterdeck'
 import { z } from 'zod'
+import { defineTool } from '../define-tool.ts'
+import { ToolError } from '../tool-error.ts'
 
 const climates: Readonly<Record<string, { sky: string; celsius: number }>> = {
   oslo: { sky: 'snow', celsius: -3 },
@@ -18,7 +19,6 @@ export const getWeather = defineTool({
   }),
   run({ city, days, unit }, { log }) {
     const climate = climates[city.toLowerCase()]
-    // The model reads the message of a ToolError and can correct its call. Of any other error it learns only that there was one.
     if (climate === undefined)
       throw new ToolError(`${city} is unknown. Known cities: ${Object.keys(climates).join(', ')}.`)
     log.info('weather asked for', { days })
@@ -27,7 +27,7 @@ export const getWeather = defineTool({
   },
 })
 
-/** JSON Schema has no word for `refine`, so the model is not told about it. It is checked all the same, before each call. */
+/** JSON Schema has no word for `refine`, so only our own check knows it. */
 export const roll_dice = defineTool({
   description: 'Rolls dice. Returns what each one shows, and the sum.',
   parameters: z
