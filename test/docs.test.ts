@@ -3,7 +3,7 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, globSync, readFileSync } from 'node:fs'
-import { cp, mkdtemp, rm } from 'node:fs/promises'
+import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
@@ -92,19 +92,23 @@ describe('links', () => {
   })
 })
 
+/** An agent file. What an example leaves out is added. */
+function wholeAgent(code: string): string {
+  const parts = { name: 'name: example', model: 'model: { provider: demo }', instructions: 'instructions: Hi.' }
+  const missing = Object.entries(parts).filter(([key]) => !new RegExp(`^${key}:`, 'm').test(code))
+  return [...missing.map(([, line]) => line), code].join('\n')
+}
+
 describe('examples in YAML', () => {
   const pemFiles = { '/client.pem': '', '/client-key.pem': '', '/ca.pem': '' }
   const yaml = blocks.filter(({ marks }) => marks[0] === 'yaml')
 
-  /** What is wrong with an example. One that shows only a part of an agent is completed first. */
+  /** What is wrong with an example. */
   function issuesOf({ marks, text: code }: Block): string[] {
     switch (marks[1]) {
       case undefined: {
-        const parts = { name: 'name: example', model: 'model: { provider: demo }', instructions: 'instructions: Hi.' }
-        const missing = Object.entries(parts).filter(([key]) => !new RegExp(`^${key}:`, 'm').test(code))
-        const whole = [...missing.map(([, line]) => line), code].join('\n')
         const files = createMemoryFiles({
-          '/agent.yaml': whole,
+          '/agent.yaml': wholeAgent(code),
           '/answers.yaml': 'answers: []',
           '/tools.ts': '',
           ...pemFiles,
@@ -333,9 +337,11 @@ describe('examples that are marked runnable', () => {
 
   test.each(pagesWith('js'))('the program of %s gets an answer', async (page) => {
     await using example = await startExample()
-    for (const { text: code } of blocksOf(page).filter(({ marks }) => marks[0] === 'js')) {
+    const client = JSON.stringify(pathToFileURL(join(root, 'src/client/client.ts')).href)
+    const programs = blocksOf(page).filter(({ marks }) => marks[0] === 'js' && marks[1] === 'runnable')
+    for (const { text: code } of programs) {
       const child = spawn(process.execPath, ['--input-type=module', '-'], { cwd: root })
-      child.stdin.end(code.replaceAll('http://127.0.0.1:8000', example.url))
+      child.stdin.end(code.replaceAll('http://127.0.0.1:8000', example.url).replace("'quarterdeck/client'", client))
       const [said, complained] = await Promise.all([text(child.stdout), text(child.stderr)])
       expect(complained).toBe('')
       expect(said).toMatch(/^1, 2, 3\b.*\n\n\*\(I am Quarterdeck's built-in demonstration model/)
@@ -365,13 +371,45 @@ test('docs/do/answer-from-slack-and-mail.md shows a receiver of webhooks how to 
   expect(wrong.map((given) => isFromQuarterdeck(...given))).toEqual(wrong.map(() => false))
 })
 
+test('parts of the examples, which are run elsewhere, are shown as they are', () => {
+  const shown = blocks.filter(({ marks }) => marks[1] === 'from')
+  expect(shown.filter(({ marks, text: code }) => !read(marks.slice(2).join(' ')).includes(code))).toEqual([])
+})
+
+describe('functions in TypeScript', () => {
+  const written = docs.flatMap((page) => {
+    const own = blocksOf(page)
+    return own.flatMap((block, at) => {
+      if (block.marks[0] !== 'ts' || block.marks[1] !== 'tools') return []
+      const agent = [own[at - 1], own[at + 1]].find((other) => other?.text.includes('tools.ts')) ?? block
+      const script = own.find(({ marks }) => marks[1] === 'script') ?? null
+      return [{ page, tools: block.text, agent, script }]
+    })
+  })
+
+  test.each(written)('$page: $tools', async ({ tools, agent, script }) => {
+    const folder = await mkdtemp(join(tmpdir(), 'quarterdeck-tools-'))
+    try {
+      expect(agent.marks).toEqual(['yaml'])
+      const files = { 'tools.ts': tools, 'agent.yaml': wholeAgent(agent.text), 'answers.yaml': script?.text ?? '' }
+      for (const [name, content] of Object.entries(files)) await writeFile(join(folder, name), content)
+      const command = script === null ? 'validate' : 'test'
+      const program = join(root, 'bin/quarterdeck.js')
+      const child = spawnSync(process.execPath, [program, command, 'agent.yaml'], { cwd: folder, encoding: 'utf8' })
+      expect(child).toMatchObject({ status: 0, stderr: '' })
+      if (command === 'test') expect(child.stdout).toMatch(/\b2 passed\b/)
+    } finally {
+      await rm(folder, { recursive: true })
+    }
+  })
+})
+
 describe('docs/do/embed-in-your-server.md', () => {
   const own = blocksOf('docs/do/embed-in-your-server.md')
 
-  test('shows parts of the examples, which are run elsewhere', () => {
-    const shown = own.filter(({ marks }) => marks[1] === 'from')
-    expect(shown.filter(({ marks, text: code }) => !read(marks.slice(2).join(' ')).includes(code))).toEqual([])
-    expect(own.filter((block) => !shown.includes(block)).map(({ marks }) => marks)).toEqual([['js', 'program']])
+  test('has nothing but parts of examples and one program', () => {
+    const others = own.filter(({ marks }) => marks[1] !== 'from')
+    expect(others.map(({ marks }) => marks)).toEqual([['js', 'program']])
   })
 
   test('begins with a program that works', async () => {
