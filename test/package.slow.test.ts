@@ -45,7 +45,7 @@ const litter = [
   'examples/assistant/.quarterdeck/files/ab/abcdef',
   'examples/order-desk/.env',
   'examples/order-desk/server.log',
-  'examples/clients/copilotkit/node_modules/react/index.js',
+  'examples/next-copilotkit/node_modules/react/index.js',
   'docs/.quarterdeck/quarterdeck.db',
   'docs/notes.txt',
   'schema/.env.local',
@@ -356,7 +356,7 @@ test('the client is a package of its own that has no dependencies, has types, an
 
   const token = 'the-token-of-the-operator'
   const quarterdeck = createQuarterdeck({
-    agent: join(root, 'examples/embedding/agent.yaml'),
+    agent: join(root, 'examples/express/agent.yaml'),
     settings: { port: 0, data_dir: join(folder, 'data'), 'auth.operator_token': token },
     env: { QUARTERDECK_CONFIG_DIR: join(folder, 'config') },
     log: silentLogger,

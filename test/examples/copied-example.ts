@@ -1,7 +1,8 @@
 // An example, copied out of the checkout as its reader copies it, with the package that was built from this source installed beside it.
 
-import { spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { cp, mkdir, mkdtemp, realpath, symlink } from 'node:fs/promises'
+import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
@@ -19,6 +20,8 @@ export interface CopiedExample extends Pick<Yard, 'start'> {
   /** What a command prints in the folder. Throws if it fails. */
   run(command: string, args: readonly string[], env?: Readonly<Record<string, string>>): Promise<string>
   quarterdeck(...args: string[]): Promise<string>
+  /** Starts a command that goes on until the test ends, and waits until it has printed `ready`. */
+  launch(command: string, args: readonly string[], ready: string, env?: Readonly<Record<string, string>>): Promise<void>
 }
 
 /** `packages` are installed beside it, too. Everything ends with the test. */
@@ -26,6 +29,8 @@ export async function copyExample(name: string, packages: readonly string[] = []
   const place = await realpath(await mkdtemp(join(tmpdir(), 'quarterdeck-example-')))
   const folder = join(place, name)
   const start = serversIn(place, onTestFinished)
+  const children: ChildProcess[] = []
+  onTestFinished(async () => void (await Promise.all(children.map(stop))))
   await cp(join(root, 'examples', name), folder, { recursive: true })
   const install = async (from: string, as: string) => {
     await mkdir(dirname(join(folder, 'node_modules', as)), { recursive: true })
@@ -38,6 +43,7 @@ export async function copyExample(name: string, packages: readonly string[] = []
     PATH: process.env.PATH ?? '',
     HOME: join(place, 'home'),
     QUARTERDECK_CONFIG_DIR: join(place, 'config'),
+    QUARTERDECK_LOG_LEVEL: 'warn',
     QUARTERDECK_OPERATOR_TOKEN: OPERATOR_TOKEN,
   }
   const run: CopiedExample['run'] = async (command, args, more = {}) => {
@@ -53,5 +59,32 @@ export async function copyExample(name: string, packages: readonly string[] = []
     start: (options = {}) => start({ cwd: folder, ...options, env: { ...env, ...options.env } }),
     run,
     quarterdeck: (...args) => run(process.execPath, [program, ...args]),
+    async launch(command, args, ready, more = {}) {
+      const child = spawn(command, args, {
+        cwd: folder,
+        env: { ...env, ...more },
+        stdio: ['ignore', 'pipe', 'inherit'],
+      })
+      children.push(child)
+      await new Promise<void>((resolve, reject) => {
+        child.once('error', reject).once('exit', (code) => reject(new Error(`${command} ended with ${code}`)))
+        child.stdout.on('data', (chunk) => String(chunk).includes(ready) && resolve())
+      })
+    },
   }
+}
+
+async function stop(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return
+  const gone = new Promise((resolve) => child.once('exit', resolve))
+  child.kill()
+  await gone
+}
+
+export async function freePort(): Promise<number> {
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const address = server.address()
+  await new Promise((resolve) => server.close(resolve))
+  return typeof address === 'object' ? (address?.port ?? 0) : 0
 }

@@ -2,6 +2,7 @@
 // ends with the test, whatever became of it.
 
 import { type ChildProcess, spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -14,7 +15,7 @@ export interface StartOptions {
   flags?: readonly string[]
   /** Added to an environment that holds nothing of ours. */
   env?: Readonly<Record<string, string>>
-  /** Where agent.yaml is. Of the yard when left out. */
+  /** Where it starts; with agent.yaml if there is one. The folder of the yard when left out. */
   cwd?: string
   /** Options of Node, of those that the launcher would give. */
   nodeArgs?: readonly string[]
@@ -113,7 +114,8 @@ function startServer(
   children: Set<ChildProcess>,
 ): Promise<TestServer> {
   const began = performance.now()
-  const args = ['serve', 'agent.yaml', '--port', '0', '--data-dir', dataDir, '--log-format', 'json', ...flags]
+  const agents = existsSync(join(cwd, 'agent.yaml')) ? ['agent.yaml'] : []
+  const args = ['serve', ...agents, '--port', '0', '--data-dir', dataDir, '--log-format', 'json', ...flags]
   const program = inject('program')
   const child = spawn(process.execPath, [...nodeArgs, program, ...args], {
     cwd,

@@ -1,45 +1,25 @@
-// CopilotKit's chat with the server as its runtime: chat, stop, a tool that runs in the page, approvals.
-//   cd examples/clients/copilotkit && npm install && npm run dev
-// Then open the printed address. Add ?url= if the server is not at http://127.0.0.1:8000. Add ?direct to use the AG-UI routes
-// instead of the routes for CopilotKit.
+// CopilotKit's chat with an agent of Quarterdeck: chat, stop, files, a tool that runs in the page, approvals.
 
 import {
   CopilotChat,
   CopilotKitProvider,
-  HttpAgent,
   useDefaultRenderTool,
   useFrontendTool,
   useInterrupt,
 } from '@copilotkit/react-core/v2'
 import '@copilotkit/react-core/v2/styles.css'
 import { useState } from 'react'
-import { createRoot } from 'react-dom/client'
 import { z } from 'zod'
 
-const query = new URLSearchParams(location.search)
-const url = query.get('url') ?? 'http://127.0.0.1:8000'
-// The thread is in the address, so that a reload shows it again.
-const threadId = query.get('thread') ?? crypto.randomUUID()
-query.set('thread', threadId)
-history.replaceState(null, '', `?${query}`)
-
-// Approvals are answered as the user of the token. Without a token you can talk, but not decide.
-const token = sessionStorage.getItem('token')
-const authorization = token ? { Authorization: `Bearer ${token}` } : {}
-
-/** `HttpAgent` cannot show a thread again by itself. A run without messages can: it sends the history, then an answer that is being written. */
-class ThreadAgent extends HttpAgent {
-  connect(input) {
-    return this.run({ ...input, messages: [] })
-  }
+/** The thread is in the address, so that a reload shows it again. */
+function threadOfAddress() {
+  const query = new URLSearchParams(location.search)
+  if (!query.has('thread')) query.set('thread', crypto.randomUUID())
+  history.replaceState(null, '', `?${query}`)
+  return query.get('thread')
 }
 
-const direct = { url: `${url}/`, threadId, headers: authorization }
-const server = query.has('direct')
-  ? { agents__unsafe_dev_only: { default: new ThreadAgent(direct) } }
-  : { runtimeUrl: `${url}/copilotkit`, useSingleEndpoint: false, headers: authorization }
-
-// Shows the activities of all tools.
+// Shows what tools report while they work.
 const activities = [
   { activityType: '*', content: z.any(), render: ({ content }) => <pre data-activity>{JSON.stringify(content)}</pre> },
 ]
@@ -47,7 +27,7 @@ const activities = [
 // CopilotKit's styles remove the borders of buttons.
 const button = { border: '1px solid', borderRadius: '0.4rem', padding: '0.1rem 0.6rem' }
 
-function Chat() {
+function Chat({ threadId }) {
   // A tool that runs here, in the page. The server sends the call, the page sends the result.
   useFrontendTool({
     name: 'set_background',
@@ -81,28 +61,16 @@ function Chat() {
   return <CopilotChat agentId="default" threadId={threadId} attachments={{ enabled: true }} />
 }
 
-function Token() {
-  const [text, setText] = useState(token ?? '')
-  const keep = (event) => {
-    event.preventDefault()
-    sessionStorage.setItem('token', text)
-    location.reload()
-  }
-  return (
-    <form onSubmit={keep}>
-      <input type="password" aria-label="Token" value={text} onChange={(event) => setText(event.target.value)} />
-      <button type="submit">Use this token</button>
-    </form>
-  )
-}
-
 /** The way to the server was lost. The answer goes on there, or at another server if this one has died. */
 const isLost = (error) => error instanceof TypeError
 const AGAIN_MS = 1_000
 
 /** Why the server refused an answer to an approval, before this page was loaded again. */
-const refusal = sessionStorage.getItem('refusal')
-sessionStorage.removeItem('refusal')
+function takeRefusal() {
+  const refusal = sessionStorage.getItem('refusal')
+  sessionStorage.removeItem('refusal')
+  return refusal
+}
 
 /**
  * The server has refused an answer with 403, so the approval still waits. CopilotKit takes the answer for given and asks no more, so the
@@ -115,8 +83,10 @@ function showRefusal(error) {
   location.reload()
 }
 
-function App() {
-  const [problem, setProblem] = useState(refusal)
+/** `server` is the part of CopilotKit's settings that says where the agent is. */
+export function AgentChat({ server }) {
+  const [threadId] = useState(threadOfAddress)
+  const [problem, setProblem] = useState(takeRefusal)
   const [connection, setConnection] = useState(0)
   const failed = ({ error }) => {
     setProblem(error.message)
@@ -130,11 +100,8 @@ function App() {
   }
   return (
     <CopilotKitProvider {...server} renderActivityMessages={activities} onError={failed}>
-      <Token />
       {problem && <p role="alert">{problem}</p>}
-      <Chat key={connection} />
+      <Chat key={connection} threadId={threadId} />
     </CopilotKitProvider>
   )
 }
-
-createRoot(document.getElementById('root')).render(<App />)

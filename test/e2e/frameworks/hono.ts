@@ -1,16 +1,14 @@
-// Quarterdeck inside a Hono app on Node, under /agent.
-//   node examples/embedding/hono.ts
+// Quarterdeck inside a Hono app on Node, under /agent. docs/do/embed-in-your-server.md shows it.
 
 import { join } from 'node:path'
 import { type HttpBindings, serve as serveHono } from '@hono/node-server'
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import { type Context, Hono } from 'hono'
-// In your own project: from 'quarterdeck'
-import { createQuarterdeck, type QuarterdeckOptions } from '../../src/index.ts'
+import { createQuarterdeck, type QuarterdeckOptions } from 'quarterdeck'
 
 export async function serve(port: number, options: QuarterdeckOptions = {}) {
   const quarterdeck = createQuarterdeck({
-    agent: join(import.meta.dirname, 'agent.yaml'),
+    agent: join(import.meta.dirname, '../../../examples/express/agent.yaml'),
     basePath: '/agent',
     ...options,
   })
@@ -33,9 +31,4 @@ export async function serve(port: number, options: QuarterdeckOptions = {}) {
     server.close()
   }
   return { server, close }
-}
-
-if (import.meta.main) {
-  const { close } = await serve(3000)
-  process.once('SIGTERM', close)
 }

@@ -7,5 +7,7 @@ globalThis.quarterdeck ??= createQuarterdeck({ agent: './agent.yaml', basePath: 
 export const config = { api: { bodyParser: false, externalResolver: true } }
 
 export default function handler(request, response) {
+  // Your own login belongs here. After it, use the token of this user: `quarterdeck tokens create --role user` makes one.
+  request.headers.authorization = `Bearer ${process.env.QUARTERDECK_TOKEN}`
   globalThis.quarterdeck.handler(request, response)
 }

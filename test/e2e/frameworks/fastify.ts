@@ -1,14 +1,12 @@
-// Quarterdeck inside a Fastify app, under /agent.
-//   node examples/embedding/fastify.ts
+// Quarterdeck inside a Fastify app, under /agent. docs/do/embed-in-your-server.md shows it.
 
 import { join } from 'node:path'
 import fastify, { type RouteHandlerMethod } from 'fastify'
-// In your own project: from 'quarterdeck'
-import { createQuarterdeck, type QuarterdeckOptions } from '../../src/index.ts'
+import { createQuarterdeck, type QuarterdeckOptions } from 'quarterdeck'
 
 export async function serve(port: number, options: QuarterdeckOptions = {}) {
   const quarterdeck = createQuarterdeck({
-    agent: join(import.meta.dirname, 'agent.yaml'),
+    agent: join(import.meta.dirname, '../../../examples/express/agent.yaml'),
     basePath: '/agent',
     ...options,
   })
@@ -34,9 +32,4 @@ export async function serve(port: number, options: QuarterdeckOptions = {}) {
     await app.close()
   }
   return { server: app.server, close }
-}
-
-if (import.meta.main) {
-  const { close } = await serve(3000)
-  process.once('SIGTERM', close)
 }

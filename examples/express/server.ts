@@ -1,11 +1,9 @@
 // Quarterdeck inside an Express app, under /agent, with a tool in code.
-//   node examples/embedding/express.ts
 
 import { join } from 'node:path'
 import express from 'express'
+import { codeTool, createQuarterdeck, createRedaction, type QuarterdeckOptions } from 'quarterdeck'
 import { z } from 'zod'
-// In your own project: from 'quarterdeck'
-import { codeTool, createQuarterdeck, createRedaction, type QuarterdeckOptions } from '../../src/index.ts'
 
 const bookRoom = codeTool({
   name: 'book_room',
@@ -46,6 +44,8 @@ export async function serve(port: number, options: QuarterdeckOptions = {}) {
 }
 
 if (import.meta.main) {
-  const { close } = await serve(3000)
+  const port = Number(process.env.PORT ?? 3000)
+  const { close } = await serve(port)
   process.once('SIGTERM', close)
+  process.stdout.write(`The agent is at http://127.0.0.1:${port}/agent/\n`)
 }
