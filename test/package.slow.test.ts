@@ -90,19 +90,8 @@ test('the package has all files that it needs and no others, and works', { timeo
   const folder = mkdtempSync(join(tmpdir(), 'quarterdeck-package-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
   const checkout = join(folder, 'checkout')
-  const kept = [
-    'bin',
-    'deploy',
-    'docs',
-    'examples',
-    'schema',
-    'scripts',
-    'src',
-    'package.json',
-    'package-lock.json',
-    'CHANGELOG.md',
-  ]
-  const shown = ['README.md', 'LICENSE', 'THIRD-PARTY-NOTICES.md']
+  const kept = ['bin', 'deploy', 'docs', 'examples', 'schema', 'scripts', 'src', 'package.json', 'package-lock.json']
+  const shown = ['README.md', 'LICENSE', 'CHANGELOG.md', 'SECURITY.md', 'THIRD-PARTY-NOTICES.md']
   for (const name of [...kept, ...shown, 'tsconfig.json', 'tsconfig.build.json', '.gitignore']) {
     cpSync(join(root, name), join(checkout, name), { recursive: true, filter: isSource })
   }
