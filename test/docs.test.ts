@@ -38,7 +38,9 @@ const read = (file: string): string => readFileSync(join(root, file), 'utf8')
 const all = (page: string, pattern: RegExp): string[] => [...page.matchAll(pattern)].map((match) => match[1] ?? '')
 
 /** What each folder is for, and its rules. */
-const readmes = globSync(['src/**/README.md', 'console/README.md', 'test/README.md'], { cwd: root })
+const readmes = globSync(['src/**/README.md', 'examples/**/README.md', 'console/README.md', 'test/README.md'], {
+  cwd: root,
+})
 
 /** These are compared with their tables elsewhere. */
 const generated = ['agent-yaml', 'settings', 'cli', 'errors'].map((name) => `docs/look-up/${name}.md`)
@@ -430,7 +432,7 @@ describe('docs/do/embed-in-your-server.md', () => {
   test('begins with a program that works', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'quarterdeck-program-'))
     try {
-      await cp(join(root, 'examples/embedding/agent.yaml'), join(folder, 'agent.yaml'))
+      await cp(join(root, 'examples/express/agent.yaml'), join(folder, 'agent.yaml'))
       const [program] = own.filter(({ marks }) => marks[1] === 'program')
       const entry = JSON.stringify(pathToFileURL(join(root, 'src/index.ts')).href)
       const env = {
@@ -492,6 +494,7 @@ describe('names', () => {
       'MCP_SESSION',
       'QUARTERDECK_AGENT_TOKEN',
       'QUARTERDECK_MCP_URL',
+      'QUARTERDECK_URL',
       'TOKEN_ID',
       'DEVICE_ID',
       'PASSKEY_ID',
