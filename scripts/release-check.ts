@@ -45,6 +45,9 @@ const CHART = 'deploy/helm/quarterdeck/Chart.yaml'
 /** Only people with a clone need this page. */
 const FOR_CLONES = 'README.md → CONTRIBUTING.md'
 
+/** Warnings of npm that are not about the package. */
+const OF_THIS_MACHINE = /logged in|Unknown (?:env|user|global) config/
+
 const manifestOf = (checkout: Checkout, path: string): Manifest => JSON.parse(checkout.read(path))
 const versionOf = (checkout: Checkout): string => manifestOf(checkout, 'package.json').version ?? ''
 const lastLines = (text: string): string[] => text.trim().split('\n').slice(-5)
@@ -157,7 +160,7 @@ export const checks: Readonly<Record<string, (checkout: Checkout) => Finding>> =
   publish(checkout) {
     const complaints = ['.', 'packages/client'].flatMap((folder) => {
       const { code, said } = checkout.run('npm', ['publish', '--dry-run', '--loglevel=warn'], folder)
-      const lines = said.split('\n').filter((line) => /^npm (?:warn|error)/i.test(line) && !/logged in/.test(line))
+      const lines = said.split('\n').filter((line) => /^npm (?:warn|error)/i.test(line) && !OF_THIS_MACHINE.test(line))
       return [...(code === 0 ? [] : [`it ends with ${code}`, ...lastLines(said)]), ...lines].map(
         (l) => `${folder}: ${l}`,
       )

@@ -101,7 +101,7 @@ test('a damaged database ends the start with 65 and is named', async () => {
   if (!(failure instanceof DidNotStart)) throw new Error('it started on a damaged database')
   expect(failure.exit.code).toBe(65)
   expect(failure.exit.log).toMatch(
-    /^quarterdeck: The database is damaged: \S+quarterdeck\.db \(.+\)\. Restore it: .+\n$/,
+    /^quarterdeck: The database is damaged: \S+quarterdeck\.db \(.+\)\. Restore it: .+\n {2}More: .+ explain data_dir_damaged\n$/,
   )
 })
 
@@ -122,7 +122,7 @@ test('damage that recovery finds ends the start too', async () => {
   if (!(failure instanceof DidNotStart)) throw new Error('it started on a damaged database')
   expect(failure.exit.code).toBe(65)
   expect(failure.exit.log).toMatch(
-    /^quarterdeck: The database is damaged: \S+quarterdeck\.db \(.+\)\. Restore it: .+\n$/,
+    /^quarterdeck: The database is damaged: \S+quarterdeck\.db \(.+\)\. Restore it: .+\n {2}More: .+ explain data_dir_damaged\n$/,
   )
 })
 
