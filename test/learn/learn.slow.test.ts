@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { beforeAll, describe, test } from 'vitest'
 import { findOldNode } from '../../src/cli/testing/old-node.ts'
 import { hasScript } from '../terminal.ts'
-import { makePrograms, type Programs } from './programs.ts'
 import { parts, stepsOf } from './pages.ts'
+import { makePrograms, type Programs } from './programs.ts'
 import { createReader, type Reader } from './replay.ts'
 
 const oldNode = findOldNode()

@@ -55,7 +55,13 @@ describe('a screen', () => {
     expect(screen.lines()).toEqual(['ok  desk', '> count', 'half'])
   })
 
-  const lines = ['Quarterdeck 0.1.0 is ready (0.6 s)', '', '  qd_okeY3Jny2ef_2uWJGSjSGiHxvvBOsHoM5gdKQR6Iz1Y', 'Stop it: Ctrl-C', '']
+  const lines = [
+    'Quarterdeck 0.1.0 is ready (0.6 s)',
+    '',
+    '  qd_okeY3Jny2ef_2uWJGSjSGiHxvvBOsHoM5gdKQR6Iz1Y',
+    'Stop it: Ctrl-C',
+    '',
+  ]
 
   test('is compared with a page by shape, and what the page leaves out may be anything', () => {
     const kept = new Map<string, string>()
@@ -64,7 +70,10 @@ describe('a screen', () => {
     expect(kept).toEqual(new Map([['qd_4fXo…', 'qd_okeY3Jny2ef_2uWJGSjSGiHxvvBOsHoM5gdKQR6Iz1Y']]))
   })
 
-  test.each(['Stop it: Ctrl-D\n', 'Stop it:\n', 'qd_4fXo…\n', 'is ready (1.4 s)\nStop it: Ctrl-C\n'])('does not show %j', (shown) => {
-    expect(isOnScreen(shown, lines, new Map(), { whole: false })).toBe(false)
-  })
+  test.each(['Stop it: Ctrl-D\n', 'Stop it:\n', 'qd_4fXo…\n', 'is ready (1.4 s)\nStop it: Ctrl-C\n'])(
+    'does not show %j',
+    (shown) => {
+      expect(isOnScreen(shown, lines, new Map(), { whole: false })).toBe(false)
+    },
+  )
 })

@@ -45,7 +45,7 @@ export function isOnScreen(
   const all = whole ? `^\\n*${pattern}\\n*$` : `(?:^|\\n)${pattern}`
   const found = new RegExp(all).exec(`${lines.join('\n')}\n`)
   if (found === null) return false
-  names.forEach((name, index) => kept.set(name, found[index + 1] ?? ''))
+  for (const [index, name] of names.entries()) kept.set(name, found[index + 1] ?? '')
   return true
 }
 
@@ -69,4 +69,5 @@ function lineOf(line: string, names: string[]): string {
   return pattern + escaped(line.slice(from))
 }
 
-const escaped = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')
+/** The columns of a table are as wide as what is in them. */
+const escaped = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&').replace(/(?<=\S) {2,}/g, ' {2,}')

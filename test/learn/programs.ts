@@ -23,7 +23,8 @@ export async function makePrograms(): Promise<Programs> {
   const folder = mkdtempSync(join(tmpdir(), 'quarterdeck-learn-'))
   const remove = () => rmSync(folder, { recursive: true, force: true, maxRetries: 3 })
   try {
-    const [clone, checkout, packed] = ['clone', 'checkout', 'app/node_modules'].map((name) => join(folder, name))
+    const [clone, checkout] = [join(folder, 'clone'), join(folder, 'checkout')]
+    const packed = join(folder, 'app/node_modules')
     await copyCheckout(clone)
     await copyCheckout(checkout)
     const { stdout } = await run('npm', ['pack', '--json', '--pack-destination', folder], {

@@ -9,7 +9,7 @@ import { openTerminal, type Terminal } from '../terminal.ts'
 import { isOnScreen, type Kept } from './match-screen.ts'
 import type { Step } from './pages.ts'
 import { createScreen, type Screen } from './screen.ts'
-import { usePage } from './use-page.ts'
+import { tryPage } from './try-page.ts'
 
 export interface Reader {
   /** Throws with the page and the line if what happens is not what the page says. Ends what was started. */
@@ -29,7 +29,7 @@ interface ReaderOptions {
 const PATIENCE_MS = 120_000
 const PASSPHRASE = 'five brass lamps'
 /** What a program asks before it reads a line, and what the reader types there. ⏎ ends such a line on a page, ● hides what is typed. */
-const TYPED = /^(> |.*(?:Allow it\?|\(the agent is told\)|\[y\/N\]|:) )(.*) ⏎$/
+const TYPED = /^(> |.*?(?:Allow it\?|\(the agent is told\)|\[y\/N\]|:) )(.*?) ?⏎$/
 
 export async function createReader({ folder, node, from }: ReaderOptions): Promise<Reader> {
   const [home, bin, state] = [join(folder, 'ada'), join(folder, 'bin'), join(folder, 'shell-state')]
@@ -106,7 +106,8 @@ export async function createReader({ folder, node, from }: ReaderOptions): Promi
     })
     const end = Date.now() + PATIENCE_MS
     while (!isThere()) {
-      if (hasEnded || Date.now() > end) throw new Error(`${what} never came. The screen:\n${linesOf(screen).join('\n')}`)
+      if (hasEnded || Date.now() > end)
+        throw new Error(`${what} never came. The screen:\n${linesOf(screen).join('\n')}`)
       await pause(20)
     }
   }
@@ -146,7 +147,7 @@ export async function createReader({ folder, node, from }: ReaderOptions): Promi
         return await until(isThere, running, step.text)
       }
       case 'page':
-        return await usePage(step.text, here, [...kept.values()].findLast((one) => one.startsWith('qd_')) ?? '')
+        return await tryPage(step.text, here, [...kept.values()].findLast((one) => one.startsWith('qd_')) ?? '')
     }
   }
 
@@ -183,4 +184,3 @@ async function freePort(): Promise<string> {
     if (isFree) return String(port)
   }
 }
-

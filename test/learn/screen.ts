@@ -6,8 +6,20 @@ export interface Screen {
   lines(): string[]
 }
 
+const ESC = '\x1b'
+const BELL = '\x07'
 /** A control sequence with its parameters and its letter, a command to the terminal (title, link), another escape, or text. */
-const PIECE = /\x1b\[([\d;?]*)([A-Za-z])|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[^[\]]|[\r\n\b]|[^\x1b\r\n\b]+/g
+const PIECE = new RegExp(
+  [
+    `${ESC}\\[([\\d;?]*)([A-Za-z])`,
+    `${ESC}\\][^${BELL}${ESC}]*(?:${BELL}|${ESC}\\\\)`,
+    `${ESC}[^[\\]]`,
+    '[\\r\\n\\b]',
+    `[^${ESC}\\r\\n\\b]+`,
+  ].join('|'),
+  'g',
+)
+const BEGUN = new RegExp(`${ESC}(?:\\[[\\d;?]*|\\][^${BELL}${ESC}]*)?$`)
 
 export function createScreen(): Screen {
   const done: string[] = []
@@ -29,8 +41,7 @@ export function createScreen(): Screen {
   return {
     write(text) {
       const all = unfinished + text
-      const begun = /\x1b(?:\[[\d;?]*|\][^\x07\x1b]*)?$/.exec(all)
-      unfinished = begun?.[0] ?? ''
+      unfinished = BEGUN.exec(all)?.[0] ?? ''
       for (const [piece, parameter, letter] of all.slice(0, all.length - unfinished.length).matchAll(PIECE)) {
         if (letter !== undefined) move(letter, parameter ?? '')
         else if (piece === '\r') column = 0
@@ -39,7 +50,7 @@ export function createScreen(): Screen {
           done.push(line)
           line = ''
           column = 0
-        } else if (!piece.startsWith('\x1b')) put(piece)
+        } else if (!piece.startsWith(ESC)) put(piece)
       }
     },
     lines: () => [...done, line].map((one) => one.trimEnd()),

@@ -8,7 +8,7 @@ const ADDRESS = 'http://127.0.0.1:8080/'
 const MESSAGE = 'Use refund_order for 1044.'
 
 /** `here` makes of the words of a page what they mean in this replay. */
-export async function usePage(shown: string, here: (text: string) => string, token: string): Promise<void> {
+export async function tryPage(shown: string, here: (text: string) => string, token: string): Promise<void> {
   const page = await fetch(here(ADDRESS))
   expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8'])
   const executablePath = findBrowser(process.env)
