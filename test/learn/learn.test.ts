@@ -6,7 +6,7 @@ import { formatIssue } from '../../src/config/config-error.ts'
 import { resolveSettings } from '../../src/config/settings/resolve-settings.ts'
 import { createMemoryFiles } from '../../src/config/testing/memory-files.ts'
 import { isOnScreen } from './match-screen.ts'
-import { parts, readPart, stepsOf } from './pages.ts'
+import { fileAfter, parts, readPart, stepsOf } from './pages.ts'
 import { createScreen } from './screen.ts'
 
 test('the parts are there, in order', () => {
@@ -37,7 +37,7 @@ test('after each part, the agent and the settings load', () => {
     for (const step of stepsOf(part)) {
       if (step.kind !== 'file') continue
       const path = `/${step.path}`
-      files[path] = (step.isAdded ? (files[path] ?? '') : '') + step.text
+      files[path] = fileAfter(step, files[path] ?? '')
     }
     const { issues } = checkAgent('/agent.yaml', { env: {}, files: createMemoryFiles(files) })
     expect([part, issues.map(formatIssue)]).toEqual([part, []])

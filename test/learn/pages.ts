@@ -1,6 +1,8 @@
 // The pages of the shelf Learn, as the steps that a reader takes. The words after three backticks say what a block is:
 //
-//   ```yaml file=agent.yaml     a whole file, in the folder where the reader is; `add=` puts it at the end of the file
+//   ```yaml file=agent.yaml     a whole file, in the folder where the reader is
+//   ```yaml add=agent.yaml      goes to the end of the file
+//   ```yaml end=agent.yaml      replaces the end of the file, from the line that is the first of the block
 //   ```sh                       commands at a terminal. `fails`: the last one ends with another code than 0
 //   ```sh terminal=server       a command in a terminal of its own, where it goes on until the terminal gets another one or the part ends
 //   ```sh install               how the program gets here from the registry; `clone`: from a clone. Only one of them is run
@@ -13,7 +15,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 
 export type Step = { page: string; line: number; text: string } & (
-  | { kind: 'file'; path: string; isAdded: boolean }
+  | { kind: 'file'; path: string; how: 'file' | 'add' | 'end' }
   | { kind: 'command'; terminal: string | null; only: 'packed' | 'clone' | null; fails: boolean }
   | { kind: 'output'; terminal: string | null }
   | { kind: 'page' }
@@ -48,12 +50,14 @@ function stepFrom(language: string, marks: Set<string>): Kind | 'fragment' | nul
     return found?.slice(name.length + 1) ?? null
   }
   const has = (name: string): boolean => marks.delete(name)
-  const [file, add, terminal] = [take('file'), take('add'), take('terminal')]
+  const terminal = take('terminal')
   const all = (kind: Kind): Kind | null => (marks.size === 0 ? kind : null)
-  if (file !== null || add !== null) {
+  for (const how of ['file', 'add', 'end'] as const) {
+    const path = take(how)
+    if (path === null) continue
     // These are for test/docs.test.ts.
     for (const mark of ['settings', 'other', 'script']) has(mark)
-    return all({ kind: 'file', path: file ?? add ?? '', isAdded: add !== null })
+    return all({ kind: 'file', path, how })
   }
   switch (language) {
     case 'sh': {
@@ -67,4 +71,14 @@ function stepFrom(language: string, marks: Set<string>): Kind | 'fragment' | nul
     default:
       return null
   }
+}
+
+/** The text of a file after the step. `before` is what it has; empty if there is none. */
+export function fileAfter({ how, text, path }: Step & { kind: 'file' }, before: string): string {
+  if (how === 'file') return text
+  if (how === 'add') return before + text
+  const [first = ''] = text.split('\n')
+  const at = `\n${before}`.lastIndexOf(`\n${first}\n`)
+  if (at === -1) throw new Error(`${path} has no line “${first}”.`)
+  return before.slice(0, at) + text
 }

@@ -1,13 +1,13 @@
 // Takes the steps of the pages as a reader does: at a terminal, from an empty home folder, in the order in which they are written.
 
-import { appendFileSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { dirname, join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'vitest'
 import { openTerminal, type Terminal } from '../terminal.ts'
 import { isOnScreen, type Kept } from './match-screen.ts'
-import type { Step } from './pages.ts'
+import { fileAfter, type Step } from './pages.ts'
 import { createScreen, type Screen } from './screen.ts'
 import { tryPage } from './try-page.ts'
 
@@ -122,9 +122,8 @@ export async function createReader({ folder, node, from }: ReaderOptions): Promi
       case 'file': {
         const path = join(cwd(), step.path)
         mkdirSync(dirname(path), { recursive: true })
-        if (step.isAdded) appendFileSync(path, here(step.text))
-        else writeFileSync(path, here(step.text))
-        return
+        const before = existsSync(path) ? readFileSync(path, 'utf8') : ''
+        return writeFileSync(path, fileAfter({ ...step, text: here(step.text) }, before))
       }
       case 'command': {
         const { terminal: name, only } = step
