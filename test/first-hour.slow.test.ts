@@ -6,7 +6,8 @@ import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
 import { findOldNode } from '../src/cli/testing/old-node.ts'
 import { tempFolder } from '../src/cli/testing/temp-folder.ts'
-import { firstHour, hasScript } from './first-hour.ts'
+import { firstHour } from './first-hour.ts'
+import { hasScript } from './terminal.ts'
 
 const cwd = join(import.meta.dirname, '..')
 const run = promisify(execFile)

@@ -1,13 +1,11 @@
 // The commands of the README and those that the program prints, run as a newcomer does: at a terminal, from an empty home folder.
 
-import { type ChildProcess, execFile, spawn } from 'node:child_process'
-import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { execFile } from 'node:child_process'
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { expect, onTestFinished } from 'vitest'
-
-/** Makes a terminal for a command. Part of every Debian and Ubuntu; elsewhere its flags differ. */
-export const hasScript = process.platform === 'linux' && existsSync('/usr/bin/script')
+import { expect } from 'vitest'
+import { openTerminal } from './terminal.ts'
 
 export interface Place {
   /** Where commands are typed: npx finds the program there. */
@@ -53,7 +51,7 @@ export async function firstHour({ cwd, folder, node, start }: Place): Promise<vo
     expect(stderr).not.toMatch(/npm (warn|error)/)
     return stdout + stderr
   }
-  const atTerminal = (command: string) => openTerminal(command, cwd, env)
+  const atTerminal = (command: string) => openTerminal(command, { cwd, env })
 
   const server = atTerminal(`QUARTERDECK_DATA_DIR='${join(folder, 'data')}' ${start}`)
   const banner = await server.until('Ctrl-C')
@@ -80,7 +78,7 @@ export async function firstHour({ cwd, folder, node, start }: Place): Promise<vo
   const [chat = '', ctl = '', connect = ''] = ['chat', 'ctl', 'connect'].map((verb) => printed(verb)?.[1])
   const asOperator = { QUARTERDECK_OPERATOR_TOKEN: token }
   expect(await run(`${chat} -m 'count 3'`)).toContain('1, 2, 3.')
-  const watch = openTerminal(ctl, cwd, { ...env, ...asOperator })
+  const watch = openTerminal(ctl, { cwd, env: { ...env, ...asOperator } })
   await watch.until('Nothing waits')
   await watch.stop()
   expect(await run(`${connect} --workspace '${folder}/shop' --yes`, asOperator)).toContain('onnected')
@@ -112,52 +110,4 @@ export async function firstHour({ cwd, folder, node, start }: Place): Promise<vo
   expect(await run(`npx quarterdeck validate '${folder}/shown/agent.yaml'`)).toMatch(/^ok {2}my-agent: .*1 tool/)
 
   expect(await server.stop()).toContain('Stopping.')
-}
-
-interface Terminal {
-  type(text: string): void
-  /** All that was printed since the last call, once `text` is in it. */
-  until(text: string): Promise<string>
-  /** Ctrl-C. Returns what is printed from then on. */
-  stop(): Promise<string>
-}
-
-/** A command at a terminal that is wide enough for whole lines. */
-function openTerminal(command: string, cwd: string, env: Record<string, string>): Terminal {
-  const child: ChildProcess = spawn('script', ['-qfec', `stty cols 250; ${command}`, '/dev/null'], {
-    cwd,
-    env,
-    stdio: ['pipe', 'pipe', 'inherit'],
-  })
-  onTestFinished(() => void child.kill('SIGKILL'))
-  const ended = new Promise<void>((resolve) => child.on('close', () => resolve()))
-  let unread = ''
-  let look = (): void => {}
-  child.stdout?.on('data', (chunk) => {
-    unread += String(chunk)
-    look()
-  })
-  const take = (): string => {
-    const text = unread
-    unread = ''
-    return text
-  }
-  return {
-    type: (text) => void child.stdin?.write(text),
-    async until(text) {
-      await new Promise<void>((resolve, reject) => {
-        look = () => {
-          if (unread.includes(text)) resolve()
-        }
-        look()
-        void ended.then(() => reject(new Error(`${command} ended without “${text}”:\n${unread}`)))
-      })
-      return take()
-    },
-    async stop() {
-      child.stdin?.write('\u0003')
-      await ended
-      return take()
-    },
-  }
 }

@@ -32,7 +32,8 @@ import { pdfOf } from '../src/files/formats/pdf/testing/pdf.ts'
 import { createFileReader, readerLimits } from '../src/files/reader/create-file-reader.ts'
 import * as library from '../src/index.ts'
 import buildConsole from './browser/build-console.ts'
-import { firstHour, hasScript } from './first-hour.ts'
+import { firstHour } from './first-hour.ts'
+import { hasScript } from './terminal.ts'
 
 const root = join(import.meta.dirname, '..')
 const run = promisify(execFile)

@@ -214,6 +214,8 @@ describe('quarterdeck chat with a tool that needs approval', () => {
       // Nobody is asked: the approval was for the session.
       ...paid,
     ])
+    // The bell of a server would ask a second time, in the middle of the chat.
+    expect(io.complained()).toBe('')
   })
 
   test('through a pipe says on stderr what waits, ends with 0, and a later chat can answer', async () => {

@@ -29,7 +29,7 @@ export type StartApp = (
   config: LoadedConfig,
   log: Logger,
   io: Io,
-  more?: Partial<Pick<AppOptions, 'reload' | 'mcpExtension' | 'logTap'>>,
+  more?: Partial<Pick<AppOptions, 'reload' | 'mcpExtension' | 'logTap' | 'terminal'>>,
 ) => Promise<RunningApp>
 
 /** Nothing may go on after it. */
