@@ -10,6 +10,7 @@ import { identityTable } from './identity-settings.ts'
 import { priceTable } from './price-settings.ts'
 import { type Setting, type SettingRow, setting, withVariables } from './setting.ts'
 import {
+  frameOrigins,
   hostAddress,
   hostNames,
   limited,
@@ -288,8 +289,18 @@ const table = {
   console: setting({
     ...toggle(true),
     description:
-      'With `false` or `--no-console` there is no web console: /console answers 404, and all other routes stay open.',
+      'With `false` or `--no-console` there are no pages for people: /console and /talk answer 404, and all other routes stay open.',
     flag: '--no-console',
+  }),
+  'talk.frame_origins': setting({
+    schema: frameOrigins(),
+    description:
+      'Web pages that may show /talk/ in a frame and hand it the tokens of their users. Nobody else may show it in a frame.',
+    expected: 'a list of origins such as https://app.example.com (without a path)',
+    example: ['https://app.example.com'],
+    default: [],
+    flag: '--talk-frame-origins <origins>',
+    repeatable: true,
   }),
   'files.urls': setting({
     ...toggle(false),
