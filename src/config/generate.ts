@@ -16,7 +16,7 @@ export const generators: Readonly<Record<string, (current: string) => string>> =
   'schema/quarterdeck.schema.json': () => json(settingsJsonSchema()),
   'docs/look-up/settings.md': (page) => fillPage(page, settingsTable),
   'docs/look-up/agent-yaml.md': agentPage,
-  'docs/do/answer-from-slack-and-mail.md': (page) => fillPage(page, channelTable),
+  'docs/do/supervise-a-coding-agent.md': (page) => fillPage(page, channelTable),
   'docs/do/run-it-unattended.md': (page) => fillPage(page, credentialTable),
 }
 
@@ -38,13 +38,8 @@ function settingsTable(): string {
 }
 
 function channelTable(): string {
-  const rows = channels.map(({ words: { title, docs, help, answers, setUp } }) => [
-    `[${title}](${docs})`,
-    help,
-    answers,
-    setUp,
-  ])
-  return markdownTable(['channel', 'what you get', 'can you answer there?', 'set up with'], rows)
+  const rows = channels.map(({ words: { title, docs, help, answers } }) => [`[${title}](${docs})`, help, answers])
+  return markdownTable(['channel', 'what you get', 'can you answer there?'], rows)
 }
 
 function credentialTable(): string {
