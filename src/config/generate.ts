@@ -23,13 +23,12 @@ export const generators: Readonly<Record<string, (current: string) => string>> =
 /** The variable of a key follows from it. Names that do not are told with the words. */
 function settingsTable(): string {
   const rows = settingKeys.map((key) => {
-    const { flag, env, defaultText, description, example } = settings[key]
+    const { flag, env, defaultText, description } = settings[key]
     const usual = `QUARTERDECK_${key.replaceAll('.', '_').toUpperCase()}`
     const others = env.filter((name) => name !== usual)
     const place = flag === null ? (env.length === 0 ? 'file' : '–') : code(flag)
     const words = [
       description,
-      ...(typeof example === 'object' && example !== null ? [`E.g. ${code(inline(example))}`] : []),
       ...(others.length === 0 ? [] : [`${env.includes(usual) ? 'Also' : 'Variable:'} ${others.map(code).join(', ')}.`]),
     ]
     return [code(key), place, defaultText, words.join(' ')]

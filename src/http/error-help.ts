@@ -40,7 +40,7 @@ const request = {
   },
   file_too_large: {
     means: 'A file, or all of a request, are too large.',
-    todo: 'At most 10 MB a file as base64, 50 MB as multipart, 100 MB in all.',
+    todo: 'At most 10 MB as base64, 50 MB as multipart, 100 MB in all.',
   },
   too_many_files: {
     means: 'A message has more than 10 files.',
@@ -56,7 +56,7 @@ const request = {
     todo: 'Send a relative path as `detail` says.',
   },
   invalid_diff: {
-    means: 'A diff is malformed, over 5 MB, changes nothing or another file, or the file is not text.',
+    means: 'A diff is malformed, over 5 MB, or changes nothing or another file.',
     todo: 'Send one patch for one file, or its whole new text.',
   },
   header_too_large: {
@@ -86,7 +86,7 @@ const request = {
     todo: 'Use the path that `detail` names.',
   },
   not_available_yet: {
-    means: 'A `/v1/responses` request has an item of a tool that is not a function.',
+    means: 'An item at `/v1/responses` belongs to a tool that is not a function.',
     todo: 'Leave the item out.',
   },
 } satisfies Helps
@@ -115,7 +115,7 @@ const caller = {
   },
   passphrase_wrong: {
     means: 'The passphrase is wrong.',
-    todo: 'Try again; after five wrong ones each try waits longer.',
+    todo: 'Try again.',
   },
   code_invalid: {
     means: 'The sign-in code is wrong, used, or older than five minutes.',
@@ -273,7 +273,7 @@ const limits = {
     todo: 'Send them, or wait. The limit is `files.unsent_bytes`.',
   },
   quota_exceeded: {
-    means: "This user has used up the day's `limit` (`runs`, `tokens` or `cost`): `used` of `allowed`.",
+    means: "This user has used up the day's `limit`: `used` of `allowed`.",
     todo: 'Wait until `resets_at`.',
   },
   limit: {
@@ -297,7 +297,7 @@ const run = {
     todo: 'Send it again.',
   },
   needs_review: {
-    means: 'The server stopped during a call with side effects, or died twice at one place.',
+    means: 'The server stopped during a call with side effects, or twice at one place.',
     todo: 'Check what happened, then continue.',
   },
   cancelled: {
