@@ -587,7 +587,7 @@ describe('what is not there yet', () => {
     },
     {
       page: 'docs/look-up/errors.md',
-      says: '`not_available_yet` | 501',
+      says: '`not_available_yet` 501',
       holds: () => sources.some((file) => /protocols/.test(file) && /'not_available_yet',\n\s+`/.test(read(file))),
     },
   ]

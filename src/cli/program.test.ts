@@ -61,7 +61,7 @@ async function readDocs(): Promise<{
     const rows = lines.flatMap((line) =>
       line.startsWith('| ') ? [line.split(/(?<!\\)\|/).map((cell) => cell.trim())] : [],
     )
-    if (heading === 'Exit codes') codes.push(...rows.slice(2).map(([, code = '', meaning = '']) => [code, meaning]))
+    if (heading === 'Exit codes') codes.push(...rows.slice(1).map(([, code = '', meaning = '']) => [code, meaning]))
     const name = /^`quarterdeck ([^`]+)`$/.exec(heading)?.[1]
     if (name === undefined) continue
     const words = name.replace(/ [[<].*$/, '')

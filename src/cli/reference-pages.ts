@@ -22,9 +22,9 @@ function errorTables(): string {
       const rows = codes.map((code) => {
         const { means, todo, page } = errorHelp[code]
         const more = page === undefined ? '' : ` [${posix.basename(page, '.md')}](${posix.relative('look-up', page)})`
-        return [`<a id="${code}"></a>\`${code}\``, String(statusOf[code]), means, `${todo}${more}`]
+        return [`<a id="${code}"></a>\`${code}\` ${statusOf[code]}`, means, `${todo}${more}`]
       })
-      return `## ${title}\n\n${markdownTable(['code', 'status', 'means', 'what to do'], rows)}`
+      return `## ${title}\n\n${markdownTable(['code, status', 'means', 'what to do'], rows)}`
     })
     .join('\n')
 }

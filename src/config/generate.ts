@@ -23,13 +23,12 @@ export const generators: Readonly<Record<string, (current: string) => string>> =
 /** The variable of a key follows from it. Names that do not are told with the words. */
 function settingsTable(): string {
   const rows = settingKeys.map((key) => {
-    const { flag, env, defaultText, description, example } = settings[key]
+    const { flag, env, defaultText, description } = settings[key]
     const usual = `QUARTERDECK_${key.replaceAll('.', '_').toUpperCase()}`
     const others = env.filter((name) => name !== usual)
     const place = flag === null ? (env.length === 0 ? 'file' : '–') : code(flag)
     const words = [
       description,
-      ...(typeof example === 'object' && example !== null ? [`E.g. ${code(inline(example))}`] : []),
       ...(others.length === 0 ? [] : [`${env.includes(usual) ? 'Also' : 'Variable:'} ${others.map(code).join(', ')}.`]),
     ]
     return [code(key), place, defaultText, words.join(' ')]
@@ -107,8 +106,8 @@ function rowsOf(shapes: readonly JsonSchema[], prefix: string, deep: boolean): s
       const child = schemaAt(shape, [key]) ?? {}
       const isRequired = shape.required?.includes(key) ?? false
       const isList = optionsOf(child).some((option) => option.type === 'array')
-      // `fallback` has the same keys as the model around it.
-      const isLeaf = !deep || key === 'fallback'
+      // `fallback` has the same keys as the model around it, and `default` of an approval those of a tool's approval.
+      const isLeaf = !deep || key === 'fallback' || key === 'default'
       const below = isLeaf ? [] : rowsOf(shapesOf(child), `${prefix}${key}${isList ? '[]' : ''}.`, deep)
       const value = [shortValue(child), ...defaultOf(child, isRequired)].join('; ')
       return [[code(`${prefix}${key}`), value, child.description ?? ''], ...below]
@@ -149,7 +148,7 @@ const SHORT_VALUES: readonly (readonly [RegExp, string])[] = [
 const shortValue = (node: JsonSchema): string =>
   SHORT_VALUES.reduce((text, [long, short]) => text.replace(long, short), expectationOf(node))
 
-const BLOCK = /(<!-- generated: ([\w. -]+?) -->\n)[\s\S]*?(<!-- end -->)/g
+const BLOCK = /(<!-- ?generated: ?([\w. -]+?) ?-->\n)[\s\S]*?(<!-- ?end ?-->)/g
 
 /** The page with the content of every block replaced; `render` gets the name of the block. */
 export function fillPage(page: string, render: (name: string) => string): string {
@@ -158,7 +157,7 @@ export function fillPage(page: string, render: (name: string) => string): string
 
 export function markdownTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const line = (cells: readonly string[]) => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
-  return [line(head), line(head.map(() => '---')), ...rows.map(line), ''].join('\n')
+  return [line(head), `|${'---|'.repeat(head.length)}`, ...rows.map(line), ''].join('\n')
 }
 
 const code = (text: string): string => `\`${text}\``

@@ -15,19 +15,19 @@ type Helps = Partial<Record<ErrorCode, ErrorHelp>>
 
 const request = {
   invalid_request: {
-    means: 'A field, parameter or header is wrong.',
+    means: 'A field or header is wrong.',
     todo: 'Correct what `errors` or `detail` names.',
   },
   malformed_json: {
-    means: 'The body is not JSON in UTF-8, too deep (100 levels), or has a forbidden or doubled key.',
+    means: 'The body is not valid JSON, too deep, or has a forbidden or doubled key.',
     todo: 'Send one valid JSON object.',
   },
   malformed_id: {
     means: 'An id is not a UUID, a ULID or a known name.',
-    todo: 'Use an id that the server gave you.',
+    todo: 'Use an id of the server.',
   },
   unsupported_media_type: {
-    means: 'The content type is missing or unknown, or the body is compressed.',
+    means: 'The content type is wrong, or the body is compressed.',
     todo: 'Send `Content-Type: application/json`, uncompressed.',
   },
   not_acceptable: {
@@ -40,7 +40,7 @@ const request = {
   },
   file_too_large: {
     means: 'A file, or all of a request, are too large.',
-    todo: 'At most 10 MB a file as base64, 50 MB as multipart, 100 MB in all.',
+    todo: 'At most 10 MB as base64, 50 MB as multipart, 100 MB in all.',
   },
   too_many_files: {
     means: 'A message has more than 10 files.',
@@ -52,11 +52,11 @@ const request = {
     page: 'do/work-with-files.md',
   },
   path_violation: {
-    means: 'A path leads out of the workspace, or to no ordinary file.',
+    means: 'A path leads out of the workspace.',
     todo: 'Send a relative path as `detail` says.',
   },
   invalid_diff: {
-    means: 'A diff is malformed, over 5 MB, changes nothing or another file, or the file is not text.',
+    means: 'A diff is malformed, over 5 MB, or changes nothing or another file.',
     todo: 'Send one patch for one file, or its whole new text.',
   },
   header_too_large: {
@@ -77,16 +77,16 @@ const request = {
     page: 'look-up/http.md',
   },
   door_closed: {
-    means: 'The route belongs to a door that is closed on this server.',
+    means: 'The route belongs to a closed door.',
     todo: 'Open the door with `--protocol`.',
     page: 'look-up/doors.md',
   },
   route_moved: {
-    means: 'The path belongs to a transport that is not served.',
+    means: 'This transport is not served.',
     todo: 'Use the path that `detail` names.',
   },
   not_available_yet: {
-    means: 'A `/v1/responses` request has an item of a tool that is not a function.',
+    means: 'An item at `/v1/responses` belongs to a tool that is not a function.',
     todo: 'Leave the item out.',
   },
 } satisfies Helps
@@ -103,10 +103,10 @@ const caller = {
   },
   host_not_allowed: {
     means: 'The server does not answer for the name in `Host`.',
-    todo: "Use the server's own address, or add the name with `--allowed-hosts`.",
+    todo: 'Add the name with `--allowed-hosts`.',
   },
   origin_not_allowed: {
-    means: 'The page is neither on this machine nor from an allowed origin.',
+    means: 'The page is from an origin that is not allowed.',
     todo: 'Start the server with `--cors-origins`.',
   },
   passphrase_required: {
@@ -115,7 +115,7 @@ const caller = {
   },
   passphrase_wrong: {
     means: 'The passphrase is wrong.',
-    todo: 'Try again; after five wrong ones each try waits longer.',
+    todo: 'Try again.',
   },
   code_invalid: {
     means: 'The sign-in code is wrong, used, or older than five minutes.',
@@ -131,10 +131,10 @@ const caller = {
 const missing = {
   agent_not_found: { means: 'No agent has this name.', todo: 'Use a name that `detail` lists.' },
   session_not_found: {
-    means: "The session does not exist, was deleted, or is somebody else's.",
+    means: 'There is no such session, or it is not yours.',
     todo: 'Start a new session.',
   },
-  run_not_found: { means: "The run does not exist or is somebody else's.", todo: 'Check the id.' },
+  run_not_found: { means: 'There is no such run, or it is not yours.', todo: 'Check the id.' },
   approval_not_found: {
     means: 'There is no such approval, or it is not yours.',
     todo: 'List them with `GET /approvals`.',
@@ -157,7 +157,7 @@ const missing = {
   },
   tool_call_not_found: {
     means: 'There is no such tool execution, or it is not yours.',
-    todo: 'Use the `execution_id` of the `tool_execution_request`.',
+    todo: 'Use the `execution_id` that you got.',
   },
   file_not_found: {
     means: 'There is no such file, or it is not yours.',
@@ -168,11 +168,11 @@ const missing = {
     todo: 'Read the `snapshot`, then continue from there.',
   },
   session_expired: {
-    means: 'The session was idle for too long, and its agent closes such sessions.',
+    means: 'The session was idle for too long.',
     todo: 'Start a new session.',
   },
   approval_expired: {
-    means: 'Nobody answered in time, so the call counts as refused.',
+    means: 'Nobody answered in time: the call is refused.',
     todo: 'Ask the agent again.',
   },
   tool_call_expired: {
@@ -192,16 +192,16 @@ const conflicts = {
     page: 'do/ask-before-a-tool-runs.md',
   },
   approval_decided: {
-    means: 'Somebody answered first; `detail` says who, what and when.',
+    means: 'Somebody answered first; `detail` says who.',
     todo: 'Nothing: the first answer counts.',
   },
   approval_changed: {
     means: 'The tool, its rules or your digest differ from what was asked.',
-    todo: 'Look at the approval in `approval_id`, then decide on it.',
+    todo: 'Decide on the approval in `approval_id`.',
   },
   not_approved: {
-    means: 'An agent wants to write a change that nobody approved.',
-    todo: 'Ask for an approval, and wait for the yes.',
+    means: 'Nobody has approved this change.',
+    todo: 'Ask for an approval, and wait.',
   },
   already_consumed: {
     means: 'This approval was used; it counts once.',
@@ -224,12 +224,12 @@ const conflicts = {
     todo: 'Start a new one.',
   },
   record_decided: {
-    means: 'Somebody answered first; the details say who, what and when.',
+    means: 'Somebody answered first; see the details.',
     todo: 'Nothing: the first answer counts.',
   },
   operator_unreachable: {
-    means: 'The channel to the operator does not work. The question is kept.',
-    todo: 'Fix the channel. Meanwhile answer in the console or with `quarterdeck ctl`.',
+    means: 'The channel to the operator fails; the question is kept.',
+    todo: 'Answer in the console or with `quarterdeck ctl`; fix the channel.',
     page: 'do/find-out-what-is-wrong.md',
   },
   no_channel: {
@@ -270,11 +270,11 @@ const limits = {
   },
   too_many_uploads: {
     means: 'This user has too many uploads that were never sent.',
-    todo: 'Send them, or wait for `Retry-After`. The limit is `files.unsent_bytes`.',
+    todo: 'Send them, or wait. The limit is `files.unsent_bytes`.',
   },
   quota_exceeded: {
-    means: "This user has used up the day's `limit` (`runs`, `tokens` or `cost`): `used` of `allowed`.",
-    todo: 'Wait until `resets_at`, or ask for more `limits.per_day`.',
+    means: "This user has used up the day's `limit`: `used` of `allowed`.",
+    todo: 'Wait until `resets_at`.',
   },
   limit: {
     means: 'Too many supervised sessions, questions, instructions, subscriptions or checks at once.',
@@ -297,8 +297,8 @@ const run = {
     todo: 'Send it again.',
   },
   needs_review: {
-    means: 'The server stopped during a call with side effects, or died twice at one place.',
-    todo: 'Check what the tool did, or why the server died, then continue.',
+    means: 'The server stopped during a call with side effects, or twice at one place.',
+    todo: 'Check what happened, then continue.',
   },
   cancelled: {
     means: 'Somebody stopped the run.',
@@ -306,7 +306,7 @@ const run = {
   },
   tool_failed: {
     means: 'A tool failed that the run needs.',
-    todo: "Look at the tool's error in the events.",
+    todo: 'Look at its error in the events.',
   },
   tool_unavailable: {
     means: 'The tool of an approval is down or gone.',
@@ -335,7 +335,7 @@ const model = {
   },
   model_unreachable: {
     means: 'The provider cannot be reached.',
-    todo: 'Check the network, the proxy and `base_url`; try again.',
+    todo: 'Check network, proxy and `base_url`.',
   },
   model_timeout: {
     means: 'The model did not answer in time.',
@@ -349,7 +349,7 @@ const model = {
   },
   model_bad_request: {
     means: 'The provider did not understand our request.',
-    todo: "Check the agent's model settings; the log has the reason.",
+    todo: 'Check the model settings; the log has the reason.',
   },
   model_failed: {
     means: 'The provider failed in another way.',
@@ -367,11 +367,11 @@ const server = {
     todo: 'Free some space; the server recovers by itself.',
   },
   storage_failed: {
-    means: 'The store does not answer or is damaged, or a workspace file cannot be written.',
+    means: 'The store does not answer, or a file cannot be written.',
     todo: 'Try again; look at the log.',
   },
   data_dir_locked: {
-    means: 'Another server uses the data directory, or tables that an update would remove.',
+    means: 'Another server uses the data directory or database.',
     todo: 'Stop that server, or use another `--data-dir`.',
   },
   data_dir_newer: {

@@ -51,7 +51,7 @@ export const identityTable = {
   'proxy_auth.name': fileSetting<string>({
     schema: providerName(),
     description:
-      'Begins the names of the users that the proxy names. Give it the name of an `oidc` provider if both know the same people by the same names.',
+      'Begins the names of the proxy’s users. Use the name of an `oidc` provider if both know the same people.',
     expected: PROVIDER_NAME_TEXT,
     example: 'corp',
     default: 'proxy',

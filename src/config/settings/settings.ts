@@ -130,7 +130,7 @@ const table = {
   'postgres.commit': setting({
     schema: z.enum(['on', 'remote_apply']),
     description:
-      'When something that is acknowledged is safe: `on` when Postgres has it on disk (and on the disk of its synchronous standby, if it has one), `remote_apply` when the standby also shows it.',
+      'When something that is acknowledged is safe: `on` when Postgres (and its synchronous standby) has it on disk, `remote_apply` when the standby also shows it.',
     example: 'remote_apply',
     default: 'on',
     flag: '--postgres-commit <when>',
@@ -258,7 +258,7 @@ const table = {
   'tools.proxy': setting({
     ...toggle(false),
     description:
-      'Use HTTPS_PROXY and HTTP_PROXY for HTTP tools and for MCP servers at a URL too. The server checks a host name before the request, but the proxy resolves it again.',
+      'Use HTTPS_PROXY and HTTP_PROXY for HTTP tools and MCP servers at a URL too. The proxy resolves host names itself.',
     flag: '--tools-proxy',
   }),
   'sessions.ttl': setting({
@@ -282,8 +282,7 @@ const table = {
   }),
   public_docs: setting({
     ...toggle(false),
-    description:
-      'Serve `/openapi.json` without a token, even if a token is required elsewhere. The page `/docs` shows it, and asks for a token otherwise.',
+    description: 'Serve `/openapi.json` without a token, even if one is required elsewhere. The page `/docs` shows it.',
     flag: '--public-docs',
   }),
   console: setting({
@@ -310,8 +309,7 @@ const table = {
   }),
   'files.unsent_bytes': setting({
     ...limited(1_000_000_000),
-    description:
-      'Bytes of uploaded files that one user may keep without sending them in a message; further uploads are refused (429).',
+    description: 'Bytes of uploaded files that one user may keep unsent; further uploads are refused (429).',
     example: 1_000_000_000,
     flag: '--max-unsent-bytes <number>',
   }),

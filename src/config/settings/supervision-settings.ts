@@ -49,7 +49,7 @@ export const supervisionTable = {
   }),
   operators: fileSetting<OperatorsValue>({
     schema: operators(),
-    description: `People who decide: a list with \`name\`, ${CONTACTS}, \`notify\`, \`console\`, \`logins\`, \`local\`, \`admin\` and \`group\`, or only \`group\` and \`admin\` for all members of a group of an identity provider; or \`people\` with that list, \`escalation\` (who else may decide after a while) and \`quorum\` (how many must say yes). A sole operator is also \`local\`.`,
+    description: `People who decide: a list with \`name\`, ${CONTACTS}, \`notify\`, \`console\`, \`logins\`, \`local\`, \`admin\` and \`group\` (without \`name\`: all its members); or \`people\` with that list, \`escalation\` (who decides after a while) and \`quorum\` (how many must say yes). A sole operator is also \`local\`.`,
     expected: 'a list of operators, each with a name or a group, or keys with people, escalation and quorum',
     example: [{ name: 'ada', slack: 'U012AB3CD', admin: true }],
     default: { people: [], groups: [], escalation: [], quorum: ONE_PERSON },
@@ -131,7 +131,7 @@ export const supervisionTable = {
   commands: fileSetting<Readonly<Record<string, string | readonly string[]>>>({
     schema: commandLines(),
     description:
-      'Commands that operators may run in a workspace, by alias. A command line is a list of arguments, or text that is split without a shell. The program is looked up at the start and must lie outside all workspaces. A command such as npm test runs what the agent wrote.',
+      'Commands that operators may run in a workspace, by alias. A list of arguments, or text that is split without a shell. The program must lie outside all workspaces. A command such as npm test runs what the agent wrote.',
     expected: 'aliases (lower-case letters, digits, - and _) with command lines',
     example: { status: 'git status --short', test: ['npm', 'test'] },
     default: {},
