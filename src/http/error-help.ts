@@ -15,12 +15,11 @@ type Helps = Partial<Record<ErrorCode, ErrorHelp>>
 
 const request = {
   invalid_request: {
-    means: 'A field, parameter or header is wrong, or the request itself.',
+    means: 'A field, parameter or header is wrong.',
     todo: 'Correct what `errors` or `detail` names.',
   },
   malformed_json: {
-    means:
-      'The body is empty, not JSON or UTF-8, nested over 100 levels, has a forbidden key, or, in a decision, a key twice.',
+    means: 'The body is not JSON in UTF-8, too deep (100 levels), or has a forbidden or doubled key.',
     todo: 'Send one valid JSON object.',
   },
   malformed_id: {
@@ -28,37 +27,36 @@ const request = {
     todo: 'Use an id that the server gave you.',
   },
   unsupported_media_type: {
-    means: 'The content type is missing or unknown to the route, or the body is compressed.',
+    means: 'The content type is missing or unknown, or the body is compressed.',
     todo: 'Send `Content-Type: application/json`, uncompressed.',
   },
   not_acceptable: {
-    means: 'The route can send none of the types in `Accept`.',
-    todo: 'Ask for a type that the route can send.',
+    means: 'The route has none of the types in `Accept`.',
+    todo: 'Ask for another type.',
   },
   body_too_large: {
-    means: 'The body has too many bytes (without files), JSON values or new messages.',
-    todo: 'Send less. `max_bytes`, `max_values` or `max_messages` is the limit.',
+    means: 'Too many bytes (without files), JSON values or new messages.',
+    todo: 'Send less than `max_bytes`, `max_values` or `max_messages`.',
   },
   file_too_large: {
-    means: 'A file, or all files of a request together, are too large.',
-    todo: 'Send at most 10 MB a file as base64, 50 MB as multipart, 100 MB in all.',
+    means: 'A file, or all of a request, are too large.',
+    todo: 'At most 10 MB a file as base64, 50 MB as multipart, 100 MB in all.',
   },
   too_many_files: {
     means: 'A message has more than 10 files.',
-    todo: 'Send them with several messages.',
+    todo: 'Use several messages.',
   },
   file_unreadable: {
-    means: 'A file is damaged, empty, locked or beyond the limits for reading. `detail` names it.',
-    todo: 'Fix the file, or send it as another type.',
+    means: 'A file is damaged, empty, locked or too large to read.',
+    todo: 'Fix the file that `detail` names.',
     page: 'do/work-with-files.md',
   },
   path_violation: {
-    means: 'A path leads out of the workspace, or does not name one ordinary file in it.',
+    means: 'A path leads out of the workspace, or to no ordinary file.',
     todo: 'Send a relative path as `detail` says.',
   },
   invalid_diff: {
-    means:
-      'A diff is malformed, over 5 MB, changes nothing or another file than the named one, or the file is not text.',
+    means: 'A diff is malformed, over 5 MB, changes nothing or another file, or the file is not text.',
     todo: 'Send one patch for one file, or its whole new text.',
   },
   header_too_large: {
@@ -67,7 +65,7 @@ const request = {
   },
   request_timeout: {
     means: 'The headers or the body arrived too slowly.',
-    todo: 'Send the request again on a faster connection.',
+    todo: 'Send it again, faster.',
   },
   method_not_allowed: {
     means: 'The path does not have this method.',
@@ -75,7 +73,7 @@ const request = {
   },
   route_not_found: {
     means: 'There is no such path.',
-    todo: 'Look at `near`, or at the list of routes.',
+    todo: 'Look at `near`, or the list.',
     page: 'look-up/http.md',
   },
   door_closed: {
@@ -84,11 +82,11 @@ const request = {
     page: 'look-up/doors.md',
   },
   route_moved: {
-    means: 'The path belongs to an older transport that is not served.',
+    means: 'The path belongs to a transport that is not served.',
     todo: 'Use the path that `detail` names.',
   },
   not_available_yet: {
-    means: 'An item of a `/v1/responses` request belongs to a tool that is not a function.',
+    means: 'A `/v1/responses` request has an item of a tool that is not a function.',
     todo: 'Leave the item out.',
   },
 } satisfies Helps
@@ -108,25 +106,25 @@ const caller = {
     todo: "Use the server's own address, or add the name with `--allowed-hosts`.",
   },
   origin_not_allowed: {
-    means: 'The page that asks is neither on this machine nor from an allowed origin.',
+    means: 'The page is neither on this machine nor from an allowed origin.',
     todo: 'Start the server with `--cors-origins`.',
   },
   passphrase_required: {
     means: "A decision over the local socket needs the operator's passphrase.",
-    todo: 'Use `quarterdeck ctl` at a terminal; it asks for it.',
+    todo: 'Use `quarterdeck ctl` at a terminal.',
   },
   passphrase_wrong: {
     means: 'The passphrase is wrong.',
-    todo: 'Try again. After five wrong ones each try waits longer.',
+    todo: 'Try again; after five wrong ones each try waits longer.',
   },
   code_invalid: {
     means: 'The sign-in code is wrong, used, or older than five minutes.',
-    todo: "Press Enter in the server's terminal for a new link, or use the operator's token.",
+    todo: "Press Enter in the server's terminal for a new link.",
   },
   passkey_required: {
-    means: 'This decision needs a proof with one of your passkeys. What waits stays pending.',
-    todo: 'Open `url`. Without a passkey, ask somebody who has one to add your device.',
-    page: 'do/run-it-unattended.md',
+    means: 'This decision needs one of your passkeys; it stays pending.',
+    todo: 'Open `url`, or ask somebody with a passkey to add your device.',
+    page: 'do/let-people-sign-in.md',
   },
 } satisfies Helps
 
@@ -146,7 +144,7 @@ const missing = {
     todo: 'List them with `GET /grants`.',
   },
   record_not_found: {
-    means: 'There is no such prompt, alert, wait, checkpoint, channel or push subscription, or you may not see it.',
+    means: 'There is no such prompt, alert, wait, checkpoint, channel or subscription for you.',
     todo: 'List them with `GET /inbox`, `GET /channels` or `GET /push/subscriptions`.',
   },
   token_not_found: {
@@ -155,7 +153,7 @@ const missing = {
   },
   command_not_found: {
     means: 'No command has this alias.',
-    todo: 'Use one in `known`, or add it under `commands` in quarterdeck.yaml.',
+    todo: 'Use one in `known`, or add it to `commands`.',
   },
   tool_call_not_found: {
     means: 'There is no such tool execution, or it is not yours.',
@@ -167,18 +165,18 @@ const missing = {
   },
   events_gone: {
     means: 'The events after this id were purged or lost.',
-    todo: 'Fetch the snapshot that the problem names and continue from there.',
+    todo: 'Read the `snapshot`, then continue from there.',
   },
   session_expired: {
-    means: 'The agent closes idle sessions, and this one was idle for too long.',
+    means: 'The session was idle for too long, and its agent closes such sessions.',
     todo: 'Start a new session.',
   },
   approval_expired: {
     means: 'Nobody answered in time, so the call counts as refused.',
-    todo: 'Ask the agent again if you still want it.',
+    todo: 'Ask the agent again.',
   },
   tool_call_expired: {
-    means: 'The result of a client tool came too late; the agent went on without it.',
+    means: 'The result of a client tool came too late.',
     todo: "Answer sooner, or raise the tool's `timeout`.",
   },
 } satisfies Helps
@@ -214,7 +212,7 @@ const conflicts = {
     todo: 'Nothing: the first result counts.',
   },
   session_supervised: {
-    means: 'An agent elsewhere works in this session, so it takes no messages.',
+    means: 'An agent elsewhere works in this session.',
     todo: 'Send an instruction with `POST /sessions/{id}/steer`.',
   },
   session_paused: {
@@ -222,7 +220,7 @@ const conflicts = {
     todo: 'Resume it with `POST /sessions/{id}/resume`.',
   },
   session_ended: {
-    means: 'The supervised session was terminated, or its agent has been silent for long.',
+    means: 'The supervised session has ended.',
     todo: 'Start a new one.',
   },
   record_decided: {
@@ -232,15 +230,15 @@ const conflicts = {
   operator_unreachable: {
     means: 'The channel to the operator does not work. The question is kept.',
     todo: 'Fix the channel. Meanwhile answer in the console or with `quarterdeck ctl`.',
-    page: 'do/run-it-unattended.md',
+    page: 'do/find-out-what-is-wrong.md',
   },
   no_channel: {
     means: 'The session reports to no chat channel.',
     todo: 'Set `slack.channel_id`, or name one with `?channel_id=`.',
   },
   restore_unconfirmed: {
-    means: 'A restore would change files, and nobody confirmed exactly these changes.',
-    todo: 'Look at the lists in the answer, then send its `digest` as `confirm`.',
+    means: 'Nobody has confirmed exactly these changes of files.',
+    todo: 'Look at the lists, then send `digest` as `confirm`.',
   },
   idempotency_mismatch: {
     means: 'The same `Idempotency-Key` came with another body.',
@@ -251,7 +249,7 @@ const conflicts = {
     todo: "Read the run's events from the server.",
   },
   patch_conflict: {
-    means: 'The file is not what the diff was made for, or it changed after the approval.',
+    means: 'The file is not what the diff was made for.',
     todo: 'Read the file again and ask with a new diff.',
   },
   conflict: {
@@ -271,7 +269,7 @@ const limits = {
     todo: 'Delete sessions, or raise `limits.sessions`.',
   },
   too_many_uploads: {
-    means: 'This user has too many uploaded files that no message was sent with.',
+    means: 'This user has too many uploads that were never sent.',
     todo: 'Send them, or wait for `Retry-After`. The limit is `files.unsent_bytes`.',
   },
   quota_exceeded: {
@@ -279,8 +277,7 @@ const limits = {
     todo: 'Wait until `resets_at`, or ask for more `limits.per_day`.',
   },
   limit: {
-    means:
-      'Too many open supervised sessions, waiting questions or instructions, push subscriptions, or texts being checked.',
+    means: 'Too many supervised sessions, questions, instructions, subscriptions or checks at once.',
     todo: 'End, answer or remove some first.',
   },
   rate_limited: {
@@ -291,7 +288,7 @@ const limits = {
 
 const run = {
   budget_exceeded: {
-    means: 'The run reached a limit on steps, tokens, cost, calls, time or the length of its answers.',
+    means: 'The run reached a limit on steps, tokens, cost, calls, time or length.',
     todo: 'Ask for less, or raise the limit in `agent.yaml`.',
     page: 'look-up/agent-yaml.md',
   },
@@ -300,20 +297,20 @@ const run = {
     todo: 'Send it again.',
   },
   needs_review: {
-    means: 'The server stopped during a tool call with side effects, or died twice at the same place.',
+    means: 'The server stopped during a call with side effects, or died twice at one place.',
     todo: 'Check what the tool did, or why the server died, then continue.',
   },
   cancelled: {
     means: 'Somebody stopped the run.',
-    todo: 'Start another run if you still want the answer.',
+    todo: 'Start another run.',
   },
   tool_failed: {
     means: 'A tool failed that the run needs.',
     todo: "Look at the tool's error in the events.",
   },
   tool_unavailable: {
-    means: 'The tool of an approval is down or gone, so nobody can check whether it has changed.',
-    todo: 'Approve when the tool is there again, or reject.',
+    means: 'The tool of an approval is down or gone.',
+    todo: 'Approve when it is there again, or reject.',
   },
   invalid_answer: {
     means: "The model's answer does not match the agent's response format.",
@@ -374,7 +371,7 @@ const server = {
     todo: 'Try again; look at the log.',
   },
   data_dir_locked: {
-    means: 'Another server uses the data directory, or a part of the database that an update would remove.',
+    means: 'Another server uses the data directory, or tables that an update would remove.',
     todo: 'Stop that server, or use another `--data-dir`.',
   },
   data_dir_newer: {
@@ -384,7 +381,7 @@ const server = {
   },
   data_dir_older: {
     means: 'An older version wrote the data, and this command cannot upgrade it.',
-    todo: 'Do what `detail` says: start the server once, or run `quarterdeck migrate`.',
+    todo: 'Start the server once, or run `quarterdeck migrate`, as `detail` says.',
     page: 'do/upgrade.md',
   },
   data_dir_damaged: {
@@ -393,7 +390,7 @@ const server = {
     page: 'do/back-up-and-restore.md',
   },
   identity_unavailable: {
-    means: "Your identity provider's keys cannot be fetched, so your token cannot be checked.",
+    means: 'The keys of your identity provider cannot be fetched.',
     todo: 'Try again after `Retry-After`.',
   },
   shutting_down: { means: 'The server is stopping.', todo: 'Try again after `Retry-After`.' },

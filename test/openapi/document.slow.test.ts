@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, test } from 'vitest'
 import { whatToDo } from '../../scripts/version-rule.ts'
-import { jsonText, servedDocument } from '../../src/cli/generate.ts'
+import { jsonText, servedApi } from '../../src/cli/generate.ts'
 import { readVersion } from '../../src/config/version.ts'
 import { readApi } from './api.ts'
 import { problemsOf } from './problems-of.ts'
@@ -18,7 +18,7 @@ const checkedIn = () => readFile(join(root, file), 'utf8')
 describe('docs/openapi.json', () => {
   test('is the document that a server serves', async () => {
     const version = await readVersion()
-    const served = jsonText(await servedDocument(version))
+    const served = jsonText((await servedApi(version)).document)
     const current = await checkedIn()
 
     expect(current === served, whatToDo(file, current, served, version)).toBe(true)

@@ -42,7 +42,7 @@ export const identityTable = {
   'proxy_auth.trusted': fileSetting<string[]>({
     schema: networkList(),
     description:
-      'Addresses or networks of a proxy that has signed people in. Only from there, the headers below say who a request is from. Everybody who can send from these addresses can be anybody.',
+      'Addresses or networks of a proxy that has signed people in. Only from there, the headers below say who a request is from. Whoever can send from there can be anybody.',
     expected: 'a list of IP addresses or networks such as 10.0.0.0/8',
     example: ['10.0.3.7'],
     default: [],
