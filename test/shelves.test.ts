@@ -63,6 +63,8 @@ describe('blocks', () => {
     /^ts tools$/,
     /^js (?:verify|program)$/,
     /^json policy$/,
+    // `test/browser/talk.slow.test.ts` runs them.
+    /^(?:js|html) talk-\w+$/,
     // The commands of our program, below; the recipe is run by `test/crash/start.slow.test.ts`.
     /^sh(?: recipe)?$/,
     /\billustration$/,
@@ -82,7 +84,7 @@ describe('blocks', () => {
     const program = await createProgram(context)
     const lines = pages
       .flatMap(blocksOf)
-      .filter(({ page, marks }) => marks === 'sh' && page !== 'docs/look-up/http.md')
+      .filter(({ page, marks }) => marks === 'sh' && !/\/learn\/|http\.md$/.test(page))
       .flatMap(({ page, code }) => commandLines(code).map((line) => ({ page, line })))
     expect(
       lines.flatMap(({ page, line }) => wrongWords(program, line).map((word) => `${page}: ${word} in ${line}`)),
