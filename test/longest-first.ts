@@ -10,6 +10,7 @@ const PROJECTS = ['program', 'browser', 'postgres', 'node']
 const LONGEST = [
   'test/sim/sim.test.ts',
   'test/package.slow.test.ts',
+  'test/learn/learn.slow.test.ts',
   'src/store/sqlite/sqlite-store.test.ts',
   'test/crash/hostile-files.slow.test.ts',
   'test/crash/readers.slow.test.ts',
