@@ -50,5 +50,5 @@ test.runIf(isThere)('Claude Code edits and tests without asking, and deletes not
     expect.stringContaining('pass 1'),
     expect.stringContaining('We need the tests.'),
   ])
-  expect(yard.read('test/price.test.js')).not.toBeNull()
+  expect(yard.read('test/price.js')).not.toBeNull()
 })
