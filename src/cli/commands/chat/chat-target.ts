@@ -114,7 +114,9 @@ async function serveHere(
   }
   try {
     // Without a terminal, so without a bell: the chat itself asks the person there.
-    const app = await startApp(privateServer(config, dataDir, keep), createServerLog(config, io), io, { terminal: null })
+    const app = await startApp(privateServer(config, dataDir, keep), createServerLog(config, io), io, {
+      terminal: null,
+    })
     const close = () => app.close({ drainMs: 0 }).finally(remove)
     const kept = keep ? 'The session is kept' : 'Nothing is kept; use --session <name> to keep it'
     const description = `Talking to ${agent.name} (${agent.model.provider}/${agent.model.name}). ${kept}`
