@@ -7,7 +7,12 @@ import { isQuick } from './test/tier.ts'
 
 const inBrowser = ['test/browser/**/*.test.ts']
 const onPostgres = ['src/**/*.pg.test.ts', 'test/**/*.pg.test.ts']
-const asProcess = ['test/crash/**/*.test.ts', 'test/deploy/proxies.slow.test.ts', 'src/cli/launcher.slow.test.ts']
+const asProcess = [
+  'test/crash/**/*.test.ts',
+  'test/examples/**/*.test.ts',
+  'test/deploy/proxies.slow.test.ts',
+  'src/cli/launcher.slow.test.ts',
+]
 
 /** Vitest's own list is lost when another is given. */
 const leftOut = ['**/node_modules/**', ...(isQuick ? ['**/*.slow.test.ts', '**/*.slow.pg.test.ts'] : [])]
@@ -55,13 +60,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'node',
-          include: [
-            'src/**/*.test.ts',
-            'console/src/**/*.test.ts',
-            'test/**/*.test.ts',
-            'examples/**/*.test.ts',
-            'bench/**/*.test.ts',
-          ],
+          include: ['src/**/*.test.ts', 'console/src/**/*.test.ts', 'test/**/*.test.ts', 'bench/**/*.test.ts'],
           exclude: [
             ...leftOut,
             ...[

@@ -1,4 +1,4 @@
-// Builds the console into `dist/console` of the project, from where the program serves it. `npm run dev -w console` serves it with hot
+// Builds the console and the page for users into `dist/console` of the project, from where the program serves them. `npm run dev -w console` serves it with hot
 // reload and passes every other path on to a running server (http://localhost:8000, or QUARTERDECK_URL).
 
 import { join } from 'node:path'
@@ -20,6 +20,19 @@ const lexerOnly: Plugin = {
     return `${code.slice(0, begin)}export{${lexer} as Lexer};`
   },
 }
+
+/** What the console and the page for users load first. */
+const inFirst = new RegExp(
+  [
+    'node_modules/(?:react|react-dom|scheduler|wouter|regexparam|mitt|@tanstack/(?:react-query|query-core))/',
+    'createLucideIcon|src/client/|preload-helper',
+    'console/src/(?:base|browser-storage|error-text|kept-files|observed|tabs)\\.ts',
+    'console/src/app/(?:Connection|Keys|PageBoundary|theme)\\.',
+    'console/src/data/(?:live|live-types|new-id|place|queries|requests|server|stream-loop|use-live|watched-fetch)\\.',
+    'console/src/parts/(?:Announcer|Button|States|Time)\\.',
+    'console/src/sign-in/(?:database|device-token|leave-nothing)\\.',
+  ].join('|'),
+)
 
 export default defineConfig(({ command }) => ({
   root,
@@ -46,16 +59,10 @@ export default defineConfig(({ command }) => ({
         hostType === 'html' ? dependencies : dependencies.filter((name) => name.endsWith('.css')),
     },
     rolldownOptions: {
+      input: { console: join(root, 'index.html'), talk: join(root, 'talk/index.html') },
       output: {
-        // What every page needs, as one file: it compresses better than many small ones.
-        codeSplitting: {
-          groups: [
-            {
-              name: 'first',
-              test: /node_modules\/(?:react|react-dom|scheduler|wouter|regexparam|mitt|@tanstack\/(?:react-query|query-core))\/|createLucideIcon|src\/client\/|console\/src\/observed/,
-            },
-          ],
-        },
+        // What every page of both entries needs, as one file: it compresses better than many small ones.
+        codeSplitting: { groups: [{ name: 'first', test: inFirst }] },
       },
     },
     manifest: true,

@@ -1,7 +1,8 @@
 // The image and the compose files match package.json and the settings: Node, program, files for the build, ports, folders, variables.
+// test/examples/three-replicas.slow.test.ts starts what the second file describes.
 
 import { existsSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { settings } from '../src/config/settings/settings.ts'
@@ -14,6 +15,7 @@ const manifest: {
   bin: { quarterdeck: string }
   engines: { node: string }
   files: string[]
+  version: string
   optionalDependencies: Record<string, string>
   scripts: { build: string }
 } = JSON.parse(read('package.json'))
@@ -25,7 +27,7 @@ const port = String(settings.port.default)
 const [volume = ''] = instructions('VOLUME')
 
 interface Service {
-  build?: string
+  build?: string | { dockerfile_inline: string }
   image: string
   environment: Record<string, string>
   volumes?: string[]
@@ -48,10 +50,11 @@ interface Compose {
 }
 
 const one: Compose = parse(read('compose.yaml'))
-const team: Compose = parse(read('compose.team.yaml'), { merge: true })
+const TEAM = 'examples/three-replicas/compose.yaml'
+const team: Compose = parse(read(TEAM), { merge: true })
 const composeFiles = [
   ['compose.yaml', one],
-  ['compose.team.yaml', team],
+  [TEAM, team],
 ] as const
 const ours = ({ services }: Compose): Service[] => Object.values(services).filter(({ build }) => build !== undefined)
 
@@ -111,15 +114,13 @@ describe('the image', () => {
   })
 })
 
-describe.each(composeFiles)('%s', (_, compose) => {
+describe.each(composeFiles)('%s', (file, compose) => {
   const { services } = compose
 
   test('runs our servers without rights, on a read-only root', () => {
     for (const server of ours(compose)) {
-      expect(server).toMatchObject({ build: '.', image: 'quarterdeck', read_only: true, cap_drop: ['ALL'] })
-      expect(server.volumes).toContain(`./examples/assistant:${instructions('WORKDIR').at(-1)}:ro`)
-      const writable = [...(server.tmpfs ?? []), ...(server.volumes ?? [])].map((entry) => entry.split(':'))
-      expect(writable.flat()).toEqual(expect.arrayContaining(['/tmp', volume]))
+      expect(server).toMatchObject({ read_only: true, tmpfs: ['/tmp'], cap_drop: ['ALL'] })
+      expect(server.volumes?.[0]).toMatch(/^\.\/.+:\/agent(?:\/agent\.yaml)?:ro$/)
     }
     expect(Object.values(services).every(({ security_opt: [only] }) => only === 'no-new-privileges:true')).toBe(true)
   })
@@ -136,7 +137,7 @@ describe.each(composeFiles)('%s', (_, compose) => {
     const mounts = Object.values(services).flatMap((service) => service.volumes ?? [])
     const sources = mounts.map((mount) => mount.split(':')[0] ?? '')
     const missing = sources.filter((source) =>
-      source.startsWith('.') ? !existsSync(join(root, source)) : !(source in compose.volumes),
+      source.startsWith('.') ? !existsSync(join(root, dirname(file), source)) : !(source in compose.volumes),
     )
     expect(missing).toEqual([])
     const networks = Object.values(services).flatMap((service) => service.networks ?? [])
@@ -151,8 +152,8 @@ describe.each(composeFiles)('%s', (_, compose) => {
   test('starts again what has ended, checks its health, and lets it end in peace', () => {
     for (const service of Object.values(services)) {
       expect(service.restart).toBe('unless-stopped')
-      // Our own image brings its health check.
-      expect(service.build ?? service.healthcheck?.test[0]).toMatch(/^(?:\.|CMD)$/)
+      // The image of our Dockerfile brings its health check.
+      if (service.build !== '.') expect(service.healthcheck?.test[0]).toBe('CMD')
     }
     for (const { environment: variables, stop_grace_period: grace } of ours(compose)) {
       const drain = secondsOf(variables.QUARTERDECK_SHUTDOWN_DRAIN ?? `${settings['shutdown.drain'].default}s`)
@@ -164,31 +165,55 @@ describe.each(composeFiles)('%s', (_, compose) => {
 describe('compose.yaml', () => {
   test('is one server that only this machine reaches', () => {
     expect(Object.keys(one.services)).toEqual(['quarterdeck'])
-    expect(one.services.quarterdeck?.ports).toEqual([`127.0.0.1:${port}:${port}`])
+    const { quarterdeck } = one.services
+    expect(quarterdeck).toMatchObject({ build: '.', image: 'quarterdeck', ports: [`127.0.0.1:${port}:${port}`] })
+    expect(quarterdeck?.volumes).toEqual([
+      `./examples/assistant:${instructions('WORKDIR').at(-1)}:ro`,
+      `state:${volume}`,
+    ])
   })
 })
 
-describe('compose.team.yaml', () => {
-  test('is two servers, Postgres that only they reach, and a proxy that passes everything on to them', () => {
-    const { services, networks } = team
-    expect(Object.keys(services)).toEqual(['quarterdeck-1', 'quarterdeck-2', 'postgres', 'proxy'])
-    expect(services['quarterdeck-2']).toEqual(services['quarterdeck-1'])
-    expect([services.postgres?.networks, networks?.back]).toEqual([['back'], { internal: true }])
-    expect(Object.values(services).map((service) => service.ports ?? [])).toEqual([[], [], [], ['80:80', '443:443']])
+describe(TEAM, () => {
+  const names = ['quarterdeck-1', 'quarterdeck-2', 'quarterdeck-3']
 
-    const servers = ['quarterdeck-1', 'quarterdeck-2']
-    expect(services.proxy?.environment.SERVERS).toBe(servers.map((name) => `${name}:${port}`).join(' '))
+  test('is three servers, Postgres that only they reach, and a proxy that passes everything on to them', () => {
+    const { services, networks } = team
+    expect(Object.keys(services)).toEqual([...names, 'postgres', 'proxy'])
+    expect(new Set(names.map((name) => JSON.stringify(services[name]))).size).toBe(1)
+    expect([services.postgres?.networks, networks?.back]).toEqual([['back'], { internal: true }])
+    expect(Object.values(services).flatMap((service) => service.ports ?? [])).toEqual(['80:80', '443:443'])
+    expect(services.proxy?.environment.SERVERS).toBe(names.map((name) => `${name}:${port}`).join(' '))
     // Caddy asks for the health under the name of the service.
     const hosts = services['quarterdeck-1']?.environment.QUARTERDECK_ALLOWED_HOSTS?.split(',') ?? []
-    expect(hosts).toEqual([expect.stringContaining('SITE:-localhost'), ...servers])
-    const variables = [...read('deploy/caddy/Caddyfile').matchAll(/\{\$(\w+)/g)].map(([, name]) => name)
-    expect(variables).toEqual(Object.keys(services.proxy?.environment ?? {}))
+    expect(hosts).toEqual([expect.stringContaining('SITE:-localhost'), ...names])
+  })
+
+  test('installs the version of package.json on its Node', () => {
+    const { build } = services('quarterdeck-1')
+    const image = stages[0]?.image
+    expect(typeof build === 'object' && build.dockerfile_inline.split('\n').slice(0, 2)).toEqual([
+      `FROM ${image}`,
+      `RUN npm install --global --ignore-scripts quarterdeck@${manifest.version}`,
+    ])
   })
 
   test('gives the servers the database that it makes', () => {
-    const { postgres, 'quarterdeck-1': server } = team.services
-    const { POSTGRES_USER, POSTGRES_DB, POSTGRES_PASSWORD } = postgres?.environment ?? {}
+    const { POSTGRES_USER, POSTGRES_DB, POSTGRES_PASSWORD } = services('postgres').environment
     const url = `postgres://${POSTGRES_USER}:${POSTGRES_PASSWORD}@postgres:5432/${POSTGRES_DB}`
-    expect(server?.environment.QUARTERDECK_STORE).toBe(url)
+    expect(services('quarterdeck-1').environment.QUARTERDECK_STORE).toBe(url)
   })
+
+  test('has the Caddyfile of deploy, without its remarks and defaults', () => {
+    const bare = (file: string) =>
+      read(file)
+        .replace(/^\s*(?:#.*)?\n/gm, '')
+        .replace(/\{\$(\w+):[^}]+\}/g, '{$$$1}')
+        .trim()
+    expect(bare('examples/three-replicas/Caddyfile')).toBe(bare('deploy/caddy/Caddyfile'))
+    const variables = [...bare('deploy/caddy/Caddyfile').matchAll(/\{\$(\w+)\}/g)].map(([, name]) => name)
+    expect(variables).toEqual(Object.keys(services('proxy').environment))
+  })
+
+  const services = (name: string): Service => team.services[name] ?? expect.fail(`there is no ${name}`)
 })

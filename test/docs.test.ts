@@ -3,7 +3,7 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, globSync, readFileSync } from 'node:fs'
-import { cp, mkdtemp, rm } from 'node:fs/promises'
+import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
@@ -14,8 +14,7 @@ import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { createApp, type OpenApp } from '../src/app/app.ts'
 import { testAppOptions } from '../src/app/testing/test-app.ts'
-import { banner } from '../src/cli/commands/serve/banner.ts'
-import { createTestIo } from '../src/cli/testing/test-io.ts'
+import { fillRoutes } from '../src/cli/route-tables.ts'
 import { checkAgent, loadAgent } from '../src/config/agent/load-agents.ts'
 import { providers } from '../src/config/agent/providers.ts'
 import { formatIssue } from '../src/config/config-error.ts'
@@ -32,13 +31,16 @@ import { webhookHeaders } from '../src/operators/webhook/create-webhook.ts'
 import { agentErrorShape } from '../src/protocols/agent/error-shape.ts'
 import { chatErrorShape } from '../src/protocols/chat/error-shape.ts'
 import { threadErrorShape } from '../src/protocols/threads/error-shape.ts'
+import { readPolicy } from '../src/supervision/workspace-policy/read-policy.ts'
 
 const root = join(import.meta.dirname, '..')
 const read = (file: string): string => readFileSync(join(root, file), 'utf8')
 const all = (page: string, pattern: RegExp): string[] => [...page.matchAll(pattern)].map((match) => match[1] ?? '')
 
 /** What each folder is for, and its rules. */
-const readmes = globSync(['src/**/README.md', 'console/README.md', 'test/README.md'], { cwd: root })
+const readmes = globSync(['src/**/README.md', 'examples/**/README.md', 'console/README.md', 'test/README.md'], {
+  cwd: root,
+})
 
 /** These are compared with their tables elsewhere. */
 const generated = ['agent-yaml', 'settings', 'cli', 'errors'].map((name) => `docs/look-up/${name}.md`)
@@ -74,12 +76,14 @@ test.each(pages)('%s does not speak of versions that nobody could get', (page) =
 describe('links', () => {
   // The same rules as GitHub's.
   const anchorsOf = (page: string): string[] =>
-    all(withoutCode(page), /^#+ (.+)$/gm).map((heading) =>
-      heading
-        .toLowerCase()
-        .replace(/[^\p{L}\p{N} _-]/gu, '')
-        .replaceAll(' ', '-'),
-    )
+    all(withoutCode(page), /^#+ (.+)$/gm)
+      .map((heading) =>
+        heading
+          .toLowerCase()
+          .replace(/[^\p{L}\p{N} _-]/gu, '')
+          .replaceAll(' ', '-'),
+      )
+      .concat(all(withoutCode(page), /<a id="([\w-]+)"><\/a>/g))
 
   test.each(everyPage)('of %s lead to a file, and to a heading in it', (page) => {
     const targets = all(withoutCode(page), /\]\(([^)\s]+)\)/g).filter((target) => !/^[a-z]+:/.test(target))
@@ -93,19 +97,24 @@ describe('links', () => {
   })
 })
 
+/** An agent file. What an example leaves out is added. */
+function wholeAgent(code: string): string {
+  const parts = { name: 'name: example', model: 'model: { provider: demo }', instructions: 'instructions: Hi.' }
+  const missing = Object.entries(parts).filter(([key]) => !new RegExp(`^${key}:`, 'm').test(code))
+  return [...missing.map(([, line]) => line), code].join('\n')
+}
+
 describe('examples in YAML', () => {
   const pemFiles = { '/client.pem': '', '/client-key.pem': '', '/ca.pem': '' }
-  const yaml = blocks.filter(({ marks }) => marks[0] === 'yaml')
+  // Those of Learn belong together: `test/learn` checks the files that they make.
+  const yaml = blocks.filter(({ page, marks }) => marks[0] === 'yaml' && !page.startsWith('docs/learn/'))
 
-  /** What is wrong with an example. One that shows only a part of an agent is completed first. */
+  /** What is wrong with an example. */
   function issuesOf({ marks, text: code }: Block): string[] {
     switch (marks[1]) {
       case undefined: {
-        const parts = { name: 'name: example', model: 'model: { provider: demo }', instructions: 'instructions: Hi.' }
-        const missing = Object.entries(parts).filter(([key]) => !new RegExp(`^${key}:`, 'm').test(code))
-        const whole = [...missing.map(([, line]) => line), code].join('\n')
         const files = createMemoryFiles({
-          '/agent.yaml': whole,
+          '/agent.yaml': wholeAgent(code),
           '/answers.yaml': 'answers: []',
           '/tools.ts': '',
           ...pemFiles,
@@ -148,11 +157,12 @@ describe('docs/look-up/http.md', () => {
     ]
   }
 
-  test('lists all routes with their roles and doors, and has an example of each', async () => {
+  test('lists all routes with their roles and doors, and an example for each group', async () => {
     await using example = await startExample()
     const { doors } = example
     const routes = await example.routes()
-    const rows = [...read('docs/look-up/http.md').matchAll(/^\| `([A-Z]+ \S+)` \| (.+?) \| (.+?) \|/gm)]
+    const page = read('docs/look-up/http.md')
+    const rows = [...page.matchAll(/^\| `([A-Z]+ \S+)` \| (.+?) \| (.+?) \|/gm)]
     const documented = rows.map(([, route = '', role = '', door = '']) => [wildcards(route), role, door])
     expect(documented.toSorted()).toEqual(routes.map(cellsOf).toSorted())
 
@@ -160,26 +170,25 @@ describe('docs/look-up/http.md', () => {
     const shown = blocksOf('docs/look-up/http.md')
       .filter(({ marks }) => marks[0] === 'sh')
       .map((block) => curl(block.text, { RUN_ID: 'r', EVENT_ID: 'e', SESSION_ID: 's', THREAD_ID: 't' }))
-      .map(({ method, url }) => router.find(method, new URL(url).pathname).route)
-    expect(routes.filter((route) => !shown.includes(route)).map(({ path }) => path)).toEqual([])
+      .map(({ method, url }) => ({ method, route: router.find(method, new URL(url).pathname).route }))
+    expect(shown.filter(({ method, route }) => route?.method !== method)).toEqual([])
+    expect(shown.length).toBeGreaterThan(18)
+  })
+
+  test('says what the OpenAPI document of the server says', async () => {
+    await using example = await startExample()
+    const document = await (await fetch(`${example.url}/openapi.json`)).json()
+    const page = read('docs/look-up/http.md')
+    expect(page, 'http.md is old; run: npm run generate').toBe(fillRoutes(page, await example.routes(), document))
   })
 })
 
-describe('docs/look-up/cli.md', () => {
-  test('describes the settings of serve like docs/look-up/settings.md, which is generated', () => {
-    const meant = new Map(
-      [
-        ...read('docs/look-up/settings.md').matchAll(
-          /^\| `[\w.]+` \| (`--.+?`) \| .+? \| (.+?) \| (.+?) E\.g\. .+ \|$/gm,
-        ),
-      ].map(([, flag = '', fallback = '', text = '']) => [flag, [text, `${text} Default: ${fallback}.`]]),
-    )
-    const [, serve = ''] = /^## `quarterdeck serve([\s\S]+?)^## /m.exec(read('docs/look-up/cli.md')) ?? []
-    const rows = [...serve.matchAll(/^\| (`--.+?`) \| (.+?) \| `QUARTERDECK_/gm)]
-    const wrong = rows.filter(([, flag = '', text = '']) => meant.get(flag)?.includes(text) === false)
-    expect(wrong.map(([, flag, text]) => [flag, text])).toEqual([])
-    expect(rows.length).toBeGreaterThan(25)
-  })
+test('docs/look-up/events.md lists the events that a run can have', () => {
+  const engine = globSync('src/engine/**/*.ts', { cwd: root }).filter((file) => !/\.test\.ts$|\/testing\//.test(file))
+  const sent = engine.flatMap((file) => all(read(file), /\btype(?::| =) '([A-Z]+(?:_[A-Z]+)*)'/g))
+  const rows = all(read('docs/look-up/events.md'), /^\| ((?:`[A-Z_]+`(?:, )?)+) \|/gm)
+  const listed = rows.flatMap((cell) => all(cell, /`([A-Z_]+)`/g))
+  expect(listed.toSorted()).toEqual([...new Set(sent)].toSorted())
 })
 
 describe('docs/look-up/doors.md', () => {
@@ -334,9 +343,11 @@ describe('examples that are marked runnable', () => {
 
   test.each(pagesWith('js'))('the program of %s gets an answer', async (page) => {
     await using example = await startExample()
-    for (const { text: code } of blocksOf(page).filter(({ marks }) => marks[0] === 'js')) {
+    const client = JSON.stringify(pathToFileURL(join(root, 'src/client/client.ts')).href)
+    const programs = blocksOf(page).filter(({ marks }) => marks[0] === 'js' && marks[1] === 'runnable')
+    for (const { text: code } of programs) {
       const child = spawn(process.execPath, ['--input-type=module', '-'], { cwd: root })
-      child.stdin.end(code.replaceAll('http://127.0.0.1:8000', example.url))
+      child.stdin.end(code.replaceAll('http://127.0.0.1:8000', example.url).replace("'quarterdeck/client'", client))
       const [said, complained] = await Promise.all([text(child.stdout), text(child.stderr)])
       expect(complained).toBe('')
       expect(said).toMatch(/^1, 2, 3\b.*\n\n\*\(I am Quarterdeck's built-in demonstration model/)
@@ -344,8 +355,8 @@ describe('examples that are marked runnable', () => {
   })
 })
 
-test('docs/do/answer-from-slack-and-mail.md shows a receiver of webhooks how to check a signature', async () => {
-  const [block] = blocksOf('docs/do/answer-from-slack-and-mail.md').filter(({ marks }) => marks[1] === 'verify')
+test('docs/do/get-told-on-your-phone.md shows a receiver of webhooks how to check a signature', async () => {
+  const [block] = blocksOf('docs/do/get-told-on-your-phone.md').filter(({ marks }) => marks[1] === 'verify')
   const { isFromQuarterdeck } = await import(`data:text/javascript,${encodeURIComponent(block?.text ?? '')}`)
   const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
   const message = { id: 'webhook:pager:12', at: Date.now(), body: '{"type":"approval.pending"}' }
@@ -366,19 +377,64 @@ test('docs/do/answer-from-slack-and-mail.md shows a receiver of webhooks how to 
   expect(wrong.map((given) => isFromQuarterdeck(...given))).toEqual(wrong.map(() => false))
 })
 
+test('parts of the examples, which are run elsewhere, are shown as they are', () => {
+  const shown = blocks.filter(({ marks }) => marks[1] === 'from')
+  expect(shown.filter(({ marks, text: code }) => !read(marks.slice(2).join(' ')).includes(code))).toEqual([])
+})
+
+describe('functions in TypeScript', () => {
+  const written = docs.flatMap((page) => {
+    const own = blocksOf(page)
+    return own.flatMap((block, at) => {
+      if (block.marks[0] !== 'ts' || block.marks[1] !== 'tools') return []
+      const agent = [own[at - 1], own[at + 1]].find((other) => other?.text.includes('tools.ts')) ?? block
+      const script = own.find(({ marks }) => marks[1] === 'script') ?? null
+      return [{ page, tools: block.text, agent, script }]
+    })
+  })
+
+  test.each(written)('$page: $tools', async ({ tools, agent, script }) => {
+    const folder = await mkdtemp(join(tmpdir(), 'quarterdeck-tools-'))
+    try {
+      expect(agent.marks).toEqual(['yaml'])
+      const files = { 'tools.ts': tools, 'agent.yaml': wholeAgent(agent.text), 'answers.yaml': script?.text ?? '' }
+      for (const [name, content] of Object.entries(files)) await writeFile(join(folder, name), content)
+      const command = script === null ? 'validate' : 'test'
+      const program = join(root, 'bin/quarterdeck.js')
+      const child = spawnSync(process.execPath, [program, command, 'agent.yaml'], { cwd: folder, encoding: 'utf8' })
+      expect(child).toMatchObject({ status: 0, stderr: '' })
+      if (command === 'test') expect(child.stdout).toMatch(/\b2 of 2 test cases passed\b/)
+    } finally {
+      await rm(folder, { recursive: true })
+    }
+  })
+})
+
+test('the policy of docs/do/write-a-policy.md has no problem', () => {
+  const policies = blocksOf('docs/do/write-a-policy.md').filter(({ marks }) => marks[1] === 'policy')
+  expect(policies.map(({ text: code }) => readPolicy(code).problems)).toEqual([[]])
+})
+
+test('the empty pages of the console lead to pages of docs/do', () => {
+  const linked = globSync('console/src/**/*.tsx', { cwd: root }).flatMap((file) =>
+    all(read(file), /<How to="([^"]+)"/g),
+  )
+  expect(linked.filter((name) => !existsSync(join(root, `docs/do/${name}.md`)))).toEqual([])
+  expect(linked.length).toBeGreaterThan(5)
+})
+
 describe('docs/do/embed-in-your-server.md', () => {
   const own = blocksOf('docs/do/embed-in-your-server.md')
 
-  test('shows parts of the examples, which are run elsewhere', () => {
-    const shown = own.filter(({ marks }) => marks[1] === 'from')
-    expect(shown.filter(({ marks, text: code }) => !read(marks.slice(2).join(' ')).includes(code))).toEqual([])
-    expect(own.filter((block) => !shown.includes(block)).map(({ marks }) => marks)).toEqual([['js', 'program']])
+  test('has nothing but parts of examples and one program', () => {
+    const others = own.filter(({ marks }) => marks[1] !== 'from')
+    expect(others.map(({ marks }) => marks)).toEqual([['js', 'program']])
   })
 
   test('begins with a program that works', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'quarterdeck-program-'))
     try {
-      await cp(join(root, 'examples/embedding/agent.yaml'), join(folder, 'agent.yaml'))
+      await cp(join(root, 'examples/express/agent.yaml'), join(folder, 'agent.yaml'))
       const [program] = own.filter(({ marks }) => marks[1] === 'program')
       const entry = JSON.stringify(pathToFileURL(join(root, 'src/index.ts')).href)
       const env = {
@@ -440,6 +496,7 @@ describe('names', () => {
       'MCP_SESSION',
       'QUARTERDECK_AGENT_TOKEN',
       'QUARTERDECK_MCP_URL',
+      'QUARTERDECK_URL',
       'TOKEN_ID',
       'DEVICE_ID',
       'PASSKEY_ID',
@@ -483,16 +540,15 @@ describe('names', () => {
     if (page === 'docs/understand/architecture.md') expect(fromRoot.length).toBeGreaterThan(50)
   })
 
-  test('of folders of src: each has a page, and docs/understand/architecture.md leads to it', () => {
+  test('of folders of src: each has a page, and docs/understand/architecture.md names it', () => {
     const folders = globSync('src/*/', { cwd: root }).map((folder) => folder.replaceAll('\\', '/').replace(/\/$/, ''))
     const architecture = read('docs/understand/architecture.md')
-    expect(folders.filter((folder) => !architecture.includes(`](../../${folder}/README.md)`))).toEqual([])
+    expect(folders.filter((folder) => !architecture.includes(`\n| \`${folder}\` |`))).toEqual([])
     expect(folders.length).toBeGreaterThan(15)
   })
 
   test('of the glossary are in order, and still used', () => {
-    const [list = ''] = read('docs/look-up/glossary.md').split('## Words that we avoid')
-    const words = all(list, /^\| ([a-z][a-z ]*) \|/gm).filter((word) => word !== 'word')
+    const words = all(read('docs/look-up/glossary.md'), /^\| ([a-z][a-z ]*) \|/gm).filter((word) => word !== 'word')
     expect(words).toEqual(words.toSorted())
     const code = globSync('src/**/*.ts', { cwd: root }).map(read).join('\n').toLowerCase()
     expect(words.filter((word) => !code.includes(word))).toEqual([])
@@ -520,24 +576,19 @@ describe('names', () => {
 describe('what is not there yet', () => {
   const sources = globSync('src/**/*.ts', { cwd: root }).filter((file) => !/\.test\.ts$|\/testing\//.test(file))
 
-  const promised = Array.from({ length: 42 }, (_, i) => i + 1).filter((n) => n !== 34 && n !== 35)
+  const promised = Array.from({ length: 42 }, (_, i) => i + 1).filter((n) => n !== 35)
 
   /** Each sentence about something that is missing, with a check that it still is. */
   const claims: { page: string; says: string; holds(): boolean }[] = [
     {
-      page: 'README.md',
-      says: 'is not published yet',
-      holds: () => !/^## \[?\d(?!.*unreleased)/m.test(read('CHANGELOG.md')),
-    },
-    {
       page: 'docs/understand/promises.md',
-      says: 'Not promised yet: P34 (a backup under load that a test restores) and P35 (a release with provenance)',
+      says: 'P35, a release with provenance, has no test',
       // All others have a row, in order.
       holds: () => isDeepStrictEqual(all(read('docs/understand/promises.md'), /^\| P(\d+) /gm).map(Number), promised),
     },
     {
       page: 'docs/look-up/errors.md',
-      says: '`not_available_yet` | 501',
+      says: '`not_available_yet` 501',
       holds: () => sources.some((file) => /protocols/.test(file) && /'not_available_yet',\n\s+`/.test(read(file))),
     },
   ]
@@ -559,30 +610,4 @@ describe('what is not there yet', () => {
   test.each(claims)('is still missing: $page, $says', ({ holds }) => {
     expect(holds()).toBe(true)
   })
-})
-
-test('the picture in README.md shows what a start prints', async () => {
-  await using example = await startExample()
-  const agents = [loadAgent(join(root, 'examples/assistant/agent.yaml'), { env: {} })]
-  const dataDir = '/home/ada/quarterdeck/examples/assistant/.quarterdeck'
-  const facts = {
-    version: '0.1.0',
-    url: 'http://127.0.0.1:8000',
-    console: 'http://localhost:8000/console#code=…',
-    agents,
-    protocols: example.doors,
-    keptIn: dataDir,
-    token: null,
-    tokenRequired: false,
-    operator: 'kept' as const,
-    dataDirFlag: ' --data-dir examples/assistant/.quarterdeck',
-    hasEnter: true,
-    readyMs: 600,
-  }
-  const printed = banner(facts, createTestIo({ program: 'npx quarterdeck' })).split('\n')
-
-  const drawn = all(read('docs/assets/terminal.svg'), /<text [^>]*>(.*)<\/text>/g).map((line) =>
-    line.replace(/<[^>]+>/g, ''),
-  )
-  expect(printed.filter((line) => line !== '' && !drawn.includes(line))).toEqual([])
 })

@@ -29,7 +29,7 @@ const blocks = (language: string): string[] =>
 /** The lines of the README that call the program, without their remarks. */
 const readmeCommands = blocks('')
   .flatMap((block) => block.split('\n'))
-  .filter((line) => line.startsWith('npx quarterdeck'))
+  .filter((line) => line.startsWith('quarterdeck '))
   .map((line) => line.replace(/ +#.*$/, ''))
 
 export async function firstHour({ cwd, folder, node, start }: Place): Promise<void> {
@@ -52,7 +52,6 @@ export async function firstHour({ cwd, folder, node, start }: Place): Promise<vo
     return stdout + stderr
   }
   const atTerminal = (command: string) => openTerminal(command, { cwd, env })
-  const inFolder = (command: string) => command.replace(/ \.\.\//, ` ${folder}/`).replace('~/', `${folder}/`)
 
   const server = atTerminal(`QUARTERDECK_DATA_DIR='${join(folder, 'data')}' ${start}`)
   const banner = await server.until('Ctrl-C')
@@ -84,50 +83,31 @@ export async function firstHour({ cwd, folder, node, start }: Place): Promise<vo
   await watch.stop()
   expect(await run(`${connect} --workspace '${folder}/shop' --yes`, asOperator)).toContain('onnected')
 
-  // Those of the README. A new one has to be added here.
+  // Those of the README, with `npx` in place of the global program. A new one has to be added here.
+  const project = join(folder, 'my-agent')
   const outcomes: Record<string, () => Promise<unknown>> = {
-    'npx quarterdeck chat http://127.0.0.1:8000': () => run(`npx quarterdeck chat ${url} -m 'count 3'`),
-    'npx quarterdeck serve ../helper/agent.yaml': async () => {
-      mkdirSync(join(folder, 'helper'))
-      writeFileSync(join(folder, 'helper/agent.yaml'), blocks('yaml')[0] ?? '')
-      const helper = atTerminal(inFolder('OPENAI_API_KEY=sk-of-nobody npx quarterdeck serve ../helper/agent.yaml'))
-      expect(await helper.until('Ctrl-C')).toContain('helper: openai/gpt-5-mini')
-      await helper.stop()
-    },
-    'npx quarterdeck init ../my-agent': async () => {
-      const made = await run(inFolder('npx quarterdeck init ../my-agent --yes'))
+    'quarterdeck init my-agent --yes': async () => {
+      const made = await run(`npx quarterdeck init '${project}' --yes`)
       const [, test = ''] = /^ {2}(.+ test) +#/m.exec(made) ?? []
-      expect(await run(test, {}, join(folder, 'my-agent'))).toContain('1 of 1 test case passed')
+      expect(await run(test, {}, project)).toContain('1 of 1 test case passed')
     },
-    'npx quarterdeck validate ../my-agent/agent.yaml': async () =>
-      expect(await run(inFolder('npx quarterdeck validate ../my-agent/agent.yaml'))).toMatch(/^ok {2}my-agent/),
-    'npx quarterdeck test ../my-agent/agent.yaml': async () =>
-      expect(await run(inFolder('npx quarterdeck test ../my-agent/agent.yaml'))).toContain('1 of 1 test case passed'),
-    'npx quarterdeck doctor ../my-agent/agent.yaml': () =>
-      run(inFolder('npx quarterdeck doctor ../my-agent/agent.yaml')),
-    'npx quarterdeck serve': async () => {
-      const demo = atTerminal('npx quarterdeck serve')
-      expect(await demo.until('Ctrl-C')).toContain('assistant: demo/demo')
-      await demo.stop()
+    'quarterdeck serve': async () => {
+      const own = atTerminal(`npx quarterdeck serve '${project}'`)
+      expect(await own.until('Ctrl-C')).toContain('my-agent: demo/demo, 2 tools')
+      await own.stop()
     },
-    'npx quarterdeck connect claude --workspace ~/shop': () =>
-      run(inFolder(`npx quarterdeck connect claude --workspace ~/shop --url ${url} --yes`), asOperator),
-    'npx quarterdeck ctl': () => run('npx quarterdeck ctl', asOperator),
-    'npx quarterdeck connect slack': async () =>
-      expect(await run('npx quarterdeck connect slack')).toContain(
-        'npx quarterdeck ctl credential set slack_app_token',
-      ),
+    'quarterdeck connect claude --workspace ~/shop': () =>
+      run(`npx quarterdeck connect claude --workspace '${folder}/shop' --url ${url} --yes`, asOperator),
+    'quarterdeck ctl': () => run('npx quarterdeck ctl', asOperator),
   }
   expect(readmeCommands.toSorted()).toEqual(Object.keys(outcomes).toSorted())
   for (const command of readmeCommands) await outcomes[command]?.()
 
-  // The clerk and its tools.
-  mkdirSync(join(folder, 'clerk'))
-  writeFileSync(join(folder, 'clerk/agent.yaml'), blocks('yaml')[1] ?? '')
-  writeFileSync(join(folder, 'clerk/tools.ts'), blocks('ts')[0] ?? '')
-  expect(await run(`npx quarterdeck validate '${folder}/clerk/agent.yaml'`)).toMatch(
-    /^ok {2}clerk: .*1 tool, 1 MCP server/,
-  )
+  // The agent and the tool as the README shows them.
+  mkdirSync(join(folder, 'shown'))
+  writeFileSync(join(folder, 'shown/agent.yaml'), blocks('yaml')[0] ?? '')
+  writeFileSync(join(folder, 'shown/tools.ts'), blocks('ts')[0] ?? '')
+  expect(await run(`npx quarterdeck validate '${folder}/shown/agent.yaml'`)).toMatch(/^ok {2}my-agent: .*1 tool/)
 
   expect(await server.stop()).toContain('Stopping.')
 }

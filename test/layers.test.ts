@@ -166,6 +166,7 @@ test('the engine and the log take time, ids and randomness as arguments', () => 
 /** These are started, not imported. */
 const PROGRAMS = [
   'console/src/main.tsx',
+  'console/src/talk/main.tsx',
   'src/config/agent/agent-text-worker.ts',
   'src/files/reader/child/main.ts',
   'src/store/sqlite/disk/wal-writeback-worker.ts',

@@ -32,7 +32,6 @@ const LONGEST = [
   'src/files/reader/create-file-reader.slow.test.ts',
   'test/e2e/slack-outages.slow.test.ts',
   'test/e2e/slack.test.ts',
-  'test/e2e/clients.slow.test.ts',
   'test/e2e/files.test.ts',
   'test/docs.test.ts',
 ]

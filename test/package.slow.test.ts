@@ -44,9 +44,9 @@ const isSource = (path: string) => !/\/(?:\.quarterdeck|\.env|node_modules)(?:\/
 const litter = [
   'examples/assistant/.quarterdeck/quarterdeck.db',
   'examples/assistant/.quarterdeck/files/ab/abcdef',
-  'examples/tools/.env',
-  'examples/tools/server.log',
-  'examples/clients/copilotkit/node_modules/react/index.js',
+  'examples/order-desk/.env',
+  'examples/order-desk/server.log',
+  'examples/next-copilotkit/node_modules/react/index.js',
   'docs/.quarterdeck/quarterdeck.db',
   'docs/notes.txt',
   'schema/.env.local',
@@ -91,19 +91,8 @@ test('the package has all files that it needs and no others, and works', { timeo
   const folder = mkdtempSync(join(tmpdir(), 'quarterdeck-package-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
   const checkout = join(folder, 'checkout')
-  const kept = [
-    'bin',
-    'deploy',
-    'docs',
-    'examples',
-    'schema',
-    'scripts',
-    'src',
-    'package.json',
-    'package-lock.json',
-    'CHANGELOG.md',
-  ]
-  const shown = ['README.md', 'LICENSE', 'THIRD-PARTY-NOTICES.md']
+  const kept = ['bin', 'deploy', 'docs', 'examples', 'schema', 'scripts', 'src', 'package.json', 'package-lock.json']
+  const shown = ['README.md', 'LICENSE', 'CHANGELOG.md', 'SECURITY.md', 'THIRD-PARTY-NOTICES.md']
   for (const name of [...kept, ...shown, 'tsconfig.json', 'tsconfig.build.json', '.gitignore']) {
     cpSync(join(root, name), join(checkout, name), { recursive: true, filter: isSource })
   }
@@ -118,11 +107,12 @@ test('the package has all files that it needs and no others, and works', { timeo
     'dist/console/licences.txt',
     ...shown,
     ...files('bin/*.js'),
-    ...files('deploy/**').filter((file) => statSync(join(checkout, file)).isFile() && !/\/\.|\.test\./.test(file)),
+    ...files('{deploy,examples}/**').filter(
+      (file) => statSync(join(checkout, file)).isFile() && !/\/\.|\.test\.|package-lock/.test(file),
+    ),
     ...files('docs/**/*.md'),
     ...files('docs/assets/*.{svg,png}'),
     ...files('schema/*.json'),
-    ...files('examples/**/*.*').filter((file) => !file.endsWith('package-lock.json')),
     'dist/index.cjs',
     'dist/sbom.cdx.json',
     'dist/cli/commands/hook/main.js',
@@ -167,13 +157,13 @@ test('the package has all files that it needs and no others, and works', { timeo
     join(app, 'agent.yaml'),
     'name: clerk\nmodel: { provider: demo }\ninstructions: Help.\ntools: [{ type: function, name: greet, file: tools.ts }]\n',
   )
-  cpSync(join(installed, 'examples/tools'), join(app, 'example'), { recursive: true })
+  cpSync(join(installed, 'examples/order-desk'), join(app, 'example'), { recursive: true })
   const launcher = join(installed, 'bin/quarterdeck.js')
   const validated = await run(process.execPath, [launcher, 'validate', 'agent.yaml', 'example'], {
     cwd: app,
     env: { ...process.env, XDG_CACHE_HOME: join(folder, 'cache') },
   })
-  expect(validated.stdout).toMatch(/^ok {2}clerk: demo\/demo, 1 tool,.*\nok {2}tools: demo\/demo, 2 tools,/)
+  expect(validated.stdout).toMatch(/^ok {2}clerk: demo\/demo, 1 tool,.*\nok {2}order-desk: demo\/demo, 2 tools,/)
   await hasTypes(app)
   await saysWhichNode(app)
   await serves(installed, app)
@@ -357,7 +347,7 @@ test('the client is a package of its own that has no dependencies, has types, an
 
   const token = 'the-token-of-the-operator'
   const quarterdeck = createQuarterdeck({
-    agent: join(root, 'examples/embedding/agent.yaml'),
+    agent: join(root, 'examples/express/agent.yaml'),
     settings: { port: 0, data_dir: join(folder, 'data'), 'auth.operator_token': token },
     env: { QUARTERDECK_CONFIG_DIR: join(folder, 'config') },
     log: silentLogger,

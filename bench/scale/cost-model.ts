@@ -1,4 +1,4 @@
-// The formulas of docs/understand/scale.md: what a load costs and how long a token takes, from the constants that were measured.
+// The formulas of bench/SCALE.md: what a load costs and how long a token takes, from the constants that were measured.
 
 import type { ScaleConstants } from './constants.ts'
 
@@ -17,7 +17,7 @@ export interface Load {
   changes?: Changes
 }
 
-/** What docs/understand/scale.md proposes against what breaks. */
+/** What bench/SCALE.md proposes against what breaks. */
 export interface Changes {
   /** A run that ends wakes only the replicas that wait for its session. */
   targetedLooks?: boolean

@@ -1,4 +1,4 @@
-// The tables of docs/understand/scale.md, made from the constants. `node bench/scale/tables.ts` writes them into the page; a test compares.
+// The tables of bench/SCALE.md, made from the constants. `node bench/scale/tables.ts` writes them into the page; a test compares.
 
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -141,7 +141,7 @@ export function tableIn(page: string, name: string): string | null {
 }
 
 if (import.meta.main) {
-  const path = join(import.meta.dirname, '../../docs/understand/scale.md')
+  const path = join(import.meta.dirname, '../SCALE.md')
   let page = readFileSync(path, 'utf8')
   for (const [name, table] of Object.entries(tables(measuredConstants)))
     page = page.replace(placeOf(name), (_, begin: string, end: string) => `${begin}${table}\n${end}`)

@@ -189,7 +189,7 @@ async function takeover(databases: Databases): Promise<Figure[]> {
   ]
 }
 
-/** For the model of costs in docs/understand/scale.md. */
+/** For the model of costs in bench/SCALE.md. */
 async function workPerRun(stage: Stage, databases: Databases): Promise<Figure[]> {
   const url = await databases.create()
   const server = await databases.server(url)

@@ -1,10 +1,13 @@
-// Where the console and its server are. The server may stand behind a base path, so both come from the address of this script, which is
-// in `assets/` of the built console and in `src/` while it is developed.
+// Where the page and its server are. The server may stand behind a base path, so both come from the address of this script, which is
+// in `assets/` of the built page and in `src/` while it is developed.
 
 const consoleUrl = new URL(/* @vite-ignore */ '..', import.meta.url)
 
-/** Path of the console without a slash at its end, such as `/console`. */
+/** Path of the page without a slash at its end: `/console`, or `/talk` on the page for users. */
 export const consolePath = consoleUrl.pathname.replace(/\/$/, '')
+
+/** The page for users may stand in a page of somebody else. It keeps nothing then, and says nothing to other tabs. */
+export const isFramed = typeof window !== 'undefined' && window.parent !== window
 
 /** Address of the server without a slash at its end. */
 export const serverUrl = new URL('..', consoleUrl).href.replace(/\/$/, '')

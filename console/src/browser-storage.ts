@@ -1,12 +1,15 @@
 // What the browser keeps for the console. It may refuse to (a setting, a private window) or have no space left. Then it is kept as long
 // as the page is open: somebody who has to decide must not stand before an empty page.
 
+import { isFramed } from './base.ts'
+
 /** `find` throws where the browser refuses. */
-export function createBrowserStorage(find: () => Storage) {
+export function createBrowserStorage(find: () => Storage | null) {
   const inPage = new Map<string, string>()
   function attempt<T>(ask: (storage: Storage) => T, otherwise: T): T {
     try {
-      return ask(find())
+      const storage = find()
+      return storage === null ? otherwise : ask(storage)
     } catch {
       return otherwise
     }
@@ -32,6 +35,6 @@ export function createBrowserStorage(find: () => Storage) {
 }
 
 /** As long as the tab. */
-export const tabStorage = createBrowserStorage(() => sessionStorage)
+export const tabStorage = createBrowserStorage(() => (isFramed ? null : sessionStorage))
 /** For all tabs, until somebody removes it. */
-export const siteStorage = createBrowserStorage(() => localStorage)
+export const siteStorage = createBrowserStorage(() => (isFramed ? null : localStorage))

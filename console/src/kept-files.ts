@@ -1,7 +1,7 @@
 // The files of the console that the browser keeps, so that it starts without a network. Only pages write them, never the service worker:
 // a worker goes on after its pages were signed out, and cannot know of it.
 
-import { consolePath } from './base.ts'
+import { consolePath, serverUrl } from './base.ts'
 
 const CACHE = 'quarterdeck-'
 /** The newest build, and the one before: a page that is still open may need more of its files. */
@@ -12,9 +12,9 @@ const alone = (work: () => Promise<void>): Promise<void> => navigator.locks.requ
 
 const areFilesKeptHere = (): boolean => 'caches' in window && navigator.locks !== undefined
 
-/** The worker that serves them. A tab that signs out removes it, and other tabs see that before they are told. */
+/** The worker that serves them, on the console's pages only. A tab that signs out removes it, and other tabs see that before they are told. */
 export const findServiceWorker = async (): Promise<ServiceWorkerRegistration | undefined> =>
-  navigator.serviceWorker?.getRegistration(`${consolePath}/`)
+  navigator.serviceWorker?.getRegistration(`${serverUrl}/console/`)
 
 /** `signal`: aborted when this tab signs out. It drops the files then. */
 export async function keepFiles(build: string, urls: readonly string[], signal: AbortSignal): Promise<void> {

@@ -1,4 +1,6 @@
-// How the tabs of this browser talk to each other. In a browser without `BroadcastChannel` they know nothing of each other.
+// How the tabs of this browser talk to each other. In a browser without `BroadcastChannel`, and in frames, they know nothing of each other.
+
+import { isFramed } from './base.ts'
 
 export interface Tabs<T> {
   readonly isOpen: boolean
@@ -9,7 +11,7 @@ export interface Tabs<T> {
 
 /** Tabs that use the same name hear each other. */
 export function openTabs<T>(name: string): Tabs<T> {
-  if (typeof BroadcastChannel === 'undefined') {
+  if (typeof BroadcastChannel === 'undefined' || isFramed) {
     return { isOpen: false, post() {}, listen() {}, close() {} }
   }
   const channel = new BroadcastChannel(name)

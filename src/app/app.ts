@@ -105,9 +105,7 @@ export async function createApp(options: AppOptions): Promise<App> {
       return (await start('mounted')).app
     },
     async listen() {
-      // Whoever could open our port too would have pages at the console's address: an agent of the same user, on this machine.
-      const isExclusive = settings.console && settings.loopback
-      const { app, address } = await start({ hosts: settings.hosts, port: settings.port, isExclusive })
+      const { app, address } = await start({ hosts: settings.hosts, port: settings.port })
       // Not part of the start, which must be quick, nor of the first answer. What fails here fails again where it matters.
       if (parts.some(({ definition }) => isAskedOverHttp(definition.model))) void connections.warm().catch(() => {})
       if (address === null) throw new Error('a server that listens has an address')

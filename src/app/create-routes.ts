@@ -72,7 +72,7 @@ export function createRoutes(
   const small = [
     ...operationsRoutes(parts, parts),
     ...createHomeRoutes({ hasConsole: settings.console, doors: settings.protocols }),
-    ...createConsoleRoutes({ isOpen: settings.console, basePath, folder: CONSOLE_FOLDER }),
+    ...createConsoleRoutes({ isOpen: settings.console, basePath, folder: CONSOLE_FOLDER, ...settings.talk }),
     ...createDocsRoutes(),
   ]
   const documented = async () => [...(await Promise.all(groups.map((group) => group.load()))).flat(), ...small]

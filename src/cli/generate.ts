@@ -11,6 +11,12 @@ import { generators } from '../config/generate.ts'
 import { resolveSettings } from '../config/settings/resolve-settings.ts'
 import { readVersion } from '../config/version.ts'
 import { silentLogger } from '../domain/logger.ts'
+import type { Route } from '../http/route.ts'
+import { createAppStarter } from './commands/serve/start-app.ts'
+import { createProgram } from './program.ts'
+import { referencePages } from './reference-pages.ts'
+import { fillRoutes } from './route-tables.ts'
+import { createProcessIo } from './terminal/process-io.ts'
 
 const WIDTH = 120
 
@@ -50,7 +56,7 @@ const isFlat = (value: unknown): boolean =>
 
 const exampleAgent = join(import.meta.dirname, '../../examples/assistant/agent.yaml')
 
-export async function servedDocument(version: string): Promise<unknown> {
+export async function servedApi(version: string): Promise<{ document: unknown; routes: readonly Route[] }> {
   const dataDir = await mkdtemp(join(tmpdir(), 'quarterdeck-generate-'))
   await using undo = new AsyncDisposableStack()
   undo.defer(() => rm(dataDir, { recursive: true }))
@@ -72,10 +78,10 @@ export async function servedDocument(version: string): Promise<unknown> {
     version,
   })
   undo.defer(() => app.close({ drainMs: 0 }))
-  const { url } = await app.listen()
+  const { url, routes } = await app.listen()
   const response = await fetch(`${url}/openapi.json`)
   if (!response.ok) throw new Error(`GET /openapi.json was answered with ${response.status}`)
-  return response.json()
+  return { document: await response.json(), routes: await routes() }
 }
 
 if (import.meta.main) {
@@ -85,8 +91,14 @@ if (import.meta.main) {
     writeFileSync(join(root, file), text)
     process.stdout.write(`${file}\n`)
   }
-  for (const [file, generate] of Object.entries(generators)) {
+  const version = await readVersion()
+  const io = createProcessIo(process)
+  const program = await createProgram({ version, io, startApp: createAppStarter(version), settle() {} })
+  for (const [file, generate] of Object.entries({ ...generators, ...referencePages(program) })) {
     write(file, generate(file.endsWith('.md') ? readFileSync(join(root, file), 'utf8') : ''))
   }
-  write('docs/openapi.json', jsonText(await servedDocument(await readVersion())))
+  const { document, routes } = await servedApi(version)
+  write('docs/openapi.json', jsonText(document))
+  const http = 'docs/look-up/http.md'
+  write(http, fillRoutes(readFileSync(join(root, http), 'utf8'), routes, document))
 }

@@ -3,6 +3,7 @@ import { PassThrough } from 'node:stream'
 import type { Command } from 'commander'
 import { describe, expect, test } from 'vitest'
 import { settingKeys, settings } from '../config/settings/settings.ts'
+import { argumentText } from './command-tables.ts'
 import { createAppStarter } from './commands/serve/start-app.ts'
 import { exitCodes } from './exit-codes.ts'
 import { main } from './main.ts'
@@ -39,13 +40,19 @@ const flagsOf = (command: Command): string[] =>
     .map(({ flags }) => flags)
     .toSorted()
 
-/** What `docs/look-up/cli.md` says under the heading of each command. */
+const page = (name: string): Promise<string> =>
+  readFile(new URL(`../../docs/look-up/${name}.md`, import.meta.url), 'utf8')
+
+/** What `docs/look-up/cli.md` says under the heading of each command. It leaves the flags that are settings to `settings.md`. */
 async function readDocs(): Promise<{
   commands: Map<string, string[]>
   usage: Map<string, string>
   exitCodes: string[][]
 }> {
-  const text = await readFile(new URL('../../docs/look-up/cli.md', import.meta.url), 'utf8')
+  const text = await page('cli')
+  const settingFlags = [...(await page('settings')).matchAll(/^\| `[\w.]+` \| `(--[^`]+)` \|/gm)].map(([, flag = '']) =>
+    flag.replaceAll('\\|', '|'),
+  )
   const commands = new Map<string, string[]>()
   const usage = new Map<string, string>()
   const codes: string[][] = []
@@ -54,15 +61,15 @@ async function readDocs(): Promise<{
     const rows = lines.flatMap((line) =>
       line.startsWith('| ') ? [line.split(/(?<!\\)\|/).map((cell) => cell.trim())] : [],
     )
-    if (heading === 'Exit codes') codes.push(...rows.slice(2).map(([, code = '', meaning = '']) => [code, meaning]))
+    if (heading === 'Exit codes') codes.push(...rows.slice(1).map(([, code = '', meaning = '']) => [code, meaning]))
     const name = /^`quarterdeck ([^`]+)`$/.exec(heading)?.[1]
     if (name === undefined) continue
     const words = name.replace(/ [[<].*$/, '')
     usage.set(words, name)
-    commands.set(
-      words,
-      rows.flatMap(([, cell = '']) => /^`(-.+)`$/.exec(cell)?.[1]?.replaceAll('\\|', '|') ?? []).toSorted(),
-    )
+    const own = lines.flatMap((line) => /^- `(-[^`]+)`: /.exec(line)?.[1] ?? [])
+    const also = lines.filter((line) => line.startsWith('- also ')).flatMap((line) => line.match(/(?<=`)-[^`]+/g) ?? [])
+    const ofSettings = lines.some((line) => line.includes('every flag of [the settings]')) ? settingFlags : []
+    commands.set(words, [...own, ...also, ...ofSettings].toSorted())
   }
   return { commands, usage, exitCodes: codes }
 }
@@ -78,7 +85,7 @@ describe('docs/look-up/cli.md', () => {
   test('shows the arguments of every command', async () => {
     const { usage } = await readDocs()
     const expected = [...commandsOf(program)].map(([words, command]) =>
-      [words, ...command.registeredArguments.map((one) => nameOf(one))].join(' '),
+      [words, ...command.registeredArguments.map(argumentText)].join(' '),
     )
 
     expect([...usage.values()].toSorted()).toEqual(expected.toSorted())
@@ -90,11 +97,6 @@ describe('docs/look-up/cli.md', () => {
     expect(listed).toEqual(Object.values(exitCodes).map(({ code, meaning }) => [String(code), meaning]))
   })
 })
-
-function nameOf(argument: Command['registeredArguments'][number]): string {
-  const name = argument.name() + (argument.variadic ? '...' : '')
-  return argument.required ? `<${name}>` : `[${name}]`
-}
 
 describe('the command line', () => {
   test('serve has a flag for every setting that has one, with its variable in the whole help', async () => {

@@ -1,5 +1,5 @@
 import { ConfigError, formatIssue } from '../config/config-error.ts'
-import { ServerError } from '../domain/errors.ts'
+import { isErrorCode, ServerError } from '../domain/errors.ts'
 import { spelled } from '../domain/settings/program-words.ts'
 import { CliError } from './cli-error.ts'
 import { exitCodeOf, exitCodes } from './exit-codes.ts'
@@ -26,7 +26,8 @@ function explain(error: unknown): Explanation {
   }
   if (error instanceof ServerError) {
     const problems = error.problems.map(({ pointer, detail }) => (pointer === '' ? detail : `${pointer}: ${detail}`))
-    return { exitCode: exitCodeOf(error.code), message: error.message, mend: [...problems, ...reasonOf(error)] }
+    const mend = [...problems, ...reasonOf(error), ...(error instanceof ConfigError ? [] : moreAbout(error.code))]
+    return { exitCode: exitCodeOf(error.code), message: error.message, mend }
   }
   const system = systemFailure(error)
   if (system !== null) return system
@@ -36,6 +37,12 @@ function explain(error: unknown): Explanation {
     mend: ['This is a bug in Quarterdeck. Please report it, with the output of QUARTERDECK_DEBUG=1.'],
   }
 }
+
+/** Where to read more about an error, unless its code only repeats that something is wrong. */
+export const moreAbout = (code: string): string[] =>
+  isErrorCode(code) && code !== 'config_invalid' && code !== 'invalid_request'
+    ? [`More: quarterdeck explain ${code}`]
+    : []
 
 /** What the database or the network said. Clients must not read it; whoever runs the server has to. */
 export function reasonOf({ code, cause }: ServerError): string[] {

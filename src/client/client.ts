@@ -124,7 +124,7 @@ export interface Client extends Approvals, SupervisionClient, SignInClient, Over
   /** Searches in what was said. */
   search: Search
   /**
-   * For operators: what changes in all sessions, and all events of the named ones, until the signal aborts. Dropped connections are
+   * What changes in all sessions (for users: in their own), and all events of the named ones, until the signal aborts. Dropped connections are
    * resumed. To name other sessions, leave the loop and call it again with `after`: nothing is missed.
    */
   feed(options?: FeedOptions): AsyncGenerator<FeedEvent, void, undefined>

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { z } from 'zod'
+import { isPublicFile, whatToDo } from '../../scripts/version-rule.ts'
 import { checkAgent } from './agent/load-agents.ts'
 import { formatIssue } from './config-error.ts'
 import { generators } from './generate.ts'
@@ -18,9 +19,11 @@ const read = (file: string) => readFileSync(join(root, file), 'utf8')
 describe('generated files', () => {
   test.each(Object.keys(generators))('%s is up to date', (file) => {
     const current = read(file)
-    expect(current, `${file} differs from what the schemas say; run: npm run generate`).toBe(
-      generators[file]?.(current),
-    )
+    const made = generators[file]?.(current) ?? ''
+    const advice = isPublicFile(file)
+      ? whatToDo(file, current, made, JSON.parse(read('package.json')).version)
+      : `${file} differs from what the schemas say; run: npm run generate`
+    expect(current, advice).toBe(made)
   })
 
   test('the tables list every key', () => {

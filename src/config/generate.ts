@@ -5,7 +5,7 @@ import { agentYaml } from './agent/agent-yaml.ts'
 import { settingKeys, settings } from './settings/settings.ts'
 import { inline } from './source/explain-issues.ts'
 import { agentJsonSchema, settingsJsonSchema } from './source/json-schema.ts'
-import { exampleOf, expectationOf, isSchema, type JsonSchema, optionsOf, schemaAt } from './source/json-schema-node.ts'
+import { expectationOf, isSchema, type JsonSchema, optionsOf, schemaAt } from './source/json-schema-node.ts'
 import { validationSchema } from './source/schema-key.ts'
 
 const json = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`
@@ -16,33 +16,29 @@ export const generators: Readonly<Record<string, (current: string) => string>> =
   'schema/quarterdeck.schema.json': () => json(settingsJsonSchema()),
   'docs/look-up/settings.md': (page) => fillPage(page, settingsTable),
   'docs/look-up/agent-yaml.md': agentPage,
-  'docs/do/answer-from-slack-and-mail.md': (page) => fillPage(page, channelTable),
+  'docs/do/supervise-a-coding-agent.md': (page) => fillPage(page, channelTable),
   'docs/do/run-it-unattended.md': (page) => fillPage(page, credentialTable),
 }
 
+/** The variable of a key follows from it. Names that do not are told with the words. */
 function settingsTable(): string {
   const rows = settingKeys.map((key) => {
-    const { flag, env, defaultText, description, example } = settings[key]
-    const [own, ...aliases] = env.map(code)
-    return [
-      code(key),
-      flag === null ? '–' : code(flag),
-      own === undefined ? '–' : aliases.length === 0 ? own : `${own} (${aliases.join(', ')})`,
-      defaultText,
-      `${description} E.g. ${code(inline(example))}`,
+    const { flag, env, defaultText, description } = settings[key]
+    const usual = `QUARTERDECK_${key.replaceAll('.', '_').toUpperCase()}`
+    const others = env.filter((name) => name !== usual)
+    const place = flag === null ? (env.length === 0 ? 'file' : '–') : code(flag)
+    const words = [
+      description,
+      ...(others.length === 0 ? [] : [`${env.includes(usual) ? 'Also' : 'Variable:'} ${others.map(code).join(', ')}.`]),
     ]
+    return [code(key), place, defaultText, words.join(' ')]
   })
-  return markdownTable(['key', 'flag', 'environment (aliases)', 'default', 'what it does'], rows)
+  return markdownTable(['key', 'flag', 'default', 'what it does'], rows)
 }
 
 function channelTable(): string {
-  const rows = channels.map(({ words: { title, docs, help, answers, setUp } }) => [
-    `[${title}](${docs})`,
-    help,
-    answers,
-    setUp,
-  ])
-  return markdownTable(['channel', 'what you get', 'can you answer there?', 'set up with'], rows)
+  const rows = channels.map(({ words: { title, docs, help, answers } }) => [`[${title}](${docs})`, help, answers])
+  return markdownTable(['channel', 'what you get', 'can you answer there?'], rows)
 }
 
 function credentialTable(): string {
@@ -71,7 +67,7 @@ function agentPage(page: string): string {
   })
 }
 
-const keyTable = (rows: string[][]): string => markdownTable(['key', 'value', 'default', 'what it does'], rows)
+const keyTable = (rows: string[][]): string => markdownTable(['key', 'value', 'what it does'], rows)
 
 const toolKinds = (schema: JsonSchema): JsonSchema[] => optionsOf(schemaAt(schema, ['tools', 0]) ?? {})
 
@@ -109,34 +105,59 @@ function rowsOf(shapes: readonly JsonSchema[], prefix: string, deep: boolean): s
     Object.keys(shape.properties ?? {}).flatMap((key) => {
       const child = schemaAt(shape, [key]) ?? {}
       const isRequired = shape.required?.includes(key) ?? false
-      const row = [code(`${prefix}${key}`), expectationOf(child), defaultOf(child, isRequired), explained(child)]
-      // `fallback` has the same keys as the model around it.
-      if (!deep || key === 'fallback') return [row]
       const isList = optionsOf(child).some((option) => option.type === 'array')
-      return [row, ...rowsOf(shapesOf(child), `${prefix}${key}${isList ? '[]' : ''}.`, deep)]
+      // `fallback` has the same keys as the model around it, and `default` of an approval those of a tool's approval.
+      const isLeaf = !deep || key === 'fallback' || key === 'default'
+      const below = isLeaf ? [] : rowsOf(shapesOf(child), `${prefix}${key}${isList ? '[]' : ''}.`, deep)
+      const value = [shortValue(child), ...defaultOf(child, isRequired)].join('; ')
+      return [[code(`${prefix}${key}`), value, child.description ?? ''], ...below]
     }),
   )
 }
 
-function defaultOf(node: JsonSchema, isRequired: boolean): string {
-  if (isRequired) return '**required**'
+function defaultOf(node: JsonSchema, isRequired: boolean): string[] {
+  if (isRequired) return ['**required**']
   const value = node.default
-  if (value === undefined || value === '' || (typeof value === 'object' && value !== null)) return '–'
-  return code(inline(value))
+  if (value === undefined || value === '' || value === false || typeof value === 'object') return []
+  return [`default ${code(inline(value))}`]
 }
 
-const explained = (node: JsonSchema): string => `${node.description ?? ''} E.g. ${code(inline(exampleOf(node)))}`
+/** Messages about mistakes say it in whole words; the page explains the short ones once. */
+const SHORT_VALUES: readonly (readonly [RegExp, string])[] = [
+  [/^seconds, or a time such as .*$/, 'time'],
+  [/^a whole number of at least /, 'integer ≥ '],
+  [/^a whole number between (\d+) and /, 'integer $1–'],
+  [/^a number between (\d+) and /, '$1–'],
+  [/^a number of at least /, 'number ≥ '],
+  [/^a number above /, 'number > '],
+  [/^true or false$/, 'true, false'],
+  [/^one of /, ''],
+  [/^keys with values$/, 'keys'],
+  [/^an? (?=list|JSON Schema)/, ''],
+  [/^a name of (?:up to 64 )?letters, digits.*$/, 'name'],
+  [/^an http or https URL$/, 'URL'],
+  [/^text, or one of the keys .*$/, 'text or keys'],
+  [/^.*a glob, or a list of them$/, 'globs'],
+  [/^conditions on arguments.*$/, 'conditions'],
+  [/^(?:header|variable|tool) names with .*$/, 'map'],
+  [/^JSON Schema, or names .*$/, 'JSON Schema or map'],
+  [/^a number of people .*$/, 'integer 1–20, or keys'],
+  [/^list of at most .*$/, 'list'],
+]
 
-const BLOCK = /(<!-- generated: ([\w.]+) -->\n)[\s\S]*?(<!-- end -->)/g
+const shortValue = (node: JsonSchema): string =>
+  SHORT_VALUES.reduce((text, [long, short]) => text.replace(long, short), expectationOf(node))
+
+const BLOCK = /(<!-- ?generated: ?([\w. -]+?) ?-->\n)[\s\S]*?(<!-- ?end ?-->)/g
 
 /** The page with the content of every block replaced; `render` gets the name of the block. */
-function fillPage(page: string, render: (name: string) => string): string {
+export function fillPage(page: string, render: (name: string) => string): string {
   return page.replaceAll(BLOCK, (_, begin: string, name: string, end: string) => `${begin}\n${render(name)}\n${end}`)
 }
 
-function markdownTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
+export function markdownTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const line = (cells: readonly string[]) => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
-  return [line(head), line(head.map(() => '---')), ...rows.map(line), ''].join('\n')
+  return [line(head), `|${'---|'.repeat(head.length)}`, ...rows.map(line), ''].join('\n')
 }
 
 const code = (text: string): string => `\`${text}\``

@@ -1,4 +1,4 @@
-// All error codes. The core knows no HTTP status: `http/status.ts` maps the codes, `docs/look-up/errors.md` explains them.
+// All error codes. The core knows no HTTP status: `http/status.ts` maps the codes, `http/error-help.ts` says what they mean.
 
 /** The model fails. */
 export const modelErrors = [

@@ -62,6 +62,9 @@ export function asServerError(error: unknown, log: Logger): ServerError {
   )
 }
 
+/** A header that leads people to the row of this code. The server serves the page itself, so it works without internet. */
+export const helpLink = (code: string): string => `</docs/look-up/errors.md#${code}>; rel="help"`
+
 /** The headers that belong to a problem's status. */
 export function problemHeaders(problem: Problem): Record<string, string> {
   switch (problem.status) {

@@ -1,6 +1,6 @@
 import type { ErrorCode } from '../domain/errors.ts'
 
-/** `Record` makes a code without a status a compile error. `docs/look-up/errors.md` explains each code. */
+/** `Record` makes a code without a status a compile error. `error-help.ts` explains each code. */
 export const statusOf: Record<ErrorCode, number> = {
   invalid_request: 400,
   malformed_json: 400,

@@ -35,14 +35,12 @@ export interface ChannelWords {
   title: string
   /** The same for a column of six letters. */
   short: string
-  /** Where it is explained, seen from docs/do/answer-from-slack-and-mail.md. */
+  /** Where it is explained, from docs/do/: a page, and a heading if the page is about more. */
   docs: string
   /** What people get there. */
   help: string
   /** Whether they can answer there. */
   answers: string
-  /** What has to be set. */
-  setUp: string
 }
 
 export interface CredentialKind {

@@ -9,9 +9,12 @@ const root = join(import.meta.dirname, '../..')
 
 export default async function buildConsole(): Promise<void> {
   const built = statSync(join(root, 'dist/console/index.html'), { throwIfNoEntry: false })?.mtimeMs ?? 0
-  const sources = globSync(['console/src/**', 'console/public/**', 'console/*.*', 'src/client/**', 'src/domain/**'], {
-    cwd: root,
-  })
+  const sources = globSync(
+    ['console/src/**', 'console/public/**', 'console/talk/**', 'console/*.*', 'src/client/**', 'src/domain/**'],
+    {
+      cwd: root,
+    },
+  )
   if (sources.every((path) => statSync(join(root, path)).mtimeMs < built)) return
   // A process of its own: Vite must not see the settings of the test runner.
   await promisify(execFile)(process.execPath, [join(root, 'scripts/build-console.ts')], {

@@ -1,4 +1,4 @@
-// How much a browser loads for each page of the console, compressed. A page that grows past its budget fails here, with its parts.
+// How much a browser loads for each page of the console and for the page for users, compressed. A page that grows past its budget fails here, with its parts.
 
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -58,6 +58,22 @@ const first = graph('index.html')
 const pages = [...chunks.keys()].filter(
   (key) => /^src\/pages\/.*Page\.tsx$/.test(key) || key.endsWith('SignInPage.tsx'),
 )
+
+describe.skipIf(!isBuilt)('the page for users', () => {
+  const talk = graph('talk/index.html')
+  const pagesOfTalk = ['pages/chat/ChatPage', 'talk/ChatsPage', 'talk/TalkSettings', 'sign-in/SignInPage']
+
+  test.each([
+    ['first', FIRST_LOAD_KB, talk] as const,
+    ...pagesOfTalk.map((page) => [`with ${page}`, PAGE_KB, graph(`src/${page}.tsx`, new Set(talk))] as const),
+  ])('loads no more than the console may: %s', (_, limit, loaded) => {
+    const { js, css, parts } = weigh(loaded)
+
+    expect(js, parts.join('\n')).toBeLessThanOrEqual(limit)
+    expect(js).toBeGreaterThan(50)
+    expect(css).toBeLessThanOrEqual(CSS_KB)
+  })
+})
 
 describe.skipIf(!isBuilt)('the console', () => {
   test(`loads at most ${FIRST_LOAD_KB} kB of scripts first`, () => {

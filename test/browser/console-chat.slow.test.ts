@@ -46,7 +46,7 @@ inBrowser('a run that asks is answered in the chat, and can be stopped with a ke
   const field = page.getByRole('textbox', { name: /Message helper|next message/ })
   await field.fill('note')
   await page.getByRole('button', { name: 'Send' }).tap()
-  const dock = page.getByRole('region', { name: 'Waits for you' })
+  const dock = page.getByRole('region', { name: 'Waits for an answer' })
   await dock.getByText('The tide turns at four.').first().waitFor()
   const { tooWide, primaryButtons } = await lookAt(page)
   expect([tooWide, primaryButtons.length]).toEqual([0, 1])

@@ -1,13 +1,16 @@
-// A page of examples/clients, built as its reader would build it and served on a port of its own: another origin than the server's.
+// A page with a chat of the examples, built and served on a port of its own: another origin than the server's.
 
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { extname, join, normalize } from 'node:path'
-import { build } from 'vite'
+import { build, type Plugin } from 'vite'
 
-const examples = join(import.meta.dirname, '..', '..', 'examples', 'clients')
+const pages = {
+  'assistant-ui': join(import.meta.dirname, '../../examples/clients/assistant-ui'),
+  copilotkit: join(import.meta.dirname, 'copilotkit-page'),
+}
 
 const TYPES: Readonly<Record<string, string>> = {
   '.css': 'text/css',
@@ -20,10 +23,23 @@ export interface BuiltExample {
   [Symbol.asyncDispose](): Promise<void>
 }
 
-export async function buildExample(name: 'assistant-ui' | 'copilotkit'): Promise<BuiltExample> {
+/** The chat of the other folder gets its packages from this one, in which they are installed. */
+function packagesOf(folder: string): Plugin {
+  return {
+    name: 'packages-of-the-page',
+    enforce: 'pre',
+    resolveId(source, importer) {
+      const isElsewhere = importer?.includes('/examples/next-copilotkit/') === true
+      return isElsewhere && /^[@\w]/.test(source) ? this.resolve(source, join(folder, 'main.jsx')) : null
+    },
+  }
+}
+
+export async function buildExample(name: keyof typeof pages): Promise<BuiltExample> {
   const folder = await mkdtemp(join(tmpdir(), 'quarterdeck-example-'))
   await build({
-    root: join(examples, name),
+    root: pages[name],
+    plugins: [packagesOf(pages[name])],
     configFile: false,
     logLevel: 'error',
     // What the example's own package.json asks for. In this checkout the name without a number is the client of 1.0.

@@ -1,4 +1,4 @@
-// The React clients that people have, on the pages of examples/clients, in a real browser, against the real server. Every test does
+// The React clients that people have, with the chats of the examples, in a real browser, against the real server. Every test does
 // what a person does and looks at what stands on the page.
 
 import { connect, createServer, type Socket } from 'node:net'

@@ -40,7 +40,9 @@ test.each([
     const failure: unknown = await start().catch((error: unknown) => error)
     if (failure instanceof DidNotStart) {
       expect(failure.exit).toMatchObject({ code: 74, signal: null })
-      expect(failure.exit.log).toMatch(/^quarterdeck: The disk is full: [^\n]* Free [^\n]*\n$/)
+      expect(failure.exit.log).toMatch(
+        /^quarterdeck: The disk is full: [^\n]* Free [^\n]*\n {2}More: .+ explain storage_full\n$/,
+      )
     }
 
     await disk.free()

@@ -42,7 +42,11 @@ describe('a data directory', () => {
       expect([exit.code, exit.signal, exit.log]).toEqual([
         73,
         null,
-        `quarterdeck: Another Quarterdeck uses the data directory ${yard.dataDir}. Stop it, or give this one its own directory with --data-dir.\n`,
+        expect.stringMatching(
+          new RegExp(
+            `^quarterdeck: Another Quarterdeck uses the data directory ${yard.dataDir}\\. Stop it, or give this one its own directory with --data-dir\\.\n {2}More: .+ explain data_dir_locked\n$`,
+          ),
+        ),
       ])
     }
     const client = createPersistentClient({ kind: 'background', threadId: 'first', name: 'first' })
@@ -94,7 +98,11 @@ describe('a data directory', () => {
     const after = await hashes(yard.dataDir)
     expect([exit.code, exit.log]).toEqual([
       73,
-      `quarterdeck: The data directory was written by a newer Quarterdeck (format ${SCHEMA_VERSION + 1}, this one reads up to ${SCHEMA_VERSION}). Start the newer version, or use another --data-dir.\n`,
+      expect.stringMatching(
+        new RegExp(
+          `^quarterdeck: The data directory was written by a newer Quarterdeck \\(format ${SCHEMA_VERSION + 1}, this one reads up to ${SCHEMA_VERSION}\\)\\. Start the newer version, or use another --data-dir\\.\n {2}More: .+ explain data_dir_newer\n$`,
+        ),
+      ),
     ])
     expect(after).toEqual(before)
 

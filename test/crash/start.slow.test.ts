@@ -101,7 +101,7 @@ test('a damaged database ends the start with 65 and is named', async () => {
   if (!(failure instanceof DidNotStart)) throw new Error('it started on a damaged database')
   expect(failure.exit.code).toBe(65)
   expect(failure.exit.log).toMatch(
-    /^quarterdeck: The database is damaged: \S+quarterdeck\.db \(.+\)\. Restore it: .+\n$/,
+    /^quarterdeck: The database is damaged: \S+quarterdeck\.db \(.+\)\. Restore it: .+\n {2}More: .+ explain data_dir_damaged\n$/,
   )
 })
 
@@ -122,7 +122,7 @@ test('damage that recovery finds ends the start too', async () => {
   if (!(failure instanceof DidNotStart)) throw new Error('it started on a damaged database')
   expect(failure.exit.code).toBe(65)
   expect(failure.exit.log).toMatch(
-    /^quarterdeck: The database is damaged: \S+quarterdeck\.db \(.+\)\. Restore it: .+\n$/,
+    /^quarterdeck: The database is damaged: \S+quarterdeck\.db \(.+\)\. Restore it: .+\n {2}More: .+ explain data_dir_damaged\n$/,
   )
 })
 
@@ -135,7 +135,7 @@ test.skipIf(!hasSqlite)('readable data can be saved as the docs say (needs sqlit
   await file.write(Buffer.alloc(4096, 0x5a), 0, 4096, 4096 * Math.floor(size / 4096 / 2))
   await file.close()
   await expect(yard.start({ flags: quiet })).rejects.toThrow('The database is damaged')
-  const docs = await readFile(new URL('../../docs/do/run-it-unattended.md', import.meta.url), 'utf8')
+  const docs = await readFile(new URL('../../docs/do/find-out-what-is-wrong.md', import.meta.url), 'utf8')
   const recipe = /^umask 077\n[^`]+/m.exec(docs)?.[0] ?? ''
 
   const { stderr } = spawnSync('sh', ['-c', recipe], { cwd: yard.dataDir, encoding: 'utf8' })

@@ -1,4 +1,4 @@
-// Quarterdeck inside programs with common frameworks. The examples are run unchanged.
+// Quarterdeck inside programs with common frameworks. The example, and the code of docs/do/embed-in-your-server.md.
 
 import { mkdtemp, rm } from 'node:fs/promises'
 import { get, type IncomingMessage, request as send } from 'node:http'
@@ -10,13 +10,13 @@ import { HttpAgent } from '@ag-ui/client'
 import compression from 'compression'
 import express from 'express'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { serve as serveExpress } from '../../examples/embedding/express.ts'
-import { serve as serveFastify } from '../../examples/embedding/fastify.ts'
-import { serve as serveHono } from '../../examples/embedding/hono.ts'
+import { serve as serveExpress } from '../../examples/express/server.ts'
 import { createQuarterdeck } from '../../src/app/create-quarterdeck.ts'
 import { type Client, createClient } from '../../src/client/client.ts'
 import { silentLogger } from '../../src/domain/logger.ts'
 import { collectLines, type LogLine, until } from '../../src/http/testing/server-fixture.ts'
+import { serve as serveFastify } from './frameworks/fastify.ts'
+import { serve as serveHono } from './frameworks/hono.ts'
 
 const json = { 'content-type': 'application/json' }
 /** Far more words than a test waits for. */
@@ -166,7 +166,7 @@ describe.each([
 test('mounted by path and behind compression, streams are not held back and files arrive whole', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'quarterdeck-compression-'))
   const quarterdeck = createQuarterdeck({
-    agent: join(import.meta.dirname, '../../examples/embedding/agent.yaml'),
+    agent: join(import.meta.dirname, '../../examples/express/agent.yaml'),
     basePath: '/agent',
     settings: { data_dir: join(folder, 'data') },
     env: { QUARTERDECK_CONFIG_DIR: join(folder, 'config') },

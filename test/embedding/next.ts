@@ -1,4 +1,5 @@
-// Runs the example for Next in the real Next. Its install is too large for every checkout, so it gets a folder of its own:
+// Runs examples/next-copilotkit in the real Next, with a real browser. Its install is too large for every checkout, so it gets a folder of
+// its own:
 //   npm run test:embedding
 
 import assert from 'node:assert/strict'
@@ -8,7 +9,9 @@ import { request as send } from 'node:http'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { chromium } from 'playwright-core'
 import { createClient } from '../../src/client/client.ts'
+import { findBrowser, NO_BROWSER } from '../browser/find-browser.ts'
 
 const root = join(import.meta.dirname, '../..')
 const folder = mkdtempSync(join(tmpdir(), 'quarterdeck-next-'))
@@ -17,6 +20,7 @@ const say = (text: string) => process.stdout.write(`${text}\n`)
 const env = {
   ...process.env,
   NEXT_TELEMETRY_DISABLED: '1',
+  QUARTERDECK_TOKEN: 'the-token-of-the-person-at-the-page',
   QUARTERDECK_CONFIG_DIR: join(folder, 'config'),
   QUARTERDECK_LOG_LEVEL: 'error',
   QUARTERDECK_LIMITS_DISCONNECT_GRACE: '0s',
@@ -83,12 +87,46 @@ async function check(url: string): Promise<void> {
   say('headers, failures and the page are ours')
 }
 
+/** What a person does at the page and sees on it. */
+async function checkPage(url: string): Promise<void> {
+  const program = findBrowser(process.env)
+  if (program === null) {
+    say(`SKIPPED: the page. ${NO_BROWSER}`)
+    return
+  }
+  const browser = await chromium.launch({ executablePath: program, args: ['--no-sandbox'] })
+  try {
+    const page = await browser.newPage()
+    const write = async (text: string) => {
+      await page.getByTestId('copilot-chat-textarea').fill(text)
+      await page.getByTestId('copilot-send-button').click()
+    }
+    const shows = (text: string) => page.getByTestId('copilot-assistant-message').getByText(text).waitFor()
+    await page.goto(url)
+    await write('count 3')
+    await shows('1, 2, 3.')
+    await write('set_background {"color": "teal"}')
+    await shows('The page is teal now.')
+    assert.equal(await page.evaluate('document.body.style.background'), 'teal')
+    await write('book_room {"room": "Blue", "day": "2030-01-02"}')
+    await page.getByRole('button', { name: 'Approve' }).click()
+    await shows('Blue is booked for')
+    await page.reload()
+    await shows('1, 2, 3.')
+    say('the page talks, paints itself, lets its user decide, and shows the thread after a reload')
+  } finally {
+    await browser.close()
+  }
+}
+
 try {
   const [{ filename }] = await timed('pack', () =>
     JSON.parse(run('npm', ['pack', '--json', '--silent', '--pack-destination', folder], root)),
   )
-  cpSync(join(root, 'examples/embedding/next'), app, { recursive: true })
-  await timed('install', () => run('npm', ['install', '--loglevel=error', join(folder, filename)], app))
+  cpSync(join(root, 'examples/next-copilotkit'), app, { recursive: true })
+  await timed('install', () =>
+    run('npm', ['install', '--ignore-scripts', '--loglevel=error', join(folder, filename)], app),
+  )
   say(`installed: ${run('du', ['-sm', 'node_modules'], app).split('\t')[0]} MB`)
   const next = join(app, 'node_modules/next/dist/bin/next')
   await timed('build', () => run(process.execPath, [next, 'build'], app))
@@ -102,6 +140,7 @@ try {
       server.once('exit', () => reject(new Error('next start has ended')))
     })
     await timed('checks', () => check(`http://127.0.0.1:${port}/api/agent`))
+    await timed('the page', () => checkPage(`http://127.0.0.1:${port}`))
   } finally {
     server.kill()
     await ended

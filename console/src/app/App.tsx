@@ -1,8 +1,8 @@
-import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
-import { ClientError } from 'quarterdeck/client'
+import { QueryClientProvider } from '@tanstack/react-query'
 import { lazy, Suspense, useEffect } from 'react'
 import { Redirect, Route, Router, Switch, useLocation } from 'wouter'
 import { consolePath } from '../base.ts'
+import { queries } from '../data/queries.ts'
 import { ServerProvider } from '../data/server.tsx'
 import { LiveProvider } from '../data/use-live.tsx'
 import { Loading } from '../parts/States.tsx'
@@ -24,22 +24,6 @@ const AuditPage = lazy(() => import('../pages/audit/AuditPage.tsx'))
 const SettingsPage = lazy(() => import('../pages/settings/SettingsPage.tsx'))
 const NotFoundPage = lazy(() => import('../pages/not-found/NotFoundPage.tsx'))
 const SignInPage = lazy(() => import('../sign-in/SignInPage.tsx'))
-
-const queries = new QueryClient({
-  defaultOptions: {
-    queries: {
-      // The stream says when something has changed.
-      staleTime: 30_000,
-      refetchOnWindowFocus: false,
-      // The last data stays on the page while the server is away.
-      gcTime: 10 * 60_000,
-      networkMode: 'always',
-      retry: (count, error) =>
-        count < 2 && !(error instanceof ClientError && error.status !== null && error.status < 500),
-    },
-    mutations: { networkMode: 'always' },
-  },
-})
 
 const onRefused = () => void signOut('refused')
 

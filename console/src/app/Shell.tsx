@@ -1,12 +1,10 @@
 import { lazy, type ReactNode, Suspense, useEffect, useState } from 'react'
 import { Link, useLocation } from 'wouter'
-import { useLive, useLiveState } from '../data/use-live.tsx'
 import { INBOX_PAGE, useWaiting } from '../data/waiting.ts'
 import { Announcer } from '../parts/Announcer.tsx'
-import { Button } from '../parts/Button.tsx'
 import { MoreIcon } from '../parts/icons.ts'
-import { useNow } from '../parts/Time.tsx'
 import { BY_PROXY, currentToken, signOut } from '../sign-in/device-token.ts'
+import { Connection } from './Connection.tsx'
 import { keyText, useKeys } from './Keys.tsx'
 import { PageBoundary } from './PageBoundary.tsx'
 import { type PageEntry, pages } from './pages.ts'
@@ -142,22 +140,5 @@ function Mark() {
       </g>
       <circle cx="16" cy="16" r="2" fill="currentColor" />
     </svg>
-  )
-}
-
-/** Says when the page is no longer up to date, and when it tries again. Silent while all is well. */
-function Connection() {
-  const live = useLive()
-  const state = useLiveState()
-  const now = useNow()
-  if (state.status !== 'waiting') return null
-  const seconds = Math.max(0, Math.ceil((state.retryAt - now) / 1_000))
-  return (
-    <div className={styles.bar} role="status">
-      <span>
-        <strong>Not connected.</strong> What you see may be old, and decisions wait until the server answers.
-      </span>
-      <Button onClick={live.retryNow}>{seconds > 0 ? `Try now (${seconds} s)` : 'Trying…'}</Button>
-    </div>
   )
 }

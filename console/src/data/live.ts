@@ -14,6 +14,7 @@ import {
   type Watched,
 } from './live-types.ts'
 import { newId } from './new-id.ts'
+import { serverFetch } from './requests.ts'
 import { type StreamLoop, startStreamLoop } from './stream-loop.ts'
 import { createWatchedFetch } from './watched-fetch.ts'
 
@@ -50,7 +51,9 @@ const ASK_AT_MOST = 500
 
 export function createLive(token: string): Live {
   const me = newId()
-  const tabs = openTabs<TabMessage>('quarterdeck-live')
+  // Tabs of somebody else have a stream of their own.
+  const name = `quarterdeck-live-${token.slice(-8)}`
+  const tabs = openTabs<TabMessage>(name)
   const ended = new AbortController()
   const states = new Set<() => void>()
   const feeds = new Set<(item: FeedItem) => void>()
@@ -117,7 +120,7 @@ export function createLive(token: string): Live {
     post({ from: me, kind: 'tell', message, cursor })
   }
 
-  const asking = createClient({ url: serverUrl, ...credentialOf(token), retries: 0 })
+  const asking = createClient({ url: serverUrl, ...credentialOf(token), retries: 0, fetch: serverFetch })
   async function askForTheRest(): Promise<void> {
     if (state.status !== 'live' || carried === null) return
     for (const { sessionId, after } of mine()) {
@@ -140,7 +143,7 @@ export function createLive(token: string): Live {
   }, ASK_EVERY_MS)
 
   function lead(): void {
-    const watched = createWatchedFetch((input, init) => fetch(input, init))
+    const watched = createWatchedFetch(serverFetch)
     const timer = setInterval(() => watched.cut(), LISTEN_EVERY_MS)
     ended.signal.addEventListener('abort', () => clearInterval(timer))
     window.addEventListener('offline', () => watched.cut(0), { signal: ended.signal })
@@ -173,7 +176,7 @@ export function createLive(token: string): Live {
     const untilEnded = () =>
       new Promise<void>((resolve) => ended.signal.addEventListener('abort', () => resolve(), { once: true }))
     navigator.locks
-      .request('quarterdeck-live', { signal: ended.signal }, async () => {
+      .request(name, { signal: ended.signal }, async () => {
         lead()
         await untilEnded()
       })

@@ -1,11 +1,13 @@
 import { useQuery } from '@tanstack/react-query'
 import type { Me } from 'quarterdeck/client'
+import { usePlace } from './place.ts'
 import { useClient } from './server.tsx'
 
-/** Who is signed in here, and what they may do. */
+/** The operator who is signed in here, and what they may do. */
 export function useMe() {
   const client = useClient()
-  return useQuery({ queryKey: ['me'], queryFn: ({ signal }) => client.me({ signal }), staleTime: 5 * 60_000 })
+  const enabled = usePlace().role === 'operator'
+  return useQuery({ enabled, queryKey: ['me'], queryFn: ({ signal }) => client.me({ signal }), staleTime: 5 * 60_000 })
 }
 
 /** The name of an owner, or null where it goes without saying: it is one's own session. */

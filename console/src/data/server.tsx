@@ -2,6 +2,7 @@ import { type Client, createClient, type UploadedFile } from 'quarterdeck/client
 import { createContext, type ReactNode, useContext, useMemo } from 'react'
 import { serverUrl } from '../base.ts'
 import { credentialOf } from '../sign-in/device-token.ts'
+import { outgoing, serverFetch } from './requests.ts'
 
 export type Upload = (file: File, onProgress: (fraction: number) => void, signal: AbortSignal) => Promise<UploadedFile>
 
@@ -18,13 +19,13 @@ export interface SignedInProps {
 export function ServerProvider({ token, onRefused, children }: SignedInProps) {
   const server = useMemo(() => {
     const watched: typeof fetch = async (input, init) => {
-      const response = await fetch(input, init)
+      const response = await serverFetch(input, init)
       if (response.status === 401) onRefused()
       return response
     }
     const server = { url: serverUrl, ...credentialOf(token) }
     const upload: Upload = (file, onProgress, signal) =>
-      createClient({ ...server, retries: 0, fetch: uploadFetch(onProgress) }).upload(file, { signal })
+      createClient({ ...server, retries: 0, fetch: outgoing(uploadFetch(onProgress)) }).upload(file, { signal })
     return { client: createClient({ ...server, retries: 1, fetch: watched }), upload }
   }, [token, onRefused])
   return <ServerContext value={server}>{children}</ServerContext>

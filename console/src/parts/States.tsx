@@ -2,6 +2,7 @@
 
 import { ClientError } from 'quarterdeck/client'
 import { type ReactNode, useEffect, useState } from 'react'
+import { serverUrl } from '../base.ts'
 import { errorText } from '../error-text.ts'
 import { Button } from './Button.tsx'
 import { RetryIcon } from './icons.ts'
@@ -15,6 +16,15 @@ export function Empty({ title, children, icon }: { title: string; children?: Rea
       <h2>{title}</h2>
       {children !== undefined && <div className={styles.text}>{children}</div>}
     </div>
+  )
+}
+
+/** A link to the page of docs/do with this name. Every server brings the pages along. */
+export function How({ to }: { to: string }) {
+  return (
+    <a href={`${serverUrl}/docs/do/${to}.md`} target="_blank" rel="noopener">
+      How to {to.replaceAll('-', ' ')}
+    </a>
   )
 }
 

@@ -26,11 +26,17 @@ interface SignInPageProps {
   whySignedOut: WhySignedOut | null
   /** Whom a proxy has signed in, although they may not use the console. */
   stranger: string | null
+  /** On the page for users. Takes a token that makes no device, such as a user's: true if it did. */
+  onToken?: (token: string, keep: boolean) => Promise<boolean>
 }
 
-/** Signs in with the code of the link that the server printed, or with the operator's token, and stays on the page that was asked for. */
-export default function SignInPage({ whySignedOut, stranger }: SignInPageProps) {
-  const { isBusy, problem, asked, tried, signIn, confirm, giveUp } = useSignIn()
+/**
+ * Signs in with the code of the link that the server printed, or with a token, and stays on the page that was asked for. The console takes
+ * the operator's token, the page for users anybody's.
+ */
+export default function SignInPage({ whySignedOut, stranger, onToken }: SignInPageProps) {
+  const { isBusy, problem, asked, tried, signIn, confirm, giveUp } = useSignIn(onToken)
+  const isTalk = onToken !== undefined
   const heading = useRef<HTMLHeadingElement>(null)
 
   useEffect(() => {
@@ -62,7 +68,9 @@ export default function SignInPage({ whySignedOut, stranger }: SignInPageProps) 
         {problem !== null && (
           <Trouble problem={problem} onRetry={tried === null || asked !== null ? null : () => void signIn(tried)} />
         )}
-        {problem === null && asked === null && !isWithCode && whySignedOut !== null && <SignedOut why={whySignedOut} />}
+        {problem === null && asked === null && !isWithCode && whySignedOut !== null && (
+          <SignedOut why={whySignedOut} isTalk={isTalk} />
+        )}
         {stranger !== null && (
           <p>
             You are signed in as <bdi>{stranger}</bdi>, but the console is for operators. Whoever runs this server names
@@ -72,7 +80,7 @@ export default function SignInPage({ whySignedOut, stranger }: SignInPageProps) 
         {asked !== null ? (
           <Confirm isBusy={isBusy} onConfirm={() => void confirm(asked)} onCancel={giveUp} />
         ) : (
-          !isWithCode && <Form isBusy={isBusy} onSubmit={(credential) => void signIn(credential)} />
+          !isWithCode && <Form isBusy={isBusy} isTalk={isTalk} onSubmit={(credential) => void signIn(credential)} />
         )}
       </div>
       <Announcer />
@@ -80,7 +88,7 @@ export default function SignInPage({ whySignedOut, stranger }: SignInPageProps) 
   )
 }
 
-function useSignIn() {
+function useSignIn(onToken: SignInPageProps['onToken']) {
   const [isBusy, setBusy] = useState(false)
   const [problem, setProblem] = useState<SignInProblem | null>(null)
   const [asked, setAsked] = useState<Asked | null>(null)
@@ -90,6 +98,7 @@ function useSignIn() {
     const { keep, ...shown } = credential
     setTried(credential)
     try {
+      if ('token' in shown && (await onToken?.(shown.token, keep)) === true) return
       const client = createClient({ url: serverUrl, ...('token' in shown ? shown : {}), retries: 0 })
       const signedIn = await client.signIn({
         ...('code' in shown ? shown : {}),
@@ -142,7 +151,13 @@ function challengeIn(error: unknown): PasskeyChallenge | null {
   return passkey as PasskeyChallenge
 }
 
-function Form({ isBusy, onSubmit }: { isBusy: boolean; onSubmit: (credential: Credential) => void }) {
+interface FormProps {
+  isBusy: boolean
+  isTalk: boolean
+  onSubmit: (credential: Credential) => void
+}
+
+function Form({ isBusy, isTalk, onSubmit }: FormProps) {
   const [token, setToken] = useState('')
   const [keep, setKeep] = useState(false)
   function submit(event: FormEvent): void {
@@ -153,13 +168,14 @@ function Form({ isBusy, onSubmit }: { isBusy: boolean; onSubmit: (credential: Cr
     <>
       <div className={styles.way}>
         <p>
-          Open the link that the server printed when it started. For a new one, press Enter in its terminal, or make a
-          code on a device that is signed in: Settings, Devices.
+          {isTalk
+            ? 'To talk here you need a token. Whoever runs this server gives you one.'
+            : 'Open the link that the server printed when it started. For a new one, press Enter in its terminal, or make a code on a device that is signed in: Settings, Devices.'}
         </p>
       </div>
       <form className={styles.way} onSubmit={submit}>
         <TextField
-          label="Or paste the operator’s token"
+          label={isTalk ? 'Your token' : 'Or paste the operator’s token'}
           type="password"
           autoComplete="off"
           spellCheck={false}
@@ -171,7 +187,11 @@ function Form({ isBusy, onSubmit }: { isBusy: boolean; onSubmit: (credential: Cr
           <span>
             Stay signed in on this device
             <span className={styles.note}>
-              {keep ? 'Until nobody has used it for 30 days.' : 'Otherwise this tab is signed in until you close it.'}
+              {!keep
+                ? 'Otherwise this tab is signed in until you close it.'
+                : isTalk
+                  ? 'Until the token ends or you sign out.'
+                  : 'Until nobody has used it for 30 days.'}
             </span>
           </span>
         </label>
@@ -183,8 +203,9 @@ function Form({ isBusy, onSubmit }: { isBusy: boolean; onSubmit: (credential: Cr
         <p className={styles.warning}>
           <WarningIcon aria-hidden="true" />
           <span>
-            This connection is not encrypted: others on the network can read what you type here. There are no passkeys
-            and no push messages either. Start the server with TLS, or open the console on its own machine.
+            This connection is not encrypted: others on the network can read what you type here.
+            {!isTalk &&
+              ' There are no passkeys and no push messages either. Start the server with TLS, or open the console on its own machine.'}
           </span>
         </p>
       )}
@@ -224,10 +245,16 @@ const reasons: Readonly<Record<WhySignedOut, string>> = {
     'You are signed out here, but the server did not answer. Revoke this device in the settings of another one, or wait: it ends by itself.',
 }
 
-function SignedOut({ why }: { why: WhySignedOut }) {
+/** On the page for users, where they differ. */
+const reasonsOfUsers: Readonly<Partial<Record<WhySignedOut, string>>> = {
+  asked: 'You are signed out, and nothing of this page is left in this browser.',
+  refused: 'Your token has ended, or somebody has revoked it. Sign in with a new one.',
+}
+
+function SignedOut({ why, isTalk }: { why: WhySignedOut; isTalk: boolean }) {
   return (
     <p className={styles.signedOut} role="status">
-      {reasons[why]}
+      {(isTalk ? reasonsOfUsers[why] : null) ?? reasons[why]}
     </p>
   )
 }
@@ -260,7 +287,7 @@ export function signInProblem(error: unknown): SignInProblem {
   }
   if (code === 'unauthorized') {
     const where =
-      'Copy the whole token of the operator. The server printed it at its first start at a terminal, or you have made it.'
+      'Copy the whole token. The server printed that of the operator at its first start at a terminal; others were made by somebody.'
     return { title: 'The server does not know this token', text: where, canRetry: false }
   }
   if (code === 'unreachable') {

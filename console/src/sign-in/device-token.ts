@@ -15,7 +15,10 @@ import { leaveNothing } from './leave-nothing.ts'
  */
 export type WhySignedOut = 'asked' | 'refused' | 'proxy' | 'unheard'
 
-/** In place of a token: a proxy in front of the server has signed this person in, and says so with every request. */
+/**
+ * In place of a token: a proxy in front of the server has signed this person in, and says so with every request. On the page for users, also
+ * the page around its frame; and on a server where talking needs no token, nobody.
+ */
 export const BY_PROXY = ''
 
 interface DeviceState {
@@ -44,6 +47,13 @@ const state = createObserved<DeviceState>({
 let tabs: Tabs<TabMessage> | null = null
 
 const set = (changes: Partial<DeviceState>): void => state.set({ ...state.current(), ...changes })
+
+/** For the page for users, which takes other tokens too: the console must not get them from this tab. Null: signed out. */
+export function takeToken(token: string | null, whySignedOut: WhySignedOut | null = null): void {
+  tabs?.close()
+  tabs = null
+  set({ token, whySignedOut, isReady: true })
+}
 
 const keptToken = (): Promise<string | null> =>
   inDatabase<string>('readonly', (store) => store.get(KEY)).catch(() => null)

@@ -29,10 +29,7 @@ const limits = z.strictObject({
     'Characters that the model writes per run: text, reasoning and arguments of calls.',
     1000,
   ),
-  identical_calls: limit(
-    3,
-    'How often in a row the model may make the same tool call with the same arguments, however they are spelled.',
-  ),
+  identical_calls: limit(3, 'How often in a row the model may make the same tool call with the same arguments.'),
   parallel_calls: limit(8, 'How many tool calls of one model answer run at the same time.'),
   tool_result_chars: limit(50_000, 'Characters kept of a tool result; a longer one is cut, and a note says so.', 100),
   stored_message_chars: limit(100_000, 'Characters kept of a message; a longer one is cut, and a note says so.', 1000),
@@ -45,7 +42,7 @@ const sessions = z.strictObject({
   ).optional(),
   on_expiry: key(
     z.enum(['continue', 'close']).default('continue'),
-    'What a message to a session that was idle for `ttl` does: continue the session, or find it closed.',
+    'Whether a message to a session that was idle for `ttl` continues it or finds it closed.',
     'continue',
   ),
   retention_days: key(
@@ -55,7 +52,7 @@ const sessions = z.strictObject({
   ),
   on_busy: key(
     z.enum(['queue', 'reject', 'interrupt']).optional(),
-    'What happens to a message that arrives during a run: it waits (queue), is refused (reject), or stops the run (interrupt). Default: it waits, but stops a run whose readers have all left.',
+    'What a message that arrives during a run does: wait, be refused, or stop the run. Default: it waits, but stops a run whose readers have all left.',
     'queue',
   ),
 })
@@ -76,13 +73,13 @@ export const agentYaml = z
     author: key(z.string().max(200).optional(), 'Who wrote this file. For people only.', 'Kim, Support'),
     default: key(
       z.boolean().default(false),
-      'Makes this the agent that answers requests which name no agent. If no agent sets this, the first one does.',
+      'This agent answers requests that name no agent. Default: the first one does.',
       true,
     ),
     model: key(model, 'The model that answers.', { provider: 'openai', name: 'gpt-5-mini' }),
     instructions: key(
       textOrFile('instructions', 'instructions', 'You are a helpful assistant.'),
-      'The system prompt: text, or one of the keys `inline` and `file`.',
+      'The system prompt.',
       { inline: 'You are a helpful assistant.' },
       'text, or one of the keys inline and file',
     ),
@@ -121,15 +118,13 @@ export const agentYaml = z
     }),
     suggestions: key(
       z.array(z.string().trim().min(1).max(120)).max(6).default([]),
-      'First messages that a page offers to somebody who does not know the agent: at most 6, of at most 120 characters.',
+      'First messages that a page offers: at most 6, of at most 120 characters.',
       ['What can you do?'],
       'a list of at most 6 texts of at most 120 characters',
     ),
-    test_cases: key(
-      testCases.default([]),
-      'Test cases for `quarterdeck test`: what the user says, and what must be true of the answer.',
-      [{ name: 'knows the capital', input: 'What is the capital of France?', contains: 'Paris' }],
-    ),
+    test_cases: key(testCases.default([]), 'Test cases for `quarterdeck test`.', [
+      { name: 'knows the capital', input: 'What is the capital of France?', contains: 'Paris' },
+    ]),
   })
   .superRefine((agent, context) => {
     const report = reporter(context)

@@ -127,13 +127,13 @@ export const approvalRule = () =>
       z.strictObject({
         when: key(
           z.union([conditions(), z.array(conditions()).min(1)]),
-          'Also asks for approval if these conditions match the arguments of a call. All conditions of an entry must match; in a list, one matching entry is enough.',
+          'Also asks if these conditions on the arguments match; in a list, one matching entry is enough.',
           { amount: { above: 100 } },
           'conditions on arguments, or a list of them',
         ),
         otherwise: key(
           z.enum(['run']).optional(),
-          'Lets all other calls run, whatever their risk. Without it, the agent’s `approval.default` decides about them; inside `approval.default` itself, `risk >= high` decides.',
+          'Lets all other calls run, whatever their risk. Without it, `approval.default` decides about them; there, `risk >= high` does.',
           'run',
         ),
       }),
@@ -171,21 +171,19 @@ const policyRule = z.strictObject({
 export const approval = z.strictObject({
   default: key(
     approvalRule().prefault('risk >= high'),
-    'Which calls a person must approve, unless the tool has its own `approval`: none, all, those of tools with this risk or a higher one, those that the `policy` asks about, or those whose arguments match.',
+    'Which calls a person must approve, unless the tool has its own `approval`: none, all, from this risk on, what the `policy` asks about, or by their arguments.',
     'risk >= high',
     ruleExpectation,
   ),
   by: key(
     z.enum(['owner', 'operator']).default('operator'),
-    'Who may answer: only operators, or also the owner of the session (with a token that names them). Only an operator may approve calls of risk critical.',
+    'Who may answer: only operators, or also the owner of the session, with a token; a critical call only operators.',
     'operator',
   ),
   expires: duration('How long an approval waits for an answer. After that, it counts as rejected.', '1h').prefault(
     3600,
   ),
-  quorum: quorum(
-    'How many operators must say yes before a call runs: a number, or one for each risk. The first no closes. `operators` in quarterdeck.yaml names them.',
-  ).optional(),
+  quorum: quorum('How many operators must say yes, in all or for each risk. The first no closes.').optional(),
   policy: key(
     z.array(policyRule).default([]),
     'Rules for calls whose approval is `policy`. The first rule that covers a call decides; a call that no rule covers needs approval.',

@@ -56,7 +56,7 @@ const modelKeys = {
   ),
   input: key(
     z.array(z.enum(modelInputs)).optional(),
-    'Kinds of input that the model accepts directly. Other files are sent as extracted text. Default: text, image and pdf at the provider’s own address (`azure`: no pdf); only text with another `base_url` and for `ollama`, `ai-sdk`, `demo` and `scripted`.',
+    'Kinds of input that the model takes directly; other files are sent as text. Default: text, image and pdf (`azure`: no pdf); only text with another `base_url` and for `ollama`, `ai-sdk`, `demo` and `scripted`.',
     ['text', 'image'],
   ),
   context_window: key(
@@ -71,7 +71,7 @@ const modelKeys = {
   ),
   proxy: key(
     z.union([z.literal(false), text()]).optional(),
-    'Proxy for requests to the model, even one on this machine; `none` or `false` = no proxy. Default: HTTPS_PROXY or HTTP_PROXY, unless NO_PROXY names the host or the model runs on this machine.',
+    'Proxy for requests to the model; `none` or `false` = no proxy. Default: HTTPS_PROXY or HTTP_PROXY, unless NO_PROXY names the host or the model runs on this machine.',
     'http://proxy.example.com:3128',
     'the address of a proxy, or false',
   ),
@@ -154,7 +154,7 @@ export const model = z
     ...modelKeys,
     fallback: key(
       fallbackModel.optional(),
-      'A second model, used if the first one fails before its first token. It has the same keys, except `fallback`.',
+      'A second model, used if the first one fails before its first token; the same keys, except `fallback`.',
       {
         provider: 'openai',
         name: 'gpt-5-mini',

@@ -73,7 +73,7 @@ const testCase = z
     only_these_tools: key(z.boolean().default(false), 'Fails the test if any other tool is called.', true),
     approvals: key(
       z.array(caseApproval).default([]),
-      'Answers for calls that need approval, by tool. If a tool has several answers, they are used in order; the last one answers all further calls.',
+      'Answers for calls that need approval, used in order for each tool; the last one answers all further calls.',
       [{ tool: 'send_mail', decision: 'approve' }],
       'a list of answers',
     ),
@@ -103,7 +103,7 @@ const testCase = z
     ),
     similarity: key(
       z.number().min(0).max(1).optional(),
-      'How similar the words of the answer and of `ground_truth` must be, from 0 to 1. Default: 0.5, if no judge compares them.',
+      'How similar the answer and `ground_truth` must be. Default: 0.5, if no judge compares them.',
       0.6,
     ),
     judge: key(

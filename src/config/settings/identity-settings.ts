@@ -42,7 +42,7 @@ export const identityTable = {
   'proxy_auth.trusted': fileSetting<string[]>({
     schema: networkList(),
     description:
-      'Addresses or networks of a proxy that has signed people in. Only from there, the headers below say who a request is from. Everybody who can send from these addresses can be anybody.',
+      'Addresses or networks of a proxy that has signed people in. Only from there, the headers below say who a request is from. Whoever can send from there can be anybody.',
     expected: 'a list of IP addresses or networks such as 10.0.0.0/8',
     example: ['10.0.3.7'],
     default: [],
@@ -51,7 +51,7 @@ export const identityTable = {
   'proxy_auth.name': fileSetting<string>({
     schema: providerName(),
     description:
-      'Begins the names of the users that the proxy names. Give it the name of an `oidc` provider if both know the same people by the same names.',
+      'Begins the names of the proxy’s users. Use the name of an `oidc` provider if both know the same people.',
     expected: PROVIDER_NAME_TEXT,
     example: 'corp',
     default: 'proxy',

@@ -35,7 +35,7 @@ export const priceTable = {
       .record(z.string().regex(/^[^/]+\/.+$/), modelPrice())
       .transform((value): Readonly<Record<string, ModelPrice>> => value),
     description:
-      'What models cost, per million tokens: `input`, `output`, and, if they differ from `input`, `cached_input` and `cache_write`. By provider/model, which may be a glob (`openai/*`). An exact name wins, then the first glob that matches. `GET /usage` shows no cost for a model without a price.',
+      'What models cost, per million tokens: `input`, `output`, and, if they differ from `input`, `cached_input` and `cache_write`. By provider/model; an exact name wins, then the first glob that matches. `GET /usage` shows no cost for a model without a price.',
     expected: 'provider/model names with prices',
     example: { 'openai/gpt-5-mini': { input: 0.25, output: 2, cached_input: 0.025 } },
     default: {},

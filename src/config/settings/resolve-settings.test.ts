@@ -105,6 +105,7 @@ describe('settings', () => {
         shutdown: { drainMs: 5000 },
         publicDocs: false,
         console: true,
+        talk: { frameOrigins: [] },
         files: { urls: false, unsentBytes: 1_000_000_000, unsentTtlSeconds: 86_400 },
         tls: null,
         open: false,
@@ -146,6 +147,7 @@ sessions: { ttl: 2h, retention_days: 0 }
 shutdown: { drain: 0 }
 public_docs: true
 console: false
+talk: { frame_origins: ["https://App.example.com:443", "http://localhost:3000"] }
 tls: { cert: tls/cert.pem, key: /abs/key.pem }
 open: true
 prices: { currency: EUR, models: { openai/*: { input: 1, output: 2.5, cached_input: 0 } } }
@@ -190,6 +192,7 @@ telemetry:
         shutdown: { drainMs: 0 },
         publicDocs: true,
         console: false,
+        talk: { frameOrigins: ['https://app.example.com', 'http://localhost:3000'] },
         files: { urls: false, unsentBytes: 1_000_000_000, unsentTtlSeconds: 86_400 },
         tls: { cert: '/etc/q/tls/cert.pem', key: '/abs/key.pem' },
         open: true,
@@ -328,6 +331,10 @@ describe('a wrong setting', () => {
       { flags: { 'cors.origins': ['https://a.example/path'] } },
       '--cors-origins: expected an origin such as https://app.example.com (without a path), local, or *, found "https://a.example/path".',
     ],
+    ...['*', 'local', 'tauri://localhost'].map((origin): [object, string] => [
+      { flags: { 'talk.frame_origins': [origin] } },
+      `--talk-frame-origins: expected an origin such as https://app.example.com (without a path), found "${origin}".`,
+    ]),
     [
       { flags: { 'cors.origins': ['*', 'https://a.example'] } },
       '--cors-origins: expected a list of origins such as https://app.example.com (without a path), local, or * alone, found a list. Write e.g. --cors-origins local,https://app.example.com',

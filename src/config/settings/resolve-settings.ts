@@ -135,6 +135,7 @@ function assemble(
     shutdown: { drainMs: read('shutdown.drain') * 1000 },
     publicDocs: read('public_docs'),
     console: read('console'),
+    talk: { frameOrigins: read('talk.frame_origins') },
     files: {
       urls: read('files.urls'),
       unsentBytes: read('files.unsent_bytes'),

@@ -65,8 +65,10 @@ export interface ServerSettings {
   sessions: { ttlSeconds: number; retentionDays: number }
   shutdown: { drainMs: number }
   publicDocs: boolean
-  /** Whether the pages of the console are served. */
+  /** Whether the pages for people are served: the console, and the page for users. */
   console: boolean
+  /** `frameOrigins`: of the web pages that may show the page for users in a frame. */
+  talk: { frameOrigins: readonly string[] }
   files: {
     /** Whether files that a message links to are fetched. */
     urls: boolean

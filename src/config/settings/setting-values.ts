@@ -111,6 +111,16 @@ export const origins = () =>
       .meta({ expected: 'an origin such as https://app.example.com (without a path), local, or *' }),
   ).refine((list) => list.length === 1 || !list.includes('*'), { error: '' })
 
+/** Origins of web pages that are named one by one, as a Content-Security-Policy takes them. */
+export const frameOrigins = () =>
+  oneOrMore(
+    z
+      .string()
+      .refine((value) => /^https?:/.test(originOf(value) ?? ''), { error: '' })
+      .transform((value) => originOf(value) ?? value)
+      .meta({ expected: 'an origin such as https://app.example.com (without a path)' }),
+  )
+
 /** An origin as browsers spell it; null if the value is not one. */
 function originOf(value: string): string | null {
   if (value === '*' || value === 'local') return value

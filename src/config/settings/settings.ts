@@ -10,6 +10,7 @@ import { identityTable } from './identity-settings.ts'
 import { priceTable } from './price-settings.ts'
 import { type Setting, type SettingRow, setting, withVariables } from './setting.ts'
 import {
+  frameOrigins,
   hostAddress,
   hostNames,
   limited,
@@ -129,7 +130,7 @@ const table = {
   'postgres.commit': setting({
     schema: z.enum(['on', 'remote_apply']),
     description:
-      'When something that is acknowledged is safe: `on` when Postgres has it on disk (and on the disk of its synchronous standby, if it has one), `remote_apply` when the standby also shows it.',
+      'When something that is acknowledged is safe: `on` when Postgres (and its synchronous standby) has it on disk, `remote_apply` when the standby also shows it.',
     example: 'remote_apply',
     default: 'on',
     flag: '--postgres-commit <when>',
@@ -257,7 +258,7 @@ const table = {
   'tools.proxy': setting({
     ...toggle(false),
     description:
-      'Use HTTPS_PROXY and HTTP_PROXY for HTTP tools and for MCP servers at a URL too. The server checks a host name before the request, but the proxy resolves it again.',
+      'Use HTTPS_PROXY and HTTP_PROXY for HTTP tools and MCP servers at a URL too. The proxy resolves host names itself.',
     flag: '--tools-proxy',
   }),
   'sessions.ttl': setting({
@@ -281,15 +282,24 @@ const table = {
   }),
   public_docs: setting({
     ...toggle(false),
-    description:
-      'Serve `/openapi.json` without a token, even if a token is required elsewhere. The page `/docs` shows it, and asks for a token otherwise.',
+    description: 'Serve `/openapi.json` without a token, even if one is required elsewhere. The page `/docs` shows it.',
     flag: '--public-docs',
   }),
   console: setting({
     ...toggle(true),
     description:
-      'With `false` or `--no-console` there is no web console: /console answers 404, and all other routes stay open.',
+      'With `false` or `--no-console` there are no pages for people: /console and /talk answer 404, and all other routes stay open.',
     flag: '--no-console',
+  }),
+  'talk.frame_origins': setting({
+    schema: frameOrigins(),
+    description:
+      'Web pages that may show /talk/ in a frame and hand it the tokens of their users. Nobody else may show it in a frame.',
+    expected: 'a list of origins such as https://app.example.com (without a path)',
+    example: ['https://app.example.com'],
+    default: [],
+    flag: '--talk-frame-origins <origins>',
+    repeatable: true,
   }),
   'files.urls': setting({
     ...toggle(false),
@@ -299,8 +309,7 @@ const table = {
   }),
   'files.unsent_bytes': setting({
     ...limited(1_000_000_000),
-    description:
-      'Bytes of uploaded files that one user may keep without sending them in a message; further uploads are refused (429).',
+    description: 'Bytes of uploaded files that one user may keep unsent; further uploads are refused (429).',
     example: 1_000_000_000,
     flag: '--max-unsent-bytes <number>',
   }),

@@ -41,7 +41,7 @@ export const supervisionTable = {
   workspaces: fileSetting<WorkspaceSettings[]>({
     schema: workspaceList(),
     description:
-      'Folders in which supervised agents may work, with `path`, `id`, `channel_id` and `label`. Refused: `/`, the home folder, and every folder that is, contains or lies within the config, data or runtime folder of the server.',
+      'Folders in which supervised agents may work, with `path`, `id`, `channel_id` and `label`. Refused: `/`, the home folder, and folders that overlap the config, data or runtime folder of the server.',
     expected: 'a list of folders, each with a path',
     example: [{ path: 'projects/shop', id: 'shop' }],
     default: [],
@@ -49,7 +49,7 @@ export const supervisionTable = {
   }),
   operators: fileSetting<OperatorsValue>({
     schema: operators(),
-    description: `People who decide: a list with \`name\`, ${CONTACTS}, \`notify\`, \`console\`, \`logins\`, \`local\`, \`admin\` and \`group\`, or only \`group\` and \`admin\` for all members of a group of an identity provider; or \`people\` with that list, \`escalation\` (who else may decide after a while) and \`quorum\` (how many must say yes). A sole operator is also \`local\`.`,
+    description: `People who decide: a list with \`name\`, ${CONTACTS}, \`notify\`, \`console\`, \`logins\`, \`local\`, \`admin\` and \`group\` (without \`name\`: all its members); or \`people\` with that list, \`escalation\` (who decides after a while) and \`quorum\` (how many must say yes). A sole operator is also \`local\`.`,
     expected: 'a list of operators, each with a name or a group, or keys with people, escalation and quorum',
     example: [{ name: 'ada', slack: 'U012AB3CD', admin: true }],
     default: { people: [], groups: [], escalation: [], quorum: ONE_PERSON },
@@ -82,7 +82,7 @@ export const supervisionTable = {
   host_cli: fileSetting({
     schema: text().transform((value): string | null => value),
     description:
-      'Program that `quarterdeck ctl start` runs, by name or path: a coding agent that `quarterdeck connect` knows, or another one that takes a file with MCP servers. For another one, write `{mcp_config}` in `host_cli_args` where that file is named, and `{prompt_file}` if it does not read its prompt from its input.',
+      'Program that `quarterdeck ctl start` runs, by name or path: a coding agent that `quarterdeck connect` knows, or another that takes a file with MCP servers: then write `{mcp_config}` in `host_cli_args`, and `{prompt_file}` if it does not read its prompt from its input.',
     expected: 'a program',
     example: 'claude',
     default: null,
@@ -131,7 +131,7 @@ export const supervisionTable = {
   commands: fileSetting<Readonly<Record<string, string | readonly string[]>>>({
     schema: commandLines(),
     description:
-      'Commands that operators may run in a workspace, by alias. A command line is a list of arguments, or text that is split without a shell. The program is looked up at the start and must lie outside all workspaces. A command that runs files of the workspace, such as npm test, runs what the agent wrote.',
+      'Commands that operators may run in a workspace, by alias. A list of arguments, or text that is split without a shell. The program must lie outside all workspaces. A command such as npm test runs what the agent wrote.',
     expected: 'aliases (lower-case letters, digits, - and _) with command lines',
     example: { status: 'git status --short', test: ['npm', 'test'] },
     default: {},

@@ -41,14 +41,14 @@ export const httpTool = z
     headers: headers('Headers to send with every request. Without `openapi`, they may contain `{parameter}` too.'),
     body: key(
       z.unknown().optional(),
-      'Body of the request, sent as JSON. A text that is only `{parameter}` becomes the argument itself. Default: all arguments that neither the URL nor a header uses; for GET, HEAD, DELETE and OPTIONS these go into the query.',
+      'Body, sent as JSON. A text that is only `{parameter}` becomes the argument itself. Default: all arguments that neither URL nor headers use; for GET, HEAD, DELETE and OPTIONS they go into the query.',
       { query: '{query}' },
     ),
     parameters: parametersKey,
     returns: returnsKey,
     openapi: key(
       text().optional(),
-      'OpenAPI file, relative to this file, whose operations become tools. `name` is then only put before their names if they would clash with others.',
+      'OpenAPI file, relative to this file, whose operations become tools. `name` is put before names that would clash.',
       'openapi.yaml',
     ),
     base_url: httpUrlKey(

@@ -22,7 +22,7 @@ export const mcpTool = refusing(
       ),
       command: key(
         text().optional(),
-        'Program to start as the server, over stdio, when it is first needed. A path that starts with `./` or `../` is relative to this file.',
+        'Program to start as the server, over stdio. A path that starts with `./` or `../` is relative to this file.',
         'npx',
       ),
       args: key(z.array(z.string()).optional(), 'Arguments of the program.', [
@@ -60,7 +60,7 @@ export const mcpTool = refusing(
       prompts: key(z.boolean().default(false), 'Offer the server’s prompts as tools.', true),
       tools: key(
         z.record(z.string(), z.strictObject(ruleKeys)).default({}),
-        'Settings for single tools, by the server’s own name for the tool: `effect`, `risk`, `approval`, `timeout`, `retries`, `predict_state`.',
+        'For single tools, by the server’s own names: `effect`, `risk`, `approval`, `timeout`, `retries`, `predict_state`.',
         { write_file: { risk: 'critical' } },
         'tool names with keys such as effect and risk',
       ),

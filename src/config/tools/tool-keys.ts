@@ -30,7 +30,7 @@ export const description = key(
 
 export const parametersKey = key(
   parameters().optional(),
-  'Parameters of the tool: a JSON Schema of an object, or the short form, a map from each name to its schema.',
+  'A JSON Schema of an object, or the short form: each name with its schema.',
   { city: { type: 'string', description: 'Name of the city' } },
   'a JSON Schema, or names of parameters with their schemas',
 )
@@ -77,7 +77,7 @@ const predictState = z.strictObject({
 export const ruleKeys = {
   effect: key(
     z.enum(['read', 'idempotent', 'once']).optional(),
-    'Side effects of a call: `read` = none; `idempotent` = repeating the call changes nothing more; `once` = it must not happen twice. Default: `once`; for prompts `read`.',
+    'Side effects: `read` = none; `idempotent` = repeating it changes nothing more; `once` = it must not happen twice. Default: `once`; for prompts `read`.',
     'read',
   ),
   risk: key(

@@ -79,7 +79,7 @@ const agentTool = refusing(
       agent: key(text(), 'The other agent’s file, relative to this file.', 'tutor.yaml', 'the path of an agent file'),
       handoff: key(
         z.boolean().default(false),
-        'true = hand the conversation over: the other agent answers from then on. false = call the agent: its answer is the result of the call.',
+        'true = the other agent answers from then on; false = its answer is the result of the call.',
         true,
       ),
       ...agentRules,
@@ -109,7 +109,7 @@ const promptTool = z
     description,
     template: key(
       textOrFile('template', 'template', 'Summarise in three sentences: {text}'),
-      'The prompt, with `{parameter}` in place of an argument: text, or one of the keys `inline` and `file`.',
+      'The prompt, with `{parameter}` in place of an argument.',
       'Summarise in three sentences: {text}',
       'text, or one of the keys inline and file',
     ),

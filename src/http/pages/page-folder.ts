@@ -1,4 +1,4 @@
-// Serves one folder of our own pages: an index.html, and the scripts, styles and pictures that it loads. Everybody may read them. They
+// Serves a folder of our own pages: a page, and the scripts, styles and pictures that it loads. Everybody may read them. They
 // hold no data: what they show, they fetch with the token of whoever looks at them.
 
 import { hash } from 'node:crypto'
@@ -14,37 +14,42 @@ export const publicPage = { method: 'GET', body: 'none', door: null, role: 'publ
 
 interface PageFolderOptions {
   folder: string
+  /** The page, which names its files as seen from its own folder. Default: `index.html`. */
+  index?: string
   /** Path of the first page, for example `/console`. */
   at: string
+  /** Origins of the web pages that may show this one in a frame, and which it may trust. Default: none. */
+  frameOrigins?: readonly string[]
   /** Whether a path below `at` that is not the name of a file is an address of the page. */
   isPage(path: string): boolean
 }
 
 /** Nothing is loaded from elsewhere, nothing in the page itself is run, and text can never become code. */
-const POLICY = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "connect-src 'self'",
-  "img-src 'self' data: blob:",
-  "font-src 'self'",
-  "manifest-src 'self'",
-  "worker-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-  "require-trusted-types-for 'script'",
-  // The page needs a policy for the address of its service worker.
-  'trusted-types quarterdeck',
-].join('; ')
+const policyFor = (frameOrigins: readonly string[]): string =>
+  [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "connect-src 'self'",
+    "img-src 'self' data: blob:",
+    "font-src 'self'",
+    "manifest-src 'self'",
+    "worker-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    `frame-ancestors ${frameOrigins.length === 0 ? "'none'" : frameOrigins.join(' ')}`,
+    "require-trusted-types-for 'script'",
+    // The page needs a policy for the address of its service worker.
+    'trusted-types quarterdeck',
+  ].join('; ')
 
 /** Every file has them: a service worker obeys the policy of its own script. */
-const HEADERS = {
-  'Content-Security-Policy': POLICY,
+const headersFor = (frameOrigins: readonly string[]) => ({
+  'Content-Security-Policy': policyFor(frameOrigins),
   'Cross-Origin-Opener-Policy': 'same-origin',
   'Cross-Origin-Resource-Policy': 'same-origin',
   'Permissions-Policy': 'camera=(), display-capture=(), geolocation=(), microphone=(), payment=(), usb=()',
-}
+})
 
 /** Files of other kinds, such as our own sources, are not served. */
 const TYPES: Readonly<Record<string, string>> = {
@@ -61,18 +66,22 @@ const TYPES: Readonly<Record<string, string>> = {
 }
 
 const INDEX = 'index.html'
+/** Where a page reads whom it may trust. */
+const FRAME_ORIGINS = /<meta name="frame-origins" content=""/
 /** The build puts a hash into the names of these files, so a name never gets another content. */
 const HASHED = 'assets/'
 const A_YEAR = 'public, max-age=31536000, immutable'
 /** What is smaller fits into one packet anyway. */
 const SMALL_BYTES = 1_400
 
-export function createPageFolder({ folder, at, isPage }: PageFolderOptions) {
+export function createPageFolder({ folder, index = INDEX, at, frameOrigins = [], isPage }: PageFolderOptions) {
+  const headers = headersFor(frameOrigins)
+  const own = index.includes('/') ? '="../' : '="./'
   // Read as a whole, so that a build in the meantime cannot mix old and new files, and on first use: most servers never show a page.
   let reading: Promise<Files | null> | null = null
 
   async function files(): Promise<Files | null> {
-    reading ??= readFiles(folder)
+    reading ??= readFiles(folder, index)
     const found = await reading
     // It may be built while the server runs.
     if (found === null) reading = null
@@ -80,19 +89,22 @@ export function createPageFolder({ folder, at, isPage }: PageFolderOptions) {
   }
 
   return {
-    /** Answers `path`, which is what follows `at`. Resolves to false, and answers nothing, if the folder has no index.html. */
+    /** Answers `path`, which is what follows `at`. Resolves to false, and answers nothing, if the folder does not have the page. */
     async answer(path: string, request: Request, reply: Reply): Promise<boolean> {
       const found = await files()
-      const index = found?.get(INDEX)
-      if (found === null || index === undefined) return false
-      const file = path === INDEX ? undefined : found.get(path)
+      const page = found?.get(index)
+      if (found === null || page === undefined) return false
+      const file = path.endsWith(INDEX) ? undefined : found.get(path)
       if (file !== undefined) {
-        await sendFile(path, file, request, reply)
+        await sendFile(path, file, headers, request, reply)
         return true
       }
       if (!isPage(path)) throw noSuchFile(at)
-      const html = index.content.toString().replaceAll('="./', () => `="${wayBack(at, request.path)}`)
-      reply.text(200, html, index.type, HEADERS)
+      const html = page.content
+        .toString()
+        .replaceAll(own, () => `="${wayBack(at, request.path)}`)
+        .replace(FRAME_ORIGINS, (meta) => meta.replace('""', () => `"${frameOrigins.join(' ')}"`))
+      reply.text(200, html, page.type, headers)
       return true
     },
   }
@@ -118,8 +130,8 @@ interface PageFile {
   compressed: Map<Encoding, Promise<Uint8Array>>
 }
 
-/** By their names below the folder. Null if there is no index.html. Requests only look a name up here, so no path leads out of it. */
-async function readFiles(folder: string): Promise<Files | null> {
+/** By their names below the folder. Null if the page is not there. Requests only look a name up here, so no path leads out of it. */
+async function readFiles(folder: string, index: string): Promise<Files | null> {
   try {
     const names = await readdir(folder, { recursive: true })
     // A folder such as `.vite` has notes of the build.
@@ -132,16 +144,22 @@ async function readFiles(folder: string): Promise<Files | null> {
         return [name.split(sep).join('/'), { type, content, etag, compressed: new Map() }]
       }),
     )
-    return files.some(([name]) => name === INDEX) ? new Map(files) : null
+    return files.some(([name]) => name === index) ? new Map(files) : null
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null
     throw error
   }
 }
 
-async function sendFile(path: string, file: PageFile, request: Request, reply: Reply): Promise<void> {
+async function sendFile(
+  path: string,
+  file: PageFile,
+  common: Readonly<Record<string, string>>,
+  request: Request,
+  reply: Reply,
+): Promise<void> {
   const headers = {
-    ...HEADERS,
+    ...common,
     'Cache-Control': path.startsWith(HASHED) ? A_YEAR : 'no-cache',
     ETag: file.etag,
     Vary: 'Accept-Encoding',

@@ -1,8 +1,8 @@
 import type { Server } from 'node:http'
 import { createServer, type ListenOptions, type Server as NetServer, type Socket } from 'node:net'
-import { setTimeout } from 'node:timers/promises'
 import { ServerError } from '../../domain/errors.ts'
 import { systemErrorCode } from '../../domain/system-error-code.ts'
+import { copyListening, type ListeningCopy } from './copy-listening.ts'
 
 interface Address {
   host: string
@@ -10,83 +10,96 @@ interface Address {
 }
 
 export interface Listening extends Address {
-  /** Stops accepting connections on the extra sockets. The server closes its own. */
-  close(): void
+  /** Stops accepting connections on the extra descriptors. The server closes its own. */
+  close(): Promise<void>
 }
 
 /**
- * libuv accepts one connection per turn of the event loop from each listening socket. With a thousand streams a turn takes 50 ms, and
- * new clients waited half a minute. So there are several sockets, and the kernel spreads the connections over them.
+ * How many connections wait in the kernel until they are accepted; the system may allow fewer. A client that finds no room tries again
+ * after 1, 3, 7, 15 and 31 s.
  */
-const SOCKETS = process.platform === 'linux' ? 16 : 1
+const BACKLOG = 4096
+
+/** A server that has accepted so many connections gets more descriptors to accept from. Few servers on a laptop do. */
+const BUSY = 64
+const COPIES = 15
 
 export interface ListenTarget {
   /** The server listens on all of them or fails. Addresses after the first are skipped if this machine does not have them. */
   hosts: readonly string[]
   /** 0: any port that is free on all hosts. */
   port: number
-  /** No other program may open the same port, also none of the same user. New clients then wait longer while a thousand streams run. */
-  isExclusive?: boolean
 }
 
 /**
- * Throws `config_invalid` and says what to do. `failed` is called for later errors, such as no file descriptors left. `sockets` is the
- * largest number of sockets on each address. Where ports cannot be shared, there is one.
+ * No other program can open the same port, also none of the same user. Throws `config_invalid` and says what to do. `failed` is called
+ * for later errors, such as no file descriptors left.
  */
-export async function listen(
-  server: Server,
-  target: ListenTarget,
-  failed: (error: Error) => void,
-  sockets: number = SOCKETS,
-): Promise<Listening> {
-  const lock = sockets === 1 || target.isExclusive ? null : await lockListening()
+export async function listen(server: Server, target: ListenTarget, failed: (error: Error) => void): Promise<Listening> {
   try {
-    const { opened, addresses } = await openOnFreePort(server, target, lock === null ? 1 : sockets)
+    const { opened, addresses } = await openOnFreePort(server, target)
     for (const one of opened) one.on('error', failed)
     const [{ host, port } = { host: '', port: 0 }] = addresses
-    return {
-      host,
-      port,
-      close() {
-        for (const one of opened) if (one !== server) one.close()
-      },
-    }
+    return { host, port, close: copyWhenBusy(server, opened, failed) }
   } catch (error) {
     throw error instanceof Error ? cannotListen(error, target) : error
-  } finally {
-    lock?.close()
+  }
+}
+
+/** Returns what closes all listeners but the server itself. */
+function copyWhenBusy(server: Server, opened: readonly NetServer[], failed: (error: Error) => void) {
+  const others = opened.filter((one) => one !== server)
+  const closing = new AbortController()
+  let copying: Promise<void> | null = null
+  let accepted = 0
+
+  function take(copy: ListeningCopy): void {
+    const other = createExtraListener(server)
+    others.push(other)
+    other.on('error', failed).listen(copy)
+  }
+
+  function count(): void {
+    accepted += 1
+    if (accepted < BUSY) return
+    server.off('connection', count)
+    copying = copyListening(opened, COPIES, take, closing.signal)
+  }
+
+  // Other systems are not tried out.
+  if (process.platform === 'linux') server.on('connection', count)
+  return async () => {
+    server.off('connection', count)
+    closing.abort()
+    await copying
+    closeAll(others)
   }
 }
 
 const PORT_TRIES = 20
 
-/** Tries again with another port: a free port can be taken a moment later, or be in use on the other address. */
-async function openOnFreePort(server: Server, target: ListenTarget, sockets: number) {
+/** Tries again with another port: a port that is free on one address can be in use on the other. */
+async function openOnFreePort(server: Server, target: ListenTarget) {
   for (let i = 1; ; i += 1) {
     try {
-      // A port of its own cannot be opened twice. One that is shared has to be looked at before.
-      const port = sockets === 1 ? target.port : await findFreePort(server, target)
-      return await openAll(server, { ...target, port }, sockets)
+      return await openAll(server, target)
     } catch (error) {
       if (target.port !== 0 || systemErrorCode(error) !== 'EADDRINUSE' || i === PORT_TRIES) throw error
     }
   }
 }
 
-/** Opens all sockets or none. With `sockets` 1 the port is not shared, because two servers of one user could end up sharing it. */
-async function openAll(server: Server, { hosts, port }: ListenTarget, sockets: number) {
+/** Opens all addresses or none. */
+async function openAll(server: Server, { hosts, port }: ListenTarget) {
   const opened: NetServer[] = []
   const addresses: Address[] = []
   try {
     for (const host of hosts) {
-      const first = opened.length === 0 ? server : createExtraListener(server)
-      const wanted = { host, port: addresses[0]?.port ?? port }
-      const shared = sockets === 1 ? null : await openShared(first, wanted)
-      const address = shared ?? (await unlessMissing(open(first, wanted), addresses))
+      const one = opened.length === 0 ? server : createExtraListener(server)
+      const address = await unlessMissing(open(one, { host, port: addresses[0]?.port ?? port }), addresses)
       if (address === null) continue
-      opened.push(first)
+      opened.push(one)
       addresses.push(address)
-      if (shared !== null) opened.push(...(await openMore(server, address, sockets - 1)))
     }
     return { opened, addresses }
   } catch (error) {
@@ -105,49 +118,6 @@ async function unlessMissing(opening: Promise<Address>, others: readonly Address
   }
 }
 
-const LOCK_TRIES = 200
-const LOCK_PAUSE_MS = 5
-
-/**
- * A shared port can also be opened by another process of the same user. A check before finds servers that are already there. Of two
- * servers that check at the same moment, the second waits for this lock until the first has its port. The lock is a socket whose name is
- * in no folder, and the kernel frees it when the process ends. Null if such names do not exist here, or if somebody keeps the lock.
- */
-async function lockListening(): Promise<NetServer | null> {
-  const path = `\0quarterdeck-listen-${process.geteuid?.() ?? 0}`
-  for (let i = 0; i < LOCK_TRIES; i += 1) {
-    const lock = createServer((socket) => socket.destroy())
-    try {
-      await startListening(lock, { path })
-      return lock
-    } catch (error) {
-      if (systemErrorCode(error) !== 'EADDRINUSE') return null
-    }
-    await setTimeout(LOCK_PAUSE_MS)
-  }
-  return null
-}
-
-/** Finds a port that is free on all hosts, using sockets that do not share. Whoever connects to one of them is a client already. */
-async function findFreePort(server: Server, { hosts, port }: ListenTarget): Promise<number> {
-  const probes: NetServer[] = []
-  const addresses: Address[] = []
-  try {
-    for (const host of hosts) {
-      const probe = createExtraListener(server)
-      // A connection that is not accepted when the probe closes is cut. One that does not fit into the queue is tried again by its client.
-      const wanted = { host, port: addresses[0]?.port ?? port, backlog: 1 }
-      const address = await unlessMissing(open(probe, wanted), addresses)
-      if (address === null) continue
-      probes.push(probe)
-      addresses.push(address)
-    }
-    return addresses[0]?.port ?? port
-  } finally {
-    closeAll(probes)
-  }
-}
-
 /** The ports are free at once. Connections that were accepted go on, so nothing waits for their end. */
 function closeAll(servers: readonly NetServer[]): void {
   for (const one of servers) one.close()
@@ -157,39 +127,14 @@ function closeAll(servers: readonly NetServer[]): void {
 export const isNoAddress = (error: unknown): boolean =>
   ['EADDRNOTAVAIL', 'EAFNOSUPPORT'].includes(systemErrorCode(error))
 
-/** Null if the kernel cannot share ports. Not every kernel that calls itself Linux can. */
-async function openShared(server: NetServer, at: Address): Promise<Address | null> {
-  try {
-    return await open(server, { ...at, reusePort: true })
-  } catch (error) {
-    if (systemErrorCode(error) === 'EADDRINUSE') throw error
-    return null
-  }
-}
-
-/** Opens as many as possible. The first socket is enough to serve. */
-async function openMore(server: Server, at: Address, count: number): Promise<NetServer[]> {
-  const others: NetServer[] = []
-  for (let i = 0; i < count; i += 1) {
-    const other = createExtraListener(server)
-    try {
-      await open(other, { ...at, reusePort: true })
-    } catch {
-      break
-    }
-    others.push(other)
-  }
-  return others
-}
-
 /** A listening socket that hands its connections to `server`, with the same options as node:http. */
 const createExtraListener = (server: Server): NetServer =>
   createServer({ allowHalfOpen: true, noDelay: true }, (socket: Socket) => {
     server.emit('connection', socket)
   })
 
-async function open(server: NetServer, at: Address & { reusePort?: boolean; backlog?: number }): Promise<Address> {
-  await startListening(server, at)
+async function open(server: NetServer, at: Address): Promise<Address> {
+  await startListening(server, { ...at, backlog: BACKLOG })
   const address = server.address()
   if (address === null || typeof address === 'string') throw new Error('the server has no TCP address')
   return { host: address.address, port: address.port }

@@ -192,7 +192,12 @@ describe('failures', () => {
       const { status, headers, body } = await ask('/', { routes }, init)
       expect({ status, headers, body: JSON.parse(body) }).toEqual({
         status: 429,
-        headers: { ...common, 'content-type': 'application/problem+json', 'retry-after': '3' },
+        headers: {
+          ...common,
+          'content-type': 'application/problem+json',
+          link: '</docs/look-up/errors.md#rate_limited>; rel="help"',
+          'retry-after': '3',
+        },
         body: {
           type: 'https://quarterdeck.dev/errors/rate_limited',
           title: 'Rate limited',

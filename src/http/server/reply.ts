@@ -4,7 +4,7 @@ import type { Clock } from '../../domain/clock.ts'
 import { ServerError } from '../../domain/errors.ts'
 import type { Logger } from '../../domain/logger.ts'
 import { ClientGone, rejectAsGone } from '../client-gone.ts'
-import { asServerError, type ErrorShape, problemHeaders, problemOf, problemShape } from '../problem.ts'
+import { asServerError, type ErrorShape, helpLink, problemHeaders, problemOf, problemShape } from '../problem.ts'
 import type { ByteStream, Reply } from '../route.ts'
 import { sseComment } from '../sse.ts'
 import { statusOf } from '../status.ts'
@@ -197,7 +197,8 @@ export class HttpReply implements Reply {
     }
     const problem = problemOf(failure, { path: instance, correlationId })
     const { status, contentType, body } = shape(problem)
-    this.text(status, JSON.stringify(body), contentType, problemHeaders({ ...problem, status }))
+    const headers = { ...problemHeaders({ ...problem, status }), Link: helpLink(problem.code) }
+    this.text(status, JSON.stringify(body), contentType, headers)
     this.#hasFailed = true
   }
 

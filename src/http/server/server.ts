@@ -195,7 +195,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     for (const exchange of openExchanges()) exchange.abort()
     streams.endAll()
     await work.whenIdle(FLUSH_MS)
-    listening?.close()
+    await listening?.close()
     await Promise.all(fronts.map(closeFront))
     state.advance('stopped')
   }

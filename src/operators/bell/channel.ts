@@ -5,10 +5,9 @@ export const bellChannel = channelKind({
   words: {
     title: 'Terminal',
     short: 'Bell',
-    docs: 'supervise-a-coding-agent.md#at-the-terminal',
+    docs: 'answer-in-a-terminal.md',
     help: '`quarterdeck ctl`, and a bell',
     answers: 'yes, with your passphrase',
-    setUp: 'nothing',
   },
   settings: {},
   read: () => null,

@@ -18,10 +18,9 @@ export const ntfyChannel = channelKind({
   words: {
     title: 'ntfy',
     short: 'ntfy',
-    docs: '#ntfy',
+    docs: 'get-told-on-your-phone.md#ntfy',
     help: 'a notification on your phone',
     answers: 'no, it opens the console',
-    setUp: 'the `ntfy` topic of an operator',
   },
   settings: {
     'ntfy.url': fileSetting<string>({

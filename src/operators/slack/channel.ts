@@ -34,10 +34,9 @@ export const slackChannel = channelKind({
   words: {
     title: 'Slack',
     short: 'Slack',
-    docs: '#slack-in-five-minutes',
+    docs: 'answer-from-slack.md',
     help: 'a card with the diff or the arguments, in one thread for each session',
     answers: 'yes',
-    setUp: '`slack` and the `slack` ids of operators',
   },
   settings: {
     // The rooms themselves belong to sessions: `supervision-settings.ts` reads them.

@@ -14,10 +14,9 @@ export const webPushChannel = channelKind({
   words: {
     title: 'Web Push',
     short: 'Push',
-    docs: '#web-push',
+    docs: 'get-told-on-your-phone.md#web-push',
     help: 'a notification of your browser',
     answers: 'no, it opens the console',
-    setUp: '`POST /push/subscriptions`',
   },
   settings: {
     'web_push.contact': fileSetting<string | null>({

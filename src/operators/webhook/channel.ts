@@ -41,10 +41,9 @@ export const webhookChannel = channelKind({
   words: {
     title: 'Webhooks',
     short: 'Hooks',
-    docs: '#webhooks',
+    docs: 'get-told-on-your-phone.md#webhooks',
     help: 'a signed POST to a program of yours',
     answers: 'no',
-    setUp: '`webhooks`',
   },
   settings: {
     webhooks: fileSetting({

@@ -21,7 +21,7 @@ function moduleOf(text: string, ending = '.ts'): string {
 }
 
 const schemaTools = join(import.meta.dirname, 'testing/schema-tools.ts')
-const example = join(import.meta.dirname, '../../../examples/tools/tools.ts')
+const example = join(import.meta.dirname, 'testing/weather-tools.ts')
 
 const load = (settings: Parameters<typeof functionSettings>[0]) => loadFunctionTool(functionSettings(settings), deps)
 const loadText = (text: string, settings: Partial<FunctionToolSettings> = {}) =>

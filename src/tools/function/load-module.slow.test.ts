@@ -109,15 +109,15 @@ test('a tool is bound to every file of the project that it loads, however the fi
 })
 
 test('an example with zod runs', () => {
-  const file = join(import.meta.dirname, '../../../examples/tools/tools.ts')
+  const file = join(import.meta.dirname, '../../../examples/order-desk/tools.ts')
   expect(
     inNode([
-      { settings: { file, export: 'roll_dice', description: null }, args: { sides: 101 } },
-      { settings: { file, export: 'getWeather', description: null }, args: { city: 'Oslo' } },
+      { settings: { file, export: 'refund_order', description: null }, args: { order: '1042', amount: -1 } },
+      { settings: { file, export: 'find_order', description: null }, args: { order: '1043' } },
     ]),
   ).toEqual([
-    { content: 'The arguments are not valid. sides: Too big: expected number to be <=100', isError: true },
-    given('[{"day":0,"sky":"snow","temperature":-3,"unit":"celsius"}]'),
+    { content: 'The arguments are not valid. amount: Too small: expected number to be >0', isError: true },
+    given('{"order":"1043","customer":"ben@example.com","item":"Notebook","paid":9}'),
   ])
 })
 

@@ -1,4 +1,4 @@
-// Every kind of call that a client library can make, with its newest version and its default settings. docs/do/connect-other-clients.md has the numbers.
+// Every kind of call that a client library can make, with its newest version and its default settings. docs/do/use-openai-clients.md has the numbers.
 
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
@@ -17,13 +17,13 @@ describe.each(Object.entries(libraries))('%s', (_name, { works, refused }) => {
   })
 })
 
-test('docs/do/connect-other-clients.md has these libraries, versions and numbers', () => {
+test('docs/do/use-openai-clients.md has these libraries, versions and numbers', () => {
   const { devDependencies } = JSON.parse(readFileSync('package.json', 'utf8'))
   const rows = Object.entries(libraries).map(([name, { works, refused }]) => {
     const [working, not] = [works, refused].map((calls) => Object.keys(calls).length)
     return `| \`${name}\` ${devDependencies[name]} | ${(working ?? 0) + (not ?? 0)} | ${working} |`
   })
 
-  const page = readFileSync('docs/do/connect-other-clients.md', 'utf8')
+  const page = readFileSync('docs/do/use-openai-clients.md', 'utf8')
   expect(rows.filter((row) => !page.includes(row))).toEqual([])
 })

@@ -99,6 +99,8 @@ export interface ConsoleHouseOptions {
   stallSeconds?: number
   /** More settings, as in quarterdeck.yaml. */
   settings?: object
+  /** More lines of the agent file. */
+  agentMore?: string
   /** Fills the data folder before the server opens it. */
   seed?: (dataDir: string) => Promise<void>
 }
@@ -109,6 +111,8 @@ export interface ConsoleHouse {
   readonly dataDir: string
   /** Signed in with the operator's token, as programs are. */
   readonly client: Client
+  /** The operator's token. */
+  readonly operator: string
   /** What the server prints for the person who starts it. It works once. */
   link(path?: string): Promise<string>
   /** Lets the tool `hold` end. */
@@ -132,11 +136,12 @@ export interface ConsoleHouse {
 export async function openConsoleHouse({
   stallSeconds,
   settings: more,
+  agentMore = '',
   seed,
 }: ConsoleHouseOptions = {}): Promise<ConsoleHouse> {
   const root = mkdtempSync(join(tmpdir(), 'quarterdeck-console-'))
   for (const name of ['data', 'config', 'work', 'agent']) mkdirSync(join(root, name), { mode: 0o700 })
-  writeFileSync(join(root, 'agent', 'agent.yaml'), AGENT_FILE)
+  writeFileSync(join(root, 'agent', 'agent.yaml'), AGENT_FILE + agentMore)
   writeFileSync(join(root, 'agent', 'script.json'), JSON.stringify({ answers, loop: true }))
   await seed?.(join(root, 'data'))
   let gate = Promise.withResolvers<void>()
@@ -182,7 +187,7 @@ export async function openConsoleHouse({
   }
 
   return {
-    ...{ url, client, ran, dataDir: join(root, 'data') },
+    ...{ url, client, operator, ran, dataDir: join(root, 'data') },
     link: async (path = '') => `${url}/console${path}#code=${await server.running.newConsoleCode()}`,
     release() {
       gate.resolve()

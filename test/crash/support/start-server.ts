@@ -2,6 +2,7 @@
 // ends with the test, whatever became of it.
 
 import { type ChildProcess, spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -14,6 +15,8 @@ export interface StartOptions {
   flags?: readonly string[]
   /** Added to an environment that holds nothing of ours. */
   env?: Readonly<Record<string, string>>
+  /** Where it starts; with agent.yaml if there is one. The folder of the yard when left out. */
+  cwd?: string
   /** Options of Node, of those that the launcher would give. */
   nodeArgs?: readonly string[]
 }
@@ -74,11 +77,7 @@ export interface YardOptions {
 /** A folder with an agent in it and the servers that were started on it. `onEnd` is the test's `onTestFinished`. */
 export async function openYard(onEnd: (clean: () => Promise<void>) => void, options: YardOptions = {}): Promise<Yard> {
   const directory = await mkdtemp(join(tmpdir(), 'quarterdeck-crash-'))
-  const children = new Set<ChildProcess>()
-  onEnd(async () => {
-    await Promise.all([...children].map(end))
-    await rm(directory, { recursive: true, force: true, maxRetries: 3 })
-  })
+  const start = serversIn(directory, onEnd)
   const dataDir = join(directory, 'data')
   await mkdir(dataDir, { mode: 0o700 })
   const script = (answers: readonly ScriptedAnswer[]) =>
@@ -94,26 +93,32 @@ export async function openYard(onEnd: (clean: () => Promise<void>) => void, opti
   // JSON is YAML.
   await writeFile(join(directory, 'agent.yaml'), JSON.stringify(agent))
 
-  return {
-    directory,
-    dataDir,
-    script,
-    start: (start = {}) => startServer(directory, { dataDir, ...start }, children),
-  }
+  return { directory, dataDir, script, start }
+}
+
+/** Starts servers in a folder that has an agent.yaml. The servers end and the folder goes when `onEnd` says so. */
+export function serversIn(directory: string, onEnd: (clean: () => Promise<void>) => void): Yard['start'] {
+  const children = new Set<ChildProcess>()
+  onEnd(async () => {
+    await Promise.all([...children].map(end))
+    await rm(directory, { recursive: true, force: true, maxRetries: 3 })
+  })
+  return (options = {}) => startServer(directory, { dataDir: join(directory, 'data'), ...options }, children)
 }
 
 const HELLO: ScriptedAnswer = { parts: [{ text: 'Hello.' }] }
 
 function startServer(
   directory: string,
-  { dataDir, flags = [], env = {}, nodeArgs = [] }: StartOptions & { dataDir: string },
+  { dataDir, cwd = directory, flags = [], env = {}, nodeArgs = [] }: StartOptions & { dataDir: string },
   children: Set<ChildProcess>,
 ): Promise<TestServer> {
   const began = performance.now()
-  const args = ['serve', 'agent.yaml', '--port', '0', '--data-dir', dataDir, '--log-format', 'json', ...flags]
+  const agents = existsSync(join(cwd, 'agent.yaml')) ? ['agent.yaml'] : []
+  const args = ['serve', ...agents, '--port', '0', '--data-dir', dataDir, '--log-format', 'json', ...flags]
   const program = inject('program')
   const child = spawn(process.execPath, [...nodeArgs, program, ...args], {
-    cwd: directory,
+    cwd,
     // With a launcher's mark the program ends with whoever started it: a test run that is killed leaves nothing behind.
     env: {
       PATH: process.env.PATH,

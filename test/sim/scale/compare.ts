@@ -1,4 +1,4 @@
-// Formula against simulator. How far they may be apart is part of what docs/understand/scale.md promises.
+// Formula against simulator. How far they may be apart is part of what bench/SCALE.md promises.
 
 import type { Prediction, Task } from '../../../bench/scale/cost-model.ts'
 import type { Simulated } from './simulate.ts'

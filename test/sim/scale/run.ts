@@ -1,4 +1,4 @@
-// `npm run sim:scale`: what the formulas of docs/understand/scale.md say about a large installation, beside what happens in the simulator.
+// `npm run sim:scale`: what the formulas of bench/SCALE.md say about a large installation, beside what happens in the simulator.
 
 import { parseArgs } from 'node:util'
 import { measuredConstants } from '../../../bench/scale/constants.ts'

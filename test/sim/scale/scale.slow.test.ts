@@ -39,8 +39,8 @@ describe('the model of a large installation', () => {
     expect(read('src/engine/recovery/lease.ts')).toContain(`const SHARED_MS = ${LEASE_MS / 1_000}_000\n`)
   })
 
-  test('is the one that the docs show', () => {
-    const page = read('docs/understand/scale.md')
+  test('is the one that its page shows', () => {
+    const page = read('bench/SCALE.md')
     for (const [name, table] of Object.entries(tables(measuredConstants))) expect(tableIn(page, name)).toBe(table)
   })
 })

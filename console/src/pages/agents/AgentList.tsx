@@ -9,7 +9,7 @@ import { Badge } from '../../parts/Badge.tsx'
 import { Command } from '../../parts/Command.tsx'
 import { AgentIcon } from '../../parts/icons.ts'
 import { Panel } from '../../parts/Page.tsx'
-import { Empty, Pending } from '../../parts/States.tsx'
+import { Empty, How, Pending } from '../../parts/States.tsx'
 import { Time } from '../../parts/Time.tsx'
 import { counted } from '../../words.ts'
 import styles from './AgentList.module.css'
@@ -39,6 +39,7 @@ export function AgentList() {
             <Empty title="No agents" icon={<AgentIcon />}>
               <p>An agent is a file. Make one and serve it:</p>
               <Command>init</Command>
+              <How to="give-an-agent-tools" />
             </Empty>
           ) : (
             <ul>

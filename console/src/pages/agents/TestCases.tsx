@@ -11,7 +11,7 @@ import { Button, IconButton } from '../../parts/Button.tsx'
 import { Command } from '../../parts/Command.tsx'
 import { DoneIcon, PlayIcon, StopIcon } from '../../parts/icons.ts'
 import { Panel } from '../../parts/Page.tsx'
-import { Empty, Failed, Pending } from '../../parts/States.tsx'
+import { Empty, Failed, How, Pending } from '../../parts/States.tsx'
 import { duration } from '../../parts/Time.tsx'
 import { fullCount } from '../../words.ts'
 import styles from './TestCases.module.css'
@@ -35,6 +35,7 @@ export function TestCases({ agent }: { agent: string }) {
           terminal:
         </p>
         <Command>test</Command>
+        <How to="test-an-agent" />
       </Empty>
     )
   }

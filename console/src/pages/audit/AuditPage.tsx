@@ -15,7 +15,7 @@ import { flipped } from '../../parts/flipped.ts'
 import { AuditIcon, ExportIcon, StopIcon } from '../../parts/icons.ts'
 import { ListFrame, NewRows } from '../../parts/ListFrame.tsx'
 import { Page } from '../../parts/Page.tsx'
-import { Empty, Pending } from '../../parts/States.tsx'
+import { Empty, How, Pending } from '../../parts/States.tsx'
 import { saveFile } from '../../parts/save-file.ts'
 import { useRowKeys } from '../../parts/use-row-keys.ts'
 import { type RowsHandle, VirtualRows } from '../../parts/VirtualRows.tsx'
@@ -131,6 +131,7 @@ function NoEntries({ isFiltered }: { isFiltered: boolean }) {
         too:
       </p>
       <Command isAboutServer>audit list</Command>
+      <How to="ask-before-a-tool-runs" />
     </Empty>
   )
 }

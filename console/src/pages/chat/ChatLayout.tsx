@@ -1,9 +1,10 @@
 import { type DragEvent, type ReactNode, useRef, useState } from 'react'
 import { Link } from 'wouter'
+import { usePlace } from '../../data/place.ts'
 import { NewIcon } from '../../parts/icons.ts'
 import { Page } from '../../parts/Page.tsx'
-import { Time } from '../../parts/Time.tsx'
-import { sessionTitle } from '../../words.ts'
+import { ChatAction } from './ChatAction.tsx'
+import { ChatEntry } from './ChatEntry.tsx'
 import styles from './ChatLayout.module.css'
 import { useRecentChats } from './chat-data.ts'
 
@@ -49,16 +50,6 @@ export function ChatLayout({ title, current, actions, onFiles, children, bottom 
   )
 }
 
-/** A way to another page. On a phone only its picture is shown. */
-export function ChatAction({ href, icon, children }: { href: string; icon: ReactNode; children: string }) {
-  return (
-    <Link href={href} className={styles.action} aria-label={children} title={children}>
-      {icon}
-      <span>{children}</span>
-    </Link>
-  )
-}
-
 /** Takes files that are dropped anywhere on it. */
 function DropZone({ onFiles, children }: { onFiles: ((files: File[]) => void) | null; children: ReactNode }) {
   const [isOver, setOver] = useState(false)
@@ -97,30 +88,22 @@ function DropZone({ onFiles, children }: { onFiles: ((files: File[]) => void) | 
 /** One's own conversations, the newest first. All others are on the page of sessions. */
 function RecentChats({ current }: { current: string | null }) {
   const recent = useRecentChats()
+  const { page } = usePlace()
   const sessions = recent.data?.sessions ?? []
   return (
     <nav className={styles.recent} aria-label="Recent chats">
       <h2 className={styles.recentTitle}>Recent</h2>
       {sessions.length === 0 && recent.isSuccess && <p className={styles.none}>Your chats will be here.</p>}
       <ul>
-        {sessions.map(({ session_id, title, updated_at, status }) => (
-          <li key={session_id}>
-            <Link
-              href={`/chat/${session_id}`}
-              className={styles.entry}
-              aria-current={session_id === current ? 'page' : undefined}
-            >
-              <bdi className={styles.name}>{sessionTitle({ title })}</bdi>
-              <span className={styles.when}>
-                {status === 'running' ? 'Working' : status === 'waiting' ? 'Waits for you' : <Time at={updated_at} />}
-              </span>
-            </Link>
+        {sessions.map((session) => (
+          <li key={session.session_id}>
+            <ChatEntry session={session} isCurrent={session.session_id === current} />
           </li>
         ))}
       </ul>
       {recent.data?.next != null && (
         <Link href="/sessions" className={styles.all}>
-          All sessions
+          {page === 'console' ? 'All sessions' : 'All chats'}
         </Link>
       )}
     </nav>

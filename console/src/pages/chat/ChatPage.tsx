@@ -4,6 +4,7 @@ import { useTitle } from '../../app/title.ts'
 import { useAgents } from '../../data/agents.ts'
 import { newId } from '../../data/new-id.ts'
 import type { Words } from '../../data/outbox.ts'
+import { usePlace } from '../../data/place.ts'
 import { useOutbox } from '../../data/use-outbox.ts'
 import { Select } from '../../parts/Field.tsx'
 import { AgentIcon } from '../../parts/icons.ts'
@@ -38,6 +39,7 @@ function NewChat() {
     <ChatLayout
       title="New chat"
       current={null}
+      actions={usePlace().ways}
       onFiles={(files) => composer.current?.attach(files)}
       bottom={
         <Composer

@@ -5,6 +5,7 @@ import { useKeys } from '../../app/Keys.tsx'
 import { useTitle } from '../../app/title.ts'
 import { isOwn, useMe } from '../../data/me.ts'
 import type { Outgoing, Words } from '../../data/outbox.ts'
+import { usePlace } from '../../data/place.ts'
 import { useClient } from '../../data/server.tsx'
 import { isUnknownSession } from '../../data/session-id.ts'
 import { useSessionLog } from '../../data/session-log.ts'
@@ -15,7 +16,8 @@ import { errorText } from '../../error-text.ts'
 import { announce } from '../../parts/Announcer.tsx'
 import { SessionsIcon } from '../../parts/icons.ts'
 import { Loading } from '../../parts/States.tsx'
-import { ChatAction, ChatLayout } from './ChatLayout.tsx'
+import { ChatAction } from './ChatAction.tsx'
+import { ChatLayout } from './ChatLayout.tsx'
 import { Composer, type ComposerHandle } from './Composer.tsx'
 import styles from './Conversation.module.css'
 import { ConversationBody } from './ConversationBody.tsx'
@@ -48,6 +50,7 @@ function Talking({ id, isKnown, log }: { id: string; isKnown: boolean; log: Log 
   const session = useSession(id, isKnown)
   const runs = useRuns(id, isKnown)
   const me = useMe()
+  const { page, ways } = usePlace()
   const talk = log.transcript
   const title = session.data?.title || outgoing[0]?.text.slice(0, 80) || 'Chat'
   useTitle(title)
@@ -100,9 +103,13 @@ function Talking({ id, isKnown, log }: { id: string; isKnown: boolean; log: Log 
       current={session.data?.session_id ?? id}
       onFiles={isOpen ? (files) => composer.current?.attach(files) : null}
       actions={
-        <ChatAction href={`/sessions/${id}`} icon={<SessionsIcon />}>
-          Details
-        </ChatAction>
+        page === 'talk' ? (
+          ways
+        ) : (
+          <ChatAction href={`/sessions/${id}`} icon={<SessionsIcon />}>
+            Details
+          </ChatAction>
+        )
       }
       bottom={
         <>
@@ -172,7 +179,7 @@ function Dock({ questions, onEmpty }: { questions: readonly string[]; onEmpty: (
   }, [isEmpty, onEmpty])
   if (isEmpty) return null
   return (
-    <section ref={box} className={styles.dock} aria-label="Waits for you" onPointerLeave={tidy} onBlur={tidy}>
+    <section ref={box} className={styles.dock} aria-label="Waits for an answer" onPointerLeave={tidy} onBlur={tidy}>
       {shown.map((id, i) => (
         <Suspense key={id} fallback={<Loading rows={1} height={180} />}>
           <ApprovalCard id={id} docked hasKeys={i === 0} />

@@ -13,7 +13,7 @@ import { Button } from '../../parts/Button.tsx'
 import { Command } from '../../parts/Command.tsx'
 import { InboxIcon, PreviousIcon } from '../../parts/icons.ts'
 import { ListFrame, NewRows } from '../../parts/ListFrame.tsx'
-import { Empty, Pending } from '../../parts/States.tsx'
+import { Empty, How, Pending } from '../../parts/States.tsx'
 import { Time } from '../../parts/Time.tsx'
 import { type RowsHandle, VirtualRows } from '../../parts/VirtualRows.tsx'
 import { VisibleText } from '../../parts/VisibleText.tsx'
@@ -139,6 +139,8 @@ function Nothing({ isDone, isFiltered }: { isDone: boolean; isFiltered: boolean 
       <p>
         Let a coding agent ask here: <Command>connect claude</Command>
       </p>
+      <How to="supervise-a-coding-agent" />
+      <How to="ask-before-a-tool-runs" />
     </Empty>
   )
 }

@@ -8,7 +8,7 @@ import { AsOf } from '../../parts/AsOf.tsx'
 import { Button } from '../../parts/Button.tsx'
 import { Command } from '../../parts/Command.tsx'
 import { SessionsIcon } from '../../parts/icons.ts'
-import { Empty, Pending } from '../../parts/States.tsx'
+import { Empty, How, Pending } from '../../parts/States.tsx'
 import { useRowKeys } from '../../parts/use-row-keys.ts'
 import { type RowsHandle, VirtualRows } from '../../parts/VirtualRows.tsx'
 import { ROW_HEIGHT, SessionRow } from './SessionRow.tsx'
@@ -75,6 +75,7 @@ function NoSessions({ isFiltered, onClear }: { isFiltered: boolean; onClear: () 
       </p>
       <Command>{`chat ${serverUrl}`}</Command>
       <Button onClick={() => go('/chat')}>Open the chat</Button>
+      <How to="host-a-coding-agent" />
     </Empty>
   )
 }

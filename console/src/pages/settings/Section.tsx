@@ -16,10 +16,12 @@ interface SectionProps {
   children?: ReactNode
 }
 
-/** One part of the settings. Its heading gets the focus when it opens. */
+/** One part of the settings. Its heading gets the focus when it opens, if it is the first one on the page. */
 export function Section({ title, about, whyNot = null, action, children }: SectionProps) {
   const heading = useRef<HTMLHeadingElement>(null)
-  useEffect(() => heading.current?.focus({ preventScroll: true }), [])
+  useEffect(() => {
+    if (!(document.activeElement instanceof HTMLHeadingElement)) heading.current?.focus({ preventScroll: true })
+  }, [])
   return (
     <section className={styles.section} aria-label={title}>
       <header className={styles.head}>

@@ -1,7 +1,6 @@
 import type { ComponentType } from 'react'
 import { Link, useLocation } from 'wouter'
-import { useKeyRegistry, useKeys } from '../../app/Keys.tsx'
-import { setTheme, type Theme, useTheme } from '../../app/theme.ts'
+import { useKeys } from '../../app/Keys.tsx'
 import { useTitle } from '../../app/title.ts'
 import { BackLink } from '../../parts/BackLink.tsx'
 import {
@@ -19,14 +18,13 @@ import {
 import { Page } from '../../parts/Page.tsx'
 import { Empty } from '../../parts/States.tsx'
 import { AboutPart } from './AboutPart.tsx'
-import { Choice, Switch } from './Choice.tsx'
 import { ChannelsPart } from './channels/ChannelsPart.tsx'
 import { DevicesPart } from './devices/DevicesPart.tsx'
 import { GrantsPart } from './grants/GrantsPart.tsx'
 import { KeysPart } from './keys/KeysPart.tsx'
+import { KeyboardPart, ThemePart } from './look-parts.tsx'
 import { PasskeysPart } from './passkeys/PasskeysPart.tsx'
 import { PushPart } from './push/PushPart.tsx'
-import { Section } from './Section.tsx'
 import styles from './SettingsPage.module.css'
 
 /** A list of parts beside the open one. A phone shows the list, then the part. */
@@ -94,46 +92,3 @@ const settingsParts: readonly { id: string; name: string; icon: ComponentType; p
   { id: 'keyboard', name: 'Keyboard', icon: KeyboardIcon, part: KeyboardPart },
   { id: 'about', name: 'About', icon: AboutIcon, part: AboutPart },
 ]
-
-function KeyboardPart() {
-  const { areLettersOn, setLettersOn } = useKeyRegistry()
-  return (
-    <Section
-      title="Keyboard"
-      about={
-        <>
-          For this browser. <kbd>?</kbd> shows the keys of a page, if single letters are on.
-        </>
-      }
-    >
-      <Switch
-        name="Single letters are keys"
-        about="Switch them off if your software types by voice, or if you press keys by accident. Keys with Ctrl or ⌘ stay."
-        isOn={areLettersOn}
-        onChange={setLettersOn}
-      />
-    </Section>
-  )
-}
-
-const themes: readonly { value: Theme; name: string; about: string }[] = [
-  { value: 'system', name: 'System', about: 'Light or dark, as this device is.' },
-  { value: 'light', name: 'Light', about: 'Always light.' },
-  { value: 'dark', name: 'Dark', about: 'Always dark.' },
-]
-
-function ThemePart() {
-  const theme = useTheme()
-  return (
-    <Section
-      title="Theme"
-      about={
-        <>
-          For this browser. <kbd>t</kbd> switches between light and dark on every page.
-        </>
-      }
-    >
-      <Choice label="Theme" choices={themes} value={theme} onChange={setTheme} />
-    </Section>
-  )
-}

@@ -16,7 +16,7 @@ import { CopyButton } from '../../parts/CopyButton.tsx'
 import { TextField } from '../../parts/Field.tsx'
 import { ExportIcon, UsageIcon } from '../../parts/icons.ts'
 import { Page, Panel } from '../../parts/Page.tsx'
-import { Empty, Pending } from '../../parts/States.tsx'
+import { Empty, How, Pending } from '../../parts/States.tsx'
 import { saveFile } from '../../parts/save-file.ts'
 import { Tabs } from '../../parts/Tabs.tsx'
 import { fullCount, shortCount } from '../../words.ts'
@@ -61,6 +61,7 @@ export default function UsagePage() {
         <Empty title="Nothing was used in these days" icon={<UsageIcon />}>
           <p>Tokens and cost of every finished run of a model are counted here, for 400 days. Begin with a message:</p>
           <Command>{`chat ${serverUrl}`}</Command>
+          <How to="choose-a-model" />
         </Empty>
       ) : (
         <AsOf isLive={isLive} at={days.dataUpdatedAt}>

@@ -2,13 +2,14 @@ import type { LookedAt, ShownApproval } from 'quarterdeck/client'
 import { lazy, Suspense, useCallback, useEffect, useId, useRef, useState } from 'react'
 import { useKeys } from '../../app/Keys.tsx'
 import { useMe } from '../../data/me.ts'
+import { usePlace } from '../../data/place.ts'
 import { useIsLive } from '../../data/use-live.tsx'
 import { Button } from '../Button.tsx'
 import { allSeen, type Seen } from '../seen/seen.ts'
 import { ApprovalEvidence } from './ApprovalEvidence.tsx'
 import { ApproveDialog } from './ApproveDialog.tsx'
 import { partsOf, withSeen } from './approval-parts.ts'
-import { lockReason, mayRememberNo } from './approve-lock.ts'
+import { lockReason, mayRememberNo, whyNotYours } from './approve-lock.ts'
 import { CardFrame, CardState, DecisionBar } from './CardFrame.tsx'
 import { lookedAt } from './looked-at.ts'
 import { Problem } from './Problem.tsx'
@@ -88,13 +89,14 @@ function LoadedCard({ approval, readAt, before, docked, hasKeys, onMoved, onOpen
   const decide = useDecide(approval, { readAt, hasSaidYes, onChanged: onMoved })
   const isSettled = useSettled(approval.digest)
   const { view } = approval
+  const notYours = whyNotYours(approval, usePlace())
+  const actions = notYours === null ? view.actions : []
   const isPending = view.outcome === null
-  const actionOf = (name: Open) =>
-    view.actions.find((action) => action.name === (name === 'remember' ? 'approve' : name))
+  const actionOf = (name: Open) => actions.find((action) => action.name === (name === 'remember' ? 'approve' : name))
   const parts = withSeen(partsOf(approval), seen)
   const looked = lookedAt(parts)
   const facts = { risk: approval.risk, seen: allSeen(parts.map((part) => part.seen)), isSettled, isLive, hasSaidYes }
-  const lock = lockReason(facts)
+  const lock = notYours ?? lockReason(facts)
 
   const openIfAble = (next: Open) => {
     if (!isPending || !isLive || decide.isBusy) return
@@ -102,7 +104,7 @@ function LoadedCard({ approval, readAt, before, docked, hasKeys, onMoved, onOpen
     decide.clear()
     setOpen(next)
   }
-  const keys = view.actions.flatMap((action) => {
+  const keys = actions.flatMap((action) => {
     const own = { keys: keyOf(action) ?? '', name: action.label, group: 'Decision', run: () => openIfAble(action.name) }
     const remember = { ...own, keys: 'm', name: `${action.label} and remember`, run: () => openIfAble('remember') }
     // The form of a question has its own key.
@@ -127,7 +129,7 @@ function LoadedCard({ approval, readAt, before, docked, hasKeys, onMoved, onOpen
         asOf={isLive ? null : readAt}
         buttons={
           <DecisionBar note={answer !== undefined && isLive ? null : lock}>
-            {inBar(view.actions).map((action) =>
+            {inBar(actions).map((action) =>
               action.name === 'answer' ? (
                 <Button
                   key={action.name}

@@ -2,6 +2,7 @@ import type { RecordView } from 'quarterdeck/client'
 import { type ComponentProps, type ReactNode, useEffect, useId, useRef } from 'react'
 import { Link } from 'wouter'
 import { useOtherOwner } from '../../data/me.ts'
+import { usePlace } from '../../data/place.ts'
 import { folderName } from '../../words.ts'
 import { RiskBadge } from '../Badge.tsx'
 import { Pending } from '../States.tsx'
@@ -92,6 +93,7 @@ export function CardState({ query, height }: Pick<ComponentProps<typeof Pending>
 /** Who decided what, when and where. It takes the place of the buttons. */
 function Outcome({ outcome }: { outcome: NonNullable<RecordView['outcome']> }) {
   const { word, tone, by, at, via, more, words, reason, facts } = outcome
+  const { page } = usePlace()
   // The server names the question that took the place of this one.
   const askedAgain = /asked again as ([0-9a-f-]{36})/.exec(reason ?? '')?.[1]
   return (
@@ -124,7 +126,9 @@ function Outcome({ outcome }: { outcome: NonNullable<RecordView['outcome']> }) {
           <RecordFacts facts={facts} />
         </Notice>
       </div>
-      {askedAgain !== undefined && <Link href={`/inbox/${askedAgain}`}>Open the new question</Link>}
+      {askedAgain !== undefined && page === 'console' && (
+        <Link href={`/inbox/${askedAgain}`}>Open the new question</Link>
+      )}
     </>
   )
 }

@@ -1,6 +1,7 @@
 // When a yes is possible, and what may come with it.
 
 import type { Approval } from 'quarterdeck/client'
+import type { Place } from '../../data/place.ts'
 import type { Seen } from '../seen/seen.ts'
 
 interface LockFacts {
@@ -12,6 +13,15 @@ interface LockFacts {
   isLive: boolean
   /** Where several people have to say yes: this person has. */
   hasSaidYes: boolean
+}
+
+/** Why somebody may look at this and not decide. Null: they may decide. */
+export function whyNotYours(
+  { answerable_by }: Pick<Approval, 'answerable_by'>,
+  { role }: Pick<Place, 'role'>,
+): string | null {
+  if (role === 'operator' || (role === 'user' && answerable_by === 'owner')) return null
+  return answerable_by === 'owner' ? 'To decide, sign in with a token: Settings.' : 'An operator decides about this.'
 }
 
 /** Why the button does nothing yet. Null: it works. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { ALL_SEEN, NOTHING_SEEN } from '../seen/seen.ts'
-import { lockReason, mayRememberNo, whyNotRemember } from './approve-lock.ts'
+import { lockReason, mayRememberNo, whyNotRemember, whyNotYours } from './approve-lock.ts'
 import { lookedAt, notSeenText } from './looked-at.ts'
 
 describe('a yes', () => {
@@ -21,6 +21,15 @@ describe('a yes', () => {
     expect(lockReason({ ...free, isLive: false })).toMatch('Not connected')
     expect(lockReason({ ...free, isSettled: false })).toMatch('One moment')
     expect(lockReason({ ...free, hasSaidYes: true })).toMatch('Somebody else')
+  })
+
+  test('is an operator’s, or of the owner who has shown a token where the agent allows it', () => {
+    const [owners, operators] = [{ answerable_by: 'owner' }, { answerable_by: 'operator' }] as const
+    expect(whyNotYours(operators, { role: 'operator' })).toBe(null)
+    expect(whyNotYours(owners, { role: 'user' })).toBe(null)
+    expect(whyNotYours(operators, { role: 'user' })).toMatch('An operator')
+    expect(whyNotYours(owners, { role: 'anyone' })).toMatch('sign in')
+    expect(whyNotYours(operators, { role: 'anyone' })).toMatch('An operator')
   })
 
   test('is remembered only for what may run without asking', () => {

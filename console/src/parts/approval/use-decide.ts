@@ -8,6 +8,7 @@ import {
   type ShownApproval,
 } from 'quarterdeck/client'
 import { useState } from 'react'
+import { usePlace } from '../../data/place.ts'
 import { useClient } from '../../data/server.tsx'
 import { withProof } from '../../sign-in/step-up.ts'
 import { announce } from '../Announcer.tsx'
@@ -39,6 +40,9 @@ export function useDecide(shown: ShownApproval, { readAt, hasSaidYes, onChanged 
   const [isBusy, setBusy] = useState(false)
   const [failure, setFailure] = useState<{ error: unknown; at: number } | null>(null)
   const { approval_id, digest } = shown
+  // Passkeys are for operators. Others are told by the server whom to ask.
+  const isOperator = usePlace().role === 'operator'
+  const proving: typeof withProof = isOperator ? withProof : (_purpose, call) => call({})
 
   const readAgain = async (): Promise<void> => {
     void queries.invalidateQueries({ queryKey: ['inbox'] })
@@ -85,7 +89,7 @@ export function useDecide(shown: ShownApproval, { readAt, hasSaidYes, onChanged 
   const approveOnce = (options: ApproveOptions, of = digest): Promise<Approval> => {
     // The proof is for all that the decision brings; what the person says and saw is not part of that.
     const { signal, passkey: _, reason, looked_at, ...brought } = options
-    return withProof({ kind: 'decision', approval_id, digest: of, decision: 'approve', ...brought }, (proof) =>
+    return proving({ kind: 'decision', approval_id, digest: of, decision: 'approve', ...brought }, (proof) =>
       client.approve({ approval_id, digest: of }, { ...options, ...proof }),
     )
   }
@@ -113,7 +117,7 @@ export function useDecide(shown: ShownApproval, { readAt, hasSaidYes, onChanged 
     reject: (options: RejectOptions) => attempt('reject', () => client.reject(shown, options)),
     respond: (result: unknown, looked_at: LookedAt) =>
       attempt('answer', () =>
-        withProof({ kind: 'decision', approval_id, digest, decision: 'respond', result }, (proof) =>
+        proving({ kind: 'decision', approval_id, digest, decision: 'respond', result }, (proof) =>
           client.respond(shown, result, { looked_at, ...proof }),
         ),
       ),

@@ -45,7 +45,7 @@ export const createRestoreCommand = ({ io }: CommandContext): Command =>
   new Command('restore')
     .summary('make a data directory from a backup')
     .description(
-      'Makes a data directory from what quarterdeck backup has written. It must not exist yet, or be empty. Everything is checked ' +
+      'Makes a data directory from what quarterdeck backup has written. It must not exist, or be empty. Everything is checked ' +
         'first, and the folder appears only when it is whole. Tokens are not part of a backup: those of the same path are valid again.',
     )
     .argument('<folder>', 'the backup')

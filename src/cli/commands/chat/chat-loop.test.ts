@@ -83,7 +83,7 @@ describe('a chat through a pipe', () => {
 
     expect(await chatThroughPipe(client, nobody, io)).toBe(1)
     expect(client.heard).toEqual(['one', 'fail'])
-    expect(io.complained()).toBe('The answer failed: No model.\n')
+    expect(io.complained()).toBe('The answer failed: No model.\nMore: quarterdeck explain model_failed\n')
   })
 })
 

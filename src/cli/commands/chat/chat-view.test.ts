@@ -68,7 +68,7 @@ describe('the view of a chat', () => {
 
     expect([io.printed(), io.complained()]).toEqual([
       'It\n',
-      'The answer failed: The model failed.<U+001B>[2J\nStopped.\nThe agent waits for an answer that you cannot give here.\n',
+      'The answer failed: The model failed.<U+001B>[2J\nMore: quarterdeck explain model_failed\nStopped.\nThe agent waits for an answer that you cannot give here.\n',
     ])
   })
 

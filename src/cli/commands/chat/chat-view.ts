@@ -1,4 +1,6 @@
+import { spelled } from '../../../domain/settings/program-words.ts'
 import { visibleJson } from '../../../domain/text/visible-text.ts'
+import { moreAbout } from '../../report-error.ts'
 import type { Io } from '../../terminal/io.ts'
 import { styleFor } from '../../terminal/style.ts'
 import { createTerminalMarkdown } from '../../terminal/terminal-markdown.ts'
@@ -128,6 +130,7 @@ export function createChatView(io: Io): ChatView {
           freshLine()
           section = 'none'
           stderr.write(`${errorStyle.red('The answer failed:')} ${terminalText(event.message)}\n`)
+          for (const line of moreAbout(event.code)) stderr.write(`${errorStyle.dim(spelled(line, io.program()))}\n`)
           break
       }
     },

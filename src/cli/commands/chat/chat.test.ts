@@ -77,7 +77,7 @@ describe('quarterdeck chat with a file', () => {
     const { exitCode, out, err } = await chat(['-m', 'fail'], { cwd })
 
     expect([exitCode, out]).toEqual([1, ''])
-    expect(err).toMatch(/^The answer failed: .+\n$/)
+    expect(err).toMatch(/^The answer failed: .+\nMore: quarterdeck explain \w+\n$/)
   })
 
   test('at a terminal, Ctrl-C stops the answer and the chat goes on', async () => {

@@ -39,6 +39,8 @@ ok    Port    any free one
 ok    Data    ${join(cwd, '.config', 'data')} will be created at the first start
 ok    Disk    N free
 ok    Clock   N
+
+Next: make an agent with quarterdeck init, or try the built-in one: quarterdeck serve --port 0
 `,
     )
   })
@@ -141,8 +143,49 @@ ok    Clock   N
     })
     expect(await doctor(cwd, '--port', new URL(ours.url).port)).toMatchObject({
       exitCode: 0,
-      out: expect.stringContaining(`warn  Port    Another Quarterdeck is running on port ${new URL(ours.url).port}`),
+      out: expect.stringMatching(
+        new RegExp(
+          `warn {2}Port {4}Another Quarterdeck is running on port ${new URL(ours.url).port}[^]*Next: fix Port,`,
+        ),
+      ),
     })
+  })
+})
+
+describe('the next step of quarterdeck doctor', () => {
+  const next = async (cwd: string, ...args: string[]): Promise<string> => {
+    const { next: said } = JSON.parse((await doctor(cwd, '--json', ...args)).out)
+    return said.replaceAll(cwd, 'HERE')
+  }
+
+  test('is to start the server as it was checked, with words that a shell reads', async () => {
+    const cwd = await tempFolder()
+    await writeAgent(cwd, '{ provider: demo }')
+    expect(await next(cwd, '--port', '0')).toBe('start the server: quarterdeck serve --port 0')
+    expect(await next(cwd, 'agent.yaml', '--port', '0', '--host', '127.0.0.1', '--data-dir', `${cwd}/my data`)).toBe(
+      "start the server: quarterdeck serve agent.yaml --host 127.0.0.1 --port 0 --data-dir 'HERE/my data'",
+    )
+  })
+
+  test('is to fix what fails, the first one first', async () => {
+    const cwd = await tempFolder()
+    await writeAgent(cwd, '{ provider: openai, name: gpt-x }')
+    expect(await next(cwd, '--port', '0')).toBe('fix Key, as it says above. Then run quarterdeck doctor again.')
+    await writeFile(join(cwd, 'data'), 'not a folder')
+    expect(await next(cwd, '--port', '0', '--data-dir', join(cwd, 'data'))).toBe(
+      'fix Key first, then the other lines with fail, as it says above. Then run quarterdeck doctor again.',
+    )
+  })
+
+  test('beside a running server is its console', async () => {
+    const cwd = await tempFolder()
+    const dataDir = join(cwd, 'data')
+    await mkdir(dataDir, { mode: 0o700 })
+    const lock = lockDataDir(dataDir)
+    onTestFinished(() => lock.release())
+    expect(await next(cwd, '--port', '0', '--data-dir', dataDir)).toBe(
+      'the server runs. Open its console: quarterdeck console --data-dir HERE/data',
+    )
   })
 })
 

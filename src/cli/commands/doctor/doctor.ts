@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { Command } from 'commander'
-import { type LoadedConfig, loadConfig } from '../../../app/load-config.ts'
+import { agentPaths, type LoadedConfig, loadConfig } from '../../../app/load-config.ts'
 import { ConfigError, formatIssue } from '../../../config/config-error.ts'
 import { readVersion } from '../../../config/version.ts'
 import { spelled } from '../../../domain/settings/program-words.ts'
@@ -8,6 +8,7 @@ import { isPostgres } from '../../../domain/settings/store-settings.ts'
 import { createKeychain } from '../../../operators/credentials/keychain.ts'
 import { type CheckFlags, type CommandContext, examples } from '../../command.ts'
 import { exitCodes } from '../../exit-codes.ts'
+import { shellWord } from '../../program-name.ts'
 import { addSettingFlags, settingFlagsOf } from '../../setting-flags.ts'
 import type { Io } from '../../terminal/io.ts'
 import { styleFor } from '../../terminal/style.ts'
@@ -37,10 +38,11 @@ export async function doctor(
   flags: ReturnType<typeof settingFlagsOf>,
   io: Io,
 ): Promise<number> {
-  const checks = await examine(files, options, flags, io)
+  const { checks, config, serverRuns } = await examine(files, options, flags, io)
   const ok = checks.every(({ status }) => status !== 'fail')
-  if (options.json) io.stdout.write(`${JSON.stringify({ ok, checks })}\n`)
-  else io.stdout.write(render(checks, io))
+  const next = spelled(nextStep(checks, { files, options, flags, io, config, serverRuns }), io.program())
+  if (options.json) io.stdout.write(`${JSON.stringify({ ok, checks, next })}\n`)
+  else io.stdout.write(`${render(checks, io)}\nNext: ${terminalText(next)}\n`)
   return ok ? exitCodes.ok.code : exitCodes.failed.code
 }
 
@@ -49,10 +51,11 @@ async function examine(
   options: CheckFlags,
   flags: ReturnType<typeof settingFlagsOf>,
   io: Io,
-): Promise<Check[]> {
+): Promise<{ checks: Check[]; config: LoadedConfig | null; serverRuns: boolean }> {
   const check = await import('./checks.ts')
   const checks = [check.checkNode(process.versions.node)]
   let config: LoadedConfig | null = null
+  let serverRuns = false
   try {
     config = loadConfig({ files, flags, settingsFile: options.config }, io)
     const names = config.agents.map(({ name }) => name).join(', ')
@@ -78,7 +81,8 @@ async function examine(
       config.settings.store === ':memory:'
         ? { check: { name: 'Data', status: 'ok', detail: 'in memory' }, inUse: false }
         : await check.checkDataDir(config.dataDir, isPostgres(config.settings.store))
-    checks.push(await check.checkPort(config.settings, data.inUse), data.check)
+    serverRuns = data.inUse
+    checks.push(await check.checkPort(config.settings, serverRuns), data.check)
     if (isPostgres(config.settings.store)) checks.push(await check.checkDatabase(config.settings.store.url, io.clock))
     const { checkChannels } = await import('./channel-checks.ts')
     const { systemLookup } = await import('../../../tools/http/service/service-http.ts')
@@ -97,8 +101,42 @@ async function examine(
   }
   const place = config?.dataDir ?? io.cwd
   checks.push(await check.checkDisk(place), await check.checkClock(io.clock.now(), place))
-  return checks
+  return { checks, config, serverRuns }
 }
+
+interface Asked {
+  files: readonly string[]
+  options: CheckFlags
+  flags: ReturnType<typeof settingFlagsOf>
+  io: Io
+  config: LoadedConfig | null
+  serverRuns: boolean
+}
+
+/** What to do after this: fix what keeps a server from starting, start it as it was checked, or use the one that runs. */
+function nextStep(checks: readonly Check[], { files, options, flags, io, config, serverRuns }: Asked): string {
+  const problems = checks.filter(({ status }) => status === 'fail')
+  const [first] = problems.concat(checks.filter(({ name, status }) => name === 'Port' && status === 'warn'))
+  if (first !== undefined) {
+    const which = problems.length > 1 ? `${first.name} first, then the other lines with fail` : first.name
+    return `fix ${which}, as it says above. Then run quarterdeck doctor again.`
+  }
+  const given = (key: string, value: unknown) => (value === undefined ? [] : [`--${key}`, String(value)])
+  const dataDir = given('data-dir', flags.data_dir)
+  if (serverRuns) {
+    const [use, ...words] = config?.settings.console
+      ? ['Open its console', 'console']
+      : ['See what waits', 'ctl', 'list']
+    return `the server runs. ${use}: ${commandOf([...words, ...dataDir])}`
+  }
+  const rest = [given('config', options.config), given('host', flags.host), given('port', flags.port), dataDir].flat()
+  const serve = commandOf(['serve', ...files, ...rest])
+  const isOwn = agentPaths(files, io).length > 0 || config?.agents.some(({ model }) => model.provider !== 'demo')
+  if (isOwn) return `start the server: ${serve}`
+  return `make an agent with quarterdeck init, or try the built-in one: ${serve}`
+}
+
+const commandOf = (words: readonly string[]): string => `quarterdeck ${words.map((word) => shellWord(word)).join(' ')}`
 
 function render(checks: readonly Check[], io: Io): string {
   const style = styleFor(io.stdout, io.env)

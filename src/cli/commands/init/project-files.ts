@@ -49,6 +49,7 @@ export function projectFiles(choices: ProjectChoices): Record<string, string> {
 
 const TOOLS = `// The tools of the agent. agent.yaml names the exports of this file.
 
+import { appendFile } from 'node:fs/promises'
 import { defineTool, ToolError } from 'quarterdeck'
 import { z } from 'zod'
 
@@ -62,6 +63,15 @@ export const get_time = defineTool({
       // The model reads this and can correct its call.
       throw new ToolError(\`There is no time zone \${zone}. Write one like Europe/Oslo.\`)
     }
+  },
+})
+
+export const save_note = defineTool({
+  description: 'Adds a line to notes.txt.',
+  parameters: z.object({ text: z.string().describe('The line to add.') }),
+  async run({ text }) {
+    await appendFile('notes.txt', \`\${text}\\n\`)
+    return 'Saved.'
   },
 })
 `
@@ -110,6 +120,11 @@ function agentFile({ name, provider, model }: ProjectChoices, keyName: string | 
     '    name: get_time       # an export of tools.ts, which has its description and parameters',
     '    file: tools.ts',
     '    effect: read         # it changes nothing, so no approval is needed',
+    '  - type: function',
+    '    name: save_note',
+    '    file: tools.ts',
+    '    effect: once         # never run it twice',
+    '    approval: always     # ask a person first',
     '',
     '# `quarterdeck test` sends these messages to the agent and checks what it does.',
     'test_cases:',

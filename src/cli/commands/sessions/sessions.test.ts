@@ -213,7 +213,7 @@ describe('quarterdeck sessions', () => {
     expect(await sessions(cwd, ['list'])).toEqual({ exitCode: 0, out: '', err: 'There are no sessions.\n' })
   })
 
-  test('refuses data from before 0.1.0 with one line, and leaves it as it is', async () => {
+  test('refuses data from before 0.1.0, and leaves it as it is', async () => {
     const cwd = await tempFolder()
     await sessions(cwd, ['import', '-'], archive(sampleSession(1)))
     const path = join(cwd, '.quarterdeck', 'quarterdeck.db')
@@ -229,7 +229,7 @@ describe('quarterdeck sessions', () => {
         err:
           'quarterdeck: The data directory was written before 0.1.0 (format 15), and this Quarterdeck cannot read it. ' +
           'Nothing was changed. To keep its sessions as JSON Lines, run `sessions export` in a checkout of ' +
-          'commit 6665030b. Then use another --data-dir.\n',
+          'commit 6665030b. Then use another --data-dir.\n  More: quarterdeck explain data_dir_older\n',
       })
     }
     expect((await readFile(path)).equals(before)).toBe(true)

@@ -176,16 +176,26 @@ describe('stored tokens', () => {
     ])
   })
 
-  test('that have ended are listed for a month', async () => {
+  test('that have ended are listed for as long as they lived, and at most for a month', async () => {
     const { open, clock } = setUp()
     const { tokens } = await open()
-    const make = (name: string) => tokens.create({ name, user: 'ada', role: 'user', expires_in: 60 }, 'bob')
-    await make('first')
-    clock.advance(30 * 24 * 60 * 60_000)
-    await make('second')
-    clock.advance(61_000)
-    await make('third')
-    expect(tokens.list().map(({ name }) => name)).toEqual(['second', 'third'])
+    const day = 24 * 60 * 60
+    const make = (name: string, expires_in: number) =>
+      tokens.create({ name, user: 'ada', role: 'user', expires_in }, 'b')
+    const names = async () => {
+      await make('new', 60)
+      return tokens.list().flatMap(({ name }) => (name === 'new' ? [] : [name]))
+    }
+    await make('a minute', 60)
+    await make('a year', 365 * day)
+    clock.advance(119_000)
+    expect(await names()).toEqual(['a minute', 'a year'])
+    clock.advance(2_000)
+    expect(await names()).toEqual(['a year'])
+    clock.advance(395 * day * 1_000 - 122_000)
+    expect(await names()).toEqual(['a year'])
+    clock.advance(2_000)
+    expect(await names()).toEqual([])
   })
 
   test('an agent’s is bound to the real path of a folder, and stays so after a restart', async () => {

@@ -159,10 +159,12 @@ export async function readTokens(options: TokensOptions): Promise<ReadTokens> {
     return { record, token }
   }
 
-  /** They are kept for a while, so that people see why something is refused. */
+  /** They are kept for a while, so that people see why something is refused. Those that are made for minutes must not fill the table. */
   async function removeEnded(): Promise<void> {
-    for (const { id, expires_at } of table.records()) {
-      if (expires_at !== undefined && Date.parse(expires_at) < clock.now() - SHOW_ENDED_MS) await table.remove(id)
+    for (const { id, created_at, expires_at } of table.records()) {
+      if (expires_at === undefined) continue
+      const endsAt = Date.parse(expires_at)
+      if (endsAt + Math.min(endsAt - Date.parse(created_at), SHOW_ENDED_MS) < clock.now()) await table.remove(id)
     }
   }
 

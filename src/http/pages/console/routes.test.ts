@@ -9,6 +9,8 @@ import { exchange, startServer, type TestServer, type TestServerOptions } from '
 import { createConsoleRoutes } from './routes.ts'
 
 const SCRIPT = `console.log(${JSON.stringify('x'.repeat(5_000))})`
+const TALK =
+  '<!doctype html><meta name="frame-origins" content="" /><script type="module" src="../assets/talk-a1b2.js"></script>'
 const HTML =
   '<!doctype html><link rel="icon" href="./icon.svg"><script type="module" crossorigin src="./assets/index-a1b2.js"></script>'
 
@@ -26,15 +28,20 @@ beforeAll(() => {
   writeFileSync(join(built, 'manifest.webmanifest'), '{}')
   writeFileSync(join(built, 'icon.svg'), '<svg/>')
   mkdirSync(join(built, 'icons'))
+  mkdirSync(join(built, 'talk'))
+  writeFileSync(join(built, 'talk/index.html'), TALK)
   writeFileSync(join(built, 'icons/small.svg'), '<svg/>')
 })
 afterAll(() => rmSync(folder, { recursive: true }))
 
-const start = (options: Partial<TestServerOptions> & { isOpen?: boolean; from?: string } = {}) =>
-  startServer({
-    routes: createConsoleRoutes({ isOpen: options.isOpen ?? true, basePath: '', folder: options.from ?? built }),
-    ...options,
-  })
+interface StartOptions extends Partial<TestServerOptions> {
+  isOpen?: boolean
+  from?: string
+  frameOrigins?: string[]
+}
+
+const start = ({ isOpen = true, from = built, frameOrigins = [], ...options }: StartOptions = {}) =>
+  startServer({ routes: createConsoleRoutes({ isOpen, basePath: '', folder: from, frameOrigins }), ...options })
 
 /** At localhost, where the console answers. */
 async function ask({ port }: TestServer, path: string, headers: Record<string, string> = {}, method = 'GET') {
@@ -93,6 +100,47 @@ describe('every address of the console', () => {
     const [a, b] = [await ask(open, '/console/'), await ask(closed, '/console/', { Authorization: 'Bearer wrong' })]
 
     expect([a.status, b.status, a.body === b.body]).toEqual([200, 200, true])
+  })
+})
+
+describe('the page for users', () => {
+  test.each([
+    ['/talk', './talk/'],
+    ['/talk/', './'],
+    ['/talk/chat/0199.x', '../'],
+    ['/talk/talk/index.html', '../'],
+  ])('is at %s, and finds its files at %s', async (path, way) => {
+    await using server = await start()
+
+    const { status, headers, body } = await ask(server, path)
+
+    expect([status, body]).toEqual([200, TALK.replaceAll('="../', `="${way}`)])
+    expect(headers.get('content-security-policy')).toContain("frame-ancestors 'none'")
+  })
+
+  test('has the files that it shares with the console', async () => {
+    await using server = await start()
+
+    expect((await ask(server, '/talk/assets/index-a1b2.js')).body).toBe(SCRIPT)
+    expect((await ask(server, '/talk/assets/gone-c3d4.js')).status).toBe(404)
+  })
+
+  test('may be shown in frames of the pages that the settings name, and knows them; the console never', async () => {
+    await using server = await start({ frameOrigins: ['https://app.example.com', 'http://localhost:3000'] })
+
+    const talk = await ask(server, '/talk/')
+    const operators = await ask(server, '/console/')
+
+    const named = 'https://app.example.com http://localhost:3000'
+    expect(talk.headers.get('content-security-policy')).toContain(`; frame-ancestors ${named};`)
+    expect(talk.body).toContain(`<meta name="frame-origins" content="${named}" />`)
+    expect(operators.headers.get('content-security-policy')).toContain("frame-ancestors 'none'")
+  })
+
+  test('stays at the address where it was opened', async () => {
+    await using server = await start()
+
+    expect((await ask(server, '/talk/', { Host: `127.0.0.1:${server.port}` })).status).toBe(200)
   })
 })
 
@@ -210,6 +258,7 @@ test('a console that is off, or not built, says so', async () => {
   const closed = await ask(off, '/console/inbox')
   expect([closed.status, closed.headers.get('content-type')]).toEqual([404, 'text/plain; charset=utf-8'])
   expect(closed.body).toContain('--no-console')
+  expect((await ask(off, '/talk/')).body).toBe(closed.body)
   const missing = await ask(unbuilt, '/console/')
   expect([missing.status, missing.body.includes('npm run build -w console\n')]).toEqual([404, true])
 

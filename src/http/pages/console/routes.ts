@@ -1,10 +1,11 @@
-// The console: one page for every address under /console, and its files. `npm run build -w console` writes them to dist/console.
+// The pages for people: the console, and the page for users. Each is one page for every address below its own, and its files, which
+// both share. `npm run build -w console` writes them to dist/console.
 
 import type { IncomingMessage } from 'node:http'
 import { fileURLToPath } from 'node:url'
 import { z } from 'zod'
 import { isLoopback } from '../../../domain/is-loopback.ts'
-import type { Route, RouteDescription } from '../../route.ts'
+import type { Reply, Request, Route, RouteDescription } from '../../route.ts'
 import { isEncrypted } from '../../server/target.ts'
 import { createPageFolder, publicPage } from '../page-folder.ts'
 
@@ -14,28 +15,43 @@ interface ConsoleRoutesDeps {
   basePath: string
   /** What the build wrote. */
   folder: string
+  /** Origins of the web pages that may show the page for users in a frame. */
+  frameOrigins: readonly string[]
 }
 
 /** Where the build writes it. This file is equally deep in `src` and in `dist`, so one path fits both. */
 export const CONSOLE_FOLDER = fileURLToPath(new URL('../../../../dist/console', import.meta.url))
-const AT = '/console'
 
-export function createConsoleRoutes({ isOpen, basePath, folder }: ConsoleRoutesDeps): Route[] {
-  const pages = createPageFolder({ folder, at: AT, isPage })
+export function createConsoleRoutes({ isOpen, basePath, folder, frameOrigins }: ConsoleRoutesDeps): Route[] {
+  const consolePages = createPageFolder({ folder, at: '/console', isPage })
+  const talkPages = createPageFolder({ folder, index: 'talk/index.html', at: '/talk', frameOrigins, isPage })
+
+  async function answer(pages: typeof talkPages, request: Request, reply: Reply): Promise<void> {
+    const isThere = await pages.answer(request.params.path ?? '', request, reply)
+    if (!isThere) reply.text(404, NOT_BUILT, 'text/plain; charset=utf-8')
+  }
+  const closed = async (_request: Request, reply: Reply) => reply.text(404, CLOSED, 'text/plain; charset=utf-8')
   return [
     {
       ...publicPage,
-      path: `${AT}/*path`,
+      path: '/console/*path',
       summary: 'For a browser: the console',
-      describe,
-      async handle(request, reply) {
-        if (!isOpen) return reply.text(404, CLOSED, 'text/plain; charset=utf-8')
-        const better = localhostUrl(request.raw)
-        if (better !== null)
-          return reply.empty(307, { Location: `${better}${basePath}${request.path}${queryOf(request.raw)}` })
-        const isThere = await pages.answer(request.params.path ?? '', request, reply)
-        if (!isThere) reply.text(404, NOT_BUILT, 'text/plain; charset=utf-8')
-      },
+      describe: () =>
+        describe('A page of the console, such as `inbox/{id}`, or one of its files. May be empty.', MOVED),
+      handle: !isOpen
+        ? closed
+        : async (request, reply) => {
+            const better = localhostUrl(request.raw)
+            if (better === null) return answer(consolePages, request, reply)
+            reply.empty(307, { Location: `${better}${basePath}${request.path}${queryOf(request.raw)}` })
+          },
+    },
+    {
+      ...publicPage,
+      path: '/talk/*path',
+      summary: 'For a browser: the page on which users talk',
+      describe: () => describe('A chat, such as `chat/{id}`, or one of the files of the page. May be empty.', {}),
+      handle: !isOpen ? closed : (request, reply) => answer(talkPages, request, reply),
     },
   ]
 }
@@ -44,8 +60,8 @@ export function createConsoleRoutes({ isOpen, basePath, folder }: ConsoleRoutesD
 const isPage = (path: string): boolean => !path.startsWith('assets/') && (path.includes('/') || !path.includes('.'))
 
 const CLOSED =
-  'The console is off on this server (--no-console, or console: false). All other routes work: see /docs.\n'
-const NOT_BUILT = `The console is not built. In the folder of Quarterdeck, run:
+  'The pages for people are off on this server (--no-console, or console: false). All other routes work: see /docs.\n'
+const NOT_BUILT = `The pages for people are not built. In the folder of Quarterdeck, run:
 
   npm run build -w console
 
@@ -73,10 +89,12 @@ function queryOf({ url = '' }: IncomingMessage): string {
   return mark < 0 ? '' : url.slice(mark)
 }
 
-const describe = (): RouteDescription => ({
-  params: {
-    path: z.string().describe('A page of the console, such as `inbox/{id}`, or one of its files. May be empty.'),
-  },
+const MOVED: RouteDescription['responses'] = {
+  307: { description: 'The same page at `localhost`.', headers: { Location: 'The address.' } },
+}
+
+const describe = (path: string, more: RouteDescription['responses']): RouteDescription => ({
+  params: { path: z.string().describe(path) },
   errors: ['route_not_found'],
   tag: 'Pages',
   description:
@@ -84,9 +102,9 @@ const describe = (): RouteDescription => ({
   responses: {
     200: { description: 'The page, or a file of it.', content: { 'text/html; charset=utf-8': { schema: z.string() } } },
     304: { description: 'The file has not changed.' },
-    307: { description: 'The same page at `localhost`.', headers: { Location: 'The address.' } },
+    ...more,
     404: {
-      description: 'There is no such file, or the console is off, or not built.',
+      description: 'There is no such file, or the pages are off, or not built.',
       content: { 'text/plain; charset=utf-8': { schema: z.string() } },
     },
   },

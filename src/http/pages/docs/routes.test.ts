@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { startServer } from '../../testing/server-fixture.ts'
 import { createDocsRoutes } from './routes.ts'
@@ -55,12 +56,31 @@ describe('GET /docs', () => {
     expect([...seen.values()].flatMap((script) => script.match(risky) ?? [])).toEqual([])
   })
 
-  test.each(['/docs/routes.ts', '/docs/index.html', '/docs/read-api.test.ts', '/docs/x', '/docs/../console/routes.ts'])(
-    '%s is not served',
-    async (path) => {
-      await using server = await start()
+  test('has the pages for people below it, as text', async () => {
+    await using server = await start()
 
-      expect((await fetch(`${server.url}${path}`)).status).toBe(404)
-    },
-  )
+    const answer = await fetch(`${server.url}/docs/do/use-the-console.md`)
+
+    expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'text/plain; charset=utf-8'])
+    expect(await answer.text()).toBe(readFileSync('docs/do/use-the-console.md', 'utf8'))
+  })
+
+  const unserved = [
+    '/docs/routes.ts',
+    '/docs/index.html',
+    '/docs/read-api.test.ts',
+    '/docs/x',
+    '/docs/../console/routes.ts',
+    '/docs/do/x.md',
+    '/docs/openapi.json',
+    '/docs/assets/house.svg',
+    '/docs/do/%2e%2e/%2e%2e/README.md',
+    '/docs/%2e%2e%2fREADME.md',
+    '/docs/..%5cREADME.md',
+  ]
+  test.each(unserved)('%s is not served', async (path) => {
+    await using server = await start()
+
+    expect((await fetch(`${server.url}${path}`)).status).toBe(404)
+  })
 })

@@ -26,9 +26,14 @@ export function createHomeRoutes({ hasConsole, doors }: { hasConsole: boolean; d
   ]
 }
 
+const PAGES = [
+  ['GET  /console/', 'the console, for operators'],
+  ['GET  /talk/', 'a chat, for users'],
+] as const
+
 function textOf(hasConsole: boolean, open: readonly Door[]): string {
   const lines = [
-    ...(hasConsole ? [['GET  /console/', 'the console, for people'] as const] : []),
+    ...(hasConsole ? PAGES : []),
     ['GET  /docs', 'every route, to read and to try'],
     ['GET  /openapi.json', 'the same for programs'],
     ...allDoors.filter(({ name }) => open.includes(name)).map(({ home }) => home),

@@ -87,7 +87,9 @@ function agentRoutes({ engine, checkAgentText, version }: AgentRoutesDeps): Rout
   }
 
   async function list(request: Request, reply: Reply): Promise<void> {
-    const agents = await Promise.all(engine.agents.list.map((agent) => viewOf(agent, request, false)))
+    const { agent: only } = request.principal
+    const found = engine.agents.list.filter(({ name }) => only === undefined || name === only)
+    const agents = await Promise.all(found.map((agent) => viewOf(agent, request, false)))
     reply.json(200, { agents })
   }
 
@@ -110,7 +112,7 @@ function agentRoutes({ engine, checkAgentText, version }: AgentRoutesDeps): Rout
       describe: () => ({
         tag,
         description:
-          'The agents of this server. Starts the MCP servers of their tools if necessary, and leaves out the tools of those that cannot be reached.',
+          'The agents of this server, or the only one that the token may talk to. Starts the MCP servers of their tools if necessary, and leaves out the tools of those that cannot be reached.',
         responses: { 200: listOf('agents', AgentSchema, 'The agents, in the order in which they were given.') },
         errors: [],
       }),

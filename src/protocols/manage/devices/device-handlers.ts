@@ -40,7 +40,7 @@ export function createDeviceHandlers(deps: DeviceRoutesDeps) {
     const { principal } = request
     const by = signedInBy(principal)
     const user = by === null ? null : callerOf(request).user
-    reply.json(200, { user, role: by === null ? 'public' : principal.role, signed_in_by: by })
+    reply.json(200, { user, role: principal.role, signed_in_by: by })
   }
 
   async function me(request: Request, reply: Reply): Promise<void> {

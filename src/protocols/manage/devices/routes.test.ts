@@ -368,7 +368,8 @@ describe('somebody whom a proxy has signed in', () => {
   test('is known without a token, and needs no device', async () => {
     await using door = await openSignIn()
 
-    expect((await door.get('/sign-in')).body).toEqual({ user: null, role: 'public', signed_in_by: null })
+    // Talking needs no token there.
+    expect((await door.get('/sign-in')).body).toEqual({ user: null, role: 'user', signed_in_by: null })
     expect((await door.get('/sign-in', operator)).body).toEqual({
       user: 'operator',
       role: 'operator',

@@ -53,7 +53,9 @@ const signedInBy = ['token', 'device', 'oidc', 'proxy'] as const
 export const WhoSchema = z
   .strictObject({
     user: z.string().nullable().describe('null: nobody is signed in.'),
-    role: z.enum(['public', 'user', 'operator']).describe('What they may do: nothing, talk, or decide too.'),
+    role: z
+      .enum(['public', 'user', 'operator'])
+      .describe('What they may do: nothing, talk, or decide too. Where talking needs no token, everybody may talk.'),
     signed_in_by: z.enum(signedInBy).nullable(),
   })
   .meta({ id: 'Who', example: { user: 'corp:ada', role: 'operator', signed_in_by: 'proxy' } })

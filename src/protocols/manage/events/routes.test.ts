@@ -195,10 +195,22 @@ describe('GET /events', () => {
     await none.close()
   })
 
-  test('only operators may read it', async () => {
+  test('shows users their own sessions, and nothing of others', async () => {
     await using doors = await openDoors()
+    const before = await runOf(doors, 'of-somebody-else')
+    const reader = await open(doors, '', asAda)
+    await take(reader, 1)
+    await runOf(doors, 'of-somebody-else')
+    const { sessionId } = await runOf(doors, 'ada-session', asAda)
+    const frames = await take(reader, 3)
 
-    expect((await doors.get('/events', asAda)).status).toBe(403)
+    expect(frames.map(shortOf)).toEqual(['session active', 'run running', 'run completed'])
+    expect(frames.map((frame) => dataOf(frame).session_id)).toEqual([sessionId, sessionId, sessionId])
+    expect(await refusalOf(await doors.get(`/events?session=${before.sessionId}`, asAda))).toEqual({
+      status: 404,
+      code: 'session_not_found',
+    })
+    await reader.close()
   })
 
   test('goes on when a named session is deleted, and says so', async () => {

@@ -1,6 +1,7 @@
-// For operators: one stream over all sessions.
+// One stream over all sessions that the caller may see.
 
 import { z } from 'zod'
+import type { FeedItem } from '../../../domain/session/feed.ts'
 import type { Engine } from '../../../engine/engine.ts'
 import type { Feed } from '../../../engine/feed.ts'
 import { exampleOf } from '../../../http/describe-answer.ts'
@@ -62,19 +63,21 @@ export function createEventRoutes({ engine, feed, oversight }: EventRoutesDeps):
     const sessions = await namedSessions(request, cursor)
     if (cursor !== null) await feed.assertKept(cursor.feed)
     for (const { id, after } of sessions) if (after > 0) await entryAt(engine.sessions, id, after)
-    const stream = { after: cursor?.feed ?? (await feed.head()), sessions, wants: () => true }
-    await streamFeed({ feed, engine }, { ...stream, owner: request.principal.owner }, openStream(request, reply))
+    const { owner, role } = request.principal
+    const wants = (item: FeedItem): boolean => role === 'operator' || item.owner === owner
+    const stream = { after: cursor?.feed ?? (await feed.head()), sessions, wants, owner }
+    await streamFeed({ feed, engine }, stream, openStream(request, reply))
   }
 
   return [
     {
-      ...routeHeads(null, 'operator').get,
+      ...routeHeads(null, 'user').get,
       path: '/events',
       summary: 'State changes of all sessions, and the events of some: live, with resume',
       describe: () => ({
         tag: feedTag,
         description:
-          'State changes of all sessions, runs and approvals, and everything that happens in the named sessions. The feed never carries text. Each `id:` is one cursor over all of it: every later frame comes once, in order for each source.',
+          'State changes of all sessions, runs and approvals, and everything that happens in the named sessions. An operator sees those of everybody, others see their own. The feed never carries text. Each `id:` is one cursor over all of it: every later frame comes once, in order for each source.',
         query: {
           session: z
             .array(z.string())

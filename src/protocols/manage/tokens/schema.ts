@@ -77,7 +77,10 @@ const shown = {
     .exactOptional()
     .describe('What it is limited to. Left out: everything that its role may do.'),
   agent: z.string().exactOptional().describe('The only agent that it may talk to.'),
-  expires_at: z.string().exactOptional().describe('When it ends. It is listed for another 30 days.'),
+  expires_at: z
+    .string()
+    .exactOptional()
+    .describe('When it ends. It is listed for as long again, and at most for 30 days.'),
   created_at: z.string(),
 }
 const example = {

@@ -23,7 +23,7 @@ export const isDamageAtStart = (error: unknown): boolean =>
 
 /** Follows "Restore it: ". */
 export const HOW_TO_RESTORE =
-  'move the data directory away and run quarterdeck restore with your backup, or save what can be read (docs/do/run-it-unattended.md, "A damaged database")'
+  'move the data directory away and run quarterdeck restore with your backup, or save what can be read (docs/do/find-out-what-is-wrong.md, "A damaged database")'
 
 export const databaseDamaged = (path: string, reason: string, cause?: unknown): ServerError =>
   new ServerError('data_dir_damaged', `The database is damaged: ${path} (${reason}). Restore it: ${HOW_TO_RESTORE}.`, {

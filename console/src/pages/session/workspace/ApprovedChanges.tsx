@@ -7,7 +7,7 @@ import { given } from '../../../given.ts'
 import { OutcomeBadge } from '../../../parts/Badge.tsx'
 import { DiffView } from '../../../parts/diff/DiffView.tsx'
 import { FileIcon } from '../../../parts/icons.ts'
-import { Empty, Pending } from '../../../parts/States.tsx'
+import { Empty, How, Pending } from '../../../parts/States.tsx'
 import { relativeTime, useNow } from '../../../parts/Time.tsx'
 import { counted } from '../../../words.ts'
 import styles from './ApprovedChanges.module.css'
@@ -50,6 +50,7 @@ export function ApprovedChanges({ sessionId, chosen, onChoose }: ChangesProps) {
       <Empty title="No changes yet" icon={<FileIcon />}>
         <p>When the agent asks whether it may change a file, the change comes here, and stays with its answer.</p>
         <p>To see everything that was done to the files, make a checkpoint and compare with it.</p>
+        <How to="write-a-policy" />
       </Empty>
     )
   }
