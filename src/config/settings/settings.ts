@@ -213,7 +213,7 @@ const table = {
   'limits.body_bytes': setting({
     schema: count(1000),
     description:
-      'Largest JSON request in bytes, not counting files inside it; a larger one is refused (413). Routes without files accept at most 1 MB, decisions 64 KB.',
+      'Largest JSON request in bytes, not counting files inside it; a larger one is refused (413). Routes without files accept at most 1 MB, decisions 64 KB (approvals 12 MB).',
     example: 10_000_000,
     default: 10_000_000,
     flag: '--max-body-bytes <number>',
