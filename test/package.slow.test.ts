@@ -104,6 +104,7 @@ test('the package has all files that it needs and no others, and works', { timeo
     'package.json',
     ...globSync('*', { cwd: join(root, 'console/public') }).map((file) => `dist/console/${file}`),
     'dist/console/index.html',
+    'dist/console/talk/index.html',
     'dist/console/licences.txt',
     ...shown,
     ...files('bin/*.js'),

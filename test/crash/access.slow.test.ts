@@ -121,7 +121,7 @@ describe('without a credential', () => {
     const server = await serverWith(flags)
     const table = await routeTable(settings)
     // These are public on purpose. Think twice before adding one.
-    const pages = ['GET /', 'GET /console/*path', 'GET /docs/*path']
+    const pages = ['GET /', 'GET /console/*path', 'GET /docs/*path', 'GET /talk/*path']
     const signIn = ['GET /sign-in', 'POST /sign-in']
     const probes = ['GET /health', 'GET /health/agent', 'GET /live', 'GET /ping', 'GET /ready']
     const open = new Set([...pages, ...signIn, ...probes, ...MOVED])
