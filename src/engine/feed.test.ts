@@ -67,6 +67,52 @@ describe('a reader of the feed', () => {
     ])
   })
 
+  test('shares its reads with others at the same place', async () => {
+    const { feed, grow, reads } = openFeed()
+    const readers = Array.from({ length: 100 }, () => collect(feed, 0))
+    await settled()
+    const before = reads()
+    await grow()
+
+    expect(readers.map((reader) => reader.numbers())).toEqual(readers.map(() => [1]))
+    expect(reads() - before).toBeLessThanOrEqual(4)
+  })
+
+  test('does not share a read that began before the news', async () => {
+    const slow: PromiseWithResolvers<FeedItem[]>[] = []
+    const item = { n: 1 } as FeedItem
+    let news = () => {}
+    const feed = createFeed({
+      store: {
+        head: async () => 0,
+        oldest: async () => 1,
+        items(after) {
+          if (after > 0) return new Promise(() => {})
+          slow.push(Promise.withResolvers())
+          return slow.at(-1)?.promise ?? expect.fail()
+        },
+      },
+      wake: {
+        join(_topic, look) {
+          news = () => look(null)
+          return { notify() {}, leave() {} }
+        },
+      },
+    })
+    const first = collect(feed, 0)
+    await settled()
+    news()
+    const second = collect(feed, 0)
+    await settled()
+    slow[1]?.resolve([item])
+    slow[0]?.resolve([])
+    await settled()
+    slow[2]?.resolve([item])
+    await settled()
+
+    expect([first.numbers(), second.numbers()]).toEqual([[1], [1]])
+  })
+
   test('reads nothing while nothing happens', async () => {
     const { feed, grow, reads, clock } = openFeed()
     await grow()

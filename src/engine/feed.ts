@@ -28,10 +28,13 @@ const READ_LIMIT = 256
 export function createFeed({ store, wake }: { store: FeedReads; wake: Wake }): Feed {
   /** Wakes each reader that waits. */
   const readers = new Set<() => void>()
+  /** Readers at the same place share a read: everybody who talks is one. Only since the last news: an older read may lack them. */
+  const reading = new Map<number, Promise<FeedItem[]>>()
   let isClosed = false
   const member = wake.join('feed', wakeReaders)
 
   function wakeReaders(): void {
+    reading.clear()
     for (const look of [...readers]) look()
   }
 
@@ -58,6 +61,16 @@ export function createFeed({ store, wake }: { store: FeedReads; wake: Wake }): F
     return found
   }
 
+  function sharedItems(after: number): Promise<FeedItem[]> {
+    const started = reading.get(after)
+    if (started !== undefined) return started
+    const found = items(after, READ_LIMIT).finally(() => {
+      if (reading.get(after) === found) reading.delete(after)
+    })
+    reading.set(after, found)
+    return found
+  }
+
   async function* follow(after: number, signal: AbortSignal): AsyncGenerator<readonly FeedItem[]> {
     let position = after
     let hasNews = true
@@ -72,7 +85,7 @@ export function createFeed({ store, wake }: { store: FeedReads; wake: Wake }): F
       await assertKept(position)
       while (!isClosed && !signal.aborted) {
         hasNews = false
-        const found = await items(position, READ_LIMIT)
+        const found = await sharedItems(position)
         position = found.at(-1)?.n ?? position
         if (found.length > 0) yield found
         else if (!hasNews) {

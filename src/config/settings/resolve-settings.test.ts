@@ -331,10 +331,12 @@ describe('a wrong setting', () => {
       { flags: { 'cors.origins': ['https://a.example/path'] } },
       '--cors-origins: expected an origin such as https://app.example.com (without a path), local, or *, found "https://a.example/path".',
     ],
-    ...['*', 'local', 'tauri://localhost'].map((origin): [object, string] => [
-      { flags: { 'talk.frame_origins': [origin] } },
-      `--talk-frame-origins: expected an origin such as https://app.example.com (without a path), found "${origin}".`,
-    ]),
+    ...['*', 'local', 'tauri://localhost', 'https://*.example.com', 'https://a;b.example'].map(
+      (origin): [object, string] => [
+        { flags: { 'talk.frame_origins': [origin] } },
+        `--talk-frame-origins: expected an origin such as https://app.example.com (without a path), found "${origin}".`,
+      ],
+    ),
     [
       { flags: { 'cors.origins': ['*', 'https://a.example'] } },
       '--cors-origins: expected a list of origins such as https://app.example.com (without a path), local, or * alone, found a list. Write e.g. --cors-origins local,https://app.example.com',

@@ -111,12 +111,15 @@ export const origins = () =>
       .meta({ expected: 'an origin such as https://app.example.com (without a path), local, or *' }),
   ).refine((list) => list.length === 1 || !list.includes('*'), { error: '' })
 
+/** Without a pattern, which a page would never match, and without a sign that has a meaning in a policy or in HTML. */
+const PLAIN_ORIGIN = /^https?:\/\/(?:[\w.-]+|\[[\da-f:]+\])(?::\d+)?$/
+
 /** Origins of web pages that are named one by one, as a Content-Security-Policy takes them. */
 export const frameOrigins = () =>
   oneOrMore(
     z
       .string()
-      .refine((value) => /^https?:/.test(originOf(value) ?? ''), { error: '' })
+      .refine((value) => PLAIN_ORIGIN.test(originOf(value) ?? ''), { error: '' })
       .transform((value) => originOf(value) ?? value)
       .meta({ expected: 'an origin such as https://app.example.com (without a path)' }),
   )

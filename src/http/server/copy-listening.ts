@@ -3,7 +3,6 @@
 // sockets on one port (`reusePort`) would do that too, but then any program of the same user could open the port as well.
 
 import { type ChildProcess, spawn } from 'node:child_process'
-import { once } from 'node:events'
 import type { Server } from 'node:net'
 
 /** A descriptor, as `server.listen` takes it. */
@@ -26,24 +25,31 @@ export async function copyListening(
   } catch {
     return
   }
-  const ended = new Promise((resolve) => child.once('error', resolve).once('exit', resolve))
-  const stop = () => child.kill('SIGKILL')
+  // It stays heard: a child that could not be started reports that more than once, and an error that nobody hears ends the server.
+  const ended = new Promise((resolve) => child.on('error', resolve).once('exit', resolve))
+  // Without a process, the signal would go to process 0: to all of our own group.
+  const stop = () => child.pid !== undefined && child.kill('SIGKILL')
   signal.addEventListener('abort', stop)
   try {
     for (const server of servers) {
       for (let i = 0; i < copies && !signal.aborted; i += 1) {
         const { _handle: descriptor } = Object(server)
+        const answered = new Promise<ListeningCopy | undefined>((resolve) =>
+          child.once('message', (_message, copy) => resolve(copy)),
+        )
         // An error of the channel is reported to the callback; the child has ended then.
         child.send('copy', descriptor, () => {})
-        const [, copy] = await Promise.race([once(child, 'message'), ended.then(() => [])])
+        const copy = await Promise.race([answered, ended.then(() => undefined)])
         if (copy === undefined) return
         take(copy)
       }
     }
+  } catch {
+    // No file descriptors are left for a channel, or the socket belongs to the parent of a cluster.
   } finally {
     signal.removeEventListener('abort', stop)
-    if (child.connected) child.disconnect()
     // Until it has ended, it keeps the port open.
+    stop()
     await ended
   }
 }

@@ -10,6 +10,7 @@ import {
 import { networkInterfaces } from 'node:os'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { freePort } from '../testing/free-port.ts'
+import { copyListening } from './copy-listening.ts'
 import { listen } from './listen.ts'
 
 const hasIpv6 = Object.values(networkInterfaces()).some((list) => list?.some(({ address }) => address === '::1'))
@@ -64,6 +65,33 @@ test.skipIf(process.platform !== 'linux')('closed while copies are made, it leav
   const again = await listen(next, { hosts: [host], port }, () => {})
   await again.close()
   next.close()
+})
+
+test.skipIf(process.platform !== 'linux')('goes on with one descriptor if no child can be started', async () => {
+  const { execPath } = process
+  onTestFinished(() => void Object.assign(process, { execPath }))
+  const server = createServer()
+  const { host, port, close } = await listen(server, { hosts: ['127.0.0.1'], port: 0 }, () => {})
+  // As after an update of Node, or where no more processes are allowed.
+  process.execPath = '/nowhere/node'
+  let taken = 0
+  server.on('connection', () => {
+    taken += 1
+  })
+
+  const clients = Array.from({ length: 100 }, () => connect(port, host))
+  await expect.poll(() => taken).toBe(100)
+  for (const client of clients) client.destroy()
+  await close()
+  server.closeAllConnections()
+  server.close()
+})
+
+test.skipIf(process.platform !== 'linux')('a socket that cannot be copied is left as it is', async () => {
+  // In a worker of a cluster, the socket belongs to the parent.
+  const worker = Object.assign(createTcpServer(), { _handle: { close() {} } })
+
+  await copyListening([worker], 1, () => expect.fail('there is no copy'), new AbortController().signal)
 })
 
 test('a port in use is refused', async () => {

@@ -77,6 +77,7 @@ describe('GET /docs', () => {
     '/docs/do/%2e%2e/%2e%2e/README.md',
     '/docs/%2e%2e%2fREADME.md',
     '/docs/..%5cREADME.md',
+    `/docs/do/${'x'.repeat(300)}.md`,
   ]
   test.each(unserved)('%s is not served', async (path) => {
     await using server = await start()

@@ -14,8 +14,8 @@ const FOLDER = fileURLToPath(new URL('.', import.meta.url))
 const AT = '/docs'
 /** Packed with the program. This file is equally deep in `src` and in `dist`, so one path fits both. */
 const GUIDES = fileURLToPath(new URL('../../../../docs', import.meta.url))
-/** A shelf and a page on it. No such name leads out of the folder. */
-const GUIDE = /^(?:[a-z-]+\/)?[\w-]+\.md$/
+/** A shelf and a page on it. No such name leads out of the folder, or is too long for the disk. */
+const GUIDE = /^(?:[a-z-]{1,50}\/)?[\w-]{1,50}\.md$/
 
 export function createDocsRoutes(): Route[] {
   const pages = createPageFolder({ folder: FOLDER, at: AT, isPage: (path) => path === '' })
