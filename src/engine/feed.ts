@@ -47,7 +47,7 @@ export function createFeed({ store, wake }: { store: FeedReads; wake: Wake }): F
     const reason = after > head ? 'was never given out' : 'is too old: items that followed it were removed'
     throw new ServerError(
       'events_gone',
-      `The feed cannot go on: ${place} ${reason}. Read /inbox, and go on from its cursor.`,
+      `The feed cannot go on: ${place} ${reason}. Connect without it, and read again what you show. For operators, /inbox has a cursor to go on from.`,
       {
         details: { after: place, oldest: `f.${oldest}`, snapshot: '/inbox' },
       },

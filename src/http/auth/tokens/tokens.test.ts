@@ -198,6 +198,32 @@ describe('stored tokens', () => {
     expect(await names()).toEqual([])
   })
 
+  test('that have ended make room for new ones when there are as many as there may be', async () => {
+    const { open, clock, configDir } = setUp()
+    const wanted = { user: 'ada', role: 'user', expires_in: 900 } as const
+    const { record } = await (await open()).tokens.create({ ...wanted, name: 'token' }, 'bob')
+    const path = join(configDir, readdirSync(configDir)[0] ?? '')
+    const many = Array.from({ length: 1_000 }, (_, i) => ({
+      ...record,
+      id: `${record.id.slice(0, -4)}${i + 1_000}`,
+      name: `token ${i}`,
+      sha256: digestOf(`${i}`),
+    }))
+    writeFileSync(path, JSON.stringify({ ...JSON.parse(readFileSync(path, 'utf8')), tokens: many }))
+    const { tokens } = await open()
+    const make = (name: string) => tokens.create({ ...wanted, name }, 'bob')
+
+    await expect(make('one more')).rejects.toMatchObject({ code: 'conflict' })
+    clock.advance(900_000)
+    await make('one more')
+
+    expect([tokens.list().length, tokens.list()[0]?.name, tokens.list().at(-1)?.name]).toEqual([
+      1_000,
+      'token 1',
+      'one more',
+    ])
+  })
+
   test('an agent’s is bound to the real path of a folder, and stays so after a restart', async () => {
     const { open, folder, trail } = setUp()
     const { tokens } = await open()

@@ -164,7 +164,9 @@ export async function readTokens(options: TokensOptions): Promise<ReadTokens> {
     for (const { id, created_at, expires_at } of table.records()) {
       if (expires_at === undefined) continue
       const endsAt = Date.parse(expires_at)
-      if (endsAt + Math.min(endsAt - Date.parse(created_at), SHOW_ENDED_MS) < clock.now()) await table.remove(id)
+      const isFull = table.records().length >= MAX_TOKENS
+      const shownMs = isFull ? 0 : Math.min(endsAt - Date.parse(created_at), SHOW_ENDED_MS)
+      if (endsAt + shownMs <= clock.now()) await table.remove(id)
     }
   }
 

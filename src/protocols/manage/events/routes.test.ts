@@ -213,6 +213,17 @@ describe('GET /events', () => {
     await reader.close()
   })
 
+  test('does not send users to the inbox, which only operators may read', async () => {
+    await using doors = await openDoors()
+
+    const gone = await doors.get('/events?after=f.99', asAda)
+
+    expect([gone.status, await gone.json()]).toEqual([
+      410,
+      expect.objectContaining({ detail: expect.stringContaining('Connect without it, and read again what you show.') }),
+    ])
+  })
+
   test('goes on when a named session is deleted, and says so', async () => {
     const model = createGatedModel()
     await using doors = await openDoors({ model })
