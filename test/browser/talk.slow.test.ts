@@ -99,7 +99,8 @@ describe('somebody with a token of their own', () => {
         mimeType: 'text/plain',
         buffer: Buffer.from('04:12 high water\n'),
       })
-      await page.getByRole('list', { name: 'Files of this message' }).getByText('log.txt').waitFor()
+      // Its size stands there once it has been sent up; before that, Enter does not send the message.
+      await page.getByRole('list', { name: 'Files of this message' }).getByText('17 B').waitFor()
       await say(page, 'What does it say?')
       await talk.getByText('Aye.').waitFor()
       await talk.getByRole('button', { name: 'Save log.txt' }).waitFor()
