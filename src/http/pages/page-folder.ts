@@ -12,8 +12,7 @@ import type { Reply, Request } from '../route.ts'
 /** What the routes of all pages are. A browser sends no token when somebody opens an address. */
 export const publicPage = { method: 'GET', body: 'none', door: null, role: 'public' } as const
 
-interface PageFolderOptions {
-  folder: string
+interface PageOptions {
   /** The page, which names its files as seen from its own folder. Default: `index.html`. */
   index?: string
   /** Path of the first page, for example `/console`. */
@@ -74,38 +73,44 @@ const A_YEAR = 'public, max-age=31536000, immutable'
 /** What is smaller fits into one packet anyway. */
 const SMALL_BYTES = 1_400
 
-export function createPageFolder({ folder, index = INDEX, at, frameOrigins = [], isPage }: PageFolderOptions) {
-  const headers = headersFor(frameOrigins)
-  const own = index.includes('/') ? '="../' : '="./'
+/** `page` serves one of the pages in the folder. All of them share its files. */
+export function createPageFolder(folder: string) {
   // Read as a whole, so that a build in the meantime cannot mix old and new files, and on first use: most servers never show a page.
-  let reading: Promise<Files | null> | null = null
+  let reading: Promise<Files> | null = null
 
-  async function files(): Promise<Files | null> {
-    reading ??= readFiles(folder, index)
+  /** Null: the folder does not have the page. It may be built while the server runs. */
+  async function filesWith(index: string): Promise<{ found: Files; page: PageFile } | null> {
+    reading ??= readFiles(folder)
     const found = await reading
-    // It may be built while the server runs.
-    if (found === null) reading = null
-    return found
+    const page = found.get(index)
+    if (page === undefined) reading = null
+    return page === undefined ? null : { found, page }
   }
 
   return {
-    /** Answers `path`, which is what follows `at`. Resolves to false, and answers nothing, if the folder does not have the page. */
-    async answer(path: string, request: Request, reply: Reply): Promise<boolean> {
-      const found = await files()
-      const page = found?.get(index)
-      if (found === null || page === undefined) return false
-      const file = path.endsWith(INDEX) ? undefined : found.get(path)
-      if (file !== undefined) {
-        await sendFile(path, file, headers, request, reply)
-        return true
+    page({ index = INDEX, at, frameOrigins = [], isPage }: PageOptions) {
+      const headers = headersFor(frameOrigins)
+      const own = index.includes('/') ? '="../' : '="./'
+      return {
+        /** Answers `path`, which is what follows `at`. Resolves to false, and answers nothing, if the folder does not have the page. */
+        async answer(path: string, request: Request, reply: Reply): Promise<boolean> {
+          const files = await filesWith(index)
+          if (files === null) return false
+          const { found, page } = files
+          const file = path.endsWith(INDEX) ? undefined : found.get(path)
+          if (file !== undefined) {
+            await sendFile(path, file, headers, request, reply)
+            return true
+          }
+          if (!isPage(path)) throw noSuchFile(at)
+          const html = page.content
+            .toString()
+            .replaceAll(own, () => `="${wayBack(at, request.path)}`)
+            .replace(FRAME_ORIGINS, (meta) => meta.replace('""', () => `"${frameOrigins.join(' ')}"`))
+          reply.text(200, html, page.type, headers)
+          return true
+        },
       }
-      if (!isPage(path)) throw noSuchFile(at)
-      const html = page.content
-        .toString()
-        .replaceAll(own, () => `="${wayBack(at, request.path)}`)
-        .replace(FRAME_ORIGINS, (meta) => meta.replace('""', () => `"${frameOrigins.join(' ')}"`))
-      reply.text(200, html, page.type, headers)
-      return true
     },
   }
 }
@@ -130,8 +135,8 @@ interface PageFile {
   compressed: Map<Encoding, Promise<Uint8Array>>
 }
 
-/** By their names below the folder. Null if the page is not there. Requests only look a name up here, so no path leads out of it. */
-async function readFiles(folder: string, index: string): Promise<Files | null> {
+/** By their names below the folder. Requests only look a name up here, so no path leads out of it. Empty: there is no such folder. */
+async function readFiles(folder: string): Promise<Files> {
   try {
     const names = await readdir(folder, { recursive: true })
     // A folder such as `.vite` has notes of the build.
@@ -144,9 +149,9 @@ async function readFiles(folder: string, index: string): Promise<Files | null> {
         return [name.split(sep).join('/'), { type, content, etag, compressed: new Map() }]
       }),
     )
-    return files.some(([name]) => name === index) ? new Map(files) : null
+    return new Map(files)
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return new Map()
     throw error
   }
 }

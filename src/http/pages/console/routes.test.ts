@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { get } from 'node:https'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -123,6 +123,16 @@ describe('the page for users', () => {
 
     expect((await ask(server, '/talk/assets/index-a1b2.js')).body).toBe(SCRIPT)
     expect((await ask(server, '/talk/assets/gone-c3d4.js')).status).toBe(404)
+  })
+
+  test('is read from the disk together with the console, once', async () => {
+    const from = join(folder, 'copy')
+    cpSync(built, from, { recursive: true })
+    await using server = await start({ from })
+    await ask(server, '/console/')
+    rmSync(from, { recursive: true })
+    expect((await ask(server, '/talk/')).status).toBe(200)
+    expect((await ask(server, '/talk/assets/index-a1b2.js')).body).toBe(SCRIPT)
   })
 
   test('may be shown in frames of the pages that the settings name, and knows them; the console never', async () => {

@@ -23,11 +23,12 @@ interface ConsoleRoutesDeps {
 export const CONSOLE_FOLDER = fileURLToPath(new URL('../../../../dist/console', import.meta.url))
 
 export function createConsoleRoutes({ isOpen, basePath, folder, frameOrigins }: ConsoleRoutesDeps): Route[] {
-  const consolePages = createPageFolder({ folder, at: '/console', isPage })
-  const talkPages = createPageFolder({ folder, index: 'talk/index.html', at: '/talk', frameOrigins, isPage })
+  const pages = createPageFolder(folder)
+  const consolePage = pages.page({ at: '/console', isPage })
+  const talkPage = pages.page({ index: 'talk/index.html', at: '/talk', frameOrigins, isPage })
 
-  async function answer(pages: typeof talkPages, request: Request, reply: Reply): Promise<void> {
-    const isThere = await pages.answer(request.params.path ?? '', request, reply)
+  async function answer(page: typeof talkPage, request: Request, reply: Reply): Promise<void> {
+    const isThere = await page.answer(request.params.path ?? '', request, reply)
     if (!isThere) reply.text(404, NOT_BUILT, 'text/plain; charset=utf-8')
   }
   const closed = async (_request: Request, reply: Reply) => reply.text(404, CLOSED, 'text/plain; charset=utf-8')
@@ -42,7 +43,7 @@ export function createConsoleRoutes({ isOpen, basePath, folder, frameOrigins }: 
         ? closed
         : async (request, reply) => {
             const better = localhostUrl(request.raw)
-            if (better === null) return answer(consolePages, request, reply)
+            if (better === null) return answer(consolePage, request, reply)
             reply.empty(307, { Location: `${better}${basePath}${request.path}${queryOf(request.raw)}` })
           },
     },
@@ -51,7 +52,7 @@ export function createConsoleRoutes({ isOpen, basePath, folder, frameOrigins }: 
       path: '/talk/*path',
       summary: 'For a browser: the page on which users talk',
       describe: () => describe('A chat, such as `chat/{id}`, or one of the files of the page. May be empty.', {}),
-      handle: !isOpen ? closed : (request, reply) => answer(talkPages, request, reply),
+      handle: !isOpen ? closed : (request, reply) => answer(talkPage, request, reply),
     },
   ]
 }

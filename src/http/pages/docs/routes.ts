@@ -18,7 +18,7 @@ const GUIDES = fileURLToPath(new URL('../../../../docs', import.meta.url))
 const GUIDE = /^(?:[a-z-]{1,50}\/)?[\w-]{1,50}\.md$/
 
 export function createDocsRoutes(): Route[] {
-  const pages = createPageFolder({ folder: FOLDER, at: AT, isPage: (path) => path === '' })
+  const page = createPageFolder(FOLDER).page({ at: AT, isPage: (path) => path === '' })
   return [
     {
       ...publicPage,
@@ -29,7 +29,7 @@ export function createDocsRoutes(): Route[] {
         const path = request.params.path ?? ''
         const guide = GUIDE.test(path) ? await readGuide(path) : null
         if (guide !== null) return reply.text(200, guide, 'text/plain; charset=utf-8', { 'Cache-Control': 'no-cache' })
-        if (!(await pages.answer(path, request, reply))) throw new Error('index.html is missing')
+        if (!(await page.answer(path, request, reply))) throw new Error('index.html is missing')
       },
     },
   ]
