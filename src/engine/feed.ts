@@ -28,7 +28,7 @@ const READ_LIMIT = 256
 export function createFeed({ store, wake }: { store: FeedReads; wake: Wake }): Feed {
   /** Wakes each reader that waits. */
   const readers = new Set<() => void>()
-  /** Readers at the same place share a read: everybody who talks is one. Only since the last news: an older read may lack them. */
+  /** Reads under way, by their place: readers at the same place share one. A read that began before the last news may lack them. */
   const reading = new Map<number, Promise<FeedItem[]>>()
   let isClosed = false
   const member = wake.join('feed', wakeReaders)
