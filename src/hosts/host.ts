@@ -18,6 +18,12 @@ export interface Host extends Launcher {
   reads: { folder: string; files: RegExp }
 }
 
+/**
+ * What a tool of a host does with its arguments. `host`: it only changes what the host itself shows or plans. `reaches`: it leaves this
+ * machine. `unknown`: it may do anything.
+ */
+export type ToolEffect = 'host' | 'reads' | 'searches' | 'writes' | 'runs' | 'reaches' | 'unknown'
+
 /** How a host is started without a person. */
 export interface Launcher {
   /** What the host itself writes, in the home folder. In a sandbox everything else outside the workspace is read-only. */

@@ -4,6 +4,7 @@
 import type { AnswerableBy } from '../agent/approval-rule.ts'
 import type { AskedQuestion } from '../agent/question.ts'
 import type { Risk } from '../agent/tool-settings.ts'
+import type { WorkMatch } from '../supervision/grant.ts'
 import type { Yes } from '../supervision/quorum.ts'
 import type { ProgressItem } from '../supervision/supervision.ts'
 import {
@@ -84,6 +85,10 @@ export interface Approval extends WaitBase, DecidedRecord {
   /** Set if it is `answered`: the text that stands for the tool's result, or the answer to the question as JSON. */
   response?: string
   risk: Risk
+  /** Why, after the agent's name: "pushes to a remote"; absent: its tool says how risky it is. */
+  riskWhy?: string
+  /** What a yes may cover besides this one call of an agent elsewhere, the narrowest first; absent: nothing. */
+  matches?: readonly WorkMatch[]
   /** SHA-256 of what is approved: see `json/digest.ts`. */
   digest: string
   /** Version of the rules and the tool that asked. An answer only counts if they have not changed. */

@@ -1,6 +1,10 @@
 // A person's decision about something that an agent asked.
 
 import type { ArgumentConditions } from '../agent/approval-rule.ts'
+import type { WorkMatch } from './grant.ts'
+
+export const rememberScopes = ['session', '15m', 'workspace', 'always'] as const
+export type RememberScope = (typeof rememberScopes)[number]
 
 /** Who calls, and in which role. `anyone` sent no token that names `user`: they may look and talk, but not decide. */
 export interface Caller {
@@ -47,9 +51,12 @@ export interface Decision {
   result?: unknown
   /** Also allow similar calls from now on, or refuse them if this is a rejection. */
   remember?: {
-    scope: 'session' | 'always'
-    /** Which arguments count as similar; left out, all must be equal. */
+    /** `15m`: everywhere, for 15 minutes. `workspace` is for agents elsewhere, `always` for our own. */
+    scope: RememberScope
+    /** Of our own agents: which arguments count as similar; left out, all must be equal. */
     where?: ArgumentConditions
+    /** Of agents elsewhere: one of the approval's `matches`; left out, the first. */
+    match?: WorkMatch
     /** Null: until it is revoked; absent: 15 minutes in a session, without end otherwise. */
     seconds?: number | null
   }

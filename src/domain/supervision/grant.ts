@@ -18,4 +18,16 @@ export interface Grant {
   createdAt: number
   /** Null: valid until revoked. */
   expiresAt: number | null
+  /** Of an agent elsewhere: which of its work, and where; absent: of a tool of our own agent. Its `where` is empty. */
+  elsewhere?: { workspaceRoot: string; owner: string; match: WorkMatch }
 }
+
+/** Which work of an agent elsewhere a remembered yes or no is about. A person was shown exactly this. */
+export type WorkMatch =
+  /** This text, in this folder of the workspace. */
+  | { type: 'command'; command: string; folder: string }
+  /** Plain commands that begin with these words: the program, its verb, and perhaps more. */
+  | { type: 'begins'; words: readonly string[] }
+  | { type: 'tool'; tool: string }
+  /** Writes of ordinary files. A glob, relative to the workspace. */
+  | { type: 'writes'; pattern: string }

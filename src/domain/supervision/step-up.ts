@@ -2,7 +2,7 @@
 // press a finger on a sensor.
 
 import type { AuditRecord } from './audit.ts'
-import type { Caller } from './decision.ts'
+import type { Caller, RememberScope } from './decision.ts'
 
 /** What a proof with a passkey is for. It counts for nothing else. */
 export type ProofPurpose =
@@ -12,7 +12,7 @@ export type ProofPurpose =
       /** Of what the person was shown. */
       digest: string
       decision: 'approve' | 'respond'
-      remember: 'session' | 'always' | null
+      remember: RememberScope | null
       /** SHA-256 of all else that the decision brings: edited arguments, the result, …; absent: it brings nothing. */
       brings?: string
     }

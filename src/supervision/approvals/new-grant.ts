@@ -34,6 +34,7 @@ export function newGrant({ id, approval, arguments: args, remember, effect, by, 
       `${approval.tool} has risk critical, so every call needs its own approval. Answer without \`remember\`.`,
     )
   }
+  if (scope === '15m' || scope === 'workspace') throw refuse('Remember it for the `session` or `always`.')
   if (scope === 'always' && by.role !== 'operator') {
     throw refuse('Only an operator can decide for every session. Answer with `remember: session`, or without it.')
   }

@@ -5,9 +5,20 @@
 import { z } from 'zod'
 import { risks } from '../../domain/agent/tool-settings.ts'
 import { actionNames, anyOf, wireKinds } from '../../domain/records/record-kinds.ts'
+import { rememberScopes } from '../../domain/supervision/decision.ts'
 
 const text = z.string()
 const time = z.iso.datetime()
+
+/** See `WorkMatch`. */
+export const WorkMatchSchema = z
+  .discriminatedUnion('type', [
+    z.strictObject({ type: z.literal('command'), command: text.max(10_000), folder: text.max(4_096) }),
+    z.strictObject({ type: z.literal('begins'), words: z.array(text.max(1_000)).min(1).max(100) }),
+    z.strictObject({ type: z.literal('tool'), tool: text.max(500) }),
+    z.strictObject({ type: z.literal('writes'), pattern: text.max(4_096) }),
+  ])
+  .describe('Which work a remembered decision is about: a command, commands that begin so, a tool, or writes.')
 
 /** A picture for it. Surfaces have their own. */
 export const marks = [
@@ -89,6 +100,23 @@ const Outcome = z.strictObject({
   facts: z.array(Fact),
 })
 
+const Context = z
+  .strictObject({
+    request: text.nullable().describe('What the user asked the agent for.'),
+    said: text.nullable().describe('The last words of the agent.'),
+    tool: text.nullable().describe('What the tool does, as it says itself.'),
+    before: text.nullable().describe('What was decided about the like before.'),
+    still_since: time.describe('Since when the agent stands still.'),
+  })
+  .describe('What somebody who was not there needs to decide. One line each.')
+
+const Remember = z.strictObject({
+  scopes: z.array(z.enum(rememberScopes)),
+  matches: z
+    .array(z.strictObject({ label: text.describe('`Commands that begin with npm test`.'), match: WorkMatchSchema }))
+    .describe('Of an agent elsewhere: what a yes or a no may cover, the narrowest first. Empty: the same call.'),
+})
+
 export const RecordViewSchema = z.strictObject({
   id: text,
   kind: text.describe(`${anyOf(wireKinds.map((kind) => `\`${kind}\``))}.`),
@@ -104,6 +132,13 @@ export const RecordViewSchema = z.strictObject({
   brief: text.describe('For a locked screen: no arguments, and nothing that an agent or a tool says.'),
   risk: z.strictObject({ level: z.enum(risks), why: text.nullable() }).nullable(),
   warnings: z.array(text),
+  context: Context,
+  remember: Remember.nullable().describe('What may be remembered with a yes or a no. Null: nothing.'),
+  group: text
+    .nullable()
+    .describe(
+      'Items with the same key are alike and of low risk: `POST /approvals` decides them together. Null: alone.',
+    ),
   facts: z.array(Fact),
   body: z
     .array(z.discriminatedUnion('type', [prose, diff, given, steps]))
@@ -129,6 +164,7 @@ export interface RecordScene {
   title: string | null
   /** What the agent was started with. */
   prompt: string | null
+  context?: Partial<RecordView['context']>
   /** The diff behind an approval as people see it; null: it changes no file, or the diff is gone. Undefined: it is not shown here. */
   diff?: string | null
 }

@@ -16,6 +16,7 @@ import {
 } from '../../../domain/supervision/supervision.ts'
 import type { ImportRecords } from '../../../store/ports/sessions.ts'
 import type { UsageRow } from '../../../store/ports/usage.ts'
+import { WorkMatchSchema } from '../../../supervision/records/record-view.ts'
 import { count, progress, time, uuid, whole } from './archived-records.ts'
 
 /** Part of a file. The parts of a file follow each other. */
@@ -108,6 +109,9 @@ const grant: z.ZodType<Grant> = whole<Grant>()({
   policyVersion: z.string(),
   createdAt: time,
   expiresAt: time.nullable(),
+  elsewhere: z
+    .strictObject({ workspaceRoot: z.string().min(1), owner: z.string().min(1), match: WorkMatchSchema })
+    .exactOptional(),
 })
 
 const pin: z.ZodType<PolicyPin> = whole<PolicyPin>()({

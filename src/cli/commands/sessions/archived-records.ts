@@ -23,6 +23,7 @@ import {
   supervisedStatuses,
 } from '../../../domain/supervision/supervision.ts'
 import type { StoredEntry } from '../../../store/ports/journal.ts'
+import { WorkMatchSchema } from '../../../supervision/records/record-view.ts'
 
 export const uuid = z.string().refine((text) => parseUuid(text) === text, 'expected a UUID in lower case')
 export const time = z.number().int().nonnegative()
@@ -158,6 +159,8 @@ const kinds: { [Kind in RecordKind]: z.ZodType<RecordOf<Kind>> } = {
       .exactOptional(),
     response: z.string().exactOptional(),
     risk: z.enum(risks),
+    riskWhy: z.string().exactOptional(),
+    matches: z.array(WorkMatchSchema).exactOptional(),
     digest: z.string().min(1),
     policyVersion: z.string(),
     answerableBy: z.enum(['owner', 'operator']),

@@ -3,7 +3,7 @@ import { ServerError } from '../../../domain/errors.ts'
 import { isRecord } from '../../../domain/is-record.ts'
 import { present } from '../../../domain/present.ts'
 import { type ApprovalStatus, approvalStatuses } from '../../../domain/records/record.ts'
-import type { Decision } from '../../../domain/supervision/decision.ts'
+import { type Decision, rememberScopes } from '../../../domain/supervision/decision.ts'
 import type { Request } from '../../../http/route.ts'
 import type { Edit } from '../../../supervision/approvals/check-edit.ts'
 import { queryProblem, wordIn } from '../../shared/request/page.ts'
@@ -46,9 +46,9 @@ export function decodeDecision(body: unknown): Decision {
     throw problem('/result', 'Only `"decision": "respond"` comes with a result.')
   }
   if (grant !== undefined && remember === undefined) {
-    throw problem('/grant', 'Send `remember` too: session or always.')
+    throw problem('/grant', `Send \`remember\` too: ${rememberScopes.join(', ')}.`)
   }
-  const { where, seconds } = grant ?? {}
+  const { where, seconds, match } = grant ?? {}
   return present({
     decision,
     digest,
@@ -58,7 +58,7 @@ export function decodeDecision(body: unknown): Decision {
     result,
     force,
     content,
-    remember: remember && present({ scope: remember, where: where && conditions(where), seconds }),
+    remember: remember && present({ scope: remember, where: where && conditions(where), seconds, match }),
   })
 }
 

@@ -1,6 +1,8 @@
 // What the routes of approvals answer.
 
 import { z } from 'zod'
+import { rememberScopes } from '../../../domain/supervision/decision.ts'
+import { WorkMatchSchema } from '../../../supervision/records/record-view.ts'
 import { ApprovalSchema, exampleApproval } from '../records/kinds/approval.ts'
 
 const time = z.iso.datetime()
@@ -224,10 +226,10 @@ export const DecisionSchema = z
       'With the kind `diff`: the whole file as it should be. The answer is `approval_changed` with the new diff and its digest; approve that.',
     ),
     remember: z
-      .enum(['session', 'always'])
+      .enum(rememberScopes)
       .exactOptional()
       .describe(
-        'Decide about similar calls in the same way from now on, allow or refuse: in this session (15 minutes), or in all sessions (until the grant is revoked).',
+        'Decide about the like in the same way from now on, allow or refuse: in this `session` (of our own agents: 15 minutes), everywhere for `15m`, in the `workspace` of an agent elsewhere or `always` for our own, both until the grant is revoked. Nothing critical is allowed in advance.',
       ),
     grant: z
       .strictObject({
@@ -243,6 +245,9 @@ export const DecisionSchema = z
           .nullable()
           .exactOptional()
           .describe('null: until the grant is revoked.'),
+        match: WorkMatchSchema.exactOptional().describe(
+          'Of an agent elsewhere: one of `view.remember.matches`. Default: the first, which is the narrowest.',
+        ),
       })
       .exactOptional()
       .describe('The scope of `remember`.'),

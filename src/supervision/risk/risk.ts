@@ -1,0 +1,35 @@
+// How risky a piece of an agent's work is, earned by what it does. Everybody who asks a person about work goes by this: hooks,
+// `approve_tool`, `ask_approval`, and the shell-like tools of our own agents.
+
+import type { Risk } from '../../domain/agent/tool-settings.ts'
+import type { WorkMatch } from '../../domain/supervision/grant.ts'
+import type { ToolEffect } from '../../hosts/host.ts'
+
+/** `none`: nobody is asked. */
+export type WorkRisk = 'none' | Risk
+
+export interface Work {
+  toolName: string
+  effect: ToolEffect
+  /** The arguments: any JSON. */
+  input: unknown
+  /** The command line that would run; null: it runs none. */
+  command: string | null
+  /** A real path. */
+  workspaceRoot: string
+  /** Where the agent is now. */
+  cwd: string
+}
+
+export interface Assessment {
+  risk: WorkRisk
+  /** After the agent's name: "pushes to a remote". */
+  why: string
+  /** What a yes does, for the button: "Push to origin/main". Null: nothing says it better than the call itself. */
+  action: string | null
+  /** What a yes may cover besides this one call, the narrowest first. Empty: nothing, as with everything critical. */
+  matches: readonly WorkMatch[]
+}
+
+/** Never throws: what it cannot understand is high. Never calls a command less risky than any of its parts. */
+export type AssessWork = (work: Work) => Assessment
