@@ -70,6 +70,8 @@ export interface CtlServer {
   get(path: string): Promise<unknown>
   /** Throws `ClientError` with what the server refused. The passphrase is asked for if the server wants it. */
   post(path: string, body?: object): Promise<unknown>
+  /** The same, for what is taken back. */
+  delete(path: string): Promise<unknown>
   /** For streams. It tries again for ever while the server is away; `onAway` hears of each try. */
   patientConnection(onAway: () => void): Connection
   /** For whoever has the terminal for themselves: `lend` gives it back while the passphrase is typed. */
@@ -116,8 +118,7 @@ async function openCtlServer(options: CtlFlags, io: Io): Promise<CtlServer> {
   }
 
   /** The passphrase is asked for only when the server wants it, so it decides what needs one. */
-  async function post(path: string, body: object = {}): Promise<unknown> {
-    const call: Call = { method: 'POST', path, body }
+  async function send(call: Call): Promise<unknown> {
     let sent = passphrase.kept()
     for (let tries = 1; ; tries += 1) {
       try {
@@ -138,7 +139,8 @@ async function openCtlServer(options: CtlFlags, io: Io): Promise<CtlServer> {
 
   return {
     get: (path) => ask({ method: 'GET', path }),
-    post,
+    post: (path, body = {}) => send({ method: 'POST', path, body }),
+    delete: (path) => send({ method: 'DELETE', path }),
     patientConnection: (onAway) =>
       createConnection({
         url: BASE,
@@ -203,7 +205,7 @@ export function refusalOf(error: ClientError): CliError {
 const oneLine = (text: string): string => terminalText(text).replace(/\s+/g, ' ').trim()
 
 // Not imported: as an ES module node:http loads all of Node's fetch.
-const { request: send } = process.getBuiltinModule('node:http')
+const { request: openRequest } = process.getBuiltinModule('node:http')
 
 /** `fetch` through the local socket at this path. It takes what our client sends: text bodies, plain headers and a signal. */
 export function createSocketFetch(socketPath: string): typeof fetch {
@@ -212,7 +214,7 @@ export function createSocketFetch(socketPath: string): typeof fetch {
     const { signal } = init
     signal?.throwIfAborted()
     const response = await new Promise<IncomingMessage>((resolve, reject) => {
-      const request = send({
+      const request = openRequest({
         socketPath,
         path: url.pathname + url.search,
         method: init.method ?? 'GET',

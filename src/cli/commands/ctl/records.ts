@@ -5,6 +5,7 @@ import { z } from 'zod'
 import { ClientError } from '../../../client/client-error.ts'
 import { isRecord } from '../../../domain/is-record.ts'
 import { personKinds, recordKinds } from '../../../domain/records/record-kinds.ts'
+import type { RememberScope } from '../../../domain/supervision/decision.ts'
 import { matchingIds, shortIds } from '../../../domain/text/id-prefix.ts'
 import { type RecordView, RecordViewSchema } from '../../../protocols/manage/records/schema.ts'
 import { type Checkpoint, CheckpointSchema } from '../../../protocols/manage/supervision/checkpoint-schema.ts'
@@ -31,6 +32,14 @@ const RecordSchema = z.object({
 /** A record of any kind. `sent`: what the server said, for `--json`. */
 export type ShownRecord = z.output<typeof RecordSchema> & { sent: unknown }
 export type ViewAction = RecordView['actions'][number]
+
+/** How far a remembered answer reaches. */
+export const scopeWords: Readonly<Record<RememberScope, string>> = {
+  session: 'in this session',
+  '15m': 'for 15 minutes',
+  workspace: 'in this workspace, until revoked',
+  always: 'always, until revoked',
+}
 
 export const readRecord = (value: unknown, sent = value): ShownRecord => ({ ...understood(RecordSchema, value), sent })
 
@@ -115,10 +124,34 @@ async function readPages(
 
 const placeOf = (createdAt: string, id: string): string => `${Date.parse(createdAt)}.${id}`
 
-export async function allWaiting(server: Server): Promise<{ items: ShownRecord[]; cursor: string }> {
+/** Which items are meant, as the command line says it. The server looks, over all of them. */
+export interface InboxFilter {
+  risk?: string
+  agent?: string
+  folder?: string
+  text?: string
+}
+
+const filterOf = ({ risk, agent, folder, text }: InboxFilter): [string, string][] =>
+  Object.entries({ risk, agent, folder, q: text }).flatMap(([name, value]) =>
+    value === undefined ? [] : [[name, value]],
+  )
+
+/** For the heading of a list. */
+export const filterWords = (filter: InboxFilter): string =>
+  filterOf(filter)
+    .map(([name, value]) => `  ${name === 'q' ? 'text' : name}: ${terminalLine(value, 40)}`)
+    .join('')
+
+/** What waits, the most urgent first. */
+export async function allWaiting(
+  server: Server,
+  filter: InboxFilter = {},
+): Promise<{ items: ShownRecord[]; cursor: string }> {
   const items: ShownRecord[] = []
   let cursor: string | null = null
-  await readPages(server, '/inbox?', (answer) => {
+  const query = new URLSearchParams(filterOf(filter)).toString()
+  await readPages(server, `/inbox?${query === '' ? '' : `${query}&`}`, (answer) => {
     const read = readInbox(answer)
     items.push(...read.items)
     // What changes while we read the later pages must not be missed.

@@ -55,15 +55,12 @@ describe('keys', () => {
   test.each([
     [[low], ['q'], { type: 'quit', interrupted: false }],
     [[low], ['r', 'x', '^c'], { type: 'quit', interrupted: true }],
-    [[low], ['a', 'y'], [change, 'approve', '']],
-    [[low], ['a', 'n'], null],
-    [[low], ['a', 'return'], null],
-    [[low], ['a', 'escape', 'y'], null],
+    [[low], ['a'], [change, 'approve', '']],
     [[low], ['r', 'n', 'o', 'return'], [change, 'reject', 'no']],
     [[low], ['r', 'x', 'backspace', 'return'], [change, 'reject', '']],
-    [[low], ['r', 'escape', 'return'], { type: 'open', item: low }],
+    [[low], ['r', 'escape', 'return'], { type: 'open', item: low, row: [low] }],
     [[low], ['e'], { type: 'edit', item: low }],
-    [[low], ['d'], { type: 'open', item: low }],
+    [[low], ['d'], { type: 'open', item: low, row: [low] }],
     [[low], ['n'], null],
     [
       [low, asked],
@@ -88,7 +85,7 @@ describe('keys', () => {
     [[waiting], ['x', 'return'], null],
     [[silent], ['n', 'return'], [`${alert}/nudge`, 'nudge', '']],
     [[silent], ['n', 'u', 'p', 'return'], [`${alert}/nudge`, 'nudge', 'up']],
-    [[silent], ['i', 'y'], [`${alert}/dismiss`, 'dismiss', '']],
+    [[silent], ['i'], [`${alert}/dismiss`, 'dismiss', '']],
     [[silent], ['x', 'y'], [`${alert}/stop`, 'stop', '']],
     [[silent], ['s', 'h', 'i', 'return'], { type: 'steer', item: silent, text: 'hi' }],
     [[silent], ['s', 'return'], null],
@@ -96,7 +93,7 @@ describe('keys', () => {
     [[], ['down'], null],
     [[low], ['?', 'a'], null],
     // A risky one is opened before anybody can say yes to it. A no needs no reading.
-    [[high], ['a'], { type: 'open', item: high }],
+    [[high], ['a'], { type: 'open', item: high, row: [high] }],
     [[high], ['r', 'return'], [`/approvals/${ids.call}`, 'reject', '']],
     [[question], ['a'], { type: 'respond', item: question }],
     [[question], ['e'], null],
@@ -119,7 +116,7 @@ describe('keys', () => {
 test('what is answered while it is fetched is not opened over the next item', () => {
   const { state } = takeItems(watching(low, asked), [asked])
 
-  expect(openRecord(state, low, ['text'])).toEqual({
+  expect(openRecord(state, [low], ['text'])).toEqual({
     ...state,
     notice: 'It waits no longer: somebody answered, or its time was over.',
   })
@@ -129,16 +126,16 @@ describe('what is risky', () => {
   const long = Array.from({ length: 35 }, (_, n) => `+line ${n}`)
 
   test('can be approved after all of it has been on the screen, page by page', () => {
-    const open = openRecord(watching(high), high, long)
-    expect(press(open, 'a').state.notice).toContain('read it page by page')
-    expect(press(open, 'space', 'space', 'a', 'y').effect).toBe(null)
-    expect(press(open, 'space', 'space', 'space', 'a', 'y').effect).toMatchObject({
+    const open = openRecord(watching(high), [high], long)
+    expect(press(open, 'a').state.notice).toBe('Read it to the last line (space), then press a.')
+    expect(press(open, 'space', 'space', 'a').effect).toBe(null)
+    expect(press(open, 'space', 'space', 'space', 'a').effect).toMatchObject({
       type: 'answer',
       item: high,
       action: { name: 'approve' },
     })
     // The list knows it too.
-    expect(press(open, 'space', 'space', 'space', 'q', 'a', 'y').effect).toMatchObject({
+    expect(press(open, 'space', 'space', 'space', 'q', 'a').effect).toMatchObject({
       type: 'answer',
       item: high,
       action: { name: 'approve' },
@@ -146,26 +143,30 @@ describe('what is risky', () => {
   })
 
   test('does not count as seen after a jump to its end, or when it is another one by then', () => {
-    const open = openRecord(watching(high), high, long)
-    expect(press(open, 'end', 'a', 'y').effect).toBe(null)
-    expect(press(open, 'G', 'a', 'y').effect).toBe(null)
+    const open = openRecord(watching(high), [high], long)
+    expect(press(open, 'end', 'a').effect).toBe(null)
+    expect(press(open, 'G', 'a').effect).toBe(null)
     const seen = press(open, 'space', 'space', 'space').state
     const changed = { ...high, digest: 'another' }
-    expect(press(takeItems(seen, [changed]).state, 'q', 'a').effect).toEqual({ type: 'open', item: changed })
+    expect(press(takeItems(seen, [changed]).state, 'q', 'a').effect).toEqual({
+      type: 'open',
+      item: changed,
+      row: [changed],
+    })
   })
 
   test('is not cut off at the edge of the screen', () => {
-    const open = openRecord(watching(high), high, [`+${'x'.repeat(1_000)}evil()`])
+    const open = openRecord(watching(high), [high], [`+${'x'.repeat(1_000)}evil()`])
     expect(open.seen.size).toBe(0)
     expect(open.view.type === 'record' && open.view.lines.map(({ text }) => text).join('')).toMatch(/x{1000}evil\(\)$/)
-    expect(press(resize(open, { columns: 200, rows: 40 }), 'a').state.input).not.toBe(null)
+    expect(press(resize(open, { columns: 200, rows: 40 }), 'a').effect?.type).toBe('answer')
   })
 })
 
 describe('a list that changes', () => {
   test('says nothing about what this person has answered', () => {
-    const open = openRecord(watching(low, asked), low, ['text'])
-    const { state, effect } = press(open, 'a', 'y')
+    const open = openRecord(watching(low, asked), [low], ['text'])
+    const { state, effect } = press(open, 'a')
     expect([effect?.type, takeItems(state, [asked]).state.notice]).toEqual(['answer', ''])
   })
 
@@ -177,11 +178,11 @@ describe('a list that changes', () => {
   })
 
   test('takes back a question about something that somebody else has answered', () => {
-    const state = press(watching(low, asked), 'a').state
+    const state = press(watching(low, asked), 'r').state
     const gone = takeItems(state, [asked]).state
     expect([gone.input, gone.notice]).toEqual([null, 'It waits no longer: somebody answered, or its time was over.'])
-    expect(press(gone, 'y').effect).toBe(null)
-    const open = openRecord(watching(low, asked), low, ['text'])
+    expect(press(gone, 'return').effect?.type).toBe('open')
+    const open = openRecord(watching(low, asked), [low], ['text'])
     expect(takeItems(open, [asked]).state.view).toEqual({ type: 'list' })
   })
 })
@@ -207,7 +208,7 @@ describe('the screen', () => {
       press(watching(hostile), 'r', ...'a very long reason that does not fit').state,
       press(watching(hostile), 'a').state,
       press(watching(hostile), '?').state,
-      openRecord(watching(hostile), hostile, ['+one', `-${'漢'.repeat(100)}`]),
+      openRecord(watching(hostile), [hostile], ['+one', `-${'漢'.repeat(100)}`]),
     ]
     for (const state of states) {
       const lines = screenLines(resize(state, room), plainStyle)
@@ -241,12 +242,12 @@ describe('the screen', () => {
     const state = takeItems(firstState({ columns: 81, rows: 14 }), items).state
 
     expect(screenLines(state, plainStyle).slice(1, 10)).toEqual([
-      '> 0001 09:04 high     agent-1 shop-1  refund (order: 7, amount: 100)',
-      '  0002 09:04 high     agent-1 shop-1  refund (order: 7, amount: 1000)',
-      '  0003 09:04 high     agent-2 shop-2  refund (order: 7, amount: 100)',
-      '  0004 09:04 high     agent-1 shop-1  Accept the policy policy.json',
-      '  0005 09:04 high     agent-2 shop-2  Accept the policy policy.json',
-      '  0006 09:04 high     agent-3 shop-3  Accept the policy policy.json',
+      '> 0001 09:04 high     agent-1 shop-1  refund (order: 7, amount: 100)  Shop',
+      '  0002 09:04 high     agent-1 shop-1  refund (order: 7, amount: 1000)  Shop',
+      '  0003 09:04 high     agent-2 shop-2  refund (order: 7, amount: 100)  Shop',
+      '  0004 09:04 high     agent-1 shop-1  Accept the policy policy.json  Shop',
+      '  0005 09:04 high     agent-2 shop-2  Accept the policy policy.json  Shop',
+      '  0006 09:04 high     agent-3 shop-3  Accept the policy policy.json  Shop',
       '',
       'Tool call  agent-1  /srv/shop-1',
       'refund (order: 7, amount: 100)',
@@ -262,8 +263,9 @@ describe('the screen', () => {
       'Change of a file  claude-code  /home/ada/shop',
       'Change src/a.ts +1 −1 (Faster search)',
       'The diff is gone. Reject it, and let the agent ask again.',
-      ...Array.from({ length: 4 }, () => ''),
-      '? help  q quit  a approve  e edit  r reject  d whole tex...',
+      'task       Shop',
+      ...Array.from({ length: 3 }, () => ''),
+      '? help  a approve  e edit  r reject  d look  s steer',
     ])
   })
 })
