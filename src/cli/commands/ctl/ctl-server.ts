@@ -6,7 +6,7 @@ import type { IncomingMessage } from 'node:http'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { ClientError } from '../../../client/client-error.ts'
-import { type Call, type Connection, createConnection } from '../../../client/connection.ts'
+import { type Call, type Connection, createConnection, nextIn } from '../../../client/connection.ts'
 import { findConfigDir } from '../../../config/config-dir.ts'
 import { sleep } from '../../../domain/clock.ts'
 import { ServerError } from '../../../domain/errors.ts'
@@ -66,8 +66,20 @@ export interface CtlFlags {
   json?: boolean
 }
 
+export interface Page {
+  answer: unknown
+  next: string | null
+}
+
+export const pageIn = async (response: Response): Promise<Page> => ({
+  answer: await response.json(),
+  next: nextIn(response, 'before'),
+})
+
 export interface CtlServer {
   get(path: string): Promise<unknown>
+  /** One page of a list. `next` begins the next one, as its `before`; null: there is none. */
+  page(path: string): Promise<Page>
   /** Throws `ClientError` with what the server refused. The passphrase is asked for if the server wants it. */
   post(path: string, body?: object): Promise<unknown>
   /** The same, for what is taken back. */
@@ -107,10 +119,9 @@ async function openCtlServer(options: CtlFlags, io: Io): Promise<CtlServer> {
   const connection = createConnection({ url: BASE, token, fetch, retries: 0, sleep: wait })
   let atTerminal = <T>(work: () => Promise<T>): Promise<T> => work()
 
-  async function ask(call: Call): Promise<unknown> {
+  async function ask(call: Call): Promise<Response> {
     try {
-      const response = await connection.once(call)
-      return response.status === 204 ? null : await response.json()
+      return await connection.once(call)
     } catch (error) {
       if (error instanceof ClientError && error.code === 'unreachable') throw noServer(dataDir, error.message, others())
       throw error
@@ -122,7 +133,8 @@ async function openCtlServer(options: CtlFlags, io: Io): Promise<CtlServer> {
     let sent = passphrase.kept()
     for (let tries = 1; ; tries += 1) {
       try {
-        return await ask(sent === null ? call : { ...call, headers: passphraseHeaders(sent) })
+        const response = await ask(sent === null ? call : { ...call, headers: passphraseHeaders(sent) })
+        return response.status === 204 ? null : await response.json()
       } catch (error) {
         const code = error instanceof ClientError ? error.code : ''
         if (code === 'passphrase_wrong') passphrase.forget()
@@ -138,7 +150,8 @@ async function openCtlServer(options: CtlFlags, io: Io): Promise<CtlServer> {
   }
 
   return {
-    get: (path) => ask({ method: 'GET', path }),
+    get: async (path) => (await ask({ method: 'GET', path })).json(),
+    page: async (path) => await pageIn(await ask({ method: 'GET', path })),
     post: (path, body = {}) => send({ method: 'POST', path, body }),
     delete: (path) => send({ method: 'DELETE', path }),
     patientConnection: (onAway) =>

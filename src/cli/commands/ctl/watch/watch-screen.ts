@@ -2,7 +2,7 @@ import { shortIds } from '../../../../domain/text/id-prefix.ts'
 import { agentOf, folderOf, riskOf, taskOf, titleOf } from '../../../show-record.ts'
 import type { Style } from '../../../terminal/style.ts'
 import { YES_NO } from '../../../terminal/terminal-prompt.ts'
-import { localMinute, localZone, terminalLine } from '../../../terminal/terminal-text.ts'
+import { exactText, localMinute, localZone, terminalLine } from '../../../terminal/terminal-text.ts'
 import { breakLine, fitting, paintLine } from './screen-line.ts'
 import {
   detailsOf,
@@ -59,7 +59,7 @@ function helpLines(state: WatchState): string[] {
 
 const menuLines = ({ title, choices }: { title: string; choices: readonly MenuLine[] }, columns: number): string[] =>
   [title, '', ...choices.map(({ key, label }) => `${key}  ${label}`)]
-    .flatMap((line) => breakLine(terminalLine(line, 1_000), columns))
+    .flatMap((line) => breakLine(exactText(line), columns))
     .map(({ text }) => text)
 
 interface MenuLine {

@@ -11,6 +11,7 @@ import {
   openRecord,
   pressKey,
   resize,
+  rowsOf,
   takeItems,
   type WatchState,
 } from './watch-state.ts'
@@ -163,6 +164,113 @@ describe('what is risky', () => {
   })
 })
 
+describe('what is critical', () => {
+  test('is approved after a look and a typed yes that names the action', () => {
+    const push = readRecord(
+      sent({ ...records.call, risk: 'critical', riskWhy: 'rewrites history', action: 'Force-push to origin/main' }),
+    )
+    expect(press(watching(push), 'a').effect?.type).toBe('open')
+    const open = openRecord(watching(push), [push], ['text'])
+    const asking = press(open, 'a')
+    expect([asking.effect, screenLines(asking.state, plainStyle).at(-1)]).toEqual([
+      null,
+      'Force-push to origin/main? Critical: type yes: _',
+    ])
+    expect(press(asking.state, 'y', 'return')).toMatchObject({ effect: null, state: { notice: 'Left as it is.' } })
+    expect(press(asking.state, 'y', 'e', 's', 'return').effect).toMatchObject({ type: 'answer', item: push })
+    expect(screenLines(open, plainStyle).at(-1)).toBe('? help  a force-push to origin/main  r reject  d look')
+  })
+})
+
+describe('alike items of low risk', () => {
+  const alike = (n: number, more: object = {}) => {
+    const record = readRecord(
+      sent({
+        ...records.call,
+        id: `0192f3b1-1111-7def-8abc-0000000001${String(n).padStart(2, '0')}`,
+        risk: 'low',
+        title: `Bash: npm test part-${n}`,
+        digest: `digest-${n}`,
+      }),
+    )
+    return { ...record, view: { ...record.view, warnings: [], group: 'npm test', ...more } }
+  }
+  const three = [1, 2, 3].map((n) => alike(n))
+  const idsOf = (row: readonly ShownRecord[]) => row.map(({ view }) => view.id)
+
+  test('are one row, with every one of them on the screen, and decided by one key', () => {
+    const state = resize(watching(asked, ...three), { columns: 60, rows: 16 })
+    const { effect, state: left } = press(state, 'j', 'a')
+    expect(effect).toMatchObject({ type: 'answer', action: { name: 'approve' }, text: '' })
+    expect(effect?.type === 'answer' && idsOf(effect.row)).toEqual(idsOf(three))
+    const lines = screenLines(press(state, 'j').state, plainStyle)
+    expect(lines.filter((line) => /part|3x/.test(line))).toEqual([
+      '> 0101 09:04 low      claude-code shop  3x Bash: npm tes...',
+      'Bash: npm test part-1',
+      'Bash: npm test part-2',
+      'Bash: npm test part-3',
+    ])
+    // What comes next takes the place of all of them.
+    expect(takeItems(left, [asked]).state.selected).toBe(ids.prompt)
+  })
+
+  test('are looked at first if the screen has no space for all of them, or one is not shown whole', () => {
+    const many = [alike(0), ...Array.from({ length: 8 }, (_, n) => alike(n + 1))] as const
+    const { effect } = press(watching(...many), 'a')
+    expect(effect?.type === 'open' && idsOf(effect.row)).toEqual(idsOf(many))
+    const open = openRecord(watching(...many), many, ['text'])
+    expect(press(open, 'a').effect?.type).toBe('answer')
+    // One more has come: nobody has looked at that.
+    expect(press(takeItems(open, [...many, alike(10)]).state, 'q', 'a').effect?.type).toBe('open')
+    expect(press(watching(alike(1, { title: 'Bash: x…' })), 'a').effect?.type).toBe('open')
+  })
+
+  test('never count as one if they are risky', () => {
+    const risky = three.map((one) => ({ ...one, view: { ...one.view, risk: { level: 'high', why: null } as const } }))
+    expect(rowsOf(watching(...risky))).toHaveLength(3)
+  })
+})
+
+describe('remember', () => {
+  const offer = {
+    scopes: ['session' as const, '15m' as const, 'workspace' as const],
+    matches: [
+      { label: 'This command', match: { type: 'command' as const, command: 'npm test', folder: '.' } },
+      { label: 'Commands that begin with npm test', match: { type: 'begins' as const, words: ['npm', 'test'] } },
+    ],
+  }
+  const offered = { ...low, view: { ...low.view, remember: offer } }
+
+  test('takes what the server offers, with numbers, for a yes or a no', () => {
+    const menu = press(watching(offered), 'm').state
+    expect(screenLines(menu, plainStyle).slice(1, 5)).toEqual([
+      'Remember your answer for what?',
+      '',
+      '1  This command',
+      '2  Commands that begin with npm test',
+    ])
+    const last = press(menu, '2', '3').state
+    expect(screenLines(last, plainStyle).slice(1, 6)).toEqual([
+      'Commands that begin with npm test, in this workspace, until',
+      ' revoked:',
+      '',
+      'a  approve, and so from now on',
+      'r  reject, and so from now on',
+    ])
+    const more = { remember: 'workspace', grant: { match: offer.matches[1]?.match } }
+    expect(press(last, 'a').effect).toMatchObject({ type: 'answer', action: { name: 'approve' }, more })
+    expect(press(last, 'r').effect).toMatchObject({ type: 'answer', action: { name: 'reject' }, more })
+  })
+
+  test('decides nothing with another key, and needs the look that a yes needs', () => {
+    expect(press(watching(offered), 'm', '9').effect).toBe(null)
+    expect(press(watching(offered), 'm', '1', 'a').effect).toBe(null)
+    expect(press(watching(low), 'm').state.notice).toBe('Nothing can be remembered with this.')
+    const risky = { ...high, view: { ...high.view, remember: offer } }
+    expect(press(watching(risky), 'm').effect?.type).toBe('open')
+  })
+})
+
 describe('a list that changes', () => {
   test('says nothing about what this person has answered', () => {
     const open = openRecord(watching(low, asked), [low], ['text'])
@@ -265,7 +373,7 @@ describe('the screen', () => {
       'The diff is gone. Reject it, and let the agent ask again.',
       'task       Shop',
       ...Array.from({ length: 3 }, () => ''),
-      '? help  a approve  e edit  r reject  d look  s steer',
+      '? help  a approve  r reject  d look  e edit  s steer',
     ])
   })
 })

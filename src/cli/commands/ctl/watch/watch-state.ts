@@ -248,12 +248,14 @@ const labelOf = ({ label }: ViewAction): string => {
 }
 
 /** Those that matter most first: a narrow screen has space for a few. */
-export const keyWords = (item: ShownRecord): string[] => [
-  ...keysOf(item).map(({ key, action }) => `${key} ${labelOf(action)}`),
-  ...(item.view.remember === null ? [] : ['m remember']),
-  'd look',
-  ...(canBeSteered(item) ? ['s steer'] : []),
-]
+export function keyWords(item: ShownRecord): string[] {
+  const words = keysOf(item).map(({ key, action }) => ({ word: `${key} ${labelOf(action)}`, takes: action.takes }))
+  const [edits, others] = [true, false].map((isEdit) =>
+    words.flatMap(({ word, takes }) => ((takes === 'edit') === isEdit ? [word] : [])),
+  )
+  const remember = item.view.remember === null ? [] : ['m remember']
+  return [...(others ?? []), ...remember, 'd look', ...(edits ?? []), ...(canBeSteered(item) ? ['s steer'] : [])]
+}
 
 // What has been on the screen.
 
@@ -269,7 +271,7 @@ export function detailsOf([item, ...alike]: Row, { size }: Pick<WatchState, 'siz
     [view.label, agentOf(view), folderOf(view)].filter((word) => word !== '').join('  '),
     ...[item, ...alike].map((one) => titleOf(one.view)),
     ...riskWords(view),
-    ...[item, ...alike].flatMap((one) => one.view.warnings).map((warning) => terminalLine(warning, MOST_WARNING)),
+    ...new Set([item, ...alike].flatMap((one) => one.view.warnings.map((words) => terminalLine(words, MOST_WARNING)))),
   ]
   const broken = (lines: readonly string[]): string[] =>
     lines.flatMap((line) => breakLine(line, size.columns)).map(({ text }) => text)

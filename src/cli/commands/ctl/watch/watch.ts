@@ -8,11 +8,12 @@ import { hasTerminal } from '../../../terminal/terminal-prompt.ts'
 import { terminalLine } from '../../../terminal/terminal-text.ts'
 import { decideTogether, sendAnswer } from '../answer.ts'
 import { answerQuestion } from '../answer-question.ts'
-import { type CtlContext, type CtlServer, refusalOf } from '../ctl-server.ts'
+import { type CtlContext, type CtlServer, type Page, pageIn, refusalOf } from '../ctl-server.ts'
 import { editRecord } from '../edit.ts'
 import { allWaiting, filterWords, fullRecord, type InboxFilter, type ShownRecord } from '../records.ts'
 import { steer } from '../session-verbs.ts'
 import { openFullScreen } from './full-screen.ts'
+import { createHeldKey } from './held-key.ts'
 import { screenLines } from './watch-screen.ts'
 import {
   type Effect,
@@ -26,9 +27,6 @@ import {
   takeItems,
 } from './watch-state.ts'
 
-/** A held key comes again after half a second or less, and then many times a second. Nobody presses a key so fast. */
-const HELD_FIRST_MS = 1_000
-const HELD_NEXT_MS = 100
 /** What slipped under the selection is not what the person was looking at. */
 const SLIPPED_MS = 500
 
@@ -42,11 +40,13 @@ export async function watch(context: CtlContext, filter: InboxFilter): Promise<n
   const done = Promise.withResolvers<number>()
   const style = styleFor(io.stdout, io.env)
   let isBusy = false
-  /** The last key, and how to take it back while it is not certain that it was pressed. */
-  let last = { text: '', at: Number.NEGATIVE_INFINITY, takeBack: () => {} }
   let slippedAt = Number.NEGATIVE_INFINITY
   const screen = openFullScreen(io, {
-    onKey,
+    onKey: createHeldKey({
+      clock: io.clock,
+      decides: (key) => state.input === null && pressKey(state, key).effect?.type === 'answer',
+      onKey,
+    }),
     onResize: () => show(resize(state, screen.size())),
     onEnd: () => done.resolve(exitCodes.terminated.code),
   })
@@ -57,18 +57,7 @@ export async function watch(context: CtlContext, filter: InboxFilter): Promise<n
   }
   const quiet: CtlContext = { ...context, say: (_, words) => show({ ...state, notice: terminalLine(words, 500) }) }
 
-  /** Terminals do not tell a held key from one that is pressed often, so a second yes waits whether a third follows at once. */
   function onKey(key: Key): void {
-    const at = io.clock.now()
-    const since = key.text === last.text ? at - last.at : Number.POSITIVE_INFINITY
-    last.takeBack()
-    last = { text: key.text, at, takeBack: () => {} }
-    const decides = state.input === null && pressKey(state, key).effect?.type === 'answer'
-    if (!decides || since >= HELD_FIRST_MS) take(key)
-    else if (since >= HELD_NEXT_MS) last.takeBack = io.clock.after(HELD_NEXT_MS, () => take(key))
-  }
-
-  function take(key: Key): void {
     const turn = pressKey(state, key)
     // A second key while a decision is on its way must not become a second decision. Leaving is always possible.
     if (isBusy && turn.effect?.type !== 'quit') return
@@ -175,15 +164,14 @@ const SILENCE_MS = 45_000
  * try. Throws what the server refuses.
  */
 async function* followInbox(
-  server: Pick<CtlServer, 'get' | 'patientConnection'>,
+  server: Pick<CtlServer, 'page' | 'patientConnection'>,
   filter: InboxFilter,
   signal: AbortSignal,
   onAway: () => void,
 ): AsyncGenerator<readonly ShownRecord[]> {
   const connection = server.patientConnection(onAway)
   const patient = {
-    get: (path: string): Promise<unknown> =>
-      connection.patiently({ method: 'GET', path, signal }, (response) => response.json()),
+    page: (path: string): Promise<Page> => connection.patiently({ method: 'GET', path, signal }, pageIn),
   }
   let { items, cursor } = await allWaiting(server, filter)
   yield items
