@@ -16,7 +16,8 @@ export const approvalActions = (approval: Approval): ActionWords =>
 
 const approveOf = (approval: Approval): RecordAction =>
   action('approve', {
-    label: 'Approve',
+    // Of a host's call the server knows what a yes does: "Push to origin/main".
+    label: (approval.kind === 'permission' && approval.action) || 'Approve',
     takes: 'nothing',
     main: true,
     confirm: { title: 'Approve it?', help: WHAT_A_YES_DOES[approval.kind] },

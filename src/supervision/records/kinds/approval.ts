@@ -35,7 +35,7 @@ function view(approval: Approval, scene: RecordScene): KindView {
   const change = supervised?.change ?? null
   return {
     ...subjectOf(approval, change),
-    risk: { level: risk, why: change?.protectedBecause ?? null },
+    risk: { level: risk, why: change?.protectedBecause ?? approval.riskWhy ?? null },
     warnings: warningsOf(approval, scene),
     facts: factsOf(approval),
     remember: offered(approval),
