@@ -47,11 +47,11 @@ async function project(files: Record<string, string>): Promise<string> {
 
 async function run(cwd: string, ...args: string[]) {
   const io = createTestIo({ cwd, clock: instantClock(NOW) })
-  const exitCode = await main(['policy-file', ...args], io)
+  const exitCode = await main(['policy', ...args], io)
   return { exitCode, out: io.printed(), err: io.complained() }
 }
 
-describe('quarterdeck policy-file check', () => {
+describe('quarterdeck policy check', () => {
   test('explains a file line by line, with the commands of the server in mind', async () => {
     const cwd = await project({ 'policy.json': POLICY, 'quarterdeck.yaml': SETTINGS })
     expect(await run(cwd, 'check', 'policy.json')).toEqual({
@@ -243,7 +243,7 @@ async function past(): Promise<{ cwd: string; session: string }> {
   return { cwd, session: session.id }
 }
 
-describe('quarterdeck policy-file try', () => {
+describe('quarterdeck policy try', () => {
   test('replays what was asked and what passed, and says what the policy would have done', async () => {
     const { cwd } = await past()
     expect(await run(cwd, 'try', 'p.json')).toEqual({

@@ -12,7 +12,7 @@ import { type TryFlags, tryPolicy } from './try.ts'
 const CONFIG = 'the settings file with the allowed commands (default: quarterdeck.yaml in this folder)'
 
 export function createPolicyCommand({ io, settle }: CommandContext): Command {
-  const command = new Command('policy-file')
+  const command = new Command('policy')
     .summary('explain and try the policy file of a workspace')
     .description(
       'A policy file (.quarterdeck/policy.json or .monocoque/settings.json in a workspace) says what a coding agent may do there without ' +
@@ -21,9 +21,9 @@ export function createPolicyCommand({ io, settle }: CommandContext): Command {
     .addHelpText(
       'after',
       examples(
-        'policy-file check .quarterdeck/policy.json',
-        'policy-file try .quarterdeck/policy.json --since 7d',
-        'policy-file try draft.json --since 24h --json',
+        'policy check .quarterdeck/policy.json',
+        'policy try .quarterdeck/policy.json --since 7d',
+        'policy try draft.json --since 24h --json',
       ),
     )
 
