@@ -5,6 +5,7 @@ import { useOtherOwner } from '../../data/me.ts'
 import { usePlace } from '../../data/place.ts'
 import { folderName } from '../../words.ts'
 import { RiskBadge } from '../Badge.tsx'
+import { Fact } from '../Page.tsx'
 import { Pending } from '../States.tsx'
 import { Scroller } from '../seen/Scroller.tsx'
 import { preciseTime, Time } from '../Time.tsx'
@@ -45,7 +46,9 @@ export function CardFrame({ view, docked, asOf, children, buttons }: CardFramePr
               <MarkIcon mark={view.mark} />
               {view.label}
               {view.risk !== null && <RiskBadge risk={view.risk.level} />}
-              {view.risk !== null && view.risk.why !== null && <VisibleText text={view.risk.why} inline isRaw />}
+              {view.risk !== null && view.risk.why !== null && (
+                <VisibleText text={`${view.agent} ${view.risk.why}`} inline isRaw />
+              )}
             </p>
             <h2 ref={heading} id={titleId} className={styles.title} tabIndex={-1}>
               <VisibleText text={view.title} inline isRaw />
@@ -66,6 +69,7 @@ export function CardFrame({ view, docked, asOf, children, buttons }: CardFramePr
               {!docked && <Link href={`/sessions/${view.session.id}`}>Open session</Link>}
             </p>
           </header>
+          <RecordContext context={view.context} isWaiting={!isDone} />
           {children}
         </div>
       </Scroller>
@@ -78,6 +82,34 @@ export function CardFrame({ view, docked, asOf, children, buttons }: CardFramePr
         </footer>
       )}
     </article>
+  )
+}
+
+/** What somebody who was not there needs to decide. */
+function RecordContext({ context, isWaiting }: Pick<RecordView, 'context'> & { isWaiting: boolean }) {
+  const { request, said, tool, before, still_since } = context
+  const lines = [
+    ['Asked for', request],
+    ['It says', said],
+    ['The tool', tool],
+    ['Before', before],
+  ] as const
+  return (
+    <dl className={styles.context}>
+      {lines.map(
+        ([name, text]) =>
+          text !== null && (
+            <Fact key={name} name={name}>
+              <VisibleText text={text} inline isRaw />
+            </Fact>
+          ),
+      )}
+      {isWaiting && (
+        <Fact name="Stands still">
+          <Time at={still_since} />
+        </Fact>
+      )}
+    </dl>
   )
 }
 
