@@ -53,7 +53,7 @@ export async function createServices(parts: Telling, undo: AsyncDisposableStack)
     noteShown: createNoteShown({ waits: store.waits, log: sessionLog, clock }),
     noteRefused: createNoteRefused({ audit: parts.audit, clock, logger: log }),
     revealSecret: createRevealSecret({ waits: store.waits, log: sessionLog, clock }),
-    inbox: createInbox({ waits: store.waits, log: sessionLog, feed, clock }),
+    inbox: createInbox({ store, log: sessionLog, feed, clock }),
     mcp,
     elsewhere,
     work,

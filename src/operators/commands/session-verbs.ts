@@ -107,7 +107,7 @@ export async function listInbox(services: CommandServices, asked: Asked): Promis
 const PAGE = 100
 const MOST_PAGES = 10
 
-/** What waits in this channel, newest first. Our own agents belong to the channel of sessions that name none. */
+/** What waits in this channel, the most urgent first. Our own agents belong to the channel of sessions that name none. */
 async function waitingHere(
   services: CommandServices,
   by: Caller,

@@ -84,7 +84,7 @@ export function openCommandServices(options: SupervisionOptions = {}) {
     }),
     commands,
     spawner,
-    inbox: createInbox({ waits: store.waits, log, feed, clock }),
+    inbox: createInbox({ store, log, feed, clock }),
     // What commands look at needs no engine.
     oversight: createOversight({ engine: Object.create(null), store, log, clock }),
     aliases: [...programs.keys()],

@@ -52,7 +52,7 @@ export async function openDoors(options: TestEngineOptions = {}, more: (opened: 
       revealSecret: createRevealSecret({ waits: store.waits, log, clock }),
     }),
     ...createEventRoutes(deps),
-    ...createInboxRoutes({ ...deps, inbox: createInbox({ waits: store.waits, log, feed, clock }) }),
+    ...createInboxRoutes({ ...deps, inbox: createInbox({ store, log, feed, clock }) }),
     ...createToolRoutes(deps),
     ...createFileRoutes({ files: keeper, keys }),
   ].filter((route) => !isReplaced(route))
