@@ -4,16 +4,8 @@ import { usePlace } from './place.ts'
 import { useClient } from './server.tsx'
 
 /** Empty: everything that waits. */
-export type InboxFilter = Omit<InboxOptions, 'signal' | 'limit' | 'before'> & {
-  agent?: string
-  folder?: string
-  q?: string
-}
-export type InboxPage = Inbox & {
-  next: string | null
-  total: number | null
-  counts: { critical: number; high: number; low: number } | null
-}
+export type InboxFilter = Omit<InboxOptions, 'signal' | 'limit' | 'before'>
+export type InboxPage = Inbox & { next: string | null }
 
 const PAGE = 100
 /** A change reads no more than this again. What stands behind it stays as it was read. */
@@ -23,7 +15,7 @@ export const readInboxPage = (
   client: Client,
   filter: InboxFilter,
   page: Pick<InboxOptions, 'before' | 'signal'>,
-): Promise<InboxPage> => client.inbox({ ...filter, limit: PAGE, ...page }) as Promise<InboxPage>
+): Promise<InboxPage> => client.inbox({ ...filter, limit: PAGE, ...page })
 
 /** The server's order moves items between pages, so everything that was read is read again. */
 export const inboxQuery = (client: Client, filter: InboxFilter) => ({

@@ -6,6 +6,7 @@ import { useKeys } from '../../app/Keys.tsx'
 import { withParams, withSearch } from '../../data/list-filters.ts'
 import { useClient } from '../../data/server.tsx'
 import { useIsLive } from '../../data/use-live.tsx'
+import { given } from '../../given.ts'
 import { announce } from '../../parts/Announcer.tsx'
 import { lockReason } from '../../parts/approval/approve-lock.ts'
 import { CardFrame, DecisionBar } from '../../parts/approval/CardFrame.tsx'
@@ -40,10 +41,17 @@ export function GroupCard({ row, onAnswered }: { row: InboxRow; onAnswered: (row
     setBusy(true)
     setProblem(null)
     try {
-      const shown = items.flatMap((item) => (item.kind === 'approval' ? item.approval : []))
-      const answers = await client.decideTogether(shown, { decision, ...(reason === '' ? {} : { reason }) })
+      const shown = items.flatMap((item) =>
+        item.kind === 'approval' ? { id: item.id, digest: item.approval.digest } : [],
+      )
+      const body = { decision, items: shown, ...given({ reason }) }
+      const { items: answers } = (await client.answer({
+        request: { path: '/approvals', body, text: null },
+      })) as unknown as {
+        items: { approval_id: string; status: string; error?: string }[]
+      }
       const refused = answers.flatMap(({ approval_id, error }) =>
-        error === undefined ? [] : { title: titleOf(items, approval_id), why: error.detail },
+        error === undefined ? [] : { title: titleOf(items, approval_id), why: error },
       )
       setRejecting(false)
       setFailed(refused)

@@ -47,7 +47,12 @@ export function CardFrame({ view, docked, asOf, children, buttons }: CardFramePr
               {view.label}
               {view.risk !== null && <RiskBadge risk={view.risk.level} />}
               {view.risk !== null && view.risk.why !== null && (
-                <VisibleText text={`${view.agent} ${view.risk.why}`} inline isRaw />
+                // What an agent does follows its name. What a file is stands for itself.
+                <VisibleText
+                  text={`${/\.$/.test(view.risk.why) ? '' : `${view.agent} `}${view.risk.why}`}
+                  inline
+                  isRaw
+                />
               )}
             </p>
             <h2 ref={heading} id={titleId} className={styles.title} tabIndex={-1}>
