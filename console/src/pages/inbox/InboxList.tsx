@@ -109,7 +109,7 @@ export function InboxList({ inbox, filter, openId, pathTo, onAnswered, onClear }
               const [item] = row.items
               return (
                 <InboxRowView row={row} href={pathTo(row.id)} isOpen={hasItem(row, openId)} isMarked={isMarked}>
-                  {isAnsweredHere(row) && (
+                  {isAnsweredHere(row) && !hasItem(row, openId) && (
                     <AnswerForm
                       actions={item.view.actions.filter(({ danger }) => !danger)}
                       isBusy={busyId === item.id}

@@ -33,8 +33,8 @@ export function AnswerForm({ actions, isBusy, isLive, hasKeys, onAnswer }: Answe
 
   function send(action: RecordAction): void {
     if (!isLive || isBusy) return
-    if (action.takes === 'text' && text.trim() === '') focus()
-    else onAnswer(action, action.takes === 'nothing' || action.danger ? {} : { text: text.trim() })
+    if (action.takes === 'text' && text.trim() === '') return
+    onAnswer(action, action.takes === 'nothing' || action.danger ? {} : { text: text.trim() })
   }
   const pressed = actions.filter(({ takes }) => takes !== 'answer')
   const choices = actions.flatMap((action) => action.choices.map(({ label, answer }) => ({ action, label, answer })))
@@ -79,7 +79,7 @@ export function AnswerForm({ actions, isBusy, isLive, hasKeys, onAnswer }: Answe
           {choice.label}
         </Button>
       ))}
-      {inBar(pressed).map((action) => (
+      {inBar(pressed.filter(({ takes }) => takes !== 'text' || text !== '')).map((action) => (
         <Button
           key={action.name}
           kind={action.main && hasKeys ? 'primary' : 'plain'}

@@ -14,7 +14,7 @@ import styles from './CardFrame.module.css'
 import { MarkIcon } from './MarkIcon.tsx'
 import { Notice } from './Notice.tsx'
 import { RecordFacts } from './RecordParts.tsx'
-import { TimeLeft } from './TimeLeft.tsx'
+import { StoodStill, TimeLeft } from './TimeLeft.tsx'
 
 interface CardFrameProps {
   view: RecordView
@@ -74,7 +74,7 @@ export function CardFrame({ view, docked, asOf, children, buttons }: CardFramePr
               {!docked && <Link href={`/sessions/${view.session.id}`}>Open session</Link>}
             </p>
           </header>
-          <RecordContext context={view.context} isWaiting={!isDone} />
+          <RecordContext view={view} />
           {children}
         </div>
       </Scroller>
@@ -91,7 +91,7 @@ export function CardFrame({ view, docked, asOf, children, buttons }: CardFramePr
 }
 
 /** What somebody who was not there needs to decide. */
-function RecordContext({ context, isWaiting }: Pick<RecordView, 'context'> & { isWaiting: boolean }) {
+function RecordContext({ view: { context, outcome, asked_at } }: Pick<CardFrameProps, 'view'>) {
   const { request, said, tool, before, still_since } = context
   const lines = [
     ['Asked for', request],
@@ -109,9 +109,9 @@ function RecordContext({ context, isWaiting }: Pick<RecordView, 'context'> & { i
             </Fact>
           ),
       )}
-      {isWaiting && (
-        <Fact name="Stands still">
-          <Time at={still_since} />
+      {outcome === null && still_since !== asked_at && (
+        <Fact name="Idle">
+          <StoodStill since={still_since} />
         </Fact>
       )}
     </dl>
