@@ -41,17 +41,10 @@ export function GroupCard({ row, onAnswered }: { row: InboxRow; onAnswered: (row
     setBusy(true)
     setProblem(null)
     try {
-      const shown = items.flatMap((item) =>
-        item.kind === 'approval' ? { id: item.id, digest: item.approval.digest } : [],
-      )
-      const body = { decision, items: shown, ...given({ reason }) }
-      const { items: answers } = (await client.answer({
-        request: { path: '/approvals', body, text: null },
-      })) as unknown as {
-        items: { approval_id: string; status: string; error?: string }[]
-      }
+      const shown = items.flatMap((item) => (item.kind === 'approval' ? item.approval : []))
+      const answers = await client.decideGroup(decision, shown, given({ reason }))
       const refused = answers.flatMap(({ approval_id, error }) =>
-        error === undefined ? [] : { title: titleOf(items, approval_id), why: error },
+        error === undefined ? [] : { title: titleOf(items, approval_id), why: error.message },
       )
       setRejecting(false)
       setFailed(refused)

@@ -35,13 +35,16 @@ export function takeList(was: readonly ListedItem[], items: readonly InboxItem[]
   ]
 }
 
+/** The server decides no more with one request. */
+const MOST_TOGETHER = 100
+
 /** Items that are alike, as one row in the place of the first. */
 export function rowsOf(listed: readonly ListedItem[]): InboxRow[] {
   const groups = new Map<string, [InboxItem, ...InboxItem[]]>()
   return listed.flatMap(({ item, isGone }) => {
     const { group } = item.view
     const of = group === null || isGone ? undefined : groups.get(group)
-    if (of !== undefined) {
+    if (of !== undefined && of.length < MOST_TOGETHER) {
       of.push(item)
       return []
     }

@@ -9,7 +9,7 @@ import { allSeen, type Seen } from '../seen/seen.ts'
 import { VisibleText } from '../VisibleText.tsx'
 import { ApprovalEvidence } from './ApprovalEvidence.tsx'
 import { partsOf, withSeen } from './approval-parts.ts'
-import { lockReason, mayRememberYes, needsDialog, whyNotYours } from './approve-lock.ts'
+import { lockReason, needsDialog, whyNotYours } from './approve-lock.ts'
 import { CardFrame, CardState, DecisionBar } from './CardFrame.tsx'
 import { lookedAt } from './looked-at.ts'
 import { Problem } from './Problem.tsx'
@@ -110,7 +110,7 @@ function LoadedCard({ approval, readAt, before, docked, hasKeys, onMoved, onDone
   }
   const choices = actionOf('answer')?.choices ?? []
   const choose = (result: unknown) => isAnswerable && !decide.isBusy && void decide.respond(result, looked)
-  const more = mayRememberYes(approval) ? 'Remember…' : approval.kind === 'diff' ? 'More…' : null
+  const more = view.remember?.yes === true ? 'Remember…' : approval.kind === 'diff' ? 'More…' : null
   const key = (keys: string, name: string, run: () => void) => ({ keys, name, group: 'Decision', run })
   const keys = [
     // The form of a question has its own key.

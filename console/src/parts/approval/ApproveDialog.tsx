@@ -7,7 +7,6 @@ import { Dialog, DialogButtons } from '../Dialog.tsx'
 import { Fact } from '../Page.tsx'
 import { VisibleText } from '../VisibleText.tsx'
 import styles from './ApproveDialog.module.css'
-import { mayRememberYes } from './approve-lock.ts'
 import { notSeenText } from './looked-at.ts'
 import { Notice } from './Notice.tsx'
 import { Problem } from './Problem.tsx'
@@ -31,7 +30,8 @@ interface ApproveDialogProps {
 /** The last look before a yes: what exactly, and what it counts for. */
 export default function ApproveDialog(props: ApproveDialogProps) {
   const { approval, action, lookedAt, decide, lock, wantsRemember, onClose } = props
-  const [choice, setChoice] = useState(wantsRemember && mayRememberYes(approval) ? firstOffer(approval) : ONCE)
+  const mayRemember = approval.view.remember?.yes === true
+  const [choice, setChoice] = useState(wantsRemember && mayRemember ? firstOffer(approval) : ONCE)
   const [force, setForce] = useState(false)
   const notSeen = notSeenText(lookedAt)
 
@@ -70,7 +70,7 @@ export default function ApproveDialog(props: ApproveDialogProps) {
           Also if the file has changed meanwhile
         </label>
       )}
-      {mayRememberYes(approval) ? (
+      {mayRemember ? (
         <RememberFields
           approval={approval}
           choice={choice}

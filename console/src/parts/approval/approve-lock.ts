@@ -33,10 +33,6 @@ export function lockReason({ risk, seen, isSettled, isLive, hasSaidYes }: LockFa
   return null
 }
 
-/** Whether a yes may be remembered: the server offers it, and nothing critical runs without asking. */
-export const mayRememberYes = ({ risk, view }: Pick<Approval, 'risk' | 'view'>): boolean =>
-  view.remember !== null && risk !== 'critical'
-
 /** A yes to what is critical is asked for once more, and so is one to something that the person has not looked at. */
 export const needsDialog = ({ risk }: Pick<Approval, 'risk'>, { whole }: LookedAt): boolean =>
   risk === 'critical' || (risk === 'high' && !whole)

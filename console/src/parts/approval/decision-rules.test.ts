@@ -1,7 +1,6 @@
-import type { Approval } from 'quarterdeck/client'
 import { describe, expect, test } from 'vitest'
 import { ALL_SEEN, NOTHING_SEEN } from '../seen/seen.ts'
-import { lockReason, mayRememberYes, needsDialog, whyNotYours } from './approve-lock.ts'
+import { lockReason, needsDialog, whyNotYours } from './approve-lock.ts'
 import { lookedAt, notSeenText } from './looked-at.ts'
 
 describe('a yes', () => {
@@ -31,14 +30,6 @@ describe('a yes', () => {
     expect(whyNotYours(operators, { role: 'user' })).toMatch('An operator')
     expect(whyNotYours(owners, { role: 'anyone' })).toMatch('sign in')
     expect(whyNotYours(operators, { role: 'anyone' })).toMatch('An operator')
-  })
-
-  test('is remembered only where the server offers it, and never if it is critical', () => {
-    const offered = { view: { remember: { scopes: ['session'], matches: [] } } } as never as Pick<Approval, 'view'>
-    const nothing = { view: { remember: null } } as never as Pick<Approval, 'view'>
-    expect(mayRememberYes({ risk: 'high', ...offered })).toBe(true)
-    expect(mayRememberYes({ risk: 'critical', ...offered })).toBe(false)
-    expect(mayRememberYes({ risk: 'low', ...nothing })).toBe(false)
   })
 
   test('is asked for once more if it is critical, or if something of a high risk was not looked at', () => {
