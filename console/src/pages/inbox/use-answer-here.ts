@@ -30,7 +30,7 @@ export function useAnswerHere() {
       announce(errorText(error))
       return false
     } finally {
-      await queries.invalidateQueries({ queryKey: ['inbox'] })
+      void queries.invalidateQueries({ queryKey: ['inbox'] })
       setBusy(null)
     }
   }

@@ -57,10 +57,11 @@ export function useDecide(shown: ShownApproval, { readAt, hasSaidYes, onChanged,
     setFailure(null)
     try {
       await decide()
-      await readAgain()
+      const reading = readAgain()
       const action = shown.view.actions.find((one) => one.name === name)
       if (action !== undefined) announce(doneText(action, shown.view))
-      onDone?.()
+      if (onDone === undefined) await reading
+      else onDone()
       return true
     } catch (error) {
       const code = error instanceof ClientError ? error.code : null
