@@ -3,6 +3,7 @@
 import { answerBody } from '../../../client/supervision.ts'
 import { GroupDecidedSchema } from '../../../protocols/manage/approvals/schema.ts'
 import type { RecordView } from '../../../protocols/manage/records/schema.ts'
+import { scopeWords } from '../../../supervision/remember/match-label.ts'
 import { failure, usageError } from '../../cli-error.ts'
 import { mustBeSeen, outcomeText, recordLines, titleOf } from '../../show-record.ts'
 import { styleFor } from '../../terminal/style.ts'
@@ -10,15 +11,7 @@ import { confirm, hasTerminal } from '../../terminal/terminal-prompt.ts'
 import { terminalLine } from '../../terminal/terminal-text.ts'
 import { answerQuestion, type QuestionFlags } from './answer-question.ts'
 import type { CtlContext } from './ctl-server.ts'
-import {
-  allWaiting,
-  findRecord,
-  findSession,
-  type ShownRecord,
-  scopeWords,
-  understood,
-  type ViewAction,
-} from './records.ts'
+import { allWaiting, findRecord, findSession, type ShownRecord, understood, type ViewAction } from './records.ts'
 
 /** `words`: the name of an action and its text, or the answer to a question of a tool. */
 export async function answer(context: CtlContext, id: string, words: string[], options: QuestionFlags): Promise<void> {

@@ -3,10 +3,11 @@
 import { z } from 'zod'
 import { matchingIds, shortIds } from '../../../domain/text/id-prefix.ts'
 import { type Grant, GrantSchema } from '../../../protocols/manage/approvals/schema.ts'
+import { scopeWords } from '../../../supervision/remember/match-label.ts'
 import { usageError } from '../../cli-error.ts'
 import { localTime, localZone, terminalLine, textTable } from '../../terminal/terminal-text.ts'
 import type { CtlContext } from './ctl-server.ts'
-import { NothingFound, scopeWords, understood } from './records.ts'
+import { NothingFound, understood } from './records.ts'
 
 async function allGrants({ server }: CtlContext, agent?: string): Promise<Grant[]> {
   const sent = await server.get(`/grants${agent === undefined ? '' : `?agent=${encodeURIComponent(agent)}`}`)

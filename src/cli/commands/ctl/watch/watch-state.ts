@@ -1,9 +1,10 @@
 // What the live inbox shows and what each key does, without a terminal: `watch.ts` carries out the effects.
 
 import type { RecordView } from '../../../../protocols/manage/records/schema.ts'
+import { scopeWords } from '../../../../supervision/remember/match-label.ts'
 import { agentOf, contextLines, folderOf, mustBeSeen, riskOf, titleOf } from '../../../show-record.ts'
 import { terminalLine } from '../../../terminal/terminal-text.ts'
-import { type ShownRecord, scopeWords, type ViewAction } from '../records.ts'
+import type { ShownRecord, ViewAction } from '../records.ts'
 import { breakLine, type ScreenLine } from './screen-line.ts'
 
 export interface WatchState {
