@@ -33,7 +33,9 @@ const text = (...row: Row): VerbSpec => ({ ...words(...row), takes: 'text' })
 
 export const verbs = {
   sessions: words('sessions', 'sessions', 'Lists the sessions of this channel.', []),
-  inbox: words('sessions', 'inbox', 'Lists what waits for an answer in this channel.', []),
+  inbox: words('sessions', 'inbox', 'Lists what waits for an answer in this channel, the most urgent first.', []),
+  grants: words('sessions', 'grants', 'Lists the answers that are remembered for the agents of this channel.', []),
+  revoke: words('sessions', 'revoke ID', 'Takes a remembered answer back: the next such call asks again.', []),
   'session-start': text(
     'sessions',
     'session-start PROMPT [--workspace ID] [--host NAME]',

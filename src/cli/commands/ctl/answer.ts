@@ -1,8 +1,9 @@
 // The verbs that answer what an agent asks or waits for. `decide.ts` has those for approvals.
 
-import { z } from 'zod'
 import { answerBody } from '../../../client/supervision.ts'
+import { GroupDecidedSchema } from '../../../protocols/manage/approvals/schema.ts'
 import type { RecordView } from '../../../protocols/manage/records/schema.ts'
+import { scopeWords } from '../../../supervision/remember/match-label.ts'
 import { failure, usageError } from '../../cli-error.ts'
 import { mustBeSeen, outcomeText, recordLines, titleOf } from '../../show-record.ts'
 import { styleFor } from '../../terminal/style.ts'
@@ -10,15 +11,7 @@ import { confirm, hasTerminal } from '../../terminal/terminal-prompt.ts'
 import { terminalLine } from '../../terminal/terminal-text.ts'
 import { answerQuestion, type QuestionFlags } from './answer-question.ts'
 import type { CtlContext } from './ctl-server.ts'
-import {
-  allWaiting,
-  findRecord,
-  findSession,
-  type ShownRecord,
-  scopeWords,
-  understood,
-  type ViewAction,
-} from './records.ts'
+import { allWaiting, findRecord, findSession, type ShownRecord, understood, type ViewAction } from './records.ts'
 
 /** `words`: the name of an action and its text, or the answer to a question of a tool. */
 export async function answer(context: CtlContext, id: string, words: string[], options: QuestionFlags): Promise<void> {
@@ -116,10 +109,6 @@ function remembered({ view }: ShownRecord, { remember: wanted, match }: Remember
   return { more: { remember: scope, ...grant }, words }
 }
 
-const GroupSchema = z.looseObject({
-  items: z.array(z.looseObject({ approval_id: z.string(), error: z.unknown().optional() })),
-})
-
 /** Decides alike approvals of low risk together. Each is bound to what was shown of it. */
 export async function decideTogether(
   row: readonly ShownRecord[],
@@ -128,7 +117,7 @@ export async function decideTogether(
 ): Promise<void> {
   const items = row.map(({ view, digest }) => ({ id: view.id, digest }))
   const sent = await server.post('/approvals', { decision: name, items, ...(text === '' ? {} : { reason: text }) })
-  const failed = understood(GroupSchema, sent).items.filter(({ error }) => error !== undefined && error !== null)
+  const failed = understood(GroupDecidedSchema, sent).items.filter(({ error }) => error !== undefined)
   const count = failed.length === 0 ? `${row.length}` : `${row.length - failed.length} of ${row.length}`
   say(sent, `${done} ${count}: ${row[0] === undefined ? '' : titleOf(row[0].view)}`)
 }

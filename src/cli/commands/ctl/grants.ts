@@ -1,23 +1,17 @@
 // What people allowed or refused in advance, with an answer that is remembered.
 
 import { z } from 'zod'
-import { rememberScopes } from '../../../domain/supervision/decision.ts'
 import { matchingIds, shortIds } from '../../../domain/text/id-prefix.ts'
-import { GrantSchema } from '../../../protocols/manage/approvals/schema.ts'
+import { type Grant, GrantSchema } from '../../../protocols/manage/approvals/schema.ts'
+import { scopeWords } from '../../../supervision/remember/match-label.ts'
 import { usageError } from '../../cli-error.ts'
 import { localTime, localZone, terminalLine, textTable } from '../../terminal/terminal-text.ts'
 import type { CtlContext } from './ctl-server.ts'
-import { NothingFound, scopeWords, understood } from './records.ts'
+import { NothingFound, understood } from './records.ts'
 
-const ShownGrant = GrantSchema.extend({
-  label: z.string(),
-  scope: z.enum(rememberScopes),
-  workspace: z.string().nullable(),
-})
-
-async function allGrants({ server }: CtlContext, agent?: string): Promise<z.output<typeof ShownGrant>[]> {
+async function allGrants({ server }: CtlContext, agent?: string): Promise<Grant[]> {
   const sent = await server.get(`/grants${agent === undefined ? '' : `?agent=${encodeURIComponent(agent)}`}`)
-  return understood(z.looseObject({ grants: z.array(ShownGrant) }), sent).grants
+  return understood(z.looseObject({ grants: z.array(GrantSchema) }), sent).grants
 }
 
 export async function grants(context: CtlContext, { agent }: { agent?: string }): Promise<void> {

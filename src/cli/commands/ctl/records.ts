@@ -5,7 +5,6 @@ import { z } from 'zod'
 import { ClientError } from '../../../client/client-error.ts'
 import { isRecord } from '../../../domain/is-record.ts'
 import { personKinds, recordKinds } from '../../../domain/records/record-kinds.ts'
-import type { RememberScope } from '../../../domain/supervision/decision.ts'
 import { matchingIds, shortIds } from '../../../domain/text/id-prefix.ts'
 import { type RecordView, RecordViewSchema } from '../../../protocols/manage/records/schema.ts'
 import { type Checkpoint, CheckpointSchema } from '../../../protocols/manage/supervision/checkpoint-schema.ts'
@@ -32,14 +31,6 @@ const RecordSchema = z.object({
 /** A record of any kind. `sent`: what the server said, for `--json`. */
 export type ShownRecord = z.output<typeof RecordSchema> & { sent: unknown }
 export type ViewAction = RecordView['actions'][number]
-
-/** How far a remembered answer reaches. */
-export const scopeWords: Readonly<Record<RememberScope, string>> = {
-  session: 'in this session',
-  '15m': 'for 15 minutes',
-  workspace: 'in this workspace, until revoked',
-  always: 'always, until revoked',
-}
 
 export const readRecord = (value: unknown, sent = value): ShownRecord => ({ ...understood(RecordSchema, value), sent })
 

@@ -233,6 +233,7 @@ describe('alike items of low risk', () => {
 
 describe('remember', () => {
   const offer = {
+    yes: true,
     scopes: ['session' as const, '15m' as const, 'workspace' as const],
     matches: [
       { label: 'This command', match: { type: 'command' as const, command: 'npm test', folder: '.' } },

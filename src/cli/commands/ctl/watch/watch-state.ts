@@ -1,9 +1,10 @@
 // What the live inbox shows and what each key does, without a terminal: `watch.ts` carries out the effects.
 
 import type { RecordView } from '../../../../protocols/manage/records/schema.ts'
+import { scopeWords } from '../../../../supervision/remember/match-label.ts'
 import { agentOf, contextLines, folderOf, mustBeSeen, riskOf, titleOf } from '../../../show-record.ts'
 import { terminalLine } from '../../../terminal/terminal-text.ts'
-import { type ShownRecord, scopeWords, type ViewAction } from '../records.ts'
+import type { ShownRecord, ViewAction } from '../records.ts'
 import { breakLine, type ScreenLine } from './screen-line.ts'
 
 export interface WatchState {
@@ -91,6 +92,9 @@ export const firstState = (size: WatchState['size'], filter = ''): WatchState =>
 const stay = (state: WatchState): Turn => ({ state, effect: null })
 const note = (state: WatchState, notice: string): Turn => stay({ ...state, notice })
 
+/** What the server takes at once. */
+const MOST_TOGETHER = 100
+
 /** Alike items of low risk are one row, where the first of them stands. */
 export function rowsOf({ items }: Pick<WatchState, 'items'>): Row[] {
   const rows = new Map<string, [ShownRecord, ...ShownRecord[]]>()
@@ -99,7 +103,8 @@ export function rowsOf({ items }: Pick<WatchState, 'items'>): Row[] {
     const key = group === null || riskOf(item.view) !== 'low' ? id : `alike ${group}`
     const row = rows.get(key)
     if (row === undefined) rows.set(key, [item])
-    else row.push(item)
+    else if (row.length < MOST_TOGETHER) row.push(item)
+    else rows.set(id, [item])
   }
   return [...rows.values()]
 }
@@ -358,7 +363,7 @@ function remember(state: WatchState, row: Row): Turn {
     type: 'menu',
     title: `${covers}:`,
     choices: keysOf(item).flatMap(({ key, action }) => {
-      if (action.name !== 'approve' && action.name !== 'reject') return []
+      if (action.name !== 'reject' && !(action.name === 'approve' && offer.yes)) return []
       const to: Effect = { type: 'answer', item, row, action, text: '', more }
       return [{ key, label: `${labelOf(action)}, and so from now on`, to }]
     }),
