@@ -10,9 +10,10 @@ export interface PlantedAction extends RecordedCall {
 
 type Shape = Omit<RecordedCall, 'host' | 'event'>
 
-const SHELLS: Record<HostName, string> = { claude: 'Bash', codex: 'Bash', copilot: 'bash', gemini: 'run_shell_command' }
+const SHELLS: Record<HostName, string> = { claude: 'Bash', codex: 'Bash', copilot: 'Bash', gemini: 'run_shell_command' }
 const names: readonly HostName[] = ['claude', 'codex', 'copilot', 'gemini']
 
+// With the events that we ask for, Copilot CLI says Claude Code's names of its tools, and its own of their arguments.
 /** Becomes the shell of one host after the other. */
 interface Command {
   command: string
@@ -44,15 +45,15 @@ const patch = (...lines: string[]): Given => ({
 })
 const create = (path: string, text: string): Given => ({
   host: 'copilot',
-  tool: 'create',
+  tool: 'Write',
   input: { path: `$W/${path}`, file_text: text },
 })
 const change = (path: string, old: string, next: string): Given => ({
   host: 'copilot',
-  tool: 'edit',
+  tool: 'Edit',
   input: { path: `$W/${path}`, old_str: old, new_str: next },
 })
-const view = (path: string): Given => ({ host: 'copilot', tool: 'view', input: { path } })
+const view = (path: string): Given => ({ host: 'copilot', tool: 'Read', input: { path } })
 const writeFile = (path: string, content: string): Given => ({
   host: 'gemini',
   tool: 'write_file',

@@ -1,5 +1,6 @@
 // One call of a coding agent as its host gave it to our hook. A line of a file of corpus/ is one, as JSON. `$W` stands for the workspace.
 
+import { join } from 'node:path'
 import type { HostName } from '../../src/hosts/hosts.ts'
 
 export interface RecordedCall {
@@ -30,3 +31,5 @@ function placed(value: unknown, workspace: string): unknown {
   if (typeof value !== 'object' || value === null) return value
   return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, placed(one, workspace)]))
 }
+
+export const corpusFolder = join(import.meta.dirname, 'corpus')
