@@ -89,11 +89,12 @@ test('one person cannot edit a harmless call into a critical one where that need
 
 test('the server shows what a writing tool would do to the file', async () => {
   const service = open()
-  const write = (tool_name: string, input: Record<string, unknown>) => service.ask({ tool_name, input })
+  const write = (tool_name: string, input: Record<string, unknown>, host = 'claude-code') =>
+    service.tools.approve_tool(callOf({ ...service.agent, host }), { tool_name, input })
   const cases = [
     write('Write', { file_path: `${service.workspace}/b.txt`, content: 'new\n' }),
     write('Edit', { file_path: `${service.workspace}/a.txt`, old_string: 'two', new_string: 'three' }),
-    write('edit', { path: 'a.txt', old_str: 'one\n', new_str: '' }),
+    write('edit', { path: 'a.txt', old_str: 'one\n', new_str: '' }, 'copilot-cli'),
     write('Edit', { file_path: 'a.txt', old_string: 'zwei', new_string: 'three' }),
     write('Write', { file_path: '/etc/passwd', content: 'x' }),
     write('Write', { file_path: '.git/hooks/pre-commit', content: 'x' }),

@@ -9,6 +9,8 @@ import type { SupervisedApproval } from '../../domain/records/record.ts'
 import { lookalikeWarnings } from '../../domain/text/lookalike.ts'
 import { maskSecrets } from '../../domain/text/secret-name.ts'
 import { hidesCharacters, visibleText } from '../../domain/text/visible-text.ts'
+import type { ToolEffect } from '../../hosts/host.ts'
+import { toolEffect } from '../../hosts/tool-effect.ts'
 import { callDigest, canonicalJson, sha256 } from '../../json/digest.ts'
 import { shownArguments } from '../approvals/shown-arguments.ts'
 import { type ProposedChange, summaryOf } from '../diffs/propose-change.ts'
@@ -16,7 +18,6 @@ import { decidedText } from '../records/records.ts'
 import { MOST_INSTRUCTION_CHARS } from '../sessions/check-text.ts'
 import { newInstruction } from '../sessions/instruct-agent.ts'
 import type { SessionNow, Step, TakeStep } from '../sessions/take-step.ts'
-import { accessOf } from '../workspace-policy/judge-request.ts'
 import { requestOfCall } from '../workspace-policy/request-of-call.ts'
 import type { PolicyRequest } from '../workspace-policy/workspace-policy.ts'
 import type { AgentCall, AgentService } from './agent-service.ts'
@@ -25,21 +26,22 @@ import type { OpenCall } from './answer-call.ts'
 import type { AskingDeps } from './ask-approval.ts'
 import { askStep, ELSEWHERE, newApproval } from './asked-records.ts'
 import { autoApprovedRecord } from './auto-approved.ts'
-import { changeOfCall, kindOfTool, OUTSIDE, pathlessArguments, workspacePath, writesElsewhere } from './host-tools.ts'
+import {
+  changeOfCall,
+  type NamedCall,
+  OUTSIDE,
+  pathlessArguments,
+  workspacePath,
+  writesElsewhere,
+} from './host-tools.ts'
 
 /** A call that a host is about to make. */
-export interface HostCall {
-  toolName: string
-  input: Readonly<Record<string, unknown>>
+export interface HostCall extends NamedCall {
   toolUseId: string | null
-  /** Where the agent is now. */
-  cwd: string
   /** The command line that would run, where the host says it in its own way; else null. */
   command: string | null
   /** The host tells its model if a person changes the arguments. False: it cannot, so the session's next answer does. */
   tellsEdits: boolean
-  /** Such a call is left to the host's own rules, unless the policy allows it. False: a person is asked. */
-  isReading: boolean
 }
 
 export type Permission =
@@ -74,29 +76,29 @@ export function createAskPermission(deps: PermissionDeps): AskPermission {
     const filePath = plain?.filePath ?? null
     const confined = filePath === null ? null : await workspacePath(workspaceRoot, filePath, call.cwd)
     const isOutside = filePath !== null && confined === null
-    const kind = kindOfTool(call.toolName)
+    const effect = toolEffect(call.host, call.toolName, call.input)
     const command = call.command ?? plain?.command ?? null
-    const access = accessOf(call.toolName)
-    const without = pathlessArguments(call.toolName, command !== null)
+    const access = effect === 'reads' || effect === 'searches' ? 'read' : 'write'
+    const without = pathlessArguments(call, command !== null)
     const guarded = guard({ workspaceRoot, access, input: call.input, without, cwd: call.cwd })
     const floor: Risk =
       hidesCharacters([call.toolName, call.input]) ||
       // A person sees the whole of a change in its diff. Of another call this long they see a part, and anything can be in the rest.
       (!isChange(change) && !isKeptWhole(JSON.stringify(call.input))) ||
       (isChange(change) && change.risk === 'critical') ||
-      (isOutside && kind === 'write') ||
+      (isOutside && effect === 'writes') ||
       (guarded !== null && access === 'write' && command === null)
         ? 'critical'
         : 'low'
     // A command does something else in another folder, so no policy covers it there.
-    const isElsewhere = folder !== null && (command !== null || kind === 'command')
+    const isElsewhere = folder !== null && (command !== null || effect === 'runs')
     // Without a policy that covers it, a command or an unknown tool may do anything.
-    const risk = floor === 'low' && (kind !== 'write' || !isChange(change)) && !call.isReading ? 'high' : floor
+    const risk = floor === 'low' && (effect !== 'writes' || !isChange(change)) ? 'high' : floor
     const request =
-      plain === null || isOutside || isElsewhere || writesElsewhere(call.toolName, call.input, filePath)
+      plain === null || isOutside || isElsewhere || writesElsewhere(call, filePath)
         ? null
         : { ...plain, filePath: confined, riskLevel: floor, guarded }
-    return { change, command, risk, request, folder, path: confined ?? filePath, isOutside, guarded }
+    return { effect, change, command, risk, request, folder, path: confined ?? filePath, isOutside, guarded }
   }
 
   async function decide(open: OpenCall, call: HostCall): Promise<Permission> {
@@ -118,7 +120,8 @@ export function createAskPermission(deps: PermissionDeps): AskPermission {
       autoApproved.add(open.session, request, judgement)
       return { behavior: 'allow', updatedInput: call.input, isEdited: false }
     }
-    if (call.isReading) return { behavior: 'pass' }
+    const reads = looked.effect === 'reads' || looked.effect === 'searches'
+    if (looked.effect === 'host' || (reads && call.tellsEdits)) return { behavior: 'pass' }
     const record = await asked.ask(open.session.id, 'permission', contentKey, (now) =>
       ask(now, open, call, looked, contentKey),
     )
@@ -195,16 +198,19 @@ export function createAskPermission(deps: PermissionDeps): AskPermission {
 export function createApproveTool(askPermission: AskPermission): Pick<AgentService, 'approve_tool'> {
   return {
     async approve_tool(call, { tool_name: toolName, input, tool_use_id: toolUseId = null }) {
-      const cwd = call.agent.workspaceRoot
-      const asked = { toolName, input, toolUseId, cwd, command: null, tellsEdits: false, isReading: false }
+      const { host, workspaceRoot: cwd } = call.agent
+      const asked = { host, toolName, input, toolUseId, cwd, command: null, tellsEdits: false }
       const verdict = await askPermission(call, asked)
-      if (verdict.behavior !== 'allow') return { isError: false, answer: { ...verdict, behavior: 'deny' } }
-      return { isError: false, answer: { behavior: 'allow', updatedInput: verdict.updatedInput } }
+      if (verdict.behavior === 'deny') return { isError: false, answer: { ...verdict } }
+      // Its own rules have asked already, so they are no answer.
+      const updatedInput = verdict.behavior === 'pass' ? input : verdict.updatedInput
+      return { isError: false, answer: { behavior: 'allow', updatedInput } }
     },
   }
 }
 
 interface Looked {
+  effect: ToolEffect
   change: ProposedChange | { problem: string } | null
   command: string | null
   risk: Risk
