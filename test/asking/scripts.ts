@@ -1,5 +1,5 @@
 // The scripts of the model: what an agent does in one task, in the order of scripts/*.txt, where
-//   `= name`   begins a task       `r`  reads files            `g`  searches: a pattern without spaces, and where
+//   `= name`   begins a task       `r`  reads files            `g`  searches: a pattern, and where
 //   `f`  finds files by a glob     `l`  lists a folder         `e`  edits files          `w`  writes new files
 //   `t`  notes its plan            `u`  fetches an address     `s`  looks something up
 //   `$`  runs a command; lines that begin with `>` belong to it.
@@ -92,6 +92,7 @@ function stepsOf(line: string): Planned[] {
   const rest = line.slice(2)
   if (MANY.has(verb)) return rest.split(' ').map((what) => ({ verb, what, where: null }))
   if (verb !== 'search') return [{ verb, what: rest, where: null }]
-  const [what = '', where = null] = rest.split(' ')
-  return [{ verb, what, where }]
+  // A pattern with spaces stands in quotes.
+  const [, quoted, plain, where] = /^(?:"([^"]*)"|(\S+))(?: (\S+))?$/.exec(rest) ?? []
+  return [{ verb, what: quoted ?? plain ?? rest, where: where ?? null }]
 }

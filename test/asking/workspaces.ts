@@ -5,6 +5,8 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, extname, join } from 'node:path'
 
 interface Manifest {
+  /** Programs in node_modules/.bin: the packages of the project are installed. */
+  programs?: string
   /** Path and the names that are defined in it. */
   files: Readonly<Record<string, string>>
   /** Files with this text. */
@@ -35,6 +37,7 @@ const CI = 'on: push\njobs:\n  test:\n    runs-on: ubuntu-latest\n    steps:\n  
 
 export const workspaces = {
   'ts-lib': {
+    programs: 'tsc vitest eslint prettier',
     files: {
       'src/index.ts': 'createCalendar version',
       'src/parse.ts': 'parseLine unfoldLines parseDate parseDuration readProperty',
@@ -64,6 +67,7 @@ export const workspaces = {
     texts: { ...GIT, 'package.json': packageJson('ical-kit', NODE_SCRIPTS, { luxon: '^3.4.0' }) },
   },
   'web-app': {
+    programs: 'tsc vitest eslint prettier vite playwright markdownlint',
     files: {
       'src/main.tsx': 'App render',
       'src/router.tsx': 'routes RequireLogin',
@@ -165,6 +169,7 @@ export const workspaces = {
     },
   },
   monorepo: {
+    programs: 'tsc vitest eslint prettier turbo changeset',
     files: {
       'packages/api/src/server.ts': 'createServer listen',
       'packages/api/src/routes/users.ts': 'listUsers getUser updateUser',
@@ -200,6 +205,7 @@ export const workspaces = {
     },
   },
   'docs-site': {
+    programs: 'vitepress markdownlint prettier cspell',
     files: {
       'docs/index.md': 'Welcome Features',
       'docs/guide/install.md': 'Requirements Install Verify',
@@ -322,13 +328,14 @@ export type WorkspaceName = keyof typeof workspaces
 
 /** Writes the files of a workspace into a folder, which may be new. */
 export function makeFiles(name: WorkspaceName, root: string): void {
-  const { files, texts = {}, links = {} }: Manifest = workspaces[name]
+  const { files, texts = {}, links = {}, programs }: Manifest = workspaces[name]
   const put = (path: string) => {
     mkdirSync(dirname(join(root, path)), { recursive: true })
     return join(root, path)
   }
   for (const [path, names] of Object.entries(files)) writeFileSync(put(path), textOf(path, names.split(' ')))
   for (const [path, text] of Object.entries(texts)) writeFileSync(put(path), text)
+  for (const program of programs?.split(' ') ?? []) writeFileSync(put(`node_modules/.bin/${program}`), '')
   for (const [path, target] of Object.entries(links)) symlinkSync(target, put(path))
 }
 
