@@ -1,9 +1,9 @@
 // Which remembered decision is about a piece of work of an agent elsewhere.
 
-import { isAtLeast, type Risk } from '../../domain/agent/tool-settings.ts'
 import type { Clock } from '../../domain/clock.ts'
-import type { Grant, WorkMatch } from '../../domain/supervision/grant.ts'
+import type { Grant } from '../../domain/supervision/grant.ts'
 import type { GrantReads } from '../../store/ports/waits.ts'
+import { covers, coversRefused } from '../risk/covers.ts'
 import type { Assessment, Work } from '../risk/risk.ts'
 import type { SupervisedSession } from '../sessions/take-step.ts'
 
@@ -15,40 +15,30 @@ export interface Remembered {
   find(session: SupervisedSession, work: Work, assessed: Assessment): Promise<Grant | null>
 }
 
-/** Whether this match, given by somebody who was shown this risk, is about the work. */
-export type Covers = (match: WorkMatch, shown: Risk, work: Work, assessed: Assessment) => boolean
-
 interface RememberedDeps {
   grants: Pick<GrantReads, 'list'>
   clock: Pick<Clock, 'now'>
-  covers: Covers
 }
 
-export function createRemembered({ grants, clock, covers }: RememberedDeps): Remembered {
+export function createRemembered({ grants, clock }: RememberedDeps): Remembered {
   return {
     async find(session, work, assessed) {
       const { host } = session.supervision
       const held = await grants.list({ now: clock.now(), agent: host, sessionId: session.id })
       const near = held.filter((grant) => isFor(grant, session))
-      const isCovered = ({ elsewhere, effect }: Grant): boolean => {
-        if (elsewhere === undefined) return false
-        if (effect === 'refuse') return covers(elsewhere.match, 'critical', work, assessed)
-        return mayAllow(elsewhere.risk, assessed) && covers(elsewhere.match, elsewhere.risk, work, assessed)
-      }
-      return near.filter(isRefusal).find(isCovered) ?? near.find((one) => !isRefusal(one) && isCovered(one)) ?? null
+      const no = near.find((one) => one.effect === 'refuse' && coversRefused(one.elsewhere.match, work))
+      if (no !== undefined) return no
+      const allows = ({ effect, elsewhere: { match, risk } }: GrantElsewhere): boolean =>
+        effect !== 'refuse' && covers(match, risk, work, assessed)
+      return near.find(allows) ?? null
     },
   }
 }
 
-const isRefusal = ({ effect }: Grant): boolean => effect === 'refuse'
+type GrantElsewhere = Grant & Required<Pick<Grant, 'elsewhere'>>
 
 /** Whether it is of this agent, this folder and this owner. Grants of our own agents are of nobody elsewhere. */
-export function isFor({ agent, elsewhere }: Grant, { owner, supervision }: SupervisedSession): boolean {
-  return (
-    agent === supervision.host && elsewhere?.workspaceRoot === supervision.workspaceRoot && elsewhere.owner === owner
-  )
-}
-
-/** Nothing critical is allowed in advance, and nothing riskier than what the person was shown. */
-const mayAllow = (shown: Risk, { risk }: Assessment): boolean =>
-  risk !== 'critical' && (risk === 'none' || isAtLeast(shown, risk))
+export const isFor = (grant: Grant, { owner, supervision }: SupervisedSession): grant is GrantElsewhere =>
+  grant.agent === supervision.host &&
+  grant.elsewhere?.workspaceRoot === supervision.workspaceRoot &&
+  grant.elsewhere.owner === owner
