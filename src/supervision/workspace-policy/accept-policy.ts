@@ -64,13 +64,14 @@ export function createAcceptPolicy({ store, approvals, operators, takeStep, poli
   async function write(workspaceRoot: string, text: string, base: string | null): Promise<string> {
     const found = findPolicy(workspaceRoot)
     if (found.state === 'unreadable') throw new ServerError('conflict', `${found.file} is in the way: ${found.reason}`)
-    if ((found.state === 'text' ? found.sha256 : null) !== base) {
-      throw new ServerError('conflict', 'The policy file was changed meanwhile. Make a new draft, then accept it.')
-    }
     const after = new TextEncoder().encode(text)
     const afterHash = sha256OfBytes(after)
     const old = found.state === 'text' && found.file === FILE ? found.sha256 : null
+    // The same request came before, and its answer was lost.
     if (old === afterHash) return afterHash
+    if ((found.state === 'text' ? found.sha256 : null) !== base) {
+      throw new ServerError('conflict', 'The policy file was changed meanwhile. Make a new draft, then accept it.')
+    }
     const change = { path: FILE, after, afterHash, workspaceRoot }
     const how =
       old === null ? { kind: 'create' as const, beforeHash: 'new_file' } : { kind: 'modify' as const, beforeHash: old }
