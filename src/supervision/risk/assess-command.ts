@@ -1,12 +1,13 @@
 // How risky a command line is. The shell's own grammar says which programs run; `judge-program.ts` says what each does. The riskiest
 // part counts, so that a command is never less risky than any of its parts.
 
-import { isAbsolute, resolve } from 'node:path'
+import { basename, isAbsolute, resolve } from 'node:path'
 import { type Command, forEachChild, parse, type Redirect, type SyntaxNode } from 'unbash'
+import { secretPath } from '../workspace/secret-path.ts'
 import type { WhereLeads } from '../workspace/where-leads.ts'
 import { judgeProgram } from './judge-program.ts'
 import { createPathUses, type Finding, unclear } from './places.ts'
-import { HARMLESS_VARIABLES, OBEYED_VARIABLES, SOURCES_OF_CODE } from './programs.ts'
+import { HARMLESS_SETTINGS, HARMLESS_VARIABLES, OBEYED_VARIABLES, SOURCES_OF_CODE } from './programs.ts'
 import { isRiskier, type WorkRisk } from './risk.ts'
 import type { Scene } from './scene.ts'
 import { shellWords, wordsOf } from './shell-words.ts'
@@ -75,7 +76,12 @@ export function assessCommand(text: string, { whereLeads, home, workspaceRoot, c
       return uses
     },
     word({ text: word, kind }, access) {
-      if (kind === 'one' || kind === 'any') return scene.note('high', unclear(word).why)
+      if (kind === 'one' || kind === 'any') {
+        // `$HOME/.env`: the folder is not clear, the file is.
+        const name = basename(word)
+        if (/^[\w.-]*\.[\w.-]*$/.test(name) && secretPath(name) !== null) scene.path(name, access)
+        return scene.note('high', unclear(word).why)
+      }
       for (const path of pathsIn(word)) {
         const all = kind === 'glob' ? paths.matching(path, scene.folders) : [path]
         if (all === null) scene.note('high', unclear(word).why)
@@ -90,8 +96,9 @@ export function assessCommand(text: string, { whereLeads, home, workspaceRoot, c
       guarded = true
       scene.note('high', `reads a folder with files that usually hold secrets (${secret})`)
     },
-    variable(name, isPlain) {
-      if (!isPlain || !HARMLESS_VARIABLES.test(name))
+    variable(assigned, isPlain) {
+      const [name = ''] = assigned.split(/\W/)
+      if (!HARMLESS_SETTINGS.test(assigned) && !(isPlain && HARMLESS_VARIABLES.test(name)))
         scene.note('high', `sets ${name.slice(0, 30)}, which programs obey`)
     },
     goTo(folder) {
@@ -181,6 +188,9 @@ export function assessCommand(text: string, { whereLeads, home, workspaceRoot, c
         if (/^-(?:eq|ne|lt|le|gt|ge)$/.test(node.operator) && !/^\d+$/.test(`${node.left.value}${node.right.value}`))
           scene.note('high', ANY_VALUE)
         return children()
+      case 'TestCommand':
+        scene.note('none', 'tests a condition')
+        return children()
       case 'TestUnary':
         if (/^-[vR]$/.test(node.operator)) scene.note('high', ANY_VALUE)
         for (const word of shellWords(node.operand, home)) if (word.kind === 'plain') scene.word(word, 'names')
@@ -217,8 +227,8 @@ export function assessCommand(text: string, { whereLeads, home, workspaceRoot, c
       scene.tainted ||= gives
       forEachChild(node, visit)
     })
-    for (const { name } of assignments) {
-      if (node.name !== undefined) scene.variable(name, true)
+    for (const { name, text: assigned } of assignments) {
+      if (node.name !== undefined) scene.variable(assigned, true)
       else if (OBEYED_VARIABLES.test(name)) scene.note('high', `sets ${name.slice(0, 30)}, which programs obey`)
       else scene.note('none', 'sets variables of the shell')
     }
@@ -252,7 +262,7 @@ function beginning(parts: readonly Part[]): readonly string[] | null {
   if (only.risk !== 'low') return parts.length === 2 ? only.words : null
   const words = only.words.slice(0, only.begins)
   // With an option before its verb, a beginning would say too little.
-  return words.some((word, i) => word.startsWith('-') && !(word === '-m' && i === 1)) ? null : words
+  return words.some((word, i) => /^-|=/.test(word) && !(word === '-m' && i === 1)) ? null : words
 }
 
 const isHarmless = (operator: string, target: string): boolean =>

@@ -46,7 +46,7 @@ export function createPathUses(whereLeads: WhereLeads, workspaceRoot: string) {
       const place = whereLeads(whole, { workspaceRoot, access: access === 'write' ? 'write' : 'read', realPath })
       if (place === null) return found('none', 'names no file')
       const { real, path, ours, named } = place
-      const secret = place.secret !== null && (basename(real).includes('.') || isFile(real) || written.includes(':'))
+      const secret = place.secret !== null && isSecretFile(real, access)
       const isWrite = access === 'write'
       const shown = shownPath(written)
       if (access === 'names')
@@ -115,8 +115,14 @@ export function createPathUses(whereLeads: WhereLeads, workspaceRoot: string) {
 const matches = (pattern: string, name: string): boolean =>
   (pattern.startsWith('.') || !name.startsWith('.')) && globMatches(pattern.replaceAll(/\[[^\]]*\]/g, '?'), name)
 
-/** A word such as `token` is a secret only if there is a file of that name. */
-const isFile = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false })?.isFile() === true
+/** A word such as `token` is a secret only if there is a file of that name, and `.env.example` is there to be read. */
+function isSecretFile(path: string, access: Use): boolean {
+  const name = basename(path)
+  if (/^\.env\.(?:example|sample|template|dist)$/.test(name)) return access === 'write'
+  const isWord = !name.includes('.') && !/^id_(?:rsa|dsa|ecdsa|ed25519)/.test(name)
+  if (!isWord || secretPath(join(dirname(path), 'x')) !== null) return true
+  return lstatSync(path, { throwIfNoEntry: false })?.isFile() === true
+}
 
 function entriesIn(folder: string): Dirent[] {
   try {
