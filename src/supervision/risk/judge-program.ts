@@ -57,7 +57,7 @@ export function judgeProgram(scene: Scene, words: readonly ShellWord[]): undefin
     [`${name} ${rest[0]?.text}`, 1],
   ] as const)
     if (Object.hasOwn(WRAPPERS, wrapper)) return judgeWrapped(scene, wrapper, rest.slice(skipped))
-  judgeByRule(scene, name, rest)
+  judgeByRule(scene, name.startsWith('mkfs.') ? 'mkfs' : name, rest)
 }
 
 const isKnown = (name: string): boolean =>
@@ -267,7 +267,8 @@ const judgeGit: Judge = (scene, _name, rest) => {
   if (/^-(?!-version$)/.test(left[0]?.text ?? '')) {
     scene.note('high', 'runs git with settings of its own')
     for (const word of left) scene.word(word, 'write')
-    judgeGitVerb(scene, left.slice(left.findIndex(({ text }) => PROGRAMS.has(`git ${text}`)) >>> 0))
+    const at = left.findIndex(({ text }) => PROGRAMS.has(`git ${text}`))
+    if (at >= 0) judgeGitVerb(scene, left.slice(at))
   } else judgeGitVerb(scene, left)
   scene.folders = folders
 }
