@@ -38,6 +38,7 @@ describe('the rules', () => {
       title: 'Call send_email',
       description: 'to: ann@example.com\ntext: Hi',
       action: null,
+      toolSays: 'Sends an e-mail.',
     })
   })
 

@@ -14,6 +14,7 @@ import type { BoundTool } from '../../tools/tool.ts'
 import { applyPolicy, policyVersion } from '../policy/apply-policy.ts'
 import { fits } from '../policy/argument-conditions.ts'
 import type { PathContext } from '../policy/path-conditions.ts'
+import { oneLine } from '../records/record-words.ts'
 import { actionOf, type Need, needOf, previewOf } from './ask-tool.ts'
 import { shownArguments } from './shown-arguments.ts'
 
@@ -33,7 +34,16 @@ type RuleVerdict =
   /** `grant`: the one that allowed the call. */
   { verdict: 'run'; grant: string | null } | ({ verdict: 'ask' } & Question) | { verdict: 'refuse'; reason: string }
 
-type Asked = 'policyVersion' | 'risk' | 'answerableBy' | 'quorum' | 'title' | 'description' | 'action' | 'preview'
+type Asked =
+  | 'policyVersion'
+  | 'risk'
+  | 'answerableBy'
+  | 'quorum'
+  | 'title'
+  | 'description'
+  | 'action'
+  | 'toolSays'
+  | 'preview'
 
 export interface Question extends Pick<Approval, Asked> {
   expiresAt: number
@@ -112,6 +122,7 @@ function question(call: RuledCall, need: Need = { asks: null }): Question {
     title: action === null ? `Call ${visibleText(tool.name)}` : `${visibleText(tool.name)}: ${action}`,
     description: [...(need.reason === undefined ? [] : [need.reason]), shownArguments(call.arguments)].join('\n'),
     action,
+    toolSays: tool.description === '' ? undefined : oneLine(tool.description),
   })
 }
 
