@@ -66,7 +66,9 @@ export function createCallRules({ grants, realPath, clock }: CallRulesDeps): Cal
         roots: tool.roots ?? [agent.directory],
         realPath: realPath(),
       }
-      const held = await grants.list({ agent: agent.name, sessionId, now })
+      // A host may have the name of one of our agents. What people allow its agents is not for ours.
+      const found = await grants.list({ agent: agent.name, sessionId, now })
+      const held = found.filter(({ elsewhere }) => elsewhere === undefined)
       const refused = held.find((one) => one.effect === 'refuse' && covers(one, call, paths))
       if (refused !== undefined) return { verdict: 'refuse', reason: refusedInAdvance }
       const ruling = applyPolicy({

@@ -80,6 +80,8 @@ const said = {
     arguments: { command: 'ls' },
   }),
   'no, for always': () => ({ ...no, remember: { scope: 'always' } }),
+  'yes, for the workspace': () => ({ ...yes, remember: { scope: 'workspace' } }),
+  'no, for 15 minutes': () => ({ ...no, remember: { scope: '15m' } }),
   'look at other arguments': () => ({ ...yes, arguments: { command: 'ls' }, isCheck: true }),
   'look at another text': () => ({ ...yes, content: 'one\nfour\n', isCheck: true }),
 } satisfies Record<string, Says> as Record<string, Says>
@@ -249,10 +251,7 @@ function openOwn({ kind, risk, quorum, state, proof }: Setting): House {
         async tidy() {
           binding = 'a'
           isThere = true
-          // Grants for always would answer the next case.
-          for (const { id } of await server.approvals.grants()) {
-            await server.approvals.revokeGrant({ user: 'root', role: 'operator' }, id)
-          }
+          await forgetAll(server.approvals)
         },
       }
     },
@@ -315,10 +314,15 @@ function openElsewhere({ kind, risk, quorum, proof }: Setting): House {
           const call = callOf(agentIn(workspace), { signal: AbortSignal.abort() })
           await service.tools.check_auto_approve(call, { tool_name: 'Read' })
         },
-        tidy: async () => {},
+        tidy: () => forgetAll(service.approvals),
       }
     },
   }
+}
+
+/** Grants would answer the next case. */
+async function forgetAll(approvals: Pick<Approvals, 'grants' | 'revokeGrant'>): Promise<void> {
+  for (const { id } of await approvals.grants()) await approvals.revokeGrant({ user: 'root', role: 'operator' }, id)
 }
 
 const isOwn = (kind: Kind): boolean => ownKinds.some((one) => one === kind)

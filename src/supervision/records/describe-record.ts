@@ -33,7 +33,7 @@ export const describe = (record: PersonRecord, scene = NO_SCENE): RecordView => 
 
 /** For a list, in which nobody looks at what is behind a question. */
 export function describeInShort(record: PersonRecord, scene = NO_SCENE): RecordView {
-  const { warnings = [], facts, ...kind } = wordsOf(record).view(record, scene)
+  const { warnings = [], facts, remember = null, ...kind } = wordsOf(record).view(record, scene)
   const leftAt = nobodyWaitsSince(record)
   return {
     id: record.id,
@@ -52,7 +52,7 @@ export function describeInShort(record: PersonRecord, scene = NO_SCENE): RecordV
       still_since: isoTime(urgencyOf(record).stillSince),
       ...scene.context,
     },
-    remember: null,
+    remember,
     group: null,
     warnings: [...warnings, ...(leftAt === null ? [] : [NOBODY_WAITS])],
     facts: [...facts, ...(leftAt === null ? [] : [fact('The caller left', '', { at: leftAt })])],

@@ -111,6 +111,7 @@ const Context = z
   .describe('What somebody who was not there needs to decide. One line each.')
 
 const Remember = z.strictObject({
+  yes: z.boolean().describe('A yes may be remembered. False: only a no, because it is critical.'),
   scopes: z.array(z.enum(rememberScopes)),
   matches: z
     .array(z.strictObject({ label: text.describe('`Commands that begin with npm test`.'), match: WorkMatchSchema }))
@@ -173,4 +174,5 @@ export interface RecordScene {
 export type KindView = Pick<RecordView, 'label' | 'mark' | 'asks' | 'title' | 'gist' | 'brief' | 'risk'> & {
   warnings?: string[]
   facts: RecordFact[]
+  remember?: RecordView['remember']
 }

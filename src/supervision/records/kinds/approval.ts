@@ -10,6 +10,7 @@ import { canonicalJson } from '../../../json/digest.ts'
 import { questionForm } from '../../approvals/question-form.ts'
 import { shownArguments } from '../../approvals/shown-arguments.ts'
 import { callWarnings } from '../../approvals/shown-call.ts'
+import { offered } from '../../remember/offered.ts'
 import type { BodyPart, KindView, RecordFact, RecordScene } from '../record-view.ts'
 import { fact, objectIn, oneLine, prose } from '../record-words.ts'
 import { approvalActions } from './approval-actions.ts'
@@ -38,6 +39,7 @@ function view(approval: Approval, scene: RecordScene): KindView {
     risk: { level: risk, why: change?.protectedBecause ?? null },
     warnings: warningsOf(approval, scene),
     facts: factsOf(approval),
+    remember: offered(approval),
   }
 }
 

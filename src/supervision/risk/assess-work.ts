@@ -1,0 +1,137 @@
+// The risk of one piece of work: of a command by its text, of another tool by what it does with the paths in its arguments.
+
+import { relative, sep } from 'node:path'
+import { isWithin } from '../../domain/is-within.ts'
+import type { WorkMatch } from '../../domain/supervision/grant.ts'
+import { hidesCharacters } from '../../domain/text/visible-text.ts'
+import { textsIn } from '../../json/texts-in.ts'
+import { isTooLong, spellings } from '../workspace/guard-arguments.ts'
+import { createWhereLeads } from '../workspace/where-leads.ts'
+import { assessCommand } from './assess-command.ts'
+import { createPathUses, type Finding, type Use, unclear } from './places.ts'
+import { type Assessment, type AssessWork, isRiskier, type Work, type WorkRisk } from './risk.ts'
+
+export interface AssessWorkDeps {
+  /** See `createServerPlaces`. */
+  serverPaths: readonly string[]
+  /** What `~` means. */
+  home: string
+}
+
+const MAX_TEXTS = 1_000
+/** Arguments of writing tools that are the text itself. */
+const TEXTS: ReadonlySet<string> = new Set(
+  'content contents file_text new_string old_string new_str old_str new_source text insert_text replacement description'.split(
+    ' ',
+  ),
+)
+/** Arguments of searching tools that are what is looked for. */
+const SOUGHT: ReadonlySet<string> = new Set(['query', 'regex', 'search_term', 'description', 'output_mode'])
+/** Tools that only find names. */
+const FINDS_NAMES = /glob|find|list|^ls$/i
+/** The files of a patch. */
+const PATCHED = /^(?:\*\*\* (?:Add|Update|Delete) File: |\*\*\* Move to: |(?:\+\+\+|---) (?:[ab]\/)?)(.+?)\s*$/gm
+const DELETES = /^\*\*\* Delete File: |^\+\+\+ \/dev\/null/m
+
+export function createAssessWork({ serverPaths, home }: AssessWorkDeps): AssessWork {
+  const whereLeads = createWhereLeads(serverPaths)
+
+  function assessTool(work: Work): Assessment {
+    const { effect, toolName, workspaceRoot, cwd } = work
+    const paths = createPathUses(whereLeads, workspaceRoot)
+    const inside = new Set<string>()
+    let best: Finding = { ...FIRST[effect], action: null }
+    let isGuarded = false
+    const note = (risk: WorkRisk, why: string): void => {
+      if (isRiskier(risk, best.risk)) best = { risk, why, action: null }
+    }
+    for (const text of effect === 'host' ? [] : pathsOf(work)) {
+      if (effect === 'writes' && (DELETES.test(text) || /delete|remove/i.test(toolName))) note('high', 'deletes files')
+      try {
+        for (const written of [...text.matchAll(PATCHED)].map(([, path = '']) => path)) lookAt(written)
+        lookAt(text)
+      } catch {
+        note('high', unclear(text).why)
+      }
+    }
+    function lookAt(text: string): void {
+      for (const written of spellings(text, home)) {
+        for (const folder of new Set([cwd, workspaceRoot])) {
+          const use = paths.use(written, folder, accessOf(work))
+          note(use.risk, use.why)
+          isGuarded ||= use.guarded
+          if (use.path !== null && folder === cwd && /^[^\n]*[./][^\n]*$/.test(text)) inside.add(use.path)
+        }
+      }
+    }
+    if (effect === 'writes' && inside.size === 0) note('high', 'writes files, and it is not clear which')
+    const isRemembered = best.risk !== 'critical' && best.risk !== 'none' && !isGuarded
+    return { ...best, matches: isRemembered ? matchesOfTool(effect, toolName, best.risk, inside) : [] }
+  }
+
+  return (work) => {
+    const { toolName, effect, input, command, workspaceRoot, cwd } = work
+    if (hidesCharacters([toolName, input, command]))
+      return { risk: 'critical', why: 'hides characters that a person would overlook', action: null, matches: [] }
+    try {
+      if (command === null) return assessTool(work)
+      const found = assessCommand(command, { whereLeads, home, workspaceRoot, cwd })
+      const isOnlyCommand = effect === 'runs'
+      const risk = isOnlyCommand || isRiskier(found.risk, 'low') ? found.risk : 'high'
+      const why = risk === found.risk ? found.why : FIRST.unknown.why
+      const isRemembered = risk !== 'critical' && !found.guarded && isOnlyCommand
+      const matches = isRemembered ? matchesOfCommand(command, found.begins, work, risk) : []
+      return { risk, why, action: found.action, matches }
+    } catch {
+      return { risk: 'high', why: 'does something that cannot be understood', action: null, matches: [] }
+    }
+  }
+}
+
+const FIRST: Record<Work['effect'], { risk: WorkRisk; why: string }> = {
+  host: { risk: 'none', why: 'changes only what its host shows' },
+  reads: { risk: 'none', why: 'reads files of the workspace' },
+  searches: { risk: 'none', why: 'searches the workspace' },
+  writes: { risk: 'low', why: 'writes files of the workspace' },
+  runs: { risk: 'high', why: 'runs something that is not shown' },
+  reaches: { risk: 'high', why: 'reaches the network' },
+  unknown: { risk: 'high', why: 'uses a tool that is not known here' },
+}
+
+/** A tool that is not known may write to everything that it is given. */
+function accessOf({ effect, toolName }: Work): Use {
+  if (effect === 'searches' && FINDS_NAMES.test(toolName)) return 'names'
+  return effect === 'writes' || effect === 'unknown' ? 'write' : 'read'
+}
+
+/** Every text of the arguments that may be a path or a patch. */
+function pathsOf({ effect, toolName, input }: Work): string[] {
+  // Of a tool that looks into files it is what to look for; otherwise it says which files.
+  const pattern = FINDS_NAMES.test(toolName) ? [] : ['pattern']
+  const without = effect === 'writes' ? TEXTS : effect === 'searches' ? new Set([...SOUGHT, ...pattern]) : undefined
+  const found = [...textsIn(input, without)].filter((text) => text.trim() !== '' && !isTooLong(text))
+  if (found.length > MAX_TEXTS) throw new Error('There are too many arguments to look at.')
+  return found
+}
+
+function matchesOfTool(effect: Work['effect'], tool: string, risk: WorkRisk, inside: ReadonlySet<string>): WorkMatch[] {
+  if (effect !== 'writes') return [{ type: 'tool', tool }]
+  const [path = ''] = inside
+  if (risk !== 'low' || inside.size !== 1 || path === '' || /[*?]/.test(path)) return []
+  const folder = path.slice(0, path.lastIndexOf('/') + 1)
+  return [path, ...(folder === '' ? [] : [`${folder}**`])].map((pattern) => ({ type: 'writes', pattern }))
+}
+
+function matchesOfCommand(
+  command: string,
+  begins: readonly string[] | null,
+  { workspaceRoot, cwd }: Work,
+  risk: WorkRisk,
+): WorkMatch[] {
+  if (risk === 'none' || !isWithin(cwd, workspaceRoot)) return []
+  const folder = relative(workspaceRoot, cwd).split(sep).join('/')
+  return [
+    { type: 'command', command, folder },
+    ...(begins === null ? [] : [{ type: 'begins' as const, words: begins }]),
+  ]
+}
