@@ -53,7 +53,7 @@ export function describeInShort(record: PersonRecord, scene = NO_SCENE): RecordV
       ...scene.context,
     },
     remember,
-    group: null,
+    group: scene.group ?? null,
     warnings: [...warnings, ...(leftAt === null ? [] : [NOBODY_WAITS])],
     facts: [...facts, ...(leftAt === null ? [] : [fact('The caller left', '', { at: leftAt })])],
     actions: isWaiting(record) ? actionsOf(record) : [],

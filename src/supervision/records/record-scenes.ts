@@ -8,6 +8,7 @@ import type { SessionOverview } from '../../domain/session/session-overview.ts'
 import type { LastWords } from '../../store/ports/messages.ts'
 import type { Store } from '../../store/store.ts'
 import { urgencyOf } from '../inbox/urgency.ts'
+import { groupOf } from './group-of.ts'
 import { isPerson } from './kinds/kind-words.ts'
 import type { RecordScene } from './record-view.ts'
 import { ago, objectIn, oneLine, times } from './record-words.ts'
@@ -41,7 +42,7 @@ export function createReadScenes({ store, clock }: SceneDeps): ReadScenes {
       const session = sessions.get(record.sessionId)
       const before = beforeOf(record)
       const context = isWaiting(record) ? contextOf(record, session, words.get(record.id)) : {}
-      return { ...sceneOf(session), context: { ...context, before } }
+      return { ...sceneOf(session), context: { ...context, before }, group: groupOf(record, folderOf(record)) }
     }
   }
 }
