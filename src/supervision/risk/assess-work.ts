@@ -132,6 +132,6 @@ function matchesOfCommand(
   const folder = relative(workspaceRoot, cwd).split(sep).join('/')
   return [
     { type: 'command', command, folder },
-    ...(begins === null ? [] : [{ type: 'begins' as const, words: begins }]),
+    ...(begins === null ? [] : [{ type: 'begins' as const, words: [...begins] }]),
   ]
 }
