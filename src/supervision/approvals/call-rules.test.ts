@@ -40,6 +40,7 @@ describe('the rules', () => {
       title: 'Call send_email',
       description: 'to: ann@example.com\ntext: Hi',
       action: null,
+      toolSays: 'Sends an e-mail.',
     })
   })
 

@@ -9,6 +9,7 @@ import type { PersonRecord } from '../../../domain/records/record.ts'
 import type { FeedItem } from '../../../domain/session/feed.ts'
 import { createManualClock } from '../../../models/testing/manual-clock.ts'
 import { createReadDiff } from '../../../supervision/approvals/read-diff.ts'
+import { createReadScenes } from '../../../supervision/records/record-scenes.ts'
 import type { SupervisedSession } from '../../../supervision/sessions/take-step.ts'
 import { agentIn, callOf, openSupervision } from '../../../supervision/testing/open-supervision.ts'
 import { makeWorkspace } from '../../../supervision/testing/workspace.ts'
@@ -98,6 +99,7 @@ export async function openSlackServer() {
         find,
         session: (id) => store.sessions.get(id),
         readDiff: createReadDiff(store),
+        readScenes: createReadScenes({ store, clock }),
         waiting: async (limit) =>
           (await store.waits.list({ isWaiting: true, limit })).filter((wait) => wait.wait !== 'client_call'),
         workspaceName: (path) => basename(path),
