@@ -51,7 +51,8 @@ export function createAssessWork({ serverPaths, home }: AssessWorkDeps): AssessW
     const paths = createPathUses(whereLeads, workspaceRoot)
     const inside = new Set<string>()
     let isGuarded = false
-    for (const text of pathsOf(work)) {
+    // Without a folder it looks through the one where the agent is.
+    for (const text of [...pathsOf(work), ...(effect === 'searches' ? [cwd] : [])]) {
       try {
         for (const written of spellings(text, home)) {
           for (const folder of new Set([cwd, workspaceRoot])) {
