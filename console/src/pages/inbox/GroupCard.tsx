@@ -15,7 +15,7 @@ import { useSettled } from '../../parts/approval/use-settled.ts'
 import { ALL_SEEN } from '../../parts/seen/seen.ts'
 import { VisibleText } from '../../parts/VisibleText.tsx'
 import styles from './GroupCard.module.css'
-import { groupTitle, type InboxRow } from './inbox-rows.ts'
+import type { InboxRow } from './inbox-rows.ts'
 
 interface GroupCardProps {
   row: InboxRow
@@ -66,7 +66,7 @@ export function GroupCard({ row, onAnswered }: GroupCardProps) {
   return (
     <div ref={place} className={styles.place} tabIndex={-1}>
       <CardFrame
-        view={{ ...view, title: groupTitle(items) }}
+        view={{ ...view, title: `${items.length} alike` }}
         docked={false}
         asOf={null}
         buttons={
