@@ -8,8 +8,6 @@ export type InboxFilter = Omit<InboxOptions, 'signal' | 'limit' | 'before'>
 export type InboxPage = Inbox & { next: string | null }
 
 const PAGE = 100
-/** A change reads no more than this again. What stands behind it stays as it was read. */
-const MOST_AGAIN = 1_000
 
 export const readInboxPage = (
   client: Client,
@@ -21,16 +19,12 @@ export const readInboxPage = (
 export const inboxQuery = (client: Client, filter: InboxFilter) => ({
   queryKey: ['inbox', filter],
   queryFn: async ({ signal, client: queries, queryKey }: QueryFunctionContext): Promise<InboxPage> => {
-    const had = queries.getQueryData<InboxPage>(queryKey)
+    const had = queries.getQueryData<InboxPage>(queryKey)?.items.length ?? 0
     let read = await readInboxPage(client, filter, { signal })
-    const isShort = (most: number): boolean => read.items.length < Math.min(most, had?.items.length ?? 0)
-    while (read.next !== null && isShort(MOST_AGAIN)) {
+    while (read.next !== null && read.items.length < had) {
       read = withNextPage(read, await readInboxPage(client, filter, { before: read.next, signal }))
     }
-    const rest = had?.items.slice(read.items.length) ?? []
-    return read.next === null || had === undefined || rest.length === 0
-      ? read
-      : { ...withNextPage(read, { ...read, items: rest }), next: had.next }
+    return read
   },
 })
 

@@ -12,8 +12,8 @@ import { StoodStill, TimeLeft } from '../../parts/approval/TimeLeft.tsx'
 import { Badge, OutcomeBadge, RiskShape, riskWords } from '../../parts/Badge.tsx'
 import { Button } from '../../parts/Button.tsx'
 import { Command } from '../../parts/Command.tsx'
-import { InboxIcon, PreviousIcon } from '../../parts/icons.ts'
-import { ListFrame, NewRows } from '../../parts/ListFrame.tsx'
+import { InboxIcon } from '../../parts/icons.ts'
+import { ListFrame } from '../../parts/ListFrame.tsx'
 import { Empty, How, Pending } from '../../parts/States.tsx'
 import { Time } from '../../parts/Time.tsx'
 import { type RowsHandle, VirtualRows } from '../../parts/VirtualRows.tsx'
@@ -77,19 +77,11 @@ export function InboxList({ inbox, filter, openId, pathTo, onAnswered, onClear }
         ]
       : []),
   ])
-  const { newAbove, onRange } = useNewAbove(rows)
 
   if (data === undefined) return <Pending query={inbox} rows={8} height={ROW} />
   return (
     <ListFrame problem={error === null ? null : errorText(error)} onRetry={refetch} onPointer={onPointer}>
       <HowMany page={data} filter={filter} />
-      {newAbove > 0 && (
-        <NewRows>
-          <Button icon={<PreviousIcon />} onClick={() => handle.current?.scrollToIndex(0, 'start')}>
-            {newAbove} new
-          </Button>
-        </NewRows>
-      )}
       {rows.length === 0 && data.items.length === 0 ? (
         <Nothing filter={filter} onClear={onClear} />
       ) : (
@@ -102,7 +94,6 @@ export function InboxList({ inbox, filter, openId, pathTo, onAnswered, onClear }
             keepsPlace
             label={filter.status === 'done' ? 'Done' : 'Waiting'}
             onEnd={data.next === null ? undefined : loadMore}
-            onRange={onRange}
           >
             {(row) => {
               const isMarked = openId === null && hasItem(row, marked)
@@ -197,24 +188,6 @@ function Nothing({ filter, onClear }: { filter: InboxFilter; onClear: () => void
       <How to="ask-before-a-tool-runs" />
     </Empty>
   )
-}
-
-/** The list moves to keep its place a moment after new rows have come. */
-const SETTLED_MS = 500
-
-/** How many rows have come above what is in sight and were not looked at yet. */
-function useNewAbove(rows: readonly InboxRow[]) {
-  /** What was there at first, or when the top of the list was last in sight. */
-  const [known, setKnown] = useState<ReadonlySet<string> | null>(null)
-  const [first, setFirst] = useState(0)
-  const isFirst = known === null
-  useEffect(() => {
-    if (rows.length === 0 || first > 0) return
-    const timer = setTimeout(() => setKnown(new Set(rows.map(({ id }) => id))), isFirst ? 0 : SETTLED_MS)
-    return () => clearTimeout(timer)
-  }, [rows, first, isFirst])
-  const newAbove = known === null ? 0 : rows.slice(0, first).filter(({ id }) => !known.has(id)).length
-  return { newAbove, onRange: setFirst }
 }
 
 interface InboxRowViewProps {

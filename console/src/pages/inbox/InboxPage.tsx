@@ -1,5 +1,5 @@
-import { useCallback, useEffect, useRef, useState } from 'react'
-import { Link, useLocation, useSearch, useSearchParams } from 'wouter'
+import { useEffect, useRef, useState } from 'react'
+import { Link, useLocation, useSearchParams } from 'wouter'
 import { useKeys } from '../../app/Keys.tsx'
 import { useTitle } from '../../app/title.ts'
 import { withParams, withSearch } from '../../data/list-filters.ts'
@@ -18,6 +18,7 @@ import { leaveField, Options, Select, TextField } from '../../parts/Field.tsx'
 import { CloseIcon, InboxIcon } from '../../parts/icons.ts'
 import { Page } from '../../parts/Page.tsx'
 import { Empty } from '../../parts/States.tsx'
+import { VisibleText } from '../../parts/VisibleText.tsx'
 import { PasskeyOffer } from '../../sign-in/PasskeyOffer.tsx'
 import { folderName } from '../../words.ts'
 import { GroupCard } from './GroupCard.tsx'
@@ -59,7 +60,9 @@ export default function InboxPage({ id }: { id: string | null }) {
 
   /** What this person has answered. Some of it stays in the list: other people have to say yes too, or an agent is still silent. */
   const answered = useRef(new Set<string>())
-  function goOn(done: InboxRow): void {
+  const [refused, setRefused] = useState<readonly string[]>([])
+  function goOn(done: InboxRow, notDecided: readonly string[] = []): void {
+    setRefused(notDecided)
     for (const item of done.items) answered.current.add(item.id)
     const at = inbox.rows.findIndex((one) => hasItem(one, done.id))
     const next = [...inbox.rows.slice(at + 1), ...inbox.rows.slice(0, Math.max(at, 0))].find(
@@ -92,6 +95,14 @@ export default function InboxPage({ id }: { id: string | null }) {
               onKeyDown={(event) => event.key === 'Escape' && leaveField()}
             />
             <Selects filter={filter} set={set} />
+            {refused.length > 0 && (
+              <div className={styles.only} role="alert">
+                <p>
+                  Not decided: <VisibleText text={refused.join(' ')} inline isRaw />
+                </p>
+                <IconButton label="Close" icon={<CloseIcon />} onClick={() => setRefused([])} />
+              </div>
+            )}
             {filter.session !== undefined && (
               <div className={styles.only}>
                 Only one session
@@ -113,7 +124,13 @@ export default function InboxPage({ id }: { id: string | null }) {
           ) : isGroup ? (
             <GroupCard key={row.items[0].view.group} row={row} onAnswered={goOn} />
           ) : (
-            <OpenItem key={id} id={id} row={row} onAnswered={goOn} />
+            <OpenItem
+              key={id}
+              id={id}
+              row={row}
+              onMoved={(next) => go(pathTo(next), { replace: true })}
+              onAnswered={goOn}
+            />
           )}
         </div>
       </div>
@@ -187,20 +204,16 @@ interface OpenItemProps {
   id: string
   /** Null: it is not in the list. */
   row: InboxRow | null
+  /** It is asked again under this id. */
+  onMoved: (id: string) => void
   onAnswered: (row: InboxRow) => void
 }
 
 /** The card of an item. Its heading gets the focus, so that keys and screen readers are there. */
-function OpenItem({ id, row, onAnswered }: OpenItemProps) {
+function OpenItem({ id, row, onMoved, onAnswered }: OpenItemProps) {
   const query = useRecordKind(id, row?.items[0].kind)
   const { kind } = query
   const place = useRef<HTMLDivElement>(null)
-  const [, go] = useLocation()
-  const search = useSearch()
-  const onMoved = useCallback(
-    (next: string) => go(withSearch(`/inbox/${encodeURIComponent(next)}`, search), { replace: true }),
-    [go, search],
-  )
   useEffect(() => {
     if (kind !== undefined) place.current?.focus({ preventScroll: true })
   }, [kind])

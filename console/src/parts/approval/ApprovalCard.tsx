@@ -7,6 +7,7 @@ import { useIsLive } from '../../data/use-live.tsx'
 import { Button } from '../Button.tsx'
 import { allSeen, type Seen } from '../seen/seen.ts'
 import { VisibleText } from '../VisibleText.tsx'
+import { AnswerForm } from './AnswerForm.tsx'
 import { ApprovalEvidence } from './ApprovalEvidence.tsx'
 import { partsOf, withSeen } from './approval-parts.ts'
 import { lockReason, needsDialog, whyNotYours } from './approve-lock.ts'
@@ -108,8 +109,9 @@ function LoadedCard({ approval, readAt, before, docked, hasKeys, onMoved, onDone
     if (next === 'approve' && !needsDialog(approval, looked)) void decide.approve({ looked_at: looked })
     else setOpen(next)
   }
-  const choices = actionOf('answer')?.choices ?? []
-  const choose = (result: unknown) => isAnswerable && !decide.isBusy && void decide.respond(result, looked)
+  const answer = actionOf('answer')
+  /** One press is the whole answer. */
+  const hasChoices = (answer?.choices.length ?? 0) > 0
   const more = view.remember?.yes === true ? 'Remember…' : approval.kind === 'diff' ? 'More…' : null
   const key = (keys: string, name: string, run: () => void) => ({ keys, name, group: 'Decision', run })
   const keys = [
@@ -120,9 +122,8 @@ function LoadedCard({ approval, readAt, before, docked, hasKeys, onMoved, onDone
     ...(actionOf('approve') === undefined || more === null
       ? []
       : [key('m', `${actionOf('approve')?.label} and remember`, () => openIfAble('remember'))]),
-    ...choices.map(({ label, answer }, i) => key(String(i + 1), label, () => choose(answer))),
   ]
-  useKeys(hasKeys ? keys : [])
+  useKeys(hasKeys && !hasChoices ? keys : [])
   // biome-ignore lint/correctness/useExhaustiveDependencies: a yes to another question must be asked for again
   useEffect(() => setOpen((was) => (was === 'approve' || was === 'remember' ? null : was)), [approval.digest])
   const close = () => {
@@ -130,7 +131,6 @@ function LoadedCard({ approval, readAt, before, docked, hasKeys, onMoved, onDone
     setOpen(null)
   }
   const asking = actionOf(open)
-  const answer = actionOf('answer')
   const dialog = { approval, lookedAt: looked, decide, onClose: close }
 
   return (
@@ -141,26 +141,29 @@ function LoadedCard({ approval, readAt, before, docked, hasKeys, onMoved, onDone
         asOf={isLive ? null : readAt}
         buttons={
           <DecisionBar note={answer !== undefined && isLive ? null : lock}>
-            {inBar(actions).map((action) =>
+            {hasChoices && (
+              <AnswerForm
+                actions={actions}
+                isBusy={decide.isBusy}
+                isLive={isAnswerable}
+                hasKeys={hasKeys}
+                onAnswer={(action, { result }) =>
+                  action.danger ? openIfAble(action.name) : void decide.respond(result, looked)
+                }
+              />
+            )}
+            {(hasChoices ? [] : inBar(actions)).map((action) =>
               action.name === 'answer' ? (
-                choices.length > 0 ? (
-                  choices.map(({ label, answer }, i) => (
-                    <Button key={label} hint={String(i + 1)} disabled={!isAnswerable} onClick={() => choose(answer)}>
-                      {label}
-                    </Button>
-                  ))
-                ) : (
-                  <Button
-                    key={action.name}
-                    kind="primary"
-                    type="submit"
-                    form={formId}
-                    isBusy={decide.isBusy}
-                    disabled={!isAnswerable}
-                  >
-                    {action.label}
-                  </Button>
-                )
+                <Button
+                  key={action.name}
+                  kind="primary"
+                  type="submit"
+                  form={formId}
+                  isBusy={decide.isBusy}
+                  disabled={!isAnswerable}
+                >
+                  {action.label}
+                </Button>
               ) : (
                 <Fragment key={action.name}>
                   {action.main && more !== null && (
@@ -193,7 +196,7 @@ function LoadedCard({ approval, readAt, before, docked, hasKeys, onMoved, onDone
           onSeen={onSeen}
           {...opening}
           form={
-            answer !== undefined && choices.length === 0
+            answer !== undefined && !hasChoices
               ? {
                   id: formId,
                   name: answer.label,

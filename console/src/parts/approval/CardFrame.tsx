@@ -5,7 +5,6 @@ import { useOtherOwner } from '../../data/me.ts'
 import { usePlace } from '../../data/place.ts'
 import { folderName } from '../../words.ts'
 import { RiskBadge } from '../Badge.tsx'
-import { Fact } from '../Page.tsx'
 import { Pending } from '../States.tsx'
 import { Scroller } from '../seen/Scroller.tsx'
 import { preciseTime, Time } from '../Time.tsx'
@@ -14,7 +13,7 @@ import styles from './CardFrame.module.css'
 import { MarkIcon } from './MarkIcon.tsx'
 import { Notice } from './Notice.tsx'
 import { RecordFacts } from './RecordParts.tsx'
-import { StoodStill, TimeLeft } from './TimeLeft.tsx'
+import { TimeLeft } from './TimeLeft.tsx'
 
 interface CardFrameProps {
   view: RecordView
@@ -74,7 +73,7 @@ export function CardFrame({ view, docked, asOf, children, buttons }: CardFramePr
               {!docked && <Link href={`/sessions/${view.session.id}`}>Open session</Link>}
             </p>
           </header>
-          <RecordContext view={view} />
+          <RecordFacts facts={contextFacts(view)} />
           {children}
         </div>
       </Scroller>
@@ -91,31 +90,19 @@ export function CardFrame({ view, docked, asOf, children, buttons }: CardFramePr
 }
 
 /** What somebody who was not there needs to decide. */
-function RecordContext({ view: { context, outcome, asked_at } }: Pick<CardFrameProps, 'view'>) {
+function contextFacts({ context, outcome, asked_at }: RecordView): RecordView['facts'] {
   const { request, said, tool, before, still_since } = context
+  const isIdle = outcome === null && still_since !== asked_at
   const lines = [
     ['Asked for', request],
     ['It says', said],
     ['The tool', tool],
     ['Before', before],
   ] as const
-  return (
-    <dl className={styles.context}>
-      {lines.map(
-        ([name, text]) =>
-          text !== null && (
-            <Fact key={name} name={name}>
-              <VisibleText text={text} inline isRaw />
-            </Fact>
-          ),
-      )}
-      {outcome === null && still_since !== asked_at && (
-        <Fact name="Idle">
-          <StoodStill since={still_since} />
-        </Fact>
-      )}
-    </dl>
-  )
+  return [
+    ...lines.flatMap(([name, text]) => (text === null ? [] : { name, text, at: null, minor: false })),
+    ...(isIdle ? [{ name: 'Stands still', text: '', at: still_since, minor: false }] : []),
+  ]
 }
 
 /** In place of a card: it is on its way, or could not be read. `height`: of the card that comes, in pixels. */
