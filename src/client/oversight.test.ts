@@ -24,6 +24,9 @@ test('asks for what operators look at', async () => {
   await client.agents.tests('a')
   await client.validateAgent('name: a')
   await client.tryPolicy({ workspace: '/x', tool_name: 'Bash' })
+  await client.draftPolicy({ workspace: '/x', since: '7d' })
+  await client.replayPolicy({ workspace: '/x', text: '{}' })
+  await client.acceptPolicy({ workspace: '/x', text: '{}', base_sha256: null })
   await client.stats()
 
   expect(asked).toEqual([
@@ -34,6 +37,9 @@ test('asks for what operators look at', async () => {
     'GET /agents/a/tests',
     'POST /validate/agent {"text":"name: a"}',
     'POST /policy/try {"workspace":"/x","tool_name":"Bash"}',
+    'GET /policy/draft?workspace=%2Fx&since=7d',
+    'POST /policy/draft {"workspace":"/x","text":"{}"}',
+    'POST /policy/accept {"workspace":"/x","text":"{}","base_sha256":null}',
     'GET /stats',
   ])
 })

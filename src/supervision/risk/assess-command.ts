@@ -2,125 +2,126 @@
 // part counts, so that a command is never less risky than any of its parts.
 
 import { isAbsolute, resolve } from 'node:path'
-import { type Command, forEachChild, parse, type SyntaxNode } from 'unbash'
+import { type Command, forEachChild, parse, type Redirect, type SyntaxNode } from 'unbash'
 import type { WhereLeads } from '../workspace/where-leads.ts'
 import { judgeProgram } from './judge-program.ts'
-import { createPathUses, type Finding, type PathUse, type Use, unclear } from './places.ts'
-import { DECODERS, DOWNLOADS, HARMLESS_VARIABLES, OBEYED_VARIABLES } from './programs.ts'
-import { RISKS, type WorkRisk } from './risk.ts'
-import { type ShellWord, shellWords, wordsOf } from './shell-words.ts'
+import { createPathUses, type Finding, unclear } from './places.ts'
+import { HARMLESS_VARIABLES, OBEYED_VARIABLES, SOURCES_OF_CODE } from './programs.ts'
+import { isRiskier, type WorkRisk } from './risk.ts'
+import type { Scene } from './scene.ts'
+import { shellWords, wordsOf } from './shell-words.ts'
 
 export interface CommandFinding extends Finding {
-  /** Nothing about it is remembered. */
+  /** It uses what only a person may let an agent use, so that nothing about it is remembered. */
   guarded: boolean
-  /** Where a remembered beginning of the command ends, in words; null: no program with a rule of its own. */
-  begins: number | null
+  /** The beginning of the one program that does more than to read; null: there are several, or none can be known by its beginning. */
+  begins: readonly string[] | null
 }
 
-/** What a judge of a program sees and says. */
-export interface Scene {
+interface CommandPlace {
+  whereLeads: WhereLeads
+  /** What `~` means. */
   home: string
   workspaceRoot: string
-  /** The folders that the shell may be in; null: nobody knows. */
-  folders: readonly string[] | null
-  /** Files that were downloaded before, as they were written. */
-  fetched: string[]
-  /** What a program reads may be a download or decoded text. */
-  tainted: boolean
-  /** The program reads from something else than the terminal. */
-  piped: boolean
-  begins: number | null
-  note(risk: WorkRisk, why: string, action?: string | null): void
-  /** Judges a path, and says what it is. */
-  path(written: string, access: Use): PathUse[]
-  word(word: ShellWord, access: Use): void
-  program(words: readonly ShellWord[], command: Command | null): void
-  script(text: string): void
+  cwd: string
+}
+
+/** One program of the line. */
+interface Part {
+  risk: WorkRisk
+  words: readonly string[] | null
+  /** See `Scene.begins`. */
+  begins: number | null | undefined
 }
 
 const MAX_CHARS = 16_000
 const MAX_SCRIPTS = 20
-const NOTHING = 'does nothing'
+const MAX_FOLDERS = 8
+const OTHER_NAME = 'gives a name another meaning'
+const ANY_VALUE = 'calculates with a value that is not known'
 
-export function assessCommand(
-  text: string,
-  {
-    whereLeads,
-    home,
-    workspaceRoot,
-    cwd,
-  }: { whereLeads: WhereLeads; home: string; workspaceRoot: string; cwd: string },
-): CommandFinding {
+export function assessCommand(text: string, { whereLeads, home, workspaceRoot, cwd }: CommandPlace): CommandFinding {
   const paths = createPathUses(whereLeads, workspaceRoot)
-  let best: Finding = { risk: 'none', why: NOTHING, action: null }
+  const parts: Part[] = []
+  /** Notes that belong to no program. */
+  const outside: Part = { risk: 'none', words: null, begins: null }
+  let current = outside
+  let best: Finding | null = null
   let guarded = false
   let scripts = 0
 
   const scene: Scene = {
-    home,
     workspaceRoot,
     folders: [cwd],
     fetched: [],
     tainted: false,
-    piped: false,
-    begins: null,
+    input: [],
+    wholeTree: false,
     note(risk, why, action = null) {
-      const isMore = RISKS.indexOf(risk) > RISKS.indexOf(best.risk)
-      if (isMore || best.why === NOTHING) best = { risk, why, action }
+      if (best === null || isRiskier(risk, best.risk)) best = { risk, why, action }
+      if (isRiskier(risk, current.risk)) current.risk = risk
+    },
+    begins(words) {
+      if (current.begins === undefined) current.begins = words
     },
     path(written, access) {
       const uses = (scene.folders ?? [null]).map((folder) => paths.use(written, folder, access))
       for (const use of uses) {
         if (use.risk !== 'none') scene.note(use.risk, use.why)
+        if (scene.wholeTree && access === 'write' && use.path === '')
+          scene.note('high', 'changes files anywhere in the workspace')
         guarded ||= use.guarded
       }
       return uses
     },
-    word(word, access) {
-      if (word.kind === 'one' || word.kind === 'any') {
-        const { risk, why } = unclear(word.text)
-        scene.note(risk, why)
-        return
-      }
-      for (const candidate of pathsIn(word.text)) {
-        if (word.kind === 'plain') scene.path(candidate, access)
-        else {
-          for (const folder of scene.folders ?? [null]) {
-            const all = paths.matching(candidate, folder)
-            if (all === null) scene.note('high', unclear(word.text).why)
-            else for (const path of all) scene.path(path, access)
-          }
-        }
+    word({ text: word, kind }, access) {
+      if (kind === 'one' || kind === 'any') return scene.note('high', unclear(word).why)
+      for (const path of pathsIn(word)) {
+        const all = kind === 'glob' ? paths.matching(path, scene.folders) : [path]
+        if (all === null) scene.note('high', unclear(word).why)
+        for (const one of all ?? []) scene.path(one, access)
       }
     },
-    program: (words, command) => judgeProgram(scene, words, command),
+    tree({ text: folder }) {
+      const secret = (scene.folders ?? [])
+        .map((from) => paths.secretBelow(resolve(from, folder)))
+        .find((one) => one !== null)
+      if (secret === undefined) return
+      guarded = true
+      scene.note('high', `reads a folder with files that usually hold secrets (${secret})`)
+    },
+    variable(name, isPlain) {
+      if (!isPlain || !HARMLESS_VARIABLES.test(name))
+        scene.note('high', `sets ${name.slice(0, 30)}, which programs obey`)
+    },
+    goTo(folder) {
+      if (folder === null) scene.folders = null
+      else scene.folders = isAbsolute(folder) ? [folder] : (scene.folders?.map((from) => resolve(from, folder)) ?? null)
+    },
     script(code) {
       scripts += 1
-      const { length } = code
-      if (length > MAX_CHARS || scripts > MAX_SCRIPTS) {
-        scene.note('high', 'runs a command that is too long to understand')
-        return
-      }
+      if (code.length > MAX_CHARS || scripts > MAX_SCRIPTS)
+        return scene.note('high', 'runs a command that is too long to understand')
       visit(parse(code))
     },
   }
 
   /** What a part does to the folder ends with it. */
-  function apart(visitAll: () => void): void {
-    const { folders, piped, tainted } = scene
+  function apart(visitAll: () => void): undefined {
+    const { folders, tainted, input } = scene
     visitAll()
-    Object.assign(scene, { folders, piped, tainted })
+    Object.assign(scene, { folders, tainted, input })
   }
 
   /** A part that may run or not: afterwards the shell is here or there. */
-  function perhaps(visitAll: () => void): void {
+  function perhaps(visitAll: () => void): undefined {
     const before = scene.folders
     visitAll()
     scene.folders = either(before, scene.folders)
   }
 
-  /** A part that may run again from where it has ended. */
-  function again(visitAll: () => void): void {
+  /** A part that may run again, from where it has ended. */
+  function again(visitAll: () => void): undefined {
     const before = scene.folders
     visitAll()
     if (scene.folders === before) return
@@ -128,151 +129,139 @@ export function assessCommand(
     visitAll()
   }
 
-  function visit(node: SyntaxNode): void {
-    const children = (): void => forEachChild(node, visit)
+  function visit(node: SyntaxNode): undefined {
+    const children = (): undefined => forEachChild(node, visit) as undefined
     switch (node.type) {
       case 'Script':
         if ('errors' in node && (node.errors?.length ?? 0) > 0)
           scene.note('high', 'runs a command that cannot be understood')
-        {
-          perhaps(children)
-          return
-        }
+        return perhaps(children)
       case 'Statement':
         if (node.background === true) scene.note('high', 'leaves a program running')
-        {
-          perhaps(children)
-          return
-        }
+        return perhaps(children)
       case 'AndOr': {
-        const before = scene.folders
+        let possible = scene.folders
         for (const [i, one] of node.commands.entries()) {
-          const after = scene.folders
           visit(one)
-          // After `cd x &&` the shell is in x.
-          const isSure = node.operators.slice(0, i + 1).every((operator) => operator === '&&')
-          if (!isSure) scene.folders = either(either(before, after), scene.folders)
+          possible = either(possible, scene.folders)
+          // After `cd x &&` the shell is in x, and nowhere else.
+          if (node.operators.slice(0, i + 1).includes('||')) scene.folders = possible
         }
         return
       }
-      case 'Pipeline': {
-        apart(() => {
+      case 'Pipeline':
+        return apart(() => {
           for (const one of node.commands) {
             apart(() => visit(one))
-            scene.piped = true
-            scene.tainted ||= taints(one, home)
+            scene.tainted ||= givesCode(one, home)
+            scene.input = one.type === 'Command' ? [printedBy(one)] : []
           }
         })
-        return
-      }
       case 'Subshell':
       case 'CommandExpansion':
       case 'ProcessSubstitution':
-      case 'ArithmeticCommandExpansion': {
-        apart(children)
-        return
-      }
+      case 'ArithmeticCommandExpansion':
+        return apart(children)
       case 'Coproc':
         scene.note('high', 'leaves a program running')
-        {
-          apart(children)
-          return
-        }
+        return apart(children)
       case 'Function':
-        scene.note('high', 'gives a name another meaning')
-        {
-          again(children)
-          return
-        }
+        scene.note('high', OTHER_NAME)
+        return again(children)
       case 'While':
       case 'For':
       case 'Select':
-      case 'ArithmeticFor': {
-        again(children)
-        return
-      }
+      case 'ArithmeticFor':
+        return again(children)
       case 'ArithmeticWord':
         // The value of a variable is evaluated, and may run something.
-        if (!/^\s*\d*\s*$/.test(node.value)) scene.note('high', 'calculates with a value that is not known')
-        {
-          children()
-          return
-        }
+        if (!/^\s*\d*\s*$/.test(node.value)) scene.note('high', ANY_VALUE)
+        return children()
       case 'TestBinary':
         if (/^-(?:eq|ne|lt|le|gt|ge)$/.test(node.operator) && !/^\d+$/.test(`${node.left.value}${node.right.value}`))
-          scene.note('high', 'calculates with a value that is not known')
-        {
-          children()
-          return
-        }
+          scene.note('high', ANY_VALUE)
+        return children()
       case 'TestUnary':
-        if (node.operator === '-v' || node.operator === '-R') scene.note('high', 'tests a variable that is not clear')
-        else for (const word of shellWords(node.operand, home)) if (word.kind === 'plain') scene.word(word, 'names')
-        {
-          children()
-          return
-        }
-      case 'Redirect': {
-        const isCopy = /^[<>]&$/.test(node.operator) && /^(?:\d+|-|\d+-)$/.test(node.target?.value ?? '')
-        if (node.target === undefined || isCopy) {
-          children()
-          return
-        }
-        const access = node.operator.startsWith('<') && node.operator !== '<>' ? 'read' : 'write'
-        for (const word of shellWords(node.target, home)) {
-          if (access === 'write' && !/^\/dev\/(?:null|stdout|stderr|tty)$/.test(word.text))
-            scene.note('low', 'writes files of the workspace')
-          if (node.target.parts?.some(({ type }) => type === 'ProcessSubstitution') !== true) scene.word(word, access)
-        }
-        children()
-        return
-      }
-      case 'Command': {
-        command(node)
-        return
-      }
-      default: {
-        children()
-        return
-      }
+        if (/^-[vR]$/.test(node.operator)) scene.note('high', ANY_VALUE)
+        for (const word of shellWords(node.operand, home)) if (word.kind === 'plain') scene.word(word, 'names')
+        return children()
+      case 'Redirect':
+        redirect(node)
+        return children()
+      case 'Command':
+        return command(node)
+      default:
+        return children()
     }
   }
 
-  function command(node: Command): void {
-    const outer = { tainted: scene.tainted, piped: scene.piped }
-    const isDownload = taints(node, home)
-    const inside = nestedTaint(node, home)
+  function redirect({ operator, target }: Redirect): undefined {
+    if (target === undefined || isHarmless(operator, target.value)) return
+    const use = operator === '<' || operator === '<&' ? 'read' : 'write'
+    if (use === 'write') scene.note('low', 'writes files of the workspace')
+    if (target.parts?.some(({ type }) => type === 'ProcessSubstitution') === true) return
+    for (const word of shellWords(target, home)) scene.word(word, use)
+  }
+
+  function command(node: Command): undefined {
+    const { tainted, input } = scene
+    const outer = current
+    const words = wordsOf(node, home)
+    const assignments = [...node.prefix, ...node.args].filter((one) => one.type === 'Assignment')
+    const isPlain = assignments.length === 0 && words.every(({ kind }) => kind === 'plain')
+    const isQuiet = node.redirects.every((one) => 'target' in one && isHarmless(one.operator, one.target?.value ?? ''))
+    current = { risk: 'none', words: isPlain && isQuiet ? words.map((word) => word.text) : null, begins: undefined }
+    parts.push(current)
+    const gives = givesCode(node, home)
     apart(() => {
-      scene.tainted ||= isDownload
+      scene.tainted ||= gives
       forEachChild(node, visit)
     })
-    for (const one of [...node.prefix, ...node.args]) {
-      if (one.type !== 'Assignment') continue
-      const isExported = node.name !== undefined
-      if (isExported ? !HARMLESS_VARIABLES.test(one.name) : OBEYED_VARIABLES.test(one.name))
-        scene.note('high', `sets ${one.name.slice(0, 30)}, which programs obey`)
+    for (const { name } of assignments) {
+      if (node.name !== undefined) scene.variable(name, true)
+      else if (OBEYED_VARIABLES.test(name)) scene.note('high', `sets ${name.slice(0, 30)}, which programs obey`)
+      else scene.note('none', 'sets variables of the shell')
     }
-    const words = wordsOf(node, home)
-    scene.tainted = outer.tainted || inside
-    scene.piped = outer.piped || node.redirects.some(({ operator }) => operator.startsWith('<'))
-    if (words.length > 0) judgeProgram(scene, words, node)
-    Object.assign(scene, outer)
-    if (isDownload) {
-      const targets = node.redirects.flatMap((one) =>
-        'target' in one && one.target !== undefined ? [one.target.value] : [],
+    scene.tainted ||= takesCode(node, home)
+    const given = node.redirects.flatMap((one) =>
+      one.type === 'HereDoc' ? [one.body.text] : one.type === 'HereString' ? [one.target?.value ?? ''] : [],
+    )
+    scene.input = given.length > 0 ? given : input
+    if (words.length > 0) judgeProgram(scene, words)
+    Object.assign(scene, { tainted, input })
+    if (gives)
+      scene.fetched.push(
+        ...words.map((word) => word.text),
+        ...node.redirects.flatMap((one) => ('target' in one ? [one.target?.value ?? ''] : [])),
       )
-      scene.fetched.push(...words.map((word) => word.text), ...targets)
-    }
+    current = outer
   }
 
   scene.script(text)
-  return { ...best, guarded, begins: scene.begins }
+  return {
+    ...(best ?? { risk: 'none', why: 'does nothing', action: null }),
+    guarded,
+    begins: beginning([outside, ...parts]),
+  }
 }
+
+/** Of a high program all words count, and it must stand alone: what it reads makes it another one. */
+function beginning(parts: readonly Part[]): readonly string[] | null {
+  const [only, ...others] = parts.filter(({ risk }) => risk !== 'none')
+  if (only === undefined || others.length > 0 || only.words === null || typeof only.begins !== 'number') return null
+  if (only.risk !== 'low') return parts.length === 2 ? only.words : null
+  const words = only.words.slice(0, only.begins)
+  // With an option before its verb, a beginning would say too little.
+  return words.some((word, i) => word.startsWith('-') && !(word === '-m' && i === 1)) ? null : words
+}
+
+const isHarmless = (operator: string, target: string): boolean =>
+  (/^[<>]&$/.test(operator) && /^(?:\d+-?|-)$/.test(target)) || /^\/dev\/(?:null|stdout|stderr)$/.test(target)
 
 /** Everything in a word that may be a path: after `=`, `:` or `@`, or directly after a short option. */
 function pathsIn(text: string): Set<string> {
   const found = new Set<string>()
-  const value = /^(?:-{0,2}[\w.-]+=)(.*)$/s.exec(text)?.[1]
+  const value = /^-{0,2}[\w.-]+=(.*)$/s.exec(text)?.[1]
   if (value !== undefined) found.add(value)
   if (!text.startsWith('-')) found.add(text)
   else if (!text.startsWith('--')) {
@@ -283,48 +272,45 @@ function pathsIn(text: string): Set<string> {
   for (const one of [...found]) {
     if (one.startsWith('@')) found.add(one.slice(1))
     // `HEAD:path`, `host:path`
-    const colon = one.lastIndexOf(':')
-    if (colon >= 0 && !one.startsWith(':(')) found.add(one.slice(colon + 1))
+    if (one.includes(':')) found.add(one.slice(one.lastIndexOf(':') + 1))
   }
   return found
 }
 
 function either(a: readonly string[] | null, b: readonly string[] | null): readonly string[] | null {
-  if (a === null || b === null) return null
-  if (a === b) return a
+  if (a === b || a === null || b === null) return a === b ? a : null
   const all = new Set([...a, ...b])
-  return all.size > 8 ? null : [...all]
+  return all.size > MAX_FOLDERS ? null : [...all]
 }
 
-/** Whether a part of a pipeline gives a download or a decoded text to the next one. */
-function taints(node: SyntaxNode, home: string): boolean {
+/** Whether a part gives a download or a decoded text to the next one. */
+function givesCode(node: SyntaxNode, home: string): boolean {
   let found = false
   const look = (one: SyntaxNode): void => {
-    if (found) return
     if (one.type === 'Command') {
-      const words = wordsOf(one, home).map(({ text }) => text.slice(text.lastIndexOf('/') + 1).toLowerCase())
+      const names = wordsOf(one, home).map((word) => word.text.slice(word.text.lastIndexOf('/') + 1).toLowerCase())
       const isEncoded =
-        /^(?:printf|echo)$/.test(words[0] ?? '') && words.some((word) => /\\(?:x|u|0?[0-7]{2,3})/.test(word))
-      found = isEncoded || words.some((word) => DOWNLOADS.has(word) || DECODERS.has(word))
+        /^(?:printf|echo)$/.test(names[0] ?? '') && names.some((name) => /\\(?:x|u|0?[0-7]{2,3})/.test(name))
+      found ||= isEncoded || names.some((name) => SOURCES_OF_CODE.has(name))
     }
-    forEachChild(one, look)
+    if (!found) forEachChild(one, look)
   }
   look(node)
   return found
 }
 
-function nestedTaint(node: Command, home: string): boolean {
+/** Whether a word or the input of a command comes from a part that gives code. */
+function takesCode(node: SyntaxNode, home: string): boolean {
   let found = false
   forEachChild(node, (child) => {
-    const look = (one: SyntaxNode): void => {
-      if (one.type === 'CommandExpansion' || one.type === 'ProcessSubstitution') found ||= taints(one, home)
-      else forEachChild(one, look)
-    }
-    look(child)
+    const isPart = child.type === 'CommandExpansion' || child.type === 'ProcessSubstitution'
+    found ||= isPart ? givesCode(child, home) : takesCode(child, home)
   })
   return found
 }
 
-/** A folder to go to, from each of those where the shell may be. */
-export const foldersFrom = (folders: readonly string[] | null, to: string): readonly string[] | null =>
-  isAbsolute(to) ? [to] : (folders?.map((folder) => resolve(folder, to)) ?? null)
+/** What `echo` prints, if that is all it does. */
+const printedBy = ({ name, args }: Command): string =>
+  /^(?:echo|printf)$/.test(name?.value ?? '')
+    ? args.map((one) => (one.type === 'Word' ? one.value : one.text)).join(' ')
+    : ''

@@ -9,8 +9,7 @@ import { spellings } from '../workspace/guard-arguments.ts'
 import { createWhereLeads } from '../workspace/where-leads.ts'
 import { assessCommand } from './assess-command.ts'
 import { createPathUses, type Finding, type Use, unclear } from './places.ts'
-import { type Assessment, type AssessWork, RISKS, type Work, type WorkRisk } from './risk.ts'
-import { plainCommand } from './shell-words.ts'
+import { type Assessment, type AssessWork, isRiskier, type Work, type WorkRisk } from './risk.ts'
 
 export interface AssessWorkDeps {
   /** See `createServerPlaces`. */
@@ -59,8 +58,7 @@ export function createAssessWork({ serverPaths, home }: AssessWorkDeps): AssessW
             const use = paths.use(written, folder, access)
             isGuarded ||= use.guarded
             if (use.path !== null) inside.add(use.path)
-            if (RISKS.indexOf(use.risk) > RISKS.indexOf(best.risk))
-              best = { risk: use.risk, why: use.why, action: null }
+            if (isRiskier(use.risk, best.risk)) best = { risk: use.risk, why: use.why, action: null }
           }
         }
       } catch {
@@ -81,10 +79,10 @@ export function createAssessWork({ serverPaths, home }: AssessWorkDeps): AssessW
       if (command === null) return assessTool(work)
       const found = assessCommand(command, { whereLeads, home, workspaceRoot, cwd })
       const isOnlyCommand = effect === 'runs'
-      const risk = isOnlyCommand || RISKS.indexOf(found.risk) >= RISKS.indexOf('high') ? found.risk : 'high'
+      const risk = isOnlyCommand || isRiskier(found.risk, 'low') ? found.risk : 'high'
       const why = risk === found.risk ? found.why : FIRST.unknown.why
       const isRemembered = risk !== 'critical' && !found.guarded && isOnlyCommand
-      const matches = isRemembered ? matchesOfCommand(command, found.begins, work, risk, home) : []
+      const matches = isRemembered ? matchesOfCommand(command, found.begins, work, risk) : []
       return { risk, why, action: found.action, matches }
     } catch {
       return { risk: 'high', why: 'does something that cannot be understood', action: null, matches: [] }
@@ -126,20 +124,14 @@ function matchesOfTool(effect: Work['effect'], tool: string, risk: WorkRisk, ins
 
 function matchesOfCommand(
   command: string,
-  begins: number | null,
+  begins: readonly string[] | null,
   { workspaceRoot, cwd }: Work,
   risk: WorkRisk,
-  home: string,
 ): WorkMatch[] {
   if (risk === 'none' || !isWithin(cwd, workspaceRoot)) return []
   const folder = relative(workspaceRoot, cwd).split(sep).join('/')
-  const words = begins === null || begins === 0 ? null : plainCommand(command, home)
-  // Of a high command all words count: one more can make it a very different one.
-  const first = words?.slice(0, risk === 'high' ? undefined : (begins ?? 0)) ?? []
-  // Between program and verb there may be options; then a beginning says too little.
-  const isWhole = risk === 'high' || !first.some((word) => word.startsWith('-'))
   return [
     { type: 'command', command, folder },
-    ...(first.length > 0 && isWhole ? [{ type: 'begins' as const, words: first }] : []),
+    ...(begins === null ? [] : [{ type: 'begins' as const, words: begins }]),
   ]
 }

@@ -4,33 +4,26 @@ import { relative, resolve, sep } from 'node:path'
 import type { WorkMatch } from '../../domain/supervision/grant.ts'
 import { globMatches } from '../../domain/text/glob.ts'
 import { textsIn } from '../../json/texts-in.ts'
-import { type Assessment, RISKS, type Work, type WorkRisk } from './risk.ts'
-import { allCommands, plainCommand } from './shell-words.ts'
+import { type Assessment, isRiskier, type Work, type WorkRisk } from './risk.ts'
+import { allCommands } from './shell-words.ts'
 
-/** A yes never covers what is critical, nor what is riskier than the work that the person was shown. */
+/**
+ * A yes covers work that would offer the same match, so that a person was shown exactly this. It never covers what is critical, nor what
+ * is riskier than the work that was shown.
+ */
 export function covers(match: WorkMatch, shownRisk: WorkRisk, work: Work, { risk, matches }: Assessment): boolean {
-  if (risk === 'critical' || RISKS.indexOf(risk) > RISKS.indexOf(shownRisk)) return false
-  // What nobody may remember is not remembered either.
-  if (matches.length === 0) return false
-  if (match.type === 'tool')
-    return work.command === null && work.toolName === match.tool && matches.some(({ type }) => type === 'tool')
-  if (match.type === 'writes') {
-    const [first] = matches
-    return risk === 'low' && first?.type === 'writes' && globMatches(match.pattern, first.pattern)
-  }
-  if (match.type === 'command') {
-    const [first] = matches
-    return first?.type === 'command' && first.command === match.command && first.folder === match.folder
-  }
-  const words = work.command === null ? null : plainCommand(work.command, '~')
-  if (words === null || !matches.some(({ type }) => type === 'begins')) return false
-  // More words can make a high command a very different one.
-  return beginsWith(words, match.words) && (risk !== 'high' || words.length === match.words.length)
+  if (risk === 'critical' || isRiskier(risk, shownRisk)) return false
+  return matches.some((one) => {
+    if (match.type === 'command')
+      return one.type === 'command' && work.command === match.command && one.folder === match.folder
+    if (match.type === 'begins') return one.type === 'begins' && one.words.join('\0') === match.words.join('\0')
+    if (match.type === 'tool') return one.type === 'tool' && work.toolName === match.tool
+    return one.type === 'writes' && one === matches[0] && risk === 'low' && globMatches(match.pattern, one.pattern)
+  })
 }
 
 /** A no covers more: the same words anywhere in a longer line, and every path that fits. */
-export function coversRefused(match: WorkMatch, work: Work): boolean {
-  const { command, toolName, input, workspaceRoot, cwd } = work
+export function coversRefused(match: WorkMatch, { command, toolName, input, workspaceRoot, cwd }: Work): boolean {
   if (match.type === 'tool') return toolName === match.tool
   if (match.type === 'writes') {
     const paths = [...textsIn(input)].flatMap((text) => [resolve(workspaceRoot, text), resolve(cwd, text)])
@@ -38,8 +31,8 @@ export function coversRefused(match: WorkMatch, work: Work): boolean {
   }
   if (command === null) return false
   if (match.type === 'command') return command.trim() === match.command.trim()
-  return allCommands(command, '~').some((words) => words.some((_, i) => beginsWith(words.slice(i), match.words)))
+  // Also behind `env`, `timeout` and the like.
+  return allCommands(command).some((words) =>
+    words.some((_, i) => match.words.every((word, j) => word === words[i + j])),
+  )
 }
-
-const beginsWith = (words: readonly string[], first: readonly string[]): boolean =>
-  first.length > 0 && first.length <= words.length && first.every((word, i) => word === words[i])

@@ -1,6 +1,6 @@
 // What it means for the risk that a command or a tool uses a path.
 
-import { readdirSync } from 'node:fs'
+import { type Dirent, lstatSync, readdirSync } from 'node:fs'
 import { basename, dirname, isAbsolute, join, resolve, sep } from 'node:path'
 import { isWithin } from '../../domain/is-within.ts'
 import { globMatches } from '../../domain/text/glob.ts'
@@ -45,14 +45,15 @@ export function createPathUses(whereLeads: WhereLeads, workspaceRoot: string) {
     try {
       const place = whereLeads(whole, { workspaceRoot, access: access === 'write' ? 'write' : 'read', realPath })
       if (place === null) return found('none', 'names no file')
-      const { path, ours, named, secret } = place
+      const { real, path, ours, named } = place
+      const secret = place.secret !== null && (basename(real).includes('.') || isFile(real) || written.includes(':'))
       const isWrite = access === 'write'
       const shown = shownPath(written)
       if (access === 'names')
         return path === null && leadsOut(written)
           ? found('high', `looks outside the workspace (${shown})`)
           : found('none', '', path)
-      if (secret !== null)
+      if (secret)
         return guarded('critical', `${isWrite ? 'changes' : 'reads'} a file that usually holds secrets (${shown})`)
       if (ours !== null)
         return guarded(
@@ -65,45 +66,61 @@ export function createPathUses(whereLeads: WhereLeads, workspaceRoot: string) {
       if (!isWrite)
         return leadsOut(written) ? found('high', `reads outside the workspace (${shown})`) : found('none', '')
       const throughLink = isWithin(resolve(whole), workspaceRoot)
-      if (throughLink || SYSTEM.test(place.real)) return guarded('critical', `writes outside the workspace (${shown})`)
+      if (throughLink || SYSTEM.test(real)) return guarded('critical', `writes outside the workspace (${shown})`)
       return found('high', `writes outside the workspace (${shown})`)
     } catch {
       return unclear(written)
     }
   }
 
-  /** The paths that a pattern stands for now, and the pattern itself. Null: too many to look at. */
-  function matching(pattern: string, folder: string | null): string[] | null {
-    if (folder === null && !isAbsolute(pattern)) return null
-    const parts = pattern.split('/')
-    let paths = [isAbsolute(pattern) ? '/' : '']
-    for (const part of parts.filter(Boolean)) {
-      const isPattern = /[*?[]/.test(part)
-      paths = paths.flatMap((path) =>
-        isPattern
-          ? namesIn(resolve(folder ?? '/', path)).flatMap((name) => (matches(part, name) ? [join(path, name)] : []))
-          : [join(path, part)],
-      )
-      if (paths.length > MAX_ENTRIES) return null
-    }
-    // Other shells look into all folders for `**`.
+  /** The paths that a pattern stands for now, and the folder that it starts from. Null: too many to look at, or from nobody knows where. */
+  function matching(pattern: string, folders: readonly string[] | null): string[] | null {
+    const isWhole = isAbsolute(pattern)
+    if (folders === null && !isWhole) return null
+    // Other shells look into all folders for `**`: then the name alone says what is there.
     const last = basename(pattern).replaceAll(/[*?]/g, 'x')
-    const start = dirname(pattern.replace(/[*?[].*$/s, 'x'))
-    return [...paths, start, ...(pattern.includes('**') && secretPath(last) !== null ? [last] : [])]
+    const found = [dirname(pattern.replace(/[*?[].*$/s, 'x')), ...(pattern.includes('**') ? [last] : [])]
+    for (const folder of isWhole ? ['/'] : (folders ?? [])) {
+      let paths = [isWhole ? '/' : '']
+      for (const part of pattern.split('/').filter(Boolean)) {
+        paths = paths.flatMap((path) => {
+          if (!/[*?[]/.test(part)) return [join(path, part)]
+          return entriesIn(resolve(folder, path)).flatMap(({ name }) => (matches(part, name) ? [join(path, name)] : []))
+        })
+        if (paths.length > MAX_ENTRIES) return null
+      }
+      found.push(...paths)
+    }
+    return found
   }
 
-  return { use, matching }
-}
+  /** A file in or below a folder that usually holds secrets. Folders that tools make are not looked at; nor is everything in a large one. */
+  function secretBelow(folder: string): string | null {
+    const left = [folder]
+    let count = 0
+    for (let next = left.shift(); next !== undefined && count < MAX_ENTRIES; next = left.shift()) {
+      for (const entry of entriesIn(next)) {
+        count += 1
+        if (entry.isFile() && secretPath(entry.name) !== null) return shownPath(entry.name)
+        if (entry.isDirectory() && !/^(?:\.git|node_modules)$/.test(entry.name)) left.push(join(next, entry.name))
+      }
+    }
+    return null
+  }
 
-export type PathUses = ReturnType<typeof createPathUses>
+  return { use, matching, secretBelow }
+}
 
 /** Matches more than a shell does: a set of characters is any character. */
 const matches = (pattern: string, name: string): boolean =>
   (pattern.startsWith('.') || !name.startsWith('.')) && globMatches(pattern.replaceAll(/\[[^\]]*\]/g, '?'), name)
 
-function namesIn(folder: string): string[] {
+/** A word such as `token` is a secret only if there is a file of that name. */
+const isFile = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false })?.isFile() === true
+
+function entriesIn(folder: string): Dirent[] {
   try {
-    return readdirSync(folder)
+    return readdirSync(folder, { withFileTypes: true })
   } catch {
     return []
   }

@@ -8,6 +8,7 @@ import type { ToolEffect } from '../../hosts/host.ts'
 /** From harmless to dangerous. `none`: nobody is asked. */
 export const RISKS = ['none', ...risks] as const
 export type WorkRisk = (typeof RISKS)[number]
+export const isRiskier = (a: WorkRisk, b: WorkRisk): boolean => RISKS.indexOf(a) > RISKS.indexOf(b)
 
 export interface Work {
   toolName: string

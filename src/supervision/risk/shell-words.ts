@@ -91,24 +91,11 @@ export const wordsOf = ({ name, args }: Command, home: string): ShellWord[] =>
     return [{ text, kind: isPlain ? 'plain' : 'any', variables: 'harmless' }]
   })
 
-/** The words of a text that is one plain command and nothing else: no operators, variables, patterns or redirections. */
-export function plainCommand(text: string, home: string): string[] | null {
-  const { commands, errors } = parse(text)
-  const [statement] = commands
-  if (commands.length !== 1 || statement === undefined || (errors?.length ?? 0) > 0) return null
-  const { command, background } = statement
-  if (background === true || command.type !== 'Command' || command.prefix.length > 0 || command.redirects.length > 0)
-    return null
-  if (command.args.some(({ type }) => type !== 'Word')) return null
-  const words = wordsOf(command, home)
-  return words.every(({ kind }) => kind === 'plain') ? words.map((word) => word.text) : null
-}
-
 /** Every command in a text, however deep. What cannot be known of a word is ''. */
-export function allCommands(text: string, home: string): string[][] {
+export function allCommands(text: string): string[][] {
   const found: string[][] = []
   const visit = (node: SyntaxNode): void => {
-    if (node.type === 'Command') found.push(wordsOf(node, home).map((word) => (word.kind === 'plain' ? word.text : '')))
+    if (node.type === 'Command') found.push(wordsOf(node, '~').map((word) => (word.kind === 'plain' ? word.text : '')))
     forEachChild(node, visit)
   }
   visit(parse(text))

@@ -5,6 +5,7 @@ import { useOtherOwner } from '../../data/me.ts'
 import { usePlace } from '../../data/place.ts'
 import { folderName } from '../../words.ts'
 import { RiskBadge } from '../Badge.tsx'
+import { Fact } from '../Page.tsx'
 import { Pending } from '../States.tsx'
 import { Scroller } from '../seen/Scroller.tsx'
 import { preciseTime, Time } from '../Time.tsx'
@@ -13,7 +14,7 @@ import styles from './CardFrame.module.css'
 import { MarkIcon } from './MarkIcon.tsx'
 import { Notice } from './Notice.tsx'
 import { RecordFacts } from './RecordParts.tsx'
-import { TimeLeft } from './TimeLeft.tsx'
+import { StoodStill, TimeLeft } from './TimeLeft.tsx'
 
 interface CardFrameProps {
   view: RecordView
@@ -45,7 +46,14 @@ export function CardFrame({ view, docked, asOf, children, buttons }: CardFramePr
               <MarkIcon mark={view.mark} />
               {view.label}
               {view.risk !== null && <RiskBadge risk={view.risk.level} />}
-              {view.risk !== null && view.risk.why !== null && <VisibleText text={view.risk.why} inline isRaw />}
+              {view.risk !== null && view.risk.why !== null && (
+                // What an agent does follows its name. What a file is stands for itself.
+                <VisibleText
+                  text={`${/\.$/.test(view.risk.why) ? '' : `${view.agent} `}${view.risk.why}`}
+                  inline
+                  isRaw
+                />
+              )}
             </p>
             <h2 ref={heading} id={titleId} className={styles.title} tabIndex={-1}>
               <VisibleText text={view.title} inline isRaw />
@@ -66,6 +74,7 @@ export function CardFrame({ view, docked, asOf, children, buttons }: CardFramePr
               {!docked && <Link href={`/sessions/${view.session.id}`}>Open session</Link>}
             </p>
           </header>
+          <RecordContext view={view} />
           {children}
         </div>
       </Scroller>
@@ -78,6 +87,34 @@ export function CardFrame({ view, docked, asOf, children, buttons }: CardFramePr
         </footer>
       )}
     </article>
+  )
+}
+
+/** What somebody who was not there needs to decide. */
+function RecordContext({ view: { context, outcome, asked_at } }: Pick<CardFrameProps, 'view'>) {
+  const { request, said, tool, before, still_since } = context
+  const lines = [
+    ['Asked for', request],
+    ['It says', said],
+    ['The tool', tool],
+    ['Before', before],
+  ] as const
+  return (
+    <dl className={styles.context}>
+      {lines.map(
+        ([name, text]) =>
+          text !== null && (
+            <Fact key={name} name={name}>
+              <VisibleText text={text} inline isRaw />
+            </Fact>
+          ),
+      )}
+      {outcome === null && still_since !== asked_at && (
+        <Fact name="Idle">
+          <StoodStill since={still_since} />
+        </Fact>
+      )}
+    </dl>
   )
 }
 

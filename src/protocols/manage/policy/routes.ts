@@ -1,27 +1,50 @@
-// Tries the policy of a workspace on a made-up request, for operators.
+// The policy of a workspace, for operators: try it on a made-up request, draft one from history, accept a text.
 
-import type { z } from 'zod'
+import type { Clock } from '../../../domain/clock.ts'
 import { ServerError } from '../../../domain/errors.ts'
 import { answer } from '../../../http/describe-answer.ts'
 import type { Reply, Request, Route } from '../../../http/route.ts'
 import type { Oversight } from '../../../supervision/oversight/oversight.ts'
 import { isSupervisedSession } from '../../../supervision/sessions/take-step.ts'
 import type { Workspaces } from '../../../supervision/workspace/allowed-workspace.ts'
+import type { AcceptPolicy } from '../../../supervision/workspace-policy/accept-policy.ts'
+import type { PolicyDrafts, PolicyReplay as Replay } from '../../../supervision/workspace-policy/policy-drafts.ts'
 import type { TryRequest } from '../../../supervision/workspace-policy/try-request.ts'
-import { viewerOf } from '../../shared/request/caller.ts'
+import { callerOf, viewerOf } from '../../shared/request/caller.ts'
 import { validBody } from '../../shared/request/validate.ts'
 import { routeHeads } from '../../shared/route-heads.ts'
 import { supervisionTag } from '../supervision/schema.ts'
-import { type PolicyVerdict, PolicyVerdictSchema, TriedPolicySchema } from './schema.ts'
+import {
+  type AcceptedPolicy,
+  AcceptedPolicySchema,
+  AcceptPolicySchema,
+  DraftQuerySchema,
+  DraftTextSchema,
+  type PolicyDraft,
+  PolicyDraftSchema,
+  type PolicyPlace,
+  type PolicyReplay,
+  PolicyReplaySchema,
+  type PolicyVerdict,
+  PolicyVerdictSchema,
+  TriedPolicySchema,
+} from './schema.ts'
 
 export interface PolicyRoutesDeps {
   tryRequest: TryRequest
+  drafts: PolicyDrafts
+  acceptPolicy: AcceptPolicy
   workspaces: Pick<Workspaces, 'find'>
-  oversight: Pick<Oversight, 'session'>
+  oversight: Pick<Oversight, 'session' | 'listing'>
+  clock: Pick<Clock, 'now'>
 }
 
-export function createPolicyRoutes({ tryRequest, workspaces, oversight }: PolicyRoutesDeps): Route[] {
-  async function workspaceOf(request: Request, { workspace, session_id = '' }: z.infer<typeof TriedPolicySchema>) {
+const UNIT_MS = { m: 60_000, h: 3_600_000, d: 86_400_000 }
+
+export function createPolicyRoutes(deps: PolicyRoutesDeps): Route[] {
+  const { tryRequest, drafts, acceptPolicy, workspaces, oversight, clock } = deps
+
+  async function workspaceOf(request: Request, { workspace, session_id = '' }: PolicyPlace): Promise<string> {
     if (workspace !== undefined) return workspaces.find(workspace).path
     const session = await oversight.session(viewerOf(request), session_id)
     if (isSupervisedSession(session)) return session.supervision.workspaceRoot
@@ -42,9 +65,51 @@ export function createPolicyRoutes({ tryRequest, workspaces, oversight }: Policy
     reply.json(200, body)
   }
 
+  /** The schema has checked the form. Whoever looks at what others decided is put on record. */
+  async function pastOf(request: Request, asked: PolicyPlace & { since: string }): Promise<[string, number]> {
+    const root = await workspaceOf(request, asked)
+    await oversight.listing(viewerOf(request), '*')
+    const unit = UNIT_MS[asked.since.slice(-1) as keyof typeof UNIT_MS]
+    return [root, clock.now() - Number(asked.since.slice(0, -1)) * unit]
+  }
+
+  async function draft(request: Request, reply: Reply): Promise<void> {
+    const asked = validBody(DraftQuerySchema, Object.fromEntries(request.query), 'The query asks for no draft.')
+    const [workspace, since] = await pastOf(request, asked)
+    const { text, base, lines, open, moreOpen, commands, replay } = await drafts.draft(workspace, since)
+    const body: PolicyDraft = {
+      workspace,
+      text,
+      base_sha256: base,
+      lines: lines.map(({ isKept, ...line }) => ({ ...line, is_kept: isKept })),
+      open: open.map(({ examples: _, ...one }) => one),
+      more_open: moreOpen,
+      commands,
+      replay: replayView(replay),
+    }
+    reply.json(200, body)
+  }
+
+  async function replayText(request: Request, reply: Reply): Promise<void> {
+    const asked = validBody(DraftTextSchema, await request.json(), 'The body has no text of a policy.')
+    const [root, since] = await pastOf(request, asked)
+    reply.json(200, replayView(await drafts.replay(root, since, asked.text)))
+  }
+
+  async function accept(request: Request, reply: Reply): Promise<void> {
+    const asked = validBody(AcceptPolicySchema, await request.json(), 'The body has no text of a policy.')
+    const workspace = workspaces.find(asked.workspace)
+    const done = await acceptPolicy(callerOf(request), workspace, asked.text, asked.base_sha256)
+    const { file, sha256, status, approvalId: approval_id } = done
+    const body: AcceptedPolicy = { file, sha256, status, approval_id }
+    reply.json(200, body)
+  }
+
+  const { get, post } = routeHeads(null, 'operator')
+  const placeErrors = ['invalid_request', 'malformed_id', 'forbidden', 'session_not_found', 'storage_failed'] as const
   return [
     {
-      ...routeHeads(null, 'operator').post,
+      ...post,
       path: '/policy/try',
       summary: 'Try the policy of a workspace on a request',
       describe: () => ({
@@ -59,9 +124,73 @@ export function createPolicyRoutes({ tryRequest, workspaces, oversight }: Policy
           },
         },
         responses: { 200: answer('The verdict.', PolicyVerdictSchema) },
-        errors: ['invalid_request', 'malformed_id', 'forbidden', 'session_not_found', 'storage_failed'],
+        errors: placeErrors,
       }),
       handle: tryPolicy,
     },
+    {
+      ...get,
+      path: '/policy/draft',
+      summary: 'Draft a policy from what people decided',
+      describe: () => ({
+        tag: supervisionTag,
+        description:
+          'A line for what people allowed at least three times and never refused, with its counts; what it leaves open; what it would have changed. It never allows what somebody refused. The audit trail says who looked.',
+        query: DraftQuerySchema.shape,
+        responses: { 200: answer('The draft. Nothing of it counts yet.', PolicyDraftSchema) },
+        errors: placeErrors,
+      }),
+      handle: draft,
+    },
+    {
+      ...post,
+      path: '/policy/draft',
+      summary: 'What the text of a policy would have changed',
+      describe: () => ({
+        tag: supervisionTag,
+        description: 'Replays the requests of the past against a text, an edited draft for example. It keeps nothing.',
+        body: {
+          schema: DraftTextSchema,
+          examples: { 'an edited draft': { workspace: '/home/ada/shop', text: '{"enabled": true}' } },
+        },
+        responses: { 200: answer('What people would have been asked.', PolicyReplaySchema) },
+        errors: placeErrors,
+      }),
+      handle: replayText,
+    },
+    {
+      ...post,
+      path: '/policy/accept',
+      summary: 'Write a policy, and accept it',
+      describe: () => ({
+        tag: supervisionTag,
+        description:
+          'Writes `.quarterdeck/policy.json` and approves it, as its approval in the inbox would: with the same rules about who may, quorum and passkeys. If the server dies in between, that approval waits in the inbox.',
+        body: {
+          schema: AcceptPolicySchema,
+          examples: { 'a draft': { workspace: '/home/ada/shop', text: '{"enabled": true}', base_sha256: null } },
+        },
+        responses: { 200: answer('The file is written.', AcceptedPolicySchema) },
+        errors: [
+          'invalid_request',
+          'forbidden',
+          'conflict',
+          'path_violation',
+          'patch_conflict',
+          'approval_decided',
+          'storage_full',
+          'storage_failed',
+        ],
+      }),
+      handle: accept,
+    },
   ]
 }
+
+const replayView = ({ requests, isCut, asked, wouldAsk, against }: Replay): PolicyReplay => ({
+  requests,
+  is_cut: isCut,
+  asked,
+  would_ask: wouldAsk,
+  against,
+})
