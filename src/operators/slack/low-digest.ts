@@ -21,7 +21,7 @@ export function createLowDigest(deps: RoomParts): OperatorChannel {
     surface: 'remote',
     room,
     concerns: (item) => item.kind === 'wait' && item.status === 'pending' && item.risk === 'low',
-    notBefore: ({ item }, now) => (item === null ? now : Math.ceil(item.at / EVERY_MS) * EVERY_MS),
+    notBefore: ({ item }, now) => (item === null ? now : (Math.floor(item.at / EVERY_MS) + 1) * EVERY_MS),
     takeOver: earlier.takeOver,
     deliver: async () => null,
     async deliverTogether(deliveries, signal) {

@@ -10,6 +10,11 @@ import { shownNote } from './shown-text.ts'
 /** As Slack demands. */
 const MOST_LABEL = 75
 
+function fitting(label: string): string {
+  const shown = shownNote(label.slice(0, MOST_LABEL + 1), MOST_LABEL * 2)
+  return shown.length > MOST_LABEL ? `${shown.slice(0, MOST_LABEL - 1).toWellFormed()}…` : shown
+}
+
 /** An action of the record. `nudge:text` asks for the text that goes with it, and `answer:2` is the third of its choices. */
 export type CardAction = ActionName | `${ActionName}:text` | `answer:${number}`
 
@@ -51,7 +56,7 @@ export function button(
   return {
     type: 'button',
     action_id: `${ACTION_ID_PREFIX}${action}`,
-    text: { type: 'plain_text', text: shownNote(label, MOST_LABEL), emoji: false },
+    text: { type: 'plain_text', text: fitting(label), emoji: false },
     value: look.buttonValue(action),
     ...(style === null ? {} : { style }),
   }

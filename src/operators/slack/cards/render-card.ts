@@ -84,15 +84,16 @@ export function warnings({ risk, warnings: all }: RecordView): SlackBlock[] {
 }
 
 /** What somebody who was not there needs to decide. */
-function contextLines({ context, risk, session }: RecordView, { detail }: CardLook): SlackBlock[] {
+function contextLines({ context, risk }: RecordView, { detail }: CardLook): SlackBlock[] {
   const words = {
     Why: risk?.level === 'low' ? risk.why : null,
-    Request: context.request ?? session.title,
+    Request: context.request,
     'It said': context.said,
     'The tool': context.tool,
     Before: context.before,
   }
-  if (detail === 'minimal') return []
+  // Where nothing would be done, the words of the agent say what it is about.
+  if (detail === 'minimal' || risk === null) return []
   return rich(
     ...Object.entries(words).map(([name, text]) =>
       text === null ? null : factLine({ name, text, at: null, minor: false }),
