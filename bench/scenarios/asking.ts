@@ -2,7 +2,7 @@
 
 import { measureAsking, REMEMBERED_ANSWERS } from '../../test/asking/measure.ts'
 import { plantedActions } from '../../test/asking/planted.ts'
-import { type Counts, perHundred } from '../../test/asking/replay.ts'
+import type { Counts } from '../../test/asking/replay.ts'
 import { createServerGate } from '../../test/asking/server-gate.ts'
 import { type Figure, figureOf, noted, round } from '../figure.ts'
 import { mintToken, OPERATOR_TOKEN } from '../supervision/agent-client.ts'
@@ -12,7 +12,7 @@ import type { Scenario } from './scenario.ts'
  * What the same replay said of the code before risk was earned (a11ce52e), where every command and every tool without an entry asked and
  * nothing could be remembered. To get them: check that commit out, and run this scenario with `--server` and the path of its program.
  */
-const BEFORE = { oneByOne: 0, slipped: 0 }
+const BEFORE = { asked: 0, slipped: 0 }
 
 export const asking: Scenario = {
   name: 'asking',
@@ -21,7 +21,7 @@ export const asking: Scenario = {
       env: { QUARTERDECK_OPERATOR_TOKEN: OPERATOR_TOKEN, QUARTERDECK_MAX_CONCURRENT_SESSIONS: '1000' },
     })
     const { url } = server
-    const { tasks, oneByOne, atOnce, after, slipped, slippedAfter } = await measureAsking({
+    const { tasks, fresh, after, slipped, slippedAfter } = await measureAsking({
       folder: () => stage.folder('workspace'),
       open: async (workspace) =>
         createServerGate({ url, agentToken: await mintToken(url, workspace), operatorToken: OPERATOR_TOKEN }),
@@ -31,9 +31,9 @@ export const asking: Scenario = {
       figureOf({
         scenario: 'asking',
         what: `questions per 100 calls, ${what}`,
-        base: round(BEFORE.oneByOne),
+        base: round(BEFORE.asked),
         server: `${counts.questions} of ${counts.calls}`,
-        value: perHundred(counts),
+        value: (counts.questions / counts.calls) * 100,
         limit,
         unit: ' asked',
         note,
@@ -54,14 +54,14 @@ export const asking: Scenario = {
     return [
       figure(
         'fresh folder',
-        atOnce,
+        fresh,
         30,
         `${tasks} recorded tasks, five at once in a folder; a group decided by one look is one question`,
       ),
       noted(
         'asking',
         'questions per 100 calls, fresh folder, one task after the other',
-        round(perHundred(oneByOne)),
+        round((fresh.items / fresh.calls) * 100),
         'nothing is grouped',
       ),
       figure(

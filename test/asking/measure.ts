@@ -3,16 +3,7 @@
 import { join } from 'node:path'
 import { readCorpus } from './corpus.ts'
 import { type PlantedAction, plantedActions } from './planted.ts'
-import {
-  afterRemembering,
-  allAtOnce,
-  type Counts,
-  type Gate,
-  type HookInput,
-  oneByOne,
-  slippedThrough,
-  sum,
-} from './replay.ts'
+import { afterRemembering, allAtOnce, type Counts, type Gate, type HookInput, slippedThrough, sum } from './replay.ts'
 import { makeFiles, type WorkspaceName, workspaces } from './workspaces.ts'
 
 /** An operator's first answers in a folder. */
@@ -20,10 +11,8 @@ export const REMEMBERED_ANSWERS = 30
 
 export interface Asking {
   tasks: number
-  /** Each question by itself. */
-  oneByOne: Counts
-  /** All tasks of a folder at once; a group is one question. */
-  atOnce: Counts
+  /** In a fresh folder, all its tasks at once. */
+  fresh: Counts
   /** The calls after the first answers, which were remembered as offered. */
   after: Counts
   slipped: PlantedAction[]
@@ -59,12 +48,12 @@ export async function measureAsking({ folder, open }: Stage): Promise<Asking> {
   const everything = Object.keys(workspaces) as WorkspaceName[]
   return {
     tasks: [...byFolder.values()].flat().length,
-    oneByOne: await each((gate, name, workspace) => oneByOne(gate, agentsOf(name), workspace)),
-    atOnce: await each((gate, name, workspace) => allAtOnce(gate, agentsOf(name), workspace)),
+    fresh: await each((gate, name, workspace) => allAtOnce(gate, agentsOf(name), workspace)),
     after: await each((gate, name, workspace) => afterRemembering(gate, agentsOf(name), { workspace, answers })),
     slipped: await inFresh(['planted'], (gate, workspace) => slippedThrough(gate, plantedActions, workspace)),
     slippedAfter: await inFresh(everything, async (gate, workspace) => {
-      for (const name of byFolder.keys()) await afterRemembering(gate, agentsOf(name), { workspace, answers })
+      for (const name of byFolder.keys())
+        await afterRemembering(gate, agentsOf(name), { workspace, answers, stop: true })
       return await slippedThrough(gate, plantedActions, workspace)
     }),
   }

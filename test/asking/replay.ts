@@ -1,10 +1,9 @@
 // Replays recorded agents against a gate, with an operator who answers at once, and counts what the operator is asked.
 //
-// How questions are counted:
-// - One after the other: the tasks of a folder come one by one, and every question counts.
-// - At once: all tasks of a folder begin together, as five windows of an agent do. Each works until it is asked. When all stand still,
-//   the operator takes the first item. Items that are open in that moment and that the server has put into the same group are decided
-//   with it, after one look: one question. Nothing else is ever counted as one.
+// How questions are counted in a fresh folder: all its tasks begin together, as five windows of an agent do. Each works until it is asked.
+// When all stand still, the operator takes the first item. Items that are open in that moment and that the server has put into the same
+// group are decided with it, after one look: one question. Nothing else is ever counted as one. `items` counts every item by itself,
+// which is what an operator of one agent at a time is asked, because then there is never a second one to decide with it.
 
 import { appendFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { dirname, isAbsolute, join } from 'node:path'
@@ -40,15 +39,18 @@ export interface Gate {
 
 export interface Counts {
   calls: number
+  /** Looks of the operator. */
   questions: number
+  items: number
 }
 
-const NOTHING: Counts = { calls: 0, questions: 0 }
-
-export const perHundred = ({ calls, questions }: Counts): number => (calls === 0 ? 0 : (questions / calls) * 100)
+const NOTHING: Counts = { calls: 0, questions: 0, items: 0 }
 
 export const sum = (all: readonly Counts[]): Counts =>
-  all.reduce((a, b) => ({ calls: a.calls + b.calls, questions: a.questions + b.questions }), NOTHING)
+  all.reduce(
+    (a, b) => ({ calls: a.calls + b.calls, questions: a.questions + b.questions, items: a.items + b.items }),
+    NOTHING,
+  )
 
 /** An agent with one call after the other. */
 interface Agent {
@@ -60,21 +62,6 @@ const asked = async (gate: Gate, { session }: Agent, call: RecordedCall, nth: nu
   const input = hookInput(call, workspace, session, `${session}-${nth}`)
   prepare(input.tool_input, workspace)
   return await gate.ask(call.host, input)
-}
-
-/** Every question counts. */
-export async function oneByOne(gate: Gate, agents: readonly Agent[], workspace: string): Promise<Counts> {
-  const counts = { ...NOTHING }
-  for (const agent of agents) {
-    for (const [nth, call] of agent.calls.entries()) {
-      const question = await asked(gate, agent, call, nth, workspace)
-      counts.calls += 1
-      if (question === null) continue
-      counts.questions += 1
-      await gate.answer(question, { decision: 'approve' })
-    }
-  }
-  return counts
 }
 
 /** A group that is open at the same time is one question. */
@@ -96,6 +83,7 @@ export async function allAtOnce(gate: Gate, agents: readonly Agent[], workspace:
     const { group } = first.open
     const alike = group === null ? [first] : standing.filter(({ open }) => open?.group === group)
     counts.questions += 1
+    counts.items += alike.length
     await gate.answerGroup(alike.flatMap(({ open }) => open ?? []))
     for (const window of alike) window.open = null
   }
@@ -103,25 +91,31 @@ export async function allAtOnce(gate: Gate, agents: readonly Agent[], workspace:
 
 /**
  * The operator remembers with the first answers what is offered: of low risk the widest, of high risk the narrowest, of critical nothing.
- * Counts only the calls after these answers.
+ * The tasks come one after the other. Counts only the calls after these answers; `stop`: does not replay them.
  */
 export async function afterRemembering(
   gate: Gate,
   agents: readonly Agent[],
-  { workspace, answers }: { workspace: string; answers: number },
+  { workspace, answers, stop = false }: { workspace: string; answers: number; stop?: boolean },
 ): Promise<Counts> {
   const counts = { ...NOTHING }
   let left = answers
   for (const agent of agents) {
     for (const [nth, call] of agent.calls.entries()) {
+      if (left === 0 && stop) return counts
       if (left === 0) counts.calls += 1
       const question = await asked(gate, agent, call, nth, workspace)
       if (question === null) continue
-      if (left === 0) counts.questions += 1
+      if (left === 0) {
+        counts.questions += 1
+        counts.items += 1
+        await gate.answer(question, { decision: 'approve' })
+        continue
+      }
+      left -= 1
       const match = question.risk === 'low' ? question.matches.at(-1) : question.matches[0]
-      const isRemembered = left > 0 && question.risk !== 'critical' && match !== undefined
+      const isRemembered = question.risk !== 'critical' && match !== undefined
       await gate.answer(question, { decision: 'approve', ...(isRemembered ? { remember: match } : {}) })
-      left = Math.max(left - 1, 0)
     }
   }
   return counts

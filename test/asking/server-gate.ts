@@ -72,7 +72,7 @@ export function createServerGate({ url, agentToken, operatorToken }: ServerGateO
   async function ask(host: string, input: HookInput): Promise<Question | null> {
     const heard = hook(host, input)
     waiting.set(input.tool_use_id, heard)
-    for (let wait = 2; ; wait = Math.min(wait * 2, 50)) {
+    for (let wait = 10; ; wait = Math.min(wait * 2, 80)) {
       const behavior = await Promise.race([heard, delay(wait, null)])
       const question = behavior === null ? await questionOf(input.tool_use_id) : null
       if (question !== null) return question
