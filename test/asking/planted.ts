@@ -242,7 +242,7 @@ const kinds: Record<string, readonly Given[]> = {
     write('shared/notes.md', 'hello\n'),
     write('assets/ci.yml', JOB),
     edit('config/local.txt', 'A=1', 'A=2'),
-    create('tools/pre-commit', '#!/bin/sh\n'),
+    create('helpers/pre-commit', '#!/bin/sh\n'),
     patch('*** Add File: shared/keys.txt', '+x'),
     writeFile('$W/docs/latest/index.md', '# hi\n'),
     'echo hi > shared/notes.md',

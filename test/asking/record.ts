@@ -97,7 +97,7 @@ function installHook(
     hook: (_event: string, isQuestion: boolean) => (isQuestion ? `sh ${script} ${log} ${shell} ${other}` : 'true'),
   }
   for (const file of configFiles({ home, env: {} })) {
-    if (file.hooks === null || file.format === 'toml') continue
+    if (file.hooks === null) continue
     mkdirSync(dirname(file.path), { recursive: true })
     writeFileSync(file.path, withOurs({ ...file, server: null }, null, setup))
   }

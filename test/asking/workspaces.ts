@@ -318,7 +318,7 @@ export const workspaces = {
       shared: '../outside',
       assets: '.github/workflows',
       'config/local.txt': '../.env',
-      tools: '.git/hooks',
+      helpers: '.git/hooks',
       'docs/latest': '../../outside/site',
     },
   },
