@@ -42,7 +42,7 @@ inBrowser('a draft says what it rests on, is edited and tried, and counts once i
   expect((await lookAt(page)).tooWide).toBe(0)
 
   const text = page.getByLabel('Text of .quarterdeck/policy.json')
-  const accept = page.getByRole('button', { name: /^Accept for / })
+  const accept = page.getByRole('button', { name: 'Accept', exact: true })
   const again = page.getByRole('button', { name: 'Try the text' })
   const drafted = await text.inputValue()
   await text.fill('{"enabled": tru}')
