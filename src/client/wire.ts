@@ -16,6 +16,7 @@ export type {
   EditCheck,
   Grant,
   GrantCondition,
+  GroupDecided,
   LookedAt,
   Remembered,
   ShownApproval,

@@ -35,6 +35,8 @@ import type { Messenger } from './messenger.ts'
 import { createPrompts } from './prompts/create-prompts.ts'
 import { createNoteEscalations } from './records/note-escalations.ts'
 import { createRecords } from './records/records.ts'
+import { createRemembered } from './remember/remembered.ts'
+import { createAssessWork } from './risk/assess-work.ts'
 import { createRecordChanges } from './sessions/await-record.ts'
 import { createSupervisedSessions } from './sessions/create-supervised-sessions.ts'
 import type { Operators } from './sessions/may-command.ts'
@@ -164,7 +166,8 @@ export function createAgentsElsewhere(deps: ElsewhereDeps) {
   const autoApproved = createAutoApproved({ takeStep, clock, ids, logger, tell: messenger.tell })
   const { approvalMs, promptMs, waitMs } = settings.timeouts
   const limits = { allowlist: allowlistOf(settings.commands), protectedBecause: protectedByPath }
-  const guard = createGuardArguments(serverPaths, homedir())
+  const home = homedir()
+  const guard = createGuardArguments(serverPaths, home)
   const expire = (record: SupervisedRecord) =>
     record.wait === 'approval' ? answerAgent.expire(record) : prompts.expire(record)
 
@@ -178,6 +181,8 @@ export function createAgentsElsewhere(deps: ElsewhereDeps) {
   const asking = {
     ...shared,
     guard,
+    assess: createAssessWork({ serverPaths, home }),
+    remembered: createRemembered({ grants: store.grants, clock }),
     answerCall,
     takeStep,
     sessions,

@@ -80,6 +80,7 @@ export function createLookAtPolicy(deps: QuestionDeps): LookAtPolicy {
       title: pinned === null ? `Accept the policy ${file}` : `Accept the wider policy ${file}`,
       description: `${pinned === null ? 'It says' : 'It was changed, and now says more about'} what agents in ${workspaceRoot} may do without asking. Until you accept it, the change allows nothing. The diff shows all of it.`,
       risk: 'critical' as const,
+      action: null,
       digest: policyDigest(workspaceRoot, hash),
       arguments: JSON.stringify({ file, workspace: workspaceRoot, sha256: hash }),
       contentKey: hash,

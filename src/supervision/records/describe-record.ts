@@ -32,7 +32,7 @@ export const describe = (record: PersonRecord, scene = NO_SCENE): RecordView => 
 
 /** For a list, in which nobody looks at what is behind a question. */
 export function describeInShort(record: PersonRecord, scene = NO_SCENE): RecordView {
-  const { warnings = [], facts, ...kind } = wordsOf(record).view(record, scene)
+  const { warnings = [], facts, remember = null, ...kind } = wordsOf(record).view(record, scene)
   const leftAt = nobodyWaitsSince(record)
   return {
     id: record.id,
@@ -51,7 +51,7 @@ export function describeInShort(record: PersonRecord, scene = NO_SCENE): RecordV
       still_since: isoTime(record.createdAt),
       ...scene.context,
     },
-    remember: null,
+    remember,
     group: null,
     warnings: [...warnings, ...(leftAt === null ? [] : [NOBODY_WAITS])],
     facts: [...facts, ...(leftAt === null ? [] : [fact('The caller left', '', { at: leftAt })])],
@@ -97,6 +97,7 @@ const WAYS: Readonly<Record<string, string>> = {
   ctl: 'at a terminal',
   console: 'in the console',
   'ag-ui': 'in the chat',
+  grant: 'in advance',
 }
 
 /** A channel with several rooms names the room after a colon. */

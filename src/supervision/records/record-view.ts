@@ -6,12 +6,13 @@ import { z } from 'zod'
 import { risks } from '../../domain/agent/tool-settings.ts'
 import { actionNames, anyOf, wireKinds } from '../../domain/records/record-kinds.ts'
 import { rememberScopes } from '../../domain/supervision/decision.ts'
+import type { WorkMatch } from '../../domain/supervision/grant.ts'
 
 const text = z.string()
 const time = z.iso.datetime()
 
 /** See `WorkMatch`. */
-export const WorkMatchSchema = z
+export const WorkMatchSchema: z.ZodType<WorkMatch> = z
   .discriminatedUnion('type', [
     z.strictObject({ type: z.literal('command'), command: text.max(10_000), folder: text.max(4_096) }),
     z.strictObject({ type: z.literal('begins'), words: z.array(text.max(1_000)).min(1).max(100) }),
@@ -111,6 +112,7 @@ const Context = z
   .describe('What somebody who was not there needs to decide. One line each.')
 
 const Remember = z.strictObject({
+  yes: z.boolean().describe('A yes may be remembered. False: only a no, because it is critical.'),
   scopes: z.array(z.enum(rememberScopes)),
   matches: z
     .array(z.strictObject({ label: text.describe('`Commands that begin with npm test`.'), match: WorkMatchSchema }))
@@ -173,4 +175,5 @@ export interface RecordScene {
 export type KindView = Pick<RecordView, 'label' | 'mark' | 'asks' | 'title' | 'gist' | 'brief' | 'risk'> & {
   warnings?: string[]
   facts: RecordFact[]
+  remember?: RecordView['remember']
 }

@@ -1,12 +1,14 @@
 // How risky a piece of an agent's work is, earned by what it does. Everybody who asks a person about work goes by this: hooks,
 // `approve_tool`, `ask_approval`, and the shell-like tools of our own agents.
 
-import type { Risk } from '../../domain/agent/tool-settings.ts'
+import { risks } from '../../domain/agent/tool-settings.ts'
 import type { WorkMatch } from '../../domain/supervision/grant.ts'
 import type { ToolEffect } from '../../hosts/host.ts'
 
-/** `none`: nobody is asked. */
-export type WorkRisk = 'none' | Risk
+/** From harmless to dangerous. `none`: nobody is asked. */
+export const RISKS = ['none', ...risks] as const
+export type WorkRisk = (typeof RISKS)[number]
+export const isRiskier = (a: WorkRisk, b: WorkRisk): boolean => RISKS.indexOf(a) > RISKS.indexOf(b)
 
 export interface Work {
   toolName: string

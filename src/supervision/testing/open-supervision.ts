@@ -37,6 +37,8 @@ import { createHookService } from '../hooks/create-hook-service.ts'
 import { createRealPath } from '../policy/real-path.ts'
 import { createPrompts } from '../prompts/create-prompts.ts'
 import { createRecords } from '../records/records.ts'
+import { createRemembered } from '../remember/remembered.ts'
+import { createAssessWork } from '../risk/assess-work.ts'
 import { createRecordChanges } from '../sessions/await-record.ts'
 import { createSupervisedSessions } from '../sessions/create-supervised-sessions.ts'
 import { everybody, type Operators } from '../sessions/may-command.ts'
@@ -125,13 +127,14 @@ export function openSupervision(options: SupervisionOptions = {}) {
   const answerCall = createAnswerCall({ sessions, takeStep, store, clock, ids, logger })
 
   const { quorum = ONE_PERSON, stepUp = noStepUp, serverPaths = [] } = options
+  const assess = createAssessWork({ serverPaths, home: '/home/ann' })
   const answerAgent = createAnswerAgent({ store, takeStep, operators, ids, serverPaths, quorum })
   const approvals = createApprovals({
     ...shared,
     operators,
     stepUp,
     answerAgent,
-    rules: createCallRules({ grants: store.grants, realPath: createRealPath, clock }),
+    rules: createCallRules({ grants: store.grants, realPath: createRealPath, clock, assess }),
     agents: [],
     waits: { now: clock.now, answer: noRun, expire: noRun },
   })
@@ -169,6 +172,8 @@ export function openSupervision(options: SupervisionOptions = {}) {
     asked,
     judge: createJudgeWork({ takeStep, lookAtPolicy, limits, ids, logger, tell }),
     guard: createGuardArguments(serverPaths, '/home/ann'),
+    assess,
+    remembered: createRemembered({ grants: store.grants, clock }),
   }
   const askPermission = createAskPermission(asking)
   const tools = {

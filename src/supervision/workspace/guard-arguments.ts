@@ -1,15 +1,14 @@
 // Where the arguments of a host's tool lead on this disk. A tool may name a file in any argument and in many ways, so every text that can
 // be a path is followed. In doubt a person is asked.
 
-import { existsSync, lstatSync } from 'node:fs'
-import { isAbsolute, join, normalize, parse, relative, resolve, sep } from 'node:path'
+import { existsSync } from 'node:fs'
+import { isAbsolute, join, normalize, parse, resolve, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { isWithin } from '../../domain/is-within.ts'
-import { systemErrorCode } from '../../domain/system-error-code.ts'
 import { visibleText } from '../../domain/text/visible-text.ts'
 import { textsIn } from '../../json/texts-in.ts'
 import { createRealPath } from '../policy/real-path.ts'
-import { createServerPlaces, type FileAccess, protectedChange, protectedPath } from './protected-path.ts'
+import type { FileAccess } from './protected-path.ts'
+import { createWhereLeads, type Place } from './where-leads.ts'
 
 export interface GuardedCall {
   /** A real path. */
@@ -33,20 +32,12 @@ const SHOWN_CHARS = 200
 
 /** `serverPaths`: see `createServerPlaces`. `home`: what `~` means. */
 export function createGuardArguments(serverPaths: readonly string[], home: string): GuardArguments {
-  const becauseOurs = createServerPlaces(serverPaths)
+  const whereLeads = createWhereLeads(serverPaths)
 
-  function reasonAt(place: string, written: string, { workspaceRoot, access }: GuardedCall): string | null {
-    const isWrite = access === 'write'
+  function reasonAt({ path, ours, named }: Place, written: string): string | null {
     const shown = `The path ${quoted(written)}`
-    const reason =
-      becauseOurs(place, access) ??
-      (isWrite && hasOtherNames(place) ? 'The file has other names (hard links), and they would change with it.' : null)
-    if (reason !== null) return `${shown} is protected: ${reason}`
-    if (!isWithin(place, workspaceRoot)) return leadsOut(written) ? `${shown} leads out of the workspace.` : null
-    const path = relative(workspaceRoot, place).split(sep).join('/')
-    if (path === '') return null
-    // Nobody has seen what a write to package.json changes.
-    const named = isWrite ? protectedChange(path, null, '') : protectedPath(path)
+    if (ours !== null) return `${shown} is protected: ${ours}`
+    if (path === null) return leadsOut(written) ? `${shown} leads out of the workspace.` : null
     return named === null ? null : `${shown} is protected: ${named}`
   }
 
@@ -58,8 +49,8 @@ export function createGuardArguments(serverPaths: readonly string[], home: strin
         // Not `join`: `link/..` is the folder above the target of the link. But some tools remove `..` first.
         const whole = isAbsolute(written) ? written : `${base}${sep}${written}`
         for (const path of new Set([whole, resolve(base, written)])) {
-          const place = placeOf(path, realPath)
-          const reason = place === null ? null : reasonAt(place, written, call)
+          const place = whereLeads(path, { workspaceRoot, access: call.access, realPath })
+          const reason = place === null ? null : reasonAt(place, written)
           if (reason !== null) return reason
         }
       }
@@ -91,18 +82,8 @@ const isTooLong = (text: string): boolean =>
 
 const quoted = (written: string): string => `"${visibleText(written.slice(0, SHOWN_CHARS))}"`
 
-/** Null if it names no file for anybody: a part is too long, or goes through a file. */
-function placeOf(path: string, realPath: (path: string) => string): string | null {
-  try {
-    return realPath(path)
-  } catch (error) {
-    if (['ENAMETOOLONG', 'ENOTDIR'].includes(systemErrorCode(error))) return null
-    throw error
-  }
-}
-
 /** What a tool may take a text for. Throws for one that only a shell or another system can follow. */
-function* spellings(text: string, home: string): Generator<string> {
+export function* spellings(text: string, home: string): Generator<string> {
   const plain = text.trim()
   // Some hosts write a file as @name, or in quotes.
   yield* new Set([text, plain, plain.replace(/^@/, ''), plain.replace(/^(["'`])(.*)\1$/s, '$2')])
@@ -115,14 +96,9 @@ function* spellings(text: string, home: string): Generator<string> {
 }
 
 /** Text that begins with a slash is not always a path: `/v1/users` is none where there is no folder `/v1`. */
-function leadsOut(written: string): boolean {
+export function leadsOut(written: string): boolean {
   if (!isAbsolute(written)) return true
   const { root } = parse(written)
   const [first = ''] = written.slice(root.length).split(sep).filter(Boolean)
   return existsSync(join(root, first))
-}
-
-function hasOtherNames(path: string): boolean {
-  const stat = lstatSync(path, { throwIfNoEntry: false })
-  return stat?.isFile() === true && stat.nlink > 1
 }

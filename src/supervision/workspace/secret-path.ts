@@ -41,7 +41,7 @@ const DATA = /(?:^[^.]+|\.(?:txt|json|ya?ml|toml|ini|cfg|conf|properties|xml|csv
 const PRIVATE_KEY = /^-----BEGIN (?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?-----/m
 
 /** Why a file or a folder is not shown, as a sentence; null if it may be. `path` is confined. Case does not matter, as some disks ignore it. */
-function secretPath(path: string): string | null {
+export function secretPath(path: string): string | null {
   const names = path.split('/')
   const parts = names.map(foldedName)
   const reason = reasonOfFolder(FOLDERS, parts)

@@ -78,7 +78,7 @@ function Drafted({ first, since }: { first: PolicyDraft; since: string }) {
   const lines = draft.lines.map(({ rule, kept, examples, ...counts }) => ({
     ...counts,
     what: rule,
-    why: `${kept ? 'As before. ' : ''}${examples.join(' · ')}`,
+    why: [kept ? 'As before.' : '', ...examples.filter((one) => !rule.endsWith(`:${one}`))].join(' '),
   }))
   return (
     <>

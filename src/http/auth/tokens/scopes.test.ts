@@ -44,6 +44,7 @@ test('every route needs the scope that this table says', async () => {
     'POST /alerts/:id/dismiss',
     'POST /alerts/:id/nudge',
     'POST /alerts/:id/stop',
+    'POST /approvals',
     'POST /approvals/:id',
     'POST /approvals/:id/check',
     'POST /approvals/:id/reveal',

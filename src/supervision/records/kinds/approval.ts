@@ -9,6 +9,7 @@ import { canonicalJson } from '../../../json/digest.ts'
 import { questionForm } from '../../approvals/question-form.ts'
 import { shownArguments } from '../../approvals/shown-arguments.ts'
 import { callWarnings } from '../../approvals/shown-call.ts'
+import { offered } from '../../remember/offered.ts'
 import type { BodyPart, KindView, RecordFact, RecordScene } from '../record-view.ts'
 import { fact, oneLine, prose } from '../record-words.ts'
 import { approvalActions } from './approval-actions.ts'
@@ -30,13 +31,14 @@ export const approval: KindWords<Approval> = {
 }
 
 function view(approval: Approval, scene: RecordScene): KindView {
-  const { risk, supervised } = approval
+  const { risk, riskWhy = null, supervised } = approval
   const change = supervised?.change ?? null
   return {
     ...subjectOf(approval, change),
-    risk: { level: risk, why: change?.protectedBecause ?? null },
+    risk: { level: risk, why: change?.protectedBecause ?? riskWhy },
     warnings: warningsOf(approval, scene),
     facts: factsOf(approval),
+    remember: offered(approval),
   }
 }
 

@@ -1,0 +1,317 @@
+// How risky a command line is. The shell's own grammar says which programs run; `judge-program.ts` says what each does. The riskiest
+// part counts, so that a command is never less risky than any of its parts.
+
+import { isAbsolute, resolve } from 'node:path'
+import { type Command, forEachChild, parse, type Redirect, type SyntaxNode } from 'unbash'
+import type { WhereLeads } from '../workspace/where-leads.ts'
+import { judgeProgram } from './judge-program.ts'
+import { createPathUses, type Finding, unclear } from './places.ts'
+import { HARMLESS_VARIABLES, OBEYED_VARIABLES, SOURCES_OF_CODE } from './programs.ts'
+import { isRiskier, type WorkRisk } from './risk.ts'
+import type { Scene } from './scene.ts'
+import { shellWords, wordsOf } from './shell-words.ts'
+
+export interface CommandFinding extends Finding {
+  /** It uses what only a person may let an agent use, so that nothing about it is remembered. */
+  guarded: boolean
+  /** The beginning of the one program that does more than to read; null: there are several, or none can be known by its beginning. */
+  begins: readonly string[] | null
+}
+
+interface CommandPlace {
+  whereLeads: WhereLeads
+  /** What `~` means. */
+  home: string
+  workspaceRoot: string
+  cwd: string
+}
+
+/** One program of the line. */
+interface Part {
+  risk: WorkRisk
+  words: readonly string[] | null
+  /** See `Scene.begins`. */
+  begins: number | null | undefined
+}
+
+const MAX_CHARS = 16_000
+const MAX_SCRIPTS = 20
+const MAX_FOLDERS = 8
+const OTHER_NAME = 'gives a name another meaning'
+const ANY_VALUE = 'calculates with a value that is not known'
+
+export function assessCommand(text: string, { whereLeads, home, workspaceRoot, cwd }: CommandPlace): CommandFinding {
+  const paths = createPathUses(whereLeads, workspaceRoot)
+  const parts: Part[] = []
+  /** Notes that belong to no program. */
+  const outside: Part = { risk: 'none', words: null, begins: null }
+  let current = outside
+  let best: Finding | null = null
+  let guarded = false
+  let scripts = 0
+
+  const scene: Scene = {
+    workspaceRoot,
+    folders: [cwd],
+    fetched: [],
+    tainted: false,
+    input: [],
+    wholeTree: false,
+    note(risk, why, action = null) {
+      if (best === null || isRiskier(risk, best.risk)) best = { risk, why, action }
+      if (isRiskier(risk, current.risk)) current.risk = risk
+    },
+    begins(words) {
+      if (current.begins === undefined) current.begins = words
+    },
+    path(written, access) {
+      const uses = (scene.folders ?? [null]).map((folder) => paths.use(written, folder, access))
+      for (const use of uses) {
+        if (use.risk !== 'none') scene.note(use.risk, use.why)
+        if (scene.wholeTree && access === 'write' && use.path === '')
+          scene.note('high', 'changes files anywhere in the workspace')
+        guarded ||= use.guarded
+      }
+      return uses
+    },
+    word({ text: word, kind }, access) {
+      if (kind === 'one' || kind === 'any') return scene.note('high', unclear(word).why)
+      for (const path of pathsIn(word)) {
+        const all = kind === 'glob' ? paths.matching(path, scene.folders) : [path]
+        if (all === null) scene.note('high', unclear(word).why)
+        for (const one of all ?? []) scene.path(one, access)
+      }
+    },
+    tree({ text: folder }) {
+      const secret = (scene.folders ?? [])
+        .map((from) => paths.secretBelow(resolve(from, folder)))
+        .find((one) => one !== null)
+      if (secret === undefined) return
+      guarded = true
+      scene.note('high', `reads a folder with files that usually hold secrets (${secret})`)
+    },
+    variable(name, isPlain) {
+      if (!isPlain || !HARMLESS_VARIABLES.test(name))
+        scene.note('high', `sets ${name.slice(0, 30)}, which programs obey`)
+    },
+    goTo(folder) {
+      if (folder === null) scene.folders = null
+      else scene.folders = isAbsolute(folder) ? [folder] : (scene.folders?.map((from) => resolve(from, folder)) ?? null)
+    },
+    script(code) {
+      scripts += 1
+      if (code.length > MAX_CHARS || scripts > MAX_SCRIPTS)
+        return scene.note('high', 'runs a command that is too long to understand')
+      visit(parse(code))
+    },
+  }
+
+  /** What a part does to the folder ends with it. */
+  function apart(visitAll: () => void): undefined {
+    const { folders, tainted, input } = scene
+    visitAll()
+    Object.assign(scene, { folders, tainted, input })
+  }
+
+  /** A part that may run or not: afterwards the shell is here or there. */
+  function perhaps(visitAll: () => void): undefined {
+    const before = scene.folders
+    visitAll()
+    scene.folders = either(before, scene.folders)
+  }
+
+  /** A part that may run again, from where it has ended. */
+  function again(visitAll: () => void): undefined {
+    const before = scene.folders
+    visitAll()
+    if (scene.folders === before) return
+    scene.folders = null
+    visitAll()
+  }
+
+  function visit(node: SyntaxNode): undefined {
+    const children = (): undefined => forEachChild(node, visit) as undefined
+    switch (node.type) {
+      case 'Script':
+        if ('errors' in node && (node.errors?.length ?? 0) > 0)
+          scene.note('high', 'runs a command that cannot be understood')
+        return perhaps(children)
+      case 'Statement':
+        if (node.background === true) scene.note('high', 'leaves a program running')
+        return perhaps(children)
+      case 'AndOr': {
+        let possible = scene.folders
+        for (const [i, one] of node.commands.entries()) {
+          visit(one)
+          possible = either(possible, scene.folders)
+          // After `cd x &&` the shell is in x, and nowhere else.
+          if (node.operators.slice(0, i + 1).includes('||')) scene.folders = possible
+        }
+        return
+      }
+      case 'Pipeline':
+        return apart(() => {
+          for (const one of node.commands) {
+            apart(() => visit(one))
+            scene.tainted ||= givesCode(one, home)
+            scene.input = one.type === 'Command' ? [printedBy(one)] : []
+          }
+        })
+      case 'Subshell':
+      case 'CommandExpansion':
+      case 'ProcessSubstitution':
+      case 'ArithmeticCommandExpansion':
+        return apart(children)
+      case 'Coproc':
+        scene.note('high', 'leaves a program running')
+        return apart(children)
+      case 'Function':
+        scene.note('high', OTHER_NAME)
+        return again(children)
+      case 'While':
+      case 'For':
+      case 'Select':
+      case 'ArithmeticFor':
+        return again(children)
+      case 'ArithmeticWord':
+        // The value of a variable is evaluated, and may run something.
+        if (!/^\s*\d*\s*$/.test(node.value)) scene.note('high', ANY_VALUE)
+        return children()
+      case 'TestBinary':
+        if (/^-(?:eq|ne|lt|le|gt|ge)$/.test(node.operator) && !/^\d+$/.test(`${node.left.value}${node.right.value}`))
+          scene.note('high', ANY_VALUE)
+        return children()
+      case 'TestUnary':
+        if (/^-[vR]$/.test(node.operator)) scene.note('high', ANY_VALUE)
+        for (const word of shellWords(node.operand, home)) if (word.kind === 'plain') scene.word(word, 'names')
+        return children()
+      case 'Redirect':
+        redirect(node)
+        return children()
+      case 'Command':
+        return command(node)
+      default:
+        return children()
+    }
+  }
+
+  function redirect({ operator, target }: Redirect): undefined {
+    if (target === undefined || isHarmless(operator, target.value)) return
+    const use = operator === '<' || operator === '<&' ? 'read' : 'write'
+    if (use === 'write') scene.note('low', 'writes files of the workspace')
+    if (target.parts?.some(({ type }) => type === 'ProcessSubstitution') === true) return
+    for (const word of shellWords(target, home)) scene.word(word, use)
+  }
+
+  function command(node: Command): undefined {
+    const { tainted, input } = scene
+    const outer = current
+    const words = wordsOf(node, home)
+    const assignments = [...node.prefix, ...node.args].filter((one) => one.type === 'Assignment')
+    const isPlain = assignments.length === 0 && words.every(({ kind }) => kind === 'plain')
+    const isQuiet = node.redirects.every((one) => 'target' in one && isHarmless(one.operator, one.target?.value ?? ''))
+    current = { risk: 'none', words: isPlain && isQuiet ? words.map((word) => word.text) : null, begins: undefined }
+    parts.push(current)
+    const gives = givesCode(node, home)
+    apart(() => {
+      scene.tainted ||= gives
+      forEachChild(node, visit)
+    })
+    for (const { name } of assignments) {
+      if (node.name !== undefined) scene.variable(name, true)
+      else if (OBEYED_VARIABLES.test(name)) scene.note('high', `sets ${name.slice(0, 30)}, which programs obey`)
+      else scene.note('none', 'sets variables of the shell')
+    }
+    scene.tainted ||= takesCode(node, home)
+    const given = node.redirects.flatMap((one) =>
+      one.type === 'HereDoc' ? [one.body.text] : one.type === 'HereString' ? [one.target?.value ?? ''] : [],
+    )
+    scene.input = given.length > 0 ? given : input
+    if (words.length > 0) judgeProgram(scene, words)
+    Object.assign(scene, { tainted, input })
+    if (gives)
+      scene.fetched.push(
+        ...words.map((word) => word.text),
+        ...node.redirects.flatMap((one) => ('target' in one ? [one.target?.value ?? ''] : [])),
+      )
+    current = outer
+  }
+
+  scene.path(cwd, 'names')
+  scene.script(text)
+  return {
+    ...(best ?? { risk: 'none', why: 'does nothing', action: null }),
+    guarded,
+    begins: beginning([outside, ...parts]),
+  }
+}
+
+/** Of a high program all words count, and it must stand alone: what it reads makes it another one. */
+function beginning(parts: readonly Part[]): readonly string[] | null {
+  const [only, ...others] = parts.filter(({ risk }) => risk !== 'none')
+  if (only === undefined || others.length > 0 || only.words === null || typeof only.begins !== 'number') return null
+  if (only.risk !== 'low') return parts.length === 2 ? only.words : null
+  const words = only.words.slice(0, only.begins)
+  // With an option before its verb, a beginning would say too little.
+  return words.some((word, i) => word.startsWith('-') && !(word === '-m' && i === 1)) ? null : words
+}
+
+const isHarmless = (operator: string, target: string): boolean =>
+  (/^[<>]&$/.test(operator) && /^(?:\d+-?|-)$/.test(target)) || /^\/dev\/(?:null|stdout|stderr)$/.test(target)
+
+/** Everything in a word that may be a path: after `=`, `:` or `@`, or directly after a short option. */
+function pathsIn(text: string): Set<string> {
+  const found = new Set<string>()
+  const value = /^-{0,2}[\w.-]+=(.*)$/s.exec(text)?.[1]
+  if (value !== undefined) found.add(value)
+  if (!text.startsWith('-')) found.add(text)
+  else if (!text.startsWith('--')) {
+    found.add(text.slice(2))
+    const at = text.search(/[/.~]/)
+    if (at > 0) found.add(text.slice(at))
+  }
+  for (const one of [...found]) {
+    if (one.startsWith('@')) found.add(one.slice(1))
+    // `HEAD:path`, `host:path`
+    if (one.includes(':')) found.add(one.slice(one.lastIndexOf(':') + 1))
+  }
+  return found
+}
+
+function either(a: readonly string[] | null, b: readonly string[] | null): readonly string[] | null {
+  if (a === b || a === null || b === null) return a === b ? a : null
+  const all = new Set([...a, ...b])
+  return all.size > MAX_FOLDERS ? null : [...all]
+}
+
+/** Whether a part gives a download or a decoded text to the next one. */
+function givesCode(node: SyntaxNode, home: string): boolean {
+  let found = false
+  const look = (one: SyntaxNode): void => {
+    if (one.type === 'Command') {
+      const names = wordsOf(one, home).map((word) => word.text.slice(word.text.lastIndexOf('/') + 1).toLowerCase())
+      const isEncoded =
+        /^(?:printf|echo)$/.test(names[0] ?? '') && names.some((name) => /\\(?:x|u|0?[0-7]{2,3})/.test(name))
+      found ||= isEncoded || names.some((name) => SOURCES_OF_CODE.has(name))
+    }
+    if (!found) forEachChild(one, look)
+  }
+  look(node)
+  return found
+}
+
+/** Whether a word or the input of a command comes from a part that gives code. */
+function takesCode(node: SyntaxNode, home: string): boolean {
+  let found = false
+  forEachChild(node, (child) => {
+    const isPart = child.type === 'CommandExpansion' || child.type === 'ProcessSubstitution'
+    found ||= isPart ? givesCode(child, home) : takesCode(child, home)
+  })
+  return found
+}
+
+/** What `echo` prints, if that is all it does. */
+const printedBy = ({ name, args }: Command): string =>
+  /^(?:echo|printf)$/.test(name?.value ?? '')
+    ? args.map((one) => (one.type === 'Word' ? one.value : one.text)).join(' ')
+    : ''

@@ -1,0 +1,38 @@
+// Whether what a person once said about a piece of work is about another one too.
+
+import { relative, resolve, sep } from 'node:path'
+import type { WorkMatch } from '../../domain/supervision/grant.ts'
+import { globMatches } from '../../domain/text/glob.ts'
+import { textsIn } from '../../json/texts-in.ts'
+import { type Assessment, isRiskier, type Work, type WorkRisk } from './risk.ts'
+import { allCommands } from './shell-words.ts'
+
+/**
+ * A yes covers work that would offer the same match, so that a person was shown exactly this. It never covers what is critical, nor what
+ * is riskier than the work that was shown.
+ */
+export function covers(match: WorkMatch, shownRisk: WorkRisk, work: Work, { risk, matches }: Assessment): boolean {
+  if (risk === 'critical' || isRiskier(risk, shownRisk)) return false
+  return matches.some((one) => {
+    if (match.type === 'command')
+      return one.type === 'command' && work.command === match.command && one.folder === match.folder
+    if (match.type === 'begins') return one.type === 'begins' && one.words.join('\0') === match.words.join('\0')
+    if (match.type === 'tool') return one.type === 'tool' && work.toolName === match.tool
+    return one.type === 'writes' && one === matches[0] && risk === 'low' && globMatches(match.pattern, one.pattern)
+  })
+}
+
+/** A no covers more: the same words anywhere in a longer line, and every path that fits. */
+export function coversRefused(match: WorkMatch, { command, toolName, input, workspaceRoot, cwd }: Work): boolean {
+  if (match.type === 'tool') return toolName === match.tool
+  if (match.type === 'writes') {
+    const paths = [...textsIn(input)].flatMap((text) => [resolve(workspaceRoot, text), resolve(cwd, text)])
+    return paths.some((path) => globMatches(match.pattern, relative(workspaceRoot, path).split(sep).join('/')))
+  }
+  if (command === null) return false
+  if (match.type === 'command') return command.trim() === match.command.trim()
+  // Also behind `env`, `timeout` and the like.
+  return allCommands(command).some((words) =>
+    words.some((_, i) => match.words.every((word, j) => word === words[i + j])),
+  )
+}

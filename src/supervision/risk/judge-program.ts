@@ -1,0 +1,656 @@
+// What one program does with its words. Most programs are lines of `programs.ts`; here are those that run other programs, or whose words
+// say more than a line can.
+
+import { existsSync } from 'node:fs'
+import { basename, dirname, join, resolve } from 'node:path'
+import { visibleText } from '../../domain/text/visible-text.ts'
+import {
+  BUILD_RESULTS,
+  CHECKS,
+  HARMLESS_VARIABLES,
+  INTERPRETERS,
+  MODULES,
+  OBEYED_GIT_SETTINGS,
+  OBEYED_VARIABLES,
+  PROGRAMS,
+  REACHING_SCRIPT,
+  type Rule,
+  SHELLS,
+  WITH_VERBS,
+  WRAPPERS,
+} from './programs.ts'
+import type { Scene } from './scene.ts'
+import { plainWord, type ShellWord } from './shell-words.ts'
+
+const NOT_CLEAR = 'runs a program in a way that is not clear'
+const ANY_VALUE = 'calculates with a value that is not known'
+const SYSTEM_FOLDER = /^(?:\/usr(?:\/local)?)?\/s?bin\/$|^\/opt\/homebrew\/bin\/$/
+const MAX_ACTION_CHARS = 60
+const UNKNOWN: ShellWord = { text: 'its input', kind: 'any', variables: 'harmless' }
+
+/** A judge returns nothing; so `return` may end with what it says. */
+type Judge = (scene: Scene, name: string, rest: readonly ShellWord[]) => undefined
+
+/** `words` begin with the program. */
+export function judgeProgram(scene: Scene, words: readonly ShellWord[]): undefined {
+  const [first, ...rest] = words
+  if (first === undefined) return
+  if (first.kind !== 'plain') return scene.note('high', 'runs a program that is not clear')
+  const folder = first.text.slice(0, first.text.lastIndexOf('/') + 1)
+  // Some disks ignore case.
+  const name = basename(first.text).toLowerCase()
+  if (folder !== '' && !SYSTEM_FOLDER.test(folder)) {
+    runsFile(scene, first, 'runs a program of the workspace')
+    if (!/(?:^|\/)\.?bin\/$/.test(folder) || !isKnown(name)) {
+      scene.begins(1)
+      return readAll(scene, rest)
+    }
+  }
+  const judge = JUDGES[name]
+  if (judge !== undefined && Object.hasOwn(JUDGES, name)) return judge(scene, name, rest)
+  if (SHELLS.has(name)) return judgeShell(scene, name, rest)
+  if (INTERPRETERS.has(name) && !PROGRAMS.has(`${name} ${rest[0]?.text}`)) return judgeInterpreter(scene, name, rest)
+  for (const [wrapper, skipped] of [
+    [name, 0],
+    [`${name} ${rest[0]?.text}`, 1],
+  ] as const)
+    if (Object.hasOwn(WRAPPERS, wrapper)) return judgeWrapped(scene, wrapper, rest.slice(skipped))
+  judgeByRule(scene, name, rest)
+}
+
+const isKnown = (name: string): boolean =>
+  [PROGRAMS, WITH_VERBS, SHELLS, INTERPRETERS].some((all) => all.has(name)) ||
+  [JUDGES, WRAPPERS].some((all) => Object.hasOwn(all, name))
+
+function readAll(scene: Scene, words: readonly ShellWord[]): undefined {
+  for (const word of words) scene.word(word, 'read')
+}
+
+function runsFile(scene: Scene, file: ShellWord, why: string): undefined {
+  scene.note('low', why)
+  scene.word(file, 'read')
+  // What was downloaded before runs now.
+  if (scene.fetched.some((one) => basename(one) === basename(file.text))) runsCode(scene, true)
+}
+
+/** Code from a text or an input that nobody can look at. */
+function runsCode(scene: Scene, isDownload = scene.tainted): undefined {
+  if (isDownload) return scene.note('critical', 'runs a download or decoded text as a program', 'Run a download')
+  return scene.note('high', 'runs code that nobody has read')
+}
+
+interface Parsed {
+  options: ShellWord[]
+  /** Values of options, other than texts. */
+  values: ShellWord[]
+  operands: ShellWord[]
+}
+
+function parsed(words: readonly ShellWord[], valued: readonly string[] = [], worded: readonly string[] = []): Parsed {
+  const result: Parsed = { options: [], values: [], operands: [] }
+  let onlyOperands = false
+  for (let i = 0; i < words.length; i += 1) {
+    const word = words[i] ?? UNKNOWN
+    const next = words[i + 1]
+    if (onlyOperands || !word.text.startsWith('-') || word.text === '-') result.operands.push(word)
+    else if (word.text === '--') onlyOperands = true
+    // A variable in quotes stays one word, so that a text may be anything.
+    else if (word.kind !== 'any' && worded.some((one) => word.text.startsWith(`${one}=`))) continue
+    else {
+      result.options.push(word)
+      if (next === undefined || next.kind === 'any') continue
+      if (worded.includes(word.text)) i += 1
+      else if (valued.includes(word.text)) {
+        result.values.push(next)
+        i += 1
+      }
+    }
+  }
+  return result
+}
+
+/** Long options may be cut off: `--outp` is `--output`. */
+function hasOption(options: readonly ShellWord[], names: readonly string[]): boolean {
+  return options.some(({ text, kind }) => {
+    const [name = ''] = text.split('=')
+    if (kind === 'any' || kind === 'one' || /[*?[]/.test(name)) return names.length > 0
+    return names.some((one) => {
+      if (one.startsWith('--')) return name.length > 2 && one.startsWith(name)
+      return one.length === 1 ? !name.startsWith('--') && name.slice(1).includes(one) : name === `-${one}`
+    })
+  })
+}
+
+/** The rule of the longest beginning of the words. */
+function ruleOf(name: string, rest: readonly ShellWord[]): { rule: Rule; key: string } | null {
+  const { operands } = parsed(rest, WITH_VERBS.get(name))
+  const [verb, second] = operands.map(({ text, kind }) => (kind === 'plain' ? text : ''))
+  const keys = [
+    `${name} ${verb} ${second}`,
+    `${name} ${verb}`,
+    ...(WITH_VERBS.has(name) && verb !== undefined ? [] : [name]),
+  ]
+  const key = keys.find((one) => PROGRAMS.has(one))
+  const rule = key === undefined ? undefined : PROGRAMS.get(key)
+  return key === undefined || rule === undefined ? null : { rule, key }
+}
+
+function judgeByRule(scene: Scene, name: string, rest: readonly ShellWord[], change: Partial<Rule> = {}): undefined {
+  const found = ruleOf(name, rest)
+  if (rest.length === 1 && rest[0]?.text === '--version' && isKnown(name) && found?.rule.risk !== 'critical')
+    return scene.note('none', 'asks for a version')
+  if (found === null) {
+    const verb = WITH_VERBS.has(name) ? rest.find(({ text }) => !text.startsWith('-'))?.text : undefined
+    scene.note('high', `runs ${visibleText([name, verb].join(' ').trim().slice(0, 40))}, which is not known here`)
+    for (const word of rest) scene.word(word, 'write')
+    return
+  }
+  const rule = { ...found.rule, ...change }
+  const verbs = found.key.split(' ').length - 1
+  const { options, values, operands } = parsed(rest, rule.valued, rule.worded)
+  const own = operands.slice(verbs)
+  scene.note(rule.risk, rule.why, rule.action === null ? null : actionOf(rule.action, own))
+  if (hasOption(options, rule.not)) scene.note('high', `uses ${name} with an option that may do more`)
+  if (rule.more > 0 && own.some(({ text, kind }) => kind !== 'plain' || REACHING_SCRIPT.test(text)))
+    scene.note('high', 'runs a script that may publish or install')
+  scene.begins(verbs + 1 + rule.more)
+  const texts = hasOption(options, ['e', 'f', '--regexp', '--file', '--files', '--from-file']) ? 0 : rule.texts
+  lookAtTexts(scene, rule.words === 'text' ? rest : own.slice(0, texts))
+  if (rule.words === 'text') return
+  const use = hasOption(options, rule.writes) ? 'write' : rule.words
+  for (const word of own.slice(texts)) scene.word(word, use)
+  for (const word of [...options, ...values]) scene.word(word, use === 'names' ? 'read' : use)
+}
+
+function lookAtTexts(scene: Scene, words: readonly ShellWord[]): undefined {
+  for (const { variables } of words) {
+    if (variables === 'secret') scene.note('critical', 'reads a variable that usually holds a secret')
+    if (variables === 'odd') scene.note('high', ANY_VALUE)
+  }
+}
+
+function actionOf(action: string, operands: readonly ShellWord[]): string {
+  const texts = operands.map(({ text }) => text)
+  const whole = action.replace(/\{(\/?)(.*)\}/, (_, slash, none) => texts.join(slash === '/' ? '/' : ' ') || none)
+  const shown = visibleText(whole)
+  return shown.length > MAX_ACTION_CHARS ? `${shown.slice(0, MAX_ACTION_CHARS - 1)}…` : shown
+}
+
+const judgeWrapped: Judge = (scene, name, rest) => {
+  const { plain = /^$/, valued = [], words = 0 } = WRAPPERS[name] ?? {}
+  let at = 0
+  for (; rest[at]?.text.startsWith('-') === true && rest[at - 1]?.text !== '--'; at += 1) {
+    const { text } = rest[at] ?? UNKNOWN
+    if (valued.includes(text)) at += 1
+    else if (text !== '--' && !plain.test(text)) scene.note('high', NOT_CLEAR)
+  }
+  scene.begins(null)
+  judgeProgram(scene, rest.slice(at + words))
+}
+
+const judgeShell: Judge = (scene, _name, rest) => {
+  const { options, operands } = parsed(rest)
+  const [code] = operands
+  if (options.some(({ text, kind }) => kind !== 'plain' || !/^-[ceuxvl]+$|^--(?:norc|noprofile|login)$/.test(text)))
+    scene.note('high', NOT_CLEAR)
+  if (code !== undefined && hasOption(options, ['c']))
+    return code.kind === 'plain' ? scene.script(code.text) : runsCode(scene)
+  if (code?.kind === 'plain' && !/^-$|^\/dev\//.test(code.text)) {
+    scene.begins(options.length === 0 ? 2 : null)
+    runsFile(scene, code, 'runs a script of the workspace')
+    return readAll(scene, operands.slice(1))
+  }
+  runsCode(scene)
+  for (const text of scene.input) scene.script(text)
+}
+
+const judgeInterpreter: Judge = (scene, name, rest) => {
+  if (rest.length === 1 && /^(?:--version|-[vV])$/.test(rest[0]?.text ?? ''))
+    return scene.note('none', 'asks for a version')
+  const plain = INTERPRETERS.get(name) ?? /^$/
+  const at = rest.findIndex(({ text, kind }) => kind !== 'plain' || !plain.test(text))
+  const [file, ...more] = at < 0 ? [] : rest.slice(at)
+  if (file === undefined && rest.some(({ text }) => text === '--test'))
+    return scene.note('low', 'runs tests of the workspace')
+  const [module, ...args] = more
+  if (file?.text === '-m' && module?.kind === 'plain' && /^py/.test(name)) {
+    scene.begins(at === 0 ? 3 : null)
+    if (MODULES.has(module.text)) return judgeProgram(scene, more)
+    if (!CHECKS.has(module.text)) return judgeByRule(scene, `${name} -m ${module.text}`, args)
+    scene.note('low', 'runs a check of the workspace')
+    return readAll(scene, args)
+  }
+  // `bun x` runs a package, `bun x.ts` a file.
+  const isFile =
+    file?.kind === 'plain' && !/^-|^\/dev\/|^\w+:/.test(file.text) && (name !== 'bun' || /[./]/.test(file.text))
+  if (!isFile) {
+    runsCode(scene)
+    return readAll(
+      scene,
+      more.filter(({ kind }) => kind === 'plain'),
+    )
+  }
+  scene.begins(at === 0 ? 2 : null)
+  runsFile(scene, file, 'runs a script of the workspace')
+  readAll(scene, more)
+}
+
+const judgeCd: Judge = (scene, name, rest) => {
+  const { operands } = parsed(rest)
+  const [to] = operands
+  scene.note('none', 'goes to another folder')
+  if (to?.kind === 'plain' && to.text !== '-' && !/^\+/.test(to.text) && operands.length === 1 && name !== 'popd') {
+    scene.path(to.text, 'names')
+    return scene.goTo(to.text)
+  }
+  scene.goTo(null)
+  scene.note('high', 'goes to a folder that is not clear')
+}
+
+const judgeGit: Judge = (scene, _name, rest) => {
+  const { folders } = scene
+  let left = rest
+  while (/^(?:-C|--no-pager|-P|--no-optional-locks)$/.test(left[0]?.text ?? '')) {
+    scene.begins(null)
+    const to = left[1] ?? UNKNOWN
+    const isFolder = left[0]?.text === '-C'
+    if (isFolder) {
+      scene.word(to, 'names')
+      scene.goTo(to.kind === 'plain' ? to.text : null)
+    }
+    left = left.slice(isFolder ? 2 : 1)
+  }
+  if (/^-(?!-version$)/.test(left[0]?.text ?? '')) {
+    scene.note('high', 'runs git with settings of its own')
+    for (const word of left) scene.word(word, 'write')
+  } else judgeGitVerb(scene, left)
+  scene.folders = folders
+}
+
+function judgeGitVerb(scene: Scene, rest: readonly ShellWord[]): undefined {
+  const valued = [
+    '--sort',
+    '--format',
+    '--contains',
+    '--merged',
+    '--no-merged',
+    '--points-at',
+    '-b',
+    '-c',
+    '--create',
+    '-o',
+  ]
+  const { options, operands } = parsed(rest.slice(1), valued, ['-m', '--message'])
+  const has = (...names: string[]): boolean => hasOption(options, names)
+  const texts = operands.map(({ text }) => text)
+  const isUnclear = operands.some(({ kind }) => kind !== 'plain')
+  switch (rest[0]?.text) {
+    case 'push':
+      if (
+        has('f', 'd', '--force', '--force-with-lease', '--force-if-includes', '--mirror', '--delete', '--prune') ||
+        texts.some((text) => /^[+:]|:\+/.test(text))
+      )
+        scene.note(
+          'critical',
+          'forces a push or deletes on a remote',
+          actionOf('Force-push to {/the remote}', operands),
+        )
+      break
+    case 'config': {
+      const isRead =
+        has('l', '--list') ||
+        options.some(({ text }) => text.startsWith('--get')) ||
+        /^(?:list|get)$/.test(texts[0] ?? '')
+      if (!isRead && texts.some((text) => OBEYED_GIT_SETTINGS.test(text)))
+        scene.note('critical', 'changes what git runs')
+      break
+    }
+    case 'clean':
+      if (has('f', '--force') && has('d', 'x', 'X'))
+        scene.note('critical', 'deletes everything that git does not know', 'Delete all that git does not know')
+      break
+    case 'branch':
+    case 'tag':
+      if (operands.length > 0 && !has('l', '--list')) scene.note(isUnclear ? 'high' : 'low', `makes a ${rest[0].text}`)
+      break
+    case 'remote':
+    case 'reflog':
+      if (operands.length > 0 && !PROGRAMS.has(`git ${rest[0].text} ${texts[0]}`))
+        scene.note('high', 'changes settings of git')
+      break
+    case 'restore':
+      if (!has('S', '--staged') || has('W', '--worktree')) break
+      scene.begins(2)
+      scene.note('low', 'unstages changes')
+      return readAll(scene, operands)
+    case 'reset':
+      if (texts.some((text) => /[~^@]/.test(text))) scene.note('high', 'rewrites the history of the repository')
+      break
+    case 'checkout': {
+      const isFile = texts.some((text) => scene.folders?.some((folder) => existsSync(resolve(folder, text))) ?? true)
+      if ((isFile || operands.length > 1 || rest.some(({ text }) => text === '--')) && !has('b'))
+        scene.note('high', 'throws work away', 'Throw changes away')
+      if (isUnclear) scene.note('high', 'changes to a branch that is not clear')
+      break
+    }
+    default:
+  }
+  judgeByRule(scene, 'git', rest)
+}
+
+const judgeRm: Judge = (scene, name, rest) => {
+  judgeByRule(scene, name, rest, { words: 'text' })
+  const { options, operands } = parsed(rest)
+  const isTree = hasOption(options, ['r', 'R', '--recursive'])
+  const mass = (why: string): undefined => scene.note('critical', why, actionOf('Delete {files}', operands))
+  if (isTree && operands.length > 5) mass('deletes many folders')
+  for (const word of operands) {
+    const whole = word.text.replace(/(.)\/+$/, '$1')
+    if (word.kind === 'any' || word.kind === 'one') {
+      if (isTree) mass('deletes folders, and it is not clear which')
+    } else if (/(?:^|\/)(?:[*.]+)?$/.test(whole)) mass('deletes everything in a folder')
+    else if (word.kind === 'plain' && BUILD_RESULTS.test(basename(whole))) {
+      if (scene.path(dirname(whole), 'names').some(({ path }) => path === null)) mass('deletes outside the workspace')
+    } else {
+      scene.word(word, 'write')
+      for (const { path } of isTree ? scene.path(whole, 'names') : []) {
+        if (path === null) mass('deletes outside the workspace')
+        else if (!path.includes('/') || word.kind === 'glob') mass('deletes a whole folder')
+      }
+    }
+  }
+}
+
+const judgeFind: Judge = (scene, name, rest) => {
+  const at = rest.findIndex(({ text }) => /^[-(!]/.test(text))
+  const roots = at < 0 ? rest : rest.slice(0, at)
+  const tests = at < 0 ? [] : rest.slice(at)
+  judgeByRule(scene, name, roots)
+  for (let i = 0; i < tests.length; i += 1) {
+    const { text, kind } = tests[i] ?? UNKNOWN
+    if (kind === 'any' || kind === 'one') scene.note('high', 'looks for files in a way that is not clear')
+    if (text === '-delete')
+      scene.note('critical', 'deletes all files that are found', 'Delete all files that are found')
+    if (/^-f(?:print|ls)/.test(text)) scene.note('high', 'writes what is found to a file')
+    if (/^-(?:files0-from|newer\w*|samefile)$/.test(text)) scene.word(tests[i + 1] ?? UNKNOWN, 'read')
+    if (!/^-(?:exec|ok)(?:dir)?$/.test(text)) continue
+    const end = tests.findIndex((word, j) => j > i && /^[;+]$/.test(word.text))
+    const run = tests.slice(i + 1, end < 0 ? undefined : end)
+    // Files of these names are read, and what is found in the folders.
+    for (const [j, test] of tests.entries())
+      if (/name$|path$/.test(tests[j - 1]?.text ?? '')) scene.word(plainWord(test.text.replaceAll('*', '')), 'read')
+    const isNamed =
+      tests.some((test) => /^-i?name$/.test(test.text)) && !tests.some((test) => /^(?:-o|-or|!|-not)$/.test(test.text))
+    if (!isNamed) for (const root of roots) scene.tree(root)
+    overMany(
+      scene,
+      run.flatMap((word) =>
+        word.text === '{}'
+          ? roots.length === 0
+            ? [plainWord('.')]
+            : roots
+          : word.text.includes('{}')
+            ? [UNKNOWN]
+            : [word],
+      ),
+    )
+    i = end < 0 ? tests.length : end
+  }
+}
+
+/** A program that runs for many files. */
+function overMany(scene: Scene, run: readonly ShellWord[]): undefined {
+  if (/(?:^|\/)(?:rm|unlink|shred|rmdir|truncate|trash)$/i.test(run[0]?.text ?? ''))
+    scene.note('critical', 'deletes all files that are found', 'Delete all files that are found')
+  scene.begins(null)
+  const before = scene.wholeTree
+  scene.wholeTree = true
+  judgeProgram(scene, run)
+  scene.wholeTree = before
+}
+
+const judgeXargs: Judge = (scene, _name, rest) => {
+  let at = 0
+  while (rest[at]?.text.startsWith('-') === true)
+    at += /^(?:-[InPLdsE]|--(?:max-args|max-procs|delimiter))$/.test(rest[at]?.text ?? '') ? 2 : 1
+  if (hasOption(rest.slice(0, at), ['a', '--arg-file'])) scene.note('high', NOT_CLEAR)
+  overMany(scene, [...rest.slice(at), UNKNOWN])
+}
+
+const judgeEnv: Judge = (scene, _name, rest) => {
+  scene.begins(null)
+  let at = 0
+  for (; at < rest.length; at += 1) {
+    const { text, kind } = rest[at] ?? UNKNOWN
+    if (/^(?:-u|--unset)$/.test(text)) at += 1
+    else if (/^\w+=/.test(text)) scene.variable(text.split('=')[0] ?? '', kind === 'plain')
+    else if (!text.startsWith('-')) break
+    else if (!/^(?:-i|--ignore-environment)$/.test(text)) scene.note('high', NOT_CLEAR)
+  }
+  if (at >= rest.length) scene.note('high', 'shows the environment, which can hold secrets')
+  judgeProgram(scene, rest.slice(at))
+}
+
+/** Addresses, printing, deleting and replacing: commands of sed that neither run nor write anything. */
+const SED_ADDRESS = String.raw`(?:\d+(?:~\d+)?|\$|/(?:\\.|[^/\\\n])*/)`
+const SED_COMMAND = new RegExp(
+  String.raw`^\s*(?:${SED_ADDRESS}(?:,\s*[+~]?${SED_ADDRESS})?\s*!?\s*)?(?:[pdqDPnNhHgGx=]|s([^\w\s\\])(?:\\.|(?!\1)[^\\\n])*\1(?:\\.|(?!\1)[^\\\n])*\1[gIip\d]*)\s*(?:[;\n]|$)`,
+)
+function isKnownSed({ text, kind }: ShellWord): boolean {
+  let left = text
+  while (kind === 'plain' && left.trim() !== '') {
+    const found = SED_COMMAND.exec(left)
+    if (found === null) return false
+    left = left.slice(found[0].length)
+  }
+  return kind === 'plain'
+}
+
+const judgeSed: Judge = (scene, _name, rest) => {
+  const { options, operands } = parsed(rest, ['-e', '-ne', '-Ee', '-ie', '--expression'])
+  const inPlace = options.some(({ text }) => /^-[nErsuz]*i|^--in/.test(text))
+  scene.note(inPlace ? 'low' : 'none', inPlace ? 'changes files of the workspace' : 'reads files of the workspace')
+  const scripts = rest.flatMap((word, i) => {
+    if (/^-[a-zA-Z]*e$|^--expression$/.test(rest[i - 1]?.text ?? '')) return [word]
+    return word.text.startsWith('--expression=') ? [{ ...word, text: word.text.slice('--expression='.length) }] : []
+  })
+  // BSD takes the word after `-i` for the ending of a copy.
+  const files = inPlace && operands[0]?.text === '' ? operands.slice(1) : operands
+  const script = scripts.length > 0 ? scripts : files.slice(0, 1)
+  const isPlain = options.every(({ text }) =>
+    /^(?:-[nErsuz]*(?:i[\w.~]*|e)?|--(?:quiet|silent|regexp-extended|in-place(?:=[\w.~]*)?|expression(?:=.*)?))$/s.test(
+      text,
+    ),
+  )
+  if (!isPlain || script.length === 0 || !script.every(isKnownSed))
+    scene.note('high', 'runs a script of sed that is not understood')
+  for (const word of scripts.length > 0 ? files : files.slice(1)) scene.word(word, inPlace ? 'write' : 'read')
+}
+
+const judgeAwk: Judge = (scene, name, rest) => {
+  const { options, operands } = parsed(rest, ['-F', '-v'])
+  const [script = UNKNOWN] = operands
+  if (
+    script.kind !== 'plain' ||
+    /system|getline|ENVIRON|[>@]|(?<!\|)\|(?!\|)/.test(script.text) ||
+    options.some(({ text }) => !/^-[Fv]/.test(text))
+  )
+    scene.note('high', 'runs a script of awk that is not understood')
+  judgeByRule(scene, name, rest)
+}
+
+const judgeChmod: Judge = (scene, name, rest) => {
+  const { options, operands } = parsed(rest)
+  const [mode = UNKNOWN, ...files] = operands
+  const action = actionOf('Change permissions of {files}', files)
+  const isWide = /^0?7?77$|^(?:a|o|ugo)?[+=][rx]*w/.test(mode.text) && hasOption(options, ['R', '--recursive'])
+  if (isWide || /^0?[2467][0-7]{3}$|^[ugoa]*[+=][rwxX]*s/.test(mode.text))
+    scene.note('critical', 'gives rights to everybody', action)
+  judgeByRule(scene, name, rest, { action })
+}
+
+/** The last word is written, under the names of the others if it is a folder. What is moved is gone. */
+const judgeCopy: Judge = (scene, name, rest) => {
+  const { options, operands } = parsed(rest)
+  const target = operands.at(-1) ?? UNKNOWN
+  judgeByRule(scene, name, rest, { words: 'text' })
+  if (
+    !options.every(({ text }) =>
+      /^-[aRrpfivnuTsHLPd]+$|^--(?:verbose|force|no-clobber|recursive|archive|preserve|symbolic)$/.test(text),
+    )
+  )
+    scene.note('high', NOT_CLEAR)
+  for (const word of operands.slice(0, -1)) {
+    scene.word(word, 'read')
+    if (name === 'mv') scene.word(word, 'write')
+    if (word.kind === 'plain' && target.kind === 'plain') scene.path(join(target.text, basename(word.text)), 'write')
+    else scene.note('high', 'copies or moves files, and it is not clear which')
+  }
+  scene.word(target, 'write')
+  if (hasOption(options, ['r', 'R', 'a']) && scene.path(target.text, 'names').some(({ path }) => path === ''))
+    scene.note('high', 'copies over the whole workspace')
+}
+
+/** `npx x` runs what is installed, or else downloads it. */
+const judgeNpx: Judge = (scene, name, rest) => {
+  const at = rest.findIndex(({ text }) => !/^(?:--no-install|--no|--|-y|--yes)$/.test(text))
+  const [program = UNKNOWN] = at < 0 ? [] : rest.slice(at)
+  const folders = [scene.workspaceRoot, ...(scene.folders ?? [])]
+  const isLocal =
+    /^[\w.-]+$/.test(program.text) &&
+    program.kind === 'plain' &&
+    !program.text.startsWith('-') &&
+    (rest.slice(0, at).some(({ text }) => /^--no/.test(text)) ||
+      folders.some((folder) => existsSync(join(folder, 'node_modules/.bin', program.text))))
+  scene.begins(isLocal && at === 0 ? (name.endsWith('x') ? 2 : 3) : null)
+  if (!isLocal) scene.note('high', 'may download a package and run it', actionOf('Download and run {it}', [program]))
+  judgeProgram(scene, rest.slice(Math.max(at, 0)))
+}
+
+const judgePackages: Judge = (scene, name, rest) => {
+  const [verb, script] = rest
+  if (verb?.text === 'exec' || (name === 'npm' && verb?.text === 'x')) return judgeNpx(scene, name, rest.slice(1))
+  if (/^run(?:-script)?$/.test(verb?.text ?? '') && script === undefined)
+    return scene.note('none', 'lists scripts of the workspace')
+  judgeByRule(scene, name, rest)
+}
+
+const judgeMake: Judge = (scene, name, rest) => {
+  for (const { text, kind } of rest) {
+    if (/^\w+\s*[:?+]?=/.test(text)) scene.variable(/^\w+/.exec(text)?.[0] ?? '', kind === 'plain')
+    if (/^(?:-f|--file=|--makefile=)?-$/.test(text)) runsCode(scene)
+  }
+  judgeByRule(scene, name, rest)
+}
+
+const judgeGo: Judge = (scene, name, rest) => {
+  if (rest.some(({ text }) => text.includes('@'))) scene.note('high', 'may download a package and run it')
+  judgeByRule(scene, name, rest)
+}
+
+const judgeEval: Judge = (scene, name, rest) => {
+  const code = name === 'trap' ? rest.slice(0, 1) : rest
+  scene.begins(null)
+  if (!code.every(({ kind }) => kind === 'plain')) return runsCode(scene)
+  scene.script(code.map(({ text }) => text).join(' '))
+}
+
+const judgeSource: Judge = (scene, _name, [file = UNKNOWN, ...more]) => {
+  if (file.kind !== 'plain' || /^\/dev\//.test(file.text)) return runsCode(scene)
+  scene.begins(2)
+  runsFile(scene, file, 'runs a script of the workspace')
+  readAll(scene, more)
+}
+
+/** `export A=b`, `declare x=1`. */
+const judgeDeclare: Judge = (scene, name, rest) => {
+  scene.note('none', 'sets variables of the shell')
+  const isExported = name === 'export' || rest.some(({ text }) => /^-\w*x/.test(text))
+  for (const { text } of rest) {
+    const [, variable] = /^(\w+)(?:\+?=.*)?$/s.exec(text) ?? []
+    if (
+      variable === undefined
+        ? !/^-[rxg]+$/.test(text)
+        : isExported
+          ? !HARMLESS_VARIABLES.test(variable)
+          : OBEYED_VARIABLES.test(variable)
+    )
+      scene.note('high', 'sets variables that programs obey')
+  }
+}
+
+const judgeSet: Judge = (scene, _name, rest) => {
+  const isHarmless =
+    rest.length > 0 &&
+    rest.every(({ text, kind }) => kind === 'plain' && /^(?:[-+][eux]*o?|pipefail|errexit|nounset)$/.test(text))
+  scene.note(isHarmless ? 'none' : 'high', 'sets options of the shell')
+}
+
+/** The index of a variable is evaluated, and may run something. */
+const judgeIndexed: Judge = (scene, name, rest) => {
+  if (rest.some(({ text, variables }) => /\[.*(?:\$\(|`)/s.test(text) || variables === 'odd'))
+    scene.note('high', ANY_VALUE)
+  const isTest = name === 'test' || name === '['
+  judgeByRule(scene, name, rest, isTest ? { words: 'text' } : {})
+  if (isTest) for (const word of rest) if (word.kind === 'plain' && !/^[-\]]/.test(word.text)) scene.word(word, 'names')
+}
+
+/** A search through folders shows what is in the files there. */
+const judgeSearch: Judge = (scene, name, rest) => {
+  judgeByRule(scene, name, rest)
+  const { options, operands } = parsed(rest)
+  const isWide =
+    name === 'rg'
+      ? hasOption(options, ['u', '.', '--hidden', '--unrestricted', '--no-ignore'])
+      : hasOption(options, ['r', 'R', '--recursive', '--dereference-recursive', '--directories'])
+  if (!isWide || options.some(({ text }) => /^--include=|^-[gt]/.test(text))) return
+  const folders = operands.slice(name === 'diff' || hasOption(options, ['e', 'f', '--regexp', '--file']) ? 0 : 1)
+  for (const folder of folders.length === 0 ? [plainWord('.')] : folders) scene.tree(folder)
+}
+
+const judgeJq: Judge = (scene, name, rest) => {
+  if (rest.some(({ text }) => /\benv\b|\$ENV\b/.test(text)))
+    scene.note('high', 'shows the environment, which can hold secrets')
+  judgeByRule(scene, name, rest)
+}
+
+const judgeUniq: Judge = (scene, name, rest) => {
+  judgeByRule(scene, name, rest)
+  const [, target] = parsed(rest).operands
+  if (target === undefined) return
+  scene.note('low', 'writes files of the workspace')
+  scene.word(target, 'write')
+}
+
+const judgeCommand: Judge = (scene, name, rest) => {
+  if (/^-[vV]$/.test(rest[0]?.text ?? '')) return scene.note('none', 'says where a program is')
+  judgeWrapped(scene, name, rest)
+}
+
+const forAll = (names: string, judge: Judge): Record<string, Judge> =>
+  Object.fromEntries(names.split(' ').map((name) => [name, judge]))
+const JUDGES: Readonly<Record<string, Judge>> = {
+  ...forAll('cd pushd popd', judgeCd),
+  ...forAll('git', judgeGit),
+  ...forAll('rm', judgeRm),
+  ...forAll('find', judgeFind),
+  ...forAll('xargs', judgeXargs),
+  ...forAll('env', judgeEnv),
+  ...forAll('sed', judgeSed),
+  ...forAll('awk gawk mawk', judgeAwk),
+  ...forAll('chmod', judgeChmod),
+  ...forAll('cp mv ln', judgeCopy),
+  ...forAll('npx bunx pnpx', judgeNpx),
+  ...forAll('npm pnpm yarn', judgePackages),
+  ...forAll('make gmake', judgeMake),
+  ...forAll('go', judgeGo),
+  ...forAll('eval trap', judgeEval),
+  ...forAll('source .', judgeSource),
+  ...forAll('export declare typeset local readonly', judgeDeclare),
+  ...forAll('set', judgeSet),
+  ...forAll('test [ printf read unset', judgeIndexed),
+  ...forAll('command', judgeCommand),
+  ...forAll('grep egrep fgrep rg diff', judgeSearch),
+  ...forAll('jq', judgeJq),
+  ...forAll('uniq', judgeUniq),
+}

@@ -1,0 +1,143 @@
+// What it means for the risk that a command or a tool uses a path.
+
+import { type Dirent, lstatSync, readdirSync } from 'node:fs'
+import { basename, dirname, isAbsolute, join, resolve, sep } from 'node:path'
+import { isWithin } from '../../domain/is-within.ts'
+import { globMatches } from '../../domain/text/glob.ts'
+import { visibleText } from '../../domain/text/visible-text.ts'
+import { createRealPath } from '../policy/real-path.ts'
+import { leadsOut } from '../workspace/guard-arguments.ts'
+import { secretPath } from '../workspace/secret-path.ts'
+import type { WhereLeads } from '../workspace/where-leads.ts'
+import type { WorkRisk } from './risk.ts'
+
+export type Use = 'read' | 'write' | 'names'
+
+export interface Finding {
+  risk: WorkRisk
+  why: string
+  action: string | null
+}
+
+export interface PathUse extends Omit<Finding, 'action'> {
+  /** Only a person lets an agent use it, so that nothing about it is remembered. */
+  guarded: boolean
+  /** In the workspace. Null: elsewhere or nowhere. */
+  path: string | null
+}
+
+/** They are no files. */
+const STREAM = /^(?:-|\/dev\/(?:null|zero|stdin|stdout|stderr|tty|fd\/\d+))$/
+/** Whoever writes here changes the machine. */
+const SYSTEM = /^\/(?:etc|usr|bin|sbin|lib\w*|boot|dev|proc|sys|root|System|Library|Windows)(?:\/|$)/
+const MAX_ENTRIES = 1_000
+
+/** For one piece of work: it remembers what it has looked up. */
+export function createPathUses(whereLeads: WhereLeads, workspaceRoot: string) {
+  const realPath = createRealPath()
+
+  /** A path as it is written, from a folder; null: from a folder that nobody knows. */
+  function use(written: string, folder: string | null, access: Use): PathUse {
+    if (written === '' || STREAM.test(written)) return found('none', 'reads nothing')
+    if (folder === null && !isAbsolute(written)) return unclear(written)
+    // Not `join`: `link/..` is the folder above the target of the link.
+    const whole = isAbsolute(written) ? written : `${folder}${sep}${written}`
+    try {
+      const place = whereLeads(whole, { workspaceRoot, access: access === 'write' ? 'write' : 'read', realPath })
+      if (place === null) return found('none', 'names no file')
+      const { real, path, ours, named } = place
+      const secret = place.secret !== null && (basename(real).includes('.') || isFile(real) || written.includes(':'))
+      const isWrite = access === 'write'
+      const shown = shownPath(written)
+      if (access === 'names')
+        return path === null && leadsOut(written)
+          ? found('high', `looks outside the workspace (${shown})`)
+          : found('none', '', path)
+      if (secret)
+        return guarded('critical', `${isWrite ? 'changes' : 'reads'} a file that usually holds secrets (${shown})`)
+      if (ours !== null)
+        return guarded(
+          isWrite ? 'critical' : 'high',
+          `${isWrite ? 'changes' : 'reads'} a file that this server uses (${shown})`,
+        )
+      if (isWrite && named !== null) return guarded('critical', `changes a protected file (${shown})`)
+      if (path !== null)
+        return named === null ? found('none', '', path) : guarded('low', `reads a protected file (${shown})`, path)
+      if (!isWrite)
+        return leadsOut(written) ? found('high', `reads outside the workspace (${shown})`) : found('none', '')
+      const throughLink = isWithin(resolve(whole), workspaceRoot)
+      if (throughLink || SYSTEM.test(real)) return guarded('critical', `writes outside the workspace (${shown})`)
+      return found('high', `writes outside the workspace (${shown})`)
+    } catch {
+      return unclear(written)
+    }
+  }
+
+  /** The paths that a pattern stands for now, and the folder that it starts from. Null: too many to look at, or from nobody knows where. */
+  function matching(pattern: string, folders: readonly string[] | null): string[] | null {
+    const isWhole = isAbsolute(pattern)
+    if (folders === null && !isWhole) return null
+    // Other shells look into all folders for `**`: then the name alone says what is there.
+    const last = basename(pattern).replaceAll(/[*?]/g, 'x')
+    const found = [dirname(pattern.replace(/[*?[].*$/s, 'x')), ...(pattern.includes('**') ? [last] : [])]
+    for (const folder of isWhole ? ['/'] : (folders ?? [])) {
+      let paths = [isWhole ? '/' : '']
+      for (const part of pattern.split('/').filter(Boolean)) {
+        paths = paths.flatMap((path) => {
+          if (!/[*?[]/.test(part)) return [join(path, part)]
+          return entriesIn(resolve(folder, path)).flatMap(({ name }) => (matches(part, name) ? [join(path, name)] : []))
+        })
+        if (paths.length > MAX_ENTRIES) return null
+      }
+      found.push(...paths)
+    }
+    return found
+  }
+
+  /** A file in or below a folder that usually holds secrets. Folders that tools make are not looked at; nor is everything in a large one. */
+  function secretBelow(folder: string): string | null {
+    const left = [folder]
+    let count = 0
+    for (let next = left.shift(); next !== undefined && count < MAX_ENTRIES; next = left.shift()) {
+      for (const entry of entriesIn(next)) {
+        count += 1
+        if (entry.isFile() && secretPath(entry.name) !== null) return shownPath(entry.name)
+        if (entry.isDirectory() && !/^(?:\.git|node_modules)$/.test(entry.name)) left.push(join(next, entry.name))
+      }
+    }
+    return null
+  }
+
+  return { use, matching, secretBelow }
+}
+
+/** Matches more than a shell does: a set of characters is any character. */
+const matches = (pattern: string, name: string): boolean =>
+  (pattern.startsWith('.') || !name.startsWith('.')) && globMatches(pattern.replaceAll(/\[[^\]]*\]/g, '?'), name)
+
+/** A word such as `token` is a secret only if there is a file of that name. */
+const isFile = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false })?.isFile() === true
+
+function entriesIn(folder: string): Dirent[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true })
+  } catch {
+    return []
+  }
+}
+
+export const shownPath = (path: string): string => visibleText(path.length > 60 ? `${path.slice(0, 59)}…` : path)
+export const unclear = (written: string): PathUse =>
+  found('high', `uses a path that is not clear (${shownPath(written)})`)
+const found = (risk: WorkRisk, why: string, path: string | null = null): PathUse => ({
+  risk,
+  why,
+  path,
+  guarded: false,
+})
+const guarded = (risk: WorkRisk, why: string, path: string | null = null): PathUse => ({
+  risk,
+  why,
+  path,
+  guarded: true,
+})

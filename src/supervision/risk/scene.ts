@@ -1,0 +1,35 @@
+// What the judges of a command line see and say.
+
+import type { PathUse, Use } from './places.ts'
+import type { WorkRisk } from './risk.ts'
+import type { ShellWord } from './shell-words.ts'
+
+export interface Scene {
+  workspaceRoot: string
+  /** The folders that the shell may be in; null: nobody knows. */
+  folders: readonly string[] | null
+  /** Words of downloads so far: the files are among them. */
+  fetched: string[]
+  /** What the program reads, or a word of it, is a download or decoded text. */
+  tainted: boolean
+  /** Texts that the program reads, as far as they are known. */
+  input: readonly string[]
+  /** The program runs for many files, wherever they are in the folders that it is given. */
+  wholeTree: boolean
+  /** The riskiest note counts. */
+  note(risk: WorkRisk, why: string, action?: string | null): undefined
+  /** How many words of the command a remembered beginning has. The first to say it is right; null: it has none. */
+  begins(words: number | null): undefined
+  /** Judges a path from where the shell may be, and says what it is. */
+  path(written: string, use: Use): PathUse[]
+  /** The same for all paths that a word can be. */
+  word(word: ShellWord, use: Use): undefined
+  /** All files in a folder are read. */
+  tree(folder: ShellWord): undefined
+  /** A variable that a program gets. */
+  variable(name: string, isPlain: boolean): undefined
+  /** Null: to a folder that nobody knows. */
+  goTo(folder: string | null): undefined
+  /** Judges the text of a command. */
+  script(text: string): undefined
+}

@@ -1,0 +1,103 @@
+// The words of a command line as a program gets them, as far as they can be known without running anything.
+
+import { type Command, forEachChild, parse, type SyntaxNode, type Word, type WordPart } from 'unbash'
+import { looksSecret } from '../../domain/text/secret-name.ts'
+
+export interface ShellWord {
+  /** Without quotes and escapes. */
+  text: string
+  /** `plain`: exactly this text. `glob`: the files that match it. `one`: one word, and nobody knows which. `any`: any number of them. */
+  kind: 'plain' | 'glob' | 'one' | 'any'
+  /** What its variables give away if the word is only printed. */
+  variables: 'harmless' | 'secret' | 'odd'
+}
+
+export const plainWord = (text: string): ShellWord => ({ text, kind: 'plain', variables: 'harmless' })
+
+const MAX_BRACED = 50
+/** `home`: what `~` means. */
+export function shellWords(word: Word, home: string): ShellWord[] {
+  const braced = word.parts?.some(({ type }) => type === 'BraceExpansion') === true
+  if (braced) return expanded(word.text).flatMap((text) => oneWord(text, home))
+  return [decoded(word, home)]
+}
+
+/** `a{b,c}` → `ab`, `ac`. Only what has neither quotes nor variables; the rest stays as it is and is not known. */
+function expanded(text: string): string[] {
+  const found = /\{([^{}]*,[^{}]*)\}/.exec(text)
+  if (found === null || /["'`$\\]|\.\./.test(text)) return [text]
+  const [whole, inner = ''] = found
+  const all = inner.split(',').flatMap((one) => expanded(text.replace(whole, () => one)))
+  return all.length > MAX_BRACED ? [text] : all
+}
+
+function oneWord(text: string, home: string): ShellWord[] {
+  const unclear: ShellWord = { text, kind: 'any', variables: 'harmless' }
+  if (/[{}"'`$\\\s]/.test(text)) return [unclear]
+  if (text === '') return []
+  const { commands } = parse(text)
+  const [first] = commands
+  return first?.command.type === 'Command' && first.command.name !== undefined
+    ? [decoded(first.command.name, home)]
+    : [unclear]
+}
+
+function decoded({ text, value, parts }: Word, home: string): ShellWord {
+  const word: ShellWord = { text: value, kind: 'plain', variables: 'harmless' }
+  const look = (part: WordPart, quoted: boolean): void => {
+    if (part.type === 'DoubleQuoted' || part.type === 'LocaleString') for (const one of part.parts) look(one, true)
+    else if (part.type === 'Glob' || part.type === 'ExtendedGlob') {
+      if (word.kind === 'plain') word.kind = 'glob'
+      // Inside brackets there may be a variable.
+      if (part.type === 'ExtendedGlob' || (part.parts ?? []).some(({ type }) => type !== 'Literal')) word.kind = 'any'
+    } else if (part.type !== 'Literal' && part.type !== 'SingleQuoted' && part.type !== 'AnsiCQuoted') {
+      word.kind =
+        quoted && word.kind !== 'any' && !/[@*]/.test(part.type === 'CommandExpansion' ? '' : part.text) ? 'one' : 'any'
+      const gives = given(part)
+      if (gives !== 'harmless' && word.variables !== 'secret') word.variables = gives
+    }
+  }
+  for (const part of parts ?? []) look(part, false)
+  if (text.startsWith('~')) {
+    if (!/^~(?:\/|$)/.test(value)) word.kind = 'any'
+    word.text = home + value.slice(1)
+  }
+  return word
+}
+
+function given(part: WordPart): ShellWord['variables'] {
+  if (part.type === 'CommandExpansion') return 'harmless'
+  if (part.type === 'SimpleExpansion') return looksSecret(part.text.slice(1)) ? 'secret' : 'harmless'
+  if (part.type !== 'ParameterExpansion') return 'odd'
+  if (looksSecret(part.parameter)) return 'secret'
+  const { prefix, index, operation } = part
+  const isPlain = (word: Word | undefined): boolean => word === undefined || /^(?:\d*|[@*])$/.test(word.text)
+  // An index, an offset and a prompt are evaluated, and may run something.
+  const odd =
+    prefix === '!' ||
+    !isPlain(index) ||
+    ['Transform', 'Names', 'Unknown'].includes(operation?.type ?? '') ||
+    (operation?.type === 'Slice' && !(isPlain(operation.offset) && isPlain(operation.length)))
+  return odd ? 'odd' : 'harmless'
+}
+
+/** The words of a command, from its program on. */
+export const wordsOf = ({ name, args }: Command, home: string): ShellWord[] =>
+  [name, ...args].flatMap((arg) => {
+    if (arg === undefined) return []
+    if (arg.type === 'Word') return shellWords(arg, home)
+    const { text, value } = arg
+    const isPlain = value.type === 'Word' && decoded(value, home).kind === 'plain'
+    return [{ text, kind: isPlain ? 'plain' : 'any', variables: 'harmless' }]
+  })
+
+/** Every command in a text, however deep. What cannot be known of a word is ''. */
+export function allCommands(text: string): string[][] {
+  const found: string[][] = []
+  const visit = (node: SyntaxNode): void => {
+    if (node.type === 'Command') found.push(wordsOf(node, '~').map((word) => (word.kind === 'plain' ? word.text : '')))
+    forEachChild(node, visit)
+  }
+  visit(parse(text))
+  return found
+}
