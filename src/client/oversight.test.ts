@@ -25,7 +25,6 @@ test('asks for what operators look at', async () => {
   await client.validateAgent('name: a')
   await client.tryPolicy({ workspace: '/x', tool_name: 'Bash' })
   await client.draftPolicy({ workspace: '/x', since: '7d' })
-  await client.replayPolicy({ workspace: '/x', text: '{}' })
   await client.acceptPolicy({ workspace: '/x', text: '{}', base_sha256: null })
   await client.stats()
 
@@ -37,8 +36,7 @@ test('asks for what operators look at', async () => {
     'GET /agents/a/tests',
     'POST /validate/agent {"text":"name: a"}',
     'POST /policy/try {"workspace":"/x","tool_name":"Bash"}',
-    'GET /policy/draft?workspace=%2Fx&since=7d',
-    'POST /policy/draft {"workspace":"/x","text":"{}"}',
+    'POST /policy/draft {"workspace":"/x","since":"7d"}',
     'POST /policy/accept {"workspace":"/x","text":"{}","base_sha256":null}',
     'GET /stats',
   ])

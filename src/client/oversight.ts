@@ -19,11 +19,10 @@ import type {
   AgentTests,
   AuditChain,
   AuditEntry,
+  DraftPolicy,
   Health,
   MyLimits,
   PolicyDraft,
-  PolicyDraftQuery,
-  PolicyReplay,
   PolicyVerdict,
   Stats,
   TestCase,
@@ -81,9 +80,7 @@ export interface OversightClient {
   /** What the policy of a workspace would say about a request. */
   tryPolicy(request: TriedPolicy, options?: CallOptions): Promise<PolicyVerdict>
   /** A policy from what people decided about the agents of a workspace. */
-  draftPolicy(query: PolicyDraftQuery, options?: CallOptions): Promise<PolicyDraft>
-  /** What a text would have changed since. */
-  replayPolicy(request: PolicyDraftQuery & { text: string }, options?: CallOptions): Promise<PolicyReplay>
+  draftPolicy(request: DraftPolicy, options?: CallOptions): Promise<PolicyDraft>
   /** Writes a policy into the workspace, and accepts it. */
   acceptPolicy(request: AcceptPolicy, options?: CallOptions): Promise<AcceptedPolicy>
   stats(options?: CallOptions): Promise<Stats>
@@ -126,8 +123,7 @@ export function createOversightClient({ get, post, page }: Calls, once: Connecti
     },
     validateAgent: (text, options) => post('/validate/agent', { text }, options),
     tryPolicy: (request, options) => post('/policy/try', request, options),
-    draftPolicy: (query, options) => get(`/policy/draft${queryOf({ ...query })}`, options),
-    replayPolicy: (request, options) => post('/policy/draft', request, options),
+    draftPolicy: (request, options) => post('/policy/draft', request, options),
     acceptPolicy: (request, options) => post('/policy/accept', request, options),
     stats: (options) => get('/stats', options),
     async health({ signal } = {}) {

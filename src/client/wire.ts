@@ -42,9 +42,8 @@ export type { Inbox, InboxItem } from '../protocols/manage/inbox/schema.ts'
 export type {
   AcceptedPolicy,
   AcceptPolicy,
+  DraftPolicy,
   PolicyDraft,
-  PolicyDraftQuery,
-  PolicyReplay,
   PolicyVerdict,
   TriedPolicy,
 } from '../protocols/manage/policy/schema.ts'

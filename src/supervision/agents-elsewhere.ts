@@ -49,7 +49,7 @@ import type { PushNudge } from './stalls/stalls.ts'
 import type { Workspaces } from './workspace/allowed-workspace.ts'
 import { createGuardArguments } from './workspace/guard-arguments.ts'
 import { allowlistOf, protectedByPath } from './workspace-policy/judge-request.ts'
-import { createPolicyDrafts } from './workspace-policy/policy-drafts.ts'
+import { createDraftFromHistory } from './workspace-policy/policy-drafts.ts'
 import { createTryRequest } from './workspace-policy/try-request.ts'
 import { createPolicyWatch, type PolicyWatch } from './workspace-policy/watch-policy.ts'
 
@@ -224,7 +224,7 @@ export function createAgentsElsewhere(deps: ElsewhereDeps) {
     /** What the policy of a workspace says about a request. */
     tryRequest: createTryRequest({ store, policies, limits, guard, confined: workspacePath }),
     /** A policy from what people decided about the agents of a workspace. */
-    drafts: createPolicyDrafts({
+    draftPolicy: createDraftFromHistory({
       reads: store,
       limits,
       most: MOST_IN_DRAFT,

@@ -3,6 +3,9 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, inject, test } from 'vitest'
+import { main } from '../../src/cli/main.ts'
+import { createTestIo } from '../../src/cli/testing/test-io.ts'
+import { createSystemClock } from '../../src/domain/clock.ts'
 import { connectBrowser } from '../clients/chat-page.ts'
 import { openConsoleHouse } from './support/console-house.ts'
 import { barriersOf, lookAt, signIn } from './support/console-page.ts'
@@ -27,13 +30,18 @@ inBrowser('a draft says what it rests on, is edited and tried, and counts once i
   for (let i = 0; i < 3; i += 1) await decide('make docs', 'approve')
   await decide('npm publish', 'reject')
 
+  // The command says the same, beside the running server.
+  const io = createTestIo({ cwd: shop, clock: createSystemClock() })
+  expect(await main(['policy', 'draft', '--data-dir', house.dataDir, '--json'], io)).toBe(0)
+  expect(JSON.parse(io.printed())).toMatchObject({ workspace: shop, replay: { requests: 8, asked: 8 } })
+
   await using browser = await connectBrowser()
   const { page, complaints } = await signIn(browser, house, { at: '/agents?tab=draft' })
   await page.getByLabel('Path of the workspace').fill(shop)
   await page.getByRole('button', { name: 'Draft', exact: true }).click()
-  const main = page.locator('main')
-  await main.getByText('command:npm test').waitFor()
-  const shown = await main.innerText()
+  const content = page.locator('main')
+  await content.getByText('command:npm test').waitFor()
+  const shown = await content.innerText()
   expect(shown).toContain('Allowed 4 times, refused 0')
   expect(shown).toContain('People would have been asked 4 instead of 8 times, of 8 requests.')
   expect(shown).toContain('People refused it.')
@@ -42,19 +50,19 @@ inBrowser('a draft says what it rests on, is edited and tried, and counts once i
   expect((await lookAt(page)).tooWide).toBe(0)
 
   const text = page.getByLabel('Text of .quarterdeck/policy.json')
-  const accept = page.getByRole('button', { name: /^Accept for / })
+  const accept = page.getByRole('button', { name: 'Accept', exact: true })
   const again = page.getByRole('button', { name: 'Try the text' })
   const drafted = await text.inputValue()
   await text.fill('{"enabled": tru}')
   expect(await accept.isDisabled()).toBe(true)
   await again.click()
-  await main.getByText('The text is no policy, so it would allow nothing.').waitFor()
+  await content.getByText('The text is no policy, so it would allow nothing.').waitFor()
   const edited = drafted.replace('"log_auto_approved": false', '"log_auto_approved": true')
   await text.fill(edited)
   await again.click()
-  await main.getByText('People would have been asked 4').waitFor()
+  await content.getByText('People would have been asked 4').waitFor()
   await accept.click()
-  await main.getByText('.quarterdeck/policy.json is written, and counts from now on.').waitFor()
+  await content.getByText('.quarterdeck/policy.json is written, and counts from now on.').waitFor()
   expect(readFileSync(join(shop, '.quarterdeck/policy.json'), 'utf8')).toBe(edited)
   expect(await agent('approve_tool', { tool_name: 'Bash', input: { command: 'npm test' } })).toMatchObject({
     behavior: 'allow',

@@ -151,7 +151,31 @@ test('a text that somebody refused stays refused', async () => {
   await approvals.decide(ann, asked?.id ?? '', { decision: 'reject' })
   await expect(accept(policyOf('Read'), sha256(policyOf('Read')))).rejects.toMatchObject({
     code: 'conflict',
-    message: expect.stringContaining('refused this text before'),
+    message: expect.stringContaining('an operator refused this text before'),
   })
   expect(await pin()).toBeNull()
+})
+
+test('an agent that swaps the file meanwhile wins no pin without the people who must say yes', async () => {
+  const quorum = { ...ONE_PERSON, critical: 2 }
+  const real = createChangeWriter()
+  const swapped = {
+    ...real,
+    apply: async (...given: Parameters<typeof real.apply>) => {
+      const applied = await real.apply(...given)
+      writeFileSync(join(given[0].workspaceRoot, FILE), policyOf())
+      return applied
+    },
+  }
+  const { accept, pin, store, takeStep, sessions, path } = open(
+    { [FILE]: policyOf('Read') },
+    { quorum, writer: swapped },
+  )
+  const { id } = await sessions.ofWorkspace('ann', path)
+  const [text, hash] = [policyOf('Read'), sha256(policyOf('Read'))]
+  await takeStep(id, ({ at }) => ({ pin: { workspaceRoot: path, sha256: hash, text, at, by: 'ann' } }))
+  // What lies there now is narrower than the pin, so nobody is asked about it. The text is wider.
+  await expect(accept(policyOf('Read', 'Bash'), hash)).rejects.toMatchObject({ code: 'conflict' })
+  expect(await pin()).toBe(text)
+  expect(await store.waits.list({ isWaiting: true, limit: 10 })).toEqual([])
 })

@@ -164,7 +164,7 @@ export interface PastRequest extends NamedRequest {
   outcome: 'approved' | 'rejected' | 'expired' | 'interrupted' | 'pending' | 'auto_approved'
 }
 
-export type PastRequests = AsyncIterable<PastRequest>
+export type PastRequests = AsyncIterable<PastRequest> | Iterable<PastRequest>
 
 export interface ReplayedRequest {
   request: PastRequest

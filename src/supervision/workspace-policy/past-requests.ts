@@ -7,7 +7,7 @@ import { jsonIn } from '../../domain/json-in.ts'
 import { present } from '../../domain/present.ts'
 import type { Approval, ApprovalStatus } from '../../domain/records/record.ts'
 import type { Store } from '../../store/store.ts'
-import type { PastRequest, PastRequests } from './judge-request.ts'
+import type { PastRequest } from './judge-request.ts'
 import { requestOfCall } from './request-of-call.ts'
 
 /** Each page is a read of its own, so that the log of a running server's database does not grow meanwhile. */
@@ -29,7 +29,7 @@ const TRAIL_PAGE = 500
 /** Entries are in the order of their commits. Their times come from clocks that differ and may have been set back. */
 const SLACK_MS = 24 * 3_600_000
 
-export async function* pastRequests(reads: PastReads, query: PastQuery): PastRequests {
+export async function* pastRequests(reads: PastReads, query: PastQuery): AsyncGenerator<PastRequest> {
   const roots = createRootReader(reads)
   const isWanted = async (session: string | null): Promise<boolean> =>
     query.workspace === undefined || (session !== null && (await roots(session)) === query.workspace)
@@ -40,16 +40,6 @@ export async function* pastRequests(reads: PastReads, query: PastQuery): PastReq
   for await (const request of autoApprovedSince(reads, query.since)) {
     if (await isWanted(request.session)) yield request
   }
-}
-
-/** The newest of them, at most so many. `isCut`: there may be more. */
-export async function newestOf(past: PastRequests, most: number): Promise<{ past: PastRequest[]; isCut: boolean }> {
-  const found: PastRequest[] = []
-  for await (const one of past) {
-    if (found.length === most) return { past: found, isCut: true }
-    found.push(one)
-  }
-  return { past: found, isCut: false }
 }
 
 /** The workspace of a session; null for an agent of our own. */

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import { protectedByPath } from '../../../supervision/workspace-policy/judge-request.ts'
-import { createPolicyDrafts } from '../../../supervision/workspace-policy/policy-drafts.ts'
+import { createDraftFromHistory, type ReplayedDraft } from '../../../supervision/workspace-policy/policy-drafts.ts'
 import { timeAgo } from '../../command.ts'
 import { dataDirectory, withStoredData } from '../../data-directory.ts'
 import { exitCodes } from '../../exit-codes.ts'
@@ -30,17 +30,18 @@ export async function writeDraft(options: DraftFlags, io: Io): Promise<number> {
   const allowlist = readAllowlist(options.config, io)
   return await withStoredData(dataDirectory(options.dataDir, io), io, async (stored) => {
     const supervised = { pin: (path: string) => stored.read((store) => store.supervised.pin(path)) }
-    const drafts = createPolicyDrafts({
+    const draftPolicy = createDraftFromHistory({
       reads: { ...pastIn(stored), supervised },
       limits: { allowlist: allowlist ?? [], protectedBecause: protectedByPath },
       most: MAX_REQUESTS,
       pause: async () => {},
     })
-    const draft = await drafts.draft(root, since)
-    const { policy: _, text, ...about } = draft
+    const draft = await draftPolicy(root, since)
+    const { policy: _, ...shown } = draft
+    const { text } = shown
     const { output } = options
     if (output !== undefined) await writeNewFile(resolve(io.cwd, output), output, io, (file) => write(file, text))
-    if (options.json) io.stdout.write(`${JSON.stringify({ workspace: root, text, ...about })}\n`)
+    if (options.json) io.stdout.write(`${JSON.stringify({ workspace: root, ...shown })}\n`)
     else {
       for (const line of explained(draft)) {
         const indent = line.startsWith('  ') ? '  ' : ''
@@ -52,33 +53,27 @@ export async function writeDraft(options: DraftFlags, io: Io): Promise<number> {
   })
 }
 
-type Draft = Awaited<ReturnType<ReturnType<typeof createPolicyDrafts>['draft']>>
+const decided = ({ allowed, refused, by }: Pick<ReplayedDraft['open'][number], 'allowed' | 'refused' | 'by'>): string =>
+  `allowed ${counted(allowed, 'time')}, refused ${refused}${by.length === 0 ? '' : `, by ${by.join(', ')}`}`
 
-function explained({ lines, open, moreOpen, commands, replay }: Draft): string[] {
-  const { requests, asked, wouldAsk, isCut } = replay
-  const decided = ({ allowed, refused, by }: Draft['open'][number] | Draft['lines'][number]): string =>
-    `allowed ${counted(allowed, 'time')}${by.length === 0 ? '' : ` by ${by.join(', ')}`}, refused ${refused}`
+function explained({ lines, open, more, commands, replay: { requests, asked, left, cut } }: ReplayedDraft): string[] {
   return [
     lines.length === 0 ? 'Nothing was allowed often enough for a line: the draft allows nothing.' : 'The draft allows:',
     ...lines.map((line) => {
       const others = line.examples.filter((one) => !line.rule.endsWith(`:${one}`))
       const example = others.length === 0 ? '' : `; e.g. ${others.join(', ')}`
-      return `  ${line.rule}${line.isKept ? ' (as before)' : ''} — ${decided(line)}${example}`
+      return `  ${line.rule}${line.kept ? ' (as before)' : ''} — ${decided(line)}${example}`
     }),
-    `With it, people would have been asked ${wouldAsk} instead of ${counted(asked, 'time')}, of ${counted(requests, 'request')}${isCut ? ' (there were more)' : ''}.`,
+    `People would have been asked ${left} instead of ${counted(asked, 'time')}, of ${counted(requests, 'request')}${cut ? ' (there were more)' : ''}.`,
     ...(open.length === 0 ? [] : ['', 'It leaves open:']),
     ...open.map((one) => `  ${one.what} — ${decided(one)}. ${one.why}`),
-    ...(moreOpen === 0 ? [] : [`  and ${moreOpen} more`]),
-    ...(commands.length === 0
-      ? []
-      : [
-          '',
-          'A policy covers only commands of the server. To have these covered, add to quarterdeck.yaml, restart, and draft again:',
-          'commands:',
-          ...commands,
-        ]),
+    ...(more === 0 ? [] : [`  and ${more} more`]),
+    ...(commands.length === 0 ? [] : ['', TO_SETTINGS, 'commands:', ...commands]),
     '',
-    'It counts after an operator has accepted it: put it into .quarterdeck/policy.json of the workspace, or accept it in the console.',
+    'It counts after an operator has accepted it: put it into .quarterdeck/policy.json of the workspace, or draft it in the console.',
     '',
   ]
 }
+
+const TO_SETTINGS =
+  'A policy covers only commands of the server. To have these covered, add to quarterdeck.yaml, restart, and draft again:'

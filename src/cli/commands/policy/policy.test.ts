@@ -327,20 +327,20 @@ describe('quarterdeck policy draft', () => {
     expect(exitCode).toBe(0)
     expect(JSON.parse(out)).toEqual(expected)
     expect(err).toBe(`The draft allows:
-  command:npm test — allowed 12 times by ada, refused 0
-  file_pattern:write:src/** — allowed 3 times by ada, refused 0; e.g. src/a.ts, src/b.ts, src/c.ts
-With it, people would have been asked 5 instead of 20 times, of 20 requests.
+  command:npm test — allowed 12 times, refused 0, by ada
+  file_pattern:write:src/** — allowed 3 times, refused 0, by ada; e.g. src/a.ts, src/b.ts, src/c.ts
+People would have been asked 5 instead of 20 times, of 20 requests.
 
 It leaves open:
-  make all — allowed 3 times by ada, refused 0. The command is not one of the commands in the server’s settings.
-  npm test <U+202E>x — allowed 1 time by ada, refused 0. The request has characters that people do not see.
-  rm -r src — allowed 0 times by ada, refused 1. People refused it.
+  make all — allowed 3 times, refused 0, by ada. The command is not one of the commands in the server’s settings.
+  npm test <U+202E>x — allowed 1 time, refused 0, by ada. The request has characters that people do not see.
+  rm -r src — allowed 0 times, refused 1, by ada. People refused it.
 
 A policy covers only commands of the server. To have these covered, add to quarterdeck.yaml, restart, and draft again:
 commands:
   make-all: ["make","all"]
 
-It counts after an operator has accepted it: put it into .quarterdeck/policy.json of the workspace, or accept it in the console.
+It counts after an operator has accepted it: put it into .quarterdeck/policy.json of the workspace, or draft it in the console.
 
 `)
   })
@@ -364,7 +364,7 @@ It counts after an operator has accepted it: put it into .quarterdeck/policy.jso
       workspace: root,
       base: null,
       lines: [{ rule: 'command:npm test', allowed: 12 }, { rule: 'file_pattern:write:src/**' }],
-      replay: { asked: 20, wouldAsk: 5 },
+      replay: { asked: 20, left: 5 },
     })
   })
 

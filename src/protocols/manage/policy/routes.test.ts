@@ -11,7 +11,7 @@ import { makeWorkspace } from '../../../supervision/testing/workspace.ts'
 import { createGuardArguments } from '../../../supervision/workspace/guard-arguments.ts'
 import { createAcceptPolicy } from '../../../supervision/workspace-policy/accept-policy.ts'
 import { protectedByPath } from '../../../supervision/workspace-policy/judge-request.ts'
-import { createPolicyDrafts } from '../../../supervision/workspace-policy/policy-drafts.ts'
+import { createDraftFromHistory } from '../../../supervision/workspace-policy/policy-drafts.ts'
 import { createTryRequest } from '../../../supervision/workspace-policy/try-request.ts'
 import { createPolicyWatch } from '../../../supervision/workspace-policy/watch-policy.ts'
 import { asAda, asOperator, openDoors, refusalOf } from '../../testing/open-doors.ts'
@@ -35,7 +35,7 @@ async function openPolicy(pinned: string | null) {
         guard: createGuardArguments([], '/home/ann'),
         confined: workspacePath,
       }),
-      drafts: createPolicyDrafts({ reads: store, limits, most: 100, pause: async () => {} }),
+      draftPolicy: createDraftFromHistory({ reads: store, limits, most: 100, pause: async () => {} }),
       acceptPolicy: createAcceptPolicy({
         ...service,
         policyFiles: { ...service.policyFiles, ownerIn: async () => 'local_user' },
@@ -98,7 +98,7 @@ test('POST /policy/try refuses what it cannot use', async () => {
   expect(await refused({ tool_name: 'Bash', workspace: '/x' }, asAda)).toEqual({ status: 403, code: 'forbidden' })
 })
 
-test('GET /policy/draft says what people decided, and POST what an edited text would have changed', async () => {
+test('POST /policy/draft says what people decided, and what an edited text would have changed', async () => {
   const { doors, workspace } = await openPolicy(null)
   await using _ = doors
   const now = doors.clock.now()
@@ -107,8 +107,8 @@ test('GET /policy/draft says what people decided, and POST what an edited text w
     ...Array<Decided>(3).fill(['make', 'approved']),
     ['rm x', 'rejected'],
   ])
-  const query = `workspace=${encodeURIComponent(workspace)}`
-  const draft = PolicyDraftSchema.parse(await (await doors.get(`/policy/draft?${query}&since=24h`, asOperator)).json())
+  const ask = (more: object) => doors.post('/policy/draft', { workspace, ...more }, asOperator)
+  const draft = PolicyDraftSchema.parse(await (await ask({ since: '24h' })).json())
   const drafted = { enabled: true, commands: ['npm test'], tools: [], file_patterns: { write: [], read: [] } }
   expect(JSON.parse(draft.text)).toMatchObject(drafted)
   expect(draft).toEqual({
@@ -118,7 +118,7 @@ test('GET /policy/draft says what people decided, and POST what an edited text w
     lines: [
       {
         rule: 'command:npm test',
-        is_kept: false,
+        kept: false,
         allowed: 4,
         refused: 0,
         by: ['ada'],
@@ -135,17 +135,18 @@ test('GET /policy/draft says what people decided, and POST what an edited text w
       },
       { what: 'rm x', why: 'People refused it.', allowed: 0, refused: 1, by: ['ada'] },
     ],
-    more_open: 0,
+    more: 0,
     commands: ['  make: ["make"]'],
-    replay: { requests: 8, is_cut: false, asked: 8, would_ask: 4, against: [] },
+    replay: { requests: 8, cut: false, asked: 8, left: 4, against: [] },
   })
   // Everything is older than a minute.
-  await doors
-    .get(`/policy/draft?${query}&since=1m`, asOperator)
-    .then(async (none) => expect(await none.json()).toMatchObject({ lines: [], replay: { requests: 0 } }))
-  const replay = async (sent: string) => doors.post('/policy/draft', { workspace, text: sent }, asOperator)
-  expect(await (await replay('{"enabled": false}')).json()).toMatchObject({ asked: 8, would_ask: 8, against: [] })
-  expect(await (await replay('{"enabled": tru}')).json()).toMatchObject({
+  expect(await (await ask({ since: '1m' })).json()).toMatchObject({ lines: [], replay: { requests: 0 } })
+  expect(await (await ask({ text: '{"enabled": false}' })).json()).toMatchObject({
+    text: '{"enabled": false}',
+    lines: [],
+    replay: { asked: 8, left: 8, against: [] },
+  })
+  expect(await (await ask({ text: '{"enabled": tru}' })).json()).toMatchObject({
     code: 'invalid_request',
     errors: [{ pointer: '/text', detail: expect.stringMatching(/^1:\d+ /) }],
   })
@@ -174,12 +175,12 @@ test('the routes of drafts refuse what they cannot use', async () => {
   const { doors } = await openPolicy(null)
   await using _ = doors
   const invalid = { status: 400, code: 'invalid_request' }
-  for (const query of ['', 'since=7d', 'workspace=/x&session_id=y', 'workspace=/x&since=week', 'workspace=/x&more=1']) {
-    expect(await refusalOf(await doors.get(`/policy/draft?${query}`, asOperator))).toEqual(invalid)
+  const wrong = [{}, { since: '7d' }, { workspace: '/x', session_id: 'y' }, { workspace: '/x', since: 'week' }]
+  for (const body of [...wrong, { workspace: '/x', more: 1 }]) {
+    expect(await refusalOf(await doors.post('/policy/draft', body, asOperator))).toEqual(invalid)
   }
-  expect(await refusalOf(await doors.post('/policy/draft', { workspace: '/x' }, asOperator))).toEqual(invalid)
   expect(await refusalOf(await doors.post('/policy/accept', { text: '{}' }, asOperator))).toEqual(invalid)
   const forbidden = { status: 403, code: 'forbidden' }
-  expect(await refusalOf(await doors.get('/policy/draft?workspace=/x', asAda))).toEqual(forbidden)
+  expect(await refusalOf(await doors.post('/policy/draft', { workspace: '/x' }, asAda))).toEqual(forbidden)
   expect(await refusalOf(await doors.post('/policy/accept', { workspace: '/x', text: '{}' }, asAda))).toEqual(forbidden)
 })

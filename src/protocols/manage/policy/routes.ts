@@ -8,7 +8,7 @@ import type { Oversight } from '../../../supervision/oversight/oversight.ts'
 import { isSupervisedSession } from '../../../supervision/sessions/take-step.ts'
 import type { Workspaces } from '../../../supervision/workspace/allowed-workspace.ts'
 import type { AcceptPolicy } from '../../../supervision/workspace-policy/accept-policy.ts'
-import type { PolicyDrafts, PolicyReplay as Replay } from '../../../supervision/workspace-policy/policy-drafts.ts'
+import type { DraftFromHistory } from '../../../supervision/workspace-policy/policy-drafts.ts'
 import type { TryRequest } from '../../../supervision/workspace-policy/try-request.ts'
 import { callerOf, viewerOf } from '../../shared/request/caller.ts'
 import { validBody } from '../../shared/request/validate.ts'
@@ -18,13 +18,10 @@ import {
   type AcceptedPolicy,
   AcceptedPolicySchema,
   AcceptPolicySchema,
-  DraftQuerySchema,
-  DraftTextSchema,
+  DraftPolicySchema,
   type PolicyDraft,
   PolicyDraftSchema,
   type PolicyPlace,
-  type PolicyReplay,
-  PolicyReplaySchema,
   type PolicyVerdict,
   PolicyVerdictSchema,
   TriedPolicySchema,
@@ -32,7 +29,7 @@ import {
 
 export interface PolicyRoutesDeps {
   tryRequest: TryRequest
-  drafts: PolicyDrafts
+  draftPolicy: DraftFromHistory
   acceptPolicy: AcceptPolicy
   workspaces: Pick<Workspaces, 'find'>
   oversight: Pick<Oversight, 'session' | 'listing'>
@@ -42,7 +39,7 @@ export interface PolicyRoutesDeps {
 const UNIT_MS = { m: 60_000, h: 3_600_000, d: 86_400_000 }
 
 export function createPolicyRoutes(deps: PolicyRoutesDeps): Route[] {
-  const { tryRequest, drafts, acceptPolicy, workspaces, oversight, clock } = deps
+  const { tryRequest, draftPolicy, acceptPolicy, workspaces, oversight, clock } = deps
 
   async function workspaceOf(request: Request, { workspace, session_id = '' }: PolicyPlace): Promise<string> {
     if (workspace !== undefined) return workspaces.find(workspace).path
@@ -65,47 +62,28 @@ export function createPolicyRoutes(deps: PolicyRoutesDeps): Route[] {
     reply.json(200, body)
   }
 
-  /** The schema has checked the form. Whoever looks at what others decided is put on record. */
-  async function pastOf(request: Request, asked: PolicyPlace & { since: string }): Promise<[string, number]> {
-    const root = await workspaceOf(request, asked)
+  async function draft(request: Request, reply: Reply): Promise<void> {
+    const asked = validBody(DraftPolicySchema, await request.json(), 'The body asks for no draft.')
+    const workspace = await workspaceOf(request, asked)
+    // It says what others decided.
     await oversight.listing(viewerOf(request), '*')
     const unit = UNIT_MS[asked.since.slice(-1) as keyof typeof UNIT_MS]
-    return [root, clock.now() - Number(asked.since.slice(0, -1)) * unit]
-  }
-
-  async function draft(request: Request, reply: Reply): Promise<void> {
-    const asked = validBody(DraftQuerySchema, Object.fromEntries(request.query), 'The query asks for no draft.')
-    const [workspace, since] = await pastOf(request, asked)
-    const { text, base, lines, open, moreOpen, commands, replay } = await drafts.draft(workspace, since)
-    const body: PolicyDraft = {
-      workspace,
-      text,
-      base_sha256: base,
-      lines: lines.map(({ isKept, ...line }) => ({ ...line, is_kept: isKept })),
-      open: open.map(({ examples: _, ...one }) => one),
-      more_open: moreOpen,
-      commands,
-      replay: replayView(replay),
-    }
+    const since = clock.now() - Number(asked.since.slice(0, -1)) * unit
+    const { policy: _, base: base_sha256, ...drafted } = await draftPolicy(workspace, since, asked.text)
+    const body: PolicyDraft = { workspace, base_sha256, ...drafted }
     reply.json(200, body)
-  }
-
-  async function replayText(request: Request, reply: Reply): Promise<void> {
-    const asked = validBody(DraftTextSchema, await request.json(), 'The body has no text of a policy.')
-    const [root, since] = await pastOf(request, asked)
-    reply.json(200, replayView(await drafts.replay(root, since, asked.text)))
   }
 
   async function accept(request: Request, reply: Reply): Promise<void> {
     const asked = validBody(AcceptPolicySchema, await request.json(), 'The body has no text of a policy.')
     const workspace = workspaces.find(asked.workspace)
     const done = await acceptPolicy(callerOf(request), workspace, asked.text, asked.base_sha256)
-    const { file, sha256, status, approvalId: approval_id } = done
-    const body: AcceptedPolicy = { file, sha256, status, approval_id }
+    const { approvalId: approval_id, ...accepted } = done
+    const body: AcceptedPolicy = { ...accepted, approval_id }
     reply.json(200, body)
   }
 
-  const { get, post } = routeHeads(null, 'operator')
+  const { post } = routeHeads(null, 'operator')
   const placeErrors = ['invalid_request', 'malformed_id', 'forbidden', 'session_not_found', 'storage_failed'] as const
   return [
     {
@@ -129,34 +107,24 @@ export function createPolicyRoutes(deps: PolicyRoutesDeps): Route[] {
       handle: tryPolicy,
     },
     {
-      ...get,
+      ...post,
       path: '/policy/draft',
       summary: 'Draft a policy from what people decided',
       describe: () => ({
         tag: supervisionTag,
         description:
-          'A line for what people allowed at least three times and never refused, with its counts; what it leaves open; what it would have changed. It never allows what somebody refused. The audit trail says who looked.',
-        query: DraftQuerySchema.shape,
+          'A line for what people allowed at least three times and never refused, with its counts; what it leaves open; what it would have changed. It never allows what somebody refused. With `text`, the same about an edited draft. It keeps nothing. The audit trail says who looked.',
+        body: {
+          schema: DraftPolicySchema,
+          examples: {
+            draft: { workspace: '/home/ada/shop', since: '7d' },
+            edited: { workspace: '/home/ada/shop', text: '{"enabled": true}' },
+          },
+        },
         responses: { 200: answer('The draft. Nothing of it counts yet.', PolicyDraftSchema) },
         errors: placeErrors,
       }),
       handle: draft,
-    },
-    {
-      ...post,
-      path: '/policy/draft',
-      summary: 'What the text of a policy would have changed',
-      describe: () => ({
-        tag: supervisionTag,
-        description: 'Replays the requests of the past against a text, an edited draft for example. It keeps nothing.',
-        body: {
-          schema: DraftTextSchema,
-          examples: { 'an edited draft': { workspace: '/home/ada/shop', text: '{"enabled": true}' } },
-        },
-        responses: { 200: answer('What people would have been asked.', PolicyReplaySchema) },
-        errors: placeErrors,
-      }),
-      handle: replayText,
     },
     {
       ...post,
@@ -186,11 +154,3 @@ export function createPolicyRoutes(deps: PolicyRoutesDeps): Route[] {
     },
   ]
 }
-
-const replayView = ({ requests, isCut, asked, wouldAsk, against }: Replay): PolicyReplay => ({
-  requests,
-  is_cut: isCut,
-  asked,
-  would_ask: wouldAsk,
-  against,
-})

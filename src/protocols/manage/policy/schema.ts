@@ -51,59 +51,49 @@ const since = z
 /** 64 KiB is the most that a policy file has. */
 const text = z.string().max(65_536)
 
-export const DraftQuerySchema = z.strictObject({ ...place, since }).superRefine(refuseTwoPlaces)
-export const DraftTextSchema = z.strictObject({ ...place, since, text }).superRefine(refuseTwoPlaces)
+export const DraftPolicySchema = z
+  .strictObject({ ...place, since, text: text.exactOptional().describe('An edited draft, to see what it would do.') })
+  .superRefine(refuseTwoPlaces)
 /** Asks for a draft. Send either `workspace` or `session_id`. */
-export type PolicyDraftQuery = z.input<typeof DraftQuerySchema>
+export type DraftPolicy = z.input<typeof DraftPolicySchema>
 
-export const PolicyReplaySchema = z
-  .strictObject({
-    requests: z.number().int().describe('How many requests of the time were looked at.'),
-    is_cut: z.boolean().describe('There were more. The newest were looked at.'),
-    asked: z.number().int().describe('People were asked about so many of them.'),
-    would_ask: z.number().int().describe('People would have been asked about so many.'),
-    against: z.array(z.string()).describe('What a person refused and the text would have let through.'),
-  })
-  .meta({ example: { requests: 80, is_cut: false, asked: 80, would_ask: 12, against: [] } })
-export type PolicyReplay = z.output<typeof PolicyReplaySchema>
-
+const Replay = z.strictObject({
+  requests: z.number().int().describe('How many requests were looked at, the newest ones.'),
+  cut: z.boolean().describe('There were more.'),
+  asked: z.number().int().describe('People were asked about so many of them.'),
+  left: z.number().int().describe('They would still have been asked about so many.'),
+  against: z.array(z.string()).describe('What a person refused and the text would have let through.'),
+})
 const counts = {
   allowed: z.number().int(),
   refused: z.number().int(),
   by: z.array(z.string()).describe('Who decided.'),
 }
 const counted = { allowed: 12, refused: 0, by: ['ada'] }
+const Line = z.strictObject({ rule: z.string(), kept: z.boolean(), examples: z.array(z.string()), ...counts })
+const OpenLine = z.strictObject({ what: z.string(), why: z.string(), ...counts })
 
 export const PolicyDraftSchema = z
   .strictObject({
     workspace: z.string(),
-    text: z.string().describe('The policy as the text of a file. It counts after somebody has accepted it.'),
+    text: z.string().describe('The policy as the text of a file.'),
     base_sha256: z.string().nullable().describe('Of the policy file that lies there; null: there is none.'),
-    lines: z.array(
-      z.strictObject({
-        rule: z.string(),
-        is_kept: z.boolean().describe('A line of the policy that counts now.'),
-        ...counts,
-        examples: z.array(z.string()).describe('With every character visible.'),
-      }),
-    ),
-    open: z
-      .array(z.strictObject({ what: z.string(), why: z.string(), ...counts }))
-      .describe('What people would still be asked, most frequent first.'),
-    more_open: z.number().int(),
+    lines: z.array(Line).describe('What each line rests on. `kept`: it is a line of the policy that counts now.'),
+    open: z.array(OpenLine).describe('What people are still asked and why, most frequent first.'),
+    more: z.number().int().describe('How many are not in `open`.'),
     commands: z.array(z.string()).describe('Lines for `commands` of quarterdeck.yaml, for a draft that covers more.'),
-    replay: PolicyReplaySchema,
+    replay: Replay,
   })
   .meta({
     example: {
       workspace: '/home/ada/shop',
-      text: '{"enabled": true, "commands": ["npm test *"]}',
+      text: '{"enabled": true, "commands": ["npm test"]}',
       base_sha256: null,
-      lines: [{ rule: 'command:npm test *', is_kept: false, ...counted, examples: ['npm test cart'] }],
-      open: [{ what: '.env', why: 'People refused it.', allowed: 0, refused: 2, by: ['ada'] }],
-      more_open: 0,
+      lines: [{ rule: 'command:npm test', kept: false, examples: ['npm test'], ...counted }],
+      open: [{ what: 'make all', why: 'The command is not one of the commands in the server’s settings.', ...counted }],
+      more: 0,
       commands: ['  make-all: ["make","all"]'],
-      replay: { requests: 80, is_cut: false, asked: 80, would_ask: 12, against: [] },
+      replay: { requests: 80, cut: false, asked: 80, left: 12, against: [] },
     },
   })
 export type PolicyDraft = z.output<typeof PolicyDraftSchema>
@@ -111,11 +101,7 @@ export type PolicyDraft = z.output<typeof PolicyDraftSchema>
 export const AcceptPolicySchema = z.strictObject({
   workspace: z.string().min(1).max(4_096).describe('Absolute path or id of a workspace of this server.'),
   text,
-  base_sha256: z
-    .string()
-    .nullable()
-    .default(null)
-    .describe('Of the draft. Null, or left out: there was no policy file.'),
+  base_sha256: z.string().nullable().default(null).describe('Of the draft. Null: there was no policy file.'),
 })
 export type AcceptPolicy = z.input<typeof AcceptPolicySchema>
 
