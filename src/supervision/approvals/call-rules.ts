@@ -15,6 +15,7 @@ import type { BoundTool } from '../../tools/tool.ts'
 import { applyPolicy, policyVersion } from '../policy/apply-policy.ts'
 import { fits } from '../policy/argument-conditions.ts'
 import type { PathContext } from '../policy/path-conditions.ts'
+import { oneLine } from '../records/record-words.ts'
 import type { AssessWork } from '../risk/risk.ts'
 import { COMMANDS, requestOfCall } from '../workspace-policy/request-of-call.ts'
 import { actionOf, type Need, needOf, previewOf } from './ask-tool.ts'
@@ -45,6 +46,7 @@ type Asked =
   | 'title'
   | 'description'
   | 'action'
+  | 'toolSays'
   | 'preview'
 
 export interface Question extends Pick<Approval, Asked> {
@@ -130,6 +132,7 @@ function question(call: RuledCall, earned: EarnedRisk, need: Need = { asks: null
     title: action === null ? `Call ${visibleText(tool.name)}` : `${visibleText(tool.name)}: ${action}`,
     description: [...(need.reason === undefined ? [] : [need.reason]), shownArguments(call.arguments)].join('\n'),
     action,
+    toolSays: tool.description === '' ? undefined : oneLine(tool.description),
   })
 }
 

@@ -1,12 +1,13 @@
 // How risky a command line is. The shell's own grammar says which programs run; `judge-program.ts` says what each does. The riskiest
 // part counts, so that a command is never less risky than any of its parts.
 
-import { isAbsolute, resolve } from 'node:path'
+import { basename, isAbsolute, resolve } from 'node:path'
 import { type Command, forEachChild, parse, type Redirect, type SyntaxNode } from 'unbash'
+import { secretPath } from '../workspace/secret-path.ts'
 import type { WhereLeads } from '../workspace/where-leads.ts'
 import { judgeProgram } from './judge-program.ts'
 import { createPathUses, type Finding, unclear } from './places.ts'
-import { HARMLESS_VARIABLES, OBEYED_VARIABLES, SOURCES_OF_CODE } from './programs.ts'
+import { HARMLESS_SETTINGS, HARMLESS_VARIABLES, OBEYED_VARIABLES, SOURCES_OF_CODE } from './programs.ts'
 import { isRiskier, type WorkRisk } from './risk.ts'
 import type { Scene } from './scene.ts'
 import { shellWords, wordsOf } from './shell-words.ts'
@@ -36,6 +37,8 @@ interface Part {
 
 const MAX_CHARS = 16_000
 const MAX_SCRIPTS = 20
+const MAX_STEPS = 20_000
+const TOO_LONG = 'runs a command that is too long to understand'
 const MAX_FOLDERS = 8
 const OTHER_NAME = 'gives a name another meaning'
 const ANY_VALUE = 'calculates with a value that is not known'
@@ -49,6 +52,9 @@ export function assessCommand(text: string, { whereLeads, home, workspaceRoot, c
   let best: Finding | null = null
   let guarded = false
   let scripts = 0
+  let steps = 0
+  /** Whether a node gives code: asked of every node by every node above it. */
+  const gives = new Map<SyntaxNode, boolean>()
 
   const scene: Scene = {
     workspaceRoot,
@@ -75,23 +81,29 @@ export function assessCommand(text: string, { whereLeads, home, workspaceRoot, c
       return uses
     },
     word({ text: word, kind }, access) {
-      if (kind === 'one' || kind === 'any') return scene.note('high', unclear(word).why)
+      if (kind === 'one' || kind === 'any') {
+        // `$HOME/.env`: the folder is not clear, the file is.
+        const name = basename(word)
+        if (/^[\w.-]*\.[\w.-]*$/.test(name) && secretPath(name) !== null) scene.path(name, access)
+        return scene.note('high', unclear(word).why)
+      }
       for (const path of pathsIn(word)) {
-        const all = kind === 'glob' ? paths.matching(path, scene.folders) : [path]
+        const all = kind === 'glob' ? carefully(() => paths.matching(path, scene.folders)) : [path]
         if (all === null) scene.note('high', unclear(word).why)
         for (const one of all ?? []) scene.path(one, access)
       }
     },
     tree({ text: folder }) {
-      const secret = (scene.folders ?? [])
-        .map((from) => paths.secretBelow(resolve(from, folder)))
-        .find((one) => one !== null)
-      if (secret === undefined) return
-      guarded = true
-      scene.note('high', `reads a folder with files that usually hold secrets (${secret})`)
+      for (const from of scene.folders ?? []) {
+        const secret = carefully(() => paths.secretBelow(resolve(from, folder)))
+        if (secret === null) continue
+        guarded = true
+        scene.note('high', `reads a folder with files that usually hold secrets (${secret})`)
+      }
     },
-    variable(name, isPlain) {
-      if (!isPlain || !HARMLESS_VARIABLES.test(name))
+    variable(assigned, isPlain) {
+      const [name = ''] = assigned.split(/\W/)
+      if (!HARMLESS_SETTINGS.test(assigned) && !(isPlain && HARMLESS_VARIABLES.test(name)))
         scene.note('high', `sets ${name.slice(0, 30)}, which programs obey`)
     },
     goTo(folder) {
@@ -100,10 +112,19 @@ export function assessCommand(text: string, { whereLeads, home, workspaceRoot, c
     },
     script(code) {
       scripts += 1
-      if (code.length > MAX_CHARS || scripts > MAX_SCRIPTS)
-        return scene.note('high', 'runs a command that is too long to understand')
+      if (code.length > MAX_CHARS || scripts > MAX_SCRIPTS) return scene.note('high', TOO_LONG)
       visit(parse(code))
     },
+  }
+
+  /** Null as well if there is too much to look at, which makes the work high. */
+  function carefully<T>(look: () => T): T | null {
+    try {
+      return look()
+    } catch {
+      scene.note('high', 'touches too many folders to look at')
+      return null
+    }
   }
 
   /** What a part does to the folder ends with it. */
@@ -130,6 +151,8 @@ export function assessCommand(text: string, { whereLeads, home, workspaceRoot, c
   }
 
   function visit(node: SyntaxNode): undefined {
+    steps += 1
+    if (steps > MAX_STEPS) return scene.note('high', TOO_LONG)
     const children = (): undefined => forEachChild(node, visit) as undefined
     switch (node.type) {
       case 'Script':
@@ -153,7 +176,7 @@ export function assessCommand(text: string, { whereLeads, home, workspaceRoot, c
         return apart(() => {
           for (const one of node.commands) {
             apart(() => visit(one))
-            scene.tainted ||= givesCode(one, home)
+            scene.tainted ||= givesCode(one, home, gives)
             scene.input = one.type === 'Command' ? [printedBy(one)] : []
           }
         })
@@ -180,6 +203,9 @@ export function assessCommand(text: string, { whereLeads, home, workspaceRoot, c
       case 'TestBinary':
         if (/^-(?:eq|ne|lt|le|gt|ge)$/.test(node.operator) && !/^\d+$/.test(`${node.left.value}${node.right.value}`))
           scene.note('high', ANY_VALUE)
+        return children()
+      case 'TestCommand':
+        scene.note('none', 'tests a condition')
         return children()
       case 'TestUnary':
         if (/^-[vR]$/.test(node.operator)) scene.note('high', ANY_VALUE)
@@ -212,24 +238,24 @@ export function assessCommand(text: string, { whereLeads, home, workspaceRoot, c
     const isQuiet = node.redirects.every((one) => 'target' in one && isHarmless(one.operator, one.target?.value ?? ''))
     current = { risk: 'none', words: isPlain && isQuiet ? words.map((word) => word.text) : null, begins: undefined }
     parts.push(current)
-    const gives = givesCode(node, home)
+    const isSource = givesCode(node, home, gives)
     apart(() => {
-      scene.tainted ||= gives
+      scene.tainted ||= isSource
       forEachChild(node, visit)
     })
-    for (const { name } of assignments) {
-      if (node.name !== undefined) scene.variable(name, true)
+    for (const { name, text: assigned } of assignments) {
+      if (node.name !== undefined) scene.variable(assigned, true)
       else if (OBEYED_VARIABLES.test(name)) scene.note('high', `sets ${name.slice(0, 30)}, which programs obey`)
       else scene.note('none', 'sets variables of the shell')
     }
-    scene.tainted ||= takesCode(node, home)
+    scene.tainted ||= takesCode(node, home, gives)
     const given = node.redirects.flatMap((one) =>
       one.type === 'HereDoc' ? [one.body.text] : one.type === 'HereString' ? [one.target?.value ?? ''] : [],
     )
     scene.input = given.length > 0 ? given : input
     if (words.length > 0) judgeProgram(scene, words)
     Object.assign(scene, { tainted, input })
-    if (gives)
+    if (isSource)
       scene.fetched.push(
         ...words.map((word) => word.text),
         ...node.redirects.flatMap((one) => ('target' in one ? [one.target?.value ?? ''] : [])),
@@ -253,7 +279,7 @@ function beginning(parts: readonly Part[]): readonly string[] | null {
   if (only.risk !== 'low') return parts.length === 2 ? only.words : null
   const words = only.words.slice(0, only.begins)
   // With an option before its verb, a beginning would say too little.
-  return words.some((word, i) => word.startsWith('-') && !(word === '-m' && i === 1)) ? null : words
+  return words.some((word, i) => /^-|=/.test(word) && !(word === '-m' && i === 1)) ? null : words
 }
 
 const isHarmless = (operator: string, target: string): boolean =>
@@ -284,28 +310,31 @@ function either(a: readonly string[] | null, b: readonly string[] | null): reado
   return all.size > MAX_FOLDERS ? null : [...all]
 }
 
-/** Whether a part gives a download or a decoded text to the next one. */
-function givesCode(node: SyntaxNode, home: string): boolean {
-  let found = false
-  const look = (one: SyntaxNode): void => {
-    if (one.type === 'Command') {
-      const names = wordsOf(one, home).map((word) => word.text.slice(word.text.lastIndexOf('/') + 1).toLowerCase())
-      const isEncoded =
-        /^(?:printf|echo)$/.test(names[0] ?? '') && names.some((name) => /\\(?:x|u|0?[0-7]{2,3})/.test(name))
-      found ||= isEncoded || names.some((name) => SOURCES_OF_CODE.has(name))
-    }
-    if (!found) forEachChild(one, look)
+/** Whether a part gives a download or a decoded text to the next one. `known`: of the parts that were asked about before. */
+function givesCode(node: SyntaxNode, home: string, known: Map<SyntaxNode, boolean>): boolean {
+  let found = known.get(node)
+  if (found !== undefined) return found
+  found = false
+  if (node.type === 'Command') {
+    const names = wordsOf(node, home).map(({ text }) => text.slice(text.lastIndexOf('/') + 1).toLowerCase())
+    const isEncoded =
+      /^(?:printf|echo)$/.test(names[0] ?? '') && names.some((name) => /\\(?:x|u|0?[0-7]{2,3})/.test(name))
+    found = isEncoded || names.some((name) => SOURCES_OF_CODE.has(name))
   }
-  look(node)
+  forEachChild(node, (child) => {
+    found = givesCode(child, home, known) || found
+  })
+  known.set(node, found)
   return found
 }
 
 /** Whether a word or the input of a command comes from a part that gives code. */
-function takesCode(node: SyntaxNode, home: string): boolean {
+function takesCode(node: SyntaxNode, home: string, known: Map<SyntaxNode, boolean>): boolean {
   let found = false
   forEachChild(node, (child) => {
     const isPart = child.type === 'CommandExpansion' || child.type === 'ProcessSubstitution'
-    found ||= isPart ? givesCode(child, home) : takesCode(child, home)
+    found ||=
+      (isPart || known.get(child) === true) && (isPart ? givesCode(child, home, known) : takesCode(child, home, known))
   })
   return found
 }

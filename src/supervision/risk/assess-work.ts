@@ -5,7 +5,7 @@ import { isWithin } from '../../domain/is-within.ts'
 import type { WorkMatch } from '../../domain/supervision/grant.ts'
 import { hidesCharacters } from '../../domain/text/visible-text.ts'
 import { textsIn } from '../../json/texts-in.ts'
-import { spellings } from '../workspace/guard-arguments.ts'
+import { isTooLong, spellings } from '../workspace/guard-arguments.ts'
 import { createWhereLeads } from '../workspace/where-leads.ts'
 import { assessCommand } from './assess-command.ts'
 import { createPathUses, type Finding, type Use, unclear } from './places.ts'
@@ -20,54 +20,52 @@ export interface AssessWorkDeps {
 
 const MAX_TEXTS = 1_000
 /** Arguments of writing tools that are the text itself. */
-const TEXTS: ReadonlySet<string> = new Set([
-  ...[
-    'content',
-    'contents',
-    'file_text',
-    'new_string',
-    'old_string',
-    'new_str',
-    'old_str',
-    'new_source',
-    'text',
-    'description',
-  ],
-  ...['insert_text', 'explanation', 'instruction', 'replacement'],
-])
+const TEXTS: ReadonlySet<string> = new Set(
+  'content contents file_text new_string old_string new_str old_str new_source text insert_text replacement description'.split(
+    ' ',
+  ),
+)
 /** Arguments of searching tools that are what is looked for. */
 const SOUGHT: ReadonlySet<string> = new Set(['query', 'regex', 'search_term', 'description', 'output_mode'])
+/** Tools that only find names. */
+const FINDS_NAMES = /glob|find|list|^ls$/i
+/** The files of a patch. */
 const PATCHED = /^(?:\*\*\* (?:Add|Update|Delete) File: |\*\*\* Move to: |(?:\+\+\+|---) (?:[ab]\/)?)(.+?)\s*$/gm
+const DELETES = /^\*\*\* Delete File: |^\+\+\+ \/dev\/null/m
 
 export function createAssessWork({ serverPaths, home }: AssessWorkDeps): AssessWork {
   const whereLeads = createWhereLeads(serverPaths)
 
   function assessTool(work: Work): Assessment {
     const { effect, toolName, workspaceRoot, cwd } = work
-    if (effect === 'host') return { risk: 'none', why: 'changes only what its host shows', action: null, matches: [] }
-    const access: Use = effect === 'reads' || effect === 'searches' ? 'read' : 'write'
-    const first = FIRST[effect]
-    let best: Finding = { ...first, action: null }
     const paths = createPathUses(whereLeads, workspaceRoot)
     const inside = new Set<string>()
+    let best: Finding = { ...FIRST[effect], action: null }
     let isGuarded = false
+    const note = (risk: WorkRisk, why: string): void => {
+      if (isRiskier(risk, best.risk)) best = { risk, why, action: null }
+    }
     // Without a folder it looks through the one where the agent is.
-    for (const text of [...pathsOf(work), ...(effect === 'searches' ? [cwd] : [])]) {
+    for (const text of effect === 'host' ? [] : [...pathsOf(work), ...(effect === 'searches' ? [cwd] : [])]) {
+      if (effect === 'writes' && (DELETES.test(text) || /delete|remove/i.test(toolName))) note('high', 'deletes files')
       try {
-        for (const written of spellings(text, home)) {
-          for (const folder of new Set([cwd, workspaceRoot])) {
-            const use = paths.use(written, folder, access)
-            isGuarded ||= use.guarded
-            if (use.path !== null) inside.add(use.path)
-            if (isRiskier(use.risk, best.risk)) best = { risk: use.risk, why: use.why, action: null }
-          }
-        }
+        for (const written of [...text.matchAll(PATCHED)].map(([, path = '']) => path)) lookAt(written)
+        lookAt(text)
       } catch {
-        if (best.risk === 'none' || best.risk === 'low') best = { ...unclear(text), action: null }
+        note('high', unclear(text).why)
       }
     }
-    if (effect === 'writes' && inside.size === 0 && best.risk === 'low')
-      best = { risk: 'high', why: 'writes files, and it is not clear which', action: null }
+    function lookAt(text: string): void {
+      for (const written of spellings(text, home)) {
+        for (const folder of new Set([cwd, workspaceRoot])) {
+          const use = paths.use(written, folder, accessOf(work))
+          note(use.risk, use.why)
+          isGuarded ||= use.guarded
+          if (use.path !== null && folder === cwd && /^[^\n]*[./][^\n]*$/.test(text)) inside.add(use.path)
+        }
+      }
+    }
+    if (effect === 'writes' && inside.size === 0) note('high', 'writes files, and it is not clear which')
     const isRemembered = best.risk !== 'critical' && best.risk !== 'none' && !isGuarded
     return { ...best, matches: isRemembered ? matchesOfTool(effect, toolName, best.risk, inside) : [] }
   }
@@ -101,18 +99,20 @@ const FIRST: Record<Work['effect'], { risk: WorkRisk; why: string }> = {
   unknown: { risk: 'high', why: 'uses a tool that is not known here' },
 }
 
-/** Every text of the arguments that may be a path. */
+/** A tool that is not known may write to everything that it is given. */
+function accessOf({ effect, toolName }: Work): Use {
+  if (effect === 'searches' && FINDS_NAMES.test(toolName)) return 'names'
+  return effect === 'writes' || effect === 'unknown' ? 'write' : 'read'
+}
+
+/** Every text of the arguments that may be a path or a patch. */
 function pathsOf({ effect, toolName, input }: Work): string[] {
-  const without = new Set(effect === 'writes' ? TEXTS : effect === 'searches' ? SOUGHT : [])
   // Of a tool that looks into files it is what to look for; otherwise it says which files.
-  if (effect === 'searches' && !/glob|find|list|ls/i.test(toolName)) without.add('pattern')
-  const found: string[] = []
-  for (const text of textsIn(input, without)) {
-    const patched = [...text.matchAll(PATCHED)].map(([, path = '']) => path)
-    found.push(...(patched.length > 0 ? patched : [text]))
-    if (found.length > MAX_TEXTS) throw new Error('There are too many arguments to look at.')
-  }
-  return found.filter((text) => text.trim() !== '' && text.length <= 4_096)
+  const pattern = FINDS_NAMES.test(toolName) ? [] : ['pattern']
+  const without = effect === 'writes' ? TEXTS : effect === 'searches' ? new Set([...SOUGHT, ...pattern]) : undefined
+  const found = [...textsIn(input, without)].filter((text) => text.trim() !== '' && !isTooLong(text))
+  if (found.length > MAX_TEXTS) throw new Error('There are too many arguments to look at.')
+  return found
 }
 
 function matchesOfTool(effect: Work['effect'], tool: string, risk: WorkRisk, inside: ReadonlySet<string>): WorkMatch[] {
@@ -133,6 +133,6 @@ function matchesOfCommand(
   const folder = relative(workspaceRoot, cwd).split(sep).join('/')
   return [
     { type: 'command', command, folder },
-    ...(begins === null ? [] : [{ type: 'begins' as const, words: begins }]),
+    ...(begins === null ? [] : [{ type: 'begins' as const, words: [...begins] }]),
   ]
 }

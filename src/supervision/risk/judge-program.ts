@@ -38,7 +38,9 @@ export function judgeProgram(scene: Scene, words: readonly ShellWord[]): undefin
   if (first.kind !== 'plain') return scene.note('high', 'runs a program that is not clear')
   const folder = first.text.slice(0, first.text.lastIndexOf('/') + 1)
   // Some disks ignore case.
-  const name = basename(first.text).toLowerCase()
+  const name = basename(first.text)
+    .toLowerCase()
+    .replace(/^mkfs\..*/, 'mkfs')
   if (folder !== '' && !SYSTEM_FOLDER.test(folder)) {
     runsFile(scene, first, 'runs a program of the workspace')
     if (!/(?:^|\/)\.?bin\/$/.test(folder) || !isKnown(name)) {
@@ -55,7 +57,7 @@ export function judgeProgram(scene: Scene, words: readonly ShellWord[]): undefin
     [`${name} ${rest[0]?.text}`, 1],
   ] as const)
     if (Object.hasOwn(WRAPPERS, wrapper)) return judgeWrapped(scene, wrapper, rest.slice(skipped))
-  judgeByRule(scene, name, rest)
+  judgeByRule(scene, name.startsWith('mkfs.') ? 'mkfs' : name, rest)
 }
 
 const isKnown = (name: string): boolean =>
@@ -151,7 +153,7 @@ function judgeByRule(scene: Scene, name: string, rest: readonly ShellWord[], cha
   const own = operands.slice(verbs)
   scene.note(rule.risk, rule.why, rule.action === null ? null : actionOf(rule.action, own))
   if (hasOption(options, rule.not)) scene.note('high', `uses ${name} with an option that may do more`)
-  if (rule.more > 0 && own.some(({ text, kind }) => kind !== 'plain' || REACHING_SCRIPT.test(text)))
+  if (own.slice(0, rule.more).some(({ text, kind }) => kind !== 'plain' || REACHING_SCRIPT.test(text)))
     scene.note('high', 'runs a script that may publish or install')
   scene.begins(verbs + 1 + rule.more)
   const texts = hasOption(options, ['e', 'f', '--regexp', '--file', '--files', '--from-file']) ? 0 : rule.texts
@@ -195,7 +197,7 @@ const judgeShell: Judge = (scene, _name, rest) => {
     scene.note('high', NOT_CLEAR)
   if (code !== undefined && hasOption(options, ['c']))
     return code.kind === 'plain' ? scene.script(code.text) : runsCode(scene)
-  if (code?.kind === 'plain' && !/^-$|^\/dev\//.test(code.text)) {
+  if (code?.kind === 'plain' && !hasOption(options, ['s']) && !/^-$|^\/dev\//.test(code.text)) {
     scene.begins(options.length === 0 ? 2 : null)
     runsFile(scene, code, 'runs a script of the workspace')
     return readAll(scene, operands.slice(1))
@@ -232,6 +234,8 @@ const judgeInterpreter: Judge = (scene, name, rest) => {
   }
   scene.begins(at === 0 ? 2 : null)
   runsFile(scene, file, 'runs a script of the workspace')
+  if (more.some(({ text }) => REACHING_SCRIPT.test(text)))
+    scene.note('high', 'runs a script that may publish or install')
   readAll(scene, more)
 }
 
@@ -263,6 +267,8 @@ const judgeGit: Judge = (scene, _name, rest) => {
   if (/^-(?!-version$)/.test(left[0]?.text ?? '')) {
     scene.note('high', 'runs git with settings of its own')
     for (const word of left) scene.word(word, 'write')
+    const at = left.findIndex(({ text }) => PROGRAMS.has(`git ${text}`))
+    if (at >= 0) judgeGitVerb(scene, left.slice(at))
   } else judgeGitVerb(scene, left)
   scene.folders = folders
 }
@@ -301,8 +307,8 @@ function judgeGitVerb(scene: Scene, rest: readonly ShellWord[]): undefined {
         has('l', '--list') ||
         options.some(({ text }) => text.startsWith('--get')) ||
         /^(?:list|get)$/.test(texts[0] ?? '')
-      if (!isRead && texts.some((text) => OBEYED_GIT_SETTINGS.test(text)))
-        scene.note('critical', 'changes what git runs')
+      if (isRead) return scene.note('low', 'reads settings of git')
+      if (texts.some((text) => OBEYED_GIT_SETTINGS.test(text))) scene.note('critical', 'changes what git runs')
       break
     }
     case 'clean':
@@ -414,7 +420,7 @@ const judgeXargs: Judge = (scene, _name, rest) => {
   while (rest[at]?.text.startsWith('-') === true)
     at += /^(?:-[InPLdsE]|--(?:max-args|max-procs|delimiter))$/.test(rest[at]?.text ?? '') ? 2 : 1
   if (hasOption(rest.slice(0, at), ['a', '--arg-file'])) scene.note('high', NOT_CLEAR)
-  overMany(scene, [...rest.slice(at), UNKNOWN])
+  overMany(scene, [...rest.slice(at).map((word) => (/\{\}|^%$/.test(word.text) ? UNKNOWN : word)), UNKNOWN])
 }
 
 const judgeEnv: Judge = (scene, _name, rest) => {
@@ -423,7 +429,7 @@ const judgeEnv: Judge = (scene, _name, rest) => {
   for (; at < rest.length; at += 1) {
     const { text, kind } = rest[at] ?? UNKNOWN
     if (/^(?:-u|--unset)$/.test(text)) at += 1
-    else if (/^\w+=/.test(text)) scene.variable(text.split('=')[0] ?? '', kind === 'plain')
+    else if (/^\w+=/.test(text)) scene.variable(text, kind === 'plain')
     else if (!text.startsWith('-')) break
     else if (!/^(?:-i|--ignore-environment)$/.test(text)) scene.note('high', NOT_CLEAR)
   }
@@ -537,8 +543,9 @@ const judgePackages: Judge = (scene, name, rest) => {
 
 const judgeMake: Judge = (scene, name, rest) => {
   for (const { text, kind } of rest) {
-    if (/^\w+\s*[:?+]?=/.test(text)) scene.variable(/^\w+/.exec(text)?.[0] ?? '', kind === 'plain')
+    if (/^\w+\s*[:?+]?=/.test(text)) scene.variable(text, kind === 'plain')
     if (/^(?:-f|--file=|--makefile=)?-$/.test(text)) runsCode(scene)
+    if (REACHING_SCRIPT.test(text)) scene.note('high', 'runs a script that may publish or install')
   }
   judgeByRule(scene, name, rest)
 }

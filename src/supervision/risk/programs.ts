@@ -44,7 +44,7 @@ none tests a condition
 none prints a text
   echo basename dirname seq expr true false tr exit return break continue shift sleep wait :; words text
   printf; words text; not v
-none says where it is
+none asks the machine for a fact
   pwd whoami id uname arch nproc type which read unset; words text
   date; words text; not s f r --set --file --reference
 none reads the repository
@@ -66,7 +66,7 @@ none lists packages
 
 low runs a build, a test or a check of the workspace; words read
   npm: test t start; not NPM; valued NPM
-  pnpm: test t start; not NPM; valued NPM
+  pnpm: test t start build lint format typecheck check dev; not NPM; valued NPM
   yarn: test build lint format typecheck check start dev; not NPM; valued NPM
   bun: test
   npm: run run-script; not NPM; valued NPM; more 1
@@ -126,20 +126,33 @@ high reaches the network; words read
 high downloads or sends over the network; words read
   curl wget aria2c http https xh lynx; action Download {a file}
 high installs packages; words read; action Install {packages}
-  npm: install i in ci add update up upgrade uninstall remove rm un link dedupe rebuild prune
-  pnpm: install i add update up remove rm link import dlx
-  yarn: install add up upgrade remove dlx link
-  bun: install i add update remove x
-  pip: install uninstall download
-  pip3: install uninstall download
-  uv: pip add sync remove tool lock
-  poetry: install add update remove lock
-  cargo: install add update remove uninstall
-  go: get install mod
+  npm: install i in ci add update up upgrade link dedupe rebuild
+  pnpm: install i add update up link import dlx
+  yarn: install add up upgrade dlx link
+  bun: install i add update x
+  pip: install download
+  pip3: install download
+  uv pip: install sync
+  uv: add sync tool lock
+  poetry: install add update lock
+  cargo: install add update
+  go: get install
   bundle: install update add
-  composer: install update require remove
+  composer: install update require
   playwright: install
-  yarn pipx apt apt-get brew yum dnf pacman apk snap port conda mamba gem corepack nvm rustup asdf mise tox nox
+  yarn
+high installs packages; words read; action Install packages
+  go: mod
+  pipx apt apt-get brew yum dnf pacman apk snap port conda mamba gem corepack nvm rustup asdf mise tox nox
+high removes packages; words read; action Remove {packages}
+  npm: uninstall remove rm un prune
+  pnpm: remove rm
+  yarn: remove
+  bun: remove
+  pip: uninstall
+  pip3: uninstall
+  uv: remove
+  cargo: remove uninstall
 high publishes; action Publish {the package}
   npm: publish unpublish deprecate dist-tag owner access login adduser token logout
   pnpm: publish
@@ -246,9 +259,7 @@ export const WITH_VERBS: ReadonlyMap<string, readonly string[]> = [...PROGRAMS].
 export const SHELLS: ReadonlySet<string> = new Set(words('sh bash zsh dash ksh mksh ash fish csh tcsh rbash'))
 /** The same, with the options that only say how a file is run. Every other option may be code. */
 export const INTERPRETERS: ReadonlyMap<string, RegExp> = new Map([
-  ...words('ruby perl php lua rscript julia tsx ts-node bun osascript pwsh powershell').map(
-    (name) => [name, /^$/] as const,
-  ),
+  ...words('ruby perl php lua rscript julia tsx ts-node bun').map((name) => [name, /^$/] as const),
   ...words('python python3 python2 pypy3').map((name) => [name, /^-[uBOsEIqv]+$/] as const),
   ...words('node nodejs').map(
     (name) =>
@@ -294,6 +305,9 @@ export const WRAPPERS: Readonly<Record<string, Wrapper>> = {
 /** Variables that only say how to print or to test. Every other one that a program gets may make it run something else. */
 export const HARMLESS_VARIABLES =
   /^(?:CI|NODE_ENV|FORCE_COLOR|NO_COLOR|CLICOLOR|DEBUG|VERBOSE|LOG_LEVEL|RUST_LOG|RUST_BACKTRACE|TZ|LANG|LC_\w+|PORT|COLUMNS|LINES|TERM|PYTHONDONTWRITEBYTECODE|PYTHONUNBUFFERED|PYTHONHASHSEED|CGO_ENABLED|GOOS|GOARCH|RAILS_ENV|RACK_ENV|APP_ENV|MIX_ENV|VITEST_\w+)$/
+/** Settings of other variables that keep a program from asking or from paging. */
+export const HARMLESS_SETTINGS =
+  /^(?:(?:GIT_)?PAGER=cat|(?:GIT_)?EDITOR=(?:true|:)|GIT_TERMINAL_PROMPT=0|PYTHONPATH=(?:\.|src))$/
 /** Variables that the shell or programs obey, even if nobody exports them again. */
 export const OBEYED_VARIABLES =
   /^(?:PATH|CDPATH|HOME|IFS|ENV|SHELL|SHELLOPTS|BASHOPTS|PS\d|PROMPT_COMMAND|EDITOR|VISUAL|PAGER|BROWSER|TMPDIR|CLASSPATH|\w*_(?:OPTIONS|OPTS|PRELOAD|PATH|COMMAND|ARGS|PROXY|CONFIG|FLAGS|HOME|SHELL|ENV)|(?:BASH|LD|DYLD|GIT|NODE|NPM|npm|PYTHON|PERL|RUBY|JAVA|GO|CARGO|RUST|MAKE|ZSH|ZDOTDIR|SSH|DOCKER|AWS|PIP|UV)_?\w*|\w+_proxy)$/

@@ -26,8 +26,8 @@ export interface Scene {
   word(word: ShellWord, use: Use): undefined
   /** All files in a folder are read. */
   tree(folder: ShellWord): undefined
-  /** A variable that a program gets. */
-  variable(name: string, isPlain: boolean): undefined
+  /** A variable that a program gets, as `NAME=value`. */
+  variable(assigned: string, isPlain: boolean): undefined
   /** Null: to a folder that nobody knows. */
   goTo(folder: string | null): undefined
   /** Judges the text of a command. */

@@ -45,6 +45,7 @@ import { everybody, type Operators } from '../sessions/may-command.ts'
 import type { AgentIdentity, NewSupervised } from '../sessions/supervised-sessions.ts'
 import { createTakeStep, type SupervisedSession } from '../sessions/take-step.ts'
 import { createWhileWorking } from '../sessions/while-working.ts'
+import type { WorkspaceSession } from '../sessions/workspace-session.ts'
 import type { Workspaces } from '../workspace/allowed-workspace.ts'
 import { createGuardArguments } from '../workspace/guard-arguments.ts'
 import { protectedPath } from '../workspace/protected-path.ts'
@@ -139,14 +140,9 @@ export function openSupervision(options: SupervisionOptions = {}) {
   })
   const policies = createPolicyWatch({ clock, log: logger, onChange() {} })
   const writer = options.writer ?? createChangeWriter()
-  const lookAtPolicy = createLookAtPolicy({
-    store,
-    takeStep,
-    policies,
-    ids,
-    quorum,
-    workspaceSession: (owner, { path, channelId }) => sessions.ofWorkspace(owner, path, channelId),
-  })
+  const workspaceSession: WorkspaceSession = (owner, { path, channelId }) =>
+    sessions.ofWorkspace(owner, path, channelId)
+  const lookAtPolicy = createLookAtPolicy({ store, takeStep, policies, ids, quorum, workspaceSession })
   const told: string[] = []
   const tell = (_session: SupervisedSession, text: string) => void told.push(text)
   const autoApproved = createAutoApproved({ takeStep, clock, ids, logger, tell() {} })
@@ -223,6 +219,7 @@ export function openSupervision(options: SupervisionOptions = {}) {
     approvals,
     answerAgent,
     autoApproved,
+    policyFiles: { writer, look: lookAtPolicy, ownerIn: async () => 'ann', session: workspaceSession },
     /** What chat rooms were told. */
     told,
     ...hookServices,

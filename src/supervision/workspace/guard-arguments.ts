@@ -77,7 +77,7 @@ export function createGuardArguments(serverPaths: readonly string[], home: strin
 }
 
 /** Many tools take `x/..` and `//` out of a path before they use it. */
-const isTooLong = (text: string): boolean =>
+export const isTooLong = (text: string): boolean =>
   text.length > MAX_PATH_CHARS && normalize(text.trim()).length > MAX_PATH_CHARS
 
 const quoted = (written: string): string => `"${visibleText(written.slice(0, SHOWN_CHARS))}"`

@@ -12,6 +12,7 @@ import { answer } from '../../../http/describe-answer.ts'
 import { isConsole, type Reply, type Request, type Route } from '../../../http/route.ts'
 import { type Inbox, type InboxPage, type InboxPlace, isInboxItem } from '../../../supervision/inbox/inbox.ts'
 import { risksByUrgency } from '../../../supervision/inbox/urgency.ts'
+import type { ReadScenes } from '../../../supervision/records/record-scenes.ts'
 import { callerOf } from '../../shared/request/caller.ts'
 import {
   agentIn,
@@ -39,14 +40,15 @@ export interface InboxRoutesDeps {
   engine: Pick<Engine, 'runs' | 'sessions'>
   feed: Feed
   inbox: Inbox
+  readScenes: ReadScenes
 }
 
 const PAGE = { max: 100, fallback: 50 }
 const MOST_FOLDER = 4_096
 const MOST_TEXT = 200
 
-export function createInboxRoutes({ engine, feed, inbox }: InboxRoutesDeps): Route[] {
-  const recordViews = createRecordViews(engine)
+export function createInboxRoutes({ engine, feed, inbox, readScenes }: InboxRoutesDeps): Route[] {
+  const recordViews = createRecordViews(readScenes)
 
   async function list(request: Request, reply: Reply): Promise<void> {
     const { limit, before } = decodePage(request, PAGE)
