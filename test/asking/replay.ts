@@ -37,6 +37,11 @@ export interface Gate {
   answerGroup(questions: readonly Question[]): Promise<void>
 }
 
+export interface FullGate extends Gate {
+  /** Whether it may run without a person. Somebody who is asked says no. */
+  isAllowed(host: string, input: HookInput): Promise<boolean>
+}
+
 export interface Counts {
   calls: number
   /** Looks of the operator. */
@@ -123,7 +128,7 @@ export async function afterRemembering(
 
 /** The actions that ran or could have run without a person: neither asked nor refused. */
 export async function slippedThrough<Action extends RecordedCall>(
-  gate: Gate & { isAllowed(host: string, input: HookInput): Promise<boolean> },
+  gate: FullGate,
   actions: readonly Action[],
   workspace: string,
 ): Promise<Action[]> {
