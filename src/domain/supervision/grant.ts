@@ -45,7 +45,7 @@ export type WorkMatch =
   /** This text, in this folder of the workspace. */
   | { type: 'command'; command: string; folder: string }
   /** Plain commands that begin with these words: the program, its verb, and perhaps more. */
-  | { type: 'begins'; words: readonly string[] }
+  | { type: 'begins'; words: string[] }
   | { type: 'tool'; tool: string }
   /** Writes of ordinary files. A glob, relative to the workspace. */
   | { type: 'writes'; pattern: string }

@@ -20,14 +20,17 @@ test('what begins to wait while the list is read comes once: in the list or afte
       feed,
       log,
       clock,
-      waits: {
-        ...store.waits,
-        async list(query) {
-          const isFirst = query.wait === 'approval'
-          if (when === 'before' && isFirst) await ask('b')
-          const found = await store.waits.list(query)
-          if (when === 'after' && isFirst) await ask('c')
-          return found
+      store: {
+        sessions: store.sessions,
+        waits: {
+          ...store.waits,
+          async list(query) {
+            const isFirst = query.wait === 'approval'
+            if (when === 'before' && isFirst) await ask('b')
+            const found = await store.waits.list(query)
+            if (when === 'after' && isFirst) await ask('c')
+            return found
+          },
         },
       },
     })

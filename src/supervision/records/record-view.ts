@@ -6,13 +6,12 @@ import { z } from 'zod'
 import { risks } from '../../domain/agent/tool-settings.ts'
 import { actionNames, anyOf, wireKinds } from '../../domain/records/record-kinds.ts'
 import { rememberScopes } from '../../domain/supervision/decision.ts'
-import type { WorkMatch } from '../../domain/supervision/grant.ts'
 
 const text = z.string()
 const time = z.iso.datetime()
 
 /** See `WorkMatch`. */
-export const WorkMatchSchema: z.ZodType<WorkMatch> = z
+export const WorkMatchSchema = z
   .discriminatedUnion('type', [
     z.strictObject({ type: z.literal('command'), command: text.max(10_000), folder: text.max(4_096) }),
     z.strictObject({ type: z.literal('begins'), words: z.array(text.max(1_000)).min(1).max(100) }),
@@ -167,6 +166,8 @@ export interface RecordScene {
   /** What the agent was started with. */
   prompt: string | null
   context?: Partial<RecordView['context']>
+  /** See `group-of.ts`. */
+  group?: string | null
   /** The diff behind an approval as people see it; null: it changes no file, or the diff is gone. Undefined: it is not shown here. */
   diff?: string | null
 }

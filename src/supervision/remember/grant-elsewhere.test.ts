@@ -1,6 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import type { Caller, Decision } from '../../domain/supervision/decision.ts'
+import type { WorkMatch } from '../../domain/supervision/grant.ts'
 import { sameForEveryRisk } from '../../domain/supervision/quorum.ts'
+import type { ProofPurpose, StepUp } from '../../domain/supervision/step-up.ts'
+import { proofPurpose } from '../approvals/decide.ts'
 import { askElsewhere, npmTest } from '../testing/ask-elsewhere.ts'
 import { ann, eve, newSession, openSupervision, root, type SupervisionOptions } from '../testing/open-supervision.ts'
 
@@ -23,6 +26,7 @@ async function openAsked(values: Values = {}, options: SupervisionOptions = {}) 
 }
 
 const [exactly, begins] = npmTest
+if (exactly === undefined || begins === undefined) throw new Error('Nothing is offered.')
 
 describe('a yes that is remembered', () => {
   test.each([
@@ -82,7 +86,7 @@ test('a no that is remembered refuses from now on, also what is critical', async
 })
 
 describe('nothing is decided or remembered', () => {
-  const other = { type: 'begins', words: ['npm'] } as const
+  const other: WorkMatch = { type: 'begins', words: ['npm'] }
   test.each<[string, Values, Decision, string]>([
     ['of what is critical', { risk: 'critical' }, { decision: 'approve', remember: { scope: '15m' } }, 'critical'],
     ['of a policy', { kind: 'policy' }, { decision: 'approve', remember: { scope: 'session' } }, 'A policy counts'],
@@ -214,4 +218,30 @@ describe('it ends', () => {
     await approvals.review()
     expect(await grants()).toHaveLength(1)
   })
+})
+
+test('a passkey proves one scope and one match, and a yes for the workspace needs one', async () => {
+  const asked: ProofPurpose[] = []
+  const stepUp: StepUp = {
+    async require(_, purpose) {
+      asked.push(purpose)
+      return {}
+    },
+  }
+  const service = await openAsked({}, { stepUp })
+  const say = async (remember: NonNullable<Decision['remember']>) =>
+    service.approvals.decide(ann, (await service.ask()).id, { decision: 'approve', remember })
+  await say({ scope: 'session' })
+  await say({ scope: '15m' })
+  expect(asked).toEqual([])
+  await say({ scope: 'workspace' })
+  await say({ scope: 'workspace', match: begins })
+  expect(asked).toMatchObject([{ remember: 'workspace' }, { remember: 'workspace', brings: expect.any(String) }])
+  // A proof for one of them is not for any other.
+  const purposes = npmTest.flatMap((match) =>
+    (['session', 'workspace'] as const).map((scope) =>
+      proofPurpose('a', 'd', { decision: 'approve', remember: { scope, match } }),
+    ),
+  )
+  expect(new Set(purposes.map((one) => JSON.stringify(one))).size).toBe(4)
 })

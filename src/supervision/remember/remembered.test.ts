@@ -80,7 +80,7 @@ const find = (grants: readonly Grant[], work: Work, session = sessionOf()) =>
     assess(work),
   )
 
-const npmTest = { type: 'begins', words: ['npm', 'test'] } as const
+const npmTest: WorkMatch = { type: 'begins', words: ['npm', 'test'] }
 
 describe('a remembered decision', () => {
   test('is found for the same agent, folder and owner only', async () => {
@@ -97,7 +97,7 @@ describe('a remembered decision', () => {
   test('is a no before it is a yes, and a no covers a part of a longer command, whatever its risk', async () => {
     const yes = grantOf(npmTest, 'high')
     const no = grantOf({ type: 'begins', words: ['git', 'push'] }, 'high', { id: 'g2', effect: 'refuse' })
-    expect(await find([yes, { ...no, elsewhere: yes.elsewhere }], shell('npm test'))).toMatchObject({ id: 'g2' })
+    expect(await find([yes, { ...yes, id: 'g3', effect: 'refuse' }], shell('npm test'))).toMatchObject({ id: 'g3' })
     for (const command of ['git push', 'git push --force origin main', 'npm test && git push']) {
       expect([command, await find([yes, no], shell(command))]).toMatchObject([command, { id: 'g2' }])
     }

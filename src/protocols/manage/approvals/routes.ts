@@ -14,6 +14,7 @@ import type { NoteShown, RevealSecret } from '../../../supervision/approvals/loo
 import type { ReadDiff } from '../../../supervision/approvals/read-diff.ts'
 import { shownCall } from '../../../supervision/approvals/shown-call.ts'
 import { createAnswerApproval } from '../../../supervision/records/answer-record.ts'
+import type { ReadScenes } from '../../../supervision/records/record-scenes.ts'
 import { callerOf } from '../../shared/request/caller.ts'
 import { decodePage, nextLink, queryProblem } from '../../shared/request/page.ts'
 import { routeHeads } from '../../shared/route-heads.ts'
@@ -38,6 +39,7 @@ const PAGE = { max: 100, fallback: 50 }
 interface ApprovalRoutesDeps {
   engine: Pick<Engine, 'sessions'>
   approvals: Approvals
+  readScenes: ReadScenes
   readDiff: ReadDiff
   noteShown: NoteShown
   revealSecret: RevealSecret
@@ -47,8 +49,8 @@ const tag = 'Approvals'
 const params = { id: z.string().describe('Id of the approval: a UUID or a ULID.') }
 
 export function createApprovalRoutes(deps: ApprovalRoutesDeps): Route[] {
-  const { engine, approvals, readDiff, noteShown, revealSecret } = deps
-  const recordViews = createRecordViews(engine)
+  const { engine, approvals, readScenes, readDiff, noteShown, revealSecret } = deps
+  const recordViews = createRecordViews(readScenes)
   const answerApproval = createAnswerApproval(approvals)
   const decideGroup = createDecideGroup({
     approvals,

@@ -25,9 +25,15 @@ async function inboxOf(doors: Doors, query = '') {
 const dataOf = ({ data }: Frame): Record<string, unknown> => JSON.parse(data)
 
 describe('GET /inbox', () => {
-  test('lists what waits in all sessions, newest first, page by page', async () => {
+  test('lists what waits in all sessions, what ends first at the top, page by page', async () => {
     await using doors = await openAsking()
-    expect(await inboxOf(doors)).toEqual({ items: [], cursor: 'f.0', next: null })
+    expect(await inboxOf(doors)).toEqual({
+      items: [],
+      total: 0,
+      counts: { critical: 0, high: 0, low: 0 },
+      cursor: 'f.0',
+      next: null,
+    })
     for (const [alias, headers] of [
       ['a', asAda],
       ['b', asLocalUser],
@@ -54,7 +60,7 @@ describe('GET /inbox', () => {
     await using doors = await openGatedDoors({ answers: [asks, asks, asks, asks, ends, ends, ends] })
     for (const alias of ['a', 'b', 'c', 'd']) await ask(doors, alias)
     const { items } = await inboxOf(doors)
-    const [d, c, b, a] = items.map(({ id }) => id)
+    const [a, b, c, d] = items.map(({ id }) => id)
     for (const id of [a, b, d]) await doors.post(`/approvals/${id}`, { decision: 'reject' }, asOperator)
 
     expect((await inboxOf(doors)).items.map(({ id }) => id)).toEqual([c])
