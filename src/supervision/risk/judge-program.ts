@@ -85,6 +85,12 @@ function runsCode(scene: Scene, isDownload = scene.tainted): undefined {
   return scene.note('high', 'runs code that nobody has read')
 }
 
+/** A text that a shell runs, as far as it is known. */
+function runsText(scene: Scene, words: readonly ShellWord[]): undefined {
+  if (words.some(({ kind }) => kind !== 'plain')) runsCode(scene)
+  scene.script(words.map(({ text }) => text).join(' '))
+}
+
 interface Parsed {
   options: ShellWord[]
   /** Values of options, other than texts. */
@@ -199,8 +205,7 @@ const judgeShell: Judge = (scene, _name, rest) => {
   const [code] = operands
   if (options.some(({ text, kind }) => kind !== 'plain' || !/^-[ceuxvl]+$|^--(?:norc|noprofile|login)$/.test(text)))
     scene.note('high', NOT_CLEAR)
-  if (code !== undefined && hasOption(options, ['c']))
-    return code.kind === 'plain' ? scene.script(code.text) : runsCode(scene)
+  if (code !== undefined && hasOption(options, ['c'])) return runsText(scene, [code])
   if (code?.kind === 'plain' && !hasOption(options, ['s']) && !/^-$|^\/dev\//.test(code.text)) {
     scene.begins(options.length === 0 ? 2 : null)
     runsFile(scene, code, 'runs a script of the workspace')
@@ -404,7 +409,7 @@ const judgeFind: Judge = (scene, name, rest) => {
             ? [plainWord('.')]
             : roots
           : word.text.includes('{}')
-            ? [UNKNOWN]
+            ? [{ ...word, kind: 'any' as const }]
             : [word],
       ),
     )
@@ -428,7 +433,10 @@ const judgeXargs: Judge = (scene, _name, rest) => {
   while (rest[at]?.text.startsWith('-') === true)
     at += /^(?:-[InPLdsE]|--(?:max-args|max-procs|delimiter))$/.test(rest[at]?.text ?? '') ? 2 : 1
   if (hasOption(rest.slice(0, at), ['a', '--arg-file'])) scene.note('high', NOT_CLEAR)
-  overMany(scene, [...rest.slice(at).map((word) => (/\{\}|^%$/.test(word.text) ? UNKNOWN : word)), UNKNOWN])
+  overMany(scene, [
+    ...rest.slice(at).map((word) => (/\{\}|^%$/.test(word.text) ? { ...word, kind: 'any' as const } : word)),
+    UNKNOWN,
+  ])
 }
 
 const judgeEnv: Judge = (scene, _name, rest) => {
@@ -576,8 +584,7 @@ const judgeGo: Judge = (scene, name, rest) => {
 const judgeEval: Judge = (scene, name, rest) => {
   const code = name === 'trap' ? rest.slice(0, 1) : rest
   scene.begins(null)
-  if (!code.every(({ kind }) => kind === 'plain')) return runsCode(scene)
-  scene.script(code.map(({ text }) => text).join(' '))
+  runsText(scene, code)
 }
 
 const judgeSource: Judge = (scene, _name, [file = UNKNOWN, ...more]) => {
