@@ -11,6 +11,8 @@ import { createNoteRefused } from '../supervision/oversight/note-refused.ts'
 import { createOversight } from '../supervision/oversight/oversight.ts'
 import { createReadUsage } from '../supervision/oversight/usage-report.ts'
 import { createAnswerRecord } from '../supervision/records/answer-record.ts'
+import { createReadScenes } from '../supervision/records/record-scenes.ts'
+import { createAcceptPolicy } from '../supervision/workspace-policy/accept-policy.ts'
 import { buildEngine } from './build-engine.ts'
 import { buildSupervision } from './build-supervision.ts'
 import { openFiles } from './open-files.ts'
@@ -48,12 +50,14 @@ export async function createServices(parts: Telling, undo: AsyncDisposableStack)
     engine,
     approvals,
     answer: createAnswerRecord({ approvals, prompts: elsewhere.prompts, stalls: elsewhere.stalls }),
+    acceptPolicy: createAcceptPolicy({ ...elsewhere, store, approvals }),
     feed,
     readDiff: createReadDiff(store),
     noteShown: createNoteShown({ waits: store.waits, log: sessionLog, clock }),
     noteRefused: createNoteRefused({ audit: parts.audit, clock, logger: log }),
     revealSecret: createRevealSecret({ waits: store.waits, log: sessionLog, clock }),
-    inbox: createInbox({ waits: store.waits, log: sessionLog, feed, clock }),
+    readScenes: createReadScenes({ store, clock }),
+    inbox: createInbox({ store, log: sessionLog, feed, clock }),
     mcp,
     elsewhere,
     work,

@@ -15,6 +15,7 @@ import { createShownFrom } from '../operators/shown-from.ts'
 import { openPushSubscriptions, type PushSubscriptions } from '../operators/web-push/subscriptions.ts'
 import { feedView } from '../protocols/manage/events/feed-view.ts'
 import { createReadDiff } from '../supervision/approvals/read-diff.ts'
+import { createReadScenes } from '../supervision/records/record-scenes.ts'
 import { createServiceHttp, MAX_BODY_BYTES, systemNetwork } from '../tools/http/service/service-http.ts'
 import type { Known } from './open-access.ts'
 
@@ -109,7 +110,7 @@ async function openChannels(
 }
 
 function chatParts(parts: Known, find: RecordLookup['find']): ChatParts {
-  const { settings, store, sessionLog, operators, connections, replica, secret } = parts
+  const { settings, store, sessionLog, operators, connections, replica, secret, clock } = parts
   const pool = connections.pool({ proxyVariables: settings.tools.proxy })
   return {
     find,
@@ -119,6 +120,7 @@ function chatParts(parts: Known, find: RecordLookup['find']): ChatParts {
     log: sessionLog,
     operators,
     readDiff: createReadDiff(store),
+    readScenes: createReadScenes({ store, clock }),
     secret,
     alone: replica.isShared ? replica.alone : null,
     outgoing: {

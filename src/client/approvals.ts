@@ -3,7 +3,7 @@
 import { ClientError } from './client-error.ts'
 import { at, type CallOptions, type Calls, type ConnectionOptions, queryOf } from './connection.ts'
 import type { WithProof } from './sign-in.ts'
-import type { Approval, EditCheck, Grant, LookedAt, Remembered, ShownApproval } from './wire.ts'
+import type { Approval, EditCheck, Grant, GroupDecided, LookedAt, Remembered, ShownApproval } from './wire.ts'
 
 export type ApprovalStatus = Approval['status']
 
@@ -60,6 +60,15 @@ export interface Approvals {
   reveal(id: string, name: string, options?: CallOptions): Promise<{ name: string; text: string }>
   /** With `remember`, similar calls are refused from now on. */
   reject(shown: Pick<Approval, 'approval_id' | 'digest'>, options?: RejectOptions): Promise<Approval>
+  /**
+   * Decides about approvals of low risk with the same `view.group` after one look. Each says what became of it. Throws `invalid_request`,
+   * and decides nothing, unless they are one group.
+   */
+  decideGroup(
+    decision: 'approve' | 'reject',
+    shown: readonly Pick<Approval, 'approval_id' | 'digest'>[],
+    options?: CallOptions & { reason?: string; looked_at?: LookedAt },
+  ): Promise<GroupDecided['items']>
   /** Gives the result in the tool's place, or the answer to a question. The tool does not run for it. Any JSON value. */
   respond(
     shown: Pick<Approval, 'approval_id' | 'digest'>,
@@ -138,6 +147,10 @@ export function createApprovals({ get, post, postOnce, remove }: Calls, sleep: C
     approve: (shown, options = {}) => decide('approve', shown, options),
     reject: (shown, options = {}) => decide('reject', shown, options),
     respond: (shown, result, options = {}) => decide('respond', shown, { ...options, result }),
+    async decideGroup(decision, shown, { signal, ...more } = {}) {
+      const items = shown.map(({ approval_id: id, digest }) => ({ id, digest }))
+      return (await postOnce<GroupDecided>('/approvals', { decision, items, ...more }, { signal })).items
+    },
     async grants({ agent, session, signal } = {}) {
       const path = `/grants${queryOf({ agent, session_id: session })}`
       return (await get<{ grants: Grant[] }>(path, { signal })).grants

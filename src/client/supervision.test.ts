@@ -14,8 +14,8 @@ test('answers what waits and commands sessions', async () => {
   const first = await client.inbox({ limit: 1 })
   const second = await client.inbox({ limit: 1, before: first.next ?? '' })
   expect([...first.items, ...second.items].map(({ kind, id }) => [kind, id])).toEqual([
-    ['wait', wait.id],
     ['prompt', prompt.id],
+    ['wait', wait.id],
   ])
   expect(second.next).toBe(null)
   const { view, ...got } = await client.records.get('prompt', prompt.id)

@@ -45,7 +45,14 @@ export interface InboxOptions extends PageOptions {
   kind?: InboxItem['kind']
   owner?: string
   session?: string
+  /** What is no approval counts as high. */
   risk?: NonNullable<InboxItem['risk']>
+  /** The name of an agent, or of the host of one elsewhere. */
+  agent?: string
+  /** The path of a workspace, or the end of it. */
+  folder?: string
+  /** A text in what a list shows. */
+  q?: string
   /** At least so many seconds old. */
   age?: number
 }
@@ -70,7 +77,7 @@ export function answerBody({ request }: AnswerAction, { text = '', more = {} }: 
 
 /** Answers and commands are sent once and never repeated. After `unreachable`, look whether they arrived. */
 export interface SupervisionClient {
-  /** Newest first. `next` is null on the last page; `cursor` is where `GET /inbox/events` goes on. */
+  /** The most urgent first; what is done newest first. `next` is null on the last page; `cursor` is where `GET /inbox/events` goes on. */
   inbox(options?: InboxOptions): Promise<Inbox & { next: string | null }>
   /** Sends one of the `actions` of a record's view. `more`: what else belongs to the body, such as `result` or `arguments`. */
   answer(action: AnswerAction, given?: GivenAnswer, options?: CallOptions): Promise<AnyRecord[InboxItem['kind']]>

@@ -8,8 +8,11 @@ import {
   type HostSetup,
   mcpFile,
   NOTICE_LIMIT_SECONDS,
+  otherShell,
   SERVER_NAME,
+  toolsThat,
   usualWords,
+  writer,
 } from './host.ts'
 
 const settingsFile = ({ home, env }: HostPlaces): string =>
@@ -91,7 +94,6 @@ export const claude: Host = {
   }),
   hook: {
     ...usualWords,
-    reading: ['Read', 'Glob', 'Grep', 'LS', 'NotebookRead', 'TodoWrite', 'ToolSearch', 'ListAgents', 'AskUserQuestion'],
     projectVariable: 'CLAUDE_PROJECT_DIR',
     canChange: () => true,
   },
@@ -99,5 +101,29 @@ export const claude: Host = {
   reads: {
     folder: '.claude',
     files: /^(?:\.?mcp(?:\.local)?\.json|claude(?:\.local|\.override)?\.md|\.claude\.json)$/,
+  },
+  tools: {
+    ...toolsThat('host', 'TodoWrite', 'TaskCreate', 'TaskGet', 'TaskList', 'TaskUpdate', 'TaskOutput', 'TaskStop'),
+    ...toolsThat('host', 'BashOutput', 'KillShell', 'KillBash', 'AgentOutputTool', 'ListAgents', 'ReportFindings'),
+    ...toolsThat('host', 'AskUserQuestion', 'EnterPlanMode', 'ExitPlanMode', 'SendUserMessage', 'StructuredOutput'),
+    ...toolsThat('host', 'ToolSearch', 'WaitForMcpServers', 'RefreshMcpTools', 'ListMcpResourcesTool'),
+    ...toolsThat('host', 'CronList', 'CronDelete', 'ScheduleWakeup', 'ReadNotifications', 'Sleep'),
+    // The calls of an agent on this machine are asked about one by one. In a worktree of its own or in the cloud it is out of sight.
+    Agent: { effect: 'host', unless: ['isolation'] },
+    Task: { effect: 'host', unless: ['isolation'] },
+    ...toolsThat('reads', 'Read', 'NotebookRead', 'LSP'),
+    ...toolsThat('searches', 'Glob', 'Grep', 'LS'),
+    Write: writer({ path: 'file_path', whole: 'content' }),
+    Edit: writer({ path: 'file_path', old: 'old_string', next: 'new_string', all: 'replace_all' }),
+    MultiEdit: writer({ path: 'file_path' }),
+    NotebookEdit: writer({ path: 'notebook_path', next: 'new_source' }),
+    Bash: 'runs',
+    Monitor: { effect: 'runs', unless: ['ws'] },
+    PowerShell: otherShell,
+    ...toolsThat('reaches', 'WebFetch', 'WebSearch', 'SendFeedback', 'PushNotification', 'RemoteTrigger', 'Projects'),
+    ...toolsThat('reaches', 'Artifact', 'ClaudeDesign', 'SendUserFile'),
+    // A skill may run commands while it is loaded. Resources of an MCP server may be files. A message may go to an agent elsewhere.
+    ...toolsThat('unknown', 'Skill', 'SlashCommand', 'ReadMcpResourceTool', 'ReadMcpResourceDirTool', 'SendMessage'),
+    ...toolsThat('unknown', 'CronCreate', 'EnterWorktree', 'ExitWorktree', 'Workflow', 'REPL', 'Config'),
   },
 }

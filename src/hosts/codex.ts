@@ -7,6 +7,7 @@ import {
   type HostSetup,
   NOTICE_LIMIT_SECONDS,
   SERVER_NAME,
+  toolsThat,
   usualWords,
 } from './host.ts'
 
@@ -71,9 +72,6 @@ export const codex: Host = {
   }),
   hook: {
     ...usualWords,
-    reading: ['update_plan', 'view_image'],
-    // Codex calls the text of its patch a command.
-    patching: ['apply_patch'],
     canChange: (event) => event !== 'PermissionRequest',
     // Codex knows an `allow` before a tool only together with a changed input. Without an opinion it goes on.
     allow: (event, changed) =>
@@ -81,4 +79,20 @@ export const codex: Host = {
   },
   call: { client: /^codex-mcp-client\b/, seconds: 300, isExtended: false },
   reads: { folder: '.codex', files: /^(?:\.?codex\.toml|agents(?:\.local|\.override)?\.md)$/ },
+  tools: {
+    ...toolsThat('host', 'update_plan', 'get_goal', 'create_goal', 'update_goal', 'request_user_input', 'tool_search'),
+    ...toolsThat('host', 'get_context_remaining', 'list_mcp_resources', 'list_mcp_resource_templates', 'sleep'),
+    // The calls of an agent are asked about one by one.
+    ...toolsThat('host', 'spawn_agent', 'wait_agent', 'close_agent', 'resume_agent', 'send_input', 'list_agents'),
+    ...toolsThat('host', 'interrupt_agent', 'send_message', 'followup_task'),
+    ...toolsThat('reads', 'view_image', 'read_file', 'list_dir'),
+    grep_files: 'searches',
+    // Codex calls the text of its patch a command.
+    apply_patch: 'writes',
+    // Its hooks call every shell Bash.
+    ...toolsThat('runs', 'Bash', 'shell', 'shell_command', 'local_shell', 'exec_command', 'container.exec'),
+    ...toolsThat('reaches', 'web_search', 'image_gen', 'imagegen'),
+    // What is typed into a command that runs may do anything.
+    ...toolsThat('unknown', 'write_stdin', 'read_mcp_resource', 'request_permissions', 'request_plugin_install'),
+  },
 }

@@ -9,8 +9,11 @@ import {
   keepsKeys,
   mcpFile,
   NOTICE_LIMIT_SECONDS,
+  otherShell,
   SERVER_NAME,
+  toolsThat,
   usualWords,
+  writer,
 } from './host.ts'
 
 const fileOf = ({ home, env }: HostPlaces, name: string): string =>
@@ -36,6 +39,9 @@ function hookEntries({ hook }: HostSetup) {
     Stop: entry('Stop', false, NOTICE_LIMIT_SECONDS),
   }
 }
+
+const created = { path: 'path', whole: 'file_text' }
+const replaced = { path: 'path', old: 'old_str', next: 'new_str' }
 
 export const copilot: Host = {
   title: 'Copilot CLI',
@@ -67,11 +73,39 @@ export const copilot: Host = {
   }),
   hook: {
     ...usualWords,
-    reading: ['Read', 'Glob', 'Grep', 'view', 'glob', 'grep', 'report_intent', 'update_todo', 'ask_user'],
     canChange: keepsKeys,
     // It tells the model the reason only from the JSON, and reads the JSON only without an exit code.
     denialExitCode: 0,
   },
   call: { client: /^copilot-cli\b|^github-copilot/, seconds: 180, isExtended: true },
   reads: { folder: '.copilot', files: /^copilot(?:\.local|\.override)?\.md$/ },
+  // Its hooks say Read, Write, Edit, Grep, Glob, Bash and Agent, with the arguments of its own tools.
+  tools: {
+    ...toolsThat('host', 'report_intent', 'update_todo', 'ask_user', 'exit_plan_mode', 'task_complete', 'skill', 'sql'),
+    ...toolsThat(
+      'host',
+      'list_bash',
+      'read_bash',
+      'stop_bash',
+      'list_powershell',
+      'read_powershell',
+      'stop_powershell',
+    ),
+    // The calls of an agent are asked about one by one.
+    ...toolsThat('host', 'Agent', 'task', 'list_agents', 'read_agent', 'write_agent'),
+    fetch_copilot_cli_documentation: 'host',
+    ...toolsThat('reads', 'Read', 'view', 'show_file'),
+    ...toolsThat('searches', 'Glob', 'glob', 'Grep', 'grep', 'rg'),
+    Write: writer(created),
+    create: writer(created),
+    Edit: writer(replaced),
+    edit: writer(replaced),
+    str_replace: writer(replaced),
+    apply_patch: 'writes',
+    ...toolsThat('runs', 'Bash', 'bash'),
+    powershell: otherShell,
+    ...toolsThat('reaches', 'WebFetch', 'web_fetch', 'web_search', 'session_store_sql', 'store_memory'),
+    // What is typed into a command that runs may do anything.
+    ...toolsThat('unknown', 'write_bash', 'write_powershell', 'str_replace_editor'),
+  },
 }

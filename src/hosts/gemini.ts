@@ -8,7 +8,9 @@ import {
   keepsKeys,
   NOTICE_LIMIT_SECONDS,
   SERVER_NAME,
+  toolsThat,
   usualWords,
+  writer,
 } from './host.ts'
 
 const settingsIn = (folder: string): string => join(folder, '.gemini', 'settings.json')
@@ -62,16 +64,6 @@ export const gemini: Host = {
     ...usualWords,
     asks: ['BeforeTool'],
     turnEnds: 'AfterAgent',
-    reading: [
-      'read_file',
-      'read_many_files',
-      'list_directory',
-      'glob',
-      'search_file_content',
-      'grep_search',
-      'write_todos',
-      'ask_user',
-    ],
     projectVariable: 'GEMINI_PROJECT_DIR',
     canChange: keepsKeys,
     // Gemini CLI itself tells the model which arguments were changed.
@@ -84,4 +76,34 @@ export const gemini: Host = {
   },
   call: { client: /^gemini-cli/, seconds: 600, isExtended: false },
   reads: { folder: '.gemini', files: /^gemini(?:\.local|\.override)?\.md$/ },
+  tools: {
+    ...toolsThat(
+      'host',
+      'write_todos',
+      'ask_user',
+      'update_topic',
+      'enter_plan_mode',
+      'exit_plan_mode',
+      'complete_task',
+    ),
+    ...toolsThat('host', 'list_background_processes', 'read_background_output', 'activate_skill', 'get_internal_docs'),
+    ...toolsThat('host', 'tracker_create_task', 'tracker_get_task', 'tracker_list_tasks', 'tracker_update_task'),
+    ...toolsThat('host', 'tracker_add_dependency', 'tracker_visualize', 'list_mcp_resources'),
+    // The calls of an agent are asked about one by one.
+    invoke_agent: 'host',
+    ...toolsThat('reads', 'read_file', 'read_many_files', 'list_directory'),
+    ...toolsThat('searches', 'glob', 'grep_search', 'search_file_content'),
+    write_file: writer({ path: 'file_path', whole: 'content' }),
+    replace: writer({
+      path: 'file_path',
+      old: 'old_string',
+      next: 'new_string',
+      all: 'allow_multiple',
+      not: ['expected_replacements'],
+    }),
+    run_shell_command: 'runs',
+    ...toolsThat('reaches', 'web_fetch', 'google_web_search'),
+    // Its memory is a file that it obeys, in the home folder.
+    ...toolsThat('unknown', 'save_memory', 'read_mcp_resource', 'take_snapshot'),
+  },
 }

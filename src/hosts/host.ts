@@ -16,6 +16,8 @@ export interface Host extends Launcher {
   call: CallLimit
   /** What in a workspace the host reads its settings, hooks or instructions from. Names in lower case. */
   reads: { folder: string; files: RegExp }
+  /** The host's own tools, as its hooks and its model call them. A tool that is not here may do anything. */
+  tools: HostTools
 }
 
 /**
@@ -23,6 +25,37 @@ export interface Host extends Launcher {
  * machine. `unknown`: it may do anything.
  */
 export type ToolEffect = 'host' | 'reads' | 'searches' | 'writes' | 'runs' | 'reaches' | 'unknown'
+
+export type HostTools = Readonly<Record<string, ToolEffect | HostTool>>
+
+export interface HostTool {
+  effect: ToolEffect
+  /** Arguments with which nobody knows what it does. */
+  unless?: readonly string[]
+  /** For a tool that changes the one file that it names, and no other. */
+  writes?: WriteShape
+}
+
+/** The names of arguments. */
+export interface WriteShape {
+  path: string
+  /** The whole text, or a text and the one that replaces it. Without them a call cannot be shown as a diff. */
+  whole?: string
+  old?: string
+  next?: string
+  /** True: every place is replaced. */
+  all?: string
+  /** With these it does something else, so that we cannot say what. */
+  not?: readonly string[]
+}
+
+export const toolsThat = (effect: ToolEffect, ...names: string[]): HostTools =>
+  Object.fromEntries(names.map((name) => [name, effect]))
+
+/** The commands of another shell mean other things, so nobody looks into them. */
+export const otherShell: HostTool = { effect: 'runs', unless: ['command'] }
+
+export const writer = (writes: WriteShape): HostTool => ({ effect: 'writes', writes })
 
 /** How a host is started without a person. */
 export interface Launcher {
@@ -120,10 +153,6 @@ interface HookWords {
   asks: readonly string[]
   /** The agent has finished its turn. A host that reads a refusal here makes the agent go on. */
   turnEnds: string
-  /** Tools that read files of the workspace, or only change what the host itself shows. */
-  reading: readonly string[]
-  /** Tools whose `command` is not a command line. */
-  patching: readonly string[]
   /** Names the project that the host was started for. The agent can change its current folder, but not this. */
   projectVariable: string | null
   /** Whether the host runs `updated` instead of what was `given`, and nothing else. */
@@ -167,10 +196,9 @@ export function mcpFile({ mcpUrl, agentToken }: LaunchRequest, more: Readonly<Re
 
 const specific = (event: string, output: Words): Words => ({ hookSpecificOutput: { hookEventName: event, ...output } })
 
-export const usualWords: Omit<HookWords, 'reading' | 'canChange'> = {
+export const usualWords: Omit<HookWords, 'canChange'> = {
   asks: ['PreToolUse', 'PermissionRequest'],
   turnEnds: 'Stop',
-  patching: [],
   projectVariable: null,
   allow(event, changed) {
     const input = changed === null ? {} : { updatedInput: changed.updated }

@@ -14,6 +14,7 @@ import type { OutboxReads } from '../store/ports/outbox.ts'
 import type { SessionReads } from '../store/ports/sessions.ts'
 import type { WaitReads } from '../store/ports/waits.ts'
 import type { ReadDiff } from '../supervision/approvals/read-diff.ts'
+import type { ReadScenes } from '../supervision/records/record-scenes.ts'
 import type { Operators } from '../supervision/sessions/may-command.ts'
 import type { Chat } from './chat.ts'
 import type { ConsoleLink } from './console-link.ts'
@@ -59,6 +60,7 @@ export interface ChatParts {
   log: SessionLog
   operators: Operators
   readDiff: ReadDiff
+  readScenes: ReadScenes
   /** Signs what a chat service sends back to us, such as the values of buttons. */
   secret: () => Promise<Uint8Array>
   /** Does work that no other process does under the same name at the same time. Null: there is no other one. */

@@ -79,6 +79,8 @@ export interface Approval extends WaitBase, DecidedRecord {
   description: string
   /** What the call will really do, in one line; null: its tool cannot say. */
   action: string | null
+  /** What the tool of our own agent does, as it says itself, in one line. */
+  toolSays?: string
   /** What the tool shows the reviewer: a text or a diff. Left out if it shows nothing. */
   preview?: string
   question?: AskedQuestion

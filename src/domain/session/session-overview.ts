@@ -28,7 +28,7 @@ export interface SessionOverview {
   /** Tokens that its runs have used, as the models reported them. */
   tokens: number
   /** Of an agent elsewhere; null: our agents answer in it. */
-  elsewhere: Pick<Supervision, 'workspaceRoot' | 'prompt'> | null
+  elsewhere: Supervision | null
 }
 
 const TITLE_CHARS = 80

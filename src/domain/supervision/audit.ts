@@ -14,6 +14,8 @@ export interface AuditRecord {
     | 'call_finished'
     | 'grant_made'
     | 'grant_revoked'
+    /** A remembered yes or no decided about work of an agent elsewhere: `details.grant` names it. */
+    | 'grant_used'
     | 'token_created'
     | 'token_revoked'
     /** A browser signed in or out: `details.device` says which. */

@@ -49,6 +49,8 @@ export interface Decision {
   sentArguments?: Record<string, unknown> | undefined
   /** With `respond`: any JSON value. */
   result?: unknown
+  /** How many are decided after one look; absent: only this one. */
+  groupSize?: number
   /** Also allow similar calls from now on, or refuse them if this is a rejection. */
   remember?: {
     /** `15m`: everywhere, for 15 minutes. `workspace` is for agents elsewhere, `always` for our own. */
@@ -57,7 +59,7 @@ export interface Decision {
     where?: ArgumentConditions
     /** Of agents elsewhere: one of the approval's `matches`; left out, the first. */
     match?: WorkMatch
-    /** Null: until it is revoked; absent: 15 minutes in a session, without end otherwise. */
+    /** Of our own agents. Null: until it is revoked; absent: 15 minutes in a session, without end otherwise. */
     seconds?: number | null
   }
 }

@@ -1,4 +1,6 @@
 import type { ArgumentConditions } from '../agent/approval-rule.ts'
+import type { Risk } from '../agent/tool-settings.ts'
+import type { RememberScope } from './decision.ts'
 
 /** A standing yes or no to one tool with matching arguments, in one session or in all of the agent's. It can be revoked. */
 export interface Grant {
@@ -18,16 +20,32 @@ export interface Grant {
   createdAt: number
   /** Null: valid until revoked. */
   expiresAt: number | null
-  /** Of an agent elsewhere: which of its work, and where; absent: of a tool of our own agent. Its `where` is empty. */
-  elsewhere?: { workspaceRoot: string; owner: string; match: WorkMatch }
+  /** Of an agent elsewhere; absent: of a tool of our own agent. `agent` is its host then, and `where` is empty. */
+  elsewhere?: {
+    workspaceRoot: string
+    /** Whose sessions it is for. It counts for nobody else's, also after a session was handed over. */
+    owner: string
+    match: WorkMatch
+    /** What the person was shown. A yes never covers work of a higher risk. */
+    risk: Risk
+  }
 }
+
+/** How long it lasts, and where. A grant of our own agents with a time of its own is one for `always`. */
+export function grantScope({ sessionId, expiresAt, createdAt, elsewhere }: Grant): RememberScope {
+  if (sessionId !== null) return 'session'
+  if (expiresAt !== null && expiresAt - createdAt === QUARTER_HOUR_SECONDS * 1_000) return '15m'
+  return elsewhere === undefined ? 'always' : 'workspace'
+}
+
+export const QUARTER_HOUR_SECONDS = 900
 
 /** Which work of an agent elsewhere a remembered yes or no is about. A person was shown exactly this. */
 export type WorkMatch =
   /** This text, in this folder of the workspace. */
   | { type: 'command'; command: string; folder: string }
   /** Plain commands that begin with these words: the program, its verb, and perhaps more. */
-  | { type: 'begins'; words: readonly string[] }
+  | { type: 'begins'; words: string[] }
   | { type: 'tool'; tool: string }
   /** Writes of ordinary files. A glob, relative to the workspace. */
   | { type: 'writes'; pattern: string }

@@ -40,6 +40,9 @@ export interface Supervision {
   title: string | null
   /** What the agent was started with, if we started it. */
   prompt: string | null
+  /** The beginning of what its operator last told it to do, and of what it last reported; absent: nothing. */
+  told?: string
+  said?: string
   /** When the agent last called, reported or was answered. */
   updatedAt: number
   /** Set when it is terminated or interrupted. */

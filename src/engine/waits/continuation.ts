@@ -4,6 +4,7 @@ import { present } from '../../domain/present.ts'
 import type { ClientCall } from '../../domain/records/record.ts'
 import type { NewMessage, RunInput, RunRecord } from '../../domain/session/run.ts'
 import type { AuditRecord } from '../../domain/supervision/audit.ts'
+import { grantScope } from '../../domain/supervision/grant.ts'
 import type { AcceptRun } from '../../store/ports/runs.ts'
 import type { PreparedAnswer } from '../gate.ts'
 import { boundedResult } from '../loop/call-records.ts'
@@ -78,7 +79,7 @@ function auditOf({ answer, grant, audit }: PreparedAnswer): (readonly [string, A
   const details = {
     grant: grant.id,
     approval: grant.approvalId,
-    scope: grant.sessionId === null ? 'always' : 'session',
+    scope: grantScope(grant),
     ...present({ effect: grant.effect }),
   }
   return [decision, [grant.id, { ...audit, kind: 'grant_made', details }]]

@@ -68,15 +68,9 @@ export function oneLine(words: string, width: number): string {
 }
 
 /** Facts about one thing, on one line. */
-export const facts = (...all: (string | null)[]): string => all.filter((one) => one !== null && one !== '').join(' · ')
+export { ago } from '../../supervision/records/record-words.ts'
 
-export function ago(ms: number): string {
-  const minutes = Math.floor(ms / 60_000)
-  if (minutes < 1) return 'just now'
-  if (minutes < 60) return `${minutes} min ago`
-  const hours = Math.floor(minutes / 60)
-  return hours < 48 ? `${hours} h ago` : `${Math.floor(hours / 24)} days ago`
-}
+export const facts = (...all: (string | null)[]): string => all.filter((one) => one !== null && one !== '').join(' · ')
 
 export function size(bytes: number): string {
   if (bytes < 1_024) return `${bytes} B`

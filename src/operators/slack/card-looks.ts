@@ -4,6 +4,7 @@ import type { PersonRecord } from '../../domain/records/record.ts'
 import type { SessionRecord } from '../../domain/session/session.ts'
 import type { ReadDiff } from '../../supervision/approvals/read-diff.ts'
 import { describe } from '../../supervision/records/describe-record.ts'
+import type { ReadScenes } from '../../supervision/records/record-scenes.ts'
 import type { RecordView } from '../../supervision/records/record-view.ts'
 import { isWorkspaceSession } from '../../supervision/sessions/workspace-session.ts'
 import type { RecordLookup } from '../operator.ts'
@@ -16,6 +17,7 @@ export interface SlackLookup extends Pick<RecordLookup, 'find'> {
   /** Null: it is gone. */
   session(id: string): Promise<SessionRecord | null>
   readDiff: ReadDiff
+  readScenes: ReadScenes
   /** What waits for a person in all sessions, newest first. */
   waiting(limit: number): Promise<readonly PersonRecord[]>
   /** What people call the workspace at this path. */
@@ -34,7 +36,8 @@ export function createCardLooks({ lookup, settings: { detail }, operators, perso
     return {
       detail,
       link: lookup.link(wait.id),
-      mention: owner?.slack ?? null,
+      // What is low waits in its thread for whoever looks.
+      mention: wait.wait === 'approval' && wait.risk === 'low' ? null : (owner?.slack ?? null),
       state,
       buttonValue: (action) => buttons.value({ room, recordId: wait.id, digest, action }),
     }
@@ -57,7 +60,8 @@ export function createCardLooks({ lookup, settings: { detail }, operators, perso
 
   async function view(wait: PersonRecord, session: SessionRecord): Promise<RecordView> {
     const proposed = wait.wait === 'approval' ? await lookup.readDiff(wait) : null
-    return describe(wait, { ...sessionLook(session), diff: proposed?.shown ?? null })
+    const sceneOf = await lookup.readScenes([wait])
+    return describe(wait, { ...sceneOf(wait), ...sessionLook(session), diff: proposed?.shown ?? null })
   }
 
   return {

@@ -27,6 +27,7 @@ export async function openSlackChat(parts: SlackParts): Promise<OpenedChannels> 
     find: chat.find,
     session: (id) => chat.sessions.get(id),
     readDiff: chat.readDiff,
+    readScenes: chat.readScenes,
     async waiting(limit) {
       return people(await chat.waits.list({ isWaiting: true, limit }))
     },

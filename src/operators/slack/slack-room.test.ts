@@ -63,6 +63,7 @@ function openRoom(find: (id: string) => Promise<PersonRecord | null>, answers: (
       find: ({ id }) => find(id),
       session: async (id) => newSession({ id }),
       readDiff: async () => null,
+      readScenes: async () => () => ({ folder: null, title: null, prompt: null }),
       waiting: async () => [],
       workspaceName: (path) => path,
       link: () => null,

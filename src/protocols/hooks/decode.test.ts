@@ -22,23 +22,23 @@ describe('a host’s question before a tool runs', () => {
         toolName: 'Write',
         input: { file_path: '/home/ada/shop/a.txt', content: 'hello' },
         toolUseId: 'toolu_1',
-        effect: 'change',
+        isOwn: false,
       },
     ],
     [
       'claude',
       { hook_event_name: 'PreToolUse', tool_name: 'Read', tool_input: { file_path: 'a' }, tool_use_id: 't' },
-      { toolName: 'Read', input: { file_path: 'a' }, toolUseId: 't', effect: 'read' },
+      { toolName: 'Read', input: { file_path: 'a' }, toolUseId: 't', isOwn: false },
     ],
     [
       'claude',
       { hook_event_name: 'PermissionRequest', tool_name: 'Bash', tool_input: { command: 'ls' } },
-      { toolName: 'Bash', input: { command: 'ls' }, toolUseId: null, effect: 'change', command: 'ls' },
+      { toolName: 'Bash', input: { command: 'ls' }, toolUseId: null, isOwn: false, command: 'ls' },
     ],
     [
       'codex',
       { hook_event_name: 'PreToolUse', tool_name: 'Bash', tool_input: { command: 'ls' }, tool_use_id: 'call_1' },
-      { toolName: 'Bash', input: { command: 'ls' }, toolUseId: 'call_1', effect: 'change', command: 'ls' },
+      { toolName: 'Bash', input: { command: 'ls' }, toolUseId: 'call_1', isOwn: false, command: 'ls' },
     ],
     [
       'codex',
@@ -52,7 +52,7 @@ describe('a host’s question before a tool runs', () => {
         toolName: 'apply_patch',
         input: { command: '*** Begin Patch\n*** Update File: src/a.ts\n@@\n-a\n+b\n*** End Patch' },
         toolUseId: 'c',
-        effect: 'change',
+        isOwn: false,
       },
     ],
     [
@@ -62,14 +62,14 @@ describe('a host’s question before a tool runs', () => {
         toolName: 'Bash',
         input: { command: 'ls', description: 'x' },
         toolUseId: null,
-        effect: 'change',
+        isOwn: false,
         command: 'ls',
       },
     ],
     [
       'gemini',
       { hook_event_name: 'BeforeTool', tool_name: 'read_file', tool_input: { file_path: 'a' } },
-      { toolName: 'read_file', input: { file_path: 'a' }, toolUseId: null, effect: 'read' },
+      { toolName: 'read_file', input: { file_path: 'a' }, toolUseId: null, isOwn: false },
     ],
   ])('%s: %j', (host, body, expected) => {
     expect(decodeHook(host, { ...session, ...body })).toEqual({
@@ -79,19 +79,18 @@ describe('a host’s question before a tool runs', () => {
   })
 
   test.each([
-    ['mcp__quarterdeck__ask_approval', 'own'],
-    ['mcp_quarterdeck_heartbeat', 'own'],
-    ['quarterdeck-ask_approval', 'own'],
-    ['mcp__quarterdeck__delete_everything', 'change'],
-    ['mcp__other__ask_approval', 'change'],
-    ['ask_approval', 'change'],
-    ['__proto__', 'change'],
-    ['Read', 'read'],
-    ['SomethingNew', 'change'],
-  ])('the tool %s has the effect %s', (tool, effect) => {
+    ['mcp__quarterdeck__ask_approval', true],
+    ['mcp_quarterdeck_heartbeat', true],
+    ['quarterdeck-ask_approval', true],
+    ['mcp__quarterdeck__delete_everything', false],
+    ['mcp__other__ask_approval', false],
+    ['ask_approval', false],
+    ['__proto__', false],
+    ['Read', false],
+  ])('is the tool %s one of ours? %s', (tool, isOwn) => {
     const body = { ...session, hook_event_name: 'PreToolUse', tool_name: tool, tool_input: {} }
 
-    expect(decodeHook('claude', body).asked).toMatchObject({ effect })
+    expect(decodeHook('claude', body).asked).toMatchObject({ isOwn })
   })
 })
 

@@ -3,6 +3,7 @@
 import { ServerError } from '../../domain/errors.ts'
 import { isRecord } from '../../domain/is-record.ts'
 import { type HostName, hostNames, hosts } from '../../hosts/hosts.ts'
+import { toolEffect } from '../../hosts/tool-effect.ts'
 import { toolNames } from '../../supervision/agent-service/agent-service.ts'
 import type { HookCall, HookEvent } from '../../supervision/hooks/hook-service.ts'
 
@@ -46,22 +47,22 @@ function decodeCall(host: HostName, input: Record<string, unknown>): CallPart {
   if (toolName === '' || toolName.length > 500) throw refused('/tool_name', 'Send the name of the tool.')
   const given = input.tool_input
   if (!isRecord(given)) throw refused('/tool_input', 'Send the input of the tool as an object.')
-  const command = text(given.command)
+  // Codex calls the text of its patch a command.
+  const command = toolEffect(host, toolName) === 'writes' ? '' : text(given.command)
   return {
     event: 'permission',
     toolName,
     input: given,
     toolUseId: text(input.tool_use_id).slice(0, 200) || null,
-    effect: effectOf(host, toolName),
-    ...(command === '' || hosts[host].hook.patching.includes(toolName) ? {} : { command }),
+    isOwn: isOwn(toolName),
+    ...(command === '' ? {} : { command }),
   }
 }
 
-function effectOf(host: HostName, toolName: string): HookCall['effect'] {
+function isOwn(toolName: string): boolean {
   const own = toolName.replace(OWN_PREFIX, '')
   // Another server could take our name, so only tools that we really have count.
-  if (own !== toolName && toolNames.has(own)) return 'own'
-  return hosts[host].hook.reading.includes(toolName) ? 'read' : 'change'
+  return own !== toolName && toolNames.has(own)
 }
 
 const text = (value: unknown): string => (typeof value === 'string' ? value : '')

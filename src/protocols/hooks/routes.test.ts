@@ -96,7 +96,7 @@ describe('a hook that asks', () => {
           toolName: 'Bash',
           input: { command: 'ls' },
           toolUseId: 't',
-          effect: 'change',
+          isOwn: false,
           command: 'ls',
         },
         6000,

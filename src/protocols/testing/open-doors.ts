@@ -18,6 +18,7 @@ import { createNoteShown, createRevealSecret } from '../../supervision/approvals
 import { createReadDiff } from '../../supervision/approvals/read-diff.ts'
 import { createInbox } from '../../supervision/inbox/inbox.ts'
 import { createNoteRefused } from '../../supervision/oversight/note-refused.ts'
+import { createReadScenes } from '../../supervision/records/record-scenes.ts'
 import { createCopilotKitRoutes } from '../ag-ui/copilotkit/routes.ts'
 import { createAgUiRoutes } from '../ag-ui/routes.ts'
 import { createApprovalRoutes } from '../manage/approvals/routes.ts'
@@ -37,7 +38,17 @@ type Opened = ReturnType<typeof openEngineWithFiles>
 export async function openDoors(options: TestEngineOptions = {}, more: (opened: Opened) => Route[] = () => []) {
   const opened = openEngineWithFiles(options)
   const { engine, approvals, feed, oversight, store, log, clock, ids, attachments, links, keys, keeper } = opened
-  const deps = { engine, approvals, feed, oversight, clock, attachments, links, version: '0.0.0-test' }
+  const deps = {
+    engine,
+    approvals,
+    feed,
+    oversight,
+    clock,
+    attachments,
+    links,
+    readScenes: createReadScenes({ store, clock }),
+    version: '0.0.0-test',
+  }
   const added = more(opened)
   const isReplaced = ({ method, path }: Route) => added.some((one) => one.method === method && one.path === path)
   const routes = [
@@ -52,7 +63,7 @@ export async function openDoors(options: TestEngineOptions = {}, more: (opened: 
       revealSecret: createRevealSecret({ waits: store.waits, log, clock }),
     }),
     ...createEventRoutes(deps),
-    ...createInboxRoutes({ ...deps, inbox: createInbox({ waits: store.waits, log, feed, clock }) }),
+    ...createInboxRoutes({ ...deps, inbox: createInbox({ store, log, feed, clock }) }),
     ...createToolRoutes(deps),
     ...createFileRoutes({ files: keeper, keys }),
   ].filter((route) => !isReplaced(route))

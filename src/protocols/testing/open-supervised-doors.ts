@@ -29,6 +29,8 @@ import { createSessionCheckpoints } from '../../supervision/checkpoints/session-
 import { createSessionCommands } from '../../supervision/commands/session-commands.ts'
 import { createRealPath } from '../../supervision/policy/real-path.ts'
 import { createAnswerRecord } from '../../supervision/records/answer-record.ts'
+import { createReadScenes } from '../../supervision/records/record-scenes.ts'
+import { createAssessWork } from '../../supervision/risk/assess-work.ts'
 import { configuredOperators } from '../../supervision/sessions/may-command.ts'
 import { createPurgeSupervised } from '../../supervision/sessions/purge-supervised.ts'
 import { createChildRecords } from '../../supervision/spawn/child-records.ts'
@@ -134,22 +136,29 @@ export async function openSupervisedDoors(
     const approvals = createApprovals({
       ...{ store, log, clock, ids, logger: silentLogger, stepUp: noStepUp },
       ...{ operators: elsewhere.operators, answerAgent: elsewhere.answerAgent },
-      rules: createCallRules({ grants: store.grants, realPath: createRealPath, clock }),
+      rules: createCallRules({
+        grants: store.grants,
+        realPath: createRealPath,
+        clock,
+        assess: createAssessWork({ serverPaths: [], home: '/home/ann' }),
+      }),
       agents: [],
       waits: engine.waits,
     })
     made.approvals = approvals
+    const readScenes = createReadScenes({ store, clock })
     return [
       ...createApprovalRoutes({
         engine,
         approvals,
+        readScenes,
         readDiff: createReadDiff(store),
         noteShown: createNoteShown({ waits: store.waits, log, clock }),
         revealSecret: createRevealSecret({ waits: store.waits, log, clock }),
       }),
       ...createSupervisionRoutes({
         ...elsewhere,
-        engine,
+        readScenes,
         answer: createAnswerRecord({ approvals, prompts: elsewhere.prompts, stalls: elsewhere.stalls }),
         ...workOf(elsewhere, { store, log, clock, ids }),
         oversight,

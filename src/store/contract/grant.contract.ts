@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Grant } from '../../domain/supervision/grant.ts'
+import type { Supervise } from '../ports/supervised.ts'
 import type { Store } from '../store.ts'
 import {
   ACCEPTED,
@@ -22,6 +23,7 @@ import {
   reject,
   waitingSession,
 } from './samples.contract.ts'
+import { diff, opened, step } from './supervised-samples.contract.ts'
 
 /** Makes grants in the usual way: together with an approval. */
 async function grant(store: Store, ...grants: Grant[]): Promise<void> {
@@ -30,6 +32,16 @@ async function grant(store: Store, ...grants: Grant[]): Promise<void> {
   const made = grants.map((one) => Object.assign(one, { approvalId }))
   await done(store, accept(session, { answers: [approve(approvalId)], grants: made }))
 }
+
+const elsewhere = (approvalId: string, sessionId: string | null): Grant => ({
+  ...newGrant({ approvalId, sessionId, agent: 'claude-code', tool: 'Bash', where: {} }),
+  elsewhere: {
+    workspaceRoot: '/srv/shop',
+    owner: 'ann',
+    match: { type: 'begins', words: ['npm', 'test'] },
+    risk: 'low',
+  },
+})
 
 const idsOf = (grants: readonly Grant[]): string[] => grants.map(({ id }) => id)
 
@@ -133,6 +145,76 @@ export function describeGrants(open: OpenStore): void {
       expect(results).toMatchObject([{ ok: false, error: { code: 'conflict', details: { grant: gone.id } } }])
       expect(await store.head(run.sessionId)).toBe(head)
       await done(store, begin(kept.id))
+    })
+
+    test('of an agent elsewhere come with the answer that decides, or not at all', async () => {
+      const { store, reopen } = await openForTest(open)
+      const session = await opened(store)
+      const asked = diff(session.id, { kind: 'permission', quorum: 2 })
+      const other = diff(session.id, { kind: 'permission' })
+      await done(store, step(session.id, 1, { ask: [asked, other] }))
+      const yes = elsewhere(asked.id, session.id)
+      const no = { ...elsewhere(other.id, null), effect: 'refuse' as const }
+      const by = (name: string) => ({
+        ...approve(asked.id),
+        outcome: { ...approve(asked.id).outcome, yes: { by: name, via: 'ctl' } },
+      })
+      const say = (version: number, name: string, values: Partial<Supervise>) =>
+        step(session.id, version, { settle: [{ id: asked.id, patch: {}, answer: by(name) }], ...values })
+
+      // One yes of two decides nothing, a grant without an answer has none, and a yes is no no.
+      expect(await refusal(store, say(2, 'ann', { grant: yes }))).toBe('conflict')
+      expect(await refusal(store, step(session.id, 2, { grant: yes }))).toBe('conflict')
+      expect(await refusal(store, say(2, 'ann', { grant: { ...yes, approvalId: other.id } }))).toBe('conflict')
+      expect([await store.grants.list({ now: NOW }), (await store.waits.get(asked.id))?.status]).toEqual([
+        [],
+        'pending',
+      ])
+
+      await done(store, say(2, 'ann', {}))
+      await done(store, say(3, 'root', { grant: yes }))
+      const refused = { id: other.id, patch: {}, answer: reject(other.id) }
+      await done(store, step(session.id, 4, { settle: [refused], grant: no }))
+
+      for await (const current of beforeAndAfter(store, reopen)) {
+        expect(await current.grants.get(yes.id)).toEqual(yes)
+        expect(await current.grants.get(no.id)).toEqual(no)
+        expect(await current.waits.get(asked.id)).toMatchObject({ status: 'approved' })
+      }
+    })
+
+    test('let a step of an agent elsewhere through only while they are there, and end with one', async () => {
+      const { store } = await openForTest(open)
+      const session = await opened(store)
+      const [kept, gone] = [newGrant(), newGrant()]
+      await grant(store, kept, gone)
+
+      await done(store, step(session.id, 1, { uses: [kept.id, gone.id] }))
+      await done(store, step(session.id, 2, { forget: [gone.id, newId()] }))
+
+      expect(await refusal(store, step(session.id, 3, { uses: [kept.id, gone.id] }))).toBe('conflict')
+      await done(store, step(session.id, 3, { uses: [kept.id] }))
+      expect(await store.grants.list({ now: NOW })).toEqual([kept])
+    })
+
+    test.each<[string, Partial<Supervise>]>([
+      ['is terminated', { supervision: { status: 'terminated' } }],
+      ['is interrupted', { supervision: { status: 'interrupted' } }],
+      ['gets another owner', { owner: 'root' }],
+    ])('for one session of an agent elsewhere end when it %s', async (_, values) => {
+      const { store, reopen } = await openForTest(open)
+      const session = await opened(store)
+      const [inIt, inOther, everywhere] = [session.id, newId(), null].map((sessionId) => newGrant({ sessionId }))
+      if (inIt === undefined || inOther === undefined || everywhere === undefined) throw new Error('no grants')
+      await grant(store, inIt, inOther, everywhere)
+
+      await done(store, step(session.id, 1, { supervision: { mode: 'local' } }))
+      expect(await store.grants.get(inIt.id)).toEqual(inIt)
+      await done(store, step(session.id, 2, values))
+
+      for await (const current of beforeAndAfter(store, reopen)) {
+        expect(new Set(idsOf(await current.grants.list({ now: NOW })))).toEqual(new Set([inOther.id, everywhere.id]))
+      }
     })
 
     test('are removed by a purge once they have expired', async () => {

@@ -177,6 +177,57 @@ export function describeMessages(open: OpenStore): void {
     })
   })
 
+  describe('the last words of a session', () => {
+    test('are what its user said last up to a time, and what the agent has said since then', async () => {
+      const { store, reopen } = await openForTest(open)
+      const session = newSession()
+      const agent = (id: string, content: string, more: Partial<StoredMessage> = {}) =>
+        newMessage(id, { role: 'assistant', content, ...more })
+      const parts = [{ type: 'text' as const, text: 'Book it.' }]
+      const messages = [
+        newMessage('q1', { content: 'Where to?', createdAt: NOW + 1 }),
+        agent('a1', 'To Rome.', { createdAt: NOW + 2 }),
+        newMessage('q2', { content: parts, createdAt: NOW + 3 }),
+        agent('s', 'Inside.', { lane: 'planner', createdAt: NOW + 4 }),
+        agent('a2', 'I look.', { createdAt: NOW + 4 }),
+        agent('a3', '', { toolCalls: [], createdAt: NOW + 5 }),
+        newMessage('t', { role: 'tool', toolCallId: 'c', content: 'Found.', createdAt: NOW + 6 }),
+      ]
+      const run = await acceptedRun(store, accept(session, { start: { messages: [] } }))
+      await done(store, append(run, [text('x')], { messages }))
+
+      expect(await store.messages.lastWords([])).toEqual([])
+      for await (const current of beforeAndAfter(store, reopen)) {
+        const at = (ms: number, sessionId = session.id) => ({ sessionId, at: NOW + ms })
+        expect(await current.messages.lastWords([at(9), at(3), at(2), at(0), at(9, newId())])).toEqual([
+          { user: 'Book it.', agent: 'I look.' },
+          { user: 'Book it.', agent: null },
+          { user: 'Where to?', agent: 'To Rome.' },
+          { user: null, agent: null },
+          { user: null, agent: null },
+        ])
+      }
+    })
+
+    test('are the beginning of a long text, and nothing of long parts', async () => {
+      const { store } = await openForTest(open)
+      const long = 'x'.repeat(1_000_000)
+      for (const [content, words] of [
+        [long, 'x'.repeat(400)],
+        [`\u0001${long}`, null],
+        [[{ type: 'text' as const, text: long }], null],
+        [`{"structured":true}`, `{"structured":true}`],
+      ] as const) {
+        const session = newSession()
+        const messages = [newMessage('q', { content: typeof content === 'string' ? content : [...content] })]
+        await acceptedRun(store, accept(session, { start: { messages } }))
+        const [found] = await store.messages.lastWords([{ sessionId: session.id, at: NOW + 9 }])
+
+        expect(found?.user?.slice(0, 400) ?? null).toBe(words)
+      }
+    })
+  })
+
   describe('messages of sub-agents', () => {
     const said = (id: string, lane: string, values: Partial<StoredMessage> = {}) =>
       newMessage(id, { role: 'assistant', lane, ...values })

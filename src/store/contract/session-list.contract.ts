@@ -83,7 +83,7 @@ export function describeSessionLists(open: OpenStore): void {
           activity: 'ended',
           pending: 0,
           tokens: 0,
-          elsewhere: { workspaceRoot: ended.supervision?.workspaceRoot, prompt: ended.supervision?.prompt },
+          elsewhere: ended.supervision,
         },
         { id: waiting.id, title: '', activity: 'waiting', pending: 2, tokens: 0, elsewhere: null },
         { id: running.id, title: '', activity: 'running', pending: 0, tokens: 0, elsewhere: null },

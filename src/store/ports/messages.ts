@@ -5,6 +5,14 @@ export const MOST_ASIDES = 500
 /** A page has at most about this many characters of them. A single activity may have a million. */
 export const MOST_ASIDE_CHARS = 4 * 1024 * 1024
 
+/** How far back the last words of a session are looked for. */
+export const MOST_LOOKED_AT = 200
+
+export interface LastWords {
+  user: string | null
+  agent: string | null
+}
+
 export interface MessagePage {
   /** Only messages before this one, by its id. */
   before?: string | undefined
@@ -27,6 +35,11 @@ export interface MessageReads {
   known(sessionId: string, ids: readonly string[]): Promise<StoredMessage[]>
   /** The same messages without their content, oldest first. A short request can name a long history. */
   marks(sessionId: string, ids: readonly string[]): Promise<MessageMark[]>
+  /**
+   * Of each session: the user's last words up to that time, and what its agent has said since then; null: nothing. As far as they are
+   * among the newest `MOST_LOOKED_AT` messages, and only the beginning of long ones.
+   */
+  lastWords(of: readonly { sessionId: string; at: number }[]): Promise<LastWords[]>
   /** Whether a user message follows this one in the session's own conversation. Superseded ones do not count. */
   userSpokeAfter(sessionId: string, messageId: string): Promise<boolean>
   /** Every message, also superseded ones and those of sub-agents, oldest first. */

@@ -4,6 +4,7 @@ import type { SupervisedApproval, SupervisedRecord, WaitAnswer } from '../../dom
 import type { OpenLimits } from '../../domain/session/open-limits.ts'
 import type { SessionRecord } from '../../domain/session/session.ts'
 import type { AuditRecord } from '../../domain/supervision/audit.ts'
+import type { Grant } from '../../domain/supervision/grant.ts'
 import type {
   Checkpoint,
   Instruction,
@@ -76,9 +77,9 @@ export interface Supervise {
   maxOpen?: OpenLimits
   /** The version that the caller read. Left out with `create`. */
   version?: number
-  /** New values. A session that ends takes what is pending with it: it becomes `interrupted`, an alert `dismissed`. */
+  /** New values. A session that ends takes what is pending with it: it becomes `interrupted`, an alert `dismissed`. Its grants end. */
   supervision?: Partial<Omit<Supervision, 'version'>>
-  /** Hands the session over. Its pending records get the new owner too. */
+  /** Hands the session over. Its pending records get the new owner too, and its grants end. */
   owner?: string
   /** New records. */
   ask?: readonly SupervisedRecord[]
@@ -90,6 +91,12 @@ export interface Supervise {
   deliver?: readonly string[]
   checkpoints?: readonly Checkpoint[]
   pin?: PolicyPin | undefined
+  /** What is remembered with an answer in `settle`. Refused (`conflict`) unless that answer decides its approval for good. */
+  grant?: Grant | undefined
+  /** Ids of grants by which this step decides. Refused (`conflict`) if one of them is gone. */
+  uses?: readonly string[]
+  /** Ids of grants that end with this step. */
+  forget?: readonly string[]
   /** Of the run `runId` on the wire. Facts alone need no run. */
   entries?: readonly NewEntry[]
   runId?: string | undefined

@@ -124,6 +124,8 @@ export type Change =
   | { write: 'put_pin'; pin: PolicyPin }
   | { write: 'insert_grant'; grant: Grant }
   | { write: 'remove_grant'; id: string }
+  /** Removes the grants that are for this session alone. */
+  | { write: 'end_session_grants'; sessionId: string }
   | { write: 'insert_file'; file: FileRecord }
   /** Files without a session belong to this one from now on. */
   | { write: 'attach_files'; ids: readonly string[]; sessionId: string }

@@ -200,7 +200,7 @@ function* appendEntries(command: AppendEntries): Rule<Decision> {
   return { result: { ok: true, firstSeq }, changes }
 }
 
-const grantGone = (grant: string): ServerError =>
+export const grantGone = (grant: string): ServerError =>
   new ServerError('conflict', `Grant ${grant} does not allow this call any more.`, { details: { grant } })
 
 /** The run, if the command may end it. Otherwise throws `run_fenced`. */

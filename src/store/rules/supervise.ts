@@ -26,8 +26,8 @@ import {
 import type { RecordChange, Supervise } from '../ports/supervised.ts'
 import { conflict, taken } from './find-rows.ts'
 import { ask, type Change, type Decision, type Rule } from './rows.ts'
-import { appendTo } from './run-rules.ts'
-import { interruptWait } from './wait-change.ts'
+import { appendTo, grantGone } from './run-rules.ts'
+import { grantsOf, interruptWait } from './wait-change.ts'
 
 export function* supervise(command: Supervise): Rule<Decision> {
   const before = command.create === undefined ? yield* findSupervised(command) : yield* newSession(command.create)
@@ -39,8 +39,11 @@ export function* supervise(command: Supervise): Rule<Decision> {
     : [{ write: 'update_supervision', before, session }]
   const pending = yield* ask('pendingRecords', command.sessionId)
   const settled = yield* settle(changes, command)
+  yield* remember(changes, command)
   const stays = pending.filter(({ id }) => !settled.has(id))
-  if (hasEnded(before, session)) for (const wait of stays) changes.push(update(wait, interruptWait(wait, command.now)))
+  const ends = hasEnded(before, session)
+  if (ends || session.owner !== before.owner) changes.push({ write: 'end_session_grants', sessionId: session.id })
+  if (ends) for (const wait of stays) changes.push(update(wait, interruptWait(wait, command.now)))
   else if (command.owner !== undefined)
     for (const wait of stays) changes.push(update(wait, { ...wait, owner: session.owner }))
   if (command.ask?.some((wait) => !isOfWorkspace(wait))) refuseAfterEnd(session)
@@ -152,6 +155,18 @@ function* settle(changes: Change[], { sessionId, settle: asked = [] }: Supervise
     if (!isWaiting(wait)) settled.add(id)
   }
   return settled
+}
+
+/** What this step remembers, goes by and forgets. A grant comes with the answer that gave it, or not at all. */
+function* remember(changes: Change[], { grant, uses = [], forget = [] }: Supervise): Rule<void> {
+  for (const id of uses) if (!(yield* ask('hasGrant', id))) throw grantGone(id)
+  if (grant !== undefined) {
+    const settled = changes.flatMap((change) => (change.write === 'update_wait' ? [change.wait] : []))
+    if (grantsOf(settled, [grant]).length === 0)
+      throw conflict(`The answer to ${grant.approvalId} decides nothing yet.`)
+    changes.push({ write: 'insert_grant', grant })
+  }
+  for (const id of forget) changes.push({ write: 'remove_grant', id })
 }
 
 /** Only an answer decides an approval: it says who decided, and a quorum is counted. */

@@ -3,7 +3,7 @@
 import type { Grant } from '../../domain/supervision/grant.ts'
 import type { GrantReads } from '../ports/waits.ts'
 import type { RowWrites } from './row-writes.ts'
-import { asked, insertRow, type Reading, removeRow, select } from './statement.ts'
+import { asked, insertRow, type Reading, removeRow, type Statement, select } from './statement.ts'
 
 const EVERY_SESSION = ''
 
@@ -39,7 +39,9 @@ export function createGrantReads({ one, list }: Reading): GrantReads {
   }
 }
 
-export const grantWrites: RowWrites<'insert_grant' | 'remove_grant'> = {
+export const eraseSessionGrants: Statement = { name: 'erase_grants', text: 'DELETE FROM grants WHERE scope = $1' }
+
+export const grantWrites: RowWrites<'insert_grant' | 'remove_grant' | 'end_session_grants'> = {
   insert_grant: {
     statement: insertRow('grants', GRANT_COLUMNS),
     values({ grant: { id, agent, sessionId, createdAt, expiresAt, ...data } }) {
@@ -47,4 +49,5 @@ export const grantWrites: RowWrites<'insert_grant' | 'remove_grant'> = {
     },
   },
   remove_grant: { statement: removeRow('grants', 'id'), values: ({ id }) => [id] },
+  end_session_grants: { statement: eraseSessionGrants, values: ({ sessionId }) => [sessionId] },
 }

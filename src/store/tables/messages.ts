@@ -1,7 +1,7 @@
 // Messages of conversations. SQLite's rows have the number of the session where Postgres's have its id.
 
-import type { MessageMark, StoredMessage } from '../../domain/session/message.ts'
-import type { MessageReads } from '../ports/messages.ts'
+import { type MessageMark, type StoredMessage, textOf } from '../../domain/session/message.ts'
+import { type MessageReads, MOST_LOOKED_AT } from '../ports/messages.ts'
 import type { Reading, Statement } from './statement.ts'
 
 export const MARK_COLUMNS = 'id, lane, superseded_by'
@@ -55,6 +55,26 @@ export function toMessage(row: MessageRow): StoredMessage {
     supersededBy: supersededBy ?? undefined,
   }
 }
+
+const IS_STRUCTURED = `extra LIKE '%"structured":true}'`
+/** The beginning of a long text. JSON has none; U+0001 marks it in Postgres. */
+const BEGINNING = `CASE WHEN octet_length(content) <= 16384 THEN content
+  WHEN ${IS_STRUCTURED} OR substr(content, 1, 1) = '\u0001' THEN NULL ELSE substr(content, 1, 400) END`
+export type WordsRow = [place: number, content: string | null, isStructured: boolean | number | null]
+
+/** The newest message with this role and a text, among the newest of these. Contents are read of that one alone. */
+export const lastWordsOf = (role: 'user' | 'assistant', messages: { where: string; place: string }): string => {
+  const { where, place } = messages
+  return `SELECT ${place}, ${BEGINNING} AS content, ${IS_STRUCTURED} AS structured FROM messages WHERE ${where} AND ${place} = (
+      SELECT ${place} FROM (
+        SELECT ${place}, role, octet_length(content) AS bytes FROM messages
+        WHERE ${where} ORDER BY ${place} DESC LIMIT ${MOST_LOOKED_AT}) AS newest
+      WHERE role = '${role}' AND bytes > 0 ORDER BY ${place} DESC LIMIT 1)`
+}
+
+/** Null: it is too long to tell. */
+export const wordsIn = ([, content, isStructured]: WordsRow): string | null =>
+  content === null ? null : textOf(isStructured ? JSON.parse(content) : content)
 
 /** `ofSession` is the condition that finds the messages of session `$1`. */
 export function messageStatements(ofSession: string, place: string) {

@@ -4,7 +4,7 @@
 import { dayOf, USAGE_DAYS } from '../ports/usage.ts'
 import type { Change, ChangeOf } from '../rules/rows.ts'
 import { fileWrites } from './files.ts'
-import { grantWrites } from './grants.ts'
+import { eraseSessionGrants, grantWrites } from './grants.ts'
 import { outboxWrites } from './outbox.ts'
 import { putRow, type Statement } from './statement.ts'
 import { supervisedWrites } from './supervised.ts'
@@ -48,7 +48,7 @@ export const eraseRows: readonly Statement[] = [
     name: `erase_${table}`,
     text: `DELETE FROM ${table} WHERE session = $1`,
   })),
-  { name: 'erase_grants', text: 'DELETE FROM grants WHERE scope = $1' },
+  eraseSessionGrants,
 ]
 
 /** Removes what is too old at `now`. */

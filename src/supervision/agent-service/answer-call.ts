@@ -9,6 +9,7 @@ import type { SupervisedRecord } from '../../domain/records/record.ts'
 import type { Fact } from '../../domain/session/entry.ts'
 import { type Instruction, MOST_MCP_CONNECTIONS, type Supervision } from '../../domain/supervision/supervision.ts'
 import type { Store } from '../../store/store.ts'
+import { oneLine } from '../records/record-words.ts'
 import { sessionEnded } from '../sessions/attach-agent.ts'
 import { callEvents, resultEvent } from '../sessions/session-events.ts'
 import { agentLogger } from '../sessions/step-log.ts'
@@ -39,7 +40,10 @@ type CalledTool = Pick<OpenCall, 'callId' | 'agent' | 'signal'> & {
   startedAt: number
 }
 
-type BegunCall = Pick<OpenCall, 'callId' | 'reader' | 'resumable'> & { tool: ToolName; shown: object }
+type BegunCall = Pick<OpenCall, 'callId' | 'reader' | 'resumable'> & {
+  tool: ToolName
+  shown: Record<string, unknown>
+}
 
 /**
  * Answers one call. `shown` is what people see of its input. `work` gives the answer, or throws a `ServerError` that becomes the
@@ -83,6 +87,7 @@ export function createAnswerCall(deps: CallDeps): AnswerCall {
           ...supervision,
           ...known,
           lastTool: tool,
+          ...present({ said: reportedIn(tool, shown) }),
           givenInstructions: reader === 'host' ? givenInstructions : [],
         },
         deliver: reader === 'host' ? [] : givenInstructions,
@@ -128,6 +133,7 @@ export function createAnswerCall(deps: CallDeps): AnswerCall {
           updatedAt: at,
           silence: null,
           openNudge: isHeard ? null : openNudge,
+          ...present({ told: isHeard ? toldIn(steering.at(-1) ?? tasks.at(-1)) : undefined }),
           givenInstructions: given,
         },
         ...ended(told, at),
@@ -178,6 +184,15 @@ function outcomeOf({ isError, answer }: AgentAnswer): { outcome: string; code?: 
   const word = answer.status ?? answer.behavior ?? answer.decision
   return { outcome: typeof word === 'string' ? word : 'completed' }
 }
+
+/** What an agent says of its work without asking anything. */
+function reportedIn(tool: ToolName, shown: Readonly<Record<string, unknown>>): string | undefined {
+  const words = tool === 'remote_log' ? shown.message : tool === 'heartbeat' ? shown.status_message : undefined
+  return typeof words === 'string' && words.trim() !== '' ? oneLine(words) : undefined
+}
+
+const toldIn = (instruction: Instruction | undefined): string | undefined =>
+  instruction === undefined ? undefined : oneLine(instruction.text)
 
 /** The client's connection belongs to the session from its first call on. */
 function withConnection({ mcp = [] }: Supervision, resumable: ResumableCall | undefined): Pick<Supervision, 'mcp'> {

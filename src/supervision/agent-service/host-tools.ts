@@ -1,77 +1,46 @@
-// What the tools of the known hosts do, as data, and what a call of one would do to a file of the workspace.
+// What a call of a host's tool would do to a file of the workspace.
 
-import { isAbsolute, join, relative, sep } from 'node:path'
+import { isAbsolute, join, relative, resolve, sep } from 'node:path'
 import { ServerError } from '../../domain/errors.ts'
 import { isWithin } from '../../domain/is-within.ts'
+import type { WriteShape } from '../../hosts/host.ts'
+import { textArguments, toolEffect, writeShapes } from '../../hosts/tool-effect.ts'
 import { isPatch } from '../diffs/apply-patch.ts'
 import { decodeFile } from '../diffs/file-text.ts'
 import { type ProposedChange, proposeChange } from '../diffs/propose-change.ts'
 import { confine } from '../workspace/confine.ts'
 import { readWorkspaceFile } from '../workspace/read-workspace-file.ts'
-import { isKnownShell, isKnownWriter } from '../workspace-policy/judge-request.ts'
 import { COMMANDS as COMMAND_ARGUMENTS, FOLDERS } from '../workspace-policy/request-of-call.ts'
 
-/** How a tool names what it writes. */
-interface WriteShape {
-  /** In lower case. */
-  tools: readonly string[]
-  path: string
-  /** The whole text, or a text and the one that replaces it. */
-  whole?: string
-  old?: string
-  next?: string
-  all?: string
-  /** Arguments that make it do something else, so that we cannot say what. */
-  not?: readonly string[]
-}
-
-const WRITES: readonly WriteShape[] = [
-  // Claude Code and Gemini CLI.
-  { tools: ['write', 'write_file', 'writefile'], path: 'file_path', whole: 'content' },
-  { tools: ['edit'], path: 'file_path', old: 'old_string', next: 'new_string', all: 'replace_all' },
-  { tools: ['replace'], path: 'file_path', old: 'old_string', next: 'new_string', not: ['expected_replacements'] },
-  // Copilot CLI.
-  { tools: ['create'], path: 'path', whole: 'file_text' },
-  { tools: ['edit', 'str_replace'], path: 'path', old: 'old_str', next: 'new_str' },
-]
-
-/** The arguments of known writing tools. */
-const PATHS = ['file_path', 'path', 'notebook_path']
-const TEXTS: ReadonlySet<string> = new Set([
-  ...WRITES.flatMap(({ whole, old, next }) => [whole, old, next].filter((name) => name !== undefined)),
-  'new_source',
-])
-
-/** Tools that change files in ways that we cannot foresee. */
-const OTHER_WRITES: ReadonlySet<string> = new Set([
-  'multiedit',
-  'notebookedit',
-  'apply_patch',
-  'delete_file',
-  'move_file',
-])
-
-export type ToolKind = 'command' | 'write' | 'other'
-
-export function kindOfTool(toolName: string): ToolKind {
-  const name = toolName.toLowerCase()
-  if (isKnownShell(name)) return 'command'
-  return OTHER_WRITES.has(name) || WRITES.some(({ tools }) => tools.includes(name)) ? 'write' : 'other'
+/** What a host is about to call. */
+export interface NamedCall {
+  /** See `toolEffect`. */
+  host: string
+  toolName: string
+  input: Readonly<Record<string, unknown>>
+  /** Where the agent is now. */
+  cwd: string
 }
 
 /** Arguments that are text or commands, so that no path is looked for in them. Of a tool that nobody knows, every argument may be a path. */
-export function pathlessArguments(toolName: string, isCommand: boolean): ReadonlySet<string> {
+export function pathlessArguments({ host, toolName }: NamedCall, isCommand: boolean): ReadonlySet<string> {
   // What runs is judged as a command, and where, by the folder that the host says.
   if (isCommand) return new Set([...COMMAND_ARGUMENTS, ...FOLDERS])
-  return isKnownWriter(toolName) ? TEXTS : new Set()
+  return writeShapes(host, toolName).length > 0 ? textArguments : new Set()
 }
 
 /** Whether a tool that we know is given its file in an argument that we do not know of it. */
-export const writesElsewhere = (
-  toolName: string,
-  input: Readonly<Record<string, unknown>>,
-  path: string | null,
-): boolean => isKnownWriter(toolName) && path !== null && !PATHS.some((name) => input[name] === path)
+export function writesElsewhere({ host, toolName, input }: NamedCall, path: string | null): boolean {
+  const shapes = writeShapes(host, toolName)
+  return shapes.length > 0 && path !== null && !shapes.some((shape) => input[shape.path] === path)
+}
+
+/** Where the command of a call runs: some hosts let the model name the folder. Null: the call does not say it clearly. */
+export function folderOfCommand({ input, cwd }: NamedCall): string | null {
+  const named = Object.entries(input).flatMap(([name, value]) => (FOLDERS.has(name) && value !== null ? [value] : []))
+  const [folder = cwd] = named
+  return named.length > 1 || typeof folder !== 'string' ? null : resolve(cwd, folder)
+}
 
 /**
  * A path as a host names it, relative to the workspace; null if it does not lead to one ordinary file there. `cwd`: where the agent is,
@@ -90,13 +59,16 @@ export async function workspacePath(workspaceRoot: string, path: string, cwd = w
 
 /** The change that a call would make; a sentence if we cannot show it; null if the tool writes no file that we know of. */
 export async function changeOfCall(
-  call: { toolName: string; input: Readonly<Record<string, unknown>>; cwd: string },
+  call: NamedCall,
   { workspaceRoot, serverPaths }: { workspaceRoot: string; serverPaths: readonly string[] },
 ): Promise<ProposedChange | { problem: string } | null> {
-  const name = call.toolName.toLowerCase()
-  const shape = WRITES.find((one) => one.tools.includes(name) && typeof call.input[one.path] === 'string')
+  const shape = writeShapes(call.host, call.toolName).find(
+    ({ path, whole, old }) => (whole ?? old) !== undefined && typeof call.input[path] === 'string',
+  )
   if (shape === undefined)
-    return kindOfTool(name) === 'write' ? { problem: 'This tool’s changes cannot be shown as a diff.' } : null
+    return toolEffect(call.host, call.toolName) === 'writes'
+      ? { problem: 'This tool’s changes cannot be shown as a diff.' }
+      : null
   const filePath = await workspacePath(workspaceRoot, String(call.input[shape.path]), call.cwd)
   if (filePath === null) return { problem: OUTSIDE }
   try {

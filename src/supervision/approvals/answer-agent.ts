@@ -15,6 +15,7 @@ import type { Caller } from '../../domain/supervision/decision.ts'
 import type { PolicyPin } from '../../domain/supervision/supervision.ts'
 import { sha256 } from '../../json/digest.ts'
 import type { Store } from '../../store/store.ts'
+import { grantMade } from '../remember/grant-elsewhere.ts'
 import { escalatedTo, viaOf, wayOf } from '../sessions/may-command.ts'
 import { activityEvent, shownIn } from '../sessions/session-events.ts'
 import type { Changes, SessionNow, SessionParts, Step } from '../sessions/take-step.ts'
@@ -41,7 +42,13 @@ export function createAnswerAgent(deps: AnswerAgentDeps): Answerer {
   /** The session may have been handed over, and somebody else may have been faster. */
   async function asked(id: string, { session, at }: SessionNow): Promise<AskedNow & { approval: SupervisedApproval }> {
     const wait = await store.waits.get(id)
-    if (wait !== null && isSupervisedApproval(wait)) return { approval: wait, at, owner: session.owner }
+    if (wait !== null && isSupervisedApproval(wait))
+      return {
+        approval: wait,
+        at,
+        owner: session.owner,
+        workspaceRoot: session.supervision.workspaceRoot,
+      }
     throw new ServerError('approval_not_found', `There is no approval ${JSON.stringify(id)}.`)
   }
 
@@ -50,6 +57,7 @@ export function createAnswerAgent(deps: AnswerAgentDeps): Answerer {
     const { id, kind } = approval
     const record = asAnswered({ ...approval, ...patch }, answer)
     const isLast = record.status !== 'pending'
+    const grant = isLast ? prepared.grant : null
     const { quorum: needed, decisions = [] } = record
     const facts = isLast
       ? { approval_id: id, kind, decision: record.status, by: by.user, channel: wayOf(by) }
@@ -61,7 +69,11 @@ export function createAnswerAgent(deps: AnswerAgentDeps): Answerer {
       settle: [{ id, patch, answer }],
       // A workspace that asks by itself has no agent, and so no log of one.
       events: shownIn(now.session, activityEvent(ids.uuid(), isLast ? 'decision' : 'yes', facts, now.at)),
-      audit: audit === null ? [] : [countedRecord(audit, record)],
+      audit: [
+        ...(audit === null ? [] : [countedRecord(audit, record)]),
+        ...(grant === null ? [] : [grantMade(grant, audit ?? decisionRecord(record, by.user, record.status, now.at))]),
+      ],
+      grant: grant ?? undefined,
       pin: kind === 'policy' && record.status === 'approved' ? await pinOf(by, now, record) : undefined,
     }
   }

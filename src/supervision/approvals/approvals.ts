@@ -30,7 +30,7 @@ export interface Approvals {
    */
   check(by: Caller, id: string, edit: Edit): Promise<EditCheck>
   grants(query?: { agent?: string | undefined; sessionId?: string | undefined }): Promise<Grant[]>
-  /** Throws `grant_not_found`. */
+  /** Throws `grant_not_found`, and `forbidden` for the agents of somebody else. */
   revokeGrant(by: Caller, id: string): Promise<void>
   /**
    * Compares pending approvals and grants with the tools as they are now: it asks again, or ends the grant, where something has

@@ -5,6 +5,7 @@ import { createSystemClock } from '../../domain/clock.ts'
 import type { Grant } from '../../domain/supervision/grant.ts'
 import { policyVersion } from '../policy/apply-policy.ts'
 import { createRealPath } from '../policy/real-path.ts'
+import { createAssessWork } from '../risk/assess-work.ts'
 import { gatedCall, policyRule } from '../testing/gated-call.ts'
 import { createCallRules, type RuledCall } from './call-rules.ts'
 
@@ -23,7 +24,8 @@ const grant: Grant = {
   expiresAt: null,
 }
 
-const usual = { realPath: createRealPath, clock: createSystemClock() }
+const assess = createAssessWork({ serverPaths: [], home: '/home/ann' })
+const usual = { realPath: createRealPath, clock: createSystemClock(), assess }
 const rulesWith = (...grants: Grant[]) => createCallRules({ ...usual, grants: { list: async () => grants } })
 
 describe('the rules', () => {
@@ -38,6 +40,7 @@ describe('the rules', () => {
       title: 'Call send_email',
       description: 'to: ann@example.com\ntext: Hi',
       action: null,
+      toolSays: 'Sends an e-mail.',
     })
   })
 
@@ -150,6 +153,18 @@ describe('paths', () => {
 })
 
 describe('a grant', () => {
+  test('of an agent elsewhere with the same name neither allows nor refuses', async () => {
+    const elsewhere = {
+      workspaceRoot: '/srv/shop',
+      owner: 'ann',
+      match: { type: 'tool', tool: 'send_email' },
+      risk: 'high',
+    } as const
+    const asks = { verdict: 'ask' }
+    expect(await rulesWith({ ...grant, where: {}, elsewhere }).judge(gatedCall())).toMatchObject(asks)
+    expect(await rulesWith({ ...grant, where: {}, elsewhere, effect: 'refuse' }).judge(gatedCall())).toMatchObject(asks)
+  })
+
   test('lets a similar call run, and is named', async () => {
     expect(await rulesWith(grant).judge(gatedCall())).toEqual({ verdict: 'run', grant: 'g1' })
     expect(await rulesWith({ ...grant, sessionId: 's1', expiresAt: 1_001 }).judge(gatedCall())).toEqual({

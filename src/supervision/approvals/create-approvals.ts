@@ -7,6 +7,7 @@ import { createSyncedWaits } from '../../engine/waits/synced-waits.ts'
 import type { SessionLog } from '../../log/session-log.ts'
 import type { Store } from '../../store/store.ts'
 import { checkReason } from '../sessions/check-text.ts'
+import { refuseForeignCommand } from '../sessions/may-command.ts'
 import { createAnswerRun } from './answer-run.ts'
 import type { Approvals } from './approvals.ts'
 import { type AskAgain, type AskAgainDeps, createAskAgain } from './ask-again.ts'
@@ -75,6 +76,7 @@ export function createApprovals(deps: ApprovalsDeps): Approvals {
     async revokeGrant(by, id) {
       const grant = await store.grants.get(id)
       if (grant === null) throw new ServerError('grant_not_found', `There is no grant ${JSON.stringify(id)}.`)
+      if (grant.elsewhere !== undefined) refuseForeignCommand(deps.operators, by, grant.elsewhere.owner)
       await endGrant(log, grant, by.user, clock.now())
     },
 
@@ -154,11 +156,11 @@ async function endGrant(
 
 async function hasChanged(
   { agents, rules, askAgain, clock, logger }: ReviewDeps,
-  { agent: name, tool: toolName, effect, policyVersion, sessionId }: Grant,
+  { agent: name, tool: toolName, effect, policyVersion, sessionId, elsewhere }: Grant,
   signal: AbortSignal,
 ): Promise<boolean> {
-  // A no stays a no when the tool changes.
-  if (effect === 'refuse') return false
+  // A no stays a no when the tool changes, and we have none of the tools of agents elsewhere.
+  if (effect === 'refuse' || elsewhere !== undefined) return false
   const agent = agents.find(({ definition }) => definition.name === name)?.definition
   const tool = await askAgain.findTool({ agent: name, tool: toolName }, signal)
   if (agent === undefined || tool === null) return false

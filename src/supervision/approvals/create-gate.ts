@@ -3,6 +3,7 @@
 import type { AskedQuestion } from '../../domain/agent/question.ts'
 import { isAtLeast } from '../../domain/agent/tool-settings.ts'
 import { ServerError } from '../../domain/errors.ts'
+import { present } from '../../domain/present.ts'
 import { type Approval, hasExpired, isSupervisedApproval } from '../../domain/records/record.ts'
 import type { Caller, Decision } from '../../domain/supervision/decision.ts'
 import { visibleCode, visibleText } from '../../domain/text/visible-text.ts'
@@ -80,7 +81,7 @@ async function decideAll(
     if (asked.some(({ now }) => now.approval.id === approval.id)) {
       throw new ServerError('invalid_request', `Approval ${approval.id} is answered twice here. Answer it once.`)
     }
-    const now = { approval, at, owner: null }
+    const now = { approval, at, owner: null, workspaceRoot: null }
     // A late caller decides nothing, so they need no permission: they are shown the run that went on.
     if (approval.status === 'pending') refuseCaller(deps.operators, by, now)
     asked.push({ now, decision })
@@ -131,7 +132,7 @@ function newApproval(call: GatedCall, question: Question, id: string): Approval 
 /** The call was allowed already. What is asked now is the tool's own question. */
 function newQuestion(call: GatedCall, rules: Question, question: AskedQuestion, id: string): Approval {
   const { tool, callId } = call
-  const { policyVersion, risk, answerableBy, expiresAt, action } = rules
+  const { policyVersion, risk, answerableBy, expiresAt, action, toolSays } = rules
   return {
     ...newRecord(call, id),
     kind: 'question',
@@ -142,6 +143,7 @@ function newQuestion(call: GatedCall, rules: Question, question: AskedQuestion, 
     title: `${visibleText(tool.name)} asks a question`,
     description: [...visibleCode(question.message.split('\n')), ...questionForm(question.schema)].join('\n'),
     action,
+    ...present({ toolSays }),
     question,
     digest: questionDigest({ callId, tool: tool.name, question, policyVersion }),
     editedArguments: null,

@@ -15,6 +15,7 @@ import type { ProofPurpose, StepUp } from '../../domain/supervision/step-up.ts'
 import type { Decided } from '../../engine/gate.ts'
 import { canonicalJson, sha256 } from '../../json/digest.ts'
 import { jsonCheckOf } from '../../json/json-schema.ts'
+import { grantElsewhere } from '../remember/grant-elsewhere.ts'
 import { escalatedTo, type Operators, viaOf, wayOf } from '../sessions/may-command.ts'
 import type { AskAgain } from './ask-again.ts'
 import type { Edit, EditCheck } from './check-edit.ts'
@@ -36,6 +37,8 @@ export interface AskedNow {
   at: number
   /** Who owns the session of the agent elsewhere now. Null: the approval says who may answer. */
   owner: string | null
+  /** Where that agent works. */
+  workspaceRoot: string | null
 }
 
 /** What a yes is given to, after what the person changed. */
@@ -174,11 +177,12 @@ function trail(operators: Operators, by: Caller, { approval, at, owner }: AskedN
   const isPart = isSupervisedApproval(approval) && isPartly(approval) && approval.supervised.change === null
   return (word: string, more: AuditRecord['details'] = {}): AuditRecord => {
     const audit = decisionRecord(approval, by.user, word, at)
+    const grouped = decision.groupSize === undefined ? {} : { group: true, group_size: decision.groupSize }
     const shown = present({ shown_in_part: (isPart && word === 'approved') || undefined })
     const elsewhere = owner === null ? {} : { kind: approval.kind, ...escalatedTo(operators, by, owner) }
     return {
       ...audit,
-      details: { ...audit.details, ...elsewhere, ...viaOf(by), ...shown, ...lookedAtOf(decision), ...more },
+      details: { ...audit.details, ...elsewhere, ...viaOf(by), ...shown, ...lookedAtOf(decision), ...grouped, ...more },
     }
   }
 }
@@ -186,13 +190,15 @@ function trail(operators: Operators, by: Caller, { approval, at, owner }: AskedN
 function remember(
   ids: Ids,
   by: Caller,
-  { approval, at }: AskedNow,
+  { approval, at, owner, workspaceRoot }: AskedNow,
   { decision, remember: wanted }: Decision,
   args: Record<string, unknown>,
 ): Grant | null {
   if (wanted === undefined) return null
-  const effect = decision === 'reject' ? 'refuse' : undefined
-  return newGrant({ id: ids.uuid(), approval, arguments: args, remember: wanted, effect, by, now: at })
+  const effect = decision === 'reject' ? ('refuse' as const) : undefined
+  const about = { id: ids.uuid(), approval, remember: wanted, effect, by, now: at }
+  if (!isSupervisedApproval(approval)) return newGrant({ ...about, arguments: args })
+  return grantElsewhere({ ...about, approval, owner: owner ?? approval.owner, workspaceRoot: workspaceRoot ?? '' })
 }
 
 const grantOf = (grant: Grant | null): AuditRecord['details'] => (grant === null ? {} : { grant: grant.id })
@@ -207,7 +213,8 @@ async function proofFor(
   { id, digest, risk }: Pick<Approval, 'id' | 'digest' | 'risk'>,
   given: Decision & { decision: 'approve' | 'respond' },
 ): Promise<AuditRecord['details']> {
-  if (risk !== 'critical' && given.remember?.scope !== 'always') return {}
+  const isForGood = given.remember?.scope === 'always' || given.remember?.scope === 'workspace'
+  if (risk !== 'critical' && !isForGood) return {}
   return stepUp.require(by, proofPurpose(id, digest, given))
 }
 
@@ -224,6 +231,7 @@ export function proofPurpose(
     force,
     result,
     where: remember?.where,
+    match: remember?.match,
     seconds: remember?.seconds,
   }
   const isPlain = Object.values(brought).every((value) => value === undefined)

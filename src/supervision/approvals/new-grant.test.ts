@@ -78,7 +78,31 @@ describe('a grant', () => {
     expect(newGrant(request({ remember: { scope: 'session', where: {} } }))).toMatchObject({ where: {} })
   })
 
+  test('for 15 minutes lasts in every session', () => {
+    expect(newGrant(request({ remember: { scope: '15m' } }))).toMatchObject({ sessionId: null, expiresAt: 905_000 })
+  })
+
   test.each<[string, Partial<GrantRequest>, string]>([
+    [
+      'for a workspace',
+      { remember: { scope: 'workspace' } },
+      'This agent has no workspace. Remember it for the `session`, `15m` or `always`.',
+    ],
+    [
+      'for 15 minutes by somebody who is not an operator',
+      { remember: { scope: '15m' }, by: { user: 'ann', role: 'user' } },
+      'Only an operator can decide for every session. Answer with `remember: session`, or without it.',
+    ],
+    [
+      'for 15 minutes that are more',
+      { remember: { scope: '15m', seconds: null } },
+      '`15m` says how long. Leave `seconds` out.',
+    ],
+    [
+      'with what is for agents elsewhere',
+      { remember: { scope: 'session', match: { type: 'tool', tool: 'send_email' } } },
+      '`match` is for agents elsewhere. Name the arguments that matter in `where`.',
+    ],
     [
       'for what is critical',
       { approval: { ...approval, risk: 'critical' } },

@@ -5,11 +5,9 @@ import { ServerError } from '../../domain/errors.ts'
 import { present } from '../../domain/present.ts'
 import type { Approval } from '../../domain/records/record.ts'
 import type { Caller, Decision } from '../../domain/supervision/decision.ts'
-import type { Grant } from '../../domain/supervision/grant.ts'
+import { type Grant, QUARTER_HOUR_SECONDS } from '../../domain/supervision/grant.ts'
 import { COUNT, fits } from '../policy/argument-conditions.ts'
 
-/** People forget the grants that they gave in a session, so those end soon. */
-const SESSION_SECONDS = 900
 const MAX_CONDITIONS = 200
 
 const refuse = (message: string): ServerError => new ServerError('invalid_request', message)
@@ -34,14 +32,19 @@ export function newGrant({ id, approval, arguments: args, remember, effect, by, 
       `${approval.tool} has risk critical, so every call needs its own approval. Answer without \`remember\`.`,
     )
   }
-  if (scope === '15m' || scope === 'workspace') throw refuse('Remember it for the `session` or `always`.')
-  if (scope === 'always' && by.role !== 'operator') {
+  if (scope === 'workspace')
+    throw refuse('This agent has no workspace. Remember it for the `session`, `15m` or `always`.')
+  if (remember.match !== undefined)
+    throw refuse('`match` is for agents elsewhere. Name the arguments that matter in `where`.')
+  if (scope === '15m' && remember.seconds !== undefined) throw refuse('`15m` says how long. Leave `seconds` out.')
+  if (scope !== 'session' && by.role !== 'operator') {
     throw refuse('Only an operator can decide for every session. Answer with `remember: session`, or without it.')
   }
   if (where !== undefined && !isFitting(where, args)) {
     throw refuse('The call itself does not fit `where`. Change the conditions so that they cover this call.')
   }
-  const seconds = remember.seconds === undefined ? (scope === 'session' ? SESSION_SECONDS : null) : remember.seconds
+  // People forget the grants that they gave for a while, so those end soon.
+  const seconds = remember.seconds === undefined ? (scope === 'always' ? null : QUARTER_HOUR_SECONDS) : remember.seconds
   if (seconds !== null && !(Number.isFinite(seconds) && seconds > 0)) {
     throw refuse('`seconds` must be more than 0, or null for a grant that lasts until it is revoked.')
   }

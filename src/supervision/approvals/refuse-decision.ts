@@ -7,6 +7,7 @@ import type { Caller, Decision } from '../../domain/supervision/decision.ts'
 import type { SyncedWaits } from '../../engine/waits/synced-waits.ts'
 import { timeOf } from '../records/record-words.ts'
 import { decidedText } from '../records/records.ts'
+import { refuseRemember } from '../remember/grant-elsewhere.ts'
 import { isSamePerson, type Operators, refuseForeignCommand, wayOf } from '../sessions/may-command.ts'
 import type { AskedNow } from './decide.ts'
 import { isPartly } from './shown-call.ts'
@@ -107,11 +108,7 @@ export function refuseUnfit(approval: Approval, given: Decision): void {
   const isQuestion = approval.kind === 'question'
   if (content !== undefined && approval.kind !== 'diff') refuse('Only a change of a file takes `content`.', '/content')
   if (force === true && approval.kind !== 'diff') refuse('Only a change of a file takes `force`.', '/force')
-  if (wanted !== undefined && isElsewhere) {
-    refuse(
-      'What an agent elsewhere asks cannot be remembered. Write it into the workspace’s policy file instead: .quarterdeck/policy.json.',
-    )
-  }
+  if (isElsewhere) refuseRemember(approval, given)
   if (decision === 'respond' && isElsewhere) {
     refuse('An agent elsewhere runs its tools itself, so nobody can answer in their place. Approve or reject.')
   }

@@ -8,11 +8,14 @@ const bash: HookCall = {
   ...source,
   event: 'permission',
   toolName: 'Bash',
-  input: { command: 'ls' },
+  input: { command: 'git push' },
   toolUseId: 'toolu_1',
-  effect: 'change',
-  command: 'ls',
+  isOwn: false,
+  command: 'git push',
 }
+const { command: _, ...bare } = bash
+const read: HookCall = { ...bare, toolName: 'Read', input: { file_path: 'a.txt' } }
+const todos: HookCall = { ...bare, toolName: 'TodoWrite', input: { todos: [] } }
 
 function open(policy: object | null = null) {
   const file = policy === null ? {} : { '.quarterdeck/policy.json': JSON.stringify(policy) }
@@ -50,10 +53,13 @@ test('a hook asks in the session of its window', async () => {
 
   await service.clock.advance(1_000)
   const second = await service.connect('window-2')
-  const other = service.ask({ hostSessionId: 'host-2', input: { command: 'pwd' } })
+  const other = service.ask({ hostSessionId: 'host-2', input: { command: 'git push --tags' } })
   const next = await service.nextWaiting()
-  await service.approvals.decide(ann, next.id, { decision: 'approve', arguments: { command: 'pwd -P' } })
-  expect([next.sessionId, await other]).toEqual([second, { behavior: 'allow', updatedInput: { command: 'pwd -P' } }])
+  await service.approvals.decide(ann, next.id, { decision: 'approve', arguments: { command: 'git push -n' } })
+  expect([next.sessionId, await other]).toEqual([
+    second,
+    { behavior: 'allow', updatedInput: { command: 'git push -n' } },
+  ])
 
   await service.sessions.pause(ann, first)
   expect(await service.ask()).toMatchObject({ behavior: 'deny', message: expect.stringContaining('paused') })
@@ -66,9 +72,7 @@ test('without a window the hook opens a session, and finds it again', async () =
   await service.approvals.decide(ann, id, { decision: 'reject' })
   expect(await answer).toMatchObject({ behavior: 'deny' })
 
-  expect(await service.ask({ effect: 'read', toolName: 'Read', input: { file_path: 'a.txt' } })).toEqual({
-    behavior: 'pass',
-  })
+  expect(await service.ask({}, read)).toEqual({ behavior: 'allow' })
   expect((await service.sessions.list({ limit: 10 })).map((one) => one.id)).toEqual([sessionId])
 })
 
@@ -88,7 +92,7 @@ test('a window that asks through its hook first has one session', async () => {
 
 test('of two windows that connect at the same time, one has the session that began with the hook', async () => {
   const service = open()
-  await service.ask({ effect: 'read' })
+  await service.ask({}, read)
 
   const connected = await Promise.all([service.connect('window-1'), service.connect('window-2')])
 
@@ -98,7 +102,7 @@ test('of two windows that connect at the same time, one has the session that beg
 
 test('a window that could be either of two that asked gets a session of its own', async () => {
   const service = open()
-  const asked = ['host-1', 'host-2'].map((hostSessionId) => service.ask({ hostSessionId, effect: 'read' }))
+  const asked = ['host-1', 'host-2'].map((hostSessionId) => service.ask({ hostSessionId }, todos))
   expect(await Promise.all(asked)).toEqual([{ behavior: 'pass' }, { behavior: 'pass' }])
 
   await service.connect('window-1')
@@ -112,17 +116,36 @@ test('a yes for a command counts in the folder that the person saw', async () =>
   const folder = `${service.workspace}/build`
   const first = service.ask({ cwd: folder })
   const asked = await service.nextWaiting()
-  expect(asked).toMatchObject({ description: `Tool: Bash\nls\nIn the folder ${folder}` })
+  expect(asked).toMatchObject({ description: `Tool: Bash\ngit push\nIn the folder ${folder}` })
   await service.passTime(50_000)
   expect(await first).toMatchObject({ behavior: 'deny' })
   await service.approvals.decide(ann, asked.id, { decision: 'approve' })
 
   const elsewhere = service.ask({ cwd: `${service.workspace}/src` })
   const other = await service.nextWaiting()
-  expect(other).toMatchObject({ description: `Tool: Bash\nls\nIn the folder ${service.workspace}/src` })
+  expect(other).toMatchObject({ description: `Tool: Bash\ngit push\nIn the folder ${service.workspace}/src` })
   await service.approvals.decide(ann, other.id, { decision: 'reject' })
   expect(await elsewhere).toMatchObject({ behavior: 'deny' })
   expect(await service.ask({ cwd: folder })).toEqual({ behavior: 'allow' })
+})
+
+test('a command runs where the model says, and is judged there', async () => {
+  const service = open()
+  const call = { host: 'gemini', toolName: 'run_shell_command', command: 'ls' } as const
+  expect(await service.ask({ ...call, input: { command: 'ls', dir_path: '.' } })).toEqual({ behavior: 'allow' })
+
+  const outside = service.ask({ ...call, input: { command: 'ls', dir_path: '/etc' } })
+  const asked = await service.nextWaiting()
+  expect(asked).toMatchObject({ risk: 'high', description: 'Tool: run_shell_command\nls\nIn the folder /etc' })
+  await service.approvals.decide(ann, asked.id, { decision: 'reject' })
+  await outside
+  const unclear = service.ask({ ...call, input: { command: 'ls', dir_path: '.', cwd: '/etc' } })
+  await service.approvals.decide(ann, (await service.nextWaiting()).id, { decision: 'reject' })
+  await unclear
+})
+
+test('what only the host shows is left to its own rules', async () => {
+  expect(await open().ask({}, todos)).toEqual({ behavior: 'pass' })
 })
 
 test('the policy covers no command in another folder, however the host names it', async () => {
@@ -132,7 +155,6 @@ test('the policy covers no command in another folder, however the host names it'
     await service.approvals.decide(ann, (await service.nextWaiting()).id, { decision: 'approve' })
   }
   await first
-  const { command: _, ...bare } = bash
   const run = { toolName: 'run_it', input: { script: 'npm test' } }
   expect(await service.ask(run, bare)).toEqual({ behavior: 'allow' })
 
@@ -145,9 +167,8 @@ test('the policy covers no command in another folder, however the host names it'
 
 test('two windows that only have hooks are two sessions', async () => {
   const service = open()
-  const read = { effect: 'read', toolName: 'Read', input: { file_path: 'a.txt' } } as const
-  await service.ask(read)
-  await service.ask({ ...read, hostSessionId: 'host-2' })
+  await service.ask({}, read)
+  await service.ask({ hostSessionId: 'host-2' }, read)
 
   const sessions = await service.sessions.list({ limit: 10 })
   expect(sessions.map(({ supervision }) => supervision.connectionId).toSorted()).toEqual([
@@ -159,7 +180,7 @@ test('two windows that only have hooks are two sessions', async () => {
 test('our own tools are let through, because the service checks each call by itself', async () => {
   const service = open()
 
-  expect(await service.ask({ effect: 'own', toolName: 'mcp__quarterdeck__heartbeat' })).toEqual({ behavior: 'allow' })
+  expect(await service.ask({ isOwn: true, toolName: 'mcp__quarterdeck__heartbeat' })).toEqual({ behavior: 'allow' })
 })
 
 test('the end of the host’s session ends ours, and what it asked', async () => {
@@ -190,14 +211,14 @@ test('the end of the host’s session also ends one that was interrupted', async
 test('a new window takes up the session of a closed one, by a hook or a call, and has one session with one name', async () => {
   const service = open()
   const sessionId = await service.connect('window-1')
-  await service.ask({ effect: 'read' })
+  await service.ask({}, read)
   await service.sessions.goodbye('window-1')
 
-  await service.ask({ effect: 'read', hostSessionId: 'host-2' })
+  await service.ask({ hostSessionId: 'host-2' }, read)
   expect(await service.connect('window-2')).toBe(sessionId)
-  await service.ask({ effect: 'read', hostSessionId: 'host-2' })
+  await service.ask({ hostSessionId: 'host-2' }, read)
   // The first window is still there after all. It has lost its session to the second.
-  await service.ask({ effect: 'read' })
+  await service.ask({}, read)
 
   const sessions = await service.sessions.list({ limit: 10 })
   expect(sessions.map(({ supervision }) => supervision.connectionId).toSorted()).toEqual([
@@ -213,12 +234,12 @@ test.each(['hook', 'call'] as const)(
   async (first) => {
     const service = open()
     const sessionId = await service.connect('window-1')
-    await service.ask({ effect: 'read' })
+    await service.ask({}, read)
     await service.sessions.goodbye('window-1')
-    if (first === 'hook') await service.ask({ effect: 'read' })
+    if (first === 'hook') await service.ask({}, read)
 
     expect(await service.connect('window-2')).toBe(sessionId)
-    await service.ask({ effect: 'read' })
+    await service.ask({}, read)
     expect(
       (await service.sessions.list({ limit: 10 })).map(({ id, supervision: { connectionId } }) => [id, connectionId]),
     ).toEqual([[sessionId, 'window-2']])
@@ -228,7 +249,7 @@ test.each(['hook', 'call'] as const)(
 test('the hooks of a paused window stay refused when its bridge has said goodbye', async () => {
   const service = open()
   const sessionId = await service.connect('window-1')
-  await service.ask({ effect: 'read' })
+  await service.ask({}, read)
   await service.sessions.pause(ann, sessionId)
   await service.sessions.goodbye('window-1')
 

@@ -157,19 +157,19 @@ export function createHookService({
 
   return {
     async permission(agent, call, { signal, limitMs }) {
-      const { toolName, toolUseId, effect, input, command } = call
+      const { host, toolName, toolUseId, isOwn, input, command } = call
       // Our own tools only ask and report, and the service checks each call by itself.
-      if (effect === 'own') return { behavior: 'allow' }
+      if (isOwn) return { behavior: 'allow' }
       const who = await identity(agent, call)
       const verdict = await askPermission(
         { agent: who, signal, limitMs, progress() {} },
         {
+          host,
           toolName,
           input,
           toolUseId,
           cwd: call.cwd === '' ? who.workspaceRoot : call.cwd,
           command: command ?? null,
-          isReading: effect === 'read',
           tellsEdits: true,
         },
       )

@@ -27,11 +27,8 @@ export interface HookCall extends HookSource {
   input: Readonly<Record<string, unknown>>
   /** Null if the host does not send one: then session, tool and input together name the call. */
   toolUseId: string | null
-  /**
-   * `own`: one of our tools, which can only ask and report. `read`: a tool of the host that changes nothing. `change`: everything
-   * else, and every tool that we do not know.
-   */
-  effect: 'own' | 'read' | 'change'
+  /** One of our tools, which can only ask and report. */
+  isOwn: boolean
   /** The command line that would run. */
   command?: string
 }

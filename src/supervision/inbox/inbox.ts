@@ -3,52 +3,75 @@ import type { Clock } from '../../domain/clock.ts'
 import { isWaiting, type PersonRecord } from '../../domain/records/record.ts'
 import { type PersonKind, personKinds } from '../../domain/records/record-kinds.ts'
 import type { FeedItem } from '../../domain/session/feed.ts'
+import type { SessionOverview } from '../../domain/session/session-overview.ts'
 import type { Caller } from '../../domain/supervision/decision.ts'
 import type { Feed } from '../../engine/feed.ts'
 import { createSyncedWaits } from '../../engine/waits/synced-waits.ts'
 import type { SessionLog } from '../../log/session-log.ts'
-import type { WaitQuery, WaitReads } from '../../store/ports/waits.ts'
+import type { WaitQuery } from '../../store/ports/waits.ts'
+import type { Store } from '../../store/store.ts'
+import { describeInShort } from '../records/describe-record.ts'
+import { byUrgency, compareUrgency, riskOf, type Urgency, urgencyOf } from './urgency.ts'
 
 /** Everything that waits or waited for a person, of every kind and session. */
 export interface Inbox {
   /**
-   * Newest first. `cursor` is a number of the feed: whoever follows the feed after it sees every later change of the inbox, and
-   * no item of the list comes as new again.
+   * What waits, the most urgent first; what is done, newest first. `cursor` is a number of the feed: whoever follows the feed after it
+   * sees every later change of the inbox, and no item of the list comes as new again.
    */
-  list(by: Caller, page: InboxPage): Promise<{ items: PersonRecord[]; next: InboxPlace | null; cursor: number }>
+  list(by: Caller, page: InboxPage): Promise<InboxList>
+}
+
+interface InboxList {
+  items: PersonRecord[]
+  /** Not null: go on there, also if the page is short. */
+  next: InboxPlace | null
+  cursor: number
+  /** How many fit the filter on all pages. Null: nobody counts what is done. */
+  counts: Record<Risk, number> | null
 }
 
 export interface InboxPage {
   limit: number
+  /** The `next` of a list with the same status. */
   before?: InboxPlace | undefined
   owner?: string | undefined
   kind?: PersonKind | undefined
   /** `done`: what nobody has to answer any more. Undefined: what waits. */
   status?: 'waiting' | 'done' | undefined
   sessionId?: string | undefined
-  /** Only approvals have a risk. */
+  /** What is no approval counts as high. */
   risk?: Risk | undefined
   /** Only what has waited for at least this long. */
   minAgeMs?: number | undefined
+  /** An agent of ours, or the host of one elsewhere. */
+  agent?: string | undefined
+  /** The path of a workspace, or the end of it. */
+  folder?: string | undefined
+  /** A text in what a list shows of an item. Case means nothing. */
+  q?: string | undefined
 }
 
-/** A place in the list. It holds also when the item that was there is gone. */
-export type InboxPlace = NonNullable<WaitQuery['before']>
+/** A place in the list: of what waits in the order of urgency, of what is done by time. It holds also when the item that was there is gone. */
+export type InboxPlace = Urgency | TimePlace
+type TimePlace = NonNullable<WaitQuery['before']>
 
 /** Whether an item of the feed is about the inbox. */
 export const isInboxItem = (item: FeedItem): boolean => item.kind === 'wait'
 
 const READ_LIMIT = 256
+/** A filter that fits little would read years of what is done. The next page goes on. */
+const MOST_READS_OF_DONE = 20
 
 interface InboxDeps {
-  waits: WaitReads
+  store: Pick<Store, 'waits' | 'sessions'>
   log: Pick<SessionLog, 'synced'>
   feed: Feed
   clock: Pick<Clock, 'now'>
 }
 
-export function createInbox({ waits, log, feed, clock }: InboxDeps): Inbox {
-  const synced = createSyncedWaits(waits, log)
+export function createInbox({ store, log, feed, clock }: InboxDeps): Inbox {
+  const synced = createSyncedWaits(store.waits, log)
 
   /** Ids of what began to wait after this number. */
   async function newSince(after: number): Promise<Set<string>> {
@@ -62,12 +85,11 @@ export function createInbox({ waits, log, feed, clock }: InboxDeps): Inbox {
   }
 
   /** Records across the kinds, newest first. What is done comes with what waits: no index tells them apart. */
-  async function read(by: Caller, page: InboxPage): Promise<PersonRecord[]> {
-    const { limit, kind, sessionId, risk, owner, before, status } = page
-    const kinds =
-      risk === undefined ? personKinds.filter((one) => kind === undefined || one === kind) : ['approval' as const]
+  async function read(by: Caller, page: InboxPage, before: TimePlace | undefined): Promise<PersonRecord[]> {
+    const { kind, sessionId, risk = 'high', owner, status } = page
+    const kinds = personKinds.filter((one) => (kind ?? one) === one && (risk === 'high' || one === 'approval'))
     const query = {
-      limit,
+      limit: READ_LIMIT,
       isWaiting: status === 'done' ? undefined : true,
       owner: by.role === 'operator' ? owner : by.user,
       sessionId,
@@ -75,48 +97,106 @@ export function createInbox({ waits, log, feed, clock }: InboxDeps): Inbox {
     }
     const found: PersonRecord[] = []
     for (const wait of kinds) found.push(...(await synced.list({ ...query, wait })))
-    return found.sort(newestFirst).slice(0, limit)
+    return found.sort(newestFirst).slice(0, READ_LIMIT)
   }
 
-  /** Pages are read until enough of them fit. */
-  async function fitting(by: Caller, page: InboxPage): Promise<PersonRecord[]> {
-    const { risk, status = 'waiting', limit } = page
-    // Between the read and its sync somebody may have answered.
-    const fits = (wait: PersonRecord): boolean =>
-      isWaiting(wait) === (status === 'waiting') &&
-      (risk === undefined || (wait.wait === 'approval' && wait.risk === risk))
-    const most = risk === undefined && status === 'waiting' ? limit : READ_LIMIT
-    const found: PersonRecord[] = []
-    for (let before = page.before; ; ) {
-      const some = await read(by, { ...page, limit: most, before })
-      found.push(...some.filter(fits))
-      if (found.length >= limit || some.length < most) return found.slice(0, limit)
-      before = some.at(-1)
+  /** Page by page, newest first: what fits, and where the page ends; null: it is the last. */
+  async function* pages(by: Caller, page: InboxPage, start?: TimePlace) {
+    for (let before = beginning(start, page, clock.now()); ; ) {
+      const some = await read(by, page, before)
+      before = some.length < READ_LIMIT ? undefined : some.at(-1)
+      yield { fitting: await fittingOf(some, page), end: before ?? null }
+      if (before === undefined) return
     }
   }
 
+  async function fittingOf(found: readonly PersonRecord[], page: InboxPage): Promise<PersonRecord[]> {
+    const { risk, status = 'waiting', agent, folder, q } = page
+    const some = found.filter(
+      (record) =>
+        // Between the read and its sync somebody may have answered.
+        isWaiting(record) === (status === 'waiting') &&
+        (risk === undefined || riskOf(record) === risk) &&
+        (agent === undefined || record.agent === agent || record.supervised?.host === agent),
+    )
+    if (q === undefined && folder === undefined) return some
+    const text = q?.toLowerCase() ?? ''
+    const has = (words: readonly (string | undefined)[]): boolean =>
+      words.some((one) => one?.toLowerCase().includes(text))
+    const named = new Set(text === '' ? some : some.filter((record) => has(wordsOf(record))))
+    // Only the session knows the folder and the title, and to ask for it costs more than the record.
+    const unsure = folder === undefined ? some.filter((record) => !named.has(record)) : some
+    const overviews = await store.sessions.overview([...new Set(unsure.map(({ sessionId }) => sessionId))])
+    const sessions = new Map(overviews.map((one) => [one.id, one]))
+    return some.filter((record) => {
+      const session = sessions.get(record.sessionId)
+      return (folder === undefined || isIn(session, folder)) && (named.has(record) || has(wordsOfSession(session)))
+    })
+  }
+
+  async function waiting(by: Caller, page: InboxPage) {
+    const { limit, before } = page
+    const risks = new Map<string, Risk>()
+    const isLater = (one: PersonRecord): boolean =>
+      before === undefined || !('risk' in before) || compareUrgency(urgencyOf(one), before) > 0
+    let found: PersonRecord[] = []
+    for await (const { fitting } of pages(by, page)) {
+      for (const one of fitting) risks.set(one.id, riskOf(one))
+      // All are looked at, and only a page is held.
+      found = [...found, ...fitting.filter(isLater)].sort(byUrgency).slice(0, limit + 1)
+    }
+    const last = found.length > limit ? found[limit - 1] : undefined
+    return { items: found.slice(0, limit), next: last === undefined ? null : urgencyOf(last), risks }
+  }
+
+  async function done(by: Caller, page: InboxPage) {
+    const { limit, before } = page
+    const start = before === undefined || 'risk' in before ? undefined : before
+    const items: PersonRecord[] = []
+    let reads = 0
+    for await (const { fitting, end } of pages(by, page, start)) {
+      items.push(...fitting)
+      const last = items.length > limit ? items[limit - 1] : end
+      if (items.length > limit || last === null || last === undefined || ++reads === MOST_READS_OF_DONE) {
+        const next = last == null ? null : { createdAt: last.createdAt, id: last.id }
+        return { items: items.slice(0, limit), next, risks: null }
+      }
+    }
+    return { items, next: null, risks: null }
+  }
+
   return {
-    async list(by, asked) {
+    async list(by, page) {
       const cursor = await feed.head()
-      const { kind, risk, limit } = asked
-      const isNothing = risk !== undefined && kind !== undefined && kind !== 'approval'
-      const page = { ...asked, before: beginning(asked, clock.now()), limit: limit + 1 }
-      const found = isNothing ? [] : await fitting(by, page)
-      const listed = found.slice(0, limit)
+      const { items, next, risks } = await (page.status === 'done' ? done : waiting)(by, page)
       // What began to wait between the two reads is left to the feed, which tells of it after the cursor.
       const news = await newSince(cursor)
-      const last = found.length > limit ? listed.at(-1) : undefined
-      return {
-        items: listed.filter(({ id }) => !news.has(id)),
-        next: last === undefined ? null : { createdAt: last.createdAt, id: last.id },
-        cursor,
-      }
+      const counts = { critical: 0, high: 0, low: 0 }
+      for (const [id, risk] of risks ?? []) if (!news.has(id)) counts[risk] += 1
+      return { items: items.filter(({ id }) => !news.has(id)), next, cursor, counts: risks === null ? null : counts }
     },
   }
 }
 
+/** What a list shows of it, as far as the record says it. */
+function wordsOf(record: PersonRecord): (string | undefined)[] {
+  const { id, owner, agent, tool, supervised } = record
+  const { title, gist } = describeInShort(record)
+  return [id, owner, agent, supervised?.host, tool, title, gist, 'title' in record ? record.title : undefined]
+}
+
+const wordsOfSession = (session: SessionOverview | undefined): (string | undefined)[] => [
+  session?.title,
+  session?.elsewhere?.workspaceRoot,
+]
+
+const isIn = (session: SessionOverview | undefined, folder: string): boolean => {
+  const root = session?.elsewhere?.workspaceRoot
+  return root !== undefined && (root === folder || root.endsWith(`/${folder}`))
+}
+
 /** What is too young lies at the beginning of the list, so the list begins behind it. */
-function beginning({ before, minAgeMs }: InboxPage, now: number): InboxPlace | undefined {
+function beginning(before: TimePlace | undefined, { minAgeMs }: InboxPage, now: number): TimePlace | undefined {
   if (minAgeMs === undefined) return before
   const youngest = { createdAt: now - minAgeMs + 1, id: '' }
   return before !== undefined && before.createdAt < youngest.createdAt ? before : youngest

@@ -12,6 +12,7 @@ import {
 import { aboutCall } from '../../domain/supervision/approval-audit.ts'
 import type { AuditRecord } from '../../domain/supervision/audit.ts'
 import type { Caller } from '../../domain/supervision/decision.ts'
+import { oneLine } from '../records/record-words.ts'
 import { alreadyAnswered, type Records } from '../records/records.ts'
 import { checkReason, checkText } from '../sessions/check-text.ts'
 import { decidedNow, escalatedTo, refuseForeignCommand, viaOf } from '../sessions/may-command.ts'
@@ -30,7 +31,7 @@ export function createPrompts({ records, takeStep, operators }: PromptsDeps): Pr
     kind: Kind,
     by: Caller,
     id: string,
-    patch: Partial<SupervisedRecord>,
+    patch: Partial<SupervisedRecord> & { instruction: string | null },
     what: string,
   ): Promise<RecordOf<Kind>> {
     const record = await records.get(kind, by, id)
@@ -40,7 +41,12 @@ export function createPrompts({ records, takeStep, operators }: PromptsDeps): Pr
       const decided = decidedNow(by, at)
       return {
         result: { ...record, ...patch, ...decided },
-        supervision: { updatedAt: at, silence: null, continuesAlone: 0 },
+        supervision: {
+          updatedAt: at,
+          silence: null,
+          continuesAlone: 0,
+          ...(patch.instruction === null ? {} : { told: oneLine(patch.instruction) }),
+        },
         settle: [{ id: record.id, patch: { ...patch, ...decided } }],
         audit: [decisionOf(record, by, what, at, escalatedTo(operators, by, session.owner))],
       }

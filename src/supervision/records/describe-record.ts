@@ -10,8 +10,9 @@ import {
   type RecordOf,
 } from '../../domain/records/record.ts'
 import { type PersonKind, recordKinds } from '../../domain/records/record-kinds.ts'
+import { urgencyOf } from '../inbox/urgency.ts'
 import { alert } from './kinds/alert.ts'
-import { approval } from './kinds/approval.ts'
+import { approval, toolWords } from './kinds/approval.ts'
 import { isPerson, type KindWords } from './kinds/kind-words.ts'
 import { prompt } from './kinds/prompt.ts'
 import { standby } from './kinds/standby.ts'
@@ -32,7 +33,7 @@ export const describe = (record: PersonRecord, scene = NO_SCENE): RecordView => 
 
 /** For a list, in which nobody looks at what is behind a question. */
 export function describeInShort(record: PersonRecord, scene = NO_SCENE): RecordView {
-  const { warnings = [], facts, ...kind } = wordsOf(record).view(record, scene)
+  const { warnings = [], facts, remember = null, ...kind } = wordsOf(record).view(record, scene)
   const leftAt = nobodyWaitsSince(record)
   return {
     id: record.id,
@@ -46,13 +47,13 @@ export function describeInShort(record: PersonRecord, scene = NO_SCENE): RecordV
     context: {
       request: scene.prompt,
       said: null,
-      tool: null,
+      tool: record.wait === 'approval' ? toolWords(record) : null,
       before: null,
-      still_since: isoTime(record.createdAt),
+      still_since: isoTime(urgencyOf(record).stillSince),
       ...scene.context,
     },
-    remember: null,
-    group: null,
+    remember,
+    group: scene.group ?? null,
     warnings: [...warnings, ...(leftAt === null ? [] : [NOBODY_WAITS])],
     facts: [...facts, ...(leftAt === null ? [] : [fact('The caller left', '', { at: leftAt })])],
     actions: isWaiting(record) ? actionsOf(record) : [],
@@ -97,6 +98,7 @@ const WAYS: Readonly<Record<string, string>> = {
   ctl: 'at a terminal',
   console: 'in the console',
   'ag-ui': 'in the chat',
+  grant: 'in advance',
 }
 
 /** A channel with several rooms names the room after a colon. */

@@ -111,6 +111,7 @@ const Context = z
   .describe('What somebody who was not there needs to decide. One line each.')
 
 const Remember = z.strictObject({
+  yes: z.boolean().describe('A yes may be remembered. False: only a no, because it is critical.'),
   scopes: z.array(z.enum(rememberScopes)),
   matches: z
     .array(z.strictObject({ label: text.describe('`Commands that begin with npm test`.'), match: WorkMatchSchema }))
@@ -165,6 +166,8 @@ export interface RecordScene {
   /** What the agent was started with. */
   prompt: string | null
   context?: Partial<RecordView['context']>
+  /** See `group-of.ts`. */
+  group?: string | null
   /** The diff behind an approval as people see it; null: it changes no file, or the diff is gone. Undefined: it is not shown here. */
   diff?: string | null
 }
@@ -173,4 +176,5 @@ export interface RecordScene {
 export type KindView = Pick<RecordView, 'label' | 'mark' | 'asks' | 'title' | 'gist' | 'brief' | 'risk'> & {
   warnings?: string[]
   facts: RecordFact[]
+  remember?: RecordView['remember']
 }

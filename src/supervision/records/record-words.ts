@@ -1,6 +1,7 @@
 // Small words that all descriptions of records share.
 
 import { isoTime } from '../../domain/clock.ts'
+import { isRecord } from '../../domain/is-record.ts'
 import type { BodyPart, RecordFact } from './record-view.ts'
 
 /** `5 min 3 s`. */
@@ -10,6 +11,15 @@ export function duration(seconds: number): string {
   if (hours > 0) return minutes === 0 ? `${hours} h` : `${hours} h ${minutes} min`
   if (minutes === 0) return `${whole} s`
   return whole % 60 === 0 ? `${minutes} min` : `${minutes} min ${whole % 60} s`
+}
+
+/** `2 h ago`. */
+export function ago(ms: number): string {
+  const minutes = Math.floor(ms / 60_000)
+  if (minutes < 1) return 'just now'
+  if (minutes < 60) return `${minutes} min ago`
+  const hours = Math.floor(minutes / 60)
+  return hours < 48 ? `${hours} h ago` : `${Math.floor(hours / 24)} days ago`
 }
 
 /** `1,200`. By hand, because the first use of `toLocaleString` takes 25 ms, and a start describes samples of all kinds. */
@@ -25,6 +35,12 @@ export function oneLine(text: string): string {
     .replaceAll(/\s+/g, ' ')
   const isWhole = line.length <= MOST_LINE && text.length <= 2 * MOST_LINE
   return isWhole ? line : `${line.slice(0, MOST_LINE).toWellFormed()}…`
+}
+
+/** The arguments of a call. */
+export function objectIn(json: string): Record<string, unknown> {
+  const value: unknown = JSON.parse(json)
+  return isRecord(value) ? { ...value } : {}
 }
 
 export const fact = (name: string, text: string, more: { at?: number | null; minor?: true } = {}): RecordFact => ({

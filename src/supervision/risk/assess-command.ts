@@ -274,6 +274,7 @@ export function assessCommand(text: string, { whereLeads, home, workspaceRoot, c
     current = outer
   }
 
+  scene.path(cwd, 'names')
   scene.script(text)
   return {
     ...(best ?? { risk: 'none', why: 'does nothing', action: null }),

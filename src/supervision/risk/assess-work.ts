@@ -48,7 +48,8 @@ export function createAssessWork({ serverPaths, home }: AssessWorkDeps): AssessW
     const note = (risk: WorkRisk, why: string): void => {
       if (isRiskier(risk, best.risk)) best = { risk, why, action: null }
     }
-    for (const text of effect === 'host' ? [] : pathsOf(work)) {
+    // Without a folder it looks through the one where the agent is.
+    for (const text of effect === 'host' ? [] : [...pathsOf(work), ...(effect === 'searches' ? [cwd] : [])]) {
       if (effect === 'writes' && (DELETES.test(text) || /delete|remove/i.test(toolName))) note('high', 'deletes files')
       try {
         for (const written of [...text.matchAll(PATCHED)].map(([, path = '']) => path)) lookAt(written)
@@ -135,6 +136,6 @@ function matchesOfCommand(
   const folder = relative(workspaceRoot, cwd).split(sep).join('/')
   return [
     { type: 'command', command, folder },
-    ...(begins === null ? [] : [{ type: 'begins' as const, words: begins }]),
+    ...(begins === null ? [] : [{ type: 'begins' as const, words: [...begins] }]),
   ]
 }

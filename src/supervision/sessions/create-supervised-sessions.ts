@@ -27,7 +27,7 @@ import {
 import { createWorkspaceSession, refuseWorkspace } from './workspace-session.ts'
 
 interface SessionsDeps extends SetModeDeps, Pick<SessionParts, 'clock' | 'logger'> {
-  store: Pick<Store, 'sessions' | 'supervised'>
+  store: Pick<Store, 'sessions' | 'supervised' | 'grants'>
   log: Pick<SessionLog, 'commit'>
   maxOpen: OpenLimits
   /** Told why the server itself ended a session. What operators end is in the feed, and they know why. */

@@ -1,14 +1,18 @@
-// The mode of a session, which says where its questions are shown. An agent may choose it, so no mode may silence its operator.
+// The mode of a session, which says where its questions are shown. An agent may choose it, so no mode may silence its operator. What was
+// remembered for this agent, folder and owner ends with it: it was decided with other people in sight.
 
 import type { Risk } from '../../domain/agent/tool-settings.ts'
 import { ServerError } from '../../domain/errors.ts'
 import type { OperationalMode } from '../../domain/supervision/supervision.ts'
+import type { Store } from '../../store/store.ts'
+import { isFor } from '../remember/remembered.ts'
 import { refuseEnded, refuseForeignCommand, viaOf } from './may-command.ts'
 import { activityEvent } from './session-events.ts'
 import type { SupervisedSessions } from './supervised-sessions.ts'
 import { about, type SessionParts, type SupervisedSession } from './take-step.ts'
 
 export interface SetModeDeps extends Pick<SessionParts, 'takeStep' | 'operators' | 'ids'> {
+  store: Pick<Store, 'grants'>
   /** `modes.agent_may_set`. */
   agentMaySetMode: boolean
   /** Told after each change of a mode. */
@@ -23,7 +27,7 @@ export type ModeChanged = (change: {
 }) => void
 
 export function createSetMode(deps: SetModeDeps): SupervisedSessions['setMode'] {
-  const { takeStep, operators, ids, agentMaySetMode, onMode } = deps
+  const { store, takeStep, operators, ids, agentMaySetMode, onMode } = deps
   return async (by, sessionId, mode) => {
     if (by === null && !agentMaySetMode) {
       throw new ServerError(
@@ -31,7 +35,7 @@ export function createSetMode(deps: SetModeDeps): SupervisedSessions['setMode'] 
         'The operator does not allow agents to change the mode. Go on in the mode as it is.',
       )
     }
-    const { result, session: changed } = await takeStep(sessionId, ({ session, at }) => {
+    const { result, session: changed } = await takeStep(sessionId, async ({ session, at }) => {
       if (by !== null) {
         refuseForeignCommand(operators, by, session.owner)
         refuseEnded(session)
@@ -39,11 +43,24 @@ export function createSetMode(deps: SetModeDeps): SupervisedSessions['setMode'] 
       const { mode: previous } = session.supervision
       if (previous === mode) return { result: { previous } }
       const who = by?.user ?? session.supervision.host
+      const held = await store.grants.list({ now: at, agent: session.supervision.host })
+      // An agent that may choose its mode does not get rid of a no by it.
+      const ended = held.filter((grant) => isFor(grant, session) && (by !== null || grant.effect !== 'refuse'))
+      const forgotten = ended.length === 0 ? {} : { forgotten: ended.length }
       return {
         result: { previous },
         supervision: { mode },
+        forget: ended.map(({ id }) => id),
         events: [activityEvent(ids.uuid(), 'mode', { from: previous, to: mode, by: who }, at)],
-        audit: [about(session, at, who, { what: 'mode', from: previous, to: mode, ...(by === null ? {} : viaOf(by)) })],
+        audit: [
+          about(session, at, who, {
+            what: 'mode',
+            from: previous,
+            to: mode,
+            ...forgotten,
+            ...(by === null ? {} : viaOf(by)),
+          }),
+        ],
       }
     })
     if (result.previous !== mode) {

@@ -54,6 +54,13 @@ function logAudited(log: Logger, { kind, by, tool, details }: AuditRecord): void
     log.info('decision', present({ tool, outcome: decision, by, channel, ...subject, kind: details.kind }))
   } else if (kind === 'auto_approved') {
     log.info('decision', { tool, outcome: 'approved', by, rule })
+  } else if (kind === 'grant_used') {
+    log.info('decision', {
+      tool,
+      outcome: details.effect === 'refuse' ? 'rejected' : 'approved',
+      by,
+      rule: details.match,
+    })
   } else if (what === 'nudge') {
     log.info('nudge', { outcome: way, by, nudge_count: count })
   } else if (kind === 'supervised' && !String(what).startsWith('stall_')) {

@@ -33,7 +33,18 @@ export interface SessionNow {
 export interface Changes
   extends Pick<
     Supervise,
-    'owner' | 'ask' | 'proposals' | 'settle' | 'instructions' | 'deliver' | 'checkpoints' | 'pin' | 'audit'
+    | 'owner'
+    | 'ask'
+    | 'proposals'
+    | 'settle'
+    | 'instructions'
+    | 'deliver'
+    | 'checkpoints'
+    | 'pin'
+    | 'grant'
+    | 'uses'
+    | 'forget'
+    | 'audit'
   > {
   supervision?: Partial<Omit<Supervision, 'version' | 'openRun' | 'lastRun' | 'terminatedAt'>>
   /** Shown in the session's log. */

@@ -1,10 +1,11 @@
 // Whether a policy lets a request through without asking. The one evaluator: the tool that agents ask and the gate that lets work through
 // both use it. In doubt a person is asked.
 
-import { isAtLeast } from '../../domain/agent/tool-settings.ts'
+import { isAtLeast, type Risk } from '../../domain/agent/tool-settings.ts'
 import { splitCommandLine } from '../../domain/text/command-line.ts'
 import { globMatches } from '../../domain/text/glob.ts'
 import { hidesCharacters } from '../../domain/text/visible-text.ts'
+import { toolEffect, writeShapes } from '../../hosts/tool-effect.ts'
 import { type FileAccess, protectedChange, protectedPath } from '../workspace/protected-path.ts'
 import type { NamedRequest, PolicyRequest, WorkspacePolicy } from './workspace-policy.ts'
 
@@ -104,17 +105,9 @@ export function splitPlainCommand(command: string): { words: string[] } | { prob
   return { words: split.argv }
 }
 
-/** Tools of the known hosts that run a command and do nothing else, in lower case. */
-const COMMAND_TOOLS: ReadonlySet<string> = new Set([
-  ...['bash', 'shell', 'exec', 'exec_command', 'local_shell', 'run_shell_command', 'powershell', 'terminal'],
-  'shell_command',
-])
-
-export const isKnownShell = (toolName: string): boolean => COMMAND_TOOLS.has(toolName.toLowerCase())
-
 function judgeCommand(policy: WorkspacePolicy, toolName: string, command: string): Judgement {
   // Every call can have a command beside what its tool really does.
-  if (!isKnownShell(toolName) && !policy.tools.includes(toolName)) {
+  if (toolEffect(null, toolName) !== 'runs' && !policy.tools.includes(toolName)) {
     return ask(`The policy does not list the tool ${toolName}, and nobody knows that it only runs the command.`)
   }
   const split = splitPlainCommand(command)
@@ -130,36 +123,16 @@ export function commandMatches(pattern: string, words: readonly string[]): boole
   return split.argv.every((part, i) => globMatches(part, words[i] ?? ''))
 }
 
-/** Tools of the known hosts that read files and change nothing, in lower case. A tool that is not listed here may write. */
-const READING_TOOLS: ReadonlySet<string> = new Set([
-  ...['read', 'grep', 'glob', 'ls', 'view', 'notebookread', 'view_image'],
-  ...[
-    'read_file',
-    'read_many_files',
-    'list_directory',
-    'list_files',
-    'search_files',
-    'search_file_content',
-    'grep_search',
-  ],
-])
-
-/**
- * Tools that change the one file that `file_path`, `path` or `notebook_path` names, and no other, in lower case: ours, and those of Claude
- * Code, Gemini CLI and Copilot CLI. Nobody knows what another tool does with a path, so no pattern for writing covers it.
- */
-const WRITING_TOOLS: ReadonlySet<string> = new Set([
-  ...['ask_approval', 'write', 'edit', 'multiedit', 'notebookedit'],
-  ...['write_file', 'writefile', 'replace', 'create', 'str_replace'],
-])
-
-export const isKnownWriter = (toolName: string): boolean => WRITING_TOOLS.has(toolName.toLowerCase())
-
-export const accessOf = (toolName: string): FileAccess => (READING_TOOLS.has(toolName.toLowerCase()) ? 'read' : 'write')
+/** A tool that nobody knows may write. */
+export function accessOf(toolName: string): FileAccess {
+  const effect = toolEffect(null, toolName)
+  return effect === 'reads' || effect === 'searches' ? 'read' : 'write'
+}
 
 function judgeFile({ filePatterns }: WorkspacePolicy, toolName: string, path: string): Judgement {
   const access = accessOf(toolName)
-  if (access === 'write' && !isKnownWriter(toolName)) {
+  // Nobody knows what another tool does with a path.
+  if (access === 'write' && writeShapes(null, toolName).length === 0) {
     return ask(
       `The policy does not list the tool ${toolName}, and a pattern covers no tool that this server does not know.`,
     )
@@ -184,10 +157,14 @@ export interface PastRequest extends NamedRequest {
   session: string | null
   /** False: its arguments do not say clearly which file it touches and which command it runs. */
   isClear: boolean
+  /** What it was shown with, earned by what it does; null: nobody has looked at that. */
+  earnedRisk: Risk | null
+  /** Who decided; null: nobody. */
+  by: string | null
   outcome: 'approved' | 'rejected' | 'expired' | 'interrupted' | 'pending' | 'auto_approved'
 }
 
-export type PastRequests = AsyncIterable<PastRequest>
+export type PastRequests = AsyncIterable<PastRequest> | Iterable<PastRequest>
 
 export interface ReplayedRequest {
   request: PastRequest

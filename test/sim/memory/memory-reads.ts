@@ -1,15 +1,14 @@
 // All reads of the memory store. The results may share parts with the state: `memory-store.ts` returns copies.
 
 import { isSupervisedApproval, isWaiting } from '../../../src/domain/records/record.ts'
-import { textOf } from '../../../src/domain/session/message.ts'
+import { type StoredMessage, textOf } from '../../../src/domain/session/message.ts'
 import { isFinished, type RunRecord, tokensOf } from '../../../src/domain/session/run.ts'
 import { excerptOf, hasTerms, searchedSupervision, searchedText } from '../../../src/domain/session/search-words.ts'
 import type { SessionRecord } from '../../../src/domain/session/session.ts'
 import { activityOf, type SessionOverview, titleOf } from '../../../src/domain/session/session-overview.ts'
 import { type AuditEntry, MAIN_CHAIN } from '../../../src/domain/supervision/audit.ts'
-import type { Supervision } from '../../../src/domain/supervision/supervision.ts'
 import type { StoredEntry } from '../../../src/store/ports/journal.ts'
-import { MOST_ASIDE_CHARS, MOST_ASIDES } from '../../../src/store/ports/messages.ts'
+import { MOST_ASIDE_CHARS, MOST_ASIDES, MOST_LOOKED_AT } from '../../../src/store/ports/messages.ts'
 import {
   HITS_OF_A_SESSION,
   type SearchHit,
@@ -189,6 +188,20 @@ export function createMemoryReads(state: MemoryState, disk: Pick<MemoryDisk, 'sy
             ...(supersededBy === undefined ? {} : { supersededBy }),
           }))
       },
+      lastWords: (of) =>
+        of.map(({ sessionId, at }) => {
+          const all = [...(state.sessions.get(sessionId)?.messages.values() ?? [])]
+          const newest = all.filter((one) => isShown(one) && one.createdAt <= at).slice(-MOST_LOOKED_AT)
+          const asked = newest.findLastIndex(({ role, content }) => role === 'user' && content !== '')
+          const said = newest.slice(asked + 1).findLast(({ role, content }) => role === 'assistant' && content !== '')
+          const wordsOf = (message: StoredMessage | undefined) => {
+            if (message === undefined) return null
+            const text = textOf(message.content)
+            if (text.length <= 16_384) return text
+            return text === message.content && !text.startsWith('\u0001') ? text.slice(0, 400) : null
+          }
+          return { user: wordsOf(newest[asked]), agent: wordsOf(said) }
+        }),
       userSpokeAfter(sessionId, messageId) {
         const all = [...(state.sessions.get(sessionId)?.messages.values() ?? [])]
         const at = all.findIndex(({ id }) => id === messageId)
@@ -366,12 +379,9 @@ function overviewOf(state: MemoryState, session: MemorySession): SessionOverview
     activity: activityOf({ supervised, isRunning, hasQueued, pending }),
     pending,
     tokens: runs.reduce((sum, run) => sum + tokensOf(run), 0),
-    elsewhere: workOf(record.supervision),
+    elsewhere: record.supervision ?? null,
   }
 }
-
-const workOf = (supervision: Supervision | undefined): SessionOverview['elsewhere'] =>
-  supervision === undefined ? null : { workspaceRoot: supervision.workspaceRoot, prompt: supervision.prompt }
 
 /** Titles first, then by the newest message that was found. */
 function foundSessions(

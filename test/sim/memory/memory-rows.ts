@@ -231,6 +231,9 @@ export function writeRow(state: MemoryState, change: Change): void {
     case 'remove_grant':
       state.grants.delete(change.id)
       return
+    case 'end_session_grants':
+      endGrants(state, change.sessionId)
+      return
 
     case 'insert_file':
       state.files.set(change.file.id, change.file)
@@ -377,7 +380,7 @@ function erase(state: MemoryState, session: MemorySession): void {
   for (const [name, { runId }] of state.idempotency) if (runIds.has(runId)) state.idempotency.delete(name)
   for (const runId of runIds) state.runs.delete(runId)
   for (const [waitId, { sessionId }] of state.waits) if (sessionId === id) state.waits.delete(waitId)
-  for (const [grantId, { sessionId }] of state.grants) if (sessionId === id) state.grants.delete(grantId)
+  endGrants(state, id)
   for (const [fileId, { sessionId }] of state.files) if (sessionId === id) state.files.delete(fileId)
   for (const one of [state.proposals, state.instructions, state.checkpoints]) {
     for (const [key, { sessionId }] of one) if (sessionId === id) one.delete(key)
@@ -385,6 +388,10 @@ function erase(state: MemoryState, session: MemorySession): void {
   session.entries = []
   session.messages.clear()
   session.runs = []
+}
+
+function endGrants(state: MemoryState, id: string): void {
+  for (const [grantId, { sessionId }] of state.grants) if (sessionId === id) state.grants.delete(grantId)
 }
 
 function removeExpired(state: MemoryState, { now, unsentBefore }: Extract<Change, { write: 'remove_expired' }>): void {

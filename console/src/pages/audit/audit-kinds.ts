@@ -14,6 +14,7 @@ const words: Readonly<Record<AuditRecord['kind'], string>> = {
   call_finished: 'Call finished',
   grant_made: 'Grant made',
   grant_revoked: 'Grant revoked',
+  grant_used: 'Decided by a grant',
   token_created: 'Token created',
   token_revoked: 'Token revoked',
   signed_in: 'Signed in',

@@ -1,6 +1,7 @@
 // The lines of an archive beside its sessions: the bytes of files, records that belong to no session, the audit trail, and the end.
 
 import { z } from 'zod'
+import { risks } from '../../../domain/agent/tool-settings.ts'
 import { isRecord } from '../../../domain/is-record.ts'
 import { type FileRecord, fileTypes } from '../../../domain/session/file.ts'
 import type { AuditEntry } from '../../../domain/supervision/audit.ts'
@@ -110,7 +111,12 @@ const grant: z.ZodType<Grant> = whole<Grant>()({
   createdAt: time,
   expiresAt: time.nullable(),
   elsewhere: z
-    .strictObject({ workspaceRoot: z.string().min(1), owner: z.string().min(1), match: WorkMatchSchema })
+    .strictObject({
+      workspaceRoot: z.string().min(1),
+      owner: z.string().min(1),
+      match: WorkMatchSchema,
+      risk: z.enum(risks),
+    })
     .exactOptional(),
 })
 

@@ -50,6 +50,8 @@ const supervision: z.ZodType<Supervision> = whole<Supervision>()({
   mode: z.enum(operationalModes),
   title: text,
   prompt: text,
+  told: z.string().exactOptional(),
+  said: z.string().exactOptional(),
   updatedAt: time,
   terminatedAt: time.nullable(),
   lastTool: text,
@@ -146,6 +148,7 @@ const kinds: { [Kind in RecordKind]: z.ZodType<RecordOf<Kind>> } = {
     title: z.string(),
     description: z.string(),
     action: text,
+    toolSays: z.string().exactOptional(),
     preview: z.string().exactOptional(),
     question: z
       .strictObject({

@@ -1,14 +1,23 @@
 import type { ArgumentCondition, ArgumentConditions } from '../../../domain/agent/approval-rule.ts'
 import { ServerError } from '../../../domain/errors.ts'
+import { parseUuid } from '../../../domain/ids.ts'
 import { isRecord } from '../../../domain/is-record.ts'
 import { present } from '../../../domain/present.ts'
 import { type ApprovalStatus, approvalStatuses } from '../../../domain/records/record.ts'
 import { type Decision, rememberScopes } from '../../../domain/supervision/decision.ts'
 import type { Request } from '../../../http/route.ts'
 import type { Edit } from '../../../supervision/approvals/check-edit.ts'
+import type { GroupDecision } from '../../../supervision/approvals/decide-group.ts'
 import { queryProblem, wordIn } from '../../shared/request/page.ts'
 import { validBody } from '../../shared/request/validate.ts'
-import { DecisionSchema, EditSchema, type GrantCondition, RevealSchema } from './schema.ts'
+import {
+  DecisionSchema,
+  EditSchema,
+  type GrantCondition,
+  GroupDecisionSchema,
+  type LookedAt,
+  RevealSchema,
+} from './schema.ts'
 
 /** More than any tool has arguments, and few enough to check each one. */
 const MAX_CONDITIONS = 100
@@ -52,7 +61,7 @@ export function decodeDecision(body: unknown): Decision {
   return present({
     decision,
     digest,
-    lookedAt: looked_at && { isWhole: looked_at.whole, notSeen: looked_at.not_seen ?? [] },
+    lookedAt: looked_at && lookedAt(looked_at),
     reason,
     arguments: edited,
     result,
@@ -60,6 +69,22 @@ export function decodeDecision(body: unknown): Decision {
     content,
     remember: remember && present({ scope: remember, where: where && conditions(where), seconds, match }),
   })
+}
+
+const lookedAt = ({ whole, not_seen: notSeen = [] }: LookedAt) => ({ isWhole: whole, notSeen })
+
+/** Throws `invalid_request`. */
+export function decodeGroup(body: unknown): GroupDecision {
+  const { decision, items, reason, looked_at } = validBody(
+    GroupDecisionSchema,
+    body,
+    'The body is not a valid decision.',
+  )
+  // Both spellings of an id are the same approval.
+  const ids = items.map(({ id }) => parseUuid(id) ?? id)
+  const again = ids.findIndex((id, i) => ids.indexOf(id) < i)
+  if (again !== -1) throw problem(`/items/${again}/id`, 'Name each approval once.')
+  return present({ decision, items, reason, lookedAt: looked_at && lookedAt(looked_at) })
 }
 
 function conditionCount(body: unknown): number {

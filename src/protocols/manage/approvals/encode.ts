@@ -1,9 +1,10 @@
 import type { ArgumentCondition } from '../../../domain/agent/approval-rule.ts'
-import type { Grant } from '../../../domain/supervision/grant.ts'
+import { type Grant, grantScope } from '../../../domain/supervision/grant.ts'
 import { maskEntries } from '../../../domain/text/secret-name.ts'
 import type { EditCheck } from '../../../supervision/approvals/check-edit.ts'
 import type { ShownCall } from '../../../supervision/approvals/shown-call.ts'
 import { shownDiff } from '../../../supervision/diffs/show-change.ts'
+import { grantLabel } from '../../../supervision/remember/match-label.ts'
 import { sameFields } from '../../shared/same-fields.ts'
 import type * as wire from './schema.ts'
 import { GrantSchema } from './schema.ts'
@@ -48,6 +49,11 @@ export function grantView(grant: Grant, { isMasked = false }: { isMasked?: boole
     grant_id: grant.id,
     effect: grant.effect ?? 'allow',
     where: isMasked ? maskEntries(where) : where,
+    scope: grantScope(grant),
+    label: grantLabel(grant),
+    match: grant.elsewhere?.match ?? null,
+    workspace: grant.elsewhere?.workspaceRoot ?? null,
+    owner: grant.elsewhere?.owner ?? null,
   }
 }
 

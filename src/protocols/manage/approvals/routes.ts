@@ -3,27 +3,32 @@
 import { z } from 'zod'
 import { ServerError } from '../../../domain/errors.ts'
 import { parseUuid } from '../../../domain/ids.ts'
+import { present } from '../../../domain/present.ts'
 import { type Approval, approvalStatuses } from '../../../domain/records/record.ts'
 import type { Engine } from '../../../engine/engine.ts'
 import { answer, listOf, page } from '../../../http/describe-answer.ts'
 import { isConsole, type Reply, type Request, type Route } from '../../../http/route.ts'
 import type { Approvals } from '../../../supervision/approvals/approvals.ts'
+import { createDecideGroup } from '../../../supervision/approvals/decide-group.ts'
 import type { NoteShown, RevealSecret } from '../../../supervision/approvals/looked-at.ts'
 import type { ReadDiff } from '../../../supervision/approvals/read-diff.ts'
 import { shownCall } from '../../../supervision/approvals/shown-call.ts'
 import { createAnswerApproval } from '../../../supervision/records/answer-record.ts'
+import type { ReadScenes } from '../../../supervision/records/record-scenes.ts'
 import { callerOf } from '../../shared/request/caller.ts'
 import { decodePage, nextLink, queryProblem } from '../../shared/request/page.ts'
 import { routeHeads } from '../../shared/route-heads.ts'
 import { ApprovalSchema } from '../records/kinds/approval.ts'
 import { createRecordViews, encodeRecord } from '../records/kinds-on-wire.ts'
-import { decodeDecision, decodeEdit, decodeInclude, decodeReveal, decodeStatus } from './decode.ts'
+import { decodeDecision, decodeEdit, decodeGroup, decodeInclude, decodeReveal, decodeStatus } from './decode.ts'
 import { editCheckView, grantView, shownView } from './encode.ts'
 import {
   DecisionSchema,
   EditCheckSchema,
   EditSchema,
   GrantSchema,
+  GroupDecidedSchema,
+  GroupDecisionSchema,
   RevealedSchema,
   RevealSchema,
   ShownApprovalSchema,
@@ -34,6 +39,7 @@ const PAGE = { max: 100, fallback: 50 }
 interface ApprovalRoutesDeps {
   engine: Pick<Engine, 'sessions'>
   approvals: Approvals
+  readScenes: ReadScenes
   readDiff: ReadDiff
   noteShown: NoteShown
   revealSecret: RevealSecret
@@ -43,9 +49,13 @@ const tag = 'Approvals'
 const params = { id: z.string().describe('Id of the approval: a UUID or a ULID.') }
 
 export function createApprovalRoutes(deps: ApprovalRoutesDeps): Route[] {
-  const { engine, approvals, readDiff, noteShown, revealSecret } = deps
-  const recordViews = createRecordViews(engine)
+  const { engine, approvals, readScenes, readDiff, noteShown, revealSecret } = deps
+  const recordViews = createRecordViews(readScenes)
   const answerApproval = createAnswerApproval(approvals)
+  const decideGroup = createDecideGroup({
+    approvals,
+    workspaceOf: async (id) => (await engine.sessions.overview([id]))[0]?.elsewhere?.workspaceRoot ?? null,
+  })
 
   /** An operator may name any session by id. Others may name their own sessions, by id or name. */
   async function sessionIn(request: Request): Promise<string | undefined> {
@@ -106,6 +116,18 @@ export function createApprovalRoutes(deps: ApprovalRoutesDeps): Route[] {
     const { record: approval, run } = await answerApproval(by, id, given, request.correlationId)
     reply.note({ session_id: approval.sessionId, ...(run === null ? {} : { run_id: run.id }) })
     reply.json(200, { ...encode(request, approval), view: await recordViews.one(approval) })
+  }
+
+  async function decideMany(request: Request, reply: Reply): Promise<void> {
+    const decided = await decideGroup(callerOf(request), decodeGroup(await request.json()), request.correlationId)
+    const items = decided.map(({ approval: { id: approval_id, status }, error }) =>
+      present({
+        approval_id,
+        status,
+        error: error === null ? undefined : { code: error.code, message: error.message },
+      }),
+    )
+    reply.json(200, { items })
   }
 
   async function check(request: Request, reply: Reply): Promise<void> {
@@ -244,6 +266,33 @@ export function createApprovalRoutes(deps: ApprovalRoutesDeps): Route[] {
       handle: decide,
     },
     {
+      ...operator.post,
+      path: '/approvals',
+      summary: 'Decide about a group after one look',
+      describe: () => ({
+        tag,
+        description:
+          'For pending approvals of agents elsewhere that are alike (`view.group`) and of low risk; otherwise nothing is decided. Each is decided by itself, with its own digest and its own entry in the audit trail. One that somebody else has decided meanwhile says so, and the others go on.',
+        body: {
+          schema: GroupDecisionSchema,
+          examples: {
+            approve: {
+              decision: 'approve',
+              items: [
+                {
+                  id: '0192f3a1-7b2c-7def-8abc-0123456789ae',
+                  digest: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
+                },
+              ],
+            },
+          },
+        },
+        responses: { 200: answer('What became of each, in the same order.', GroupDecidedSchema) },
+        errors: ['invalid_request', 'approval_not_found', 'shutting_down', 'storage_full', 'storage_failed'],
+      }),
+      handle: decideMany,
+    },
+    {
       ...user.post,
       path: '/approvals/:id/check',
       body: 'edit',
@@ -311,7 +360,7 @@ export function createApprovalRoutes(deps: ApprovalRoutesDeps): Route[] {
         description: 'The next such call asks again.',
         params: { id: z.string().describe('Id of the grant.') },
         responses: { 204: { description: 'The grant is revoked.' } },
-        errors: ['grant_not_found', 'storage_full', 'storage_failed'],
+        errors: ['forbidden', 'grant_not_found', 'storage_full', 'storage_failed'],
       }),
       handle: revoke,
     },

@@ -1,6 +1,7 @@
 // What the routes of approvals answer.
 
 import { z } from 'zod'
+import { approvalStatuses } from '../../../domain/records/record.ts'
 import { rememberScopes } from '../../../domain/supervision/decision.ts'
 import { WorkMatchSchema } from '../../../supervision/records/record-view.ts'
 import { ApprovalSchema, exampleApproval } from '../records/kinds/approval.ts'
@@ -114,6 +115,11 @@ export const GrantSchema = z
     effect: z.enum(['allow', 'refuse']),
     where: z.record(z.string(), z.unknown()),
     session_id: z.string().nullable(),
+    scope: z.enum(rememberScopes).describe('How long it lasts, and where: see `remember` of a decision.'),
+    label: z.string().describe('What it covers, in words.'),
+    match: WorkMatchSchema.nullable().describe('Of an agent elsewhere: what it covers. Null: `where` says it.'),
+    workspace: z.string().nullable().describe('Of an agent elsewhere: the folder.'),
+    owner: z.string().nullable().describe('Of an agent elsewhere: whose agents it is for.'),
     granted_by: z.string(),
     approval_id: z.string(),
     created_at: time,
@@ -128,6 +134,11 @@ export const GrantSchema = z
       effect: 'allow',
       where: { to: { matches: '*@example.com' } },
       session_id: exampleApproval.session_id,
+      scope: 'session',
+      label: 'Calls of send_email',
+      match: null,
+      workspace: null,
+      owner: null,
       granted_by: 'operator',
       approval_id: exampleApproval.approval_id,
       created_at: '2026-11-15T09:01:00.000Z',
@@ -253,6 +264,39 @@ export const DecisionSchema = z
       .describe('The scope of `remember`.'),
   })
   .meta({ id: 'Decision' })
+
+export const GroupDecisionSchema = z
+  .strictObject({
+    decision: z.enum(['approve', 'reject']),
+    items: z
+      .array(z.strictObject({ id: z.string().max(64), digest: z.string().max(200) }))
+      .min(1)
+      .max(100)
+      .describe('Pending approvals of low risk with the same `view.group`, each with the digest that was shown.'),
+    reason: DecisionSchema.shape.reason,
+    looked_at: DecisionSchema.shape.looked_at,
+  })
+  .meta({ id: 'GroupDecision' })
+export type GroupDecision = z.output<typeof GroupDecisionSchema>
+
+export const GroupDecidedSchema = z
+  .strictObject({
+    items: z.array(
+      z.strictObject({
+        approval_id: z.string(),
+        status: z.enum(approvalStatuses),
+        error: z
+          .strictObject({ code: z.string(), message: z.string() })
+          .exactOptional()
+          .describe('Why this one was not decided by this request: somebody was faster, or it has changed.'),
+      }),
+    ),
+  })
+  .meta({
+    id: 'GroupDecided',
+    example: { items: [{ approval_id: exampleApproval.approval_id, status: 'approved' }] },
+  })
+export type GroupDecided = z.output<typeof GroupDecidedSchema>
 
 export const RememberedSchema = DecisionSchema.pick({ remember: true, grant: true })
 /** Decide about similar calls in the same way from now on. */

@@ -3,21 +3,27 @@
 import { z } from 'zod'
 import { risks } from '../../../domain/agent/tool-settings.ts'
 import { isoTime } from '../../../domain/clock.ts'
+import { parseUuid, ulidOf } from '../../../domain/ids.ts'
 import type { PersonRecord } from '../../../domain/records/record.ts'
 import { personKinds, recordKinds, wireKinds, wireStatus } from '../../../domain/records/record-kinds.ts'
 import type { Engine } from '../../../engine/engine.ts'
 import type { Feed } from '../../../engine/feed.ts'
 import { answer } from '../../../http/describe-answer.ts'
 import { isConsole, type Reply, type Request, type Route } from '../../../http/route.ts'
-import { type Inbox, type InboxPage, isInboxItem } from '../../../supervision/inbox/inbox.ts'
+import { type Inbox, type InboxPage, type InboxPlace, isInboxItem } from '../../../supervision/inbox/inbox.ts'
+import { risksByUrgency } from '../../../supervision/inbox/urgency.ts'
+import type { ReadScenes } from '../../../supervision/records/record-scenes.ts'
 import { callerOf } from '../../shared/request/caller.ts'
 import {
+  agentIn,
   decodePage,
   linked,
   nextLink,
   parsePlace,
   printPlace,
   queryProblem,
+  refusePlace,
+  textIn,
   wordIn,
 } from '../../shared/request/page.ts'
 import { feedId } from '../events/feed-view.ts'
@@ -34,23 +40,27 @@ export interface InboxRoutesDeps {
   engine: Pick<Engine, 'runs' | 'sessions'>
   feed: Feed
   inbox: Inbox
+  readScenes: ReadScenes
 }
 
 const PAGE = { max: 100, fallback: 50 }
+const MOST_FOLDER = 4_096
+const MOST_TEXT = 200
 
-export function createInboxRoutes({ engine, feed, inbox }: InboxRoutesDeps): Route[] {
-  const recordViews = createRecordViews(engine)
+export function createInboxRoutes({ engine, feed, inbox, readScenes }: InboxRoutesDeps): Route[] {
+  const recordViews = createRecordViews(readScenes)
 
   async function list(request: Request, reply: Reply): Promise<void> {
     const { limit, before } = decodePage(request, PAGE)
-    const place = before === undefined ? {} : { before: parsePlace(before) }
-    const page = { limit, ...place, ...filterOf(request) }
-    const { items, next, cursor } = await inbox.list(callerOf(request), page)
-    const link = nextLink('/inbox', request.query, next === null ? null : printPlace(next))
+    const filter = filterOf(request)
+    const place = before === undefined ? {} : { before: placeIn(before, filter) }
+    const { items, next, cursor, counts } = await inbox.list(callerOf(request), { limit, ...place, ...filter })
+    const link = nextLink('/inbox', request.query, next === null ? null : printInboxPlace(next))
     const views = await recordViews.many(items)
     const isMasked = isConsole(request)
     const shown = items.map((item) => itemView(item, { view: views(item), isMasked }))
-    reply.json(200, { items: shown, cursor: feedId(cursor) }, link)
+    const total = counts === null ? null : counts.critical + counts.high + counts.low
+    reply.json(200, { items: shown, total, counts, cursor: feedId(cursor) }, link)
   }
 
   async function events(request: Request, reply: Reply): Promise<void> {
@@ -70,13 +80,29 @@ export function createInboxRoutes({ engine, feed, inbox }: InboxRoutesDeps): Rou
       describe: () => ({
         tag: feedTag,
         description:
-          'Everything that waits for a person, in all sessions, or with `status=done` what nobody has to answer any more. Newest first, by the time at which it was asked.',
+          'Everything that waits for a person, in all sessions: by risk, then by the time that is left, then by how long the agent has stood still. With `status=done` what nobody has to answer any more, newest first. Filters look at all of it, not only at a page.',
         query: {
           status: z.enum(['waiting', 'done']).optional().describe('`waiting` when left out.'),
           kind: z.enum(wireKinds).optional(),
           owner: z.string().optional().describe('Only in sessions of this owner.'),
           session: z.string().optional().describe('Only in this session: a UUID or a ULID.'),
-          risk: z.enum(['low', 'high', 'critical']).optional().describe('Only approvals of this risk.'),
+          risk: z
+            .enum(['low', 'high', 'critical'])
+            .optional()
+            .describe('Only of this risk. What is no approval counts as high.'),
+          agent: z.string().max(128).optional().describe('Only of this agent, or of agents in this host.'),
+          folder: z
+            .string()
+            .max(MOST_FOLDER)
+            .optional()
+            .describe('Only of agents that work in this folder: a path, or the end of one.'),
+          q: z
+            .string()
+            .max(MOST_TEXT)
+            .optional()
+            .describe(
+              'Only with this text in the title, the gist, the id, or the name of the agent, tool, owner, folder or session.',
+            ),
           age: z.coerce
             .number()
             .int()
@@ -129,7 +155,28 @@ function filterOf(request: Request): Omit<InboxPage, 'limit' | 'before'> {
     risk: oneOf(request, 'risk', risks),
     status: oneOf(request, 'status', ['waiting', 'done'] as const),
     minAgeMs: age === null ? undefined : Number(age) * 1_000,
+    agent: agentIn(request.query),
+    folder: textIn(request.query, 'folder', MOST_FOLDER),
+    q: textIn(request.query, 'q', MOST_TEXT),
   }
+}
+
+/** A place in the order of urgency holds the whole key, so that it is known where to go on when the item is gone. */
+function printInboxPlace(place: InboxPlace): string {
+  if (!('risk' in place)) return printPlace(place)
+  return `${place.risk}.${place.expiresAt ?? 'never'}.${place.stillSince}.${ulidOf(place.id)}`
+}
+
+const PLACE = new RegExp(`^(${risksByUrgency.join('|')})\\.(\\d{1,15}|never)\\.(\\d{1,15})\\.(.{1,40})$`)
+
+/** Throws `invalid_request`. */
+function placeIn(text: string, { status }: Pick<InboxPage, 'status'>): InboxPlace {
+  if (status === 'done') return parsePlace(text)
+  const [, word, expires, still, name = ''] = PLACE.exec(text) ?? []
+  const risk = risks.find((one) => one === word)
+  const id = parseUuid(name)
+  if (risk === undefined || id === null) return refusePlace()
+  return { risk, expiresAt: expires === 'never' ? null : Number(expires), stillSince: Number(still), id }
 }
 
 const oneOf = <Word extends string>({ query }: Request, name: string, words: readonly Word[]): Word | undefined =>

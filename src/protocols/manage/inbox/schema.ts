@@ -50,6 +50,11 @@ export type InboxItem = z.output<typeof InboxItemSchema>
 export const InboxSchema = z
   .strictObject({
     items: z.array(InboxItemSchema),
+    total: z.int().nullable().describe('How many fit the filter, on all pages. Null: what is done is not counted.'),
+    counts: z
+      .strictObject({ critical: z.int(), high: z.int(), low: z.int() })
+      .nullable()
+      .describe('The same by risk. What is no approval counts as high.'),
     cursor: z.string().describe('Send it to `GET /inbox/events` as `after`: that stream goes on where this list ends.'),
   })
   .meta({
@@ -96,6 +101,8 @@ export const InboxSchema = z
           approval: withoutView(exampleApproval),
         },
       ],
+      total: 2,
+      counts: { critical: 0, high: 2, low: 0 },
       cursor: 'f.12',
     },
   })

@@ -3,10 +3,9 @@
 import { z } from 'zod'
 import type { PersonRecord } from '../../../domain/records/record.ts'
 import { anyOf, type PersonKind, personKinds, recordKinds } from '../../../domain/records/record-kinds.ts'
-import type { SessionOverview } from '../../../domain/session/session-overview.ts'
-import type { Engine } from '../../../engine/engine.ts'
 import { describe, describeInShort } from '../../../supervision/records/describe-record.ts'
-import type { RecordScene, RecordView as Words } from '../../../supervision/records/record-view.ts'
+import type { ReadScenes } from '../../../supervision/records/record-scenes.ts'
+import type { RecordView as Words } from '../../../supervision/records/record-view.ts'
 import { type KindOnWire, type Look, type Requests, withRequestsOf } from './kind-on-wire.ts'
 import { alert } from './kinds/alert.ts'
 import { approval } from './kinds/approval.ts'
@@ -46,25 +45,17 @@ export const withRequests = (record: PersonRecord, view: Words): RecordView =>
 
 // Records in words for the wire, with the request that each answer is.
 
-export function createRecordViews({ sessions }: { sessions: Pick<Engine['sessions'], 'overview'> }) {
+export function createRecordViews(readScenes: ReadScenes) {
   return {
     /** `diff`: as people see it; null: it changes no file, or the diff is gone. */
     async one(record: PersonRecord, diff?: string | null): Promise<RecordView> {
-      const [overview] = await sessions.overview([record.sessionId])
-      return withRequests(record, describe(record, { ...sceneOf(overview), ...(diff === undefined ? {} : { diff }) }))
+      const sceneOf = await readScenes([record])
+      return withRequests(record, describe(record, { ...sceneOf(record), ...(diff === undefined ? {} : { diff }) }))
     },
     /** Of any of these records. Without what is behind a question: a list would be too long. */
     async many(records: readonly PersonRecord[]): Promise<(record: PersonRecord) => RecordView> {
-      const overviews = await sessions.overview([...new Set(records.map(({ sessionId }) => sessionId))])
-      const scenes = new Map(overviews.map((one) => [one.id, sceneOf(one)]))
-      return (record) =>
-        withRequests(record, describeInShort(record, scenes.get(record.sessionId) ?? sceneOf(undefined)))
+      const sceneOf = await readScenes(records)
+      return (record) => withRequests(record, describeInShort(record, sceneOf(record)))
     },
   }
 }
-
-const sceneOf = (overview: SessionOverview | undefined): RecordScene => ({
-  folder: overview?.elsewhere?.workspaceRoot ?? null,
-  title: overview === undefined || overview.title === '' ? null : overview.title,
-  prompt: overview?.elsewhere?.prompt ?? null,
-})

@@ -538,8 +538,8 @@ describe('the inbox', () => {
     }
 
     const all = await list()
-    expect(all.kinds).toEqual(['wait', 'alert', 'prompt', 'approval'])
-    expect(all.ids).toEqual([wait.id, alertId, prompt.id, write.id])
+    expect(all.kinds).toEqual(['prompt', 'alert', 'wait', 'approval'])
+    expect(all.ids).toEqual([prompt.id, alertId, wait.id, write.id])
     const paged = []
     for (let query: string | undefined = '?limit=1'; query !== undefined; ) {
       const page: Awaited<ReturnType<typeof list>> = await list(query)
@@ -549,7 +549,7 @@ describe('the inbox', () => {
     expect(paged).toEqual(all.ids)
     expect((await list('?kind=wait')).ids).toEqual([wait.id])
     expect((await list('?risk=low')).ids).toEqual([write.id])
-    expect((await list('?risk=high')).ids).toEqual([])
+    expect((await list('?risk=high')).ids).toEqual([prompt.id, alertId, wait.id])
     expect((await list('?risk=low&kind=prompt')).ids).toEqual([])
     expect((await list('?age=200')).kinds).toEqual(['prompt', 'approval'])
     expect((await list('?owner=ada')).ids).toEqual([])

@@ -3,11 +3,11 @@
 import { z } from 'zod'
 import type { ErrorCode } from '../../../domain/errors.ts'
 import { personKinds, recordKinds, statusesOf, wireStatus } from '../../../domain/records/record-kinds.ts'
-import type { Engine } from '../../../engine/engine.ts'
 import { answer, page } from '../../../http/describe-answer.ts'
 import type { Route, RouteDescription } from '../../../http/route.ts'
 import type { Oversight } from '../../../supervision/oversight/oversight.ts'
 import type { AnswerRecord } from '../../../supervision/records/answer-record.ts'
+import type { ReadScenes } from '../../../supervision/records/record-scenes.ts'
 import type { Records, ShownKind } from '../../../supervision/records/records.ts'
 import { callerOf, viewerOf } from '../../shared/request/caller.ts'
 import { nextLink, printPlace } from '../../shared/request/page.ts'
@@ -29,7 +29,7 @@ export const createSupervisionRoutes = (deps: SupervisionRoutesDeps): Route[] =>
 // Lists and pages of what agents elsewhere ask, and its answers. `records/kinds` says what is special about each kind.
 
 interface RecordRoutesDeps {
-  engine: { sessions: Pick<Engine['sessions'], 'overview'> }
+  readScenes: ReadScenes
   records: Records
   answer: AnswerRecord
   oversight: Pick<Oversight, 'listing' | 'foreignSession'>
@@ -79,8 +79,8 @@ const describeAnswer = (
 })
 
 function createRecordRoutes(deps: RecordRoutesDeps): Route[] {
-  const { engine, records, answer, oversight } = deps
-  const recordViews = createRecordViews(engine)
+  const { readScenes, records, answer, oversight } = deps
+  const recordViews = createRecordViews(readScenes)
 
   /** Operators see the records of all owners, and the audit trail says that they looked. */
   function lister(kind: ShownKind): Route['handle'] {

@@ -56,6 +56,13 @@ export function sessionIn(query: URLSearchParams, detail: string): string | unde
   throw queryProblem({ pointer: 'session', detail })
 }
 
+/** A short text in a query; undefined: it is left out. Throws `invalid_request`. */
+export function textIn(query: URLSearchParams, name: string, most: number): string | undefined {
+  const text = query.get(name)
+  if (text === null || (text !== '' && text.length <= most)) return text ?? undefined
+  throw queryProblem({ pointer: name, detail: `Send 1 to ${most} characters.` })
+}
+
 /** The name of an agent in a query; undefined: it is left out. Throws `invalid_request`. */
 export function agentIn(query: URLSearchParams): string | undefined {
   const agent = query.get('agent')
@@ -108,7 +115,9 @@ export function placeIn(text: string): ListPlace | null {
 
 /** Throws `invalid_request`. */
 export function parsePlace(text: string): ListPlace {
-  const place = placeIn(text)
-  if (place !== null) return place
+  return placeIn(text) ?? refusePlace()
+}
+
+export function refusePlace(): never {
   throw queryProblem({ pointer: 'before', detail: 'Send what came in the Link header of the page before.' })
 }

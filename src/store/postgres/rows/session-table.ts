@@ -110,9 +110,8 @@ function createOverviews(sql: Sql): SessionReads['overview'] {
     const overviews: SessionOverview[] = []
     for (const row of await sql.rows<OverviewRow>(overview, [ids])) {
       const [id, tokens, supervised, supervision, isRunning, hasQueued, pending, ...first] = row
-      const agent = supervision === null ? null : (JSON.parse(supervision) as Supervision)
-      const words = (await wordsOf(id, first)) ?? agent?.title ?? ''
-      const elsewhere = agent === null ? null : { workspaceRoot: agent.workspaceRoot, prompt: agent.prompt }
+      const elsewhere = supervision === null ? null : (JSON.parse(supervision) as Supervision)
+      const words = (await wordsOf(id, first)) ?? elsewhere?.title ?? ''
       const activity = activityOf({ supervised, isRunning, hasQueued, pending })
       overviews.push({ id, title: titleOf(words), activity, pending, tokens, elsewhere })
     }

@@ -3,7 +3,7 @@ import { textOf } from '../../../domain/session/message.ts'
 import { type RunRecord, tokensOf } from '../../../domain/session/run.ts'
 import type { SessionRecord } from '../../../domain/session/session.ts'
 import { activityOf, type SessionOverview, titleOf } from '../../../domain/session/session-overview.ts'
-import { type SupervisedStatus, supervisedStatuses } from '../../../domain/supervision/supervision.ts'
+import { type Supervision, supervisedStatuses } from '../../../domain/supervision/supervision.ts'
 import type { SessionReads } from '../../ports/sessions.ts'
 import type { SupervisedReads } from '../../ports/supervised.ts'
 import type { Change, SessionPatch } from '../../rules/rows.ts'
@@ -183,8 +183,7 @@ const WITH_ACTIVITY = activityConditions({
 
 function createOverview(db: DatabaseSync, { one }: Statements): (id: string) => SessionOverview | null {
   const session = db.prepare(
-    `SELECT sid, tokens, supervised_status AS supervised, supervision ->> 'title' AS title,
-       supervision ->> 'workspaceRoot' AS folder, supervision ->> 'prompt' AS prompt,
+    `SELECT sid, tokens, supervision,
        EXISTS (SELECT 1 FROM runs WHERE runs.sid = sessions.sid AND runs.${OPEN} AND runs.status = 'running') AS running,
        EXISTS (SELECT 1 FROM runs WHERE runs.sid = sessions.sid AND runs.${OPEN} AND runs.status = 'queued') AS queued,
        (SELECT count(*) FROM waits WHERE waits.session = sessions.id AND waits.${OPEN_RECORD}) AS pending
@@ -200,24 +199,22 @@ function createOverview(db: DatabaseSync, { one }: Statements): (id: string) => 
   return (id) => {
     const row = session.get(id)
     if (row === undefined) return null
-    const { sid, tokens, supervised, title, folder, prompt, running, queued, pending } = row
-    const first = supervised === null ? firstMessage(sid) : null
+    const { sid, tokens, supervision, running, queued, pending } = row
+    const elsewhere = supervision === null ? null : (JSON.parse(String(supervision)) as Supervision)
+    const first = elsewhere === null ? firstMessage(sid) : null
     const work = {
-      supervised: supervised === null ? null : (String(supervised) as SupervisedStatus),
+      supervised: elsewhere?.status ?? null,
       isRunning: running === 1,
       hasQueued: queued === 1,
       pending: Number(pending),
     }
     return {
       id,
-      title: titleOf(first === null ? String(title ?? '') : textOf(first.content)),
+      title: titleOf(first === null ? (elsewhere?.title ?? '') : textOf(first.content)),
       activity: activityOf(work),
       pending: work.pending,
       tokens: Number(tokens),
-      elsewhere:
-        work.supervised === null
-          ? null
-          : { workspaceRoot: String(folder), prompt: prompt === null ? null : String(prompt) },
+      elsewhere,
     }
   }
 }

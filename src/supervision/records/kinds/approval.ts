@@ -1,16 +1,18 @@
 // What an approval asks, in words: what would be done, what speaks against it, and what is behind it.
 
-import { isRecord } from '../../../domain/is-record.ts'
 import type { Approval, ChangeSummary } from '../../../domain/records/record.ts'
 import { shownPath } from '../../../domain/text/lookalike.ts'
 import { maskEntries } from '../../../domain/text/secret-name.ts'
 import { unreachable } from '../../../domain/unreachable.ts'
+import type { ToolEffect } from '../../../hosts/host.ts'
+import { toolEffect } from '../../../hosts/tool-effect.ts'
 import { canonicalJson } from '../../../json/digest.ts'
 import { questionForm } from '../../approvals/question-form.ts'
 import { shownArguments } from '../../approvals/shown-arguments.ts'
 import { callWarnings } from '../../approvals/shown-call.ts'
+import { offered } from '../../remember/offered.ts'
 import type { BodyPart, KindView, RecordFact, RecordScene } from '../record-view.ts'
-import { fact, oneLine, prose } from '../record-words.ts'
+import { fact, objectIn, oneLine, prose } from '../record-words.ts'
 import { approvalActions } from './approval-actions.ts'
 import { interrupted, isPerson, type KindWords, type Verdict } from './kind-words.ts'
 
@@ -30,13 +32,14 @@ export const approval: KindWords<Approval> = {
 }
 
 function view(approval: Approval, scene: RecordScene): KindView {
-  const { risk, supervised } = approval
+  const { risk, riskWhy = null, supervised } = approval
   const change = supervised?.change ?? null
   return {
     ...subjectOf(approval, change),
-    risk: { level: risk, why: change?.protectedBecause ?? null },
+    risk: { level: risk, why: change?.protectedBecause ?? riskWhy },
     warnings: warningsOf(approval, scene),
     facts: factsOf(approval),
+    remember: offered(approval),
   }
 }
 
@@ -99,6 +102,23 @@ function changeSubject(
     gist: kind === 'permission' ? '' : oneLine(title),
     brief: `Change of a file: +${addedLines} −${removedLines} lines`,
   }
+}
+
+const EFFECTS: Readonly<Record<ToolEffect, string>> = {
+  host: 'Changes only what the agent’s program shows or plans',
+  reads: 'Reads files',
+  searches: 'Searches files',
+  writes: 'Writes a file',
+  runs: 'Runs a shell command',
+  reaches: 'Reaches the network',
+  unknown: 'May do anything: Quarterdeck does not know this tool',
+}
+
+/** What the tool does: in its own words, or what is known of a host's tool. Null: nobody says. */
+export function toolWords(approval: Approval): string | null {
+  const { kind, tool, toolSays = null, supervised } = approval
+  if (supervised === undefined || kind === 'policy') return toolSays
+  return EFFECTS[kind === 'diff' ? 'writes' : toolEffect(supervised.host, tool, objectIn(approval.arguments))]
 }
 
 /** What speaks against it. Why it is a risk stands beside the risk. */
@@ -178,11 +198,6 @@ function callParts(approval: Approval): BodyPart[] {
       whole: maskEntries(edited),
     },
   ]
-}
-
-function objectIn(json: string): Record<string, unknown> {
-  const value: unknown = JSON.parse(json)
-  return isRecord(value) ? { ...value } : {}
 }
 
 /** Enough to compare with what `sha256sum` prints. */

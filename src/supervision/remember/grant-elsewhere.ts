@@ -1,0 +1,115 @@
+// What a person decides about an agent elsewhere for more than one call: what may be remembered, the grant, and what the trail says of it.
+
+import { ServerError } from '../../domain/errors.ts'
+import { present } from '../../domain/present.ts'
+import type { SupervisedApproval } from '../../domain/records/record.ts'
+import type { AuditRecord } from '../../domain/supervision/audit.ts'
+import type { Caller, Decision } from '../../domain/supervision/decision.ts'
+import { type Grant, grantScope, QUARTER_HOUR_SECONDS } from '../../domain/supervision/grant.ts'
+import { canonicalJson } from '../../json/digest.ts'
+import type { Assessment, Work } from '../risk/risk.ts'
+import type { Changes, SupervisedSession } from '../sessions/take-step.ts'
+import { matchLabel } from './match-label.ts'
+import { ELSEWHERE_SCOPES, isEdited, isHostWork } from './offered.ts'
+
+/** Throws `invalid_request` for what cannot be remembered with this decision. */
+export function refuseRemember(approval: SupervisedApproval, given: Decision): void {
+  const { decision, remember: wanted, arguments: edited, content } = given
+  if (wanted === undefined) return
+  const { id, risk, matches = [] } = approval
+  const refuse = (message: string, pointer: string, detail: string): never => {
+    throw new ServerError('invalid_request', message, { details: { approval_id: id }, problems: [{ pointer, detail }] })
+  }
+  const without = (why: string): never => refuse(`${why} Answer without \`remember\`.`, '/remember', 'Leave it out.')
+  if (!isHostWork(approval)) without('A policy counts until its file changes, so there is nothing to remember.')
+  if (edited !== undefined || content !== undefined || isEdited(approval)) {
+    without('What may be remembered belongs to the agent’s own call, and this one was edited.')
+  }
+  if (decision !== 'reject' && risk === 'critical') without('This is critical, so each one needs its own approval.')
+  if (matches.length === 0) without('There is nothing like it that could be remembered.')
+  if (!ELSEWHERE_SCOPES.includes(wanted.scope)) {
+    const scopes = ELSEWHERE_SCOPES.join(', ')
+    refuse('For an agent elsewhere, remember it for the `workspace` instead.', '/remember', `Send one of ${scopes}.`)
+  }
+  if (wanted.where !== undefined || wanted.seconds !== undefined) {
+    const message = 'Of an agent elsewhere, `match` says what is remembered, and the scope says how long.'
+    refuse(message, '/grant', 'Leave `where` and `seconds` out.')
+  }
+  if (wanted.match !== undefined && !matches.some((one) => canonicalJson(one) === canonicalJson(wanted.match))) {
+    const others = matches.map((one) => JSON.stringify(one)).join(', ')
+    refuse('This was not offered, so nobody has looked at it.', '/grant/match', `Send one of ${others}.`)
+  }
+}
+
+interface GrantRequest {
+  id: string
+  approval: SupervisedApproval
+  remember: NonNullable<Decision['remember']>
+  effect: 'refuse' | undefined
+  by: Caller
+  now: number
+  /** As the session is now. */
+  owner: string
+  workspaceRoot: string
+}
+
+/** After `refuseRemember`. */
+export function grantElsewhere({ id, approval, remember, effect, by, now, ...place }: GrantRequest): Grant {
+  const match = remember.match ?? approval.matches?.[0]
+  if (match === undefined) throw new Error('Nothing was offered.')
+  return present({
+    id,
+    agent: approval.supervised.host,
+    tool: approval.tool,
+    effect,
+    where: {},
+    sessionId: remember.scope === 'session' ? approval.sessionId : null,
+    grantedBy: by.user,
+    approvalId: approval.id,
+    policyVersion: approval.policyVersion,
+    createdAt: now,
+    expiresAt: remember.scope === '15m' ? now + QUARTER_HOUR_SECONDS * 1_000 : null,
+    elsewhere: { ...place, match, risk: approval.risk },
+  })
+}
+
+const effectOf = ({ effect }: Grant): string => effect ?? 'allow'
+
+/** Beside the record of the decision. */
+export function grantMade(grant: Grant, decision: AuditRecord): AuditRecord {
+  const { id, approvalId, elsewhere } = grant
+  const what = elsewhere === undefined ? undefined : matchLabel(elsewhere.match)
+  const about = { grant: id, approval: approvalId, scope: grantScope(grant), effect: effectOf(grant) }
+  return { ...decision, kind: 'grant_made', details: present({ ...about, match: what }) }
+}
+
+interface Use {
+  work: Work
+  assessed: Assessment
+  at: number
+  call: string
+  /** Id of the approval that it decided; null: none was made. */
+  approval: string | null
+}
+
+/**
+ * The part of a step that says by which grant a piece of work was let through or refused. The store refuses the step with `conflict` if
+ * the grant was revoked a moment ago: then ask a person.
+ */
+export function grantUse(
+  { id, agent }: SupervisedSession,
+  grant: Grant,
+  { work, assessed, at, call, approval }: Use,
+): Required<Pick<Changes, 'uses' | 'audit'>> {
+  const { match } = grant.elsewhere ?? {}
+  const details = present({
+    grant: grant.id,
+    effect: effectOf(grant),
+    match: match && matchLabel(match),
+    command: work.command ?? undefined,
+    risk: assessed.risk,
+    approval: approval ?? undefined,
+  })
+  const about = { session: id, run: null, agent, tool: work.toolName, call }
+  return { uses: [grant.id], audit: [{ at, kind: 'grant_used', by: grant.grantedBy, ...about, details }] }
+}
