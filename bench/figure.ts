@@ -21,7 +21,7 @@ interface Measured {
   server: string
   value: number
   limit: number
-  unit: '×' | ' ms' | ' MB' | ' KB' | ' %' | ' failed'
+  unit: '×' | ' ms' | ' MB' | ' KB' | ' %' | ' failed' | ' asked' | ' missed'
   note?: string
   /** Reasons why the figure cannot be trusted. With any of them the target counts as missed, whatever the value. */
   problems?: readonly string[]

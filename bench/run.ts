@@ -1,8 +1,8 @@
 // Measures the figures that the project promises, compares them with a floor in the same run, and writes them to RESULTS.md.
-//   npm run bench -- [--only full,paced,latency,slow-disk,start,idle,streams,sessions,growth,doors,hostile,supervision,channels,postgres] [--seconds 5] [--json out.json]
+//   npm run bench -- [--only full,paced,latency,slow-disk,start,idle,streams,sessions,growth,doors,hostile,supervision,asking,channels,postgres] [--seconds 5] [--json out.json]
 //                    [--server bin/quarterdeck.js]
-// A partial run prints its table and changes no more of RESULTS.md than the sections about supervision and Postgres, if it measured
-// those. Exit code 1: a target was missed; 2: nothing was measured.
+// A partial run prints its table and changes no more of RESULTS.md than the sections about supervision, asking and Postgres, if it
+// measured those. Exit code 1: a target was missed; 2: nothing was measured.
 
 import { readFileSync, writeFileSync } from 'node:fs'
 import { arch, cpus, release } from 'node:os'
@@ -10,6 +10,7 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { type Figure, markdownTable, skipped, textTable } from './figure.ts'
 import { cpuMs, machineBusyMs } from './process-stat.ts'
+import { asking } from './scenarios/asking.ts'
 import { channels } from './scenarios/channels.ts'
 import { full, paced } from './scenarios/cpu-per-run.ts'
 import { doors } from './scenarios/doors.ts'
@@ -27,6 +28,7 @@ import { openStage, type Stage } from './stage.ts'
 const scenarios: readonly Scenario[] = [
   ...[full, paced, latency, slowDisk, start, idle, streams, sessions, growth, doors, hostile],
   supervision,
+  asking,
   channels,
   postgres,
 ]
@@ -70,6 +72,11 @@ async function main(): Promise<void> {
 /** Scenarios with a section of their own in RESULTS.md, which a partial run writes as well. */
 const sections = [
   { scenario: supervision, title: '## Supervision', about: 'Agents that work elsewhere.' },
+  {
+    scenario: asking,
+    title: '## Asking',
+    about: 'How often agents elsewhere ask a person, by what four real hosts did in recorded tasks (`test/asking`).',
+  },
   {
     scenario: postgres,
     title: '## Postgres',

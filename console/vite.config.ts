@@ -21,6 +21,13 @@ const lexerOnly: Plugin = {
   },
 }
 
+/** The keys of the lines of an icon, which never change places. They are random, so they do not compress. */
+const iconsWithoutKeys: Plugin = {
+  name: 'icons-without-keys',
+  enforce: 'pre',
+  transform: (code, id) => (/lucide-react\/.*\/icons\//.test(id) ? code.replaceAll(/,\s*key: "\w+"/g, '') : null),
+}
+
 /** What the console and the page for users load first. */
 const inFirst = new RegExp(
   [
@@ -34,11 +41,14 @@ const inFirst = new RegExp(
   ].join('|'),
 )
 
+/** What the console loads first besides, and other pages use too. */
+const inShell = /icons\/(?:activity|bot|list|message-square|settings)\.|data\/waiting\.|sign-in\/code-in-address\./
+
 export default defineConfig(({ command }) => ({
   root,
   // The server may stand behind a base path, so the built pages name nothing absolutely.
   base: command === 'serve' ? '/console/' : './',
-  plugins: [react(), lexerOnly],
+  plugins: [react(), lexerOnly, ...(command === 'serve' ? [] : [iconsWithoutKeys])],
   resolve: {
     alias: {
       'quarterdeck/client': join(root, '../src/client/client.ts'),
@@ -62,7 +72,12 @@ export default defineConfig(({ command }) => ({
       input: { console: join(root, 'index.html'), talk: join(root, 'talk/index.html') },
       output: {
         // What every page of both entries needs, as one file: it compresses better than many small ones.
-        codeSplitting: { groups: [{ name: 'first', test: inFirst }] },
+        codeSplitting: {
+          groups: [
+            { name: 'first', test: inFirst },
+            { name: 'shell', test: inShell },
+          ],
+        },
       },
     },
     manifest: true,

@@ -1,5 +1,6 @@
 // The engine with what guards its runs: rules that ask a person, and limits of a day.
 
+import { homedir } from 'node:os'
 import { withAgentPrices } from '../domain/agent/prices.ts'
 import { isPostgres } from '../domain/settings/store-settings.ts'
 import { createEngine } from '../engine/create-engine.ts'
@@ -9,6 +10,7 @@ import { createCallRules } from '../supervision/approvals/call-rules.ts'
 import { createGate } from '../supervision/approvals/create-gate.ts'
 import { createDayLimits, limitsAnybody } from '../supervision/oversight/day-limits.ts'
 import { createRealPath } from '../supervision/policy/real-path.ts'
+import { createAssessWork } from '../supervision/risk/assess-work.ts'
 import type { Known } from './open-access.ts'
 import { ANSWER_MS } from './open-log.ts'
 
@@ -16,7 +18,13 @@ export function buildEngine(built: Known & { files: AttachedFiles }, undo: Async
   const { parts: agents, settings, store, sessionLog, wake, files, telemetry, replica, clock, ids, log } = built
   // What both the engine's gate and the approvals behind it are made of.
   const approving = {
-    rules: createCallRules({ grants: store.grants, realPath: createRealPath, clock }),
+    rules: createCallRules({
+      grants: store.grants,
+      realPath: createRealPath,
+      clock,
+      // The folder of an agent is among the server's, and its own tools may work there.
+      assess: createAssessWork({ serverPaths: [], home: homedir() }),
+    }),
     agents,
     operators: built.operators,
     stepUp: built.stepUp,

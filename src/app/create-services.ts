@@ -12,6 +12,7 @@ import { createOversight } from '../supervision/oversight/oversight.ts'
 import { createReadUsage } from '../supervision/oversight/usage-report.ts'
 import { createAnswerRecord } from '../supervision/records/answer-record.ts'
 import { createReadScenes } from '../supervision/records/record-scenes.ts'
+import { createAcceptPolicy } from '../supervision/workspace-policy/accept-policy.ts'
 import { buildEngine } from './build-engine.ts'
 import { buildSupervision } from './build-supervision.ts'
 import { openFiles } from './open-files.ts'
@@ -49,6 +50,7 @@ export async function createServices(parts: Telling, undo: AsyncDisposableStack)
     engine,
     approvals,
     answer: createAnswerRecord({ approvals, prompts: elsewhere.prompts, stalls: elsewhere.stalls }),
+    acceptPolicy: createAcceptPolicy({ ...elsewhere, store, approvals }),
     feed,
     readDiff: createReadDiff(store),
     noteShown: createNoteShown({ waits: store.waits, log: sessionLog, clock }),

@@ -15,7 +15,7 @@ export function serveChannels(parts: Working, undo: AsyncDisposableStack): void 
 }
 
 function chatServices({ settings, services, clock, log: logger }: Working): ChatServices {
-  const { answer, elsewhere, work, inbox, oversight, noteShown, noteRefused } = services
+  const { answer, approvals, elsewhere, work, inbox, oversight, noteShown, noteRefused } = services
   const { slack, commands, workspaces } = settings.supervision
   return {
     answer,
@@ -29,6 +29,7 @@ function chatServices({ settings, services, clock, log: logger }: Working): Chat
       commands: work.commands,
       spawner: work.spawner,
       inbox,
+      approvals,
       oversight,
       aliases: Object.keys(commands),
       workspaces,

@@ -32,7 +32,7 @@ const GROUPS: Readonly<Record<string, Readonly<Record<string, Load>>>> = {
   'Supervising coding agents:': {
     connect: async (context) => (await import('./commands/connect/connect.ts')).createConnectCommand(context),
     ctl: async (context) => (await import('./commands/ctl/ctl.ts')).createCtlCommand(context),
-    'policy-file': async (context) => (await import('./commands/policy/policy.ts')).createPolicyCommand(context),
+    policy: async (context) => (await import('./commands/policy/policy.ts')).createPolicyCommand(context),
   },
   'For programs:': {
     mcp: async (context) => (await import('./commands/mcp/mcp.ts')).createMcpCommand(context),

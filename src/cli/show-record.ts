@@ -16,6 +16,19 @@ export const agentOf = ({ agent }: RecordView): string => terminalLine(agent, 40
 export const folderOf = ({ folder }: RecordView): string => exactValue(folder ?? '')
 export const riskOf = ({ risk }: RecordView): string => risk?.level ?? ''
 
+/** What the agent is busy with: the user's words, its own, or the title of its session. */
+export const taskOf = ({ context, session }: RecordView): string =>
+  terminalLine(context.request ?? context.said ?? session.title ?? '', 120)
+
+/** What somebody who was not there needs to decide. */
+export const contextLines = ({ context, session }: RecordView): string[] => [
+  ...row('task', session.title),
+  ...row('request', context.request),
+  ...row('said', context.said),
+  ...row('tool', context.tool),
+  ...row('before', context.before),
+]
+
 /** Whether the whole text must have been on the screen before a yes. */
 export const mustBeSeen = ({ risk }: RecordView): boolean => risk !== null && risk.level !== 'low'
 
@@ -27,6 +40,7 @@ export function recordLines(view: RecordView, style: Style): string[] {
     ...row('session', session.id),
     ...row('agent', agentOf(view)),
     ...row('folder', folderOf(view)),
+    ...contextLines(view),
     ...row('since', `${localTime(asked_at)} (${localZone()})`),
     ...(outcome === null && expires_at !== null ? row('expires', localTime(expires_at)) : []),
     ...row('about', view.title),

@@ -166,8 +166,8 @@ async function listIn<T>(response: Response, { path }: Call): Promise<T[]> {
   throw new ClientError('unexpected_answer', message, { status: response.status })
 }
 
-/** Where the next page begins. */
-function nextIn({ headers }: Response, by: string): string | null {
+/** Where the next page begins; null: this is the last. */
+export function nextIn({ headers }: Response, by: string): string | null {
   const found = new RegExp(`[?&]${by}=([^&>]+)`).exec(headers.get('link') ?? '')?.[1]
   return found === undefined ? null : decodeURIComponent(found.replaceAll('+', ' '))
 }

@@ -24,6 +24,8 @@ test('asks for what operators look at', async () => {
   await client.agents.tests('a')
   await client.validateAgent('name: a')
   await client.tryPolicy({ workspace: '/x', tool_name: 'Bash' })
+  await client.draftPolicy({ workspace: '/x', since: '7d' })
+  await client.acceptPolicy({ workspace: '/x', text: '{}', base_sha256: null })
   await client.stats()
 
   expect(asked).toEqual([
@@ -34,6 +36,8 @@ test('asks for what operators look at', async () => {
     'GET /agents/a/tests',
     'POST /validate/agent {"text":"name: a"}',
     'POST /policy/try {"workspace":"/x","tool_name":"Bash"}',
+    'POST /policy/draft {"workspace":"/x","since":"7d"}',
+    'POST /policy/accept {"workspace":"/x","text":"{}","base_sha256":null}',
     'GET /stats',
   ])
 })

@@ -13,12 +13,16 @@ import {
 } from './connection.ts'
 import { readSse, SILENCE_MS } from './read-sse.ts'
 import type {
+  AcceptedPolicy,
+  AcceptPolicy,
   Agent,
   AgentTests,
   AuditChain,
   AuditEntry,
+  DraftPolicy,
   Health,
   MyLimits,
+  PolicyDraft,
   PolicyVerdict,
   Stats,
   TestCase,
@@ -75,6 +79,10 @@ export interface OversightClient {
   validateAgent(text: string, options?: CallOptions): Promise<ValidatedAgent>
   /** What the policy of a workspace would say about a request. */
   tryPolicy(request: TriedPolicy, options?: CallOptions): Promise<PolicyVerdict>
+  /** A policy from what people decided about the agents of a workspace. */
+  draftPolicy(request: DraftPolicy, options?: CallOptions): Promise<PolicyDraft>
+  /** Writes a policy into the workspace, and accepts it. */
+  acceptPolicy(request: AcceptPolicy, options?: CallOptions): Promise<AcceptedPolicy>
   stats(options?: CallOptions): Promise<Stats>
   /** Also answers for a server that is unhealthy. */
   health(options?: CallOptions): Promise<Health>
@@ -115,6 +123,8 @@ export function createOversightClient({ get, post, page }: Calls, once: Connecti
     },
     validateAgent: (text, options) => post('/validate/agent', { text }, options),
     tryPolicy: (request, options) => post('/policy/try', request, options),
+    draftPolicy: (request, options) => post('/policy/draft', request, options),
+    acceptPolicy: (request, options) => post('/policy/accept', request, options),
     stats: (options) => get('/stats', options),
     async health({ signal } = {}) {
       const call: Call = { method: 'GET', path: '/health', signal }

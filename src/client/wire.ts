@@ -39,7 +39,14 @@ export type {
 export type { FeedItem } from '../protocols/manage/events/schema.ts'
 export type { UploadedFile } from '../protocols/manage/files/schema.ts'
 export type { Inbox, InboxItem } from '../protocols/manage/inbox/schema.ts'
-export type { PolicyVerdict, TriedPolicy } from '../protocols/manage/policy/schema.ts'
+export type {
+  AcceptedPolicy,
+  AcceptPolicy,
+  DraftPolicy,
+  PolicyDraft,
+  PolicyVerdict,
+  TriedPolicy,
+} from '../protocols/manage/policy/schema.ts'
 export type { NewPushSubscription, PushKey, PushSubscription } from '../protocols/manage/push/schema.ts'
 export type { Alert } from '../protocols/manage/records/kinds/alert.ts'
 export type { Approval, Change } from '../protocols/manage/records/kinds/approval.ts'

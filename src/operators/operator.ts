@@ -36,6 +36,8 @@ export interface OperatorChannel {
   deliver(delivery: Delivery, signal: AbortSignal): Promise<string | null>
   /** Shows everything that is due in one message, under the promises of `deliver`. Left out: each is delivered by itself. */
   deliverTogether?(deliveries: readonly Delivery[], signal: AbortSignal): Promise<void>
+  /** Which deliveries are shown together. Left out: all, if it shows any together. */
+  isTogether?(delivery: Delivery): boolean
   /**
    * Posts a line that was queued for this channel, under the promises of `deliver`. A channel that says lines shows nothing of the feed.
    * Left out: it takes no lines.

@@ -12,7 +12,7 @@ import type { SharedChanges } from '../replicas/shared-changes.ts'
 import type { OutboxReads, QueueLine, SettleDelivery } from '../store/ports/outbox.ts'
 import type { Surface } from '../supervision/sessions/set-mode.ts'
 import { DeliveryFailed, type OperatorChannel, unlessAborted } from './operator.ts'
-import { type Plan, planDeliveries, planTogether, retryDelay } from './schedule.ts'
+import { planDeliveries, planTogether, retryDelay } from './schedule.ts'
 import { createMissed, notBeforeOf, stillWaiting, type Wanted, type WantedDeps, wantedOf } from './wanted.ts'
 
 interface OutboxDeps extends WantedDeps {
@@ -222,7 +222,7 @@ function createSender(deps: OutboxDeps, channel: OperatorChannel, signal: AbortS
 
   async function show(deliveries: readonly QueuedDelivery[], end: AbortSignal): Promise<string | null> {
     const ofFeed = deliveries.filter(isOfFeed)
-    if (channel.deliverTogether !== undefined) {
+    if (channel.deliverTogether !== undefined && deliveries.every(isTogether)) {
       await channel.deliverTogether(ofFeed, end)
       return null
     }
@@ -243,15 +243,21 @@ function createSender(deps: OutboxDeps, channel: OperatorChannel, signal: AbortS
 
   const notBefore = (delivery: QueuedDelivery, now: number): number =>
     isOfFeed(delivery) ? (channel.notBefore?.(delivery, now) ?? 0) : 0
-  const planOf = (deliveries: readonly QueuedDelivery[]): Plan =>
-    (channel.deliverTogether === undefined ? planDeliveries : planTogether)(
-      deliveries,
-      new Set(inFlight.keys()),
-      clock.now(),
-      notBefore,
-    )
-  const groupsOf = (due: readonly QueuedDelivery[]): (readonly QueuedDelivery[])[] =>
-    channel.deliverTogether === undefined ? due.map((one) => [one]) : due.length === 0 ? [] : [due]
+  const isTogether = (delivery: QueuedDelivery): boolean =>
+    channel.deliverTogether !== undefined && isOfFeed(delivery) && channel.isTogether?.(delivery) !== false
+  /** What is due together is one group. */
+  function planOf(deliveries: readonly QueuedDelivery[]) {
+    const underWay = (all: readonly QueuedDelivery[]) =>
+      new Set(all.filter(({ n }) => inFlight.has(n)).map(({ n }) => n))
+    const [joined, single] = [deliveries.filter(isTogether), deliveries.filter((one) => !isTogether(one))]
+    const together = planTogether(joined, underWay(joined), clock.now(), notBefore)
+    const alone = planDeliveries(single, underWay(single), clock.now(), notBefore)
+    const waits = [together.waitMs, alone.waitMs].filter((ms) => ms !== null)
+    return {
+      groups: [...(together.due.length === 0 ? [] : [together.due]), ...alone.due.map((one) => [one])],
+      waitMs: waits.length === 0 ? null : Math.min(...waits),
+    }
+  }
 
   async function run(): Promise<void> {
     while (!signal.aborted) {
@@ -259,7 +265,7 @@ function createSender(deps: OutboxDeps, channel: OperatorChannel, signal: AbortS
       const deliveries = await store.deliveries(channel.name).catch(() => null)
       if (deliveries !== null && (await missed.takeBack(deliveries))) continue
       const plan = deliveries === null ? null : planOf(deliveries)
-      for (const group of groupsOf(plan?.due ?? [])) {
+      for (const group of plan?.groups ?? []) {
         const trying = attempt(group).then(() => {
           for (const { n } of group) inFlight.delete(n)
           look()

@@ -35,17 +35,21 @@ import type { Messenger } from './messenger.ts'
 import { createPrompts } from './prompts/create-prompts.ts'
 import { createNoteEscalations } from './records/note-escalations.ts'
 import { createRecords } from './records/records.ts'
+import { createRemembered } from './remember/remembered.ts'
+import { createAssessWork } from './risk/assess-work.ts'
 import { createRecordChanges } from './sessions/await-record.ts'
 import { createSupervisedSessions } from './sessions/create-supervised-sessions.ts'
 import type { Operators } from './sessions/may-command.ts'
 import { createMcpConnections } from './sessions/mcp-connections.ts'
 import { createTakeStep, isSupervisedSession } from './sessions/take-step.ts'
 import { createWhileWorking } from './sessions/while-working.ts'
+import type { WorkspaceSession } from './sessions/workspace-session.ts'
 import { createStalls } from './stalls/create-stalls.ts'
 import type { PushNudge } from './stalls/stalls.ts'
 import type { Workspaces } from './workspace/allowed-workspace.ts'
 import { createGuardArguments } from './workspace/guard-arguments.ts'
 import { allowlistOf, protectedByPath } from './workspace-policy/judge-request.ts'
+import { createDraftFromHistory } from './workspace-policy/policy-drafts.ts'
 import { createTryRequest } from './workspace-policy/try-request.ts'
 import { createPolicyWatch, type PolicyWatch } from './workspace-policy/watch-policy.ts'
 
@@ -89,6 +93,8 @@ export const filesOnDisk =
   })
 
 const MOST_TOLD = 100
+/** Requests that a draft of a policy looks at, while others wait. */
+const MOST_IN_DRAFT = 5_000
 const STOPS = 'The server is stopping. What waits here stays, and can be answered when the server runs again.'
 
 export type AgentsElsewhere = ReturnType<typeof createAgentsElsewhere>
@@ -134,14 +140,9 @@ export function createAgentsElsewhere(deps: ElsewhereDeps) {
   const whileWorking = createWhileWorking({ takeStep, logger })
   const answerAgent = createAnswerAgent({ store, takeStep, operators, ids, serverPaths, quorum })
   const { propose, writer, policies } = deps.openFiles((path) => void policyChanged(path))
-  const lookAtPolicy = createLookAtPolicy({
-    store,
-    takeStep,
-    policies,
-    ids,
-    quorum,
-    workspaceSession: (owner, { path, channelId }) => sessions.ofWorkspace(owner, path, channelId),
-  })
+  const workspaceSession: WorkspaceSession = (owner, { path, channelId }) =>
+    sessions.ofWorkspace(owner, path, channelId)
+  const lookAtPolicy = createLookAtPolicy({ store, takeStep, policies, ids, quorum, workspaceSession })
 
   /** A policy file was changed while no agent asked. */
   async function policyChanged(path: string): Promise<void> {
@@ -165,7 +166,8 @@ export function createAgentsElsewhere(deps: ElsewhereDeps) {
   const autoApproved = createAutoApproved({ takeStep, clock, ids, logger, tell: messenger.tell })
   const { approvalMs, promptMs, waitMs } = settings.timeouts
   const limits = { allowlist: allowlistOf(settings.commands), protectedBecause: protectedByPath }
-  const guard = createGuardArguments(serverPaths, homedir())
+  const home = homedir()
+  const guard = createGuardArguments(serverPaths, home)
   const expire = (record: SupervisedRecord) =>
     record.wait === 'approval' ? answerAgent.expire(record) : prompts.expire(record)
 
@@ -179,6 +181,8 @@ export function createAgentsElsewhere(deps: ElsewhereDeps) {
   const asking = {
     ...shared,
     guard,
+    assess: createAssessWork({ serverPaths, home }),
+    remembered: createRemembered({ grants: store.grants, clock }),
     answerCall,
     takeStep,
     sessions,
@@ -219,6 +223,14 @@ export function createAgentsElsewhere(deps: ElsewhereDeps) {
     service,
     /** What the policy of a workspace says about a request. */
     tryRequest: createTryRequest({ store, policies, limits, guard, confined: workspacePath }),
+    /** A policy from what people decided about the agents of a workspace. */
+    draftPolicy: createDraftFromHistory({
+      reads: store,
+      limits,
+      most: MOST_IN_DRAFT,
+      pause: () => new Promise((resolve) => clock.soon(resolve)),
+    }),
+    policyFiles: { writer, look: lookAtPolicy, ownerIn, session: workspaceSession },
     /** What the hooks of hosts call. */
     hooks: createHookService({ store, takeStep, askPermission, shared: replica.shared, ids, clock, logger }),
     /** Ends what nobody answered in time. */

@@ -29,11 +29,11 @@ inBrowser('the printed link signs in once, and a person approves what they have 
   await page.getByText('/tmp/logs').first().waitFor()
   expect(await page.locator('main').innerText()).not.toContain('a-secret-of-somebody')
 
-  await page.getByRole('button', { name: /^Approve/ }).click()
-  const dialog = page.getByRole('dialog')
-  await dialog.getByRole('button', { name: /^Approve/ }).click()
+  await page.getByRole('button', { name: /^Approve/, disabled: false }).click()
 
-  await page.getByText('in the console').first().waitFor()
+  // There is nothing else to decide.
+  await page.getByText('All done').waitFor()
+  await page.getByRole('heading', { name: 'Nothing waits' }).waitFor()
   await expect.poll(() => house.ran, LATE).toEqual([{ path: '/tmp/logs', token: 'a-secret-of-somebody' }])
   await expect.poll(() => page.title(), LATE).toBe('Inbox · Quarterdeck')
   expect(await decided(house)).toEqual([{ tool: 'wipe', status: 'consumed', reason: null, decided_channel: 'console' }])
@@ -76,7 +76,9 @@ inBrowser('on a phone a change is read whole before a yes, with one thumb', BUSY
       { timeout: 60_000 },
     )
     .toBe(true)
+  // Whoever hurries has not looked at all of it, is told so, and is asked once more.
   await approve.tap()
+  await page.getByRole('dialog').getByText('You have not looked at').waitFor()
   await page
     .getByRole('dialog')
     .getByRole('button', { name: /^Approve/, disabled: false })

@@ -45,7 +45,7 @@ inBrowser('a page without a network says so, decides nothing, and catches up', B
   await page.getByText('Not connected.', { exact: true }).waitFor()
   await page.getByRole('button', { name: /^Approve/, disabled: true }).waitFor()
   await page.keyboard.press('a')
-  expect(await page.getByRole('dialog').count()).toBe(0)
+  expect(house.ran).toEqual([])
   // What it knew is still there.
   await page.getByText('The tide turns at four.').first().waitFor()
   await house.say('wipe')
@@ -72,10 +72,6 @@ inBrowser('a server that dies and comes back under an open page loses nothing', 
 
   // The device is still signed in, and the approval still counts.
   await page.getByRole('button', { name: /^Approve/, disabled: false }).click()
-  await page
-    .getByRole('dialog')
-    .getByRole('button', { name: /^Approve/, disabled: false })
-    .click()
   await expect.poll(() => house.ran, LATE).toEqual([{ text: 'The tide turns at four.', copies: 1 }])
   expect(await house.streams()).toBe(1)
   expect(complaints).toEqual([])

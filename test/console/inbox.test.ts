@@ -36,9 +36,9 @@ inBrowser('the keyboard alone finds, opens, approves, rejects, and shows what it
   await keyboard.press('Escape')
   await dialog.waitFor({ state: 'detached' })
 
-  // `a` opens the question and decides nothing, however long it is held. The newest is on top.
+  // What is critical is on top. `a` looks, and then asks; a held key counts once.
   await keyboard.press('j')
-  await keyboard.press('Enter')
+  await keyboard.press('a')
   await page.waitForURL('**/console/inbox/*')
   await page.getByText('Harbour office').first().waitFor()
   await page.getByRole('button', { name: /^Approve/, disabled: false }).waitFor()
@@ -49,17 +49,17 @@ inBrowser('the keyboard alone finds, opens, approves, rejects, and shows what it
   expect(house.ran).toEqual([])
   await keyboard.press('Control+Enter')
   await expect.poll(() => house.ran, { timeout: 20_000 }).toEqual([{ to: 'Harbour office', amount: 250 }])
-  await page.getByText('Approved').first().waitFor()
-  expect((await lookAt(page)).focus).not.toBe('')
 
-  await keyboard.press('j')
+  // The next one opens by itself, and has the focus.
   await page.getByText('/tmp/logs').first().waitFor()
+  expect((await lookAt(page)).focus).not.toBe('')
   await page.getByRole('button', { name: /^Reject/, disabled: false }).waitFor()
   await keyboard.press('r')
   await dialog.getByLabel('Reason').waitFor()
   await keyboard.type('Not that folder. a r e ?')
   await keyboard.press('Control+Enter')
-  await page.getByText('Not that folder. a r e ?').first().waitFor()
+  await page.getByText('The tide turns at four.').last().waitFor()
+  await page.getByText('Rejected: wipe').first().waitFor()
 
   await keyboard.press('Control+k')
   await page.getByRole('combobox', { name: 'Find a page or a command' }).waitFor()
@@ -108,7 +108,7 @@ inBrowser('what somebody else decides turns into who, what and where, also under
   await using browser = await connectBrowser()
   const { page, complaints } = await signIn(browser, house, { at: '/inbox' })
   await page.getByRole('link', { name: /wipe/i }).first().click()
-  await page.getByRole('button', { name: /^Approve/, disabled: false }).click()
+  await page.getByRole('button', { name: /^Remember/, disabled: false }).click()
   await page.getByRole('dialog').waitFor()
 
   const [approval] = await house.client.approvals({ status: 'pending' })
@@ -125,7 +125,7 @@ inBrowser('what somebody else decides turns into who, what and where, also under
   expect([house.ran, complaints]).toEqual([[], []])
 })
 
-inBrowser('agents elsewhere are answered with the keys, and a text that is needed is waited for', BUSY, async () => {
+inBrowser('agents elsewhere are answered where they are read, in the card and in the list', BUSY, async () => {
   await using house = await openConsoleHouse({ stallSeconds: 10 })
   const shop = house.folder('shop', { 'README.md': '# Shop\n' })
   const prompted = house.agent('window-1', shop)('forward_prompt', { prompt_text: 'Shall I go on?' })
@@ -135,42 +135,80 @@ inBrowser('agents elsewhere are answered with the keys, and a text that is neede
   await using browser = await connectBrowser()
   const { page, complaints } = await signIn(browser, house, { at: '/inbox' })
   const { keyboard } = page
-  const dialog = page.getByRole('dialog')
-  const open = async (name: RegExp, title: string) => {
-    await page.getByRole('link', { name }).first().click()
-    await page.getByRole('heading', { name: title }).waitFor()
-  }
 
-  await open(/All is done/, 'What should it do next?')
+  // The card has a field, and Enter sends it.
+  await page.getByRole('link', { name: /All is done/ }).click()
+  await page.getByRole('heading', { name: 'What should it do next?' }).waitFor()
+  await page.getByRole('button', { name: /^Resume/, disabled: false }).waitFor()
   await keyboard.press('e')
-  await dialog.getByLabel('What to do next').waitFor()
-  await keyboard.press('Control+Enter')
-  await keyboard.type('Tidy up.')
-  await keyboard.press('Control+Enter')
-  await page.getByText('Instruction: Tidy up.').waitFor()
-  expect(await stands).toMatchObject({ status: 'resumed', instruction: 'Tidy up.' })
+  await keyboard.press('Enter')
+  await keyboard.type('Tidy up. a r')
+  await keyboard.press('Enter')
+  expect(await stands).toMatchObject({ status: 'resumed', instruction: 'Tidy up. a r' })
 
-  await open(/Shall I go on/, 'May it go on?')
+  // The rest is answered in the list.
+  await page.goto(`${house.url}/console/inbox?kind=prompt`)
+  await page.getByRole('link', { name: /Shall I go on/ }).waitFor()
+  await page.getByRole('button', { name: 'Continue', disabled: false }).waitFor()
+  await keyboard.press('j')
   await keyboard.press('a')
-  await dialog.getByLabel('Instruction').waitFor()
-  await keyboard.press('Control+Enter')
-  await page.getByText('in the console').first().waitFor()
   expect(await prompted).toMatchObject({ decision: 'continue' })
-
-  // What is done at once has no key.
-  await open(/Silent for/, 'Silent for more than 10 s')
-  await keyboard.press('a')
-  await dialog.getByLabel('Message').waitFor()
-  await keyboard.type('Are you there?')
-  await keyboard.press('Control+Enter')
-  await page.getByText('Are you there?').waitFor()
-  await page.getByRole('button', { name: 'Dismiss', exact: true }).click()
-  await page.getByText('Dismissed').first().waitFor()
+  await page.getByText('Nothing fits the filter').waitFor()
+  await page.getByRole('button', { name: 'Clear the filter' }).click()
+  const row = page.getByRole('listitem').filter({ hasText: 'Silent for' })
+  await row.getByLabel('Message').fill('Are you there?')
+  await keyboard.press('Enter')
+  await expect
+    .poll(async () => (await house.client.inbox()).items.map(({ status }) => status), LATE)
+    .toEqual(['nudged'])
+  await row.getByRole('button', { name: 'Dismiss', disabled: false }).click()
+  // It stays under the pointer until that goes away.
+  await row.getByText('Done', { exact: true }).waitFor()
+  await page.mouse.move(900, 400)
+  await page.getByRole('heading', { name: 'Nothing waits' }).waitFor()
+  expect(new URL(page.url()).pathname).toBe('/console/inbox')
   expect((await house.client.inbox({ status: 'done' })).items.map(({ kind }) => kind).sort()).toEqual([
     ...['alert', 'prompt', 'wait'],
   ])
   expect(complaints).toEqual([])
 })
+
+inBrowser(
+  'a yes that is remembered covers what was chosen, and is listed until somebody revokes it',
+  BUSY,
+  async () => {
+    await using house = await openConsoleHouse()
+    const shop = house.folder('shop', { 'package.json': '{"scripts":{"test":"true"}}' })
+    const ask = (command: string) =>
+      house.agent('window-1', shop)('approve_tool', { tool_name: 'Bash', input: { command }, tool_use_id: command })
+    const first = ask('npm test -- one')
+    await expect.poll(async () => (await house.client.inbox()).total, LATE).toBe(1)
+    await using browser = await connectBrowser()
+    const { page, complaints } = await signIn(browser, house, { at: '/inbox' })
+    await page.getByRole('link', { name: /npm test/ }).click()
+    await page.getByRole('button', { name: /^Remember/, disabled: false }).waitFor()
+    await page.keyboard.press('m')
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('Also allow').selectOption({ label: 'Commands that begin with npm test' })
+    await dialog.getByLabel('Where and how long').selectOption({ label: 'in this workspace, until revoked' })
+    await dialog
+      .getByText('Also allow: Commands that begin with npm test — in this workspace, until revoked.')
+      .waitFor()
+    await page.keyboard.press('Control+Enter')
+    expect(await first).toMatchObject({ behavior: 'allow' })
+    expect(await ask('npm test -- two')).toMatchObject({ behavior: 'allow' })
+
+    await page.goto(`${house.url}/console/settings/grants`)
+    await page.getByText('may: Commands that begin with npm test').waitFor()
+    await page.getByText(shop).waitFor()
+    await page.getByRole('button', { name: /^Revoke: claude-code, Commands that begin/ }).click()
+    await dialog.getByRole('button', { name: 'Revoke', exact: true }).click()
+    await page.getByText('Nothing is decided in advance.').waitFor()
+    void ask('npm test -- three').catch(() => {})
+    await expect.poll(async () => (await house.client.inbox()).total, LATE).toBe(1)
+    expect(complaints).toEqual([])
+  },
+)
 
 /** Goes to the end of what is shown and back, so that the end is on the screen when one look is taken, and gone at the next. */
 const GLIMPSE = `new Promise((done) => {

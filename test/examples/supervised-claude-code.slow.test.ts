@@ -15,7 +15,7 @@ test('supervised-claude-code lets the policy’s work pass after a yes, and asks
   await example.run('sh', ['-c', 'mkdir shop/.quarterdeck && cp shop/policy.json shop/.quarterdeck/'])
   const { url } = await example.start({ cwd: server })
   const client = createClient({ url, token: OPERATOR_TOKEN })
-  const checked = await example.quarterdeck('policy-file', 'check', 'shop/.quarterdeck/policy.json')
+  const checked = await example.quarterdeck('policy', 'check', 'shop/.quarterdeck/policy.json')
   expect(checked).toContain('The command npm test passes')
   await example.quarterdeck('connect', 'claude', '--workspace', 'shop', '--url', url, '--yes')
 

@@ -29,6 +29,7 @@ import { createCallRules } from '../../src/supervision/approvals/call-rules.ts'
 import { createApprovals } from '../../src/supervision/approvals/create-approvals.ts'
 import { createGate } from '../../src/supervision/approvals/create-gate.ts'
 import { createRealPath } from '../../src/supervision/policy/real-path.ts'
+import { createAssessWork } from '../../src/supervision/risk/assess-work.ts'
 import { everybody } from '../../src/supervision/sessions/may-command.ts'
 import { createStaticToolbox } from '../../src/tools/create-toolbox.ts'
 import { serveElsewhere } from './elsewhere/serve-elsewhere.ts'
@@ -147,7 +148,12 @@ export function assemble(
       toolbox: createStaticToolbox(mutant?.tools?.(tools[name]) ?? tools[name]),
     }
   })
-  const rules = createCallRules({ grants: store.grants, realPath: createRealPath, clock })
+  const rules = createCallRules({
+    grants: store.grants,
+    realPath: createRealPath,
+    clock,
+    assess: createAssessWork({ serverPaths: [], home: '/home/ann' }),
+  })
   const supervision = { rules, agents, store, log, clock, ids, logger, operators: everybody, stepUp: noStepUp }
   const gate = createGate(supervision)
   const plainEngine = createEngine({

@@ -1,6 +1,6 @@
 import { lazy, type ReactNode, Suspense, useEffect, useState } from 'react'
 import { Link, useLocation } from 'wouter'
-import { INBOX_PAGE, useWaiting } from '../data/waiting.ts'
+import { useWaiting } from '../data/waiting.ts'
 import { Announcer } from '../parts/Announcer.tsx'
 import { MoreIcon } from '../parts/icons.ts'
 import { BY_PROXY, currentToken, signOut } from '../sign-in/device-token.ts'
@@ -122,7 +122,7 @@ function PageLink({ page: { name, path, icon: Icon } }: { page: PageEntry }) {
       {path === '/inbox' && waiting > 0 && (
         <span className={styles.count}>
           <span className="unseen">, </span>
-          {waiting >= INBOX_PAGE ? `${INBOX_PAGE}+` : waiting}
+          {waiting}
           <span className="unseen"> waiting</span>
         </span>
       )}

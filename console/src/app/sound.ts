@@ -49,11 +49,13 @@ export async function playSound(): Promise<void> {
 /** Plays when something waits that did not wait before. Of several tabs only one is heard. It draws nothing. */
 export function Sound(): null {
   const items = useInbox().data?.items
-  const known = useRef<ReadonlySet<string> | null>(null)
+  /** When the newest of them was asked: what only moves up the list is not new. */
+  const known = useRef<string | null>(null)
   useEffect(() => {
     if (items === undefined) return
-    const isNew = known.current !== null && items.some(({ id }) => !known.current?.has(id))
-    known.current = new Set(items.map(({ id }) => id))
+    const newest = items.reduce((last, { created_at }) => (created_at > last ? created_at : last), known.current ?? '')
+    const isNew = known.current !== null && newest > known.current
+    known.current = newest
     if (!isNew || !isOn()) return
     if (navigator.locks === undefined) void playSound()
     else void navigator.locks.request('quarterdeck-sound', { ifAvailable: true }, async (lock) => lock && playSound())

@@ -1,19 +1,44 @@
-import { useQuery } from '@tanstack/react-query'
+import { type QueryFunctionContext, useQuery } from '@tanstack/react-query'
+import type { Client, Inbox, InboxOptions } from 'quarterdeck/client'
 import { usePlace } from './place.ts'
 import { useClient } from './server.tsx'
 
-/** What a page of the inbox holds. More than this many are shown as `100+`. */
-export const INBOX_PAGE = 100
+/** Empty: everything that waits. */
+export type InboxFilter = Omit<InboxOptions, 'signal' | 'limit' | 'before'>
+export type InboxPage = Inbox & { next: string | null }
 
-/** Everything that waits for an operator, newest first: the first page. */
+const PAGE = 100
+
+export const readInboxPage = (
+  client: Client,
+  filter: InboxFilter,
+  page: Pick<InboxOptions, 'before' | 'signal'>,
+): Promise<InboxPage> => client.inbox({ ...filter, limit: PAGE, ...page })
+
+/** The server's order moves items between pages, so everything that was read is read again. */
+export const inboxQuery = (client: Client, filter: InboxFilter) => ({
+  queryKey: ['inbox', filter],
+  queryFn: async ({ signal, client: queries, queryKey }: QueryFunctionContext): Promise<InboxPage> => {
+    const had = queries.getQueryData<InboxPage>(queryKey)?.items.length ?? 0
+    let read = await readInboxPage(client, filter, { signal })
+    while (read.next !== null && read.items.length < had) {
+      read = withNextPage(read, await readInboxPage(client, filter, { before: read.next, signal }))
+    }
+    return read
+  },
+})
+
+/** Items that moved to a later page meanwhile are there once. */
+export function withNextPage(read: InboxPage, page: InboxPage): InboxPage {
+  const ids = new Set(read.items.map(({ id }) => id))
+  return { ...page, items: [...read.items, ...page.items.filter(({ id }) => !ids.has(id))] }
+}
+
+/** Everything that waits for an operator, the most urgent first: as much of it as somebody has looked at. */
 export function useInbox() {
   const client = useClient()
   const { page } = usePlace()
-  return useQuery({
-    enabled: page === 'console',
-    queryKey: ['inbox', 'open'],
-    queryFn: ({ signal }) => client.inbox({ limit: INBOX_PAGE, signal }),
-  })
+  return useQuery({ enabled: page === 'console', ...inboxQuery(client, {}) })
 }
 
-export const useWaiting = (): number => useInbox().data?.items.length ?? 0
+export const useWaiting = (): number => useInbox().data?.total ?? 0

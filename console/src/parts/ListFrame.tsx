@@ -6,14 +6,15 @@ interface ListFrameProps {
   /** Why the next rows did not come. */
   problem: string | null
   onRetry: () => void
-  onPointerLeave?: () => void
+  /** The pointer has come, or has left. */
+  onPointer?: (isThere: boolean) => void
   children: ReactNode
 }
 
 /** A list that fills its place and grows at both ends. */
-export function ListFrame({ problem, onRetry, onPointerLeave, children }: ListFrameProps) {
+export function ListFrame({ problem, onRetry, onPointer, children }: ListFrameProps) {
   return (
-    <div className={styles.list} onPointerLeave={onPointerLeave}>
+    <div className={styles.list} onPointerEnter={() => onPointer?.(true)} onPointerLeave={() => onPointer?.(false)}>
       {children}
       {problem !== null && (
         <p className={styles.problem} role="alert">

@@ -6,6 +6,7 @@ import type { ModelRequest } from '../../models/model.ts'
 import { createSqliteStore } from '../../store/sqlite/sqlite-store.ts'
 import { type CallRules, createCallRules } from '../../supervision/approvals/call-rules.ts'
 import { createRealPath } from '../../supervision/policy/real-path.ts'
+import { createAssessWork } from '../../supervision/risk/assess-work.ts'
 import type { ToolVoice } from '../../tools/tool.ts'
 import { createToolFilter } from '../middleware/middleware.ts'
 import { openEngine, outline, testAgent, testTool } from '../testing/open-engine.ts'
@@ -184,6 +185,7 @@ describe('a call', () => {
       grants: { list: async () => [] },
       realPath: createRealPath,
       clock: createSystemClock(),
+      assess: createAssessWork({ serverPaths: [], home: '/home/ann' }),
     })
     const rules: CallRules = {
       ...unasked,

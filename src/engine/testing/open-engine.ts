@@ -22,6 +22,7 @@ import { createApprovals } from '../../supervision/approvals/create-approvals.ts
 import { createGate } from '../../supervision/approvals/create-gate.ts'
 import { createOversight } from '../../supervision/oversight/oversight.ts'
 import { createRealPath } from '../../supervision/policy/real-path.ts'
+import { createAssessWork } from '../../supervision/risk/assess-work.ts'
 import { everybody, type Operators } from '../../supervision/sessions/may-command.ts'
 import { createStaticToolbox } from '../../tools/create-toolbox.ts'
 import type { ServerTool, Tool, Toolbox } from '../../tools/tool.ts'
@@ -140,7 +141,14 @@ export function openEngine(options: TestEngineOptions = {}) {
     ...(options.others ?? []),
   ]
   const logger = options.logger ?? silentLogger
-  const rules = options.rules ?? createCallRules({ grants: store.grants, realPath: createRealPath, clock })
+  const rules =
+    options.rules ??
+    createCallRules({
+      grants: store.grants,
+      realPath: createRealPath,
+      clock,
+      assess: createAssessWork({ serverPaths: [], home: '/home/ann' }),
+    })
   const { operators = everybody, stepUp = noStepUp } = options
   const supervision = {
     rules,

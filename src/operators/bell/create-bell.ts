@@ -18,7 +18,7 @@ export const createBell =
     /** A delivery may come again after a crash of the store; the bell does not ring twice for it. */
     let last = 0
     const ctl = (words: string): string => `${name} ctl ${words}${dataDirFlag()}`
-    const ring = (text: string): void => terminal.write(`${RING}${text}\n`)
+    const ring = (text: string, isLoud = true): void => terminal.write(`${isLoud ? RING : ''}${text}\n`)
     return {
       name: 'bell',
       surface: 'local',
@@ -29,10 +29,12 @@ export const createBell =
         last = n
         if (item === null) ring(`${count} more items wait for a person: ${ctl('list')}`)
         // Somebody may have answered by now.
-        else if (wait !== null && isNews(wait)) ring(`${lineOf(wait)} (${ctl(`show ${wait.id}`)})`)
+        // What is low is only written down.
+        else if (wait !== null && isNews(wait))
+          ring(`${lineOf(wait)} (${ctl(`show ${wait.id}`)})`, !(wait.wait === 'approval' && wait.risk === 'low'))
         return null
       },
-      announce: ring,
+      announce: (text) => ring(text),
       close: async () => {},
     }
   }

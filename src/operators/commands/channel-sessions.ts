@@ -89,6 +89,7 @@ export const unclear = (message: string, lines: readonly string[], code: ErrorCo
 const unknownIds = {
   session: { code: 'session_not_found', listedBy: 'sessions' },
   checkpoint: { code: 'record_not_found', listedBy: 'session-checkpoints' },
+  grant: { code: 'grant_not_found', listedBy: 'grants' },
 } as const
 
 /** The one whose id a person has written, or a part of it. Throws if that says too little, and if it means none or several. */

@@ -2,6 +2,7 @@ import type { Clock } from '../../domain/clock.ts'
 import type { Logger } from '../../domain/logger.ts'
 import type { WorkspaceSettings } from '../../domain/settings/supervision-settings.ts'
 import type { Caller } from '../../domain/supervision/decision.ts'
+import type { Approvals } from '../../supervision/approvals/approvals.ts'
 import type { SessionCheckpoints } from '../../supervision/checkpoints/session-checkpoints.ts'
 import type { SessionCommands } from '../../supervision/commands/session-commands.ts'
 import type { Inbox } from '../../supervision/inbox/inbox.ts'
@@ -22,6 +23,7 @@ export interface CommandServices {
   commands: Pick<SessionCommands, 'run'>
   spawner: Pick<Spawner, 'start'>
   inbox: Inbox
+  approvals: Pick<Approvals, 'grants' | 'revokeGrant'>
   oversight: Pick<Oversight, 'foreignSession' | 'listing'>
   /** Of the settings' `commands`. */
   aliases: readonly string[]

@@ -9,6 +9,7 @@ import { type Answer, type AnswerPart, heading, lines, oneLine, says, text } fro
 import { listCheckpoints, restoreCheckpoint, saveCheckpoint } from './checkpoint-verbs.ts'
 import type { Asked, CommandContext, CommandServices } from './command-services.ts'
 import { showFiles, showOneFile } from './file-verbs.ts'
+import { listGrants, revokeGrant } from './grant-verbs.ts'
 import { parseCommand } from './parse-command.ts'
 import {
   addTask,
@@ -28,6 +29,8 @@ const handlers: Readonly<Record<Verb, (services: CommandServices, asked: Asked) 
   help,
   sessions: listSessions,
   inbox: listInbox,
+  grants: listGrants,
+  revoke: revokeGrant,
   'session-start': startSession,
   'session-clear': clearSession,
   'session-pause': pauseSession,

@@ -93,7 +93,7 @@ export async function listInbox(services: CommandServices, asked: Asked): Promis
     const { label, risk, title, gist } = describeInShort(item)
     return facts(
       short.get(item.id) ?? item.id,
-      risk === null ? label : `${label}, risk ${risk.level}`,
+      oneLine(risk === null ? label : `${label}, risk ${risk.level}${risk.why === null ? '' : `: ${risk.why}`}`, 120),
       oneLine(`${title} ${gist}`, 120),
       isPolicy(item) ? null : `session ${here.shortId({ id: item.sessionId })}`,
       `asked ${ago(now - item.createdAt)}`,

@@ -33,7 +33,9 @@ const text = (...row: Row): VerbSpec => ({ ...words(...row), takes: 'text' })
 
 export const verbs = {
   sessions: words('sessions', 'sessions', 'Lists the sessions of this channel.', []),
-  inbox: words('sessions', 'inbox', 'Lists what waits for an answer in this channel.', []),
+  inbox: words('sessions', 'inbox', 'Lists what waits for an answer in this channel, the most urgent first.', []),
+  grants: words('sessions', 'grants', 'Lists the answers that are remembered for the agents of this channel.', []),
+  revoke: words('sessions', 'revoke ID', 'Takes a remembered answer back: the next such call asks again.', []),
   'session-start': text(
     'sessions',
     'session-start PROMPT [--workspace ID] [--host NAME]',
@@ -104,7 +106,7 @@ export const aliasSpec = words(
 
 /** What `quarterdeck ctl` has words for. */
 const CTL_VERBS =
-  'list watch show approve reject edit answer resume nudge dismiss mode pause stalls terminate start checkpoint checkpoints restore steer task run policy handover purge credential passphrase'.split(
+  'list watch show approve reject edit answer resume nudge dismiss mode pause stalls terminate start checkpoint checkpoints restore steer task run grants policy handover purge credential passphrase'.split(
     ' ',
   )
 

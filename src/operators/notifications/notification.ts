@@ -144,6 +144,8 @@ interface Reader {
 
 export interface CurrentNotification {
   notification: Notification
+  /** Null: it is about no record. */
+  record: PersonRecord | null
   /** What the channel noted when it showed the record before; null: it has not. */
   ref: string | null
   /** Stands for the text. A channel ends its note with it, so that the same text is not shown again. */
@@ -155,18 +157,19 @@ export async function currentNotification(
   { n, item, count }: Delivery,
   { channel, person, find, link }: Reader,
 ): Promise<CurrentNotification | null> {
-  if (item === null) return current(summaryOf(count, { n, link }), null)
-  if (item.kind === 'session') return current(sessionNotification(item, link), null)
+  if (item === null) return current(summaryOf(count, { n, link }), null, null)
+  if (item.kind === 'session') return current(sessionNotification(item, link), null, null)
   const wait = await find(item)
   if (wait === null) return null
   const ref = wait.messageRefs[channel] ?? null
   if (ref === null && !isWaiting(wait)) return null
-  const found = current(notificationOf(wait, { reader: person, link }), ref)
+  const found = current(notificationOf(wait, { reader: person, link }), ref, wait)
   return ref?.endsWith(found.mark) === true ? null : found
 }
 
-const current = (notification: Notification, ref: string | null): CurrentNotification => ({
+const current = (notification: Notification, ref: string | null, record: PersonRecord | null): CurrentNotification => ({
   notification,
+  record,
   ref,
   mark: sha256(JSON.stringify([notification.title, notification.body])).slice(0, 16),
 })

@@ -20,7 +20,6 @@ const optionsOf = (server: string, values: Partial<NtfyOptions> = {}): NtfyOptio
   topic,
   token: null,
   rules,
-  isDigest: false,
   post: testPost(),
   link: testLink,
   ...values,

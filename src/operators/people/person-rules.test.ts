@@ -78,6 +78,8 @@ describe('when they are told', () => {
     ['in quiet hours, if it is critical', { quietHours }, { risk: 'critical' }, '12:00'],
     ['in quiet hours, if it only changes what is shown', { quietHours }, { status: 'rejected' }, '12:00'],
     ['after the quiet hours about a silent agent that nobody woke', { quietHours }, escalated, '14:00'],
+    ['with the next quarter of an hour, if it is low', {}, { risk: 'low' }, '12:15'],
+    ['after the quiet hours, if it is low', { quietHours }, { risk: 'low' }, '14:00'],
     ['with the next digest', { digestMs: 45 * MINUTE_MS }, {}, '12:45'],
     ['before the digest, if it is critical', { digestMs: 45 * MINUTE_MS }, { risk: 'critical' }, '12:00'],
     ['after the quiet hours in which the digest falls', { quietHours, digestMs: 60 * MINUTE_MS }, {}, '14:00'],

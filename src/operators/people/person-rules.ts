@@ -8,7 +8,10 @@ import { configuredOperators } from '../../supervision/sessions/may-command.ts'
 import { isNews } from '../notifications/notification.ts'
 import type { OperatorChannel } from '../operator.ts'
 
-export type PersonRules = Required<Pick<OperatorChannel, 'concerns' | 'asksFrom' | 'notBefore'>>
+export type PersonRules = Required<Pick<OperatorChannel, 'concerns' | 'asksFrom' | 'notBefore' | 'isTogether'>>
+
+/** What is low rings no phone by itself. */
+const LOW_DIGEST_MS = 15 * 60_000
 
 interface PersonRulesOptions extends Pick<SupervisionSettings, 'operators' | 'escalation'> {
   person: OperatorSettings
@@ -36,11 +39,20 @@ export function createPersonRules({ person, operators, escalation }: PersonRules
     notBefore({ item }, now) {
       // A message that is there already is brought up to date without a sound, and what is over is not shown any more.
       if (item?.kind === 'wait' && (!isNews(item) || item.risk === 'critical')) return now
-      const told = item === null || digestMs === null ? now : Math.ceil(item.at / digestMs) * digestMs
+      const every = digestMs ?? (isLow(item) ? LOW_DIGEST_MS : null)
+      const told = item === null || every === null ? now : Math.ceil(item.at / every) * every
       return quietUntil(Math.max(told, now)) ?? told
+    },
+
+    /** What was held back comes as one message, whatever held it. */
+    isTogether({ item }) {
+      if (item?.kind === 'wait' && (!isNews(item) || item.risk === 'critical')) return false
+      return digestMs !== null || isLow(item) || (item !== null && quietUntil(item.at) !== null)
     },
   }
 }
+
+const isLow = (item: FeedItem | null): boolean => item?.kind === 'wait' && item.risk === 'low'
 
 /** Whether an item is about one of these words of the settings. They have none for runs. */
 export const isOfKind = (item: FeedItem, kinds: readonly NotifyKind[]): boolean =>

@@ -29,7 +29,6 @@ function open(notify: Partial<NotifySettings> = {}) {
     name: 'test:ada',
     person: 'ada',
     rules,
-    isDigest: person.notify.digestMs !== null,
     link: testLink,
     async show({ notification }) {
       if (isDown) throw new DeliveryFailed('The service is down.')
@@ -106,6 +105,27 @@ describe('an operator', () => {
     expect(shown.slice(1)).toEqual([line('b', 'high')])
   })
 
+  test('wakes up to one message about all that still waits, the most urgent first', async () => {
+    const { shown, start, settle, pass, ask } = open({ quietHours })
+    start()
+    await settle()
+    await ask({ tool: 'a', risk: 'low' }, { tool: 'b', risk: 'high' })
+    await pass(8 * HOUR_MS)
+
+    expect(shown).toEqual([`2 messages: ${line('b', 'high')}\n${line('a', 'low')}`])
+  })
+
+  test('is not rung up by what is low: it comes in one message, while the rest comes at once', async () => {
+    const { shown, start, settle, pass, ask } = open()
+    start()
+    await settle()
+    await ask({ tool: 'a', risk: 'low' }, { tool: 'b', risk: 'high' }, { tool: 'c', risk: 'low' })
+    expect(shown).toEqual([line('b', 'high')])
+    await pass(HOUR_MS / 4)
+
+    expect(shown.slice(1)).toEqual([`2 messages: ${line('a', 'low')}\n${line('c', 'low')}`])
+  })
+
   test('gets one message about what came within the time of a digest', async () => {
     const { shown, start, settle, pass, ask } = open({ digestMs: HOUR_MS })
     start()
@@ -115,7 +135,7 @@ describe('an operator', () => {
     expect(shown).toEqual([])
     await pass(HOUR_MS)
 
-    const lines = [line('a', 'low'), line('b', 'high'), line('c', 'low')]
+    const lines = [line('b', 'high'), line('a', 'low'), line('c', 'low')]
     expect(shown).toEqual([`3 messages: ${lines.join('\n')}`])
   })
 
@@ -124,16 +144,16 @@ describe('an operator', () => {
     const first = start()
     await settle()
     goDown()
-    await ask({ tool: 'a', risk: 'low' })
+    await ask({ tool: 'a', risk: 'high' })
     await pass(HOUR_MS)
     expect(first.channel.trouble?.()).toBe('test:ada: The service is down.')
     await first.stop()
-    await ask({ tool: 'b', risk: 'low' })
+    await ask({ tool: 'b', risk: 'high' })
     goDown(false)
     start()
     await pass(60_000)
 
-    expect(shown.toSorted()).toEqual([line('a', 'low'), line('b', 'low')])
+    expect(shown.toSorted()).toEqual([line('a', 'high'), line('b', 'high')])
     expect(await waits()).toBe(0)
   })
 })

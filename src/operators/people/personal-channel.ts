@@ -2,6 +2,7 @@
 
 import type { OperatorSettings } from '../../domain/settings/supervision-settings.ts'
 import type { Delivery } from '../../domain/supervision/delivery.ts'
+import { byUrgency } from '../../supervision/inbox/urgency.ts'
 import type { ChannelParts } from '../channel-parts.ts'
 import { type CurrentNotification, currentNotification, digestOf } from '../notifications/notification.ts'
 import { createTroubleWatch } from '../notifications/post.ts'
@@ -13,8 +14,6 @@ export interface PersonToTell extends Pick<ChannelParts, 'post' | 'link'> {
   /** Name of the operator. */
   person: string
   rules: PersonRules
-  /** What comes together is shown as one notification. */
-  isDigest: boolean
 }
 
 export function peopleToTell({
@@ -27,7 +26,6 @@ export function peopleToTell({
     person: person.name,
     contacts: person.contacts,
     rules: createPersonRules({ person, operators, escalation }),
-    isDigest: person.notify.digestMs !== null,
     post,
     link,
   }))
@@ -44,7 +42,7 @@ interface PersonalChannelOptions extends Omit<PersonToTell, 'post'> {
 }
 
 export const createPersonalChannel =
-  ({ name, person, rules, isDigest, link, show, isSetUp }: PersonalChannelOptions): CreateChannel =>
+  ({ name, person, rules, link, show, isSetUp }: PersonalChannelOptions): CreateChannel =>
   ({ find }) => {
     const reader = { channel: name, person, find, link }
     const { watched, trouble } = createTroubleWatch(name)
@@ -60,7 +58,10 @@ export const createPersonalChannel =
 
     const deliverTogether: OperatorChannel['deliverTogether'] = async (deliveries, signal) => {
       const found = await Promise.all(deliveries.map((delivery) => currentNotification(delivery, reader)))
-      const news = found.filter((one) => one !== null).filter(({ notification }) => notification.isNews)
+      const news = found
+        .filter((one) => one !== null)
+        .filter(({ notification }) => notification.isNews)
+        .sort((a, b) => (a.record === null || b.record === null ? 0 : byUrgency(a.record, b.record)))
       const [first] = deliveries
       const [only] = news
       if (first === undefined || only === undefined) return
@@ -72,7 +73,7 @@ export const createPersonalChannel =
               news.map((one) => one.notification),
               { n, link },
             )
-      await watched(show({ notification, ref: null, n, attempts, mark: only.mark }, signal))
+      await watched(show({ ...only, notification, ref: null, n, attempts }, signal))
     }
 
     return {
@@ -80,7 +81,7 @@ export const createPersonalChannel =
       surface: 'remote',
       ...rules,
       deliver,
-      ...(isDigest ? { deliverTogether } : {}),
+      deliverTogether,
       ...(isSetUp === undefined ? {} : { isSetUp }),
       trouble: () => trouble(),
       close: async () => {},

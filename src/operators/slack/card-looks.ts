@@ -36,7 +36,8 @@ export function createCardLooks({ lookup, settings: { detail }, operators, perso
     return {
       detail,
       link: lookup.link(wait.id),
-      mention: owner?.slack ?? null,
+      // What is low waits in its thread for whoever looks.
+      mention: wait.wait === 'approval' && wait.risk === 'low' ? null : (owner?.slack ?? null),
       state,
       buttonValue: (action) => buttons.value({ room, recordId: wait.id, digest, action }),
     }

@@ -145,10 +145,42 @@ describe('a room of Slack', () => {
     const { open, ask, replies, delivered } = await openSlackServer()
     const server = open({ personOf: (name) => (name === 'ann' ? 'eve' : name) })
     await server.start()
-    await ask()
+    await ask('one', { risk: 'high' })
     await delivered(server.channel, 2)
 
     expect(textOf(replies()[0] ?? expect.fail())).toContain('<@U0EVE>, please answer.')
+  })
+
+  test('calls nobody about what is low: what is still open after a quarter of an hour is one message', async () => {
+    const { open, ask, approvals, clock, replies, tops, passUntil, store } = await openSlackServer()
+    const server = open()
+    await server.start()
+    const [, answered] = [await ask('one'), await ask('two'), await ask('three'), await ask('four', { risk: 'high' })]
+    await passUntil(() => replies().length === 4)
+    expect(replies().map((one) => textOf(one).includes('please answer'))).toEqual([false, false, false, true])
+    await approvals.decide(ann, answered.id, { decision: 'reject' })
+    expect(tops().length).toBe(4)
+    await clock.advance(900_000)
+    await passUntil(async () => (await store.outbox.deliveries(`${server.channel.name}:digest`)).length === 0)
+
+    const [digest, ...more] = tops().slice(4)
+    expect([digest?.text, more]).toEqual(['2 of low risk wait for an answer.', []])
+    expect(textOf(digest ?? expect.fail())).not.toMatch(/<[@!]/)
+  })
+
+  test('calls the whole room only for what is critical and has no answer when the time of the escalation is over', async () => {
+    const { open, ask, clock, replies, tops, passUntil } = await openSlackServer()
+    const server = open({ escalation: [{ afterMs: 600_000, to: ['night'] }] })
+    await server.start()
+    await ask('one', { risk: 'critical' })
+    await ask('two', { risk: 'high' })
+    await passUntil(() => replies().length === 2)
+    expect([...tops(), ...replies()].filter((one) => textOf(one).includes('<!channel>'))).toEqual([])
+    await clock.advance(600_000)
+    await passUntil(() => tops().length === 3 && replies().length === 3)
+
+    expect(tops().map((one) => textOf(one).includes('<!channel> <@U0EVE>'))).toEqual([false, false, true])
+    expect(textOf(replies().at(-1) ?? expect.fail())).toContain('<@U0EVE> Nobody has answered')
   })
 
   test('never has a word of another room', async () => {
@@ -172,7 +204,7 @@ describe('a room of Slack', () => {
       words('C0DEV').includes(ops.sessionId),
       words('C0DEV').includes('one'),
     ]).toEqual([false, false, false])
-    expect([slack.messages(OPS).length, slack.messages('C0DEV').length]).toEqual([2, 2])
+    expect([slack.messages(OPS).length, slack.messages('C0DEV').length]).toEqual([3, 3])
     expect(await server.cards.sessionOfThread(OPS, slack.messages('C0DEV')[0]?.ts ?? '')).toBeNull()
   })
 
@@ -195,7 +227,8 @@ describe('a room of Slack', () => {
     const calls = replies().filter((one) => textOf(one).includes('<@U0EVE>'))
     expect(calls.map(({ threadTs }) => threadTs)).toEqual([replies()[0]?.threadTs])
     expect(await second.cards.sessionOfThread(OPS, calls[0]?.threadTs ?? '')).toBe(waits.sessionId)
-    expect(slack.messages(OPS).length).toBe(5)
+    // Two threads with a card each, the call, and the digest.
+    expect(slack.messages(OPS).length).toBe(6)
   })
 
   test('gets long diffs as a file in the thread, once', async () => {
@@ -295,7 +328,8 @@ describe('never lost and never twice', () => {
     await slack.comeUp()
 
     await passUntil(async () => (await store.outbox.deliveries(second.channel.name)).length === 0)
-    expect(tops().length).toBe(2)
+    // And the digest.
+    expect(tops().length).toBe(3)
     expect(replies().length).toBe(2)
     expect(second.channel.trouble?.()).toBeNull()
   })

@@ -163,8 +163,8 @@ export function openSlack(deps: SlackDeps): SlackChat {
   const telling = new Set<Promise<void>>()
 
   return {
-    channels: [...rooms.values()].flatMap(({ channel, calls, lines }) =>
-      [channel, ...calls, lines].map((one) => () => one),
+    channels: [...rooms.values()].flatMap(({ channel, calls, digest, lines }) =>
+      [channel, ...calls, digest, lines].map((one) => () => one),
     ),
 
     linesOf: (room) => rooms.get(room)?.lines.name ?? null,

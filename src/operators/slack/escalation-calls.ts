@@ -15,7 +15,7 @@ const AFTER_CARD_MS = 5_000
 
 /** Null: nobody whom the step names is in Slack. */
 export function createEscalationCall(deps: RoomParts, { afterMs, to }: EscalationSettings): OperatorChannel | null {
-  const { room, lookup, looks, threads, reply, operators, personOf, outbox, log, clock } = deps
+  const { room, api, lookup, looks, threads, reply, operators, personOf, outbox, log, clock } = deps
   const named = operators.filter(({ name, group }) => to.includes(name) || (group !== null && to.includes(group)))
   if (named.every(({ slack }) => slack === null)) return null
   const channel = `${deps.channel}:after-${afterMs / 1_000}`
@@ -40,14 +40,19 @@ export function createEscalationCall(deps: RoomParts, { afterMs, to }: Escalatio
         throw new DeliveryFailed('The card of this question is not there yet.', { retryAfterMs: AFTER_CARD_MS })
       }
       const users = named.flatMap(({ name, slack }) => (slack === null || name === personOf(wait.owner) ? [] : [slack]))
-      if (users.length === 0) return null
+      const isCritical = wait.wait === 'approval' && wait.risk === 'critical'
+      if (users.length === 0 && !isCritical) return null
       const key = `call/${afterMs}/${wait.id}`
       // Later items about the same question tell of an edit, one more yes, or a caller who has gone. They call nobody again.
       if ((await outbox.note(channel, key)) !== null) return null
       try {
-        if ((await earlier.inThread(delivery, session, key)) === null) {
+        const there = isCritical ? earlier.atTop(delivery, key) : earlier.inThread(delivery, session, key)
+        if ((await there) === null) {
           const message = callMessage(await looks.view(wait, session), users, afterMs / 1_000, lookup.link(wait.id))
-          await reply(session, message, key, { urgency: 'delivery', signal })
+          const how = { urgency: 'delivery', signal } as const
+          // Slack notifies nobody of a mention of the whole room in a thread.
+          if (isCritical) await threads.add(await api.post(room, message, { ...how, thread: null, key }), session.id)
+          else await reply(session, message, key, how)
         }
         const called = { channel, key, value: 'there', session: session.id, at: clock.now() }
         await log.commit({ type: 'note_for_channel', ...called })

@@ -11,6 +11,7 @@ import type { SlackDeps } from './create-slack.ts'
 import type { SlackCalls } from './create-slack-api.ts'
 import { createEarlierPosts, type EarlierPosts } from './earlier-posts.ts'
 import { createEscalationCall } from './escalation-calls.ts'
+import { createLowDigest } from './low-digest.ts'
 import { createRoomCards, type PostReply, type RoomCards } from './room-cards.ts'
 import { createSessionThreads, type PostHow, remember, type SessionThreads } from './session-threads.ts'
 import { kindOf, SlackFailure } from './slack-failure.ts'
@@ -70,6 +71,7 @@ export function createSlackRoom(deps: RoomDeps) {
     channel: ofCards,
     /** Each calls further people when a question has waited for long. */
     calls: deps.escalation.flatMap((step) => createEscalationCall({ ...deps, channel, threads, reply }, step) ?? []),
+    digest: createLowDigest({ ...deps, channel, threads, reply }),
     lines: createRoomLines({ ...deps, channel, threads, reply, attach }),
     refresh: cards.refresh,
     bringUpToDate: cards.bringUpToDate,

@@ -4,6 +4,7 @@ import { EventEmitter } from 'node:events'
 import { onTestFinished } from 'vitest'
 import { createSystemClock } from '../../domain/clock.ts'
 import type { Caller } from '../../domain/supervision/decision.ts'
+import { createApprovals } from '../../supervision/approvals/create-approvals.ts'
 import { createCheckpoints } from '../../supervision/checkpoints/create-checkpoints.ts'
 import { createSessionCheckpoints } from '../../supervision/checkpoints/session-checkpoints.ts'
 import { createSessionCommands } from '../../supervision/commands/session-commands.ts'
@@ -85,6 +86,11 @@ export function openCommandServices(options: SupervisionOptions = {}) {
     commands,
     spawner,
     inbox: createInbox({ store, log, feed, clock }),
+    // Listing and revoking need no engine.
+    approvals: createApprovals({
+      ...{ ...parts, store, log, clock, logger, agents: [], answerAgent: null },
+      ...{ rules: Object.create(null), waits: Object.create(null), stepUp: Object.create(null) },
+    }),
     // What commands look at needs no engine.
     oversight: createOversight({ engine: Object.create(null), store, log, clock }),
     aliases: [...programs.keys()],

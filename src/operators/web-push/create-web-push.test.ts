@@ -18,7 +18,7 @@ const ada = testOperator({ name: 'ada' })
 const rules = createPersonRules({ person: ada, operators: [ada], escalation: [] })
 const never = new AbortController().signal
 
-async function openChannel(records: RecordLookup, { isDigest = false, browsers = 1, lookup = systemLookup } = {}) {
+async function openChannel(records: RecordLookup, { browsers = 1, lookup = systemLookup } = {}) {
   const service = await openPushService()
   const { subscriptions, vapidKeys } = await openSubscriptions()
   const opened = []
@@ -29,7 +29,7 @@ async function openChannel(records: RecordLookup, { isDigest = false, browsers =
   }
   const contact = 'mailto:ops@example.com'
   const sign = createVapid(vapidKeys() ?? createVapidKeys(), { contact, clock: createSystemClock() })
-  const shared = { rules, isDigest, post: testPost(lookup), link: testLink, logger: silentLogger }
+  const shared = { rules, post: testPost(lookup), link: testLink, logger: silentLogger }
   const channel = createWebPush({ ...shared, person: 'ada', subscriptions, vapid: async (url) => sign(url) })(records)
   return { ...service, subscriptions, channel, browsers: opened }
 }
@@ -162,7 +162,7 @@ describe('web push', () => {
     ]
     const find: RecordLookup['find'] = async ({ id }) => records.find((one) => one.id === id) ?? null
     const { lookup } = sampleLookup(approval)
-    const { channel, browsers } = await openChannel({ ...lookup, find }, { isDigest: true })
+    const { channel, browsers } = await openChannel({ ...lookup, find })
     const deliveries = records.map((one, i) => deliveryOf(itemOf(one, i + 4)))
     await channel.deliverTogether?.(deliveries, never)
     await channel.deliverTogether?.(deliveries, never)

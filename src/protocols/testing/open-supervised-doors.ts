@@ -30,6 +30,7 @@ import { createSessionCommands } from '../../supervision/commands/session-comman
 import { createRealPath } from '../../supervision/policy/real-path.ts'
 import { createAnswerRecord } from '../../supervision/records/answer-record.ts'
 import { createReadScenes } from '../../supervision/records/record-scenes.ts'
+import { createAssessWork } from '../../supervision/risk/assess-work.ts'
 import { configuredOperators } from '../../supervision/sessions/may-command.ts'
 import { createPurgeSupervised } from '../../supervision/sessions/purge-supervised.ts'
 import { createChildRecords } from '../../supervision/spawn/child-records.ts'
@@ -135,7 +136,12 @@ export async function openSupervisedDoors(
     const approvals = createApprovals({
       ...{ store, log, clock, ids, logger: silentLogger, stepUp: noStepUp },
       ...{ operators: elsewhere.operators, answerAgent: elsewhere.answerAgent },
-      rules: createCallRules({ grants: store.grants, realPath: createRealPath, clock }),
+      rules: createCallRules({
+        grants: store.grants,
+        realPath: createRealPath,
+        clock,
+        assess: createAssessWork({ serverPaths: [], home: '/home/ann' }),
+      }),
       agents: [],
       waits: engine.waits,
     })

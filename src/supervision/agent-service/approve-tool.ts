@@ -2,19 +2,21 @@
 // what nobody has answered yet is a no that says how to go on.
 
 import type { Risk } from '../../domain/agent/tool-settings.ts'
-import { ServerError } from '../../domain/errors.ts'
+import { hasCode, ServerError } from '../../domain/errors.ts'
 import { isRecord } from '../../domain/is-record.ts'
 import { present } from '../../domain/present.ts'
 import type { SupervisedApproval } from '../../domain/records/record.ts'
+import type { Grant } from '../../domain/supervision/grant.ts'
 import { lookalikeWarnings } from '../../domain/text/lookalike.ts'
 import { maskSecrets } from '../../domain/text/secret-name.ts'
 import { hidesCharacters, visibleText } from '../../domain/text/visible-text.ts'
-import type { ToolEffect } from '../../hosts/host.ts'
 import { toolEffect } from '../../hosts/tool-effect.ts'
 import { callDigest, canonicalJson, sha256 } from '../../json/digest.ts'
 import { shownArguments } from '../approvals/shown-arguments.ts'
 import { type ProposedChange, summaryOf } from '../diffs/propose-change.ts'
 import { decidedText } from '../records/records.ts'
+import { grantUse } from '../remember/grant-elsewhere.ts'
+import type { Assessment, Work } from '../risk/risk.ts'
 import { MOST_INSTRUCTION_CHARS } from '../sessions/check-text.ts'
 import { newInstruction } from '../sessions/instruct-agent.ts'
 import type { SessionNow, Step, TakeStep } from '../sessions/take-step.ts'
@@ -28,12 +30,14 @@ import { askStep, ELSEWHERE, newApproval } from './asked-records.ts'
 import { autoApprovedRecord } from './auto-approved.ts'
 import {
   changeOfCall,
+  folderOfCommand,
   type NamedCall,
   OUTSIDE,
   pathlessArguments,
   workspacePath,
   writesElsewhere,
 } from './host-tools.ts'
+import { askedRisk, raised } from './raised-risk.ts'
 
 /** A call that a host is about to make. */
 export interface HostCall extends NamedCall {
@@ -66,66 +70,82 @@ const isKeptWhole = (input: string): boolean => input.length <= MOST_KEPT
 
 export function createAskPermission(deps: PermissionDeps): AskPermission {
   const { answerCall, takeStep, asked, judge, autoApproved, ids, approvalMs, quorum, serverPaths, guard } = deps
+  const { assess, remembered } = deps
 
   /** What the call would do, for the policy and for the person. */
   async function lookAt({ session }: OpenCall, call: HostCall): Promise<Looked> {
     const { workspaceRoot } = session.supervision
     const change = await changeOfCall(call, { workspaceRoot, serverPaths })
-    const folder = otherFolder(call, workspaceRoot)
     const plain = requestOfCall(call.toolName, call.input, 'low', workspaceRoot)
     const filePath = plain?.filePath ?? null
     const confined = filePath === null ? null : await workspacePath(workspaceRoot, filePath, call.cwd)
     const isOutside = filePath !== null && confined === null
-    const effect = toolEffect(call.host, call.toolName, call.input)
-    const command = call.command ?? plain?.command ?? null
+    const work = workOf(call, plain?.command ?? null, workspaceRoot)
+    const { effect, command } = work
+    const folder = work.cwd === workspaceRoot ? null : work.cwd
     const access = effect === 'reads' || effect === 'searches' ? 'read' : 'write'
     const without = pathlessArguments(call, command !== null)
     const guarded = guard({ workspaceRoot, access, input: call.input, without, cwd: call.cwd })
-    const floor: Risk =
-      hidesCharacters([call.toolName, call.input]) ||
-      // A person sees the whole of a change in its diff. Of another call this long they see a part, and anything can be in the rest.
-      (!isChange(change) && !isKeptWhole(JSON.stringify(call.input))) ||
-      (isChange(change) && change.risk === 'critical') ||
-      (isOutside && effect === 'writes') ||
-      (guarded !== null && access === 'write' && command === null)
-        ? 'critical'
-        : 'low'
+    const why = criticalBecause(call, change, {
+      writesOutside: isOutside && effect === 'writes',
+      touchesGuarded: guarded !== null && access === 'write' && command === null,
+    })
+    const floor = why === null ? null : { risk: 'critical' as const, why }
+    const assessed = raised(assess(work), { floor, isGuarded: guarded !== null, quorum })
     // A command does something else in another folder, so no policy covers it there.
     const isElsewhere = folder !== null && (command !== null || effect === 'runs')
-    // Without a policy that covers it, a command or an unknown tool may do anything.
-    const risk = floor === 'low' && (effect !== 'writes' || !isChange(change)) ? 'high' : floor
+    // How risky a command is, the policy itself decides by naming it. What is critical is above every policy.
+    const riskLevel: Risk = assessed.risk === 'critical' ? 'critical' : 'low'
     const request =
       plain === null || isOutside || isElsewhere || writesElsewhere(call, filePath)
         ? null
-        : { ...plain, filePath: confined, riskLevel: floor, guarded }
-    return { effect, change, command, risk, request, folder, path: confined ?? filePath, isOutside, guarded }
+        : { ...plain, filePath: confined, riskLevel, guarded }
+    return { work, assessed, change, request, folder, path: confined ?? filePath, isOutside, guarded }
   }
 
   async function decide(open: OpenCall, call: HostCall): Promise<Permission> {
     check(call)
     // The same call does something else in another folder, so a yes for one is not a yes for the other.
-    const folder = otherFolder(call, open.session.supervision.workspaceRoot)
-    const asks = ['permission', call.toolName, call.input, ...(folder === null ? [] : [folder])]
+    const isInRoot = call.cwd === open.session.supervision.workspaceRoot
+    const asks = ['permission', call.toolName, call.input, ...(isInRoot ? [] : [call.cwd])]
     const contentKey = sha256(canonicalJson(asks))
     const known = await asked.byContent(open.session.id, 'permission', contentKey)
     if (known !== null) return await answerOf(open, known, call)
     const looked = await lookAt(open, call)
-    const judgement = looked.request === null ? null : await judge(open.session, looked.request)
-    if (looked.request !== null && judgement?.autoApproved === true) {
-      const { request } = looked
+    const { work, assessed, request } = looked
+    const grant = await remembered.find(open.session, work, assessed)
+    if (grant?.effect === 'refuse' && (await uses(open, call, looked, grant))) return deny(REFUSED_IN_ADVANCE)
+    const judgement = request === null ? null : await judge(open.session, request)
+    if (request !== null && judgement?.autoApproved === true) {
       await takeStep(open.session.id, ({ session, at }) => {
         const about = { at, call: call.toolUseId ?? open.callId, approval: null }
         return { audit: [autoApprovedRecord(session, request, judgement.matchedRule, about)] }
       })
       autoApproved.add(open.session, request, judgement)
-      return { behavior: 'allow', updatedInput: call.input, isEdited: false }
+      return allow(call)
     }
-    const reads = looked.effect === 'reads' || looked.effect === 'searches'
-    if (looked.effect === 'host' || (reads && call.tellsEdits)) return { behavior: 'pass' }
+    // What only the host itself shows or plans is left to its own rules.
+    if (work.effect === 'host') return { behavior: 'pass' }
+    if (assessed.risk === 'none') return allow(call)
+    if (grant !== null && grant.effect !== 'refuse' && (await uses(open, call, looked, grant))) return allow(call)
     const record = await asked.ask(open.session.id, 'permission', contentKey, (now) =>
       ask(now, open, call, looked, contentKey),
     )
     return await answerOf(open, record, call)
+  }
+
+  /** Puts on record that this grant decides about the call. False: it was revoked a moment ago. */
+  async function uses(open: OpenCall, call: HostCall, { work, assessed }: Looked, grant: Grant): Promise<boolean> {
+    try {
+      await takeStep(open.session.id, ({ session, at }) => {
+        const about = { work, assessed, at, call: call.toolUseId ?? open.callId, approval: null }
+        return grantUse(session, grant, about)
+      })
+      return true
+    } catch (error) {
+      if (hasCode(error, 'conflict')) return false
+      throw error
+    }
   }
 
   function ask(
@@ -139,13 +159,17 @@ export function createAskPermission(deps: PermissionDeps): AskPermission {
     const callId = call.toolUseId ?? open.callId
     const change = isChange(looked.change) ? looked.change : null
     const text = JSON.stringify(input)
+    const { why, action, matches } = looked.assessed
     const question = {
       kind: 'permission' as const,
       tool,
       callId,
       title: titleOf(call, looked),
       description: descriptionOf(call, looked),
-      risk: looked.risk,
+      risk: askedRisk(looked.assessed),
+      riskWhy: why,
+      action,
+      matches,
       digest: callDigest({ callId, tool, arguments: input, policyVersion: ELSEWHERE }),
       arguments: isKeptWhole(text) ? text : JSON.stringify(shortened(input)),
       contentKey,
@@ -158,14 +182,14 @@ export function createAskPermission(deps: PermissionDeps): AskPermission {
   }
 
   async function answerOf(open: OpenCall, record: SupervisedApproval, call: HostCall): Promise<Permission> {
-    const { input, tellsEdits } = call
+    const { tellsEdits } = call
     const answer = await asked.answered(open, record, 'Waiting for an operator to allow the call.', null)
     if (answer.status === 'pending') return deny(notYet(answer))
     const isFirst = await asked.handOut(open, answer)
     if (answer.status !== 'approved') return deny(refusal(answer))
     if (!isFirst) return deny(USED)
     const { editedArguments } = answer
-    if (editedArguments === null) return { behavior: 'allow', updatedInput: input, isEdited: false }
+    if (editedArguments === null) return allow(call)
     // The call is allowed whether or not the model can be told of it.
     if (!tellsEdits) await tellModel(open, answer, editedArguments).catch(() => {})
     return { behavior: 'allow', updatedInput: JSON.parse(editedArguments), isEdited: true }
@@ -210,10 +234,10 @@ export function createApproveTool(askPermission: AskPermission): Pick<AgentServi
 }
 
 interface Looked {
-  effect: ToolEffect
+  work: Work
+  /** With what is critical whatever the call does. */
+  assessed: Assessment
   change: ProposedChange | { problem: string } | null
-  command: string | null
-  risk: Risk
   /** Null: no policy can judge it. */
   request: PolicyRequest | null
   /** Where the agent is; null: in the workspace's root. */
@@ -224,11 +248,34 @@ interface Looked {
   guarded: string | null
 }
 
-const otherFolder = ({ cwd }: HostCall, workspaceRoot: string): string | null => (cwd === workspaceRoot ? null : cwd)
+function workOf(call: HostCall, named: string | null, workspaceRoot: string): Work {
+  const { host, toolName, input } = call
+  const effect = toolEffect(host, toolName, input)
+  const command = call.command ?? named
+  const cwd = command === null ? call.cwd : folderOfCommand(call)
+  const work = { toolName, effect, input, command, workspaceRoot }
+  return cwd === null ? { ...work, effect: 'unknown', cwd: call.cwd } : { ...work, cwd }
+}
+
+/** Why the call is critical whatever its tool does; null: it is not. */
+function criticalBecause(
+  { toolName, input }: HostCall,
+  change: Looked['change'],
+  { writesOutside, touchesGuarded }: Record<'writesOutside' | 'touchesGuarded', boolean>,
+): string | null {
+  if (hidesCharacters([toolName, input])) return 'uses characters that people do not see'
+  // A person sees the whole of a change in its diff. Of another call this long they see a part, and anything can be in the rest.
+  if (!isChange(change) && !isKeptWhole(JSON.stringify(input))) return 'sends more than anybody can be shown'
+  if (isChange(change) && change.risk === 'critical') return 'changes a protected file'
+  if (writesOutside) return 'writes outside the workspace'
+  return touchesGuarded ? 'names a protected place' : null
+}
 
 const isChange = (change: Looked['change']): change is ProposedChange => change !== null && 'diff' in change
 
 const deny = (message: string): Permission => ({ behavior: 'deny', message })
+
+const allow = ({ input }: HostCall): Permission => ({ behavior: 'allow', updatedInput: input, isEdited: false })
 
 function check({ toolName, input, toolUseId }: HostCall): void {
   const refuse = (message: string): never => {
@@ -246,7 +293,7 @@ function check({ toolName, input, toolUseId }: HostCall): void {
 }
 
 /** What will really happen, in one line. */
-function titleOf({ toolName }: HostCall, { change, command, path }: Looked): string {
+function titleOf({ toolName }: HostCall, { change, work: { command }, path }: Looked): string {
   if (command !== null) return shownTitle(`Run ${command}`)
   if (isChange(change)) {
     const verb = { create: 'Create', modify: 'Change', delete: 'Delete' }[change.kind]
@@ -256,7 +303,8 @@ function titleOf({ toolName }: HostCall, { change, command, path }: Looked): str
 }
 
 function descriptionOf({ toolName, input }: HostCall, looked: Looked): string {
-  const { change, command, folder, isOutside, guarded } = looked
+  const { change, folder, isOutside, guarded } = looked
+  const { command } = looked.work
   const notes = [
     ...(command === null ? [] : lookalikeWarnings(maskSecrets(input))),
     ...(folder === null ? [] : [`In the folder ${shownTitle(folder)}`]),
@@ -272,6 +320,9 @@ function descriptionOf({ toolName, input }: HostCall, looked: Looked): string {
 
 const notYet = ({ id }: SupervisedApproval): string =>
   `Nobody has answered yet, so the call did not run. Your operator has been asked (request ${id}). Make exactly the same call again to go on waiting; if it is allowed meanwhile, it then runs. Do not do the same in another way.`
+
+const REFUSED_IN_ADVANCE =
+  'A person refused calls like this one in advance. Do not make it again, and do not do the same in another way.'
 
 const USED = 'The operator allowed this call once, and that was used. Make the call again to ask for it once more.'
 

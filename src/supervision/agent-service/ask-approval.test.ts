@@ -304,6 +304,13 @@ test('check_auto_approve says the same and grants nothing', async () => {
     matched_rule: 'command:npm test',
   })
   expect(await check({ command: 'npm test; rm -rf /' }, 'Bash')).toMatchObject({ auto_approved: false })
+  expect(await check({ command: 'git status' }, 'Bash')).toMatchObject({
+    auto_approved: true,
+    matched_rule: null,
+    why: expect.stringMatching(/^Nobody is asked: it /),
+  })
+  expect(await check({ file_path: 'src/greeting.txt' }, 'Read')).toMatchObject({ auto_approved: true })
+  expect(await check({ file_path: '.env' }, 'Read')).toMatchObject({ auto_approved: false })
   expect(await check({ file_path: 'src/a.ts', risk_level: 'critical' })).toMatchObject({ auto_approved: false })
   expect(await check({ file_path: '../a.ts' })).toMatchObject({ auto_approved: false })
   expect(await check({ file_path: 'src/a.ts', risk_level: 'none' })).toMatchObject({ error_code: 'invalid_input' })

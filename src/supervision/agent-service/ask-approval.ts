@@ -1,22 +1,26 @@
 // ask_approval: the agent proposes a change of one file, and a person or the policy decides.
 
-import { isAtLeast, type Risk, risks } from '../../domain/agent/tool-settings.ts'
-import { ServerError } from '../../domain/errors.ts'
+import { type Risk, risks } from '../../domain/agent/tool-settings.ts'
+import { hasCode, ServerError } from '../../domain/errors.ts'
 import { present } from '../../domain/present.ts'
 import type { SupervisedApproval } from '../../domain/records/record.ts'
+import type { Grant } from '../../domain/supervision/grant.ts'
 import type { Quorum } from '../../domain/supervision/quorum.ts'
 import { canonicalJson, sha256 } from '../../json/digest.ts'
 import type { Store } from '../../store/store.ts'
 import { changeDigest, type ProposedChange, type proposeChange, summaryOf } from '../diffs/propose-change.ts'
-import type { SessionNow, Step } from '../sessions/take-step.ts'
+import { grantUse } from '../remember/grant-elsewhere.ts'
+import type { Remembered } from '../remember/remembered.ts'
+import type { Assessment, AssessWork, Work } from '../risk/risk.ts'
+import type { Changes, SessionNow, Step } from '../sessions/take-step.ts'
 import type { GuardArguments } from '../workspace/guard-arguments.ts'
-import type { PolicyRequest } from '../workspace-policy/workspace-policy.ts'
 import type { AgentService, ToolInputs } from './agent-service.ts'
 import { shownDescription, shownTitle } from './agent-words.ts'
 import type { AnswerCall, CallDeps, OpenCall } from './answer-call.ts'
 import { type AskedRecords, askStep, newApproval, pendingAnswer } from './asked-records.ts'
 import { type AutoApproved, autoApprovedRecord } from './auto-approved.ts'
-import type { JudgeWork, WorkJudgement } from './judge-work.ts'
+import type { JudgeWork } from './judge-work.ts'
+import { askedRisk, raised } from './raised-risk.ts'
 
 /** What approvals of agents elsewhere are asked for with. */
 export interface AskingDeps extends Pick<CallDeps, 'ids'> {
@@ -31,6 +35,8 @@ export interface AskingDeps extends Pick<CallDeps, 'ids'> {
   /** Real paths of files and folders that this server reads. */
   serverPaths: readonly string[]
   guard: GuardArguments
+  assess: AssessWork
+  remembered: Remembered
 }
 
 interface AskApprovalDeps extends AskingDeps {
@@ -42,6 +48,7 @@ type Input = ToolInputs['ask_approval']
 
 export function createAskApproval(deps: AskApprovalDeps): Pick<AgentService, 'ask_approval'> {
   const { answerCall, asked, judge, autoApproved, store, ids, approvalMs, quorum, serverPaths, guard, propose } = deps
+  const { assess, remembered } = deps
 
   async function ask(open: OpenCall, input: Input): Promise<SupervisedApproval> {
     const wanted = checked(input)
@@ -51,16 +58,44 @@ export function createAskApproval(deps: AskApprovalDeps): Pick<AgentService, 'as
     const { workspaceRoot } = open.session.supervision
     const { filePath, diff } = wanted
     const change = await propose({ workspaceRoot, filePath, diff, serverPaths })
-    const risk = isAtLeast(wanted.risk, change.risk) ? wanted.risk : change.risk
-    const guarded = guard({ workspaceRoot, access: 'write', input: filePath })
-    const named = { toolName: 'ask_approval', filePath: change.path, command: null }
-    const request = { ...named, riskLevel: risk, guarded: change.protectedBecause ?? guarded }
+    const guarded = change.protectedBecause ?? guard({ workspaceRoot, access: 'write', input: filePath })
+    const work: Work = {
+      toolName: 'ask_approval',
+      effect: 'writes',
+      input: { file_path: change.path },
+      command: null,
+      workspaceRoot,
+      cwd: workspaceRoot,
+    }
+    const floor =
+      change.risk === 'critical'
+        ? { risk: change.risk, why: 'changes a protected file' }
+        : { risk: wanted.risk, why: 'says itself how risky it is' }
+    const assessed = raised(assess(work), { floor, isGuarded: guarded !== null, quorum })
+    const riskLevel = askedRisk(assessed)
+    const request = { toolName: work.toolName, filePath: change.path, command: null, riskLevel, guarded }
     const judgement = await judge(open.session, request)
-    const result = await asked.ask(open.session.id, 'diff', contentKey, (now) => {
-      const question = questionOf(now, open, { ...wanted, risk, contentKey }, change)
-      return judgement.autoApproved
-        ? allowed(now, question, change, request, judgement)
-        : askStep(question, change, change.path)
+    const grant = await remembered.find(open.session, work, assessed)
+    const step = (by: Grant | null) =>
+      asked.ask(open.session.id, 'diff', contentKey, (now) => {
+        const question = questionOf(now, open, { ...wanted, contentKey }, change, assessed)
+        const { id: approval, callId: call } = question
+        const use = by === null ? null : grantUse(now.session, by, { work, assessed, at: now.at, call, approval })
+        if (by?.effect === 'refuse') return decided(question, change, { ...byGrant(by), status: 'rejected' }, use)
+        if (judgement.autoApproved) {
+          const audit = [
+            autoApprovedRecord(now.session, request, judgement.matchedRule, { at: now.at, call, approval }),
+          ]
+          const rule = { decidedBy: 'policy', decidedVia: 'policy', reason: judgement.matchedRule }
+          return decided(question, change, { ...rule, status: 'approved' }, { audit })
+        }
+        if (by !== null) return decided(question, change, { ...byGrant(by), status: 'approved' }, use)
+        return askStep(question, change, change.path)
+      })
+    // A grant that was revoked a moment ago decides nothing.
+    const result = await step(grant).catch((error: unknown) => {
+      if (grant !== null && hasCode(error, 'conflict')) return step(null)
+      throw error
     })
     if (result.decidedBy === 'policy') autoApproved.add(open.session, request, judgement)
     return result
@@ -71,15 +106,19 @@ export function createAskApproval(deps: AskApprovalDeps): Pick<AgentService, 'as
     { callId }: OpenCall,
     wanted: Wanted & { contentKey: string },
     change: ProposedChange,
+    assessed: Assessment,
   ) {
-    const { title, description, risk, contentKey } = wanted
+    const { title, description, contentKey } = wanted
     const question = {
       kind: 'diff' as const,
       tool: 'ask_approval',
       callId,
       title,
       description,
-      risk,
+      risk: askedRisk(assessed),
+      riskWhy: assessed.why,
+      action: assessed.action,
+      matches: assessed.matches,
       digest: changeDigest(change),
       arguments: JSON.stringify({ file_path: change.path, risk_level: wanted.risk }),
       contentKey,
@@ -108,23 +147,22 @@ export function createAskApproval(deps: AskApprovalDeps): Pick<AgentService, 'as
   }
 }
 
-/** No card: the policy has decided. The record is what `accept_diff` uses up. */
-function allowed(
-  { session, at }: SessionNow,
+/** No card: the policy or somebody in advance has decided. The record is what `accept_diff` uses up. */
+function decided(
   question: SupervisedApproval,
   { diff, after }: ProposedChange,
-  request: PolicyRequest,
-  { matchedRule }: WorkJudgement,
+  how: Pick<SupervisedApproval, 'status' | 'decidedBy' | 'decidedVia' | 'reason'>,
+  trail: Pick<Changes, 'uses' | 'audit'> | null,
 ): Step<SupervisedApproval> {
-  const decided = { decidedAt: at, decidedBy: 'policy', decidedVia: 'policy', reason: matchedRule }
-  const approved: SupervisedApproval = { ...question, ...decided, status: 'approved' }
-  return {
-    result: approved,
-    ask: [approved],
-    proposals: [{ approvalId: question.id, diff, after }],
-    audit: [autoApprovedRecord(session, request, matchedRule, { at, call: question.callId, approval: question.id })],
-  }
+  const result = { ...question, ...how, decidedAt: question.createdAt }
+  return { result, ask: [result], proposals: [{ approvalId: question.id, diff, after }], ...trail }
 }
+
+const byGrant = ({ grantedBy, effect }: Grant) => ({
+  decidedBy: grantedBy,
+  decidedVia: 'grant',
+  reason: effect === 'refuse' ? 'Changes like this one were refused in advance.' : null,
+})
 
 interface Wanted {
   title: string

@@ -26,7 +26,6 @@ import { createWaitForAnswer, type WaitForAnswerDeps } from './wait-for.ts'
 type FilledIn =
   | keyof ReturnType<typeof newRecord>
   | 'wait'
-  | 'action'
   | 'policyVersion'
   | 'answerableBy'
   | 'quorum'
@@ -53,7 +52,6 @@ export function newApproval(now: SessionNow, id: string, question: Question, quo
     ...rest,
     ...newRecord(now, id),
     wait: 'approval' as const,
-    action: null,
     policyVersion: ELSEWHERE,
     answerableBy: 'operator' as const,
     quorum: needed === 1 ? undefined : needed,

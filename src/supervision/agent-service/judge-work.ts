@@ -3,15 +3,16 @@
 import { type Risk, risks } from '../../domain/agent/tool-settings.ts'
 import { ServerError } from '../../domain/errors.ts'
 import { isRecord } from '../../domain/is-record.ts'
+import { present } from '../../domain/present.ts'
+import { toolEffect } from '../../hosts/tool-effect.ts'
 import type { Messenger } from '../messenger.ts'
 import { activityEvent } from '../sessions/session-events.ts'
 import { about, type SessionParts, type SupervisedSession } from '../sessions/take-step.ts'
-import type { GuardArguments } from '../workspace/guard-arguments.ts'
 import { judgeEffective, type Reporting, reportingOf } from '../workspace-policy/effective-policy.ts'
 import { accessOf, type Judgement, type PolicyLimits } from '../workspace-policy/judge-request.ts'
 import type { PolicyRequest } from '../workspace-policy/workspace-policy.ts'
 import type { AgentService } from './agent-service.ts'
-import type { AnswerCall } from './answer-call.ts'
+import type { AskingDeps } from './ask-approval.ts'
 import { OUTSIDE, workspacePath } from './host-tools.ts'
 import type { LookAtPolicy } from './policy-questions.ts'
 
@@ -58,25 +59,18 @@ export function createJudgeWork(deps: JudgeDeps): JudgeWork {
   }
 }
 
-interface CheckDeps {
-  answerCall: AnswerCall
-  judge: JudgeWork
-  guard: GuardArguments
-}
+type CheckDeps = Pick<AskingDeps, 'answerCall' | 'judge' | 'guard' | 'assess'>
 
-/** Whether a request would be let through. The same evaluator as for the request itself, and it grants nothing. */
-export function createCheckAutoApprove({
-  answerCall,
-  judge,
-  guard,
-}: CheckDeps): Pick<AgentService, 'check_auto_approve'> {
+/** Whether a request would be let through. The same evaluators as for the request itself, and it grants nothing. */
+export function createCheckAutoApprove(deps: CheckDeps): Pick<AgentService, 'check_auto_approve'> {
+  const { answerCall, judge, guard, assess } = deps
   return {
     check_auto_approve: (call, input) =>
       answerCall(call, 'check_auto_approve', { ...input }, async ({ session }) => {
         const { tool_name: toolName, context = {} } = input
         if (!isRecord(context)) throw new ServerError('invalid_request', 'context must be an object.')
-        const { file_path, command, risk_level: riskLevel = 'low' } = context
-        if (toolName === '' || !isRisk(riskLevel)) {
+        const { file_path, command = null, risk_level: wanted = 'low' } = context
+        if (toolName === '' || !isRisk(wanted)) {
           throw new ServerError('invalid_request', `Send tool_name, and a risk_level of ${risks.join(', ')}.`)
         }
         const { workspaceRoot } = session.supervision
@@ -85,8 +79,14 @@ export function createCheckAutoApprove({
           return { auto_approved: false, matched_rule: null, why: OUTSIDE }
         }
         const guarded = guard({ workspaceRoot, access: accessOf(toolName), input: context, without: NO_PATHS })
-        const request = { toolName, filePath, command: command ?? null, riskLevel, guarded }
-        const judged = await judge(session, request)
+        const effect = toolEffect(call.agent.host, toolName)
+        const named = present({ file_path })
+        const { risk, why } = assess({ toolName, effect, input: named, command, workspaceRoot, cwd: workspaceRoot })
+        const riskLevel = risk === 'critical' ? risk : wanted
+        const judged = await judge(session, { toolName, filePath, command, riskLevel, guarded })
+        const isClear = effect === 'host' || file_path !== undefined || command !== null
+        if (risk === 'none' && isClear && wanted === 'low' && !judged.autoApproved)
+          return { auto_approved: true, matched_rule: null, why: `Nobody is asked: it ${why}.` }
         return { auto_approved: judged.autoApproved, matched_rule: judged.matchedRule, why: judged.why }
       }),
   }

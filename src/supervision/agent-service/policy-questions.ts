@@ -80,7 +80,8 @@ export function createLookAtPolicy(deps: QuestionDeps): LookAtPolicy {
       title: pinned === null ? `Accept the policy ${file}` : `Accept the wider policy ${file}`,
       description: `${pinned === null ? 'It says' : 'It was changed, and now says more about'} what agents in ${workspaceRoot} may do without asking. Until you accept it, the change allows nothing. The diff shows all of it.`,
       risk: 'critical' as const,
-      digest: sha256(canonicalJson(['policy', workspaceRoot, hash])),
+      action: null,
+      digest: policyDigest(workspaceRoot, hash),
       arguments: JSON.stringify({ file, workspace: workspaceRoot, sha256: hash }),
       contentKey: hash,
       // No agent waits for it.
@@ -111,8 +112,12 @@ export function createLookAtPolicy(deps: QuestionDeps): LookAtPolicy {
   }
 }
 
+/** What a yes to a policy is given to: one text in one workspace. */
+export const policyDigest = (workspaceRoot: string, hash: string): string =>
+  sha256(canonicalJson(['policy', workspaceRoot, hash]))
+
 /** A file that is switched off allows nothing, so nobody has to accept it. */
-const needsYes = (effective: EffectivePolicy): effective is Unaccepted =>
+export const needsYes = (effective: EffectivePolicy): effective is Unaccepted =>
   effective.state === 'unpinned'
     ? effective.policy.enabled
     : effective.state === 'pinned' && effective.change.change === 'wider'

@@ -171,7 +171,7 @@ test('an edit of a file that has changed on disk starts from the file as it is',
 })
 
 test.each<[string, Decision]>([
-  ['remembered', { ...yes, remember: { scope: 'session' } }],
+  ['remembered for ever', { ...yes, remember: { scope: 'always' } }],
   ['given other arguments', { ...yes, arguments: { a: 1 } }],
   ['answered in its place', { decision: 'respond', result: 'Done.' }],
 ])('a change cannot be %s', async (_what, decision) => {

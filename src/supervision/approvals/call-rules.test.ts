@@ -5,6 +5,7 @@ import { createSystemClock } from '../../domain/clock.ts'
 import type { Grant } from '../../domain/supervision/grant.ts'
 import { policyVersion } from '../policy/apply-policy.ts'
 import { createRealPath } from '../policy/real-path.ts'
+import { createAssessWork } from '../risk/assess-work.ts'
 import { gatedCall, policyRule } from '../testing/gated-call.ts'
 import { createCallRules, type RuledCall } from './call-rules.ts'
 
@@ -23,7 +24,8 @@ const grant: Grant = {
   expiresAt: null,
 }
 
-const usual = { realPath: createRealPath, clock: createSystemClock() }
+const assess = createAssessWork({ serverPaths: [], home: '/home/ann' })
+const usual = { realPath: createRealPath, clock: createSystemClock(), assess }
 const rulesWith = (...grants: Grant[]) => createCallRules({ ...usual, grants: { list: async () => grants } })
 
 describe('the rules', () => {

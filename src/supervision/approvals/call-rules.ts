@@ -9,12 +9,15 @@ import type { Approval } from '../../domain/records/record.ts'
 import type { Grant } from '../../domain/supervision/grant.ts'
 import { hidesCharacters, visibleText } from '../../domain/text/visible-text.ts'
 import type { GatedCall } from '../../engine/gate.ts'
+import { toolEffect } from '../../hosts/tool-effect.ts'
 import type { GrantReads } from '../../store/ports/waits.ts'
 import type { BoundTool } from '../../tools/tool.ts'
 import { applyPolicy, policyVersion } from '../policy/apply-policy.ts'
 import { fits } from '../policy/argument-conditions.ts'
 import type { PathContext } from '../policy/path-conditions.ts'
 import { oneLine } from '../records/record-words.ts'
+import type { AssessWork } from '../risk/risk.ts'
+import { COMMANDS, requestOfCall } from '../workspace-policy/request-of-call.ts'
 import { actionOf, type Need, needOf, previewOf } from './ask-tool.ts'
 import { shownArguments } from './shown-arguments.ts'
 
@@ -37,6 +40,7 @@ type RuleVerdict =
 type Asked =
   | 'policyVersion'
   | 'risk'
+  | 'riskWhy'
   | 'answerableBy'
   | 'quorum'
   | 'title'
@@ -55,9 +59,11 @@ interface CallRulesDeps {
   realPath: () => PathContext['realPath']
   /** Limits the time of a tool's own code. */
   clock: Clock
+  /** Looks into the commands of tools that are shells. */
+  assess: AssessWork
 }
 
-export function createCallRules({ grants, realPath, clock }: CallRulesDeps): CallRules {
+export function createCallRules({ grants, realPath, clock, assess }: CallRulesDeps): CallRules {
   return {
     async judge(call) {
       const { agent, tool, sessionId, now } = call
@@ -71,12 +77,13 @@ export function createCallRules({ grants, realPath, clock }: CallRulesDeps): Cal
       const held = found.filter(({ elsewhere }) => elsewhere === undefined)
       const refused = held.find((one) => one.effect === 'refuse' && covers(one, call, paths))
       if (refused !== undefined) return { verdict: 'refuse', reason: refusedInAdvance }
+      const earned = earnedRisk(call, assess)
       const ruling = applyPolicy({
         rule: ruleOf(call),
         agentRule: agent.approval.default,
         policy: agent.approval.policy,
         tool: tool.name,
-        risk: riskOf(call),
+        risk: earned.risk,
         arguments: call.arguments,
         paths,
       })
@@ -84,8 +91,8 @@ export function createCallRules({ grants, realPath, clock }: CallRulesDeps): Cal
         return { verdict: 'refuse', reason: `the policy of ${agent.name} refuses ${tool.name} with these arguments.` }
       }
       const need = await needOf(clock, call)
-      if (!asks(call, ruling, need)) return { verdict: 'run', grant: null }
-      const asked = question(call, need)
+      if (!asks(call, earned.risk, ruling, need)) return { verdict: 'run', grant: null }
+      const asked = question(call, earned, need)
       // Critical calls are asked about every time.
       if (asked.risk !== 'critical') {
         const grant = held.find((one) => one.effect !== 'refuse' && covers(one, call, paths))
@@ -94,7 +101,7 @@ export function createCallRules({ grants, realPath, clock }: CallRulesDeps): Cal
       const preview = await previewOf(clock, call)
       return present({ verdict: 'ask' as const, ...asked, preview: preview ?? undefined })
     },
-    question: (call) => question(call),
+    question: (call) => question(call, earnedRisk(call, assess)),
     preview: (call) => previewOf(clock, call),
   }
 }
@@ -105,19 +112,20 @@ const refusedInAdvance =
 const ruleOf = ({ tool, agent }: RuledCall) => tool.approval ?? agent.approval.default
 
 /** The risk of a tool is an estimate, so a tool that has looked at the arguments may overrule it. It overrules no other rule. */
-function asks(call: RuledCall, ruling: 'run' | 'ask', need: Need): boolean {
+function asks(call: RuledCall, risk: Risk, ruling: 'run' | 'ask', need: Need): boolean {
   if (need.asks === true) return true
-  if (need.asks === false && ruleOf(call).ask === 'risk' && riskOf(call) !== 'critical') return false
+  if (need.asks === false && ruleOf(call).ask === 'risk' && risk !== 'critical') return false
   return ruling === 'ask'
 }
 
-function question(call: RuledCall, need: Need = { asks: null }): Question {
+function question(call: RuledCall, earned: EarnedRisk, need: Need = { asks: null }): Question {
   const { agent, tool, now } = call
-  const risk = highest(riskOf(call), need.risk ?? 'low')
+  const risk = highest(earned.risk, need.risk ?? 'low')
   const action = actionOf(call)
   return present({
     policyVersion: policyVersion(agent.approval, tool),
     risk,
+    riskWhy: risk === earned.risk ? earned.why : undefined,
     answerableBy: risk === 'critical' ? ('operator' as const) : agent.approval.by,
     quorum: neededFor(agent.approval, risk),
     expiresAt: now + agent.approval.expiresSeconds * 1_000,
@@ -134,8 +142,24 @@ export const neededFor = ({ quorum }: Pick<ApprovalSettings, 'quorum'>, risk: Ri
 
 export const highest = (one: Risk, other: Risk): Risk => (isAtLeast(one, other) ? one : other)
 
-/** A person may overlook a part of a call with hidden characters, so such a call is critical whatever its tool is. */
-const riskOf = ({ tool, arguments: args }: RuledCall): Risk => (hidesCharacters(args) ? 'critical' : tool.risk)
+interface EarnedRisk {
+  risk: Risk
+  /** Undefined: the tool's own settings say so. */
+  why: string | undefined
+}
+
+/** What a shell would run says how risky the call is. The tool's own settings are never lowered by it. */
+function earnedRisk({ agent, tool, arguments: args }: RuledCall, assess: AssessWork): EarnedRisk {
+  // A person may overlook a part of a call with hidden characters, so such a call is critical whatever its tool is.
+  if (hidesCharacters(args)) return { risk: 'critical', why: 'uses characters that people do not see' }
+  const [root = agent.directory] = tool.roots ?? []
+  const effect = toolEffect(null, tool.name, args)
+  if (effect !== 'runs' || !Object.keys(args).some((name) => COMMANDS.has(name)))
+    return { risk: tool.risk, why: undefined }
+  const command = requestOfCall(tool.name, args, 'low', root)?.command ?? null
+  const { risk, why } = assess({ toolName: tool.name, effect, input: args, command, workspaceRoot: root, cwd: root })
+  return risk === 'none' || !isAtLeast(risk, tool.risk) ? { risk: tool.risk, why: undefined } : { risk, why }
+}
 
 function covers(
   grant: Grant,

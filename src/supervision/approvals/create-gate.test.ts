@@ -5,6 +5,7 @@ import { silentLogger } from '../../domain/logger.ts'
 import type { Approval } from '../../domain/records/record.ts'
 import { noStepUp } from '../../domain/supervision/step-up.ts'
 import { createRealPath } from '../policy/real-path.ts'
+import { createAssessWork } from '../risk/assess-work.ts'
 import { everybody } from '../sessions/may-command.ts'
 import { approval } from '../testing/approval.ts'
 import { createCallRules } from './call-rules.ts'
@@ -20,7 +21,12 @@ function decideOld(...reads: Approval[][]) {
     store: { waits: { get: async () => old, list: async () => reads.shift() ?? [], expired: async () => [] } },
     log: { commit: async () => ({ ok: true as const, firstSeq: 0 }), synced: async () => {} },
     ids,
-    rules: createCallRules({ grants: { list: async () => [] }, realPath: createRealPath, clock: createSystemClock() }),
+    rules: createCallRules({
+      grants: { list: async () => [] },
+      realPath: createRealPath,
+      clock: createSystemClock(),
+      assess: createAssessWork({ serverPaths: [], home: '/home/ann' }),
+    }),
     agents: [],
     logger: silentLogger,
   }

@@ -63,8 +63,8 @@ const said = {
   }),
   'an answer': () => ({ decision: 'respond', result: { size: 'L' } }),
   'an answer that is empty': () => ({ decision: 'respond' }),
-  'yes, with other arguments': () => ({ ...yes, arguments: { command: 'ls' } }),
-  'yes, with the same arguments': () => ({ ...yes, arguments: { command: 'pwd' } }),
+  'yes, with other arguments': () => ({ ...yes, arguments: { command: 'git push' } }),
+  'yes, with the same arguments': () => ({ ...yes, arguments: { command: 'git push --tags' } }),
   'yes, with arguments that do not fit': () => ({ ...yes, arguments: { command: 1 } }),
   'yes, with hidden characters in the arguments': () => ({ ...yes, arguments: { command: 'l\u200bs' } }),
   'yes, with another text': () => ({ ...yes, content: 'one\nfour\n' }),
@@ -77,12 +77,12 @@ const said = {
   'yes, for always, with other arguments': () => ({
     ...yes,
     remember: { scope: 'always' },
-    arguments: { command: 'ls' },
+    arguments: { command: 'git push' },
   }),
   'no, for always': () => ({ ...no, remember: { scope: 'always' } }),
   'yes, for the workspace': () => ({ ...yes, remember: { scope: 'workspace' } }),
   'no, for 15 minutes': () => ({ ...no, remember: { scope: '15m' } }),
-  'look at other arguments': () => ({ ...yes, arguments: { command: 'ls' }, isCheck: true }),
+  'look at other arguments': () => ({ ...yes, arguments: { command: 'git push' }, isCheck: true }),
   'look at another text': () => ({ ...yes, content: 'one\nfour\n', isCheck: true }),
 } satisfies Record<string, Says> as Record<string, Says>
 const everything = Object.keys(said)
@@ -188,7 +188,7 @@ function openOwn({ kind, risk, quorum, state, proof }: Setting): House {
   )
   const isQuestion = kind === 'question'
   const name = isQuestion ? 'order' : 'run'
-  const calls = scripted([{ parts: [{ tool_call: { name, arguments: { command: 'pwd' } } }] }])
+  const calls = scripted([{ parts: [{ tool_call: { name, arguments: { command: 'git push --tags' } } }] }])
   const stops = scripted([{ parts: [{ text: 'Done.' }] }])
   const server = openEngine({
     operators,
@@ -286,7 +286,7 @@ function openElsewhere({ kind, risk, quorum, proof }: Setting): House {
       return found.find(({ arguments: json }) => json.includes(workspace))?.id ?? ''
     }
     // Each session asks for itself, so the same call may be asked about many times.
-    const input = { command: 'pwd', ...(risk === 'critical' ? { description: 'l\u200bs' } : {}) }
+    const input = { command: 'git push --tags', ...(risk === 'critical' ? { description: 'l\u200bs' } : {}) }
     const { answer } = await service.tools.approve_tool(call, { tool_name: 'Bash', input })
     return /\(request (.*?)\)/.exec(String(answer.message))?.[1] ?? ''
   }

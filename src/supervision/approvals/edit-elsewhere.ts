@@ -107,6 +107,10 @@ export function withArguments(
     title: `Call ${tool} with edited arguments`,
     description: `Tool: ${tool}\n${shownArguments(edited)}${AGENT_ASKED}${asked}`,
     risk: hidesCharacters(edited) ? 'critical' : record.risk,
+    // What was said of the agent's call is not true of this one.
+    riskWhy: 'runs what an operator wrote in its place',
+    action: null,
+    matches: [],
     beforeHash: null,
     afterHash: null,
     supervised: { ...record.supervised, change: null, isEdited: true },

@@ -72,7 +72,7 @@ test('without a window the hook opens a session, and finds it again', async () =
   await service.approvals.decide(ann, id, { decision: 'reject' })
   expect(await answer).toMatchObject({ behavior: 'deny' })
 
-  expect(await service.ask({}, read)).toEqual({ behavior: 'pass' })
+  expect(await service.ask({}, read)).toEqual({ behavior: 'allow' })
   expect((await service.sessions.list({ limit: 10 })).map((one) => one.id)).toEqual([sessionId])
 })
 
@@ -127,6 +127,25 @@ test('a yes for a command counts in the folder that the person saw', async () =>
   await service.approvals.decide(ann, other.id, { decision: 'reject' })
   expect(await elsewhere).toMatchObject({ behavior: 'deny' })
   expect(await service.ask({ cwd: folder })).toEqual({ behavior: 'allow' })
+})
+
+test('a command runs where the model says, and is judged there', async () => {
+  const service = open()
+  const call = { host: 'gemini', toolName: 'run_shell_command', command: 'ls' } as const
+  expect(await service.ask({ ...call, input: { command: 'ls', dir_path: '.' } })).toEqual({ behavior: 'allow' })
+
+  const outside = service.ask({ ...call, input: { command: 'ls', dir_path: '/etc' } })
+  const asked = await service.nextWaiting()
+  expect(asked).toMatchObject({ risk: 'high', description: 'Tool: run_shell_command\nls\nIn the folder /etc' })
+  await service.approvals.decide(ann, asked.id, { decision: 'reject' })
+  await outside
+  const unclear = service.ask({ ...call, input: { command: 'ls', dir_path: '.', cwd: '/etc' } })
+  await service.approvals.decide(ann, (await service.nextWaiting()).id, { decision: 'reject' })
+  await unclear
+})
+
+test('what only the host shows is left to its own rules', async () => {
+  expect(await open().ask({}, todos)).toEqual({ behavior: 'pass' })
 })
 
 test('the policy covers no command in another folder, however the host names it', async () => {

@@ -65,12 +65,10 @@ const partsOf = (path: string): string[] =>
   path.split(sep === '\\' ? /[\\/]/ : '/').filter((part) => part !== '' && part !== '.')
 
 function readLink(path: string): ReturnType<LinkAt> {
-  try {
-    if (!lstatSync(path).isSymbolicLink()) return null
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
-    throw error
-  }
+  // Most names that are asked about name no file: an exception for each would cost more than the look.
+  const stat = lstatSync(path, { throwIfNoEntry: false })
+  if (stat === undefined) return undefined
+  if (!stat.isSymbolicLink()) return null
   if (path.startsWith('/proc/')) throw new Error(`${path} differs from process to process.`)
   return readlinkSync(path)
 }

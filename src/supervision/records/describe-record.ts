@@ -98,6 +98,7 @@ const WAYS: Readonly<Record<string, string>> = {
   ctl: 'at a terminal',
   console: 'in the console',
   'ag-ui': 'in the chat',
+  grant: 'in advance',
 }
 
 /** A channel with several rooms names the room after a colon. */

@@ -1,5 +1,6 @@
 // What a remembered decision covers, in words: the same words in the question, in lists and in the trail.
 
+import type { RememberScope } from '../../domain/supervision/decision.ts'
 import type { Grant, WorkMatch } from '../../domain/supervision/grant.ts'
 import { visibleText } from '../../domain/text/visible-text.ts'
 import { unreachable } from '../../domain/unreachable.ts'
@@ -20,6 +21,14 @@ export function matchLabel(match: WorkMatch): string {
     default:
       return unreachable(match)
   }
+}
+
+/** How far it reaches. */
+export const scopeWords: Readonly<Record<RememberScope, string>> = {
+  session: 'in this session',
+  '15m': 'for 15 minutes',
+  workspace: 'in this workspace, until revoked',
+  always: 'always, until revoked',
 }
 
 /** Calls of our own agents have their conditions beside it. */

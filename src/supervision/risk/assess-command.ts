@@ -10,7 +10,7 @@ import { createPathUses, type Finding, unclear } from './places.ts'
 import { HARMLESS_SETTINGS, HARMLESS_VARIABLES, OBEYED_VARIABLES, SOURCES_OF_CODE } from './programs.ts'
 import { isRiskier, type WorkRisk } from './risk.ts'
 import type { Scene } from './scene.ts'
-import { shellWords, wordsOf } from './shell-words.ts'
+import { type ShellWord, shellWords, wordsOf } from './shell-words.ts'
 
 export interface CommandFinding extends Finding {
   /** It uses what only a person may let an agent use, so that nothing about it is remembered. */
@@ -30,13 +30,17 @@ interface CommandPlace {
 /** One program of the line. */
 interface Part {
   risk: WorkRisk
-  words: readonly string[] | null
+  /** Null: it also writes to a file, or reads from one. */
+  words: readonly ShellWord[] | null
+  hasVariables: boolean
   /** See `Scene.begins`. */
   begins: number | null | undefined
 }
 
 const MAX_CHARS = 16_000
 const MAX_SCRIPTS = 20
+const MAX_STEPS = 20_000
+const TOO_LONG = 'runs a command that is too long to understand'
 const MAX_FOLDERS = 8
 const OTHER_NAME = 'gives a name another meaning'
 const ANY_VALUE = 'calculates with a value that is not known'
@@ -45,11 +49,14 @@ export function assessCommand(text: string, { whereLeads, home, workspaceRoot, c
   const paths = createPathUses(whereLeads, workspaceRoot)
   const parts: Part[] = []
   /** Notes that belong to no program. */
-  const outside: Part = { risk: 'none', words: null, begins: null }
+  const outside: Part = { risk: 'none', words: null, hasVariables: false, begins: null }
   let current = outside
   let best: Finding | null = null
   let guarded = false
   let scripts = 0
+  let steps = 0
+  /** Whether a node gives code: asked of every node by every node above it. */
+  const gives = new Map<SyntaxNode, boolean>()
 
   const scene: Scene = {
     workspaceRoot,
@@ -83,18 +90,18 @@ export function assessCommand(text: string, { whereLeads, home, workspaceRoot, c
         return scene.note('high', unclear(word).why)
       }
       for (const path of pathsIn(word)) {
-        const all = kind === 'glob' ? paths.matching(path, scene.folders) : [path]
+        const all = kind === 'glob' ? carefully(() => paths.matching(path, scene.folders)) : [path]
         if (all === null) scene.note('high', unclear(word).why)
         for (const one of all ?? []) scene.path(one, access)
       }
     },
     tree({ text: folder }) {
-      const secret = (scene.folders ?? [])
-        .map((from) => paths.secretBelow(resolve(from, folder)))
-        .find((one) => one !== null)
-      if (secret === undefined) return
-      guarded = true
-      scene.note('high', `reads a folder with files that usually hold secrets (${secret})`)
+      for (const from of scene.folders ?? []) {
+        const secret = carefully(() => paths.secretBelow(resolve(from, folder)))
+        if (secret === null) continue
+        guarded = true
+        scene.note('high', `reads a folder with files that usually hold secrets (${secret})`)
+      }
     },
     variable(assigned, isPlain) {
       const [name = ''] = assigned.split(/\W/)
@@ -107,10 +114,19 @@ export function assessCommand(text: string, { whereLeads, home, workspaceRoot, c
     },
     script(code) {
       scripts += 1
-      if (code.length > MAX_CHARS || scripts > MAX_SCRIPTS)
-        return scene.note('high', 'runs a command that is too long to understand')
+      if (code.length > MAX_CHARS || scripts > MAX_SCRIPTS) return scene.note('high', TOO_LONG)
       visit(parse(code))
     },
+  }
+
+  /** Null as well if there is too much to look at, which makes the work high. */
+  function carefully<T>(look: () => T): T | null {
+    try {
+      return look()
+    } catch {
+      scene.note('high', 'touches too many folders to look at')
+      return null
+    }
   }
 
   /** What a part does to the folder ends with it. */
@@ -137,6 +153,8 @@ export function assessCommand(text: string, { whereLeads, home, workspaceRoot, c
   }
 
   function visit(node: SyntaxNode): undefined {
+    steps += 1
+    if (steps > MAX_STEPS) return scene.note('high', TOO_LONG)
     const children = (): undefined => forEachChild(node, visit) as undefined
     switch (node.type) {
       case 'Script':
@@ -160,7 +178,7 @@ export function assessCommand(text: string, { whereLeads, home, workspaceRoot, c
         return apart(() => {
           for (const one of node.commands) {
             apart(() => visit(one))
-            scene.tainted ||= givesCode(one, home)
+            scene.tainted ||= givesCode(one, home, gives)
             scene.input = one.type === 'Command' ? [printedBy(one)] : []
           }
         })
@@ -180,6 +198,13 @@ export function assessCommand(text: string, { whereLeads, home, workspaceRoot, c
       case 'Select':
       case 'ArithmeticFor':
         return again(children)
+      case 'ArithmeticExpansion':
+      case 'ArithmeticCommand': {
+        // What is no calculation can be two brackets around commands: `$((ls; ls))`.
+        const inner = node.type === 'ArithmeticCommand' ? node.body : node.text.slice(3, -2)
+        if (/[;&|<>\n]|\w\s+[^\s=+*/%<>&|^-]/.test(inner)) apart(() => scene.script(inner))
+        return children()
+      }
       case 'ArithmeticWord':
         // The value of a variable is evaluated, and may run something.
         if (!/^\s*\d*\s*$/.test(node.value)) scene.note('high', ANY_VALUE)
@@ -218,13 +243,12 @@ export function assessCommand(text: string, { whereLeads, home, workspaceRoot, c
     const outer = current
     const words = wordsOf(node, home)
     const assignments = [...node.prefix, ...node.args].filter((one) => one.type === 'Assignment')
-    const isPlain = assignments.length === 0 && words.every(({ kind }) => kind === 'plain')
     const isQuiet = node.redirects.every((one) => 'target' in one && isHarmless(one.operator, one.target?.value ?? ''))
-    current = { risk: 'none', words: isPlain && isQuiet ? words.map((word) => word.text) : null, begins: undefined }
+    current = { risk: 'none', words: isQuiet ? words : null, hasVariables: assignments.length > 0, begins: undefined }
     parts.push(current)
-    const gives = givesCode(node, home)
+    const isSource = givesCode(node, home, gives)
     apart(() => {
-      scene.tainted ||= gives
+      scene.tainted ||= isSource
       forEachChild(node, visit)
     })
     for (const { name, text: assigned } of assignments) {
@@ -232,14 +256,14 @@ export function assessCommand(text: string, { whereLeads, home, workspaceRoot, c
       else if (OBEYED_VARIABLES.test(name)) scene.note('high', `sets ${name.slice(0, 30)}, which programs obey`)
       else scene.note('none', 'sets variables of the shell')
     }
-    scene.tainted ||= takesCode(node, home)
+    scene.tainted ||= takesCode(node, home, gives)
     const given = node.redirects.flatMap((one) =>
       one.type === 'HereDoc' ? [one.body.text] : one.type === 'HereString' ? [one.target?.value ?? ''] : [],
     )
     scene.input = given.length > 0 ? given : input
     if (words.length > 0) judgeProgram(scene, words)
     Object.assign(scene, { tainted, input })
-    if (gives)
+    if (isSource)
       scene.fetched.push(
         ...words.map((word) => word.text),
         ...node.redirects.flatMap((one) => ('target' in one ? [one.target?.value ?? ''] : [])),
@@ -247,6 +271,7 @@ export function assessCommand(text: string, { whereLeads, home, workspaceRoot, c
     current = outer
   }
 
+  scene.path(cwd, 'names')
   scene.script(text)
   return {
     ...(best ?? { risk: 'none', why: 'does nothing', action: null }),
@@ -259,10 +284,12 @@ export function assessCommand(text: string, { whereLeads, home, workspaceRoot, c
 function beginning(parts: readonly Part[]): readonly string[] | null {
   const [only, ...others] = parts.filter(({ risk }) => risk !== 'none')
   if (only === undefined || others.length > 0 || only.words === null || typeof only.begins !== 'number') return null
-  if (only.risk !== 'low') return parts.length === 2 ? only.words : null
-  const words = only.words.slice(0, only.begins)
+  const isLow = only.risk === 'low'
+  const words = isLow ? only.words.slice(0, only.begins) : only.words
+  if ((!isLow && (parts.length > 2 || only.hasVariables)) || words.some(({ kind }) => kind !== 'plain')) return null
   // With an option before its verb, a beginning would say too little.
-  return words.some((word, i) => /^-|=/.test(word) && !(word === '-m' && i === 1)) ? null : words
+  const isShort = isLow && words.some(({ text }, i) => /^-|=/.test(text) && !(text === '-m' && i === 1))
+  return isShort ? null : words.map(({ text }) => text)
 }
 
 const isHarmless = (operator: string, target: string): boolean =>
@@ -293,28 +320,31 @@ function either(a: readonly string[] | null, b: readonly string[] | null): reado
   return all.size > MAX_FOLDERS ? null : [...all]
 }
 
-/** Whether a part gives a download or a decoded text to the next one. */
-function givesCode(node: SyntaxNode, home: string): boolean {
-  let found = false
-  const look = (one: SyntaxNode): void => {
-    if (one.type === 'Command') {
-      const names = wordsOf(one, home).map((word) => word.text.slice(word.text.lastIndexOf('/') + 1).toLowerCase())
-      const isEncoded =
-        /^(?:printf|echo)$/.test(names[0] ?? '') && names.some((name) => /\\(?:x|u|0?[0-7]{2,3})/.test(name))
-      found ||= isEncoded || names.some((name) => SOURCES_OF_CODE.has(name))
-    }
-    if (!found) forEachChild(one, look)
+/** Whether a part gives a download or a decoded text to the next one. `known`: of the parts that were asked about before. */
+function givesCode(node: SyntaxNode, home: string, known: Map<SyntaxNode, boolean>): boolean {
+  let found = known.get(node)
+  if (found !== undefined) return found
+  found = false
+  if (node.type === 'Command') {
+    const names = wordsOf(node, home).map(({ text }) => text.slice(text.lastIndexOf('/') + 1).toLowerCase())
+    const isEncoded =
+      /^(?:printf|echo)$/.test(names[0] ?? '') && names.some((name) => /\\(?:x|u|0?[0-7]{2,3})/.test(name))
+    found = isEncoded || names.some((name) => SOURCES_OF_CODE.has(name))
   }
-  look(node)
+  forEachChild(node, (child) => {
+    found = givesCode(child, home, known) || found
+  })
+  known.set(node, found)
   return found
 }
 
 /** Whether a word or the input of a command comes from a part that gives code. */
-function takesCode(node: SyntaxNode, home: string): boolean {
+function takesCode(node: SyntaxNode, home: string, known: Map<SyntaxNode, boolean>): boolean {
   let found = false
   forEachChild(node, (child) => {
     const isPart = child.type === 'CommandExpansion' || child.type === 'ProcessSubstitution'
-    found ||= isPart ? givesCode(child, home) : takesCode(child, home)
+    found ||=
+      (isPart || known.get(child) === true) && (isPart ? givesCode(child, home, known) : takesCode(child, home, known))
   })
   return found
 }

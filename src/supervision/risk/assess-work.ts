@@ -33,6 +33,9 @@ const FINDS_NAMES = /glob|find|list|^ls$/i
 const PATCHED = /^(?:\*\*\* (?:Add|Update|Delete) File: |\*\*\* Move to: |(?:\+\+\+|---) (?:[ab]\/)?)(.+?)\s*$/gm
 const DELETES = /^\*\*\* Delete File: |^\+\+\+ \/dev\/null/m
 
+/** In a command: a return that overwrites the line on a terminal, and spaces that are none for a shell. */
+const OVERLOOKED = /\r(?!\n)|[^\P{Zs} ]/u
+
 export function createAssessWork({ serverPaths, home }: AssessWorkDeps): AssessWork {
   const whereLeads = createWhereLeads(serverPaths)
 
@@ -45,7 +48,8 @@ export function createAssessWork({ serverPaths, home }: AssessWorkDeps): AssessW
     const note = (risk: WorkRisk, why: string): void => {
       if (isRiskier(risk, best.risk)) best = { risk, why, action: null }
     }
-    for (const text of effect === 'host' ? [] : pathsOf(work)) {
+    // Without a folder it looks through the one where the agent is.
+    for (const text of effect === 'host' ? [] : [...pathsOf(work), ...(effect === 'searches' ? [cwd] : [])]) {
       if (effect === 'writes' && (DELETES.test(text) || /delete|remove/i.test(toolName))) note('high', 'deletes files')
       try {
         for (const written of [...text.matchAll(PATCHED)].map(([, path = '']) => path)) lookAt(written)
@@ -71,7 +75,7 @@ export function createAssessWork({ serverPaths, home }: AssessWorkDeps): AssessW
 
   return (work) => {
     const { toolName, effect, input, command, workspaceRoot, cwd } = work
-    if (hidesCharacters([toolName, input, command]))
+    if (hidesCharacters([toolName, input, command]) || OVERLOOKED.test(command ?? ''))
       return { risk: 'critical', why: 'hides characters that a person would overlook', action: null, matches: [] }
     try {
       if (command === null) return assessTool(work)

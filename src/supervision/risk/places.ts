@@ -29,12 +29,31 @@ export interface PathUse extends Omit<Finding, 'action'> {
 /** They are no files. */
 const STREAM = /^(?:-|\/dev\/(?:null|zero|stdin|stdout|stderr|tty|fd\/\d+))$/
 /** Whoever writes here changes the machine. */
-const SYSTEM = /^\/(?:etc|usr|bin|sbin|lib\w*|boot|dev|proc|sys|root|System|Library|Windows)(?:\/|$)/
+const SYSTEM = /^\/(?:etc|usr|bin|sbin|lib\w*|boot|dev(?!\/shm\/)|proc|sys|root|System|Library|Windows)(?:\/|$)/
 const MAX_ENTRIES = 1_000
+/** For one piece of work. Looking blocks the event loop. */
+const MAX_FOLDERS = 200
+const MAX_NEAR_FOLDERS = 40
 
 /** For one piece of work: it remembers what it has looked up. */
 export function createPathUses(whereLeads: WhereLeads, workspaceRoot: string) {
   const realPath = createRealPath()
+  const looked = new Map<string, readonly Dirent[]>()
+
+  /** Throws if the work makes us look into too many folders. */
+  function entriesIn(folder: string): readonly Dirent[] {
+    const known = looked.get(folder)
+    if (known !== undefined) return known
+    if (looked.size >= MAX_FOLDERS) throw new Error('There are too many folders to look into.')
+    let entries: Dirent[] = []
+    try {
+      entries = readdirSync(folder, { withFileTypes: true })
+    } catch {
+      // There is nothing to find.
+    }
+    looked.set(folder, entries)
+    return entries
+  }
 
   /** A path as it is written, from a folder; null: from a folder that nobody knows. */
   function use(written: string, folder: string | null, access: Use): PathUse {
@@ -94,15 +113,14 @@ export function createPathUses(whereLeads: WhereLeads, workspaceRoot: string) {
     return found
   }
 
-  /** A file in or below a folder that usually holds secrets. Folders that tools make are not looked at; nor is everything in a large one. */
+  /** A file in or near a folder that usually holds secrets. Folders that tools make are not looked at, nor what is far below. */
   function secretBelow(folder: string): string | null {
     const left = [folder]
-    let count = 0
-    for (let next = left.shift(); next !== undefined && count < MAX_ENTRIES; next = left.shift()) {
-      for (const entry of entriesIn(next)) {
-        count += 1
+    for (let i = 0; i < Math.min(left.length, MAX_NEAR_FOLDERS); i += 1) {
+      for (const entry of entriesIn(left[i] ?? '')) {
         if (entry.isFile() && secretPath(entry.name) !== null) return shownPath(entry.name)
-        if (entry.isDirectory() && !/^(?:\.git|node_modules)$/.test(entry.name)) left.push(join(next, entry.name))
+        if (entry.isDirectory() && !/^(?:\.git|node_modules)$/.test(entry.name))
+          left.push(join(left[i] ?? '', entry.name))
       }
     }
     return null
@@ -122,14 +140,6 @@ function isSecretFile(path: string, access: Use): boolean {
   const isWord = !name.includes('.') && !/^id_(?:rsa|dsa|ecdsa|ed25519)/.test(name)
   if (!isWord || secretPath(join(dirname(path), 'x')) !== null) return true
   return lstatSync(path, { throwIfNoEntry: false })?.isFile() === true
-}
-
-function entriesIn(folder: string): Dirent[] {
-  try {
-    return readdirSync(folder, { withFileTypes: true })
-  } catch {
-    return []
-  }
 }
 
 export const shownPath = (path: string): string => visibleText(path.length > 60 ? `${path.slice(0, 59)}…` : path)

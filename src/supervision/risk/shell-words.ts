@@ -22,13 +22,18 @@ export function shellWords(word: Word, home: string): ShellWord[] {
   return [decoded(word, home)]
 }
 
-/** `a{b,c}` → `ab`, `ac`. Only what has neither quotes nor variables; the rest stays as it is and is not known. */
+/** `a{b,c}` → `ab`, `ac`. What has quotes or variables, or becomes too much, stays as it is and is not known. */
 function expanded(text: string): string[] {
-  const found = /\{([^{}]*,[^{}]*)\}/.exec(text)
-  if (found === null || /["'`$\\]|\.\./.test(text)) return [text]
-  const [whole, inner = ''] = found
-  const all = inner.split(',').flatMap((one) => expanded(text.replace(whole, () => one)))
-  return all.length > MAX_BRACED ? [text] : all
+  if (/["'`$\\]|\.\./.test(text)) return [text]
+  const done: string[] = []
+  const left = [text]
+  for (let next = left.shift(); next !== undefined; next = left.shift()) {
+    const [whole, inner] = /\{([^{}]*,[^{}]*)\}/.exec(next) ?? []
+    if (whole === undefined || inner === undefined) done.push(next)
+    else for (const one of inner.split(',')) left.push(next.replace(whole, () => one))
+    if (left.length + done.length > MAX_BRACED) return [text]
+  }
+  return done
 }
 
 function oneWord(text: string, home: string): ShellWord[] {

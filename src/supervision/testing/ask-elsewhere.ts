@@ -27,6 +27,7 @@ export async function askElsewhere(
       title: `Run ${command}`,
       description: command,
       risk: 'low',
+      action: null,
       matches: npmTest,
       digest: `digest-${id}`,
       arguments: JSON.stringify({ command }),

@@ -34,6 +34,7 @@ const { createAnswerAgent } = await import('../approvals/answer-agent.ts')
 const { createCallRules } = await import('../approvals/call-rules.ts')
 const { createApprovals } = await import('../approvals/create-approvals.ts')
 const { createRealPath } = await import('../policy/real-path.ts')
+const { createAssessWork } = await import('../risk/assess-work.ts')
 const { everybody: operators } = await import('../sessions/may-command.ts')
 const { createTakeStep } = await import('../sessions/take-step.ts')
 
@@ -51,7 +52,12 @@ const approvals = createApprovals({
   ...shared,
   stepUp: noStepUp,
   answerAgent: createAnswerAgent({ ...shared, takeStep, serverPaths: [], quorum: ONE_PERSON }),
-  rules: createCallRules({ grants: store.grants, realPath: createRealPath, clock }),
+  rules: createCallRules({
+    grants: store.grants,
+    realPath: createRealPath,
+    clock,
+    assess: createAssessWork({ serverPaths: [], home: '/home/ann' }),
+  }),
   agents: [],
   waits: { now: clock.now, answer: noRun, expire: noRun },
 })

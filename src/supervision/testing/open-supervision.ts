@@ -37,12 +37,15 @@ import { createHookService } from '../hooks/create-hook-service.ts'
 import { createRealPath } from '../policy/real-path.ts'
 import { createPrompts } from '../prompts/create-prompts.ts'
 import { createRecords } from '../records/records.ts'
+import { createRemembered } from '../remember/remembered.ts'
+import { createAssessWork } from '../risk/assess-work.ts'
 import { createRecordChanges } from '../sessions/await-record.ts'
 import { createSupervisedSessions } from '../sessions/create-supervised-sessions.ts'
 import { everybody, type Operators } from '../sessions/may-command.ts'
 import type { AgentIdentity, NewSupervised } from '../sessions/supervised-sessions.ts'
 import { createTakeStep, type SupervisedSession } from '../sessions/take-step.ts'
 import { createWhileWorking } from '../sessions/while-working.ts'
+import type { WorkspaceSession } from '../sessions/workspace-session.ts'
 import type { Workspaces } from '../workspace/allowed-workspace.ts'
 import { createGuardArguments } from '../workspace/guard-arguments.ts'
 import { protectedPath } from '../workspace/protected-path.ts'
@@ -124,26 +127,22 @@ export function openSupervision(options: SupervisionOptions = {}) {
   const answerCall = createAnswerCall({ sessions, takeStep, store, clock, ids, logger })
 
   const { quorum = ONE_PERSON, stepUp = noStepUp, serverPaths = [] } = options
+  const assess = createAssessWork({ serverPaths, home: '/home/ann' })
   const answerAgent = createAnswerAgent({ store, takeStep, operators, ids, serverPaths, quorum })
   const approvals = createApprovals({
     ...shared,
     operators,
     stepUp,
     answerAgent,
-    rules: createCallRules({ grants: store.grants, realPath: createRealPath, clock }),
+    rules: createCallRules({ grants: store.grants, realPath: createRealPath, clock, assess }),
     agents: [],
     waits: { now: clock.now, answer: noRun, expire: noRun },
   })
   const policies = createPolicyWatch({ clock, log: logger, onChange() {} })
   const writer = options.writer ?? createChangeWriter()
-  const lookAtPolicy = createLookAtPolicy({
-    store,
-    takeStep,
-    policies,
-    ids,
-    quorum,
-    workspaceSession: (owner, { path, channelId }) => sessions.ofWorkspace(owner, path, channelId),
-  })
+  const workspaceSession: WorkspaceSession = (owner, { path, channelId }) =>
+    sessions.ofWorkspace(owner, path, channelId)
+  const lookAtPolicy = createLookAtPolicy({ store, takeStep, policies, ids, quorum, workspaceSession })
   const told: string[] = []
   const tell = (_session: SupervisedSession, text: string) => void told.push(text)
   const autoApproved = createAutoApproved({ takeStep, clock, ids, logger, tell() {} })
@@ -173,6 +172,8 @@ export function openSupervision(options: SupervisionOptions = {}) {
     asked,
     judge: createJudgeWork({ takeStep, lookAtPolicy, limits, ids, logger, tell }),
     guard: createGuardArguments(serverPaths, '/home/ann'),
+    assess,
+    remembered: createRemembered({ grants: store.grants, clock }),
   }
   const askPermission = createAskPermission(asking)
   const tools = {
@@ -218,6 +219,7 @@ export function openSupervision(options: SupervisionOptions = {}) {
     approvals,
     answerAgent,
     autoApproved,
+    policyFiles: { writer, look: lookAtPolicy, ownerIn: async () => 'ann', session: workspaceSession },
     /** What chat rooms were told. */
     told,
     ...hookServices,

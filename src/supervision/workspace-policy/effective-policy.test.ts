@@ -95,7 +95,7 @@ describe('what counts of a policy file', () => {
     expect(effectivePolicy(pin(wide), { state: 'unreadable', file, reason: 'it is a link.' })).toEqual({
       state: 'unreadable',
       file,
-      warning: `${file} cannot be used, so every request needs an approval: it is a link. Try: quarterdeck policy-file check ${file}`,
+      warning: `${file} cannot be used, so every request needs an approval: it is a link. Try: quarterdeck policy check ${file}`,
     })
     const broken = effectivePolicy(pin(wide), found('{\n"enabled": 1, "x": 2}'))
     expect(broken).toMatchObject({

@@ -58,7 +58,7 @@ export function effectivePolicy(
 const unreadable = (file: PolicyFile, reason: string): EffectivePolicy => ({
   state: 'unreadable',
   file,
-  warning: `${file} cannot be used, so every request needs an approval: ${reason} Try: quarterdeck policy-file check ${file}`,
+  warning: `${file} cannot be used, so every request needs an approval: ${reason} Try: quarterdeck policy check ${file}`,
 })
 
 /** Never allows what the pinned text does not allow. */

@@ -1,7 +1,7 @@
 // Whether a policy lets a request through without asking. The one evaluator: the tool that agents ask and the gate that lets work through
 // both use it. In doubt a person is asked.
 
-import { isAtLeast } from '../../domain/agent/tool-settings.ts'
+import { isAtLeast, type Risk } from '../../domain/agent/tool-settings.ts'
 import { splitCommandLine } from '../../domain/text/command-line.ts'
 import { globMatches } from '../../domain/text/glob.ts'
 import { hidesCharacters } from '../../domain/text/visible-text.ts'
@@ -157,10 +157,14 @@ export interface PastRequest extends NamedRequest {
   session: string | null
   /** False: its arguments do not say clearly which file it touches and which command it runs. */
   isClear: boolean
+  /** What it was shown with, earned by what it does; null: nobody has looked at that. */
+  earnedRisk: Risk | null
+  /** Who decided; null: nobody. */
+  by: string | null
   outcome: 'approved' | 'rejected' | 'expired' | 'interrupted' | 'pending' | 'auto_approved'
 }
 
-export type PastRequests = AsyncIterable<PastRequest>
+export type PastRequests = AsyncIterable<PastRequest> | Iterable<PastRequest>
 
 export interface ReplayedRequest {
   request: PastRequest

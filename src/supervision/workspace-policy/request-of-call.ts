@@ -56,8 +56,8 @@ function hidesPaths(input: Record<string, unknown>): boolean {
   return false
 }
 
-/** Some hosts send a list of arguments. In single quotes every shell leaves a word as it is. */
-function commandLine(command: unknown): string | null {
+/** Some hosts send a list of arguments. In single quotes every shell leaves a word as it is. Null: it cannot be spelled. */
+export function commandLine(command: unknown): string | null {
   if (typeof command === 'string') return command
   if (!Array.isArray(command) || command.length === 0) return null
   const words = command.map((word) => {

@@ -124,7 +124,7 @@ export interface ConsoleHouse {
   /** A folder of a coding agent. */
   folder(name: string, files: Readonly<Record<string, string>>): string
   /** A window of a coding agent in a folder. What it asks stays open until somebody answers. */
-  agent(name: string, workspace: string): (tool: string, input: object) => Promise<Answer>
+  agent(name: string, workspace: string, host?: string): (tool: string, input: object) => Promise<Answer>
   /** Streams that are open at the server now. */
   streams(): Promise<number>
   /** The server goes away. `start` brings it back at the same address. */
@@ -205,9 +205,17 @@ export async function openConsoleHouse({
       }
       return made
     },
-    agent: (name, workspace) => async (tool, input) => {
+    agent: (name, workspace, host) => async (tool, input) => {
       const token = await tokenFor(workspace)
-      return callAsAgent({ url, token, bridge: name, tool, input, signal: asked.signal })
+      return callAsAgent({
+        url,
+        token,
+        bridge: name,
+        tool,
+        input,
+        signal: asked.signal,
+        ...(host === undefined ? {} : { host }),
+      })
     },
     async streams() {
       const answer = await fetch(`${url}/metrics`, { headers: { authorization: `Bearer ${operator}` } })

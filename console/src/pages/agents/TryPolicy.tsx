@@ -139,7 +139,7 @@ function Place({ form, set }: { form: PolicyForm; set: (change: Partial<PolicyFo
 }
 
 /** A field with names to choose from. */
-function NameField({ names, ...field }: ComponentProps<typeof TextField> & { names: readonly string[] }) {
+export function NameField({ names, ...field }: ComponentProps<typeof TextField> & { names: readonly string[] }) {
   const id = useId()
   return (
     <div>

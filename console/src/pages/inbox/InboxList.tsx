@@ -1,109 +1,120 @@
-import { useEffect, useMemo, useRef, useState } from 'react'
-import { Link, useLocation, useSearch } from 'wouter'
+import { type ReactNode, useEffect, useRef, useState } from 'react'
+import { Link, useLocation } from 'wouter'
 import { useKeys } from '../../app/Keys.tsx'
-import { withSearch } from '../../data/list-filters.ts'
 import { useOtherOwner } from '../../data/me.ts'
 import { useIsLive } from '../../data/use-live.tsx'
+import { type InboxFilter, type InboxPage, useWaiting } from '../../data/waiting.ts'
 import { errorText } from '../../error-text.ts'
 import { AsOf } from '../../parts/AsOf.tsx'
+import { AnswerForm } from '../../parts/approval/AnswerForm.tsx'
 import { MarkIcon } from '../../parts/approval/MarkIcon.tsx'
-import { TimeLeft } from '../../parts/approval/TimeLeft.tsx'
+import { StoodStill, TimeLeft } from '../../parts/approval/TimeLeft.tsx'
 import { Badge, OutcomeBadge, RiskShape, riskWords } from '../../parts/Badge.tsx'
 import { Button } from '../../parts/Button.tsx'
 import { Command } from '../../parts/Command.tsx'
-import { InboxIcon, PreviousIcon } from '../../parts/icons.ts'
-import { ListFrame, NewRows } from '../../parts/ListFrame.tsx'
+import { InboxIcon } from '../../parts/icons.ts'
+import { ListFrame } from '../../parts/ListFrame.tsx'
 import { Empty, How, Pending } from '../../parts/States.tsx'
 import { Time } from '../../parts/Time.tsx'
 import { type RowsHandle, VirtualRows } from '../../parts/VirtualRows.tsx'
 import { VisibleText } from '../../parts/VisibleText.tsx'
+import { folderName, fullCount } from '../../words.ts'
 import styles from './InboxList.module.css'
-import { fits, type InboxRow } from './inbox-rows.ts'
-import { type InboxFilter, useInboxRows } from './use-inbox-rows.ts'
+import { groupTitle, hasItem, type InboxRow } from './inbox-rows.ts'
+import { useAnswerHere } from './use-answer-here.ts'
+import type { useInboxRows } from './use-inbox-rows.ts'
 
 interface InboxListProps {
+  inbox: ReturnType<typeof useInboxRows>
   filter: InboxFilter
-  /** Words that a row must have. */
-  text: string
   openId: string | null
-  /** Tells about the open item, if it is in the list. */
-  onItem: (row: InboxRow | null) => void
+  pathTo: (id: string) => string
+  /** The person has answered it, here in the list. */
+  onAnswered: (row: InboxRow) => void
+  onClear: () => void
 }
 
-const ROW = 64
+const ROW = 84
 
-/** What waits, newest first. What comes does not move what one reads, and what is done stays until nobody looks. */
-export function InboxList({ filter, text, openId, onItem }: InboxListProps) {
-  const inbox = useInboxRows(filter)
-  const { list, error, isLoading, readAt, refetch, loadMore, tidy } = inbox
-  const rows = useMemo(() => list.rows.filter((row) => fits(row, text)), [list.rows, text])
+/** What waits, the most urgent first. What comes does not move what one reads, and what is done stays until nobody looks. */
+export function InboxList({ inbox, filter, openId, pathTo, onAnswered, onClear }: InboxListProps) {
+  const { rows, data, error, readAt, refetch, loadMore, onPointer } = inbox
   const isLive = useIsLive()
   const handle = useRef<RowsHandle>(null)
-  const { newAbove, onRange } = useNewAbove(rows)
   const [marked, setMarked] = useState<string | null>(null)
-  const pathTo = usePathTo()
   const [, go] = useLocation()
-
-  const open = list.rows.find(({ item }) => item.id === openId) ?? null
-  useEffect(() => onItem(open), [open, onItem])
   // The keys stay where they are when the item is closed.
   useEffect(() => {
     if (openId !== null) setMarked(openId)
   }, [openId])
 
-  const at = rows.findIndex(({ item }) => item.id === (openId ?? marked))
+  const at = rows.findIndex((row) => hasItem(row, openId ?? marked))
+  const here = rows[at]
   function move(step: 1 | -1): void {
     const next = at === -1 ? 0 : Math.min(rows.length - 1, Math.max(0, at + step))
-    const id = rows[next]?.item.id
+    const id = rows[next]?.id
     if (id === undefined) return
     setMarked(id)
     handle.current?.scrollToIndex(next)
     if (openId !== null) go(pathTo(id), { replace: true })
   }
+  const { answer, busyId } = useAnswerHere()
+  const open = () => (here === undefined ? move(1) : go(pathTo(here.id)))
+  /** `a` decides what a look at the row is enough for, and opens everything else. */
+  async function approve(): Promise<void> {
+    const main = here?.items[0].view.actions.find((action) => action.main)
+    if (here === undefined || main === undefined || !isOneLook(here)) open()
+    else if (isLive && (await answer(here.items[0], main))) onAnswered(here)
+  }
   useKeys([
     { keys: 'j', name: 'Next', group: 'Inbox', run: () => move(1) },
     { keys: 'k', name: 'Previous', group: 'Inbox', run: () => move(-1) },
-    ...(openId === null && marked !== null
-      ? [{ keys: 'Enter', name: 'Open', group: 'Inbox', run: () => press(() => go(pathTo(marked))) }]
+    ...(openId === null
+      ? [
+          { keys: 'Enter', name: 'Open', group: 'Inbox', run: () => press(open) },
+          { keys: 'a', name: 'Approve at low risk, else look', group: 'Inbox', run: () => void approve() },
+          { keys: 'r', name: 'Look, to reject', group: 'Inbox', run: open },
+        ]
       : []),
   ])
 
-  if (isLoading || (error !== null && rows.length === 0)) return <Pending query={inbox} rows={8} height={ROW} />
+  if (data === undefined) return <Pending query={inbox} rows={8} height={ROW} />
   return (
-    <ListFrame
-      problem={error === null || rows.length === 0 ? null : errorText(error)}
-      onRetry={refetch}
-      onPointerLeave={() => tidy(openId)}
-    >
-      {newAbove > 0 && (
-        <NewRows>
-          <Button icon={<PreviousIcon />} onClick={() => handle.current?.scrollToIndex(0, 'start')}>
-            {newAbove} new
-          </Button>
-        </NewRows>
-      )}
-      {rows.length === 0 && list.next === null ? (
-        <Nothing isDone={filter.status === 'done'} isFiltered={isFiltered(filter, text)} />
+    <ListFrame problem={error === null ? null : errorText(error)} onRetry={refetch} onPointer={onPointer}>
+      <HowMany page={data} filter={filter} />
+      {rows.length === 0 && data.items.length === 0 ? (
+        <Nothing filter={filter} onClear={onClear} />
       ) : (
         <AsOf isLive={isLive} at={readAt} isFilled>
           <VirtualRows
             ref={handle}
             items={rows}
-            keyOf={({ item }) => item.id}
+            keyOf={({ id }) => id}
             rowHeight={ROW}
             keepsPlace
             label={filter.status === 'done' ? 'Done' : 'Waiting'}
-            onEnd={list.next === null ? undefined : loadMore}
-            onRange={onRange}
+            onEnd={data.next === null ? undefined : loadMore}
           >
-            {(row) => (
-              <InboxRowView
-                row={row}
-                href={pathTo(row.item.id)}
-                isOpen={row.item.id === openId}
-                isMarked={openId === null && row.item.id === marked}
-              />
-            )}
+            {(row) => {
+              const isMarked = openId === null && hasItem(row, marked)
+              const [item] = row.items
+              return (
+                <InboxRowView row={row} href={pathTo(row.id)} isOpen={hasItem(row, openId)} isMarked={isMarked}>
+                  {isAnsweredHere(row) && !hasItem(row, openId) && (
+                    <AnswerForm
+                      actions={item.view.actions.filter(({ danger }) => !danger)}
+                      isBusy={busyId === item.id}
+                      isLive={isLive}
+                      hasKeys={isMarked && isOneLook(row)}
+                      onAnswer={async (action, given) => {
+                        // The list stays where it is, and the keys go on.
+                        if (await answer(item, action, given)) move(1)
+                      }}
+                    />
+                  )}
+                </InboxRowView>
+              )
+            }}
           </VirtualRows>
         </AsOf>
       )}
@@ -118,11 +129,45 @@ function press(open: () => void): void {
   else open()
 }
 
-const isFiltered = ({ kind, risk, session }: InboxFilter, text: string): boolean =>
-  kind !== undefined || risk !== undefined || session !== undefined || text !== ''
+const isWaiting = ({ isGone, items: [{ view }] }: InboxRow): boolean => !isGone && view.outcome === null
 
-function Nothing({ isDone, isFiltered }: { isDone: boolean; isFiltered: boolean }) {
-  if (isFiltered) return <Empty title="Nothing fits">Change the filter to see more.</Empty>
+/** An agent waits for words or for one of a few answers: they fit into the row. */
+const isAnsweredHere = (row: InboxRow): boolean =>
+  isWaiting(row) &&
+  (row.items[0].kind !== 'approval' || row.items[0].view.actions.some(({ choices }) => choices.length > 0))
+
+/** The row shows all of it, and a mistake costs little. */
+function isOneLook(row: InboxRow): boolean {
+  const [{ kind, view }] = row.items
+  const isWhole = view.warnings.length === 0 && !`${view.title}${view.gist}`.includes('…')
+  return isWaiting(row) && row.items.length === 1 && isWhole && (kind !== 'approval' || view.risk?.level === 'low')
+}
+
+const isFiltered = ({ status: _, ...filter }: InboxFilter): boolean => Object.keys(filter).length > 0
+
+/** How much there is, and how much of it cannot wait. */
+function HowMany({ page: { total, counts }, filter }: { page: InboxPage; filter: InboxFilter }) {
+  const waiting = useWaiting()
+  if (total === null || counts === null || total === 0) return null
+  return (
+    <p className={styles.count}>
+      {isFiltered(filter) ? `${fullCount(total)} of ${fullCount(waiting)} open fit` : `${fullCount(total)} open`}
+      {counts.critical > 0 && <strong>{`${fullCount(counts.critical)} critical`}</strong>}
+    </p>
+  )
+}
+
+function Nothing({ filter, onClear }: { filter: InboxFilter; onClear: () => void }) {
+  const waiting = useWaiting()
+  const isDone = filter.status === 'done'
+  if (isFiltered(filter)) {
+    return (
+      <Empty title="Nothing fits the filter">
+        {!isDone && <p>{`${fullCount(waiting)} ${waiting === 1 ? 'is' : 'are'} open.`}</p>}
+        <Button onClick={onClear}>Clear the filter</Button>
+      </Empty>
+    )
+  }
   if (isDone) {
     return (
       <Empty title="Nothing is done yet" icon={<InboxIcon />}>
@@ -145,81 +190,58 @@ function Nothing({ isDone, isFiltered }: { isDone: boolean; isFiltered: boolean 
   )
 }
 
-/** The list moves to keep its place a moment after new rows have come. */
-const SETTLED_MS = 500
-
-/** How many rows have come above what is in sight and were not looked at yet. */
-function useNewAbove(rows: readonly InboxRow[]) {
-  /** When the newest item was asked that was there at first, or at the top of the list since. */
-  const [newest, setNewest] = useState<string | null>(null)
-  const [first, setFirst] = useState(0)
-  const top = rows[0]?.item.created_at ?? null
-  useEffect(() => {
-    if (top === null || first > 0) return
-    const timer = setTimeout(() => setNewest(top), newest === null ? 0 : SETTLED_MS)
-    return () => clearTimeout(timer)
-  }, [top, first, newest])
-  const isNew = ({ item }: InboxRow): boolean => newest !== null && item.created_at > newest
-  const known = rows.findIndex((row) => !isNew(row))
-  return { newAbove: Math.min(first, known === -1 ? rows.length : known), onRange: setFirst }
-}
-
-/** The address of an item, with the filter that is set. */
-function usePathTo(): (id: string) => string {
-  const search = useSearch()
-  return (id) => withSearch(`/inbox/${encodeURIComponent(id)}`, search)
-}
-
 interface InboxRowViewProps {
   row: InboxRow
   href: string
   isOpen: boolean
   /** The keys are here, although it is not open. */
   isMarked: boolean
+  /** Below it: a way to answer. */
+  children: ReactNode
 }
 
-/** One line of the inbox: what, who waits, since when, and how long. */
-function InboxRowView({ row: { item, isGone }, href, isOpen, isMarked }: InboxRowViewProps) {
-  const { view } = item
+/** What, for whom and in which work, since when it stands still, and how long there is time. */
+function InboxRowView({ row, href, isOpen, isMarked, children }: InboxRowViewProps) {
+  const [{ view }] = row.items
   const owner = useOtherOwner(view.owner)
-  const isWaiting = !isGone && view.outcome === null
+  const { said, request, still_since } = view.context
+  const context = said ?? request
   return (
-    <Link
-      href={href}
-      className={styles.row}
-      aria-current={isOpen ? 'true' : undefined}
-      data-marked={isMarked || undefined}
-      data-done={!isWaiting || undefined}
-    >
-      <span className={styles.sign}>
-        {view.risk === null ? <MarkIcon mark={view.mark} /> : <RiskShape risk={view.risk.level} />}
-        <span className="unseen">{view.risk === null ? view.label : riskWords[view.risk.level]}: </span>
-      </span>
-      <span className={styles.title}>
-        <VisibleText text={view.title} inline isRaw />
-        {view.gist !== '' && (
-          <span className={styles.gist}>
-            {' '}
-            <VisibleText text={view.gist} inline isRaw />
+    <div className={styles.row} data-marked={isMarked || undefined} data-done={!isWaiting(row) || undefined}>
+      <Link href={href} className={styles.link} aria-current={isOpen ? 'true' : undefined}>
+        <span className={styles.sign}>
+          {view.risk === null ? <MarkIcon mark={view.mark} /> : <RiskShape risk={view.risk.level} />}
+          <span className="unseen">{view.risk === null ? view.label : riskWords[view.risk.level]}: </span>
+        </span>
+        <span className={styles.title}>
+          <VisibleText text={row.items.length > 1 ? groupTitle(row.items) : view.title} inline isRaw />
+          {view.gist !== '' && row.items.length === 1 && (
+            <span className={styles.gist}>
+              {' '}
+              <VisibleText text={view.gist} inline isRaw />
+            </span>
+          )}
+        </span>
+        <span className={styles.end}>
+          {isWaiting(row) ? <StoodStill since={still_since} /> : <Time at={view.outcome?.at ?? view.asked_at} />}
+        </span>
+        {context !== null && (
+          <span className={styles.context}>
+            <VisibleText text={context} inline isRaw />
           </span>
         )}
-      </span>
-      <span className={styles.age}>
-        <Time at={view.outcome?.at ?? view.asked_at} />
-      </span>
-      <span className={styles.who}>
-        <bdi>{view.agent}</bdi>
-        {owner !== null && (
-          <>
-            {' · for '}
-            <bdi>{owner}</bdi>
-          </>
-        )}
-      </span>
-      <span className={styles.left}>
-        {isWaiting && view.expires_at !== null && <TimeLeft until={view.expires_at} coarse />}
-        {isGone ? <Badge>Done</Badge> : !isWaiting && <OutcomeBadge outcome={view.outcome} />}
-      </span>
-    </Link>
+        <span className={styles.who}>
+          <bdi>{view.agent}</bdi>
+          {view.folder !== null && <bdi>{folderName(view.folder)}</bdi>}
+          {view.session.title !== null && <VisibleText text={view.session.title} inline isRaw />}
+          {owner !== null && <bdi>for {owner}</bdi>}
+        </span>
+        <span className={styles.end}>
+          {isWaiting(row) && view.expires_at !== null && <TimeLeft until={view.expires_at} coarse />}
+          {row.isGone ? <Badge>Done</Badge> : !isWaiting(row) && <OutcomeBadge outcome={view.outcome} />}
+        </span>
+      </Link>
+      {children}
+    </div>
   )
 }

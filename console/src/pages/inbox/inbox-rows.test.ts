@@ -1,89 +1,46 @@
 import type { InboxItem } from 'quarterdeck/client'
 import { describe, expect, test } from 'vitest'
-import { fits, type InboxRows, NO_ROWS, takeFirstPage, takeNextPage, withoutGone } from './inbox-rows.ts'
+import { groupTitle, rowsOf, takeList } from './inbox-rows.ts'
 
-/** An item that was asked at this second. */
-function item(second: number): InboxItem {
-  const created_at = new Date(second * 1_000).toISOString()
-  const parts = {
-    title: `Call ${second}`,
-    agent: 'clerk',
-    owner: 'ada',
-    host: null,
-    tool: 'send_mail',
-    session_title: null,
-    view: { title: 'send_mail', gist: 'to: bob' },
-  }
-  return { id: `id-${String(second).padStart(3, '0')}`, created_at, ...parts } as unknown as InboxItem
-}
-const page = (seconds: number[], next: string | null = null) => ({ items: seconds.map(item), next })
-const shown = ({ rows, next }: InboxRows) => [
-  ...rows.map((row) => `${row.item.title.slice(5)}${row.isGone ? ' gone' : ''}`),
-  `next ${next}`,
-]
+const item = (name: string, group: string | null = null): InboxItem =>
+  ({ id: `id-${name}`, view: { title: name, group } }) as unknown as InboxItem
+const items = (names: string): InboxItem[] => names.split('').map((name) => item(name))
+const shown = (listed: ReturnType<typeof takeList>): string =>
+  listed.map(({ item, isGone }) => (isGone ? `(${item.view.title})` : item.view.title)).join('')
 
 describe('the rows of the inbox', () => {
-  const two = takeNextPage(takeFirstPage(NO_ROWS, page([9, 8, 7], 'a')), page([6, 5, 4], 'b'))
+  const list = takeList([], items('abcdef'), false)
 
-  test('are the pages, one after the other', () => {
-    expect(shown(two)).toEqual(['9', '8', '7', '6', '5', '4', 'next b'])
-  })
-
-  test('take new items in front and keep older pages', () => {
-    expect(shown(takeFirstPage(two, page([10, 9, 8], 'c')))).toEqual(['10', '9', '8', '7', '6', '5', '4', 'next b'])
+  test('come in the server’s order, wherever new ones stand', () => {
+    expect(shown(takeList(list, items('xabycdef'), false))).toBe('xabycdef')
   })
 
   test('keep what was decided in its place', () => {
-    expect(shown(takeFirstPage(two, page([9, 7, 6], 'c')))).toEqual(['9', '8 gone', '7', '6', '5', '4', 'next b'])
+    expect(shown(takeList(list, items('acdef'), false))).toBe('a(b)cdef')
+    expect(shown(takeList(list, items('xdef'), false))).toBe('(a)(b)(c)xdef')
   })
 
-  test('let go of what was decided when nobody looks, but not of the open one', () => {
-    const list = takeFirstPage(two, page([9, 6, 5], 'c'))
-    expect(shown(withoutGone(list, 'id-008'))).toEqual(['9', '8 gone', '6', '5', '4', 'next b'])
-  })
-
-  test('know that everything else is gone when the first page is also the last', () => {
-    expect(shown(takeFirstPage(two, page([9])))).toEqual([
-      '9',
-      '8 gone',
-      '7 gone',
-      '6 gone',
-      '5 gone',
-      '4 gone',
-      'next null',
-    ])
-  })
-
-  test('begin anew if so much is new that something may be missing', () => {
-    expect(shown(takeFirstPage(two, page([30, 29, 28], 'z')))).toEqual(['30', '29', '28', 'next z'])
-  })
-
-  test('are each there once, whatever the pages overlap', () => {
-    expect(shown(takeNextPage(two, page([4, 3], null)))).toEqual(['9', '8', '7', '6', '5', '4', '3', 'next null'])
-    expect(shown(takeFirstPage(two, page([9, 8, 7, 6, 5], 'q')))).toEqual(['9', '8', '7', '6', '5', '4', 'next b'])
+  test('do not call something decided that more urgent things have pushed out of what was read', () => {
+    expect(shown(takeList(list, items('xyabcd'), false))).toBe('xyabcd')
+    expect(shown(takeList(list, items('xyabc'), true))).toBe('xyabc(d)(e)(f)')
   })
 
   test('an item that comes back is open again', () => {
-    const gone = takeFirstPage(two, page([9, 7, 6], 'c'))
-    expect(shown(takeFirstPage(gone, page([9, 8, 7], 'c')))).toEqual(['9', '8', '7', '6', '5', '4', 'next b'])
+    const gone = takeList(list, items('acdef'), false)
+    expect(shown(takeList(gone, items('abcdef'), false))).toBe('abcdef')
+  })
+
+  test('show what is alike as one, in the place of the first, until it is decided', () => {
+    const listed = takeList([], [item('a', 'g'), item('b'), item('c', 'g'), item('d', 'h')], true)
+    const names = (rows: ReturnType<typeof rowsOf>) => rows.map((row) => row.items.map(({ view }) => view.title).join())
+    expect(names(rowsOf(listed))).toEqual(['a,c', 'b', 'd'])
+    const later = takeList(listed, [item('b'), item('c', 'g'), item('d', 'h')], true)
+    expect(names(rowsOf(later))).toEqual(['a', 'b', 'c', 'd'])
+    expect(groupTitle([item('npm test'), item('npm run lint')])).toBe('2 alike: npm test, npm run lint')
   })
 
   test('10,000 of them merge quickly', () => {
-    const seconds = Array.from({ length: 10_000 }, (_, i) => 20_000 - i)
-    const all = takeFirstPage(NO_ROWS, page(seconds))
-    expect(takeFirstPage(all, page([20_001, ...seconds])).rows.length).toBe(10_001)
+    const many = Array.from({ length: 10_000 }, (_, i) => item(String(i)))
+    expect(takeList(takeList([], many, true), many.slice(1), true).length).toBe(10_000)
   })
-})
-
-test('a row is found by all words, in any of its names', () => {
-  const row = { item: item(1), isGone: false }
-  expect(fits(row, '')).toBe(true)
-  expect(fits(row, 'ADA send')).toBe(true)
-  expect(fits(row, 'ada eve')).toBe(false)
-})
-
-test('a row is found by what it shows', () => {
-  const view = { title: 'Change src/two.ts', gist: '+1 −0' }
-  const row = { item: { ...item(1), title: 'Safe!', view } as unknown as InboxItem, isGone: false }
-  expect(['two.ts', '+1', 'safe', 'three.ts'].map((text) => fits(row, text))).toEqual([true, true, true, false])
 })

@@ -1,40 +1,43 @@
-import { useQuery } from '@tanstack/react-query'
-import type { InboxOptions } from 'quarterdeck/client'
-import { useEffect, useRef, useState } from 'react'
+import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useEffect, useMemo, useRef, useState } from 'react'
 import { useClient } from '../../data/server.tsx'
-import { INBOX_PAGE } from '../../data/waiting.ts'
-import { type InboxRows, NO_ROWS, takeFirstPage, takeNextPage, withoutGone } from './inbox-rows.ts'
+import { type InboxFilter, type InboxPage, inboxQuery, readInboxPage, withNextPage } from '../../data/waiting.ts'
+import { rowsOf, takeList } from './inbox-rows.ts'
 
-export type InboxFilter = Pick<InboxOptions, 'status' | 'kind' | 'risk' | 'session'>
-
-/** The rows that fit a filter. New ones come by themselves; older ones are read on demand. Use a new component for a new filter. */
-export function useInboxRows(filter: InboxFilter) {
+/** The rows that fit a filter, in the server's order. New ones come by themselves; the next page is read on demand. */
+export function useInboxRows(filter: InboxFilter, openId: string | null) {
   const client = useClient()
-  const [list, setList] = useState<InboxRows>(NO_ROWS)
-  const isPlain =
-    filter.status === 'waiting' &&
-    filter.kind === undefined &&
-    filter.risk === undefined &&
-    filter.session === undefined
-  const { data, error, refetch, dataUpdatedAt, isPending } = useQuery({
-    // The page that the navigation reads to count what waits is the same one.
-    queryKey: isPlain ? ['inbox', 'open'] : ['inbox', filter],
-    queryFn: ({ signal }) => client.inbox({ ...(isPlain ? {} : filter), limit: INBOX_PAGE, signal }),
+  const queries = useQueryClient()
+  const query = inboxQuery(client, filter)
+  const key = JSON.stringify(filter)
+  // While somebody types, what fitted before stays until the server answers.
+  const { data, error, refetch, dataUpdatedAt, isPlaceholderData } = useQuery({
+    ...query,
+    placeholderData: keepPreviousData,
   })
+  const [list, setList] = useState<{ key: string; listed: ReturnType<typeof takeList> }>({ key: '', listed: [] })
+  /** Whether the pointer is on the list. What is done is kept for it, and for who has it open. */
+  const isPointed = useRef(false)
+  const keeps = useRef(openId)
+  keeps.current = openId
   useEffect(() => {
-    if (data !== undefined) setList((was) => takeFirstPage(was, data))
-  }, [data])
+    if (data === undefined || isPlaceholderData) return
+    setList((was) => {
+      const listed = takeList(was.key === key ? was.listed : [], data.items, data.next === null)
+      return { key, listed: isPointed.current ? listed : withoutGone(listed, keeps.current) }
+    })
+  }, [data, isPlaceholderData, key])
 
   const reading = useRef(false)
   const [moreError, setMoreError] = useState<unknown>(null)
   async function loadMore(): Promise<void> {
-    const before = list.next
-    if (before === null || reading.current) return
+    const before = data?.next ?? null
+    if (before === null || isPlaceholderData || reading.current) return
     reading.current = true
     try {
-      const page = await client.inbox({ ...filter, limit: INBOX_PAGE, before })
+      const page = await readInboxPage(client, filter, { before })
       setMoreError(null)
-      setList((was) => takeNextPage(was, page))
+      queries.setQueryData<InboxPage>(query.queryKey, (was) => (was?.next === before ? withNextPage(was, page) : was))
     } catch (problem) {
       setMoreError(problem)
     } finally {
@@ -42,14 +45,21 @@ export function useInboxRows(filter: InboxFilter) {
     }
   }
   return {
-    list,
+    rows: useMemo(() => rowsOf(list.listed), [list]),
+    /** What the server says of everything that fits. Undefined: it has not answered yet. */
+    data: list.key === '' ? undefined : data,
     error: error ?? moreError,
-    isLoading: isPending,
-    /** When the newest part of it was read. */
+    /** When the list was read. */
     readAt: dataUpdatedAt,
     refetch: () => void (error === null ? loadMore() : refetch()),
     loadMore: () => void loadMore(),
-    /** Lets go of rows that are done. */
-    tidy: (openId: string | null) => setList((was) => withoutGone(was, openId)),
+    /** Lets go of rows that are done once the pointer has left. */
+    onPointer(isThere: boolean): void {
+      isPointed.current = isThere
+      if (!isThere) setList((was) => ({ ...was, listed: withoutGone(was.listed, openId) }))
+    },
   }
 }
+
+const withoutGone = (listed: ReturnType<typeof takeList>, openId: string | null) =>
+  listed.filter(({ isGone, item }) => !isGone || item.id === openId)

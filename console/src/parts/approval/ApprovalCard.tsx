@@ -1,27 +1,27 @@
-import type { LookedAt, ShownApproval } from 'quarterdeck/client'
-import { lazy, Suspense, useCallback, useEffect, useId, useRef, useState } from 'react'
+import type { ShownApproval } from 'quarterdeck/client'
+import { Fragment, lazy, Suspense, useCallback, useEffect, useId, useRef, useState } from 'react'
 import { useKeys } from '../../app/Keys.tsx'
 import { useMe } from '../../data/me.ts'
 import { usePlace } from '../../data/place.ts'
 import { useIsLive } from '../../data/use-live.tsx'
 import { Button } from '../Button.tsx'
 import { allSeen, type Seen } from '../seen/seen.ts'
+import { VisibleText } from '../VisibleText.tsx'
+import { AnswerForm } from './AnswerForm.tsx'
 import { ApprovalEvidence } from './ApprovalEvidence.tsx'
-import { ApproveDialog } from './ApproveDialog.tsx'
 import { partsOf, withSeen } from './approval-parts.ts'
-import { lockReason, mayRememberNo, whyNotYours } from './approve-lock.ts'
+import { lockReason, needsDialog, whyNotYours } from './approve-lock.ts'
 import { CardFrame, CardState, DecisionBar } from './CardFrame.tsx'
 import { lookedAt } from './looked-at.ts'
 import { Problem } from './Problem.tsx'
-import { RememberFields } from './RememberFields.tsx'
 import { inBar, keyOf, type RecordAction } from './record-actions.ts'
-import { comparable, ONCE, rememberedAs } from './remember-choice.ts'
-import { TextDialog } from './TextDialog.tsx'
-import { type Decide, useDecide } from './use-decide.ts'
+import { useDecide } from './use-decide.ts'
 import { useApproval } from './use-record.ts'
 import { useSettled } from './use-settled.ts'
 
-/** Few decisions are edits, so it is loaded when somebody edits. */
+/** Most decisions need none of them, so each is loaded when it is opened. */
+const ApproveDialog = lazy(() => import('./ApproveDialog.tsx'))
+const RejectDialog = lazy(() => import('./RejectDialog.tsx'))
 const EditDialog = lazy(() => import('./EditDialog.tsx'))
 
 interface ApprovalCardProps {
@@ -32,10 +32,12 @@ interface ApprovalCardProps {
   hasKeys?: boolean
   /** The question was asked again under this id. */
   onMoved?: ((id: string) => void) | undefined
+  /** The person has decided. */
+  onDone?: (() => void) | undefined
 }
 
 /** Something that a person decides about: everything that would run, and the buttons. */
-export default function ApprovalCard({ id, docked = false, hasKeys = true, onMoved }: ApprovalCardProps) {
+export default function ApprovalCard({ id, docked = false, hasKeys = true, onMoved, onDone }: ApprovalCardProps) {
   const [movedTo, setMovedTo] = useState<{ from: string; to: string } | null>(null)
   const shownId = movedTo?.from === id ? movedTo.to : id
   const [isWhole, setWhole] = useState(false)
@@ -59,13 +61,14 @@ export default function ApprovalCard({ id, docked = false, hasKeys = true, onMov
       docked={docked}
       hasKeys={hasKeys}
       onMoved={move}
+      onDone={onDone}
       onOpenAll={isWhole ? null : () => setWhole(true)}
       isOpening={isWhole && isFetching}
     />
   )
 }
 
-interface LoadedCardProps extends Required<Pick<ApprovalCardProps, 'docked' | 'hasKeys'>> {
+interface LoadedCardProps extends Required<Pick<ApprovalCardProps, 'docked' | 'hasKeys' | 'onDone'>> {
   approval: ShownApproval
   readAt: number
   /** What was shown last, to say what has changed. */
@@ -78,7 +81,7 @@ interface LoadedCardProps extends Required<Pick<ApprovalCardProps, 'docked' | 'h
 /** The dialog that is open. `remember`: the one of `approve`, opened to choose what is remembered. */
 type Open = RecordAction['name'] | 'remember' | null
 
-function LoadedCard({ approval, readAt, before, docked, hasKeys, onMoved, onOpenAll, isOpening }: LoadedCardProps) {
+function LoadedCard({ approval, readAt, before, docked, hasKeys, onMoved, onDone, ...opening }: LoadedCardProps) {
   const isLive = useIsLive()
   const formId = useId()
   const [open, setOpen] = useState<Open>(null)
@@ -86,12 +89,13 @@ function LoadedCard({ approval, readAt, before, docked, hasKeys, onMoved, onOpen
   const { seen, onSeen } = useSeen(approval.digest)
   const { data: me } = useMe()
   const hasSaidYes = approval.decisions.some(({ by }) => by === me?.user)
-  const decide = useDecide(approval, { readAt, hasSaidYes, onChanged: onMoved })
+  const decide = useDecide(approval, { readAt, hasSaidYes, onChanged: onMoved, onDone })
   const isSettled = useSettled(approval.digest)
   const { view } = approval
   const notYours = whyNotYours(approval, usePlace())
   const actions = notYours === null ? view.actions : []
   const isPending = view.outcome === null
+  const isAnswerable = isPending && isLive
   const actionOf = (name: Open) => actions.find((action) => action.name === (name === 'remember' ? 'approve' : name))
   const parts = withSeen(partsOf(approval), seen)
   const looked = lookedAt(parts)
@@ -102,24 +106,32 @@ function LoadedCard({ approval, readAt, before, docked, hasKeys, onMoved, onOpen
     if (!isPending || !isLive || decide.isBusy) return
     if ((next === 'approve' || next === 'remember') && lock !== null) return
     decide.clear()
-    setOpen(next)
+    if (next === 'approve' && !needsDialog(approval, looked)) void decide.approve({ looked_at: looked })
+    else setOpen(next)
   }
-  const keys = actions.flatMap((action) => {
-    const own = { keys: keyOf(action) ?? '', name: action.label, group: 'Decision', run: () => openIfAble(action.name) }
-    const remember = { ...own, keys: 'm', name: `${action.label} and remember`, run: () => openIfAble('remember') }
+  const answer = actionOf('answer')
+  /** One press is the whole answer. */
+  const hasChoices = (answer?.choices.length ?? 0) > 0
+  const more = view.remember?.yes === true ? 'Remember…' : approval.kind === 'diff' ? 'More…' : null
+  const key = (keys: string, name: string, run: () => void) => ({ keys, name, group: 'Decision', run })
+  const keys = [
     // The form of a question has its own key.
-    return action.name === 'answer' ? [] : action.name === 'approve' ? [own, remember] : [own]
-  })
-  useKeys(hasKeys ? keys : [])
+    ...actions
+      .filter(({ name }) => name !== 'answer')
+      .map((action) => key(keyOf(action), action.label, () => openIfAble(action.name))),
+    ...(actionOf('approve') === undefined || more === null
+      ? []
+      : [key('m', `${actionOf('approve')?.label} and remember`, () => openIfAble('remember'))]),
+  ]
+  useKeys(hasKeys && !hasChoices ? keys : [])
   // biome-ignore lint/correctness/useExhaustiveDependencies: a yes to another question must be asked for again
   useEffect(() => setOpen((was) => (was === 'approve' || was === 'remember' ? null : was)), [approval.digest])
   const close = () => {
     decide.clear()
     setOpen(null)
   }
-  const isAnswerable = isPending && isLive
   const asking = actionOf(open)
-  const answer = actionOf('answer')
+  const dialog = { approval, lookedAt: looked, decide, onClose: close }
 
   return (
     <>
@@ -129,7 +141,18 @@ function LoadedCard({ approval, readAt, before, docked, hasKeys, onMoved, onOpen
         asOf={isLive ? null : readAt}
         buttons={
           <DecisionBar note={answer !== undefined && isLive ? null : lock}>
-            {inBar(actions).map((action) =>
+            {hasChoices && (
+              <AnswerForm
+                actions={actions}
+                isBusy={decide.isBusy}
+                isLive={isAnswerable}
+                hasKeys={hasKeys}
+                onAnswer={(action, { result }) =>
+                  action.danger ? openIfAble(action.name) : void decide.respond(result, looked)
+                }
+              />
+            )}
+            {(hasChoices ? [] : inBar(actions)).map((action) =>
               action.name === 'answer' ? (
                 <Button
                   key={action.name}
@@ -142,17 +165,23 @@ function LoadedCard({ approval, readAt, before, docked, hasKeys, onMoved, onOpen
                   {action.label}
                 </Button>
               ) : (
-                <Button
-                  key={action.name}
-                  kind={action.main ? 'primary' : 'plain'}
-                  hint={keyOf(action)}
-                  isBusy={action.main && decide.isBusy}
-                  disabled={action.main ? lock !== null : !isAnswerable}
-                  title={action.main ? (lock ?? undefined) : undefined}
-                  onClick={() => openIfAble(action.name)}
-                >
-                  {action.label}
-                </Button>
+                <Fragment key={action.name}>
+                  {action.main && more !== null && (
+                    <Button hint="m" disabled={lock !== null} onClick={() => openIfAble('remember')}>
+                      {more}
+                    </Button>
+                  )}
+                  <Button
+                    kind={action.main ? 'primary' : 'plain'}
+                    hint={keyOf(action)}
+                    isBusy={action.main && decide.isBusy}
+                    disabled={action.main ? lock !== null : !isAnswerable}
+                    title={action.main ? (lock ?? undefined) : undefined}
+                    onClick={() => openIfAble(action.name)}
+                  >
+                    <VisibleText text={action.label} inline isRaw />
+                  </Button>
+                </Fragment>
               ),
             )}
           </DecisionBar>
@@ -165,10 +194,9 @@ function LoadedCard({ approval, readAt, before, docked, hasKeys, onMoved, onOpen
           approval={approval}
           changedFrom={changedFrom}
           onSeen={onSeen}
-          onOpenAll={onOpenAll}
-          isOpening={isOpening}
+          {...opening}
           form={
-            answer !== undefined
+            answer !== undefined && !hasChoices
               ? {
                   id: formId,
                   name: answer.label,
@@ -178,32 +206,13 @@ function LoadedCard({ approval, readAt, before, docked, hasKeys, onMoved, onOpen
           }
         />
       </CardFrame>
-      {asking?.name === 'approve' && (
-        <ApproveDialog
-          approval={approval}
-          action={asking}
-          lookedAt={looked}
-          decide={decide}
-          lock={lock}
-          wantsRemember={open === 'remember'}
-          onClose={close}
-        />
-      )}
-      {asking?.name === 'reject' && (
-        <RejectDialog
-          approval={approval}
-          action={asking}
-          lookedAt={looked}
-          decide={decide}
-          isLive={isLive}
-          onClose={close}
-        />
-      )}
-      {asking?.name === 'edit' && (
-        <Suspense>
-          <EditDialog approval={approval} action={asking} decide={decide} isLive={isLive} onClose={close} />
-        </Suspense>
-      )}
+      <Suspense>
+        {asking?.name === 'approve' && (
+          <ApproveDialog {...dialog} action={asking} lock={lock} wantsRemember={open === 'remember'} />
+        )}
+        {asking?.name === 'reject' && <RejectDialog {...dialog} action={asking} isLive={isLive} />}
+        {asking?.name === 'edit' && <EditDialog {...dialog} action={asking} isLive={isLive} />}
+      </Suspense>
     </>
   )
 }
@@ -232,44 +241,4 @@ function useChangedFrom(approval: ShownApproval, before: { current: ShownApprova
     before.current = approval
   }, [approval, before])
   return approval.status === 'pending' ? from : null
-}
-
-interface RejectDialogProps {
-  approval: ShownApproval
-  action: RecordAction
-  lookedAt: LookedAt
-  decide: Decide
-  isLive: boolean
-  onClose: () => void
-}
-
-/** A no, with a reason that the agent reads. */
-function RejectDialog({ approval, action, lookedAt, decide, isLive, onClose }: RejectDialogProps) {
-  const [choice, setChoice] = useState(ONCE)
-
-  async function reject(reason: string): Promise<void> {
-    const words = reason === '' ? {} : { reason }
-    if (await decide.reject({ ...words, looked_at: lookedAt, ...rememberedAs(choice, approval.arguments) })) onClose()
-  }
-  return (
-    <TextDialog
-      action={action}
-      button={choice.remember === 'once' ? action.label : `${action.label} and remember`}
-      isBusy={decide.isBusy}
-      isLive={isLive}
-      problem={decide.problem}
-      onSend={(reason) => void reject(reason)}
-      onClose={onClose}
-    >
-      {mayRememberNo(approval) && (
-        <RememberFields
-          choice={choice}
-          onChange={setChoice}
-          effect="refuse"
-          tool={approval.tool}
-          names={comparable(approval)}
-        />
-      )}
-    </TextDialog>
-  )
 }

@@ -7,13 +7,12 @@ import { Dialog, DialogButtons } from '../Dialog.tsx'
 import { Fact } from '../Page.tsx'
 import { VisibleText } from '../VisibleText.tsx'
 import styles from './ApproveDialog.module.css'
-import { whyNotRemember } from './approve-lock.ts'
 import { notSeenText } from './looked-at.ts'
 import { Notice } from './Notice.tsx'
 import { Problem } from './Problem.tsx'
 import { RememberFields } from './RememberFields.tsx'
 import type { RecordAction } from './record-actions.ts'
-import { comparable, ONCE, rememberedAs } from './remember-choice.ts'
+import { firstOffer, ONCE, rememberedAs } from './remember-choice.ts'
 import type { Decide } from './use-decide.ts'
 
 interface ApproveDialogProps {
@@ -29,18 +28,18 @@ interface ApproveDialogProps {
 }
 
 /** The last look before a yes: what exactly, and what it counts for. */
-export function ApproveDialog(props: ApproveDialogProps) {
+export default function ApproveDialog(props: ApproveDialogProps) {
   const { approval, action, lookedAt, decide, lock, wantsRemember, onClose } = props
-  const [choice, setChoice] = useState(ONCE)
+  const mayRemember = approval.view.remember?.yes === true
+  const [choice, setChoice] = useState(wantsRemember && mayRemember ? firstOffer(approval) : ONCE)
   const [force, setForce] = useState(false)
-  const cannotRemember = whyNotRemember(approval)
   const notSeen = notSeenText(lookedAt)
 
   async function approve(): Promise<void> {
     if (decide.isBusy || lock !== null) return
     const options: ApproveOptions = {
       looked_at: lookedAt,
-      ...rememberedAs(choice, approval.arguments),
+      ...rememberedAs(choice, approval),
       ...(force ? { force } : {}),
     }
     if (await decide.approve(options)) onClose()
@@ -59,7 +58,7 @@ export function ApproveDialog(props: ApproveDialogProps) {
           disabled={lock !== null}
           onClick={() => void approve()}
         >
-          {choice.remember === 'once' ? action.label : `${action.label} and remember`}
+          {choice.scope === null ? action.label : `${action.label} and remember`}
         </DialogButtons>
       }
     >
@@ -71,19 +70,16 @@ export function ApproveDialog(props: ApproveDialogProps) {
           Also if the file has changed meanwhile
         </label>
       )}
-      {cannotRemember === null ? (
+      {mayRemember ? (
         <RememberFields
+          approval={approval}
           choice={choice}
           onChange={setChoice}
-          effect="run"
-          tool={approval.tool}
-          names={comparable(approval)}
+          effect="allow"
           hasFocus={wantsRemember}
         />
       ) : (
-        <p className={styles.note}>
-          {approval.kind === 'policy' ? action.confirm.help : `Counts once. ${cannotRemember}`}
-        </p>
+        <p className={styles.note}>{approval.kind === 'policy' ? action.confirm.help : 'It counts once.'}</p>
       )}
       {lock !== null && <p className={styles.note}>{lock}</p>}
       <Problem error={decide.problem} />

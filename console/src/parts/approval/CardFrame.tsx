@@ -45,7 +45,14 @@ export function CardFrame({ view, docked, asOf, children, buttons }: CardFramePr
               <MarkIcon mark={view.mark} />
               {view.label}
               {view.risk !== null && <RiskBadge risk={view.risk.level} />}
-              {view.risk !== null && view.risk.why !== null && <VisibleText text={view.risk.why} inline isRaw />}
+              {view.risk !== null && view.risk.why !== null && (
+                // What an agent does follows its name. What a file is stands for itself.
+                <VisibleText
+                  text={`${/\.$/.test(view.risk.why) ? '' : `${view.agent} `}${view.risk.why}`}
+                  inline
+                  isRaw
+                />
+              )}
             </p>
             <h2 ref={heading} id={titleId} className={styles.title} tabIndex={-1}>
               <VisibleText text={view.title} inline isRaw />
@@ -66,6 +73,7 @@ export function CardFrame({ view, docked, asOf, children, buttons }: CardFramePr
               {!docked && <Link href={`/sessions/${view.session.id}`}>Open session</Link>}
             </p>
           </header>
+          <RecordFacts facts={contextFacts(view)} />
           {children}
         </div>
       </Scroller>
@@ -79,6 +87,22 @@ export function CardFrame({ view, docked, asOf, children, buttons }: CardFramePr
       )}
     </article>
   )
+}
+
+/** What somebody who was not there needs to decide. */
+function contextFacts({ context, outcome, asked_at }: RecordView): RecordView['facts'] {
+  const { request, said, tool, before, still_since } = context
+  const isIdle = outcome === null && still_since !== asked_at
+  const lines = [
+    ['Asked for', request],
+    ['It says', said],
+    ['The tool', tool],
+    ['Before', before],
+  ] as const
+  return [
+    ...lines.flatMap(([name, text]) => (text === null ? [] : { name, text, at: null, minor: false })),
+    ...(isIdle ? [{ name: 'Stands still', text: '', at: still_since, minor: false }] : []),
+  ]
 }
 
 /** In place of a card: it is on its way, or could not be read. `height`: of the card that comes, in pixels. */

@@ -1,42 +1,36 @@
 import { useState } from 'react'
-import { useKeys } from '../../app/Keys.tsx'
 import { useIsLive } from '../../data/use-live.tsx'
-import { Button } from '../Button.tsx'
+import { AnswerForm } from './AnswerForm.tsx'
 import { CardFrame, CardState, DecisionBar } from './CardFrame.tsx'
 import { Warnings } from './Notice.tsx'
 import { Problem } from './Problem.tsx'
 import { BodyPartView, RecordFacts } from './RecordParts.tsx'
-import { asksFirst, inBar, keyOf, type RecordAction } from './record-actions.ts'
+import type { RecordAction } from './record-actions.ts'
 import type { RecordKind } from './record-kinds.ts'
 import { TextDialog } from './TextDialog.tsx'
 import { useRecord } from './use-record.ts'
 
-/** What an agent elsewhere wants: its view, and the buttons. */
-export function RecordCard({ kind, id }: { kind: RecordKind; id: string }) {
+interface RecordCardProps {
+  kind: RecordKind
+  id: string
+  /** The person has answered it. */
+  onDone?: (() => void) | undefined
+}
+
+/** What an agent elsewhere wants: its view, and the answers. */
+export function RecordCard({ kind, id, onDone }: RecordCardProps) {
   const record = useRecord(kind, id)
   const { data, dataUpdatedAt, busy, problem, answer } = record
   const isLive = useIsLive()
-  // The dialog that is open. `needsText`: it was opened to write something.
-  const [asking, setAsking] = useState<{ action: RecordAction; needsText: boolean } | null>(null)
-  const actions = data?.view.actions ?? []
+  /** What ends something is asked about before it is sent. */
+  const [asking, setAsking] = useState<RecordAction | null>(null)
 
   async function send(action: RecordAction, text: string): Promise<void> {
-    if (await answer(action, text)) setAsking(null)
+    const said = await answer(action, text)
+    if (said === 'open') return
+    setAsking(null)
+    if (said === 'done') onDone?.()
   }
-  function press(action: RecordAction, needsText = action.takes === 'text'): void {
-    if (!isLive || busy !== null) return
-    if (asksFirst(action)) setAsking({ action, needsText })
-    else void send(action, '')
-  }
-  useKeys(
-    actions.flatMap((action) => {
-      const keys = keyOf(action)
-      if (keys === undefined) return []
-      const own = { keys, name: action.label, group: 'Decision', run: () => press(action) }
-      const withText = { ...own, keys: 'e', name: `${action.label} with text`, run: () => press(action, true) }
-      return action.takes === 'optional_text' ? [own, withText] : [own]
-    }),
-  )
   if (data === undefined) return <CardState query={record} height={240} />
   const { view } = data
   return (
@@ -47,18 +41,13 @@ export function RecordCard({ kind, id }: { kind: RecordKind; id: string }) {
         asOf={isLive ? null : dataUpdatedAt}
         buttons={
           <DecisionBar note={isLive ? null : 'Not connected. You can answer when the server answers again.'}>
-            {inBar(actions).map((action) => (
-              <Button
-                key={action.name}
-                kind={action.main ? 'primary' : 'plain'}
-                hint={keyOf(action)}
-                isBusy={busy?.name === action.name}
-                disabled={!isLive || busy !== null}
-                onClick={() => press(action)}
-              >
-                {action.label}
-              </Button>
-            ))}
+            <AnswerForm
+              actions={view.actions}
+              isBusy={busy}
+              isLive={isLive}
+              hasKeys
+              onAnswer={(action, { text = '' }) => (action.danger ? setAsking(action) : void send(action, text))}
+            />
           </DecisionBar>
         }
       >
@@ -72,11 +61,11 @@ export function RecordCard({ kind, id }: { kind: RecordKind; id: string }) {
       </CardFrame>
       {asking !== null && view.outcome === null && (
         <TextDialog
-          {...asking}
-          isBusy={busy !== null}
+          action={asking}
+          isBusy={busy}
           isLive={isLive}
           problem={problem}
-          onSend={(text) => void send(asking.action, text)}
+          onSend={(text) => void send(asking, text)}
           onClose={() => setAsking(null)}
         />
       )}

@@ -1,77 +1,76 @@
-import { useId } from 'react'
+import type { ShownApproval } from 'quarterdeck/client'
 import { Options, Select } from '../Field.tsx'
+import { VisibleText } from '../VisibleText.tsx'
 import styles from './RememberFields.module.css'
-import { durations, ONCE, type RememberChoice, rememberText } from './remember-choice.ts'
+import {
+  comparable,
+  firstOffer,
+  matchWords,
+  ONCE,
+  type RememberChoice,
+  type Scope,
+  scopeWords,
+} from './remember-choice.ts'
 
 interface RememberFieldsProps {
+  approval: ShownApproval
   choice: RememberChoice
   onChange: (choice: RememberChoice) => void
-  effect: 'run' | 'refuse'
-  tool: string
-  /** Arguments that can be compared one by one. */
-  names: readonly string[]
+  effect: 'allow' | 'refuse'
   hasFocus?: boolean
 }
 
-/** How long, where and for which calls a decision counts. */
-export function RememberFields({ choice, onChange, effect, tool, names, hasFocus = false }: RememberFieldsProps) {
-  const id = useId()
-  const { remember, seconds, same } = choice
+/** What else a decision is about, where and how long: exactly what the server offers. */
+export function RememberFields({ approval, choice, onChange, effect, hasFocus = false }: RememberFieldsProps) {
+  const offer = approval.view.remember
+  if (offer === null) return null
+  const { scope, match, same } = choice
+  const { matches, scopes } = offer
+  const isElsewhere = matches.length > 0
+  const names = isElsewhere ? [] : comparable(approval)
+  const first = firstOffer(approval)
+  const kinds = isElsewhere
+    ? matches.map((one, i) => [String(i), one.label] as const)
+    : [
+        ['same', 'The same call again'] as const,
+        ...(names.length > 0 ? [['some', 'With some of it the same…'] as const] : []),
+      ]
+  const chosen = scope === null ? '' : match !== null ? String(matches.indexOf(match)) : same === null ? 'same' : 'some'
+  const choose = (value: string): RememberChoice =>
+    value === ''
+      ? ONCE
+      : { scope: scope ?? first.scope, match: matches[Number(value)] ?? null, same: value === 'some' ? names : null }
   return (
     <fieldset className={styles.fields}>
       <legend className="unseen">Remember this decision</legend>
-      <div className={styles.row}>
+      <Select
+        label={`Also ${effect}`}
+        value={chosen}
+        data-focus={hasFocus || undefined}
+        onChange={({ target }) => onChange(choose(target.value))}
+      >
+        <option value="">Nothing else, only this</option>
+        <Options of={kinds} />
+      </Select>
+      {scope !== null && (
         <Select
-          label="Remember"
-          value={remember}
-          data-focus={hasFocus || undefined}
-          onChange={({ target }) => {
-            const next = target.value as RememberChoice['remember']
-            onChange(
-              next === 'once' ? ONCE : { ...choice, remember: next, seconds: durations[next][0]?.seconds ?? null },
-            )
-          }}
+          label="Where and how long"
+          value={scope}
+          onChange={({ target }) => onChange({ ...choice, scope: target.value as Scope })}
         >
-          <option value="once">Only this call</option>
-          <option value="session">In this session</option>
-          <option value="always">Always</option>
+          <Options of={scopes.map((one) => [one, scopeWords(one, isElsewhere)])} />
         </Select>
-        {remember !== 'once' && (
-          <Select
-            label="For how long"
-            value={String(seconds)}
-            onChange={({ target }) =>
-              onChange({ ...choice, seconds: target.value === 'null' ? null : Number(target.value) })
-            }
-          >
-            <Options of={durations[remember].map((one) => [String(one.seconds), one.words])} />
-          </Select>
-        )}
-        {remember !== 'once' && names.length > 0 && (
-          <Select
-            label="For which calls"
-            value={same === null ? 'all' : 'some'}
-            onChange={({ target }) => onChange({ ...choice, same: target.value === 'all' ? null : names })}
-          >
-            <option value="all">All arguments the same</option>
-            <option value="some">Only these the same…</option>
-          </Select>
-        )}
-      </div>
+      )}
       {same !== null && (
         <ul className={styles.names}>
           {names.map((name) => (
             <li key={name}>
-              <label htmlFor={`${id}-${name}`}>
+              <label>
                 <input
-                  id={`${id}-${name}`}
                   type="checkbox"
                   checked={same.includes(name)}
                   onChange={({ target }) =>
-                    onChange({
-                      ...choice,
-                      same: target.checked ? [...same, name] : same.filter((one) => one !== name),
-                    })
+                    onChange({ ...choice, same: target.checked ? [...same, name] : same.filter((one) => one !== name) })
                   }
                 />
                 <code>{name}</code>
@@ -80,7 +79,12 @@ export function RememberFields({ choice, onChange, effect, tool, names, hasFocus
           ))}
         </ul>
       )}
-      {remember !== 'once' && <p className={styles.means}>{rememberText(choice, effect, tool)}</p>}
+      {scope !== null && (
+        <p className={styles.means}>
+          Also {effect}: <VisibleText text={matchWords(choice, approval.tool)} inline isRaw /> —{' '}
+          {scopeWords(scope, isElsewhere)}.
+        </p>
+      )}
     </fieldset>
   )
 }

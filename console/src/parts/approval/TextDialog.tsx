@@ -9,8 +9,6 @@ interface TextDialogProps {
   action: RecordAction
   /** The word on the button. */
   button?: string
-  /** It cannot be sent without a text. */
-  needsText?: boolean
   isBusy: boolean
   isLive: boolean
   problem: unknown
@@ -20,14 +18,13 @@ interface TextDialogProps {
   children?: ReactNode
 }
 
-const LONGEST = 4_000
-const LONGEST_REASON = 2_000
+const LONGEST = 2_000
 
-/** Asks for a text for an agent, or only for a yes, before something is sent. */
+/** Asks for a reason that the agent reads, or only for a yes, before something ends. */
 export function TextDialog(props: TextDialogProps) {
-  const { action, button = action.label, needsText = false, isBusy, isLive, problem, onClose } = props
+  const { action, button = action.label, isBusy, isLive, problem, onClose } = props
   const [text, setText] = useState('')
-  const isReady = isLive && !isBusy && (!needsText || text.trim() !== '')
+  const isReady = isLive && !isBusy
   const send = () => isReady && props.onSend(text.trim())
   useKeys([{ keys: 'mod+Enter', name: button, group: 'Decision', run: send, isGlobal: true }])
   return (
@@ -53,7 +50,7 @@ export function TextDialog(props: TextDialogProps) {
         <TextArea
           label={fieldLabel(action)}
           help={action.confirm.help}
-          maxLength={action.danger ? LONGEST_REASON : LONGEST}
+          maxLength={LONGEST}
           value={text}
           onChange={({ target }) => setText(target.value)}
         />

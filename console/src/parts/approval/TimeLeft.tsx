@@ -15,6 +15,17 @@ export function TimeLeft({ until, coarse = false }: { until: string; coarse?: bo
   )
 }
 
+/** How long an agent has done nothing. */
+export function StoodStill({ since }: { since: string }) {
+  const now = useNow(5_000)
+  const from = Date.parse(since)
+  return (
+    <time dateTime={since} title={`Stands still since ${preciseTime(from)}`}>
+      still {roughly(Math.max(1_000, now - from))}
+    </time>
+  )
+}
+
 const HOUR_MS = 3_600_000
 
 function roughly(ms: number): string {

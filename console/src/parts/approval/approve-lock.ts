@@ -1,6 +1,6 @@
 // When a yes is possible, and what may come with it.
 
-import type { Approval } from 'quarterdeck/client'
+import type { Approval, LookedAt } from 'quarterdeck/client'
 import type { Place } from '../../data/place.ts'
 import type { Seen } from '../seen/seen.ts'
 
@@ -33,17 +33,6 @@ export function lockReason({ risk, seen, isSettled, isLive, hasSaidYes }: LockFa
   return null
 }
 
-type Rememberable = Pick<Approval, 'kind' | 'risk' | 'host' | 'quorum'>
-
-/** Why a yes cannot be remembered. Null: it can. */
-export function whyNotRemember({ kind, risk, host, quorum }: Rememberable): string | null {
-  if (host !== null) return 'Agents elsewhere have a policy file for what needs no asking.'
-  if (kind !== 'tool_call') return 'Only calls of tools can be remembered.'
-  if (risk === 'critical') return 'Critical calls need a yes each time.'
-  if (quorum > 1) return 'Where several people have to say yes, every call needs them.'
-  return null
-}
-
-/** A no can be remembered for critical calls and for several people too: in doubt it holds. */
-export const mayRememberNo = ({ kind, host }: Pick<Approval, 'kind' | 'host'>): boolean =>
-  kind === 'tool_call' && host === null
+/** A yes to what is critical is asked for once more, and so is one to something that the person has not looked at. */
+export const needsDialog = ({ risk }: Pick<Approval, 'risk'>, { whole }: LookedAt): boolean =>
+  risk === 'critical' || (risk === 'high' && !whole)

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { ALL_SEEN, NOTHING_SEEN } from '../seen/seen.ts'
-import { lockReason, mayRememberNo, whyNotRemember, whyNotYours } from './approve-lock.ts'
+import { lockReason, needsDialog, whyNotYours } from './approve-lock.ts'
 import { lookedAt, notSeenText } from './looked-at.ts'
 
 describe('a yes', () => {
@@ -32,15 +32,14 @@ describe('a yes', () => {
     expect(whyNotYours(operators, { role: 'anyone' })).toMatch('An operator')
   })
 
-  test('is remembered only for what may run without asking', () => {
-    const call = { kind: 'tool_call', risk: 'high', host: null, quorum: 1 } as const
-    expect(whyNotRemember(call)).toBe(null)
-    expect(whyNotRemember({ ...call, risk: 'critical' })).not.toBe(null)
-    expect(whyNotRemember({ ...call, quorum: 2 })).not.toBe(null)
-    expect(whyNotRemember({ ...call, host: 'claude' })).not.toBe(null)
-    expect(whyNotRemember({ ...call, kind: 'question' })).not.toBe(null)
-    expect(mayRememberNo(call)).toBe(true)
-    expect(mayRememberNo({ ...call, host: 'claude' })).toBe(false)
+  test('is asked for once more if it is critical, or if something of a high risk was not looked at', () => {
+    const [whole, part] = [{ whole: true }, { whole: false }]
+    expect((['low', 'high', 'critical'] as const).map((risk) => needsDialog({ risk }, whole))).toEqual([
+      ...[false, false, true],
+    ])
+    expect((['low', 'high', 'critical'] as const).map((risk) => needsDialog({ risk }, part))).toEqual([
+      ...[false, true, true],
+    ])
   })
 })
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { asksFirst, fieldLabel, inBar, keyOf, type RecordAction } from './record-actions.ts'
+import { doneText, fieldLabel, inBar, keyOf, type RecordAction } from './record-actions.ts'
 
 const action = (more: Partial<RecordAction>): RecordAction => ({
   ...{ name: 'resume', label: 'Resume', takes: 'nothing', text: '', main: false, danger: false, done: 'Done.' },
@@ -15,10 +15,12 @@ test('what most people do stands at the end of the bar', () => {
   expect(inBar([nudge, dismiss, stop])).toEqual([stop, dismiss, nudge])
 })
 
-test('a key opens a dialog and never decides: what is done at once has none', () => {
-  const all = [nudge, refine, dismiss, stop]
-  expect(all.map(keyOf)).toEqual(['a', 'e', undefined, 'r'])
-  expect(all.map(asksFirst)).toEqual([true, true, false, true])
+test('each has its key', () => {
+  expect([nudge, refine, dismiss, stop].map(keyOf)).toEqual(['a', 'e', 'd', 'r'])
+})
+
+test('what is done is named', () => {
+  expect(doneText(action({ done: 'Approved.' }), { title: 'npm test' })).toBe('Approved: npm test')
 })
 
 test('a field is named after what the action takes', () => {

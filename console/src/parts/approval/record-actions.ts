@@ -7,15 +7,16 @@ export type RecordAction = RecordView['actions'][number]
 /** The most usual one comes last: it stands at the end of the bar. */
 export const inBar = (actions: readonly RecordAction[]): RecordAction[] => [...actions].reverse()
 
-/** The key that opens its dialog. */
-export function keyOf({ main, danger, takes }: RecordAction): string | undefined {
+/** The key that presses it. */
+export function keyOf({ main, danger, takes }: RecordAction): 'a' | 'r' | 'e' | 'd' {
   if (main) return 'a'
   if (danger) return 'r'
-  return takes === 'text' || takes === 'edit' ? 'e' : undefined
+  return takes === 'text' || takes === 'edit' ? 'e' : 'd'
 }
 
-/** A small step is done at once when it is pressed. It has no key: a single key never decides. */
-export const asksFirst = ({ main, danger, takes }: RecordAction): boolean => main || danger || takes !== 'nothing'
+/** `Approved: npm test`. */
+export const doneText = ({ done }: RecordAction, { title }: Pick<RecordView, 'title'>): string =>
+  `${done.replace(/\.$/, '')}: ${title}`
 
 /** `Reason` for `a reason`. */
 export function fieldLabel({ text }: RecordAction): string {

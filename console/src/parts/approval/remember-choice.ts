@@ -1,30 +1,38 @@
-import type { GrantCondition, Remembered, ShownArgument } from 'quarterdeck/client'
+import type { Approval, GrantCondition, RecordView, Remembered, ShownArgument } from 'quarterdeck/client'
+
+type Offer = NonNullable<RecordView['remember']>
+export type Scope = Offer['scopes'][number]
+type Match = Offer['matches'][number]
 
 /** What a person picks when they want to be asked less. */
 export interface RememberChoice {
-  remember: 'once' | 'session' | 'always'
-  /** Seconds. Null: until it is revoked. */
-  seconds: number | null
-  /** Which arguments have to be the same. Null: all of them. */
+  /** Null: only this call. */
+  scope: Scope | null
+  /** Which work of an agent elsewhere. Null: the same call again. */
+  match: Match | null
+  /** Of our own agents: which arguments have to be the same. Null: all of them. */
   same: readonly string[] | null
 }
 
-export const ONCE: RememberChoice = { remember: 'once', seconds: null, same: null }
+export const ONCE: RememberChoice = { scope: null, match: null, same: null }
 
-const MINUTE = 60
-const DAY = 86_400
+/** The narrowest of what the server offers. */
+export const firstOffer = ({ view: { remember } }: Pick<Approval, 'view'>): RememberChoice => ({
+  ...{ scope: remember?.scopes[0] ?? null, match: remember?.matches[0] ?? null, same: null },
+})
 
-export const durations: Readonly<Record<'session' | 'always', readonly { seconds: number | null; words: string }[]>> = {
-  session: [
-    { seconds: 15 * MINUTE, words: '15 minutes' },
-    { seconds: 60 * MINUTE, words: '1 hour' },
-    { seconds: 8 * 60 * MINUTE, words: '8 hours' },
-  ],
-  always: [
-    { seconds: null, words: 'until revoked' },
-    { seconds: DAY, words: '1 day' },
-    { seconds: 30 * DAY, words: '30 days' },
-  ],
+/** How far it reaches, and how long. */
+export function scopeWords(scope: Scope, isElsewhere: boolean): string {
+  switch (scope) {
+    case 'session':
+      return isElsewhere ? 'until this session ends' : 'in this session, for 15 minutes'
+    case '15m':
+      return isElsewhere ? 'in this workspace, for 15 minutes' : 'in all sessions, for 15 minutes'
+    case 'workspace':
+      return 'in this workspace, until revoked'
+    case 'always':
+      return 'in all sessions, until revoked'
+  }
 }
 
 type Scalar = string | number | boolean | null
@@ -45,31 +53,21 @@ export function comparable({ arguments: args, shown }: Compared): string[] {
 
 /** As the server takes it. */
 export function rememberedAs(
-  { remember, seconds, same }: RememberChoice,
-  args: Readonly<Record<string, unknown>>,
+  { scope, match, same }: RememberChoice,
+  { arguments: args }: Pick<Compared, 'arguments'>,
 ): Remembered {
-  if (remember === 'once') return {}
-  const where = same === null ? {} : { where: Object.fromEntries(same.map((name) => [name, condition(args[name])])) }
-  return { remember, grant: { ...where, seconds } }
+  if (scope === null) return {}
+  if (match !== null) return { remember: scope, grant: { match: match.match } }
+  if (same === null) return { remember: scope }
+  return { remember: scope, grant: { where: Object.fromEntries(same.map((name) => [name, condition(args[name])])) } }
 }
 
 const condition = (value: unknown): GrantCondition => ({ equals: isScalar(value) ? value : null })
 
-/** What the choice means, in one sentence. */
-export function rememberText(
-  { remember, seconds, same }: RememberChoice,
-  effect: 'run' | 'refuse',
-  tool: string,
-): string {
-  if (remember === 'once') return 'Only this call.'
-  const where = remember === 'session' ? 'in this session' : 'in all sessions'
-  const words = durations[remember].find((one) => one.seconds === seconds)?.words ?? 'until revoked'
-  const until = seconds === null ? words : `for ${words}`
-  const like =
-    same === null
-      ? 'with exactly the same arguments'
-      : same.length === 0
-        ? 'with any arguments'
-        : `with the same ${same.join(', ')}, whatever the other arguments are`
-  return `Calls of ${tool} ${like} ${effect === 'run' ? 'run' : 'are refused'} without asking, ${where}, ${until}.`
+/** Which work it is about. */
+export function matchWords({ match, same }: RememberChoice, tool: string): string {
+  if (match !== null) return match.label
+  if (same === null) return `Calls of ${tool} with exactly the same arguments`
+  if (same.length === 0) return `Calls of ${tool} with any arguments`
+  return `Calls of ${tool} with the same ${same.join(', ')}, whatever the other arguments are`
 }

@@ -13,7 +13,7 @@ import { useClient } from '../../data/server.tsx'
 import { withProof } from '../../sign-in/step-up.ts'
 import { announce } from '../Announcer.tsx'
 import { isUnreachable } from './Problem.tsx'
-import type { RecordAction } from './record-actions.ts'
+import { doneText, type RecordAction } from './record-actions.ts'
 
 type RejectOptions = NonNullable<Parameters<Approvals['reject']>[1]>
 
@@ -26,6 +26,8 @@ interface DecideOptions {
   hasSaidYes: boolean
   /** It is another question now, with this id. */
   onChanged: (id: string) => void
+  /** This person has decided, and the server has heard it. */
+  onDone: (() => void) | undefined
 }
 
 /** The server was asked again after it had gone away, and nobody has decided. */
@@ -34,7 +36,7 @@ const NOT_ARRIVED = new Error(
 )
 
 /** Decides, and waits for the server's word. */
-export function useDecide(shown: ShownApproval, { readAt, hasSaidYes, onChanged }: DecideOptions) {
+export function useDecide(shown: ShownApproval, { readAt, hasSaidYes, onChanged, onDone }: DecideOptions) {
   const client = useClient()
   const queries = useQueryClient()
   const [isBusy, setBusy] = useState(false)
@@ -55,8 +57,11 @@ export function useDecide(shown: ShownApproval, { readAt, hasSaidYes, onChanged 
     setFailure(null)
     try {
       await decide()
-      await readAgain()
-      announce(shown.view.actions.find((action) => action.name === name)?.done ?? '')
+      const reading = readAgain()
+      const action = shown.view.actions.find((one) => one.name === name)
+      if (action !== undefined) announce(doneText(action, shown.view))
+      if (onDone === undefined) await reading
+      else onDone()
       return true
     } catch (error) {
       const code = error instanceof ClientError ? error.code : null

@@ -12,7 +12,7 @@ import { kindsOfRecords, type RecordKind, readRecord } from './record-kinds.ts'
 export function useRecord(kind: RecordKind, id: string) {
   const client = useClient()
   const queries = useQueryClient()
-  const [busy, setBusy] = useState<RecordAction | null>(null)
+  const [busy, setBusy] = useState(false)
   const [problem, setProblem] = useState<unknown>(null)
   useFreshRecord(kind, id)
   const query = useQuery({
@@ -20,24 +20,24 @@ export function useRecord(kind: RecordKind, id: string) {
     queryFn: ({ signal }) => readRecord(client, kind, id, { signal }),
   })
 
-  /** True: there is nothing more to ask. Somebody else may have been faster. */
-  async function answer(action: RecordAction, text: string): Promise<boolean> {
-    if (busy !== null) return false
-    setBusy(action)
+  /** `late`: somebody else was faster. `open`: it did not work, and can be tried again. */
+  async function answer(action: RecordAction, text: string): Promise<'done' | 'late' | 'open'> {
+    if (busy) return 'open'
+    setBusy(true)
     setProblem(null)
     try {
       await client.answer(action, { text })
       announce(action.done)
-      return true
+      return 'done'
     } catch (error) {
       const isLate = error instanceof ClientError && error.code === 'record_decided'
       if (isLate) announce(error.message)
       else setProblem(error)
-      return isLate
+      return isLate ? 'late' : 'open'
     } finally {
       void queries.invalidateQueries({ queryKey: ['inbox'] })
       await queries.invalidateQueries({ queryKey: [kind, id] })
-      setBusy(null)
+      setBusy(false)
     }
   }
   return { ...query, busy, problem, answer }

@@ -1,14 +1,17 @@
 // The verbs that answer what an agent asks or waits for. `decide.ts` has those for approvals.
 
 import { answerBody } from '../../../client/supervision.ts'
+import { GroupDecidedSchema } from '../../../protocols/manage/approvals/schema.ts'
 import type { RecordView } from '../../../protocols/manage/records/schema.ts'
+import { scopeWords } from '../../../supervision/remember/match-label.ts'
 import { failure, usageError } from '../../cli-error.ts'
 import { mustBeSeen, outcomeText, recordLines, titleOf } from '../../show-record.ts'
 import { styleFor } from '../../terminal/style.ts'
 import { confirm, hasTerminal } from '../../terminal/terminal-prompt.ts'
+import { terminalLine } from '../../terminal/terminal-text.ts'
 import { answerQuestion, type QuestionFlags } from './answer-question.ts'
 import type { CtlContext } from './ctl-server.ts'
-import { allWaiting, findRecord, findSession, type ShownRecord, type ViewAction } from './records.ts'
+import { allWaiting, findRecord, findSession, type ShownRecord, understood, type ViewAction } from './records.ts'
 
 /** `words`: the name of an action and its text, or the answer to a question of a tool. */
 export async function answer(context: CtlContext, id: string, words: string[], options: QuestionFlags): Promise<void> {
@@ -53,24 +56,70 @@ export async function dismiss(context: CtlContext, id: string): Promise<void> {
   await sendAnswer(found, actionOf(found, 'dismiss'), {}, context)
 }
 
-interface ApproveFlags {
+interface ApproveFlags extends RememberFlags {
   /** The digest of what was shown, by a program that showed it. */
   digest?: string
   force?: boolean
   reason?: string
 }
 
-export async function approve(context: CtlContext, id: string, { digest, force, reason }: ApproveFlags): Promise<void> {
+export async function approve(context: CtlContext, id: string, flags: ApproveFlags): Promise<void> {
+  const { digest, force, reason } = flags
   const found = await findRecord(context.server, id)
   const action = actionOf(found, 'approve')
+  const { more, words } = remembered(found, flags)
   if (digest !== undefined) checkDigest(digest, found)
-  else if (showBefore(found, context)) await confirm(action.confirm.title, context.io)
-  await sendAnswer(found, action, { more: { force, reason } }, context)
+  else if (showBefore(found, context)) await confirm(`${words}${action.confirm.title}`, context.io)
+  await sendAnswer(found, action, { more: { force, reason, ...more } }, context)
 }
 
-export async function reject(context: CtlContext, id: string, { reason }: { reason?: string }): Promise<void> {
+type RejectFlags = RememberFlags & { reason?: string }
+
+export async function reject(context: CtlContext, id: string, flags: RejectFlags): Promise<void> {
   const found = await findRecord(context.server, id)
-  await sendAnswer(found, actionOf(found, 'reject'), { text: reason ?? '' }, context)
+  const given = { text: flags.reason ?? '', more: remembered(found, flags).more }
+  await sendAnswer(found, actionOf(found, 'reject'), given, context)
+}
+
+interface RememberFlags {
+  /** A scope. */
+  remember?: string
+  /** Which work: the number of an offer, or its type. */
+  match?: string
+}
+
+/** What an answer remembers, out of what the server offers. Throws `CliError` with the offers. */
+function remembered({ view }: ShownRecord, { remember: wanted, match }: RememberFlags) {
+  if (wanted === undefined && match !== undefined)
+    throw usageError('--match needs --remember, which says how far it reaches.')
+  if (wanted === undefined) return { more: {}, words: '' }
+  const { scopes, matches } = view.remember ?? { scopes: [], matches: [] }
+  const scope = scopes.find((one) => one === wanted)
+  const offer =
+    match === undefined ? matches[0] : matches.find((one, i) => match === `${i + 1}` || match === one.match.type)
+  if (scope === undefined || (match !== undefined && offer === undefined)) {
+    if (scopes.length === 0) throw usageError('Nothing can be remembered with this answer.')
+    throw usageError(
+      `This can be remembered with --remember ${scopes.join(', ')}${matches.length === 0 ? '.' : ', and --match:'}`,
+      matches.map(({ label, match: { type } }, i) => `${i + 1} or ${type}: ${terminalLine(label, 200)}`),
+    )
+  }
+  const grant = offer === undefined ? {} : { grant: { match: offer.match } }
+  const words = `To be remembered ${scopeWords[scope]}: ${terminalLine(offer?.label ?? 'the same call', 500)}. `
+  return { more: { remember: scope, ...grant }, words }
+}
+
+/** Decides alike approvals of low risk together. Each is bound to what was shown of it. */
+export async function decideTogether(
+  row: readonly ShownRecord[],
+  { name, done, text }: { name: string; done: string; text: string },
+  { server, say }: CtlContext,
+): Promise<void> {
+  const items = row.map(({ view, digest }) => ({ id: view.id, digest }))
+  const sent = await server.post('/approvals', { decision: name, items, ...(text === '' ? {} : { reason: text }) })
+  const failed = understood(GroupDecidedSchema, sent).items.filter(({ error }) => error !== undefined)
+  const count = failed.length === 0 ? `${row.length}` : `${row.length - failed.length} of ${row.length}`
+  say(sent, `${done} ${count}: ${row[0] === undefined ? '' : titleOf(row[0].view)}`)
 }
 
 export function checkDigest(digest: string, record: ShownRecord): void {
@@ -104,7 +153,7 @@ export function actionOf({ view }: ShownRecord, name: string): ViewAction {
   throw usageError(`“${name}” is not an answer to this: ${view.label}. It takes ${names}.`, waysToAnswer(view))
 }
 
-interface Given {
+export interface Given {
   text?: string
   /** What else belongs to the answer. */
   more?: Record<string, unknown>

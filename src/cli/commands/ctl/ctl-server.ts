@@ -6,7 +6,7 @@ import type { IncomingMessage } from 'node:http'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { ClientError } from '../../../client/client-error.ts'
-import { type Call, type Connection, createConnection } from '../../../client/connection.ts'
+import { type Call, type Connection, createConnection, nextIn } from '../../../client/connection.ts'
 import { findConfigDir } from '../../../config/config-dir.ts'
 import { sleep } from '../../../domain/clock.ts'
 import { ServerError } from '../../../domain/errors.ts'
@@ -66,10 +66,24 @@ export interface CtlFlags {
   json?: boolean
 }
 
+export interface Page {
+  answer: unknown
+  next: string | null
+}
+
+export const pageIn = async (response: Response): Promise<Page> => ({
+  answer: await response.json(),
+  next: nextIn(response, 'before'),
+})
+
 export interface CtlServer {
   get(path: string): Promise<unknown>
+  /** One page of a list. `next` begins the next one, as its `before`; null: there is none. */
+  page(path: string): Promise<Page>
   /** Throws `ClientError` with what the server refused. The passphrase is asked for if the server wants it. */
   post(path: string, body?: object): Promise<unknown>
+  /** The same, for what is taken back. */
+  delete(path: string): Promise<unknown>
   /** For streams. It tries again for ever while the server is away; `onAway` hears of each try. */
   patientConnection(onAway: () => void): Connection
   /** For whoever has the terminal for themselves: `lend` gives it back while the passphrase is typed. */
@@ -105,10 +119,9 @@ async function openCtlServer(options: CtlFlags, io: Io): Promise<CtlServer> {
   const connection = createConnection({ url: BASE, token, fetch, retries: 0, sleep: wait })
   let atTerminal = <T>(work: () => Promise<T>): Promise<T> => work()
 
-  async function ask(call: Call): Promise<unknown> {
+  async function ask(call: Call): Promise<Response> {
     try {
-      const response = await connection.once(call)
-      return response.status === 204 ? null : await response.json()
+      return await connection.once(call)
     } catch (error) {
       if (error instanceof ClientError && error.code === 'unreachable') throw noServer(dataDir, error.message, others())
       throw error
@@ -116,12 +129,12 @@ async function openCtlServer(options: CtlFlags, io: Io): Promise<CtlServer> {
   }
 
   /** The passphrase is asked for only when the server wants it, so it decides what needs one. */
-  async function post(path: string, body: object = {}): Promise<unknown> {
-    const call: Call = { method: 'POST', path, body }
+  async function send(call: Call): Promise<unknown> {
     let sent = passphrase.kept()
     for (let tries = 1; ; tries += 1) {
       try {
-        return await ask(sent === null ? call : { ...call, headers: passphraseHeaders(sent) })
+        const response = await ask(sent === null ? call : { ...call, headers: passphraseHeaders(sent) })
+        return response.status === 204 ? null : await response.json()
       } catch (error) {
         const code = error instanceof ClientError ? error.code : ''
         if (code === 'passphrase_wrong') passphrase.forget()
@@ -137,8 +150,10 @@ async function openCtlServer(options: CtlFlags, io: Io): Promise<CtlServer> {
   }
 
   return {
-    get: (path) => ask({ method: 'GET', path }),
-    post,
+    get: async (path) => (await ask({ method: 'GET', path })).json(),
+    page: async (path) => await pageIn(await ask({ method: 'GET', path })),
+    post: (path, body = {}) => send({ method: 'POST', path, body }),
+    delete: (path) => send({ method: 'DELETE', path }),
     patientConnection: (onAway) =>
       createConnection({
         url: BASE,
@@ -203,7 +218,7 @@ export function refusalOf(error: ClientError): CliError {
 const oneLine = (text: string): string => terminalText(text).replace(/\s+/g, ' ').trim()
 
 // Not imported: as an ES module node:http loads all of Node's fetch.
-const { request: send } = process.getBuiltinModule('node:http')
+const { request: openRequest } = process.getBuiltinModule('node:http')
 
 /** `fetch` through the local socket at this path. It takes what our client sends: text bodies, plain headers and a signal. */
 export function createSocketFetch(socketPath: string): typeof fetch {
@@ -212,7 +227,7 @@ export function createSocketFetch(socketPath: string): typeof fetch {
     const { signal } = init
     signal?.throwIfAborted()
     const response = await new Promise<IncomingMessage>((resolve, reject) => {
-      const request = send({
+      const request = openRequest({
         socketPath,
         path: url.pathname + url.search,
         method: init.method ?? 'GET',

@@ -25,6 +25,7 @@ Examples:
   $ quarterdeck ctl
   $ quarterdeck ctl list
   $ quarterdeck ctl approve 3f2a
+  $ quarterdeck ctl approve 3f2a --remember workspace --match begins
   $ quarterdeck ctl answer 3f2a refine "Leave the tests alone."
   $ quarterdeck ctl answer 81c4 --set size=L --set gift=true
   $ quarterdeck ctl steer "Use the existing logger."
@@ -81,26 +82,37 @@ const inSession = (command: Command): Command =>
 const deciding = (command: Command): Command =>
   command.option('--passphrase-fd <number>', 'read the passphrase from this file descriptor')
 
+const filtering = (command: Command): Command =>
+  command
+    .option('--risk <level>', 'only what is low, high or critical')
+    .option('--agent <name>', 'only what this agent asks')
+    .option('--folder <text>', 'only of agents in such a folder')
+    .option('--text <text>', 'only what has this text in it')
+
+const remembering = (command: Command): Command =>
+  command
+    .option('--remember <how-far>', 'decide about the like in the same way: session, 15m, workspace or always')
+    .option('--match <which>', 'what the like is: its number or kind in what is offered (default: 1, the narrowest)')
+
 function addLookingVerbs(command: Command, on: On): void {
-  add(command, 'list', 'Lists the open sessions and what waits for a person.')
+  filtering(add(command, 'list', 'Lists the open sessions and what waits for a person, the most urgent first.'))
     .option('--all', 'also sessions that have ended')
     .action(on(async () => (await import('./list.ts')).list))
-  deciding(addForPeople(command, 'watch', 'Shows what waits, live, with keys to answer. Press ? for them.')).action(
-    on(async () => (await import('./watch/watch.ts')).watch),
-  )
+  const watch = addForPeople(command, 'watch', 'Shows what waits, live, with keys to answer. Press ? for them.')
+  filtering(deciding(watch)).action(on(async () => (await import('./watch/watch.ts')).watch))
   add(command, 'show', 'Shows one record whole, with every hidden character written out.')
     .argument('<id>', `the short id of an ${anyOf([...wireKinds, 'session', 'checkpoint'])}`)
     .action(on(async () => (await import('./list.ts')).show))
 }
 
 function addAnswerVerbs(command: Command, on: On): void {
-  deciding(add(command, 'approve', 'Shows an approval whole, asks, and approves it.'))
+  remembering(deciding(add(command, 'approve', 'Shows an approval whole, asks, and approves it.')))
     .argument('<id>', 'its short id')
     .option('--reason <text>', 'why')
     .option('--force', 'of a change: it may overwrite the file although that has changed meanwhile')
     .option('--digest <digest>', 'for programs: the digest of what a person was shown; nothing is shown or asked here')
     .action(on(async () => (await import('./answer.ts')).approve))
-  deciding(add(command, 'reject', 'Rejects an approval.'))
+  remembering(deciding(add(command, 'reject', 'Rejects an approval.')))
     .argument('<id>', 'its short id')
     .option('--reason <text>', 'why; the agent is told')
     .action(on(async () => (await import('./answer.ts')).reject))
@@ -182,6 +194,12 @@ function addUpkeepVerbs(command: Command, io: Io, on: On): void {
     .argument('<id>', 'its short id')
     .option('--confirm <digest>', 'for programs: the digest of the loss that a person was shown')
     .action(on(async () => (await import('./checkpoints.ts')).restore))
+  const grants = add(command, 'grants', 'Lists what was allowed or refused in advance, with a remembered answer.')
+    .option('--agent <name>', 'only of this agent')
+    .action(on(async () => (await import('./grants.ts')).grants))
+  deciding(add(grants, 'revoke', 'Takes a remembered answer back: the next such call asks again.'))
+    .argument('<id>', 'its short id')
+    .action(on(async () => (await import('./grants.ts')).revoke))
   deciding(add(command, 'policy', 'Lists the policy files that wait for a yes, and what each would allow.'))
     .argument('[id]', 'only this one, by its short id')
     .option('--approve', 'approve it')

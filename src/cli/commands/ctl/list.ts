@@ -4,7 +4,7 @@ import { explainPolicy } from '../../../supervision/workspace-policy/explain-pol
 import { protectedByPath } from '../../../supervision/workspace-policy/judge-request.ts'
 import { readPolicy } from '../../../supervision/workspace-policy/read-policy.ts'
 import { usageError } from '../../cli-error.ts'
-import { agentOf, folderOf, recordLines, riskOf, titleOf } from '../../show-record.ts'
+import { agentOf, folderOf, recordLines, riskOf, taskOf, titleOf } from '../../show-record.ts'
 import { styleFor } from '../../terminal/style.ts'
 import { localTime, localZone, terminalLine, textTable } from '../../terminal/terminal-text.ts'
 import { readAllowlist } from '../policy/read-policy-argument.ts'
@@ -13,9 +13,11 @@ import type { CtlContext } from './ctl-server.ts'
 import {
   allSessions,
   allWaiting,
+  filterWords,
   findCheckpoint,
   findRecord,
   findSession,
+  type InboxFilter,
   isOpenSession,
   NothingFound,
   readRecord,
@@ -26,12 +28,13 @@ import {
 /** Wide enough for the arguments: by them people tell two calls of one tool apart. */
 const TITLE_WIDTH = 200
 
-/** The open sessions, and what waits for a person. */
-export async function list(context: CtlContext, { all }: { all?: boolean }): Promise<void> {
+/** The open sessions, and what waits for a person, the most urgent first. */
+export async function list(context: CtlContext, { all, ...filter }: InboxFilter & { all?: boolean }): Promise<void> {
   const sessions = (await allSessions(context.server)).filter((one) => all === true || isOpenSession(one))
-  const { items } = await allWaiting(context.server)
+  const { items } = await allWaiting(context.server, filter)
   const json = { sessions, waiting: items.map(({ sent }) => sent) }
-  context.say(json, [sessionTable(sessions), waitingTable(items)].join('\n\n'))
+  const none = filterWords(filter) === '' ? 'Nothing waits.' : `Nothing waits with${filterWords(filter)}`
+  context.say(json, [sessionTable(sessions), items.length === 0 ? none : waitingTable(items)].join('\n\n'))
 }
 
 function sessionTable(sessions: readonly Supervision[]): string {
@@ -49,18 +52,19 @@ function sessionTable(sessions: readonly Supervision[]): string {
 }
 
 function waitingTable(items: readonly ShownRecord[]): string {
-  if (items.length === 0) return 'Nothing waits.'
   const ids = shortIds(items.map(({ view }) => view.id))
   const rows = items.map(({ view }) => [
     ids.get(view.id) ?? '',
     view.label,
-    riskOf(view),
+    [riskOf(view), terminalLine(view.risk?.why ?? '', 80)].filter((word) => word !== '').join(': '),
     localTime(view.asked_at).slice(11),
     agentOf(view),
     terminalLine(folderOf(view), 120),
+    taskOf(view),
     terminalLine(titleOf(view), TITLE_WIDTH),
   ])
-  return textTable(['WAITS', 'KIND', 'RISK', `SINCE (${localZone()})`, 'AGENT', 'FOLDER', 'WHAT'], rows).trimEnd()
+  const head = ['WAITS', 'KIND', 'RISK', `SINCE (${localZone()})`, 'AGENT', 'FOLDER', 'TASK', 'WHAT']
+  return textTable(head, rows).trimEnd()
 }
 
 /** A record, a session or a checkpoint, whole. */

@@ -42,17 +42,17 @@ const recordPaths: ReadonlyMap<string, string> = new Map(
 export const recordPath = ({ kind, id }: Pick<RecordView, 'kind' | 'id'>): string => `/${recordPaths.get(kind)}/${id}`
 
 const InboxSchema = z.looseObject({
-  items: z.array(z.looseObject({ id: z.string(), kind: z.string(), created_at: z.string() })),
+  items: z.array(z.looseObject({ id: z.string(), kind: z.string() })),
   cursor: z.string(),
 })
 
-/** A page. Items of a kind that this version does not know are left out, but counted. */
+/** A page. Items of a kind that this version does not know are left out. */
 function readInbox(value: unknown) {
   const { items, cursor } = understood(InboxSchema, value)
   const read = items
     .filter(({ kind }) => recordPaths.has(kind))
     .map((item) => readRecord({ ...objectIn(item[item.kind]), view: item.view }, item))
-  return { items: read, cursor, count: items.length, last: items.at(-1) ?? null }
+  return { items: read, cursor }
 }
 
 const objectIn = (value: unknown): object => (isRecord(value) ? value : {})
@@ -60,13 +60,10 @@ const objectIn = (value: unknown): object => (isRecord(value) ? value : {})
 const SessionsSchema = z.array(z.looseObject({ session_id: z.string(), supervision: z.unknown().optional() }))
 
 /** A page of all sessions, of which the supervised ones are kept. */
-function readSessions(value: unknown): { sessions: Supervision[]; count: number; last: string | null } {
-  const all = understood(SessionsSchema, value)
-  const sessions = all.flatMap(({ supervision }) =>
+const readSessions = (value: unknown): Supervision[] =>
+  understood(SessionsSchema, value).flatMap(({ supervision }) =>
     supervision === undefined || supervision === null ? [] : [understood(SupervisionSchema, supervision)],
   )
-  return { sessions, count: all.length, last: all.at(-1)?.session_id ?? null }
-}
 
 const readCheckpoints = (value: unknown): Checkpoint[] =>
   understood(z.looseObject({ checkpoints: z.array(CheckpointSchema) }), value).checkpoints
@@ -86,7 +83,7 @@ export function understood<T>(schema: z.ZodType<T>, value: unknown): T {
   )
 }
 
-type Server = Pick<CtlServer, 'get'>
+type Server = Pick<CtlServer, 'get' | 'page'>
 
 /** Nothing has the id that the person wrote. */
 export class NothingFound extends CliError {
@@ -99,59 +96,68 @@ const PAGE = 100
 /** More than anybody looks through. */
 const MOST_PAGES = 10
 
-/** Reads page after page. `take` says how many entries the server has sent, also those that we leave out, and where the next page begins. */
-async function readPages(
-  server: Server,
-  path: string,
-  take: (answer: unknown) => { count: number; next: string | null },
-): Promise<void> {
+type PageServer = Pick<CtlServer, 'page'>
+
+/** Page after page. */
+async function* readPages(server: PageServer, path: string): AsyncGenerator<unknown> {
   let before = ''
   for (let page = 0; page < MOST_PAGES; page += 1) {
-    const { count, next } = take(await server.get(`${path}limit=${PAGE}${before}`))
-    if (count < PAGE || next === null) return
+    const { answer, next } = await server.page(`${path}limit=${PAGE}${before}`)
+    yield answer
+    if (next === null) return
     before = `&before=${encodeURIComponent(next)}`
   }
 }
 
-const placeOf = (createdAt: string, id: string): string => `${Date.parse(createdAt)}.${id}`
+/** Which items are meant, as the command line says it. The server looks, over all of them. */
+export interface InboxFilter {
+  risk?: string
+  agent?: string
+  folder?: string
+  text?: string
+}
 
-export async function allWaiting(server: Server): Promise<{ items: ShownRecord[]; cursor: string }> {
+const filterOf = ({ risk, agent, folder, text }: InboxFilter): [string, string][] =>
+  Object.entries({ risk, agent, folder, q: text }).flatMap(([name, value]) =>
+    value === undefined ? [] : [[name, value]],
+  )
+
+/** For the heading of a list. */
+export const filterWords = (filter: InboxFilter): string =>
+  filterOf(filter)
+    .map(([name, value]) => `  ${name === 'q' ? 'text' : name}: ${terminalLine(value, 40)}`)
+    .join('')
+
+/** What waits, the most urgent first. */
+export async function allWaiting(
+  server: PageServer,
+  filter: InboxFilter = {},
+): Promise<{ items: ShownRecord[]; cursor: string }> {
   const items: ShownRecord[] = []
   let cursor: string | null = null
-  await readPages(server, '/inbox?', (answer) => {
+  const query = new URLSearchParams(filterOf(filter)).toString()
+  for await (const answer of readPages(server, `/inbox?${query === '' ? '' : `${query}&`}`)) {
     const read = readInbox(answer)
     items.push(...read.items)
     // What changes while we read the later pages must not be missed.
     cursor ??= read.cursor
-    return { count: read.count, next: read.last === null ? null : placeOf(read.last.created_at, read.last.id) }
-  })
+  }
   return { items, cursor: cursor ?? '' }
 }
 
 /** The supervised sessions, newest first. */
 export async function allSessions(server: Server): Promise<Supervision[]> {
   const found: Supervision[] = []
-  await readPages(server, '/sessions?owner=*&kind=supervised&', (answer) => {
-    const { sessions, count, last } = readSessions(answer)
-    found.push(...sessions)
-    return { count, next: last }
-  })
+  for await (const answer of readPages(server, '/sessions?owner=*&kind=supervised&'))
+    found.push(...readSessions(answer))
   return found
 }
 
 /** The checkpoints of one session, or all; newest first. */
 export async function allCheckpoints(server: Server, sessionId?: string): Promise<Checkpoint[]> {
   const found: Checkpoint[] = []
-  await readPages(
-    server,
-    sessionId === undefined ? '/checkpoints?' : `/checkpoints?session=${sessionId}&`,
-    (answer) => {
-      const page = readCheckpoints(answer)
-      found.push(...page)
-      const last = page.at(-1)
-      return { count: page.length, next: last === undefined ? null : placeOf(last.created_at, last.checkpoint_id) }
-    },
-  )
+  const path = sessionId === undefined ? '/checkpoints?' : `/checkpoints?session=${sessionId}&`
+  for await (const answer of readPages(server, path)) found.push(...readCheckpoints(answer))
   return found
 }
 

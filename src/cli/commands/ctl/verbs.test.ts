@@ -1,4 +1,5 @@
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
+import type { ServerResponse } from 'node:http'
 import { join, resolve } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { describe, expect, test } from 'vitest'
@@ -44,12 +45,12 @@ describe('looking', () => {
       out: `SESSION  STATUS  HOST         OWNER  TITLE  WORKSPACE
 00aa     active  claude-code  ada    Shop   /home/ada/shop
 
-WAITS  KIND                    RISK  SINCE (UTC)  AGENT        FOLDER          WHAT
-0001   Change of a file        low   09:04:10     claude-code  /home/ada/shop  Change src/a.ts +1 −1 (Faster search)
-0002   Tool of a host          high  09:04:10     claude-code  /home/ada/shop  Bash: rm -rf build
-0003   Question from an agent        09:04:10     claude-code  /home/ada/shop  May it go on? (Shall I go on?)
-0004   Agent stands by               09:04:10     claude-code  /home/ada/shop  What should it do next? (What next?)
-0005   Silent agent                  09:04:10     claude-code  /home/ada/shop  Silent for more than 5 min 1 s (after heartbeat)
+WAITS  KIND                    RISK  SINCE (UTC)  AGENT        FOLDER          TASK  WHAT
+0001   Change of a file        low   09:04:10     claude-code  /home/ada/shop  Shop  Change src/a.ts +1 −1 (Faster search)
+0002   Tool of a host          high  09:04:10     claude-code  /home/ada/shop  Shop  Bash: rm -rf build
+0003   Question from an agent        09:04:10     claude-code  /home/ada/shop  Shop  May it go on? (Shall I go on?)
+0004   Agent stands by               09:04:10     claude-code  /home/ada/shop  Shop  What should it do next? (What next?)
+0005   Silent agent                  09:04:10     claude-code  /home/ada/shop  Shop  Silent for more than 5 min 1 s (after heartbeat)
 `,
     })
     const json = JSON.parse((await server.run('list', '--json')).out)
@@ -81,12 +82,12 @@ WAITS  KIND                    RISK  SINCE (UTC)  AGENT        FOLDER          W
     })
 
     expect((await server.run('list')).out).toContain(`
-0001   Tool call  high  09:04:10     agent-1  /srv/shop-1  refund (order: 7, amount: 100)
-0002   Tool call  high  09:04:10     agent-1  /srv/shop-1  refund (order: 7, amount: 1000)
-0003   Tool call  high  09:04:10     agent-2  /srv/shop-2  refund (order: 7, amount: 100)
-0004   Policy     high  09:04:10     agent-1  /srv/shop-1  Accept the policy policy.json
-0005   Policy     high  09:04:10     agent-2  /srv/shop-2  Accept the policy policy.json
-0006   Policy     high  09:04:10     agent-2  /srv/shop-2  Accept the policy other.json
+0001   Tool call  high  09:04:10     agent-1  /srv/shop-1  Shop  refund (order: 7, amount: 100)
+0002   Tool call  high  09:04:10     agent-1  /srv/shop-1  Shop  refund (order: 7, amount: 1000)
+0003   Tool call  high  09:04:10     agent-2  /srv/shop-2  Shop  refund (order: 7, amount: 100)
+0004   Policy     high  09:04:10     agent-1  /srv/shop-1  Shop  Accept the policy policy.json
+0005   Policy     high  09:04:10     agent-2  /srv/shop-2  Shop  Accept the policy policy.json
+0006   Policy     high  09:04:10     agent-2  /srv/shop-2  Shop  Accept the policy other.json
 `)
     expect((await server.run('policy')).out).toContain(`
 Policy  ${id(5)}  agent-2  /srv/shop-2
@@ -114,14 +115,15 @@ Accept the policy policy.json
     const asked: string[] = []
     const server = await openSocketServer({
       ...usual,
-      'GET /inbox': ({ path }: { path: string }) => {
+      'GET /inbox': ({ path }: { path: string }, response: ServerResponse) => {
         const before = new URL(path, 'http://x').searchParams.get('before')
         asked.push(before ?? '')
+        if (before === null) response.setHeader('link', '</inbox?limit=100&before=high.never.1.x>; rel="next"')
         return page(before)
       },
     })
     expect(JSON.parse((await server.run('list', '--json')).out).waiting).toHaveLength(100)
-    expect(asked).toEqual(['', `${Date.parse('2026-11-15T09:04:10.125Z')}.${ids.other}`])
+    expect(asked).toEqual(['', 'high.never.1.x'])
   })
 
   test('finds checkpoints on every page', async () => {
@@ -135,11 +137,11 @@ Accept the policy policy.json
     })
     const server = await openSocketServer({
       ...usual,
-      'GET /checkpoints': ({ path }: { path: string }) => ({
-        checkpoints: path.includes('before=')
-          ? [checkpoint(101)]
-          : Array.from({ length: 100 }, (_, i) => checkpoint(i + 1)),
-      }),
+      'GET /checkpoints': ({ path }: { path: string }, response: ServerResponse) => {
+        if (path.includes('before=')) return { checkpoints: [checkpoint(101)] }
+        response.setHeader('link', '</checkpoints?before=1.x>; rel="next"')
+        return { checkpoints: Array.from({ length: 100 }, (_, i) => checkpoint(i + 1)) }
+      },
     })
     const oldest = checkpoint(101)
     expect(JSON.parse((await server.run('show', oldest.checkpoint_id, '--json')).out)).toEqual(oldest)

@@ -2,9 +2,6 @@ import { mkdir, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { openStore } from '../../../app/open-store.ts'
-import type { SupervisedRecord } from '../../../domain/records/record.ts'
-import type { SessionRecord } from '../../../domain/session/session.ts'
-import type { Supervision } from '../../../domain/supervision/supervision.ts'
 import {
   accept,
   acceptedRun,
@@ -12,11 +9,10 @@ import {
   done,
   newApproval,
   newAudit,
-  newRun,
   newSession,
   waitingSession,
 } from '../../../store/contract/samples.contract.ts'
-import type { Store } from '../../../store/store.ts'
+import { addDecided, addSupervised, type Decided } from '../../../supervision/testing/decided.ts'
 import { main } from '../../main.ts'
 import { tempFolder } from '../../testing/temp-folder.ts'
 import { createTestIo, instantClock } from '../../testing/test-io.ts'
@@ -47,11 +43,11 @@ async function project(files: Record<string, string>): Promise<string> {
 
 async function run(cwd: string, ...args: string[]) {
   const io = createTestIo({ cwd, clock: instantClock(NOW) })
-  const exitCode = await main(['policy-file', ...args], io)
+  const exitCode = await main(['policy', ...args], io)
   return { exitCode, out: io.printed(), err: io.complained() }
 }
 
-describe('quarterdeck policy-file check', () => {
+describe('quarterdeck policy check', () => {
   test('explains a file line by line, with the commands of the server in mind', async () => {
     const cwd = await project({ 'policy.json': POLICY, 'quarterdeck.yaml': SETTINGS })
     expect(await run(cwd, 'check', 'policy.json')).toEqual({
@@ -147,66 +143,6 @@ A file with a problem allows nothing.
   })
 })
 
-const supervision = (workspaceRoot: string): Supervision => ({
-  status: 'active',
-  version: 1,
-  host: 'claude-code',
-  workspaceRoot,
-  channelId: null,
-  mode: 'remote',
-  title: null,
-  prompt: null,
-  updatedAt: NOW,
-  terminatedAt: null,
-  lastTool: null,
-  nudgeCount: 0,
-  stallPaused: false,
-  progressSnapshot: null,
-  tokenId: 't',
-  connectionId: null,
-  openRun: null,
-  lastRun: null,
-  continuesAlone: 0,
-  givenInstructions: [],
-  openNudge: null,
-  silence: null,
-  restoredFrom: null,
-  spawned: null,
-})
-
-/** What agents in a workspace asked: the newest first in the list. */
-async function addSupervised(
-  store: Store,
-  root: string,
-  asked: { ago: number; change?: string; tool?: string; input?: object }[],
-) {
-  const session: SessionRecord = newSession({ supervision: supervision(root) })
-  const waits = asked.map(({ ago, change, tool = 'ask_approval', input = {} }, i): SupervisedRecord => {
-    const elsewhere = { host: 'claude-code', contentKey: String(i), returnedAt: null }
-    const summary = {
-      kind: 'modify' as const,
-      addedLines: 1,
-      removedLines: 0,
-      warnings: [],
-      protectedBecause: null,
-      hasHiddenText: false,
-    }
-    return {
-      ...newApproval(newRun(session.id), { createdAt: NOW - ago, tool, arguments: JSON.stringify(input), risk: 'low' }),
-      kind: change === undefined ? 'permission' : 'diff',
-      supervised: {
-        ...elsewhere,
-        change: change === undefined ? null : { ...summary, path: change },
-        mayForce: false,
-        isEdited: false,
-        appliedAt: null,
-      },
-    }
-  })
-  await done(store, { type: 'supervise', sessionId: session.id, now: NOW, create: session, ask: waits })
-  return session
-}
-
 async function past(): Promise<{ cwd: string; session: string }> {
   const cwd = await project({ 'p.json': POLICY, 'quarterdeck.yaml': SETTINGS, 'ws/x': '' })
   const root = join(cwd, 'ws')
@@ -216,7 +152,7 @@ async function past(): Promise<{ cwd: string; session: string }> {
     newApproval(waiting, { createdAt: NOW - 3 * HOUR, risk: 'critical' }),
     newApproval(waiting, { createdAt: NOW - 30 * 24 * HOUR }),
   ])
-  const session = await addSupervised(store, root, [
+  const session = await addSupervised(store, root, NOW, [
     { ago: 1 * HOUR, change: 'src/a.ts' },
     { ago: 4 * HOUR, tool: 'Bash', input: { command: 'npm test' } },
     { ago: 5 * HOUR, tool: 'Bash', input: { command: 'npm test; rm -rf .' } },
@@ -243,7 +179,7 @@ async function past(): Promise<{ cwd: string; session: string }> {
   return { cwd, session: session.id }
 }
 
-describe('quarterdeck policy-file try', () => {
+describe('quarterdeck policy try', () => {
   test('replays what was asked and what passed, and says what the policy would have done', async () => {
     const { cwd } = await past()
     expect(await run(cwd, 'try', 'p.json')).toEqual({
@@ -351,5 +287,93 @@ Refused means that no policy may allow it: a person is always asked.
       out: '',
       err: 'quarterdeck: --since "yesterday" is not an age.\n  Write 24h or 7d, for example.\n',
     })
+  })
+})
+
+describe('quarterdeck policy draft', () => {
+  async function decided() {
+    const cwd = await project({ 'quarterdeck.yaml': SETTINGS, 'ws/x': '' })
+    const root = join(cwd, 'ws')
+    const store = openStore({ dataDir: join(cwd, '.quarterdeck'), fatal() {} })
+    const yes = { status: 'approved' as const, decidedBy: 'ada', decidedAt: NOW }
+    await addDecided(store, root, NOW, [
+      ...Array<Decided>(12).fill(['npm test', 'approved']),
+      ...Array<Decided>(3).fill(['make all', 'approved']),
+      ['rm -r src', 'rejected'],
+    ])
+    await addSupervised(store, root, NOW, [
+      ...['a', 'b', 'c'].map((name, i) => ({ ago: HOUR + i, change: `src/${name}.ts`, values: yes })),
+      { ago: HOUR, tool: 'Bash', input: { command: 'npm test \u202ex' }, values: yes },
+    ])
+    // Another workspace is another matter.
+    await addDecided(store, join(cwd, 'other'), NOW, [['npm test', 'rejected']])
+    return { cwd, root, store }
+  }
+  const expected = {
+    enabled: true,
+    commands: ['npm test'],
+    tools: [],
+    file_patterns: { write: ['src/**'], read: [] },
+    risk_level_threshold: 'low',
+    log_auto_approved: false,
+    summary_interval_seconds: 300,
+  }
+
+  test('prints a policy, and beside it what each line rests on, what it would have changed, and what it leaves open', async () => {
+    const { cwd, store } = await decided()
+    // The server runs meanwhile.
+    const { exitCode, out, err } = await run(cwd, 'draft', '--workspace', 'ws')
+    await store.close()
+    expect(exitCode).toBe(0)
+    expect(JSON.parse(out)).toEqual(expected)
+    expect(err).toBe(`The draft allows:
+  command:npm test — allowed 12 times, refused 0, by ada
+  file_pattern:write:src/** — allowed 3 times, refused 0, by ada; e.g. src/a.ts, src/b.ts, src/c.ts
+People would have been asked 5 instead of 20 times, of 20 requests.
+
+It leaves open:
+  make all — allowed 3 times, refused 0, by ada. The command is not one of the commands in the server’s settings.
+  npm test <U+202E>x — allowed 1 time, refused 0, by ada. The request has characters that people do not see.
+  rm -r src — allowed 0 times, refused 1, by ada. People refused it.
+
+A policy covers only commands of the server. To have these covered, add to quarterdeck.yaml, restart, and draft again:
+commands:
+  make-all: ["make","all"]
+
+It counts after an operator has accepted it: put it into .quarterdeck/policy.json of the workspace, or draft it in the console.
+
+`)
+  })
+
+  test('writes a file that check and try can read, or everything as JSON', async () => {
+    const { cwd, root, store } = await decided()
+    await store.close()
+    const args = ['draft', '--workspace', 'ws', '--output', 'draft.json']
+    expect(await run(cwd, ...args)).toMatchObject({ exitCode: 0, out: '' })
+    expect(await run(cwd, ...args)).toMatchObject({
+      exitCode: 73,
+      err: expect.stringContaining('draft.json already exists and was not changed.'),
+    })
+    expect((await run(cwd, 'check', 'draft.json')).exitCode).toBe(0)
+    expect((await run(cwd, 'try', 'draft.json', '--workspace', 'ws')).out).toContain(
+      ': 15 allowed, 0 asked, 5 refused.',
+    )
+    const { out, err } = await run(cwd, 'draft', '--workspace', 'ws', '--json')
+    expect(err).toBe('')
+    expect(JSON.parse(out)).toMatchObject({
+      workspace: root,
+      base: null,
+      lines: [{ rule: 'command:npm test', allowed: 12 }, { rule: 'file_pattern:write:src/**' }],
+      replay: { asked: 20, left: 5 },
+    })
+  })
+
+  test('a folder without a past, and an age that is none', async () => {
+    const { cwd, store } = await decided()
+    await store.close()
+    const none = await run(cwd, 'draft')
+    expect(JSON.parse(none.out)).toMatchObject({ enabled: true, commands: [] })
+    expect(none.err).toContain('Nothing was allowed often enough for a line: the draft allows nothing.\n')
+    expect(await run(cwd, 'draft', '--since', 'week')).toMatchObject({ exitCode: 2, out: '' })
   })
 })

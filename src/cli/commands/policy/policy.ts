@@ -6,14 +6,15 @@ import { exitCodes } from '../../exit-codes.ts'
 import type { Io } from '../../terminal/io.ts'
 import { styleFor } from '../../terminal/style.ts'
 import { terminalLine } from '../../terminal/terminal-text.ts'
+import { type DraftFlags, writeDraft } from './draft.ts'
 import { readAllowlist, readPolicyArgument, tellProblems } from './read-policy-argument.ts'
 import { type TryFlags, tryPolicy } from './try.ts'
 
 const CONFIG = 'the settings file with the allowed commands (default: quarterdeck.yaml in this folder)'
 
 export function createPolicyCommand({ io, settle }: CommandContext): Command {
-  const command = new Command('policy-file')
-    .summary('explain and try the policy file of a workspace')
+  const command = new Command('policy')
+    .summary('draft, explain and try the policy file of a workspace')
     .description(
       'A policy file (.quarterdeck/policy.json or .monocoque/settings.json in a workspace) says what a coding agent may do there without ' +
         'asking. It counts only after an operator has accepted it.',
@@ -21,9 +22,10 @@ export function createPolicyCommand({ io, settle }: CommandContext): Command {
     .addHelpText(
       'after',
       examples(
-        'policy-file check .quarterdeck/policy.json',
-        'policy-file try .quarterdeck/policy.json --since 7d',
-        'policy-file try draft.json --since 24h --json',
+        'policy check .quarterdeck/policy.json',
+        'policy try .quarterdeck/policy.json --since 7d',
+        'policy try draft.json --since 24h --json',
+        'policy draft --workspace /srv/shop --since 7d --output draft.json',
       ),
     )
 
@@ -50,6 +52,20 @@ export function createPolicyCommand({ io, settle }: CommandContext): Command {
     .option('--data-dir <folder>', 'the data directory (default: .quarterdeck here, env: QUARTERDECK_DATA_DIR)')
     .option('--json', 'one JSON object per request')
     .action(async (file: string, options: TryFlags) => settle(await tryPolicy(file, options, io)))
+
+  command
+    .command('draft')
+    .description(
+      'Proposes a policy from what people allowed three times and never refused. Stdout gets the policy alone; stderr gets what each line ' +
+        'rests on, what it would have changed, and what it leaves open. Works on a data directory, as try does.',
+    )
+    .option('--since <age>', 'how far to look back: 24h, 7d', '7d')
+    .option('--workspace <folder>', 'the workspace (default: this folder)')
+    .option('--output <file>', 'write the policy to this new file instead')
+    .option('--config <file>', CONFIG)
+    .option('--data-dir <folder>', 'the data directory (default: .quarterdeck here, env: QUARTERDECK_DATA_DIR)')
+    .option('--json', 'all of it as one JSON object')
+    .action(async (options: DraftFlags) => settle(await writeDraft(options, io)))
   return command
 }
 

@@ -10,7 +10,11 @@ test('every route needs the scope that this table says', async () => {
     (byScope[scope] ?? []).map(({ method, path }) => `${method} ${path}`).sort()
 
   expect(new Set(lines('read').map((line) => line.split(' ')[0]))).toEqual(new Set(['GET', 'POST']))
-  expect(lines('read').filter((line) => !line.startsWith('GET'))).toEqual(['POST /policy/try', 'POST /validate/agent'])
+  expect(lines('read').filter((line) => !line.startsWith('GET'))).toEqual([
+    'POST /policy/draft',
+    'POST /policy/try',
+    'POST /validate/agent',
+  ])
   expect(lines('talk')).toEqual([
     'DELETE /sessions/:id',
     'DELETE /threads/:id',
@@ -45,6 +49,7 @@ test('every route needs the scope that this table says', async () => {
     'POST /approvals/:id/check',
     'POST /approvals/:id/reveal',
     'POST /checkpoints/:id/restore',
+    'POST /policy/accept',
     'POST /prompts/:id',
     'POST /sessions',
     'POST /sessions/:id/checkpoint',

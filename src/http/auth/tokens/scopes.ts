@@ -7,12 +7,13 @@ import type { Principal, Route } from '../../route.ts'
 
 const decidedUnder = [...personKinds.map((kind) => recordKinds[kind].wire.path), 'checkpoints', 'workspaces'].join('|')
 const decisions = new RegExp(
-  `^(?:POST /(?:${decidedUnder})/:id(?:/\\w+)?|POST /approvals|POST /sessions(?:/:id/(?!handover)\\w+)?|DELETE /grants/:id)$`,
+  `^(?:POST /(?:${decidedUnder})/:id(?:/\\w+)?|POST /approvals|POST /sessions(?:/:id/(?!handover)\\w+)?|POST /policy/accept|DELETE /grants/:id)$`,
 )
 
 /** They change nothing, or no more than a message does. */
 const others: Readonly<Record<string, Scope>> = {
   'POST /policy/try': 'read',
+  'POST /policy/draft': 'read',
   'POST /validate/agent': 'read',
   'POST /agents/:name/tests/run': 'talk',
   'POST /sessions/:id/messages': 'talk',

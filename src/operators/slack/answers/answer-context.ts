@@ -59,6 +59,7 @@ export async function secondLook(
   place: Place,
   wait: Approval,
   digest: string,
+  ask = confirmMessage,
 ): Promise<SlackMessage> {
   const { services, records, cards } = context
   const refusal = (await records.refusalFor(by, wait, 'approve')) ?? (digest === wait.digest ? null : asksAgain(false))
@@ -66,7 +67,7 @@ export async function secondLook(
     await cards.refresh(wait.id)
     return refusal
   }
-  return confirmMessage(await services.viewOf(wait), ownButtons(context, place, { recordId: wait.id, digest }))
+  return ask(await services.viewOf(wait), ownButtons(context, place, { recordId: wait.id, digest }))
 }
 
 /** From now on the person's next reply in the thread is the text. */

@@ -3,7 +3,7 @@
 import { ServerError } from '../../../domain/errors.ts'
 import { isSupervised, isWaiting, type PersonRecord } from '../../../domain/records/record.ts'
 import type { SessionRecord } from '../../../domain/session/session.ts'
-import type { Caller } from '../../../domain/supervision/decision.ts'
+import type { Caller, Decision } from '../../../domain/supervision/decision.ts'
 import { gatheredYeses } from '../../../domain/supervision/quorum.ts'
 import type { NoteShown } from '../../../supervision/approvals/looked-at.ts'
 import type { AnswerRecord, GivenAnswer } from '../../../supervision/records/answer-record.ts'
@@ -44,6 +44,8 @@ export interface RecordAnswer {
   result?: unknown
   /** In place of those that the agent wrote, and the digest of the call with them. */
   edited?: { arguments: Record<string, unknown>; digest: string }
+  /** What is remembered with it. */
+  remember?: Decision['remember']
 }
 
 export interface Answered {
@@ -151,13 +153,14 @@ export function createCardAnswers({ services, cards, operators, noteRefused, clo
 export type CardAnswers = ReturnType<typeof createCardAnswers>
 
 /** What was answered, in the words of the part that decides. */
-function givenBy(wait: PersonRecord, { action, digest, text, result, edited }: RecordAnswer): GivenAnswer {
+function givenBy(wait: PersonRecord, { action, digest, text, result, edited, remember }: RecordAnswer): GivenAnswer {
   const meant = actionIn(actionsOf(wait), action)
   if (meant === undefined) throw new ServerError('invalid_request', 'This cannot be answered like that.')
   if (meant.name === 'reject' && text !== undefined) checkText(text, 'reason')
   const decision = {
     ...(digest === null ? {} : { digest }),
     ...(edited === undefined ? {} : { arguments: edited.arguments }),
+    ...(remember === undefined ? {} : { remember }),
     ...(meant.name === 'answer' ? { result: action === 'answer' ? result : chosen(meant, action) } : {}),
   }
   return { action: meant.name, text, decision }

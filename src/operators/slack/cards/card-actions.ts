@@ -1,15 +1,30 @@
 // How a record is answered here: with the buttons of its card, or with a reply in its thread.
 
 import type { ActionName } from '../../../domain/records/record-kinds.ts'
+import type { RememberScope } from '../../../domain/supervision/decision.ts'
 import type { RecordAction, RecordView } from '../../../supervision/records/record-view.ts'
 import type { Actions, Button } from './blocks.ts'
 import type { CardLook } from './card.ts'
+import { shownNote } from './shown-text.ts'
+
+/** As Slack demands. */
+const MOST_LABEL = 75
+
+function fitting(label: string): string {
+  const shown = shownNote(label.slice(0, MOST_LABEL + 1), MOST_LABEL * 2)
+  return shown.length > MOST_LABEL ? `${shown.slice(0, MOST_LABEL - 1).toWellFormed()}…` : shown
+}
 
 /** An action of the record. `nudge:text` asks for the text that goes with it, and `answer:2` is the third of its choices. */
 export type CardAction = ActionName | `${ActionName}:text` | `answer:${number}`
 
-/** Also the two answers to `confirmMessage`. */
-export type ButtonAction = CardAction | 'confirm:approve' | 'cancel'
+/** Also the answers to `confirmMessage` and `rememberMessage`: which of the matches, and for how long. */
+export type ButtonAction =
+  | CardAction
+  | 'confirm:approve'
+  | 'cancel'
+  | 'remember'
+  | `remember:${number}:${RememberScope}`
 
 /** `action_id` of a button is this and its action. */
 export const ACTION_ID_PREFIX = 'quarterdeck:'
@@ -41,7 +56,7 @@ export function button(
   return {
     type: 'button',
     action_id: `${ACTION_ID_PREFIX}${action}`,
-    text: { type: 'plain_text', text: label, emoji: false },
+    text: { type: 'plain_text', text: fitting(label), emoji: false },
     value: look.buttonValue(action),
     ...(style === null ? {} : { style }),
   }
@@ -49,14 +64,16 @@ export function button(
 
 export const buttonRow = (...elements: Button[]): Actions => ({ type: 'actions', elements })
 
-export const buttonsFor = (actions: readonly RecordAction[], look: CardLook): Button[] =>
-  actions.flatMap(({ name, label, takes, main, danger, choices }) => {
+export const buttonsFor = ({ actions, remember }: RecordView, look: CardLook): Button[] => [
+  ...actions.flatMap(({ name, label, takes, main, danger, choices }) => {
     // Slack changes quotes and links in a text, so an edit is a file.
     if (takes === 'edit') return []
     if (choices.length > 0) return choices.map((choice, i) => button(look, `answer:${i}`, choice.label))
     const plain = button(look, name, label, main ? 'primary' : danger ? 'danger' : null)
     return takes === 'optional_text' ? [plain, button(look, `${name}:text`, `${label} with text`)] : [plain]
-  })
+  }),
+  ...(remember?.yes === true ? [button(look, 'remember', 'Approve and remember …')] : []),
+]
 
 /** What a reply may say: `approve`, `reject and a reason`. */
 export const repliesTo = (actions: readonly RecordAction[]): string[] =>

@@ -3,12 +3,13 @@
 import type { LineLevel } from '../../../domain/supervision/delivery.ts'
 import type { RecordView } from '../../../supervision/records/record-view.ts'
 import { duration } from '../../../supervision/records/record-words.ts'
+import { scopeWords } from '../../../supervision/remember/match-label.ts'
 import { bold, code, emoji, line, link, mrkdwn, plain, preformatted, quote, rich, type SlackMessage } from './blocks.ts'
 import { type CardLook, type CardSession, headline, markPieces, notifiedHeadline, notifiedPlace } from './card.ts'
 import { actionIn, button, buttonRow } from './card-actions.ts'
 import { lastLook } from './card-body.ts'
 import { consoleLine, notifiedAsk, renderCard, titleLine, warnings } from './render-card.ts'
-import { notifiedName, notifiedProse, sentences, shownName, shownProse, wholeText } from './shown-text.ts'
+import { notifiedName, notifiedProse, sentences, shownName, shownNote, shownProse, wholeText } from './shown-text.ts'
 
 const MOST_TEXT = 3_000
 const MOST_NOTIFIED = 1_000
@@ -109,6 +110,8 @@ export function callMessage(
   waitedSeconds: number,
   url: string | null,
 ): SlackMessage {
+  // The whole room only for what is worth it.
+  const called = [...(view.risk?.level === 'critical' ? ['<!channel>'] : []), ...users.map((user) => `<@${user}>`)]
   return {
     text: sentences(
       `${notifiedHeadline(view, `has waited for an answer for ${duration(waitedSeconds)}`)}.`,
@@ -116,7 +119,7 @@ export function callMessage(
       ...notifiedAsk(view),
     ),
     blocks: [
-      mrkdwn(`${users.map((user) => `<@${user}>`).join(' ')} Nobody has answered yet, so you may.`),
+      mrkdwn(`${called.join(' ')} Nobody has answered yet, so you may.`),
       ...rich(
         headline(view, `has waited for ${duration(waitedSeconds)}.`, emoji('alarm_clock'), ' '),
         consoleLine(url),
@@ -139,6 +142,48 @@ export function confirmMessage(view: RecordView, look: Pick<CardLook, 'buttonVal
       ...rich(line('Say yes only if you have read all of it, in the card and in its thread.')),
       buttonRow(button(look, 'confirm:approve', `Yes, ${label.toLowerCase()}`), button(look, 'cancel', 'No')),
     ],
+    files: [],
+  }
+}
+
+const MOST_OFFERED = 5
+
+/** What may be remembered with a yes. It shows the call once more, because a press of it is a yes. Only this person sees it. */
+export function rememberMessage(view: RecordView, look: Pick<CardLook, 'buttonValue'>): SlackMessage {
+  const { scopes = [], matches = [] } = view.remember ?? {}
+  const labels = matches.length === 0 ? ['The same call'] : matches.slice(0, MOST_OFFERED).map(({ label }) => label)
+  const title = 'Approve, and allow from now on?'
+  return {
+    text: sentences(title, `${notifiedHeadline(view, view.asks)}.`, ...notifiedAsk(view)),
+    blocks: [
+      ...rich(line(...markPieces(view), bold(title), ' For ', code(shownName(view.agent)), '.')),
+      ...warnings(view),
+      ...titleLine(view),
+      ...lastLook(view),
+      ...labels.flatMap((label, i) => [
+        ...rich(line(`${i + 1}. `, code(shownNote(label, MOST_INLINE)))),
+        buttonRow(...scopes.map((scope) => button(look, `remember:${i}:${scope}`, `${i + 1} ${scopeWords[scope]}`))),
+      ]),
+      buttonRow(button(look, 'cancel', 'No')),
+    ],
+    files: [],
+  }
+}
+
+const MOST_LISTED = 20
+
+/** What is low and still waits, in the order that it is given in. It calls nobody. */
+export function digestMessage(views: readonly RecordView[], url: string | null): SlackMessage {
+  const head = `${views.length} of low risk ${views.length === 1 ? 'waits' : 'wait'} for an answer.`
+  const left = views.length - MOST_LISTED
+  return {
+    text: head,
+    blocks: rich(
+      line(emoji('inbox_tray'), ' ', bold(head)),
+      ...views.slice(0, MOST_LISTED).map((view) => headline(view, `· ${shownNote(view.title, MOST_INLINE)}`)),
+      left > 0 ? line(`… ${left} more`) : null,
+      consoleLine(url),
+    ),
     files: [],
   }
 }

@@ -63,7 +63,7 @@ describe('an open card', () => {
     expect(linesOf({ blocks })).toEqual([
       ':red_circle: Risk critical · claude-code in shop asks to change a file',
       HEAD,
-      ':warning: Protected: It is read by CI.',
+      ':warning: Why: It is read by CI.',
       ':warning: Line endings change.',
       ':warning: The change hides characters. They are written as marks, such as <U+202E>.',
       'Change src/sum.ts +1 −1',
@@ -98,7 +98,7 @@ describe('an open card', () => {
       '| Dear Bob,',
       '| hello.',
       ASKED,
-      '[Approve] [Reject]',
+      '[Approve] [Reject] [Approve and remember …]',
       'Or reply in this thread with approve, or with reject and a reason. To edit it first, attach other arguments as JSON to your reply.',
       CONSOLE,
     ])
@@ -317,7 +317,7 @@ describe('the look of a card', () => {
       'send_email',
       'What it does:',
       '| mail to bob',
-      '[Approve] [Reject]',
+      '[Approve] [Reject] [Approve and remember …]',
     ])
     expect(files).toEqual([
       {

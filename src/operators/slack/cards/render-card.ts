@@ -44,7 +44,7 @@ function cardWith(view: RecordView, look: CardLook, room: Room): SlackMessage {
   const { outcome } = view
   const { blocks, files } = cardBody(view, look, room)
   const head = headline(view, view.asks, ...markPieces(view))
-  const about = [...titleLine(view), ...blocks, ...factLines(view, look)]
+  const about = [...titleLine(view), ...contextLines(view, look), ...blocks, ...factLines(view, look)]
   if (outcome === null) {
     return {
       text: sentences(`${notifiedHeadline(view, view.asks)}.`, ...notifiedAsk(view)),
@@ -74,11 +74,29 @@ export const titleLine = ({ risk, title }: RecordView): SlackBlock[] =>
 /** What speaks against it. */
 export function warnings({ risk, warnings: all }: RecordView): SlackBlock[] {
   const left = all.length - MOST_WARNINGS
-  const why = risk === null || risk.why === null ? [] : [`Protected: ${risk.why}`]
+  const why = risk === null || risk.why === null || risk.level === 'low' ? [] : [`Why: ${risk.why}`]
   const more = left > 0 ? [`… ${left} more warnings`] : []
   return rich(
     ...[...why, ...all.slice(0, MOST_WARNINGS), ...more].map((text) =>
       line(emoji('warning'), ' ', shownNote(text, MOST_WARNING)),
+    ),
+  )
+}
+
+/** What somebody who was not there needs to decide. */
+function contextLines({ context, risk }: RecordView, { detail }: CardLook): SlackBlock[] {
+  const words = {
+    Why: risk?.level === 'low' ? risk.why : null,
+    Request: context.request,
+    'It said': context.said,
+    'The tool': context.tool,
+    Before: context.before,
+  }
+  // Where nothing would be done, the words of the agent say what it is about.
+  if (detail === 'minimal' || risk === null) return []
+  return rich(
+    ...Object.entries(words).map(([name, text]) =>
+      text === null ? null : factLine({ name, text, at: null, minor: false }),
     ),
   )
 }
@@ -128,7 +146,7 @@ function answerBlocks(view: RecordView, look: CardLook): SlackBlock[] {
         )
       : []
   const hint = detail === 'minimal' ? null : line(replyHint(view))
-  return [buttonRow(...buttonsFor(actions, look)), ...awaited, ...rich(hint, console)]
+  return [buttonRow(...buttonsFor(view, look)), ...awaited, ...rich(hint, console)]
 }
 
 export const consoleLine = (url: string | null) => (url === null ? null : line(link(url, 'Open in the console')))

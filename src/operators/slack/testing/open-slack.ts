@@ -4,6 +4,7 @@
 import { randomBytes } from 'node:crypto'
 import { basename } from 'node:path'
 import { onTestFinished } from 'vitest'
+import type { Risk } from '../../../domain/agent/tool-settings.ts'
 import type { LogFields, Logger } from '../../../domain/logger.ts'
 import type { PersonRecord } from '../../../domain/records/record.ts'
 import type { FeedItem } from '../../../domain/session/feed.ts'
@@ -160,15 +161,19 @@ export async function openSlackServer() {
 
   const workspace = makeWorkspace({ 'src/greeting.txt': 'Hello\n' })
   /** The agent in this window asks whether it may write. It gets no answer here, so nobody waits for one. */
-  async function ask(window = 'one', values: { channelId?: string; diff?: string } = {}): Promise<PersonRecord> {
+  async function ask(
+    window = 'one',
+    values: { channelId?: string; diff?: string; risk?: Risk } = {},
+  ): Promise<PersonRecord> {
     const before = new Set((await lookup.waiting()).map(({ id }) => id))
     const agent = agentIn(workspace, { connectionId: window, channelId: values.channelId ?? null })
     const leaving = new AbortController()
-    const { diff = 'Hello, world\n' } = values
+    const { diff = 'Hello, world\n', risk = 'low' } = values
     const asking = lookup.tools.ask_approval(callOf(agent, { signal: leaving.signal }), {
       title: `Greet from ${window}`,
       diff,
       file_path: 'src/greeting.txt',
+      risk_level: risk,
     })
     const wait = await until(async () => (await lookup.waiting()).find(({ id }) => !before.has(id)))
     leaving.abort()

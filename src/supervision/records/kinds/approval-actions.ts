@@ -14,14 +14,21 @@ export const approvalActions = (approval: Approval): ActionWords =>
         reject: approval.kind === 'policy' ? refusePolicy : reject,
       }
 
-const approveOf = (approval: Approval): RecordAction =>
-  action('approve', {
-    label: 'Approve',
+/** Fits on a button. Parts of a command are the agent's words, so there is nothing in it that could look like more than a name. */
+const LABEL = /^[A-Z][\w ./:@+~-]{0,59}$/
+
+function approveOf(approval: Approval): RecordAction {
+  const { kind, action: does, supervised } = approval
+  // What a tool of ours says of itself may quote all that its model wrote.
+  const isNamed = supervised !== undefined && does !== null && LABEL.test(does)
+  return action('approve', {
+    label: isNamed ? does : 'Approve',
     takes: 'nothing',
     main: true,
-    confirm: { title: 'Approve it?', help: WHAT_A_YES_DOES[approval.kind] },
+    confirm: { title: isNamed ? `${does}?` : 'Approve it?', help: WHAT_A_YES_DOES[kind] },
     done: isLastYes(approval) ? 'Approved.' : ONE_OF_SEVERAL,
   })
+}
 
 const WHAT_A_YES_DOES: Readonly<Record<Approval['kind'], string>> = {
   tool_call: 'It runs as it is shown.',

@@ -32,11 +32,11 @@ export const approval: KindWords<Approval> = {
 }
 
 function view(approval: Approval, scene: RecordScene): KindView {
-  const { risk, supervised } = approval
+  const { risk, riskWhy = null, supervised } = approval
   const change = supervised?.change ?? null
   return {
     ...subjectOf(approval, change),
-    risk: { level: risk, why: change?.protectedBecause ?? null },
+    risk: { level: risk, why: change?.protectedBecause ?? riskWhy },
     warnings: warningsOf(approval, scene),
     facts: factsOf(approval),
     remember: offered(approval),

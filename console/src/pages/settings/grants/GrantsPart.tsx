@@ -40,8 +40,8 @@ export function GrantsPart() {
           onClose={() => setRevoked(null)}
         >
           <p>
-            From now on <bdi>{revoked.agent}</bdi> asks again before it uses <bdi>{revoked.tool}</bdi>. What runs
-            already goes on.
+            From now on <bdi>{revoked.agent}</bdi> asks again: <VisibleText inline isRaw text={revoked.label} />. What
+            runs already goes on.
           </p>
         </Confirm>
       )}
@@ -50,20 +50,20 @@ export function GrantsPart() {
 }
 
 function GrantRow({ grant, onRevoke }: { grant: Grant; onRevoke: () => void }) {
-  const { agent, tool, effect, where, session_id, granted_by, approval_id, created_at, expires_at } = grant
+  const { agent, tool, effect, where, label, workspace, owner, scope, session_id } = grant
   const conditions = Object.entries(where).map(([name, condition]) => ({ name, ...whereWords(name, condition) }))
   return (
     <Row
       icon={<ApprovalIcon aria-hidden="true" />}
       title={
         <>
-          <VisibleText inline text={agent} /> {effect === 'allow' ? 'may use' : 'may not use'}{' '}
-          <VisibleText inline text={tool} />
+          <VisibleText inline text={agent} /> {effect === 'allow' ? 'may' : 'may not'}:{' '}
+          <VisibleText inline isRaw text={workspace === null ? `use ${tool}` : label} />
         </>
       }
       badges={effect === 'allow' ? <Badge tone="good">Allowed</Badge> : <Badge tone="bad">Refused</Badge>}
       action={
-        <RowAction label={`Revoke: ${agent}, ${tool}`} onClick={onRevoke}>
+        <RowAction label={`Revoke: ${agent}, ${label}`} onClick={onRevoke}>
           Revoke
         </RowAction>
       }
@@ -73,10 +73,21 @@ function GrantRow({ grant, onRevoke }: { grant: Grant; onRevoke: () => void }) {
           if {argument === null ? 'the call' : <code>{argument}</code>} <VisibleText inline text={words} />
         </p>
       ))}
+      {workspace !== null && (
+        <p>
+          in <code>{workspace}</code>
+          {owner !== null && (
+            <>
+              {' '}
+              for <bdi>{owner}</bdi>
+            </>
+          )}
+        </p>
+      )}
       <Facts>
         <span>
           {session_id === null ? (
-            'In every session'
+            SCOPES[scope]
           ) : (
             <>
               In <Link href={`/sessions/${encodeURIComponent(session_id)}`}>one session</Link>
@@ -84,15 +95,22 @@ function GrantRow({ grant, onRevoke }: { grant: Grant; onRevoke: () => void }) {
           )}
         </span>{' '}
         <span>
-          By <bdi>{granted_by}</bdi>, <Link href={`/inbox/${encodeURIComponent(approval_id)}`}>here</Link>,{' '}
-          <Time at={created_at} />
+          By <bdi>{grant.granted_by}</bdi>, <Link href={`/inbox/${encodeURIComponent(grant.approval_id)}`}>here</Link>,{' '}
+          <Time at={grant.created_at} />
         </span>{' '}
-        <When at={expires_at} never="Until it is revoked">
+        <When at={grant.expires_at} never={session_id === null ? 'Until it is revoked' : 'Until the session ends'}>
           Ends
         </When>
       </Facts>
     </Row>
   )
+}
+
+const SCOPES: Readonly<Record<Grant['scope'], string>> = {
+  session: 'In one session',
+  '15m': 'For 15 minutes',
+  workspace: 'In the workspace',
+  always: 'In every session',
 }
 
 /** `is "ls -la"`, `looks like *.md`, `is above 5`. A condition that only a newer server knows is shown as it is. Hidden characters are marked. */

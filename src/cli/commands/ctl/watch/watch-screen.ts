@@ -1,31 +1,46 @@
 import { shortIds } from '../../../../domain/text/id-prefix.ts'
-import type { RecordView } from '../../../../protocols/manage/records/schema.ts'
-import { agentOf, folderOf, riskOf, titleOf } from '../../../show-record.ts'
+import { agentOf, folderOf, riskOf, taskOf, titleOf } from '../../../show-record.ts'
 import type { Style } from '../../../terminal/style.ts'
 import { YES_NO } from '../../../terminal/terminal-prompt.ts'
-import { localMinute, localZone, terminalLine } from '../../../terminal/terminal-text.ts'
+import { exactText, localMinute, localZone, terminalLine } from '../../../terminal/terminal-text.ts'
 import { breakLine, fitting, paintLine } from './screen-line.ts'
-import { canBeSteered, keysOf, keyWords, pageOf, selectedItem, type WatchState } from './watch-state.ts'
-
-const MOST_WARNING = 500
+import {
+  detailsOf,
+  keysOf,
+  keyWords,
+  pageOf,
+  rowsOf,
+  selectedItem,
+  selectedRow,
+  spaceBelow,
+  type WatchState,
+} from './watch-state.ts'
 
 const HELP = [
   'up, down, j, k  choose',
   'd, Enter        the whole text or diff',
+  'm               answer, and remember the answer',
   's               tell the agent something',
   '?               this help',
   'q               back, or leave',
 ]
 
 const HELP_TEXT =
-  'In a text: space and Page Down go on, q goes back. What is high or critical can be approved only after all of it has been on the ' +
-  'screen. Decisions ask for your passphrase; it is kept for five minutes.'
+  'In a text: space and Page Down go on, q goes back. What is low is approved by one key, and alike items together. What is high or ' +
+  'critical can be approved only after all of it has been on the screen; for critical you also type yes. After a decision the next one ' +
+  'opens. Decisions ask for your passphrase; it is kept for five minutes.'
 
 /** The screen: exactly as many lines as it has rows, none wider than it. */
 export function screenLines(state: WatchState, style: Style): string[] {
   const { size, view } = state
   const body =
-    view.type === 'list' ? listLines(state, style) : view.type === 'help' ? helpLines(state) : pageLines(state, style)
+    state.input?.type === 'menu'
+      ? menuLines(state.input, size.columns)
+      : view.type === 'list'
+        ? listLines(state, style)
+        : view.type === 'help'
+          ? helpLines(state)
+          : pageLines(state, style)
   const rows = Math.max(1, size.rows - 2)
   const filled = Array.from({ length: rows }, (_, row) => body[row] ?? '')
   // On a tiny screen the text and what is asked count more than the heading.
@@ -42,12 +57,22 @@ function helpLines(state: WatchState): string[] {
   return lines.flatMap((line) => breakLine(line, state.size.columns)).map(({ text }) => text)
 }
 
-function headLine({ items, isLoaded, view, isAway, size, seen }: WatchState, style: Style): string {
+const menuLines = ({ title, choices }: { title: string; choices: readonly MenuLine[] }, columns: number): string[] =>
+  [title, '', ...choices.map(({ key, label }) => `${key}  ${label}`)]
+    .flatMap((line) => breakLine(exactText(line), columns))
+    .map(({ text }) => text)
+
+interface MenuLine {
+  key: string
+  label: string
+}
+
+function headLine({ items, isLoaded, view, isAway, size, seen, filter }: WatchState, style: Style): string {
   const none = isLoaded ? 'Nothing waits' : 'Looking for what waits'
   const waits = items.length === 0 ? none : `${items.length} ${items.length === 1 ? 'waits' : 'wait'}`
   const away = isAway ? '  the server is away; trying again' : ''
   if (view.type !== 'record')
-    return style.bold(fitting(`Quarterdeck  ${waits}${away}  (times in ${localZone()})`, size.columns))
+    return style.bold(fitting(`Quarterdeck  ${waits}${filter}${away}  (times in ${localZone()})`, size.columns))
   const page = pageOf({ size })
   const end = Math.min(view.top + page, view.lines.length)
   const isSeen = view.digest !== null && seen.has(view.digest)
@@ -63,41 +88,37 @@ function pageLines(state: WatchState, style: Style): string[] {
 
 /** The list, and below it what is selected, as far as there is space. */
 function listLines(state: WatchState, style: Style): string[] {
-  const { items, size } = state
-  const rows = Math.max(1, size.rows - 2)
-  const selected = selectedItem(state)
-  const details = selected === null ? [] : ['', ...detailLines(selected.view, size.columns)]
-  const listed = Math.max(1, Math.ceil(rows / 2), rows - details.length)
-  const at = Math.max(
-    0,
-    items.findIndex(({ view }) => view.id === state.selected),
-  )
-  const first = Math.min(Math.max(0, at - listed + 1), Math.max(0, items.length - listed))
-  const ids = shortIds(items.map(({ view }) => view.id))
-  const list = items.slice(first, first + listed).map(({ view }) => {
-    const mark = view.id === selected?.view.id ? '>' : ' '
+  const { size } = state
+  const page = pageOf(state)
+  const selected = selectedRow(state)
+  const { needed, more } = selected === null ? { needed: [], more: [] } : detailsOf(selected, state)
+  const details = [...needed, ...more].slice(0, Math.max(spaceBelow(state), 0))
+  const listed = Math.max(1, page - details.length - 1)
+  const rows = rowsOf(state)
+  const at = Math.max(0, selected === null ? 0 : rows.findIndex(([{ view }]) => view.id === selected[0].view.id))
+  const first = Math.min(Math.max(0, at - listed + 1), Math.max(0, rows.length - listed))
+  const ids = shortIds(state.items.map(({ view }) => view.id))
+  const list = rows.slice(first, first + listed).map(([{ view }, ...alike]) => {
+    const mark = view.id === selected?.[0].view.id ? '>' : ' '
     const risk = riskOf(view)
     const start = `${mark} ${ids.get(view.id) ?? view.id} ${localMinute(view.asked_at).slice(11)} ${risk.padEnd(8)}`
     const folder = folderOf(view)
     const where = [agentOf(view), folder.slice(folder.lastIndexOf('/') + 1)].filter((word) => word !== '').join(' ')
-    const line = fitting(`${start} ${where}  ${titleOf(view)}`, size.columns)
+    const title = `${alike.length === 0 ? '' : `${alike.length + 1}x `}${titleOf(view)}`
+    const line = joined(
+      `${start} ${where}  ${title}`,
+      [terminalLine(view.risk?.why ?? '', 200), taskOf(view)],
+      size.columns,
+    )
     const painted = risk === 'critical' ? style.red(line) : risk === 'high' ? style.yellow(line) : line
     return mark === '>' ? style.bold(painted) : painted
   })
-  return [...list, ...details]
-}
-
-function detailLines(view: RecordView, columns: number): string[] {
-  const lines = [
-    [view.label, agentOf(view), folderOf(view)].filter((word) => word !== '').join('  '),
-    titleOf(view),
-    ...view.warnings.map((warning) => terminalLine(warning, MOST_WARNING)),
-  ]
-  return lines.flatMap((line) => breakLine(line, columns)).map(({ text }) => text)
+  return [...list, ...(details.length === 0 ? [] : ['', ...details])]
 }
 
 function lastLine(state: WatchState, style: Style): string {
   const { input, notice, size } = state
+  if (input?.type === 'menu') return style.dim(fitting('Press a number or a letter; Escape leaves it', size.columns))
   if (input !== null) {
     if (input.type === 'yes')
       return fitting(`${fitting(input.question, size.columns - YES_NO.length)}${YES_NO}`, size.columns)
@@ -114,6 +135,15 @@ function lastLine(state: WatchState, style: Style): string {
   }
   if (notice !== '') return style.yellow(fitting(notice, size.columns))
   const item = selectedItem(state)
-  const keys = item === null ? [] : [...keyWords(item), 'd whole text', ...(canBeSteered(item) ? ['s steer'] : [])]
-  return style.dim(fitting(['? help', 'q quit', ...keys].join('  '), size.columns))
+  return style.dim(joined('? help', [...(item === null ? [] : keyWords(item)), 'q quit'], size.columns))
 }
+
+/** The first, and as many of the others as fit whole. */
+const joined = (first: string, words: readonly string[], columns: number): string =>
+  words.reduce(
+    (line, word) => {
+      const longer = `${line}  ${word}`
+      return word !== '' && fitting(longer, columns) === longer ? longer : line
+    },
+    fitting(first, columns),
+  )

@@ -11,6 +11,7 @@ import {
   openRecord,
   pressKey,
   resize,
+  rowsOf,
   takeItems,
   type WatchState,
 } from './watch-state.ts'
@@ -55,15 +56,12 @@ describe('keys', () => {
   test.each([
     [[low], ['q'], { type: 'quit', interrupted: false }],
     [[low], ['r', 'x', '^c'], { type: 'quit', interrupted: true }],
-    [[low], ['a', 'y'], [change, 'approve', '']],
-    [[low], ['a', 'n'], null],
-    [[low], ['a', 'return'], null],
-    [[low], ['a', 'escape', 'y'], null],
+    [[low], ['a'], [change, 'approve', '']],
     [[low], ['r', 'n', 'o', 'return'], [change, 'reject', 'no']],
     [[low], ['r', 'x', 'backspace', 'return'], [change, 'reject', '']],
-    [[low], ['r', 'escape', 'return'], { type: 'open', item: low }],
+    [[low], ['r', 'escape', 'return'], { type: 'open', item: low, row: [low] }],
     [[low], ['e'], { type: 'edit', item: low }],
-    [[low], ['d'], { type: 'open', item: low }],
+    [[low], ['d'], { type: 'open', item: low, row: [low] }],
     [[low], ['n'], null],
     [
       [low, asked],
@@ -88,7 +86,7 @@ describe('keys', () => {
     [[waiting], ['x', 'return'], null],
     [[silent], ['n', 'return'], [`${alert}/nudge`, 'nudge', '']],
     [[silent], ['n', 'u', 'p', 'return'], [`${alert}/nudge`, 'nudge', 'up']],
-    [[silent], ['i', 'y'], [`${alert}/dismiss`, 'dismiss', '']],
+    [[silent], ['i'], [`${alert}/dismiss`, 'dismiss', '']],
     [[silent], ['x', 'y'], [`${alert}/stop`, 'stop', '']],
     [[silent], ['s', 'h', 'i', 'return'], { type: 'steer', item: silent, text: 'hi' }],
     [[silent], ['s', 'return'], null],
@@ -96,7 +94,7 @@ describe('keys', () => {
     [[], ['down'], null],
     [[low], ['?', 'a'], null],
     // A risky one is opened before anybody can say yes to it. A no needs no reading.
-    [[high], ['a'], { type: 'open', item: high }],
+    [[high], ['a'], { type: 'open', item: high, row: [high] }],
     [[high], ['r', 'return'], [`/approvals/${ids.call}`, 'reject', '']],
     [[question], ['a'], { type: 'respond', item: question }],
     [[question], ['e'], null],
@@ -119,7 +117,7 @@ describe('keys', () => {
 test('what is answered while it is fetched is not opened over the next item', () => {
   const { state } = takeItems(watching(low, asked), [asked])
 
-  expect(openRecord(state, low, ['text'])).toEqual({
+  expect(openRecord(state, [low], ['text'])).toEqual({
     ...state,
     notice: 'It waits no longer: somebody answered, or its time was over.',
   })
@@ -129,16 +127,16 @@ describe('what is risky', () => {
   const long = Array.from({ length: 35 }, (_, n) => `+line ${n}`)
 
   test('can be approved after all of it has been on the screen, page by page', () => {
-    const open = openRecord(watching(high), high, long)
-    expect(press(open, 'a').state.notice).toContain('read it page by page')
-    expect(press(open, 'space', 'space', 'a', 'y').effect).toBe(null)
-    expect(press(open, 'space', 'space', 'space', 'a', 'y').effect).toMatchObject({
+    const open = openRecord(watching(high), [high], long)
+    expect(press(open, 'a').state.notice).toBe('Read it to the last line (space), then press a.')
+    expect(press(open, 'space', 'space', 'a').effect).toBe(null)
+    expect(press(open, 'space', 'space', 'space', 'a').effect).toMatchObject({
       type: 'answer',
       item: high,
       action: { name: 'approve' },
     })
     // The list knows it too.
-    expect(press(open, 'space', 'space', 'space', 'q', 'a', 'y').effect).toMatchObject({
+    expect(press(open, 'space', 'space', 'space', 'q', 'a').effect).toMatchObject({
       type: 'answer',
       item: high,
       action: { name: 'approve' },
@@ -146,26 +144,138 @@ describe('what is risky', () => {
   })
 
   test('does not count as seen after a jump to its end, or when it is another one by then', () => {
-    const open = openRecord(watching(high), high, long)
-    expect(press(open, 'end', 'a', 'y').effect).toBe(null)
-    expect(press(open, 'G', 'a', 'y').effect).toBe(null)
+    const open = openRecord(watching(high), [high], long)
+    expect(press(open, 'end', 'a').effect).toBe(null)
+    expect(press(open, 'G', 'a').effect).toBe(null)
     const seen = press(open, 'space', 'space', 'space').state
     const changed = { ...high, digest: 'another' }
-    expect(press(takeItems(seen, [changed]).state, 'q', 'a').effect).toEqual({ type: 'open', item: changed })
+    expect(press(takeItems(seen, [changed]).state, 'q', 'a').effect).toEqual({
+      type: 'open',
+      item: changed,
+      row: [changed],
+    })
   })
 
   test('is not cut off at the edge of the screen', () => {
-    const open = openRecord(watching(high), high, [`+${'x'.repeat(1_000)}evil()`])
+    const open = openRecord(watching(high), [high], [`+${'x'.repeat(1_000)}evil()`])
     expect(open.seen.size).toBe(0)
     expect(open.view.type === 'record' && open.view.lines.map(({ text }) => text).join('')).toMatch(/x{1000}evil\(\)$/)
-    expect(press(resize(open, { columns: 200, rows: 40 }), 'a').state.input).not.toBe(null)
+    expect(press(resize(open, { columns: 200, rows: 40 }), 'a').effect?.type).toBe('answer')
+  })
+})
+
+describe('what is critical', () => {
+  test('is approved after a look and a typed yes that names the action', () => {
+    const push = readRecord(
+      sent({ ...records.call, risk: 'critical', riskWhy: 'rewrites history', action: 'Force-push to origin/main' }),
+    )
+    expect(press(watching(push), 'a').effect?.type).toBe('open')
+    const open = openRecord(watching(push), [push], ['text'])
+    const asking = press(open, 'a')
+    expect([asking.effect, screenLines(asking.state, plainStyle).at(-1)]).toEqual([
+      null,
+      'Force-push to origin/main? Critical: type yes: _',
+    ])
+    expect(press(asking.state, 'y', 'return')).toMatchObject({ effect: null, state: { notice: 'Left as it is.' } })
+    expect(press(asking.state, 'y', 'e', 's', 'return').effect).toMatchObject({ type: 'answer', item: push })
+    expect(screenLines(open, plainStyle).at(-1)).toBe('? help  a force-push to origin/main  r reject  d look')
+  })
+})
+
+describe('alike items of low risk', () => {
+  const alike = (n: number, more: object = {}) => {
+    const record = readRecord(
+      sent({
+        ...records.call,
+        id: `0192f3b1-1111-7def-8abc-0000000001${String(n).padStart(2, '0')}`,
+        risk: 'low',
+        title: `Bash: npm test part-${n}`,
+        digest: `digest-${n}`,
+      }),
+    )
+    return { ...record, view: { ...record.view, warnings: [], group: 'npm test', ...more } }
+  }
+  const three = [1, 2, 3].map((n) => alike(n))
+  const idsOf = (row: readonly ShownRecord[]) => row.map(({ view }) => view.id)
+
+  test('are one row, with every one of them on the screen, and decided by one key', () => {
+    const state = resize(watching(asked, ...three), { columns: 60, rows: 16 })
+    const { effect, state: left } = press(state, 'j', 'a')
+    expect(effect).toMatchObject({ type: 'answer', action: { name: 'approve' }, text: '' })
+    expect(effect?.type === 'answer' && idsOf(effect.row)).toEqual(idsOf(three))
+    const lines = screenLines(press(state, 'j').state, plainStyle)
+    expect(lines.filter((line) => /part|3x/.test(line))).toEqual([
+      '> 0101 09:04 low      claude-code shop  3x Bash: npm tes...',
+      'Bash: npm test part-1',
+      'Bash: npm test part-2',
+      'Bash: npm test part-3',
+    ])
+    // What comes next takes the place of all of them.
+    expect(takeItems(left, [asked]).state.selected).toBe(ids.prompt)
+  })
+
+  test('are looked at first if the screen has no space for all of them, or one is not shown whole', () => {
+    const many = [alike(0), ...Array.from({ length: 8 }, (_, n) => alike(n + 1))] as const
+    const { effect } = press(watching(...many), 'a')
+    expect(effect?.type === 'open' && idsOf(effect.row)).toEqual(idsOf(many))
+    const open = openRecord(watching(...many), many, ['text'])
+    expect(press(open, 'a').effect?.type).toBe('answer')
+    // One more has come: nobody has looked at that.
+    expect(press(takeItems(open, [...many, alike(10)]).state, 'q', 'a').effect?.type).toBe('open')
+    expect(press(watching(alike(1, { title: 'Bash: x…' })), 'a').effect?.type).toBe('open')
+  })
+
+  test('never count as one if they are risky', () => {
+    const risky = three.map((one) => ({ ...one, view: { ...one.view, risk: { level: 'high', why: null } as const } }))
+    expect(rowsOf(watching(...risky))).toHaveLength(3)
+  })
+})
+
+describe('remember', () => {
+  const offer = {
+    yes: true,
+    scopes: ['session' as const, '15m' as const, 'workspace' as const],
+    matches: [
+      { label: 'This command', match: { type: 'command' as const, command: 'npm test', folder: '.' } },
+      { label: 'Commands that begin with npm test', match: { type: 'begins' as const, words: ['npm', 'test'] } },
+    ],
+  }
+  const offered = { ...low, view: { ...low.view, remember: offer } }
+
+  test('takes what the server offers, with numbers, for a yes or a no', () => {
+    const menu = press(watching(offered), 'm').state
+    expect(screenLines(menu, plainStyle).slice(1, 5)).toEqual([
+      'Remember your answer for what?',
+      '',
+      '1  This command',
+      '2  Commands that begin with npm test',
+    ])
+    const last = press(menu, '2', '3').state
+    expect(screenLines(last, plainStyle).slice(1, 6)).toEqual([
+      'Commands that begin with npm test, in this workspace, until',
+      ' revoked:',
+      '',
+      'a  approve, and so from now on',
+      'r  reject, and so from now on',
+    ])
+    const more = { remember: 'workspace', grant: { match: offer.matches[1]?.match } }
+    expect(press(last, 'a').effect).toMatchObject({ type: 'answer', action: { name: 'approve' }, more })
+    expect(press(last, 'r').effect).toMatchObject({ type: 'answer', action: { name: 'reject' }, more })
+  })
+
+  test('decides nothing with another key, and needs the look that a yes needs', () => {
+    expect(press(watching(offered), 'm', '9').effect).toBe(null)
+    expect(press(watching(offered), 'm', '1', 'a').effect).toBe(null)
+    expect(press(watching(low), 'm').state.notice).toBe('Nothing can be remembered with this.')
+    const risky = { ...high, view: { ...high.view, remember: offer } }
+    expect(press(watching(risky), 'm').effect?.type).toBe('open')
   })
 })
 
 describe('a list that changes', () => {
   test('says nothing about what this person has answered', () => {
-    const open = openRecord(watching(low, asked), low, ['text'])
-    const { state, effect } = press(open, 'a', 'y')
+    const open = openRecord(watching(low, asked), [low], ['text'])
+    const { state, effect } = press(open, 'a')
     expect([effect?.type, takeItems(state, [asked]).state.notice]).toEqual(['answer', ''])
   })
 
@@ -177,11 +287,11 @@ describe('a list that changes', () => {
   })
 
   test('takes back a question about something that somebody else has answered', () => {
-    const state = press(watching(low, asked), 'a').state
+    const state = press(watching(low, asked), 'r').state
     const gone = takeItems(state, [asked]).state
     expect([gone.input, gone.notice]).toEqual([null, 'It waits no longer: somebody answered, or its time was over.'])
-    expect(press(gone, 'y').effect).toBe(null)
-    const open = openRecord(watching(low, asked), low, ['text'])
+    expect(press(gone, 'return').effect?.type).toBe('open')
+    const open = openRecord(watching(low, asked), [low], ['text'])
     expect(takeItems(open, [asked]).state.view).toEqual({ type: 'list' })
   })
 })
@@ -207,7 +317,7 @@ describe('the screen', () => {
       press(watching(hostile), 'r', ...'a very long reason that does not fit').state,
       press(watching(hostile), 'a').state,
       press(watching(hostile), '?').state,
-      openRecord(watching(hostile), hostile, ['+one', `-${'漢'.repeat(100)}`]),
+      openRecord(watching(hostile), [hostile], ['+one', `-${'漢'.repeat(100)}`]),
     ]
     for (const state of states) {
       const lines = screenLines(resize(state, room), plainStyle)
@@ -241,12 +351,12 @@ describe('the screen', () => {
     const state = takeItems(firstState({ columns: 81, rows: 14 }), items).state
 
     expect(screenLines(state, plainStyle).slice(1, 10)).toEqual([
-      '> 0001 09:04 high     agent-1 shop-1  refund (order: 7, amount: 100)',
-      '  0002 09:04 high     agent-1 shop-1  refund (order: 7, amount: 1000)',
-      '  0003 09:04 high     agent-2 shop-2  refund (order: 7, amount: 100)',
-      '  0004 09:04 high     agent-1 shop-1  Accept the policy policy.json',
-      '  0005 09:04 high     agent-2 shop-2  Accept the policy policy.json',
-      '  0006 09:04 high     agent-3 shop-3  Accept the policy policy.json',
+      '> 0001 09:04 high     agent-1 shop-1  refund (order: 7, amount: 100)  Shop',
+      '  0002 09:04 high     agent-1 shop-1  refund (order: 7, amount: 1000)  Shop',
+      '  0003 09:04 high     agent-2 shop-2  refund (order: 7, amount: 100)  Shop',
+      '  0004 09:04 high     agent-1 shop-1  Accept the policy policy.json  Shop',
+      '  0005 09:04 high     agent-2 shop-2  Accept the policy policy.json  Shop',
+      '  0006 09:04 high     agent-3 shop-3  Accept the policy policy.json  Shop',
       '',
       'Tool call  agent-1  /srv/shop-1',
       'refund (order: 7, amount: 100)',
@@ -262,8 +372,9 @@ describe('the screen', () => {
       'Change of a file  claude-code  /home/ada/shop',
       'Change src/a.ts +1 −1 (Faster search)',
       'The diff is gone. Reject it, and let the agent ask again.',
-      ...Array.from({ length: 4 }, () => ''),
-      '? help  q quit  a approve  e edit  r reject  d whole tex...',
+      'task       Shop',
+      ...Array.from({ length: 3 }, () => ''),
+      '? help  a approve  r reject  d look  e edit  s steer',
     ])
   })
 })

@@ -1,6 +1,9 @@
 // What the live inbox shows and what each key does, without a terminal: `watch.ts` carries out the effects.
 
-import { mustBeSeen, titleOf } from '../../../show-record.ts'
+import type { RecordView } from '../../../../protocols/manage/records/schema.ts'
+import { scopeWords } from '../../../../supervision/remember/match-label.ts'
+import { agentOf, contextLines, folderOf, mustBeSeen, riskOf, titleOf } from '../../../show-record.ts'
+import { terminalLine } from '../../../terminal/terminal-text.ts'
 import type { ShownRecord, ViewAction } from '../records.ts'
 import { breakLine, type ScreenLine } from './screen-line.ts'
 
@@ -17,6 +20,8 @@ export interface WatchState {
   /** Digests that were on the screen to the last line. */
   seen: ReadonlySet<string>
   isAway: boolean
+  /** Which items are shown, in words; empty: all. */
+  filter: string
   size: { columns: number; rows: number }
 }
 
@@ -24,7 +29,7 @@ export interface WatchState {
 interface OpenRecord {
   type: 'record'
   id: string
-  /** What an approval is about; null for other records. */
+  /** What approvals are about; null for other records. */
   digest: string | null
   /** Without colours. */
   source: readonly string[]
@@ -37,13 +42,25 @@ interface OpenRecord {
 }
 
 type Input =
-  | { type: 'text'; label: string; text: string; isNeeded: boolean; effect: (text: string) => Effect }
+  /** `effect` null: what was typed is no yes. */
+  | { type: 'text'; label: string; text: string; isNeeded: boolean; effect: (text: string) => Effect | null }
   | { type: 'yes'; question: string; effect: Effect }
+  | { type: 'menu'; title: string; choices: readonly Choice[] }
+
+interface Choice {
+  key: string
+  label: string
+  to: Input | Effect
+}
+
+/** One item, or several that are alike and decided together. */
+export type Row = readonly [ShownRecord, ...ShownRecord[]]
 
 export type Effect =
   | { type: 'quit'; interrupted: boolean }
-  | { type: 'open'; item: ShownRecord }
-  | { type: 'answer'; item: ShownRecord; action: ViewAction; text: string }
+  | { type: 'open'; item: ShownRecord; row: Row }
+  /** `more`: what to remember with it. */
+  | { type: 'answer'; item: ShownRecord; row: Row; action: ViewAction; text: string; more: Record<string, unknown> }
   /** To a question of a tool. */
   | { type: 'respond'; item: ShownRecord }
   | { type: 'edit'; item: ShownRecord }
@@ -59,7 +76,7 @@ export interface Key {
 
 export type Turn = { state: WatchState; effect: Effect | null }
 
-export const firstState = (size: WatchState['size']): WatchState => ({
+export const firstState = (size: WatchState['size'], filter = ''): WatchState => ({
   items: [],
   isLoaded: false,
   selected: null,
@@ -68,14 +85,36 @@ export const firstState = (size: WatchState['size']): WatchState => ({
   notice: '',
   seen: new Set(),
   isAway: false,
+  filter,
   size,
 })
 
 const stay = (state: WatchState): Turn => ({ state, effect: null })
 const note = (state: WatchState, notice: string): Turn => stay({ ...state, notice })
 
-export const selectedItem = ({ items, selected }: WatchState): ShownRecord | null =>
-  items.find(({ view }) => view.id === selected) ?? null
+/** What the server takes at once. */
+const MOST_TOGETHER = 100
+
+/** Alike items of low risk are one row, where the first of them stands. */
+export function rowsOf({ items }: Pick<WatchState, 'items'>): Row[] {
+  const rows = new Map<string, [ShownRecord, ...ShownRecord[]]>()
+  for (const item of items) {
+    const { id, group } = item.view
+    const key = group === null || riskOf(item.view) !== 'low' ? id : `alike ${group}`
+    const row = rows.get(key)
+    if (row === undefined) rows.set(key, [item])
+    else if (row.length < MOST_TOGETHER) row.push(item)
+    else rows.set(id, [item])
+  }
+  return [...rows.values()]
+}
+
+const isIn = (row: Row, id: string | null): boolean => row.some(({ view }) => view.id === id)
+
+export const selectedRow = (state: WatchState): Row | null =>
+  rowsOf(state).find((row) => isIn(row, state.selected)) ?? null
+
+export const selectedItem = (state: WatchState): ShownRecord | null => selectedRow(state)?.[0] ?? null
 
 /** The lines of a record that fit: everything but the heading and the last line. */
 export const pageOf = ({ size }: Pick<WatchState, 'size'>): number => Math.max(1, size.rows - 2)
@@ -87,12 +126,13 @@ const GONE = 'It waits no longer: somebody answered, or its time was over.'
 /** A new list from the server. The selection stays where it was, or moves to what took its place. */
 export function takeItems(state: WatchState, items: readonly ShownRecord[]): { state: WatchState; isNew: boolean } {
   const known = new Set(state.items.map(idOf))
+  const rows = rowsOf({ items })
   const at = Math.max(
     0,
-    state.items.findIndex((item) => idOf(item) === state.selected),
+    rowsOf(state).findIndex((row) => isIn(row, state.selected)),
   )
   const isKept = items.some((item) => idOf(item) === state.selected)
-  const selected = isKept ? state.selected : (items[Math.min(at, items.length - 1)]?.view.id ?? null)
+  const selected = isKept ? state.selected : (rows[Math.min(at, rows.length - 1)]?.[0].view.id ?? null)
   const { view } = state
   const isGone = view.type === 'record' && !items.some((item) => idOf(item) === view.id)
   return {
@@ -111,12 +151,13 @@ export function takeItems(state: WatchState, items: readonly ShownRecord[]): { s
 }
 
 /** Reading it took time. What was answered meanwhile is not opened: the keys would be about another item. */
-export function openRecord(state: WatchState, item: ShownRecord, source: readonly string[]): WatchState {
-  if (state.selected !== item.view.id) return { ...state, notice: GONE }
+export function openRecord(state: WatchState, row: Row, source: readonly string[]): WatchState {
+  const [item] = row
+  if (!isIn(row, state.selected)) return { ...state, notice: GONE }
   const view: OpenRecord = {
     type: 'record',
     id: item.view.id,
-    digest: item.digest ?? null,
+    digest: item.digest === undefined ? null : lookOf(row),
     source,
     lines: broken(source, state),
     top: 0,
@@ -156,9 +197,10 @@ export function pressKey(state: WatchState, key: Key): Turn {
 }
 
 function select(state: WatchState, step: number): WatchState {
-  const at = state.items.findIndex((item) => idOf(item) === state.selected)
-  const next = state.items[Math.min(Math.max(at + step, 0), state.items.length - 1)]
-  return { ...state, selected: next?.view.id ?? null }
+  const rows = rowsOf(state)
+  const at = rows.findIndex((row) => isIn(row, state.selected))
+  const next = rows[Math.min(Math.max(at + step, 0), rows.length - 1)]
+  return { ...state, selected: next?.[0].view.id ?? null }
 }
 
 function scrollTarget(top: number, page: number, length: number, { name, text }: Key): number | null {
@@ -187,7 +229,7 @@ function scrollTo(state: WatchState, wanted: number): WatchState {
 /** Going on has one key, whatever it is called, and `s` steers. */
 const OWN_KEYS: Partial<Record<ViewAction['name'], string>> = { resume: 'c', refine: 'f', stop: 'x' }
 /** They do the same whatever is selected. */
-const SAME_EVERYWHERE = ['d', 'g', 'j', 'k', 'q', 's']
+const SAME_EVERYWHERE = ['d', 'g', 'j', 'k', 'm', 'q', 's']
 
 /** The key of an action is the first letter of its name that nothing else has. */
 export function keysOf({ view }: ShownRecord): { key: string; action: ViewAction }[] {
@@ -202,44 +244,159 @@ export function keysOf({ view }: ShownRecord): { key: string; action: ViewAction
 /** Only agents elsewhere have a folder. */
 export const canBeSteered = ({ view }: ShownRecord): boolean => view.folder !== null
 
-export const keyWords = (item: ShownRecord): string[] =>
-  keysOf(item).map(({ key, action }) => `${key} ${action.label.toLowerCase()}`)
+const MOST_LABEL = 30
+
+/** What a key does, named as the button of other surfaces is. */
+const labelOf = ({ label }: ViewAction): string => {
+  const [first = '', ...rest] = terminalLine(label, MOST_LABEL)
+  return `${first.toLowerCase()}${rest.join('')}`
+}
+
+/** Those that matter most first: a narrow screen has space for a few. */
+export function keyWords(item: ShownRecord): string[] {
+  const words = keysOf(item).map(({ key, action }) => ({ word: `${key} ${labelOf(action)}`, takes: action.takes }))
+  const [edits, others] = [true, false].map((isEdit) =>
+    words.flatMap(({ word, takes }) => ((takes === 'edit') === isEdit ? [word] : [])),
+  )
+  const remember = item.view.remember === null ? [] : ['m remember']
+  return [...(others ?? []), ...remember, 'd look', ...(edits ?? []), ...(canBeSteered(item) ? ['s steer'] : [])]
+}
+
+// What has been on the screen.
+
+/** Stands for the whole text of what is decided. Another item, or another text, is another look. */
+const lookOf = (row: Row): string => row.map(({ digest = '' }) => digest).join(' ')
+
+const MOST_WARNING = 500
+
+/** What the list says of the selected row. Nobody decides by one key about something of which not all `needed` lines are shown. */
+export function detailsOf([item, ...alike]: Row, { size }: Pick<WatchState, 'size'>) {
+  const { view } = item
+  const needed = [
+    [view.label, agentOf(view), folderOf(view)].filter((word) => word !== '').join('  '),
+    ...[item, ...alike].map((one) => titleOf(one.view)),
+    ...riskWords(view),
+    ...new Set([item, ...alike].flatMap((one) => one.view.warnings.map((words) => terminalLine(words, MOST_WARNING)))),
+  ]
+  const broken = (lines: readonly string[]): string[] =>
+    lines.flatMap((line) => breakLine(line, size.columns)).map(({ text }) => text)
+  return { needed: broken(needed), more: broken(contextLines(view)) }
+}
+
+const riskWords = ({ risk }: RecordView): string[] =>
+  risk === null || risk.why === null ? [] : [`${risk.level}: ${terminalLine(risk.why, MOST_WARNING)}`]
+
+/** Half of the screen at least shows the list. */
+export const spaceBelow = (state: Pick<WatchState, 'size'>): number => Math.floor(pageOf(state) / 2) - 1
+
+function isSeen(state: WatchState, row: Row): boolean {
+  if (state.seen.has(lookOf(row))) return true
+  if (row.some(({ view }) => mustBeSeen(view))) return false
+  if (state.view.type === 'record') return row.length === 1
+  const isCut = row.some(({ view }) => titleOf(view).includes('…'))
+  return !isCut && detailsOf(row, state).needed.length <= spaceBelow(state)
+}
+
+/** What a person has to look at before they can say yes to it: after a decision it opens by itself. */
+export function nextToOpen(state: WatchState): Row | null {
+  const row = selectedRow(state)
+  const isFree = state.view.type === 'list' && state.input === null
+  return row !== null && isFree && row.some(({ view }) => mustBeSeen(view)) ? row : null
+}
 
 function act(state: WatchState, key: Key): Turn {
-  const item = selectedItem(state)
-  if (item === null) return note(state, 'Nothing waits.')
-  if (key.text === 'd' || key.name === 'return') return { state, effect: { type: 'open', item } }
+  const row = selectedRow(state)
+  if (row === null) return note(state, 'Nothing waits.')
+  const [item] = row
+  if (key.text === 'd' || key.name === 'return') return { state, effect: { type: 'open', item, row } }
   if (key.text === 's') {
     if (!canBeSteered(item)) return note(state, 'Only an agent that works elsewhere can be told something.')
     return ask(state, { label: 'Tell the agent: ', isNeeded: true, effect: (text) => ({ type: 'steer', item, text }) })
   }
+  if (key.text === 'm') return remember(state, row)
   const chosen = keysOf(item).find((one) => one.key === key.text)
-  if (chosen !== undefined) return begin(state, item, chosen)
-  return key.text === '' ? stay(state) : note(state, `Keys: ${keyWords(item).join(', ')}, d the whole text, ? help`)
+  if (chosen !== undefined) return begin(state, row, chosen)
+  return key.text === '' ? stay(state) : note(state, `Keys: ${keyWords(item).join(', ')}, ? help`)
 }
 
-/** Asks for what the action takes, or whether it is meant. */
-function begin(state: WatchState, item: ShownRecord, { key, action }: { key: string; action: ViewAction }): Turn {
+/** Asks for what the action takes, or whether it is meant: as much as the risk is worth. */
+function begin(state: WatchState, row: Row, { key, action }: { key: string; action: ViewAction }): Turn {
+  const [item] = row
   const { takes, text: what, label, confirm, danger } = action
   // These show all of it first.
   if (takes === 'answer') return { state, effect: { type: 'respond', item } }
   if (takes === 'edit') return { state, effect: { type: 'edit', item } }
-  if (!danger && mustBeSeen(item.view) && !state.seen.has(item.digest ?? '')) {
-    const notice = `Its risk is ${item.view.risk?.level}: read it page by page to the last line (space), then press ${key}.`
-    if (state.view.type === 'record') return note(state, notice)
-    return { state: { ...state, notice }, effect: { type: 'open', item } }
-  }
-  const effect = (text: string): Effect => ({ type: 'answer', item, action, text })
+  if (!danger && !isSeen(state, row)) return look(state, row, key)
+  const effect = (text: string): Effect => ({ type: 'answer', item, row, action, text, more: {} })
   if (takes === 'nothing') {
-    const question = `${confirm.title} ${titleOf(item.view)}`
-    return stay({ ...state, input: { type: 'yes', question, effect: effect('') } })
+    if (danger) {
+      const question = `${confirm.title} ${titleOf(item.view)}`
+      return stay({ ...state, input: { type: 'yes', question, effect: effect('') } })
+    }
+    return riskOf(item.view) === 'critical'
+      ? ask(state, typedYes(item, action, effect('')))
+      : carryOut(state, effect(''))
   }
   const isNeeded = takes === 'text'
   return ask(state, { label: `${label}; ${what}${isNeeded ? '' : ' (Enter for none)'}: `, isNeeded, effect })
 }
 
-const ask = (state: WatchState, input: Omit<Extract<Input, { type: 'text' }>, 'type' | 'text'>): Turn =>
-  stay({ ...state, input: { ...input, type: 'text', text: '' } })
+/** Opens it, to be read. */
+function look(state: WatchState, row: Row, key: string): Turn {
+  const next = { ...state, notice: `Read it to the last line (space), then press ${key}.` }
+  return { state: next, effect: state.view.type === 'record' ? null : { type: 'open', item: row[0], row } }
+}
+
+/** One key too many is easily pressed, a word is not. */
+const typedYes = ({ view }: ShownRecord, action: ViewAction, effect: Effect): Ask => ({
+  label: `${terminalLine(action.label === 'Approve' ? titleOf(view) : action.label, MOST_LABEL)}? Critical: type yes: `,
+  isNeeded: true,
+  effect: (text) => (text.toLowerCase() === 'yes' ? effect : null),
+})
+
+/** What to remember with the answer, out of what the server offers: first which work, then where and how long, then yes or no. */
+function remember(state: WatchState, row: Row): Turn {
+  const [item] = row
+  const offer = item.view.remember
+  if (offer === null) return note(state, 'Nothing can be remembered with this.')
+  const answers = (more: Record<string, unknown>, covers: string): Input => ({
+    type: 'menu',
+    title: `${covers}:`,
+    choices: keysOf(item).flatMap(({ key, action }) => {
+      if (action.name !== 'reject' && !(action.name === 'approve' && offer.yes)) return []
+      const to: Effect = { type: 'answer', item, row, action, text: '', more }
+      return [{ key, label: `${labelOf(action)}, and so from now on`, to }]
+    }),
+  })
+  const scopes = (grant: object, what: string): Input => ({
+    type: 'menu',
+    title: `${what}. Where and for how long?`,
+    choices: numbered(offer.scopes, (scope) => ({
+      label: scopeWords[scope],
+      to: answers({ remember: scope, ...grant }, `${what}, ${scopeWords[scope]}`),
+    })),
+  })
+  if (!isSeen(state, row)) return look(state, row, 'm')
+  const input: Input =
+    offer.matches.length === 0
+      ? scopes({}, 'The same call')
+      : {
+          type: 'menu',
+          title: 'Remember your answer for what?',
+          choices: numbered(offer.matches, ({ label, match }) => ({
+            label,
+            to: scopes({ grant: { match } }, label),
+          })),
+        }
+  return stay({ ...state, input })
+}
+
+const numbered = <T>(all: readonly T[], choice: (one: T) => Omit<Choice, 'key'>): Choice[] =>
+  all.slice(0, 9).map((one, i) => ({ key: `${i + 1}`, ...choice(one) }))
+
+type Ask = Omit<Extract<Input, { type: 'text' }>, 'type' | 'text'>
+
+const ask = (state: WatchState, input: Ask): Turn => stay({ ...state, input: { ...input, type: 'text', text: '' } })
 
 /** Back to the list: what is answered has nothing left to read. */
 const carryOut = (state: WatchState, effect: Effect): Turn => ({
@@ -250,15 +407,19 @@ const carryOut = (state: WatchState, effect: Effect): Turn => ({
 const LONGEST_TEXT = 4_000
 
 function typeInto(state: WatchState, input: Input, key: Key): Turn {
-  if (key.name === 'escape') return note({ ...state, input: null }, 'Left as it is.')
-  if (input.type === 'yes') {
-    if (key.text === 'y' || key.text === 'Y') return carryOut(state, input.effect)
-    return note({ ...state, input: null }, 'Left as it is.')
+  const left = (why = ''): Turn => note({ ...state, input: null }, `${why}Left as it is.`)
+  if (key.name === 'escape') return left()
+  if (input.type === 'yes') return key.text === 'y' || key.text === 'Y' ? carryOut(state, input.effect) : left()
+  if (input.type === 'menu') {
+    const to = input.choices.find((one) => one.key === key.text)?.to
+    if (to === undefined) return left()
+    return 'choices' in to ? stay({ ...state, input: to }) : carryOut(state, to as Effect)
   }
   if (key.name === 'return') {
     const text = input.text.trim()
-    if (text === '' && input.isNeeded) return note({ ...state, input: null }, 'Nothing was typed. Left as it is.')
-    return carryOut(state, input.effect(text))
+    if (text === '' && input.isNeeded) return left('Nothing was typed. ')
+    const effect = input.effect(text)
+    return effect === null ? left() : carryOut(state, effect)
   }
   if (key.name === 'backspace')
     return stay({ ...state, input: { ...input, text: Array.from(input.text).slice(0, -1).join('') } })

@@ -45,8 +45,6 @@ describe('quarterdeck ctl watch', () => {
   test('shows what waits, decides with a key, and gives the terminal back', async () => {
     const { server, stdin, io, code } = await openWatch({ NO_COLOR: '1' })
     stdin.write('a')
-    await io.until('Approve it? Change src/a.ts +1 −1 (Faster search) [y/N]')
-    stdin.write('y')
     await io.until('Nothing waits')
     stdin.write('q')
     expect([await code, server.sent().map(({ body }) => body)]).toEqual([
@@ -98,8 +96,6 @@ describe('quarterdeck ctl watch', () => {
       [`POST /approvals/${ids.diff}`]: new Refusal(409, { code: 'approval_decided', detail: 'Grace has rejected it.' }),
     })
     stdin.write('a')
-    await io.until('[y/N]')
-    stdin.write('y')
     await io.until('Grace has rejected it.')
     stdin.write('q')
     expect(await code).toBe(0)

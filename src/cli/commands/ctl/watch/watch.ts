@@ -6,18 +6,32 @@ import { recordLines } from '../../../show-record.ts'
 import { plainStyle, styleFor } from '../../../terminal/style.ts'
 import { hasTerminal } from '../../../terminal/terminal-prompt.ts'
 import { terminalLine } from '../../../terminal/terminal-text.ts'
-import { sendAnswer } from '../answer.ts'
+import { decideTogether, sendAnswer } from '../answer.ts'
 import { answerQuestion } from '../answer-question.ts'
-import { type CtlContext, type CtlServer, refusalOf } from '../ctl-server.ts'
+import { type CtlContext, type CtlServer, type Page, pageIn, refusalOf } from '../ctl-server.ts'
 import { editRecord } from '../edit.ts'
-import { allWaiting, fullRecord, type ShownRecord } from '../records.ts'
+import { allWaiting, filterWords, fullRecord, type InboxFilter, type ShownRecord } from '../records.ts'
 import { steer } from '../session-verbs.ts'
 import { openFullScreen } from './full-screen.ts'
+import { createHeldKey } from './held-key.ts'
 import { screenLines } from './watch-screen.ts'
-import { type Effect, firstState, type Key, openRecord, pressKey, resize, takeItems } from './watch-state.ts'
+import {
+  type Effect,
+  firstState,
+  type Key,
+  nextToOpen,
+  openRecord,
+  pressKey,
+  type Row,
+  resize,
+  takeItems,
+} from './watch-state.ts'
+
+/** What slipped under the selection is not what the person was looking at. */
+const SLIPPED_MS = 500
 
 /** The inbox, live, with keys. Returns the exit code. The terminal is as before when it ends, however it ends. */
-export async function watch(context: CtlContext): Promise<number> {
+export async function watch(context: CtlContext, filter: InboxFilter): Promise<number> {
   const { server, io } = context
   if (!hasTerminal(io) || context.json) {
     throw usageError('watch needs a terminal. For programs: quarterdeck ctl list --json')
@@ -26,12 +40,17 @@ export async function watch(context: CtlContext): Promise<number> {
   const done = Promise.withResolvers<number>()
   const style = styleFor(io.stdout, io.env)
   let isBusy = false
+  let slippedAt = Number.NEGATIVE_INFINITY
   const screen = openFullScreen(io, {
-    onKey,
+    onKey: createHeldKey({
+      clock: io.clock,
+      decides: (key) => state.input === null && pressKey(state, key).effect?.type === 'answer',
+      onKey,
+    }),
     onResize: () => show(resize(state, screen.size())),
     onEnd: () => done.resolve(exitCodes.terminated.code),
   })
-  let state = firstState(screen.size())
+  let state = firstState(screen.size(), filterWords(filter))
   const show = (next: typeof state): void => {
     state = next
     screen.draw(screenLines(state, style))
@@ -42,6 +61,7 @@ export async function watch(context: CtlContext): Promise<number> {
     const turn = pressKey(state, key)
     // A second key while a decision is on its way must not become a second decision. Leaving is always possible.
     if (isBusy && turn.effect?.type !== 'quit') return
+    if (turn.effect?.type === 'answer' && io.clock.now() - slippedAt < SLIPPED_MS) return
     show(turn.state)
     const { effect } = turn
     if (effect === null) return
@@ -64,30 +84,54 @@ export async function watch(context: CtlContext): Promise<number> {
   async function carryOut(effect: Exclude<Effect, { type: 'quit' }>): Promise<void> {
     const { item } = effect
     switch (effect.type) {
-      case 'open': {
-        const full = await fullRecord(server, item)
-        return show(openRecord(state, full, recordLines(full.view, plainStyle)))
-      }
+      case 'open':
+        return await open(effect.row)
       case 'answer':
-        return await sendAnswer(item, effect.action, { text: effect.text }, quiet)
+        await answer(effect)
+        return await goOn()
       case 'respond': {
         const full = await fullRecord(server, item)
-        return await screen.lend(() => answerQuestion(full, '', {}, quiet))
+        await screen.lend(() => answerQuestion(full, '', {}, quiet))
+        return await goOn()
       }
       case 'edit': {
         const full = await fullRecord(server, item)
-        return await screen.lend(() => editRecord(full, quiet))
+        await screen.lend(() => editRecord(full, quiet))
+        return await goOn()
       }
       case 'steer':
         return await steer(quiet, [effect.text], { session: item.view.session.id })
     }
   }
 
+  async function open(row: Row): Promise<void> {
+    const [first, ...alike] = await Promise.all(row.map((one) => fullRecord(server, one)))
+    if (first === undefined) return
+    const lines = [first, ...alike].flatMap(({ view }) => [...recordLines(view, plainStyle), ''])
+    show(openRecord(state, [first, ...alike], lines.slice(0, -1)))
+  }
+
+  async function answer({ item, row, action, text, more }: Extract<Effect, { type: 'answer' }>): Promise<void> {
+    const [, ...alike] = row
+    if (alike.length === 0 || 'remember' in more) await sendAnswer(item, action, { text, more }, quiet)
+    const left = 'remember' in more ? alike : row
+    if (alike.length > 0) await decideTogether(left, { ...action, text }, quiet)
+  }
+
+  /** The next one takes the place of what was answered, and opens if it has to be read. */
+  async function goOn(): Promise<void> {
+    show(takeItems(state, (await allWaiting(server, filter)).items).state)
+    const next = nextToOpen(state)
+    if (next !== null) await open(next)
+  }
+
   async function follow(): Promise<void> {
     let isFirst = true
     const away = () => show({ ...state, isAway: true })
-    for await (const items of followInbox(server, over.signal, away)) {
+    for await (const items of followInbox(server, filter, over.signal, away)) {
+      const before = state.selected
       const taken = takeItems(state, items)
+      if (!isBusy && before !== null && taken.state.selected !== before) slippedAt = io.clock.now()
       show(taken.state)
       if (taken.isNew && !isFirst) screen.bell()
       isFirst = false
@@ -120,16 +164,16 @@ const SILENCE_MS = 45_000
  * try. Throws what the server refuses.
  */
 async function* followInbox(
-  server: Pick<CtlServer, 'get' | 'patientConnection'>,
+  server: Pick<CtlServer, 'page' | 'patientConnection'>,
+  filter: InboxFilter,
   signal: AbortSignal,
   onAway: () => void,
 ): AsyncGenerator<readonly ShownRecord[]> {
   const connection = server.patientConnection(onAway)
   const patient = {
-    get: (path: string): Promise<unknown> =>
-      connection.patiently({ method: 'GET', path, signal }, (response) => response.json()),
+    page: (path: string): Promise<Page> => connection.patiently({ method: 'GET', path, signal }, pageIn),
   }
-  let { items, cursor } = await allWaiting(server)
+  let { items, cursor } = await allWaiting(server, filter)
   yield items
   while (!signal.aborted) {
     const stream = resumingStream({
@@ -148,13 +192,13 @@ async function* followInbox(
     })
     try {
       // Also after the first message, which only says that the stream is open: something may have changed while nobody was connected.
-      for await (const _ of stream) yield (await allWaiting(patient)).items
+      for await (const _ of stream) yield (await allWaiting(patient, filter)).items
     } catch (error) {
       if (signal.aborted) return
       // The server has forgotten what came after the cursor, so the list is read anew.
       if (!(error instanceof ClientError) || error.code !== 'events_gone') throw error
     }
-    ;({ items, cursor } = await allWaiting(patient))
+    ;({ items, cursor } = await allWaiting(patient, filter))
     yield items
   }
 }

@@ -1,0 +1,19 @@
+// The recorded calls, task by task.
+
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { corpusFolder, type RecordedCall } from './recorded-call.ts'
+import { readScripts } from './scripts.ts'
+import type { WorkspaceName } from './workspaces.ts'
+
+export interface RecordedTask {
+  name: string
+  workspace: WorkspaceName
+  calls: readonly RecordedCall[]
+}
+
+export const readCorpus = (): RecordedTask[] =>
+  readScripts().map(({ name, workspace }) => {
+    const lines = readFileSync(join(corpusFolder, `${name}.jsonl`), 'utf8').split('\n')
+    return { name, workspace, calls: lines.filter(Boolean).map((line) => JSON.parse(line) as RecordedCall) }
+  })
