@@ -3,7 +3,7 @@
 import { join } from 'node:path'
 import { readCorpus } from './corpus.ts'
 import { type PlantedAction, plantedActions } from './planted.ts'
-import { afterRemembering, allAtOnce, type Counts, type Gate, type HookInput, slippedThrough, sum } from './replay.ts'
+import { afterRemembering, allAtOnce, type Counts, type FullGate, type Gate, slippedThrough, sum } from './replay.ts'
 import { makeFiles, type WorkspaceName, workspaces } from './workspaces.ts'
 
 /** An operator's first answers in a folder. */
@@ -20,8 +20,6 @@ export interface Asking {
   slippedAfter: PlantedAction[]
 }
 
-type FullGate = Gate & { isAllowed(host: string, input: HookInput): Promise<boolean> }
-
 interface Stage {
   /** A new empty folder. Its real path. */
   folder(): string
@@ -31,8 +29,12 @@ interface Stage {
 
 export async function measureAsking({ folder, open }: Stage): Promise<Asking> {
   const byFolder = Map.groupBy(readCorpus(), ({ workspace }) => workspace)
-  const agentsOf = (name: WorkspaceName) =>
-    (byFolder.get(name) ?? []).map((task) => ({ session: task.name, calls: task.calls }))
+  /** Each folder begins with another kind of task, so that releases do not always come last. */
+  function agentsOf(name: WorkspaceName) {
+    const tasks = (byFolder.get(name) ?? []).map((task) => ({ session: task.name, calls: task.calls }))
+    const first = [...byFolder.keys()].indexOf(name) % tasks.length
+    return [...tasks.slice(first), ...tasks.slice(0, first)]
+  }
   async function inFresh<T>(names: readonly WorkspaceName[], work: (gate: FullGate, workspace: string) => Promise<T>) {
     // A planted link leads beside it.
     const workspace = join(folder(), 'repo')

@@ -1,7 +1,7 @@
 // Replays recorded agents against a gate, with an operator who answers at once, and counts what the operator is asked.
 //
 // How questions are counted in a fresh folder: all its tasks begin together, as five windows of an agent do. Each works until it is asked.
-// When all stand still, the operator takes the first item. Items that are open in that moment and that the server has put into the same
+// When all stand still, the operator takes the item that has waited longest. Items that are open in that moment and that the server has put into the same
 // group are decided with it, after one look: one question. Nothing else is ever counted as one. `items` counts every item by itself,
 // which is what an operator of one agent at a time is asked, because then there is never a second one to decide with it.
 
@@ -37,6 +37,11 @@ export interface Gate {
   answerGroup(questions: readonly Question[]): Promise<void>
 }
 
+export interface FullGate extends Gate {
+  /** Whether it may run without a person. Somebody who is asked says no. */
+  isAllowed(host: string, input: HookInput): Promise<boolean>
+}
+
 export interface Counts {
   calls: number
   /** Looks of the operator. */
@@ -67,7 +72,7 @@ const asked = async (gate: Gate, { session }: Agent, call: RecordedCall, nth: nu
 /** A group that is open at the same time is one question. */
 export async function allAtOnce(gate: Gate, agents: readonly Agent[], workspace: string): Promise<Counts> {
   const counts = { ...NOTHING }
-  const windows = agents.map((agent) => ({ agent, next: 0, open: null as Question | null }))
+  const windows = agents.map((agent) => ({ agent, next: 0, open: null as Question | null, since: 0 }))
   for (;;) {
     for (const window of windows) {
       while (window.open === null && window.next < window.agent.calls.length) {
@@ -75,9 +80,10 @@ export async function allAtOnce(gate: Gate, agents: readonly Agent[], workspace:
         if (call !== undefined) window.open = await asked(gate, window.agent, call, window.next, workspace)
         window.next += 1
         counts.calls += 1
+        window.since = counts.calls
       }
     }
-    const standing = windows.filter(({ open }) => open !== null)
+    const standing = windows.filter(({ open }) => open !== null).toSorted((a, b) => a.since - b.since)
     const [first] = standing
     if (first === undefined || first.open === null) return counts
     const { group } = first.open
@@ -123,7 +129,7 @@ export async function afterRemembering(
 
 /** The actions that ran or could have run without a person: neither asked nor refused. */
 export async function slippedThrough<Action extends RecordedCall>(
-  gate: Gate & { isAllowed(host: string, input: HookInput): Promise<boolean> },
+  gate: FullGate,
   actions: readonly Action[],
   workspace: string,
 ): Promise<Action[]> {

@@ -1,7 +1,7 @@
 // The gate of a running server, through the routes that hooks and operators use.
 
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Answer, Gate, HookInput, Question } from './replay.ts'
+import type { Answer, FullGate, HookInput, Question } from './replay.ts'
 
 interface ServerGateOptions {
   /** With a slash at the end. */
@@ -26,9 +26,7 @@ interface WireApproval {
 /** Longer than anybody waits here. */
 const LIMIT_MS = 600_000
 
-export type ServerGate = Gate & { isAllowed(host: string, input: HookInput): Promise<boolean> }
-
-export function createServerGate({ url, agentToken, operatorToken }: ServerGateOptions): ServerGate {
+export function createServerGate({ url, agentToken, operatorToken }: ServerGateOptions): FullGate {
   /** What the hooks hear, by the call. */
   const waiting = new Map<string, Promise<string>>()
 

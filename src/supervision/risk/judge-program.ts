@@ -35,7 +35,11 @@ type Judge = (scene: Scene, name: string, rest: readonly ShellWord[]) => undefin
 export function judgeProgram(scene: Scene, words: readonly ShellWord[]): undefined {
   const [first, ...rest] = words
   if (first === undefined) return
-  if (first.kind !== 'plain') return scene.note('high', 'runs a program that is not clear')
+  if (first.kind !== 'plain') {
+    if (scene.tainted) runsCode(scene)
+    return scene.note('high', 'runs a program that is not clear')
+  }
+  if (/[^ -~]/.test(first.text)) scene.note('critical', 'runs a program with a name that looks like another')
   const folder = first.text.slice(0, first.text.lastIndexOf('/') + 1)
   // Some disks ignore case.
   const name = basename(first.text)
@@ -319,6 +323,10 @@ function judgeGitVerb(scene: Scene, rest: readonly ShellWord[]): undefined {
     case 'tag':
       if (operands.length > 0 && !has('l', '--list')) scene.note(isUnclear ? 'high' : 'low', `makes a ${rest[0].text}`)
       break
+    case 'rm':
+      if (has('r') && texts.some((text) => /^[./*]*$/.test(text)))
+        scene.note('critical', 'deletes everything in a folder', 'Delete everything')
+      break
     case 'remote':
     case 'reflog':
       if (operands.length > 0 && !PROGRAMS.has(`git ${rest[0].text} ${texts[0]}`))
@@ -478,7 +486,7 @@ const judgeAwk: Judge = (scene, name, rest) => {
   const [script = UNKNOWN] = operands
   if (
     script.kind !== 'plain' ||
-    /system|getline|ENVIRON|[>@]|(?<!\|)\|(?!\|)/.test(script.text) ||
+    /system|getline|ENVIRON|@|[{].*>|print.*>|(?<!\|)\|(?!\|)/s.test(script.text) ||
     options.some(({ text }) => !/^-[Fv]/.test(text))
   )
     scene.note('high', 'runs a script of awk that is not understood')
@@ -517,28 +525,38 @@ const judgeCopy: Judge = (scene, name, rest) => {
     scene.note('high', 'copies over the whole workspace')
 }
 
+const isInstalled = ({ workspaceRoot, folders }: Scene, { text, kind }: ShellWord): boolean =>
+  kind === 'plain' &&
+  /^\w[\w.-]*$/.test(text) &&
+  [workspaceRoot, ...(folders ?? [])].some((folder) => existsSync(join(folder, 'node_modules/.bin', text)))
+
 /** `npx x` runs what is installed, or else downloads it. */
 const judgeNpx: Judge = (scene, name, rest) => {
   const at = rest.findIndex(({ text }) => !/^(?:--no-install|--no|--|-y|--yes)$/.test(text))
-  const [program = UNKNOWN] = at < 0 ? [] : rest.slice(at)
-  const folders = [scene.workspaceRoot, ...(scene.folders ?? [])]
-  const isLocal =
-    /^[\w.-]+$/.test(program.text) &&
-    program.kind === 'plain' &&
-    !program.text.startsWith('-') &&
-    (rest.slice(0, at).some(({ text }) => /^--no/.test(text)) ||
-      folders.some((folder) => existsSync(join(folder, 'node_modules/.bin', program.text))))
+  const run = at < 0 ? [] : rest.slice(at)
+  const isLocal = isInstalled(scene, run[0] ?? UNKNOWN) || rest.slice(0, at).some(({ text }) => /^--no/.test(text))
   scene.begins(isLocal && at === 0 ? (name.endsWith('x') ? 2 : 3) : null)
-  if (!isLocal) scene.note('high', 'may download a package and run it', actionOf('Download and run {it}', [program]))
-  judgeProgram(scene, rest.slice(Math.max(at, 0)))
+  if (!isLocal)
+    scene.note('high', 'may download a package and run it', actionOf('Download and run {it}', run.slice(0, 1)))
+  judgeProgram(scene, run)
 }
 
 const judgePackages: Judge = (scene, name, rest) => {
-  const [verb, script] = rest
-  if (verb?.text === 'exec' || (name === 'npm' && verb?.text === 'x')) return judgeNpx(scene, name, rest.slice(1))
-  if (/^run(?:-script)?$/.test(verb?.text ?? '') && script === undefined)
+  const [verb = UNKNOWN, script] = parsed(rest, WITH_VERBS.get(name)).operands
+  if (/^run(?:-script)?$/.test(verb.text) && script === undefined)
     return scene.note('none', 'lists scripts of the workspace')
-  judgeByRule(scene, name, rest)
+  const before = rest.slice(0, rest.indexOf(verb))
+  const after = rest.slice(before.length)
+  const isExec = verb.text === 'exec' || (name === 'npm' && verb.text === 'x')
+  // `pnpm vitest` runs a program of the workspace too.
+  if (!isExec && (name === 'npm' || PROGRAMS.has(`${name} ${verb.text}`) || !isInstalled(scene, verb)))
+    return judgeByRule(scene, name, rest)
+  if (hasOption(before, PROGRAMS.get('npm run')?.not ?? [])) scene.note('high', NOT_CLEAR)
+  readAll(scene, before)
+  if (before.length > 0) scene.begins(null)
+  if (isExec) return judgeNpx(scene, name, after.slice(1))
+  scene.begins(2)
+  judgeProgram(scene, after)
 }
 
 const judgeMake: Judge = (scene, name, rest) => {
@@ -649,7 +667,7 @@ const JUDGES: Readonly<Record<string, Judge>> = {
   ...forAll('cp mv ln', judgeCopy),
   ...forAll('npx bunx pnpx', judgeNpx),
   ...forAll('npm pnpm yarn', judgePackages),
-  ...forAll('make gmake', judgeMake),
+  ...forAll('make gmake just', judgeMake),
   ...forAll('go', judgeGo),
   ...forAll('eval trap', judgeEval),
   ...forAll('source .', judgeSource),

@@ -1,0 +1,48 @@
+// A gate of nothing but the judge of risk and what was remembered: fast, without a store. The gate of a server also looks at the change
+// of a file, and so asks about more (`package.json` with other scripts), never about less.
+
+import { homedir } from 'node:os'
+import type { WorkMatch } from '../../src/domain/supervision/grant.ts'
+import { isHostName } from '../../src/hosts/hosts.ts'
+import { toolEffect } from '../../src/hosts/tool-effect.ts'
+import { decodeHook } from '../../src/protocols/hooks/decode.ts'
+import { createAssessWork } from '../../src/supervision/risk/assess-work.ts'
+import { covers } from '../../src/supervision/risk/covers.ts'
+import type { Assessment, Work } from '../../src/supervision/risk/risk.ts'
+import type { FullGate, HookInput, Question } from './replay.ts'
+
+export function createJudgeGate(workspaceRoot: string): FullGate {
+  const assess = createAssessWork({ serverPaths: [], home: homedir() })
+  const granted: { host: string; match: WorkMatch; risk: Question['risk'] }[] = []
+  const hosts = new Map<string, string>()
+
+  function judge(host: string, input: HookInput): { work: Work; assessed: Assessment } {
+    if (!isHostName(host)) throw new Error(`there is no host ${host}`)
+    const { asked } = decodeHook(host, input)
+    if (asked.event !== 'permission') throw new Error('not a question')
+    const { toolName, command = null, cwd } = asked
+    const effect = toolEffect(host, toolName, asked.input)
+    const work = { toolName, effect, input: asked.input, command, workspaceRoot, cwd }
+    return { work, assessed: assess(work) }
+  }
+
+  return {
+    async ask(host, input) {
+      const { work, assessed } = judge(host, input)
+      const { risk, matches } = assessed
+      const isCovered = granted.some((one) => one.host === host && covers(one.match, one.risk, work, assessed))
+      if (risk === 'none' || isCovered) return null
+      hosts.set(input.tool_use_id, host)
+      // As `groupOf` does it.
+      const group = risk === 'low' ? JSON.stringify([host, input.tool_name, matches.at(-1) ?? input.tool_input]) : null
+      return { id: input.tool_use_id, digest: '', risk, matches, group }
+    },
+    async answer({ id, risk }, { remember: match }) {
+      if (match !== undefined) granted.push({ host: hosts.get(id) ?? '', match, risk })
+    },
+    async answerGroup() {},
+    async isAllowed(host, input) {
+      return (await this.ask(host, input)) === null
+    },
+  }
+}
