@@ -10,7 +10,7 @@ import { createPathUses, type Finding, unclear } from './places.ts'
 import { HARMLESS_SETTINGS, HARMLESS_VARIABLES, OBEYED_VARIABLES, SOURCES_OF_CODE } from './programs.ts'
 import { isRiskier, type WorkRisk } from './risk.ts'
 import type { Scene } from './scene.ts'
-import { shellWords, wordsOf } from './shell-words.ts'
+import { type ShellWord, shellWords, wordsOf } from './shell-words.ts'
 
 export interface CommandFinding extends Finding {
   /** It uses what only a person may let an agent use, so that nothing about it is remembered. */
@@ -30,7 +30,9 @@ interface CommandPlace {
 /** One program of the line. */
 interface Part {
   risk: WorkRisk
-  words: readonly string[] | null
+  /** Null: it also writes to a file, or reads from one. */
+  words: readonly ShellWord[] | null
+  hasVariables: boolean
   /** See `Scene.begins`. */
   begins: number | null | undefined
 }
@@ -47,7 +49,7 @@ export function assessCommand(text: string, { whereLeads, home, workspaceRoot, c
   const paths = createPathUses(whereLeads, workspaceRoot)
   const parts: Part[] = []
   /** Notes that belong to no program. */
-  const outside: Part = { risk: 'none', words: null, begins: null }
+  const outside: Part = { risk: 'none', words: null, hasVariables: false, begins: null }
   let current = outside
   let best: Finding | null = null
   let guarded = false
@@ -196,6 +198,13 @@ export function assessCommand(text: string, { whereLeads, home, workspaceRoot, c
       case 'Select':
       case 'ArithmeticFor':
         return again(children)
+      case 'ArithmeticExpansion':
+      case 'ArithmeticCommand': {
+        // What is no calculation can be two brackets around commands: `$((ls; ls))`.
+        const inner = node.type === 'ArithmeticCommand' ? node.body : node.text.slice(3, -2)
+        if (/[;&|<>\n]|\w\s+[^\s=+*/%<>&|^-]/.test(inner)) apart(() => scene.script(inner))
+        return children()
+      }
       case 'ArithmeticWord':
         // The value of a variable is evaluated, and may run something.
         if (!/^\s*\d*\s*$/.test(node.value)) scene.note('high', ANY_VALUE)
@@ -234,9 +243,8 @@ export function assessCommand(text: string, { whereLeads, home, workspaceRoot, c
     const outer = current
     const words = wordsOf(node, home)
     const assignments = [...node.prefix, ...node.args].filter((one) => one.type === 'Assignment')
-    const isPlain = assignments.length === 0 && words.every(({ kind }) => kind === 'plain')
     const isQuiet = node.redirects.every((one) => 'target' in one && isHarmless(one.operator, one.target?.value ?? ''))
-    current = { risk: 'none', words: isPlain && isQuiet ? words.map((word) => word.text) : null, begins: undefined }
+    current = { risk: 'none', words: isQuiet ? words : null, hasVariables: assignments.length > 0, begins: undefined }
     parts.push(current)
     const isSource = givesCode(node, home, gives)
     apart(() => {
@@ -276,10 +284,12 @@ export function assessCommand(text: string, { whereLeads, home, workspaceRoot, c
 function beginning(parts: readonly Part[]): readonly string[] | null {
   const [only, ...others] = parts.filter(({ risk }) => risk !== 'none')
   if (only === undefined || others.length > 0 || only.words === null || typeof only.begins !== 'number') return null
-  if (only.risk !== 'low') return parts.length === 2 ? only.words : null
-  const words = only.words.slice(0, only.begins)
+  const isLow = only.risk === 'low'
+  const words = isLow ? only.words.slice(0, only.begins) : only.words
+  if ((!isLow && (parts.length > 2 || only.hasVariables)) || words.some(({ kind }) => kind !== 'plain')) return null
   // With an option before its verb, a beginning would say too little.
-  return words.some((word, i) => /^-|=/.test(word) && !(word === '-m' && i === 1)) ? null : words
+  const isShort = isLow && words.some(({ text }, i) => /^-|=/.test(text) && !(text === '-m' && i === 1))
+  return isShort ? null : words.map(({ text }) => text)
 }
 
 const isHarmless = (operator: string, target: string): boolean =>

@@ -76,9 +76,11 @@ test('offers what may be remembered, the narrowest first, and nothing about what
     { type: 'begins', words: ['npm', 'run', 'build'] },
   ])
   expect(of('cd src && npm test 2>&1 | tail -5').at(1)).toEqual({ type: 'begins', words: ['npm', 'test'] })
+  expect(of('CI=1 npm test -- -t "$X"').at(1)).toBe(undefined)
+  expect(of('git commit -m "$(cat <<E\nx\nE\n)"').at(1)).toEqual({ type: 'begins', words: ['git', 'commit'] })
   expect(of('npm install left-pad').at(1)).toEqual({ type: 'begins', words: ['npm', 'install', 'left-pad'] })
   // What a high program reads, or a second program, makes it another one.
-  for (const command of ['cat x.sql | psql db', 'npm test && npm run build', 'npm test > log.txt', 'CI=1 npm test'])
+  for (const command of ['cat x.sql | psql db', 'npm test && npm run build', 'npm test > log.txt', 'FOO=1 npm test'])
     expect([command, of(command)]).toEqual([command, [exact(command)]])
   for (const command of ['sudo ls', 'cat AGENTS.md', 'git push -f', 'cat .env', 'ls'])
     expect([command, of(command)]).toEqual([command, []])

@@ -33,6 +33,9 @@ const FINDS_NAMES = /glob|find|list|^ls$/i
 const PATCHED = /^(?:\*\*\* (?:Add|Update|Delete) File: |\*\*\* Move to: |(?:\+\+\+|---) (?:[ab]\/)?)(.+?)\s*$/gm
 const DELETES = /^\*\*\* Delete File: |^\+\+\+ \/dev\/null/m
 
+/** In a command: a return that overwrites the line on a terminal, and spaces that are none for a shell. */
+const OVERLOOKED = /\r(?!\n)|[^\P{Zs} ]/u
+
 export function createAssessWork({ serverPaths, home }: AssessWorkDeps): AssessWork {
   const whereLeads = createWhereLeads(serverPaths)
 
@@ -72,7 +75,7 @@ export function createAssessWork({ serverPaths, home }: AssessWorkDeps): AssessW
 
   return (work) => {
     const { toolName, effect, input, command, workspaceRoot, cwd } = work
-    if (hidesCharacters([toolName, input, command]))
+    if (hidesCharacters([toolName, input, command]) || OVERLOOKED.test(command ?? ''))
       return { risk: 'critical', why: 'hides characters that a person would overlook', action: null, matches: [] }
     try {
       if (command === null) return assessTool(work)

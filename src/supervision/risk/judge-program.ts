@@ -35,7 +35,11 @@ type Judge = (scene: Scene, name: string, rest: readonly ShellWord[]) => undefin
 export function judgeProgram(scene: Scene, words: readonly ShellWord[]): undefined {
   const [first, ...rest] = words
   if (first === undefined) return
-  if (first.kind !== 'plain') return scene.note('high', 'runs a program that is not clear')
+  if (first.kind !== 'plain') {
+    if (scene.tainted) runsCode(scene)
+    return scene.note('high', 'runs a program that is not clear')
+  }
+  if (/[^ -~]/.test(first.text)) scene.note('critical', 'runs a program with a name that looks like another')
   const folder = first.text.slice(0, first.text.lastIndexOf('/') + 1)
   // Some disks ignore case.
   const name = basename(first.text)
@@ -79,6 +83,12 @@ function runsFile(scene: Scene, file: ShellWord, why: string): undefined {
 function runsCode(scene: Scene, isDownload = scene.tainted): undefined {
   if (isDownload) return scene.note('critical', 'runs a download or decoded text as a program', 'Run a download')
   return scene.note('high', 'runs code that nobody has read')
+}
+
+/** A text that a shell runs, as far as it is known. */
+function runsText(scene: Scene, words: readonly ShellWord[]): undefined {
+  if (words.some(({ kind }) => kind !== 'plain')) runsCode(scene)
+  scene.script(words.map(({ text }) => text).join(' '))
 }
 
 interface Parsed {
@@ -195,8 +205,7 @@ const judgeShell: Judge = (scene, _name, rest) => {
   const [code] = operands
   if (options.some(({ text, kind }) => kind !== 'plain' || !/^-[ceuxvl]+$|^--(?:norc|noprofile|login)$/.test(text)))
     scene.note('high', NOT_CLEAR)
-  if (code !== undefined && hasOption(options, ['c']))
-    return code.kind === 'plain' ? scene.script(code.text) : runsCode(scene)
+  if (code !== undefined && hasOption(options, ['c'])) return runsText(scene, [code])
   if (code?.kind === 'plain' && !hasOption(options, ['s']) && !/^-$|^\/dev\//.test(code.text)) {
     scene.begins(options.length === 0 ? 2 : null)
     runsFile(scene, code, 'runs a script of the workspace')
@@ -319,6 +328,10 @@ function judgeGitVerb(scene: Scene, rest: readonly ShellWord[]): undefined {
     case 'tag':
       if (operands.length > 0 && !has('l', '--list')) scene.note(isUnclear ? 'high' : 'low', `makes a ${rest[0].text}`)
       break
+    case 'rm':
+      if (has('r') && texts.some((text) => /^[./*]*$/.test(text)))
+        scene.note('critical', 'deletes everything in a folder', 'Delete everything')
+      break
     case 'remote':
     case 'reflog':
       if (operands.length > 0 && !PROGRAMS.has(`git ${rest[0].text} ${texts[0]}`))
@@ -396,7 +409,7 @@ const judgeFind: Judge = (scene, name, rest) => {
             ? [plainWord('.')]
             : roots
           : word.text.includes('{}')
-            ? [UNKNOWN]
+            ? [{ ...word, kind: 'any' as const }]
             : [word],
       ),
     )
@@ -420,7 +433,10 @@ const judgeXargs: Judge = (scene, _name, rest) => {
   while (rest[at]?.text.startsWith('-') === true)
     at += /^(?:-[InPLdsE]|--(?:max-args|max-procs|delimiter))$/.test(rest[at]?.text ?? '') ? 2 : 1
   if (hasOption(rest.slice(0, at), ['a', '--arg-file'])) scene.note('high', NOT_CLEAR)
-  overMany(scene, [...rest.slice(at).map((word) => (/\{\}|^%$/.test(word.text) ? UNKNOWN : word)), UNKNOWN])
+  overMany(scene, [
+    ...rest.slice(at).map((word) => (/\{\}|^%$/.test(word.text) ? { ...word, kind: 'any' as const } : word)),
+    UNKNOWN,
+  ])
 }
 
 const judgeEnv: Judge = (scene, _name, rest) => {
@@ -478,7 +494,7 @@ const judgeAwk: Judge = (scene, name, rest) => {
   const [script = UNKNOWN] = operands
   if (
     script.kind !== 'plain' ||
-    /system|getline|ENVIRON|[>@]|(?<!\|)\|(?!\|)/.test(script.text) ||
+    /system|getline|ENVIRON|@|[{].*>|print.*>|(?<!\|)\|(?!\|)/s.test(script.text) ||
     options.some(({ text }) => !/^-[Fv]/.test(text))
   )
     scene.note('high', 'runs a script of awk that is not understood')
@@ -517,28 +533,38 @@ const judgeCopy: Judge = (scene, name, rest) => {
     scene.note('high', 'copies over the whole workspace')
 }
 
+const isInstalled = ({ workspaceRoot, folders }: Scene, { text, kind }: ShellWord): boolean =>
+  kind === 'plain' &&
+  /^\w[\w.-]*$/.test(text) &&
+  [workspaceRoot, ...(folders ?? [])].some((folder) => existsSync(join(folder, 'node_modules/.bin', text)))
+
 /** `npx x` runs what is installed, or else downloads it. */
 const judgeNpx: Judge = (scene, name, rest) => {
   const at = rest.findIndex(({ text }) => !/^(?:--no-install|--no|--|-y|--yes)$/.test(text))
-  const [program = UNKNOWN] = at < 0 ? [] : rest.slice(at)
-  const folders = [scene.workspaceRoot, ...(scene.folders ?? [])]
-  const isLocal =
-    /^[\w.-]+$/.test(program.text) &&
-    program.kind === 'plain' &&
-    !program.text.startsWith('-') &&
-    (rest.slice(0, at).some(({ text }) => /^--no/.test(text)) ||
-      folders.some((folder) => existsSync(join(folder, 'node_modules/.bin', program.text))))
+  const run = at < 0 ? [] : rest.slice(at)
+  const isLocal = isInstalled(scene, run[0] ?? UNKNOWN) || rest.slice(0, at).some(({ text }) => /^--no/.test(text))
   scene.begins(isLocal && at === 0 ? (name.endsWith('x') ? 2 : 3) : null)
-  if (!isLocal) scene.note('high', 'may download a package and run it', actionOf('Download and run {it}', [program]))
-  judgeProgram(scene, rest.slice(Math.max(at, 0)))
+  if (!isLocal)
+    scene.note('high', 'may download a package and run it', actionOf('Download and run {it}', run.slice(0, 1)))
+  judgeProgram(scene, run)
 }
 
 const judgePackages: Judge = (scene, name, rest) => {
-  const [verb, script] = rest
-  if (verb?.text === 'exec' || (name === 'npm' && verb?.text === 'x')) return judgeNpx(scene, name, rest.slice(1))
-  if (/^run(?:-script)?$/.test(verb?.text ?? '') && script === undefined)
+  const [verb = UNKNOWN, script] = parsed(rest, WITH_VERBS.get(name)).operands
+  if (/^run(?:-script)?$/.test(verb.text) && script === undefined)
     return scene.note('none', 'lists scripts of the workspace')
-  judgeByRule(scene, name, rest)
+  const before = rest.slice(0, rest.indexOf(verb))
+  const after = rest.slice(before.length)
+  const isExec = verb.text === 'exec' || (name === 'npm' && verb.text === 'x')
+  // `pnpm vitest` runs a program of the workspace too.
+  if (!isExec && (name === 'npm' || PROGRAMS.has(`${name} ${verb.text}`) || !isInstalled(scene, verb)))
+    return judgeByRule(scene, name, rest)
+  if (hasOption(before, PROGRAMS.get('npm run')?.not ?? [])) scene.note('high', NOT_CLEAR)
+  readAll(scene, before)
+  if (before.length > 0) scene.begins(null)
+  if (isExec) return judgeNpx(scene, name, after.slice(1))
+  scene.begins(2)
+  judgeProgram(scene, after)
 }
 
 const judgeMake: Judge = (scene, name, rest) => {
@@ -558,8 +584,7 @@ const judgeGo: Judge = (scene, name, rest) => {
 const judgeEval: Judge = (scene, name, rest) => {
   const code = name === 'trap' ? rest.slice(0, 1) : rest
   scene.begins(null)
-  if (!code.every(({ kind }) => kind === 'plain')) return runsCode(scene)
-  scene.script(code.map(({ text }) => text).join(' '))
+  runsText(scene, code)
 }
 
 const judgeSource: Judge = (scene, _name, [file = UNKNOWN, ...more]) => {
@@ -649,7 +674,7 @@ const JUDGES: Readonly<Record<string, Judge>> = {
   ...forAll('cp mv ln', judgeCopy),
   ...forAll('npx bunx pnpx', judgeNpx),
   ...forAll('npm pnpm yarn', judgePackages),
-  ...forAll('make gmake', judgeMake),
+  ...forAll('make gmake just', judgeMake),
   ...forAll('go', judgeGo),
   ...forAll('eval trap', judgeEval),
   ...forAll('source .', judgeSource),

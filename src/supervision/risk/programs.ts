@@ -62,7 +62,8 @@ none lists packages
   yarn: list why
   pip: list show freeze
   cargo: tree metadata
-  go: list version
+  go: list version doc
+  npm pkg: get
 
 low runs a build, a test or a check of the workspace; words read
   npm: test t start; not NPM; valued NPM
@@ -78,7 +79,7 @@ low runs a build, a test or a check of the workspace; words read
   go: build test vet fmt run generate; not exec toolexec vettool --exec --toolexec --vettool
   pytest py.test; not --pastebin
   tsc vue-tsc vitest jest mocha ava mypy pyright flake8 pylint shellcheck rspec
-  make gmake; valued -C -f -j; not E --eval; more 1
+  make gmake just; valued -C -f -j; not E --eval; more 1
   mvn: test compile verify package
   gradle: test build check assemble
   dotnet: build test format
@@ -94,9 +95,11 @@ low runs a build, a test or a check of the workspace; words read
 low formats or checks files of the workspace
   black isort rustfmt
   ruff: format
-  prettier eslint stylelint oxlint gofmt clang-format; words read; writes w i --write --fix
+  prettier eslint stylelint oxlint gofmt goimports clang-format markdownlint markdownlint-cli2; words read; writes w i --write --fix
   ruff: check; words read; writes --fix
   biome: check format lint ci; words read; writes --write --fix --apply
+  golangci-lint: run; words read; writes --fix
+  staticcheck cspell vale; words read
 low writes files of the workspace
   touch mkdir tee
 low copies or moves files of the workspace
