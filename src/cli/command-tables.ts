@@ -51,12 +51,15 @@ function describe(command: Command, shared: ReadonlySet<string>): string {
     `${command.description()}\n`,
     ...argumentLines(command),
     ...flagLines(own),
-    ...(also.length + ofSettings.length === 0 ? [] : [`- also ${[...also.map(named), ...ofSettings].join(', ')}`]),
+    ...(also.length + ofSettings.length === 0 ? [] : [`- also ${[...also.map(shortly), ...ofSettings].join(', ')}`]),
     '',
   ].join('\n')
 }
 
 const named = ({ flags }: Option): string => code(flags)
+
+/** What it takes stands where it is explained. */
+const shortly = ({ long, flags }: Option): string => code(long ?? flags)
 
 /** Those that are settings are explained on another page. */
 function settingWords(options: readonly Option[]): string[] {

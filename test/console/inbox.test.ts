@@ -173,6 +173,43 @@ inBrowser('agents elsewhere are answered where they are read, in the card and in
   expect(complaints).toEqual([])
 })
 
+inBrowser(
+  'a yes that is remembered covers what was chosen, and is listed until somebody revokes it',
+  BUSY,
+  async () => {
+    await using house = await openConsoleHouse()
+    const shop = house.folder('shop', { 'package.json': '{"scripts":{"test":"true"}}' })
+    const ask = (command: string) =>
+      house.agent('window-1', shop)('approve_tool', { tool_name: 'Bash', input: { command }, tool_use_id: command })
+    const first = ask('npm test -- one')
+    await expect.poll(async () => (await house.client.inbox()).total, LATE).toBe(1)
+    await using browser = await connectBrowser()
+    const { page, complaints } = await signIn(browser, house, { at: '/inbox' })
+    await page.getByRole('link', { name: /npm test/ }).click()
+    await page.getByRole('button', { name: /^Remember/, disabled: false }).waitFor()
+    await page.keyboard.press('m')
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('Also allow').selectOption({ label: 'Commands that begin with npm test' })
+    await dialog.getByLabel('Where and how long').selectOption({ label: 'in this workspace, until revoked' })
+    await dialog
+      .getByText('Also allow: Commands that begin with npm test — in this workspace, until revoked.')
+      .waitFor()
+    await page.keyboard.press('Control+Enter')
+    expect(await first).toMatchObject({ behavior: 'allow' })
+    expect(await ask('npm test -- two')).toMatchObject({ behavior: 'allow' })
+
+    await page.goto(`${house.url}/console/settings/grants`)
+    await page.getByText('may: Commands that begin with npm test').waitFor()
+    await page.getByText(shop).waitFor()
+    await page.getByRole('button', { name: /^Revoke: claude-code, Commands that begin/ }).click()
+    await dialog.getByRole('button', { name: 'Revoke', exact: true }).click()
+    await page.getByText('Nothing is decided in advance.').waitFor()
+    void ask('npm test -- three').catch(() => {})
+    await expect.poll(async () => (await house.client.inbox()).total, LATE).toBe(1)
+    expect(complaints).toEqual([])
+  },
+)
+
 /** Goes to the end of what is shown and back, so that the end is on the screen when one look is taken, and gone at the next. */
 const GLIMPSE = `new Promise((done) => {
   const rows = document.querySelector('[aria-label="What changes"] [data-index]')

@@ -119,10 +119,11 @@ export function createInbox({ store, log, feed, clock }: InboxDeps): Inbox {
         (risk === undefined || riskOf(record) === risk) &&
         (agent === undefined || record.agent === agent || record.supervised?.host === agent),
     )
-    const text = q?.toLowerCase()
+    if (q === undefined && folder === undefined) return some
+    const text = q?.toLowerCase() ?? ''
     const has = (words: readonly (string | undefined)[]): boolean =>
-      text === undefined || words.some((one) => one?.toLowerCase().includes(text))
-    const named = new Set(some.filter((record) => has(text === undefined ? [] : wordsOf(record))))
+      words.some((one) => one?.toLowerCase().includes(text))
+    const named = new Set(text === '' ? some : some.filter((record) => has(wordsOf(record))))
     // Only the session knows the folder and the title, and to ask for it costs more than the record.
     const unsure = folder === undefined ? some.filter((record) => !named.has(record)) : some
     const overviews = await store.sessions.overview([...new Set(unsure.map(({ sessionId }) => sessionId))])

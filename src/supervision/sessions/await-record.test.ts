@@ -5,7 +5,7 @@ test('a feed that is closed wakes nobody any more, and the rest of the server go
   const service = openSupervision()
   const asked = service.tools.approve_tool(callOf(agentIn('/srv/here')), {
     tool_name: 'Bash',
-    input: { command: 'ls' },
+    input: { command: 'git push' },
   })
   await service.nextWaiting()
 

@@ -97,7 +97,7 @@ test('several can be edited: the id beside the file says which', async () => {
 test.each(['permission', 'tool_call'] as const)('arguments of a %s are shown again before their yes', async (kind) => {
   const opened = kind === 'tool_call' ? await openOwn(kind) : await openPermission()
   const { slack, id, thread } = opened
-  const [name, was, now] = kind === 'tool_call' ? ['path', '/tmp/a', '/tmp/b'] : ['command', 'npm test', 'npm run lint']
+  const [name, was, now] = kind === 'tool_call' ? ['path', '/tmp/a', '/tmp/b'] : ['command', 'deploy', 'npm run lint']
   await slack.reply('ann', thread, '', text(JSON.stringify({ [name]: now }), 'args.json'))
 
   expect(slack.told('ann')).toHaveLength(1)

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { asAda, asLocalUser, asOperator, refusalOf } from '../../testing/open-doors.ts'
 import { calls, openGatedDoors, says } from '../../testing/open-gated-doors.ts'
 import { type Frame, readSse } from '../../testing/sse-reader.ts'
-import { InboxSchema } from './schema.ts'
+import { type InboxItem, InboxSchema } from './schema.ts'
 
 type Doors = Awaited<ReturnType<typeof openGatedDoors>>
 
@@ -87,13 +87,77 @@ describe('GET /inbox', () => {
     expect((await inboxOf(doors, '?status=done&kind=prompt')).items).toEqual([])
   })
 
-  test.each(['status=old', 'limit=0', 'limit=101', 'before=x'])('refuses %s', async (query) => {
+  const id = '01ARZ3NDEKTSV4RRFFQ69G5FAV'
+  test.each([
+    'status=old',
+    'limit=0',
+    'limit=101',
+    'before=x',
+    // A place of the other order.
+    `before=1.${id}`,
+    `status=done&before=high.never.1.${id}`,
+    `before=none.never.1.${id}`,
+    `before=high.soon.1.${id}`,
+    `before=high.-1.1.${id}`,
+    `before=high.never.1e9.${id}`,
+    `before=high.1.1.${'9'.repeat(5_000)}`,
+    `before=high.never.1.${id}%00`,
+    'before=__proto__.never.1.x',
+    'q=',
+    `q=${'x'.repeat(201)}`,
+    'folder=',
+    `folder=${'x'.repeat(4_097)}`,
+    'agent=',
+    'risk=none',
+  ])('refuses %s', async (query) => {
     await using doors = await openAsking()
 
     expect(await refusalOf(await doors.get(`/inbox?${query}`, asOperator))).toEqual({
       status: 400,
       code: 'invalid_request',
     })
+  })
+
+  test.each([
+    ['q=%27%3B%20DROP%20TABLE%20waits%3B--', 0],
+    ['q=%25', 0],
+    ['q=.*', 0],
+    ['q=%00', 0],
+    ['q=%F0%9F%92%A5', 0],
+    ['q=SEND', 1],
+    ['q=go.', 1],
+    ['agent=constructor', 0],
+    ['folder=%2F', 0],
+  ])('takes %s as words, never as a pattern', async (query, total) => {
+    await using doors = await openAsking()
+    await ask(doors, 'a')
+
+    for (const status of ['waiting', 'done']) {
+      const { items } = await inboxOf(doors, `?status=${status}&${query}`)
+      expect(items).toHaveLength(status === 'done' ? 0 : total)
+    }
+    expect(await inboxOf(doors, `?${query}`)).toMatchObject({ total, counts: { critical: 0, high: total, low: 0 } })
+  })
+
+  test('says what the user asked for, what the tool does and what was decided before', async () => {
+    const asks = { parts: [...says('I write to Bob.').parts, ...calls(['send', 'bob']).parts] }
+    const ends = says('Done.')
+    await using doors = await openGatedDoors({ answers: [asks, ends, asks] })
+    await ask(doors, 'a')
+    const [first] = (await inboxOf(doors)).items
+    expect(first?.view.context).toEqual({
+      request: 'Go.',
+      said: 'I write to Bob.',
+      tool: expect.stringMatching(/./),
+      before: null,
+      still_since: first?.created_at,
+    })
+    await doors.post(`/approvals/${first?.id}`, { decision: 'reject', reason: 'Too broad.' }, asOperator)
+    await ask(doors, 'b')
+    const [second] = (await inboxOf(doors)).items
+    expect(second?.view.context.before).toBe('Rejected once by operator just now: Too broad.')
+    const one = (await (await doors.get(`/approvals/${second?.id}`, asOperator)).json()) as InboxItem
+    expect(one.view.context).toEqual(second?.view.context)
   })
 
   test('is for operators alone, and so are its events', async () => {
