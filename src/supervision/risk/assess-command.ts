@@ -39,6 +39,8 @@ interface Part {
 
 const MAX_CHARS = 16_000
 const MAX_SCRIPTS = 20
+/** Commands in words of others. */
+const MAX_NESTED = 500
 const MAX_STEPS = 20_000
 const TOO_LONG = 'runs a command that is too long to understand'
 const MAX_FOLDERS = 8
@@ -114,7 +116,8 @@ export function assessCommand(text: string, { whereLeads, home, workspaceRoot, c
     },
     script(code) {
       scripts += 1
-      if (code.length > MAX_CHARS || scripts > MAX_SCRIPTS) return scene.note('high', TOO_LONG)
+      if (code.length > MAX_CHARS || scripts > MAX_SCRIPTS || (code.match(/\$\(|[<>]\(|`/g)?.length ?? 0) > MAX_NESTED)
+        return scene.note('high', TOO_LONG)
       visit(parse(code))
     },
   }

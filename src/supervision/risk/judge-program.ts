@@ -23,6 +23,7 @@ import type { Scene } from './scene.ts'
 import { plainWord, type ShellWord } from './shell-words.ts'
 
 const NOT_CLEAR = 'runs a program in a way that is not clear'
+const ALL_FOUND = 'deletes all files that are found'
 const ANY_VALUE = 'calculates with a value that is not known'
 const SYSTEM_FOLDER = /^(?:\/usr(?:\/local)?)?\/s?bin\/$|^\/opt\/homebrew\/bin\/$/
 const MAX_ACTION_CHARS = 60
@@ -83,6 +84,12 @@ function runsFile(scene: Scene, file: ShellWord, why: string): undefined {
 function runsCode(scene: Scene, isDownload = scene.tainted): undefined {
   if (isDownload) return scene.note('critical', 'runs a download or decoded text as a program', 'Run a download')
   return scene.note('high', 'runs code that nobody has read')
+}
+
+/** A text that a shell runs, as far as it is known. */
+function runsText(scene: Scene, words: readonly ShellWord[]): undefined {
+  if (words.some(({ kind }) => kind !== 'plain')) runsCode(scene)
+  scene.script(words.map(({ text }) => text).join(' '))
 }
 
 interface Parsed {
@@ -199,8 +206,7 @@ const judgeShell: Judge = (scene, _name, rest) => {
   const [code] = operands
   if (options.some(({ text, kind }) => kind !== 'plain' || !/^-[ceuxvl]+$|^--(?:norc|noprofile|login)$/.test(text)))
     scene.note('high', NOT_CLEAR)
-  if (code !== undefined && hasOption(options, ['c']))
-    return code.kind === 'plain' ? scene.script(code.text) : runsCode(scene)
+  if (code !== undefined && hasOption(options, ['c'])) return runsText(scene, [code])
   if (code?.kind === 'plain' && !hasOption(options, ['s']) && !/^-$|^\/dev\//.test(code.text)) {
     scene.begins(options.length === 0 ? 2 : null)
     runsFile(scene, code, 'runs a script of the workspace')
@@ -375,47 +381,42 @@ const judgeRm: Judge = (scene, name, rest) => {
   }
 }
 
+const RUNS_FOR_FOUND = /^-(?:exec|ok)(?:dir)?$/
 const judgeFind: Judge = (scene, name, rest) => {
   const at = rest.findIndex(({ text }) => /^[-(!]/.test(text))
-  const roots = at < 0 ? rest : rest.slice(0, at)
   const tests = at < 0 ? [] : rest.slice(at)
-  judgeByRule(scene, name, roots)
-  for (let i = 0; i < tests.length; i += 1) {
-    const { text, kind } = tests[i] ?? UNKNOWN
+  const named = rest.slice(0, rest.length - tests.length)
+  judgeByRule(scene, name, named)
+  const roots = named.length === 0 ? [plainWord('.')] : named
+  const has = (test: RegExp): boolean => tests.some(({ text }) => test.test(text))
+  const runs = has(RUNS_FOR_FOUND)
+  if (has(/^-delete$/)) scene.note('critical', ALL_FOUND, 'Delete all files that are found')
+  if (has(/^-f(?:print|ls)/)) scene.note('high', 'writes what is found to a file')
+  for (const [i, { kind, text }] of tests.entries()) {
+    const before = tests[i - 1]?.text ?? ''
     if (kind === 'any' || kind === 'one') scene.note('high', 'looks for files in a way that is not clear')
-    if (text === '-delete')
-      scene.note('critical', 'deletes all files that are found', 'Delete all files that are found')
-    if (/^-f(?:print|ls)/.test(text)) scene.note('high', 'writes what is found to a file')
-    if (/^-(?:files0-from|newer\w*|samefile)$/.test(text)) scene.word(tests[i + 1] ?? UNKNOWN, 'read')
-    if (!/^-(?:exec|ok)(?:dir)?$/.test(text)) continue
+    if (/^-(?:files0-from|newer\w*|samefile)$/.test(before)) scene.word(plainWord(text), 'read')
+    // Files of these names are read.
+    if (runs && /^-i?(?:name|path|wholename)$/.test(before)) scene.word(plainWord(text.replaceAll('*', '')), 'read')
+  }
+  if (runs && !(has(/^-i?name$/) && !has(/^(?:-o|-or|!|-not)$/))) for (const root of roots) scene.tree(root)
+  for (let i = 0; i < tests.length; i += 1) {
+    if (!RUNS_FOR_FOUND.test(tests[i]?.text ?? '')) continue
     const end = tests.findIndex((word, j) => j > i && /^[;+]$/.test(word.text))
     const run = tests.slice(i + 1, end < 0 ? undefined : end)
-    // Files of these names are read, and what is found in the folders.
-    for (const [j, test] of tests.entries())
-      if (/name$|path$/.test(tests[j - 1]?.text ?? '')) scene.word(plainWord(test.text.replaceAll('*', '')), 'read')
-    const isNamed =
-      tests.some((test) => /^-i?name$/.test(test.text)) && !tests.some((test) => /^(?:-o|-or|!|-not)$/.test(test.text))
-    if (!isNamed) for (const root of roots) scene.tree(root)
-    overMany(
-      scene,
-      run.flatMap((word) =>
-        word.text === '{}'
-          ? roots.length === 0
-            ? [plainWord('.')]
-            : roots
-          : word.text.includes('{}')
-            ? [UNKNOWN]
-            : [word],
-      ),
-    )
+    const given = (word: ShellWord): readonly ShellWord[] => (word.text === '{}' ? roots : [placed(word)])
+    overMany(scene, run.flatMap(given))
     i = end < 0 ? tests.length : end
   }
 }
 
+/** A word with a place for the name of a file may become anything. */
+const placed = (word: ShellWord): ShellWord => (/\{\}|^%$/.test(word.text) ? { ...word, kind: 'any' } : word)
+
 /** A program that runs for many files. */
 function overMany(scene: Scene, run: readonly ShellWord[]): undefined {
   if (/(?:^|\/)(?:rm|unlink|shred|rmdir|truncate|trash)$/i.test(run[0]?.text ?? ''))
-    scene.note('critical', 'deletes all files that are found', 'Delete all files that are found')
+    scene.note('critical', ALL_FOUND, 'Delete all files that are found')
   scene.begins(null)
   const before = scene.wholeTree
   scene.wholeTree = true
@@ -428,7 +429,7 @@ const judgeXargs: Judge = (scene, _name, rest) => {
   while (rest[at]?.text.startsWith('-') === true)
     at += /^(?:-[InPLdsE]|--(?:max-args|max-procs|delimiter))$/.test(rest[at]?.text ?? '') ? 2 : 1
   if (hasOption(rest.slice(0, at), ['a', '--arg-file'])) scene.note('high', NOT_CLEAR)
-  overMany(scene, [...rest.slice(at).map((word) => (/\{\}|^%$/.test(word.text) ? UNKNOWN : word)), UNKNOWN])
+  overMany(scene, [...rest.slice(at).map(placed), UNKNOWN])
 }
 
 const judgeEnv: Judge = (scene, _name, rest) => {
@@ -576,8 +577,7 @@ const judgeGo: Judge = (scene, name, rest) => {
 const judgeEval: Judge = (scene, name, rest) => {
   const code = name === 'trap' ? rest.slice(0, 1) : rest
   scene.begins(null)
-  if (!code.every(({ kind }) => kind === 'plain')) return runsCode(scene)
-  scene.script(code.map(({ text }) => text).join(' '))
+  runsText(scene, code)
 }
 
 const judgeSource: Judge = (scene, _name, [file = UNKNOWN, ...more]) => {
