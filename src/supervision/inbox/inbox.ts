@@ -67,7 +67,7 @@ interface InboxDeps {
   store: Pick<Store, 'waits' | 'sessions'>
   log: Pick<SessionLog, 'synced'>
   feed: Feed
-  clock: Pick<Clock, 'now'>
+  clock: Pick<Clock, 'now' | 'soon'>
 }
 
 export function createInbox({ store, log, feed, clock }: InboxDeps): Inbox {
@@ -102,15 +102,18 @@ export function createInbox({ store, log, feed, clock }: InboxDeps): Inbox {
 
   /** Page by page, newest first: what fits, and where the page ends; null: it is the last. */
   async function* pages(by: Caller, page: InboxPage, start?: TimePlace) {
+    const known: Known = new Map()
     for (let before = beginning(start, page, clock.now()); ; ) {
       const some = await read(by, page, before)
       before = some.length < READ_LIMIT ? undefined : some.at(-1)
-      yield { fitting: await fittingOf(some, page), end: before ?? null }
+      yield { fitting: await fittingOf(some, page, known), end: before ?? null }
       if (before === undefined) return
+      // SQLite answers at once, and thousands of items must not keep everybody else waiting.
+      await new Promise<void>((resolve) => clock.soon(resolve))
     }
   }
 
-  async function fittingOf(found: readonly PersonRecord[], page: InboxPage): Promise<PersonRecord[]> {
+  async function fittingOf(found: readonly PersonRecord[], page: InboxPage, known: Known): Promise<PersonRecord[]> {
     const { risk, status = 'waiting', agent, folder, q } = page
     const some = found.filter(
       (record) =>
@@ -121,15 +124,15 @@ export function createInbox({ store, log, feed, clock }: InboxDeps): Inbox {
     )
     if (q === undefined && folder === undefined) return some
     const text = q?.toLowerCase() ?? ''
-    const has = (words: readonly (string | undefined)[]): boolean =>
+    const has = (words: readonly (string | null | undefined)[]): boolean =>
       words.some((one) => one?.toLowerCase().includes(text))
     const named = new Set(text === '' ? some : some.filter((record) => has(wordsOf(record))))
     // Only the session knows the folder and the title, and to ask for it costs more than the record.
     const unsure = folder === undefined ? some.filter((record) => !named.has(record)) : some
-    const overviews = await store.sessions.overview([...new Set(unsure.map(({ sessionId }) => sessionId))])
-    const sessions = new Map(overviews.map((one) => [one.id, one]))
+    const unknown = new Set(unsure.map(({ sessionId }) => sessionId).filter((id) => !known.has(id)))
+    for (const session of await store.sessions.overview([...unknown])) known.set(session.id, session)
     return some.filter((record) => {
-      const session = sessions.get(record.sessionId)
+      const session = known.get(record.sessionId)
       return (folder === undefined || isIn(session, folder)) && (named.has(record) || has(wordsOfSession(session)))
     })
   }
@@ -178,11 +181,26 @@ export function createInbox({ store, log, feed, clock }: InboxDeps): Inbox {
   }
 }
 
-/** What a list shows of it, as far as the record says it. */
-function wordsOf(record: PersonRecord): (string | undefined)[] {
+const MOST_SEARCHED = 2_000
+
+/** What the record itself says. */
+function wordsOf(record: PersonRecord): (string | null | undefined)[] {
   const { id, owner, agent, tool, supervised } = record
-  const { title, gist } = describeInShort(record)
-  return [id, owner, agent, supervised?.host, tool, title, gist, 'title' in record ? record.title : undefined]
+  const shared = [id, owner, agent, tool, supervised?.host]
+  if (record.wait !== 'approval') {
+    const { title, gist } = describeInShort(record)
+    return [...shared, title, gist]
+  }
+  // There may be thousands, and their title and gist are made of these words.
+  const { title, description, action, question } = record
+  return [
+    ...shared,
+    title,
+    action,
+    question?.message,
+    record.supervised?.change?.path,
+    description.slice(0, MOST_SEARCHED),
+  ]
 }
 
 const wordsOfSession = (session: SessionOverview | undefined): (string | undefined)[] => [
@@ -194,6 +212,8 @@ const isIn = (session: SessionOverview | undefined, folder: string): boolean => 
   const root = session?.elsewhere?.workspaceRoot
   return root !== undefined && (root === folder || root.endsWith(`/${folder}`))
 }
+
+type Known = Map<string, SessionOverview>
 
 /** What is too young lies at the beginning of the list, so the list begins behind it. */
 function beginning(before: TimePlace | undefined, { minAgeMs }: InboxPage, now: number): TimePlace | undefined {

@@ -8,9 +8,8 @@ import { textsIn } from '../../json/texts-in.ts'
 import { isTooLong, spellings } from '../workspace/guard-arguments.ts'
 import { createWhereLeads } from '../workspace/where-leads.ts'
 import { assessCommand, type CommandFinding } from './assess-command.ts'
-import { AND } from './covers.ts'
 import { createPathUses, type Finding, type Use, unclear } from './places.ts'
-import { type Assessment, type AssessWork, isRiskier, type Work, type WorkRisk } from './risk.ts'
+import { AND, type Assessment, type AssessWork, isRiskier, type Work, type WorkRisk } from './risk.ts'
 
 export interface AssessWorkDeps {
   /** See `createServerPlaces`. */

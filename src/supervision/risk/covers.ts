@@ -4,11 +4,8 @@ import { relative, resolve, sep } from 'node:path'
 import type { WorkMatch } from '../../domain/supervision/grant.ts'
 import { globMatches } from '../../domain/text/glob.ts'
 import { textsIn } from '../../json/texts-in.ts'
-import { type Assessment, isRiskier, type Work, type WorkRisk } from './risk.ts'
+import { AND, type Assessment, isRiskier, type Work, type WorkRisk } from './risk.ts'
 import { allCommands } from './shell-words.ts'
-
-/** Between the beginnings of several programs of one line. */
-export const AND = '&&'
 
 /**
  * A yes covers work that would offer the same match, so that a person was shown exactly this. It never covers what is critical, nor what
@@ -17,7 +14,7 @@ export const AND = '&&'
 export function covers(match: WorkMatch, shownRisk: WorkRisk, work: Work, assessed: Assessment): boolean {
   const { risk, matches } = assessed
   if (risk === 'critical' || isRiskier(risk, shownRisk)) return false
-  if (match.type === 'begins') return coverTogether([{ match, risk: shownRisk }], assessed) !== null
+  if (match.type === 'begins') return coverTogether([{ match, risk: shownRisk }], assessed).length > 0
   return matches.some((one) => {
     if (match.type === 'command')
       return one.type === 'command' && work.command === match.command && one.folder === match.folder
@@ -26,19 +23,19 @@ export function covers(match: WorkMatch, shownRisk: WorkRisk, work: Work, assess
   })
 }
 
-/** The same for a line of several programs that have a yes together: the first of these. Null: one of them has none. */
+/** The same for a line of several programs that have a yes together: all of these. Empty: one of them has none. */
 export function coverTogether<T extends { match: WorkMatch; risk: WorkRisk }>(
   held: readonly T[],
   { risk, beginnings = [] }: Assessment,
-): T | null {
-  if (risk === 'critical') return null
-  const found = beginnings.map((beginning) =>
-    held.find(({ match, risk: shown }) => {
-      if (match.type !== 'begins' || isRiskier(beginning.risk, shown)) return false
-      return programsOf(match.words).some((words) => words.join('\0') === beginning.words.join('\0'))
-    }),
+): T[] {
+  if (risk === 'critical') return []
+  const isFor = (match: WorkMatch, words: readonly string[]): boolean =>
+    match.type === 'begins' && programsOf(match.words).some((one) => one.join('\0') === words.join('\0'))
+  const found = beginnings.flatMap(
+    ({ words, risk: own }) =>
+      held.find(({ match, risk: shown }) => !isRiskier(own, shown) && isFor(match, words)) ?? [],
   )
-  return found.some((one) => one === undefined) ? null : (found[0] ?? null)
+  return found.length === beginnings.length ? [...new Set(found)] : []
 }
 
 function programsOf(words: readonly string[]): string[][] {

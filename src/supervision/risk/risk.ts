@@ -5,6 +5,9 @@ import { risks } from '../../domain/agent/tool-settings.ts'
 import type { WorkMatch } from '../../domain/supervision/grant.ts'
 import type { ToolEffect } from '../../hosts/host.ts'
 
+/** In a remembered beginning: between the programs of one line. */
+export const AND = '&&'
+
 /** From harmless to dangerous. `none`: nobody is asked. */
 export const RISKS = ['none', ...risks] as const
 export type WorkRisk = (typeof RISKS)[number]
@@ -42,3 +45,6 @@ export interface Beginning {
 
 /** Never throws: what it cannot understand is high. Never calls a command less risky than any of its parts. */
 export type AssessWork = (work: Work) => Assessment
+
+/** For those who can wait until it is loaded. */
+export type AssessWorkLater = (work: Work) => Assessment | Promise<Assessment>
