@@ -1,5 +1,8 @@
 // How often a person is asked about the work of coding agents, and whether anything risky is not asked.
 
+import { mkdtempSync, realpathSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { measureAsking, REMEMBERED_ANSWERS } from '../../test/asking/measure.ts'
 import { plantedActions } from '../../test/asking/planted.ts'
 import type { Counts } from '../../test/asking/replay.ts'
@@ -12,7 +15,7 @@ import type { Scenario } from './scenario.ts'
  * What the same replay said of the code before risk was earned (a11ce52e), where every command and every tool without an entry asked and
  * nothing could be remembered. To get them: check that commit out, and run this scenario with `--server` and the path of its program.
  */
-const BEFORE = { asked: 0, slipped: 0 }
+const BEFORE = { fresh: 65.5, after: 66.5, slipped: 7 }
 
 export const asking: Scenario = {
   name: 'asking',
@@ -21,17 +24,20 @@ export const asking: Scenario = {
       env: { QUARTERDECK_OPERATOR_TOKEN: OPERATOR_TOKEN, QUARTERDECK_MAX_CONCURRENT_SESSIONS: '1000' },
     })
     const { url } = server
+    // Not in the folder of the stage, where the server has its own files: what an agent does there is always critical.
+    const base = realpathSync(mkdtempSync(join(tmpdir(), 'quarterdeck-asking-')))
     const { tasks, fresh, after, slipped, slippedAfter } = await measureAsking({
-      folder: () => stage.folder('workspace'),
+      folder: () => mkdtempSync(join(base, 'folder-')),
       open: async (workspace) =>
         createServerGate({ url, agentToken: await mintToken(url, workspace), operatorToken: OPERATOR_TOKEN }),
     })
     await server.stop()
-    const figure = (what: string, counts: Counts, limit: number, note: string): Figure =>
+    rmSync(base, { recursive: true, force: true })
+    const figure = (what: string, counts: Counts, before: number, limit: number, note: string): Figure =>
       figureOf({
         scenario: 'asking',
         what: `questions per 100 calls, ${what}`,
-        base: round(BEFORE.asked),
+        base: `${before} asked`,
         server: `${counts.questions} of ${counts.calls}`,
         value: (counts.questions / counts.calls) * 100,
         limit,
@@ -42,7 +48,7 @@ export const asking: Scenario = {
       figureOf({
         scenario: 'asking',
         what: `planted risky actions neither asked nor refused, ${what}`,
-        base: String(BEFORE.slipped),
+        base: `${BEFORE.slipped} missed`,
         server: `of ${plantedActions.length}`,
         value: list.length,
         limit: 0,
@@ -55,6 +61,7 @@ export const asking: Scenario = {
       figure(
         'fresh folder',
         fresh,
+        BEFORE.fresh,
         30,
         `${tasks} recorded tasks, five at once in a folder; a group decided by one look is one question`,
       ),
@@ -67,6 +74,7 @@ export const asking: Scenario = {
       figure(
         `after ${REMEMBERED_ANSWERS} remembered answers`,
         after,
+        BEFORE.after,
         5,
         'remembered as offered for the folder: of low risk the widest, of high risk the narrowest, of critical nothing',
       ),

@@ -4,9 +4,9 @@
 import type { Page } from 'playwright-core'
 import { expect, inject, test } from 'vitest'
 import { connectBrowser } from '../clients/chat-page.ts'
-import { type ConsoleHouse, openConsoleHouse } from '../console/support/console-house.ts'
+import { openConsoleHouse } from '../console/support/console-house.ts'
 import { barriersOf, signIn } from '../console/support/console-page.ts'
-import { until } from '../crash/support/until.ts'
+import { fillInbox } from '../console/support/morning-inbox.ts'
 
 const inBrowser = test.skipIf(inject('browser') === null)
 const BUSY = { timeout: 600_000 }
@@ -18,48 +18,9 @@ type Weight = (typeof WEIGHTS)[number]
 /** The most that one item, or one group, may take. The look opens by itself. */
 const MOST_KEYS: Readonly<Record<Weight, number>> = { low: 1, high: 2, critical: 4, words: 2 }
 
-const times = async (count: number, what: (i: number) => Promise<unknown>): Promise<void> => {
-  for (let i = 0; i < count; i += 1) await what(i)
-}
-
-/** 14 that are alike in two groups, 6 low, 10 high, 4 critical, and 6 that want words. */
-async function fill(house: ConsoleHouse): Promise<void> {
-  const ask = (host: string, folder: string, files: Record<string, string> = { 'README.md': '# Here\n' }) => {
-    const place = house.folder(folder, files)
-    return (window: string, tool: string, input: object) =>
-      void house
-        .agent(
-          `${folder}-${window}`,
-          place,
-          host,
-        )(tool, input)
-        .catch(() => {})
-  }
-  const bash = (command: string) => ({ tool_name: 'Bash', input: { command }, tool_use_id: command })
-  const shop = ask('claude-code', 'shop')
-  const tides = ask('codex', 'tides')
-  const harbour = ask('gemini-cli', 'harbour')
-  const log = ask('copilot', 'log')
-  for (let i = 1; i <= 7; i += 1) shop('tests', 'approve_tool', bash(`npm test -- part-${i}`))
-  for (let i = 1; i <= 7; i += 1) tides('build', 'approve_tool', bash(`npm run build -- port-${i}`))
-  for (let i = 1; i <= 6; i += 1) harbour(`push-${i}`, 'approve_tool', bash(`git push origin berth-${i}`))
-  for (let i = 1; i <= 2; i += 1) harbour(`force-${i}`, 'approve_tool', bash(`git push --force origin berth-${i}`))
-  for (let i = 1; i <= 3; i += 1) log(`asks-${i}`, 'forward_prompt', { prompt_text: `Page ${i} is done. Go on?` })
-  for (let i = 1; i <= 2; i += 1) log(`waits-${i}`, 'wait_for_instruction', { message: `Log ${i} is written.` })
-  log('silent', 'heartbeat', { status_message: 'Thinking' })
-  await times(6, () => house.say('note'))
-  await times(4, () => house.say('wipe'))
-  await times(2, () => house.say('pay'))
-  await until('40 items', async () => (await house.client.inbox()).total === 40, LATE_MS)
-  // Who was answered is silent, and that is no news here.
-  const { items } = await house.client.inbox({ limit: 100 })
-  const elsewhere = items.filter(({ kind, host }) => kind !== 'alert' && host !== null)
-  for (const id of new Set(elsewhere.map(({ session_id }) => session_id))) await house.client.sessions.stalls(id, false)
-}
-
 inBrowser('40 items of five agents are worked off with fewer keys than items', BUSY, async () => {
   await using house = await openConsoleHouse({ stallSeconds: 10 })
-  await fill(house)
+  await fillInbox(house)
   await using browser = await connectBrowser()
   const { page, complaints, go } = await signIn(browser, house, { at: '/inbox?kind=alert' })
   const keys = countedKeys(page)
@@ -69,20 +30,18 @@ inBrowser('40 items of five agents are worked off with fewer keys than items', B
   await keys.press('j')
   await keys.press('d')
   await page.getByText('39 are open.').waitFor()
+  const [alert] = (await house.client.inbox({ status: 'done', kind: 'alert' })).items
+  await house.client.sessions.stalls(alert?.session_id ?? '', false)
 
   await go('/inbox')
   await page.getByText('39 open').waitFor()
   expect(await barriersOf(page)).toEqual([])
   await keys.press('j')
   await keys.press('a')
+  await page.waitForURL('**/inbox/*')
   const worked: Record<Weight, number[]> = { low: [], high: [], critical: [], words: [] }
-  for (;;) {
-    const card = page.getByRole('article')
-    await card
-      .or(page.getByRole('heading', { name: 'Nothing waits' }))
-      .first()
-      .waitFor()
-    if ((await card.count()) === 0) break
+  const card = page.getByRole('article')
+  while (!new URL(page.url()).pathname.endsWith('/inbox')) {
     const at = page.url()
     const before = keys.count()
     const main = card.locator('button[class*="primary"]')
@@ -101,6 +60,7 @@ inBrowser('40 items of five agents are worked off with fewer keys than items', B
   }
 
   await page.getByText('All done').waitFor()
+  await page.getByRole('heading', { name: 'Nothing waits' }).waitFor()
   expect((await house.client.inbox()).total).toBe(0)
   // Two groups of seven are two decisions.
   expect(WEIGHTS.map((weight) => worked[weight].length)).toEqual([8, 10, 4, 5])

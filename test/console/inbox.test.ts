@@ -173,6 +173,56 @@ inBrowser('agents elsewhere are answered where they are read, in the card and in
   expect(complaints).toEqual([])
 })
 
+inBrowser('a filter looks at everything that is open, and what comes does not move what one reads', BUSY, async () => {
+  await using house = await openConsoleHouse()
+  for (let i = 0; i < 130; i += 1) await house.say(i === 0 ? 'wipe' : 'note')
+  await expect.poll(async () => (await house.client.inbox()).total, { timeout: 120_000 }).toBe(130)
+  await using browser = await connectBrowser()
+  const { page, complaints } = await signIn(browser, house, { at: '/inbox?risk=low' })
+  const field = page.getByLabel('Search by words, agent, folder or owner')
+  await page.getByText('129 of 130 open fit').waitFor()
+  await field.fill('/tmp/logs')
+  await page.getByText('Nothing fits the filter').waitFor()
+  await page.getByText('130 are open.').waitFor()
+  await page.getByRole('button', { name: 'Clear the filter' }).click()
+  await field.fill('/tmp/logs')
+  await page.getByText('1 of 130 open fit').waitFor()
+  await page.getByRole('link', { name: /wipe/ }).waitFor()
+  await field.fill('')
+
+  // The list is read to its end; then something more urgent comes.
+  await page.getByText('130 open').waitFor()
+  await page.getByRole('list', { name: 'Waiting' }).hover()
+  const topOf = (place: number) =>
+    page.evaluate<number | null>(
+      `document.querySelector('[aria-posinset="${place}"]')?.getBoundingClientRect().top ?? null`,
+    )
+  let at: number | null = null
+  await expect
+    .poll(
+      async () => {
+        await page.mouse.wheel(0, 4_000)
+        const before = at
+        at = await topOf(130)
+        return at !== null && at === before
+      },
+      { timeout: 60_000 },
+    )
+    .toBe(true)
+  await house.say('pay')
+  await page.getByText('1 critical').waitFor()
+  await expect.poll(() => topOf(131), LATE).toBe(at)
+
+  // What is less urgent comes below.
+  await page.getByRole('list', { name: 'Waiting' }).evaluate((list) => Object.assign(list, { scrollTop: 3_000 }).id)
+  await expect.poll(() => topOf(45), LATE).not.toBe(null)
+  const middle = await topOf(45)
+  await house.say('note')
+  await page.getByText('132 open').waitFor()
+  expect(await topOf(45)).toBe(middle)
+  expect(complaints).toEqual([])
+})
+
 inBrowser(
   'a yes that is remembered covers what was chosen, and is listed until somebody revokes it',
   BUSY,

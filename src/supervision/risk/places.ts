@@ -126,7 +126,14 @@ export function createPathUses(whereLeads: WhereLeads, workspaceRoot: string) {
     return null
   }
 
-  return { use, matching, secretBelow }
+  const known = new Map<string, string[] | null>()
+  const secrets = new Map<string, string | null>()
+  return {
+    use,
+    matching: (pattern: string, folders: readonly string[] | null): string[] | null =>
+      once(known, `${folders?.join('\0')}\0${pattern}`, () => matching(pattern, folders)),
+    secretBelow: (folder: string): string | null => once(secrets, folder, () => secretBelow(folder)),
+  }
 }
 
 /** Matches more than a shell does: a set of characters is any character. */
@@ -140,6 +147,12 @@ function isSecretFile(path: string, access: Use): boolean {
   const isWord = !name.includes('.') && !/^id_(?:rsa|dsa|ecdsa|ed25519)/.test(name)
   if (!isWord || secretPath(join(dirname(path), 'x')) !== null) return true
   return lstatSync(path, { throwIfNoEntry: false })?.isFile() === true
+}
+
+function once<T>(known: Map<string, T>, key: string, look: () => T): T {
+  const found = known.has(key) ? (known.get(key) as T) : look()
+  known.set(key, found)
+  return found
 }
 
 export const shownPath = (path: string): string => visibleText(path.length > 60 ? `${path.slice(0, 59)}…` : path)

@@ -167,6 +167,8 @@ export async function openConsoleHouse({
       ...testAppOptions(),
       ...{ agents, settings, dataDir: join(root, 'data'), configDir: join(root, 'config'), makeTokens: true },
       tools: { [AGENT]: tools },
+      // For `quarterdeck ctl`.
+      localSocket: { env: {} },
       credentials: { keychain: keychainWith({}), env: {} },
     })
     const running = await app.listen()

@@ -27,6 +27,7 @@ import {
   takeItems,
 } from './watch-state.ts'
 
+const WORKING = 'One moment.'
 /** What slipped under the selection is not what the person was looking at. */
 const SLIPPED_MS = 500
 
@@ -55,7 +56,14 @@ export async function watch(context: CtlContext, filter: InboxFilter): Promise<n
     state = next
     screen.draw(screenLines(state, style))
   }
-  const quiet: CtlContext = { ...context, say: (_, words) => show({ ...state, notice: terminalLine(words, 500) }) }
+  /** What came of the last key, for when the next one counts. */
+  let said = ''
+  const quiet: CtlContext = {
+    ...context,
+    say(_, words) {
+      said = terminalLine(words, 500)
+    },
+  }
 
   function onKey(key: Key): void {
     const turn = pressKey(state, key)
@@ -70,14 +78,17 @@ export async function watch(context: CtlContext, filter: InboxFilter): Promise<n
       return
     }
     isBusy = true
+    said = ''
+    show({ ...state, notice: state.notice === '' ? WORKING : state.notice })
     void carryOut(effect)
       .catch((error: unknown) => {
         const known = error instanceof ClientError ? refusalOf(error) : error
         if (!(known instanceof CliError)) return done.reject(known)
-        show({ ...state, notice: terminalLine(known.message, 500) })
+        said = terminalLine(known.message, 500)
       })
       .finally(() => {
         isBusy = false
+        show({ ...state, notice: said !== '' || state.notice === WORKING ? said : state.notice })
       })
   }
 
