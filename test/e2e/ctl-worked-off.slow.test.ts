@@ -81,8 +81,7 @@ inTmux.each([60, 80, 120])(
       else await press('a')
     }
 
-    expect((await house.client.inbox()).total, shown.slice(-3).join('\n')).toBe(0)
-    expect(pressed.length).toBeLessThanOrEqual(MOST_KEYS)
+    expect(pressed.length, shown.slice(-3).join('\n')).toBeLessThanOrEqual(MOST_KEYS)
     const done = await house.client.inbox({ status: 'done', limit: 100 })
     const byKeys = new Set(done.items.flatMap(({ id, decided_channel }) => (decided_channel === 'ctl' ? [id] : [])))
     // An agent that stays silent may be news again by now.
