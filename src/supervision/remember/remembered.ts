@@ -3,7 +3,7 @@
 import type { Clock } from '../../domain/clock.ts'
 import type { Grant } from '../../domain/supervision/grant.ts'
 import type { GrantReads } from '../../store/ports/waits.ts'
-import { covers, coversRefused } from '../risk/covers.ts'
+import { covers, coversRefused, coverTogether } from '../risk/covers.ts'
 import type { Assessment, Work } from '../risk/risk.ts'
 import type { SupervisedSession } from '../sessions/take-step.ts'
 
@@ -30,7 +30,10 @@ export function createRemembered({ grants, clock }: RememberedDeps): Remembered 
       if (no !== undefined) return no
       const allows = ({ effect, elsewhere: { match, risk } }: GrantElsewhere): boolean =>
         effect !== 'refuse' && covers(match, risk, work, assessed)
-      return near.find(allows) ?? null
+      const yes = near.find(allows)
+      if (yes !== undefined) return yes
+      const allowed = near.filter(({ effect }) => effect !== 'refuse').map((grant) => ({ ...grant.elsewhere, grant }))
+      return coverTogether(allowed, assessed)?.grant ?? null
     },
   }
 }

@@ -1,6 +1,7 @@
 // How risky a command line is. The shell's own grammar says which programs run; `judge-program.ts` says what each does. The riskiest
 // part counts, so that a command is never less risky than any of its parts.
 
+import { existsSync } from 'node:fs'
 import { basename, isAbsolute, resolve } from 'node:path'
 import { type Command, forEachChild, parse, type Redirect, type SyntaxNode } from 'unbash'
 import { secretPath } from '../workspace/secret-path.ts'
@@ -10,13 +11,13 @@ import { createPathUses, type Finding, unclear } from './places.ts'
 import { HARMLESS_SETTINGS, HARMLESS_VARIABLES, OBEYED_VARIABLES, SOURCES_OF_CODE } from './programs.ts'
 import { isRiskier, type WorkRisk } from './risk.ts'
 import type { Scene } from './scene.ts'
-import { type ShellWord, shellWords, wordsOf } from './shell-words.ts'
+import { type Known, type ShellWord, shellWords, wordsOf } from './shell-words.ts'
 
 export interface CommandFinding extends Finding {
   /** It uses what only a person may let an agent use, so that nothing about it is remembered. */
   guarded: boolean
-  /** The beginning of the one program that does more than to read; null: there are several, or none can be known by its beginning. */
-  begins: readonly string[] | null
+  /** Of every program that does more than read: its words that may be remembered. Empty: one of them cannot be known by its beginning. */
+  beginnings: readonly (readonly string[])[]
 }
 
 interface CommandPlace {
@@ -49,6 +50,8 @@ const ANY_VALUE = 'calculates with a value that is not known'
 
 export function assessCommand(text: string, { whereLeads, home, workspaceRoot, cwd }: CommandPlace): CommandFinding {
   const paths = createPathUses(whereLeads, workspaceRoot)
+  const loops = new Map<string, readonly ShellWord[]>()
+  const known: Known = { home, loops }
   const parts: Part[] = []
   /** Notes that belong to no program. */
   const outside: Part = { risk: 'none', words: null, hasVariables: false, begins: null }
@@ -166,22 +169,23 @@ export function assessCommand(text: string, { whereLeads, home, workspaceRoot, c
         return perhaps(children)
       case 'Statement':
         if (node.background === true) scene.note('high', 'leaves a program running')
-        return perhaps(children)
+        return isSureCd(node.command) ? children() : perhaps(children)
       case 'AndOr': {
-        let possible = scene.folders
+        let possible = isSureCd(node) ? null : [scene.folders]
         for (const [i, one] of node.commands.entries()) {
           visit(one)
-          possible = either(possible, scene.folders)
+          possible = [...(possible ?? []), scene.folders]
           // After `cd x &&` the shell is in x, and nowhere else.
-          if (node.operators.slice(0, i + 1).includes('||')) scene.folders = possible
+          if (node.operators.slice(0, i + 1).includes('||')) scene.folders = possible.reduce(either)
         }
+        scene.folders = (possible ?? [scene.folders]).reduce(either)
         return
       }
       case 'Pipeline':
         return apart(() => {
           for (const one of node.commands) {
             apart(() => visit(one))
-            scene.tainted ||= givesCode(one, home, gives)
+            scene.tainted ||= givesCode(one, known, gives)
             scene.input = one.type === 'Command' ? [printedBy(one)] : []
           }
         })
@@ -196,8 +200,21 @@ export function assessCommand(text: string, { whereLeads, home, workspaceRoot, c
       case 'Function':
         scene.note('high', OTHER_NAME)
         return again(children)
+      case 'For': {
+        const words = (node.wordlist ?? []).flatMap((word) => shellWords(word, known))
+        const name = node.name.value
+        // Something else may set the variable too.
+        const isSet = new RegExp(
+          `\\b${name}\\b\\s*(?:\\+|:|-)?[=[]|\\b(?:read|eval|source|mapfile|getopts|let|declare|printf)\\b`,
+        )
+        const isBound =
+          words.length > 0 && words.every(({ kind }) => kind === 'plain' || kind === 'glob') && /^\w+$/.test(name)
+        if (isBound && !isSet.test(text)) loops.set(name, words)
+        again(children)
+        loops.delete(name)
+        return
+      }
       case 'While':
-      case 'For':
       case 'Select':
       case 'ArithmeticFor':
         return again(children)
@@ -221,7 +238,7 @@ export function assessCommand(text: string, { whereLeads, home, workspaceRoot, c
         return children()
       case 'TestUnary':
         if (/^-[vR]$/.test(node.operator)) scene.note('high', ANY_VALUE)
-        for (const word of shellWords(node.operand, home)) if (word.kind === 'plain') scene.word(word, 'names')
+        for (const word of shellWords(node.operand, known)) if (word.kind === 'plain') scene.word(word, 'names')
         return children()
       case 'Redirect':
         redirect(node)
@@ -233,23 +250,32 @@ export function assessCommand(text: string, { whereLeads, home, workspaceRoot, c
     }
   }
 
+  /** Whether a part begins with a `cd` to a folder that exists: the shell goes there. */
+  function isSureCd(node: SyntaxNode): boolean {
+    const first = node.type === 'AndOr' ? node.commands[0] : node
+    if (first?.type !== 'Command' || first.name?.value !== 'cd') return false
+    const [, to, ...others] = wordsOf(first, known)
+    if (to?.kind !== 'plain' || others.length > 0) return false
+    return scene.folders?.every((folder) => existsSync(resolve(folder, to.text))) === true
+  }
+
   function redirect({ operator, target }: Redirect): undefined {
     if (target === undefined || isHarmless(operator, target.value)) return
     const use = operator === '<' || operator === '<&' ? 'read' : 'write'
     if (use === 'write') scene.note('low', 'writes files of the workspace')
     if (target.parts?.some(({ type }) => type === 'ProcessSubstitution') === true) return
-    for (const word of shellWords(target, home)) scene.word(word, use)
+    for (const word of shellWords(target, known)) scene.word(word, use)
   }
 
   function command(node: Command): undefined {
     const { tainted, input } = scene
     const outer = current
-    const words = wordsOf(node, home)
+    const words = wordsOf(node, known)
     const assignments = [...node.prefix, ...node.args].filter((one) => one.type === 'Assignment')
     const isQuiet = node.redirects.every((one) => 'target' in one && isHarmless(one.operator, one.target?.value ?? ''))
     current = { risk: 'none', words: isQuiet ? words : null, hasVariables: assignments.length > 0, begins: undefined }
     parts.push(current)
-    const isSource = givesCode(node, home, gives)
+    const isSource = givesCode(node, known, gives)
     apart(() => {
       scene.tainted ||= isSource
       forEachChild(node, visit)
@@ -259,7 +285,7 @@ export function assessCommand(text: string, { whereLeads, home, workspaceRoot, c
       else if (OBEYED_VARIABLES.test(name)) scene.note('high', `sets ${name.slice(0, 30)}, which programs obey`)
       else scene.note('none', 'sets variables of the shell')
     }
-    scene.tainted ||= takesCode(node, home, gives)
+    scene.tainted ||= takesCode(node, known, gives)
     const given = node.redirects.flatMap((one) =>
       one.type === 'HereDoc' ? [one.body.text] : one.type === 'HereString' ? [one.target?.value ?? ''] : [],
     )
@@ -279,20 +305,23 @@ export function assessCommand(text: string, { whereLeads, home, workspaceRoot, c
   return {
     ...(best ?? { risk: 'none', why: 'does nothing', action: null }),
     guarded,
-    begins: beginning([outside, ...parts]),
+    beginnings: beginningsOf([outside, ...parts]),
   }
 }
 
-/** Of a high program all words count, and it must stand alone: what it reads makes it another one. */
-function beginning(parts: readonly Part[]): readonly string[] | null {
-  const [only, ...others] = parts.filter(({ risk }) => risk !== 'none')
-  if (only === undefined || others.length > 0 || only.words === null || typeof only.begins !== 'number') return null
-  const isLow = only.risk === 'low'
-  const words = isLow ? only.words.slice(0, only.begins) : only.words
-  if ((!isLow && (parts.length > 2 || only.hasVariables)) || words.some(({ kind }) => kind !== 'plain')) return null
-  // With an option before its verb, a beginning would say too little.
-  const isShort = isLow && words.some(({ text }, i) => /^-|=/.test(text) && !(text === '-m' && i === 1))
-  return isShort ? null : words.map(({ text }) => text)
+/** Of a high program all words count, and it must stand alone: what it reads, and what comes before, makes it another one. */
+function beginningsOf(parts: readonly Part[]): (readonly string[])[] {
+  const working = parts.filter(({ risk }) => risk !== 'none')
+  const found = working.map(({ risk, words, begins, hasVariables }) => {
+    if (words === null || typeof begins !== 'number' || begins > words.length) return null
+    const isLow = risk === 'low'
+    const first = isLow ? words.slice(0, begins) : words
+    if ((!isLow && (parts.length > 2 || hasVariables)) || first.some(({ kind }) => kind !== 'plain')) return null
+    // With an option before its verb, a beginning would say too little.
+    const isShort = isLow && first.some(({ text }, i) => /^-|=/.test(text) && !(text === '-m' && i === 1))
+    return isShort ? null : first.map(({ text }) => text)
+  })
+  return found.every((one) => one !== null) ? found : []
 }
 
 const isHarmless = (operator: string, target: string): boolean =>
@@ -324,30 +353,31 @@ function either(a: readonly string[] | null, b: readonly string[] | null): reado
 }
 
 /** Whether a part gives a download or a decoded text to the next one. `known`: of the parts that were asked about before. */
-function givesCode(node: SyntaxNode, home: string, known: Map<SyntaxNode, boolean>): boolean {
+function givesCode(node: SyntaxNode, words: Known, known: Map<SyntaxNode, boolean>): boolean {
   let found = known.get(node)
   if (found !== undefined) return found
   found = false
   if (node.type === 'Command') {
-    const names = wordsOf(node, home).map(({ text }) => text.slice(text.lastIndexOf('/') + 1).toLowerCase())
+    const names = wordsOf(node, words).map(({ text }) => text.slice(text.lastIndexOf('/') + 1).toLowerCase())
     const isEncoded =
       /^(?:printf|echo)$/.test(names[0] ?? '') && names.some((name) => /\\(?:x|u|0?[0-7]{2,3})/.test(name))
     found = isEncoded || names.some((name) => SOURCES_OF_CODE.has(name))
   }
   forEachChild(node, (child) => {
-    found = givesCode(child, home, known) || found
+    found = givesCode(child, words, known) || found
   })
   known.set(node, found)
   return found
 }
 
 /** Whether a word or the input of a command comes from a part that gives code. */
-function takesCode(node: SyntaxNode, home: string, known: Map<SyntaxNode, boolean>): boolean {
+function takesCode(node: SyntaxNode, words: Known, known: Map<SyntaxNode, boolean>): boolean {
   let found = false
   forEachChild(node, (child) => {
     const isPart = child.type === 'CommandExpansion' || child.type === 'ProcessSubstitution'
     found ||=
-      (isPart || known.get(child) === true) && (isPart ? givesCode(child, home, known) : takesCode(child, home, known))
+      (isPart || known.get(child) === true) &&
+      (isPart ? givesCode(child, words, known) : takesCode(child, words, known))
   })
   return found
 }

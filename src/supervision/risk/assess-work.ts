@@ -7,7 +7,7 @@ import { hidesCharacters } from '../../domain/text/visible-text.ts'
 import { textsIn } from '../../json/texts-in.ts'
 import { isTooLong, spellings } from '../workspace/guard-arguments.ts'
 import { createWhereLeads } from '../workspace/where-leads.ts'
-import { assessCommand } from './assess-command.ts'
+import { assessCommand, type CommandFinding } from './assess-command.ts'
 import { createPathUses, type Finding, type Use, unclear } from './places.ts'
 import { type Assessment, type AssessWork, isRiskier, type Work, type WorkRisk } from './risk.ts'
 
@@ -19,9 +19,14 @@ export interface AssessWorkDeps {
 }
 
 const MAX_TEXTS = 1_000
+// What the wire takes.
+const MAX_COMMAND_CHARS = 10_000
+const MAX_WORDS = 100
+const MAX_WORD_CHARS = 1_000
+const MAX_PATTERN_CHARS = 4_000
 /** Arguments of writing tools that are the text itself. */
 const TEXTS: ReadonlySet<string> = new Set(
-  'content contents file_text new_string old_string new_str old_str new_source text insert_text replacement description'.split(
+  'content contents file_text new_string old_string new_str old_str new_source text insert_text replacement description instruction explanation'.split(
     ' ',
   ),
 )
@@ -83,9 +88,9 @@ export function createAssessWork({ serverPaths, home }: AssessWorkDeps): AssessW
       const isOnlyCommand = effect === 'runs'
       const risk = isOnlyCommand || isRiskier(found.risk, 'low') ? found.risk : 'high'
       const why = risk === found.risk ? found.why : FIRST.unknown.why
-      const isRemembered = risk !== 'critical' && !found.guarded && isOnlyCommand
-      const matches = isRemembered ? matchesOfCommand(command, found.begins, work, risk) : []
-      return { risk, why, action: found.action, matches }
+      const isRemembered = risk !== 'critical' && risk !== 'none' && !found.guarded && isOnlyCommand
+      const matches = isRemembered ? matchesOfCommand(command, found, work) : []
+      return { risk, why, action: found.action, matches, beginnings: isRemembered ? found.beginnings : [] }
     } catch {
       return { risk: 'high', why: 'does something that cannot be understood', action: null, matches: [] }
     }
@@ -118,24 +123,25 @@ function pathsOf({ effect, toolName, input }: Work): string[] {
   return found
 }
 
+/** Of a write: the file, its folder, the folder at the top, and all ordinary files. */
 function matchesOfTool(effect: Work['effect'], tool: string, risk: WorkRisk, inside: ReadonlySet<string>): WorkMatch[] {
   if (effect !== 'writes') return [{ type: 'tool', tool }]
   const [path = ''] = inside
-  if (risk !== 'low' || inside.size !== 1 || path === '' || /[*?]/.test(path)) return []
-  const folder = path.slice(0, path.lastIndexOf('/') + 1)
-  return [path, ...(folder === '' ? [] : [`${folder}**`])].map((pattern) => ({ type: 'writes', pattern }))
+  if (risk !== 'low' || inside.size !== 1 || path === '' || path.length > MAX_PATTERN_CHARS || /[*?]/.test(path))
+    return []
+  const folders = path.split('/').slice(0, -1)
+  const near = folders.length === 0 ? [] : [`${folders.join('/')}/**`, `${folders[0]}/**`]
+  return [...new Set([path, ...near, '**'])].map((pattern) => ({ type: 'writes', pattern }))
 }
 
-function matchesOfCommand(
-  command: string,
-  begins: readonly string[] | null,
-  { workspaceRoot, cwd }: Work,
-  risk: WorkRisk,
-): WorkMatch[] {
-  if (risk === 'none' || !isWithin(cwd, workspaceRoot)) return []
+function matchesOfCommand(command: string, { beginnings }: CommandFinding, { workspaceRoot, cwd }: Work): WorkMatch[] {
+  if (!isWithin(cwd, workspaceRoot) || command.length > MAX_COMMAND_CHARS) return []
   const folder = relative(workspaceRoot, cwd).split(sep).join('/')
+  const [words, ...others] = beginnings
+  const isShort =
+    words !== undefined && words.length <= MAX_WORDS && words.every((word) => word.length <= MAX_WORD_CHARS)
   return [
     { type: 'command', command, folder },
-    ...(begins === null ? [] : [{ type: 'begins' as const, words: [...begins] }]),
+    ...(isShort && others.length === 0 ? [{ type: 'begins' as const, words: [...words] }] : []),
   ]
 }

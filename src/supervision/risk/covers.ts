@@ -22,6 +22,18 @@ export function covers(match: WorkMatch, shownRisk: WorkRisk, work: Work, { risk
   })
 }
 
+/** The same for a line of several low commands, each with a yes of its own: the first of these. Null: not all have one. */
+export function coverTogether<T extends { match: WorkMatch; risk: WorkRisk }>(
+  held: readonly T[],
+  { risk, beginnings = [] }: Assessment,
+): T | null {
+  if (risk !== 'low') return null
+  const found = beginnings.map((words) =>
+    held.find(({ match }) => match.type === 'begins' && match.words.join('\0') === words.join('\0')),
+  )
+  return found.some((one) => one === undefined) ? null : (found[0] ?? null)
+}
+
 /** A no covers more: the same words anywhere in a longer line, and every path that fits. */
 export function coversRefused(match: WorkMatch, { command, toolName, input, workspaceRoot, cwd }: Work): boolean {
   if (match.type === 'tool') return toolName === match.tool

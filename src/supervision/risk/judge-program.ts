@@ -20,7 +20,7 @@ import {
   WRAPPERS,
 } from './programs.ts'
 import type { Scene } from './scene.ts'
-import { plainWord, type ShellWord } from './shell-words.ts'
+import { plainWord, type ShellWord, STREAM } from './shell-words.ts'
 
 const NOT_CLEAR = 'runs a program in a way that is not clear'
 const ALL_FOUND = 'deletes all files that are found'
@@ -46,12 +46,9 @@ export function judgeProgram(scene: Scene, words: readonly ShellWord[]): undefin
   const name = basename(first.text)
     .toLowerCase()
     .replace(/^mkfs\..*/, 'mkfs')
-  if (folder !== '' && !SYSTEM_FOLDER.test(folder)) {
+  if (folder !== '' && !SYSTEM_FOLDER.test(folder) && !first.text.includes('://')) {
     runsFile(scene, first, 'runs a program of the workspace')
-    if (!/(?:^|\/)\.?bin\/$/.test(folder) || !isKnown(name)) {
-      scene.begins(1)
-      return readAll(scene, rest)
-    }
+    if (!/(?:^|\/)\.?bin\/$/.test(folder) || !isKnown(name)) return runsOwn(scene, 1, rest)
   }
   const judge = JUDGES[name]
   if (judge !== undefined && Object.hasOwn(JUDGES, name)) return judge(scene, name, rest)
@@ -84,6 +81,15 @@ function runsFile(scene: Scene, file: ShellWord, why: string): undefined {
 function runsCode(scene: Scene, isDownload = scene.tainted): undefined {
   if (isDownload) return scene.note('critical', 'runs a download or decoded text as a program', 'Run a download')
   return scene.note('high', 'runs code that nobody has read')
+}
+
+/** A program or a script of the workspace that nobody has listed. */
+function runsOwn(scene: Scene, begins: number | null, words: readonly ShellWord[]): undefined {
+  scene.note('low', 'runs a program of the workspace')
+  scene.begins(begins)
+  if (words.some(({ text }) => REACHING_SCRIPT.test(text)))
+    scene.note('high', 'runs a script that may publish or install')
+  readAll(scene, words)
 }
 
 /** A text that a shell runs, as far as it is known. */
@@ -166,12 +172,14 @@ function judgeByRule(scene: Scene, name: string, rest: readonly ShellWord[], cha
   if (hasOption(options, rule.not)) scene.note('high', `uses ${name} with an option that may do more`)
   if (own.slice(0, rule.more).some(({ text, kind }) => kind !== 'plain' || REACHING_SCRIPT.test(text)))
     scene.note('high', 'runs a script that may publish or install')
-  scene.begins(verbs + 1 + rule.more)
+  // Without its script `make` may become anything.
+  scene.begins(own.length < rule.more ? null : verbs + 1 + rule.more)
   const texts = hasOption(options, ['e', 'f', '--regexp', '--file', '--files', '--from-file']) ? 0 : rule.texts
   lookAtTexts(scene, rule.words === 'text' ? rest : own.slice(0, texts))
   if (rule.words === 'text') return
   const use = hasOption(options, rule.writes) ? 'write' : rule.words
-  for (const word of own.slice(texts)) scene.word(word, use)
+  // What a command in `<( )` prints is read like a file.
+  for (const word of own.slice(texts)) if (rule.risk !== 'none' || word.text !== STREAM) scene.word(word, use)
   for (const word of [...options, ...values]) scene.word(word, use === 'names' ? 'read' : use)
 }
 
@@ -208,9 +216,8 @@ const judgeShell: Judge = (scene, _name, rest) => {
     scene.note('high', NOT_CLEAR)
   if (code !== undefined && hasOption(options, ['c'])) return runsText(scene, [code])
   if (code?.kind === 'plain' && !hasOption(options, ['s']) && !/^-$|^\/dev\//.test(code.text)) {
-    scene.begins(options.length === 0 ? 2 : null)
     runsFile(scene, code, 'runs a script of the workspace')
-    return readAll(scene, operands.slice(1))
+    return runsOwn(scene, options.length === 0 ? 2 : null, operands.slice(1))
   }
   runsCode(scene)
   for (const text of scene.input) scene.script(text)
@@ -242,11 +249,8 @@ const judgeInterpreter: Judge = (scene, name, rest) => {
       more.filter(({ kind }) => kind === 'plain'),
     )
   }
-  scene.begins(at === 0 ? 2 : null)
   runsFile(scene, file, 'runs a script of the workspace')
-  if (more.some(({ text }) => REACHING_SCRIPT.test(text)))
-    scene.note('high', 'runs a script that may publish or install')
-  readAll(scene, more)
+  runsOwn(scene, at === 0 ? 2 : null, more)
 }
 
 const judgeCd: Judge = (scene, name, rest) => {
@@ -539,7 +543,7 @@ const judgeNpx: Judge = (scene, name, rest) => {
   scene.begins(isLocal && at === 0 ? (name.endsWith('x') ? 2 : 3) : null)
   if (!isLocal)
     scene.note('high', 'may download a package and run it', actionOf('Download and run {it}', run.slice(0, 1)))
-  judgeProgram(scene, run)
+  runsInstalled(scene, run)
 }
 
 const judgePackages: Judge = (scene, name, rest) => {
@@ -557,7 +561,13 @@ const judgePackages: Judge = (scene, name, rest) => {
   if (before.length > 0) scene.begins(null)
   if (isExec) return judgeNpx(scene, name, after.slice(1))
   scene.begins(2)
-  judgeProgram(scene, after)
+  runsInstalled(scene, after)
+}
+
+function runsInstalled(scene: Scene, run: readonly ShellWord[]): undefined {
+  const name = run[0]?.text.toLowerCase() ?? ''
+  if (run[0]?.kind !== 'plain' || isKnown(name) || !isInstalled(scene, run[0])) return judgeProgram(scene, run)
+  runsOwn(scene, null, run.slice(1))
 }
 
 const judgeMake: Judge = (scene, name, rest) => {
@@ -582,9 +592,8 @@ const judgeEval: Judge = (scene, name, rest) => {
 
 const judgeSource: Judge = (scene, _name, [file = UNKNOWN, ...more]) => {
   if (file.kind !== 'plain' || /^\/dev\//.test(file.text)) return runsCode(scene)
-  scene.begins(2)
   runsFile(scene, file, 'runs a script of the workspace')
-  readAll(scene, more)
+  runsOwn(scene, 2, more)
 }
 
 /** `export A=b`, `declare x=1`. */
@@ -639,6 +648,16 @@ const judgeJq: Judge = (scene, name, rest) => {
   judgeByRule(scene, name, rest)
 }
 
+/** Only lists, or packs files of the workspace into one of it. */
+const judgeTar: Judge = (scene, name, rest) => {
+  const [how = UNKNOWN, ...files] = rest
+  const isPlain = files.every(({ text }) => !text.startsWith('-') || text === '-C' || text.startsWith('--exclude='))
+  if (how.kind !== 'plain' || !isPlain || !/^-?[ctvzjJf]+$/.test(how.text)) return judgeByRule(scene, name, rest)
+  const isPacking = how.text.includes('c')
+  scene.note(isPacking ? 'low' : 'none', isPacking ? 'writes files of the workspace' : 'reads files of the workspace')
+  for (const word of files) scene.word(word, isPacking ? 'write' : 'read')
+}
+
 const judgeUniq: Judge = (scene, name, rest) => {
   judgeByRule(scene, name, rest)
   const [, target] = parsed(rest).operands
@@ -678,4 +697,5 @@ const JUDGES: Readonly<Record<string, Judge>> = {
   ...forAll('grep egrep fgrep rg diff', judgeSearch),
   ...forAll('jq', judgeJq),
   ...forAll('uniq', judgeUniq),
+  ...forAll('tar', judgeTar),
 }

@@ -54,7 +54,8 @@ none reads the repository
   git stash: list show; not GIT
   git worktree: list
   git remote: get-url; words text
-  git: branch tag remote; words text; not d D m M c C f u --delete --move --copy --force --set-upstream-to --unset-upstream --edit-description
+  git: tag; words text; not d f u --delete --force; worded -m --message
+  git: branch remote; words text; not d D m M c C f u --delete --move --copy --force --set-upstream-to --unset-upstream --edit-description
   git: reflog; words text
 none lists packages
   npm: ls list why explain root prefix
@@ -63,6 +64,8 @@ none lists packages
   pip: list show freeze
   cargo: tree metadata
   go: list version doc
+  go: env; words text; not w u
+  go mod: why graph; words text
   npm pkg: get
 
 low runs a build, a test or a check of the workspace; words read
@@ -114,6 +117,8 @@ low changes branches
 low puts changes aside
   git: stash; words read; worded -m --message
   git stash: push save pop apply; words read; worded -m --message
+low packs the package into a file
+  npm: pack; not NPM
 low unstages changes
   git: reset; words read; not --hard --merge --keep
 low looks at the machine
@@ -313,13 +318,13 @@ export const HARMLESS_SETTINGS =
   /^(?:(?:GIT_)?PAGER=cat|(?:GIT_)?EDITOR=(?:true|:)|GIT_TERMINAL_PROMPT=0|PYTHONPATH=(?:\.|src))$/
 /** Variables that the shell or programs obey, even if nobody exports them again. */
 export const OBEYED_VARIABLES =
-  /^(?:PATH|CDPATH|HOME|IFS|ENV|SHELL|SHELLOPTS|BASHOPTS|PS\d|PROMPT_COMMAND|EDITOR|VISUAL|PAGER|BROWSER|TMPDIR|CLASSPATH|\w*_(?:OPTIONS|OPTS|PRELOAD|PATH|COMMAND|ARGS|PROXY|CONFIG|FLAGS|HOME|SHELL|ENV)|(?:BASH|LD|DYLD|GIT|NODE|NPM|npm|PYTHON|PERL|RUBY|JAVA|GO|CARGO|RUST|MAKE|ZSH|ZDOTDIR|SSH|DOCKER|AWS|PIP|UV)_?\w*|\w+_proxy)$/
+  /^(?:PATH|PWD|OLDPWD|CDPATH|HOME|IFS|ENV|SHELL|SHELLOPTS|BASHOPTS|PS\d|PROMPT_COMMAND|EDITOR|VISUAL|PAGER|BROWSER|TMPDIR|CLASSPATH|\w*_(?:OPTIONS|OPTS|PRELOAD|PATH|COMMAND|ARGS|PROXY|CONFIG|FLAGS|HOME|SHELL|ENV)|(?:BASH|LD|DYLD|GIT|NODE|NPM|npm|PYTHON|PERL|RUBY|JAVA|GO|CARGO|RUST|MAKE|ZSH|ZDOTDIR|SSH|DOCKER|AWS|PIP|UV)_?\w*|\w+_proxy)$/
 
 /** Folders with results that a build makes again. */
 export const BUILD_RESULTS =
   /^(?:node_modules|dist|build|out|coverage|target|tmp|temp|\.cache|\.next|\.turbo|\.vite|\.parcel-cache|\.nyc_output|__pycache__|\.\w+_cache|\.tox|test-results|playwright-report)$/
 /** Names of scripts and targets that do more than build. */
-export const REACHING_SCRIPT = /publish|deploy|release|upload|push|install/i
+export const REACHING_SCRIPT = /publish|deploy|release|upload|push|install|migrate|reset|drop|delete|login/i
 /** What one of them prints was never in a file that somebody could read here. */
 export const SOURCES_OF_CODE: ReadonlySet<string> = new Set(
   words(

@@ -31,6 +31,8 @@ export interface Assessment {
   action: string | null
   /** What a yes may cover besides this one call, the narrowest first. Empty: nothing, as with everything critical. */
   matches: readonly WorkMatch[]
+  /** Of a line of low commands: how each begins that does more than read. Absent or empty: they cannot be told apart. */
+  beginnings?: readonly (readonly string[])[]
 }
 
 /** Never throws: what it cannot understand is high. Never calls a command less risky than any of its parts. */

@@ -15,8 +15,30 @@ export interface ShellWord {
 export const plainWord = (text: string): ShellWord => ({ text, kind: 'plain', variables: 'harmless' })
 
 const MAX_BRACED = 50
-/** `home`: what `~` means. */
-export function shellWords(word: Word, home: string): ShellWord[] {
+/** What stands for the output of a command in `<( )`. */
+export const STREAM = '/dev/fd/63'
+
+export interface Known {
+  /** What `~` means. */
+  home: string
+  /** Variables of loops over words that are known. */
+  loops: ReadonlyMap<string, readonly ShellWord[]>
+}
+
+export function shellWords(word: Word, known: Known): ShellWord[] {
+  const [part, ...others] = word.parts ?? []
+  const inner = part?.type === 'DoubleQuoted' && part.parts.length === 1 ? part.parts[0] : part
+  const bound =
+    others.length === 0 && inner?.type === 'SimpleExpansion' ? known.loops.get(inner.text.slice(1)) : undefined
+  // Without quotes the name of a file may become several words.
+  if (
+    bound !== undefined &&
+    (inner !== part || bound.every(({ kind, text }) => kind === 'plain' && /^\S+$/.test(text)))
+  )
+    return [...bound]
+  if (others.length === 0 && part?.type === 'ProcessSubstitution' && part.operator === '<')
+    return [{ ...plainWord(STREAM), kind: 'one' }]
+  const { home } = known
   const braced = word.parts?.some(({ type }) => type === 'BraceExpansion') === true
   if (braced) return expanded(word.text).flatMap((text) => oneWord(text, home))
   return [decoded(word, home)]
@@ -56,6 +78,11 @@ function decoded({ text, value, parts }: Word, home: string): ShellWord {
       // Inside brackets there may be a variable.
       if (part.type === 'ExtendedGlob' || (part.parts ?? []).some(({ type }) => type !== 'Literal')) word.kind = 'any'
     } else if (part.type !== 'Literal' && part.type !== 'SingleQuoted' && part.type !== 'AnsiCQuoted') {
+      const text = knownText(part)
+      if (text !== null) {
+        word.text = word.text.replace(part.text, () => text)
+        return
+      }
       word.kind =
         quoted && word.kind !== 'any' && !/[@*]/.test(part.type === 'CommandExpansion' ? '' : part.text) ? 'one' : 'any'
       const gives = given(part)
@@ -68,6 +95,12 @@ function decoded({ text, value, parts }: Word, home: string): ShellWord {
     word.text = home + value.slice(1)
   }
   return word
+}
+
+/** The folder where the shell is, and revisions that git itself names. */
+function knownText(part: WordPart): string | null {
+  if (/^(?:\$PWD|\$\{PWD\}|\$\(pwd\)|`pwd`)$/.test(part.text)) return '.'
+  return /^(?:\$\(|`)git (?:describe|merge-base)(?: [\w./^~=-]+)*(?:\)|`)$/.test(part.text) ? 'HEAD' : null
 }
 
 function given(part: WordPart): ShellWord['variables'] {
@@ -87,12 +120,12 @@ function given(part: WordPart): ShellWord['variables'] {
 }
 
 /** The words of a command, from its program on. */
-export const wordsOf = ({ name, args }: Command, home: string): ShellWord[] =>
+export const wordsOf = ({ name, args }: Command, known: Known): ShellWord[] =>
   [name, ...args].flatMap((arg) => {
     if (arg === undefined) return []
-    if (arg.type === 'Word') return shellWords(arg, home)
+    if (arg.type === 'Word') return shellWords(arg, known)
     const { text, value } = arg
-    const isPlain = value.type === 'Word' && decoded(value, home).kind === 'plain'
+    const isPlain = value.type === 'Word' && decoded(value, known.home).kind === 'plain'
     return [{ text, kind: isPlain ? 'plain' : 'any', variables: 'harmless' }]
   })
 
@@ -100,7 +133,8 @@ export const wordsOf = ({ name, args }: Command, home: string): ShellWord[] =>
 export function allCommands(text: string): string[][] {
   const found: string[][] = []
   const visit = (node: SyntaxNode): void => {
-    if (node.type === 'Command') found.push(wordsOf(node, '~').map((word) => (word.kind === 'plain' ? word.text : '')))
+    if (node.type === 'Command')
+      found.push(wordsOf(node, { home: '~', loops: new Map() }).map((word) => (word.kind === 'plain' ? word.text : '')))
     forEachChild(node, visit)
   }
   visit(parse(text))
