@@ -91,7 +91,7 @@ export function createAskPermission(deps: PermissionDeps): AskPermission {
       touchesGuarded: guarded !== null && access === 'write' && command === null,
     })
     const floor = why === null ? null : { risk: 'critical' as const, why }
-    const assessed = raised(assess(work), { floor, isGuarded: guarded !== null, quorum })
+    const assessed = raised(await assess(work), { floor, isGuarded: guarded !== null, quorum })
     // A command does something else in another folder, so no policy covers it there.
     const isElsewhere = folder !== null && (command !== null || effect === 'runs')
     // How risky a command is, the policy itself decides by naming it. What is critical is above every policy.

@@ -19,7 +19,7 @@ import { createAssessWork } from '../risk/assess-work.ts'
 import { RISKS, type Work } from '../risk/risk.ts'
 import type { SupervisedSession } from '../sessions/take-step.ts'
 import { askElsewhere } from '../testing/ask-elsewhere.ts'
-import { ann, newSession, openSupervision } from '../testing/open-supervision.ts'
+import { ann, newSession, openSupervision, root } from '../testing/open-supervision.ts'
 import { grantUse } from './grant-elsewhere.ts'
 import { createRemembered } from './remembered.ts'
 
@@ -144,8 +144,10 @@ describe('a remembered decision', () => {
       command: 'npm test',
       risk: 'low',
     })
-    // It was revoked between the look and the use.
-    await service.approvals.revokeGrant(ann, grant.id)
+    // It was handed over between the look and the use. That ends the grant, also for who gets it back.
+    await service.sessions.handOver(root, session.id, 'eve')
+    await expect(use()).rejects.toMatchObject({ code: 'conflict' })
+    await service.sessions.handOver(root, session.id, 'ann')
     await expect(use()).rejects.toMatchObject({ code: 'conflict', details: { grant: grant.id } })
   })
 })

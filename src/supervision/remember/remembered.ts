@@ -3,7 +3,6 @@
 import type { Clock } from '../../domain/clock.ts'
 import type { Grant } from '../../domain/supervision/grant.ts'
 import type { GrantReads } from '../../store/ports/waits.ts'
-import { covers, coversRefused, coverTogether } from '../risk/covers.ts'
 import type { Assessment, Work } from '../risk/risk.ts'
 import type { SupervisedSession } from '../sessions/take-step.ts'
 
@@ -26,6 +25,9 @@ export function createRemembered({ grants, clock }: RememberedDeps): Remembered 
       const { host } = session.supervision
       const held = await grants.list({ now: clock.now(), agent: host, sessionId: session.id })
       const near = held.filter((grant) => isFor(grant, session))
+      if (near.length === 0) return null
+      // With the parser of commands.
+      const { covers, coversRefused, coverTogether } = await import('../risk/covers.ts')
       const no = near.find((one) => one.effect === 'refuse' && coversRefused(one.elsewhere.match, work))
       if (no !== undefined) return no
       const allows = ({ effect, elsewhere: { match, risk } }: GrantElsewhere): boolean =>

@@ -37,3 +37,6 @@ export interface Assessment {
 
 /** Never throws: what it cannot understand is high. Never calls a command less risky than any of its parts. */
 export type AssessWork = (work: Work) => Assessment
+
+/** For those who can wait until it is loaded. */
+export type AssessWorkLater = (work: Work) => Assessment | Promise<Assessment>
