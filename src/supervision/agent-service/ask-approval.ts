@@ -75,12 +75,12 @@ export function createAskApproval(deps: AskApprovalDeps): Pick<AgentService, 'as
     const riskLevel = askedRisk(assessed)
     const request = { toolName: work.toolName, filePath: change.path, command: null, riskLevel, guarded }
     const judgement = await judge(open.session, request)
-    const grant = await remembered.find(open.session, work, assessed)
+    const [grant = null] = await remembered.find(open.session, work, assessed)
     const step = (by: Grant | null) =>
       asked.ask(open.session.id, 'diff', contentKey, (now) => {
         const question = questionOf(now, open, { ...wanted, contentKey }, change, assessed)
         const { id: approval, callId: call } = question
-        const use = by === null ? null : grantUse(now.session, by, { work, assessed, at: now.at, call, approval })
+        const use = by === null ? null : grantUse(now.session, [by], { work, assessed, at: now.at, call, approval })
         if (by?.effect === 'refuse') return decided(question, change, { ...byGrant(by), status: 'rejected' }, use)
         if (judgement.autoApproved) {
           const audit = [

@@ -94,23 +94,26 @@ interface Use {
 }
 
 /**
- * The part of a step that says by which grant a piece of work was let through or refused. It is refused with `conflict` if the grant was
+ * The part of a step that says by which grants a piece of work was let through or refused. It is refused with `conflict` if one was
  * revoked, or the session handed over, a moment ago: then ask a person.
  */
 export function grantUse(
   session: SupervisedSession,
-  grant: Grant,
+  grants: readonly Grant[],
   { work, assessed, at, call, approval }: Use,
 ): Required<Pick<Changes, 'uses' | 'audit'>> {
-  if (!isFor(grant, session)) throw new ServerError('conflict', `Grant ${grant.id} is not for this session any more.`)
-  const details = present({
-    grant: grant.id,
-    effect: effectOf(grant),
-    match: matchLabel(grant.elsewhere.match),
-    command: work.command ?? undefined,
-    risk: assessed.risk,
-    approval: approval ?? undefined,
-  })
   const about = { session: session.id, run: null, agent: session.agent, tool: work.toolName, call }
-  return { uses: [grant.id], audit: [{ at, kind: 'grant_used', by: grant.grantedBy, ...about, details }] }
+  const records = grants.map((grant): AuditRecord => {
+    if (!isFor(grant, session)) throw new ServerError('conflict', `Grant ${grant.id} is not for this session any more.`)
+    const details = present({
+      grant: grant.id,
+      effect: effectOf(grant),
+      match: matchLabel(grant.elsewhere.match),
+      command: work.command ?? undefined,
+      risk: assessed.risk,
+      approval: approval ?? undefined,
+    })
+    return { at, kind: 'grant_used', by: grant.grantedBy, ...about, details }
+  })
+  return { uses: grants.map(({ id }) => id), audit: records }
 }

@@ -22,16 +22,16 @@ export function covers(match: WorkMatch, shownRisk: WorkRisk, work: Work, { risk
   })
 }
 
-/** The same for a line of several low commands, each with a yes of its own: the first of these. Null: not all have one. */
+/** The same for a line of several low commands, each with a yes of its own: all of these. Empty: one of them has none. */
 export function coverTogether<T extends { match: WorkMatch; risk: WorkRisk }>(
   held: readonly T[],
   { risk, beginnings = [] }: Assessment,
-): T | null {
-  if (risk !== 'low') return null
-  const found = beginnings.map((words) =>
-    held.find(({ match }) => match.type === 'begins' && match.words.join('\0') === words.join('\0')),
+): T[] {
+  if (risk !== 'low') return []
+  const found = beginnings.flatMap(
+    (words) => held.find(({ match }) => match.type === 'begins' && match.words.join('\0') === words.join('\0')) ?? [],
   )
-  return found.some((one) => one === undefined) ? null : (found[0] ?? null)
+  return found.length === beginnings.length ? [...new Set(found)] : []
 }
 
 /** A no covers more: the same words anywhere in a longer line, and every path that fits. */
