@@ -1,5 +1,8 @@
 // How often a person is asked about the work of coding agents, and whether anything risky is not asked.
 
+import { mkdtempSync, realpathSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { measureAsking, REMEMBERED_ANSWERS } from '../../test/asking/measure.ts'
 import { plantedActions } from '../../test/asking/planted.ts'
 import type { Counts } from '../../test/asking/replay.ts'
@@ -21,12 +24,15 @@ export const asking: Scenario = {
       env: { QUARTERDECK_OPERATOR_TOKEN: OPERATOR_TOKEN, QUARTERDECK_MAX_CONCURRENT_SESSIONS: '1000' },
     })
     const { url } = server
+    // Not in the folder of the stage, where the server has its own files: what an agent does there is always critical.
+    const base = realpathSync(mkdtempSync(join(tmpdir(), 'quarterdeck-asking-')))
     const { tasks, fresh, after, slipped, slippedAfter } = await measureAsking({
-      folder: () => stage.folder('workspace'),
+      folder: () => mkdtempSync(join(base, 'folder-')),
       open: async (workspace) =>
         createServerGate({ url, agentToken: await mintToken(url, workspace), operatorToken: OPERATOR_TOKEN }),
     })
     await server.stop()
+    rmSync(base, { recursive: true, force: true })
     const figure = (what: string, counts: Counts, before: number, limit: number, note: string): Figure =>
       figureOf({
         scenario: 'asking',

@@ -10,7 +10,7 @@ import { createCallRules } from '../supervision/approvals/call-rules.ts'
 import { createGate } from '../supervision/approvals/create-gate.ts'
 import { createDayLimits, limitsAnybody } from '../supervision/oversight/day-limits.ts'
 import { createRealPath } from '../supervision/policy/real-path.ts'
-import { createAssessWork } from '../supervision/risk/assess-work.ts'
+import { createLaterAssessWork } from '../supervision/risk/later-assess-work.ts'
 import type { Known } from './open-access.ts'
 import { ANSWER_MS } from './open-log.ts'
 
@@ -23,7 +23,7 @@ export function buildEngine(built: Known & { files: AttachedFiles }, undo: Async
       realPath: createRealPath,
       clock,
       // The folder of an agent is among the server's, and its own tools may work there.
-      assess: createAssessWork({ serverPaths: [], home: homedir() }),
+      assess: createLaterAssessWork({ serverPaths: [], home: homedir() }),
     }),
     agents,
     operators: built.operators,

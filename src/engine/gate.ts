@@ -14,7 +14,7 @@ export interface Gate {
   /** Decides whether a call may run now, or which approval it has to wait for. */
   judge(call: GatedCall): Promise<Verdict>
   /** The record of a question that the tool of a call asks. It commits nothing. */
-  question(call: GatedCall, asked: AskedQuestion): Approval
+  question(call: GatedCall, asked: AskedQuestion): Promise<Approval>
   /**
    * Turns the decisions of a request into answers, one for each decision and in the same order. It commits nothing, except
    * that it asks again where a tool or the rules have changed. A decision that comes too late becomes an answer that the store

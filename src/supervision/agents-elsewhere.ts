@@ -36,7 +36,7 @@ import { createPrompts } from './prompts/create-prompts.ts'
 import { createNoteEscalations } from './records/note-escalations.ts'
 import { createRecords } from './records/records.ts'
 import { createRemembered } from './remember/remembered.ts'
-import { createAssessWork } from './risk/assess-work.ts'
+import { createLaterAssessWork } from './risk/later-assess-work.ts'
 import { createRecordChanges } from './sessions/await-record.ts'
 import { createSupervisedSessions } from './sessions/create-supervised-sessions.ts'
 import type { Operators } from './sessions/may-command.ts'
@@ -181,7 +181,7 @@ export function createAgentsElsewhere(deps: ElsewhereDeps) {
   const asking = {
     ...shared,
     guard,
-    assess: createAssessWork({ serverPaths, home }),
+    assess: createLaterAssessWork({ serverPaths, home }),
     remembered: createRemembered({ grants: store.grants, clock }),
     answerCall,
     takeStep,

@@ -7,7 +7,7 @@ import { isHostName } from '../../src/hosts/hosts.ts'
 import { toolEffect } from '../../src/hosts/tool-effect.ts'
 import { decodeHook } from '../../src/protocols/hooks/decode.ts'
 import { createAssessWork } from '../../src/supervision/risk/assess-work.ts'
-import { covers } from '../../src/supervision/risk/covers.ts'
+import { covers, coverTogether } from '../../src/supervision/risk/covers.ts'
 import type { Assessment, Work } from '../../src/supervision/risk/risk.ts'
 import type { FullGate, HookInput, Question } from './replay.ts'
 
@@ -30,7 +30,9 @@ export function createJudgeGate(workspaceRoot: string): FullGate {
     async ask(host, input) {
       const { work, assessed } = judge(host, input)
       const { risk, matches } = assessed
-      const isCovered = granted.some((one) => one.host === host && covers(one.match, one.risk, work, assessed))
+      const held = granted.filter((one) => one.host === host)
+      const isCovered =
+        held.some((one) => covers(one.match, one.risk, work, assessed)) || coverTogether(held, assessed) !== null
       if (risk === 'none' || isCovered) return null
       hosts.set(input.tool_use_id, host)
       // As `groupOf` does it.

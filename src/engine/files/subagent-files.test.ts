@@ -118,8 +118,10 @@ describe('a sub-agent that is called like a tool', () => {
     const operator: Caller = { user: 'ada', role: 'operator' }
     const rules: CallRules = {
       judge: async (call) =>
-        call.tool.risk === 'low' ? { verdict: 'run', grant: null } : { verdict: 'ask', ...rules.question(call) },
-      question: ({ tool, now }) => ({
+        call.tool.risk === 'low'
+          ? { verdict: 'run', grant: null }
+          : { verdict: 'ask', ...(await rules.question(call)) },
+      question: async ({ tool, now }) => ({
         policyVersion: 'v1',
         risk: tool.risk,
         answerableBy: 'operator',

@@ -174,7 +174,7 @@ async function holdQuestion(
   const { scope, agent } = lane
   const { gate, store, clock, log } = scope
   const held = { ...question, index: 0, effect: prepared.tool.effect, held: true } as const
-  const wait = gate.question(gatedCall(lane, prepared), held)
+  const wait = await gate.question(gatedCall(lane, prepared), held)
   show(lane, wait, 'pending')
   await lane.writer.commit({ waits: [wait], audit: [askedRecord(wait)] })
   logWaits(log, agent.definition.name, [{ wait, isNew: true, subagentRunId: lane.subagentRunId }])

@@ -40,8 +40,10 @@ const open = (options: TestEngineOptions) =>
 
 const askAboutHighRisk: CallRules = {
   judge: async (call) =>
-    call.tool.risk === 'low' ? { verdict: 'run', grant: null } : { verdict: 'ask', ...askAboutHighRisk.question(call) },
-  question: ({ tool, now }) => ({
+    call.tool.risk === 'low'
+      ? { verdict: 'run', grant: null }
+      : { verdict: 'ask', ...(await askAboutHighRisk.question(call)) },
+  question: async ({ tool, now }) => ({
     policyVersion: 'v1',
     risk: tool.risk,
     answerableBy: 'operator',

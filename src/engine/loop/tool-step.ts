@@ -204,7 +204,7 @@ async function suspendCall(
   durationMs: number,
 ): Promise<StepEnd> {
   const asked = { ...question, index: prepared.answers.length, effect: prepared.tool.effect }
-  const wait = lane.scope.gate.question(gatedCall(lane, prepared), asked)
+  const wait = await lane.scope.gate.question(gatedCall(lane, prepared), asked)
   await commitSuspension(lane, prepared)
   logCall(lane, prepared.call, 'suspended', durationMs)
   return { pending: [{ wait, isNew: true, subagentRunId: lane.subagentRunId }], handedTo: null }

@@ -91,7 +91,7 @@ describe('sessions', () => {
     expect(words(await type('inbox'))).toEqual([
       '1 waiting',
       expect.stringMatching(
-        /^\S+ · Change of a file, risk low · Change a\.ts \+1 −1 Better<U\+202E> · session \S+ · asked 5 min ago$/,
+        /^\S+ · Change of a file, risk low: writes files of the workspace · Change a\.ts \+1 −1 Better<U\+202E> · session \S+ · asked 5 min ago$/,
       ),
     ])
     expect(words(await type('inbox', admin, { channelId: 'C2' }))).toEqual(['Nothing waits in this channel.'])
@@ -211,6 +211,34 @@ describe('sessions', () => {
     expect(await type('session-start Go --workspace shop --host codex')).toMatchObject(
       refused('invalid_request', /This server starts custom, not "codex"/),
     )
+  })
+})
+
+describe('remembered answers', () => {
+  test('are listed where their agents work, and revoked by their short id', async () => {
+    const { type, open, tools, nextWaiting, approvals } = openCommandServices()
+    const { root, agent } = await open()
+    await open({}, { channelId: 'C2' })
+    expect(words(await type('grants'))).toEqual(['Nothing is remembered for the agents of this channel.'])
+    const asked = { tool_name: 'Bash', input: { command: 'npm test' }, tool_use_id: 'one' }
+    void tools.approve_tool(callOf(agent, { limitMs: 3_600_000 }), asked)
+    const { id } = await nextWaiting()
+    await approvals.decide(annOnSlack, id, { decision: 'approve', remember: { scope: 'workspace' } })
+
+    const [head, line = ''] = words(await type('grants'))
+    expect([head, line.split(' · ').slice(1)]).toEqual([
+      '1 remembered answer',
+      ['allowed', 'This command: npm test', 'in this workspace, until revoked', 'claude-code', root, 'by ann'],
+    ])
+    expect(words(await type('grants', annOnSlack, { channelId: 'C2' }))[0]).toMatch(/^Nothing is remembered/)
+    const short = line.split(' · ')[0]
+    expect(await type(`revoke ${short}`, annOnSlack, { channelId: 'C2' })).toMatchObject(
+      refused('grant_not_found', /No grant of this channel has the id/),
+    )
+    expect(words(await type(`revoke ${short}`))).toEqual([
+      'Revoked: This command: npm test. The next such call asks again.',
+    ])
+    expect(words(await type('grants'))[0]).toMatch(/^Nothing is remembered/)
   })
 })
 

@@ -38,7 +38,7 @@ test('a command is shown as it runs, and a yes lets exactly this call through, o
     title: 'Run npm test',
     description: 'Tool: Bash\nnpm test',
     risk: 'low',
-    riskWhy: 'runs a script of the project',
+    riskWhy: 'runs a build, a test or a check of the workspace',
     arguments: JSON.stringify(bash.input),
   })
   await service.approvals.decide(ann, asked.id, { decision: 'approve' })

@@ -91,7 +91,7 @@ export function createAskPermission(deps: PermissionDeps): AskPermission {
       touchesGuarded: guarded !== null && access === 'write' && command === null,
     })
     const floor = why === null ? null : { risk: 'critical' as const, why }
-    const assessed = raised(assess(work), { floor, isGuarded: guarded !== null, quorum })
+    const assessed = raised(await assess(work), { floor, isGuarded: guarded !== null, quorum })
     // A command does something else in another folder, so no policy covers it there.
     const isElsewhere = folder !== null && (command !== null || effect === 'runs')
     // How risky a command is, the policy itself decides by naming it. What is critical is above every policy.
@@ -113,8 +113,9 @@ export function createAskPermission(deps: PermissionDeps): AskPermission {
     if (known !== null) return await answerOf(open, known, call)
     const looked = await lookAt(open, call)
     const { work, assessed, request } = looked
-    const grant = await remembered.find(open.session, work, assessed)
-    if (grant?.effect === 'refuse' && (await uses(open, call, looked, grant))) return deny(REFUSED_IN_ADVANCE)
+    const grants = await remembered.find(open.session, work, assessed)
+    const isRefused = grants[0]?.effect === 'refuse'
+    if (isRefused && (await uses(open, call, looked, grants))) return deny(REFUSED_IN_ADVANCE)
     const judgement = request === null ? null : await judge(open.session, request)
     if (request !== null && judgement?.autoApproved === true) {
       await takeStep(open.session.id, ({ session, at }) => {
@@ -127,19 +128,24 @@ export function createAskPermission(deps: PermissionDeps): AskPermission {
     // What only the host itself shows or plans is left to its own rules.
     if (work.effect === 'host') return { behavior: 'pass' }
     if (assessed.risk === 'none') return allow(call)
-    if (grant !== null && grant.effect !== 'refuse' && (await uses(open, call, looked, grant))) return allow(call)
+    if (grants.length > 0 && !isRefused && (await uses(open, call, looked, grants))) return allow(call)
     const record = await asked.ask(open.session.id, 'permission', contentKey, (now) =>
       ask(now, open, call, looked, contentKey),
     )
     return await answerOf(open, record, call)
   }
 
-  /** Puts on record that this grant decides about the call. False: it was revoked a moment ago. */
-  async function uses(open: OpenCall, call: HostCall, { work, assessed }: Looked, grant: Grant): Promise<boolean> {
+  /** Puts on record that these grants decide about the call. False: one was revoked a moment ago. */
+  async function uses(
+    open: OpenCall,
+    call: HostCall,
+    { work, assessed }: Looked,
+    grants: readonly Grant[],
+  ): Promise<boolean> {
     try {
       await takeStep(open.session.id, ({ session, at }) => {
         const about = { work, assessed, at, call: call.toolUseId ?? open.callId, approval: null }
-        return grantUse(session, grant, about)
+        return grantUse(session, grants, about)
       })
       return true
     } catch (error) {

@@ -266,6 +266,39 @@ test('a policy file counts after an operator’s yes, and is asked about once fo
   ).toHaveLength(1)
 })
 
+test('a remembered yes lets the like be written without a card', async () => {
+  const service = open()
+  const first = service.ask({ file_path: 'src/greeting.txt', diff: 'Hi\n' })
+  const { id, matches = [], risk } = await service.asked()
+  expect([risk, matches[0]]).toEqual(['low', { type: 'writes', pattern: 'src/greeting.txt' }])
+  await service.approvals.decide(ann, id, { decision: 'approve', remember: { scope: 'session' } })
+  await first
+
+  const { answer } = await service.ask({ file_path: 'src/greeting.txt', diff: 'Hey\n' })
+  expect(answer).toMatchObject({ status: 'approved' })
+  expect(await service.store.waits.get(String(answer.request_id))).toMatchObject({
+    status: 'approved',
+    decidedBy: 'ann',
+    decidedVia: 'grant',
+  })
+  expect((await service.audit()).at(-1)).toMatchObject({ kind: 'grant_used', effect: 'allow', by: 'ann' })
+  expect(await service.waiting()).toEqual([])
+})
+
+test('a remembered no refuses the like without a card', async () => {
+  const service = open()
+  const first = service.ask({ file_path: 'src/greeting.txt', diff: 'Hi\n' })
+  const { id } = await service.asked()
+  await service.approvals.decide(ann, id, { decision: 'reject', remember: { scope: 'session' } })
+  await first
+
+  expect((await service.ask({ file_path: 'src/greeting.txt', diff: 'Hey\n' })).answer).toMatchObject({
+    status: 'rejected',
+    reason: 'Changes like this one were refused in advance.',
+  })
+  expect(await service.waiting()).toEqual([])
+})
+
 test('work that the policy let through is summed up in the log at its interval', async () => {
   const text = policy({ tools: ['ask_approval'], summary_interval_seconds: 60 })
   const service = open({ 'a.txt': 'a', '.quarterdeck/policy.json': text })

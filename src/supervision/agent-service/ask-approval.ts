@@ -11,7 +11,7 @@ import type { Store } from '../../store/store.ts'
 import { changeDigest, type ProposedChange, type proposeChange, summaryOf } from '../diffs/propose-change.ts'
 import { grantUse } from '../remember/grant-elsewhere.ts'
 import type { Remembered } from '../remember/remembered.ts'
-import type { Assessment, AssessWork, Work } from '../risk/risk.ts'
+import type { Assessment, AssessWorkLater, Work } from '../risk/risk.ts'
 import type { Changes, SessionNow, Step } from '../sessions/take-step.ts'
 import type { GuardArguments } from '../workspace/guard-arguments.ts'
 import type { AgentService, ToolInputs } from './agent-service.ts'
@@ -35,7 +35,7 @@ export interface AskingDeps extends Pick<CallDeps, 'ids'> {
   /** Real paths of files and folders that this server reads. */
   serverPaths: readonly string[]
   guard: GuardArguments
-  assess: AssessWork
+  assess: AssessWorkLater
   remembered: Remembered
 }
 
@@ -71,16 +71,16 @@ export function createAskApproval(deps: AskApprovalDeps): Pick<AgentService, 'as
       change.risk === 'critical'
         ? { risk: change.risk, why: 'changes a protected file' }
         : { risk: wanted.risk, why: 'says itself how risky it is' }
-    const assessed = raised(assess(work), { floor, isGuarded: guarded !== null, quorum })
+    const assessed = raised(await assess(work), { floor, isGuarded: guarded !== null, quorum })
     const riskLevel = askedRisk(assessed)
     const request = { toolName: work.toolName, filePath: change.path, command: null, riskLevel, guarded }
     const judgement = await judge(open.session, request)
-    const grant = await remembered.find(open.session, work, assessed)
+    const [grant = null] = await remembered.find(open.session, work, assessed)
     const step = (by: Grant | null) =>
       asked.ask(open.session.id, 'diff', contentKey, (now) => {
         const question = questionOf(now, open, { ...wanted, contentKey }, change, assessed)
         const { id: approval, callId: call } = question
-        const use = by === null ? null : grantUse(now.session, by, { work, assessed, at: now.at, call, approval })
+        const use = by === null ? null : grantUse(now.session, [by], { work, assessed, at: now.at, call, approval })
         if (by?.effect === 'refuse') return decided(question, change, { ...byGrant(by), status: 'rejected' }, use)
         if (judgement.autoApproved) {
           const audit = [

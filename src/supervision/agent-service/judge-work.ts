@@ -81,7 +81,14 @@ export function createCheckAutoApprove(deps: CheckDeps): Pick<AgentService, 'che
         const guarded = guard({ workspaceRoot, access: accessOf(toolName), input: context, without: NO_PATHS })
         const effect = toolEffect(call.agent.host, toolName)
         const named = present({ file_path })
-        const { risk, why } = assess({ toolName, effect, input: named, command, workspaceRoot, cwd: workspaceRoot })
+        const { risk, why } = await assess({
+          toolName,
+          effect,
+          input: named,
+          command,
+          workspaceRoot,
+          cwd: workspaceRoot,
+        })
         const riskLevel = risk === 'critical' ? risk : wanted
         const judged = await judge(session, { toolName, filePath, command, riskLevel, guarded })
         const isClear = effect === 'host' || file_path !== undefined || command !== null

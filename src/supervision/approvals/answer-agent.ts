@@ -69,10 +69,7 @@ export function createAnswerAgent(deps: AnswerAgentDeps): Answerer {
       settle: [{ id, patch, answer }],
       // A workspace that asks by itself has no agent, and so no log of one.
       events: shownIn(now.session, activityEvent(ids.uuid(), isLast ? 'decision' : 'yes', facts, now.at)),
-      audit: [
-        ...(audit === null ? [] : [countedRecord(audit, record)]),
-        ...(grant === null ? [] : [grantMade(grant, audit ?? decisionRecord(record, by.user, record.status, now.at))]),
-      ],
+      audit: audit === null ? [] : [countedRecord(audit, record), ...(grant === null ? [] : [grantMade(grant, audit)])],
       grant: grant ?? undefined,
       pin: kind === 'policy' && record.status === 'approved' ? await pinOf(by, now, record) : undefined,
     }

@@ -23,8 +23,8 @@ const askingRules = (more: Partial<Question> = {}): CallRules => ({
   judge: async (call) =>
     call.tool.risk === 'low'
       ? { verdict: 'run', grant: null }
-      : { verdict: 'ask', ...askingRules(more).question(call) },
-  question: ({ tool, now }) => ({
+      : { verdict: 'ask', ...(await askingRules(more).question(call)) },
+  question: async ({ tool, now }) => ({
     policyVersion: 'v1',
     risk: tool.risk,
     answerableBy: 'operator',

@@ -13,8 +13,8 @@ const ada: Caller = { user: 'ada', role: 'operator' }
 
 /** Asks about every call. An approval is bound to the tool's binding alone. */
 const rules: CallRules = {
-  judge: async (call) => ({ verdict: 'ask', ...rules.question(call) }),
-  question: ({ tool, now }) => ({
+  judge: async (call) => ({ verdict: 'ask', ...(await rules.question(call)) }),
+  question: async ({ tool, now }) => ({
     policyVersion: `rules-${tool.binding}`,
     risk: tool.risk,
     answerableBy: 'operator',

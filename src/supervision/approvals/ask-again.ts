@@ -98,7 +98,7 @@ export function createAskAgain({ store, log, ids, rules, agents, logger }: AskAg
     const args = checked.ok ? { ...Object(checked.value) } : written
     const { sessionId, owner } = old
     const call = { agent, tool, arguments: args, sessionId, owner, now: at, log: logger }
-    const question = rules.question(call)
+    const question = await rules.question(call)
     const { policyVersion } = question
     const digest = callDigest({ callId: old.callId, tool: old.tool, arguments: args, policyVersion })
     if (digest === old.digest) return old

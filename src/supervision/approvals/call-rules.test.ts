@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import type { ApprovalRule } from '../../domain/agent/approval-rule.ts'
+import type { Risk } from '../../domain/agent/tool-settings.ts'
 import { createSystemClock } from '../../domain/clock.ts'
 import type { Grant } from '../../domain/supervision/grant.ts'
 import { policyVersion } from '../policy/apply-policy.ts'
@@ -97,6 +98,29 @@ describe('a call with invisible characters', () => {
   test('line breaks, spaces and emoji hide nothing', async () => {
     const call = gatedCall({ tool: { risk: 'low' }, arguments: { text: 'Dear Ann,\n\tthanks\u00a0! ❤️ 👩‍💻' } })
     expect(await rulesWith().judge(call)).toEqual({ verdict: 'run', grant: null })
+  })
+})
+
+describe('the shell of an agent of ours', () => {
+  const shell = (command: unknown, risk: Risk = 'low', name = 'bash') =>
+    rulesWith().judge(gatedCall({ tool: { name, risk, roots: ['/data'] }, arguments: { command } }))
+
+  test.each([
+    ['git push', 'low', 'high', 'pushes to a remote'],
+    ['sudo rm -rf /', 'low', 'critical', expect.any(String)],
+    [['rm', "it's"], 'low', 'high', expect.any(String)],
+    // What its author said is not lowered, and needs no other reason.
+    ['ls', 'high', 'high', undefined],
+  ] as const)('asks about %j, which its author calls %s, at risk %s', async (command, risk, earned, riskWhy) => {
+    const verdict = await shell(command, risk)
+
+    expect(verdict).toMatchObject({ verdict: 'ask', risk: earned })
+    expect('riskWhy' in verdict ? verdict.riskWhy : undefined).toEqual(riskWhy)
+  })
+
+  test('runs what is harmless, and a tool that is no shell is not looked into', async () => {
+    expect(await shell('ls')).toEqual({ verdict: 'run', grant: null })
+    expect(await shell('git push', 'low', 'note')).toEqual({ verdict: 'run', grant: null })
   })
 })
 

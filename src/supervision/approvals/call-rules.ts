@@ -16,7 +16,7 @@ import { applyPolicy, policyVersion } from '../policy/apply-policy.ts'
 import { fits } from '../policy/argument-conditions.ts'
 import type { PathContext } from '../policy/path-conditions.ts'
 import { oneLine } from '../records/record-words.ts'
-import type { AssessWork } from '../risk/risk.ts'
+import type { AssessWorkLater } from '../risk/risk.ts'
 import { COMMANDS, requestOfCall } from '../workspace-policy/request-of-call.ts'
 import { actionOf, type Need, needOf, previewOf } from './ask-tool.ts'
 import { shownArguments } from './shown-arguments.ts'
@@ -24,7 +24,7 @@ import { shownArguments } from './shown-arguments.ts'
 export interface CallRules {
   judge(call: RuledCall): Promise<RuleVerdict>
   /** The question that a person would be asked about this call, whether or not the rules require an approval. */
-  question(call: RuledCall): Question
+  question(call: RuledCall): Promise<Question>
   /** What the tool itself shows the person who decides. Null: it shows nothing. Never throws. */
   preview(call: RuledCall): Promise<string | null>
 }
@@ -60,7 +60,7 @@ interface CallRulesDeps {
   /** Limits the time of a tool's own code. */
   clock: Clock
   /** Looks into the commands of tools that are shells. */
-  assess: AssessWork
+  assess: AssessWorkLater
 }
 
 export function createCallRules({ grants, realPath, clock, assess }: CallRulesDeps): CallRules {
@@ -77,7 +77,7 @@ export function createCallRules({ grants, realPath, clock, assess }: CallRulesDe
       const held = found.filter(({ elsewhere }) => elsewhere === undefined)
       const refused = held.find((one) => one.effect === 'refuse' && covers(one, call, paths))
       if (refused !== undefined) return { verdict: 'refuse', reason: refusedInAdvance }
-      const earned = earnedRisk(call, assess)
+      const earned = await earnedRisk(call, assess)
       const ruling = applyPolicy({
         rule: ruleOf(call),
         agentRule: agent.approval.default,
@@ -101,7 +101,7 @@ export function createCallRules({ grants, realPath, clock, assess }: CallRulesDe
       const preview = await previewOf(clock, call)
       return present({ verdict: 'ask' as const, ...asked, preview: preview ?? undefined })
     },
-    question: (call) => question(call, earnedRisk(call, assess)),
+    question: async (call) => question(call, await earnedRisk(call, assess)),
     preview: (call) => previewOf(clock, call),
   }
 }
@@ -149,7 +149,7 @@ interface EarnedRisk {
 }
 
 /** What a shell would run says how risky the call is. The tool's own settings are never lowered by it. */
-function earnedRisk({ agent, tool, arguments: args }: RuledCall, assess: AssessWork): EarnedRisk {
+async function earnedRisk({ agent, tool, arguments: args }: RuledCall, assess: AssessWorkLater): Promise<EarnedRisk> {
   // A person may overlook a part of a call with hidden characters, so such a call is critical whatever its tool is.
   if (hidesCharacters(args)) return { risk: 'critical', why: 'uses characters that people do not see' }
   const [root = agent.directory] = tool.roots ?? []
@@ -157,7 +157,14 @@ function earnedRisk({ agent, tool, arguments: args }: RuledCall, assess: AssessW
   if (effect !== 'runs' || !Object.keys(args).some((name) => COMMANDS.has(name)))
     return { risk: tool.risk, why: undefined }
   const command = requestOfCall(tool.name, args, 'low', root)?.command ?? null
-  const { risk, why } = assess({ toolName: tool.name, effect, input: args, command, workspaceRoot: root, cwd: root })
+  const { risk, why } = await assess({
+    toolName: tool.name,
+    effect,
+    input: args,
+    command,
+    workspaceRoot: root,
+    cwd: root,
+  })
   return risk === 'none' || !isAtLeast(risk, tool.risk) ? { risk: tool.risk, why: undefined } : { risk, why }
 }
 

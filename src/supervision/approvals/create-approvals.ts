@@ -165,7 +165,7 @@ async function hasChanged(
   const tool = await askAgain.findTool({ agent: name, tool: toolName }, signal)
   if (agent === undefined || tool === null) return false
   const call = { agent, tool, arguments: {}, sessionId: sessionId ?? '', owner: '', now: clock.now(), log: logger }
-  return rules.question(call).policyVersion !== policyVersion
+  return (await rules.question(call)).policyVersion !== policyVersion
 }
 
 /** Newest first. Questions that are asked again meanwhile are newer, so they are not met. */

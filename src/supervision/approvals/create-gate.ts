@@ -25,15 +25,15 @@ export function createGate(deps: AskAgainDeps & Pick<DecideDeps, 'operators' | '
   const syncedWaits = createSyncedWaits(store.waits, log)
 
   /** A sub-agent or a tool that was allowed to run and then waited goes on, unless it has become another tool since. */
-  function continuesAllowed(call: GatedCall): boolean {
+  async function continuesAllowed(call: GatedCall): Promise<boolean> {
     const consumed = call.tool.location === 'agent' && call.asked?.status === 'consumed' ? call.asked : null
     const begun = call.continues ?? consumed
-    return begun !== null && isSameTool(begun.policyVersion, rules.question(call).policyVersion)
+    return begun !== null && isSameTool(begun.policyVersion, (await rules.question(call)).policyVersion)
   }
 
   return {
     async judge(call) {
-      if (continuesAllowed(call)) return { verdict: 'run', approval: null, grant: null }
+      if (await continuesAllowed(call)) return { verdict: 'run', approval: null, grant: null }
       const approved = call.asked?.status === 'approved' ? call.asked : null
       const ruling = await rules.judge(call)
       if (ruling.verdict === 'refuse') return ruling
@@ -49,7 +49,7 @@ export function createGate(deps: AskAgainDeps & Pick<DecideDeps, 'operators' | '
       return { verdict, approval: next }
     },
 
-    question: (call, asked) => newQuestion(call, rules.question(call), asked, ids.uuid()),
+    question: async (call, asked) => newQuestion(call, await rules.question(call), asked, ids.uuid()),
 
     decide: (sent) => decideAll({ ...deps, askAgain, syncedWaits }, sent),
 

@@ -16,7 +16,7 @@ import type { Decided } from '../../engine/gate.ts'
 import { canonicalJson, sha256 } from '../../json/digest.ts'
 import { jsonCheckOf } from '../../json/json-schema.ts'
 import { grantElsewhere } from '../remember/grant-elsewhere.ts'
-import { escalatedTo, type Operators, viaOf, wayOf } from '../sessions/may-command.ts'
+import { escalatedTo, hasOwnRight, type Operators, viaOf, wayOf } from '../sessions/may-command.ts'
 import type { AskAgain } from './ask-again.ts'
 import type { Edit, EditCheck } from './check-edit.ts'
 import { lookedAtOf } from './looked-at.ts'
@@ -131,7 +131,7 @@ export async function prepare(
   const noted = trail(deps.operators, by, now, decision)
   if (decision.decision === 'reject') {
     const refused = JSON.parse(approval.editedArguments ?? approval.arguments)
-    const grant = remember(deps.ids, by, now, decision, refused)
+    const grant = remember(deps, by, now, decision, refused)
     const outcome = { type: 'rejected' as const, reason }
     return { approval, patch: {}, answer: { ...answer, outcome }, grant, audit: noted('rejected', grantOf(grant)) }
   }
@@ -150,7 +150,7 @@ export async function prepare(
   if (quorum > 1 && replaced !== null) {
     throw await deps.askAgain.askEdited(approval, replaced.arguments, { by, at, signal: never })
   }
-  const grant = remember(deps.ids, by, now, decision, replaced?.arguments ?? JSON.parse(approval.arguments))
+  const grant = remember(deps, by, now, decision, replaced?.arguments ?? JSON.parse(approval.arguments))
   const proof = await proofFor(deps.stepUp, by, { ...approval, risk }, { ...decision, decision: 'approve' })
   const { force = false } = decision
   const forced = isSupervisedApproval(approval) ? { force } : {}
@@ -188,7 +188,7 @@ function trail(operators: Operators, by: Caller, { approval, at, owner }: AskedN
 }
 
 function remember(
-  ids: Ids,
+  { ids, operators }: DecideDeps,
   by: Caller,
   { approval, at, owner, workspaceRoot }: AskedNow,
   { decision, remember: wanted }: Decision,
@@ -198,7 +198,15 @@ function remember(
   const effect = decision === 'reject' ? ('refuse' as const) : undefined
   const about = { id: ids.uuid(), approval, remember: wanted, effect, by, now: at }
   if (!isSupervisedApproval(approval)) return newGrant({ ...about, arguments: args })
-  return grantElsewhere({ ...about, approval, owner: owner ?? approval.owner, workspaceRoot: workspaceRoot ?? '' })
+  if (owner === null || workspaceRoot === null) throw new Error('An agent elsewhere has an owner and a folder.')
+  if (!hasOwnRight(operators, by, owner)) {
+    const who = `You stand in for ${owner}, for what has waited this long.`
+    throw new ServerError(
+      'forbidden',
+      `${who} Only ${owner} or an admin decides for later. Answer without \`remember\`.`,
+    )
+  }
+  return grantElsewhere({ ...about, approval, owner, workspaceRoot })
 }
 
 const grantOf = (grant: Grant | null): AuditRecord['details'] => (grant === null ? {} : { grant: grant.id })

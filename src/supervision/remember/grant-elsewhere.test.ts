@@ -4,6 +4,7 @@ import type { WorkMatch } from '../../domain/supervision/grant.ts'
 import { sameForEveryRisk } from '../../domain/supervision/quorum.ts'
 import type { ProofPurpose, StepUp } from '../../domain/supervision/step-up.ts'
 import { proofPurpose } from '../approvals/decide.ts'
+import { everybody, type Operators } from '../sessions/may-command.ts'
 import { askElsewhere, npmTest } from '../testing/ask-elsewhere.ts'
 import { ann, eve, newSession, openSupervision, root, type SupervisionOptions } from '../testing/open-supervision.ts'
 
@@ -138,6 +139,17 @@ describe('nothing is decided or remembered', () => {
       code: 'forbidden',
     })
     expect([await grants(), await status()]).toEqual([[], 'pending'])
+  })
+
+  test('by somebody who only stands in for the owner', async () => {
+    const standsIn: Operators = { ...everybody, isKnown: () => true, standsIn: (name) => name === 'eve' }
+    const { say, grants, status } = await openAsked({}, { operators: standsIn })
+    await expect(say({ decision: 'reject', remember: { scope: 'session' } }, eve)).rejects.toMatchObject({
+      code: 'forbidden',
+      message: expect.stringContaining('Answer without `remember`.'),
+    })
+    expect([await grants(), await status()]).toEqual([[], 'pending'])
+    expect((await say({ decision: 'reject' }, eve)).approval.status).toBe('rejected')
   })
 
   test('by one of several yeses', async () => {

@@ -11,6 +11,7 @@ import type { Assessment, Work } from '../risk/risk.ts'
 import type { Changes, SupervisedSession } from '../sessions/take-step.ts'
 import { matchLabel } from './match-label.ts'
 import { ELSEWHERE_SCOPES, isEdited, isHostWork } from './offered.ts'
+import { isFor } from './remembered.ts'
 
 /** Throws `invalid_request` for what cannot be remembered with this decision. */
 export function refuseRemember(approval: SupervisedApproval, given: Decision): void {
@@ -93,23 +94,26 @@ interface Use {
 }
 
 /**
- * The part of a step that says by which grant a piece of work was let through or refused. The store refuses the step with `conflict` if
- * the grant was revoked a moment ago: then ask a person.
+ * The part of a step that says by which grants a piece of work was let through or refused. It is refused with `conflict` if one was
+ * revoked, or the session handed over, a moment ago: then ask a person.
  */
 export function grantUse(
-  { id, agent }: SupervisedSession,
-  grant: Grant,
+  session: SupervisedSession,
+  grants: readonly Grant[],
   { work, assessed, at, call, approval }: Use,
 ): Required<Pick<Changes, 'uses' | 'audit'>> {
-  const { match } = grant.elsewhere ?? {}
-  const details = present({
-    grant: grant.id,
-    effect: effectOf(grant),
-    match: match && matchLabel(match),
-    command: work.command ?? undefined,
-    risk: assessed.risk,
-    approval: approval ?? undefined,
+  const about = { session: session.id, run: null, agent: session.agent, tool: work.toolName, call }
+  const records = grants.map((grant): AuditRecord => {
+    if (!isFor(grant, session)) throw new ServerError('conflict', `Grant ${grant.id} is not for this session any more.`)
+    const details = present({
+      grant: grant.id,
+      effect: effectOf(grant),
+      match: matchLabel(grant.elsewhere.match),
+      command: work.command ?? undefined,
+      risk: assessed.risk,
+      approval: approval ?? undefined,
+    })
+    return { at, kind: 'grant_used', by: grant.grantedBy, ...about, details }
   })
-  const about = { session: id, run: null, agent, tool: work.toolName, call }
-  return { uses: [grant.id], audit: [{ at, kind: 'grant_used', by: grant.grantedBy, ...about, details }] }
+  return { uses: grants.map(({ id }) => id), audit: records }
 }

@@ -19,7 +19,7 @@ import { createAssessWork } from '../risk/assess-work.ts'
 import { RISKS, type Work } from '../risk/risk.ts'
 import type { SupervisedSession } from '../sessions/take-step.ts'
 import { askElsewhere } from '../testing/ask-elsewhere.ts'
-import { ann, newSession, openSupervision } from '../testing/open-supervision.ts'
+import { ann, newSession, openSupervision, root } from '../testing/open-supervision.ts'
 import { grantUse } from './grant-elsewhere.ts'
 import { createRemembered } from './remembered.ts'
 
@@ -86,22 +86,22 @@ describe('a remembered decision', () => {
   test('is found for the same agent, folder and owner only', async () => {
     const yes = grantOf(npmTest, 'low')
     const work = shell('npm test -- --silent')
-    expect(await find([yes], work)).toEqual(yes)
-    expect(await find([yes], work, sessionOf({ owner: 'eve' }))).toBe(null)
-    expect(await find([yes], work, sessionOf({ host: 'codex' }))).toBe(null)
-    expect(await find([yes], work, sessionOf({ root: '/srv/other' }))).toBe(null)
+    expect(await find([yes], work)).toEqual([yes])
+    expect(await find([yes], work, sessionOf({ owner: 'eve' }))).toEqual([])
+    expect(await find([yes], work, sessionOf({ host: 'codex' }))).toEqual([])
+    expect(await find([yes], work, sessionOf({ root: '/srv/other' }))).toEqual([])
     const { elsewhere: _, ...own } = yes
-    expect(await find([own], work)).toBe(null)
+    expect(await find([own], work)).toEqual([])
   })
 
   test('is a no before it is a yes, and a no covers a part of a longer command, whatever its risk', async () => {
     const yes = grantOf(npmTest, 'high')
     const no = grantOf({ type: 'begins', words: ['git', 'push'] }, 'high', { id: 'g2', effect: 'refuse' })
-    expect(await find([yes, { ...yes, id: 'g3', effect: 'refuse' }], shell('npm test'))).toMatchObject({ id: 'g3' })
+    expect(await find([yes, { ...yes, id: 'g3', effect: 'refuse' }], shell('npm test'))).toMatchObject([{ id: 'g3' }])
     for (const command of ['git push', 'git push --force origin main', 'npm test && git push']) {
-      expect([command, await find([yes, no], shell(command))]).toMatchObject([command, { id: 'g2' }])
+      expect([command, await find([yes, no], shell(command))]).toMatchObject([command, [{ id: 'g2' }]])
     }
-    expect(await find([yes, no], shell('npm test'))).toMatchObject({ id: 'g1' })
+    expect(await find([yes, no], shell('npm test'))).toMatchObject([{ id: 'g1' }])
   })
 
   test('on the store is read with one query, of this host and session', async () => {
@@ -123,30 +123,31 @@ describe('a remembered decision', () => {
     })
     await service.approvals.decide(ann, approval.id, { decision: 'approve', remember: { scope: 'session' } })
     const work = shell('npm test')
-    const grant = await remembered.find(session, work, assess(work))
+    const grants = await remembered.find(session, work, assess(work))
 
-    expect(grant).toMatchObject({ approvalId: approval.id, sessionId: session.id })
+    expect(grants).toMatchObject([{ approvalId: approval.id, sessionId: session.id }])
     expect(asked).toEqual([{ now: service.clock.now(), agent: 'claude', sessionId: session.id }])
-    expect(await remembered.find(next, work, assess(work))).toBe(null)
-    if (grant === null) throw new Error('nothing was found')
+    expect(await remembered.find(next, work, assess(work))).toEqual([])
 
     const use = () =>
       service.takeStep(session.id, (now) =>
-        grantUse(now.session, grant, { work, assessed: assess(work), at: now.at, call: 'c1', approval: null }),
+        grantUse(now.session, grants, { work, assessed: assess(work), at: now.at, call: 'c1', approval: null }),
       )
     await use()
     expect((await service.audit()).at(-1)).toEqual({
       kind: 'grant_used',
       by: 'ann',
-      grant: grant.id,
+      grant: grants[0]?.id,
       effect: 'allow',
       match: 'Commands that begin with npm test',
       command: 'npm test',
       risk: 'low',
     })
-    // It was revoked between the look and the use.
-    await service.approvals.revokeGrant(ann, grant.id)
-    await expect(use()).rejects.toMatchObject({ code: 'conflict', details: { grant: grant.id } })
+    // It was handed over between the look and the use. That ends the grant, also for who gets it back.
+    await service.sessions.handOver(root, session.id, 'eve')
+    await expect(use()).rejects.toMatchObject({ code: 'conflict' })
+    await service.sessions.handOver(root, session.id, 'ann')
+    await expect(use()).rejects.toMatchObject({ code: 'conflict', details: { grant: grants[0]?.id } })
   })
 })
 
@@ -203,7 +204,7 @@ test('a remembered yes never allows what the person was not shown', async () => 
       const match = seen.matches[choice % Math.max(seen.matches.length, 1)]
       // Nobody is asked, or nothing is offered, or only a no may be remembered.
       if (match === undefined || seen.risk === 'none' || seen.risk === 'critical') return
-      if ((await find([grantOf(match, seen.risk)], work)) === null) return
+      if ((await find([grantOf(match, seen.risk)], work)).length === 0) return
       allowed[match.type] = (allowed[match.type] ?? 0) + 1
       const { risk } = assess(work)
       expect([risk === 'critical', RISKS.indexOf(risk) <= RISKS.indexOf(seen.risk)]).toEqual([false, true])

@@ -3,16 +3,16 @@
 import type { Clock } from '../../domain/clock.ts'
 import type { Grant } from '../../domain/supervision/grant.ts'
 import type { GrantReads } from '../../store/ports/waits.ts'
-import { covers, coversRefused, coverTogether } from '../risk/covers.ts'
 import type { Assessment, Work } from '../risk/risk.ts'
 import type { SupervisedSession } from '../sessions/take-step.ts'
 
 export interface Remembered {
   /**
-   * The no that covers this work, else the yes. Null: nobody has decided about the like. A no counts before every policy. A yes counts
-   * after it, and never for what is critical: so `assessed` has to say `critical` for everything that only a person may allow.
+   * The no that covers this work, else the yes, or the yeses to all parts of a line. Empty: nobody has decided about the like. A no
+   * counts before every policy. A yes counts after it, and never for what is critical: so `assessed` has to say `critical` for
+   * everything that only a person may allow.
    */
-  find(session: SupervisedSession, work: Work, assessed: Assessment): Promise<Grant | null>
+  find(session: SupervisedSession, work: Work, assessed: Assessment): Promise<readonly Grant[]>
 }
 
 interface RememberedDeps {
@@ -26,14 +26,17 @@ export function createRemembered({ grants, clock }: RememberedDeps): Remembered 
       const { host } = session.supervision
       const held = await grants.list({ now: clock.now(), agent: host, sessionId: session.id })
       const near = held.filter((grant) => isFor(grant, session))
+      if (near.length === 0) return []
+      // With the parser of commands.
+      const { covers, coversRefused, coverTogether } = await import('../risk/covers.ts')
       const no = near.find((one) => one.effect === 'refuse' && coversRefused(one.elsewhere.match, work))
-      if (no !== undefined) return no
+      if (no !== undefined) return [no]
       const allows = ({ effect, elsewhere: { match, risk } }: GrantElsewhere): boolean =>
         effect !== 'refuse' && covers(match, risk, work, assessed)
       const yes = near.find(allows)
-      if (yes !== undefined) return yes
+      if (yes !== undefined) return [yes]
       const allowed = near.filter(({ effect }) => effect !== 'refuse').map((grant) => ({ ...grant.elsewhere, grant }))
-      return coverTogether(allowed, assessed)?.grant ?? null
+      return coverTogether(allowed, assessed).map(({ grant }) => grant)
     },
   }
 }

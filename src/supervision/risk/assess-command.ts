@@ -9,15 +9,15 @@ import type { WhereLeads } from '../workspace/where-leads.ts'
 import { judgeProgram } from './judge-program.ts'
 import { createPathUses, type Finding, unclear } from './places.ts'
 import { HARMLESS_SETTINGS, HARMLESS_VARIABLES, OBEYED_VARIABLES, SETS_VARIABLES, SOURCES_OF_CODE } from './programs.ts'
-import { isRiskier, type WorkRisk } from './risk.ts'
+import { AND, type Beginning, isRiskier, type WorkRisk } from './risk.ts'
 import type { Scene } from './scene.ts'
-import { allCommands, type Known, type ShellWord, shellWords, wordsOf } from './shell-words.ts'
+import { allCommands, type Known, plainWord, type ShellWord, shellWords, wordsOf } from './shell-words.ts'
 
 export interface CommandFinding extends Finding {
   /** It uses what only a person may let an agent use, so that nothing about it is remembered. */
   guarded: boolean
   /** Of every program that does more than read: its words that may be remembered. Empty: one of them cannot be known by its beginning. */
-  beginnings: readonly (readonly string[])[]
+  beginnings: readonly Beginning[]
 }
 
 interface CommandPlace {
@@ -33,9 +33,10 @@ interface Part {
   risk: WorkRisk
   /** Null: it also writes to a file, or reads from one. */
   words: readonly ShellWord[] | null
-  hasVariables: boolean
+  /** Without variables in front, and without input from another program. */
+  isPlain: boolean
   /** See `Scene.begins`. */
-  begins: number | null | undefined
+  begins: readonly ShellWord[] | null | undefined
 }
 
 const MAX_CHARS = 16_000
@@ -55,7 +56,7 @@ export function assessCommand(text: string, { whereLeads, home, workspaceRoot, c
   const known: Known = { home, loops }
   const parts: Part[] = []
   /** Notes that belong to no program. */
-  const outside: Part = { risk: 'none', words: null, hasVariables: false, begins: null }
+  const outside: Part = { risk: 'none', words: null, isPlain: true, begins: null }
   let current = outside
   let best: Finding | null = null
   let guarded = false
@@ -63,6 +64,8 @@ export function assessCommand(text: string, { whereLeads, home, workspaceRoot, c
   let hasMoved = false
   let scripts = 0
   let steps = 0
+  /** Whether the program reads what another one prints. */
+  let isFed = false
   /** Whether a node gives code: asked of every node by every node above it. */
   const gives = new Map<SyntaxNode, boolean>()
 
@@ -73,12 +76,13 @@ export function assessCommand(text: string, { whereLeads, home, workspaceRoot, c
     tainted: false,
     input: [],
     wholeTree: false,
+    called: '',
     note(risk, why, action = null) {
       if (best === null || isRiskier(risk, best.risk)) best = { risk, why, action }
       if (isRiskier(risk, current.risk)) current.risk = risk
     },
     begins(words) {
-      if (current.begins === undefined) current.begins = words
+      if (current.begins === undefined) current.begins = words && [plainWord(scene.called), ...words]
     },
     path(written, access) {
       const uses = (scene.folders ?? [null]).map((folder) => paths.use(written, folder, access))
@@ -189,11 +193,14 @@ export function assessCommand(text: string, { whereLeads, home, workspaceRoot, c
       }
       case 'Pipeline':
         return apart(() => {
+          const before = isFed
           for (const one of node.commands) {
             apart(() => visit(one))
+            isFed = true
             scene.tainted ||= givesCode(one, known, gives)
             scene.input = one.type === 'Command' ? [printedBy(one)] : []
           }
+          isFed = before
         })
       case 'Subshell':
       case 'CommandExpansion':
@@ -294,7 +301,12 @@ export function assessCommand(text: string, { whereLeads, home, workspaceRoot, c
     hasMoved ||= words.some((word) => /(?:^|\/)(?:mv|rm|rmdir|ln|git|chmod)$/i.test(word.text))
     const assignments = [...node.prefix, ...node.args].filter((one) => one.type === 'Assignment')
     const isQuiet = node.redirects.every((one) => 'target' in one && isHarmless(one.operator, one.target?.value ?? ''))
-    current = { risk: 'none', words: isQuiet ? words : null, hasVariables: assignments.length > 0, begins: undefined }
+    current = {
+      risk: 'none',
+      words: isQuiet ? words : null,
+      isPlain: assignments.length === 0 && !isFed,
+      begins: undefined,
+    }
     parts.push(current)
     const isSource = givesCode(node, known, gives)
     apart(() => {
@@ -332,19 +344,18 @@ export function assessCommand(text: string, { whereLeads, home, workspaceRoot, c
   }
 }
 
-/** Of a high program all words count, and it must stand alone: what it reads, and what comes before, makes it another one. */
-function beginningsOf(parts: readonly Part[]): (readonly string[])[] {
+/** Of a high program all words count, and what it reads would make it another one. */
+function beginningsOf(parts: readonly Part[]): Beginning[] {
   const working = parts.filter(({ risk }) => risk !== 'none')
-  const found = working.map(({ risk, words, begins, hasVariables }) => {
-    if (words === null || typeof begins !== 'number' || begins > words.length) return null
+  const found = working.map(({ risk, words, begins, isPlain }) => {
     const isLow = risk === 'low'
-    const first = isLow ? words.slice(0, begins) : words
-    if ((!isLow && (parts.length > 2 || hasVariables)) || first.some(({ kind }) => kind !== 'plain')) return null
-    // With an option before its verb, a beginning would say too little.
-    const isShort = isLow && first.some(({ text }, i) => /^-|=/.test(text) && !(text === '-m' && i === 1))
-    return isShort ? null : first.map(({ text }) => text)
+    if (words === null || begins == null || (!isLow && !isPlain)) return null
+    const all = isLow ? begins : words
+    const isKnown = all.every(({ kind, text }) => kind === 'plain' && text !== AND)
+    return isKnown ? { risk, words: all.map(({ text }) => text) } : null
   })
-  return found.every((one) => one !== null) ? found : []
+  if (!found.every((one) => one !== null)) return []
+  return [...new Map(found.map((one) => [one.words.join('\0'), one])).values()]
 }
 
 const isHarmless = (operator: string, target: string): boolean =>

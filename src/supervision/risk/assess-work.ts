@@ -9,7 +9,7 @@ import { isTooLong, spellings } from '../workspace/guard-arguments.ts'
 import { createWhereLeads } from '../workspace/where-leads.ts'
 import { assessCommand, type CommandFinding } from './assess-command.ts'
 import { createPathUses, type Finding, type Use, unclear } from './places.ts'
-import { type Assessment, type AssessWork, isRiskier, type Work, type WorkRisk } from './risk.ts'
+import { AND, type Assessment, type AssessWork, isRiskier, type Work, type WorkRisk } from './risk.ts'
 
 export interface AssessWorkDeps {
   /** See `createServerPlaces`. */
@@ -137,11 +137,7 @@ function matchesOfTool(effect: Work['effect'], tool: string, risk: WorkRisk, ins
 function matchesOfCommand(command: string, { beginnings }: CommandFinding, { workspaceRoot, cwd }: Work): WorkMatch[] {
   if (!isWithin(cwd, workspaceRoot) || command.length > MAX_COMMAND_CHARS) return []
   const folder = relative(workspaceRoot, cwd).split(sep).join('/')
-  const [words, ...others] = beginnings
-  const isShort =
-    words !== undefined && words.length <= MAX_WORDS && words.every((word) => word.length <= MAX_WORD_CHARS)
-  return [
-    { type: 'command', command, folder },
-    ...(isShort && others.length === 0 ? [{ type: 'begins' as const, words: [...words] }] : []),
-  ]
+  const words = beginnings.flatMap((one, i) => [...(i === 0 ? [] : [AND]), ...one.words])
+  const isShort = words.length > 0 && words.length <= MAX_WORDS && words.every((word) => word.length <= MAX_WORD_CHARS)
+  return [{ type: 'command', command, folder }, ...(isShort ? [{ type: 'begins' as const, words }] : [])]
 }

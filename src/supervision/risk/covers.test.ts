@@ -6,7 +6,7 @@ import { runs } from '../../../test/tier.ts'
 import type { WorkMatch } from '../../domain/supervision/grant.ts'
 import { makeWorkspace } from '../testing/workspace.ts'
 import { createAssessWork } from './assess-work.ts'
-import { covers, coversRefused } from './covers.ts'
+import { covers, coversRefused, coverTogether } from './covers.ts'
 import { isRiskier, type Work } from './risk.ts'
 
 function open() {
@@ -56,6 +56,24 @@ test('a beginning covers the same program and verb with other words, as long as 
 
   for (const command of yes) expect([command, does(match, 'low', runsCommand(command))]).toEqual([command, true])
   for (const command of no) expect([command, does(match, 'low', runsCommand(command))]).toEqual([command, false])
+})
+
+test('a line is covered if all its programs that do more than read have a yes', () => {
+  const { assess, runsCommand } = open()
+  const yes = (...words: string[]) => ({ match: { type: 'begins' as const, words }, risk: 'low' as const })
+  const held = [yes('git', 'add'), yes('git', 'commit', '&&', 'npm', 'test')]
+  const together = (command: string) => coverTogether(held, assess(runsCommand(command)))
+
+  expect(together('git add -A && git commit -m "x" && npm test | tail -1')).toEqual(held)
+  expect(together('npm test')).toEqual([held[1]])
+  for (const command of [
+    'git add -A && npm run build',
+    'git add . && git push',
+    'npm test && sudo ls',
+    'npm test > x',
+    'ls',
+  ])
+    expect([command, together(command)]).toEqual([command, []])
 })
 
 test('of a high command every word counts', () => {

@@ -45,22 +45,19 @@ export function judgeProgram(scene: Scene, words: readonly ShellWord[]): undefin
   if (/[^ -~]/.test(first.text)) scene.note('critical', 'runs a program with a name that looks like another')
   const folder = first.text.slice(0, first.text.lastIndexOf('/') + 1)
   // Some disks ignore case.
-  const name = basename(first.text)
-    .toLowerCase()
-    .replace(/^mkfs\..*/, 'mkfs')
+  const name = basename(first.text).toLowerCase()
+  scene.called = folder === '' ? name : first.text
   if (folder !== '' && !SYSTEM_FOLDER.test(folder) && !first.text.includes('://')) {
     runsFile(scene, first, 'runs a program of the workspace')
-    if (!/(?:^|\/)\.?bin\/$/.test(folder) || !isKnown(name)) return runsOwn(scene, 1, rest)
+    if (!/(?:^|\/)\.?bin\/$/.test(folder) || !isKnown(name)) return runsOwn(scene, [], rest)
   }
   const judge = JUDGES[name]
   if (judge !== undefined && Object.hasOwn(JUDGES, name)) return judge(scene, name, rest)
   if (SHELLS.has(name)) return judgeShell(scene, name, rest)
   if (INTERPRETERS.has(name) && !PROGRAMS.has(`${name} ${rest[0]?.text}`)) return judgeInterpreter(scene, name, rest)
-  for (const [wrapper, skipped] of [
-    [name, 0],
-    [`${name} ${rest[0]?.text}`, 1],
-  ] as const)
-    if (Object.hasOwn(WRAPPERS, wrapper)) return judgeWrapped(scene, wrapper, rest.slice(skipped))
+  if (Object.hasOwn(WRAPPERS, name)) return judgeWrapped(scene, name, rest)
+  const both = `${name} ${rest[0]?.text}`
+  if (Object.hasOwn(WRAPPERS, both)) return judgeWrapped(scene, both, rest.slice(1))
   judgeByRule(scene, name.startsWith('mkfs.') ? 'mkfs' : name, rest)
 }
 
@@ -87,7 +84,7 @@ function runsCode(scene: Scene, isDownload = scene.tainted): undefined {
 }
 
 /** A program or a script of the workspace that nobody has listed. */
-function runsOwn(scene: Scene, begins: number | null, words: readonly ShellWord[]): undefined {
+function runsOwn(scene: Scene, begins: readonly ShellWord[] | null, words: readonly ShellWord[]): undefined {
   scene.note('low', 'runs a program of the workspace')
   scene.begins(begins)
   if (words.some(({ text }) => REACHING_SCRIPT.test(text)))
@@ -182,7 +179,7 @@ function judgeByRule(scene: Scene, name: string, rest: readonly ShellWord[], cha
   )
     scene.note('high', 'runs a script that may publish or install')
   // Without its script `make` may become anything.
-  scene.begins(own.length < rule.more ? null : verbs + 1 + rule.more)
+  scene.begins(own.length < rule.more ? null : operands.slice(0, verbs + rule.more))
   const texts = hasOption(options, ['e', 'f', '--regexp', '--file', '--files', '--from-file']) ? 0 : rule.texts
   lookAtTexts(scene, rule.words === 'text' ? rest : own.slice(0, texts))
   if (rule.words === 'text') return
@@ -227,7 +224,6 @@ const judgeWrapped: Judge = (scene, name, rest) => {
     if (valued.includes(text)) at += 1
     else if (text !== '--' && !plain.test(text)) scene.note('high', NOT_CLEAR)
   }
-  scene.begins(null)
   judgeProgram(scene, rest.slice(at + words))
 }
 
@@ -239,7 +235,7 @@ const judgeShell: Judge = (scene, _name, rest) => {
   if (code !== undefined && hasOption(options, ['c'])) return runsText(scene, [code])
   if (code?.kind === 'plain' && !hasOption(options, ['s']) && !/^-$|^\/dev\//.test(code.text)) {
     runsFile(scene, code, 'runs a script of the workspace')
-    return runsOwn(scene, options.length === 0 ? 2 : null, operands.slice(1))
+    return runsOwn(scene, [code], operands.slice(1))
   }
   runsCode(scene)
   for (const text of scene.input) scene.script(text)
@@ -256,7 +252,7 @@ const judgeInterpreter: Judge = (scene, name, rest) => {
     return scene.note('low', 'runs tests of the workspace')
   const [module, ...args] = more
   if (file?.text === '-m' && module?.kind === 'plain' && /^py/.test(name)) {
-    scene.begins(at === 0 ? 3 : null)
+    scene.begins([file, module])
     if (MODULES.has(module.text)) return judgeProgram(scene, more)
     if (!CHECKS.has(module.text)) return judgeByRule(scene, `${name} -m ${module.text}`, args)
     scene.note('low', 'runs a check of the workspace')
@@ -274,7 +270,7 @@ const judgeInterpreter: Judge = (scene, name, rest) => {
     )
   }
   runsFile(scene, file, 'runs a script of the workspace')
-  runsOwn(scene, at === 0 ? 2 : null, more)
+  runsOwn(scene, [file], more)
 }
 
 const judgeCd: Judge = (scene, name, rest) => {
@@ -293,7 +289,6 @@ const judgeGit: Judge = (scene, _name, rest) => {
   const { folders } = scene
   let left = rest
   while (/^(?:-C|--no-pager|-P|--no-optional-locks)$/.test(left[0]?.text ?? '')) {
-    scene.begins(null)
     const to = left[1] ?? UNKNOWN
     const isFolder = left[0]?.text === '-C'
     if (isFolder) {
@@ -369,7 +364,7 @@ function judgeGitVerb(scene: Scene, rest: readonly ShellWord[]): undefined {
       break
     case 'restore':
       if (!has('S', '--staged') || has('W', '--worktree')) break
-      scene.begins(2)
+      scene.begins(rest.slice(0, 1))
       scene.note('low', 'unstages changes')
       return readAll(scene, operands)
     case 'reset':
@@ -476,7 +471,6 @@ const judgeXargs: Judge = (scene, _name, rest) => {
 }
 
 const judgeEnv: Judge = (scene, _name, rest) => {
-  scene.begins(null)
   let at = 0
   for (; at < rest.length; at += 1) {
     const { text, kind } = rest[at] ?? UNKNOWN
@@ -575,11 +569,11 @@ const isInstalled = ({ workspaceRoot, folders }: Scene, { text, kind }: ShellWor
   [workspaceRoot, ...(folders ?? [])].some((folder) => existsSync(join(folder, 'node_modules/.bin', text)))
 
 /** `npx x` runs what is installed, or else downloads it. */
-const judgeNpx: Judge = (scene, name, rest) => {
+const judgeNpx: Judge = (scene, _name, rest) => {
   const at = rest.findIndex(({ text }) => !/^(?:--no-install|--no|--|-y|--yes)$/.test(text))
   const run = at < 0 ? [] : rest.slice(at)
   const isLocal = isInstalled(scene, run[0] ?? UNKNOWN) || rest.slice(0, at).some(({ text }) => /^--no/.test(text))
-  scene.begins(isLocal && at === 0 ? (name.endsWith('x') ? 2 : 3) : null)
+  scene.begins(run.slice(0, 1))
   if (!isLocal)
     scene.note('high', 'may download a package and run it', actionOf('Download and run {it}', run.slice(0, 1)))
   runsInstalled(scene, run)
@@ -598,11 +592,10 @@ const judgePackages: Judge = (scene, name, rest) => {
   // `pnpm vitest` runs a program of the workspace too.
   if (!isExec && (name === 'npm' || PROGRAMS.has(`${name} ${verb.text}`) || !isInstalled(scene, verb)))
     return judgeByRule(scene, name, rest)
-  if (hasOption(before, PROGRAMS.get('npm run')?.not ?? [])) scene.note('high', NOT_CLEAR)
+  if (hasOption(parsed(before).options, PROGRAMS.get('npm run')?.not ?? [])) scene.note('high', NOT_CLEAR)
   readAll(scene, before)
-  if (before.length > 0) scene.begins(null)
+  scene.begins(isExec ? after.filter(({ text }) => text !== '--').slice(0, 2) : after.slice(0, 1))
   if (isExec) return judgeNpx(scene, name, after.slice(1))
-  scene.begins(2)
   runsInstalled(scene, after)
 }
 
@@ -628,14 +621,13 @@ const judgeGo: Judge = (scene, name, rest) => {
 
 const judgeEval: Judge = (scene, name, rest) => {
   const code = name === 'trap' ? rest.slice(0, 1) : rest
-  scene.begins(null)
   runsText(scene, code)
 }
 
 const judgeSource: Judge = (scene, _name, [file = UNKNOWN, ...more]) => {
   if (file.kind !== 'plain' || /^\/dev\//.test(file.text)) return runsCode(scene)
   runsFile(scene, file, 'runs a script of the workspace')
-  runsOwn(scene, 2, more)
+  runsOwn(scene, [file], more)
 }
 
 /** `export A=b`, `declare x=1`. */

@@ -5,6 +5,9 @@ import { risks } from '../../domain/agent/tool-settings.ts'
 import type { WorkMatch } from '../../domain/supervision/grant.ts'
 import type { ToolEffect } from '../../hosts/host.ts'
 
+/** In a remembered beginning: between the programs of one line. */
+export const AND = '&&'
+
 /** From harmless to dangerous. `none`: nobody is asked. */
 export const RISKS = ['none', ...risks] as const
 export type WorkRisk = (typeof RISKS)[number]
@@ -31,9 +34,17 @@ export interface Assessment {
   action: string | null
   /** What a yes may cover besides this one call, the narrowest first. Empty: nothing, as with everything critical. */
   matches: readonly WorkMatch[]
-  /** Of a line of low commands: how each begins that does more than read. Absent or empty: they cannot be told apart. */
-  beginnings?: readonly (readonly string[])[]
+  /** How each program of a line begins that does more than read. Absent or empty: one of them cannot be known by its beginning. */
+  beginnings?: readonly Beginning[]
+}
+
+export interface Beginning {
+  words: readonly string[]
+  risk: WorkRisk
 }
 
 /** Never throws: what it cannot understand is high. Never calls a command less risky than any of its parts. */
 export type AssessWork = (work: Work) => Assessment
+
+/** For those who can wait until it is loaded. */
+export type AssessWorkLater = (work: Work) => Assessment | Promise<Assessment>

@@ -18,8 +18,10 @@ export interface Scene {
   wholeTree: boolean
   /** The riskiest note counts. */
   note(risk: WorkRisk, why: string, action?: string | null): undefined
-  /** How many words of the command a remembered beginning has. The first to say it is right; null: it has none. */
-  begins(words: number | null): undefined
+  /** The program as it was called. */
+  called: string
+  /** The words that a remembered beginning has besides the program. The first to say it is right; null: it has none. */
+  begins(words: readonly ShellWord[] | null): undefined
   /** Judges a path from where the shell may be, and says what it is. */
   path(written: string, use: Use): PathUse[]
   /** The same for all paths that a word can be. */

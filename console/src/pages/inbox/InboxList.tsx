@@ -205,7 +205,7 @@ function InboxRowView({ row, href, isOpen, isMarked, children }: InboxRowViewPro
   const [{ view }] = row.items
   const owner = useOtherOwner(view.owner)
   const { said, request, still_since } = view.context
-  const context = said ?? request
+  const context = said ?? (request === view.session.title ? null : request)
   return (
     <div className={styles.row} data-marked={isMarked || undefined} data-done={!isWaiting(row) || undefined}>
       <Link href={href} className={styles.link} aria-current={isOpen ? 'true' : undefined}>

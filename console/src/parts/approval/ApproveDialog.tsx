@@ -62,7 +62,7 @@ export default function ApproveDialog(props: ApproveDialogProps) {
         </DialogButtons>
       }
     >
-      <WhatRuns approval={approval} />
+      <WhatRuns approval={approval} asked={action.confirm.title} />
       {notSeen !== null && <Notice tone="warn">{notSeen}</Notice>}
       {approval.kind === 'diff' && (
         <label className={styles.check}>
@@ -91,15 +91,17 @@ export default function ApproveDialog(props: ApproveDialogProps) {
 const MOST_HERE = 1_500
 
 /** The call in short, or all of it if it is short. */
-function WhatRuns({ approval }: { approval: ShownApproval }) {
+function WhatRuns({ approval, asked }: { approval: ShownApproval; asked: string }) {
   const { view, shown, change, action, title, risk, tool } = approval
   const size = shown.arguments.reduce((sum, { text }) => sum + text.length, 0)
   const bytes = shown.arguments.reduce((sum, one) => sum + one.bytes, 0)
   return (
     <div className={styles.what}>
-      <p className={styles.action}>
-        <VisibleText text={change === null ? (action ?? title) : view.title} inline />
-      </p>
+      {asked !== `${action}?` && (
+        <p className={styles.action}>
+          <VisibleText text={change === null ? (action ?? title) : view.title} inline />
+        </p>
+      )}
       <p className={styles.facts}>
         <RiskBadge risk={risk} />
         {change === null && !(action ?? title).includes(tool) && <code>{tool}</code>}

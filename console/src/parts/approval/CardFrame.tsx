@@ -92,7 +92,8 @@ export function CardFrame({ view, docked, asOf, children, buttons }: CardFramePr
 /** What somebody who was not there needs to decide. */
 function contextFacts({ context, outcome, asked_at }: RecordView): RecordView['facts'] {
   const { request, said, tool, before, still_since } = context
-  const isIdle = outcome === null && still_since !== asked_at
+  // Most agents ask, and stand still from then on.
+  const isIdle = outcome === null && Date.parse(asked_at) - Date.parse(still_since) > 60_000
   const lines = [
     ['Asked for', request],
     ['It says', said],

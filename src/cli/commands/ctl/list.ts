@@ -56,12 +56,12 @@ function waitingTable(items: readonly ShownRecord[]): string {
   const rows = items.map(({ view }) => [
     ids.get(view.id) ?? '',
     view.label,
-    [riskOf(view), terminalLine(view.risk?.why ?? '', 80)].filter((word) => word !== '').join(': '),
+    riskOf(view),
     localTime(view.asked_at).slice(11),
     agentOf(view),
     terminalLine(folderOf(view), 120),
     taskOf(view),
-    terminalLine(titleOf(view), TITLE_WIDTH),
+    `${terminalLine(titleOf(view), TITLE_WIDTH)}${view.risk?.why ? terminalLine(` (${view.risk.why})`, 80) : ''}`,
   ])
   const head = ['WAITS', 'KIND', 'RISK', `SINCE (${localZone()})`, 'AGENT', 'FOLDER', 'TASK', 'WHAT']
   return textTable(head, rows).trimEnd()

@@ -4,8 +4,10 @@ import { join, resolve } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { describe, expect, test } from 'vitest'
 import type { Approval } from '../../../domain/records/record.ts'
+import { exampleOf } from '../../../http/describe-answer.ts'
 import { reservedVerbs } from '../../../operators/commands/verbs.ts'
 import { findCtlPlace } from '../../../operators/ctl/socket.ts'
+import { GrantSchema } from '../../../protocols/manage/approvals/schema.ts'
 import { main } from '../../main.ts'
 import { tempFolder } from '../../testing/temp-folder.ts'
 import { createTestIo } from '../../testing/test-io.ts'
@@ -807,4 +809,69 @@ test('policy says what a file would allow', async () => {
   expect(await server.run('policy', '--approve')).toMatchObject({ code: 2 })
   expect(await server.run('policy', '0192f3b1', '--approve')).toMatchObject({ code: 0 })
   expect(server.sent().map(({ body }) => body)).toEqual([{ decision: 'approve', digest: 'digest-one' }])
+})
+
+describe('remembering', () => {
+  const remember = {
+    yes: true,
+    scopes: ['session', '15m', 'workspace'],
+    matches: [
+      { label: 'This command: npm test', match: { type: 'command', command: 'npm test', folder: '' } },
+      { label: 'Commands that begin with npm test', match: { type: 'begins', words: ['npm', 'test'] } },
+    ],
+  }
+  const record = sent({ ...records.call, risk: 'low' })
+  const offered = { ...record, view: { ...record.view, remember } }
+  const answers = {
+    ...usual,
+    [`GET /approvals/${ids.call}`]: offered,
+    [`POST /approvals/${ids.call}`]: { ok: true },
+  }
+
+  test.each([
+    [['approve', '--remember', 'workspace', '--match', 'begins'], 'approve', 'workspace', 1],
+    [['approve', '--remember', '15m', '--match', '2'], 'approve', '15m', 1],
+    [['reject', '--remember', 'session'], 'reject', 'session', 0],
+  ])('%j sends what the server offers', async ([verb = '', ...flags], decision, scope, match) => {
+    const server = await openSocketServer(answers)
+    expect(await server.run(verb, ids.call, ...flags)).toMatchObject({ code: 0, err: '' })
+    expect(server.sent().map(({ body }) => body)).toEqual([
+      { decision, digest: 'digest-two', remember: scope, grant: { match: remember.matches[match]?.match } },
+    ])
+  })
+
+  test.each([
+    [['--remember', 'always'], 'This can be remembered with --remember session, 15m, workspace, and --match:'],
+    [['--remember', 'session', '--match', 'tool'], '2 or begins: Commands that begin with npm test'],
+    [['--match', '1'], '--match needs --remember'],
+  ])('%j is refused with what is offered', async (flags, words) => {
+    const server = await openSocketServer(answers)
+    const { code, err } = await server.run('approve', ids.call, ...flags)
+    expect([code, err]).toEqual([2, expect.stringContaining(words)])
+    expect(server.sent()).toEqual([])
+  })
+
+  test('grants are listed and revoked by their short id', async () => {
+    const grant = {
+      ...exampleOf(GrantSchema),
+      grant_id: '0192f3d1-1111-7def-8abc-00000000beef',
+      label: 'The tool x\x1b[2J',
+    }
+    const server = await openSocketServer({
+      'GET /grants': { grants: [grant] },
+      [`DELETE /grants/${grant.grant_id}`]: { ok: true },
+    })
+    expect((await server.run('grants')).out).toMatch(
+      /\nbeef +allow +assistant +The tool x<U\+001B>\[2J +in this session /,
+    )
+    expect((await server.run('grants', 'revoke', 'beef')).out).toContain('The next such call asks again.')
+    expect(server.sent().map(({ method, path }) => `${method} ${path}`)).toEqual([`DELETE /grants/${grant.grant_id}`])
+    expect((await server.run('grants', 'revoke', 'dead')).err).toContain('No grant has the id "dead"')
+  })
+
+  test('filters go to the server', async () => {
+    const server = await openSocketServer(usual)
+    await server.run('list', '--risk', 'high', '--agent', 'codex', '--folder', 'shop', '--text', 'a b')
+    expect(server.seen.map(({ path }) => path)).toContain('/inbox?risk=high&agent=codex&folder=shop&q=a+b&limit=100')
+  })
 })

@@ -74,6 +74,21 @@ test('No decides nothing, and yes can still be said', async () => {
   expect(calls.length).toBeLessThanOrEqual(1)
 })
 
+test('a yes can be remembered after a second look, as the server offers it', async () => {
+  const { slack, id, ts, engine } = await openOwn('tool_call')
+  await slack.press('ann', ts, 'remember')
+  expect(slack.told('ann')).toEqual([
+    expect.stringMatching(
+      /Approve, and allow from now on\? For (.*\n)+1\. The same call\n\[1 in this session\] \[1 for 15 minutes\] \[1 always, until revoked\]\n\[No\]$/,
+    ),
+  ])
+  expect(await slack.find(id)).toMatchObject({ status: 'pending' })
+  await slack.pressOwn('ann', 'remember:0:15m')
+
+  expect(await slack.find(id)).toMatchObject({ decidedBy: 'ann' })
+  expect(await engine.approvals.grants()).toMatchObject([{ approvalId: id, grantedBy: 'ann', sessionId: null }])
+})
+
 test('a card that was pressed with an old version in view decides nothing', async () => {
   const { slack, ask, services } = openElsewhere()
   const { id, ts } = await ask('diff')

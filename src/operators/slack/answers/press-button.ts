@@ -81,7 +81,7 @@ export function createPressButton(context: AnswerContext, takeCommand: TakeComma
   /** The first press shows what may be remembered, the second is a yes that is. */
   async function remembered({ by, press, value }: Pressed, wait: PersonRecord): Promise<void> {
     const [, at, wanted] = value.action.split(':')
-    if (wait.wait !== 'approval') return refuse(press, 'forged')
+    if (wait.wait !== 'approval' || (at !== undefined && value.user === null)) return refuse(press, 'forged')
     const { room, user } = press.from
     const place = { room, user, thread: press.thread }
     const { digest } = value

@@ -67,6 +67,7 @@ describe('an open card', () => {
       ':warning: Line endings change.',
       ':warning: The change hides characters. They are written as marks, such as <U+202E>.',
       'Change src/sum.ts +1 −1',
+      'The tool: Writes a file',
       '| @@ -1,2 +1,2 @@',
       '|  const a = 1',
       '| -const b = 1',
@@ -154,10 +155,11 @@ describe('an open card', () => {
   })
 
   test('of a host’s tool shows what will happen', () => {
-    expect(linesOf(card(about(permission))).slice(0, 7)).toEqual([
+    expect(linesOf(card(about(permission))).slice(0, 8)).toEqual([
       ':large_orange_circle: Risk high · claude-code in shop asks to use a tool of its host',
       HEAD,
       'Run npm test',
+      'The tool: Runs a shell command',
       'Arguments of Bash:',
       '| Tool: Bash',
       '| npm test',

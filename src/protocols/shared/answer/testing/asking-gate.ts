@@ -4,8 +4,10 @@ import type { CallRules } from '../../../../supervision/approvals/call-rules.ts'
 /** A person is asked about every call of a tool whose risk is not low. */
 const askingRules: CallRules = {
   judge: async (call) =>
-    call.tool.risk === 'low' ? { verdict: 'run', grant: null } : { verdict: 'ask', ...askingRules.question(call) },
-  question: ({ tool, now }) => ({
+    call.tool.risk === 'low'
+      ? { verdict: 'run', grant: null }
+      : { verdict: 'ask', ...(await askingRules.question(call)) },
+  question: async ({ tool, now }) => ({
     policyVersion: 'v1',
     risk: tool.risk,
     answerableBy: 'operator',
