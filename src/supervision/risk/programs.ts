@@ -21,6 +21,8 @@ export interface Rule {
   worded: readonly string[]
   /** Further words of a remembered beginning, after program and verb: the script or the file. */
   more: number
+  /** 1: only asks, so that program and verb say enough of it even though it is high. */
+  asks: number
   /** What a yes does. The words go to `{}`, joined with a slash to `{/}`; without words it is what stands in the braces. */
   action: string | null
 }
@@ -28,7 +30,7 @@ export interface Rule {
 /** A risk and a sentence, then the programs; `git: status log` are verbs of git. After `;` comes what is special: see `Rule`. */
 const TABLE = `
 none reads files of the workspace
-  cat head tail wc nl tac cut comm cmp diff column fold paste md5sum sha1sum sha256sum shasum cksum strings od hexdump sed uniq
+  cat head tail wc nl tac cut comm cmp diff column fold paste md5sum sha1sum sha256sum shasum cksum strings od hexdump sed uniq iconv
   sort; not o T --output --compress-program --temporary-directory
   jq awk gawk mawk; texts 1; valued -F -v
 none searches the workspace
@@ -79,13 +81,15 @@ low runs a build, a test or a check of the workspace; words read
   yarn: run; not NPM; valued NPM; more 1
   bun: run; not e p r --eval --print --preload; more 1
   turbo: run; more 1
-  cargo: build test check fmt clippy doc bench run nextest; not Z --config
+  cargo: build test check fmt clippy doc bench run nextest fix package; not Z --config
   go: build test vet fmt run generate; not exec toolexec vettool --exec --toolexec --vettool
   pytest py.test; not --pastebin --basetemp
   mypy; not --install-types --python-executable
   tsc vue-tsc vitest jest mocha ava pyright flake8 pylint shellcheck rspec
   make gmake; valued -C -f -j; not E --eval; more 1
   just; not c f d --command --shell --shell-arg --set --choose --chooser --edit --working-directory --justfile; more 1
+  go: clean; not cache modcache fuzzcache
+  go tool: cover
   mvn: test compile verify package
   gradle: test build check assemble
   dotnet: build test format
@@ -130,10 +134,20 @@ low looks at the machine
 high pushes to a remote
   git: push; words text; action Push to {/the remote}
 high reaches the network; words read
-  git: fetch pull clone ls-remote submodule lfs; action Run git over the network
+  git: pull clone submodule lfs; action Run git over the network
   ssh scp sftp ftp rsync nc ncat netcat socat telnet ping dig nslookup host gh glab aws gcloud az kubectl helm docker podman docker-compose
   terraform tofu pulumi ansible vercel netlify fly flyctl heroku wrangler firebase supabase psql mysql redis-cli mongosh openssl
-  npm: view info outdated audit search ping doctor
+high asks a service on the network; words read; asks 1
+  git: fetch ls-remote; not --upload-pack --exec
+  npm: view info outdated search ping; not NPM
+  npm: audit; not NPM
+  pnpm: outdated view; not NPM
+  cargo: search info
+  gh pr: view checks list diff status
+  gh run: view list watch
+  gh issue: view list
+  gh release: view list
+  kubectl: get describe logs top
 high downloads or sends over the network; words read
   curl wget aria2c http https xh lynx; action Download {a file}
 high installs packages; words read; action Install {packages}
@@ -153,6 +167,7 @@ high installs packages; words read; action Install {packages}
   playwright: install
   yarn
 high installs packages; words read; action Install packages
+  npm audit: fix
   go: mod
   pipx apt apt-get brew yum dnf pacman apk snap port conda mamba gem corepack nvm rustup asdf mise tox nox
 high removes packages; words read; action Remove {packages}
@@ -243,17 +258,17 @@ function withSettings(rule: Rule, settings: readonly string[]): Rule {
 function readTable(table: string): Map<string, Rule> {
   const rules = new Map<string, Rule>()
   const lists = { not: [], writes: [], valued: [], worded: [] }
-  let block: Rule = { risk: 'high', why: '', words: 'write', texts: 0, more: 0, action: null, ...lists }
+  let block: Rule = { risk: 'high', why: '', words: 'write', texts: 0, more: 0, asks: 0, action: null, ...lists }
   for (const line of table.split('\n').filter((one) => one !== '')) {
     const [first = '', ...settings] = line.trim().split('; ')
     const risk = RISKS.find((one) => line.startsWith(`${one} `))
     if (risk !== undefined) {
       const why = first.slice(risk.length + 1)
       const use = risk === 'none' ? 'read' : 'write'
-      block = withSettings({ risk, why, words: use, texts: 0, more: 0, action: null, ...lists }, settings)
+      block = withSettings({ risk, why, words: use, texts: 0, more: 0, asks: 0, action: null, ...lists }, settings)
       continue
     }
-    const [, program = '', names = ''] = /^(?:([\w ]+): )?(.*)$/.exec(first) ?? []
+    const [, program = '', names = ''] = /^(?:([\w -]+): )?(.*)$/.exec(first) ?? []
     for (const name of words(names)) rules.set(`${program} ${name}`.trim(), withSettings(block, settings))
   }
   return rules

@@ -20,8 +20,11 @@ export interface Scene {
   note(risk: WorkRisk, why: string, action?: string | null): undefined
   /** The program as it was called. */
   called: string
-  /** The words that a remembered beginning has besides the program. The first to say it is right; null: it has none. */
-  begins(words: readonly ShellWord[] | null): undefined
+  /**
+   * The words that a remembered beginning has besides the program. The first to say it is right; null: it has none.
+   * `ofHigh`: they are enough for a high program as well, if this is all that makes it high.
+   */
+  begins(words: readonly ShellWord[] | null, ofHigh?: string): undefined
   /** Judges a path from where the shell may be, and says what it is. */
   path(written: string, use: Use): PathUse[]
   /** The same for all paths that a word can be. */
