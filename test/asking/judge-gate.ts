@@ -32,11 +32,18 @@ export function createJudgeGate(workspaceRoot: string): FullGate {
       const { risk, matches } = assessed
       const held = granted.filter((one) => one.host === host)
       const isCovered =
-        held.some((one) => covers(one.match, one.risk, work, assessed)) || coverTogether(held, assessed) !== null
+        held.some((one) => covers(one.match, one.risk, work, assessed)) || coverTogether(held, assessed).length > 0
       if (risk === 'none' || isCovered) return null
       hosts.set(input.tool_use_id, host)
       // As `groupOf` does it.
-      const group = risk === 'low' ? JSON.stringify([host, input.tool_name, matches.at(-1) ?? input.tool_input]) : null
+      const group =
+        risk === 'low'
+          ? JSON.stringify([
+              host,
+              input.tool_name,
+              matches.findLast(({ type }) => type !== 'tool') ?? matches.at(-1) ?? input.tool_input,
+            ])
+          : null
       return { id: input.tool_use_id, digest: '', risk, matches, group }
     },
     async answer({ id, risk }, { remember: match }) {
