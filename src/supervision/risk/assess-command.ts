@@ -37,8 +37,19 @@ interface Part {
   isPlain: boolean
   /** See `Scene.begins`. */
   begins: readonly ShellWord[] | null | undefined
-  isAlsoHigh: boolean
+  ofHigh: string | undefined
+  /** Why it is high. */
+  reasons: Set<string>
 }
+
+const newPart = (): Part => ({
+  risk: 'none',
+  words: null,
+  isPlain: true,
+  begins: undefined,
+  ofHigh: undefined,
+  reasons: new Set(),
+})
 
 const MAX_CHARS = 16_000
 const MAX_SCRIPTS = 20
@@ -56,7 +67,7 @@ export function assessCommand(text: string, { whereLeads, home, workspaceRoot, c
   const known: Known = { home, loops }
   const parts: Part[] = []
   /** Notes that belong to no program. */
-  const outside: Part = { risk: 'none', words: null, isPlain: true, begins: null, isAlsoHigh: false }
+  const outside: Part = { ...newPart(), begins: null }
   let current = outside
   let best: Finding | null = null
   let guarded = false
@@ -78,11 +89,12 @@ export function assessCommand(text: string, { whereLeads, home, workspaceRoot, c
     note(risk, why, action = null) {
       if (best === null || isRiskier(risk, best.risk)) best = { risk, why, action }
       if (isRiskier(risk, current.risk)) current.risk = risk
+      if (isRiskier(risk, 'low')) current.reasons.add(why)
     },
-    begins(words, also) {
+    begins(words, ofHigh) {
       if (current.begins !== undefined) return
       current.begins = words && [plainWord(scene.called), ...words]
-      current.isAlsoHigh = also === 'high'
+      current.ofHigh = ofHigh
     },
     path(written, access) {
       const uses = (scene.folders ?? [null]).map((folder) => paths.use(written, folder, access))
@@ -219,7 +231,8 @@ export function assessCommand(text: string, { whereLeads, home, workspaceRoot, c
         )
         const isBound =
           words.length > 0 && words.every(({ kind }) => kind === 'plain' || kind === 'glob') && /^\w+$/.test(name)
-        if (isBound && !isSet.test(text)) loops.set(name, words)
+        const other: ShellWord = { text: `$${name}`, kind: 'any', variables: 'harmless' }
+        if (isBound) loops.set(name, isSet.test(text) ? [...words, other] : words)
         again(children)
         loops.delete(name)
         return
@@ -283,13 +296,8 @@ export function assessCommand(text: string, { whereLeads, home, workspaceRoot, c
     const words = wordsOf(node, known)
     const assignments = [...node.prefix, ...node.args].filter((one) => one.type === 'Assignment')
     const isQuiet = node.redirects.every((one) => 'target' in one && isHarmless(one.operator, one.target?.value ?? ''))
-    current = {
-      risk: 'none',
-      words: isQuiet ? words : null,
-      isPlain: assignments.length === 0 && !isFed,
-      begins: undefined,
-      isAlsoHigh: false,
-    }
+    const isPlain = assignments.length === 0 && !isFed
+    current = { ...newPart(), words: isQuiet ? words : null, isPlain }
     parts.push(current)
     const isSource = givesCode(node, known, gives)
     apart(() => {
@@ -328,10 +336,12 @@ export function assessCommand(text: string, { whereLeads, home, workspaceRoot, c
 /** Of most high programs all words count, and what it reads would make it another one. */
 function beginningsOf(parts: readonly Part[]): Beginning[] {
   const working = parts.filter(({ risk }) => risk !== 'none')
-  const found = working.map(({ risk, words, begins, isPlain, isAlsoHigh }) => {
+  const found = working.map(({ risk, words, begins, isPlain, ofHigh, reasons }) => {
     const isLow = risk === 'low'
-    if (words === null || begins == null || (!isLow && !isPlain)) return null
-    const all = isLow || isAlsoHigh ? begins : words
+    if (words === null || begins == null || (!isLow && !(isPlain && words.every(({ kind }) => kind === 'plain'))))
+      return null
+    const onlyAsks = ofHigh !== undefined && reasons.size === 1 && reasons.has(ofHigh)
+    const all = isLow || onlyAsks ? begins : words
     const isKnown = all.every(({ kind, text }) => kind === 'plain' && text !== AND)
     return isKnown ? { risk, words: all.map(({ text }) => text) } : null
   })

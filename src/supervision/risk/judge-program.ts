@@ -26,6 +26,8 @@ const NOT_CLEAR = 'runs a program in a way that is not clear'
 const ALL_FOUND = 'deletes all files that are found'
 const ANY_VALUE = 'calculates with a value that is not known'
 const SYSTEM_FOLDER = /^(?:\/usr(?:\/local)?)?\/s?bin\/$|^\/opt\/homebrew\/bin\/$/
+/** As the table says it. */
+const PUSHES = 'pushes to a remote'
 const MAX_ACTION_CHARS = 60
 const UNKNOWN: ShellWord = { text: 'its input', kind: 'any', variables: 'harmless' }
 
@@ -141,11 +143,9 @@ function hasOption(options: readonly ShellWord[], names: readonly string[]): boo
 function ruleOf(name: string, rest: readonly ShellWord[]): { rule: Rule; key: string } | null {
   const { operands } = parsed(rest, WITH_VERBS.get(name))
   const [verb, second] = operands.map(({ text, kind }) => (kind === 'plain' ? text : ''))
-  const keys = [
-    `${name} ${verb} ${second}`,
-    `${name} ${verb}`,
-    ...(WITH_VERBS.has(name) && verb !== undefined ? [] : [name]),
-  ]
+  // A verb of gh that is not listed reaches the network as gh does; one of npm may do anything.
+  const isLoose = verb === undefined || !WITH_VERBS.has(name) || PROGRAMS.get(name)?.why === 'reaches the network'
+  const keys = [`${name} ${verb} ${second}`, `${name} ${verb}`, ...(isLoose ? [name] : [])]
   const key = keys.find((one) => PROGRAMS.has(one))
   const rule = key === undefined ? undefined : PROGRAMS.get(key)
   return key === undefined || rule === undefined ? null : { rule, key }
@@ -153,11 +153,12 @@ function ruleOf(name: string, rest: readonly ShellWord[]): { rule: Rule; key: st
 
 function judgeByRule(scene: Scene, name: string, rest: readonly ShellWord[], change: Partial<Rule> = {}): undefined {
   const found = ruleOf(name, rest)
-  if (rest.length === 1 && rest[0]?.text === '--version' && isKnown(name) && found?.rule.risk !== 'critical')
-    return scene.note('none', 'asks for a version')
+  if (rest.length === 1 && rest[0]?.text === '--version' && found?.rule.risk !== 'critical')
+    return scene.note(isKnown(name) ? 'none' : 'low', 'asks for a version')
   if (found === null) {
     const verb = WITH_VERBS.has(name) ? rest.find(({ text }) => !text.startsWith('-'))?.text : undefined
     scene.note('high', `runs ${visibleText([name, verb].join(' ').trim().slice(0, 40))}, which is not known here`)
+    scene.begins([])
     for (const word of rest) scene.word(word, 'write')
     return
   }
@@ -170,8 +171,10 @@ function judgeByRule(scene: Scene, name: string, rest: readonly ShellWord[], cha
   if (own.slice(0, rule.more).some(({ text, kind }) => kind !== 'plain' || REACHING_SCRIPT.test(text)))
     scene.note('high', 'runs a script that may publish or install')
   // Without its script `make` may become anything.
-  const beginning = own.length < rule.more ? null : operands.slice(0, verbs + rule.more)
-  scene.begins(beginning, rule.recalled === 'verb' ? 'high' : undefined)
+  scene.begins(
+    own.length < rule.more ? null : operands.slice(0, verbs + rule.more),
+    rule.asks > 0 ? rule.why : undefined,
+  )
   const texts = hasOption(options, ['e', 'f', '--regexp', '--file', '--files', '--from-file']) ? 0 : rule.texts
   lookAtTexts(scene, rule.words === 'text' ? rest : own.slice(0, texts))
   if (rule.words === 'text') return
@@ -310,7 +313,7 @@ function judgeGitVerb(scene: Scene, rest: readonly ShellWord[]): undefined {
           'pushes to a place that is no remote of the repository',
           actionOf('Push to {}', operands),
         )
-      scene.begins([...rest.slice(0, 1), ...(remote === undefined ? [] : [remote])], 'high')
+      scene.begins([...rest.slice(0, 1), ...(remote === undefined ? [] : [remote])], PUSHES)
       if (
         has('f', 'd', '--force', '--force-with-lease', '--force-if-includes', '--mirror', '--delete', '--prune') ||
         texts.some((text) => /^[+:]|:\+/.test(text))

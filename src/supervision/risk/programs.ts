@@ -21,8 +21,8 @@ export interface Rule {
   worded: readonly string[]
   /** Further words of a remembered beginning, after program and verb: the script or the file. */
   more: number
-  /** `verb`: a remembered beginning ends with the verb, although it is high: it only asks a server for something. */
-  recalled: 'words' | 'verb'
+  /** 1: only asks, so that program and verb say enough of it even though it is high. */
+  asks: number
   /** What a yes does. The words go to `{}`, joined with a slash to `{/}`; without words it is what stands in the braces. */
   action: string | null
 }
@@ -30,7 +30,7 @@ export interface Rule {
 /** A risk and a sentence, then the programs; `git: status log` are verbs of git. After `;` comes what is special: see `Rule`. */
 const TABLE = `
 none reads files of the workspace
-  cat head tail wc nl tac cut comm cmp diff column fold paste md5sum sha1sum sha256sum shasum cksum strings od hexdump sed uniq
+  cat head tail wc nl tac cut comm cmp diff column fold paste md5sum sha1sum sha256sum shasum cksum strings od hexdump sed uniq iconv
   sort; not o T --output --compress-program --temporary-directory
   jq awk gawk mawk; texts 1; valued -F -v
 none searches the workspace
@@ -80,11 +80,13 @@ low runs a build, a test or a check of the workspace; words read
   yarn: run; not NPM; valued NPM; more 1
   bun: run; more 1
   turbo: run; more 1
-  cargo: build test check fmt clippy doc bench run nextest; not Z --config
+  cargo: build test check fmt clippy doc bench run nextest fix package; not Z --config
   go: build test vet fmt run generate; not exec toolexec vettool --exec --toolexec --vettool
   pytest py.test; not --pastebin
   tsc vue-tsc vitest jest mocha ava mypy pyright flake8 pylint shellcheck rspec
   make gmake just; valued -C -f -j; not E --eval; more 1
+  go: clean; not cache modcache fuzzcache
+  go tool: cover
   mvn: test compile verify package
   gradle: test build check assemble
   dotnet: build test format
@@ -132,17 +134,17 @@ high reaches the network; words read
   git: pull clone submodule lfs; action Run git over the network
   ssh scp sftp ftp rsync nc ncat netcat socat telnet ping dig nslookup host gh glab aws gcloud az kubectl helm docker podman docker-compose
   terraform tofu pulumi ansible vercel netlify fly flyctl heroku wrangler firebase supabase psql mysql redis-cli mongosh openssl
-  npm: doctor
-high asks a server for something; words read; recalled verb
-  npm: view info outdated audit search ping
-  pnpm: outdated audit view info
-  git: fetch ls-remote; not u --upload-pack --update-head-ok
-  gh pr: view list status diff checks
-  gh run: view list
-  gh issue: view list status
+high asks a service on the network; words read; asks 1
+  git: fetch ls-remote; not --upload-pack --exec
+  npm: view info outdated search ping; not NPM
+  npm: audit; not NPM
+  pnpm: outdated view; not NPM
+  cargo: search info
+  gh pr: view checks list diff status
+  gh run: view list watch
+  gh issue: view list
   gh release: view list
-  gh workflow: view list
-  gh repo: view
+  kubectl: get describe logs top
 high downloads or sends over the network; words read
   curl wget aria2c http https xh lynx; action Download {a file}
 high installs packages; words read; action Install {packages}
@@ -162,6 +164,7 @@ high installs packages; words read; action Install {packages}
   playwright: install
   yarn
 high installs packages; words read; action Install packages
+  npm audit: fix
   go: mod
   pipx apt apt-get brew yum dnf pacman apk snap port conda mamba gem corepack nvm rustup asdf mise tox nox
 high removes packages; words read; action Remove {packages}
@@ -248,22 +251,20 @@ function withSettings(rule: Rule, settings: readonly string[]): Rule {
   return changed as unknown as Rule
 }
 
-const lists = { not: [], writes: [], valued: [], worded: [] }
-const NO_SETTINGS = { texts: 0, more: 0, recalled: 'words' as const, action: null, ...lists }
-
 function readTable(table: string): Map<string, Rule> {
   const rules = new Map<string, Rule>()
-  let block: Rule = { ...NO_SETTINGS, risk: 'high', why: '', words: 'write' }
+  const lists = { not: [], writes: [], valued: [], worded: [] }
+  let block: Rule = { risk: 'high', why: '', words: 'write', texts: 0, more: 0, asks: 0, action: null, ...lists }
   for (const line of table.split('\n').filter((one) => one !== '')) {
     const [first = '', ...settings] = line.trim().split('; ')
     const risk = RISKS.find((one) => line.startsWith(`${one} `))
     if (risk !== undefined) {
       const why = first.slice(risk.length + 1)
       const use = risk === 'none' ? 'read' : 'write'
-      block = withSettings({ ...NO_SETTINGS, risk, why, words: use }, settings)
+      block = withSettings({ risk, why, words: use, texts: 0, more: 0, asks: 0, action: null, ...lists }, settings)
       continue
     }
-    const [, program = '', names = ''] = /^(?:([\w ]+): )?(.*)$/.exec(first) ?? []
+    const [, program = '', names = ''] = /^(?:([\w -]+): )?(.*)$/.exec(first) ?? []
     for (const name of words(names)) rules.set(`${program} ${name}`.trim(), withSettings(block, settings))
   }
   return rules
