@@ -39,7 +39,14 @@ export function createJudgeGate(workspaceRoot: string): FullGate {
       if (risk === 'none' || (await remembered.find(session, work, assessed)).length > 0) return null
       hosts.set(input.tool_use_id, host)
       // As `groupOf` does it.
-      const group = risk === 'low' ? JSON.stringify([host, input.tool_name, matches.at(-1) ?? input.tool_input]) : null
+      const group =
+        risk === 'low'
+          ? JSON.stringify([
+              host,
+              input.tool_name,
+              matches.findLast(({ type }) => type !== 'tool') ?? matches.at(-1) ?? input.tool_input,
+            ])
+          : null
       return { id: input.tool_use_id, digest: '', risk, matches, group }
     },
     async answer({ id, risk }, { remember: match }) {

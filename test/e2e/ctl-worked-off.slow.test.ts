@@ -26,6 +26,7 @@ inTmux.each([60, 80, 120])(
   async (columns) => {
     await using house = await openConsoleHouse({ stallSeconds: 10 })
     await fillInbox(house)
+    const asked = (await house.client.inbox({ limit: 100 })).items.map(({ id }) => id)
     const root = dirname(house.dataDir)
     writeFileSync(join(root, 'passphrase'), 'correct horse battery\n', { mode: 0o600 })
     const tmux = (...args: string[]): string =>
@@ -67,6 +68,8 @@ inTmux.each([60, 80, 120])(
       const [head = ''] = now
       const last = now.filter((line) => line !== '').at(-1) ?? ''
       shown.push(now.join('\n'))
+      // The passphrase is asked for outside of the screen.
+      if (!/^(Quarterdeck|lines) /.test(head)) continue
       for (const line of now) expect(line.length).toBeLessThan(columns)
       if (head.includes('Nothing waits')) break
       if (pressed.length > MOST_KEYS) break
@@ -78,9 +81,10 @@ inTmux.each([60, 80, 120])(
       else await press('a')
     }
 
-    expect((await house.client.inbox()).total, shown.slice(-3).join('\n')).toBe(0)
-    expect(pressed.length).toBeLessThanOrEqual(MOST_KEYS)
+    expect(pressed.length, shown.slice(-3).join('\n')).toBeLessThanOrEqual(MOST_KEYS)
     const done = await house.client.inbox({ status: 'done', limit: 100 })
-    expect(done.items.filter(({ decided_channel }) => decided_channel === 'ctl')).toHaveLength(40)
+    const byKeys = new Set(done.items.flatMap(({ id, decided_channel }) => (decided_channel === 'ctl' ? [id] : [])))
+    // An agent that stays silent may be news again by now.
+    expect(asked.filter((id) => !byKeys.has(id))).toEqual([])
   },
 )

@@ -119,7 +119,8 @@ describe('an operator', () => {
     const { shown, start, settle, pass, ask } = open()
     start()
     await settle()
-    await ask({ tool: 'a', risk: 'low' }, { tool: 'b', risk: 'high' }, { tool: 'c', risk: 'low' })
+    await ask({ tool: 'a', risk: 'low' }, { tool: 'b', risk: 'high' })
+    await ask({ tool: 'c', risk: 'low' })
     expect(shown).toEqual([line('b', 'high')])
     await pass(HOUR_MS / 4)
 

@@ -26,7 +26,11 @@ describe('a room of Slack', () => {
     expect([tops().length, replies().length]).toEqual([1, 1])
     expect(card?.threadTs).toBe(root?.ts)
     expect(textOf(root ?? expect.fail())).toContain('claude-code')
-    expect(buttonsOf(card ?? expect.fail()).map(({ text }) => text)).toEqual(['Approve', 'Reject'])
+    expect(buttonsOf(card ?? expect.fail()).map(({ text }) => text)).toEqual([
+      'Approve',
+      'Reject',
+      'Approve and remember …',
+    ])
     expect(await server.cards.sessionOfThread(OPS, root?.ts ?? '')).toBe(asked.sessionId)
 
     await approvals.decide(ann, asked.id, { decision: 'reject', reason: 'Not now.' })
@@ -228,7 +232,7 @@ describe('a room of Slack', () => {
     expect(calls.map(({ threadTs }) => threadTs)).toEqual([replies()[0]?.threadTs])
     expect(await second.cards.sessionOfThread(OPS, calls[0]?.threadTs ?? '')).toBe(waits.sessionId)
     // Two threads with a card each, the call, and the digest.
-    expect(slack.messages(OPS).length).toBe(6)
+    await passUntil(() => slack.messages(OPS).length === 6)
   })
 
   test('gets long diffs as a file in the thread, once', async () => {
@@ -265,7 +269,7 @@ describe('a room of Slack', () => {
     expect(textOf(replies()[0] ?? expect.fail())).toContain('working on it')
     expect(buttonsOf(replies()[0] ?? expect.fail())).toEqual([])
     await server.cards.refresh(asked.id)
-    expect(buttonsOf(replies()[0] ?? expect.fail()).length).toBe(2)
+    expect(buttonsOf(replies()[0] ?? expect.fail()).length).toBe(3)
     await server.cards.refresh('no such record')
   })
 
@@ -280,7 +284,7 @@ describe('a room of Slack', () => {
     const second = open()
     await second.start()
 
-    await until(() => buttonsOf(replies()[0] ?? expect.fail()).length === 2)
+    await until(() => buttonsOf(replies()[0] ?? expect.fail()).length === 3)
     expect(replies().length).toBe(1)
   })
 
@@ -329,7 +333,7 @@ describe('never lost and never twice', () => {
 
     await passUntil(async () => (await store.outbox.deliveries(second.channel.name)).length === 0)
     // And the digest.
-    expect(tops().length).toBe(3)
+    await passUntil(() => tops().length === 3)
     expect(replies().length).toBe(2)
     expect(second.channel.trouble?.()).toBeNull()
   })

@@ -37,6 +37,7 @@ interface Part {
   isPlain: boolean
   /** See `Scene.begins`. */
   begins: readonly ShellWord[] | null | undefined
+  isAlsoHigh: boolean
 }
 
 const MAX_CHARS = 16_000
@@ -55,7 +56,7 @@ export function assessCommand(text: string, { whereLeads, home, workspaceRoot, c
   const known: Known = { home, loops }
   const parts: Part[] = []
   /** Notes that belong to no program. */
-  const outside: Part = { risk: 'none', words: null, isPlain: true, begins: null }
+  const outside: Part = { risk: 'none', words: null, isPlain: true, begins: null, isAlsoHigh: false }
   let current = outside
   let best: Finding | null = null
   let guarded = false
@@ -78,8 +79,10 @@ export function assessCommand(text: string, { whereLeads, home, workspaceRoot, c
       if (best === null || isRiskier(risk, best.risk)) best = { risk, why, action }
       if (isRiskier(risk, current.risk)) current.risk = risk
     },
-    begins(words) {
-      if (current.begins === undefined) current.begins = words && [plainWord(scene.called), ...words]
+    begins(words, also) {
+      if (current.begins !== undefined) return
+      current.begins = words && [plainWord(scene.called), ...words]
+      current.isAlsoHigh = also === 'high'
     },
     path(written, access) {
       const uses = (scene.folders ?? [null]).map((folder) => paths.use(written, folder, access))
@@ -285,6 +288,7 @@ export function assessCommand(text: string, { whereLeads, home, workspaceRoot, c
       words: isQuiet ? words : null,
       isPlain: assignments.length === 0 && !isFed,
       begins: undefined,
+      isAlsoHigh: false,
     }
     parts.push(current)
     const isSource = givesCode(node, known, gives)
@@ -321,13 +325,13 @@ export function assessCommand(text: string, { whereLeads, home, workspaceRoot, c
   }
 }
 
-/** Of a high program all words count, and what it reads would make it another one. */
+/** Of most high programs all words count, and what it reads would make it another one. */
 function beginningsOf(parts: readonly Part[]): Beginning[] {
   const working = parts.filter(({ risk }) => risk !== 'none')
-  const found = working.map(({ risk, words, begins, isPlain }) => {
+  const found = working.map(({ risk, words, begins, isPlain, isAlsoHigh }) => {
     const isLow = risk === 'low'
     if (words === null || begins == null || (!isLow && !isPlain)) return null
-    const all = isLow ? begins : words
+    const all = isLow || isAlsoHigh ? begins : words
     const isKnown = all.every(({ kind, text }) => kind === 'plain' && text !== AND)
     return isKnown ? { risk, words: all.map(({ text }) => text) } : null
   })

@@ -170,7 +170,8 @@ function judgeByRule(scene: Scene, name: string, rest: readonly ShellWord[], cha
   if (own.slice(0, rule.more).some(({ text, kind }) => kind !== 'plain' || REACHING_SCRIPT.test(text)))
     scene.note('high', 'runs a script that may publish or install')
   // Without its script `make` may become anything.
-  scene.begins(own.length < rule.more ? null : operands.slice(0, verbs + rule.more))
+  const beginning = own.length < rule.more ? null : operands.slice(0, verbs + rule.more)
+  scene.begins(beginning, rule.recalled === 'verb' ? 'high' : undefined)
   const texts = hasOption(options, ['e', 'f', '--regexp', '--file', '--files', '--from-file']) ? 0 : rule.texts
   lookAtTexts(scene, rule.words === 'text' ? rest : own.slice(0, texts))
   if (rule.words === 'text') return
@@ -300,7 +301,16 @@ function judgeGitVerb(scene: Scene, rest: readonly ShellWord[]): undefined {
   const texts = operands.map(({ text }) => text)
   const isUnclear = operands.some(({ kind }) => kind !== 'plain')
   switch (rest[0]?.text) {
-    case 'push':
+    case 'push': {
+      const [remote] = operands
+      // A name stands in the settings of the repository. Everything else is a place that the agent chose.
+      if (remote !== undefined && !(remote.kind === 'plain' && /^[\w-]+$/.test(remote.text)))
+        scene.note(
+          'critical',
+          'pushes to a place that is no remote of the repository',
+          actionOf('Push to {}', operands),
+        )
+      scene.begins([...rest.slice(0, 1), ...(remote === undefined ? [] : [remote])], 'high')
       if (
         has('f', 'd', '--force', '--force-with-lease', '--force-if-includes', '--mirror', '--delete', '--prune') ||
         texts.some((text) => /^[+:]|:\+/.test(text))
@@ -311,6 +321,7 @@ function judgeGitVerb(scene: Scene, rest: readonly ShellWord[]): undefined {
           actionOf('Force-push to {/the remote}', operands),
         )
       break
+    }
     case 'config': {
       const isRead =
         has('l', '--list') ||

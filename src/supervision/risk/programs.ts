@@ -21,6 +21,8 @@ export interface Rule {
   worded: readonly string[]
   /** Further words of a remembered beginning, after program and verb: the script or the file. */
   more: number
+  /** `verb`: a remembered beginning ends with the verb, although it is high: it only asks a server for something. */
+  recalled: 'words' | 'verb'
   /** What a yes does. The words go to `{}`, joined with a slash to `{/}`; without words it is what stands in the braces. */
   action: string | null
 }
@@ -127,10 +129,20 @@ low looks at the machine
 high pushes to a remote
   git: push; words text; action Push to {/the remote}
 high reaches the network; words read
-  git: fetch pull clone ls-remote submodule lfs; action Run git over the network
+  git: pull clone submodule lfs; action Run git over the network
   ssh scp sftp ftp rsync nc ncat netcat socat telnet ping dig nslookup host gh glab aws gcloud az kubectl helm docker podman docker-compose
   terraform tofu pulumi ansible vercel netlify fly flyctl heroku wrangler firebase supabase psql mysql redis-cli mongosh openssl
-  npm: view info outdated audit search ping doctor
+  npm: doctor
+high asks a server for something; words read; recalled verb
+  npm: view info outdated audit search ping
+  pnpm: outdated audit view info
+  git: fetch ls-remote; not u --upload-pack --update-head-ok
+  gh pr: view list status diff checks
+  gh run: view list
+  gh issue: view list status
+  gh release: view list
+  gh workflow: view list
+  gh repo: view
 high downloads or sends over the network; words read
   curl wget aria2c http https xh lynx; action Download {a file}
 high installs packages; words read; action Install {packages}
@@ -236,17 +248,19 @@ function withSettings(rule: Rule, settings: readonly string[]): Rule {
   return changed as unknown as Rule
 }
 
+const lists = { not: [], writes: [], valued: [], worded: [] }
+const NO_SETTINGS = { texts: 0, more: 0, recalled: 'words' as const, action: null, ...lists }
+
 function readTable(table: string): Map<string, Rule> {
   const rules = new Map<string, Rule>()
-  const lists = { not: [], writes: [], valued: [], worded: [] }
-  let block: Rule = { risk: 'high', why: '', words: 'write', texts: 0, more: 0, action: null, ...lists }
+  let block: Rule = { ...NO_SETTINGS, risk: 'high', why: '', words: 'write' }
   for (const line of table.split('\n').filter((one) => one !== '')) {
     const [first = '', ...settings] = line.trim().split('; ')
     const risk = RISKS.find((one) => line.startsWith(`${one} `))
     if (risk !== undefined) {
       const why = first.slice(risk.length + 1)
       const use = risk === 'none' ? 'read' : 'write'
-      block = withSettings({ risk, why, words: use, texts: 0, more: 0, action: null, ...lists }, settings)
+      block = withSettings({ ...NO_SETTINGS, risk, why, words: use }, settings)
       continue
     }
     const [, program = '', names = ''] = /^(?:([\w ]+): )?(.*)$/.exec(first) ?? []

@@ -20,8 +20,11 @@ export interface Scene {
   note(risk: WorkRisk, why: string, action?: string | null): undefined
   /** The program as it was called. */
   called: string
-  /** The words that a remembered beginning has besides the program. The first to say it is right; null: it has none. */
-  begins(words: readonly ShellWord[] | null): undefined
+  /**
+   * The words that a remembered beginning has besides the program. The first to say it is right; null: it has none. `also`: if the
+   * command is high, too. Otherwise all words of such a command count.
+   */
+  begins(words: readonly ShellWord[] | null, also?: 'high'): undefined
   /** Judges a path from where the shell may be, and says what it is. */
   path(written: string, use: Use): PathUse[]
   /** The same for all paths that a word can be. */

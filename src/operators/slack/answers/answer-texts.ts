@@ -1,6 +1,7 @@
 // What a person is told about their answer. Only they see it.
 
 import type { PersonRecord } from '../../../domain/records/record.ts'
+import { byUrgency } from '../../../supervision/inbox/urgency.ts'
 import { describeInShort } from '../../../supervision/records/describe-record.ts'
 import type { RecordOutcome, RecordView } from '../../../supervision/records/record-view.ts'
 import {
@@ -90,7 +91,7 @@ export const unclearFailure = (): SlackMessage =>
     'and the server cannot say whether your answer counts. Look at the card in a minute.',
   )
 
-/** What waits here, to choose from by id. */
+/** What waits here, to choose from by id, the most urgent first. */
 export function listOf(
   waits: readonly PersonRecord[],
   shortId: (id: string) => string,
@@ -99,7 +100,10 @@ export function listOf(
   const left = waits.length - MOST_LISTED
   return whisper(
     line(...before),
-    ...waits.slice(0, MOST_LISTED).map((wait) => inShort(shortId(wait.id), describeInShort(wait))),
+    ...waits
+      .toSorted(byUrgency)
+      .slice(0, MOST_LISTED)
+      .map((wait) => inShort(shortId(wait.id), describeInShort(wait))),
     ...(left > 0 ? [line(`… ${left} more`)] : []),
   )
 }

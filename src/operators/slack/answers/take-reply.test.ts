@@ -26,12 +26,12 @@ test('several things wait: the id says which, and without one there is a list', 
 
   expect(slack.told('ann').at(-1)?.split('\n')).toEqual([
     'Several things wait here. Write the four characters of one behind your answer. Nothing was decided.',
+    expect.stringMatching(new RegExp(`^• ${permission.id.slice(-4)} Run deploy · risk high \\(approve,`)),
     expect.stringMatching(
       new RegExp(
         `^• ${diff.id.slice(-4)} Change a.txt \\+1 −1 · Change · risk low \\(approve, reject and a reason\\)$`,
       ),
     ),
-    expect.stringMatching(new RegExp(`^• ${permission.id.slice(-4)} Run deploy · risk high \\(approve,`)),
   ])
   await slack.reply('ann', thread, 'accept ffff0000')
   expect(slack.told('ann').at(-1)).toContain('Nothing here has an id like that. Nothing was decided.')

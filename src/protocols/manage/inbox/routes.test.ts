@@ -141,8 +141,7 @@ describe('GET /inbox', () => {
 
   test('says what the user asked for, what the tool does and what was decided before', async () => {
     const asks = { parts: [...says('I write to Bob.').parts, ...calls(['send', 'bob']).parts] }
-    const ends = says('Done.')
-    await using doors = await openGatedDoors({ answers: [asks, ends, asks] })
+    await using doors = await openGatedDoors({ answers: [asks] })
     await ask(doors, 'a')
     const [first] = (await inboxOf(doors)).items
     expect(first?.view.context).toEqual({
@@ -154,7 +153,8 @@ describe('GET /inbox', () => {
     })
     await doors.post(`/approvals/${first?.id}`, { decision: 'reject', reason: 'Too broad.' }, asOperator)
     await ask(doors, 'b')
-    const [second] = (await inboxOf(doors)).items
+    // The first session may ask again by now.
+    const second = (await inboxOf(doors)).items.find((item) => item.session_id !== first?.session_id)
     expect(second?.view.context.before).toBe('Rejected once by operator just now: Too broad.')
     const one = (await (await doors.get(`/approvals/${second?.id}`, asOperator)).json()) as InboxItem
     expect(one.view.context).toEqual(second?.view.context)
