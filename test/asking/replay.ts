@@ -119,7 +119,7 @@ export async function afterRemembering(
         continue
       }
       left -= 1
-      const match = question.risk === 'low' ? question.matches.at(-1) : question.matches[0]
+      const match = question.matches.at(-1)
       const isRemembered = question.risk !== 'critical' && match !== undefined
       await gate.answer(question, { decision: 'approve', ...(isRemembered ? { remember: match } : {}) })
     }

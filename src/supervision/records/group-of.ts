@@ -14,7 +14,7 @@ export function groupOf(record: PersonRecord, workspaceRoot: string | null): str
   const { host, change, contentKey } = supervised
   const isLow = risk === 'low' && quorum === 1 && (change?.protectedBecause ?? null) === null
   if (status !== 'pending' || !isLow || !isHostWork(record) || isEdited(record)) return null
-  // The last match is the widest. Without one only the very same work is alike.
-  const like = matches.at(-1) ?? contentKey
+  // The last match is the widest. All that a tool does is not alike. Without a match only the very same work is.
+  const like = matches.findLast(({ type }) => type !== 'tool') ?? matches.at(-1) ?? contentKey
   return sha256(canonicalJson([host, owner, workspaceRoot, kind, tool, like])).slice(0, KEY_CHARS)
 }

@@ -79,7 +79,7 @@ const effectOf = ({ effect }: Grant): string => effect ?? 'allow'
 /** Beside the record of the decision. */
 export function grantMade(grant: Grant, decision: AuditRecord): AuditRecord {
   const { id, approvalId, elsewhere } = grant
-  const what = elsewhere === undefined ? undefined : matchLabel(elsewhere.match)
+  const what = elsewhere === undefined ? undefined : matchLabel(elsewhere.match, elsewhere.risk)
   const about = { grant: id, approval: approvalId, scope: grantScope(grant), effect: effectOf(grant) }
   return { ...decision, kind: 'grant_made', details: present({ ...about, match: what }) }
 }
@@ -108,7 +108,7 @@ export function grantUse(
     const details = present({
       grant: grant.id,
       effect: effectOf(grant),
-      match: matchLabel(grant.elsewhere.match),
+      match: matchLabel(grant.elsewhere.match, grant.elsewhere.risk),
       command: work.command ?? undefined,
       risk: assessed.risk,
       approval: approval ?? undefined,

@@ -12,5 +12,5 @@ test.each<[WorkMatch, string]>([
   [{ type: 'tool', tool: 'Ed\u200bit' }, 'The tool Ed<U+200B>it'],
   [{ type: 'writes', pattern: 'src/**' }, 'Writes under src/**'],
 ])('%j is called %j', (match, label) => {
-  expect(matchLabel(match)).toBe(label)
+  expect(matchLabel(match, 'high')).toBe(label)
 })

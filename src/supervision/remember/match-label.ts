@@ -1,12 +1,14 @@
 // What a remembered decision covers, in words: the same words in the question, in lists and in the trail.
 
+import type { Risk } from '../../domain/agent/tool-settings.ts'
 import type { RememberScope } from '../../domain/supervision/decision.ts'
 import type { Grant, WorkMatch } from '../../domain/supervision/grant.ts'
 import { visibleText } from '../../domain/text/visible-text.ts'
 import { unreachable } from '../../domain/unreachable.ts'
 import { shownTitle } from '../agent-service/agent-words.ts'
 
-export function matchLabel(match: WorkMatch): string {
+/** `risk`: of the work that was shown. A yes covers no more. */
+export function matchLabel(match: WorkMatch, risk: Risk): string {
   switch (match.type) {
     case 'command': {
       const where = match.folder === '' || match.folder === '.' ? '' : ` in ${visibleText(match.folder)}`
@@ -15,7 +17,7 @@ export function matchLabel(match: WorkMatch): string {
     case 'begins':
       return `Commands that begin with ${match.words.map(shownWord).join(' ')}`
     case 'tool':
-      return `The tool ${visibleText(match.tool)}`
+      return `${risk === 'low' ? 'Everything of low risk by the' : 'The'} tool ${visibleText(match.tool)}`
     case 'writes':
       return `Writes under ${visibleText(match.pattern)}`
     default:
@@ -33,7 +35,7 @@ export const scopeWords: Readonly<Record<RememberScope, string>> = {
 
 /** Calls of our own agents have their conditions beside it. */
 export const grantLabel = ({ elsewhere, tool }: Pick<Grant, 'elsewhere' | 'tool'>): string =>
-  elsewhere === undefined ? `Calls of ${visibleText(tool)}` : matchLabel(elsewhere.match)
+  elsewhere === undefined ? `Calls of ${visibleText(tool)}` : matchLabel(elsewhere.match, elsewhere.risk)
 
 /** In quotes if it could be taken for two words. */
 const shownWord = (word: string): string => (/^[^\s'"\\]+$/.test(word) ? visibleText(word) : `'${visibleText(word)}'`)

@@ -15,7 +15,7 @@ export function offered(approval: Approval): RecordView['remember'] {
   const yes = risk !== 'critical'
   if (kind === 'tool_call') return { yes, scopes: OWN_SCOPES, matches: [] }
   if (!isHostWork(approval) || isEdited(approval) || matches.length === 0) return null
-  return { yes, scopes: ELSEWHERE_SCOPES, matches: matches.map((match) => ({ label: matchLabel(match), match })) }
+  return { yes, scopes: ELSEWHERE_SCOPES, matches: matches.map((match) => ({ label: matchLabel(match, risk), match })) }
 }
 
 /** A call or a change that an agent elsewhere asks for. */

@@ -355,7 +355,7 @@ export function assessCommand(text: string, { whereLeads, home, workspaceRoot, c
   }
 }
 
-/** Of a high program all words count, and what it reads would make it another one. */
+/** Of most high programs all words count, and what it reads would make it another one. */
 function beginningsOf(parts: readonly Part[]): Beginning[] {
   const working = parts.filter(({ risk }) => risk !== 'none')
   const found = working.map(({ risk, words, begins, isPlain, ofHigh, reasons }) => {

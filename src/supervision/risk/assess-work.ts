@@ -134,10 +134,16 @@ function matchesOfTool(effect: Work['effect'], tool: string, risk: WorkRisk, ins
   return [...new Set([path, ...near, '**'])].map((pattern) => ({ type: 'writes', pattern }))
 }
 
-function matchesOfCommand(command: string, { beginnings }: CommandFinding, { workspaceRoot, cwd }: Work): WorkMatch[] {
+/** The command, its beginning, and all plain work of the tool: a yes to low work never covers what is riskier. */
+function matchesOfCommand(command: string, { beginnings, risk }: CommandFinding, work: Work): WorkMatch[] {
+  const { workspaceRoot, cwd, toolName } = work
   if (!isWithin(cwd, workspaceRoot) || command.length > MAX_COMMAND_CHARS) return []
   const folder = relative(workspaceRoot, cwd).split(sep).join('/')
   const words = beginnings.flatMap((one, i) => [...(i === 0 ? [] : [AND]), ...one.words])
   const isShort = words.length > 0 && words.length <= MAX_WORDS && words.every((word) => word.length <= MAX_WORD_CHARS)
-  return [{ type: 'command', command, folder }, ...(isShort ? [{ type: 'begins' as const, words }] : [])]
+  return [
+    { type: 'command', command, folder },
+    ...(isShort ? [{ type: 'begins' as const, words }] : []),
+    ...(risk === 'low' ? [{ type: 'tool' as const, tool: toolName }] : []),
+  ]
 }

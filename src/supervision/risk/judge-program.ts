@@ -28,6 +28,8 @@ const NOT_CLEAR = 'runs a program in a way that is not clear'
 const ALL_FOUND = 'deletes all files that are found'
 const ANY_VALUE = 'calculates with a value that is not known'
 const SYSTEM_FOLDER = /^(?:\/usr(?:\/local)?)?\/s?bin\/$|^\/opt\/homebrew\/bin\/$/
+/** As the table says it. */
+const PUSHES = 'pushes to a remote'
 const MAX_ACTION_CHARS = 60
 const UNKNOWN: ShellWord = { text: 'its input', kind: 'any', variables: 'harmless' }
 
@@ -326,7 +328,16 @@ function judgeGitVerb(scene: Scene, rest: readonly ShellWord[]): undefined {
   const texts = operands.map(({ text }) => text)
   const isUnclear = operands.some(({ kind }) => kind !== 'plain')
   switch (rest[0]?.text) {
-    case 'push':
+    case 'push': {
+      const [remote] = operands
+      // A name stands in the settings of the repository. Everything else is a place that the agent chose.
+      if (remote !== undefined && !(remote.kind === 'plain' && /^[\w-]+$/.test(remote.text)))
+        scene.note(
+          'critical',
+          'pushes to a place that is no remote of the repository',
+          actionOf('Push to {}', operands),
+        )
+      scene.begins([...rest.slice(0, 1), ...(remote === undefined ? [] : [remote])], PUSHES)
       if (
         has('f', 'd', '--force', '--force-with-lease', '--force-if-includes', '--mirror', '--delete', '--prune') ||
         texts.some((text) => /^[+:]|:\+/.test(text))
@@ -337,6 +348,7 @@ function judgeGitVerb(scene: Scene, rest: readonly ShellWord[]): undefined {
           actionOf('Force-push to {/the remote}', operands),
         )
       break
+    }
     case 'config': {
       const reads = /^(?:-l|--list|--get|--get-all|--get-regexp)$/
       const isPlain = options.every(
