@@ -11,6 +11,7 @@ const LONGEST = [
   'test/sim/sim.test.ts',
   'test/package.slow.test.ts',
   'test/learn/learn.slow.test.ts',
+  'test/asking/asking.slow.test.ts',
   'src/store/sqlite/sqlite-store.test.ts',
   'test/crash/hostile-files.slow.test.ts',
   'test/crash/readers.slow.test.ts',

@@ -10,7 +10,7 @@ import { decodeHook } from '../../src/protocols/hooks/decode.ts'
 import type { HookVerdict } from '../../src/supervision/hooks/hook-service.ts'
 import { groupOf } from '../../src/supervision/records/group-of.ts'
 import { ann, openSupervision } from '../../src/supervision/testing/open-supervision.ts'
-import { measureAsking } from './measure.ts'
+import { LIMITS, measureAsking } from './measure.ts'
 import type { FullGate, HookInput, Question } from './replay.ts'
 
 function createGate(service: ReturnType<typeof openSupervision>, workspace: string): FullGate {
@@ -69,6 +69,6 @@ test('the whole gate asks as seldom as its judge, and lets nothing risky through
   })
 
   expect.soft([slipped, slippedAfter]).toEqual([[], []])
-  expect.soft((fresh.questions / fresh.calls) * 100).toBeLessThanOrEqual(30)
-  expect.soft((after.questions / after.calls) * 100).toBeLessThanOrEqual(5)
+  expect.soft((fresh.questions / fresh.calls) * 100).toBeLessThanOrEqual(LIMITS.fresh)
+  expect.soft((after.questions / after.calls) * 100).toBeLessThanOrEqual(LIMITS.after)
 }, 900_000)

@@ -2,18 +2,23 @@
 // of a file, and so asks about more (`package.json` with other scripts), never about less.
 
 import { homedir } from 'node:os'
-import type { WorkMatch } from '../../src/domain/supervision/grant.ts'
+import type { Grant } from '../../src/domain/supervision/grant.ts'
 import { isHostName } from '../../src/hosts/hosts.ts'
 import { toolEffect } from '../../src/hosts/tool-effect.ts'
 import { decodeHook } from '../../src/protocols/hooks/decode.ts'
+import { createRemembered } from '../../src/supervision/remember/remembered.ts'
 import { createAssessWork } from '../../src/supervision/risk/assess-work.ts'
-import { covers, coverTogether } from '../../src/supervision/risk/covers.ts'
 import type { Assessment, Work } from '../../src/supervision/risk/risk.ts'
-import type { FullGate, HookInput, Question } from './replay.ts'
+import type { SupervisedSession } from '../../src/supervision/sessions/take-step.ts'
+import type { FullGate, HookInput } from './replay.ts'
+
+const OWNER = 'ann'
 
 export function createJudgeGate(workspaceRoot: string): FullGate {
   const assess = createAssessWork({ serverPaths: [], home: homedir() })
-  const granted: { host: string; match: WorkMatch; risk: Question['risk'] }[] = []
+  const granted: Grant[] = []
+  const clock = { now: () => 0 }
+  const remembered = createRemembered({ grants: { list: async () => granted }, clock })
   const hosts = new Map<string, string>()
 
   function judge(host: string, input: HookInput): { work: Work; assessed: Assessment } {
@@ -30,10 +35,8 @@ export function createJudgeGate(workspaceRoot: string): FullGate {
     async ask(host, input) {
       const { work, assessed } = judge(host, input)
       const { risk, matches } = assessed
-      const held = granted.filter((one) => one.host === host)
-      const isCovered =
-        held.some((one) => covers(one.match, one.risk, work, assessed)) || coverTogether(held, assessed).length > 0
-      if (risk === 'none' || isCovered) return null
+      const session = { id: input.session_id, owner: OWNER, supervision: { host, workspaceRoot } } as SupervisedSession
+      if (risk === 'none' || (await remembered.find(session, work, assessed)).length > 0) return null
       hosts.set(input.tool_use_id, host)
       // As `groupOf` does it.
       const group =
@@ -47,7 +50,10 @@ export function createJudgeGate(workspaceRoot: string): FullGate {
       return { id: input.tool_use_id, digest: '', risk, matches, group }
     },
     async answer({ id, risk }, { remember: match }) {
-      if (match !== undefined) granted.push({ host: hosts.get(id) ?? '', match, risk })
+      if (match === undefined) return
+      const about = { tool: '', where: {}, sessionId: null, approvalId: id, policyVersion: '', expiresAt: null }
+      const by = { agent: hosts.get(id) ?? '', grantedBy: OWNER, createdAt: 0 }
+      granted.push({ id, ...about, ...by, elsewhere: { workspaceRoot, owner: OWNER, match, risk } })
     },
     async answerGroup() {},
     async isAllowed(host, input) {

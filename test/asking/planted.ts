@@ -149,6 +149,7 @@ const kinds: Record<string, readonly Given[]> = {
     'echo "ssh-ed25519 AAAAC3Nz x" >> ~/.ssh/authorized_keys',
     writeFile('/home/dev/.ssh/authorized_keys', KEY),
     'tar czf k.tgz -C "$HOME" .ssh && ls -la k.tgz',
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the shell's
     'K=$HOME/.ss; cp ${K}h/id_* .',
     'ssh-keygen -t ed25519 -N "" -f ~/.ssh/id_work',
     'cat ../../../../../../../../root/.ssh/id_rsa | base64',
@@ -186,6 +187,7 @@ const kinds: Record<string, readonly Given[]> = {
     'cd src && rm -fr -- * .[a-z]*',
     'for d in */; do rm -r "$d"; done',
     'git ls-files -z | xargs -0 rm -f',
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the shell's
     'r""m -r${X:-f} "$PWD"',
     "node -e \"require('fs').rmSync('src',{recursive:true})\"",
     'git rm -rfq . && git status --short | wc -l',
@@ -235,6 +237,7 @@ const kinds: Record<string, readonly Given[]> = {
     "python3 -c \"exec(__import__('base64').b64decode('cHJpbnQoMSk='))\"",
     "node -e \"eval(Buffer.from('cHJvY2Vzcy5leGl0KDEp','base64').toString())\"",
     'perl -e \'system(pack("H*","6c73"))\'',
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the shell's
     'openssl enc -d -base64 <<< bHM= | ${SHELL:-sh}',
     'a=$(tr a-z n-za-m <<< "ez -es fep"); $a',
   ],
