@@ -15,7 +15,7 @@ import type { Scenario } from './scenario.ts'
  * What the same replay said of the code before risk was earned (a11ce52e), where every command and every tool without an entry asked and
  * nothing could be remembered. To get them: check that commit out, and run this scenario with `--server` and the path of its program.
  */
-const BEFORE = { fresh: 65.5, after: 66.5, slipped: 7 }
+const BEFORE = { asked: 65.5, slipped: 7 }
 
 export const asking: Scenario = {
   name: 'asking',
@@ -33,11 +33,11 @@ export const asking: Scenario = {
     })
     await server.stop()
     rmSync(base, { recursive: true, force: true })
-    const figure = (what: string, counts: Counts, before: number, limit: number, note: string): Figure =>
+    const figure = (what: string, counts: Counts, limit: number, note: string): Figure =>
       figureOf({
         scenario: 'asking',
         what: `questions per 100 calls, ${what}`,
-        base: `${before} asked`,
+        base: `${BEFORE.asked} asked`,
         server: `${counts.questions} of ${counts.calls}`,
         value: (counts.questions / counts.calls) * 100,
         limit,
@@ -61,7 +61,6 @@ export const asking: Scenario = {
       figure(
         'fresh folder',
         fresh,
-        BEFORE.fresh,
         30,
         `${tasks} recorded tasks, five at once in a folder; a group decided by one look is one question`,
       ),
@@ -74,9 +73,8 @@ export const asking: Scenario = {
       figure(
         `after ${REMEMBERED_ANSWERS} remembered answers`,
         after,
-        BEFORE.after,
         5,
-        'remembered as offered for the folder: of low risk the widest, of high risk the narrowest, of critical nothing',
+        'remembered for the folder as offered: of low risk the widest, of high risk the narrowest, of critical nothing; the ten tasks of a host in one folder, in five orders',
       ),
       planted('fresh folder', slipped),
       planted('after remembering', slippedAfter),

@@ -349,6 +349,10 @@ function judgeGitVerb(scene: Scene, rest: readonly ShellWord[]): undefined {
         )
       break
     }
+    case 'fetch':
+    case 'ls-remote':
+      if (!/^[\w-]*$/.test(texts[0] ?? '')) scene.note('high', 'reaches a place that is no remote of the repository')
+      break
     case 'config': {
       const reads = /^(?:-l|--list|--get|--get-all|--get-regexp)$/
       const isPlain = options.every(

@@ -132,7 +132,7 @@ low looks at the machine
   ps df free uptime lsof; words text; not E
 
 high pushes to a remote
-  git: push; words text; action Push to {/the remote}
+  git: push; words text; not --receive-pack --exec --no-verify; action Push to {/the remote}
 high reaches the network; words read
   git: pull clone submodule lfs; action Run git over the network
   ssh scp sftp ftp rsync nc ncat netcat socat telnet ping dig nslookup host gh glab aws gcloud az kubectl helm docker podman docker-compose
