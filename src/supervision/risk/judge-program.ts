@@ -50,7 +50,7 @@ export function judgeProgram(scene: Scene, words: readonly ShellWord[]): undefin
   const name = basename(first.text).toLowerCase()
   scene.called = folder === '' ? name : first.text
   if (folder !== '' && !SYSTEM_FOLDER.test(folder) && !first.text.includes('://')) {
-    runsFile(scene, first, 'runs a program of the workspace')
+    runsFile(scene, first, 'runs a program of the workspace', rest)
     if (!/(?:^|\/)\.?bin\/$/.test(folder) || !isKnown(name)) return runsOwn(scene, [], rest)
   }
   const judge = JUDGES[name]
@@ -71,10 +71,11 @@ function readAll(scene: Scene, words: readonly ShellWord[]): undefined {
   for (const word of words) scene.word(word, 'read')
 }
 
-function runsFile(scene: Scene, file: ShellWord, why: string): undefined {
+function runsFile(scene: Scene, file: ShellWord, why: string, words: readonly ShellWord[]): undefined {
   scene.note('low', why)
   scene.word(file, 'read')
-  if (REACHING_SCRIPT.test(basename(file.text))) scene.note('high', 'runs a script that may publish or install')
+  if (REACHING_SCRIPT.test(basename(file.text)) && !words.some(({ text }) => text === '--dry-run'))
+    scene.note('high', 'runs a script that may publish or install')
   // What was downloaded before runs now.
   if (scene.fetched.some((one) => basename(one) === basename(file.text))) runsCode(scene, true)
 }
@@ -179,6 +180,9 @@ function judgeByRule(scene: Scene, name: string, rest: readonly ShellWord[], cha
     own.some(({ text }) => /:/.test(text) || REACHING_SCRIPT.test(text))
   )
     scene.note('high', 'runs a script that may publish or install')
+  // Another server may learn from the question, and `a:b` changes branches here.
+  if (rule.asks > 0 && rest.some(({ text }) => /:|^\+/.test(text)))
+    scene.note('high', 'names a server or a branch of its own')
   // Without its script `make` may become anything.
   scene.begins(
     own.length < rule.more ? null : operands.slice(0, verbs + rule.more),
@@ -238,7 +242,7 @@ const judgeShell: Judge = (scene, _name, rest) => {
     scene.note('high', NOT_CLEAR)
   if (code !== undefined && hasOption(options, ['c'])) return runsText(scene, [code])
   if (code?.kind === 'plain' && !hasOption(options, ['s']) && !/^-$|^\/dev\//.test(code.text)) {
-    runsFile(scene, code, 'runs a script of the workspace')
+    runsFile(scene, code, 'runs a script of the workspace', operands.slice(1).concat(options))
     return runsOwn(scene, [code], operands.slice(1))
   }
   runsCode(scene)
@@ -273,7 +277,7 @@ const judgeInterpreter: Judge = (scene, name, rest) => {
       more.filter(({ kind }) => kind === 'plain'),
     )
   }
-  runsFile(scene, file, 'runs a script of the workspace')
+  runsFile(scene, file, 'runs a script of the workspace', more)
   runsOwn(scene, [file], more)
 }
 
@@ -644,7 +648,7 @@ const judgeEval: Judge = (scene, name, rest) => {
 
 const judgeSource: Judge = (scene, _name, [file = UNKNOWN, ...more]) => {
   if (file.kind !== 'plain' || /^\/dev\//.test(file.text)) return runsCode(scene)
-  runsFile(scene, file, 'runs a script of the workspace')
+  runsFile(scene, file, 'runs a script of the workspace', more)
   runsOwn(scene, [file], more)
 }
 

@@ -147,7 +147,6 @@ high asks a service on the network; words read; asks 1
   gh run: view list watch
   gh issue: view list
   gh release: view list
-  kubectl: get describe logs top
 high downloads or sends over the network; words read
   curl wget aria2c http https xh lynx; action Download {a file}
 high installs packages; words read; action Install {packages}
