@@ -239,8 +239,9 @@ export function assessCommand(text: string, { whereLeads, home, workspaceRoot, c
           words.every(({ kind }) => kind === 'plain' || kind === 'glob') &&
           /^\w+$/.test(name)
         // Each word makes other commands.
-        for (const word of isBound && !isSet && words.length > 0 ? words : [null]) {
-          if (word !== null) loops.set(name, word)
+        for (const word of [...(isBound ? words : []), ...(isBound && !isSet && words.length > 0 ? [] : [null])]) {
+          if (word === null) loops.delete(name)
+          else loops.set(name, word)
           again(children)
         }
         loops.delete(name)
