@@ -79,7 +79,13 @@ export function fillRoutes(page: string, routes: readonly Route[], document: unk
       return tags.includes(tag) ? [rowOf(path, route, tag)] : []
     })
     if (rows.length === 0) throw new Error(`docs/look-up/http.md asks for the routes of ${tag}, and there are none.`)
-    return markdownTable(['route', 'role', 'door', 'what it does', 'takes', 'answers'], rows)
+    const head = ['route', 'role', 'door', 'what it does', 'takes', 'answers']
+    // A column that says nothing is left out.
+    const isSaid = (_: string, column: number): boolean => rows.some((row) => !['', '–'].includes(row[column] ?? ''))
+    return markdownTable(
+      head.filter(isSaid),
+      rows.map((row) => row.filter(isSaid)),
+    )
   })
 }
 

@@ -70,7 +70,7 @@ const rows: readonly Row[] = [
     first: 'approve',
     isDangerous: true,
     taken: { status: 'consumed', ...byAnn },
-    heard: { behavior: 'allow', updatedInput: { command: 'npm test' } },
+    heard: { behavior: 'allow', updatedInput: { command: 'deploy' } },
     text: 'reject: too risky',
     written: { status: 'rejected', reason: 'too risky', ...byAnn },
     heardText: { behavior: 'deny', message: expect.stringContaining('too risky') },
@@ -151,7 +151,7 @@ function ask(house: SlackHouse, kind: Kind, name: string): () => Promise<unknown
       return waitsFor(agent('ask_approval', { title: 'Change', diff: 'one\nthree\n', file_path: 'a.txt' }))
     case 'permission':
       return waitsFor(
-        agent('approve_tool', { tool_name: 'Bash', input: { command: 'npm test' }, tool_use_id: `toolu_${name}` }),
+        agent('approve_tool', { tool_name: 'Bash', input: { command: 'deploy' }, tool_use_id: `toolu_${name}` }),
       )
     case 'policy': {
       const check = () => agent('check_auto_approve', { tool_name: 'Look', context: {} })

@@ -213,14 +213,22 @@ test('a remembered yes never allows what the person was not shown', async () => 
           expect([work.command, work.cwd]).toEqual([shown.work.command, shown.work.cwd])
           return
         case 'begins': {
-          // One plain command that begins with the words that were shown: the program, and its verb if it takes one.
-          expect(match.words).not.toSatisfy(([program]) => match.words.length === 1 && /^(npm|git|npx)$/.test(program))
-          expect([line?.parts.length, line?.tail]).toEqual([1, ''])
-          expect(line?.parts[0]?.slice(0, match.words.length)).toEqual(match.words)
+          // Every program of the line asks nobody by itself, or begins with words that were shown: the program, and its verb if it
+          // takes one.
+          const programs = match.words.join(' ').split(' && ')
+          expect(programs.filter((program) => /^(npm|git|npx)$/.test(program))).toEqual([])
+          for (const part of line?.parts ?? []) {
+            const alone = part.join(' ')
+            const isShown = programs.some((program) => `${alone.replaceAll("'", '')} `.startsWith(`${program} `))
+            const { risk: own } = assess({ ...work, command: alone, input: { command: alone } })
+            expect([alone, isShown || own === 'none']).toEqual([alone, true])
+          }
+          expect(line?.tail).toBe('')
           return
         }
         case 'tool':
-          expect([work.toolName, work.command]).toEqual([match.tool, null])
+          // A command only if it is as plain as the one that was shown.
+          expect([work.toolName, work.command === null || risk === 'low']).toEqual([match.tool, true])
           return
         case 'writes': {
           const path = String(Object(work.input).file_path)

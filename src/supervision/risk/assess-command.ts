@@ -1,17 +1,17 @@
 // How risky a command line is. The shell's own grammar says which programs run; `judge-program.ts` says what each does. The riskiest
 // part counts, so that a command is never less risky than any of its parts.
 
-import { existsSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { basename, isAbsolute, resolve } from 'node:path'
 import { type Command, forEachChild, parse, type Redirect, type SyntaxNode } from 'unbash'
 import { secretPath } from '../workspace/secret-path.ts'
 import type { WhereLeads } from '../workspace/where-leads.ts'
 import { judgeProgram } from './judge-program.ts'
 import { createPathUses, type Finding, unclear } from './places.ts'
-import { HARMLESS_SETTINGS, HARMLESS_VARIABLES, OBEYED_VARIABLES, SOURCES_OF_CODE } from './programs.ts'
+import { HARMLESS_SETTINGS, HARMLESS_VARIABLES, OBEYED_VARIABLES, SETS_VARIABLES, SOURCES_OF_CODE } from './programs.ts'
 import { AND, type Beginning, isRiskier, type WorkRisk } from './risk.ts'
 import type { Scene } from './scene.ts'
-import { type Known, plainWord, type ShellWord, shellWords, wordsOf } from './shell-words.ts'
+import { allCommands, type Known, plainWord, type ShellWord, shellWords, wordsOf } from './shell-words.ts'
 
 export interface CommandFinding extends Finding {
   /** It uses what only a person may let an agent use, so that nothing about it is remembered. */
@@ -37,8 +37,19 @@ interface Part {
   isPlain: boolean
   /** See `Scene.begins`. */
   begins: readonly ShellWord[] | null | undefined
-  isAlsoHigh: boolean
+  ofHigh: string | undefined
+  /** Why it is high. */
+  reasons: Set<string>
 }
+
+const newPart = (): Part => ({
+  risk: 'none',
+  words: null,
+  isPlain: true,
+  begins: undefined,
+  ofHigh: undefined,
+  reasons: new Set(),
+})
 
 const MAX_CHARS = 16_000
 const MAX_SCRIPTS = 20
@@ -47,19 +58,22 @@ const MAX_NESTED = 500
 const MAX_STEPS = 20_000
 const TOO_LONG = 'runs a command that is too long to understand'
 const MAX_FOLDERS = 8
+const MAX_LOOPED = 20
 const OTHER_NAME = 'gives a name another meaning'
 const ANY_VALUE = 'calculates with a value that is not known'
 
 export function assessCommand(text: string, { whereLeads, home, workspaceRoot, cwd }: CommandPlace): CommandFinding {
   const paths = createPathUses(whereLeads, workspaceRoot)
-  const loops = new Map<string, readonly ShellWord[]>()
+  const loops = new Map<string, ShellWord>()
   const known: Known = { home, loops }
   const parts: Part[] = []
   /** Notes that belong to no program. */
-  const outside: Part = { risk: 'none', words: null, isPlain: true, begins: null, isAlsoHigh: false }
+  const outside: Part = { ...newPart(), begins: null }
   let current = outside
   let best: Finding | null = null
   let guarded = false
+  /** A folder may be gone that was there before. */
+  let hasMoved = false
   let scripts = 0
   let steps = 0
   /** Whether the program reads what another one prints. */
@@ -78,11 +92,12 @@ export function assessCommand(text: string, { whereLeads, home, workspaceRoot, c
     note(risk, why, action = null) {
       if (best === null || isRiskier(risk, best.risk)) best = { risk, why, action }
       if (isRiskier(risk, current.risk)) current.risk = risk
+      if (isRiskier(risk, 'low')) current.reasons.add(why)
     },
-    begins(words, also) {
+    begins(words, ofHigh) {
       if (current.begins !== undefined) return
       current.begins = words && [plainWord(scene.called), ...words]
-      current.isAlsoHigh = also === 'high'
+      current.ofHigh = ofHigh
     },
     path(written, access) {
       const uses = (scene.folders ?? [null]).map((folder) => paths.use(written, folder, access))
@@ -104,7 +119,10 @@ export function assessCommand(text: string, { whereLeads, home, workspaceRoot, c
       for (const path of pathsIn(word)) {
         const all = kind === 'glob' ? carefully(() => paths.matching(path, scene.folders)) : [path]
         if (all === null) scene.note('high', unclear(word).why)
-        for (const one of all ?? []) scene.path(one, access)
+        for (const one of all ?? []) {
+          if (kind === 'glob' && one.startsWith('-')) scene.note('high', 'may take the name of a file for an option')
+          scene.path(one, access)
+        }
       }
     },
     tree({ text: folder }) {
@@ -213,19 +231,26 @@ export function assessCommand(text: string, { whereLeads, home, workspaceRoot, c
       case 'For': {
         const words = (node.wordlist ?? []).flatMap((word) => shellWords(word, known))
         const name = node.name.value
+        setsVariable(name)
         // Something else may set the variable too.
-        const isSet = new RegExp(
-          `\\b${name}\\b\\s*(?:\\+|:|-)?[=[]|\\b(?:read|eval|source|mapfile|getopts|let|declare|printf)\\b`,
-        )
+        const isSet = new RegExp(`\\b${name}\\b\\s*(?:\\+|:|-)?[=[]`).test(text) || setsAny()
         const isBound =
-          words.length > 0 && words.every(({ kind }) => kind === 'plain' || kind === 'glob') && /^\w+$/.test(name)
-        if (isBound && !isSet.test(text)) loops.set(name, words)
-        again(children)
+          words.length <= MAX_LOOPED &&
+          words.every(({ kind }) => kind === 'plain' || kind === 'glob') &&
+          /^\w+$/.test(name)
+        // Each word makes other commands.
+        for (const word of isBound && !isSet && words.length > 0 ? words : [null]) {
+          if (word !== null) loops.set(name, word)
+          again(children)
+        }
         loops.delete(name)
         return
       }
+      case 'Select': {
+        setsVariable(node.name.value)
+        return again(children)
+      }
       case 'While':
-      case 'Select':
       case 'ArithmeticFor':
         return again(children)
       case 'ArithmeticExpansion':
@@ -260,13 +285,20 @@ export function assessCommand(text: string, { whereLeads, home, workspaceRoot, c
     }
   }
 
-  /** Whether a part begins with a `cd` to a folder that exists: the shell goes there. */
+  function setsVariable(name: string): undefined {
+    if (OBEYED_VARIABLES.test(name)) scene.note('high', `sets ${name.slice(0, 30)}, which programs obey`)
+  }
+
+  /** Whether the line has a program that may set any variable. */
+  const setsAny = (): boolean => allCommands(text).some((words) => words.some((word) => SETS_VARIABLES.has(word)))
+
+  /** Whether a part begins with a `cd` to a folder that exists and still will: the shell goes there. */
   function isSureCd(node: SyntaxNode): boolean {
     const first = node.type === 'AndOr' ? node.commands[0] : node
     if (first?.type !== 'Command' || first.name?.value !== 'cd') return false
     const [, to, ...others] = wordsOf(first, known)
-    if (to?.kind !== 'plain' || others.length > 0) return false
-    return scene.folders?.every((folder) => existsSync(resolve(folder, to.text))) === true
+    if (to?.kind !== 'plain' || others.length > 0 || hasMoved) return false
+    return scene.folders?.every((folder) => isFolder(resolve(folder, to.text))) === true
   }
 
   function redirect({ operator, target }: Redirect): undefined {
@@ -281,15 +313,11 @@ export function assessCommand(text: string, { whereLeads, home, workspaceRoot, c
     const { tainted, input } = scene
     const outer = current
     const words = wordsOf(node, known)
+    hasMoved ||= words.some((word) => /(?:^|\/)(?:mv|rm|rmdir|ln|git|chmod)$/i.test(word.text))
     const assignments = [...node.prefix, ...node.args].filter((one) => one.type === 'Assignment')
     const isQuiet = node.redirects.every((one) => 'target' in one && isHarmless(one.operator, one.target?.value ?? ''))
-    current = {
-      risk: 'none',
-      words: isQuiet ? words : null,
-      isPlain: assignments.length === 0 && !isFed,
-      begins: undefined,
-      isAlsoHigh: false,
-    }
+    const isPlain = assignments.length === 0 && !isFed
+    current = { ...newPart(), words: isQuiet ? words : null, isPlain }
     parts.push(current)
     const isSource = givesCode(node, known, gives)
     apart(() => {
@@ -298,8 +326,10 @@ export function assessCommand(text: string, { whereLeads, home, workspaceRoot, c
     })
     for (const { name, text: assigned } of assignments) {
       if (node.name !== undefined) scene.variable(assigned, true)
-      else if (OBEYED_VARIABLES.test(name)) scene.note('high', `sets ${name.slice(0, 30)}, which programs obey`)
-      else scene.note('none', 'sets variables of the shell')
+      else {
+        setsVariable(name)
+        scene.note('none', 'sets variables of the shell')
+      }
     }
     scene.tainted ||= takesCode(node, known, gives)
     const given = node.redirects.flatMap((one) =>
@@ -328,10 +358,12 @@ export function assessCommand(text: string, { whereLeads, home, workspaceRoot, c
 /** Of most high programs all words count, and what it reads would make it another one. */
 function beginningsOf(parts: readonly Part[]): Beginning[] {
   const working = parts.filter(({ risk }) => risk !== 'none')
-  const found = working.map(({ risk, words, begins, isPlain, isAlsoHigh }) => {
+  const found = working.map(({ risk, words, begins, isPlain, ofHigh, reasons }) => {
     const isLow = risk === 'low'
-    if (words === null || begins == null || (!isLow && !isPlain)) return null
-    const all = isLow || isAlsoHigh ? begins : words
+    if (words === null || begins == null || (!isLow && !(isPlain && words.every(({ kind }) => kind === 'plain'))))
+      return null
+    const onlyAsks = ofHigh !== undefined && reasons.size === 1 && reasons.has(ofHigh)
+    const all = isLow || onlyAsks ? begins : words
     const isKnown = all.every(({ kind, text }) => kind === 'plain' && text !== AND)
     return isKnown ? { risk, words: all.map(({ text }) => text) } : null
   })
@@ -345,8 +377,7 @@ const isHarmless = (operator: string, target: string): boolean =>
 /** Everything in a word that may be a path: after `=`, `:` or `@`, or directly after a short option. */
 function pathsIn(text: string): Set<string> {
   const found = new Set<string>()
-  const value = /^-{0,2}[\w.-]+=(.*)$/s.exec(text)?.[1]
-  if (value !== undefined) found.add(value)
+  for (let value = assigned(text); value !== undefined; value = assigned(value)) found.add(value)
   if (!text.startsWith('-')) found.add(text)
   else if (!text.startsWith('--')) {
     found.add(text.slice(2))
@@ -360,6 +391,10 @@ function pathsIn(text: string): Set<string> {
   }
   return found
 }
+
+const assigned = (text: string): string | undefined => /^-{0,2}[\w.-]+=(.*)$/s.exec(text)?.[1]
+
+const isFolder = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
 
 function either(a: readonly string[] | null, b: readonly string[] | null): readonly string[] | null {
   if (a === b || a === null || b === null) return a === b ? a : null

@@ -67,7 +67,13 @@ test('a tool that is not known does more than its command', () => {
 
 test('offers what may be remembered, the narrowest first, and nothing about what is critical or guarded', () => {
   const { root, ask } = open()
-  const of = (command: string, cwd = root) => ask('runs', 'Bash', { command }, { command, cwd }).matches
+  /** Of a low command all plain work of the tool is offered as well, at last. */
+  const of = (command: string, cwd = root) => {
+    const { risk, matches } = ask('runs', 'Bash', { command }, { command, cwd })
+    const isLast = risk === 'low' && matches.length > 0
+    expect(matches.at(-1)?.type === 'tool').toBe(isLast)
+    return isLast ? matches.slice(0, -1) : matches
+  }
   const exact = (command: string, folder = '') => ({ type: 'command', command, folder })
 
   expect(of('npm test -- src')).toEqual([exact('npm test -- src'), { type: 'begins', words: ['npm', 'test'] }])
@@ -86,6 +92,13 @@ test('offers what may be remembered, the narrowest first, and nothing about what
   expect(of('make')).toEqual([exact('make')])
   expect(of("curl x '&&' y")).toEqual([exact("curl x '&&' y")])
   expect(of('npm install left-pad').at(1)).toEqual({ type: 'begins', words: ['npm', 'install', 'left-pad'] })
+  // What only asks a service is known by program and verb, unless something else is risky too.
+  expect(of('npm view left-pad version').at(1)).toEqual({ type: 'begins', words: ['npm', 'view'] })
+  expect(of('npm view x --prefix /etc').at(1)).toEqual({
+    type: 'begins',
+    words: ['npm', 'view', 'x', '--prefix', '/etc'],
+  })
+  expect(of('npm audit fix').at(1)).toEqual({ type: 'begins', words: ['npm', 'audit', 'fix'] })
   // What a high program reads, or a second program, makes it another one.
   for (const command of ['cat x.sql | psql db', 'npm test > log.txt', 'FOO=1 npm test'])
     expect([command, of(command)]).toEqual([command, [exact(command)]])

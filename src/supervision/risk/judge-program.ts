@@ -4,6 +4,7 @@
 import { existsSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { visibleText } from '../../domain/text/visible-text.ts'
+import { secretPath } from '../workspace/secret-path.ts'
 import {
   BUILD_RESULTS,
   CHECKS,
@@ -12,6 +13,7 @@ import {
   MODULES,
   OBEYED_GIT_SETTINGS,
   OBEYED_VARIABLES,
+  OUTPUTS,
   PROGRAMS,
   REACHING_SCRIPT,
   type Rule,
@@ -26,6 +28,8 @@ const NOT_CLEAR = 'runs a program in a way that is not clear'
 const ALL_FOUND = 'deletes all files that are found'
 const ANY_VALUE = 'calculates with a value that is not known'
 const SYSTEM_FOLDER = /^(?:\/usr(?:\/local)?)?\/s?bin\/$|^\/opt\/homebrew\/bin\/$/
+/** As the table says it. */
+const PUSHES = 'pushes to a remote'
 const MAX_ACTION_CHARS = 60
 const UNKNOWN: ShellWord = { text: 'its input', kind: 'any', variables: 'harmless' }
 
@@ -70,6 +74,7 @@ function readAll(scene: Scene, words: readonly ShellWord[]): undefined {
 function runsFile(scene: Scene, file: ShellWord, why: string): undefined {
   scene.note('low', why)
   scene.word(file, 'read')
+  if (REACHING_SCRIPT.test(basename(file.text))) scene.note('high', 'runs a script that may publish or install')
   // What was downloaded before runs now.
   if (scene.fetched.some((one) => basename(one) === basename(file.text))) runsCode(scene, true)
 }
@@ -141,11 +146,9 @@ function hasOption(options: readonly ShellWord[], names: readonly string[]): boo
 function ruleOf(name: string, rest: readonly ShellWord[]): { rule: Rule; key: string } | null {
   const { operands } = parsed(rest, WITH_VERBS.get(name))
   const [verb, second] = operands.map(({ text, kind }) => (kind === 'plain' ? text : ''))
-  const keys = [
-    `${name} ${verb} ${second}`,
-    `${name} ${verb}`,
-    ...(WITH_VERBS.has(name) && verb !== undefined ? [] : [name]),
-  ]
+  // A verb of gh that is not listed reaches the network as gh does; one of npm may do anything.
+  const isLoose = verb === undefined || !WITH_VERBS.has(name) || PROGRAMS.get(name)?.why === 'reaches the network'
+  const keys = [`${name} ${verb} ${second}`, `${name} ${verb}`, ...(isLoose ? [name] : [])]
   const key = keys.find((one) => PROGRAMS.has(one))
   const rule = key === undefined ? undefined : PROGRAMS.get(key)
   return key === undefined || rule === undefined ? null : { rule, key }
@@ -153,11 +156,12 @@ function ruleOf(name: string, rest: readonly ShellWord[]): { rule: Rule; key: st
 
 function judgeByRule(scene: Scene, name: string, rest: readonly ShellWord[], change: Partial<Rule> = {}): undefined {
   const found = ruleOf(name, rest)
-  if (rest.length === 1 && rest[0]?.text === '--version' && isKnown(name) && found?.rule.risk !== 'critical')
-    return scene.note('none', 'asks for a version')
+  if (rest.length === 1 && rest[0]?.text === '--version' && found?.rule.risk !== 'critical')
+    return scene.note(isKnown(name) ? 'none' : 'low', 'asks for a version')
   if (found === null) {
     const verb = WITH_VERBS.has(name) ? rest.find(({ text }) => !text.startsWith('-'))?.text : undefined
     scene.note('high', `runs ${visibleText([name, verb].join(' ').trim().slice(0, 40))}, which is not known here`)
+    scene.begins([])
     for (const word of rest) scene.word(word, 'write')
     return
   }
@@ -169,9 +173,17 @@ function judgeByRule(scene: Scene, name: string, rest: readonly ShellWord[], cha
   if (hasOption(options, rule.not)) scene.note('high', `uses ${name} with an option that may do more`)
   if (own.slice(0, rule.more).some(({ text, kind }) => kind !== 'plain' || REACHING_SCRIPT.test(text)))
     scene.note('high', 'runs a script that may publish or install')
+  if (rule.risk === 'low' && rule.words !== 'text') lookAtOutputs(scene, rest, rule)
+  if (
+    /^(?:mvn|gradle|rake|turbo|nx)$/.test(name) &&
+    own.some(({ text }) => /:/.test(text) || REACHING_SCRIPT.test(text))
+  )
+    scene.note('high', 'runs a script that may publish or install')
   // Without its script `make` may become anything.
-  const beginning = own.length < rule.more ? null : operands.slice(0, verbs + rule.more)
-  scene.begins(beginning, rule.recalled === 'verb' ? 'high' : undefined)
+  scene.begins(
+    own.length < rule.more ? null : operands.slice(0, verbs + rule.more),
+    rule.asks > 0 ? rule.why : undefined,
+  )
   const texts = hasOption(options, ['e', 'f', '--regexp', '--file', '--files', '--from-file']) ? 0 : rule.texts
   lookAtTexts(scene, rule.words === 'text' ? rest : own.slice(0, texts))
   if (rule.words === 'text') return
@@ -179,6 +191,19 @@ function judgeByRule(scene: Scene, name: string, rest: readonly ShellWord[], cha
   // What a command in `<( )` prints is read like a file.
   for (const word of own.slice(texts)) if (rule.risk !== 'none' || word.text !== STREAM) scene.word(word, use)
   for (const word of [...options, ...values]) scene.word(word, use === 'names' ? 'read' : use)
+}
+
+/** Programs that only check files may still write what they find anywhere, or take their settings from elsewhere. */
+function lookAtOutputs(scene: Scene, rest: readonly ShellWord[], { worded }: Rule): undefined {
+  for (const [i, word] of rest.entries()) {
+    const before = rest[i - 1]?.text ?? ''
+    if (worded.includes(before) || worded.some((one) => word.text.startsWith(`${one}=`))) continue
+    const [option = ''] = word.text.split('=')
+    if (/^-/.test(before) && OUTPUTS.test(before) && !word.text.startsWith('-')) scene.word(word, 'write')
+    if (/^-.*=/s.test(word.text) && OUTPUTS.test(option)) scene.word(word, 'write')
+    if (/^(?:-.*=)?\{/s.test(word.text)) scene.note('high', NOT_CLEAR)
+    if (/:\/\/(?!localhost\b|127\.0\.0\.1\b)/.test(word.text)) scene.note('high', 'reaches the network')
+  }
 }
 
 function lookAtTexts(scene: Scene, words: readonly ShellWord[]): undefined {
@@ -226,6 +251,7 @@ const judgeInterpreter: Judge = (scene, name, rest) => {
   const plain = INTERPRETERS.get(name) ?? /^$/
   const at = rest.findIndex(({ text, kind }) => kind !== 'plain' || !plain.test(text))
   const [file, ...more] = at < 0 ? [] : rest.slice(at)
+  for (const option of rest.slice(0, at < 0 ? undefined : at)) scene.word(option, 'write')
   if (file === undefined && rest.some(({ text }) => text === '--test'))
     return scene.note('low', 'runs tests of the workspace')
   const [module, ...args] = more
@@ -234,6 +260,7 @@ const judgeInterpreter: Judge = (scene, name, rest) => {
     if (MODULES.has(module.text)) return judgeProgram(scene, more)
     if (!CHECKS.has(module.text)) return judgeByRule(scene, `${name} -m ${module.text}`, args)
     scene.note('low', 'runs a check of the workspace')
+    if (module.text === 'json.tool') for (const word of parsed(args).operands.slice(1)) scene.word(word, 'write')
     return readAll(scene, args)
   }
   // `bun x` runs a package, `bun x.ts` a file.
@@ -310,7 +337,7 @@ function judgeGitVerb(scene: Scene, rest: readonly ShellWord[]): undefined {
           'pushes to a place that is no remote of the repository',
           actionOf('Push to {}', operands),
         )
-      scene.begins([...rest.slice(0, 1), ...(remote === undefined ? [] : [remote])], 'high')
+      scene.begins([...rest.slice(0, 1), ...(remote === undefined ? [] : [remote])], PUSHES)
       if (
         has('f', 'd', '--force', '--force-with-lease', '--force-if-includes', '--mirror', '--delete', '--prune') ||
         texts.some((text) => /^[+:]|:\+/.test(text))
@@ -322,12 +349,17 @@ function judgeGitVerb(scene: Scene, rest: readonly ShellWord[]): undefined {
         )
       break
     }
+    case 'fetch':
+    case 'ls-remote':
+      if (!/^[\w-]*$/.test(texts[0] ?? '')) scene.note('high', 'reaches a place that is no remote of the repository')
+      break
     case 'config': {
-      const isRead =
-        has('l', '--list') ||
-        options.some(({ text }) => text.startsWith('--get')) ||
-        /^(?:list|get)$/.test(texts[0] ?? '')
-      if (isRead) return scene.note('low', 'reads settings of git')
+      const reads = /^(?:-l|--list|--get|--get-all|--get-regexp)$/
+      const isPlain = options.every(
+        ({ text }) => reads.test(text) || /^--(?:global|local|system|show-origin|show-scope|name-only)$/.test(text),
+      )
+      const isRead = options.some(({ text }) => reads.test(text)) || /^(?:list|get)$/.test(texts[0] ?? '')
+      if (isRead && isPlain) return scene.note('low', 'reads settings of git')
       if (texts.some((text) => OBEYED_GIT_SETTINGS.test(text))) scene.note('critical', 'changes what git runs')
       break
     }
@@ -354,10 +386,12 @@ function judgeGitVerb(scene: Scene, rest: readonly ShellWord[]): undefined {
       scene.note('low', 'unstages changes')
       return readAll(scene, operands)
     case 'reset':
-      if (texts.some((text) => /[~^@]/.test(text))) scene.note('high', 'rewrites the history of the repository')
+      // What is no file is a commit.
+      if (texts.some((text) => text !== 'HEAD' && !isThere(scene, text)))
+        scene.note('high', 'rewrites the history of the repository')
       break
     case 'checkout': {
-      const isFile = texts.some((text) => scene.folders?.some((folder) => existsSync(resolve(folder, text))) ?? true)
+      const isFile = texts.some((text) => isThere(scene, text))
       if ((isFile || operands.length > 1 || rest.some(({ text }) => text === '--')) && !has('b'))
         scene.note('high', 'throws work away', 'Throw changes away')
       if (isUnclear) scene.note('high', 'changes to a branch that is not clear')
@@ -365,8 +399,16 @@ function judgeGitVerb(scene: Scene, rest: readonly ShellWord[]): undefined {
     }
     default:
   }
-  judgeByRule(scene, 'git', rest)
+  // Git itself looks for the files that match a pattern.
+  judgeByRule(
+    scene,
+    'git',
+    rest.map((word) => (word.kind === 'plain' && /^[^-].*[*?[]/.test(word.text) ? { ...word, kind: 'glob' } : word)),
+  )
 }
+
+const isThere = ({ folders }: Scene, path: string): boolean =>
+  folders?.some((folder) => existsSync(resolve(folder, path))) ?? true
 
 const judgeRm: Judge = (scene, name, rest) => {
   judgeByRule(scene, name, rest, { words: 'text' })
@@ -392,7 +434,9 @@ const judgeRm: Judge = (scene, name, rest) => {
 }
 
 const RUNS_FOR_FOUND = /^-(?:exec|ok)(?:dir)?$/
-const judgeFind: Judge = (scene, name, rest) => {
+const judgeFind: Judge = (scene, name, all) => {
+  const start = all.findIndex(({ text }) => !/^-(?:[HLP]+|O\d)$/.test(text))
+  const [leading, rest] = start < 0 ? [all, []] : [all.slice(0, start), all.slice(start)]
   const at = rest.findIndex(({ text }) => /^[-(!]/.test(text))
   const tests = at < 0 ? [] : rest.slice(at)
   const named = rest.slice(0, rest.length - tests.length)
@@ -409,7 +453,9 @@ const judgeFind: Judge = (scene, name, rest) => {
     // Files of these names are read.
     if (runs && /^-i?(?:name|path|wholename)$/.test(before)) scene.word(plainWord(text.replaceAll('*', '')), 'read')
   }
-  if (runs && !(has(/^-i?name$/) && !has(/^(?:-o|-or|!|-not)$/))) for (const root of roots) scene.tree(root)
+  if (runs && leading.some(({ text }) => /^-[HL]/.test(text))) scene.note('high', 'follows links')
+  const isNamed = tests.some(({ text }, i) => /^-i?name$/.test(tests[i - 1]?.text ?? '') && isKindOfFile(text))
+  if (runs && !(isNamed && !has(/^(?:-o|-or|!|-not|,)$/))) for (const root of roots) scene.tree(root)
   for (let i = 0; i < tests.length; i += 1) {
     if (!RUNS_FOR_FOUND.test(tests[i]?.text ?? '')) continue
     const end = tests.findIndex((word, j) => j > i && /^[;+]$/.test(word.text))
@@ -496,7 +542,7 @@ const judgeAwk: Judge = (scene, name, rest) => {
   const [script = UNKNOWN] = operands
   if (
     script.kind !== 'plain' ||
-    /system|getline|ENVIRON|@|[{].*>|print.*>|(?<!\|)\|(?!\|)/s.test(script.text) ||
+    /system|getline|ENVIRON|ARG|@|[{].*>|print.*>|(?<!\|)\|(?!\|)/s.test(script.text) ||
     options.some(({ text }) => !/^-[Fv]/.test(text))
   )
     scene.note('high', 'runs a script of awk that is not understood')
@@ -555,6 +601,9 @@ const judgePackages: Judge = (scene, name, rest) => {
   const [verb = UNKNOWN, script] = parsed(rest, WITH_VERBS.get(name)).operands
   if (/^run(?:-script)?$/.test(verb.text) && script === undefined)
     return scene.note('none', 'lists scripts of the workspace')
+  if (/^run(?:-script)?$/.test(verb.text) && script?.text === 'env')
+    scene.note('high', 'shows the environment, which can hold secrets')
+  if (verb.text === 'pack' && script !== undefined) scene.note('high', 'may download a package and run it')
   const before = rest.slice(0, rest.indexOf(verb))
   const after = rest.slice(before.length)
   const isExec = verb.text === 'exec' || (name === 'npm' && verb.text === 'x')
@@ -601,6 +650,8 @@ const judgeSource: Judge = (scene, _name, [file = UNKNOWN, ...more]) => {
 
 /** `export A=b`, `declare x=1`. */
 const judgeDeclare: Judge = (scene, name, rest) => {
+  if (rest.every(({ text }) => text.startsWith('-')))
+    scene.note('high', 'shows the environment, which can hold secrets')
   scene.note('none', 'sets variables of the shell')
   const isExported = name === 'export' || rest.some(({ text }) => /^-\w*x/.test(text))
   for (const { text } of rest) {
@@ -628,26 +679,51 @@ const judgeIndexed: Judge = (scene, name, rest) => {
   if (rest.some(({ text, variables }) => /\[.*(?:\$\(|`)/s.test(text) || variables === 'odd'))
     scene.note('high', ANY_VALUE)
   const isTest = name === 'test' || name === '['
+  if (name === 'read' && rest.some(({ text }) => OBEYED_VARIABLES.test(text)))
+    scene.note('high', 'sets variables that programs obey')
   judgeByRule(scene, name, rest, isTest ? { words: 'text' } : {})
   if (isTest) for (const word of rest) if (word.kind === 'plain' && !/^[-\]]/.test(word.text)) scene.word(word, 'names')
 }
 
+/** `*.ts`: a pattern that no file with secrets has. */
+const isKindOfFile = (pattern: string): boolean =>
+  /^\*?[\w-]*\.(?:[\w-]+|\{[\w,-]+\})$/.test(pattern) &&
+  expandedKinds(pattern).every((ending) => secretPath(`x${ending}`) === null && secretPath(ending) === null)
+const expandedKinds = (pattern: string): string[] =>
+  pattern
+    .slice(pattern.lastIndexOf('.') + 1)
+    .replace(/[{}]/g, '')
+    .split(',')
+    .map((ending) => `.${ending}`)
+
 /** A search through folders shows what is in the files there. */
 const judgeSearch: Judge = (scene, name, rest) => {
   judgeByRule(scene, name, rest)
-  const { options, operands } = parsed(rest)
+  const { options, operands } = parsed(rest, '-A -B -C -m -g -t -T -d -j -M --glob --iglob --type --include'.split(' '))
   const isWide =
     name === 'rg'
       ? hasOption(options, ['u', '.', '--hidden', '--unrestricted', '--no-ignore'])
-      : hasOption(options, ['r', 'R', '--recursive', '--dereference-recursive', '--directories'])
-  if (!isWide || options.some(({ text }) => /^--include=|^-[gt]/.test(text))) return
+      : hasOption(options, ['r', 'R', 'd', '--recursive', '--dereference-recursive', '--directories'])
+  const all = rest.map(({ text }) => text)
+  // The files of a kind are searched whatever else there is: hidden ones too, as a pattern names them.
+  const kinds = all.flatMap((text, i) => {
+    const [, value] = /^(?:--(?:include|i?glob|type)=|-[gt](?=.))(.*)$/s.exec(text) ?? []
+    return value ?? (/^(?:-\w*[gt]|--i?glob|--type|--include)$/.test(all[i - 1] ?? '') ? text : [])
+  })
+  const wanted = kinds.filter((kind) => !kind.startsWith('!'))
+  const isKind = (kind: string): boolean => isKindOfFile(kind) || (name === 'rg' && /^(?!all$)[a-z]+$/.test(kind))
+  const isNarrow = wanted.length > 0 && wanted.every(isKind) && !all.some((text) => text.startsWith('--type-'))
+  const follows = hasOption(options, name === 'rg' ? ['L', '--follow'] : ['R', '--dereference-recursive'])
+  if (!(isWide || wanted.length > 0 || follows) || (isNarrow && !follows)) return
   const folders = operands.slice(name === 'diff' || hasOption(options, ['e', 'f', '--regexp', '--file']) ? 0 : 1)
-  for (const folder of folders.length === 0 ? [plainWord('.')] : folders) scene.tree(folder)
+  const found = folders.filter(({ text, kind }) => kind !== 'plain' || isThere(scene, text))
+  for (const folder of found.length === 0 ? [plainWord('.')] : found) scene.tree(folder)
 }
 
 const judgeJq: Judge = (scene, name, rest) => {
   if (rest.some(({ text }) => /\benv\b|\$ENV\b/.test(text)))
     scene.note('high', 'shows the environment, which can hold secrets')
+  if (rest.some(({ text }) => /\b(?:import|include)\b|^-L/.test(text))) scene.note('high', NOT_CLEAR)
   judgeByRule(scene, name, rest)
 }
 
@@ -655,10 +731,24 @@ const judgeJq: Judge = (scene, name, rest) => {
 const judgeTar: Judge = (scene, name, rest) => {
   const [how = UNKNOWN, ...files] = rest
   const isPlain = files.every(({ text }) => !text.startsWith('-') || text === '-C' || text.startsWith('--exclude='))
-  if (how.kind !== 'plain' || !isPlain || !/^-?[ctvzjJf]+$/.test(how.text)) return judgeByRule(scene, name, rest)
+  if (
+    how.kind !== 'plain' ||
+    !isPlain ||
+    !/^-?[ctvzjJf]+$/.test(how.text) ||
+    files.some(({ text }) => text.includes(':'))
+  )
+    return judgeByRule(scene, name, rest)
   const isPacking = how.text.includes('c')
   scene.note(isPacking ? 'low' : 'none', isPacking ? 'writes files of the workspace' : 'reads files of the workspace')
   for (const word of files) scene.word(word, isPacking ? 'write' : 'read')
+  if (isPacking) for (const folder of files) scene.tree(folder)
+}
+
+const judgePs: Judge = (scene, name, rest) => {
+  judgeByRule(scene, name, rest)
+  // `ps eww`, unlike `ps -e`.
+  if (rest.some(({ text }) => /^[a-zA-Z]*e/.test(text)))
+    scene.note('high', 'shows the environment, which can hold secrets')
 }
 
 const judgeUniq: Judge = (scene, name, rest) => {
@@ -701,4 +791,5 @@ const JUDGES: Readonly<Record<string, Judge>> = {
   ...forAll('jq', judgeJq),
   ...forAll('uniq', judgeUniq),
   ...forAll('tar', judgeTar),
+  ...forAll('ps', judgePs),
 }

@@ -119,6 +119,9 @@ export function createPathUses(whereLeads: WhereLeads, workspaceRoot: string) {
     for (let i = 0; i < Math.min(left.length, MAX_NEAR_FOLDERS); i += 1) {
       for (const entry of entriesIn(left[i] ?? '')) {
         if (entry.isFile() && secretPath(entry.name) !== null) return shownPath(entry.name)
+        // Some programs follow links.
+        if (entry.isSymbolicLink() && use(join(left[i] ?? '', entry.name), null, 'read').risk !== 'none')
+          return shownPath(entry.name)
         if (entry.isDirectory() && !/^(?:\.git|node_modules)$/.test(entry.name))
           left.push(join(left[i] ?? '', entry.name))
       }

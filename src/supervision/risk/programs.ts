@@ -21,8 +21,8 @@ export interface Rule {
   worded: readonly string[]
   /** Further words of a remembered beginning, after program and verb: the script or the file. */
   more: number
-  /** `verb`: a remembered beginning ends with the verb, although it is high: it only asks a server for something. */
-  recalled: 'words' | 'verb'
+  /** 1: only asks, so that program and verb say enough of it even though it is high. */
+  asks: number
   /** What a yes does. The words go to `{}`, joined with a slash to `{/}`; without words it is what stands in the braces. */
   action: string | null
 }
@@ -30,7 +30,7 @@ export interface Rule {
 /** A risk and a sentence, then the programs; `git: status log` are verbs of git. After `;` comes what is special: see `Rule`. */
 const TABLE = `
 none reads files of the workspace
-  cat head tail wc nl tac cut comm cmp diff column fold paste md5sum sha1sum sha256sum shasum cksum strings od hexdump sed uniq
+  cat head tail wc nl tac cut comm cmp diff column fold paste md5sum sha1sum sha256sum shasum cksum strings od hexdump sed uniq iconv
   sort; not o T --output --compress-program --temporary-directory
   jq awk gawk mawk; texts 1; valued -F -v
 none searches the workspace
@@ -39,8 +39,8 @@ none searches the workspace
 none lists files of the workspace
   ls stat du realpath readlink find; words names
   fd; words names; not x X --exec --exec-batch
-  tree; words names; not o --output --fromfile
-  file; words names; not f m C --files-from --magic-file --compile
+  tree; words names; not o R --output --fromfile
+  file; words names; not f m M C --files-from --magic-file --compile
 none tests a condition
   test [ ; words names; not v
 none prints a text
@@ -52,20 +52,21 @@ none asks the machine for a fact
 none reads the repository
   git: status diff log show blame describe rev-parse rev-list ls-files ls-tree cat-file shortlog name-rev merge-base diff-tree; not GIT
   git: diff-index for-each-ref show-ref check-ignore count-objects whatchanged cherry range-diff version; not GIT
-  git: grep; not GIT; texts 1
+  git: grep; not GIT --untracked --no-exclude-standard; texts 1
   git stash: list show; not GIT
   git worktree: list
   git remote: get-url; words text
-  git: tag; words text; not d f u --delete --force; worded -m --message
+  git: tag; words text; not d f u F --delete --force --file; worded -m --message
   git: branch remote; words text; not d D m M c C f u --delete --move --copy --force --set-upstream-to --unset-upstream --edit-description
   git: reflog; words text
 none lists packages
   npm: ls list why explain root prefix
   pnpm: ls list why
   yarn: list why
-  pip: list show freeze
-  cargo: tree metadata
-  go: list version doc
+  pip: list show freeze; not o u i f --outdated --uptodate --index-url --extra-index-url --find-links --log --proxy --python
+  cargo: tree metadata; not Z --config
+  go: list; not u export compiled toolexec mod modfile overlay --export --compiled --toolexec --mod --modfile --overlay
+  go: version doc
   go: env; words text; not w u
   go mod: why graph; words text
   npm pkg: get
@@ -78,13 +79,17 @@ low runs a build, a test or a check of the workspace; words read
   npm: run run-script; not NPM; valued NPM; more 1
   pnpm: run; not NPM; valued NPM; more 1
   yarn: run; not NPM; valued NPM; more 1
-  bun: run; more 1
+  bun: run; not e p r --eval --print --preload; more 1
   turbo: run; more 1
-  cargo: build test check fmt clippy doc bench run nextest; not Z --config
+  cargo: build test check fmt clippy doc bench run nextest fix package; not Z --config
   go: build test vet fmt run generate; not exec toolexec vettool --exec --toolexec --vettool
-  pytest py.test; not --pastebin
-  tsc vue-tsc vitest jest mocha ava mypy pyright flake8 pylint shellcheck rspec
-  make gmake just; valued -C -f -j; not E --eval; more 1
+  pytest py.test; not --pastebin --basetemp
+  mypy; not --install-types --python-executable
+  tsc vue-tsc vitest jest mocha ava pyright flake8 pylint shellcheck rspec
+  make gmake; valued -C -f -j; not E --eval; more 1
+  just; not c f d --command --shell --shell-arg --set --choose --chooser --edit --working-directory --justfile; more 1
+  go: clean; not cache modcache fuzzcache
+  go tool: cover
   mvn: test compile verify package
   gradle: test build check assemble
   dotnet: build test format
@@ -115,34 +120,34 @@ low prepares a commit
 low commits
   git: commit; words read; not n c C t --amend --no-verify --reset-author --fixup --squash; worded -m -am --message; valued --author --date
 low changes branches
-  git: switch checkout; words text; not f C B p m --force --discard-changes --patch --merge --ours --theirs --orphan --pathspec-from-file
+  git: switch checkout; words text; not f C B p m --force --force-create --discard-changes --patch --merge --ours --theirs --orphan --pathspec-from-file
 low puts changes aside
-  git: stash; words read; worded -m --message
-  git stash: push save pop apply; words read; worded -m --message
+  git: stash; words read; not a --all; worded -m --message
+  git stash: push save pop apply; words read; not a --all; worded -m --message
 low packs the package into a file
   npm: pack; not NPM
 low unstages changes
   git: reset; words read; not --hard --merge --keep
 low looks at the machine
-  ps df free uptime lsof; words text; not E e
+  ps df free uptime lsof; words text; not E
 
 high pushes to a remote
-  git: push; words text; action Push to {/the remote}
+  git: push; words text; not --receive-pack --exec --no-verify; action Push to {/the remote}
 high reaches the network; words read
   git: pull clone submodule lfs; action Run git over the network
   ssh scp sftp ftp rsync nc ncat netcat socat telnet ping dig nslookup host gh glab aws gcloud az kubectl helm docker podman docker-compose
   terraform tofu pulumi ansible vercel netlify fly flyctl heroku wrangler firebase supabase psql mysql redis-cli mongosh openssl
-  npm: doctor
-high asks a server for something; words read; recalled verb
-  npm: view info outdated audit search ping
-  pnpm: outdated audit view info
-  git: fetch ls-remote; not u --upload-pack --update-head-ok
-  gh pr: view list status diff checks
-  gh run: view list
-  gh issue: view list status
+high asks a service on the network; words read; asks 1
+  git: fetch ls-remote; not --upload-pack --exec
+  npm: view info outdated search ping; not NPM
+  npm: audit; not NPM
+  pnpm: outdated view; not NPM
+  cargo: search info
+  gh pr: view checks list diff status
+  gh run: view list watch
+  gh issue: view list
   gh release: view list
-  gh workflow: view list
-  gh repo: view
+  kubectl: get describe logs top
 high downloads or sends over the network; words read
   curl wget aria2c http https xh lynx; action Download {a file}
 high installs packages; words read; action Install {packages}
@@ -162,6 +167,7 @@ high installs packages; words read; action Install {packages}
   playwright: install
   yarn
 high installs packages; words read; action Install packages
+  npm audit: fix
   go: mod
   pipx apt apt-get brew yum dnf pacman apk snap port conda mamba gem corepack nvm rustup asdf mise tox nox
 high removes packages; words read; action Remove {packages}
@@ -230,7 +236,8 @@ critical works on the server that asks; words text
 `
 
 const SHARED: Record<string, string> = {
-  'not GIT': 'O --output --ext-diff --textconv --filters --no-index --open-files-in-pager --exec --upload-pack',
+  'not GIT':
+    'O --output --ext-diff --textconv --filters --no-index --open-files-in-pager --exec --upload-pack --stdin --batch --batch-check --batch-command',
   'not NPM':
     'g c --global --script-shell --shell --node-options --userconfig --globalconfig --registry --call --git --editor',
   'valued NPM': '-w --workspace --prefix --filter -F --cwd --dir',
@@ -242,28 +249,26 @@ function withSettings(rule: Rule, settings: readonly string[]): Rule {
   const changed: Record<string, unknown> = { ...rule }
   for (const setting of settings) {
     const key = setting.split(' ')[0] ?? ''
-    const value = SHARED[setting] ?? setting.slice(key.length + 1)
+    const value = setting.slice(key.length + 1).replace(/^[A-Z]+\b/, (name) => SHARED[`${key} ${name}`] ?? name)
     changed[key] = Array.isArray(changed[key]) ? words(value) : typeof changed[key] === 'number' ? Number(value) : value
   }
   return changed as unknown as Rule
 }
 
-const lists = { not: [], writes: [], valued: [], worded: [] }
-const NO_SETTINGS = { texts: 0, more: 0, recalled: 'words' as const, action: null, ...lists }
-
 function readTable(table: string): Map<string, Rule> {
   const rules = new Map<string, Rule>()
-  let block: Rule = { ...NO_SETTINGS, risk: 'high', why: '', words: 'write' }
+  const lists = { not: [], writes: [], valued: [], worded: [] }
+  let block: Rule = { risk: 'high', why: '', words: 'write', texts: 0, more: 0, asks: 0, action: null, ...lists }
   for (const line of table.split('\n').filter((one) => one !== '')) {
     const [first = '', ...settings] = line.trim().split('; ')
     const risk = RISKS.find((one) => line.startsWith(`${one} `))
     if (risk !== undefined) {
       const why = first.slice(risk.length + 1)
       const use = risk === 'none' ? 'read' : 'write'
-      block = withSettings({ ...NO_SETTINGS, risk, why, words: use }, settings)
+      block = withSettings({ risk, why, words: use, texts: 0, more: 0, asks: 0, action: null, ...lists }, settings)
       continue
     }
-    const [, program = '', names = ''] = /^(?:([\w ]+): )?(.*)$/.exec(first) ?? []
+    const [, program = '', names = ''] = /^(?:([\w -]+): )?(.*)$/.exec(first) ?? []
     for (const name of words(names)) rules.set(`${program} ${name}`.trim(), withSettings(block, settings))
   }
   return rules
@@ -333,6 +338,16 @@ export const HARMLESS_SETTINGS =
 /** Variables that the shell or programs obey, even if nobody exports them again. */
 export const OBEYED_VARIABLES =
   /^(?:PATH|PWD|OLDPWD|CDPATH|HOME|IFS|ENV|SHELL|SHELLOPTS|BASHOPTS|PS\d|PROMPT_COMMAND|EDITOR|VISUAL|PAGER|BROWSER|TMPDIR|CLASSPATH|\w*_(?:OPTIONS|OPTS|PRELOAD|PATH|COMMAND|ARGS|PROXY|CONFIG|FLAGS|HOME|SHELL|ENV)|(?:BASH|LD|DYLD|GIT|NODE|NPM|npm|PYTHON|PERL|RUBY|JAVA|GO|CARGO|RUST|MAKE|ZSH|ZDOTDIR|SSH|DOCKER|AWS|PIP|UV)_?\w*|\w+_proxy)$/
+
+/** Programs of the shell that may set any variable. */
+export const SETS_VARIABLES: ReadonlySet<string> = new Set(
+  words(
+    'read eval source . mapfile readarray getopts let declare typeset local readonly export printf trap wait unset',
+  ),
+)
+
+/** Options that name a file or a folder to write to. */
+export const OUTPUTS = /out|report|xml|coverage|profile|log|dest|^-o$/i
 
 /** Folders with results that a build makes again. */
 export const BUILD_RESULTS =

@@ -21,10 +21,10 @@ export interface Scene {
   /** The program as it was called. */
   called: string
   /**
-   * The words that a remembered beginning has besides the program. The first to say it is right; null: it has none. `also`: if the
-   * command is high, too. Otherwise all words of such a command count.
+   * The words that a remembered beginning has besides the program. The first to say it is right; null: it has none.
+   * `ofHigh`: they are enough for a high program as well, if this is all that makes it high.
    */
-  begins(words: readonly ShellWord[] | null, also?: 'high'): undefined
+  begins(words: readonly ShellWord[] | null, ofHigh?: string): undefined
   /** Judges a path from where the shell may be, and says what it is. */
   path(written: string, use: Use): PathUse[]
   /** The same for all paths that a word can be. */

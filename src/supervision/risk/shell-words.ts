@@ -22,7 +22,7 @@ export interface Known {
   /** What `~` means. */
   home: string
   /** Variables of loops over words that are known. */
-  loops: ReadonlyMap<string, readonly ShellWord[]>
+  loops: ReadonlyMap<string, ShellWord>
 }
 
 export function shellWords(word: Word, known: Known): ShellWord[] {
@@ -30,12 +30,9 @@ export function shellWords(word: Word, known: Known): ShellWord[] {
   const inner = part?.type === 'DoubleQuoted' && part.parts.length === 1 ? part.parts[0] : part
   const bound =
     others.length === 0 && inner?.type === 'SimpleExpansion' ? known.loops.get(inner.text.slice(1)) : undefined
-  // Without quotes the name of a file may become several words.
-  if (
-    bound !== undefined &&
-    (inner !== part || bound.every(({ kind, text }) => kind === 'plain' && /^\S+$/.test(text)))
-  )
-    return [...bound]
+  // Without quotes the name of a file may become several words, and a pattern the files that match it.
+  if (bound !== undefined && (inner !== part || (bound.kind === 'plain' && /^[\w./:@+-]+$/.test(bound.text))))
+    return [bound]
   if (others.length === 0 && part?.type === 'ProcessSubstitution' && part.operator === '<')
     return [{ ...plainWord(STREAM), kind: 'one' }]
   const { home } = known
@@ -79,7 +76,10 @@ function decoded({ text, value, parts }: Word, home: string): ShellWord {
       if (part.type === 'ExtendedGlob' || (part.parts ?? []).some(({ type }) => type !== 'Literal')) word.kind = 'any'
     } else if (part.type !== 'Literal' && part.type !== 'SingleQuoted' && part.type !== 'AnsiCQuoted') {
       const text = knownText(part)
-      if (text !== null) {
+      const [before = '', after = '', ...more] = word.text.split(part.text)
+      // `$PWD-other` is a folder beside it.
+      const isWhole = /^(?:|.*=)$/s.test(before) && /^(?:\/|$)/.test(after) && more.length === 0
+      if (text !== null && (text !== '.' || isWhole)) {
         word.text = word.text.replace(part.text, () => text)
         return
       }
@@ -103,11 +103,16 @@ function knownText(part: WordPart): string | null {
   return /^(?:\$\(|`)git (?:describe|merge-base)(?: [\w./^~=-]+)*(?:\)|`)$/.test(part.text) ? 'HEAD' : null
 }
 
+/** In the environment short names are usual, and addresses with a password in them. */
+const holdsSecret = (name: string): boolean =>
+  looksSecret(name) ||
+  /PASS|(?:^|_)(?:PWD|AUTH|PAT|KEY|DSN|CREDS?)$|(?:DATABASE|DB|REDIS|MONGO\w*|POSTGRES\w*|AMQP)_UR[LI]$/.test(name)
+
 function given(part: WordPart): ShellWord['variables'] {
   if (part.type === 'CommandExpansion') return 'harmless'
-  if (part.type === 'SimpleExpansion') return looksSecret(part.text.slice(1)) ? 'secret' : 'harmless'
+  if (part.type === 'SimpleExpansion') return holdsSecret(part.text.slice(1)) ? 'secret' : 'harmless'
   if (part.type !== 'ParameterExpansion') return 'odd'
-  if (looksSecret(part.parameter)) return 'secret'
+  if (holdsSecret(part.parameter)) return 'secret'
   const { prefix, index, operation } = part
   const isPlain = (word: Word | undefined): boolean => word === undefined || /^(?:\d*|[@*])$/.test(word.text)
   // An index, an offset and a prompt are evaluated, and may run something.

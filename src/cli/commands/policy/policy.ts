@@ -56,6 +56,18 @@ export function createPolicyCommand({ io, settle }: CommandContext): Command {
   command
     .command('draft')
     .description(
+      'Prints a policy from what people allowed three times and never refused, and on stderr what speaks for each line.',
+    )
+    .option('--since <age>', 'how far to look back: 24h, 7d', '7d')
+    .option('--workspace <folder>', 'only requests of agents in this workspace (default: all requests)')
+    .option('--config <file>', CONFIG)
+    .option('--data-dir <folder>', 'the data directory (default: .quarterdeck here, env: QUARTERDECK_DATA_DIR)')
+    .option('--json', 'one JSON object per request')
+    .action(async (file: string, options: TryFlags) => settle(await tryPolicy(file, options, io)))
+
+  command
+    .command('draft')
+    .description(
       'Proposes a policy from what people allowed three times and never refused. Stdout gets the policy alone; stderr gets what each line ' +
         'rests on, what it would have changed, and what it leaves open. Works on a data directory, as try does.',
     )
