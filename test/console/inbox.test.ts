@@ -260,6 +260,32 @@ inBrowser(
   },
 )
 
+inBrowser(
+  'one of a group that somebody else has decided meanwhile is named, and the others are decided',
+  BUSY,
+  async () => {
+    await using house = await openConsoleHouse()
+    const shop = house.folder('shop', { 'package.json': '{"scripts":{"test":"true"}}' })
+    const ask = (command: string) =>
+      house.agent('window-1', shop)('approve_tool', { tool_name: 'Bash', input: { command }, tool_use_id: command })
+    const [one, two] = [ask('npm test -- one'), ask('npm test -- two')]
+    await expect.poll(async () => (await house.client.inbox()).total, LATE).toBe(2)
+    await using browser = await connectBrowser()
+    const { page, complaints } = await signIn(browser, house, { at: '/inbox' })
+    await page.getByRole('link', { name: /2 alike/ }).click()
+    await page.getByRole('button', { name: /^Approve all 2/, disabled: false }).waitFor()
+    await page.route(/\/approvals$/, async (route) => {
+      const mine = (await house.client.approvals()).find(({ title }) => title.includes('two'))
+      if (mine !== undefined) await house.client.reject(mine)
+      await route.continue()
+    })
+    await page.keyboard.press('a')
+    await page.getByRole('alert').getByText('npm test -- two').waitFor()
+    expect([await one, await two]).toMatchObject([{ behavior: 'allow' }, { behavior: 'deny' }])
+    expect(complaints).toEqual([])
+  },
+)
+
 /** Goes to the end of what is shown and back, so that the end is on the screen when one look is taken, and gone at the next. */
 const GLIMPSE = `new Promise((done) => {
   const rows = document.querySelector('[aria-label="What changes"] [data-index]')

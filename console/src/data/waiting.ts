@@ -7,22 +7,16 @@ import { useClient } from './server.tsx'
 export type InboxFilter = Omit<InboxOptions, 'signal' | 'limit' | 'before'>
 export type InboxPage = Inbox & { next: string | null }
 
-const PAGE = 100
-
-export const readInboxPage = (
-  client: Client,
-  filter: InboxFilter,
-  page: Pick<InboxOptions, 'before' | 'signal'>,
-): Promise<InboxPage> => client.inbox({ ...filter, limit: PAGE, ...page })
+export const INBOX_PAGE = 100
 
 /** The server's order moves items between pages, so everything that was read is read again. */
 export const inboxQuery = (client: Client, filter: InboxFilter) => ({
   queryKey: ['inbox', filter],
   queryFn: async ({ signal, client: queries, queryKey }: QueryFunctionContext): Promise<InboxPage> => {
     const had = queries.getQueryData<InboxPage>(queryKey)?.items.length ?? 0
-    let read = await readInboxPage(client, filter, { signal })
+    let read = await client.inbox({ ...filter, limit: INBOX_PAGE, signal })
     while (read.next !== null && read.items.length < had) {
-      read = withNextPage(read, await readInboxPage(client, filter, { before: read.next, signal }))
+      read = withNextPage(read, await client.inbox({ ...filter, limit: INBOX_PAGE, before: read.next, signal }))
     }
     return read
   },

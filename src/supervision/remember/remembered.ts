@@ -36,7 +36,7 @@ export function createRemembered({ grants, clock }: RememberedDeps): Remembered 
       const yes = near.find(allows)
       if (yes !== undefined) return [yes]
       const allowed = near.filter(({ effect }) => effect !== 'refuse').map((grant) => ({ ...grant.elsewhere, grant }))
-      return coverTogether(allowed, assessed).map(({ grant }) => grant)
+      return coverTogether(allowed, work, assessed).map(({ grant }) => grant)
     },
   }
 }

@@ -62,7 +62,7 @@ test('a line is covered if all its programs that do more than read have a yes', 
   const { assess, runsCommand } = open()
   const yes = (...words: string[]) => ({ match: { type: 'begins' as const, words }, risk: 'low' as const })
   const held = [yes('git', 'add'), yes('git', 'commit', '&&', 'npm', 'test')]
-  const together = (command: string) => coverTogether(held, assess(runsCommand(command)))
+  const together = (command: string) => coverTogether(held, runsCommand(command), assess(runsCommand(command)))
 
   expect(together('git add -A && git commit -m "x" && npm test | tail -1')).toEqual(held)
   expect(together('npm test')).toEqual([held[1]])

@@ -14,7 +14,7 @@ import { allCommands } from './shell-words.ts'
 export function covers(match: WorkMatch, shownRisk: WorkRisk, work: Work, assessed: Assessment): boolean {
   const { risk, matches } = assessed
   if (risk === 'critical' || isRiskier(risk, shownRisk)) return false
-  if (match.type === 'begins') return coverTogether([{ match, risk: shownRisk }], assessed).length > 0
+  if (match.type === 'begins') return coverTogether([{ match, risk: shownRisk }], work, assessed).length > 0
   return matches.some((one) => {
     if (match.type === 'command')
       return one.type === 'command' && work.command === match.command && one.folder === match.folder
@@ -26,14 +26,17 @@ export function covers(match: WorkMatch, shownRisk: WorkRisk, work: Work, assess
 /** The same for a line of several programs that have a yes together: all of these. Empty: one of them has none. */
 export function coverTogether<T extends { match: WorkMatch; risk: WorkRisk }>(
   held: readonly T[],
+  { toolName }: Pick<Work, 'toolName'>,
   { risk, beginnings = [] }: Assessment,
 ): T[] {
   if (risk === 'critical') return []
-  const isFor = (match: WorkMatch, words: readonly string[]): boolean =>
-    match.type === 'begins' && programsOf(match.words).some((one) => one.join('\0') === words.join('\0'))
+  const isFor = (match: WorkMatch, words: readonly string[], own: WorkRisk): boolean =>
+    match.type === 'begins'
+      ? programsOf(match.words).some((one) => one.join('\0') === words.join('\0'))
+      : match.type === 'tool' && match.tool === toolName && own === 'low'
   const found = beginnings.flatMap(
     ({ words, risk: own }) =>
-      held.find(({ match, risk: shown }) => !isRiskier(own, shown) && isFor(match, words)) ?? [],
+      held.find(({ match, risk: shown }) => !isRiskier(own, shown) && isFor(match, words, own)) ?? [],
   )
   return found.length === beginnings.length ? [...new Set(found)] : []
 }

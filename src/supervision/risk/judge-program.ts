@@ -186,7 +186,7 @@ function judgeByRule(scene: Scene, name: string, rest: readonly ShellWord[], cha
   // Without its script `make` may become anything.
   scene.begins(
     own.length < rule.more ? null : operands.slice(0, verbs + rule.more),
-    rule.asks > 0 ? rule.why : undefined,
+    rule.byVerb > 0 ? rule.why : undefined,
   )
   const texts = hasOption(options, ['e', 'f', '--regexp', '--file', '--files', '--from-file']) ? 0 : rule.texts
   lookAtTexts(scene, rule.words === 'text' ? rest : own.slice(0, texts))

@@ -21,8 +21,8 @@ export interface Rule {
   worded: readonly string[]
   /** Further words of a remembered beginning, after program and verb: the script or the file. */
   more: number
-  /** 1: only asks, so that program and verb say enough of it even though it is high. */
-  asks: number
+  /** 1: program and verb say enough of it to be remembered, even though it is high. */
+  byVerb: number
   /** What a yes does. The words go to `{}`, joined with a slash to `{/}`; without words it is what stands in the braces. */
   action: string | null
 }
@@ -137,7 +137,7 @@ high reaches the network; words read
   git: pull clone submodule lfs; action Run git over the network
   ssh scp sftp ftp rsync nc ncat netcat socat telnet ping dig nslookup host gh glab aws gcloud az kubectl helm docker podman docker-compose
   terraform tofu pulumi ansible vercel netlify fly flyctl heroku wrangler firebase supabase psql mysql redis-cli mongosh openssl
-high asks a service on the network; words read; asks 1
+high asks a service on the network; words read; byVerb 1
   git: fetch ls-remote; not --upload-pack --exec
   npm: view info outdated search ping; not NPM
   npm: audit; not NPM
@@ -149,7 +149,7 @@ high asks a service on the network; words read; asks 1
   gh release: view list
 high downloads or sends over the network; words read
   curl wget aria2c http https xh lynx; action Download {a file}
-high installs packages; words read; action Install {packages}
+high installs packages; words read; byVerb 1; action Install {packages}
   npm: install i in ci add update up upgrade link dedupe rebuild
   pnpm: install i add update up link import dlx
   yarn: install add up upgrade dlx link
@@ -164,8 +164,8 @@ high installs packages; words read; action Install {packages}
   bundle: install update add
   composer: install update require
   playwright: install
-  yarn
 high installs packages; words read; action Install packages
+  yarn
   npm audit: fix
   go: mod
   pipx apt apt-get brew yum dnf pacman apk snap port conda mamba gem corepack nvm rustup asdf mise tox nox
@@ -257,14 +257,14 @@ function withSettings(rule: Rule, settings: readonly string[]): Rule {
 function readTable(table: string): Map<string, Rule> {
   const rules = new Map<string, Rule>()
   const lists = { not: [], writes: [], valued: [], worded: [] }
-  let block: Rule = { risk: 'high', why: '', words: 'write', texts: 0, more: 0, asks: 0, action: null, ...lists }
+  let block: Rule = { risk: 'high', why: '', words: 'write', texts: 0, more: 0, byVerb: 0, action: null, ...lists }
   for (const line of table.split('\n').filter((one) => one !== '')) {
     const [first = '', ...settings] = line.trim().split('; ')
     const risk = RISKS.find((one) => line.startsWith(`${one} `))
     if (risk !== undefined) {
       const why = first.slice(risk.length + 1)
       const use = risk === 'none' ? 'read' : 'write'
-      block = withSettings({ risk, why, words: use, texts: 0, more: 0, asks: 0, action: null, ...lists }, settings)
+      block = withSettings({ risk, why, words: use, texts: 0, more: 0, byVerb: 0, action: null, ...lists }, settings)
       continue
     }
     const [, program = '', names = ''] = /^(?:([\w -]+): )?(.*)$/.exec(first) ?? []

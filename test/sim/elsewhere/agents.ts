@@ -169,7 +169,7 @@ export async function workIn(deps: ElsewhereDeps, options: WindowOptions): Promi
     if (what < 5 && asked.size > 0) return again()
     if (what < 7 && approved.size > 0) return accept()
     if (what < 8) {
-      const input = { command: random.chance(0.3) && last !== null ? 'ls' : text() }
+      const input = { command: random.chance(0.3) && last !== null ? 'git push' : text() }
       return call('approve_tool', { tool_name: 'Bash', input, tool_use_id: text() })
     }
     if (what < 9) {

@@ -1,5 +1,5 @@
 import { useQueryClient } from '@tanstack/react-query'
-import { useEffect, useRef, useState } from 'react'
+import { useState } from 'react'
 import { Link, useSearchParams } from 'wouter'
 import { withParams, withSearch } from '../../data/list-filters.ts'
 import { useClient } from '../../data/server.tsx'
@@ -61,10 +61,8 @@ export function GroupCard({ row, onAnswered }: GroupCardProps) {
       setBusy(false)
     }
   }
-  const place = useRef<HTMLDivElement>(null)
-  useEffect(() => place.current?.focus({ preventScroll: true }), [])
   return (
-    <div ref={place} className={styles.place} tabIndex={-1}>
+    <>
       <CardFrame
         view={{ ...view, title: `${items.length} alike` }}
         docked={false}
@@ -102,6 +100,6 @@ export function GroupCard({ row, onAnswered }: GroupCardProps) {
           onClose={() => setRejecting(false)}
         />
       )}
-    </div>
+    </>
   )
 }

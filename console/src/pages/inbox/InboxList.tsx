@@ -223,7 +223,8 @@ function InboxRowView({ row, href, isOpen, isMarked, children }: InboxRowViewPro
           )}
         </span>
         <span className={styles.end}>
-          {isWaiting(row) ? <StoodStill since={still_since} /> : <Time at={view.outcome?.at ?? view.asked_at} />}
+          {isWaiting(row) ? 'still ' : <Time at={view.outcome?.at ?? view.asked_at} />}
+          {isWaiting(row) && <StoodStill since={still_since} />}
         </span>
         {context !== null && (
           <span className={styles.context}>

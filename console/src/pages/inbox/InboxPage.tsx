@@ -49,12 +49,7 @@ export default function InboxPage({ id }: { id: string | null }) {
   const isGroup = row !== null && row.items.length > 1 && !params.has('alone')
 
   useKeys([
-    {
-      keys: '/',
-      name: 'Search',
-      group: 'Inbox',
-      run: () => side.current?.querySelector('input')?.focus(),
-    },
+    { keys: '/', name: 'Search', group: 'Inbox', run: () => side.current?.querySelector('input')?.focus() },
     ...(id === null ? [] : [{ keys: 'Escape', name: 'Back to the list', group: 'Inbox', run: () => go(back) }]),
   ])
 
@@ -121,13 +116,10 @@ export default function InboxPage({ id }: { id: string | null }) {
                 Choose something from the list. <kbd>j</kbd> and <kbd>k</kbd> move, <kbd>Enter</kbd> opens.
               </p>
             </Empty>
-          ) : isGroup ? (
-            <GroupCard key={row.items[0].view.group} row={row} onAnswered={goOn} />
           ) : (
             <OpenItem
-              key={id}
-              id={id}
-              row={row}
+              key={isGroup ? row.items[0].view.group : id}
+              {...{ id, row, isGroup }}
               onMoved={(next) => go(pathTo(next), { replace: true })}
               onAnswered={goOn}
             />
@@ -158,26 +150,17 @@ type Chosen = 'kind' | 'risk' | 'agent' | 'folder'
 /** What the list can be narrowed to. Agents and folders are those that wait, if there are several. */
 function Selects({ filter, set }: { filter: InboxFilter; set: (name: Chosen, value: string) => void }) {
   const views = useInbox().data?.items.map(({ view }) => view) ?? []
-  const several = (chosen: string | undefined, values: readonly (string | null)[]) => {
-    const all = [...new Set([...values, chosen ?? null])].filter((value) => value !== null).sort()
-    return all.length < 2 && chosen === undefined ? [] : all
+  const several = (name: 'agent' | 'folder', word = (value: string) => value) => {
+    const all = new Set([...views.map((view) => view[name]), filter[name] ?? null].filter((value) => value !== null))
+    return all.size < 2 && filter[name] === undefined
+      ? []
+      : [...all].sort().map((value) => [value, word(value)] as const)
   }
-  const folders = several(
-    filter.folder,
-    views.map(({ folder }) => folder),
-  )
   const choices: readonly (readonly [Chosen, string, readonly (readonly [string, string])[]])[] = [
     ['kind', 'Kind', kindsOfRecords.map(({ kind, title }) => [kind, title])],
     ['risk', 'Risk', risks.map((risk) => [risk, riskWords[risk]])],
-    [
-      'agent',
-      'Agent',
-      several(
-        filter.agent,
-        views.map(({ agent }) => agent),
-      ).map((name) => [name, name]),
-    ],
-    ['folder', 'Folder', folders.map((path) => [path, folderName(path)])],
+    ['agent', 'Agent', several('agent')],
+    ['folder', 'Folder', several('folder', folderName)],
   ]
   return (
     <div className={styles.selects}>
@@ -204,13 +187,15 @@ interface OpenItemProps {
   id: string
   /** Null: it is not in the list. */
   row: InboxRow | null
+  /** The whole row is looked at. */
+  isGroup: boolean
   /** It is asked again under this id. */
   onMoved: (id: string) => void
-  onAnswered: (row: InboxRow) => void
+  onAnswered: (row: InboxRow, refused?: readonly string[]) => void
 }
 
 /** The card of an item. Its heading gets the focus, so that keys and screen readers are there. */
-function OpenItem({ id, row, onMoved, onAnswered }: OpenItemProps) {
+function OpenItem({ id, row, isGroup, onMoved, onAnswered }: OpenItemProps) {
   const query = useRecordKind(id, row?.items[0].kind)
   const { kind } = query
   const place = useRef<HTMLDivElement>(null)
@@ -221,7 +206,9 @@ function OpenItem({ id, row, onMoved, onAnswered }: OpenItemProps) {
   const onDone = row === null ? undefined : () => onAnswered(row)
   return (
     <div ref={place} className={styles.place} tabIndex={-1}>
-      {kind === 'approval' ? (
+      {isGroup && row !== null ? (
+        <GroupCard row={row} onAnswered={onAnswered} />
+      ) : kind === 'approval' ? (
         <ApprovalCard id={id} onMoved={onMoved} onDone={onDone} />
       ) : (
         <RecordCard kind={kind} id={id} onDone={onDone} />

@@ -1,7 +1,7 @@
 import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useMemo, useRef, useState } from 'react'
 import { useClient } from '../../data/server.tsx'
-import { type InboxFilter, type InboxPage, inboxQuery, readInboxPage, withNextPage } from '../../data/waiting.ts'
+import { INBOX_PAGE, type InboxFilter, type InboxPage, inboxQuery, withNextPage } from '../../data/waiting.ts'
 import { rowsOf, takeList } from './inbox-rows.ts'
 
 /** The rows that fit a filter, in the server's order. New ones come by themselves; the next page is read on demand. */
@@ -35,7 +35,7 @@ export function useInboxRows(filter: InboxFilter, openId: string | null) {
     if (before === null || isPlaceholderData || reading.current) return
     reading.current = true
     try {
-      const page = await readInboxPage(client, filter, { before })
+      const page = await client.inbox({ ...filter, limit: INBOX_PAGE, before })
       setMoreError(null)
       queries.setQueryData<InboxPage>(query.queryKey, (was) => (was?.next === before ? withNextPage(was, page) : was))
     } catch (problem) {

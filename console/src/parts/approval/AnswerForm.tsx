@@ -36,17 +36,23 @@ export function AnswerForm({ actions, isBusy, isLive, hasKeys, onAnswer }: Answe
     if (action.takes === 'text' && text.trim() === '') return
     onAnswer(action, action.takes === 'nothing' || action.danger ? {} : { text: text.trim() })
   }
-  const pressed = actions.filter(({ takes }) => takes !== 'answer')
-  const choices = actions.flatMap((action) => action.choices.map(({ label, answer }) => ({ action, label, answer })))
-  const choose = ({ action, answer }: (typeof choices)[number]) =>
-    isLive && !isBusy && onAnswer(action, { result: answer })
-  const key = (keys: string, name: string, run: () => void) => ({ keys, name, group: 'Decision', run })
+  const pressed = actions
+    .filter(({ takes }) => takes !== 'answer')
+    .map((action) => ({ action, key: keyOf(action), label: action.label, press: () => send(action) }))
+  const chosen = actions
+    .flatMap((action) => action.choices.map((choice) => ({ action, ...choice })))
+    .map(({ action, label, answer }, i) => ({
+      ...{ action: null, key: String(i + 1), label },
+      press: () => isLive && !isBusy && onAnswer(action, { result: answer }),
+    }))
+  const answers = [...inBar(pressed), ...chosen]
   const keys = [
-    ...(writing === undefined ? [] : [key('e', `Write ${writing.text}`, focus)]),
-    ...pressed.filter(({ takes }) => takes !== 'text').map((one) => key(keyOf(one), one.label, () => send(one))),
-    ...choices.map((choice, i) => key(String(i + 1), choice.label, () => choose(choice))),
+    ...(writing === undefined ? [] : [{ key: 'e', label: `Write ${writing.text}`, press: () => focus() }]),
+    ...answers.filter(({ action }) => action?.takes !== 'text'),
   ]
-  useKeys(hasKeys ? keys : [])
+  useKeys(
+    hasKeys ? keys.map(({ key, label, press }) => ({ keys: key, name: label, group: 'Decision', run: press })) : [],
+  )
 
   return (
     <form
@@ -69,28 +75,20 @@ export function AnswerForm({ actions, isBusy, isLive, hasKeys, onAnswer }: Answe
           onKeyDown={(event) => event.key === 'Escape' && event.currentTarget.blur()}
         />
       )}
-      {choices.map((choice, i) => (
-        <Button
-          key={choice.label}
-          hint={hasKeys ? String(i + 1) : undefined}
-          disabled={!isLive || isBusy}
-          onClick={() => choose(choice)}
-        >
-          {choice.label}
-        </Button>
-      ))}
-      {inBar(pressed.filter(({ takes }) => takes !== 'text' || text !== '')).map((action) => (
-        <Button
-          key={action.name}
-          kind={action.main && hasKeys ? 'primary' : 'plain'}
-          hint={hasKeys ? keyOf(action) : undefined}
-          isBusy={isBusy && action.main}
-          disabled={!isLive || isBusy}
-          onClick={() => send(action)}
-        >
-          {action.label}
-        </Button>
-      ))}
+      {answers
+        .filter(({ action }) => action?.takes !== 'text' || text !== '')
+        .map(({ action, key, label, press }) => (
+          <Button
+            key={label}
+            kind={action?.main && hasKeys ? 'primary' : 'plain'}
+            hint={hasKeys ? key : undefined}
+            isBusy={isBusy && action?.main === true}
+            disabled={!isLive || isBusy}
+            onClick={press}
+          >
+            {label}
+          </Button>
+        ))}
     </form>
   )
 }

@@ -13,7 +13,7 @@ import styles from './CardFrame.module.css'
 import { MarkIcon } from './MarkIcon.tsx'
 import { Notice } from './Notice.tsx'
 import { RecordFacts } from './RecordParts.tsx'
-import { TimeLeft } from './TimeLeft.tsx'
+import { StoodStill, TimeLeft } from './TimeLeft.tsx'
 
 interface CardFrameProps {
   view: RecordView
@@ -32,6 +32,8 @@ export function CardFrame({ view, docked, asOf, children, buttons }: CardFramePr
   const heading = useRef<HTMLHeadingElement>(null)
   const owner = useOtherOwner(view.owner)
   const isDone = view.outcome !== null
+  // Most agents ask, and stand still from then on.
+  const isIdle = !isDone && Date.parse(view.asked_at) - Date.parse(view.context.still_since) > 60_000
   useEffect(() => {
     // The button that had the focus is gone. The focus must not get lost.
     if (isDone && document.activeElement === document.body) heading.current?.focus({ preventScroll: true })
@@ -68,12 +70,17 @@ export function CardFrame({ view, docked, asOf, children, buttons }: CardFramePr
                 </span>
               )}
               <Time at={view.asked_at} />
+              {isIdle && (
+                <span>
+                  has stood still for <StoodStill since={view.context.still_since} />
+                </span>
+              )}
               {asOf !== null && <span>as of {preciseTime(asOf)}</span>}
               {!isDone && view.expires_at !== null && <TimeLeft until={view.expires_at} />}
               {!docked && <Link href={`/sessions/${view.session.id}`}>Open session</Link>}
             </p>
           </header>
-          <RecordFacts facts={contextFacts(view)} />
+          <RecordFacts facts={contextFacts(view.context)} />
           {children}
         </div>
       </Scroller>
@@ -90,20 +97,9 @@ export function CardFrame({ view, docked, asOf, children, buttons }: CardFramePr
 }
 
 /** What somebody who was not there needs to decide. */
-function contextFacts({ context, outcome, asked_at }: RecordView): RecordView['facts'] {
-  const { request, said, tool, before, still_since } = context
-  // Most agents ask, and stand still from then on.
-  const isIdle = outcome === null && Date.parse(asked_at) - Date.parse(still_since) > 60_000
-  const lines = [
-    ['Asked for', request],
-    ['It says', said],
-    ['The tool', tool],
-    ['Before', before],
-  ] as const
-  return [
-    ...lines.flatMap(([name, text]) => (text === null ? [] : { name, text, at: null, minor: false })),
-    ...(isIdle ? [{ name: 'Stands still', text: '', at: still_since, minor: false }] : []),
-  ]
+function contextFacts({ request, said, tool, before }: RecordView['context']): RecordView['facts'] {
+  const lines = { 'Asked for': request, 'It says': said, 'The tool': tool, Before: before }
+  return Object.entries(lines).flatMap(([name, text]) => (text === null ? [] : { name, text, at: null, minor: false }))
 }
 
 /** In place of a card: it is on its way, or could not be read. `height`: of the card that comes, in pixels. */

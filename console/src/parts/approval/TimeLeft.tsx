@@ -21,7 +21,7 @@ export function StoodStill({ since }: { since: string }) {
   const from = Date.parse(since)
   return (
     <time dateTime={since} title={`Stands still since ${preciseTime(from)}`}>
-      still {roughly(Math.max(1_000, now - from))}
+      {roughly(Math.max(1_000, now - from))}
     </time>
   )
 }

@@ -5,7 +5,7 @@ import type { RecordView } from 'quarterdeck/client'
 export type RecordAction = RecordView['actions'][number]
 
 /** The most usual one comes last: it stands at the end of the bar. */
-export const inBar = (actions: readonly RecordAction[]): RecordAction[] => [...actions].reverse()
+export const inBar = <T>(actions: readonly T[]): T[] => [...actions].reverse()
 
 /** The key that presses it. */
 export function keyOf({ main, danger, takes }: RecordAction): 'a' | 'r' | 'e' | 'd' {

@@ -22,18 +22,13 @@ export const firstOffer = ({ view: { remember } }: Pick<Approval, 'view'>): Reme
 })
 
 /** How far it reaches, and how long. */
-export function scopeWords(scope: Scope, isElsewhere: boolean): string {
-  switch (scope) {
-    case 'session':
-      return isElsewhere ? 'until this session ends' : 'in this session, for 15 minutes'
-    case '15m':
-      return isElsewhere ? 'in this workspace, for 15 minutes' : 'in all sessions, for 15 minutes'
-    case 'workspace':
-      return 'in this workspace, until revoked'
-    case 'always':
-      return 'in all sessions, until revoked'
-  }
-}
+export const scopeWords = (scope: Scope, isElsewhere: boolean): string =>
+  ({
+    session: isElsewhere ? 'until this session ends' : 'in this session, for 15 minutes',
+    '15m': isElsewhere ? 'in this workspace, for 15 minutes' : 'in all sessions, for 15 minutes',
+    workspace: 'in this workspace, until revoked',
+    always: 'in all sessions, until revoked',
+  })[scope]
 
 type Scalar = string | number | boolean | null
 

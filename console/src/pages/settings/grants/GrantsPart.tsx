@@ -75,19 +75,17 @@ function GrantRow({ grant, onRevoke }: { grant: Grant; onRevoke: () => void }) {
       ))}
       {workspace !== null && (
         <p>
-          in <code>{workspace}</code>
-          {owner !== null && (
-            <>
-              {' '}
-              for <bdi>{owner}</bdi>
-            </>
-          )}
+          in <code>{workspace}</code> for <bdi>{owner}</bdi>
         </p>
       )}
       <Facts>
         <span>
           {session_id === null ? (
-            SCOPES[scope]
+            scope === 'workspace' ? (
+              'In the workspace'
+            ) : (
+              'In every session'
+            )
           ) : (
             <>
               In <Link href={`/sessions/${encodeURIComponent(session_id)}`}>one session</Link>
@@ -104,13 +102,6 @@ function GrantRow({ grant, onRevoke }: { grant: Grant; onRevoke: () => void }) {
       </Facts>
     </Row>
   )
-}
-
-const SCOPES: Readonly<Record<Grant['scope'], string>> = {
-  session: 'In one session',
-  '15m': 'For 15 minutes',
-  workspace: 'In the workspace',
-  always: 'In every session',
 }
 
 /** `is "ls -la"`, `looks like *.md`, `is above 5`. A condition that only a newer server knows is shown as it is. Hidden characters are marked. */
