@@ -117,7 +117,7 @@ export const claude: Host = {
     Edit: writer({ path: 'file_path', old: 'old_string', next: 'new_string', all: 'replace_all' }),
     MultiEdit: writer({ path: 'file_path' }),
     NotebookEdit: writer({ path: 'notebook_path', next: 'new_source' }),
-    Bash: 'runs',
+    Bash: { effect: 'runs', unless: ['dangerouslyDisableSandbox'] },
     Monitor: { effect: 'runs', unless: ['ws'] },
     PowerShell: otherShell,
     ...toolsThat('reaches', 'WebFetch', 'WebSearch', 'SendFeedback', 'PushNotification', 'RemoteTrigger', 'Projects'),

@@ -35,6 +35,9 @@ test.each<[effect: Work['effect'], tool: string, input: unknown, risk: string, w
   ['reads', 'Read', { file_path: 'tools/mail.ts' }, 'high', /this server uses/],
   ['reads', 'Read', { file_path: 'AGENTS.md' }, 'low', /protected/],
   ['searches', 'Grep', { pattern: 'x', glob: '.env' }, 'critical', /secrets/],
+  ['searches', 'Grep', { pattern: 'x', glob: '.e*' }, 'high', /folder with files that usually hold secrets/],
+  ['searches', 'Grep', { pattern: 'x', glob: '{.env,x}' }, 'high', /folder with files that usually hold secrets/],
+  ['reads', 'read_many_files', { paths: ['**/*'] }, 'high', /folder with files that usually hold secrets/],
   ['searches', 'Glob', { pattern: '/etc/*' }, 'high', /outside/],
   ['writes', 'Write', { file_path: 'package.json', content: '{}' }, 'critical', /protected/],
   ['writes', 'Write', { file_path: '.github/workflows/ci.yml', content: '' }, 'critical', /protected/],
@@ -119,5 +122,8 @@ test('offers what may be remembered, the narrowest first, and nothing about what
   expect(ask('writes', 'Write', { file_path: '/tmp/x', content: 'x' }).matches).toEqual([])
   expect(ask('writes', 'Write', { file_path: 'package.json', content: 'x' }).matches).toEqual([])
   expect(ask('reaches', 'WebFetch', { url: 'https://x' }).matches).toEqual([{ type: 'tool', tool: 'WebFetch' }])
+  // The next call of these may do anything else.
+  expect(ask('reads', 'Read', { file_path: '/etc/hosts' }).matches).toEqual([])
+  expect(ask('unknown', 'write_stdin', { chars: 'ls' }).matches).toEqual([])
   expect(ask('unknown', 'mcp__x', { path: 'AGENTS.md' }).matches).toEqual([])
 })

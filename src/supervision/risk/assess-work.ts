@@ -1,14 +1,16 @@
 // The risk of one piece of work: of a command by its text, of another tool by what it does with the paths in its arguments.
 
-import { relative, sep } from 'node:path'
+import { basename, dirname, relative, resolve, sep } from 'node:path'
+import { isRecord } from '../../domain/is-record.ts'
 import { isWithin } from '../../domain/is-within.ts'
 import type { WorkMatch } from '../../domain/supervision/grant.ts'
 import { hidesCharacters } from '../../domain/text/visible-text.ts'
 import { textsIn } from '../../json/texts-in.ts'
 import { isTooLong, spellings } from '../workspace/guard-arguments.ts'
 import { createWhereLeads } from '../workspace/where-leads.ts'
+import { COMMANDS } from '../workspace-policy/request-of-call.ts'
 import { assessCommand, type CommandFinding } from './assess-command.ts'
-import { createPathUses, type Finding, type Use, unclear } from './places.ts'
+import { createPathUses, type Finding, isKindOfFile, type Use, unclear } from './places.ts'
 import { AND, type Assessment, type AssessWork, isRiskier, type Work, type WorkRisk } from './risk.ts'
 
 export interface AssessWorkDeps {
@@ -32,6 +34,8 @@ const TEXTS: ReadonlySet<string> = new Set(
 )
 /** Arguments of searching tools that are what is looked for. */
 const SOUGHT: ReadonlySet<string> = new Set(['query', 'regex', 'search_term', 'description', 'output_mode'])
+/** Arguments of tools that run something, or type it into a program that runs. */
+const CODE: ReadonlySet<string> = new Set([...COMMANDS, 'chars', 'input', 'keys', 'query', 'sql'])
 /** Tools that only find names. */
 const FINDS_NAMES = /glob|find|list|^ls$/i
 /** The files of a patch. */
@@ -59,9 +63,18 @@ export function createAssessWork({ serverPaths, home }: AssessWorkDeps): AssessW
       try {
         for (const written of [...text.matchAll(PATCHED)].map(([, path = '']) => path)) lookAt(written)
         lookAt(text)
+        lookBelow(text)
       } catch {
         note('high', unclear(text).why)
       }
+    }
+    /** A pattern finds hidden and ignored files as well. */
+    function lookBelow(text: string): void {
+      if (accessOf(work) !== 'read' || !/^[^!].*[*?[{]|^[*?[{]/s.test(text) || isKindOfFile(basename(text))) return
+      const secret = paths.secretBelow(resolve(cwd, dirname(text.replace(/[*?[{].*$/s, 'x'))))
+      if (secret === null) return
+      isGuarded = true
+      note('high', `reads a folder with files that usually hold secrets (${secret})`)
     }
     function lookAt(text: string): void {
       for (const written of spellings(text, home)) {
@@ -75,7 +88,7 @@ export function createAssessWork({ serverPaths, home }: AssessWorkDeps): AssessW
     }
     if (effect === 'writes' && inside.size === 0) note('high', 'writes files, and it is not clear which')
     const isRemembered = best.risk !== 'critical' && best.risk !== 'none' && !isGuarded
-    return { ...best, matches: isRemembered ? matchesOfTool(effect, toolName, best.risk, inside) : [] }
+    return { ...best, matches: isRemembered ? matchesOfTool(work, best.risk, inside) : [] }
   }
 
   return (work) => {
@@ -124,8 +137,11 @@ function pathsOf({ effect, toolName, input }: Work): string[] {
 }
 
 /** Of a write: the file, its folder, the folder at the top, and all ordinary files. */
-function matchesOfTool(effect: Work['effect'], tool: string, risk: WorkRisk, inside: ReadonlySet<string>): WorkMatch[] {
-  if (effect !== 'writes') return [{ type: 'tool', tool }]
+function matchesOfTool({ effect, toolName, input }: Work, risk: WorkRisk, inside: ReadonlySet<string>): WorkMatch[] {
+  // What it is given may be code, or a file anywhere: the next call would be another one.
+  const isCode = isRecord(input) && Object.keys(input).some((name) => CODE.has(name))
+  if (effect === 'reads' || effect === 'searches' || (isCode && /^(?:unknown|runs)$/.test(effect))) return []
+  if (effect !== 'writes') return [{ type: 'tool', tool: toolName }]
   const [path = ''] = inside
   if (risk !== 'low' || inside.size !== 1 || path === '' || path.length > MAX_PATTERN_CHARS || /[*?]/.test(path))
     return []

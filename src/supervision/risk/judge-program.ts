@@ -4,7 +4,7 @@
 import { existsSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { visibleText } from '../../domain/text/visible-text.ts'
-import { secretPath } from '../workspace/secret-path.ts'
+import { isKindOfFile } from './places.ts'
 import {
   BUILD_RESULTS,
   CHECKS,
@@ -181,7 +181,8 @@ function judgeByRule(scene: Scene, name: string, rest: readonly ShellWord[], cha
   )
     scene.note('high', 'runs a script that may publish or install')
   // Another server may learn from the question, and `a:b` changes branches here.
-  if (rule.asks > 0 && rest.some(({ text }) => /:|^\+/.test(text)))
+  const isElsewhere = /^(?:npm|pnpm|yarn|bun)$/.test(name) ? /:|^[\w-]+\// : /:|^\+/
+  if (rule.byVerb > 0 && rest.some(({ text }) => isElsewhere.test(text)))
     scene.note('high', 'names a server or a branch of its own')
   // Without its script `make` may become anything.
   scene.begins(
@@ -688,17 +689,6 @@ const judgeIndexed: Judge = (scene, name, rest) => {
   judgeByRule(scene, name, rest, isTest ? { words: 'text' } : {})
   if (isTest) for (const word of rest) if (word.kind === 'plain' && !/^[-\]]/.test(word.text)) scene.word(word, 'names')
 }
-
-/** `*.ts`: a pattern that no file with secrets has. */
-const isKindOfFile = (pattern: string): boolean =>
-  /^\*?[\w-]*\.(?:[\w-]+|\{[\w,-]+\})$/.test(pattern) &&
-  expandedKinds(pattern).every((ending) => secretPath(`x${ending}`) === null && secretPath(ending) === null)
-const expandedKinds = (pattern: string): string[] =>
-  pattern
-    .slice(pattern.lastIndexOf('.') + 1)
-    .replace(/[{}]/g, '')
-    .split(',')
-    .map((ending) => `.${ending}`)
 
 /** A search through folders shows what is in the files there. */
 const judgeSearch: Judge = (scene, name, rest) => {

@@ -173,3 +173,14 @@ const guarded = (risk: WorkRisk, why: string, path: string | null = null): PathU
   path,
   guarded: true,
 })
+
+/** `*.ts`: a pattern that says which kind of file it means, and no file with secrets is of this kind. */
+export function isKindOfFile(pattern: string): boolean {
+  const [, kinds] = /^(?:\*|[\w-]+)\.([\w-]+|\{[\w,-]+\})$/.exec(pattern) ?? []
+  return (
+    kinds
+      ?.replaceAll(/[{}]/g, '')
+      .split(',')
+      .every((kind) => secretPath(`.${kind}`) === null && secretPath(`x.${kind}`) === null) ?? false
+  )
+}

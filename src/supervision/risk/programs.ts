@@ -150,8 +150,8 @@ high asks a service on the network; words read; byVerb 1
 high downloads or sends over the network; words read
   curl wget aria2c http https xh lynx; action Download {a file}
 high installs packages; words read; byVerb 1; action Install {packages}
-  npm: install i in ci add update up upgrade link dedupe rebuild
-  pnpm: install i add update up link import dlx
+  npm: install i in ci add update up upgrade link dedupe rebuild; not NPM
+  pnpm: install i add update up link import dlx; not NPM
   yarn: install add up upgrade dlx link
   bun: install i add update x
   pip: install download
