@@ -94,7 +94,7 @@ test('offers what may be remembered, the narrowest first, and nothing about what
   expect(of('timeout 60 pnpm --filter a test').at(1)).toEqual({ type: 'begins', words: ['pnpm', 'test'] })
   expect(of('make')).toEqual([exact('make')])
   expect(of("curl x '&&' y")).toEqual([exact("curl x '&&' y")])
-  expect(of('npm install left-pad').at(1)).toEqual({ type: 'begins', words: ['npm', 'install', 'left-pad'] })
+  expect(of('npm publish left-pad').at(1)).toEqual({ type: 'begins', words: ['npm', 'publish', 'left-pad'] })
   // What only asks a service is known by program and verb, unless something else is risky too.
   expect(of('npm view left-pad version').at(1)).toEqual({ type: 'begins', words: ['npm', 'view'] })
   expect(of('npm view x --prefix /etc').at(1)).toEqual({

@@ -78,12 +78,12 @@ test('a line is covered if all its programs that do more than read have a yes', 
 
 test('of a high command every word counts', () => {
   const { does, runsCommand } = open()
-  const match: WorkMatch = { type: 'begins', words: ['npm', 'install', 'left-pad'] }
+  const match: WorkMatch = { type: 'begins', words: ['npm', 'publish', 'left-pad'] }
 
-  expect(does(match, 'high', runsCommand('npm install left-pad'))).toBe(true)
-  for (const command of ['npm install left-pad evil', 'npm install left-pad --registry=http://x', 'npm install'])
+  expect(does(match, 'high', runsCommand('npm publish left-pad'))).toBe(true)
+  for (const command of ['npm publish left-pad evil', 'npm publish left-pad --registry=http://x', 'npm install'])
     expect([command, does(match, 'high', runsCommand(command))]).toEqual([command, false])
-  expect(does(match, 'low', runsCommand('npm install left-pad'))).toBe(false)
+  expect(does(match, 'low', runsCommand('npm publish left-pad'))).toBe(false)
 })
 
 test('an exact command is bound to its folder, a tool to its name, a write to its pattern', () => {
@@ -152,7 +152,9 @@ test('nothing that was offered covers critical work, nor work that is riskier th
           false,
         ])
         // What it covers would have shown the person the same words.
-        expect(second.matches).toContainEqual(match)
+        const words = match.type === 'begins' ? match.words.join(' ').split(' && ') : null
+        if (words === null) expect(second.matches).toContainEqual(match)
+        else expect(words).toEqual(expect.arrayContaining(second.beginnings?.map((one) => one.words.join(' ')) ?? []))
       }
     }),
     { numRuns: runs(1_000) },
