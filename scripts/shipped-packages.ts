@@ -42,6 +42,7 @@ export const BUNDLED = [
   'pg',
   'smol-toml',
   'tesseract.js',
+  'unbash',
   'undici',
   'unpdf',
   'yaml',

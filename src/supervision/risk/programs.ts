@@ -149,7 +149,7 @@ high asks a service on the network; words read; byVerb 1
   gh release: view list
 high downloads or sends over the network; words read
   curl wget aria2c http https xh lynx; action Download {a file}
-high installs packages; words read; byVerb 1; action Install {packages}
+high installs packages; words read; action Install {packages}
   npm: install i in ci add update up upgrade link dedupe rebuild; not NPM
   pnpm: install i add update up link import dlx; not NPM
   yarn: install add up upgrade dlx link
