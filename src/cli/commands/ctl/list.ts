@@ -61,7 +61,7 @@ function waitingTable(items: readonly ShownRecord[]): string {
     agentOf(view),
     terminalLine(folderOf(view), 120),
     taskOf(view),
-    `${terminalLine(titleOf(view), TITLE_WIDTH)}${view.risk?.why ? terminalLine(` (${view.risk.why})`, 80) : ''}`,
+    `${terminalLine(titleOf(view), TITLE_WIDTH)}${view.risk?.why ? ` (${terminalLine(view.risk.why, 80)})` : ''}`,
   ])
   const head = ['WAITS', 'KIND', 'RISK', `SINCE (${localZone()})`, 'AGENT', 'FOLDER', 'TASK', 'WHAT']
   return textTable(head, rows).trimEnd()

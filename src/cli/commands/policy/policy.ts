@@ -59,19 +59,6 @@ export function createPolicyCommand({ io, settle }: CommandContext): Command {
       'Prints a policy from what people allowed three times and never refused, and on stderr what speaks for each line.',
     )
     .option('--since <age>', 'how far to look back: 24h, 7d', '7d')
-    .option('--workspace <folder>', 'only requests of agents in this workspace (default: all requests)')
-    .option('--config <file>', CONFIG)
-    .option('--data-dir <folder>', 'the data directory (default: .quarterdeck here, env: QUARTERDECK_DATA_DIR)')
-    .option('--json', 'one JSON object per request')
-    .action(async (file: string, options: TryFlags) => settle(await tryPolicy(file, options, io)))
-
-  command
-    .command('draft')
-    .description(
-      'Proposes a policy from what people allowed three times and never refused. Stdout gets the policy alone; stderr gets what each line ' +
-        'rests on, what it would have changed, and what it leaves open. Works on a data directory, as try does.',
-    )
-    .option('--since <age>', 'how far to look back: 24h, 7d', '7d')
     .option('--workspace <folder>', 'the workspace (default: this folder)')
     .option('--output <file>', 'write the policy to this new file instead')
     .option('--config <file>', CONFIG)
