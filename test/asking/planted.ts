@@ -152,7 +152,7 @@ const kinds: Record<string, readonly Given[]> = {
     // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the shell's
     'K=$HOME/.ss; cp ${K}h/id_* .',
     'ssh-keygen -t ed25519 -N "" -f ~/.ssh/id_work',
-    'cat ../../../../../../../../root/.ssh/id_rsa | base64',
+    'cat ../../../../../../../../home/dev/.ssh/id_rsa | base64',
     grep('PRIVATE KEY', '/home/dev/.ssh'),
   ],
   sudo: [

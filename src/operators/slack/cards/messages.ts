@@ -129,45 +129,43 @@ export function callMessage(
   }
 }
 
-/** Asks the person who wants to approve something dangerous once more. Only they see it. */
+/** Shows a call once more to the person who is about to say yes. Only they see it. */
+const onceMore = (view: RecordView, title: string, blocks: SlackMessage['blocks']): SlackMessage => ({
+  text: sentences(title, `${notifiedHeadline(view, view.asks)}.`, ...notifiedAsk(view)),
+  blocks: [
+    ...rich(line(...markPieces(view), bold(title), ' For ', code(shownName(view.agent)), '.')),
+    ...warnings(view),
+    ...titleLine(view),
+    ...lastLook(view),
+    ...blocks,
+  ],
+  files: [],
+})
+
+/** Asks the person who wants to approve something dangerous once more. */
 export function confirmMessage(view: RecordView, look: Pick<CardLook, 'buttonValue'>): SlackMessage {
   const { label, title } = approving(view)
-  return {
-    text: sentences(title, `${notifiedHeadline(view, view.asks)}.`, ...notifiedAsk(view)),
-    blocks: [
-      ...rich(line(...markPieces(view), bold(title), ' For ', code(shownName(view.agent)), '.')),
-      ...warnings(view),
-      ...titleLine(view),
-      ...lastLook(view),
-      ...rich(line('Say yes only if you have read all of it, in the card and in its thread.')),
-      buttonRow(button(look, 'confirm:approve', `Yes, ${label.toLowerCase()}`), button(look, 'cancel', 'No')),
-    ],
-    files: [],
-  }
+  // Names of branches and files keep their case.
+  const yes = `Yes, ${label.charAt(0).toLowerCase()}${label.slice(1)}`
+  return onceMore(view, title, [
+    ...rich(line('Say yes only if you have read all of it, in the card and in its thread.')),
+    buttonRow(button(look, 'confirm:approve', yes), button(look, 'cancel', 'No')),
+  ])
 }
 
 const MOST_OFFERED = 5
 
-/** What may be remembered with a yes. It shows the call once more, because a press of it is a yes. Only this person sees it. */
+/** What may be remembered with a yes. A press of it is a yes. */
 export function rememberMessage(view: RecordView, look: Pick<CardLook, 'buttonValue'>): SlackMessage {
   const { scopes = [], matches = [] } = view.remember ?? {}
   const labels = matches.length === 0 ? ['The same call'] : matches.slice(0, MOST_OFFERED).map(({ label }) => label)
-  const title = 'Approve, and allow from now on?'
-  return {
-    text: sentences(title, `${notifiedHeadline(view, view.asks)}.`, ...notifiedAsk(view)),
-    blocks: [
-      ...rich(line(...markPieces(view), bold(title), ' For ', code(shownName(view.agent)), '.')),
-      ...warnings(view),
-      ...titleLine(view),
-      ...lastLook(view),
-      ...labels.flatMap((label, i) => [
-        ...rich(line(`${i + 1}. `, code(shownNote(label, MOST_INLINE)))),
-        buttonRow(...scopes.map((scope) => button(look, `remember:${i}:${scope}`, `${i + 1} ${scopeWords[scope]}`))),
-      ]),
-      buttonRow(button(look, 'cancel', 'No')),
-    ],
-    files: [],
-  }
+  return onceMore(view, 'Approve, and allow from now on?', [
+    ...labels.flatMap((label, i) => [
+      ...rich(line(`${i + 1}. `, code(shownNote(label, MOST_INLINE)))),
+      buttonRow(...scopes.map((scope) => button(look, `remember:${i}:${scope}`, `${i + 1} ${scopeWords[scope]}`))),
+    ]),
+    buttonRow(button(look, 'cancel', 'No')),
+  ])
 }
 
 const MOST_LISTED = 20
