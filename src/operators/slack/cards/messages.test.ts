@@ -123,6 +123,8 @@ test('the second look before a yes names the risk and asks yes or no', () => {
   expect(linesOf(confirmMessage(about(permission), look))).toEqual(
     expect.arrayContaining(['Run npm test', '| npm test', '[Yes, approve] [No]']),
   )
+  const push = { ...permission, action: 'Push to origin/Main' }
+  expect(linesOf(confirmMessage(about(push), look))).toContain('[Yes, push to origin/Main] [No]')
   const edited = { ...permission, editedArguments: '{"command":"npm publish"}' }
   expect(linesOf(confirmMessage(about(edited), look))).toEqual(
     expect.arrayContaining(['The edited arguments, which run:', '| command: npm publish']),
