@@ -89,6 +89,10 @@ export interface OversightClient {
 }
 
 export function createOversightClient({ get, post, page }: Calls, once: Connection['once']): OversightClient {
+  const toPolicy =
+    <Request extends object, Answer>(verb: string) =>
+    (request: Request, options?: CallOptions): Promise<Answer> =>
+      post(`/policy/${verb}`, request, options)
   return {
     audit: {
       list: ({ signal, ...query } = {}) => page(`/audit${queryOf({ ...query })}`, { signal }),
@@ -122,9 +126,9 @@ export function createOversightClient({ get, post, page }: Calls, once: Connecti
       },
     },
     validateAgent: (text, options) => post('/validate/agent', { text }, options),
-    tryPolicy: (request, options) => post('/policy/try', request, options),
-    draftPolicy: (request, options) => post('/policy/draft', request, options),
-    acceptPolicy: (request, options) => post('/policy/accept', request, options),
+    tryPolicy: toPolicy('try'),
+    draftPolicy: toPolicy('draft'),
+    acceptPolicy: toPolicy('accept'),
     stats: (options) => get('/stats', options),
     async health({ signal } = {}) {
       const call: Call = { method: 'GET', path: '/health', signal }
