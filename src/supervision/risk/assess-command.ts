@@ -87,6 +87,7 @@ export function assessCommand(text: string, { whereLeads, home, workspaceRoot, c
     fetched: [],
     tainted: false,
     input: [],
+    feeder: [],
     wholeTree: false,
     called: '',
     note(risk, why, action = null) {
@@ -162,9 +163,9 @@ export function assessCommand(text: string, { whereLeads, home, workspaceRoot, c
 
   /** What a part does to the folder ends with it. */
   function apart(visitAll: () => void): undefined {
-    const { folders, tainted, input } = scene
+    const { folders, tainted, input, feeder } = scene
     visitAll()
-    Object.assign(scene, { folders, tainted, input })
+    Object.assign(scene, { folders, tainted, input, feeder })
   }
 
   /** A part that may run or not: afterwards the shell is here or there. */
@@ -214,6 +215,7 @@ export function assessCommand(text: string, { whereLeads, home, workspaceRoot, c
             isFed = true
             scene.tainted ||= givesCode(one, known, gives)
             scene.input = one.type === 'Command' ? [printedBy(one)] : []
+            scene.feeder = one.type === 'Command' ? wordsOf(one, known) : []
           }
           isFed = before
         })

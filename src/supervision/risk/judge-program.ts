@@ -182,7 +182,7 @@ function judgeByRule(scene: Scene, name: string, rest: readonly ShellWord[], cha
     scene.note('high', 'runs a script that may publish or install')
   // Another server may learn from the question, and `a:b` changes branches here.
   const isElsewhere = /^(?:npm|pnpm|yarn|bun)$/.test(name) ? /:|^[\w-]+\// : /:|^\+/
-  if (rule.byVerb > 0 && rest.some(({ text }) => isElsewhere.test(text)))
+  if (rule.byVerb > 0 && [...options, ...values, ...operands].some(({ text }) => isElsewhere.test(text)))
     scene.note('high', 'names a server or a branch of its own')
   // Without its script `make` may become anything.
   scene.begins(
@@ -193,6 +193,7 @@ function judgeByRule(scene: Scene, name: string, rest: readonly ShellWord[], cha
   lookAtTexts(scene, rule.words === 'text' ? rest : own.slice(0, texts))
   if (rule.words === 'text') return
   const use = hasOption(options, rule.writes) ? 'write' : rule.words
+  if (use === 'write' && rule.risk === 'none') scene.note('low', 'writes files of the workspace')
   // What a command in `<( )` prints is read like a file.
   for (const word of own.slice(texts)) if (rule.risk !== 'none' || word.text !== STREAM) scene.word(word, use)
   for (const word of [...options, ...values]) scene.word(word, use === 'names' ? 'read' : use)
@@ -485,12 +486,40 @@ function overMany(scene: Scene, run: readonly ShellWord[]): undefined {
   scene.wholeTree = before
 }
 
+/** Of what a database runs, only a question. */
+const judgeSqlite: Judge = (scene, name, rest) => {
+  const [database = UNKNOWN, ...statements] = parsed(rest).operands
+  scene.word(database, 'write')
+  const isQuestion = statements.every(
+    ({ text, kind }) =>
+      kind === 'plain' &&
+      /^\s*(?:select|explain|\.(?:tables|schema|mode|headers)\b)[^;]*;?\s*$/i.test(text) &&
+      !/file\s*\(|load_ext|edit\s*\(|tokenizer/i.test(text),
+  )
+  if (statements.length === 0 || !isQuestion) scene.note('high', 'changes a database, or runs what is not clear')
+  judgeByRule(scene, name, rest, { words: 'text' })
+}
+
+/** `perl -pi -e s/a/b/` does what `sed -i` does. */
+const judgePerl: Judge = (scene, name, rest) => {
+  const [how, e, script = UNKNOWN, ...files] = rest
+  const isPlain = script.kind === 'plain' && /^s\/[\w .:-]*\/[\w .:-]*\/g?$/.test(script.text)
+  if (how?.text !== '-pi' || e?.text !== '-e' || !isPlain) return judgeInterpreter(scene, name, rest)
+  scene.note('low', 'changes files of the workspace')
+  for (const word of files) scene.word(word, 'write')
+}
+
 const judgeXargs: Judge = (scene, _name, rest) => {
   let at = 0
   while (rest[at]?.text.startsWith('-') === true)
     at += /^(?:-[InPLdsE]|--(?:max-args|max-procs|delimiter))$/.test(rest[at]?.text ?? '') ? 2 : 1
   if (hasOption(rest.slice(0, at), ['a', '--arg-file'])) scene.note('high', NOT_CLEAR)
-  overMany(scene, [...rest.slice(at).map(placed), UNKNOWN])
+  const run = rest.slice(at).map(placed)
+  const [program, ...words] = scene.feeder
+  if (program?.text !== 'find') return overMany(scene, [...run, UNKNOWN])
+  // The same as `-exec`, but a name with a space becomes two.
+  scene.note('low', 'runs a program for all files that are found')
+  judgeFind(scene, 'find', [...words, plainWord('-exec'), ...run, plainWord('{}'), plainWord('+')])
 }
 
 const judgeEnv: Judge = (scene, _name, rest) => {
@@ -608,6 +637,8 @@ const judgePackages: Judge = (scene, name, rest) => {
     return scene.note('none', 'lists scripts of the workspace')
   if (/^run(?:-script)?$/.test(verb.text) && script?.text === 'env')
     scene.note('high', 'shows the environment, which can hold secrets')
+  if (verb.text === 'version' && !rest.some(({ text }) => text === '--no-git-tag-version'))
+    scene.note('high', 'makes a commit and a tag of the version')
   if (verb.text === 'pack' && script !== undefined) scene.note('high', 'may download a package and run it')
   const before = rest.slice(0, rest.indexOf(verb))
   const after = rest.slice(before.length)
@@ -618,8 +649,10 @@ const judgePackages: Judge = (scene, name, rest) => {
   if (hasOption(parsed(before).options, PROGRAMS.get('npm run')?.not ?? [])) scene.note('high', NOT_CLEAR)
   readAll(scene, before)
   scene.begins(isExec ? after.filter(({ text }) => text !== '--').slice(0, 2) : after.slice(0, 1))
-  if (isExec) return judgeNpx(scene, name, after.slice(1))
-  runsInstalled(scene, after)
+  const run = isExec ? after.slice(1) : after
+  // Of these two only npm downloads what is not there.
+  if (isExec && name === 'npm') return judgeNpx(scene, name, run)
+  runsInstalled(scene, run[0]?.text === '--' ? run.slice(1) : run)
 }
 
 function runsInstalled(scene: Scene, run: readonly ShellWord[]): undefined {
@@ -766,6 +799,8 @@ const JUDGES: Readonly<Record<string, Judge>> = {
   ...forAll('rm', judgeRm),
   ...forAll('find', judgeFind),
   ...forAll('xargs', judgeXargs),
+  ...forAll('sqlite3', judgeSqlite),
+  ...forAll('perl', judgePerl),
   ...forAll('env', judgeEnv),
   ...forAll('sed', judgeSed),
   ...forAll('awk gawk mawk', judgeAwk),

@@ -14,6 +14,8 @@ export interface Scene {
   tainted: boolean
   /** Texts that the program reads, as far as they are known. */
   input: readonly string[]
+  /** The words of the program whose output this one reads. Empty: it is not clear. */
+  feeder: readonly ShellWord[]
   /** The program runs for many files, wherever they are in the folders that it is given. */
   wholeTree: boolean
   /** The riskiest note counts. */
