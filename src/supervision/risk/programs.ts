@@ -1,6 +1,7 @@
 // What the programs do that agents run, as data. What is not listed is high: nobody knows what it does. Programs that run others, or whose
-// words say more than a line can, have a judge in `judge-program.ts` as well.
+// words say more than a line can, have a judge as well: see `judge-program.ts`.
 
+import { ANY_VALUE, DOWNLOADS, NOT_CLEAR, REACHES, SHOWS_ENVIRONMENT } from './reasons.ts'
 import { RISKS, type WorkRisk } from './risk.ts'
 
 export interface Rule {
@@ -209,6 +210,8 @@ high merges branches; words text; action Merge {a branch}
 high changes files in ways that are not shown
   git: apply
   patch tar zip unzip gzip gunzip bzip2 xz 7z cpio dd
+high runs another program
+  env xargs npx bunx pnpx
 high cuts files off
   truncate
 high makes a link
@@ -371,3 +374,22 @@ export const SOURCES_OF_CODE: ReadonlySet<string> = new Set(
 /** Keys of git's settings with which git runs something or sends it elsewhere. */
 export const OBEYED_GIT_SETTINGS =
   /hook|alias|credential|pager|editor|ssh|proxy|filter|command|helper|exec|url|include|fsmonitor|program|cmd|textconv|external|askpass|attributes/i
+
+/** Of a program one knows what it does with its words. */
+export const isKnown = (name: string): boolean =>
+  [PROGRAMS, WITH_VERBS, SHELLS, INTERPRETERS].some((all) => all.has(name)) || Object.hasOwn(WRAPPERS, name)
+
+const telltale = (programs: string, word: RegExp, why: string) => ({ programs: words(programs), word, why })
+/** Words with which a program does more than its line says, wherever they stand. Then it is high. */
+export const TELLTALES = [
+  telltale('make gmake just mvn gradle rake turbo nx', REACHING_SCRIPT, REACHES),
+  telltale('mvn gradle rake turbo nx', /:/, REACHES),
+  telltale('go', /@/, DOWNLOADS),
+  telltale('jq', /\benv\b|\$ENV\b/, SHOWS_ENVIRONMENT),
+  telltale('jq', /\b(?:import|include)\b|^-L/, NOT_CLEAR),
+  // `ps eww`, unlike `ps -e`.
+  telltale('ps', /^[a-zA-Z]*e/, SHOWS_ENVIRONMENT),
+  telltale('read', OBEYED_VARIABLES, 'sets variables that programs obey'),
+  // The index of a variable is evaluated, and may run something.
+  telltale('test [ printf read unset', /\[.*(?:\$\(|`)/s, ANY_VALUE),
+]
