@@ -94,7 +94,7 @@ function Drafted({ first, since }: { first: PolicyDraft; since: string }) {
       </div>
       {isTried && <Replayed {...draft} />}
       <ErrorNotice error={edited.error ?? accept.error} />
-      {accept.data !== undefined && <Accepted done={accept.data} />}
+      {accept.data !== undefined && <Accepted {...accept.data} />}
       <div className={styles.actions}>
         <Button disabled={isTried || !isLive} isBusy={edited.isPending} onClick={() => edited.mutate()}>
           Try the text
@@ -133,11 +133,11 @@ const Replayed = ({ replay: { requests, cut, asked, left, against } }: PolicyDra
   </div>
 )
 
-const Accepted = ({ done: { status, file, approval_id } }: { done: AcceptedPolicy }) => (
+const Accepted = ({ file, approval_id: waits }: AcceptedPolicy) => (
   <div role="status">
-    <Notice tone={status === 'accepted' ? 'good' : 'warn'}>
-      {file} is written, and {status === 'accepted' ? 'counts from now on.' : 'allows nothing yet: '}
-      {status === 'pending' && <Link href={`/inbox/${approval_id}`}>its approval waits.</Link>}
+    <Notice tone={waits === null ? 'good' : 'warn'}>
+      {file} is written, and {waits === null ? 'counts from now on.' : 'allows nothing yet: '}
+      {waits !== null && <Link href={`/inbox/${waits}`}>its approval waits.</Link>}
     </Notice>
   </div>
 )
