@@ -26,6 +26,11 @@ interface Counted {
   by: string[]
 }
 
+interface DraftLine extends Counted {
+  what: string
+  why: string
+}
+
 /** `base`: SHA-256 of the policy file that lies there; null: there is none. */
 export type PolicyDraft = Awaited<ReturnType<typeof draftPolicy>> & { base: string | null }
 
@@ -92,13 +97,8 @@ export async function draftPolicy(
   const base = current?.enabled === true ? current : EMPTY
   const policy = edited ?? (await chosenPolicy(alike, base, judge, limits))
   const kept = new Set(rulesIn(base))
-  const lines = rulesIn(policy).map((rule) => ({
-    rule,
-    kept: kept.has(rule),
-    examples: [] as string[],
-    ...uncounted(),
-  }))
-  const open: (Counted & { what: string; why: string })[] = []
+  const lines = rulesIn(policy).map((rule) => ({ rule, examples: [] as string[], ...uncounted() }))
+  const open: DraftLine[] = []
   const commands = new Set<string>()
   /** What a person refused and the policy would have let through. Only an edited one does. */
   const against: string[] = []
@@ -113,20 +113,28 @@ export async function draftPolicy(
     const line = lines.find(({ rule }) => rule === judgement.matchedRule)
     if (line !== undefined) {
       add(line, one)
-      if (line.examples.length < MOST_EXAMPLES) line.examples.push(what)
+      if (!line.rule.endsWith(`:${what}`)) line.examples.push(what)
       continue
     }
     open.push({ what, allowed, refused, by, why: whyOpen(one, judgement) })
     // It lacks nothing but its line in the settings.
     const isMissing = words !== null && allowed >= ENOUGH && (await fits(one, judge, { ...limits, allowlist: [words] }))
-    if (isMissing && isReadable(alone(one))) commands.add(settingOf(words))
+    if (!isMissing || !isReadable(alone(one))) continue
+    const name = words
+      .join('-')
+      .toLowerCase()
+      .replaceAll(/[^a-z0-9]+/g, '-')
+    commands.add(`  ${name.slice(0, 30)}: ${JSON.stringify(words)}`)
   }
   open.sort((a, b) => b.allowed + b.refused - a.allowed - a.refused)
   return {
     /** Of a file. */
     text: textOf(policy),
-    /** By rule, as verdicts name it: `command:npm test`. `kept`: a line of the policy that counts now. */
-    lines,
+    /** What each line rests on, by rule, as verdicts name it: `command:npm test`. */
+    lines: lines.map(({ rule, examples, ...counts }): DraftLine => {
+      const words = [kept.has(rule) ? 'As before.' : '', examples.slice(0, MOST_EXAMPLES).join(', ')]
+      return { what: rule, why: words.filter(Boolean).join(' '), ...counts }
+    }),
     /** What people are still asked and why, most frequent first, and how many more there are. */
     open: open.slice(0, MOST_SHOWN),
     more: Math.max(open.length - MOST_SHOWN, 0),
@@ -141,12 +149,6 @@ export async function draftPolicy(
       against: against.slice(0, MOST_AGAINST),
     },
   }
-}
-
-/** A line below `commands` of quarterdeck.yaml. */
-function settingOf(words: readonly string[]): string {
-  const name = words.join('-').toLowerCase()
-  return `  ${name.replaceAll(/[^a-z0-9]+/g, '-').slice(0, 30)}: ${JSON.stringify(words)}`
 }
 
 type Judge = (policy: WorkspacePolicy, one: Alike, within?: PolicyLimits) => Promise<Judgement>
@@ -235,8 +237,8 @@ const whatOf = ({ command, filePath, toolName }: PastRequest): string =>
   visibleText((command ?? filePath ?? toolName).slice(0, 160)).slice(0, 160)
 
 /** Never what has earned more than a low risk, nor a tool of which nobody knows what it does next. */
-const isProposed = ({ refused, request: { earnedRisk, command, filePath } }: Alike): boolean =>
-  refused === 0 && (earnedRisk === 'low' || (earnedRisk === null && (command ?? filePath) !== null))
+const isProposed = ({ allowed, refused, request: { earnedRisk, command, filePath } }: Alike): boolean =>
+  allowed > 0 && refused === 0 && (earnedRisk === 'low' || (earnedRisk === null && (command ?? filePath) !== null))
 
 const alone = ({ rule }: Alike): WorkspacePolicy => withRules(EMPTY, rule === null ? [] : [rule])
 

@@ -12,8 +12,7 @@ import { Panel } from '../../parts/Page.tsx'
 import { VisibleText } from '../../parts/VisibleText.tsx'
 import { counted } from '../../words.ts'
 import styles from './CheckFile.module.css'
-import { NameField } from './TryPolicy.tsx'
-import { useSupervised } from './use-agents.ts'
+import { WorkspaceField } from './TryPolicy.tsx'
 
 const ages = [
   ['24h', 'Last day'],
@@ -26,8 +25,6 @@ export default function DraftPolicy() {
   const client = useClient()
   const isLive = useIsLive()
   const [params] = useSearchParams()
-  const { data: sessions = [] } = useSupervised()
-  const workspaces = [...new Set(sessions.flatMap(({ supervision }) => supervision?.workspace_root ?? []))]
   const [workspace, setWorkspace] = useState(params.get('workspace') ?? '')
   const [since, setSince] = useState('7d')
   const draft = useMutation({ mutationFn: () => client.draftPolicy({ workspace: workspace.trim(), since }) })
@@ -42,14 +39,7 @@ export default function DraftPolicy() {
           A policy from what people allowed at least three times and never refused. Nothing of it counts before somebody
           accepts it.
         </p>
-        <NameField
-          names={workspaces}
-          label="Path of the workspace"
-          spellCheck={false}
-          placeholder="/home/ada/shop"
-          value={workspace}
-          onChange={({ target }) => setWorkspace(target.value)}
-        />
+        <WorkspaceField value={workspace} onChange={setWorkspace} />
         <Select label="From" value={since} onChange={({ target }) => setSince(target.value)}>
           <Options of={ages} />
         </Select>
@@ -75,11 +65,6 @@ function Drafted({ first, since }: { first: PolicyDraft; since: string }) {
   const draft = edited.data ?? first
   // What is accepted has been tried.
   const isTried = text === draft.text
-  const lines = draft.lines.map(({ rule, kept, examples, ...counts }) => ({
-    ...counts,
-    what: rule,
-    why: [kept ? 'As before.' : '', ...examples.filter((one) => !rule.endsWith(`:${one}`))].join(' '),
-  }))
   return (
     <>
       <div className={styles.area}>
@@ -108,7 +93,7 @@ function Drafted({ first, since }: { first: PolicyDraft; since: string }) {
           Accept
         </Button>
       </div>
-      <Counted title="What each line rests on" of={lines} />
+      <Counted title="What each line rests on" of={draft.lines} />
       <Counted title={draft.more > 0 ? `Left open, and ${draft.more} more` : 'Left open'} of={draft.open} />
       {draft.commands.length > 0 && (
         <Panel title="For quarterdeck.yaml">
@@ -142,7 +127,6 @@ const Accepted = ({ file, approval_id: waits }: AcceptedPolicy) => (
   </div>
 )
 
-/** Lines of the draft, and what is left open, in the same shape. */
 function Counted({ title, of }: { title: string; of: PolicyDraft['open'] }) {
   return (
     <Panel title={title}>

@@ -31,27 +31,21 @@ export async function writeDraft(options: PastFlags, io: Io): Promise<number> {
   })
 }
 
-const decided = ({ allowed, refused, by }: Pick<PolicyDraft['open'][number], 'allowed' | 'refused' | 'by'>): string =>
-  `allowed ${counted(allowed, 'time')}, refused ${refused}${by.length === 0 ? '' : `, by ${by.join(', ')}`}`
+const lineText = ({ what, why, allowed, refused, by }: PolicyDraft['lines'][number]): string =>
+  `  ${what} — allowed ${counted(allowed, 'time')}, refused ${refused}${by.length === 0 ? '' : `, by ${by.join(', ')}`}. ${why}`
 
-function explained({ lines, open, more, commands, replay: { requests, asked, left, cut } }: PolicyDraft): string[] {
-  return [
-    lines.length === 0 ? 'Nothing was allowed often enough for a line: the draft allows nothing.' : 'The draft allows:',
-    ...lines.map((line) => {
-      const others = line.examples.filter((one) => !line.rule.endsWith(`:${one}`))
-      const example = others.length === 0 ? '' : `; e.g. ${others.join(', ')}`
-      return `  ${line.rule}${line.kept ? ' (as before)' : ''} — ${decided(line)}${example}`
-    }),
-    `People would have been asked ${left} instead of ${counted(asked, 'time')}, of ${counted(requests, 'request')}${cut ? ' (there were more)' : ''}.`,
-    ...(open.length === 0 ? [] : ['', 'It leaves open:']),
-    ...open.map((one) => `  ${one.what} — ${decided(one)}. ${one.why}`),
-    ...(more === 0 ? [] : [`  and ${more} more`]),
-    ...(commands.length === 0 ? [] : ['', TO_SETTINGS, 'commands:', ...commands]),
-    '',
-    'It counts after an operator has accepted it: put it into .quarterdeck/policy.json of the workspace, or draft it in the console.',
-    '',
-  ]
-}
+const explained = ({ lines, open, more, commands, replay }: PolicyDraft): string[] => [
+  lines.length === 0 ? 'Nothing was allowed often enough for a line: the draft allows nothing.' : 'The draft allows:',
+  ...lines.map(lineText),
+  `People would have been asked ${replay.left} instead of ${counted(replay.asked, 'time')}, of ${counted(replay.requests, 'request')}${replay.cut ? ' (there were more)' : ''}.`,
+  ...(open.length === 0 ? [] : ['', 'It leaves open:']),
+  ...open.map(lineText),
+  ...(more === 0 ? [] : [`  and ${more} more`]),
+  ...(commands.length === 0 ? [] : ['', TO_SETTINGS, 'commands:', ...commands]),
+  '',
+  'It counts after an operator has accepted it: put it into .quarterdeck/policy.json of the workspace, or draft it in the console.',
+  '',
+]
 
 const TO_SETTINGS =
   'A policy covers only commands of the server. To have these covered, add to quarterdeck.yaml, restart, and draft again:'

@@ -327,8 +327,8 @@ describe('quarterdeck policy draft', () => {
     expect(exitCode).toBe(0)
     expect(JSON.parse(out)).toEqual(expected)
     expect(err).toBe(`The draft allows:
-  command:npm test — allowed 12 times, refused 0, by ada
-  file_pattern:write:src/** — allowed 3 times, refused 0, by ada; e.g. src/a.ts, src/b.ts, src/c.ts
+  command:npm test — allowed 12 times, refused 0, by ada.
+  file_pattern:write:src/** — allowed 3 times, refused 0, by ada. src/a.ts, src/b.ts, src/c.ts
 People would have been asked 5 instead of 20 times, of 20 requests.
 
 It leaves open:
@@ -358,7 +358,7 @@ It counts after an operator has accepted it: put it into .quarterdeck/policy.jso
     expect(JSON.parse(out)).toMatchObject({
       workspace: root,
       base: null,
-      lines: [{ rule: 'command:npm test', allowed: 12 }, { rule: 'file_pattern:write:src/**' }],
+      lines: [{ what: 'command:npm test', allowed: 12 }, { what: 'file_pattern:write:src/**' }],
       replay: { asked: 20, left: 5 },
     })
   })

@@ -115,16 +115,7 @@ test('POST /policy/draft says what people decided, and what an edited text would
     workspace,
     text: expect.any(String),
     base_sha256: sha256(text),
-    lines: [
-      {
-        rule: 'command:npm test',
-        kept: false,
-        allowed: 4,
-        refused: 0,
-        by: ['ada'],
-        examples: ['npm test'],
-      },
-    ],
+    lines: [{ what: 'command:npm test', why: '', allowed: 4, refused: 0, by: ['ada'] }],
     open: [
       {
         what: 'make',

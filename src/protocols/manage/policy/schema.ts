@@ -54,22 +54,22 @@ const Replay = z.strictObject({
   left: z.number().int().describe('They would still have been asked about so many.'),
   against: z.array(z.string()).describe('What a person refused and the text would have let through.'),
 })
-const counts = {
+const Line = z.strictObject({
+  what: z.string(),
+  why: z.string(),
   allowed: z.number().int(),
   refused: z.number().int(),
   by: z.array(z.string()).describe('Who decided.'),
-}
+})
 const counted = { allowed: 12, refused: 0, by: ['ada'] }
-const Line = z.strictObject({ rule: z.string(), kept: z.boolean(), examples: z.array(z.string()), ...counts })
-const OpenLine = z.strictObject({ what: z.string(), why: z.string(), ...counts })
 
 export const PolicyDraftSchema = z
   .strictObject({
     workspace: z.string(),
     text: z.string().describe('The policy as the text of a file.'),
     base_sha256: z.string().nullable().describe('Of the policy file that lies there; null: there is none.'),
-    lines: z.array(Line).describe('What each line rests on. `kept`: it is a line of the policy that counts now.'),
-    open: z.array(OpenLine).describe('What people are still asked and why, most frequent first.'),
+    lines: z.array(Line).describe('What each line rests on, with examples.'),
+    open: z.array(Line).describe('What people are still asked and why, most frequent first.'),
     more: z.number().int().describe('How many are not in `open`.'),
     commands: z.array(z.string()).describe('Lines for `commands` of quarterdeck.yaml, for a draft that covers more.'),
     replay: Replay,
@@ -77,9 +77,9 @@ export const PolicyDraftSchema = z
   .meta({
     example: {
       workspace: '/home/ada/shop',
-      text: '{"enabled": true, "commands": ["npm test"]}',
+      text: '{"enabled": true, "file_patterns": {"write": ["src/**"]}}',
       base_sha256: null,
-      lines: [{ rule: 'command:npm test', kept: false, examples: ['npm test'], ...counted }],
+      lines: [{ what: 'file_pattern:write:src/**', why: 'src/a.ts, src/b.ts', ...counted }],
       open: [{ what: 'make all', why: 'The command is not one of the commands in the server’s settings.', ...counted }],
       more: 0,
       commands: ['  make-all: ["make","all"]'],
