@@ -118,7 +118,7 @@ test('each line has its counts, people and examples, and the text is a policy', 
   expect(lines).toEqual([
     {
       what: 'file_pattern:write:src/**',
-      why: 'src/a, src/b, src/c',
+      why: 'For example src/a, src/b, src/c',
       allowed: 9,
       refused: 0,
       by: ['ada', 'bob'],

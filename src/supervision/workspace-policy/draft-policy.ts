@@ -132,8 +132,11 @@ export async function draftPolicy(
     text: textOf(policy),
     /** What each line rests on, by rule, as verdicts name it: `command:npm test`. */
     lines: lines.map(({ rule, examples, ...counts }): DraftLine => {
-      const words = [kept.has(rule) ? 'As before.' : '', examples.slice(0, MOST_EXAMPLES).join(', ')]
-      return { what: rule, why: words.filter(Boolean).join(' '), ...counts }
+      const some = examples.slice(0, MOST_EXAMPLES).join(', ')
+      const why = [kept.has(rule) ? 'As before.' : '', some === '' ? '' : `For example ${some}`]
+        .filter(Boolean)
+        .join(' ')
+      return { what: rule, why, ...counts }
     }),
     /** What people are still asked and why, most frequent first, and how many more there are. */
     open: open.slice(0, MOST_SHOWN),

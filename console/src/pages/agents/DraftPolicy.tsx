@@ -110,9 +110,9 @@ function Drafted({ first, since }: { first: PolicyDraft; since: string }) {
 const Replayed = ({ replay: { requests, cut, asked, left, against } }: PolicyDraft) => (
   <div role="status">
     <p>
-      People would have been asked <strong>{left}</strong> instead of {counted(asked, 'time')}, of{' '}
-      {counted(requests, 'request')}
-      {cut && ' (there were more)'}.
+      Of {counted(requests, 'request')}
+      {cut && ' (there were older ones)'}, people were asked about {asked}. With this text it would have been{' '}
+      <strong>{left}</strong>.
     </p>
     <Warnings texts={against.map((one) => `A person refused this, and the text lets it pass: ${one}`)} />
   </div>

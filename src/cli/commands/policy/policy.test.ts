@@ -328,8 +328,8 @@ describe('quarterdeck policy draft', () => {
     expect(JSON.parse(out)).toEqual(expected)
     expect(err).toBe(`The draft allows:
   command:npm test — allowed 12 times, refused 0, by ada.
-  file_pattern:write:src/** — allowed 3 times, refused 0, by ada. src/a.ts, src/b.ts, src/c.ts
-People would have been asked 5 instead of 20 times, of 20 requests.
+  file_pattern:write:src/** — allowed 3 times, refused 0, by ada. For example src/a.ts, src/b.ts, src/c.ts
+Of 20 requests, people were asked about 20. With this policy it would have been 5.
 
 It leaves open:
   make all — allowed 3 times, refused 0, by ada. The command is not one of the commands in the server’s settings.
@@ -340,7 +340,7 @@ A policy covers only commands of the server. To have these covered, add to quart
 commands:
   make-all: ["make","all"]
 
-It counts after an operator has accepted it: put it into .quarterdeck/policy.json of the workspace, or draft it in the console.
+It counts after an operator has accepted it: save it as .quarterdeck/policy.json in the workspace and approve it in the inbox, or draft it in the console.
 
 `)
   })
@@ -357,10 +357,17 @@ It counts after an operator has accepted it: put it into .quarterdeck/policy.jso
     expect(err).toBe('')
     expect(JSON.parse(out)).toMatchObject({
       workspace: root,
-      base: null,
+      base_sha256: null,
       lines: [{ what: 'command:npm test', allowed: 12 }, { what: 'file_pattern:write:src/**' }],
       replay: { asked: 20, left: 5 },
     })
+  })
+
+  test('says that it does not see the settings', async () => {
+    const { cwd, store } = await decided()
+    await store.close()
+    const { err } = await run(join(cwd, 'ws'), 'draft', '--data-dir', '../.quarterdeck')
+    expect(err).toContain('This folder has no quarterdeck.yaml, so no command counts as allowed. Name it: --config')
   })
 
   test('a folder without a past, and an age that is none', async () => {

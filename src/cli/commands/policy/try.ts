@@ -56,14 +56,13 @@ export async function tryPolicy(file: string, options: PastFlags, io: Io): Promi
     if (options.json) for (const one of found) io.stdout.write(`${JSON.stringify(summary(one))}\n`)
     else report(found, since, io)
     if (found.length === MAX_REQUESTS) io.stderr.write(`Only ${MAX_REQUESTS} requests were looked at.\n`)
-    if (allowlist === null && found.some(({ request }) => request.command !== null)) {
-      io.stderr.write(
-        'This folder has no quarterdeck.yaml, so no command counts as allowed. Name it: --config <file>\n',
-      )
-    }
+    if (allowlist === null && found.some(({ request }) => request.command !== null)) io.stderr.write(NO_SETTINGS)
     return exitCodes.ok.code
   })
 }
+
+export const NO_SETTINGS =
+  'This folder has no quarterdeck.yaml, so no command counts as allowed. Name it: --config <file>\n'
 
 export const pastIn = ({ read }: Pick<ReadOnlyStore, 'read'>): DraftDeps['reads'] => ({
   sessions: { get: (id) => read((store) => store.sessions.get(id)) },

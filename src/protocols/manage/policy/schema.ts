@@ -79,7 +79,7 @@ export const PolicyDraftSchema = z
       workspace: '/home/ada/shop',
       text: '{"enabled": true, "file_patterns": {"write": ["src/**"]}}',
       base_sha256: null,
-      lines: [{ what: 'file_pattern:write:src/**', why: 'src/a.ts, src/b.ts', ...counted }],
+      lines: [{ what: 'file_pattern:write:src/**', why: 'For example src/a.ts, src/b.ts', ...counted }],
       open: [{ what: 'make all', why: 'The command is not one of the commands in the server’s settings.', ...counted }],
       more: 0,
       commands: ['  make-all: ["make","all"]'],
