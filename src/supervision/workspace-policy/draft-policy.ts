@@ -86,16 +86,19 @@ export async function draftPolicy(
   { limits, most, pause }: Omit<DraftDeps, 'reads'>,
   edited: WorkspacePolicy | null = null,
 ) {
-  let judged = 0
+  let steps = 0
+  const step = async (): Promise<void> => {
+    steps += 1
+    if (steps % PAUSE_AFTER === 0) await pause()
+  }
   const judge: Judge = async (policy, { request }, within = limits) => {
-    judged += 1
-    if (judged % PAUSE_AFTER === 0) await pause()
+    await step()
     return judgePast(policy, request, within)
   }
   const looked = past.slice(0, most)
   const alike = grouped(looked)
   const base = current?.enabled === true ? current : EMPTY
-  const policy = edited ?? (await chosenPolicy(alike, base, judge, limits))
+  const policy = edited ?? (await chosenPolicy(alike, base, judge, limits, step))
   const kept = new Set(rulesIn(base))
   const lines = rulesIn(policy).map((rule) => ({ rule, examples: [] as string[], ...uncounted() }))
   const open: DraftLine[] = []
@@ -156,7 +159,13 @@ export async function draftPolicy(
 
 type Judge = (policy: WorkspacePolicy, one: Alike, within?: PolicyLimits) => Promise<Judgement>
 
-async function chosenPolicy(all: readonly Alike[], base: WorkspacePolicy, judge: Judge, limits: PolicyLimits) {
+async function chosenPolicy(
+  all: readonly Alike[],
+  base: WorkspacePolicy,
+  judge: Judge,
+  limits: PolicyLimits,
+  step: () => Promise<void>,
+): Promise<WorkspacePolicy> {
   const left = new Set<Alike>()
   for (const one of all) {
     if ((await fits(one, judge)) && !(await judge(base, one)).autoApproved) left.add(one)
@@ -177,6 +186,7 @@ async function chosenPolicy(all: readonly Alike[], base: WorkspacePolicy, judge:
     if (count < ENOUGH || refusedRules.has(rule) || isProtected) continue
     const isInside = (other: string): boolean => isFolder && other.startsWith(rule.slice(0, -2))
     const next = withRules(policy, [...rulesIn(policy).filter((other) => !isInside(other)), rule])
+    await step()
     if (!isReadable(next)) continue
     policy = next
     for (const one of covered) left.delete(one)
