@@ -89,7 +89,7 @@ function neverAllowed(
 }
 
 /** Whether these are exactly the arguments of a command of the server. */
-export const isListed = (words: readonly string[], allowlist: PolicyLimits['allowlist']): boolean =>
+const isListed = (words: readonly string[], allowlist: PolicyLimits['allowlist']): boolean =>
   allowlist.some((argv) => argv.length === words.length && argv.every((word, i) => word === words[i]))
 
 /** Characters that a shell expands. We cannot know what they become. */

@@ -98,7 +98,8 @@ function Drafted({ first, since }: { first: PolicyDraft; since: string }) {
       {draft.commands.length > 0 && (
         <Panel title="For quarterdeck.yaml">
           <p className={styles.about}>
-            A policy covers only commands of the server. With these lines and a restart, the next draft covers more.
+            A policy covers only commands that quarterdeck.yaml lists. With these lines and a restart, the next draft
+            covers more.
           </p>
           <pre>{['commands:', ...draft.commands].join('\n')}</pre>
         </Panel>

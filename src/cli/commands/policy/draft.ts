@@ -50,4 +50,4 @@ const explained = ({ lines, open, more, commands, replay }: Omit<PolicyDraft, 'b
 ]
 
 const TO_SETTINGS =
-  'A policy covers only commands of the server. To have these covered, add to quarterdeck.yaml, restart, and draft again:'
+  'A policy covers only commands that quarterdeck.yaml lists. To have these covered, add them there, restart the server, and draft again:'

@@ -336,7 +336,7 @@ It leaves open:
   npm test <U+202E>x — allowed 1 time, refused 0, by ada. The request has characters that people do not see.
   rm -r src — allowed 0 times, refused 1, by ada. People refused it.
 
-A policy covers only commands of the server. To have these covered, add to quarterdeck.yaml, restart, and draft again:
+A policy covers only commands that quarterdeck.yaml lists. To have these covered, add them there, restart the server, and draft again:
 commands:
   make-all: ["make","all"]
 

@@ -47,13 +47,6 @@ export const DraftPolicySchema = z.strictObject({
 })
 export type DraftPolicy = z.input<typeof DraftPolicySchema>
 
-const Replay = z.strictObject({
-  requests: z.number().int().describe('How many requests were looked at, the newest ones.'),
-  cut: z.boolean().describe('There were more.'),
-  asked: z.number().int().describe('People were asked about so many of them.'),
-  left: z.number().int().describe('They would still have been asked about so many.'),
-  against: z.array(z.string()).describe('What a person refused and the text would have let through.'),
-})
 const Line = z.strictObject({
   what: z.string(),
   why: z.string(),
@@ -72,7 +65,13 @@ export const PolicyDraftSchema = z
     open: z.array(Line).describe('What people are still asked and why, most frequent first.'),
     more: z.number().int().describe('How many are not in `open`.'),
     commands: z.array(z.string()).describe('Lines for `commands` of quarterdeck.yaml, for a draft that covers more.'),
-    replay: Replay,
+    replay: z.strictObject({
+      requests: z.number().int().describe('How many requests were looked at, the newest ones.'),
+      cut: z.boolean().describe('There were more.'),
+      asked: z.number().int().describe('People were asked about so many of them.'),
+      left: z.number().int().describe('They would still have been asked about so many.'),
+      against: z.array(z.string()).describe('What a person refused and the text would have let through.'),
+    }),
   })
   .meta({
     example: {
