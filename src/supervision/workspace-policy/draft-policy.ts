@@ -177,16 +177,16 @@ async function chosenPolicy(
   const candidates = [...Map.groupBy(pairs, ({ rule }) => rule)].sort(([a], [b]) => depthOf(b) - depthOf(a))
   let policy = base
   for (const [rule, of] of candidates) {
+    await step()
     const isFolder = depthOf(rule) > 0
     // A folder needs several files.
     if (isFolder && new Set(of.map(({ one }) => one.rule)).size === 1) continue
     const covered = of.map(({ one }) => one).filter((one) => left.has(one))
-    const isProtected = rule.startsWith(WRITE) && limits.protectedBecause(rule.slice(WRITE.length), 'write') !== null
     const count = covered.reduce((sum, { allowed }) => sum + allowed, 0)
-    if (count < ENOUGH || refusedRules.has(rule) || isProtected) continue
+    if (count < ENOUGH || refusedRules.has(rule)) continue
+    if (rule.startsWith(WRITE) && limits.protectedBecause(rule.slice(WRITE.length), 'write') !== null) continue
     const isInside = (other: string): boolean => isFolder && other.startsWith(rule.slice(0, -2))
     const next = withRules(policy, [...rulesIn(policy).filter((other) => !isInside(other)), rule])
-    await step()
     if (!isReadable(next)) continue
     policy = next
     for (const one of covered) left.delete(one)
@@ -194,8 +194,8 @@ async function chosenPolicy(
   // What holds for each new line must hold for all of them together, and for the lines that were there before.
   for (const one of refused) {
     for (let wrong = await judge(policy, one); wrong.autoApproved; wrong = await judge(policy, one)) {
-      const rules = rulesIn(policy).filter((rule) => rule !== wrong.matchedRule)
-      policy = withRules(policy, rules)
+      const right = rulesIn(policy).filter((rule) => rule !== wrong.matchedRule)
+      policy = withRules(policy, right)
     }
   }
   return policy
