@@ -21,7 +21,8 @@ export function createLowDigest(deps: RoomParts): OperatorChannel {
     surface: 'remote',
     room,
     concerns: (item) => item.kind === 'wait' && item.status === 'pending' && item.risk === 'low',
-    notBefore: ({ item }, now) => (item === null ? now : (Math.floor(item.at / EVERY_MS) + 1) * EVERY_MS),
+    // Nobody is asked by it at once. If it counted as a way to reach somebody, an agent would wait in vain while Slack is away.
+    asksFrom: ({ at }) => (Math.floor(at / EVERY_MS) + 1) * EVERY_MS,
     takeOver: earlier.takeOver,
     deliver: async () => null,
     async deliverTogether(deliveries, signal) {
