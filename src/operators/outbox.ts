@@ -212,23 +212,27 @@ function createSender(deps: OutboxDeps, channel: OperatorChannel, signal: AbortS
     using late = abortAfter(clock, DELIVERY_MS)
     const end = AbortSignal.any([signal, late.signal])
     try {
-      const ref = await unlessAborted(show(deliveries, end), end)
+      const refs = await unlessAborted(show(deliveries, end), end)
       onShown()
-      return deliveries.map((delivery) => ({ delivery, outcome: { type: 'delivered', count: delivery.count, ref } }))
+      return deliveries.map((delivery) => {
+        const { n, count } = delivery
+        return { delivery, outcome: { type: 'delivered', count, ref: refs.get(n) ?? null } }
+      })
     } catch (error) {
       return signal.aborted ? [] : deliveries.map((delivery) => ({ delivery, outcome: failed(delivery, error) }))
     }
   }
 
-  async function show(deliveries: readonly QueuedDelivery[], end: AbortSignal): Promise<string | null> {
+  /** Gives what the channel notes about what it showed, by the numbers of the deliveries. */
+  async function show(deliveries: readonly QueuedDelivery[], end: AbortSignal): Promise<ReadonlyMap<number, string>> {
     const ofFeed = deliveries.filter(isOfFeed)
     if (channel.deliverTogether !== undefined && deliveries.every(isTogether)) {
-      await channel.deliverTogether(ofFeed, end)
-      return null
+      return await channel.deliverTogether(ofFeed, end)
     }
     for (const line of deliveries.filter(isOfLine)) await channel.say?.(line, end)
     const [only] = ofFeed
-    return only === undefined ? null : channel.deliver(only, end)
+    const ref = only === undefined ? null : await channel.deliver(only, end)
+    return new Map(only === undefined || ref === null ? [] : [[only.n, ref]])
   }
 
   function failed(delivery: QueuedDelivery, error: unknown): SettleDelivery['outcome'] {

@@ -5,7 +5,15 @@ import type { RecordView } from '../../../supervision/records/record-view.ts'
 import { duration } from '../../../supervision/records/record-words.ts'
 import { scopeWords } from '../../../supervision/remember/match-label.ts'
 import { bold, code, emoji, line, link, mrkdwn, plain, preformatted, quote, rich, type SlackMessage } from './blocks.ts'
-import { type CardLook, type CardSession, headline, markPieces, notifiedHeadline, notifiedPlace } from './card.ts'
+import {
+  type CardLook,
+  type CardSession,
+  headline,
+  listed,
+  markPieces,
+  notifiedHeadline,
+  notifiedPlace,
+} from './card.ts'
 import { actionIn, button, buttonRow } from './card-actions.ts'
 import { lastLook } from './card-body.ts'
 import { consoleLine, notifiedAsk, renderCard, titleLine, warnings } from './render-card.ts'
@@ -178,7 +186,7 @@ export function digestMessage(views: readonly RecordView[], url: string | null):
     text: head,
     blocks: rich(
       line(emoji('inbox_tray'), ' ', bold(head)),
-      ...views.slice(0, MOST_LISTED).map((view) => headline(view, `· ${shownNote(view.title, MOST_INLINE)}`)),
+      ...views.slice(0, MOST_LISTED).map((view) => headline(view, `· ${listed(view, MOST_INLINE)}`)),
       left > 0 ? line(`… ${left} more`) : null,
       consoleLine(url),
     ),
