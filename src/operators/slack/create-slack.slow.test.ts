@@ -31,6 +31,7 @@ describe('a room of Slack', () => {
       'Approve',
       'Reject',
       'Approve and remember …',
+      'Reject and remember …',
     ])
     expect(await server.cards.sessionOfThread(OPS, root?.ts ?? '')).toBe(asked.sessionId)
 
@@ -338,7 +339,7 @@ describe('a room of Slack', () => {
     expect(textOf(replies()[0] ?? expect.fail())).toContain('working on it')
     expect(buttonsOf(replies()[0] ?? expect.fail())).toEqual([])
     await server.cards.refresh(asked.id)
-    expect(buttonsOf(replies()[0] ?? expect.fail()).length).toBe(3)
+    expect(buttonsOf(replies()[0] ?? expect.fail()).length).toBe(4)
     await server.cards.refresh('no such record')
   })
 
@@ -353,7 +354,7 @@ describe('a room of Slack', () => {
     const second = open()
     await second.start()
 
-    await until(() => buttonsOf(replies()[0] ?? expect.fail()).length === 3)
+    await until(() => buttonsOf(replies()[0] ?? expect.fail()).length === 4)
     expect(replies().length).toBe(1)
   })
 

@@ -14,7 +14,7 @@ import {
   notifiedHeadline,
   notifiedPlace,
 } from './card.ts'
-import { actionIn, button, buttonRow } from './card-actions.ts'
+import { actionIn, button, buttonRow, type RememberAction } from './card-actions.ts'
 import { lastLook } from './card-body.ts'
 import { consoleLine, notifiedAsk, renderCard, titleLine, warnings } from './render-card.ts'
 import { notifiedName, notifiedProse, sentences, shownName, shownNote, shownProse, wholeText } from './shown-text.ts'
@@ -137,7 +137,7 @@ export function callMessage(
   }
 }
 
-/** Shows a call once more to the person who is about to say yes. Only they see it. */
+/** Shows a call once more to the person who is about to answer. Only they see it. */
 const onceMore = (view: RecordView, title: string, blocks: SlackMessage['blocks']): SlackMessage => ({
   text: sentences(title, `${notifiedHeadline(view, view.asks)}.`, ...notifiedAsk(view)),
   blocks: [
@@ -163,14 +163,19 @@ export function confirmMessage(view: RecordView, look: Pick<CardLook, 'buttonVal
 
 const MOST_OFFERED = 5
 
-/** What may be remembered with a yes. A press of it is a yes. */
-export function rememberMessage(view: RecordView, look: Pick<CardLook, 'buttonValue'>): SlackMessage {
+/** What may be remembered with a yes, or with a no. A press of it is one. */
+export function rememberMessage(
+  view: RecordView,
+  look: Pick<CardLook, 'buttonValue'>,
+  action: RememberAction,
+): SlackMessage {
   const { scopes = [], matches = [] } = view.remember ?? {}
   const labels = matches.length === 0 ? ['The same call'] : matches.slice(0, MOST_OFFERED).map(({ label }) => label)
-  return onceMore(view, 'Approve, and allow from now on?', [
+  const title = action === 'remember' ? 'Approve, and allow from now on?' : 'Reject, and refuse from now on?'
+  return onceMore(view, title, [
     ...labels.flatMap((label, i) => [
       ...rich(line(`${i + 1}. `, code(shownNote(label, MOST_INLINE)))),
-      buttonRow(...scopes.map((scope) => button(look, `remember:${i}:${scope}`, `${i + 1} ${scopeWords[scope]}`))),
+      buttonRow(...scopes.map((scope) => button(look, `${action}:${i}:${scope}`, `${i + 1} ${scopeWords[scope]}`))),
     ]),
     buttonRow(button(look, 'cancel', 'No')),
   ])
