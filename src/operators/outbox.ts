@@ -12,7 +12,7 @@ import type { SharedChanges } from '../replicas/shared-changes.ts'
 import type { OutboxReads, QueueLine, SettleDelivery } from '../store/ports/outbox.ts'
 import type { Surface } from '../supervision/sessions/set-mode.ts'
 import { DeliveryFailed, type OperatorChannel, unlessAborted } from './operator.ts'
-import { planDeliveries, planTogether, retryDelay } from './schedule.ts'
+import { planDeliveries, retryDelay } from './schedule.ts'
 import { createMissed, notBeforeOf, stillWaiting, type Wanted, type WantedDeps, wantedOf } from './wanted.ts'
 
 interface OutboxDeps extends WantedDeps {
@@ -249,26 +249,15 @@ function createSender(deps: OutboxDeps, channel: OperatorChannel, signal: AbortS
     isOfFeed(delivery) ? (channel.notBefore?.(delivery, now) ?? 0) : 0
   const isTogether = (delivery: QueuedDelivery): boolean =>
     channel.deliverTogether !== undefined && isOfFeed(delivery) && channel.isTogether?.(delivery) !== false
-  /** What is due together is one group. */
-  function planOf(deliveries: readonly QueuedDelivery[]) {
-    const underWay = (all: readonly QueuedDelivery[]) =>
-      new Set(all.filter(({ n }) => inFlight.has(n)).map(({ n }) => n))
-    const [joined, single] = [deliveries.filter(isTogether), deliveries.filter((one) => !isTogether(one))]
-    const together = planTogether(joined, underWay(joined), clock.now(), notBefore)
-    const alone = planDeliveries(single, underWay(single), clock.now(), notBefore)
-    const waits = [together.waitMs, alone.waitMs].filter((ms) => ms !== null)
-    return {
-      groups: [...(together.due.length === 0 ? [] : [together.due]), ...alone.due.map((one) => [one])],
-      waitMs: waits.length === 0 ? null : Math.min(...waits),
-    }
-  }
 
   async function run(): Promise<void> {
     while (!signal.aborted) {
       hasNews = false
       const deliveries = await store.deliveries(channel.name).catch(() => null)
       if (deliveries !== null && (await missed.takeBack(deliveries))) continue
-      const plan = deliveries === null ? null : planOf(deliveries)
+      const underWay = new Set(inFlight.keys())
+      const plan =
+        deliveries === null ? null : planDeliveries(deliveries, underWay, clock.now(), { notBefore, isTogether })
       for (const group of plan?.groups ?? []) {
         const trying = attempt(group).then(() => {
           for (const { n } of group) inFlight.delete(n)
