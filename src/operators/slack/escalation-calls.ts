@@ -4,6 +4,7 @@
 import { isWaiting } from '../../domain/records/record.ts'
 import type { FeedItem } from '../../domain/session/feed.ts'
 import type { EscalationSettings } from '../../domain/settings/supervision-settings.ts'
+import { riskOf } from '../../supervision/inbox/urgency.ts'
 import { DeliveryFailed, type OperatorChannel } from '../operator.ts'
 import { callMessage } from './cards/messages.ts'
 import { createEarlierPosts } from './earlier-posts.ts'
@@ -39,7 +40,7 @@ export function createEscalationCall(deps: RoomParts, { afterMs, to }: Escalatio
         throw new DeliveryFailed('The card of this question is not there yet.', { retryAfterMs: AFTER_CARD_MS })
       }
       const users = named.flatMap(({ name, slack }) => (slack === null || name === personOf(wait.owner) ? [] : [slack]))
-      const isCritical = wait.wait === 'approval' && wait.risk === 'critical'
+      const isCritical = riskOf(wait) === 'critical'
       if (users.length === 0 && !isCritical) return null
       const key = `call/${afterMs}/${wait.id}`
       // Later items about the same question tell of an edit, one more yes, or a caller who has gone. They call nobody again.

@@ -30,7 +30,6 @@ export function whisper(...parts: RichPart[]): SlackMessage {
   return {
     text: escaped(words.slice(0, MOST_WORDS).toWellFormed()) || 'Quarterdeck',
     blocks: rich(...parts),
-    files: [],
   }
 }
 

@@ -4,7 +4,7 @@ import type { LineLevel } from '../../../domain/supervision/delivery.ts'
 import type { RecordView } from '../../../supervision/records/record-view.ts'
 import { duration } from '../../../supervision/records/record-words.ts'
 import { scopeWords } from '../../../supervision/remember/match-label.ts'
-import { bold, code, emoji, line, link, mrkdwn, plain, preformatted, quote, rich, type SlackMessage } from './blocks.ts'
+import { bold, code, emoji, line, link, mrkdwn, plain, quote, rich, type SlackMessage } from './blocks.ts'
 import {
   type CardLook,
   type CardSession,
@@ -32,7 +32,6 @@ export function summaryMessage(count: number, url: string | null): SlackMessage 
     blocks: rich(
       line(emoji('inbox_tray'), ' ', bold(words), where, url === null ? null : link(url, 'Open the console')),
     ),
-    files: [],
   }
 }
 
@@ -72,29 +71,6 @@ export function notice(text: string): SlackMessage {
   return {
     text: notifiedProse(text, MOST_NOTIFIED) || 'Notice',
     blocks: rich(line(emoji('bell'), ' ', shown === '' ? 'Notice' : plain(shown))),
-    files: [],
-  }
-}
-
-/** What the workspace's policy let through. The lines are those of `PolicySummary`. */
-export function autoApproved(session: Pick<CardSession, 'agent'>, lines: readonly string[]): SlackMessage {
-  const shown = shownProse(lines.join('\n'), MOST_TEXT).text
-  return {
-    text: sentences(
-      `The policy let work of ${notifiedName(session.agent)} through.`,
-      notifiedProse(lines.join('\n'), MOST_NOTIFIED),
-    ),
-    blocks: rich(
-      line(
-        emoji('robot_face'),
-        ' ',
-        bold('Approved by the workspace’s policy'),
-        ', for ',
-        code(shownName(session.agent)),
-      ),
-      preformatted(shown),
-    ),
-    files: [],
   }
 }
 
@@ -107,7 +83,6 @@ export function escalationMessage(view: RecordView, idleSeconds: number, url: st
       mrkdwn('<!channel> An agent needs somebody to look.'),
       ...rich(headline(view, `${now}.`, ...markPieces(view)), consoleLine(url)),
     ],
-    files: [],
   }
 }
 
@@ -133,7 +108,6 @@ export function callMessage(
         consoleLine(url),
       ),
     ],
-    files: [],
   }
 }
 
@@ -147,7 +121,6 @@ const onceMore = (view: RecordView, title: string, blocks: SlackMessage['blocks'
     ...lastLook(view),
     ...blocks,
   ],
-  files: [],
 })
 
 /** Asks the person who wants to approve something dangerous once more. */
@@ -195,7 +168,6 @@ export function digestMessage(views: readonly RecordView[], url: string | null):
       left > 0 ? line(`… ${left} more`) : null,
       consoleLine(url),
     ),
-    files: [],
   }
 }
 
@@ -225,6 +197,5 @@ export function editedMessage(view: RecordView, look: CardLook, by: string): Sla
       ),
       ...card.blocks,
     ],
-    files: card.files,
   }
 }
