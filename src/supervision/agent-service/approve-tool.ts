@@ -1,6 +1,7 @@
 // approve_tool, and the permission hooks of hosts: the host asks before it runs one of its own tools. It understands yes and no only, so
 // what nobody has answered yet is a no that says how to go on.
 
+import { resolve } from 'node:path'
 import type { Risk } from '../../domain/agent/tool-settings.ts'
 import { hasCode, ServerError } from '../../domain/errors.ts'
 import { isRecord } from '../../domain/is-record.ts'
@@ -91,7 +92,8 @@ export function createAskPermission(deps: PermissionDeps): AskPermission {
       touchesGuarded: guarded !== null && access === 'write' && command === null,
     })
     const floor = why === null ? null : { risk: 'critical' as const, why }
-    const assessed = raised(await assess(work), { floor, isGuarded: guarded !== null, quorum })
+    const path = filePath === null ? null : resolve(confined === null ? call.cwd : workspaceRoot, confined ?? filePath)
+    const assessed = raised(await assess(work), { floor, isGuarded: guarded !== null, quorum, work, path })
     // A command does something else in another folder, so no policy covers it there.
     const isElsewhere = folder !== null && (command !== null || effect === 'runs')
     // How risky a command is, the policy itself decides by naming it. What is critical is above every policy.

@@ -71,7 +71,7 @@ export function createAskApproval(deps: AskApprovalDeps): Pick<AgentService, 'as
       change.risk === 'critical'
         ? { risk: change.risk, why: 'changes a protected file' }
         : { risk: wanted.risk, why: 'says itself how risky it is' }
-    const assessed = raised(await assess(work), { floor, isGuarded: guarded !== null, quorum })
+    const assessed = raised(await assess(work), { floor, isGuarded: guarded !== null, quorum, work, path: change.path })
     const riskLevel = askedRisk(assessed)
     const request = { toolName: work.toolName, filePath: change.path, command: null, riskLevel, guarded }
     const judgement = await judge(open.session, request)

@@ -7,6 +7,7 @@ import type { AuditRecord } from '../../domain/supervision/audit.ts'
 import type { Caller, Decision } from '../../domain/supervision/decision.ts'
 import { type Grant, grantScope, QUARTER_HOUR_SECONDS } from '../../domain/supervision/grant.ts'
 import { canonicalJson } from '../../json/digest.ts'
+import type { ElsewhereNow } from '../approvals/decide.ts'
 import type { Assessment, Work } from '../risk/risk.ts'
 import type { Changes, SupervisedSession } from '../sessions/take-step.ts'
 import { matchLabel } from './match-label.ts'
@@ -49,16 +50,16 @@ interface GrantRequest {
   effect: 'refuse' | undefined
   by: Caller
   now: number
-  /** As the session is now. */
-  owner: string
-  workspaceRoot: string
 }
 
-/** After `refuseRemember`. */
-export function grantElsewhere({ id, approval, remember, effect, by, now, ...place }: GrantRequest): Grant {
+/** After `refuseRemember`. Who says the same again renews the grant that is there. */
+export function grantElsewhere(
+  { id, approval, remember, effect, by, now }: GrantRequest,
+  { owner, workspaceRoot, grants }: ElsewhereNow,
+): Grant {
   const match = remember.match ?? approval.matches?.[0]
   if (match === undefined) throw new Error('Nothing was offered.')
-  return present({
+  const grant = present({
     id,
     agent: approval.supervised.host,
     tool: approval.tool,
@@ -70,9 +71,14 @@ export function grantElsewhere({ id, approval, remember, effect, by, now, ...pla
     policyVersion: approval.policyVersion,
     createdAt: now,
     expiresAt: remember.scope === '15m' ? now + QUARTER_HOUR_SECONDS * 1_000 : null,
-    elsewhere: { ...place, match, risk: approval.risk },
+    elsewhere: { owner, workspaceRoot, match, risk: approval.risk },
   })
+  const same = grants.find((one) => meaningOf(one) === meaningOf(grant))
+  return { ...grant, id: same?.id ?? id }
 }
+
+const meaningOf = (grant: Grant): string =>
+  canonicalJson([grant.agent, effectOf(grant), grant.sessionId, grantScope(grant), grant.elsewhere ?? null])
 
 const effectOf = ({ effect }: Grant): string => effect ?? 'allow'
 
