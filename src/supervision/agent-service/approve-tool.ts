@@ -38,7 +38,7 @@ import {
   workspacePath,
   writesElsewhere,
 } from './host-tools.ts'
-import { askedRisk, raised } from './raised-risk.ts'
+import { raised, weighed } from './raised-risk.ts'
 
 /** A call that a host is about to make. */
 export interface HostCall extends NamedCall {
@@ -167,17 +167,13 @@ export function createAskPermission(deps: PermissionDeps): AskPermission {
     const callId = call.toolUseId ?? open.callId
     const change = isChange(looked.change) ? looked.change : null
     const text = JSON.stringify(input)
-    const { why, action, matches } = looked.assessed
     const question = {
       kind: 'permission' as const,
       tool,
       callId,
       title: titleOf(call, looked),
       description: descriptionOf(call, looked),
-      risk: askedRisk(looked.assessed),
-      riskWhy: why,
-      action,
-      matches,
+      ...weighed(looked.assessed),
       digest: callDigest({ callId, tool, arguments: input, policyVersion: ELSEWHERE }),
       arguments: isKeptWhole(text) ? text : JSON.stringify(shortened(input)),
       contentKey,

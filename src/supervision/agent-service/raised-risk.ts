@@ -35,5 +35,10 @@ function exactly({ command, cwd, workspaceRoot, effect, toolName }: Work, path: 
 /** As the wire takes it. */
 const isShort = (text: string): boolean => text.length <= 4_000
 
-/** Of work that a person is asked about. */
-export const askedRisk = ({ risk }: Assessment): Risk => (risk === 'none' ? 'low' : risk)
+/** What the question about a piece of work says of it. */
+export const weighed = ({ risk, why, action, matches }: Assessment) => ({
+  risk: risk === 'none' ? ('low' as const) : risk,
+  riskWhy: why,
+  action,
+  matches,
+})
