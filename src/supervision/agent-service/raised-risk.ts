@@ -28,7 +28,10 @@ export function raised(assessed: Assessment, { floor, isGuarded, quorum, work, p
 function exactly({ command, cwd, workspaceRoot, effect, toolName }: Work, path: string | null): WorkMatch[] {
   const within = (place: string) => relative(workspaceRoot, resolve(cwd, place)).split(sep).join('/')
   if (command !== null) return isShort(command) ? [{ type: 'command', command, folder: within('.') }] : []
-  if (path !== null) return isShort(path) && !/[*?]/.test(path) ? [{ type: 'writes', pattern: within(path) }] : []
+  if (path !== null) {
+    const pattern = within(path)
+    return pattern !== '' && isShort(pattern) && !/[*?]/.test(pattern) ? [{ type: 'writes', pattern }] : []
+  }
   return effect === 'reads' || effect === 'searches' ? [] : [{ type: 'tool', tool: toolName }]
 }
 
