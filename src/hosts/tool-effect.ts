@@ -57,9 +57,10 @@ function asTool(tool: ToolEffect | HostTool): HostTool {
   return typeof tool === 'string' ? { effect: tool } : tool
 }
 
-/** Arguments of writing tools that are text, so that no path is looked for in them. */
-export const textArguments: ReadonlySet<string> = new Set(
-  [...anywhere.values()]
+/** Arguments of writing tools that are text, so that no path is looked for in them: of those that we know, and what others call them. */
+export const textArguments: ReadonlySet<string> = new Set([
+  ...[...anywhere.values()]
     .flat()
     .flatMap(({ writes }) => [writes?.whole, writes?.old, writes?.next].filter((name) => name !== undefined)),
-)
+  ...['contents', 'new_source', 'text', 'insert_text', 'replacement', 'description', 'instruction', 'explanation'],
+])

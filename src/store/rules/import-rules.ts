@@ -43,7 +43,7 @@ function* importRecords({ grants = [], instructions = [], pins = [], usage = [] 
   for (const { id } of instructions) if ((yield* ask('instruction', id)) !== null) throw taken('task', id)
   for (const row of usage) if (yield* ask('hasUsage', row)) throw taken('row of usage of session', row.sessionId)
   return done([
-    ...grants.map((grant): Change => ({ write: 'insert_grant', grant })),
+    ...grants.map((grant): Change => ({ write: 'put_grant', grant })),
     ...instructions.map((one): Change => ({ write: 'insert_instruction', instruction: { ...one, sessionId: null } })),
     ...pins.map((pin): Change => ({ write: 'put_pin', pin })),
     ...(usage.length === 0 ? [] : [{ write: 'add_usage', rows: usage } as const]),

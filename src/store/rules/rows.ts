@@ -122,7 +122,8 @@ export type Change =
   | { write: 'insert_checkpoint'; checkpoint: Checkpoint }
   /** Replaces the pin of its workspace. */
   | { write: 'put_pin'; pin: PolicyPin }
-  | { write: 'insert_grant'; grant: Grant }
+  /** One with this id is renewed. */
+  | { write: 'put_grant'; grant: Grant }
   | { write: 'remove_grant'; id: string }
   /** Removes the grants that are for this session alone. */
   | { write: 'end_session_grants'; sessionId: string }

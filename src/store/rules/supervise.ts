@@ -164,7 +164,7 @@ function* remember(changes: Change[], { grant, uses = [], forget = [] }: Supervi
     const settled = changes.flatMap((change) => (change.write === 'update_wait' ? [change.wait] : []))
     if (grantsOf(settled, [grant]).length === 0)
       throw conflict(`The answer to ${grant.approvalId} decides nothing yet.`)
-    changes.push({ write: 'insert_grant', grant })
+    changes.push({ write: 'put_grant', grant })
   }
   for (const id of forget) changes.push({ write: 'remove_grant', id })
 }

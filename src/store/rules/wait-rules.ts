@@ -21,7 +21,7 @@ export function* recordAnswers(
   for (const grant of grantsOf(applied, grants)) {
     if (!made.has(grant.id) && !(yield* ask('hasGrant', grant.id))) made.set(grant.id, grant)
   }
-  for (const grant of made.values()) changes.push({ write: 'insert_grant', grant })
+  for (const grant of made.values()) changes.push({ write: 'put_grant', grant })
   const records = auditOf(applied, [...made.values()], answerAudit)
   if (records.length > 0) changes.push({ write: 'add_audit', records })
 }

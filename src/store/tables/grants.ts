@@ -3,7 +3,7 @@
 import type { Grant } from '../../domain/supervision/grant.ts'
 import type { GrantReads } from '../ports/waits.ts'
 import type { RowWrites } from './row-writes.ts'
-import { asked, insertRow, type Reading, removeRow, type Statement, select } from './statement.ts'
+import { asked, putRow, type Reading, removeRow, type Statement, select } from './statement.ts'
 
 const EVERY_SESSION = ''
 
@@ -41,9 +41,9 @@ export function createGrantReads({ one, list }: Reading): GrantReads {
 
 export const eraseSessionGrants: Statement = { name: 'erase_grants', text: 'DELETE FROM grants WHERE scope = $1' }
 
-export const grantWrites: RowWrites<'insert_grant' | 'remove_grant' | 'end_session_grants'> = {
-  insert_grant: {
-    statement: insertRow('grants', GRANT_COLUMNS),
+export const grantWrites: RowWrites<'put_grant' | 'remove_grant' | 'end_session_grants'> = {
+  put_grant: {
+    statement: putRow('grants', GRANT_COLUMNS, 'id'),
     values({ grant: { id, agent, sessionId, createdAt, expiresAt, ...data } }) {
       return [id, agent, sessionId ?? EVERY_SESSION, createdAt, expiresAt, JSON.stringify(data)]
     },

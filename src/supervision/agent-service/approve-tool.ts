@@ -1,6 +1,7 @@
 // approve_tool, and the permission hooks of hosts: the host asks before it runs one of its own tools. It understands yes and no only, so
 // what nobody has answered yet is a no that says how to go on.
 
+import { resolve } from 'node:path'
 import type { Risk } from '../../domain/agent/tool-settings.ts'
 import { hasCode, ServerError } from '../../domain/errors.ts'
 import { isRecord } from '../../domain/is-record.ts'
@@ -37,7 +38,7 @@ import {
   workspacePath,
   writesElsewhere,
 } from './host-tools.ts'
-import { askedRisk, raised } from './raised-risk.ts'
+import { raised, weighed } from './raised-risk.ts'
 
 /** A call that a host is about to make. */
 export interface HostCall extends NamedCall {
@@ -91,7 +92,8 @@ export function createAskPermission(deps: PermissionDeps): AskPermission {
       touchesGuarded: guarded !== null && access === 'write' && command === null,
     })
     const floor = why === null ? null : { risk: 'critical' as const, why }
-    const assessed = raised(await assess(work), { floor, isGuarded: guarded !== null, quorum })
+    const path = filePath === null ? null : resolve(confined === null ? call.cwd : workspaceRoot, confined ?? filePath)
+    const assessed = raised(await assess(work), { floor, isGuarded: guarded !== null, quorum, work, path })
     // A command does something else in another folder, so no policy covers it there.
     const isElsewhere = folder !== null && (command !== null || effect === 'runs')
     // How risky a command is, the policy itself decides by naming it. What is critical is above every policy.
@@ -165,17 +167,13 @@ export function createAskPermission(deps: PermissionDeps): AskPermission {
     const callId = call.toolUseId ?? open.callId
     const change = isChange(looked.change) ? looked.change : null
     const text = JSON.stringify(input)
-    const { why, action, matches } = looked.assessed
     const question = {
       kind: 'permission' as const,
       tool,
       callId,
       title: titleOf(call, looked),
       description: descriptionOf(call, looked),
-      risk: askedRisk(looked.assessed),
-      riskWhy: why,
-      action,
-      matches,
+      ...weighed(looked.assessed),
       digest: callDigest({ callId, tool, arguments: input, policyVersion: ELSEWHERE }),
       arguments: isKeptWhole(text) ? text : JSON.stringify(shortened(input)),
       contentKey,

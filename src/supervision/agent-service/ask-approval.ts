@@ -20,7 +20,7 @@ import type { AnswerCall, CallDeps, OpenCall } from './answer-call.ts'
 import { type AskedRecords, askStep, newApproval, pendingAnswer } from './asked-records.ts'
 import { type AutoApproved, autoApprovedRecord } from './auto-approved.ts'
 import type { JudgeWork } from './judge-work.ts'
-import { askedRisk, raised } from './raised-risk.ts'
+import { raised, weighed } from './raised-risk.ts'
 
 /** What approvals of agents elsewhere are asked for with. */
 export interface AskingDeps extends Pick<CallDeps, 'ids'> {
@@ -71,26 +71,23 @@ export function createAskApproval(deps: AskApprovalDeps): Pick<AgentService, 'as
       change.risk === 'critical'
         ? { risk: change.risk, why: 'changes a protected file' }
         : { risk: wanted.risk, why: 'says itself how risky it is' }
-    const assessed = raised(await assess(work), { floor, isGuarded: guarded !== null, quorum })
-    const riskLevel = askedRisk(assessed)
+    const assessed = raised(await assess(work), { floor, isGuarded: guarded !== null, quorum, work, path: change.path })
+    const { risk: riskLevel } = weighed(assessed)
     const request = { toolName: work.toolName, filePath: change.path, command: null, riskLevel, guarded }
     const judgement = await judge(open.session, request)
     const [grant = null] = await remembered.find(open.session, work, assessed)
     const step = (by: Grant | null) =>
       asked.ask(open.session.id, 'diff', contentKey, (now) => {
         const question = questionOf(now, open, { ...wanted, contentKey }, change, assessed)
-        const { id: approval, callId: call } = question
-        const use = by === null ? null : grantUse(now.session, [by], { work, assessed, at: now.at, call, approval })
-        if (by?.effect === 'refuse') return decided(question, change, { ...byGrant(by), status: 'rejected' }, use)
-        if (judgement.autoApproved) {
-          const audit = [
-            autoApprovedRecord(now.session, request, judgement.matchedRule, { at: now.at, call, approval }),
-          ]
-          const rule = { decidedBy: 'policy', decidedVia: 'policy', reason: judgement.matchedRule }
-          return decided(question, change, { ...rule, status: 'approved' }, { audit })
+        const about = { at: now.at, call: question.callId, approval: question.id }
+        const use = by === null ? null : grantUse(now.session, [by], { work, assessed, ...about })
+        const { autoApproved: isAllowed, matchedRule: reason } = judgement
+        // A no counts before the policy, a yes after it.
+        if (isAllowed && by?.effect !== 'refuse') {
+          const how = { status: 'approved' as const, decidedBy: 'policy', decidedVia: 'policy', reason }
+          return decided(question, change, how, { audit: [autoApprovedRecord(now.session, request, reason, about)] })
         }
-        if (by !== null) return decided(question, change, { ...byGrant(by), status: 'approved' }, use)
-        return askStep(question, change, change.path)
+        return by === null ? askStep(question, change, change.path) : decided(question, change, byGrant(by), use)
       })
     // A grant that was revoked a moment ago decides nothing.
     const result = await step(grant).catch((error: unknown) => {
@@ -115,10 +112,7 @@ export function createAskApproval(deps: AskApprovalDeps): Pick<AgentService, 'as
       callId,
       title,
       description,
-      risk: askedRisk(assessed),
-      riskWhy: assessed.why,
-      action: assessed.action,
-      matches: assessed.matches,
+      ...weighed(assessed),
       digest: changeDigest(change),
       arguments: JSON.stringify({ file_path: change.path, risk_level: wanted.risk }),
       contentKey,
@@ -158,11 +152,13 @@ function decided(
   return { result, ask: [result], proposals: [{ approvalId: question.id, diff, after }], ...trail }
 }
 
-const byGrant = ({ grantedBy, effect }: Grant) => ({
-  decidedBy: grantedBy,
-  decidedVia: 'grant',
-  reason: effect === 'refuse' ? 'Changes like this one were refused in advance.' : null,
-})
+const byGrant = ({ grantedBy: decidedBy, effect }: Grant) =>
+  effect === 'refuse'
+    ? {
+        ...{ status: 'rejected' as const, decidedBy, decidedVia: 'grant' },
+        reason: 'Changes like this one were refused in advance.',
+      }
+    : { status: 'approved' as const, decidedBy, decidedVia: 'grant', reason: null }
 
 interface Wanted {
   title: string

@@ -26,7 +26,7 @@ import { type ChangeEditsDeps, createChangeEdits, withArguments } from './edit-e
 import { refuseUnfit } from './refuse-decision.ts'
 
 interface AnswerAgentDeps extends ChangeEditsDeps, Pick<SessionParts, 'takeStep' | 'operators' | 'ids'> {
-  store: Pick<Store, 'waits' | 'supervised'>
+  store: Pick<Store, 'waits' | 'supervised' | 'grants'>
 }
 
 /** `diff`: somebody's text is kept in place of the agent's, and nothing is decided. */
@@ -42,14 +42,11 @@ export function createAnswerAgent(deps: AnswerAgentDeps): Answerer {
   /** The session may have been handed over, and somebody else may have been faster. */
   async function asked(id: string, { session, at }: SessionNow): Promise<AskedNow & { approval: SupervisedApproval }> {
     const wait = await store.waits.get(id)
-    if (wait !== null && isSupervisedApproval(wait))
-      return {
-        approval: wait,
-        at,
-        owner: session.owner,
-        workspaceRoot: session.supervision.workspaceRoot,
-      }
-    throw new ServerError('approval_not_found', `There is no approval ${JSON.stringify(id)}.`)
+    if (wait === null || !isSupervisedApproval(wait))
+      throw new ServerError('approval_not_found', `There is no approval ${JSON.stringify(id)}.`)
+    const { host, workspaceRoot } = session.supervision
+    const grants = await store.grants.list({ agent: host, now: at })
+    return { approval: wait, at, elsewhere: { owner: session.owner, workspaceRoot, grants } }
   }
 
   async function answered(now: SessionNow, by: Caller, prepared: Prepared): Promise<Step<Taken>> {

@@ -18,7 +18,7 @@ interface AnswerRunDeps {
 }
 
 export function createAnswerRun({ askAgain, waits, signal }: AnswerRunDeps): Answerer {
-  const asked = (approval: Approval) => ({ approval, at: waits.now(), owner: null, workspaceRoot: null })
+  const asked = (approval: Approval) => ({ approval, at: waits.now(), elsewhere: null })
   return {
     ...runSteps(askAgain, signal),
 

@@ -81,7 +81,7 @@ async function decideAll(
     if (asked.some(({ now }) => now.approval.id === approval.id)) {
       throw new ServerError('invalid_request', `Approval ${approval.id} is answered twice here. Answer it once.`)
     }
-    const now = { approval, at, owner: null, workspaceRoot: null }
+    const now = { approval, at, elsewhere: null }
     // A late caller decides nothing, so they need no permission: they are shown the run that went on.
     if (approval.status === 'pending') refuseCaller(deps.operators, by, now)
     asked.push({ now, decision })

@@ -3,7 +3,7 @@
 import { ServerError } from '../../domain/errors.ts'
 import type { Approval } from '../../domain/records/record.ts'
 import type { Caller, Decision } from '../../domain/supervision/decision.ts'
-import { groupOf } from '../records/group-of.ts'
+import type { ReadScenes } from '../records/record-scenes.ts'
 import type { Approvals } from './approvals.ts'
 
 export interface GroupDecision extends Pick<Decision, 'reason' | 'lookedAt'> {
@@ -17,40 +17,36 @@ export interface GroupedItem {
   error: ServerError | null
 }
 
-/** Throws `invalid_request`, and decides nothing, unless all of them are one group. */
-export type DecideGroup = (by: Caller, given: GroupDecision, correlationId?: string) => Promise<GroupedItem[]>
-
 interface DecideGroupDeps {
   approvals: Pick<Approvals, 'get' | 'decide'>
-  /** Where the agent of a session works; null: nowhere. */
-  workspaceOf: (sessionId: string) => Promise<string | null>
+  readScenes: ReadScenes
 }
 
-export function createDecideGroup({ approvals, workspaceOf }: DecideGroupDeps): DecideGroup {
-  /** Somebody may have decided one of them meanwhile. It belonged to the group all the same. */
-  async function groupedAs(by: Caller, id: string): Promise<string | null> {
-    const approval = await approvals.get(by, id)
-    return groupOf({ ...approval, status: 'pending' }, await workspaceOf(approval.sessionId))
-  }
-
-  return async (by, { items, ...decision }, correlationId) => {
-    const keys: (string | null)[] = []
-    for (const { id } of items) keys.push(await groupedAs(by, id))
-    const other = keys.findIndex((key) => key === null || key !== keys[0])
-    if (other !== -1) throw notOneGroup(other)
-    const size = items.length
-    const decided: GroupedItem[] = []
-    for (const { id, digest } of items) {
-      try {
-        const { approval } = await approvals.decide(by, id, { ...decision, digest, groupSize: size }, correlationId)
-        decided.push({ approval, error: null })
-      } catch (error) {
-        if (!(error instanceof ServerError)) throw error
-        decided.push({ approval: await approvals.get(by, id), error })
-      }
+/** Throws `invalid_request`, and decides nothing, unless all of them are one group. */
+export async function decideGroup(
+  { approvals, readScenes }: DecideGroupDeps,
+  by: Caller,
+  { items, ...decision }: GroupDecision,
+  correlationId?: string,
+): Promise<GroupedItem[]> {
+  const found: Approval[] = []
+  // Somebody may have decided one of them meanwhile. It belonged to the group all the same.
+  for (const { id } of items) found.push({ ...(await approvals.get(by, id)), status: 'pending' })
+  const sceneOf = await readScenes(found)
+  const [key, ...others] = found.map((one) => sceneOf(one).group ?? null)
+  const other = key === null ? 0 : others.findIndex((one) => one !== key) + 1
+  if (key === null || other > 0) throw notOneGroup(other)
+  const decided: GroupedItem[] = []
+  for (const { id, digest } of items) {
+    try {
+      const sent = { ...decision, digest, groupSize: items.length }
+      decided.push({ approval: (await approvals.decide(by, id, sent, correlationId)).approval, error: null })
+    } catch (error) {
+      if (!(error instanceof ServerError)) throw error
+      decided.push({ approval: await approvals.get(by, id), error })
     }
-    return decided
   }
+  return decided
 }
 
 const notOneGroup = (index: number): ServerError =>

@@ -35,10 +35,16 @@ export interface DecideDeps {
 export interface AskedNow {
   approval: Approval
   at: number
-  /** Who owns the session of the agent elsewhere now. Null: the approval says who may answer. */
-  owner: string | null
-  /** Where that agent works. */
-  workspaceRoot: string | null
+  /** Null: a run of ours waits, and the approval says who may answer. */
+  elsewhere: ElsewhereNow | null
+}
+
+/** The session of an agent elsewhere as it is now. */
+export interface ElsewhereNow {
+  owner: string
+  workspaceRoot: string
+  /** What is remembered about agents of this host. */
+  grants: readonly Grant[]
 }
 
 /** What a yes is given to, after what the person changed. */
@@ -173,13 +179,13 @@ export const latest = async (askAgain: Pick<AskAgain, 'latest'>, approval: Appro
   isSupervisedApproval(approval) ? approval : askAgain.latest(approval)
 
 /** What the audit trail says of a decision. */
-function trail(operators: Operators, by: Caller, { approval, at, owner }: AskedNow, decision: Decision) {
+function trail(operators: Operators, by: Caller, { approval, at, elsewhere: place }: AskedNow, decision: Decision) {
   const isPart = isSupervisedApproval(approval) && isPartly(approval) && approval.supervised.change === null
   return (word: string, more: AuditRecord['details'] = {}): AuditRecord => {
     const audit = decisionRecord(approval, by.user, word, at)
     const grouped = decision.groupSize === undefined ? {} : { group: true, group_size: decision.groupSize }
     const shown = present({ shown_in_part: (isPart && word === 'approved') || undefined })
-    const elsewhere = owner === null ? {} : { kind: approval.kind, ...escalatedTo(operators, by, owner) }
+    const elsewhere = place === null ? {} : { kind: approval.kind, ...escalatedTo(operators, by, place.owner) }
     return {
       ...audit,
       details: { ...audit.details, ...elsewhere, ...viaOf(by), ...shown, ...lookedAtOf(decision), ...grouped, ...more },
@@ -190,15 +196,15 @@ function trail(operators: Operators, by: Caller, { approval, at, owner }: AskedN
 function remember(
   { ids, operators }: DecideDeps,
   by: Caller,
-  { approval, at, owner, workspaceRoot }: AskedNow,
+  { approval, at, elsewhere }: AskedNow,
   { decision, remember: wanted }: Decision,
   args: Record<string, unknown>,
 ): Grant | null {
   if (wanted === undefined) return null
   const effect = decision === 'reject' ? ('refuse' as const) : undefined
   const about = { id: ids.uuid(), approval, remember: wanted, effect, by, now: at }
-  if (!isSupervisedApproval(approval)) return newGrant({ ...about, arguments: args })
-  if (owner === null || workspaceRoot === null) throw new Error('An agent elsewhere has an owner and a folder.')
+  if (elsewhere === null || !isSupervisedApproval(approval)) return newGrant({ ...about, arguments: args })
+  const { owner } = elsewhere
   if (!hasOwnRight(operators, by, owner)) {
     const who = `You stand in for ${owner}, for what has waited this long.`
     throw new ServerError(
@@ -206,7 +212,7 @@ function remember(
       `${who} Only ${owner} or an admin decides for later. Answer without \`remember\`.`,
     )
   }
-  return grantElsewhere({ ...about, approval, owner, workspaceRoot })
+  return grantElsewhere({ ...about, approval }, elsewhere)
 }
 
 const grantOf = (grant: Grant | null): AuditRecord['details'] => (grant === null ? {} : { grant: grant.id })

@@ -2,11 +2,11 @@ import { describe, expect, test } from 'vitest'
 import { fits } from '../policy/argument-conditions.ts'
 import { approval } from '../testing/approval.ts'
 import { pathContext } from '../testing/gated-call.ts'
-import { type GrantRequest, newGrant } from './new-grant.ts'
+import { newGrant, type OwnGrantRequest } from './new-grant.ts'
 
 const args = { to: ['ann@example.com'], text: 'Hi', options: { urgent: true, tags: [] } }
 
-const request = (change: Partial<GrantRequest> = {}): GrantRequest => ({
+const request = (change: Partial<OwnGrantRequest> = {}): OwnGrantRequest => ({
   id: 'g1',
   approval,
   arguments: args,
@@ -17,7 +17,7 @@ const request = (change: Partial<GrantRequest> = {}): GrantRequest => ({
   ...change,
 })
 
-const refusal = (change: Partial<GrantRequest>) => {
+const refusal = (change: Partial<OwnGrantRequest>) => {
   try {
     newGrant(request(change))
     return null
@@ -82,7 +82,7 @@ describe('a grant', () => {
     expect(newGrant(request({ remember: { scope: '15m' } }))).toMatchObject({ sessionId: null, expiresAt: 905_000 })
   })
 
-  test.each<[string, Partial<GrantRequest>, string]>([
+  test.each<[string, Partial<OwnGrantRequest>, string]>([
     [
       'for a workspace',
       { remember: { scope: 'workspace' } },

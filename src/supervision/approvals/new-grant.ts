@@ -15,8 +15,6 @@ const refuse = (message: string): ServerError => new ServerError('invalid_reques
 export interface GrantRequest {
   id: string
   approval: Approval
-  /** The arguments that will run, edited ones if the decision edited them; or those that were refused. */
-  arguments: Record<string, unknown>
   remember: NonNullable<Decision['remember']>
   /** `refuse`: similar calls are refused. Undefined: they run. */
   effect: 'refuse' | undefined
@@ -24,8 +22,14 @@ export interface GrantRequest {
   now: number
 }
 
+export interface OwnGrantRequest extends GrantRequest {
+  /** The arguments that will run, edited ones if the decision edited them; or those that were refused. */
+  arguments: Record<string, unknown>
+}
+
 /** Throws `invalid_request` if this grant is not allowed. */
-export function newGrant({ id, approval, arguments: args, remember, effect, by, now }: GrantRequest): Grant {
+export function newGrant({ arguments: args, ...request }: OwnGrantRequest): Grant {
+  const { approval, remember, effect, by, now } = request
   const { scope, where } = remember
   if (approval.risk === 'critical' && effect !== 'refuse') {
     throw refuse(
@@ -48,20 +52,22 @@ export function newGrant({ id, approval, arguments: args, remember, effect, by, 
   if (seconds !== null && !(Number.isFinite(seconds) && seconds > 0)) {
     throw refuse('`seconds` must be more than 0, or null for a grant that lasts until it is revoked.')
   }
-  return present({
+  const expiresAt = seconds === null ? null : now + seconds * 1_000
+  return { ...asGrant(request), agent: approval.agent, where: where ?? exactly(args), expiresAt }
+}
+
+/** What every grant takes over from its question. */
+export const asGrant = ({ id, approval, remember, effect, by, now }: GrantRequest) =>
+  present({
     id,
-    agent: approval.agent,
     tool: approval.tool,
     effect,
-    where: where ?? exactly(args),
-    sessionId: scope === 'session' ? approval.sessionId : null,
+    sessionId: remember.scope === 'session' ? approval.sessionId : null,
     grantedBy: by.user,
     approvalId: approval.id,
     policyVersion: approval.policyVersion,
     createdAt: now,
-    expiresAt: seconds === null ? null : now + seconds * 1_000,
   })
-}
 
 function isFitting(where: ArgumentConditions, args: Record<string, unknown>): boolean {
   try {

@@ -46,9 +46,9 @@ const OWNERS_WAY =
   ' To let the owner of a session answer what is not critical, write `approval: { by: owner }` in the agent file.'
 
 /** Throws `forbidden`. */
-export function refuseCaller(operators: Operators, by: Caller, { approval, at, owner }: AskedNow): void {
+export function refuseCaller(operators: Operators, by: Caller, { approval, at, elsewhere }: AskedNow): void {
   refuseWithoutPermission(by, approval)
-  if (owner !== null) refuseForeignCommand(operators, by, owner, at - approval.createdAt)
+  if (elsewhere !== null) refuseForeignCommand(operators, by, elsewhere.owner, at - approval.createdAt)
 }
 
 /** Whoever comes too late is told so, whatever they say. Throws `approval_decided` or `approval_expired`. */

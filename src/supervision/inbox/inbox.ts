@@ -156,16 +156,14 @@ export function createInbox({ store, log, feed, clock }: InboxDeps): Inbox {
     const { limit, before } = page
     const start = before === undefined || 'risk' in before ? undefined : before
     const items: PersonRecord[] = []
+    let last: TimePlace | null = null
     let reads = 0
     for await (const { fitting, end } of pages(by, page, start)) {
       items.push(...fitting)
-      const last = items.length > limit ? items[limit - 1] : end
-      if (items.length > limit || last === null || last === undefined || ++reads === MOST_READS_OF_DONE) {
-        const next = last == null ? null : { createdAt: last.createdAt, id: last.id }
-        return { items: items.slice(0, limit), next, risks: null }
-      }
+      last = items.length > limit ? (items[limit - 1] ?? null) : end
+      if (items.length > limit || ++reads === MOST_READS_OF_DONE) break
     }
-    return { items, next: null, risks: null }
+    return { items: items.slice(0, limit), next: last && { createdAt: last.createdAt, id: last.id }, risks: null }
   }
 
   return {

@@ -3,7 +3,7 @@ import type { Approval, SupervisedApproval } from '../../domain/records/record.t
 import { approval as own } from '../testing/approval.ts'
 import { askElsewhere } from '../testing/ask-elsewhere.ts'
 import { newSession, openSupervision } from '../testing/open-supervision.ts'
-import { groupOf } from './group-of.ts'
+import { groupOf } from './record-scenes.ts'
 
 test('only pending work of low risk that is alike is one group', async () => {
   const { sessions, takeStep, ids } = openSupervision()

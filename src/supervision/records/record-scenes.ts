@@ -3,14 +3,13 @@
 
 import { dirname } from 'node:path'
 import { type Clock, isoTime } from '../../domain/clock.ts'
-import { type Approval, isWaiting, type PersonRecord } from '../../domain/records/record.ts'
-import type { SessionOverview } from '../../domain/session/session-overview.ts'
-import type { LastWords } from '../../store/ports/messages.ts'
+import { type Approval, isSupervisedApproval, isWaiting, type PersonRecord } from '../../domain/records/record.ts'
+import { canonicalJson, sha256 } from '../../json/digest.ts'
 import type { Store } from '../../store/store.ts'
 import { urgencyOf } from '../inbox/urgency.ts'
-import { groupOf } from './group-of.ts'
+import { isEdited, isHostWork } from '../remember/offered.ts'
 import { isPerson } from './kinds/kind-words.ts'
-import type { RecordScene } from './record-view.ts'
+import type { RecordScene, RecordView } from './record-view.ts'
 import { ago, objectIn, oneLine, times } from './record-words.ts'
 
 /** The scene of any of these records. What is over needs less of it. */
@@ -31,40 +30,41 @@ export function createReadScenes({ store, clock }: SceneDeps): ReadScenes {
     const said = await store.messages.lastWords(own.map(({ sessionId, createdAt: at }) => ({ sessionId, at })))
     const words = new Map(own.map(({ id }, i) => [id, said[i]]))
     const folderOf = ({ sessionId }: PersonRecord) => sessions.get(sessionId)?.elsewhere?.workspaceRoot ?? null
-    const beforeOf = (record: PersonRecord): string | null => {
-      if (!isWaiting(record) || !isLikened(record)) return null
+
+    function contextOf(record: PersonRecord): Partial<RecordView['context']> {
       const folder = folderOf(record)
-      const key = likeOf(record)
+      const key = isLikened(record) ? likeOf(record) : null
       const alike = decided.filter((one) => likeOf(one) === key && folderOf(one) === folder)
-      return summaryOf(alike, folder, clock.now())
+      const {
+        prompt = null,
+        told = prompt,
+        said = null,
+        updatedAt = 0,
+      } = sessions.get(record.sessionId)?.elsewhere ?? {}
+      const { user = null, agent = null } = words.get(record.id) ?? {}
+      // A sub-agent speaks in a conversation of its own.
+      const spoken = record.lane === null ? (agent ?? said) : null
+      return {
+        request: shortened(user ?? told),
+        said: shortened(spoken),
+        before: summaryOf(alike, folder, clock.now()),
+        still_since: isoTime(Math.max(urgencyOf(record).stillSince, updatedAt)),
+      }
     }
     return (record) => {
-      const session = sessions.get(record.sessionId)
-      const before = beforeOf(record)
-      const context = isWaiting(record) ? contextOf(record, session, words.get(record.id)) : {}
-      return { ...sceneOf(session), context: { ...context, before }, group: groupOf(record, folderOf(record)) }
+      const { title = '', elsewhere } = sessions.get(record.sessionId) ?? {}
+      return {
+        folder: folderOf(record),
+        title: title === '' ? null : title,
+        prompt: elsewhere?.prompt ?? null,
+        context: isWaiting(record) ? contextOf(record) : {},
+        group: groupOf(record, folderOf(record)),
+      }
     }
   }
 }
 
-const sceneOf = (session: SessionOverview | undefined): RecordScene => ({
-  folder: session?.elsewhere?.workspaceRoot ?? null,
-  title: session === undefined || session.title === '' ? null : session.title,
-  prompt: session?.elsewhere?.prompt ?? null,
-})
-
-function contextOf(record: PersonRecord, session: SessionOverview | undefined, words: LastWords | undefined) {
-  const { elsewhere } = session ?? {}
-  const { prompt = null, told = prompt, said = null, updatedAt = 0 } = elsewhere ?? {}
-  const user = words?.user ?? told
-  // A sub-agent speaks in a conversation of its own.
-  const agent = record.lane === null ? (words?.agent ?? said) : null
-  return {
-    request: user === null ? null : oneLine(user),
-    said: agent === null ? null : oneLine(agent),
-    still_since: isoTime(Math.max(urgencyOf(record).stillSince, updatedAt)),
-  }
-}
+const shortened = (text: string | null): string | null => (text === null ? null : oneLine(text))
 
 type LikenedApproval = Approval & { kind: Exclude<Approval['kind'], 'question'> }
 
@@ -112,4 +112,21 @@ function summaryOf(alike: readonly Approval[], folder: string | null, now: numbe
   const reason = isNo && last.reason !== null && last.reason !== '' ? `: ${last.reason}` : ''
   const line = `${counts.join(', ')}${folder === null ? '' : ' in this folder'}${lastly} by ${last.decidedBy} ${ago(now - (last.decidedAt ?? now))}${reason}`
   return oneLine(line.charAt(0).toUpperCase() + line.slice(1))
+}
+
+const KEY_CHARS = 16
+
+/**
+ * The key of the group that is decided after one look: pending work of low risk that is alike, of one agent in one folder. Null: it is
+ * decided alone.
+ */
+export function groupOf(record: PersonRecord, workspaceRoot: string | null): string | null {
+  if (record.wait !== 'approval' || !isSupervisedApproval(record) || workspaceRoot === null) return null
+  const { status, risk, quorum = 1, kind, tool, owner, matches = [], supervised } = record
+  const { host, change, contentKey } = supervised
+  const isLow = risk === 'low' && quorum === 1 && (change?.protectedBecause ?? null) === null
+  if (status !== 'pending' || !isLow || !isHostWork(record) || isEdited(record)) return null
+  // The last match is the widest. All that a tool does is not alike. Without a match only the very same work is.
+  const like = matches.findLast(({ type }) => type !== 'tool') ?? matches.at(-1) ?? contentKey
+  return sha256(canonicalJson([host, owner, workspaceRoot, kind, tool, like])).slice(0, KEY_CHARS)
 }

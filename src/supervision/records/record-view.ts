@@ -166,7 +166,7 @@ export interface RecordScene {
   /** What the agent was started with. */
   prompt: string | null
   context?: Partial<RecordView['context']>
-  /** See `group-of.ts`. */
+  /** See `groupOf`. */
   group?: string | null
   /** The diff behind an approval as people see it; null: it changes no file, or the diff is gone. Undefined: it is not shown here. */
   diff?: string | null

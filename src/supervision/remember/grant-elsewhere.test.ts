@@ -79,6 +79,27 @@ describe('a yes that is remembered', () => {
   })
 })
 
+test('who says the same again renews the grant that is there', async () => {
+  const { approval, ask, approvals, grants, clock, audit } = await openAsked()
+  const allow = (id: string, scope: 'session' | '15m' | 'workspace', match = exactly) =>
+    approvals.decide(ann, id, { decision: 'approve', remember: { scope, match } })
+  await allow(approval.id, '15m')
+  const [first] = await grants()
+  await clock.advance(60_000)
+  const again = await ask()
+  await allow(again.id, '15m')
+
+  expect(await grants()).toEqual([
+    { ...first, approvalId: again.id, createdAt: clock.now(), expiresAt: clock.now() + 900_000 },
+  ])
+  expect((await audit()).slice(-2)).toMatchObject([{ grant: first?.id }, { kind: 'grant_made', grant: first?.id }])
+  // Another scope, another match or another answer is another decision.
+  await allow((await ask()).id, 'workspace')
+  await allow((await ask()).id, '15m', begins)
+  await approvals.decide(ann, (await ask()).id, { decision: 'reject', remember: { scope: '15m', match: exactly } })
+  expect(await grants()).toHaveLength(4)
+})
+
 test('a no that is remembered refuses from now on, also what is critical', async () => {
   const { say, grants, audit } = await openAsked({ risk: 'critical' })
   await say({ decision: 'reject', remember: { scope: 'workspace' } })

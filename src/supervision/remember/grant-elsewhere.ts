@@ -4,9 +4,11 @@ import { ServerError } from '../../domain/errors.ts'
 import { present } from '../../domain/present.ts'
 import type { SupervisedApproval } from '../../domain/records/record.ts'
 import type { AuditRecord } from '../../domain/supervision/audit.ts'
-import type { Caller, Decision } from '../../domain/supervision/decision.ts'
+import type { Decision } from '../../domain/supervision/decision.ts'
 import { type Grant, grantScope, QUARTER_HOUR_SECONDS } from '../../domain/supervision/grant.ts'
 import { canonicalJson } from '../../json/digest.ts'
+import type { ElsewhereNow } from '../approvals/decide.ts'
+import { asGrant, type GrantRequest } from '../approvals/new-grant.ts'
 import type { Assessment, Work } from '../risk/risk.ts'
 import type { Changes, SupervisedSession } from '../sessions/take-step.ts'
 import { matchLabel } from './match-label.ts'
@@ -42,37 +44,27 @@ export function refuseRemember(approval: SupervisedApproval, given: Decision): v
   }
 }
 
-interface GrantRequest {
-  id: string
-  approval: SupervisedApproval
-  remember: NonNullable<Decision['remember']>
-  effect: 'refuse' | undefined
-  by: Caller
-  now: number
-  /** As the session is now. */
-  owner: string
-  workspaceRoot: string
-}
-
-/** After `refuseRemember`. */
-export function grantElsewhere({ id, approval, remember, effect, by, now, ...place }: GrantRequest): Grant {
+/** After `refuseRemember`. Who says the same again renews the grant that is there. */
+export function grantElsewhere(
+  request: GrantRequest & { approval: SupervisedApproval },
+  { owner, workspaceRoot, grants }: ElsewhereNow,
+): Grant {
+  const { approval, remember, now } = request
   const match = remember.match ?? approval.matches?.[0]
   if (match === undefined) throw new Error('Nothing was offered.')
-  return present({
-    id,
+  const grant = {
+    ...asGrant(request),
     agent: approval.supervised.host,
-    tool: approval.tool,
-    effect,
     where: {},
-    sessionId: remember.scope === 'session' ? approval.sessionId : null,
-    grantedBy: by.user,
-    approvalId: approval.id,
-    policyVersion: approval.policyVersion,
-    createdAt: now,
     expiresAt: remember.scope === '15m' ? now + QUARTER_HOUR_SECONDS * 1_000 : null,
-    elsewhere: { ...place, match, risk: approval.risk },
-  })
+    elsewhere: { owner, workspaceRoot, match, risk: approval.risk },
+  }
+  const same = grants.find((one) => meaningOf(one) === meaningOf(grant))
+  return { ...grant, id: same?.id ?? grant.id }
 }
+
+const meaningOf = (grant: Grant): string =>
+  canonicalJson([grant.agent, effectOf(grant), grant.sessionId, grantScope(grant), grant.elsewhere ?? null])
 
 const effectOf = ({ effect }: Grant): string => effect ?? 'allow'
 

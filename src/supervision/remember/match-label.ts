@@ -19,7 +19,8 @@ export function matchLabel(match: WorkMatch, risk: Risk): string {
     case 'tool':
       return `${risk === 'low' ? 'Everything of low risk by the' : 'The'} tool ${visibleText(match.tool)}`
     case 'writes':
-      return `Writes under ${visibleText(match.pattern)}`
+      // Only a no is about something critical, and it covers every call that names the path.
+      return `${risk === 'critical' ? 'Calls that name' : 'Writes under'} ${visibleText(match.pattern)}`
     default:
       return unreachable(match)
   }

@@ -5,6 +5,7 @@ import { isRecord } from '../../domain/is-record.ts'
 import { isWithin } from '../../domain/is-within.ts'
 import type { WorkMatch } from '../../domain/supervision/grant.ts'
 import { hidesCharacters } from '../../domain/text/visible-text.ts'
+import { textArguments } from '../../hosts/tool-effect.ts'
 import { textsIn } from '../../json/texts-in.ts'
 import { isTooLong, spellings } from '../workspace/guard-arguments.ts'
 import { createWhereLeads } from '../workspace/where-leads.ts'
@@ -26,12 +27,6 @@ const MAX_COMMAND_CHARS = 10_000
 const MAX_WORDS = 100
 const MAX_WORD_CHARS = 1_000
 const MAX_PATTERN_CHARS = 4_000
-/** Arguments of writing tools that are the text itself. */
-const TEXTS: ReadonlySet<string> = new Set(
-  'content contents file_text new_string old_string new_str old_str new_source text insert_text replacement description instruction explanation'.split(
-    ' ',
-  ),
-)
 /** Arguments of searching tools that are what is looked for. */
 const SOUGHT: ReadonlySet<string> = new Set(['query', 'regex', 'search_term', 'description', 'output_mode'])
 /** Arguments of tools that run something, or type it into a program that runs. */
@@ -130,7 +125,8 @@ function accessOf({ effect, toolName }: Work): Use {
 function pathsOf({ effect, toolName, input }: Work): string[] {
   // Of a tool that looks into files it is what to look for; otherwise it says which files.
   const pattern = FINDS_NAMES.test(toolName) ? [] : ['pattern']
-  const without = effect === 'writes' ? TEXTS : effect === 'searches' ? new Set([...SOUGHT, ...pattern]) : undefined
+  const without =
+    effect === 'writes' ? textArguments : effect === 'searches' ? new Set([...SOUGHT, ...pattern]) : undefined
   const found = [...textsIn(input, without)].filter((text) => text.trim() !== '' && !isTooLong(text))
   if (found.length > MAX_TEXTS) throw new Error('There are too many arguments to look at.')
   return found

@@ -2,36 +2,15 @@
 
 import type { Approval, SupervisedRecord } from '../../domain/records/record.ts'
 import type { SessionRecord } from '../../domain/session/session.ts'
-import type { Supervision } from '../../domain/supervision/supervision.ts'
-import { done, newApproval, newRun, newSession } from '../../store/contract/samples.contract.ts'
+import {
+  askedElsewhere,
+  done,
+  newApproval,
+  newRun,
+  newSession,
+  supervisionSample,
+} from '../../store/contract/samples.contract.ts'
 import type { Store } from '../../store/store.ts'
-
-const supervision = (workspaceRoot: string, updatedAt: number): Supervision => ({
-  status: 'active',
-  version: 1,
-  host: 'claude-code',
-  workspaceRoot,
-  channelId: null,
-  mode: 'remote',
-  title: null,
-  prompt: null,
-  updatedAt,
-  terminatedAt: null,
-  lastTool: null,
-  nudgeCount: 0,
-  stallPaused: false,
-  progressSnapshot: null,
-  tokenId: 't',
-  connectionId: null,
-  openRun: null,
-  lastRun: null,
-  continuesAlone: 0,
-  givenInstructions: [],
-  openNudge: null,
-  silence: null,
-  restoredFrom: null,
-  spawned: null,
-})
 
 export interface AskedBefore {
   ago: number
@@ -44,9 +23,10 @@ export interface AskedBefore {
 
 /** What agents in a workspace asked: the newest first in the list. */
 export async function addSupervised(store: Store, root: string, now: number, asked: readonly AskedBefore[]) {
-  const session: SessionRecord = newSession({ supervision: supervision(root, now) })
+  const session: SessionRecord = newSession({
+    supervision: { ...supervisionSample, version: 1, workspaceRoot: root, updatedAt: now },
+  })
   const waits = asked.map(({ ago, change, tool = 'ask_approval', input = {}, values = {} }, i): SupervisedRecord => {
-    const elsewhere = { host: 'claude-code', contentKey: String(i), returnedAt: null }
     const summary = {
       kind: 'modify' as const,
       addedLines: 1,
@@ -60,11 +40,9 @@ export async function addSupervised(store: Store, root: string, now: number, ask
       ...newApproval(newRun(session.id), asking),
       kind: change === undefined ? 'permission' : 'diff',
       supervised: {
-        ...elsewhere,
+        ...askedElsewhere,
+        contentKey: String(i),
         change: change === undefined ? null : { ...summary, path: change },
-        mayForce: false,
-        isEdited: false,
-        appliedAt: null,
       },
     }
   })

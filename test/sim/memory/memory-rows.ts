@@ -225,7 +225,7 @@ export function writeRow(state: MemoryState, change: Change): void {
     case 'put_pin':
       state.pins.set(change.pin.workspaceRoot, change.pin)
       return
-    case 'insert_grant':
+    case 'put_grant':
       state.grants.set(change.grant.id, change.grant)
       return
     case 'remove_grant':

@@ -13,6 +13,7 @@ import { Problem } from '../../parts/approval/Problem.tsx'
 import { TextDialog } from '../../parts/approval/TextDialog.tsx'
 import { useSettled } from '../../parts/approval/use-settled.ts'
 import { ALL_SEEN } from '../../parts/seen/seen.ts'
+import { useAction } from '../../parts/use-action.ts'
 import { VisibleText } from '../../parts/VisibleText.tsx'
 import styles from './GroupCard.module.css'
 import type { InboxRow } from './inbox-rows.ts'
@@ -31,8 +32,7 @@ export function GroupCard({ row, onAnswered }: GroupCardProps) {
   const queries = useQueryClient()
   const isLive = useIsLive()
   const [params] = useSearchParams()
-  const [isBusy, setBusy] = useState(false)
-  const [problem, setProblem] = useState<unknown>(null)
+  const { isBusy, error: problem, run } = useAction()
   const [isRejecting, setRejecting] = useState(false)
   // One more in the group is another question.
   const isSettled = useSettled(items.map(({ id }) => id).join())
@@ -43,9 +43,7 @@ export function GroupCard({ row, onAnswered }: GroupCardProps) {
   const reject = actions.find(({ danger }) => danger)
 
   async function decide(decision: 'approve' | 'reject', reason = ''): Promise<void> {
-    setBusy(true)
-    setProblem(null)
-    try {
+    await run(async () => {
       const shown = items.flatMap((item) => (item.kind === 'approval' ? item.approval : []))
       const answers = await client.decideGroup(decision, shown, given({ reason }))
       const refused = answers.flatMap(({ approval_id, error }) =>
@@ -54,12 +52,8 @@ export function GroupCard({ row, onAnswered }: GroupCardProps) {
       const count = answers.length - refused.length
       announce(`${decision === 'approve' ? 'Approved' : 'Rejected'}: ${count} of ${items.length}`)
       onAnswered(row, refused)
-    } catch (error) {
-      setProblem(error)
-    } finally {
-      void queries.invalidateQueries({ queryKey: ['inbox'] })
-      setBusy(false)
-    }
+    })
+    void queries.invalidateQueries({ queryKey: ['inbox'] })
   }
   return (
     <>

@@ -5,10 +5,13 @@ import { useOtherOwner } from '../../data/me.ts'
 import { useIsLive } from '../../data/use-live.tsx'
 import { type InboxFilter, type InboxPage, useWaiting } from '../../data/waiting.ts'
 import { errorText } from '../../error-text.ts'
+import { announce } from '../../parts/Announcer.tsx'
 import { AsOf } from '../../parts/AsOf.tsx'
-import { AnswerForm } from '../../parts/approval/AnswerForm.tsx'
+import { AnswerForm, type GivenAnswer } from '../../parts/approval/AnswerForm.tsx'
 import { MarkIcon } from '../../parts/approval/MarkIcon.tsx'
+import { doneText, type RecordAction } from '../../parts/approval/record-actions.ts'
 import { StoodStill, TimeLeft } from '../../parts/approval/TimeLeft.tsx'
+import { useAnswer } from '../../parts/approval/use-record.ts'
 import { Badge, OutcomeBadge, RiskShape, riskWords } from '../../parts/Badge.tsx'
 import { Button } from '../../parts/Button.tsx'
 import { Command } from '../../parts/Command.tsx'
@@ -21,7 +24,6 @@ import { VisibleText } from '../../parts/VisibleText.tsx'
 import { folderName, fullCount } from '../../words.ts'
 import styles from './InboxList.module.css'
 import { groupTitle, hasItem, type InboxRow } from './inbox-rows.ts'
-import { useAnswerHere } from './use-answer-here.ts'
 import type { useInboxRows } from './use-inbox-rows.ts'
 
 interface InboxListProps {
@@ -58,13 +60,18 @@ export function InboxList({ inbox, filter, openId, pathTo, onAnswered, onClear }
     handle.current?.scrollToIndex(next)
     if (openId !== null) go(pathTo(id), { replace: true })
   }
-  const { answer, busyId } = useAnswerHere()
+  const { answer, busyId } = useAnswer((problem) => announce(errorText(problem)))
+  /** Answers it where it stands. True: the server has taken it. */
+  async function answerHere({ items: [item] }: InboxRow, action: RecordAction, given: GivenAnswer): Promise<boolean> {
+    const digest = item.kind === 'approval' ? { digest: item.approval.digest } : {}
+    return (await answer(item, action, { ...given, ...digest }, doneText(action, item.view))) === 'done'
+  }
   const open = () => (here === undefined ? move(1) : go(pathTo(here.id)))
   /** `a` decides what a look at the row is enough for, and opens everything else. */
   async function approve(): Promise<void> {
     const main = here?.items[0].view.actions.find((action) => action.main)
     if (here === undefined || main === undefined || !isOneLook(here)) open()
-    else if (isLive && (await answer(here.items[0], main))) onAnswered(here)
+    else if (isLive && (await answerHere(here, main, {}))) onAnswered(here)
   }
   useKeys([
     { keys: 'j', name: 'Next', group: 'Inbox', run: () => move(1) },
@@ -108,7 +115,7 @@ export function InboxList({ inbox, filter, openId, pathTo, onAnswered, onClear }
                       hasKeys={isMarked && isOneLook(row)}
                       onAnswer={async (action, given) => {
                         // The list stays where it is, and the keys go on.
-                        if (await answer(item, action, given)) move(1)
+                        if (await answerHere(row, action, given)) move(1)
                       }}
                     />
                   )}

@@ -1,4 +1,4 @@
-import type { ApproveOptions, LookedAt, ShownApproval } from 'quarterdeck/client'
+import type { ApproveOptions, ShownApproval } from 'quarterdeck/client'
 import { useState } from 'react'
 import { keyText, useKeys } from '../../app/Keys.tsx'
 import { byteWord } from '../../words.ts'
@@ -11,20 +11,14 @@ import { notSeenText } from './looked-at.ts'
 import { Notice } from './Notice.tsx'
 import { Problem } from './Problem.tsx'
 import { RememberFields } from './RememberFields.tsx'
-import type { RecordAction } from './record-actions.ts'
 import { firstOffer, ONCE, rememberedAs } from './remember-choice.ts'
-import type { Decide } from './use-decide.ts'
+import type { DecisionDialogProps } from './use-decide.ts'
 
-interface ApproveDialogProps {
-  approval: ShownApproval
-  action: RecordAction
-  lookedAt: LookedAt
-  decide: Decide
+interface ApproveDialogProps extends DecisionDialogProps {
   /** Why a yes is not possible now. */
   lock: string | null
   /** It was opened to choose what is remembered. */
   wantsRemember: boolean
-  onClose: () => void
 }
 
 /** The last look before a yes: what exactly, and what it counts for. */

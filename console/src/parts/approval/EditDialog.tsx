@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import type { EditCheck, ShownApproval } from 'quarterdeck/client'
+import type { EditCheck } from 'quarterdeck/client'
 import { useEffect, useRef, useState } from 'react'
 import { keyText, useKeys } from '../../app/Keys.tsx'
 import { useClient } from '../../data/server.tsx'
@@ -18,22 +18,19 @@ import { lookedAt } from './looked-at.ts'
 import { Notice, Warnings } from './Notice.tsx'
 import { Problem } from './Problem.tsx'
 import { CardSection } from './RecordParts.tsx'
-import type { RecordAction } from './record-actions.ts'
-import type { Decide } from './use-decide.ts'
+import type { DecisionDialogProps } from './use-decide.ts'
 import { useSettled } from './use-settled.ts'
 
 export type Edit = { arguments: Record<string, unknown> } | { content: string }
 
-interface EditDialogProps {
-  approval: ShownApproval
-  action: RecordAction
-  decide: Decide
-  isLive: boolean
-  onClose: () => void
-}
-
 /** First the edit, then the server's word about it, then the yes. Going back keeps what was typed. */
-export default function EditDialog({ approval, action, decide, isLive, onClose }: EditDialogProps) {
+export default function EditDialog({
+  approval,
+  action,
+  decide,
+  isLive,
+  onClose,
+}: DecisionDialogProps & { isLive: boolean }) {
   const client = useClient()
   const [checked, setChecked] = useState<{ edit: Edit; check: EditCheck } | null>(null)
   const checking = useAction()

@@ -8,7 +8,7 @@ import { BodyPartView, RecordFacts } from './RecordParts.tsx'
 import type { RecordAction } from './record-actions.ts'
 import type { RecordKind } from './record-kinds.ts'
 import { TextDialog } from './TextDialog.tsx'
-import { useRecord } from './use-record.ts'
+import { useAnswer, useRecord } from './use-record.ts'
 
 interface RecordCardProps {
   kind: RecordKind
@@ -20,13 +20,17 @@ interface RecordCardProps {
 /** What an agent elsewhere wants: its view, and the answers. */
 export function RecordCard({ kind, id, onDone }: RecordCardProps) {
   const record = useRecord(kind, id)
-  const { data, dataUpdatedAt, busy, problem, answer } = record
+  const { data, dataUpdatedAt } = record
+  const [problem, setProblem] = useState<unknown>(null)
+  const { answer, busyId } = useAnswer(setProblem)
+  const busy = busyId !== null
   const isLive = useIsLive()
   /** What ends something is asked about before it is sent. */
   const [asking, setAsking] = useState<RecordAction | null>(null)
 
   async function send(action: RecordAction, text: string): Promise<void> {
-    const said = await answer(action, text)
+    setProblem(null)
+    const said = await answer({ kind, id }, action, { text }, action.done)
     if (said === 'open') return
     setAsking(null)
     if (said === 'done') onDone?.()

@@ -1,18 +1,11 @@
-import type { LookedAt, ShownApproval } from 'quarterdeck/client'
 import { useState } from 'react'
 import { RememberFields } from './RememberFields.tsx'
-import type { RecordAction } from './record-actions.ts'
 import { ONCE, rememberedAs } from './remember-choice.ts'
 import { TextDialog } from './TextDialog.tsx'
-import type { Decide } from './use-decide.ts'
+import type { DecisionDialogProps } from './use-decide.ts'
 
-interface RejectDialogProps {
-  approval: ShownApproval
-  action: RecordAction
-  lookedAt: LookedAt
-  decide: Decide
+interface RejectDialogProps extends DecisionDialogProps {
   isLive: boolean
-  onClose: () => void
 }
 
 /** A no, with a reason that the agent reads. */

@@ -19,6 +19,15 @@ type RejectOptions = NonNullable<Parameters<Approvals['reject']>[1]>
 
 export type Decide = ReturnType<typeof useDecide>
 
+/** What every dialog about a decision is given. */
+export interface DecisionDialogProps {
+  approval: ShownApproval
+  action: RecordAction
+  lookedAt: LookedAt
+  decide: Decide
+  onClose: () => void
+}
+
 interface DecideOptions {
   /** When `shown` was read. */
   readAt: number

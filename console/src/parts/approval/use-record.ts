@@ -5,42 +5,48 @@ import { useClient } from '../../data/server.tsx'
 import { useLive } from '../../data/use-live.tsx'
 import { useInbox } from '../../data/waiting.ts'
 import { announce } from '../Announcer.tsx'
+import type { GivenAnswer } from './AnswerForm.tsx'
 import type { RecordAction } from './record-actions.ts'
 import { kindsOfRecords, type RecordKind, readRecord } from './record-kinds.ts'
 
-/** A record, and a way to answer it. Nothing counts as answered before the server says so. */
+/** A record of an agent elsewhere. */
 export function useRecord(kind: RecordKind, id: string) {
   const client = useClient()
-  const queries = useQueryClient()
-  const [busy, setBusy] = useState(false)
-  const [problem, setProblem] = useState<unknown>(null)
   useFreshRecord(kind, id)
-  const query = useQuery({
-    queryKey: [kind, id],
-    queryFn: ({ signal }) => readRecord(client, kind, id, { signal }),
-  })
+  return useQuery({ queryKey: [kind, id], queryFn: ({ signal }) => readRecord(client, kind, id, { signal }) })
+}
 
-  /** `late`: somebody else was faster. `open`: it did not work, and can be tried again. */
-  async function answer(action: RecordAction, text: string): Promise<'done' | 'late' | 'open'> {
-    if (busy) return 'open'
-    setBusy(true)
-    setProblem(null)
+/** A way to answer, one at a time. Nothing counts as answered before the server says so. */
+export function useAnswer(onProblem: (error: unknown) => void) {
+  const client = useClient()
+  const queries = useQueryClient()
+  const [busyId, setBusy] = useState<string | null>(null)
+
+  /** `late`: somebody else was faster. `open`: it did not work, and can be tried again. `said`: what was done. */
+  async function answer(
+    { id, kind }: { id: string; kind: RecordKind },
+    action: RecordAction,
+    { text = '', ...more }: GivenAnswer & { digest?: string },
+    said: string,
+  ): Promise<'done' | 'late' | 'open'> {
+    if (busyId !== null) return 'open'
+    setBusy(id)
     try {
-      await client.answer(action, { text })
-      announce(action.done)
+      await client.answer(action, { text, more })
+      announce(said)
       return 'done'
     } catch (error) {
       const isLate = error instanceof ClientError && error.code === 'record_decided'
       if (isLate) announce(error.message)
-      else setProblem(error)
+      else onProblem(error)
       return isLate ? 'late' : 'open'
     } finally {
       void queries.invalidateQueries({ queryKey: ['inbox'] })
       await queries.invalidateQueries({ queryKey: [kind, id] })
-      setBusy(false)
+      setBusy(null)
     }
   }
-  return { ...query, busy, problem, answer }
+  return { answer, busyId }
 }
 
 /** An approval with everything that would run. `isWhole`: also what is too long to be read at once. */

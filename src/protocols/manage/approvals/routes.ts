@@ -9,7 +9,7 @@ import type { Engine } from '../../../engine/engine.ts'
 import { answer, listOf, page } from '../../../http/describe-answer.ts'
 import { isConsole, type Reply, type Request, type Route } from '../../../http/route.ts'
 import type { Approvals } from '../../../supervision/approvals/approvals.ts'
-import { createDecideGroup } from '../../../supervision/approvals/decide-group.ts'
+import { decideGroup } from '../../../supervision/approvals/decide-group.ts'
 import type { NoteShown, RevealSecret } from '../../../supervision/approvals/looked-at.ts'
 import type { ReadDiff } from '../../../supervision/approvals/read-diff.ts'
 import { shownCall } from '../../../supervision/approvals/shown-call.ts'
@@ -52,10 +52,6 @@ export function createApprovalRoutes(deps: ApprovalRoutesDeps): Route[] {
   const { engine, approvals, readScenes, readDiff, noteShown, revealSecret } = deps
   const recordViews = createRecordViews(readScenes)
   const answerApproval = createAnswerApproval(approvals)
-  const decideGroup = createDecideGroup({
-    approvals,
-    workspaceOf: async (id) => (await engine.sessions.overview([id]))[0]?.elsewhere?.workspaceRoot ?? null,
-  })
 
   /** An operator may name any session by id. Others may name their own sessions, by id or name. */
   async function sessionIn(request: Request): Promise<string | undefined> {
@@ -119,7 +115,8 @@ export function createApprovalRoutes(deps: ApprovalRoutesDeps): Route[] {
   }
 
   async function decideMany(request: Request, reply: Reply): Promise<void> {
-    const decided = await decideGroup(callerOf(request), decodeGroup(await request.json()), request.correlationId)
+    const given = decodeGroup(await request.json())
+    const decided = await decideGroup(deps, callerOf(request), given, request.correlationId)
     const items = decided.map(({ approval: { id: approval_id, status }, error }) =>
       present({
         approval_id,

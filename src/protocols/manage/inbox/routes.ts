@@ -86,10 +86,7 @@ export function createInboxRoutes({ engine, feed, inbox, readScenes }: InboxRout
           kind: z.enum(wireKinds).optional(),
           owner: z.string().optional().describe('Only in sessions of this owner.'),
           session: z.string().optional().describe('Only in this session: a UUID or a ULID.'),
-          risk: z
-            .enum(['low', 'high', 'critical'])
-            .optional()
-            .describe('Only of this risk. What is no approval counts as high.'),
+          risk: z.enum(risks).optional().describe('Only of this risk. What is no approval counts as high.'),
           agent: z.string().max(128).optional().describe('Only of this agent, or of agents in this host.'),
           folder: z
             .string()
