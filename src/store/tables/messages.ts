@@ -60,10 +60,20 @@ const IS_STRUCTURED = `extra LIKE '%"structured":true}'`
 /** The beginning of a long text. JSON has none; U+0001 marks it in Postgres. */
 const BEGINNING = `CASE WHEN octet_length(content) <= 16384 THEN content
   WHEN ${IS_STRUCTURED} OR substr(content, 1, 1) = '\u0001' THEN NULL ELSE substr(content, 1, 400) END`
-type WordsRow = [place: number, content: string | null, isStructured: boolean | number | null]
+export type WordsRow = [place: number, content: string | null, isStructured: boolean | number | null]
 
-/** Null: nothing was said, or it is too long to tell. */
-const wordsIn = ([, content = null, isStructured]: WordsRow | [] = []): string | null =>
+/** The newest message with this role and a text, among the newest of these. Contents are read of that one alone. */
+export const lastWordsOf = (role: 'user' | 'assistant', messages: { where: string; place: string }): string => {
+  const { where, place } = messages
+  return `SELECT ${place}, ${BEGINNING} AS content, ${IS_STRUCTURED} AS structured FROM messages WHERE ${where} AND ${place} = (
+      SELECT ${place} FROM (
+        SELECT ${place}, role, octet_length(content) AS bytes FROM messages
+        WHERE ${where} ORDER BY ${place} DESC LIMIT ${MOST_LOOKED_AT}) AS newest
+      WHERE role = '${role}' AND bytes > 0 ORDER BY ${place} DESC LIMIT 1)`
+}
+
+/** Null: it is too long to tell. */
+export const wordsIn = ([, content, isStructured]: WordsRow): string | null =>
   content === null ? null : textOf(isStructured ? JSON.parse(content) : content)
 
 /** `ofSession` is the condition that finds the messages of session `$1`. */
@@ -80,36 +90,17 @@ export function messageStatements(ofSession: string, place: string) {
       name: 'message_marks',
       text: `SELECT ${MARK_COLUMNS} FROM messages WHERE ${ofSession} AND id = ANY($2::text[]) ORDER BY ${place}`,
     },
-    /** The newest message with the role `$4` and a text. Contents are read of that one alone. */
-    lastWords: {
-      name: 'messages_last_words',
-      text: `SELECT ${place}, ${BEGINNING}, ${IS_STRUCTURED} FROM messages WHERE ${ofSession} AND ${place} = (
-        SELECT ${place} FROM (
-          SELECT ${place}, role, octet_length(content) AS bytes FROM messages
-          WHERE ${ofSession} AND superseded_by IS NULL AND lane IS NULL AND created_at <= $2 AND ${place} > $3
-          ORDER BY ${place} DESC LIMIT ${MOST_LOOKED_AT}) AS newest
-        WHERE role = $4 AND bytes > 0 ORDER BY ${place} DESC LIMIT 1)`,
-    },
   } satisfies Record<string, Statement>
 }
 
 export function createMessageLists(
-  { one, many }: Reading,
+  { many }: Reading,
   statements: ReturnType<typeof messageStatements>,
-): Pick<MessageReads, 'ofLane' | 'all' | 'known' | 'marks' | 'lastWords'> {
+): Pick<MessageReads, 'ofLane' | 'all' | 'known' | 'marks'> {
   const ofLane = many(statements.ofLane, toMessage)
   const known = many(statements.known, toMessage)
   const marks = many(statements.marks, toMark)
-  const last = one(statements.lastWords, (row: WordsRow) => row)
   return {
-    lastWords: (of) =>
-      Promise.all(
-        of.map(async ({ sessionId, at }) => {
-          const user = (await last(sessionId, at, 0, 'user')) ?? undefined
-          const agent = (await last(sessionId, at, user?.[0] ?? 0, 'assistant')) ?? undefined
-          return { user: wordsIn(user), agent: wordsIn(agent) }
-        }),
-      ),
     ofLane: async (sessionId, lane, limit) => (await ofLane(sessionId, lane, limit)).reverse(),
     all: many(statements.all, toMessage),
     known: async (sessionId, ids) => (ids.length === 0 ? [] : known(sessionId, ids)),

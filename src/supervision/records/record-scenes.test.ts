@@ -108,7 +108,7 @@ test('an agent elsewhere has what it was told last, what it reported last, and s
   })
 })
 
-/** Every read of the store, by its name. */
+/** Every read of the store, by its name. On Postgres each of them is one statement. */
 function counted(store: Store): { store: Store; reads: string[] } {
   const reads: string[] = []
   const watched = (name: string, part: object): object =>

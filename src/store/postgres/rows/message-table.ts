@@ -1,13 +1,16 @@
-import { type MessageReads, MOST_ASIDE_CHARS, MOST_ASIDES } from '../../ports/messages.ts'
+import { type LastWords, type MessageReads, MOST_ASIDE_CHARS, MOST_ASIDES } from '../../ports/messages.ts'
 import {
   charsOf,
   createMessageLists,
+  lastWordsOf,
   type MessageRow,
   messageColumns,
   messageStatements,
   placeOf,
   takeChars,
   toMessage,
+  type WordsRow,
+  wordsIn,
 } from '../../tables/messages.ts'
 import type { Reading, Statement } from '../../tables/statement.ts'
 import { bytesFor, isEverything, withinBytes } from './bounded-rows.ts'
@@ -53,12 +56,33 @@ const laterUserMessage: Statement = {
     AND ord > (SELECT ord FROM messages WHERE session = $1 AND id = $2) ORDER BY ord LIMIT 1`,
 }
 
+const lastBefore = (role: 'user' | 'assistant', after: string): string =>
+  lastWordsOf(role, {
+    where: `session = wanted.session AND superseded_by IS NULL AND lane IS NULL AND created_at <= wanted.at AND ord > ${after}`,
+    place: 'ord',
+  })
+
+const lastWords: Statement = {
+  name: 'messages_last_words',
+  text: `SELECT by_user.*, by_agent.* FROM unnest($1::text[], $2::bigint[]) WITH ORDINALITY AS wanted (session, at, nth)
+    LEFT JOIN LATERAL (${lastBefore('user', '0')}) AS by_user ON true
+    LEFT JOIN LATERAL (${lastBefore('assistant', 'coalesce(by_user.ord, 0)')}) AS by_agent ON true
+    ORDER BY nth`,
+}
+
 export function createMessageReads(reading: Reading): MessageReads {
   const { one, many } = reading
   const asRead = (row: MessageRow): MessageRow => row
   const shownRows = many(shown, asRead)
   const asideRows = many(asides, asRead)
   const placeOfMessage = one(placeOfId, ([place]: [number]) => place)
+  const words = many(lastWords, (row: [...WordsRow, ...WordsRow]): LastWords => {
+    const [userPlace, user, isUserStructured, agentPlace, agent, isAgentStructured] = row
+    return {
+      user: wordsIn([userPlace, user, isUserStructured]),
+      agent: wordsIn([agentPlace, agent, isAgentStructured]),
+    }
+  })
   const later = one(laterUserMessage, () => true)
 
   /** Reads on until there are `limit` messages or `maxChars` characters. It takes the message with which there are enough. */
@@ -95,6 +119,13 @@ export function createMessageReads(reading: Reading): MessageReads {
       return found.reverse().map(toMessage)
     },
     ...createMessageLists(reading, lists),
+    async lastWords(of) {
+      if (of.length === 0) return []
+      return words(
+        of.map(({ sessionId }) => sessionId),
+        of.map(({ at }) => at),
+      )
+    },
     userSpokeAfter: async (sessionId, messageId) => (await later(sessionId, messageId)) !== null,
   }
 }

@@ -3,6 +3,7 @@ import type { StoredMessage } from '../../../domain/session/message.ts'
 import { type MessageReads, MOST_ASIDE_CHARS, MOST_ASIDES } from '../../ports/messages.ts'
 import {
   createMessageLists,
+  lastWordsOf,
   type MessageRow,
   messageColumns,
   messageStatements,
@@ -12,6 +13,8 @@ import {
   placeOf,
   takeChars,
   toMessage,
+  type WordsRow,
+  wordsIn,
 } from '../../tables/messages.ts'
 import { insertRow, type Reading } from '../../tables/statement.ts'
 import type { Statements } from '../statements.ts'
@@ -63,6 +66,9 @@ export function createMessageReads(db: DatabaseSync, sid: SessionIds, reading: R
      AND +mid > ?2 AND +mid < ifnull((SELECT mid FROM messages WHERE sid = ?1 AND id = ?3), 9e18) ORDER BY +mid DESC LIMIT ?4 + 0`,
   )
   const laterUserMessage = db.prepare(`SELECT 1 FROM messages WHERE ${SHOWN} AND role = 'user' AND ${AFTER} LIMIT 1`)
+  const lastOf = (role: 'user' | 'assistant') =>
+    rows(lastWordsOf(role, { where: `${SHOWN} AND created_at <= ?2 AND mid > ?3`, place: 'mid' }))
+  const [lastOfUser, lastOfAgent] = [lastOf('user'), lastOf('assistant')]
   const read = (statement: StatementSync, ...values: (string | number | null)[]) =>
     statement.iterate(...values) as Iterable<unknown> as Iterable<MessageRow>
 
@@ -80,6 +86,17 @@ export function createMessageReads(db: DatabaseSync, sid: SessionIds, reading: R
       return found.reverse().map(toMessage)
     },
     ...createMessageLists(reading, messageStatements('sid = (SELECT sid FROM sessions WHERE id = $1)', 'mid')),
+    async lastWords(of) {
+      return of.map(({ sessionId, at }) => {
+        const id = sid(sessionId)
+        if (id === null) return { user: null, agent: null }
+        const last = (statement: StatementSync, after: number) =>
+          (statement.get(id, at, after) as WordsRow | undefined) ?? null
+        const user = last(lastOfUser, 0)
+        const agent = last(lastOfAgent, user?.[0] ?? 0)
+        return { user: user && wordsIn(user), agent: agent && wordsIn(agent) }
+      })
+    },
     async userSpokeAfter(sessionId, messageId) {
       const id = sid(sessionId)
       return id !== null && laterUserMessage.get(id, messageId) !== undefined
