@@ -24,6 +24,7 @@ export function createReadScenes({ store, clock }: SceneDeps): ReadScenes {
   return async (records) => {
     const open = records.filter(isWaiting)
     const decided = await readAlike(store.waits, open.filter(isLikened))
+    const decidedLike = Map.groupBy(decided, likeOf)
     const ids = new Set([...records, ...decided].map(({ sessionId }) => sessionId))
     const sessions = new Map((await store.sessions.overview([...ids])).map((one) => [one.id, one]))
     const own = open.filter(({ supervised }) => supervised === undefined)
@@ -33,8 +34,7 @@ export function createReadScenes({ store, clock }: SceneDeps): ReadScenes {
 
     function contextOf(record: PersonRecord): Partial<RecordView['context']> {
       const folder = folderOf(record)
-      const key = isLikened(record) ? likeOf(record) : null
-      const alike = decided.filter((one) => likeOf(one) === key && folderOf(one) === folder)
+      const alike = isLikened(record) ? (decidedLike.get(likeOf(record)) ?? []) : []
       const {
         prompt = null,
         told = prompt,
@@ -47,7 +47,11 @@ export function createReadScenes({ store, clock }: SceneDeps): ReadScenes {
       return {
         request: shortened(user ?? told),
         said: shortened(spoken),
-        before: summaryOf(alike, folder, clock.now()),
+        before: summaryOf(
+          alike.filter((one) => folderOf(one) === folder),
+          folder,
+          clock.now(),
+        ),
         still_since: isoTime(Math.max(urgencyOf(record).stillSince, updatedAt)),
       }
     }
