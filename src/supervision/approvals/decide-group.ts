@@ -1,6 +1,6 @@
 // One look for many: pending approvals of low risk that are alike are decided together, each with its own digest and its own record.
 
-import { ServerError } from '../../domain/errors.ts'
+import { hasCode, ServerError } from '../../domain/errors.ts'
 import type { Approval } from '../../domain/records/record.ts'
 import type { Caller, Decision } from '../../domain/supervision/decision.ts'
 import { groupOf } from '../records/group-of.ts'
@@ -17,7 +17,7 @@ export interface GroupedItem {
   error: ServerError | null
 }
 
-/** Throws `invalid_request`, and decides nothing, unless all of them are one group. */
+/** Throws `invalid_request`, and decides nothing, unless all of them are one group; `forbidden` if the caller may decide about none. */
 export type DecideGroup = (by: Caller, given: GroupDecision, correlationId?: string) => Promise<GroupedItem[]>
 
 interface DecideGroupDeps {
@@ -49,6 +49,10 @@ export function createDecideGroup({ approvals, workspaceOf }: DecideGroupDeps): 
         decided.push({ approval: await approvals.get(by, id), error })
       }
     }
+    // Whoever may decide about none of them is refused like anybody else, and is on record for it.
+    const refused = decided.map(({ error }) => error)
+    const [first] = refused
+    if (first != null && refused.every((error) => hasCode(error, 'forbidden'))) throw first
     return decided
   }
 }
