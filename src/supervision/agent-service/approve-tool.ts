@@ -33,6 +33,7 @@ import {
   folderOfCommand,
   type NamedCall,
   OUTSIDE,
+  pathArguments,
   pathlessArguments,
   workspacePath,
   writesElsewhere,
@@ -80,15 +81,20 @@ export function createAskPermission(deps: PermissionDeps): AskPermission {
     const filePath = plain?.filePath ?? null
     const confined = filePath === null ? null : await workspacePath(workspaceRoot, filePath, call.cwd)
     const isOutside = filePath !== null && confined === null
-    const work = workOf(call, plain?.command ?? null, workspaceRoot)
+    const seen = isChange(change) && change.protectedBecause === null ? change.path : undefined
+    const work = { ...workOf(call, plain?.command ?? null, workspaceRoot), seen }
     const { effect, command } = work
     const folder = work.cwd === workspaceRoot ? null : work.cwd
     const access = effect === 'reads' || effect === 'searches' ? 'read' : 'write'
     const without = pathlessArguments(call, command !== null)
-    const guarded = guard({ workspaceRoot, access, input: call.input, without, cwd: call.cwd })
+    const guardedBut = (names: ReadonlySet<string>) =>
+      guard({ workspaceRoot, access, input: call.input, without: names, cwd: call.cwd })
+    const guarded = guardedBut(without)
+    // What the change does to its own file was looked at. Another argument may lead elsewhere.
+    const beside = seen === undefined ? guarded : guardedBut(new Set([...without, ...pathArguments(call)]))
     const why = criticalBecause(call, change, {
       writesOutside: isOutside && effect === 'writes',
-      touchesGuarded: guarded !== null && access === 'write' && command === null,
+      touchesGuarded: beside !== null && access === 'write' && command === null,
     })
     const floor = why === null ? null : { risk: 'critical' as const, why }
     const assessed = raised(await assess(work), { floor, isGuarded: guarded !== null, quorum })

@@ -24,6 +24,8 @@ export interface Work {
   workspaceRoot: string
   /** Where the agent is now. */
   cwd: string
+  /** The file of a change that was looked at, in the workspace, where the change is of nothing protected. */
+  seen?: string | undefined
 }
 
 export interface Assessment {
