@@ -96,7 +96,7 @@ export async function allAtOnce(gate: Gate, agents: readonly Agent[], workspace:
 }
 
 /**
- * The operator remembers with the first answers what is offered: of low risk the widest, of high risk the narrowest, of critical nothing.
+ * The operator remembers with the first answers the widest that is offered, and nothing of what is critical.
  * The tasks come one after the other. Counts only the calls after these answers; `stop`: does not replay them.
  */
 export async function afterRemembering(

@@ -6,10 +6,13 @@ import { basename, isAbsolute, resolve } from 'node:path'
 import { type Command, forEachChild, parse, type Redirect, type SyntaxNode } from 'unbash'
 import { secretPath } from '../workspace/secret-path.ts'
 import type { WhereLeads } from '../workspace/where-leads.ts'
+import { beginningsOf, newPart, type Part } from './beginnings.ts'
+import { givesCode, takesCode } from './gives-code.ts'
 import { judgeProgram } from './judge-program.ts'
 import { createPathUses, type Finding, unclear } from './places.ts'
-import { HARMLESS_SETTINGS, HARMLESS_VARIABLES, OBEYED_VARIABLES, SETS_VARIABLES, SOURCES_OF_CODE } from './programs.ts'
-import { AND, type Beginning, isRiskier, type WorkRisk } from './risk.ts'
+import { HARMLESS_SETTINGS, HARMLESS_VARIABLES, OBEYED_VARIABLES, SETS_VARIABLES } from './programs.ts'
+import { ANY_VALUE } from './reasons.ts'
+import { type Beginning, isRiskier } from './risk.ts'
 import type { Scene } from './scene.ts'
 import { allCommands, type Known, plainWord, type ShellWord, shellWords, wordsOf } from './shell-words.ts'
 
@@ -28,29 +31,6 @@ interface CommandPlace {
   cwd: string
 }
 
-/** One program of the line. */
-interface Part {
-  risk: WorkRisk
-  /** Null: it also writes to a file, or reads from one. */
-  words: readonly ShellWord[] | null
-  /** Without variables in front, and without input from another program. */
-  isPlain: boolean
-  /** See `Scene.begins`. */
-  begins: readonly ShellWord[] | null | undefined
-  ofHigh: string | undefined
-  /** Why it is high. */
-  reasons: Set<string>
-}
-
-const newPart = (): Part => ({
-  risk: 'none',
-  words: null,
-  isPlain: true,
-  begins: undefined,
-  ofHigh: undefined,
-  reasons: new Set(),
-})
-
 const MAX_CHARS = 16_000
 const MAX_SCRIPTS = 20
 /** Commands in words of others. */
@@ -60,7 +40,6 @@ const TOO_LONG = 'runs a command that is too long to understand'
 const MAX_FOLDERS = 8
 const MAX_LOOPED = 20
 const OTHER_NAME = 'gives a name another meaning'
-const ANY_VALUE = 'calculates with a value that is not known'
 
 export function assessCommand(text: string, { whereLeads, home, workspaceRoot, cwd }: CommandPlace): CommandFinding {
   const paths = createPathUses(whereLeads, workspaceRoot)
@@ -87,6 +66,7 @@ export function assessCommand(text: string, { whereLeads, home, workspaceRoot, c
     fetched: [],
     tainted: false,
     input: [],
+    feeder: [],
     wholeTree: false,
     called: '',
     note(risk, why, action = null) {
@@ -142,6 +122,7 @@ export function assessCommand(text: string, { whereLeads, home, workspaceRoot, c
       if (folder === null) scene.folders = null
       else scene.folders = isAbsolute(folder) ? [folder] : (scene.folders?.map((from) => resolve(from, folder)) ?? null)
     },
+    program: (words) => judgeProgram(scene, words),
     script(code) {
       scripts += 1
       if (code.length > MAX_CHARS || scripts > MAX_SCRIPTS || (code.match(/\$\(|[<>]\(|`/g)?.length ?? 0) > MAX_NESTED)
@@ -162,9 +143,9 @@ export function assessCommand(text: string, { whereLeads, home, workspaceRoot, c
 
   /** What a part does to the folder ends with it. */
   function apart(visitAll: () => void): undefined {
-    const { folders, tainted, input } = scene
+    const { folders, tainted, input, feeder } = scene
     visitAll()
-    Object.assign(scene, { folders, tainted, input })
+    Object.assign(scene, { folders, tainted, input, feeder })
   }
 
   /** A part that may run or not: afterwards the shell is here or there. */
@@ -214,6 +195,7 @@ export function assessCommand(text: string, { whereLeads, home, workspaceRoot, c
             isFed = true
             scene.tainted ||= givesCode(one, known, gives)
             scene.input = one.type === 'Command' ? [printedBy(one)] : []
+            scene.feeder = one.type === 'Command' ? wordsOf(one, known) : []
           }
           isFed = before
         })
@@ -356,22 +338,6 @@ export function assessCommand(text: string, { whereLeads, home, workspaceRoot, c
   }
 }
 
-/** Of most high programs all words count, and what it reads would make it another one. */
-function beginningsOf(parts: readonly Part[]): Beginning[] {
-  const working = parts.filter(({ risk }) => risk !== 'none')
-  const found = working.map(({ risk, words, begins, isPlain, ofHigh, reasons }) => {
-    const isLow = risk === 'low'
-    if (words === null || begins == null || (!isLow && !(isPlain && words.every(({ kind }) => kind === 'plain'))))
-      return null
-    const onlyAsks = ofHigh !== undefined && reasons.size === 1 && reasons.has(ofHigh)
-    const all = isLow || onlyAsks ? begins : words
-    const isKnown = all.every(({ kind, text }) => kind === 'plain' && text !== AND)
-    return isKnown ? { risk, words: all.map(({ text }) => text) } : null
-  })
-  if (!found.every((one) => one !== null)) return []
-  return [...new Map(found.map((one) => [one.words.join('\0'), one])).values()]
-}
-
 const isHarmless = (operator: string, target: string): boolean =>
   (/^[<>]&$/.test(operator) && /^(?:\d+-?|-)$/.test(target)) || /^\/dev\/(?:null|stdout|stderr)$/.test(target)
 
@@ -401,36 +367,6 @@ function either(a: readonly string[] | null, b: readonly string[] | null): reado
   if (a === b || a === null || b === null) return a === b ? a : null
   const all = new Set([...a, ...b])
   return all.size > MAX_FOLDERS ? null : [...all]
-}
-
-/** Whether a part gives a download or a decoded text to the next one. `known`: of the parts that were asked about before. */
-function givesCode(node: SyntaxNode, words: Known, known: Map<SyntaxNode, boolean>): boolean {
-  let found = known.get(node)
-  if (found !== undefined) return found
-  found = false
-  if (node.type === 'Command') {
-    const names = wordsOf(node, words).map(({ text }) => text.slice(text.lastIndexOf('/') + 1).toLowerCase())
-    const isEncoded =
-      /^(?:printf|echo)$/.test(names[0] ?? '') && names.some((name) => /\\(?:x|u|0?[0-7]{2,3})/.test(name))
-    found = isEncoded || names.some((name) => SOURCES_OF_CODE.has(name))
-  }
-  forEachChild(node, (child) => {
-    found = givesCode(child, words, known) || found
-  })
-  known.set(node, found)
-  return found
-}
-
-/** Whether a word or the input of a command comes from a part that gives code. */
-function takesCode(node: SyntaxNode, words: Known, known: Map<SyntaxNode, boolean>): boolean {
-  let found = false
-  forEachChild(node, (child) => {
-    const isPart = child.type === 'CommandExpansion' || child.type === 'ProcessSubstitution'
-    found ||=
-      (isPart || known.get(child) === true) &&
-      (isPart ? givesCode(child, words, known) : takesCode(child, words, known))
-  })
-  return found
 }
 
 /** What `echo` prints, if that is all it does. */

@@ -1,6 +1,7 @@
 // What the programs do that agents run, as data. What is not listed is high: nobody knows what it does. Programs that run others, or whose
-// words say more than a line can, have a judge in `judge-program.ts` as well.
+// words say more than a line can, have a judge as well: see `judge-program.ts`.
 
+import { ANY_VALUE, DOWNLOADS, NOT_CLEAR, REACHES, SHOWS_ENVIRONMENT } from './reasons.ts'
 import { RISKS, type WorkRisk } from './risk.ts'
 
 export interface Rule {
@@ -30,8 +31,8 @@ export interface Rule {
 /** A risk and a sentence, then the programs; `git: status log` are verbs of git. After `;` comes what is special: see `Rule`. */
 const TABLE = `
 none reads files of the workspace
-  cat head tail wc nl tac cut comm cmp diff column fold paste md5sum sha1sum sha256sum shasum cksum strings od hexdump sed uniq iconv
-  sort; not o T --output --compress-program --temporary-directory
+  cat head tail wc nl tac cut comm cmp diff column fold paste md5sum sha1sum sha256sum shasum cksum strings od hexdump sed uniq iconv csvstat
+  sort; writes o --output; not T --compress-program --temporary-directory
   jq awk gawk mawk; texts 1; valued -F -v
 none searches the workspace
   grep egrep fgrep; texts 1
@@ -102,6 +103,7 @@ low runs a build, a test or a check of the workspace; words read
   nx: test build lint
   astro: check build
   rake: test spec
+  alembic: check current heads history
 low formats or checks files of the workspace
   black isort rustfmt
   ruff: format
@@ -109,9 +111,9 @@ low formats or checks files of the workspace
   ruff: check; words read; writes --fix
   biome: check format lint ci; words read; writes --write --fix --apply
   golangci-lint: run; words read; writes --fix
-  staticcheck cspell vale; words read
+  staticcheck deadcode cspell vale; words read
 low writes files of the workspace
-  touch mkdir tee
+  touch mkdir tee strip
 low copies or moves files of the workspace
   cp mv
 low prepares a commit
@@ -126,10 +128,15 @@ low puts changes aside
   git stash: push save pop apply; words read; not a --all; worded -m --message
 low packs the package into a file
   npm: pack; not NPM
+low changes the version of the package
+  npm: version; words text; not NPM
 low unstages changes
   git: reset; words read; not --hard --merge --keep
 low looks at the machine
   ps df free uptime lsof; words text; not E
+  history; words text; not a c d n p r s w
+low reads a database of the workspace
+  sqlite3; texts 9; not A i --init --interactive
 
 high pushes to a remote
   git: push; words text; not --receive-pack --exec --no-verify; action Push to {/the remote}
@@ -147,6 +154,8 @@ high asks a service on the network; words read; byVerb 1
   gh run: view list watch
   gh issue: view list
   gh release: view list
+high opens a pull request; words read; byVerb 1; action Open a pull request
+  gh pr: create; not R --repo; worded -t -b --title --body
 high downloads or sends over the network; words read
   curl wget aria2c http https xh lynx; action Download {a file}
 high installs packages; words read; action Install {packages}
@@ -201,6 +210,8 @@ high merges branches; words text; action Merge {a branch}
 high changes files in ways that are not shown
   git: apply
   patch tar zip unzip gzip gunzip bzip2 xz 7z cpio dd
+high runs another program
+  env xargs npx bunx pnpx
 high cuts files off
   truncate
 high makes a link
@@ -322,6 +333,7 @@ export const WRAPPERS: Readonly<Record<string, Wrapper>> = {
     valued: ['-k', '-s'],
     words: 1,
   },
+  'perf stat': { plain: /^-[dv]+$/, valued: ['-e', '-r'] },
   'uv run': { plain: /^--(?:frozen|no-sync|offline|locked)$/ },
   'poetry run': { plain: /^$/ },
   'pipenv run': { plain: /^$/ },
@@ -333,7 +345,7 @@ export const HARMLESS_VARIABLES =
   /^(?:CI|NODE_ENV|FORCE_COLOR|NO_COLOR|CLICOLOR|DEBUG|VERBOSE|LOG_LEVEL|RUST_LOG|RUST_BACKTRACE|TZ|LANG|LC_\w+|PORT|COLUMNS|LINES|TERM|PYTHONDONTWRITEBYTECODE|PYTHONUNBUFFERED|PYTHONHASHSEED|CGO_ENABLED|GOOS|GOARCH|RAILS_ENV|RACK_ENV|APP_ENV|MIX_ENV|VITEST_\w+)$/
 /** Settings of other variables that keep a program from asking or from paging. */
 export const HARMLESS_SETTINGS =
-  /^(?:(?:GIT_)?PAGER=cat|(?:GIT_)?EDITOR=(?:true|:)|GIT_TERMINAL_PROMPT=0|PYTHONPATH=(?:\.|src))$/
+  /^(?:(?:GIT_)?PAGER=cat|(?:GIT_)?EDITOR=(?:true|:)|GIT_TERMINAL_PROMPT=0|PYTHONPATH=(?:\.|src)|RUSTFLAGS="?-(?:C target-cpu=native|D warnings)"?)$/
 /** Variables that the shell or programs obey, even if nobody exports them again. */
 export const OBEYED_VARIABLES =
   /^(?:PATH|PWD|OLDPWD|CDPATH|HOME|IFS|ENV|SHELL|SHELLOPTS|BASHOPTS|PS\d|PROMPT_COMMAND|EDITOR|VISUAL|PAGER|BROWSER|TMPDIR|CLASSPATH|\w*_(?:OPTIONS|OPTS|PRELOAD|PATH|COMMAND|ARGS|PROXY|CONFIG|FLAGS|HOME|SHELL|ENV)|(?:BASH|LD|DYLD|GIT|NODE|NPM|npm|PYTHON|PERL|RUBY|JAVA|GO|CARGO|RUST|MAKE|ZSH|ZDOTDIR|SSH|DOCKER|AWS|PIP|UV)_?\w*|\w+_proxy)$/
@@ -362,3 +374,22 @@ export const SOURCES_OF_CODE: ReadonlySet<string> = new Set(
 /** Keys of git's settings with which git runs something or sends it elsewhere. */
 export const OBEYED_GIT_SETTINGS =
   /hook|alias|credential|pager|editor|ssh|proxy|filter|command|helper|exec|url|include|fsmonitor|program|cmd|textconv|external|askpass|attributes/i
+
+/** Of a program one knows what it does with its words. */
+export const isKnown = (name: string): boolean =>
+  [PROGRAMS, WITH_VERBS, SHELLS, INTERPRETERS].some((all) => all.has(name)) || Object.hasOwn(WRAPPERS, name)
+
+const telltale = (programs: string, word: RegExp, why: string) => ({ programs: words(programs), word, why })
+/** Words with which a program does more than its line says, wherever they stand. Then it is high. */
+export const TELLTALES = [
+  telltale('make gmake just mvn gradle rake turbo nx', REACHING_SCRIPT, REACHES),
+  telltale('mvn gradle rake turbo nx', /:/, REACHES),
+  telltale('go', /@/, DOWNLOADS),
+  telltale('jq', /\benv\b|\$ENV\b/, SHOWS_ENVIRONMENT),
+  telltale('jq', /\b(?:import|include)\b|^-L/, NOT_CLEAR),
+  // `ps eww`, unlike `ps -e`.
+  telltale('ps', /^[a-zA-Z]*e/, SHOWS_ENVIRONMENT),
+  telltale('read', OBEYED_VARIABLES, 'sets variables that programs obey'),
+  // The index of a variable is evaluated, and may run something.
+  telltale('test [ printf read unset', /\[.*(?:\$\(|`)/s, ANY_VALUE),
+]

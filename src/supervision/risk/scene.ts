@@ -1,5 +1,7 @@
 // What the judges of a command line see and say.
 
+import { existsSync } from 'node:fs'
+import { resolve } from 'node:path'
 import type { PathUse, Use } from './places.ts'
 import type { WorkRisk } from './risk.ts'
 import type { ShellWord } from './shell-words.ts'
@@ -14,6 +16,8 @@ export interface Scene {
   tainted: boolean
   /** Texts that the program reads, as far as they are known. */
   input: readonly string[]
+  /** The words of the program whose output this one reads. Empty: it is not clear. */
+  feeder: readonly ShellWord[]
   /** The program runs for many files, wherever they are in the folders that it is given. */
   wholeTree: boolean
   /** The riskiest note counts. */
@@ -35,6 +39,12 @@ export interface Scene {
   variable(assigned: string, isPlain: boolean): undefined
   /** Null: to a folder that nobody knows. */
   goTo(folder: string | null): undefined
+  /** Judges a program with its words. */
+  program(words: readonly ShellWord[]): undefined
   /** Judges the text of a command. */
   script(text: string): undefined
 }
+
+/** Whether there is a file or a folder of this name. */
+export const isThere = ({ folders }: Scene, path: string): boolean =>
+  folders?.some((folder) => existsSync(resolve(folder, path))) ?? true

@@ -35,10 +35,9 @@ export function shellWords(word: Word, known: Known): ShellWord[] {
     return [bound]
   if (others.length === 0 && part?.type === 'ProcessSubstitution' && part.operator === '<')
     return [{ ...plainWord(STREAM), kind: 'one' }]
-  const { home } = known
   const braced = word.parts?.some(({ type }) => type === 'BraceExpansion') === true
-  if (braced) return expanded(word.text).flatMap((text) => oneWord(text, home))
-  return [decoded(word, home)]
+  if (braced) return expanded(word.text).flatMap((text) => oneWord(text, known))
+  return [decoded(word, known)]
 }
 
 /** `a{b,c}` → `ab`, `ac`. What has quotes or variables, or becomes too much, stays as it is and is not known. */
@@ -55,18 +54,18 @@ function expanded(text: string): string[] {
   return done
 }
 
-function oneWord(text: string, home: string): ShellWord[] {
+function oneWord(text: string, known: Known): ShellWord[] {
   const unclear: ShellWord = { text, kind: 'any', variables: 'harmless' }
   if (/[{}"'`$\\\s]/.test(text)) return [unclear]
   if (text === '') return []
   const { commands } = parse(text)
   const [first] = commands
   return first?.command.type === 'Command' && first.command.name !== undefined
-    ? [decoded(first.command.name, home)]
+    ? [decoded(first.command.name, known)]
     : [unclear]
 }
 
-function decoded({ text, value, parts }: Word, home: string): ShellWord {
+function decoded({ text, value, parts }: Word, { home, loops }: Known): ShellWord {
   const word: ShellWord = { text: value, kind: 'plain', variables: 'harmless' }
   const look = (part: WordPart, quoted: boolean): void => {
     if (part.type === 'DoubleQuoted' || part.type === 'LocaleString') for (const one of part.parts) look(one, true)
@@ -75,11 +74,12 @@ function decoded({ text, value, parts }: Word, home: string): ShellWord {
       // Inside brackets there may be a variable.
       if (part.type === 'ExtendedGlob' || (part.parts ?? []).some(({ type }) => type !== 'Literal')) word.kind = 'any'
     } else if (part.type !== 'Literal' && part.type !== 'SingleQuoted' && part.type !== 'AnsiCQuoted') {
-      const text = knownText(part)
+      const bound = part.type === 'SimpleExpansion' ? loops.get(part.text.slice(1)) : undefined
+      const text = bound?.kind === 'plain' && /^[\w-]+$/.test(bound.text) ? bound.text : knownText(part)
       const [before = '', after = '', ...more] = word.text.split(part.text)
       // `$PWD-other` is a folder beside it.
-      const isWhole = /^(?:|.*=)$/s.test(before) && /^(?:\/|$)/.test(after) && more.length === 0
-      if (text !== null && (text !== '.' || isWhole)) {
+      const isWhole = /^(?:|.*=)$/s.test(before) && /^(?:\/|$)/.test(after)
+      if (text !== null && more.length === 0 && (text !== '.' || isWhole)) {
         word.text = word.text.replace(part.text, () => text)
         return
       }
@@ -130,7 +130,7 @@ export const wordsOf = ({ name, args }: Command, known: Known): ShellWord[] =>
     if (arg === undefined) return []
     if (arg.type === 'Word') return shellWords(arg, known)
     const { text, value } = arg
-    const isPlain = value.type === 'Word' && decoded(value, known.home).kind === 'plain'
+    const isPlain = value.type === 'Word' && decoded(value, known).kind === 'plain'
     return [{ text, kind: isPlain ? 'plain' : 'any', variables: 'harmless' }]
   })
 
