@@ -6,6 +6,7 @@ import type { SupervisedApproval } from '../../domain/records/record.ts'
 import type { AuditRecord } from '../../domain/supervision/audit.ts'
 import type { Caller, Decision } from '../../domain/supervision/decision.ts'
 import { type Grant, grantScope, QUARTER_HOUR_SECONDS } from '../../domain/supervision/grant.ts'
+import { programOf } from '../../hosts/hosts.ts'
 import { canonicalJson } from '../../json/digest.ts'
 import type { Assessment, Work } from '../risk/risk.ts'
 import type { Changes, SupervisedSession } from '../sessions/take-step.ts'
@@ -60,7 +61,7 @@ export function grantElsewhere({ id, approval, remember, effect, by, now, ...pla
   if (match === undefined) throw new Error('Nothing was offered.')
   return present({
     id,
-    agent: approval.supervised.host,
+    agent: programOf(approval.supervised.host),
     tool: approval.tool,
     effect,
     where: {},

@@ -153,7 +153,7 @@ test('what is remembered for an agent elsewhere is listed in words, and is revok
   }
   const [made] = await list()
   expect(made).toMatchObject({
-    agent: 'claude-code',
+    agent: 'claude',
     tool: 'Bash',
     effect: 'allow',
     where: {},
