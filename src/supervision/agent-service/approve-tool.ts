@@ -10,6 +10,7 @@ import type { Grant } from '../../domain/supervision/grant.ts'
 import { lookalikeWarnings } from '../../domain/text/lookalike.ts'
 import { maskSecrets } from '../../domain/text/secret-name.ts'
 import { hidesCharacters, visibleText } from '../../domain/text/visible-text.ts'
+import { hosts, isHostName, programOf } from '../../hosts/hosts.ts'
 import { toolEffect } from '../../hosts/tool-effect.ts'
 import { callDigest, canonicalJson, sha256 } from '../../json/digest.ts'
 import { shownArguments } from '../approvals/shown-arguments.ts'
@@ -131,8 +132,8 @@ export function createAskPermission(deps: PermissionDeps): AskPermission {
       autoApproved.add(open.session, request, judgement)
       return allow(call)
     }
-    // What only the host itself shows or plans is left to its own rules.
-    if (work.effect === 'host') return { behavior: 'pass' }
+    // What only the host itself shows or plans is left to its own rules. So is what nobody was asked about, where an answer would overrule them.
+    if (work.effect === 'host' || (assessed.risk === 'none' && overrules(call))) return { behavior: 'pass' }
     if (assessed.risk === 'none') return allow(call)
     if (grants.length > 0 && !isRefused && (await uses(open, call, looked, grants))) return allow(call)
     const record = await asked.ask(open.session.id, 'permission', contentKey, (now) =>
@@ -288,6 +289,11 @@ const isChange = (change: Looked['change']): change is ProposedChange => change 
 const deny = (message: string): Permission => ({ behavior: 'deny', message })
 
 const allow = ({ input }: HostCall): Permission => ({ behavior: 'allow', updatedInput: input, isEdited: false })
+
+function overrules({ host }: HostCall): boolean {
+  const name = programOf(host)
+  return isHostName(name) && hosts[name].hook.overrules === true
+}
 
 function check({ toolName, input, toolUseId }: HostCall): void {
   const refuse = (message: string): never => {
