@@ -74,7 +74,7 @@ export const asking: Scenario = {
         `after ${REMEMBERED_ANSWERS} remembered answers`,
         after,
         5,
-        'remembered for the folder as offered: of low risk the widest, of high risk the narrowest, of critical nothing; the ten tasks of a host in one folder, in five orders',
+        'remembered for the folder, the widest that is offered, and nothing of what is critical; the ten tasks of a host in one folder, in five orders',
       ),
       planted('fresh folder', slipped),
       planted('after remembering', slippedAfter),

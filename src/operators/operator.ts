@@ -34,8 +34,11 @@ export interface OperatorChannel {
    * other error is tried again. Rejects soon after the signal aborts.
    */
   deliver(delivery: Delivery, signal: AbortSignal): Promise<string | null>
-  /** Shows everything that is due in one message, under the promises of `deliver`. Left out: each is delivered by itself. */
-  deliverTogether?(deliveries: readonly Delivery[], signal: AbortSignal): Promise<void>
+  /**
+   * Shows everything that is due in one message, under the promises of `deliver`. Gives by number what `deliver` would give; what is not
+   * in it was not shown. Left out: each is delivered by itself.
+   */
+  deliverTogether?(deliveries: readonly Delivery[], signal: AbortSignal): Promise<ReadonlyMap<number, string>>
   /** Which deliveries are shown together. Left out: all, if it shows any together. */
   isTogether?(delivery: Delivery): boolean
   /**

@@ -132,7 +132,10 @@ describe('the outbox', () => {
     openWith({ shownFrom: async () => 5 }, (channel) => ({
       ...channel,
       notBefore: () => opensAt,
-      deliverTogether: async (deliveries) => void together.push(deliveries.map(({ n }) => n)),
+      async deliverTogether(deliveries) {
+        together.push(deliveries.map(({ n }) => n))
+        return new Map()
+      },
     }))
     await settle()
     await newSessions(3)

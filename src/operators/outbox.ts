@@ -12,7 +12,7 @@ import type { SharedChanges } from '../replicas/shared-changes.ts'
 import type { OutboxReads, QueueLine, SettleDelivery } from '../store/ports/outbox.ts'
 import type { Surface } from '../supervision/sessions/set-mode.ts'
 import { DeliveryFailed, type OperatorChannel, unlessAborted } from './operator.ts'
-import { planDeliveries, planTogether, retryDelay } from './schedule.ts'
+import { planDeliveries, retryDelay } from './schedule.ts'
 import { createMissed, notBeforeOf, stillWaiting, type Wanted, type WantedDeps, wantedOf } from './wanted.ts'
 
 interface OutboxDeps extends WantedDeps {
@@ -212,23 +212,27 @@ function createSender(deps: OutboxDeps, channel: OperatorChannel, signal: AbortS
     using late = abortAfter(clock, DELIVERY_MS)
     const end = AbortSignal.any([signal, late.signal])
     try {
-      const ref = await unlessAborted(show(deliveries, end), end)
+      const refs = await unlessAborted(show(deliveries, end), end)
       onShown()
-      return deliveries.map((delivery) => ({ delivery, outcome: { type: 'delivered', count: delivery.count, ref } }))
+      return deliveries.map((delivery) => {
+        const { n, count } = delivery
+        return { delivery, outcome: { type: 'delivered', count, ref: refs.get(n) ?? null } }
+      })
     } catch (error) {
       return signal.aborted ? [] : deliveries.map((delivery) => ({ delivery, outcome: failed(delivery, error) }))
     }
   }
 
-  async function show(deliveries: readonly QueuedDelivery[], end: AbortSignal): Promise<string | null> {
+  /** Gives what the channel notes about what it showed, by the numbers of the deliveries. */
+  async function show(deliveries: readonly QueuedDelivery[], end: AbortSignal): Promise<ReadonlyMap<number, string>> {
     const ofFeed = deliveries.filter(isOfFeed)
     if (channel.deliverTogether !== undefined && deliveries.every(isTogether)) {
-      await channel.deliverTogether(ofFeed, end)
-      return null
+      return await channel.deliverTogether(ofFeed, end)
     }
     for (const line of deliveries.filter(isOfLine)) await channel.say?.(line, end)
     const [only] = ofFeed
-    return only === undefined ? null : channel.deliver(only, end)
+    const ref = only === undefined ? null : await channel.deliver(only, end)
+    return new Map(only === undefined || ref === null ? [] : [[only.n, ref]])
   }
 
   function failed(delivery: QueuedDelivery, error: unknown): SettleDelivery['outcome'] {
@@ -245,26 +249,15 @@ function createSender(deps: OutboxDeps, channel: OperatorChannel, signal: AbortS
     isOfFeed(delivery) ? (channel.notBefore?.(delivery, now) ?? 0) : 0
   const isTogether = (delivery: QueuedDelivery): boolean =>
     channel.deliverTogether !== undefined && isOfFeed(delivery) && channel.isTogether?.(delivery) !== false
-  /** What is due together is one group. */
-  function planOf(deliveries: readonly QueuedDelivery[]) {
-    const underWay = (all: readonly QueuedDelivery[]) =>
-      new Set(all.filter(({ n }) => inFlight.has(n)).map(({ n }) => n))
-    const [joined, single] = [deliveries.filter(isTogether), deliveries.filter((one) => !isTogether(one))]
-    const together = planTogether(joined, underWay(joined), clock.now(), notBefore)
-    const alone = planDeliveries(single, underWay(single), clock.now(), notBefore)
-    const waits = [together.waitMs, alone.waitMs].filter((ms) => ms !== null)
-    return {
-      groups: [...(together.due.length === 0 ? [] : [together.due]), ...alone.due.map((one) => [one])],
-      waitMs: waits.length === 0 ? null : Math.min(...waits),
-    }
-  }
 
   async function run(): Promise<void> {
     while (!signal.aborted) {
       hasNews = false
       const deliveries = await store.deliveries(channel.name).catch(() => null)
       if (deliveries !== null && (await missed.takeBack(deliveries))) continue
-      const plan = deliveries === null ? null : planOf(deliveries)
+      const underWay = new Set(inFlight.keys())
+      const plan =
+        deliveries === null ? null : planDeliveries(deliveries, underWay, clock.now(), { notBefore, isTogether })
       for (const group of plan?.groups ?? []) {
         const trying = attempt(group).then(() => {
           for (const { n } of group) inFlight.delete(n)

@@ -15,8 +15,8 @@ const delivery = (n: number, sessionId: string | null, nextTryAt = 0): QueuedDel
 })
 
 const plan = (deliveries: QueuedDelivery[], inFlight: number[] = [], now = 1_000_000) => {
-  const { due, waitMs } = planDeliveries(deliveries, new Set(inFlight), now)
-  return { due: due.map(({ n }) => n), waitMs }
+  const { groups, waitMs } = planDeliveries(deliveries, new Set(inFlight), now)
+  return { due: groups.map(([one]) => one?.n), waitMs }
 }
 
 test('each session has one delivery at a time, the oldest first, and a summary waits for nobody', () => {
@@ -57,12 +57,27 @@ test('what a channel holds back lets the rest of its session pass', () => {
   const all = [delivery(1, 'a'), delivery(2, 'a'), delivery(3, 'a', 1_002_000), delivery(4, 'b')]
   const held = ({ n }: QueuedDelivery) => (n === 1 ? 1_060_000 : 0)
   const planned = (inFlight: number[], now = 1_000_000) => {
-    const { due, waitMs } = planDeliveries(all, new Set(inFlight), now, held)
-    return { due: due.map(({ n }) => n), waitMs }
+    const { groups, waitMs } = planDeliveries(all, new Set(inFlight), now, { notBefore: held })
+    return { due: groups.map(([one]) => one?.n), waitMs }
   }
 
   expect(planned([])).toEqual({ due: [2, 4], waitMs: null })
   // Two of one session are never under way together, also when the hold ends meanwhile.
   expect(planned([2], 1_060_000)).toEqual({ due: [4], waitMs: null })
-  expect(planDeliveries(all.slice(0, 1), new Set(), 1_000_000, held)).toEqual({ due: [], waitMs: 60_000 })
+  expect(planDeliveries(all.slice(0, 1), new Set(), 1_000_000, { notBefore: held })).toEqual({
+    groups: [],
+    waitMs: 60_000,
+  })
+})
+
+test('what is shown together goes at once, one such message at a time, and the rest does not wait for it', () => {
+  const all = [delivery(1, 'a'), delivery(2, 'b'), delivery(3, 'b', 1_005_000), delivery(4, 'a'), delivery(5, 'c')]
+  const isTogether = ({ n }: QueuedDelivery) => n < 4
+  const planned = (inFlight: number[]) => {
+    const { groups, waitMs } = planDeliveries(all, new Set(inFlight), 1_000_000, { isTogether })
+    return { groups: groups.map((group) => group.map(({ n }) => n)), waitMs }
+  }
+
+  expect(planned([])).toEqual({ groups: [[1, 2], [4], [5]], waitMs: 5_000 })
+  expect(planned([1, 2, 4])).toEqual({ groups: [[5]], waitMs: null })
 })

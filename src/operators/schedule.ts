@@ -15,59 +15,54 @@ export function retryDelay(failures: number, retryAfterMs: number): number {
   return Math.min(Math.max(delay, Math.ceil(retryAfterMs)), LONGEST_WAIT_MS)
 }
 
-export interface Plan {
-  /** To be tried now. */
-  due: QueuedDelivery[]
+interface Plan {
+  /** To be tried now. What is shown together is one group. */
+  groups: QueuedDelivery[][]
   /** After this many ms more may be due; null: when something else happens. */
   waitMs: number | null
 }
 
+interface Rules {
+  /** Epoch ms before which a channel holds a delivery. Left out: it holds none. */
+  notBefore?(delivery: QueuedDelivery, now: number): number
+  /** Left out: each is shown by itself. */
+  isTogether?(delivery: QueuedDelivery): boolean
+}
+
 /**
  * One delivery at a time for each session, the oldest first, so that a session's changes are shown in order. Summaries are about no
- * session and have a lane of their own. What a channel holds back lets others pass: something critical in quiet hours.
+ * session and have a lane of their own. What a channel holds back lets others pass: something critical in quiet hours. Of what is shown
+ * together everything goes at once, and only one such message is under way at a time.
  */
 export function planDeliveries(
   deliveries: readonly QueuedDelivery[],
   inFlight: ReadonlySet<number>,
   now: number,
-  notBefore: HeldUntil = () => 0,
+  { notBefore = () => 0, isTogether = () => false }: Rules = {},
 ): Plan {
   const isHeld = (delivery: QueuedDelivery): boolean => notBefore(delivery, now) > now
-  const busy = new Set(deliveries.filter(({ n }) => inFlight.has(n)).map(laneOf))
+  const [together, single] = [deliveries.filter(isTogether), deliveries.filter((one) => !isTogether(one))]
+  const underWay = single.filter(({ n }) => inFlight.has(n))
+  const busy = new Set(underWay.map(laneOf))
   const lanes = new Map<string, QueuedDelivery>()
-  for (const delivery of deliveries) {
+  for (const delivery of single) {
     const lane = laneOf(delivery)
     const first = lanes.get(lane)
     if (busy.has(lane) || (first !== undefined && (!isHeld(first) || isHeld(delivery)))) continue
     lanes.set(lane, delivery)
   }
-  const { due, waitMs } = divide([...lanes.values()], now, notBefore)
-  return { due: due.slice(0, Math.max(MAX_IN_FLIGHT - inFlight.size, 0)), waitMs }
-}
-
-const laneOf = ({ item }: QueuedDelivery): string => item?.sessionId ?? ''
-
-/** Everything that is due at once. Only one such message is under way at a time, so the order of each session is kept. */
-export function planTogether(
-  deliveries: readonly QueuedDelivery[],
-  inFlight: ReadonlySet<number>,
-  now: number,
-  notBefore: HeldUntil = () => 0,
-): Plan {
-  return inFlight.size > 0 ? { due: [], waitMs: null } : divide(deliveries, now, notBefore)
-}
-
-/** Epoch ms before which a channel holds a delivery. */
-type HeldUntil = (delivery: QueuedDelivery, now: number) => number
-
-function divide(ready: readonly QueuedDelivery[], now: number, notBefore: HeldUntil): Plan {
+  const ready = [...lanes.values(), ...(together.some(({ n }) => inFlight.has(n)) ? [] : together)]
   const waits = ready.map((one) => {
     const at = Math.max(one.nextTryAt, notBefore(one, now))
     return { one, ms: Math.min(Math.max(at - now, 0), LONGEST_WAIT_MS) }
   })
+  const due = waits.filter(({ ms }) => ms === 0).map(({ one }) => one)
   const later = waits.filter(({ ms }) => ms > 0).map(({ ms }) => ms)
+  const alone = due.filter((one) => !isTogether(one)).slice(0, Math.max(MAX_IN_FLIGHT - underWay.length, 0))
   return {
-    due: waits.filter(({ ms }) => ms === 0).map(({ one }) => one),
+    groups: [due.filter(isTogether), ...alone.map((one) => [one])].filter((group) => group.length > 0),
     waitMs: later.length === 0 ? null : Math.min(...later),
   }
 }
+
+const laneOf = ({ item }: QueuedDelivery): string => item?.sessionId ?? ''

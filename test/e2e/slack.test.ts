@@ -275,6 +275,53 @@ describe('a card in a whole server', { timeout: BUSY_MS }, () => {
 })
 
 test(
+  'a remembered answer is listed and revoked from Slack, by operators alone',
+  async () => {
+    const room = 'C0GRANTS'
+    const own = await openSlackHouse({ rooms: [room] })
+    try {
+      await own.slack.whenConnected()
+      for (const user of [ANN, EVE, MAL]) own.slack.join(room, user)
+      const agent = own.agent('grants', { room })
+      const deploys = (id: string) =>
+        agent('approve_tool', { tool_name: 'Bash', input: { command: 'deploy' }, tool_use_id: id })
+      const said = async (user: string, text: string, words: RegExp): Promise<string> => {
+        await own.slack.slash({ user, channel: room, text })
+        return until(() =>
+          own.slack
+            .ephemerals(room, user)
+            .map(textOf)
+            .findLast((one) => words.test(one)),
+        )
+      }
+      const first = deploys('one')
+      await own.press(ANN, await own.openCard(room), 'remember')
+      await own.press(ANN, await own.whispered(ANN, room, 'remember:0:workspace'), 'remember:0:workspace')
+      expect(await first).toMatchObject({ behavior: 'allow' })
+      expect(await deploys('two')).toMatchObject({ behavior: 'allow' })
+      expect(own.cards(room).length).toBe(1)
+
+      const listed = await said(ANN, 'grants', /1 remembered answer/)
+      const id = /(\w[\w-]*) · allowed · This command: deploy/.exec(listed)?.[1] ?? expect.fail(listed)
+      await own.slack.slash({ user: MAL, channel: room, text: 'grants' })
+      await own.slack.slash({ user: MAL, channel: room, text: `revoke ${id}` })
+      // Not of an agent of theirs.
+      await said(EVE, `revoke ${id}`, /ann or an admin/)
+      expect(own.slack.ephemerals(room, MAL)).toEqual([])
+      expect(await deploys('three')).toMatchObject({ behavior: 'allow' })
+      await said(ANN, `revoke ${id}`, /Revoked: This command: deploy/)
+      await said(ANN, 'grants', /Nothing is remembered/)
+      const again = deploys('four')
+      await own.press(ANN, await own.openCard(room), 'reject')
+      expect(await again).toMatchObject({ behavior: 'deny' })
+    } finally {
+      await own.close()
+    }
+  },
+  BUSY_MS,
+)
+
+test(
   'cards that nobody answers in time say so, and a late press changes nothing',
   async () => {
     // A policy waits as long as its text lies there.

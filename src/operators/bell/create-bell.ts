@@ -3,6 +3,7 @@
 import type { PersonRecord } from '../../domain/records/record.ts'
 import type { ProgramWords } from '../../domain/settings/program-words.ts'
 import { visibleProse } from '../../domain/text/visible-text.ts'
+import { riskOf } from '../../supervision/inbox/urgency.ts'
 import { describeInShort } from '../../supervision/records/describe-record.ts'
 import type { Terminal } from '../channel-parts.ts'
 import { isNews } from '../notifications/notification.ts'
@@ -28,10 +29,9 @@ export const createBell =
         const wait = item === null ? null : await find(item)
         last = n
         if (item === null) ring(`${count} more items wait for a person: ${ctl('list')}`)
-        // Somebody may have answered by now.
-        // What is low is only written down.
+        // Somebody may have answered by now. What is low is only written down.
         else if (wait !== null && isNews(wait))
-          ring(`${lineOf(wait)} (${ctl(`show ${wait.id}`)})`, !(wait.wait === 'approval' && wait.risk === 'low'))
+          ring(`${lineOf(wait)} (${ctl(`show ${wait.id}`)})`, riskOf(wait) !== 'low')
         return null
       },
       announce: (text) => ring(text),

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { ago, file, oneLine, size } from './answer.ts'
+import { ago } from '../../supervision/records/record-words.ts'
+import { file, oneLine, size } from './answer.ts'
 
 test('foreign words become one line of limited length in which nothing hides', () => {
   expect(oneLine('a\n\n  b\tc', 20)).toBe('a b c')

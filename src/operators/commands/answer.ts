@@ -68,8 +68,6 @@ export function oneLine(words: string, width: number): string {
 }
 
 /** Facts about one thing, on one line. */
-export { ago } from '../../supervision/records/record-words.ts'
-
 export const facts = (...all: (string | null)[]): string => all.filter((one) => one !== null && one !== '').join(' · ')
 
 export function size(bytes: number): string {

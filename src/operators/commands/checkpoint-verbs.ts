@@ -5,11 +5,11 @@ import type { Checkpoint } from '../../domain/supervision/supervision.ts'
 import { shortIds } from '../../domain/text/id-prefix.ts'
 import { visibleText } from '../../domain/text/visible-text.ts'
 import type { RestorePlan } from '../../supervision/checkpoints/restore-plan.ts'
+import { ago } from '../../supervision/records/record-words.ts'
 import { checkText } from '../../supervision/sessions/check-text.ts'
 import {
   type Answer,
   type AnswerPart,
-  ago,
   code,
   count,
   facts,

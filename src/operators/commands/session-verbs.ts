@@ -9,23 +9,11 @@ import { visibleCode, visibleText } from '../../domain/text/visible-text.ts'
 import type { CommandResult } from '../../supervision/commands/run-command.ts'
 import type { InboxPlace } from '../../supervision/inbox/inbox.ts'
 import { describeInShort } from '../../supervision/records/describe-record.ts'
+import { ago } from '../../supervision/records/record-words.ts'
 import { checkText } from '../../supervision/sessions/check-text.ts'
 import type { SupervisedSessions } from '../../supervision/sessions/supervised-sessions.ts'
 import type { SupervisedSession } from '../../supervision/sessions/take-step.ts'
-import {
-  type Answer,
-  ago,
-  code,
-  count,
-  facts,
-  file,
-  fitsInline,
-  heading,
-  lines,
-  oneLine,
-  says,
-  text,
-} from './answer.ts'
+import { type Answer, code, count, facts, file, fitsInline, heading, lines, oneLine, says, text } from './answer.ts'
 import {
   type ChannelSessions,
   channelSessions,

@@ -37,8 +37,7 @@ export function createPersonRules({ person, operators, escalation }: PersonRules
     },
 
     notBefore({ item }, now) {
-      // A message that is there already is brought up to date without a sound, and what is over is not shown any more.
-      if (item?.kind === 'wait' && (!isNews(item) || item.risk === 'critical')) return now
+      if (isAtOnce(item)) return now
       const every = digestMs ?? (isLow(item) ? LOW_DIGEST_MS : null)
       const told = item === null || every === null ? now : Math.ceil(item.at / every) * every
       return quietUntil(Math.max(told, now)) ?? told
@@ -46,11 +45,15 @@ export function createPersonRules({ person, operators, escalation }: PersonRules
 
     /** What was held back comes as one message, whatever held it. */
     isTogether({ item }) {
-      if (item?.kind === 'wait' && (!isNews(item) || item.risk === 'critical')) return false
+      if (isAtOnce(item)) return false
       return digestMs !== null || isLow(item) || (item !== null && quietUntil(item.at) !== null)
     },
   }
 }
+
+/** A message that is there already is brought up to date without a sound, and what is over is not shown any more. */
+const isAtOnce = (item: FeedItem | null): boolean =>
+  item?.kind === 'wait' && (!isNews(item) || item.risk === 'critical')
 
 const isLow = (item: FeedItem | null): boolean => item?.kind === 'wait' && item.risk === 'low'
 

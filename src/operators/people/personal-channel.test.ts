@@ -127,6 +127,36 @@ describe('an operator', () => {
     expect(shown.slice(1)).toEqual([`2 messages: ${line('a', 'low')}\n${line('c', 'low')}`])
   })
 
+  test('gets one message about what is low over a restart, and none about what becomes of each', async () => {
+    const { shown, start, settle, pass, ask, expire } = open()
+    const first = start()
+    await settle()
+    const [one, over] = await ask({ tool: 'a', risk: 'low' }, { tool: 'c', risk: 'low' })
+    await ask({ tool: 'b', risk: 'low' })
+    await expire(over)
+    await first.stop()
+    const second = start()
+    await pass(HOUR_MS / 4)
+    await second.stop()
+    start()
+    await expire(one)
+    await pass(HOUR_MS / 4)
+
+    expect(shown).toEqual([`2 messages: ${line('a', 'low')}\n${line('b', 'low')}`])
+  })
+
+  test('sees what became of the one thing that was low', async () => {
+    const { shown, start, settle, pass, ask, expire } = open()
+    start()
+    await settle()
+    const [only] = await ask({ tool: 'a', risk: 'low' })
+    await pass(HOUR_MS / 4)
+    await expire(only)
+    await settle()
+
+    expect(shown).toEqual([line('a', 'low'), expect.stringMatching(/: Expired\./)])
+  })
+
   test('gets one message about what came within the time of a digest', async () => {
     const { shown, start, settle, pass, ask } = open({ digestMs: HOUR_MS })
     start()

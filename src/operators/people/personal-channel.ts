@@ -34,6 +34,9 @@ export function peopleToTell({
 /** A notification that is to be shown, and what is known about its earlier tries. */
 export interface NotificationToShow extends CurrentNotification, Pick<Delivery, 'n' | 'attempts'> {}
 
+/** Noted about what was shown with others: it is not brought up to date by itself. */
+const IN_DIGEST = 'in a digest'
+
 interface PersonalChannelOptions extends Omit<PersonToTell, 'post'> {
   name: string
   /** Resolves when the service has taken it. Gives what is noted about the record, or null if nobody was shown anything. */
@@ -47,33 +50,36 @@ export const createPersonalChannel =
     const reader = { channel: name, person, find, link }
     const { watched, trouble } = createTroubleWatch(name)
 
-    const deliver: OperatorChannel['deliver'] = async (delivery, signal) => {
+    async function currentOf(delivery: Delivery): Promise<NotificationToShow | null> {
       const found = await currentNotification(delivery, reader)
-      if (found === null) return null
-      const { n, attempts } = delivery
-      const note = await watched(show({ ...found, n, attempts }, signal))
+      return found === null ? null : { ...found, n: delivery.n, attempts: delivery.attempts }
+    }
+
+    const deliver: OperatorChannel['deliver'] = async (delivery, signal) => {
+      const found = await currentOf(delivery)
+      if (found === null || (found.ref?.startsWith(IN_DIGEST) === true && !found.notification.isNews)) return null
+      const note = await watched(show(found, signal))
       // The end is how `currentNotification` sees that these words are shown.
       return note === null ? null : `${note} ${found.mark}`
     }
 
     const deliverTogether: OperatorChannel['deliverTogether'] = async (deliveries, signal) => {
-      const found = await Promise.all(deliveries.map((delivery) => currentNotification(delivery, reader)))
+      const found = (await Promise.all(deliveries.map(currentOf))).filter((one) => one !== null)
       const news = found
-        .filter((one) => one !== null)
+        // Two items may be about the same words: an edit, or one more yes.
+        .filter((one, i) => found.findIndex((other) => isSame(one, other)) === i)
         .filter(({ notification }) => notification.isNews)
         .sort((a, b) => (a.record === null || b.record === null ? 0 : byUrgency(a.record, b.record)))
       const [first] = deliveries
       const [only] = news
-      if (first === undefined || only === undefined) return
+      if (first === undefined || only === undefined) return new Map()
       const { n, attempts } = first
-      const notification =
-        news.length === 1
-          ? only.notification
-          : digestOf(
-              news.map((one) => one.notification),
-              { n, link },
-            )
-      await watched(show({ ...only, notification, ref: null, n, attempts }, signal))
+      const all = news.map(({ notification }) => notification)
+      const notification = news.length === 1 ? only.notification : digestOf(all, { n, link })
+      const note = await watched(show({ ...only, notification, ref: null, n, attempts }, signal))
+      return new Map(
+        note === null ? [] : news.map((one) => [one.n, `${news.length === 1 ? note : IN_DIGEST} ${one.mark}`]),
+      )
     }
 
     return {
@@ -87,3 +93,6 @@ export const createPersonalChannel =
       close: async () => {},
     }
   }
+
+const isSame = (one: CurrentNotification, other: CurrentNotification): boolean =>
+  one.notification.key === other.notification.key && one.mark === other.mark

@@ -3,6 +3,7 @@
 import type { PersonRecord } from '../../domain/records/record.ts'
 import type { SessionRecord } from '../../domain/session/session.ts'
 import type { ReadDiff } from '../../supervision/approvals/read-diff.ts'
+import { riskOf } from '../../supervision/inbox/urgency.ts'
 import { describe } from '../../supervision/records/describe-record.ts'
 import type { ReadScenes } from '../../supervision/records/record-scenes.ts'
 import type { RecordView } from '../../supervision/records/record-view.ts'
@@ -37,7 +38,7 @@ export function createCardLooks({ lookup, settings: { detail }, operators, perso
       detail,
       link: lookup.link(wait.id),
       // What is low waits in its thread for whoever looks.
-      mention: wait.wait === 'approval' && wait.risk === 'low' ? null : (owner?.slack ?? null),
+      mention: riskOf(wait) === 'low' ? null : (owner?.slack ?? null),
       state,
       buttonValue: (action) => buttons.value({ room, recordId: wait.id, digest, action }),
     }

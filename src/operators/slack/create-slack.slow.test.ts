@@ -13,6 +13,7 @@ import { agentIn, ann, callOf } from '../../supervision/testing/open-supervision
 import { alert } from './cards/testing/sample-records.ts'
 import { ANA, OPS, openSlackServer, textOf, until } from './testing/open-slack.ts'
 import { buttonsOf } from './testing/people.ts'
+import type { ShownMessage } from './testing/slack-workspace.ts'
 
 describe('a room of Slack', () => {
   test('has a thread for each session and in it a card, which changes when somebody decides elsewhere', async () => {
@@ -30,6 +31,7 @@ describe('a room of Slack', () => {
       'Approve',
       'Reject',
       'Approve and remember …',
+      'Reject and remember …',
     ])
     expect(await server.cards.sessionOfThread(OPS, root?.ts ?? '')).toBe(asked.sessionId)
 
@@ -172,6 +174,74 @@ describe('a room of Slack', () => {
     expect(textOf(digest ?? expect.fail())).not.toMatch(/<[@!]/)
   })
 
+  describe('names what is low', () => {
+    /** Windows that the digests name, in the order of their posts. */
+    const namedIn = (tops: readonly ShownMessage[]) =>
+      tops
+        .filter(({ metadata }) => String(metadata?.event_payload.key).startsWith('digest/'))
+        .map((one) => [...textOf(one).matchAll(/from (\w+)/g)].map(([, window]) => window).toSorted())
+
+    test('once, also when Slack took a digest without answering and more is due by the next try', async () => {
+      const { open, ask, slack, clock, tops, replies, passUntil, store } = await openSlackServer()
+      const server = open()
+      await server.start()
+      await ask('one')
+      await ask('two')
+      await passUntil(() => replies().length === 2)
+      slack.failNext('chat.postMessage', { broken: 'lost_answer' })
+      const left = () => store.outbox.deliveries(`${server.channel.name}:digest`)
+      await clock.advance(900_000)
+      await until(async () => (await left()).every(({ attempts }) => attempts === 1))
+      await ask('three')
+      await clock.advance(900_000)
+      await passUntil(async () => (await left()).length === 0)
+
+      expect(namedIn(tops())).toEqual([['one', 'two'], ['three']])
+    })
+
+    test('once, also when the server dies after the post, and comes back when more is due', async () => {
+      const { open, ask, clock, tops, replies, passUntil, store, log } = await openSlackServer()
+      const first = open()
+      await first.start()
+      const digest = first.channels.find(({ name }) => name.endsWith(':digest')) ?? expect.fail()
+      await ask('one')
+      await ask('two')
+      const left = async () => (await store.outbox.deliveries(digest.name)).filter(isOfFeed)
+      await passUntil(async () => replies().length === 2 && (await left()).length > 1)
+      const posted = await left()
+      const refs = await digest.deliverTogether?.(posted, new AbortController().signal)
+      await first.close()
+      expect(namedIn(tops())).toEqual([['one', 'two']])
+      // One of them was even written down.
+      const [{ n } = expect.fail()] = posted
+      const outcome = { type: 'delivered', count: 1, ref: refs?.get(n) ?? null } as const
+      await log.commit({ type: 'settle_delivery', channel: digest.name, n, outcome })
+      await ask('three')
+      await clock.advance(3_600_000)
+      const second = open()
+      await second.start()
+      await passUntil(async () => replies().length === 3 && namedIn(tops()).length > 1 && (await left()).length === 0)
+
+      expect(namedIn(tops())).toEqual([['one', 'two'], ['three']])
+    })
+
+    test('once, also when somebody edits it afterwards', async () => {
+      const { open, ask, clock, takeStep, tops, passUntil, store } = await openSlackServer()
+      const server = open()
+      await server.start()
+      const { id, sessionId } = await ask('one')
+      const isShown = async () => (await store.outbox.deliveries(`${server.channel.name}:digest`)).length === 0
+      await clock.advance(900_000)
+      await passUntil(async () => namedIn(tops()).length > 0 && (await isShown()))
+      await takeStep(sessionId, () => ({ result: null, settle: [{ id, patch: { digest: 'of another text' } }] }))
+      await passUntil(async () => !(await isShown()))
+      await clock.advance(900_000)
+      await passUntil(isShown)
+
+      expect(namedIn(tops())).toEqual([['one']])
+    })
+  })
+
   test('calls the whole room only for what is critical and has no answer when the time of the escalation is over', async () => {
     const { open, ask, clock, replies, tops, passUntil } = await openSlackServer()
     const server = open({ escalation: [{ afterMs: 600_000, to: ['night'] }] })
@@ -269,7 +339,7 @@ describe('a room of Slack', () => {
     expect(textOf(replies()[0] ?? expect.fail())).toContain('working on it')
     expect(buttonsOf(replies()[0] ?? expect.fail())).toEqual([])
     await server.cards.refresh(asked.id)
-    expect(buttonsOf(replies()[0] ?? expect.fail()).length).toBe(3)
+    expect(buttonsOf(replies()[0] ?? expect.fail()).length).toBe(4)
     await server.cards.refresh('no such record')
   })
 
@@ -284,7 +354,7 @@ describe('a room of Slack', () => {
     const second = open()
     await second.start()
 
-    await until(() => buttonsOf(replies()[0] ?? expect.fail()).length === 3)
+    await until(() => buttonsOf(replies()[0] ?? expect.fail()).length === 4)
     expect(replies().length).toBe(1)
   })
 

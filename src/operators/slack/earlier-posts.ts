@@ -38,6 +38,34 @@ export function createEarlierPosts({ room, channel, api, outbox, threads }: Earl
     return before.numbers.has(n) ? { since: Math.min(before.since - EARLIER_MS, since), isOwn: false } : null
   }
 
+  /** The keys at the top of the room with their `ts`, if an earlier try of one of these deliveries may have posted something there. */
+  async function keysAtTop(deliveries: readonly QueuedDelivery[]): Promise<ReadonlyMap<string, string>> {
+    const suspicions = await Promise.all(deliveries.map(suspicionOf))
+    const since = Math.min(...suspicions.map((one) => one?.since ?? Number.POSITIVE_INFINITY))
+    return Number.isFinite(since) ? await api.keys(room, null, since) : new Map()
+  }
+
+  async function attempt<T>(
+    deliveries: readonly QueuedDelivery[],
+    lane: string,
+    signal: AbortSignal,
+    show: () => Promise<T>,
+  ): Promise<T> {
+    try {
+      // A try that was given up may still be under way. It ends before the next one begins.
+      const showing = turns(lane, async () => {
+        signal.throwIfAborted()
+        return await show()
+      })
+      const shown = await unlessAborted(showing, signal)
+      for (const { n } of deliveries) unclear.delete(n)
+      return shown
+    } catch (error) {
+      if (!(error instanceof SlackFailure) || error.isUnclear) for (const { n } of deliveries) unclear.add(n)
+      throw error
+    }
+  }
+
   return {
     /**
      * `ts` of the message with this key in the session's thread, or in the one that is named, if an earlier try of this delivery may have
@@ -59,31 +87,16 @@ export function createEarlierPosts({ room, channel, api, outbox, threads }: Earl
     },
 
     /** The same at the top of the room. */
-    async atTop(delivery: QueuedDelivery, key: string): Promise<string | null> {
-      const suspicion = await suspicionOf(delivery)
-      return suspicion === null ? null : ((await api.keys(room, null, suspicion.since)).get(key) ?? null)
-    },
+    atTop: async (delivery: QueuedDelivery, key: string): Promise<string | null> =>
+      (await keysAtTop([delivery])).get(key) ?? null,
+    keysAtTop,
 
     /** One try of a delivery. If it ends without a clear answer, the next one looks first. */
-    async attempt<T>(delivery: QueuedDelivery, signal: AbortSignal, show: () => Promise<T>): Promise<T> {
-      try {
-        // A try that was given up may still be under way. It ends before the next one begins.
-        const showing = turns(delivery.item?.sessionId ?? '', async () => {
-          signal.throwIfAborted()
-          return await show()
-        })
-        const shown = await unlessAborted(showing, signal)
-        unclear.delete(delivery.n)
-        return shown
-      } catch (error) {
-        if (!(error instanceof SlackFailure) || error.isUnclear) unclear.add(delivery.n)
-        throw error
-      }
-    },
-
-    /** The try ended without a clear answer. The next one looks first. */
-    unclear: (n: number): void => void unclear.add(n),
-    clear: (n: number): void => void unclear.delete(n),
+    attempt: <T>(delivery: QueuedDelivery, signal: AbortSignal, show: () => Promise<T>): Promise<T> =>
+      attempt([delivery], delivery.item?.sessionId ?? '', signal, show),
+    /** One try of deliveries that are shown together. */
+    attemptTogether: <T>(deliveries: readonly QueuedDelivery[], signal: AbortSignal, show: () => Promise<T>) =>
+      attempt(deliveries, '', signal, show),
     /** From now on, what is in the outbox may have been posted by an earlier process. */
     takeOver(): void {
       old = readOld()

@@ -4,10 +4,10 @@
 import { isWaiting } from '../../domain/records/record.ts'
 import type { FeedItem } from '../../domain/session/feed.ts'
 import type { EscalationSettings } from '../../domain/settings/supervision-settings.ts'
+import { riskOf } from '../../supervision/inbox/urgency.ts'
 import { DeliveryFailed, type OperatorChannel } from '../operator.ts'
 import { callMessage } from './cards/messages.ts'
 import { createEarlierPosts } from './earlier-posts.ts'
-import { SlackFailure } from './slack-failure.ts'
 import type { RoomParts } from './slack-room.ts'
 
 /** Until then a card that Slack could not take has had another try. */
@@ -40,12 +40,12 @@ export function createEscalationCall(deps: RoomParts, { afterMs, to }: Escalatio
         throw new DeliveryFailed('The card of this question is not there yet.', { retryAfterMs: AFTER_CARD_MS })
       }
       const users = named.flatMap(({ name, slack }) => (slack === null || name === personOf(wait.owner) ? [] : [slack]))
-      const isCritical = wait.wait === 'approval' && wait.risk === 'critical'
+      const isCritical = riskOf(wait) === 'critical'
       if (users.length === 0 && !isCritical) return null
       const key = `call/${afterMs}/${wait.id}`
       // Later items about the same question tell of an edit, one more yes, or a caller who has gone. They call nobody again.
       if ((await outbox.note(channel, key)) !== null) return null
-      try {
+      return earlier.attempt(delivery, signal, async () => {
         const there = isCritical ? earlier.atTop(delivery, key) : earlier.inThread(delivery, session, key)
         if ((await there) === null) {
           const message = callMessage(await looks.view(wait, session), users, afterMs / 1_000, lookup.link(wait.id))
@@ -56,12 +56,8 @@ export function createEscalationCall(deps: RoomParts, { afterMs, to }: Escalatio
         }
         const called = { channel, key, value: 'there', session: session.id, at: clock.now() }
         await log.commit({ type: 'note_for_channel', ...called })
-        earlier.clear(delivery.n)
         return null
-      } catch (error) {
-        if (!(error instanceof SlackFailure) || error.isUnclear) earlier.unclear(delivery.n)
-        throw error
-      }
+      })
     },
     close: async () => {},
   }

@@ -106,7 +106,7 @@ export function createRoomCards(deps: CardDeps) {
         if (ref === null && !isWaiting(wait)) return null
         const { ts, message } =
           ref === null ? await post(wait, session, signal) : { ts: ref, message: await update(wait, session, ref) }
-        if (isWaiting(wait)) await deps.attach(session, message.files)
+        if (isWaiting(wait)) await deps.attach(session, message.files ?? [])
         return ts
       }),
 

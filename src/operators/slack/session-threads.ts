@@ -199,7 +199,6 @@ export function sessionRoot(
       ...rich(...steps),
       ...rich(consoleLine(url)),
     ],
-    files: [],
   }
 }
 
@@ -212,6 +211,5 @@ function workspaceRoot({ folder, owner }: CardSession): SlackMessage {
       line(emoji('file_folder'), ' Workspace ', code(shownName(name))),
       line('What belongs to no agent in it · owner ', bold(shownName(owner))),
     ),
-    files: [],
   }
 }

@@ -9,6 +9,7 @@ import { createManualClock } from '../../models/testing/manual-clock.ts'
 import { newSession } from '../../store/contract/samples.contract.ts'
 import type { Approvals } from '../../supervision/approvals/approvals.ts'
 import { describeOperator } from '../operator.contract.ts'
+import { reaches } from '../shown-from.ts'
 import { createButtonValues } from './button-values.ts'
 import { notice } from './cards/messages.ts'
 import { alert } from './cards/testing/sample-records.ts'
@@ -109,6 +110,13 @@ const deliveryOf = (wait: PersonRecord, n = 1): Delivery => {
   const item = { n, at: 0, id, sessionId, owner, agent, ...status }
   return { channel: 'slack', n, item, count: 1, attempts: 0, nextTryAt: 0 }
 }
+
+test('only the cards of a room reach somebody at once: when they do not work, nobody is reached', () => {
+  const { room, chat } = openRoom(async () => null, none)
+  const channels = chat.channels.map((create) => create({ find: async () => null }))
+  const atOnce = channels.filter((channel) => reaches(channel, newSession({}), room))
+  expect(atOnce.map(({ name, trouble }) => [name, trouble !== undefined])).toEqual([[`slack:${room}`, true]])
+})
 
 describe('a silent agent', () => {
   test('that stays silent is told to the whole room, once', async () => {

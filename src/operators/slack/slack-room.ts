@@ -219,7 +219,7 @@ function createRoomLines(deps: RoomParts & { attach: AttachFiles }): OperatorCha
           if (isOurs) await api.post(room, message, { ...how, thread, key })
           else await reply(session, message, key, how)
         }
-        await attach(session, message.files).catch((error: unknown) => {
+        await attach(session, message.files ?? []).catch((error: unknown) => {
           // The line is there. The next try finds it, and uploads the rest.
           const { retryAfterMs } = error instanceof SlackFailure ? error : { retryAfterMs: 0 }
           throw new DeliveryFailed('The rest of a line did not get to Slack.', { retryAfterMs, cause: error })

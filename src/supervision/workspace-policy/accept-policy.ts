@@ -11,20 +11,13 @@ import { type Operators, refuseForeignCommand, viaOf } from '../sessions/may-com
 import { about, type TakeStep } from '../sessions/take-step.ts'
 import type { WorkspaceSession } from '../sessions/workspace-session.ts'
 import { sha256OfBytes } from '../workspace/read-workspace-file.ts'
+import { policyIn } from './draft-policy.ts'
 import { effectivePolicy } from './effective-policy.ts'
 import { findPolicy, POLICY_FILES } from './find-policy.ts'
-import { policyIn } from './policy-drafts.ts'
-
-export interface AcceptedPolicy {
-  file: string
-  sha256: string
-  /** `pending`: it is written and allows nothing yet. The approval says what is missing: more people, or a passkey. */
-  status: 'accepted' | 'pending'
-  approvalId: string | null
-}
 
 /**
- * `base`: SHA-256 of the policy file that the text was made from; null: there was none. Throws `forbidden`, `invalid_request` with the
+ * `base`: SHA-256 of the policy file that the text was made from; null: there was none. `waitsFor`: the approval that says what is missing,
+ * more people or a passkey: the file is written and allows nothing yet. Null: it counts. Throws `forbidden`, `invalid_request` with the
  * problems of the text, `conflict` if the file is another one by now, and what `ChangeWriter.apply` throws.
  */
 export type AcceptPolicy = (
@@ -32,7 +25,7 @@ export type AcceptPolicy = (
   workspace: Workspace,
   text: string,
   base: string | null,
-) => Promise<AcceptedPolicy>
+) => Promise<{ file: string; waitsFor: string | null }>
 
 type Workspace = Parameters<WorkspaceSession>[1]
 
@@ -83,17 +76,14 @@ export function createAcceptPolicy({ store, approvals, operators, takeStep, poli
     await look(workspace, owner)
     const waiting = await store.waits.list({ wait: 'approval', isWaiting: true, limit: MOST_WAITING })
     const digest = policyDigest(path, sha256)
-    const approvalId = waiting.find((one) => one.wait === 'approval' && one.digest === digest)?.id ?? null
-    const result = { file: FILE, sha256, approvalId }
-    if (approvalId !== null) {
-      const decided = await approvals
-        .decide(by, approvalId, { decision: 'approve', digest })
-        .catch((error: unknown) => {
-          // A proof is made for one approval, so the person gives it there.
-          if (hasCode(error, 'passkey_required')) return null
-          throw error
-        })
-      return { ...result, status: decided?.approval.status === 'approved' ? 'accepted' : 'pending' }
+    const asked = waiting.find((one) => one.wait === 'approval' && one.digest === digest)
+    if (asked !== undefined) {
+      const decided = await approvals.decide(by, asked.id, { decision: 'approve', digest }).catch((error: unknown) => {
+        // A proof is made for one approval, so the person gives it there.
+        if (hasCode(error, 'passkey_required')) return null
+        throw error
+      })
+      return { file: FILE, waitsFor: decided?.approval.status === 'approved' ? null : asked.id }
     }
     // Nobody is asked about a text that allows no more than the one before it. An agent may have changed the file, so the text itself counts.
     const pin = await store.supervised.pin(path)
@@ -107,7 +97,7 @@ export function createAcceptPolicy({ store, approvals, operators, takeStep, poli
       pin: { workspaceRoot: path, sha256, text, at, by: by.user },
       audit: [about(session, at, by.user, { what: 'policy_accepted', workspace: path, sha256, ...viaOf(by) })],
     }))
-    return { ...result, status: 'accepted' }
+    return { file: FILE, waitsFor: null }
   }
 }
 

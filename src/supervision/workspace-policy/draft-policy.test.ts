@@ -1,10 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { draftPolicy } from './draft-policy.ts'
-import { judgeRequest, type PastRequest, type PolicyLimits, protectedByPath } from './judge-request.ts'
+import { judgeRequest, type PolicyLimits, protectedByPath } from './judge-request.ts'
+import type { PastRequest } from './past-requests.ts'
 import { readPolicy } from './read-policy.ts'
 import { policies, requests } from './testing/policies.ts'
-import { defaultPolicy } from './workspace-policy.ts'
+import { defaultPolicy, type WorkspacePolicy } from './workspace-policy.ts'
 
 const limits: PolicyLimits = {
   allowlist: [
@@ -34,8 +35,19 @@ const times = (count: number, one: Some): PastRequest[] => Array.from({ length: 
 const run = (command: string, more: Some = {}): Some => ({ command, ...more })
 const write = (filePath: string, more: Some = {}): Some => ({ toolName: 'Write', filePath, ...more })
 const no: Some = { outcome: 'rejected', by: 'bob' }
-const rulesOf = (past: PastRequest[], current = null as null | Parameters<typeof draftPolicy>[1]) =>
-  draftPolicy(past, current, limits).lines.map(({ rule }) => rule)
+/** The draft, and the policy that its text is. */
+async function drafted(past: PastRequest[], current: WorkspacePolicy | null = null, within = limits) {
+  let pauses = 0
+  const pause = async () => {
+    pauses += 1
+  }
+  const draft = await draftPolicy(past, current, { limits: within, most: 100_000, pause })
+  const { policy } = readPolicy(draft.text)
+  if (policy === null) throw new Error('The text is no policy.')
+  return { ...draft, policy, pauses }
+}
+const rulesOf = async (past: PastRequest[], current: WorkspacePolicy | null = null) =>
+  (await drafted(past, current)).lines.map(({ what }) => what)
 
 describe('a draft has a line for what people allowed often and never refused', () => {
   const cases: [string, PastRequest[], string[]][] = [
@@ -44,6 +56,11 @@ describe('a draft has a line for what people allowed often and never refused', (
     ['not twice', times(2, run('npm test')), []],
     ['not if somebody refused it once', [...times(9, run('npm test')), ...times(1, run('npm test', no))], []],
     ['nothing that waits, expired or passed by itself', times(9, run('npm test', { outcome: 'auto_approved' })), []],
+    [
+      'what passed by itself makes no folder of a file',
+      [...times(3, write('src/a')), ...times(1, write('src/b', { outcome: 'auto_approved' }))],
+      ['file_pattern:write:src/a'],
+    ],
     ['not what is critical', times(9, run('npm test', { riskLevel: 'critical', earnedRisk: 'critical' })), []],
     ['not what has earned a high risk', times(9, run('git push', { earnedRisk: 'high' })), []],
     ['a command of before risks were earned', times(3, run('npm test', { earnedRisk: null })), ['command:npm test']],
@@ -89,46 +106,40 @@ describe('a draft has a line for what people allowed often and never refused', (
     ['no tool of which nobody knows what it does', times(9, { toolName: 'Deploy', earnedRisk: null }), []],
     ['nothing unclear', times(9, { isClear: false }), []],
   ]
-  test.each(cases)('%s', (_, past, expected) => expect(rulesOf(past)).toEqual(expected))
+  test.each(cases)('%s', async (_, past, expected) => expect(await rulesOf(past)).toEqual(expected))
 })
 
-test('each line has its counts, people and examples, and the text is a policy', () => {
+test('each line has its counts, people and examples, and the text is a policy', async () => {
   const past = [
     ...['a', 'b', 'c', 'd'].flatMap((name) => times(2, write(`src/${name}`))),
     ...times(1, write('src/a', { by: 'bob' })),
   ]
-  const { lines, text, policy, open } = draftPolicy(past, null, limits)
+  const { lines, policy, open } = await drafted(past)
   expect(lines).toEqual([
     {
-      rule: 'file_pattern:write:src/**',
-      kept: false,
+      what: 'file_pattern:write:src/**',
+      why: 'For example src/a, src/b, src/c',
       allowed: 9,
       refused: 0,
       by: ['ada', 'bob'],
-      examples: ['src/a', 'src/b', 'src/c'],
     },
   ])
   expect(open).toEqual([])
-  expect(readPolicy(text).policy).toEqual(policy)
   expect(policy).toEqual({ ...defaultPolicy, enabled: true, filePatterns: { write: ['src/**'], read: [] } })
 })
 
-test('what is left open says why, most frequent first, and what the settings lack', () => {
-  const { open, commands } = draftPolicy(
-    [
-      ...times(2, run('npm test')),
-      ...times(9, run('make all')),
-      ...times(4, run("make 'a b'")),
-      ...times(3, run('git push', { earnedRisk: 'high' })),
-      ...times(5, run('rm x', no)),
-      ...times(3, run('npm run lint')),
-      ...times(1, run('npm run lint', no)),
-      ...times(6, write('.env')),
-      ...times(7, run('ls | sh')),
-    ],
-    null,
-    limits,
-  )
+test('what is left open says why, most frequent first, and what the settings lack', async () => {
+  const { open, commands } = await drafted([
+    ...times(2, run('npm test')),
+    ...times(9, run('make all')),
+    ...times(4, run("make 'a b'")),
+    ...times(3, run('git push', { earnedRisk: 'high' })),
+    ...times(5, run('rm x', no)),
+    ...times(3, run('npm run lint')),
+    ...times(1, run('npm run lint', no)),
+    ...times(6, write('.env')),
+    ...times(7, run('ls | sh')),
+  ])
   const settings = 'The command is not one of the commands in the server’s settings.'
   expect(open.map(({ what, allowed, refused, why }) => [what, allowed, refused, why])).toEqual([
     ['make all', 9, 0, settings],
@@ -143,43 +154,46 @@ test('what is left open says why, most frequent first, and what the settings lac
   expect(commands).toEqual(['  make-all: ["make","all"]', '  make-a-b: ["make","a b"]'])
 })
 
-test('the lines of the policy that counts now stay, unless somebody refused what they allow', () => {
+test('the lines of the policy that counts now stay, unless somebody refused what they allow', async () => {
   const current = { ...defaultPolicy, enabled: true, commands: ['npm *'], tools: ['Read'], logAutoApproved: true }
-  const kept = draftPolicy(times(3, write('a.md')), current, limits)
-  expect(kept.lines.map((line) => [line.rule, line.kept])).toEqual([
-    ['command:npm *', true],
-    ['tool:Read', true],
-    ['file_pattern:write:a.md', false],
+  const kept = await drafted(times(3, write('a.md')), current)
+  expect(kept.lines.map(({ what, why }) => [what, why])).toEqual([
+    ['command:npm *', 'As before.'],
+    ['tool:Read', 'As before.'],
+    ['file_pattern:write:a.md', ''],
   ])
   expect(kept.policy.logAutoApproved).toBe(true)
-  expect(rulesOf([...times(3, run('npm test')), ...times(1, run('npm test', no))], current)).toEqual(['tool:Read'])
+  expect(await rulesOf([...times(3, run('npm test')), ...times(1, run('npm test', no))], current)).toEqual([
+    'tool:Read',
+  ])
   // What a line covers already needs no second one.
-  expect(rulesOf(times(3, run('npm test')), current)).toEqual(['command:npm *', 'tool:Read'])
+  expect(await rulesOf(times(3, run('npm test')), current)).toEqual(['command:npm *', 'tool:Read'])
   // One that is switched off allows nothing, so its lines are nobody's wish.
-  expect(rulesOf([], { ...current, enabled: false })).toEqual([])
+  expect(await rulesOf([], { ...current, enabled: false })).toEqual([])
 })
 
-test('a hostile history makes no line, shows every character, and takes its time', () => {
-  const hidden = draftPolicy(times(5, run('npm test \u202ecart')), null, limits)
+test('a hostile history makes no line, shows every character, and takes its time', async () => {
+  const hidden = await drafted(times(5, run('npm test \u202ecart')))
   expect(hidden).toMatchObject({ lines: [], open: [{ what: 'npm test <U+202E>cart' }], commands: [] })
-  const huge = draftPolicy(times(5, run(`npm test ${'x'.repeat(1_000_000)}`)), null, limits)
+  const huge = await drafted(times(5, run(`npm test ${'x'.repeat(1_000_000)}`)))
   expect(huge.lines).toEqual([])
   expect(huge.open[0]?.what.length).toBeLessThanOrEqual(160)
-  const long = draftPolicy(times(5, run(`make ${'x'.repeat(400)}`)), null, limits)
+  const long = await drafted(times(5, run(`make ${'x'.repeat(400)}`)))
   expect(long.commands).toEqual([])
 
   const many = Array.from({ length: 2_500 }, (_, i) => [
     ...times(1, write(`d${i % 700}/a/b/c/d/e/${i}.ts`)),
     ...times(1, write(`d${(i * 7) % 900}/a/b/c/d/${i}.ts`, i % 2 === 0 ? no : {})),
   ]).flat()
-  const { lines, open, more, text } = draftPolicy(many, null, limits)
+  const { lines, open, more, pauses } = await drafted(many)
   expect(lines.length).toBeLessThanOrEqual(100)
   expect(open).toHaveLength(40)
   expect(more).toBeGreaterThan(1_000)
-  expect(readPolicy(text).policy).not.toBeNull()
+  // Each request is judged when lines are chosen, and when they are counted.
+  expect(pauses).toBeGreaterThan((2 * many.length) / 100)
 })
 
-test('a draft never allows what somebody refused, nor what no policy may allow', () => {
+test('a draft never allows what somebody refused, nor what no policy may allow', async () => {
   const plain = fc
     .record({
       toolName: fc.constantFrom('Bash', 'Write'),
@@ -205,11 +219,11 @@ test('a draft never allows what somebody refused, nor what no policy may allow',
     allowlist: [['npm', 'test'], ['git', 'status'], ...['a b', 'x', 'y', 'z'].map((name) => ['npm', 'run', name])],
   }
   let proposed = 0
-  fc.assert(
-    fc.property(past, fc.option(policies), requests, (found, current, other) => {
+  await fc.assert(
+    fc.asyncProperty(past, fc.option(policies), requests, async (found, current, other) => {
       const history = found.flatMap(({ request, count, ...more }) => times(count, { ...request, ...more } as Some))
-      const { policy, lines } = draftPolicy(history, current, some)
-      proposed += lines.filter(({ kept }) => !kept).length
+      const { policy, lines } = await drafted(history, current, some)
+      proposed += lines.filter(({ why }) => !why.startsWith('As before.')).length
       for (const one of history.filter(({ outcome, isClear }) => outcome === 'rejected' && isClear)) {
         expect(judgeRequest(policy, { ...one, guarded: null }, some).autoApproved).toBe(false)
       }

@@ -1,13 +1,13 @@
 // Whether a policy lets a request through without asking. The one evaluator: the tool that agents ask and the gate that lets work through
 // both use it. In doubt a person is asked.
 
-import { isAtLeast, type Risk } from '../../domain/agent/tool-settings.ts'
+import { isAtLeast } from '../../domain/agent/tool-settings.ts'
 import { splitCommandLine } from '../../domain/text/command-line.ts'
 import { globMatches } from '../../domain/text/glob.ts'
 import { hidesCharacters } from '../../domain/text/visible-text.ts'
 import { toolEffect, writeShapes } from '../../hosts/tool-effect.ts'
 import { type FileAccess, protectedChange, protectedPath } from '../workspace/protected-path.ts'
-import type { NamedRequest, PolicyRequest, WorkspacePolicy } from './workspace-policy.ts'
+import type { PolicyRequest, WorkspacePolicy } from './workspace-policy.ts'
 
 /** What stands above every policy file. */
 export interface PolicyLimits {
@@ -89,7 +89,7 @@ function neverAllowed(
 }
 
 /** Whether these are exactly the arguments of a command of the server. */
-export const isListed = (words: readonly string[], allowlist: PolicyLimits['allowlist']): boolean =>
+const isListed = (words: readonly string[], allowlist: PolicyLimits['allowlist']): boolean =>
   allowlist.some((argv) => argv.length === words.length && argv.every((word, i) => word === words[i]))
 
 /** Characters that a shell expands. We cannot know what they become. */
@@ -148,45 +148,4 @@ function judgeFile({ filePatterns }: WorkspacePolicy, toolName: string, path: st
 export function isConfined(path: string): boolean {
   if (path === '' || path.length > MAX_PATH_CHARS || /[\\\p{Cc}]|^[a-z]:/iu.test(path)) return false
   return path.split('/').every((part) => part !== '' && part !== '.' && part !== '..')
-}
-
-/** A request of the past, and what became of it. */
-export interface PastRequest extends NamedRequest {
-  /** Epoch ms. */
-  at: number
-  session: string | null
-  /** False: its arguments do not say clearly which file it touches and which command it runs. */
-  isClear: boolean
-  /** What it was shown with, earned by what it does; null: nobody has looked at that. */
-  earnedRisk: Risk | null
-  /** Who decided; null: nobody. */
-  by: string | null
-  outcome: 'approved' | 'rejected' | 'expired' | 'interrupted' | 'pending' | 'auto_approved'
-}
-
-export type PastRequests = AsyncIterable<PastRequest> | Iterable<PastRequest>
-
-export interface ReplayedRequest {
-  request: PastRequest
-  /** `refused`: no policy may let it through, so a person is asked whatever the file says. */
-  verdict: 'allowed' | 'asked' | 'refused'
-  rule: string | null
-  why: string
-}
-
-/** What a policy would have done with the requests of the past, by the names of paths alone: where they led then, nobody knows any more. */
-export async function* replayPolicy(
-  policy: WorkspacePolicy,
-  past: PastRequests,
-  limits: PolicyLimits,
-): AsyncGenerator<ReplayedRequest> {
-  for await (const request of past) {
-    if (!request.isClear) {
-      const why = 'It is not clear which file the call touches or which command it runs.'
-      yield { request, verdict: 'refused', rule: null, why }
-      continue
-    }
-    const { autoApproved, personOnly, matchedRule, why } = judgeRequest(policy, { ...request, guarded: null }, limits)
-    yield { request, verdict: autoApproved ? 'allowed' : personOnly ? 'refused' : 'asked', rule: matchedRule, why }
-  }
 }

@@ -1,14 +1,31 @@
 // The requests of the past, from a store: approvals, and what a policy let through by itself, newest first.
 
-import { risks } from '../../domain/agent/tool-settings.ts'
+import { type Risk, risks } from '../../domain/agent/tool-settings.ts'
 import { isRecord } from '../../domain/is-record.ts'
 import { isWithin } from '../../domain/is-within.ts'
 import { jsonIn } from '../../domain/json-in.ts'
+import { pageByPage } from '../../domain/page-by-page.ts'
 import { present } from '../../domain/present.ts'
-import type { Approval, ApprovalStatus } from '../../domain/records/record.ts'
+import type { AnyRecord, Approval, ApprovalStatus } from '../../domain/records/record.ts'
+import type { AuditEntry } from '../../domain/supervision/audit.ts'
 import type { Store } from '../../store/store.ts'
-import type { PastRequest } from './judge-request.ts'
+import { ask, type Judgement, judgeRequest, type PolicyLimits } from './judge-request.ts'
 import { requestOfCall } from './request-of-call.ts'
+import type { NamedRequest, WorkspacePolicy } from './workspace-policy.ts'
+
+/** A request of the past, and what became of it. */
+export interface PastRequest extends NamedRequest {
+  /** Epoch ms. */
+  at: number
+  session: string | null
+  /** False: its arguments do not say clearly which file it touches and which command it runs. */
+  isClear: boolean
+  /** What it was shown with, earned by what it does; null: nobody has looked at that. */
+  earnedRisk: Risk | null
+  /** Who decided; null: nobody. */
+  by: string | null
+  outcome: 'approved' | 'rejected' | 'expired' | 'interrupted' | 'pending' | 'auto_approved'
+}
 
 /** Each page is a read of its own, so that the log of a running server's database does not grow meanwhile. */
 export interface PastReads {
@@ -17,54 +34,41 @@ export interface PastReads {
   audit: Pick<Store['audit'], 'newest'>
 }
 
-interface PastQuery {
-  /** Epoch ms. */
-  since: number
-  /** Only of agents that work here. */
-  workspace: string | undefined
-}
-
 const PAGE = 200
-const TRAIL_PAGE = 500
 /** Entries are in the order of their commits. Their times come from clocks that differ and may have been set back. */
 const SLACK_MS = 24 * 3_600_000
 
-export async function* pastRequests(reads: PastReads, query: PastQuery): AsyncGenerator<PastRequest> {
-  const roots = createRootReader(reads)
-  const isWanted = async (session: string | null): Promise<boolean> =>
-    query.workspace === undefined || (session !== null && (await roots(session)) === query.workspace)
-  for await (const approval of approvalsSince(reads, query.since)) {
-    if (approval.kind === 'policy' || !(await isWanted(approval.sessionId))) continue
-    yield requestOfApproval(approval, await roots(approval.sessionId))
+/** Since `since` (epoch ms), of all agents or of those that work in `workspace`. */
+export async function* pastRequests(
+  { sessions, waits, audit }: PastReads,
+  { since, workspace }: { since: number; workspace: string | undefined },
+): AsyncGenerator<PastRequest> {
+  /** Null: an agent of our own. */
+  const roots = new Map<string, string | null>()
+  async function rootOf(session: string): Promise<string | null> {
+    if (!roots.has(session)) roots.set(session, (await sessions.get(session))?.supervision?.workspaceRoot ?? null)
+    return roots.get(session) ?? null
   }
-  for await (const request of autoApprovedSince(reads, query.since)) {
-    if (await isWanted(request.session)) yield request
-  }
-}
 
-/** The workspace of a session; null for an agent of our own. */
-function createRootReader({ sessions }: PastReads): (session: string) => Promise<string | null> {
-  const known = new Map<string, string | null>()
-  return async (session) => {
-    const found = known.get(session)
-    if (found !== undefined) return found
-    const root = (await sessions.get(session))?.supervision?.workspaceRoot ?? null
-    known.set(session, root)
-    return root
+  const asked = pageByPage<AnyRecord>(PAGE, (before) =>
+    waits.list({ wait: 'approval', limit: PAGE, ...present({ before }) }),
+  )
+  for await (const one of asked) {
+    if (one.createdAt < since) break
+    // A question of a tool asks for no permission, and a policy file for another one.
+    if (one.wait !== 'approval' || one.kind === 'question' || one.kind === 'policy') continue
+    const root = await rootOf(one.sessionId)
+    if (workspace === undefined || root === workspace) yield requestOfApproval(one, root)
   }
-}
 
-async function* approvalsSince({ waits }: PastReads, since: number): AsyncGenerator<Approval> {
-  for (let before: Approval | undefined; ; ) {
-    const page = await waits.list({ wait: 'approval', limit: PAGE, ...present({ before }) })
-    for (const wait of page) {
-      if (wait.wait !== 'approval') continue
-      if (wait.createdAt < since) return
-      // A question of a tool asks for no permission.
-      if (wait.kind !== 'question') yield wait
-      before = wait
-    }
-    if (page.length < PAGE) return
+  const trail = pageByPage<AuditEntry>(PAGE, (last) => audit.newest(last?.place ?? last?.n ?? null, PAGE))
+  for await (const { text } of trail) {
+    const record = jsonIn(text)
+    if (!isRecord(record) || typeof record.at !== 'number') continue
+    if (record.at < since - SLACK_MS) break
+    const one = record.at < since ? null : autoApproved(record, record.at)
+    if (one === null) continue
+    if (workspace === undefined || (one.session !== null && (await rootOf(one.session)) === workspace)) yield one
   }
 }
 
@@ -102,39 +106,19 @@ function relativeTo(root: string | null, path: string | null): string | null {
   return path.slice(root.length).replace(/^\/+/, '')
 }
 
-async function* autoApprovedSince({ audit }: PastReads, since: number): AsyncGenerator<PastRequest> {
-  for (let place: number | null = null; ; ) {
-    const page = await audit.newest(place, TRAIL_PAGE)
-    for (const { text } of page) {
-      // Most entries are about something else.
-      const request = text.includes('"auto_approved"') ? requestOfRecord(jsonIn(text)) : null
-      if (request !== null && request.at >= since) yield request
-    }
-    const last = page.at(-1)
-    const record = last === undefined ? null : jsonIn(last.text)
-    const isOld = isRecord(record) && typeof record.at === 'number' && record.at < since - SLACK_MS
-    if (last === undefined || page.length < TRAIL_PAGE || isOld) return
-    place = last.place ?? last.n
-  }
-}
-
-function requestOfRecord(record: unknown): PastRequest | null {
-  if (!isRecord(record) || record.kind !== 'auto_approved' || !isRecord(record.details)) return null
-  const { at, session, tool, details } = record
-  const riskLevel = risks.find((risk) => risk === details.risk)
-  if (typeof at !== 'number' || typeof tool !== 'string' || riskLevel === undefined) return null
-  return {
-    at,
-    session: textOrNull(session),
-    toolName: tool,
-    filePath: textOrNull(details.file_path),
-    command: textOrNull(details.command),
-    riskLevel,
-    earnedRisk: riskLevel,
-    isClear: true,
-    outcome: 'auto_approved',
-    by: null,
-  }
+function autoApproved({ kind, session, tool, details }: Record<string, unknown>, at: number): PastRequest | null {
+  if (kind !== 'auto_approved' || typeof tool !== 'string' || !isRecord(details)) return null
+  const risk = risks.find((one) => one === details.risk)
+  if (risk === undefined) return null
+  const [filePath, command] = [textOrNull(details.file_path), textOrNull(details.command)]
+  const named = { toolName: tool, filePath, command, riskLevel: risk, earnedRisk: risk, isClear: true }
+  return { at, session: textOrNull(session), ...named, outcome: 'auto_approved', by: null }
 }
 
 const textOrNull = (value: unknown): string | null => (typeof value === 'string' ? value : null)
+
+/** What a policy would have said, by the names of paths alone: where they led then, nobody knows any more. */
+export const judgePast = (policy: WorkspacePolicy, request: PastRequest, limits: PolicyLimits): Judgement =>
+  request.isClear
+    ? judgeRequest(policy, { ...request, guarded: null }, limits)
+    : { ...ask('It is not clear which file the call touches or which command it runs.'), personOnly: true }

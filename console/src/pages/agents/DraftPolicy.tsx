@@ -12,8 +12,7 @@ import { Panel } from '../../parts/Page.tsx'
 import { VisibleText } from '../../parts/VisibleText.tsx'
 import { counted } from '../../words.ts'
 import styles from './CheckFile.module.css'
-import { NameField } from './TryPolicy.tsx'
-import { useSupervised } from './use-agents.ts'
+import { WorkspaceField } from './TryPolicy.tsx'
 
 const ages = [
   ['24h', 'Last day'],
@@ -26,8 +25,6 @@ export default function DraftPolicy() {
   const client = useClient()
   const isLive = useIsLive()
   const [params] = useSearchParams()
-  const { data: sessions = [] } = useSupervised()
-  const workspaces = [...new Set(sessions.flatMap(({ supervision }) => supervision?.workspace_root ?? []))]
   const [workspace, setWorkspace] = useState(params.get('workspace') ?? '')
   const [since, setSince] = useState('7d')
   const draft = useMutation({ mutationFn: () => client.draftPolicy({ workspace: workspace.trim(), since }) })
@@ -42,14 +39,7 @@ export default function DraftPolicy() {
           A policy from what people allowed at least three times and never refused. Nothing of it counts before somebody
           accepts it.
         </p>
-        <NameField
-          names={workspaces}
-          label="Path of the workspace"
-          spellCheck={false}
-          placeholder="/home/ada/shop"
-          value={workspace}
-          onChange={({ target }) => setWorkspace(target.value)}
-        />
+        <WorkspaceField value={workspace} onChange={setWorkspace} />
         <Select label="From" value={since} onChange={({ target }) => setSince(target.value)}>
           <Options of={ages} />
         </Select>
@@ -75,11 +65,6 @@ function Drafted({ first, since }: { first: PolicyDraft; since: string }) {
   const draft = edited.data ?? first
   // What is accepted has been tried.
   const isTried = text === draft.text
-  const lines = draft.lines.map(({ rule, kept, examples, ...counts }) => ({
-    ...counts,
-    what: rule,
-    why: [kept ? 'As before.' : '', ...examples.filter((one) => !rule.endsWith(`:${one}`))].join(' '),
-  }))
   return (
     <>
       <div className={styles.area}>
@@ -94,7 +79,7 @@ function Drafted({ first, since }: { first: PolicyDraft; since: string }) {
       </div>
       {isTried && <Replayed {...draft} />}
       <ErrorNotice error={edited.error ?? accept.error} />
-      {accept.data !== undefined && <Accepted done={accept.data} />}
+      {accept.data !== undefined && <Accepted {...accept.data} />}
       <div className={styles.actions}>
         <Button disabled={isTried || !isLive} isBusy={edited.isPending} onClick={() => edited.mutate()}>
           Try the text
@@ -108,12 +93,13 @@ function Drafted({ first, since }: { first: PolicyDraft; since: string }) {
           Accept
         </Button>
       </div>
-      <Counted title="What each line rests on" of={lines} />
+      <Counted title="What each line rests on" of={draft.lines} />
       <Counted title={draft.more > 0 ? `Left open, and ${draft.more} more` : 'Left open'} of={draft.open} />
       {draft.commands.length > 0 && (
         <Panel title="For quarterdeck.yaml">
           <p className={styles.about}>
-            A policy covers only commands of the server. With these lines and a restart, the next draft covers more.
+            A policy covers only commands that quarterdeck.yaml lists. With these lines and a restart, the next draft
+            covers more.
           </p>
           <pre>{['commands:', ...draft.commands].join('\n')}</pre>
         </Panel>
@@ -125,24 +111,23 @@ function Drafted({ first, since }: { first: PolicyDraft; since: string }) {
 const Replayed = ({ replay: { requests, cut, asked, left, against } }: PolicyDraft) => (
   <div role="status">
     <p>
-      People would have been asked <strong>{left}</strong> instead of {counted(asked, 'time')}, of{' '}
-      {counted(requests, 'request')}
-      {cut && ' (there were more)'}.
+      Of {counted(requests, 'request')}
+      {cut && ' (there were older ones)'}, people were asked about {asked}. With this text it would have been{' '}
+      <strong>{left}</strong>.
     </p>
     <Warnings texts={against.map((one) => `A person refused this, and the text lets it pass: ${one}`)} />
   </div>
 )
 
-const Accepted = ({ done: { status, file, approval_id } }: { done: AcceptedPolicy }) => (
+const Accepted = ({ file, approval_id: waits }: AcceptedPolicy) => (
   <div role="status">
-    <Notice tone={status === 'accepted' ? 'good' : 'warn'}>
-      {file} is written, and {status === 'accepted' ? 'counts from now on.' : 'allows nothing yet: '}
-      {status === 'pending' && <Link href={`/inbox/${approval_id}`}>its approval waits.</Link>}
+    <Notice tone={waits === null ? 'good' : 'warn'}>
+      {file} is written, and {waits === null ? 'counts from now on.' : 'allows nothing yet: '}
+      {waits !== null && <Link href={`/inbox/${waits}`}>its approval waits.</Link>}
     </Notice>
   </div>
 )
 
-/** Lines of the draft, and what is left open, in the same shape. */
 function Counted({ title, of }: { title: string; of: PolicyDraft['open'] }) {
   return (
     <Panel title={title}>

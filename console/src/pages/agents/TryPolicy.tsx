@@ -105,7 +105,6 @@ export default function TryPolicy() {
 /** Where the request would come from. */
 function Place({ form, set }: { form: PolicyForm; set: (change: Partial<PolicyForm>) => void }) {
   const { data: sessions = [] } = useSupervised()
-  const workspaces = [...new Set(sessions.flatMap(({ supervision }) => supervision?.workspace_root ?? []))]
   return (
     <div className={styles.place}>
       <Select
@@ -117,14 +116,7 @@ function Place({ form, set }: { form: PolicyForm; set: (change: Partial<PolicyFo
         <option value="session">Session</option>
       </Select>
       {form.place === 'workspace' ? (
-        <NameField
-          names={workspaces}
-          label="Path of the workspace"
-          spellCheck={false}
-          placeholder="/home/ada/shop"
-          value={form.workspace}
-          onChange={({ target }) => set({ workspace: target.value })}
-        />
+        <WorkspaceField value={form.workspace} onChange={(workspace) => set({ workspace })} />
       ) : (
         <NameField
           names={sessions.map((session) => session.session_id)}
@@ -138,8 +130,22 @@ function Place({ form, set }: { form: PolicyForm; set: (change: Partial<PolicyFo
   )
 }
 
+export function WorkspaceField({ value, onChange }: { value: string; onChange: (path: string) => void }) {
+  const { data: sessions = [] } = useSupervised()
+  return (
+    <NameField
+      names={[...new Set(sessions.flatMap(({ supervision }) => supervision?.workspace_root ?? []))]}
+      label="Path of the workspace"
+      spellCheck={false}
+      placeholder="/home/ada/shop"
+      value={value}
+      onChange={({ target }) => onChange(target.value)}
+    />
+  )
+}
+
 /** A field with names to choose from. */
-export function NameField({ names, ...field }: ComponentProps<typeof TextField> & { names: readonly string[] }) {
+function NameField({ names, ...field }: ComponentProps<typeof TextField> & { names: readonly string[] }) {
   const id = useId()
   return (
     <div>

@@ -1,13 +1,12 @@
 // What people allowed or refused in advance, with an answer that is remembered.
 
 import { z } from 'zod'
-import { matchingIds, shortIds } from '../../../domain/text/id-prefix.ts'
+import { shortIds } from '../../../domain/text/id-prefix.ts'
 import { type Grant, GrantSchema } from '../../../protocols/manage/approvals/schema.ts'
 import { scopeWords } from '../../../supervision/remember/match-label.ts'
-import { usageError } from '../../cli-error.ts'
 import { localTime, localZone, terminalLine, textTable } from '../../terminal/terminal-text.ts'
 import type { CtlContext } from './ctl-server.ts'
-import { NothingFound, understood } from './records.ts'
+import { findOne, NothingFound, quoted, understood } from './records.ts'
 
 async function allGrants({ server }: CtlContext, agent?: string): Promise<Grant[]> {
   const sent = await server.get(`/grants${agent === undefined ? '' : `?agent=${encodeURIComponent(agent)}`}`)
@@ -33,13 +32,10 @@ export async function grants(context: CtlContext, { agent }: { agent?: string })
 }
 
 export async function revoke(context: CtlContext, id: string): Promise<void> {
-  const found = matchingIds(await allGrants(context), id, ({ grant_id }) => grant_id)
-  const [only] = found
-  if (only === undefined)
-    throw new NothingFound(`No grant has the id ${JSON.stringify(terminalLine(id, 64))}.`, [
-      'To list them: quarterdeck ctl grants',
-    ])
-  if (found.length > 1) throw usageError('Several grants have this id. Write more of it.')
-  await context.server.delete(`/grants/${only.grant_id}`)
-  context.say(only, `Revoked: ${terminalLine(only.label, 200)}. The next such call asks again.`)
+  const found = findOne(await allGrants(context), id, ({ grant_id, label }) => [grant_id, label])
+  if (found === null) {
+    throw new NothingFound(`No grant has the id ${quoted(id)}.`, ['To list them: quarterdeck ctl grants'])
+  }
+  await context.server.delete(`/grants/${found.grant_id}`)
+  context.say(found, `Revoked: ${terminalLine(found.label, 200)}. The next such call asks again.`)
 }

@@ -145,33 +145,44 @@ export async function allWaiting(
   return { items, cursor: cursor ?? '' }
 }
 
-/** The supervised sessions, newest first. */
-export async function allSessions(server: Server): Promise<Supervision[]> {
-  const found: Supervision[] = []
-  for await (const answer of readPages(server, '/sessions?owner=*&kind=supervised&'))
-    found.push(...readSessions(answer))
+async function allPages<T>(server: PageServer, path: string, read: (answer: unknown) => T[]): Promise<T[]> {
+  const found: T[] = []
+  for await (const answer of readPages(server, path)) found.push(...read(answer))
   return found
 }
 
+/** The supervised sessions, newest first. */
+export const allSessions = (server: Server): Promise<Supervision[]> =>
+  allPages(server, '/sessions?owner=*&kind=supervised&', readSessions)
+
 /** The checkpoints of one session, or all; newest first. */
-export async function allCheckpoints(server: Server, sessionId?: string): Promise<Checkpoint[]> {
-  const found: Checkpoint[] = []
-  const path = sessionId === undefined ? '/checkpoints?' : `/checkpoints?session=${sessionId}&`
-  for await (const answer of readPages(server, path)) found.push(...readCheckpoints(answer))
-  return found
+export const allCheckpoints = (server: Server, sessionId?: string): Promise<Checkpoint[]> =>
+  allPages(server, sessionId === undefined ? '/checkpoints?' : `/checkpoints?session=${sessionId}&`, readCheckpoints)
+
+/** The one that is meant; null: none. Throws `CliError` with what the id may mean, described in a few words. */
+export function findOne<T>(all: readonly T[], given: string, describe: (one: T) => Described): T | null {
+  const found = matchingIds(all, given, (one) => describe(one)[0])
+  if (found.length < 2) return found[0] ?? null
+  throw usageError(
+    `${quoted(given)} means several. Write the four characters that stand before the one that you mean.`,
+    listed(found.map(describe)),
+  )
 }
+
+type Described = readonly [id: string, words: string]
+
+function listed(found: readonly Described[]): string[] {
+  const short = shortIds(found.map(([id]) => id))
+  return found.slice(0, 20).map(([id, words]) => `${short.get(id) ?? id}  ${terminalLine(words, 80)}`)
+}
+
+export const quoted = (text: string): string => JSON.stringify(terminalLine(text, 64))
 
 /** What waits, by its short id; otherwise any record, by its whole id. Throws `CliError`. */
 export async function findRecord(server: Server, given: string): Promise<ShownRecord> {
   const { items } = await allWaiting(server)
-  const found = matchingIds(items, given, ({ view }) => view.id)
-  const [only] = found
-  if (found.length > 1)
-    throw ambiguous(
-      given,
-      found.map(({ view }) => [view.id, `${view.label}  ${titleOf(view)}`]),
-    )
-  if (only !== undefined) return await fullRecord(server, only)
+  const waiting = findOne(items, given, ({ view }) => [view.id, `${view.label}  ${titleOf(view)}`])
+  if (waiting !== null) return await fullRecord(server, waiting)
   const decided = await anyRecord(server, given)
   if (decided !== null) return decided
   throw new NothingFound(`Nothing waits under the id ${quoted(given)}.`, [
@@ -207,49 +218,31 @@ async function orNotFound(work: Promise<unknown>): Promise<unknown> {
 export async function findSession(server: Server, given: string | undefined): Promise<Supervision> {
   const sessions = await allSessions(server)
   const open = sessions.filter(isOpenSession)
-  // A session that has ended can still be looked at, but an open one is what people mean.
-  const meant = given === undefined ? open : matchingIds(open, given, ({ session_id }) => session_id)
-  const found = given === undefined || meant.length > 0 ? meant : matchingIds(sessions, given, (one) => one.session_id)
-  const [only] = found
-  if (only !== undefined && found.length === 1) return only
-  if (given === undefined && only === undefined) {
+  const describe = ({ session_id, host, title, workspace_root }: Supervision): Described => [
+    session_id,
+    [host, title ?? '', workspace_root].filter((word) => word !== '').join('  '),
+  ]
+  if (given !== undefined) {
+    // A session that has ended can still be looked at, but an open one is what people mean.
+    const found = findOne(open, given, describe) ?? findOne(sessions, given, describe)
+    if (found !== null) return found
+    throw new NothingFound(`There is no session ${quoted(given)}.`)
+  }
+  const [only, another] = open
+  if (only === undefined) {
     throw failure('No agent has an open session.', [
       'To start one: quarterdeck ctl start "what to do". To connect one that you start yourself: quarterdeck connect',
     ])
   }
-  const lines = found.map((one): [string, string] => [one.session_id, sessionWords(one)])
-  if (given === undefined) {
-    throw usageError(`Several sessions are open. Say which one: --session <id>.`, listed(lines))
-  }
-  if (only === undefined) throw new NothingFound(`There is no session ${quoted(given)}.`)
-  throw ambiguous(given, lines)
+  if (another === undefined) return only
+  throw usageError('Several sessions are open. Say which one: --session <id>.', listed(open.map(describe)))
 }
-
-const sessionWords = ({ host, title, workspace_root }: Supervision): string =>
-  [host, title ?? '', workspace_root].filter((word) => word !== '').join('  ')
 
 export async function findCheckpoint(server: Server, given: string): Promise<Checkpoint> {
-  const found = matchingIds(await allCheckpoints(server), given, (one) => one.checkpoint_id)
-  const [only] = found
-  if (only === undefined) {
-    throw new NothingFound(`There is no checkpoint ${quoted(given)}.`, ['To list them: quarterdeck ctl checkpoints'])
-  }
-  if (found.length === 1) return only
-  throw ambiguous(
-    given,
-    found.map((one) => [one.checkpoint_id, `${localTime(one.created_at)}  ${one.label ?? ''}`]),
-  )
+  const found = findOne(await allCheckpoints(server), given, ({ checkpoint_id, created_at, label }) => [
+    checkpoint_id,
+    `${localTime(created_at)}  ${label ?? ''}`,
+  ])
+  if (found !== null) return found
+  throw new NothingFound(`There is no checkpoint ${quoted(given)}.`, ['To list them: quarterdeck ctl checkpoints'])
 }
-
-const ambiguous = (given: string, found: readonly (readonly [string, string])[]): CliError =>
-  usageError(
-    `${quoted(given)} means several. Write the four characters that stand before the one that you mean.`,
-    listed(found),
-  )
-
-function listed(found: readonly (readonly [string, string])[]): string[] {
-  const short = shortIds(found.map(([id]) => id))
-  return found.slice(0, 20).map(([id, words]) => `${short.get(id) ?? id}  ${terminalLine(words, 80)}`)
-}
-
-const quoted = (text: string): string => JSON.stringify(terminalLine(text, 64))

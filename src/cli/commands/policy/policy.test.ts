@@ -327,33 +327,28 @@ describe('quarterdeck policy draft', () => {
     expect(exitCode).toBe(0)
     expect(JSON.parse(out)).toEqual(expected)
     expect(err).toBe(`The draft allows:
-  command:npm test — allowed 12 times, refused 0, by ada
-  file_pattern:write:src/** — allowed 3 times, refused 0, by ada; e.g. src/a.ts, src/b.ts, src/c.ts
-People would have been asked 5 instead of 20 times, of 20 requests.
+  command:npm test — allowed 12 times, refused 0, by ada.
+  file_pattern:write:src/** — allowed 3 times, refused 0, by ada. For example src/a.ts, src/b.ts, src/c.ts
+Of 20 requests, people were asked about 20. With this policy it would have been 5.
 
 It leaves open:
   make all — allowed 3 times, refused 0, by ada. The command is not one of the commands in the server’s settings.
   npm test <U+202E>x — allowed 1 time, refused 0, by ada. The request has characters that people do not see.
   rm -r src — allowed 0 times, refused 1, by ada. People refused it.
 
-A policy covers only commands of the server. To have these covered, add to quarterdeck.yaml, restart, and draft again:
+A policy covers only commands that quarterdeck.yaml lists. To have these covered, add them there, restart the server, and draft again:
 commands:
   make-all: ["make","all"]
 
-It counts after an operator has accepted it: put it into .quarterdeck/policy.json of the workspace, or draft it in the console.
+It counts after an operator has accepted it: save it as .quarterdeck/policy.json in the workspace and approve it in the inbox, or draft it in the console.
 
 `)
   })
 
-  test('writes a file that check and try can read, or everything as JSON', async () => {
+  test('prints what check and try can read, or everything as JSON', async () => {
     const { cwd, root, store } = await decided()
     await store.close()
-    const args = ['draft', '--workspace', 'ws', '--output', 'draft.json']
-    expect(await run(cwd, ...args)).toMatchObject({ exitCode: 0, out: '' })
-    expect(await run(cwd, ...args)).toMatchObject({
-      exitCode: 73,
-      err: expect.stringContaining('draft.json already exists and was not changed.'),
-    })
+    await writeFile(join(cwd, 'draft.json'), (await run(cwd, 'draft', '--workspace', 'ws')).out)
     expect((await run(cwd, 'check', 'draft.json')).exitCode).toBe(0)
     expect((await run(cwd, 'try', 'draft.json', '--workspace', 'ws')).out).toContain(
       ': 15 allowed, 0 asked, 5 refused.',
@@ -362,10 +357,17 @@ It counts after an operator has accepted it: put it into .quarterdeck/policy.jso
     expect(err).toBe('')
     expect(JSON.parse(out)).toMatchObject({
       workspace: root,
-      base: null,
-      lines: [{ rule: 'command:npm test', allowed: 12 }, { rule: 'file_pattern:write:src/**' }],
+      base_sha256: null,
+      lines: [{ what: 'command:npm test', allowed: 12 }, { what: 'file_pattern:write:src/**' }],
       replay: { asked: 20, left: 5 },
     })
+  })
+
+  test('says that it does not see the settings', async () => {
+    const { cwd, store } = await decided()
+    await store.close()
+    const { err } = await run(join(cwd, 'ws'), 'draft', '--data-dir', '../.quarterdeck')
+    expect(err).toContain('This folder has no quarterdeck.yaml, so no command counts as allowed. Name it: --config')
   })
 
   test('a folder without a past, and an age that is none', async () => {

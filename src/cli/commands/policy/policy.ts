@@ -6,9 +6,9 @@ import { exitCodes } from '../../exit-codes.ts'
 import type { Io } from '../../terminal/io.ts'
 import { styleFor } from '../../terminal/style.ts'
 import { terminalLine } from '../../terminal/terminal-text.ts'
-import { type DraftFlags, writeDraft } from './draft.ts'
+import { writeDraft } from './draft.ts'
 import { readAllowlist, readPolicyArgument, tellProblems } from './read-policy-argument.ts'
-import { type TryFlags, tryPolicy } from './try.ts'
+import { type PastFlags, tryPolicy } from './try.ts'
 
 const CONFIG = 'the settings file with the allowed commands (default: quarterdeck.yaml in this folder)'
 
@@ -25,7 +25,7 @@ export function createPolicyCommand({ io, settle }: CommandContext): Command {
         'policy check .quarterdeck/policy.json',
         'policy try .quarterdeck/policy.json --since 7d',
         'policy try draft.json --since 24h --json',
-        'policy draft --workspace /srv/shop --since 7d --output draft.json',
+        'policy draft --workspace /srv/shop --since 7d > draft.json',
       ),
     )
 
@@ -51,7 +51,7 @@ export function createPolicyCommand({ io, settle }: CommandContext): Command {
     .option('--config <file>', CONFIG)
     .option('--data-dir <folder>', 'the data directory (default: .quarterdeck here, env: QUARTERDECK_DATA_DIR)')
     .option('--json', 'one JSON object per request')
-    .action(async (file: string, options: TryFlags) => settle(await tryPolicy(file, options, io)))
+    .action(async (file: string, options: PastFlags) => settle(await tryPolicy(file, options, io)))
 
   command
     .command('draft')
@@ -60,11 +60,10 @@ export function createPolicyCommand({ io, settle }: CommandContext): Command {
     )
     .option('--since <age>', 'how far to look back: 24h, 7d', '7d')
     .option('--workspace <folder>', 'the workspace (default: this folder)')
-    .option('--output <file>', 'write the policy to this new file instead')
     .option('--config <file>', CONFIG)
     .option('--data-dir <folder>', 'the data directory (default: .quarterdeck here, env: QUARTERDECK_DATA_DIR)')
     .option('--json', 'all of it as one JSON object')
-    .action(async (options: DraftFlags) => settle(await writeDraft(options, io)))
+    .action(async (options: PastFlags) => settle(await writeDraft(options, io)))
   return command
 }
 

@@ -2,12 +2,9 @@ import { resolve } from 'node:path'
 import { isoTime } from '../../../domain/clock.ts'
 import { ulidOf } from '../../../domain/ids.ts'
 import type { ReadOnlyStore } from '../../../store/store.ts'
-import {
-  protectedByPath,
-  type ReplayedRequest,
-  replayPolicy,
-} from '../../../supervision/workspace-policy/judge-request.ts'
-import { type PastReads, pastRequests } from '../../../supervision/workspace-policy/past-requests.ts'
+import type { DraftDeps } from '../../../supervision/workspace-policy/draft-policy.ts'
+import { protectedByPath } from '../../../supervision/workspace-policy/judge-request.ts'
+import { judgePast, type PastRequest, pastRequests } from '../../../supervision/workspace-policy/past-requests.ts'
 import { timeAgo } from '../../command.ts'
 import { dataDirectory, withStoredData } from '../../data-directory.ts'
 import { exitCodes } from '../../exit-codes.ts'
@@ -17,7 +14,8 @@ import { styleFor } from '../../terminal/style.ts'
 import { counted, localMinute, localZone, terminalLine, textTable } from '../../terminal/terminal-text.ts'
 import { readAllowlist, readPolicyArgument, tellProblems } from './read-policy-argument.ts'
 
-export interface TryFlags {
+/** Of a command that looks at the past. */
+export interface PastFlags {
   since: string
   dataDir?: string
   workspace?: string
@@ -25,10 +23,18 @@ export interface TryFlags {
   json?: boolean
 }
 
-const MAX_REQUESTS = 100_000
+/** `refused`: no policy may let it through, so a person is asked whatever the file says. */
+interface ReplayedRequest {
+  request: PastRequest
+  verdict: 'allowed' | 'asked' | 'refused'
+  rule: string | null
+  why: string
+}
+
+export const MAX_REQUESTS = 100_000
 const MAX_NAMED = 10
 
-export async function tryPolicy(file: string, options: TryFlags, io: Io): Promise<number> {
+export async function tryPolicy(file: string, options: PastFlags, io: Io): Promise<number> {
   const read = readPolicyArgument(file, io)
   if (read.policy === null) {
     tellProblems(file, read, io)
@@ -41,27 +47,28 @@ export async function tryPolicy(file: string, options: TryFlags, io: Io): Promis
   return await withStoredData(dataDirectory(options.dataDir, io), io, async (stored) => {
     const found: ReplayedRequest[] = []
     const limits = { allowlist: allowlist ?? [], protectedBecause: protectedByPath }
-    for await (const one of replayPolicy(policy, pastRequests(pastIn(stored), query), limits)) {
-      found.push(one)
+    for await (const request of pastRequests(pastIn(stored), query)) {
+      const { autoApproved, personOnly, matchedRule: rule, why } = judgePast(policy, request, limits)
+      found.push({ request, verdict: autoApproved ? 'allowed' : personOnly ? 'refused' : 'asked', rule, why })
       if (found.length === MAX_REQUESTS) break
     }
     found.sort((a, b) => a.request.at - b.request.at)
     if (options.json) for (const one of found) io.stdout.write(`${JSON.stringify(summary(one))}\n`)
     else report(found, since, io)
     if (found.length === MAX_REQUESTS) io.stderr.write(`Only ${MAX_REQUESTS} requests were looked at.\n`)
-    if (allowlist === null && found.some(({ request }) => request.command !== null)) {
-      io.stderr.write(
-        'This folder has no quarterdeck.yaml, so no command counts as allowed. Name it: --config <file>\n',
-      )
-    }
+    if (allowlist === null && found.some(({ request }) => request.command !== null)) io.stderr.write(NO_SETTINGS)
     return exitCodes.ok.code
   })
 }
 
-export const pastIn = ({ read }: Pick<ReadOnlyStore, 'read'>): PastReads => ({
+export const NO_SETTINGS =
+  'This folder has no quarterdeck.yaml, so no command counts as allowed. Name it: --config <file>\n'
+
+export const pastIn = ({ read }: Pick<ReadOnlyStore, 'read'>): DraftDeps['reads'] => ({
   sessions: { get: (id) => read((store) => store.sessions.get(id)) },
   waits: { list: (query) => read((store) => store.waits.list(query)) },
   audit: { newest: (n, limit) => read((store) => store.audit.newest(n, limit)) },
+  supervised: { pin: (root) => read((store) => store.supervised.pin(root)) },
 })
 
 /** Sessions keep the real path of their workspace. */

@@ -1,8 +1,8 @@
+import { pageByPage } from '../../../domain/page-by-page.ts'
 import { present } from '../../../domain/present.ts'
 import type { SessionRecord } from '../../../domain/session/session.ts'
 import type { ReadOnlyStore, StoreReads } from '../../../store/store.ts'
 import { countFlag } from '../../command.ts'
-import { pageByPage } from '../../data-directory.ts'
 import type { Io } from '../../terminal/io.ts'
 import { localMinute, localZone, terminalLine, textTable } from '../../terminal/terminal-text.ts'
 

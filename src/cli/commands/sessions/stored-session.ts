@@ -1,5 +1,6 @@
 // A session as the store has it, with everything that belongs to it, in the form of an archive.
 
+import { pageByPage } from '../../../domain/page-by-page.ts'
 import { present } from '../../../domain/present.ts'
 import type { AnyRecord } from '../../../domain/records/record.ts'
 import type { SessionRecord } from '../../../domain/session/session.ts'
@@ -14,7 +15,6 @@ import { canonicalJson } from '../../../json/digest.ts'
 import type { StoredEntry } from '../../../store/ports/journal.ts'
 import type { UsageRow } from '../../../store/ports/usage.ts'
 import type { StoreReads } from '../../../store/store.ts'
-import { pageByPage } from '../../data-directory.ts'
 import type { ArchivedSession } from './session-archive.ts'
 
 const PAGE = 1000

@@ -16,9 +16,9 @@ import {
   type SlackMessage,
   wordsOf,
 } from '../cards/blocks.ts'
-import { outcomeLines } from '../cards/card.ts'
+import { listed, outcomeLines } from '../cards/card.ts'
 import { repliesTo } from '../cards/card-actions.ts'
-import { sentences, shownNote, shownProse } from '../cards/shown-text.ts'
+import { sentences, shownProse } from '../cards/shown-text.ts'
 
 const MOST_WORDS = 1_000
 const MOST_LISTED = 20
@@ -30,7 +30,6 @@ export function whisper(...parts: RichPart[]): SlackMessage {
   return {
     text: escaped(words.slice(0, MOST_WORDS).toWellFormed()) || 'Quarterdeck',
     blocks: rich(...parts),
-    files: [],
   }
 }
 
@@ -109,8 +108,7 @@ export function listOf(
 }
 
 /** One line about a record, with how it is answered. */
-function inShort(id: string, { title, gist, risk, actions }: RecordView): RichPart {
-  const about = [title, gist].filter((words) => words !== '').map((words) => shownNote(words, MOST_NAMED))
+function inShort(id: string, { risk, actions, ...view }: RecordView): RichPart {
   const how = actions.length === 0 ? '' : ` (${repliesTo(actions).join(', ')})`
-  return line('• ', code(id), ` ${about.join(' · ')}`, risk === null ? '' : ` · risk ${risk.level}`, how)
+  return line('• ', code(id), ` ${listed(view, MOST_NAMED)}`, risk === null ? '' : ` · risk ${risk.level}`, how)
 }

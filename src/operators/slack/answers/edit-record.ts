@@ -106,7 +106,7 @@ async function showAgain(context: AnswerContext, by: Caller, participant: Partic
   const view = await services.viewOf(wait)
   const { buttonValue } = ownButtons(context, participant, { recordId: id, digest: wait.digest }, TEXT_MINUTES * 60_000)
   const look: CardLook = { detail: 'standard', link: null, mention: null, state: { type: 'open' }, buttonValue }
-  await tell(context, participant, { ...editedMessage(view, look, by.user), files: [] })
+  await tell(context, participant, editedMessage(view, look, by.user))
   try {
     // A card may have no room for the diff, so the thread has it in any case.
     await cards.attach(id, renderCard(view, { ...look, detail: 'minimal' }).files)

@@ -89,6 +89,23 @@ test('a yes can be remembered after a second look, as the server offers it', asy
   expect(await engine.approvals.grants()).toMatchObject([{ approvalId: id, grantedBy: 'ann', sessionId: null }])
 })
 
+test('a no can be remembered too, and a yes to what is critical cannot', async () => {
+  const critical = openElsewhere({ risk: 'critical' })
+  const { ts: sudo } = await critical.ask('permission')
+  expect(critical.slack.versions(sudo).at(-1)).toContain('\n[Run as root] [Reject]\n')
+
+  const { slack, ask, services } = openElsewhere()
+  const { id, ts } = await ask('permission')
+  await slack.press('ann', ts, 'refuse')
+  expect(slack.told('ann')).toEqual([
+    expect.stringMatching(/Reject, and refuse from now on\? For (.*\n)+1\. (.*\n)+\[No\]$/),
+  ])
+  await slack.pressOwn('ann', 'refuse:0:workspace')
+
+  expect(await slack.find(id)).toMatchObject({ status: 'rejected', decidedBy: 'ann' })
+  expect(await services.approvals.grants()).toMatchObject([{ approvalId: id, grantedBy: 'ann', effect: 'refuse' }])
+})
+
 test('a card that was pressed with an old version in view decides nothing', async () => {
   const { slack, ask, services } = openElsewhere()
   const { id, ts } = await ask('diff')

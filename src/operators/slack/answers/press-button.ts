@@ -6,7 +6,7 @@ import { actionsOf } from '../../../supervision/records/describe-record.ts'
 import type { ButtonValue } from '../button-values.ts'
 import type { SlackMessage } from '../cards/blocks.ts'
 import { ACTION_ID_PREFIX, actionIn, type CardAction, needsText } from '../cards/card-actions.ts'
-import { rememberMessage } from '../cards/messages.ts'
+import { type confirmMessage, rememberMessage } from '../cards/messages.ts'
 import { type AnswerContext, askForText, isDangerous, secondLook, tell } from './answer-context.ts'
 import { asksAgain, ourFailure, says } from './answer-texts.ts'
 import type { RecordAnswer } from './card-answers.ts'
@@ -64,7 +64,7 @@ export function createPressButton(context: AnswerContext, takeCommand: TakeComma
       return reply(press, says('Nothing was decided.'))
     }
     if (value.action === 'confirm:approve') return confirmed({ by, press, value }, wait)
-    if (value.action.startsWith('remember')) return remembered({ by, press, value }, wait)
+    if (/^(remember|refuse)(:|$)/.test(value.action)) return remembered({ by, press, value }, wait)
     const action = value.action as CardAction
     const actions = actionsOf(wait)
     if (actionIn(actions, action) === undefined) return refuse(press, 'forged')
@@ -78,20 +78,24 @@ export function createPressButton(context: AnswerContext, takeCommand: TakeComma
     await give({ by, press, value }, wait, { action, digest: value.digest })
   }
 
-  /** The first press shows what may be remembered, the second is a yes that is. */
+  /** The first press shows what may be remembered, the second is a yes or a no that is. */
   async function remembered({ by, press, value }: Pressed, wait: PersonRecord): Promise<void> {
-    const [, at, wanted] = value.action.split(':')
+    const [verb, at, wanted] = value.action.split(':')
+    const isYes = verb === 'remember'
     if (wait.wait !== 'approval' || (at !== undefined && value.user === null)) return refuse(press, 'forged')
     const { room, user } = press.from
     const place = { room, user, thread: press.thread }
     const { digest } = value
-    if (at === undefined) return reply(press, await secondLook(context, by, place, wait, digest ?? '', rememberMessage))
+    if (at === undefined) {
+      const ask: typeof confirmMessage = (view, look) => rememberMessage(view, look, isYes ? 'remember' : 'refuse')
+      return reply(press, await secondLook(context, by, place, wait, digest ?? '', ask))
+    }
     const offer = (await services.viewOf(wait)).remember
     const scope = offer?.scopes.find((one) => one === wanted)
     const match = offer?.matches[Number(at)]?.match
-    if (scope === undefined) return reply(press, asksAgain(false))
+    if (scope === undefined || (isYes && offer?.yes !== true)) return reply(press, asksAgain(false))
     const remember = { scope, ...(match === undefined ? {} : { match }) }
-    await give({ by, press, value }, wait, { action: 'approve', digest, remember })
+    await give({ by, press, value }, wait, { action: isYes ? 'approve' : 'reject', digest, remember })
   }
 
   /** The second yes: to the record as it was shown, or to arguments that this person has edited. */

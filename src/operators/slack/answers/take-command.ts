@@ -156,7 +156,7 @@ export function messagesOf(answer: Answer, confirm: readonly SlackBlock[] | null
     const left = isCut && isLast ? [line(bold('There is more. '), MORE)] : []
     const { text, blocks } = whisper(...pack, ...left)
     // Whoever has not seen all of it is not asked to go on.
-    return { text, blocks: [...blocks, ...(isLast && !isCut ? (confirm ?? []) : [])], files: [] }
+    return { text, blocks: [...blocks, ...(isLast && !isCut ? (confirm ?? []) : [])] }
   })
 }
 

@@ -9,8 +9,8 @@ export interface SlackMessage {
   /** What a notification shows, and clients that show no blocks. Slack parses it, so it is escaped. */
   text: string
   blocks: SlackBlock[]
-  /** What was too long for the message. The message says that it is in the thread. */
-  files: ThreadFile[]
+  /** What was too long for the message. The message says that it is in the thread. Left out: nothing was. */
+  files?: ThreadFile[]
 }
 
 /** A file for the thread of the message. The name changes with the content, so a name that was uploaded before needs no second upload. */

@@ -18,13 +18,16 @@ function fitting(label: string): string {
 /** An action of the record. `nudge:text` asks for the text that goes with it, and `answer:2` is the third of its choices. */
 export type CardAction = ActionName | `${ActionName}:text` | `answer:${number}`
 
+/** A yes or a no that is remembered. */
+export type RememberAction = 'remember' | 'refuse'
+
 /** Also the answers to `confirmMessage` and `rememberMessage`: which of the matches, and for how long. */
 export type ButtonAction =
   | CardAction
   | 'confirm:approve'
   | 'cancel'
-  | 'remember'
-  | `remember:${number}:${RememberScope}`
+  | RememberAction
+  | `${RememberAction}:${number}:${RememberScope}`
 
 /** `action_id` of a button is this and its action. */
 export const ACTION_ID_PREFIX = 'quarterdeck:'
@@ -73,6 +76,7 @@ export const buttonsFor = ({ actions, remember }: RecordView, look: CardLook): B
     return takes === 'optional_text' ? [plain, button(look, `${name}:text`, `${label} with text`)] : [plain]
   }),
   ...(remember?.yes === true ? [button(look, 'remember', 'Approve and remember …')] : []),
+  ...(remember === null ? [] : [button(look, 'refuse', 'Reject and remember …')]),
 ]
 
 /** What a reply may say: `approve`, `reject and a reason`. */

@@ -55,6 +55,13 @@ export function headline({ agent, folder }: Place, does: string, ...before: (Inl
   return line(...before, code(shownName(agent)), ...place, ` ${does}`)
 }
 
+/** What a list says about a record. */
+export const listed = ({ title, gist }: Pick<RecordView, 'title' | 'gist'>, most: number): string =>
+  [title, gist]
+    .filter((words) => words !== '')
+    .map((words) => shownNote(words, most))
+    .join(' · ')
+
 /** The same for the notification. */
 export const notifiedHeadline = (place: Place, does: string): string => `${notifiedPlace(place)} ${does}`
 

@@ -1,14 +1,6 @@
 import { expect, test } from 'vitest'
 import { sessionRoot } from '../session-threads.ts'
-import {
-  autoApproved,
-  confirmMessage,
-  editedMessage,
-  escalationMessage,
-  logLine,
-  notice,
-  summaryMessage,
-} from './messages.ts'
+import { confirmMessage, editedMessage, escalationMessage, logLine, notice, summaryMessage } from './messages.ts'
 import { buttonsOf, linesOf } from './testing/read-message.ts'
 import {
   about,
@@ -89,11 +81,6 @@ test('a notice and a summary of the policy show their text as it is', () => {
   expect(notice('<!channel> :tada:').text).toBe('&lt;!channel&gt; ∶tada∶')
   expect(notice('It stops.\nIt comes back.').text).toBe('It stops.\nIt comes back.')
   expect(linesOf(notice(''))).toEqual([':bell: Notice'])
-  expect(linesOf(autoApproved(session, ['2 requests', 'command:npm test']))).toEqual([
-    ':robot_face: Approved by the workspace’s policy, for claude-code',
-    '| 2 requests',
-    '| command:npm test',
-  ])
 })
 
 test('an escalation mentions the channel', () => {

@@ -4,9 +4,17 @@ import type { LineLevel } from '../../../domain/supervision/delivery.ts'
 import type { RecordView } from '../../../supervision/records/record-view.ts'
 import { duration } from '../../../supervision/records/record-words.ts'
 import { scopeWords } from '../../../supervision/remember/match-label.ts'
-import { bold, code, emoji, line, link, mrkdwn, plain, preformatted, quote, rich, type SlackMessage } from './blocks.ts'
-import { type CardLook, type CardSession, headline, markPieces, notifiedHeadline, notifiedPlace } from './card.ts'
-import { actionIn, button, buttonRow } from './card-actions.ts'
+import { bold, code, emoji, line, link, mrkdwn, plain, quote, rich, type SlackMessage } from './blocks.ts'
+import {
+  type CardLook,
+  type CardSession,
+  headline,
+  listed,
+  markPieces,
+  notifiedHeadline,
+  notifiedPlace,
+} from './card.ts'
+import { actionIn, button, buttonRow, type RememberAction } from './card-actions.ts'
 import { lastLook } from './card-body.ts'
 import { consoleLine, notifiedAsk, renderCard, titleLine, warnings } from './render-card.ts'
 import { notifiedName, notifiedProse, sentences, shownName, shownNote, shownProse, wholeText } from './shown-text.ts'
@@ -24,7 +32,6 @@ export function summaryMessage(count: number, url: string | null): SlackMessage 
     blocks: rich(
       line(emoji('inbox_tray'), ' ', bold(words), where, url === null ? null : link(url, 'Open the console')),
     ),
-    files: [],
   }
 }
 
@@ -64,29 +71,6 @@ export function notice(text: string): SlackMessage {
   return {
     text: notifiedProse(text, MOST_NOTIFIED) || 'Notice',
     blocks: rich(line(emoji('bell'), ' ', shown === '' ? 'Notice' : plain(shown))),
-    files: [],
-  }
-}
-
-/** What the workspace's policy let through. The lines are those of `PolicySummary`. */
-export function autoApproved(session: Pick<CardSession, 'agent'>, lines: readonly string[]): SlackMessage {
-  const shown = shownProse(lines.join('\n'), MOST_TEXT).text
-  return {
-    text: sentences(
-      `The policy let work of ${notifiedName(session.agent)} through.`,
-      notifiedProse(lines.join('\n'), MOST_NOTIFIED),
-    ),
-    blocks: rich(
-      line(
-        emoji('robot_face'),
-        ' ',
-        bold('Approved by the workspace’s policy'),
-        ', for ',
-        code(shownName(session.agent)),
-      ),
-      preformatted(shown),
-    ),
-    files: [],
   }
 }
 
@@ -99,7 +83,6 @@ export function escalationMessage(view: RecordView, idleSeconds: number, url: st
       mrkdwn('<!channel> An agent needs somebody to look.'),
       ...rich(headline(view, `${now}.`, ...markPieces(view)), consoleLine(url)),
     ],
-    files: [],
   }
 }
 
@@ -125,11 +108,10 @@ export function callMessage(
         consoleLine(url),
       ),
     ],
-    files: [],
   }
 }
 
-/** Shows a call once more to the person who is about to say yes. Only they see it. */
+/** Shows a call once more to the person who is about to answer. Only they see it. */
 const onceMore = (view: RecordView, title: string, blocks: SlackMessage['blocks']): SlackMessage => ({
   text: sentences(title, `${notifiedHeadline(view, view.asks)}.`, ...notifiedAsk(view)),
   blocks: [
@@ -139,7 +121,6 @@ const onceMore = (view: RecordView, title: string, blocks: SlackMessage['blocks'
     ...lastLook(view),
     ...blocks,
   ],
-  files: [],
 })
 
 /** Asks the person who wants to approve something dangerous once more. */
@@ -155,14 +136,19 @@ export function confirmMessage(view: RecordView, look: Pick<CardLook, 'buttonVal
 
 const MOST_OFFERED = 5
 
-/** What may be remembered with a yes. A press of it is a yes. */
-export function rememberMessage(view: RecordView, look: Pick<CardLook, 'buttonValue'>): SlackMessage {
+/** What may be remembered with a yes, or with a no. A press of it is one. */
+export function rememberMessage(
+  view: RecordView,
+  look: Pick<CardLook, 'buttonValue'>,
+  action: RememberAction,
+): SlackMessage {
   const { scopes = [], matches = [] } = view.remember ?? {}
   const labels = matches.length === 0 ? ['The same call'] : matches.slice(0, MOST_OFFERED).map(({ label }) => label)
-  return onceMore(view, 'Approve, and allow from now on?', [
+  const title = action === 'remember' ? 'Approve, and allow from now on?' : 'Reject, and refuse from now on?'
+  return onceMore(view, title, [
     ...labels.flatMap((label, i) => [
       ...rich(line(`${i + 1}. `, code(shownNote(label, MOST_INLINE)))),
-      buttonRow(...scopes.map((scope) => button(look, `remember:${i}:${scope}`, `${i + 1} ${scopeWords[scope]}`))),
+      buttonRow(...scopes.map((scope) => button(look, `${action}:${i}:${scope}`, `${i + 1} ${scopeWords[scope]}`))),
     ]),
     buttonRow(button(look, 'cancel', 'No')),
   ])
@@ -178,11 +164,10 @@ export function digestMessage(views: readonly RecordView[], url: string | null):
     text: head,
     blocks: rich(
       line(emoji('inbox_tray'), ' ', bold(head)),
-      ...views.slice(0, MOST_LISTED).map((view) => headline(view, `· ${shownNote(view.title, MOST_INLINE)}`)),
+      ...views.slice(0, MOST_LISTED).map((view) => headline(view, `· ${listed(view, MOST_INLINE)}`)),
       left > 0 ? line(`… ${left} more`) : null,
       consoleLine(url),
     ),
-    files: [],
   }
 }
 
@@ -212,6 +197,5 @@ export function editedMessage(view: RecordView, look: CardLook, by: string): Sla
       ),
       ...card.blocks,
     ],
-    files: card.files,
   }
 }

@@ -99,7 +99,7 @@ describe('an open card', () => {
       '| Dear Bob,',
       '| hello.',
       ASKED,
-      '[Approve] [Reject] [Approve and remember …]',
+      '[Approve] [Reject] [Approve and remember …] [Reject and remember …]',
       'Or reply in this thread with approve, or with reject and a reason. To edit it first, attach other arguments as JSON to your reply.',
       CONSOLE,
     ])
@@ -307,6 +307,12 @@ describe('the look of a card', () => {
     ])
   })
 
+  test('of a critical call offers to remember a no alone', () => {
+    const { blocks } = card(about({ ...toolCall, risk: 'critical' }))
+
+    expect(linesOf({ blocks })).toContain('[Approve] [Reject] [Reject and remember …]')
+  })
+
   test('minimal: a call says what it does, and its arguments and preview go to the thread', () => {
     const { blocks, files } = card(about({ ...toolCall, preview: 'Dear Bob' }), {
       detail: 'minimal',
@@ -319,7 +325,7 @@ describe('the look of a card', () => {
       'send_email',
       'What it does:',
       '| mail to bob',
-      '[Approve] [Reject] [Approve and remember …]',
+      '[Approve] [Reject] [Approve and remember …] [Reject and remember …]',
     ])
     expect(files).toEqual([
       {

@@ -31,7 +31,7 @@ const MOST_WARNINGS = 5
 const MOST_NEWS = 600
 
 /** Every text has a limit. Where many of them are long, each gets a part of it, and the thread has the rest. */
-export function renderCard(view: RecordView, look: CardLook): SlackMessage {
+export function renderCard(view: RecordView, look: CardLook): Required<SlackMessage> {
   const card = cardWith(view, look, 1)
   if (isShortEnough(card)) return card
   const half = cardWith(view, look, 0.5)
@@ -40,7 +40,7 @@ export function renderCard(view: RecordView, look: CardLook): SlackMessage {
 
 const isShortEnough = ({ blocks }: SlackMessage): boolean => escaped(JSON.stringify(blocks)).length <= MOST_CARD
 
-function cardWith(view: RecordView, look: CardLook, room: Room): SlackMessage {
+function cardWith(view: RecordView, look: CardLook, room: Room): Required<SlackMessage> {
   const { outcome } = view
   const { blocks, files } = cardBody(view, look, room)
   const head = headline(view, view.asks, ...markPieces(view))
@@ -181,7 +181,6 @@ export function newsOf(
     message: {
       text: sentences(...lines.map((one) => notifiedProse(wordsOf(one), MOST_NEWS))),
       blocks: rich(...lines, consoleLine(url)),
-      files: [],
     },
   }
 }

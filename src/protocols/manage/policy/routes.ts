@@ -8,7 +8,7 @@ import type { Oversight } from '../../../supervision/oversight/oversight.ts'
 import { isSupervisedSession } from '../../../supervision/sessions/take-step.ts'
 import type { Workspaces } from '../../../supervision/workspace/allowed-workspace.ts'
 import type { AcceptPolicy } from '../../../supervision/workspace-policy/accept-policy.ts'
-import type { DraftFromHistory } from '../../../supervision/workspace-policy/policy-drafts.ts'
+import type { DraftFromHistory } from '../../../supervision/workspace-policy/draft-policy.ts'
 import type { TryRequest } from '../../../supervision/workspace-policy/try-request.ts'
 import { callerOf, viewerOf } from '../../shared/request/caller.ts'
 import { validBody } from '../../shared/request/validate.ts'
@@ -21,9 +21,9 @@ import {
   DraftPolicySchema,
   type PolicyDraft,
   PolicyDraftSchema,
-  type PolicyPlace,
   type PolicyVerdict,
   PolicyVerdictSchema,
+  type TriedPolicy,
   TriedPolicySchema,
 } from './schema.ts'
 
@@ -41,7 +41,7 @@ const UNIT_MS = { m: 60_000, h: 3_600_000, d: 86_400_000 }
 export function createPolicyRoutes(deps: PolicyRoutesDeps): Route[] {
   const { tryRequest, draftPolicy, acceptPolicy, workspaces, oversight, clock } = deps
 
-  async function workspaceOf(request: Request, { workspace, session_id = '' }: PolicyPlace): Promise<string> {
+  async function workspaceOf(request: Request, { workspace, session_id = '' }: TriedPolicy): Promise<string> {
     if (workspace !== undefined) return workspaces.find(workspace).path
     const session = await oversight.session(viewerOf(request), session_id)
     if (isSupervisedSession(session)) return session.supervision.workspaceRoot
@@ -64,27 +64,23 @@ export function createPolicyRoutes(deps: PolicyRoutesDeps): Route[] {
 
   async function draft(request: Request, reply: Reply): Promise<void> {
     const asked = validBody(DraftPolicySchema, await request.json(), 'The body asks for no draft.')
-    const workspace = await workspaceOf(request, asked)
+    const { path: workspace } = workspaces.find(asked.workspace)
     // It says what others decided.
     await oversight.listing(viewerOf(request), '*')
     const unit = UNIT_MS[asked.since.slice(-1) as keyof typeof UNIT_MS]
-    const since = clock.now() - Number(asked.since.slice(0, -1)) * unit
-    const { policy: _, base: base_sha256, ...drafted } = await draftPolicy(workspace, since, asked.text)
-    const body: PolicyDraft = { workspace, base_sha256, ...drafted }
-    reply.json(200, body)
+    const since = clock.now() - Number.parseInt(asked.since, 10) * unit
+    const { base: base_sha256, ...drafted } = await draftPolicy(workspace, since, asked.text)
+    reply.json(200, { workspace, base_sha256, ...drafted } satisfies PolicyDraft)
   }
 
   async function accept(request: Request, reply: Reply): Promise<void> {
     const asked = validBody(AcceptPolicySchema, await request.json(), 'The body has no text of a policy.')
     const workspace = workspaces.find(asked.workspace)
-    const done = await acceptPolicy(callerOf(request), workspace, asked.text, asked.base_sha256)
-    const { approvalId: approval_id, ...accepted } = done
-    const body: AcceptedPolicy = { ...accepted, approval_id }
-    reply.json(200, body)
+    const { file, waitsFor } = await acceptPolicy(callerOf(request), workspace, asked.text, asked.base_sha256)
+    reply.json(200, { file, approval_id: waitsFor } satisfies AcceptedPolicy)
   }
 
   const { post } = routeHeads(null, 'operator')
-  const placeErrors = ['invalid_request', 'malformed_id', 'forbidden', 'session_not_found', 'storage_failed'] as const
   return [
     {
       ...post,
@@ -102,7 +98,7 @@ export function createPolicyRoutes(deps: PolicyRoutesDeps): Route[] {
           },
         },
         responses: { 200: answer('The verdict.', PolicyVerdictSchema) },
-        errors: placeErrors,
+        errors: ['invalid_request', 'malformed_id', 'forbidden', 'session_not_found', 'storage_failed'],
       }),
       handle: tryPolicy,
     },
@@ -122,7 +118,7 @@ export function createPolicyRoutes(deps: PolicyRoutesDeps): Route[] {
           },
         },
         responses: { 200: answer('The draft. Nothing of it counts yet.', PolicyDraftSchema) },
-        errors: placeErrors,
+        errors: ['invalid_request', 'forbidden', 'storage_failed'],
       }),
       handle: draft,
     },

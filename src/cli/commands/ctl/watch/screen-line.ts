@@ -55,6 +55,10 @@ export function breakLine(line: string, columns: number): ScreenLine[] {
   return [...pieces, { text: piece, tone }]
 }
 
+/** Lines for people, all of which can be seen. */
+export const brokenText = (lines: readonly string[], columns: number): string[] =>
+  lines.flatMap((line) => breakLine(line, columns)).map(({ text }) => text)
+
 function toneOf(line: string): ScreenLine['tone'] {
   if (line.startsWith('+')) return 'added'
   if (line.startsWith('-')) return 'removed'

@@ -3,14 +3,14 @@ import { agentOf, folderOf, riskOf, taskOf, titleOf } from '../../../show-record
 import type { Style } from '../../../terminal/style.ts'
 import { YES_NO } from '../../../terminal/terminal-prompt.ts'
 import { exactText, localMinute, localZone, terminalLine } from '../../../terminal/terminal-text.ts'
-import { breakLine, fitting, paintLine } from './screen-line.ts'
+import { brokenText, fitting, paintLine } from './screen-line.ts'
 import {
   detailsOf,
   keysOf,
   keyWords,
+  type Menu,
   pageOf,
   rowsOf,
-  selectedItem,
   selectedRow,
   spaceBelow,
   type WatchState,
@@ -50,22 +50,15 @@ export function screenLines(state: WatchState, style: Style): string[] {
 
 /** The keys that are always there, and those of what is selected. */
 function helpLines(state: WatchState): string[] {
-  const item = selectedItem(state)
-  const keys = item === null ? [] : keysOf(item)
+  const [item] = selectedRow(state) ?? []
+  const keys = item === undefined ? [] : keysOf(item)
   const answers = keys.map(({ key, action }) => `${key.padEnd(16)}${action.label}. ${action.confirm.help}`)
   const lines = [...HELP, ...(answers.length === 0 ? [] : ['', `${item?.view.label}:`]), ...answers, '', HELP_TEXT]
-  return lines.flatMap((line) => breakLine(line, state.size.columns)).map(({ text }) => text)
+  return brokenText(lines, state.size.columns)
 }
 
-const menuLines = ({ title, choices }: { title: string; choices: readonly MenuLine[] }, columns: number): string[] =>
-  [title, '', ...choices.map(({ key, label }) => `${key}  ${label}`)]
-    .flatMap((line) => breakLine(exactText(line), columns))
-    .map(({ text }) => text)
-
-interface MenuLine {
-  key: string
-  label: string
-}
+const menuLines = ({ title, choices }: Menu, columns: number): string[] =>
+  brokenText([title, '', ...choices.map(({ key, label }) => `${key}  ${label}`)].map(exactText), columns)
 
 function headLine({ items, isLoaded, view, isAway, size, seen, filter }: WatchState, style: Style): string {
   const none = isLoaded ? 'Nothing waits' : 'Looking for what waits'
@@ -95,7 +88,10 @@ function listLines(state: WatchState, style: Style): string[] {
   const details = [...needed, ...more].slice(0, Math.max(spaceBelow(state), 0))
   const listed = Math.max(1, page - details.length - 1)
   const rows = rowsOf(state)
-  const at = Math.max(0, selected === null ? 0 : rows.findIndex(([{ view }]) => view.id === selected[0].view.id))
+  const at = Math.max(
+    0,
+    rows.findIndex(([{ view }]) => view.id === selected?.[0].view.id),
+  )
   const first = Math.min(Math.max(0, at - listed + 1), Math.max(0, rows.length - listed))
   const ids = shortIds(state.items.map(({ view }) => view.id))
   const list = rows.slice(first, first + listed).map(([{ view }, ...alike]) => {
@@ -134,8 +130,8 @@ function lastLine(state: WatchState, style: Style): string {
         )
   }
   if (notice !== '') return style.yellow(fitting(notice, size.columns))
-  const item = selectedItem(state)
-  return style.dim(joined('? help', [...(item === null ? [] : keyWords(item)), 'q quit'], size.columns))
+  const keys = selectedRow(state)?.slice(0, 1).flatMap(keyWords) ?? []
+  return style.dim(joined('? help', [...keys, 'q quit'], size.columns))
 }
 
 /** The first, and as many of the others as fit whole. */

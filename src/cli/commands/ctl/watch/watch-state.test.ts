@@ -59,9 +59,9 @@ describe('keys', () => {
     [[low], ['a'], [change, 'approve', '']],
     [[low], ['r', 'n', 'o', 'return'], [change, 'reject', 'no']],
     [[low], ['r', 'x', 'backspace', 'return'], [change, 'reject', '']],
-    [[low], ['r', 'escape', 'return'], { type: 'open', item: low, row: [low] }],
+    [[low], ['r', 'escape', 'return'], { type: 'open', row: [low] }],
     [[low], ['e'], { type: 'edit', item: low }],
-    [[low], ['d'], { type: 'open', item: low, row: [low] }],
+    [[low], ['d'], { type: 'open', row: [low] }],
     [[low], ['n'], null],
     [
       [low, asked],
@@ -94,7 +94,7 @@ describe('keys', () => {
     [[], ['down'], null],
     [[low], ['?', 'a'], null],
     // A risky one is opened before anybody can say yes to it. A no needs no reading.
-    [[high], ['a'], { type: 'open', item: high, row: [high] }],
+    [[high], ['a'], { type: 'open', row: [high] }],
     [[high], ['r', 'return'], [`/approvals/${ids.call}`, 'reject', '']],
     [[question], ['a'], { type: 'respond', item: question }],
     [[question], ['e'], null],
@@ -132,13 +132,13 @@ describe('what is risky', () => {
     expect(press(open, 'space', 'space', 'a').effect).toBe(null)
     expect(press(open, 'space', 'space', 'space', 'a').effect).toMatchObject({
       type: 'answer',
-      item: high,
+      row: [high],
       action: { name: 'approve' },
     })
     // The list knows it too.
     expect(press(open, 'space', 'space', 'space', 'q', 'a').effect).toMatchObject({
       type: 'answer',
-      item: high,
+      row: [high],
       action: { name: 'approve' },
     })
   })
@@ -151,7 +151,6 @@ describe('what is risky', () => {
     const changed = { ...high, digest: 'another' }
     expect(press(takeItems(seen, [changed]).state, 'q', 'a').effect).toEqual({
       type: 'open',
-      item: changed,
       row: [changed],
     })
   })
@@ -177,7 +176,7 @@ describe('what is critical', () => {
       'Force-push to origin/main? Critical: type yes: _',
     ])
     expect(press(asking.state, 'y', 'return')).toMatchObject({ effect: null, state: { notice: 'Left as it is.' } })
-    expect(press(asking.state, 'y', 'e', 's', 'return').effect).toMatchObject({ type: 'answer', item: push })
+    expect(press(asking.state, 'y', 'e', 's', 'return').effect).toMatchObject({ type: 'answer', row: [push] })
     expect(screenLines(open, plainStyle).at(-1)).toBe('? help  a force-push to origin/main  r reject  d look')
   })
 })

@@ -1,11 +1,10 @@
 // What the live inbox shows and what each key does, without a terminal: `watch.ts` carries out the effects.
 
-import type { RecordView } from '../../../../protocols/manage/records/schema.ts'
 import { scopeWords } from '../../../../supervision/remember/match-label.ts'
 import { agentOf, contextLines, folderOf, mustBeSeen, riskOf, titleOf } from '../../../show-record.ts'
 import { terminalLine } from '../../../terminal/terminal-text.ts'
 import type { ShownRecord, ViewAction } from '../records.ts'
-import { breakLine, type ScreenLine } from './screen-line.ts'
+import { breakLine, brokenText, type ScreenLine } from './screen-line.ts'
 
 export interface WatchState {
   items: readonly ShownRecord[]
@@ -45,12 +44,12 @@ type Input =
   /** `effect` null: what was typed is no yes. */
   | { type: 'text'; label: string; text: string; isNeeded: boolean; effect: (text: string) => Effect | null }
   | { type: 'yes'; question: string; effect: Effect }
-  | { type: 'menu'; title: string; choices: readonly Choice[] }
+  | Menu
 
-interface Choice {
-  key: string
-  label: string
-  to: Input | Effect
+export interface Menu {
+  type: 'menu'
+  title: string
+  choices: readonly { key: string; label: string; to: Input | Effect }[]
 }
 
 /** One item, or several that are alike and decided together. */
@@ -58,9 +57,9 @@ export type Row = readonly [ShownRecord, ...ShownRecord[]]
 
 export type Effect =
   | { type: 'quit'; interrupted: boolean }
-  | { type: 'open'; item: ShownRecord; row: Row }
+  | { type: 'open'; row: Row }
   /** `more`: what to remember with it. */
-  | { type: 'answer'; item: ShownRecord; row: Row; action: ViewAction; text: string; more: Record<string, unknown> }
+  | { type: 'answer'; row: Row; action: ViewAction; text: string; more: Record<string, unknown> }
   /** To a question of a tool. */
   | { type: 'respond'; item: ShownRecord }
   | { type: 'edit'; item: ShownRecord }
@@ -113,8 +112,6 @@ const isIn = (row: Row, id: string | null): boolean => row.some(({ view }) => vi
 
 export const selectedRow = (state: WatchState): Row | null =>
   rowsOf(state).find((row) => isIn(row, state.selected)) ?? null
-
-export const selectedItem = (state: WatchState): ShownRecord | null => selectedRow(state)?.[0] ?? null
 
 /** The lines of a record that fit: everything but the heading and the last line. */
 export const pageOf = ({ size }: Pick<WatchState, 'size'>): number => Math.max(1, size.rows - 2)
@@ -254,12 +251,12 @@ const labelOf = ({ label }: ViewAction): string => {
 
 /** Those that matter most first: a narrow screen has space for a few. */
 export function keyWords(item: ShownRecord): string[] {
-  const words = keysOf(item).map(({ key, action }) => ({ word: `${key} ${labelOf(action)}`, takes: action.takes }))
-  const [edits, others] = [true, false].map((isEdit) =>
-    words.flatMap(({ word, takes }) => ((takes === 'edit') === isEdit ? [word] : [])),
-  )
+  const words = (isEdit: boolean): string[] =>
+    keysOf(item).flatMap(({ key, action }) =>
+      (action.takes === 'edit') === isEdit ? [`${key} ${labelOf(action)}`] : [],
+    )
   const remember = item.view.remember === null ? [] : ['m remember']
-  return [...(others ?? []), ...remember, 'd look', ...(edits ?? []), ...(canBeSteered(item) ? ['s steer'] : [])]
+  return [...words(false), ...remember, 'd look', ...words(true), ...(canBeSteered(item) ? ['s steer'] : [])]
 }
 
 // What has been on the screen.
@@ -270,21 +267,18 @@ const lookOf = (row: Row): string => row.map(({ digest = '' }) => digest).join('
 const MOST_WARNING = 500
 
 /** What the list says of the selected row. Nobody decides by one key about something of which not all `needed` lines are shown. */
-export function detailsOf([item, ...alike]: Row, { size }: Pick<WatchState, 'size'>) {
-  const { view } = item
+export function detailsOf(row: Row, { size }: Pick<WatchState, 'size'>) {
+  const views = row.map(({ view }) => view)
+  const { view } = row[0]
+  const { level, why = null } = view.risk ?? {}
   const needed = [
     [view.label, agentOf(view), folderOf(view)].filter((word) => word !== '').join('  '),
-    ...[item, ...alike].map((one) => titleOf(one.view)),
-    ...riskWords(view),
-    ...new Set([item, ...alike].flatMap((one) => one.view.warnings.map((words) => terminalLine(words, MOST_WARNING)))),
+    ...views.map(titleOf),
+    ...(why === null ? [] : [`${level}: ${terminalLine(why, MOST_WARNING)}`]),
+    ...new Set(views.flatMap(({ warnings }) => warnings.map((words) => terminalLine(words, MOST_WARNING)))),
   ]
-  const broken = (lines: readonly string[]): string[] =>
-    lines.flatMap((line) => breakLine(line, size.columns)).map(({ text }) => text)
-  return { needed: broken(needed), more: broken(contextLines(view)) }
+  return { needed: brokenText(needed, size.columns), more: brokenText(contextLines(view), size.columns) }
 }
-
-const riskWords = ({ risk }: RecordView): string[] =>
-  risk === null || risk.why === null ? [] : [`${risk.level}: ${terminalLine(risk.why, MOST_WARNING)}`]
 
 /** Half of the screen at least shows the list. */
 export const spaceBelow = (state: Pick<WatchState, 'size'>): number => Math.floor(pageOf(state) / 2) - 1
@@ -308,7 +302,7 @@ function act(state: WatchState, key: Key): Turn {
   const row = selectedRow(state)
   if (row === null) return note(state, 'Nothing waits.')
   const [item] = row
-  if (key.text === 'd' || key.name === 'return') return { state, effect: { type: 'open', item, row } }
+  if (key.text === 'd' || key.name === 'return') return { state, effect: { type: 'open', row } }
   if (key.text === 's') {
     if (!canBeSteered(item)) return note(state, 'Only an agent that works elsewhere can be told something.')
     return ask(state, { label: 'Tell the agent: ', isNeeded: true, effect: (text) => ({ type: 'steer', item, text }) })
@@ -327,7 +321,7 @@ function begin(state: WatchState, row: Row, { key, action }: { key: string; acti
   if (takes === 'answer') return { state, effect: { type: 'respond', item } }
   if (takes === 'edit') return { state, effect: { type: 'edit', item } }
   if (!danger && !isSeen(state, row)) return look(state, row, key)
-  const effect = (text: string): Effect => ({ type: 'answer', item, row, action, text, more: {} })
+  const effect = (text: string): Effect => ({ type: 'answer', row, action, text, more: {} })
   if (takes === 'nothing') {
     if (danger) {
       const question = `${confirm.title} ${titleOf(item.view)}`
@@ -344,7 +338,7 @@ function begin(state: WatchState, row: Row, { key, action }: { key: string; acti
 /** Opens it, to be read. */
 function look(state: WatchState, row: Row, key: string): Turn {
   const next = { ...state, notice: `Read it to the last line (space), then press ${key}.` }
-  return { state: next, effect: state.view.type === 'record' ? null : { type: 'open', item: row[0], row } }
+  return { state: next, effect: state.view.type === 'record' ? null : { type: 'open', row } }
 }
 
 /** One key too many is easily pressed, a word is not. */
@@ -359,40 +353,34 @@ function remember(state: WatchState, row: Row): Turn {
   const [item] = row
   const offer = item.view.remember
   if (offer === null) return note(state, 'Nothing can be remembered with this.')
-  const answers = (more: Record<string, unknown>, covers: string): Input => ({
+  if (!isSeen(state, row)) return look(state, row, 'm')
+  const answers = keysOf(item).filter(({ action: { name } }) => name === 'reject' || (name === 'approve' && offer.yes))
+  const answer = (covers: string, more: Record<string, unknown>): Menu => ({
     type: 'menu',
     title: `${covers}:`,
-    choices: keysOf(item).flatMap(({ key, action }) => {
-      if (action.name !== 'reject' && !(action.name === 'approve' && offer.yes)) return []
-      const to: Effect = { type: 'answer', item, row, action, text: '', more }
-      return [{ key, label: `${labelOf(action)}, and so from now on`, to }]
-    }),
-  })
-  const scopes = (grant: object, what: string): Input => ({
-    type: 'menu',
-    title: `${what}. Where and for how long?`,
-    choices: numbered(offer.scopes, (scope) => ({
-      label: scopeWords[scope],
-      to: answers({ remember: scope, ...grant }, `${what}, ${scopeWords[scope]}`),
+    choices: answers.map(({ key, action }) => ({
+      key,
+      label: `${labelOf(action)}, and so from now on`,
+      to: { type: 'answer', row, action, text: '', more },
     })),
   })
-  if (!isSeen(state, row)) return look(state, row, 'm')
-  const input: Input =
-    offer.matches.length === 0
-      ? scopes({}, 'The same call')
-      : {
-          type: 'menu',
-          title: 'Remember your answer for what?',
-          choices: numbered(offer.matches, ({ label, match }) => ({
-            label,
-            to: scopes({ grant: { match } }, label),
-          })),
-        }
-  return stay({ ...state, input })
+  const scopes = (what: string, grant: object): Menu =>
+    numbered(`${what}. Where and for how long?`, offer.scopes, (scope) => ({
+      label: scopeWords[scope],
+      to: answer(`${what}, ${scopeWords[scope]}`, { remember: scope, ...grant }),
+    }))
+  const matches = numbered('Remember your answer for what?', offer.matches, ({ label, match }) => ({
+    label,
+    to: scopes(label, { grant: { match } }),
+  }))
+  return stay({ ...state, input: offer.matches.length === 0 ? scopes('The same call', {}) : matches })
 }
 
-const numbered = <T>(all: readonly T[], choice: (one: T) => Omit<Choice, 'key'>): Choice[] =>
-  all.slice(0, 9).map((one, i) => ({ key: `${i + 1}`, ...choice(one) }))
+const numbered = <T>(title: string, all: readonly T[], choice: (one: T) => { label: string; to: Input }): Menu => ({
+  type: 'menu',
+  title,
+  choices: all.slice(0, 9).map((one, i) => ({ key: `${i + 1}`, ...choice(one) })),
+})
 
 type Ask = Omit<Extract<Input, { type: 'text' }>, 'type' | 'text'>
 

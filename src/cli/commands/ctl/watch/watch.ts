@@ -93,25 +93,22 @@ export async function watch(context: CtlContext, filter: InboxFilter): Promise<n
   }
 
   async function carryOut(effect: Exclude<Effect, { type: 'quit' }>): Promise<void> {
-    const { item } = effect
     switch (effect.type) {
       case 'open':
         return await open(effect.row)
+      case 'steer':
+        return await steer(quiet, [effect.text], { session: effect.item.view.session.id })
       case 'answer':
         await answer(effect)
         return await goOn()
-      case 'respond': {
-        const full = await fullRecord(server, item)
-        await screen.lend(() => answerQuestion(full, '', {}, quiet))
-        return await goOn()
-      }
+      case 'respond':
       case 'edit': {
-        const full = await fullRecord(server, item)
-        await screen.lend(() => editRecord(full, quiet))
+        const full = await fullRecord(server, effect.item)
+        await screen.lend(() =>
+          effect.type === 'edit' ? editRecord(full, quiet) : answerQuestion(full, '', {}, quiet),
+        )
         return await goOn()
       }
-      case 'steer':
-        return await steer(quiet, [effect.text], { session: item.view.session.id })
     }
   }
 
@@ -122,11 +119,12 @@ export async function watch(context: CtlContext, filter: InboxFilter): Promise<n
     show(openRecord(state, [first, ...alike], lines.slice(0, -1)))
   }
 
-  async function answer({ item, row, action, text, more }: Extract<Effect, { type: 'answer' }>): Promise<void> {
-    const [, ...alike] = row
-    if (alike.length === 0 || 'remember' in more) await sendAnswer(item, action, { text, more }, quiet)
-    const left = 'remember' in more ? alike : row
-    if (alike.length > 0) await decideTogether(left, { ...action, text }, quiet)
+  /** What is remembered goes with the first of several that are alike. */
+  async function answer({ row, action, text, more }: Extract<Effect, { type: 'answer' }>): Promise<void> {
+    const [item, ...alike] = row
+    const isAlone = alike.length === 0 || 'remember' in more
+    if (isAlone) await sendAnswer(item, action, { text, more }, quiet)
+    if (alike.length > 0) await decideTogether(isAlone ? alike : row, { ...action, text }, quiet)
   }
 
   /** The next one takes the place of what was answered, and opens if it has to be read. */

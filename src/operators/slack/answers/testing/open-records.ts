@@ -81,7 +81,7 @@ export function openElsewhere({ risk = 'low', room, ...options }: ElsewhereOptio
     permission: async () =>
       void tools.approve_tool(agent(plain), {
         tool_name: 'Bash',
-        input: { command: 'deploy' },
+        input: { command: risk === 'critical' ? 'sudo deploy' : 'deploy' },
         tool_use_id: 'toolu_1',
       }),
     policy: () => tools.check_auto_approve(agent(workspace), { tool_name: 'Bash', context: { command: 'npm test' } }),
