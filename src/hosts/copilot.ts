@@ -56,7 +56,7 @@ export const copilot: Host = {
   ],
   offSwitches: (at) => [{ path: fileOf(at, 'settings.json'), key: ['disableAllHooks'], off: true }],
   notes: [
-    'Copilot CLI asks before every tool call, also with --allow-all-tools. It refuses a call if the hook fails, but not if the hook is too late.',
+    'Copilot CLI asks before every tool call, also with --allow-all-tools. It refuses a call if the hook fails, but not if the hook is too late. A yes counts more than --deny-tool.',
     'It does not ask where disableAllHooks is set.',
   ],
   ownFolders: ['.copilot', '.cache', '.config/github-copilot'],
@@ -74,6 +74,8 @@ export const copilot: Host = {
   hook: {
     ...usualWords,
     canChange: keepsKeys,
+    // Also `--deny-tool`. Without an opinion its own rules decide.
+    overrules: true,
     // It tells the model the reason only from the JSON, and reads the JSON only without an exit code.
     denialExitCode: 0,
   },

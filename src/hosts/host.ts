@@ -159,6 +159,8 @@ interface HookWords {
   canChange(event: string, given: Words, updated: Words): boolean
   /** `updated`: with these arguments instead. `note` tells the model about them. */
   allow(event: string, changed: { updated: Words; note: string } | null): Words
+  /** An `allow` counts more than what the host's user denies in its own rules. So only a person or a policy says it. */
+  overrules?: true
   deny(event: string, reason: string): Words
   /** At the end of a turn: the agent goes on, with this text. */
   goOn(text: string): Words

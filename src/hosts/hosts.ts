@@ -16,6 +16,10 @@ export const hostNames = Object.keys(hosts) as HostName[]
 
 export const isHostName = (name: string): name is HostName => Object.hasOwn(hosts, name)
 
+/** `claude` in a hook and `claude-code` in a handshake are the same program. One that nobody knows is what it calls itself. */
+export const programOf = (host: string): string =>
+  hostNames.find((name) => name === host || hosts[name].call.client.test(host)) ?? host
+
 /** A host as something to start. */
 export interface NamedLauncher extends Launcher {
   name: HostName | 'custom'

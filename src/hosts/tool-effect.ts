@@ -1,7 +1,7 @@
 // What a tool of a host does, by its name. The one place that knows: the gate, the policies and the assessment of risk all ask here.
 
 import { type HostTool, type HostTools, type ToolEffect, toolsThat, type WriteShape, writer } from './host.ts'
-import { hosts, isHostName } from './hosts.ts'
+import { hosts, isHostName, programOf } from './hosts.ts'
 
 /**
  * `host`: its name, or what its MCP client calls itself. A host that we know goes by its own list; every other, and null, by all lists
@@ -43,8 +43,8 @@ for (const tools of [...Object.values(hosts).map((host) => host.tools), others])
 
 function listOf(host: string | null): HostTools | null {
   if (host === null) return null
-  if (isHostName(host)) return hosts[host].tools
-  return Object.values(hosts).find(({ call }) => call.client.test(host))?.tools ?? null
+  const name = programOf(host)
+  return isHostName(name) ? hosts[name].tools : null
 }
 
 function toolsNamed(own: HostTools | null, toolName: string): readonly HostTool[] {

@@ -251,7 +251,7 @@ inBrowser(
     await page.goto(`${house.url}/console/settings/grants`)
     await page.getByText('may: Commands that begin with npm test').waitFor()
     await page.getByText(shop).waitFor()
-    await page.getByRole('button', { name: /^Revoke: claude-code, Commands that begin/ }).click()
+    await page.getByRole('button', { name: /^Revoke: claude, Commands that begin/ }).click()
     await dialog.getByRole('button', { name: 'Revoke', exact: true }).click()
     await page.getByText('Nothing is decided in advance.').waitFor()
     void ask('npm test -- three').catch(() => {})

@@ -50,6 +50,17 @@ function tests(host: Host): void {
     expect(yard.read('out.txt')).toBeNull()
   })
 
+  // Codex hears no allow, and Gemini CLI judges by its own policy before it asks.
+  const denied = { claude: ['--disallowedTools', 'Bash(ls *)'], copilot: ['--deny-tool', 'shell(ls)'] }
+  test.runIf(host.name in denied)('keeps to the rules of its user where nobody is asked', async () => {
+    await using yard = await openYard(host)
+
+    const args = Object.entries(denied).find(([name]) => name === host.name)?.[1] ?? []
+    const { results } = await yard.run(once(host.shell('ls src')), { args })
+
+    expect(results).toEqual([expect.stringMatching(/denied/)])
+  })
+
   test('does what the person changed it to, and the model is told so', async () => {
     await using yard = await openYard(host)
 

@@ -228,7 +228,7 @@ describe('remembered answers', () => {
     const [head, line = ''] = words(await type('grants'))
     expect([head, line.split(' · ').slice(1)]).toEqual([
       '1 remembered answer',
-      ['allowed', 'This command: npm test', 'in this workspace, until revoked', 'claude-code', root, 'by ann'],
+      ['allowed', 'This command: npm test', 'in this workspace, until revoked', 'claude', root, 'by ann'],
     ])
     expect(words(await type('grants', annOnSlack, { channelId: 'C2' }))[0]).toMatch(/^Nothing is remembered/)
     const short = line.split(' · ')[0]

@@ -397,3 +397,20 @@ test.each([
   expect((await service.ask(input)).answer).toMatchObject({ behavior: 'deny' })
   expect(await service.waiting()).toEqual([])
 })
+
+test.each([
+  ['1', '2', {}, 'high', 'changes what package managers read (package.json)'],
+  ['vitest', './x.sh', {}, 'critical', 'It changes scripts or tools that package managers run.'],
+  ['1', '2', { backup: '.github/ci.yml' }, 'critical', 'changes a protected file (.github/ci.yml)'],
+])('a change of package.json from %s to %s with %j is %s', async (old_string, new_string, more, risk, why) => {
+  const service = open({ 'package.json': '{"scripts":{"test":"vitest"},"dependencies":{"a":"1"}}' })
+  const input = { file_path: 'package.json', old_string, new_string, ...more }
+  const answer = service.ask({ tool_name: 'Edit', input, tool_use_id: 'toolu_1' })
+  const asked = await service.asked()
+  // A yes would cover what nobody has seen; a no to what is critical can be remembered.
+  const offered = risk === 'critical' ? [{ type: 'writes', pattern: 'package.json' }] : []
+  expect([asked.risk, asked.matches]).toEqual([risk, offered])
+  expect(`${asked.riskWhy}\n${asked.description}`).toContain(why)
+  await service.approvals.decide(ann, asked.id, { decision: 'reject' })
+  await answer
+})

@@ -11,6 +11,7 @@ import type { Grant } from '../../domain/supervision/grant.ts'
 import { lookalikeWarnings } from '../../domain/text/lookalike.ts'
 import { maskSecrets } from '../../domain/text/secret-name.ts'
 import { hidesCharacters, visibleText } from '../../domain/text/visible-text.ts'
+import { hosts, isHostName, programOf } from '../../hosts/hosts.ts'
 import { toolEffect } from '../../hosts/tool-effect.ts'
 import { callDigest, canonicalJson, sha256 } from '../../json/digest.ts'
 import { shownArguments } from '../approvals/shown-arguments.ts'
@@ -34,6 +35,7 @@ import {
   folderOfCommand,
   type NamedCall,
   OUTSIDE,
+  pathArguments,
   pathlessArguments,
   workspacePath,
   writesElsewhere,
@@ -81,15 +83,20 @@ export function createAskPermission(deps: PermissionDeps): AskPermission {
     const filePath = plain?.filePath ?? null
     const confined = filePath === null ? null : await workspacePath(workspaceRoot, filePath, call.cwd)
     const isOutside = filePath !== null && confined === null
-    const work = workOf(call, plain?.command ?? null, workspaceRoot)
+    const seen = isChange(change) && change.protectedBecause === null ? change.path : undefined
+    const work = { ...workOf(call, plain?.command ?? null, workspaceRoot), seen }
     const { effect, command } = work
     const folder = work.cwd === workspaceRoot ? null : work.cwd
     const access = effect === 'reads' || effect === 'searches' ? 'read' : 'write'
     const without = pathlessArguments(call, command !== null)
-    const guarded = guard({ workspaceRoot, access, input: call.input, without, cwd: call.cwd })
+    const guardedBut = (names: ReadonlySet<string>) =>
+      guard({ workspaceRoot, access, input: call.input, without: names, cwd: call.cwd })
+    const guarded = guardedBut(without)
+    // What the change does to its own file was looked at. Another argument may lead elsewhere.
+    const beside = seen === undefined ? guarded : guardedBut(new Set([...without, ...pathArguments(call)]))
     const why = criticalBecause(call, change, {
       writesOutside: isOutside && effect === 'writes',
-      touchesGuarded: guarded !== null && access === 'write' && command === null,
+      touchesGuarded: beside !== null && access === 'write' && command === null,
     })
     const floor = why === null ? null : { risk: 'critical' as const, why }
     const path = filePath === null ? null : resolve(confined === null ? call.cwd : workspaceRoot, confined ?? filePath)
@@ -127,8 +134,8 @@ export function createAskPermission(deps: PermissionDeps): AskPermission {
       autoApproved.add(open.session, request, judgement)
       return allow(call)
     }
-    // What only the host itself shows or plans is left to its own rules.
-    if (work.effect === 'host') return { behavior: 'pass' }
+    // What only the host itself shows or plans is left to its own rules. So is what nobody was asked about, where an answer would overrule them.
+    if (work.effect === 'host' || (assessed.risk === 'none' && overrules(call))) return { behavior: 'pass' }
     if (assessed.risk === 'none') return allow(call)
     if (grants.length > 0 && !isRefused && (await uses(open, call, looked, grants))) return allow(call)
     const record = await asked.ask(open.session.id, 'permission', contentKey, (now) =>
@@ -280,6 +287,11 @@ const isChange = (change: Looked['change']): change is ProposedChange => change 
 const deny = (message: string): Permission => ({ behavior: 'deny', message })
 
 const allow = ({ input }: HostCall): Permission => ({ behavior: 'allow', updatedInput: input, isEdited: false })
+
+function overrules({ host }: HostCall): boolean {
+  const name = programOf(host)
+  return isHostName(name) && hosts[name].hook.overrules === true
+}
 
 function check({ toolName, input, toolUseId }: HostCall): void {
   const refuse = (message: string): never => {

@@ -361,3 +361,15 @@ test('an unreadable policy allows nothing, and the log and the chat room say so 
   expect(events.filter(({ activityType }) => activityType === 'policy_warning')).toHaveLength(1)
   expect(service.told).toEqual([expect.stringContaining('.quarterdeck/policy.json cannot be used')])
 })
+
+test.each([
+  ['{"scripts":{"test":"vitest"},"dependencies":{"a":"2"}}', 'high', []],
+  ['{"scripts":{"test":"./x.sh"},"dependencies":{"a":"1"}}', 'critical', [{ type: 'writes', pattern: 'package.json' }]],
+])('package.json as %s is %s: only what is run is protected, and the change is known', async (diff, risk, offered) => {
+  const service = open({ 'package.json': '{"scripts":{"test":"vitest"},"dependencies":{"a":"1"}}' })
+  const answer = service.ask({ file_path: 'package.json', diff })
+  const asked = await service.asked()
+  expect([asked.risk, asked.matches]).toEqual([risk, offered])
+  await service.approvals.decide(ann, asked.id, { decision: 'reject' })
+  await answer
+})

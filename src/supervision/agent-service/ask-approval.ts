@@ -66,6 +66,7 @@ export function createAskApproval(deps: AskApprovalDeps): Pick<AgentService, 'as
       command: null,
       workspaceRoot,
       cwd: workspaceRoot,
+      seen: change.protectedBecause === null ? change.path : undefined,
     }
     const floor =
       change.risk === 'critical'

@@ -29,6 +29,10 @@ export function pathlessArguments({ host, toolName }: NamedCall, isCommand: bool
   return writeShapes(host, toolName).length > 0 ? textArguments : new Set()
 }
 
+/** Where a tool that we know names the file that it changes. */
+export const pathArguments = ({ host, toolName }: NamedCall): string[] =>
+  writeShapes(host, toolName).map(({ path }) => path)
+
 /** Whether a tool that we know is given its file in an argument that we do not know of it. */
 export function writesElsewhere({ host, toolName, input }: NamedCall, path: string | null): boolean {
   const shapes = writeShapes(host, toolName)

@@ -2,6 +2,7 @@ import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { ONE_PERSON } from '../../domain/supervision/quorum.ts'
+import { sha256 } from '../../json/digest.ts'
 import { agentIn, ann, callOf, openSupervision } from '../testing/open-supervision.ts'
 import { makeWorkspace } from '../testing/workspace.ts'
 import { createPolicyWatch } from '../workspace-policy/watch-policy.ts'
@@ -77,4 +78,17 @@ test('a no counts for the text, also after a restart, and another text is asked 
   write(policyOf('Read', 'Glob'))
   await look()
   expect(await waiting()).toHaveLength(1)
+})
+
+test('a text that is back is asked about again, also where another server closed its question', async () => {
+  const { look, questions, waiting, write } = open()
+  const [first, second] = [questions(), questions()]
+  await look(first)
+  write(policyOf('Read', 'Write'))
+  await look(second)
+  write(policyOf('Read'))
+  await look(first)
+  expect(await waiting()).toMatchObject([
+    { status: 'pending', arguments: expect.stringContaining(sha256(policyOf('Read'))) },
+  ])
 })

@@ -9,7 +9,7 @@ import { canonicalJson, sha256 } from '../../json/digest.ts'
 import type { Store } from '../../store/store.ts'
 import { withHeaders } from '../diffs/propose-change.ts'
 import { unifiedDiff } from '../diffs/unified-diff.ts'
-import type { Changes, SessionNow, SessionParts } from '../sessions/take-step.ts'
+import type { SessionNow, SessionParts, Step } from '../sessions/take-step.ts'
 import type { WorkspaceSession } from '../sessions/workspace-session.ts'
 import type { EffectivePolicy } from '../workspace-policy/effective-policy.ts'
 import type { PolicyWatch } from '../workspace-policy/watch-policy.ts'
@@ -38,8 +38,15 @@ const RECENT = 200
 
 export function createLookAtPolicy(deps: QuestionDeps): LookAtPolicy {
   const { store, takeStep, workspaceSession, policies, ids, quorum } = deps
-  /** The text of each workspace that was asked about; null: none needs a yes. Requests come often, and texts change rarely. */
-  const seen = new Map<string, string | null>()
+  /** The text of each workspace that was asked about, and the question; null: none needs a yes. Requests come often, and texts change rarely. */
+  const seen = new Map<string, { hash: string | null; asked: string | null }>()
+
+  /** Another server may have closed the question, when another text lay there for a while. */
+  async function isSeen(root: string, hash: string | null): Promise<boolean> {
+    const last = seen.get(root)
+    if (last === undefined || last.hash !== hash) return false
+    return last.asked === null || isAsked(await store.waits.get(last.asked))
+  }
 
   const waitingAbout = async (root: string) =>
     (await store.waits.list({ wait: 'approval', isWaiting: true, limit: MOST_WAITING })).filter(
@@ -56,21 +63,20 @@ export function createLookAtPolicy(deps: QuestionDeps): LookAtPolicy {
     }
   }
 
-  async function ask(workspace: Workspace, owner: string, policy: Unaccepted, pinned: string | null): Promise<void> {
+  async function ask(workspace: Workspace, owner: string, policy: Unaccepted, pinned: string | null): Promise<string> {
     await closeOthers(workspace.path, policy.sha256)
-    if ((await waitingAbout(workspace.path)).length > 0) return
+    const [waiting] = await waitingAbout(workspace.path)
+    if (waiting !== undefined) return waiting.id
     const { id } = await workspaceSession(owner, workspace)
-    await takeStep(id, async (now): Promise<Changes> => {
-      const asked = await store.waits.list({ wait: 'approval', sessionId: id, limit: RECENT })
-      // A no counts for this text. One that was only closed is asked again when its text is back.
-      const isAsked = asked.some(
-        (one) => isPolicy(one) && one.callId === policy.sha256 && ['pending', 'rejected'].includes(one.status),
-      )
-      return isAsked ? {} : question(now, policy, pinned)
+    const { result } = await takeStep(id, async (now): Promise<Step<string>> => {
+      const recent = await store.waits.list({ wait: 'approval', sessionId: id, limit: RECENT })
+      const known = recent.find((one) => isPolicy(one) && one.callId === policy.sha256 && isAsked(one))
+      return known === undefined ? question(now, policy, pinned) : { result: known.id }
     })
+    return result
   }
 
-  function question(now: SessionNow, { file, sha256: hash, text }: Unaccepted, pinned: string | null): Changes {
+  function question(now: SessionNow, { file, sha256: hash, text }: Unaccepted, pinned: string | null): Step<string> {
     const { workspaceRoot } = now.session.supervision
     const diff = withHeaders(file, pinned === null ? 'create' : 'modify', unifiedDiff(pinned ?? '', text).hunks)
     const wanted = {
@@ -92,6 +98,7 @@ export function createLookAtPolicy(deps: QuestionDeps): LookAtPolicy {
     }
     const approval = newApproval(now, ids.uuid(), wanted, quorum)
     return {
+      result: approval.id,
       ask: [approval],
       proposals: [{ approvalId: approval.id, diff, after: new TextEncoder().encode(text) }],
       audit: [askedRecord(approval)],
@@ -103,11 +110,12 @@ export function createLookAtPolicy(deps: QuestionDeps): LookAtPolicy {
     const effective = policies.effective(workspace.path, pin)
     const wanted = needsYes(effective) ? effective : null
     const hash = wanted?.sha256 ?? null
-    if (seen.get(workspace.path) === hash) return effective
+    if (await isSeen(workspace.path, hash)) return effective
+    let asked: string | null = null
     if (wanted === null) await closeOthers(workspace.path, null)
-    else await ask(workspace, owner, wanted, wanted.state === 'pinned' ? (pin?.text ?? null) : null)
+    else asked = await ask(workspace, owner, wanted, wanted.state === 'pinned' ? (pin?.text ?? null) : null)
     if (seen.size >= MOST_WAITING) seen.clear()
-    seen.set(workspace.path, hash)
+    seen.set(workspace.path, { hash, asked })
     return effective
   }
 }
@@ -121,6 +129,9 @@ export const needsYes = (effective: EffectivePolicy): effective is Unaccepted =>
   effective.state === 'unpinned'
     ? effective.policy.enabled
     : effective.state === 'pinned' && effective.change.change === 'wider'
+
+/** A no counts for its text. One that was only closed is asked again when its text is back. */
+const isAsked = (wait: AnyRecord | null): boolean => wait?.status === 'pending' || wait?.status === 'rejected'
 
 const isPolicy = (wait: AnyRecord): boolean => wait.wait === 'approval' && wait.kind === 'policy'
 

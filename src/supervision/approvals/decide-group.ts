@@ -1,6 +1,6 @@
 // One look for many: pending approvals of low risk that are alike are decided together, each with its own digest and its own record.
 
-import { ServerError } from '../../domain/errors.ts'
+import { hasCode, ServerError } from '../../domain/errors.ts'
 import type { Approval } from '../../domain/records/record.ts'
 import type { Caller, Decision } from '../../domain/supervision/decision.ts'
 import type { ReadScenes } from '../records/record-scenes.ts'
@@ -22,7 +22,7 @@ interface DecideGroupDeps {
   readScenes: ReadScenes
 }
 
-/** Throws `invalid_request`, and decides nothing, unless all of them are one group. */
+/** Throws `invalid_request`, and decides nothing, unless all of them are one group; `forbidden` if the caller may decide about none. */
 export async function decideGroup(
   { approvals, readScenes }: DecideGroupDeps,
   by: Caller,
@@ -46,6 +46,10 @@ export async function decideGroup(
       decided.push({ approval: await approvals.get(by, id), error })
     }
   }
+  // Whoever may decide about none of them is refused like anybody else, and is on record for it.
+  const refused = decided.map(({ error }) => error)
+  const [first] = refused
+  if (first != null && refused.every((error) => hasCode(error, 'forbidden'))) throw first
   return decided
 }
 

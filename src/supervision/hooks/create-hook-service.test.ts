@@ -148,6 +148,17 @@ test('what only the host shows is left to its own rules', async () => {
   expect(await open().ask({}, todos)).toEqual({ behavior: 'pass' })
 })
 
+test('what nobody is asked about does not overrule what the user of the host denies', async () => {
+  const service = open()
+  expect(await service.ask({}, read)).toEqual({ behavior: 'allow' })
+  // Copilot CLI takes an allow for more than its own rules.
+  const inCopilot: Partial<HookCall> = { host: 'copilot', hostSessionId: 'host-2' }
+  expect(await service.ask({ ...inCopilot, input: { path: 'a.txt' } }, read)).toEqual({ behavior: 'pass' })
+  const pushes = service.ask(inCopilot)
+  await service.approvals.decide(ann, (await service.nextWaiting()).id, { decision: 'approve' })
+  expect(await pushes).toEqual({ behavior: 'allow' })
+})
+
 test('the policy covers no command in another folder, however the host names it', async () => {
   const service = open({ enabled: true, commands: ['npm test'], tools: ['run_it'] })
   const first = service.ask()

@@ -6,6 +6,7 @@ import type { SupervisedApproval } from '../../domain/records/record.ts'
 import type { AuditRecord } from '../../domain/supervision/audit.ts'
 import type { Decision } from '../../domain/supervision/decision.ts'
 import { type Grant, grantScope, QUARTER_HOUR_SECONDS } from '../../domain/supervision/grant.ts'
+import { programOf } from '../../hosts/hosts.ts'
 import { canonicalJson } from '../../json/digest.ts'
 import type { ElsewhereNow } from '../approvals/decide.ts'
 import { asGrant, type GrantRequest } from '../approvals/new-grant.ts'
@@ -54,7 +55,7 @@ export function grantElsewhere(
   if (match === undefined) throw new Error('Nothing was offered.')
   const grant = {
     ...asGrant(request),
-    agent: approval.supervised.host,
+    agent: programOf(approval.supervised.host),
     where: {},
     expiresAt: remember.scope === '15m' ? now + QUARTER_HOUR_SECONDS * 1_000 : null,
     elsewhere: { owner, workspaceRoot, match, risk: approval.risk },

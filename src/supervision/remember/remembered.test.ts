@@ -87,6 +87,9 @@ describe('a remembered decision', () => {
     const yes = grantOf(npmTest, 'low')
     const work = shell('npm test -- --silent')
     expect(await find([yes], work)).toEqual([yes])
+    // Its handshake and its hooks do not use the same name, and either may begin a session.
+    expect(await find([yes], work, sessionOf({ host: 'claude-code' }))).toEqual([yes])
+    expect(await find([yes], work, sessionOf({ host: 'claude-other' }))).toEqual([])
     expect(await find([yes], work, sessionOf({ owner: 'eve' }))).toEqual([])
     expect(await find([yes], work, sessionOf({ host: 'codex' }))).toEqual([])
     expect(await find([yes], work, sessionOf({ root: '/srv/other' }))).toEqual([])

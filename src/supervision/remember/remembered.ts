@@ -2,6 +2,7 @@
 
 import type { Clock } from '../../domain/clock.ts'
 import type { Grant } from '../../domain/supervision/grant.ts'
+import { programOf } from '../../hosts/hosts.ts'
 import type { GrantReads } from '../../store/ports/waits.ts'
 import type { Assessment, Work } from '../risk/risk.ts'
 import type { SupervisedSession } from '../sessions/take-step.ts'
@@ -23,8 +24,8 @@ interface RememberedDeps {
 export function createRemembered({ grants, clock }: RememberedDeps): Remembered {
   return {
     async find(session, work, assessed) {
-      const { host } = session.supervision
-      const held = await grants.list({ now: clock.now(), agent: host, sessionId: session.id })
+      const agent = programOf(session.supervision.host)
+      const held = await grants.list({ now: clock.now(), agent, sessionId: session.id })
       const near = held.filter((grant) => isFor(grant, session))
       if (near.length === 0) return []
       // With the parser of commands.
@@ -45,6 +46,6 @@ type GrantElsewhere = Grant & Required<Pick<Grant, 'elsewhere'>>
 
 /** Whether it is of this agent, this folder and this owner. Grants of our own agents are of nobody elsewhere. */
 export const isFor = (grant: Grant, { owner, supervision }: SupervisedSession): grant is GrantElsewhere =>
-  grant.agent === supervision.host &&
+  grant.agent === programOf(supervision.host) &&
   grant.elsewhere?.workspaceRoot === supervision.workspaceRoot &&
   grant.elsewhere.owner === owner

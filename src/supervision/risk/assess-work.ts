@@ -45,7 +45,7 @@ export function createAssessWork({ serverPaths, home }: AssessWorkDeps): AssessW
 
   function assessTool(work: Work): Assessment {
     const { effect, toolName, workspaceRoot, cwd } = work
-    const paths = createPathUses(whereLeads, workspaceRoot)
+    const paths = createPathUses(whereLeads, workspaceRoot, work.seen)
     const inside = new Set<string>()
     let best: Finding = { ...FIRST[effect], action: null }
     let isGuarded = false

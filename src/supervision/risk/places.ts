@@ -35,8 +35,8 @@ const MAX_ENTRIES = 1_000
 const MAX_FOLDERS = 200
 const MAX_NEAR_FOLDERS = 40
 
-/** For one piece of work: it remembers what it has looked up. */
-export function createPathUses(whereLeads: WhereLeads, workspaceRoot: string) {
+/** For one piece of work: it remembers what it has looked up. `seen`: see `Work`. */
+export function createPathUses(whereLeads: WhereLeads, workspaceRoot: string, seen?: string) {
   const realPath = createRealPath()
   const looked = new Map<string, readonly Dirent[]>()
 
@@ -79,6 +79,9 @@ export function createPathUses(whereLeads: WhereLeads, workspaceRoot: string) {
           isWrite ? 'critical' : 'high',
           `${isWrite ? 'changes' : 'reads'} a file that this server uses (${shown})`,
         )
+      // Only package.json is protected for what a change may bring. It still says what is installed.
+      if (isWrite && named !== null && path !== null && path === seen)
+        return guarded('high', `changes what package managers read (${shown})`, path)
       if (isWrite && named !== null) return guarded('critical', `changes a protected file (${shown})`)
       if (path !== null)
         return named === null ? found('none', '', path) : guarded('low', `reads a protected file (${shown})`, path)

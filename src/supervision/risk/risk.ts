@@ -24,6 +24,8 @@ export interface Work {
   workspaceRoot: string
   /** Where the agent is now. */
   cwd: string
+  /** The file of a change that was looked at, in the workspace, where the change is of nothing protected. */
+  seen?: string | undefined
 }
 
 export interface Assessment {
@@ -32,7 +34,7 @@ export interface Assessment {
   why: string
   /** What a yes does, for the button: "Push to origin/main". Null: nothing says it better than the call itself. */
   action: string | null
-  /** What a yes may cover besides this one call, the narrowest first. Empty: nothing, as with everything critical. */
+  /** What a yes may cover besides this one call, the narrowest first. Empty: nothing. */
   matches: readonly WorkMatch[]
   /** How each program of a line begins that does more than read. Absent or empty: one of them cannot be known by its beginning. */
   beginnings?: readonly Beginning[]

@@ -4,6 +4,7 @@
 import type { Risk } from '../../domain/agent/tool-settings.ts'
 import { ServerError } from '../../domain/errors.ts'
 import type { OperationalMode } from '../../domain/supervision/supervision.ts'
+import { programOf } from '../../hosts/hosts.ts'
 import type { Store } from '../../store/store.ts'
 import { isFor } from '../remember/remembered.ts'
 import { refuseEnded, refuseForeignCommand, viaOf } from './may-command.ts'
@@ -43,7 +44,7 @@ export function createSetMode(deps: SetModeDeps): SupervisedSessions['setMode'] 
       const { mode: previous } = session.supervision
       if (previous === mode) return { result: { previous } }
       const who = by?.user ?? session.supervision.host
-      const held = await store.grants.list({ now: at, agent: session.supervision.host })
+      const held = await store.grants.list({ now: at, agent: programOf(session.supervision.host) })
       // An agent that may choose its mode does not get rid of a no by it.
       const ended = held.filter((grant) => isFor(grant, session) && (by !== null || grant.effect !== 'refuse'))
       const forgotten = ended.length === 0 ? {} : { forgotten: ended.length }

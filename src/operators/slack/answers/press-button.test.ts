@@ -92,7 +92,7 @@ test('a yes can be remembered after a second look, as the server offers it', asy
 test('a no can be remembered too, and a yes to what is critical cannot', async () => {
   const critical = openElsewhere({ risk: 'critical' })
   const { ts: sudo } = await critical.ask('permission')
-  expect(critical.slack.versions(sudo).at(-1)).toContain('\n[Run as root] [Reject]\n')
+  expect(critical.slack.versions(sudo).at(-1)).toContain('\n[Run as root] [Reject] [Reject and remember …]\n')
 
   const { slack, ask, services } = openElsewhere()
   const { id, ts } = await ask('permission')

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { ulidOf } from '../../../domain/ids.ts'
 import type { SupervisedApproval } from '../../../domain/records/record.ts'
 import { askElsewhere } from '../../../supervision/testing/ask-elsewhere.ts'
-import { asLocalUser, asOperator, refusalOf } from '../../testing/open-doors.ts'
+import { asEve, asLocalUser, asOperator, refusalOf } from '../../testing/open-doors.ts'
 import { openSupervisedDoors } from '../../testing/open-supervised-doors.ts'
 import { GrantSchema, GroupDecidedSchema } from './schema.ts'
 
@@ -127,6 +127,16 @@ test('nobody decides with a body that is not clear, or without being an operator
   expect(await doors.statuses()).toEqual(['pending'])
 })
 
+test('whoever may decide about none of a group is refused as for one of them', async () => {
+  await using doors = await openAsked(2)
+  const items = doors.asked.map(({ id, digest }) => ({ id, digest }))
+  const answer = await doors.post('/approvals', { decision: 'approve', items }, asEve)
+
+  // Only what a request fails with is on record as refused.
+  expect(await refusalOf(answer)).toEqual({ status: 403, code: 'forbidden' })
+  expect(await doors.statuses()).toEqual(['pending', 'pending'])
+})
+
 test('what is remembered for an agent elsewhere is listed in words, and is revoked', async () => {
   await using doors = await openAsked(1)
   const [one] = doors.asked
@@ -143,7 +153,7 @@ test('what is remembered for an agent elsewhere is listed in words, and is revok
   }
   const [made] = await list()
   expect(made).toMatchObject({
-    agent: 'claude-code',
+    agent: 'claude',
     tool: 'Bash',
     effect: 'allow',
     where: {},
