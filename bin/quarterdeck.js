@@ -114,12 +114,18 @@ async function relaunch(node) {
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
     env: tunedEnvironment(),
   })
-  const forward = (signal) => {
-    // A terminal sends Ctrl-C to the child as well. Other signals may also reach both processes; the child treats two at once as one.
-    if (signal === 'SIGINT' && process.stdin.isTTY) return
-    child.kill(signal)
-  }
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGUSR2']
+  const heard = Object.fromEntries(signals.map((signal) => [signal, 0]))
+  const forward = (signal) => {
+    // A terminal sends Ctrl-C to the child as well.
+    if (signal === 'SIGINT' && process.stdin.isTTY) return
+    // Other signals may also reach both processes. Only the child knows, however late this one is told.
+    heard[signal] += 1
+    child.send({ signal }, () => {})
+  }
+  child.on('message', ({ signal, count }) => {
+    if (count < heard[signal]) child.kill(signal)
+  })
   for (const signal of signals) process.on(signal, forward)
 
   endWithNpm(() => child.kill('SIGTERM'))
@@ -168,6 +174,14 @@ function eraseVariables(names) {
 function dieWithTheLauncher() {
   if (!process.channel) return
   process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'))
+  const counts = {}
+  const { emit } = process
+  process.emit = (name, ...rest) => {
+    if (/^SIG/.test(name)) counts[name] = (counts[name] ?? 0) + 1
+    return emit.call(process, name, ...rest)
+  }
+  // Later, because Node tells a signal that came meanwhile after the message.
+  process.on('message', ({ signal }) => setImmediate(() => process.send({ signal, count: counts[signal] ?? 0 })))
   process.channel.unref()
 }
 

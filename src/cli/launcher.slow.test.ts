@@ -3,6 +3,7 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { describe, expect, inject, onTestFinished, test } from 'vitest'
 import { ownVariables } from './terminal/process-io.ts'
 import { findOldNode } from './testing/old-node.ts'
@@ -66,14 +67,18 @@ async function run(node: string, args: string[], cwd: string, env: Record<string
   return { code, text: running.text() }
 }
 
-/** Starts an answer that never ends. When the server stops, it has 0.3 s left. */
-async function busyServer(node: string, cwd: string, options: StartOptions = {}): Promise<Running> {
+/** Starts an answer that never ends. When the server stops, it has 0.3 s left, or `drain`. */
+async function busyServer(
+  node: string,
+  cwd: string,
+  { drain = '300ms', ...options }: StartOptions & { drain?: string } = {},
+): Promise<Running> {
   await writeFile(join(cwd, 'answers.yaml'), 'answers: [{ parts: [{ hang: true }] }]')
   await writeFile(
     join(cwd, 'agent.yaml'),
     'name: sloth\nmodel: { provider: scripted, script: answers.yaml }\ninstructions: Wait.\n',
   )
-  const args = [launcher, 'serve', '--port', '0', '--log-level', 'silent', '--drain', '300ms']
+  const args = [launcher, 'serve', '--port', '0', '--log-level', 'silent', '--drain', drain]
   const server = start(node, args, cwd, options)
   await server.until('Ctrl-C')
   const url = /AG-UI\s+(\S+)\//.exec(server.text())?.[1] ?? ''
@@ -140,6 +145,19 @@ describe.each([['the Node of this test', process.execPath], ...(oldNode === null
 
       expect(await server.ended).toEqual({ code: 0, signal: null })
       expect(server.text()).toContain('Stopping: 1 answer still running, with up to 0.3 s to finish.')
+    })
+
+    test('SIGTERM to the whole process group counts once, however late one process hears of it', async () => {
+      const cwd = await tempFolder()
+      const server = await busyServer(node, cwd, { detached: true, drain: '3s' })
+
+      // Without a launcher above it, this stops the server itself, which then hears one signal.
+      server.child.kill('SIGSTOP')
+      process.kill(-(server.child.pid ?? 0), 'SIGTERM')
+      await delay(1_500)
+      server.child.kill('SIGCONT')
+
+      expect(await server.ended).toEqual({ code: 0, signal: null })
     })
 
     test('gives an answer without a reader its time to finish', async () => {
