@@ -29,7 +29,7 @@ test.runIf(isThere)('Claude Code edits and tests without asking, and deletes not
     claude.shell('rm -r test'),
   ]
   // The policy waits until an agent first asks, and until somebody has said yes.
-  const before = yard.run((results) => (results.length === 0 ? claude.shell('true') : undefined))
+  const before = yard.run((results) => (results.length === 0 ? claude.shell('npm test') : undefined))
   const first = await yard.supervisor.question()
   const second = await yard.supervisor.question([first.approval_id])
   for (const { approval_id, digest, kind } of [first, second]) {
