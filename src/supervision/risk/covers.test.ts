@@ -122,7 +122,7 @@ test('a no covers the same words anywhere in a longer line', () => {
   for (const command of no) expect([command, coversRefused(match, runsCommand(command))]).toEqual([command, true])
   for (const command of ['git pull', 'echo git', 'git pushx'])
     expect(coversRefused(match, runsCommand(command))).toBe(false)
-  expect(coversRefused({ type: 'command', command: 'x y', folder: '' }, runsCommand(' x y', '/elsewhere'))).toBe(true)
+  expect(coversRefused({ type: 'command', command: 'x y', folder: '' }, runsCommand(' x  y', '/elsewhere'))).toBe(true)
   expect(coversRefused({ type: 'writes', pattern: 'src/**' }, writes(join(root, 'src/x')))).toBe(true)
   expect(coversRefused({ type: 'tool', tool: 'Write' }, writes('x'))).toBe(true)
 })

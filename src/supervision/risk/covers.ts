@@ -58,10 +58,13 @@ export function coversRefused(match: WorkMatch, { command, toolName, input, work
     return paths.some((path) => globMatches(match.pattern, relative(workspaceRoot, path).split(sep).join('/')))
   }
   if (command === null) return false
-  if (match.type === 'command') return command.trim() === match.command.trim()
+  if (match.type === 'command') return withoutBlanks(command) === withoutBlanks(match.command)
   // Also behind `env`, `timeout` and the like.
   const commands = allCommands(command)
   const isIn = (first: readonly string[]): boolean =>
     commands.some((words) => words.some((_, i) => first.every((word, j) => word === words[i + j])))
   return programsOf(match.words).every(isIn)
 }
+
+/** A second space does not make it another command. */
+const withoutBlanks = (command: string): string => command.trim().replaceAll(/\s+/g, ' ')
