@@ -139,17 +139,27 @@ export const judgeAwk: Judge = (scene, name, rest) => {
   judgeByRule(scene, name, rest)
 }
 
+/** They only say how answers are printed. */
+const SQLITE_OPTION =
+  /^--?(?:readonly|safe|(?:no)?header|json|csv|column|markdown|table|box|line|list|html|quote|tabs|ascii|batch|bail)$/
+/** With these a question reads or writes other files, however they are quoted. */
+const SQLITE_REACHES = /readfile|writefile|zipfile|fsdir|load_ext|\bedit\b|tokenizer|\n\s*\./i
+
 /** Of what a database runs, only a question. */
 export const judgeSqlite: Judge = (scene, name, rest) => {
-  const [database = UNKNOWN, ...statements] = parsed(rest).operands
+  const { options, operands } = parsed(rest)
+  const [database = UNKNOWN, ...statements] = operands
   scene.word(database, 'write')
   const isQuestion = statements.every(
     ({ text, kind }) =>
       kind === 'plain' &&
       /^\s*(?:select|explain|\.(?:tables|schema|mode|headers)\b)[^;]*;?\s*$/i.test(text) &&
-      !/file\s*\(|load_ext|edit\s*\(|tokenizer/i.test(text),
+      !SQLITE_REACHES.test(text),
   )
-  if (statements.length === 0 || !isQuestion) scene.note('high', 'changes a database, or runs what is not clear')
+  // `file:%2e%2e/x.db` is in the folder above.
+  const isClear = !database.text.includes('%') && options.every(({ text }) => SQLITE_OPTION.test(text))
+  if (statements.length === 0 || !isQuestion || !isClear)
+    scene.note('high', 'changes a database, or runs what is not clear')
   judgeByRule(scene, name, rest, { words: 'text' })
 }
 

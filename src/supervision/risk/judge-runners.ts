@@ -117,7 +117,9 @@ export const judgeInterpreter: Judge = (scene, name, rest) => {
 export const judgePerl: Judge = (scene, name, rest) => {
   const [how, e, script = UNKNOWN, ...files] = rest
   const isPlain = script.kind === 'plain' && /^s\/[\w .:-]*\/[\w .:-]*\/g?$/.test(script.text)
-  if (how?.text !== '-pi' || e?.text !== '-e' || !isPlain) return judgeInterpreter(scene, name, rest)
+  // `-e` again is more code, and `ls|` runs something.
+  const areFiles = files.every(({ text }) => /^[\w./*][\w./*@-]*$/.test(text))
+  if (how?.text !== '-pi' || e?.text !== '-e' || !isPlain || !areFiles) return judgeInterpreter(scene, name, rest)
   scene.note('low', 'changes files of the workspace')
   for (const word of files) scene.word(word, 'write')
 }

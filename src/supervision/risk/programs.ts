@@ -136,7 +136,7 @@ low looks at the machine
   ps df free uptime lsof; words text; not E
   history; words text; not a c d n p r s w
 low reads a database of the workspace
-  sqlite3; texts 9; not A i --init --interactive
+  sqlite3; texts 9
 
 high pushes to a remote
   git: push; words text; not --receive-pack --exec --no-verify; action Push to {/the remote}
