@@ -127,6 +127,7 @@ export function assessCommand(text: string, { whereLeads, home, workspaceRoot, c
       scripts += 1
       if (code.length > MAX_CHARS || scripts > MAX_SCRIPTS || (code.match(/\$\(|[<>]\(|`/g)?.length ?? 0) > MAX_NESTED)
         return scene.note('high', TOO_LONG)
+      scene.feeder = []
       visit(parse(code))
     },
   }
@@ -190,12 +191,15 @@ export function assessCommand(text: string, { whereLeads, home, workspaceRoot, c
       case 'Pipeline':
         return apart(() => {
           const before = isFed
-          for (const one of node.commands) {
+          for (const [i, one] of node.commands.entries()) {
+            // In brackets something else may take its place.
+            if (one.type !== 'Command') scene.feeder = []
             apart(() => visit(one))
             isFed = true
             scene.tainted ||= givesCode(one, known, gives)
             scene.input = one.type === 'Command' ? [printedBy(one)] : []
-            scene.feeder = one.type === 'Command' ? wordsOf(one, known) : []
+            scene.feeder =
+              one.type === 'Command' && isSilent(one) && node.operators[i] === '|' ? wordsOf(one, known) : []
           }
           isFed = before
         })
@@ -293,7 +297,7 @@ export function assessCommand(text: string, { whereLeads, home, workspaceRoot, c
   }
 
   function command(node: Command): undefined {
-    const { tainted, input } = scene
+    const { tainted, input, feeder } = scene
     const outer = current
     const words = wordsOf(node, known)
     hasMoved ||= words.some((word) => /(?:^|\/)(?:mv|rm|rmdir|ln|git|chmod)$/i.test(word.text))
@@ -305,6 +309,7 @@ export function assessCommand(text: string, { whereLeads, home, workspaceRoot, c
     const isSource = givesCode(node, known, gives)
     apart(() => {
       scene.tainted ||= isSource
+      scene.feeder = []
       forEachChild(node, visit)
     })
     for (const { name, text: assigned } of assignments) {
@@ -319,8 +324,9 @@ export function assessCommand(text: string, { whereLeads, home, workspaceRoot, c
       one.type === 'HereDoc' ? [one.body.text] : one.type === 'HereString' ? [one.target?.value ?? ''] : [],
     )
     scene.input = given.length > 0 ? given : input
+    if (node.redirects.some(({ operator }) => operator.startsWith('<'))) scene.feeder = []
     if (words.length > 0) judgeProgram(scene, words)
-    Object.assign(scene, { tainted, input })
+    Object.assign(scene, { tainted, input, feeder })
     if (isSource)
       scene.fetched.push(
         ...words.map((word) => word.text),
@@ -340,6 +346,10 @@ export function assessCommand(text: string, { whereLeads, home, workspaceRoot, c
 
 const isHarmless = (operator: string, target: string): boolean =>
   (/^[<>]&$/.test(operator) && /^(?:\d+-?|-)$/.test(target)) || /^\/dev\/(?:null|stdout|stderr)$/.test(target)
+
+/** What it says besides its output goes nowhere else. */
+const isSilent = ({ redirects }: Command): boolean =>
+  redirects.every((one) => 'target' in one && one.target?.value === '/dev/null')
 
 /** Everything in a word that may be a path: after `=`, `:` or `@`, or directly after a short option. */
 function pathsIn(text: string): Set<string> {

@@ -76,6 +76,16 @@ test('a line is covered if all its programs that do more than read have a yes', 
     expect([command, together(command)]).toEqual([command, []])
 })
 
+test.each([
+  ["find src -name '*.ts' | xargs sed -i s/a/b/", ['xargs'], "find src -name '*.ts' | xargs sh"],
+  ["find src -name '*.ts' -exec sed -i s/a/b/ {} +", ['find'], "find src -name '*.ts' -exec sh {} +"],
+])('of %s nobody is asked to remember %j', (shown, words, other) => {
+  const { assess, does, runsCommand } = open()
+
+  expect(assess(runsCommand(shown)).matches.map(({ type }) => type)).toEqual(['command', 'tool'])
+  expect(does({ type: 'begins', words }, 'low', runsCommand(other))).toBe(false)
+})
+
 test('of a high command every word counts', () => {
   const { does, runsCommand } = open()
   const match: WorkMatch = { type: 'begins', words: ['npm', 'publish', 'left-pad'] }

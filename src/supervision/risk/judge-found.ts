@@ -2,12 +2,13 @@
 
 import { type Judge, judgeByRule } from './judge-by-rule.ts'
 import { isKindOfFile } from './places.ts'
-import { hasOption, UNKNOWN } from './program-words.ts'
+import { UNKNOWN } from './program-words.ts'
 import { NOT_CLEAR } from './reasons.ts'
 import type { Scene } from './scene.ts'
 import { plainWord, type ShellWord } from './shell-words.ts'
 
 const ALL_FOUND = 'deletes all files that are found'
+const UNCLEAR_SEARCH = 'looks for files in a way that is not clear'
 
 const RUNS_FOR_FOUND = /^-(?:exec|ok)(?:dir)?$/
 
@@ -17,25 +18,34 @@ export const judgeFind: Judge = (scene, name, all) => {
   const at = rest.findIndex(({ text }) => /^[-(!]/.test(text))
   const tests = at < 0 ? [] : rest.slice(at)
   const named = rest.slice(0, rest.length - tests.length)
+  const runs = tests.some(({ text }) => RUNS_FOR_FOUND.test(text))
+  if (runs) scene.begins(null)
   judgeByRule(scene, name, named)
   const roots = named.length === 0 ? [plainWord('.')] : named
   const has = (test: RegExp): boolean => tests.some(({ text }) => test.test(text))
-  const runs = has(RUNS_FOR_FOUND)
+  // After these there may be folders, or a file says which.
+  if (/^-(?:-|[DEXdfsx]+)$/.test(tests[0]?.text ?? '') || has(/^-files0-from$/)) scene.note('high', UNCLEAR_SEARCH)
   if (has(/^-delete$/)) scene.note('critical', ALL_FOUND, 'Delete all files that are found')
   if (has(/^-f(?:print|ls)/)) scene.note('high', 'writes what is found to a file')
   for (const [i, { kind, text }] of tests.entries()) {
     const before = tests[i - 1]?.text ?? ''
-    if (kind === 'any' || kind === 'one') scene.note('high', 'looks for files in a way that is not clear')
+    if (kind === 'any' || kind === 'one') scene.note('high', UNCLEAR_SEARCH)
     if (/^-(?:files0-from|newer\w*|samefile)$/.test(before)) scene.word(plainWord(text), 'read')
     // Files of these names are read.
     if (runs && /^-i?(?:name|path|wholename)$/.test(before)) scene.word(plainWord(text.replaceAll('*', '')), 'read')
   }
-  if (runs && leading.some(({ text }) => /^-[HL]/.test(text))) scene.note('high', 'follows links')
-  const isNamed = tests.some(({ text }, i) => /^-i?name$/.test(tests[i - 1]?.text ?? '') && isKindOfFile(text))
+  if (runs && (has(/^-follow$/) || leading.some(({ text }) => /^-[HL]/.test(text)))) scene.note('high', 'follows links')
+  // What stands behind `-exec` says nothing about the files.
+  const before = tests.slice(
+    0,
+    tests.findIndex(({ text }) => RUNS_FOR_FOUND.test(text)),
+  )
+  const isNamed = before.some(({ text }, i) => /^-i?name$/.test(before[i - 1]?.text ?? '') && isKindOfFile(text))
   if (runs && !(isNamed && !has(/^(?:-o|-or|!|-not|,)$/))) for (const root of roots) scene.tree(root)
   for (let i = 0; i < tests.length; i += 1) {
     if (!RUNS_FOR_FOUND.test(tests[i]?.text ?? '')) continue
-    const end = tests.findIndex((word, j) => j > i && /^[;+]$/.test(word.text))
+    const isEnd = (text: string, j: number): boolean => text === ';' || (text === '+' && tests[j - 1]?.text === '{}')
+    const end = tests.findIndex(({ text }, j) => j > i && isEnd(text, j))
     const run = tests.slice(i + 1, end < 0 ? undefined : end)
     const given = (word: ShellWord): readonly ShellWord[] => (word.text === '{}' ? roots : [placed(word)])
     overMany(scene, run.flatMap(given))
@@ -43,14 +53,35 @@ export const judgeFind: Judge = (scene, name, all) => {
   }
 }
 
+const XARGS_OPTION =
+  /^-(?:[0rtx]+|[0rtx]*(?=[InPLdsEi])|-(?=max-args|max-procs|delimiter|replace)|-null|-no-run-if-empty)(?:([InPLdsEi]|max-\w+|delimiter|replace)=?(.*))?$/s
+
+/** Options with which the words stay what they are. */
+const PLAIN_XARGS = /^(?:-[0rtx]*(?:[nPL]\d*)?|\d+|--(?:null|no-run-if-empty|max-(?:args|procs)(?:=\d+)?))$/
+
+/** With these words `find` prints the names of files below the folders it is given, and nothing else. */
+const onlyFinds = ({ text, kind }: ShellWord): boolean =>
+  kind === 'plain' && !/[\s'"\\]|^-(?:printf|fprint|fls|ls$|exec|ok)/.test(text)
+
 export const judgeXargs: Judge = (scene, _name, rest) => {
   let at = 0
-  while (rest[at]?.text.startsWith('-') === true)
-    at += /^(?:-[InPLdsE]|--(?:max-args|max-procs|delimiter))$/.test(rest[at]?.text ?? '') ? 2 : 1
-  if (hasOption(rest.slice(0, at), ['a', '--arg-file'])) scene.note('high', NOT_CLEAR)
-  const run = rest.slice(at).map(placed)
+  const spots: string[] = []
+  while (rest[at]?.text.startsWith('-') === true) {
+    const { text } = rest[at] ?? UNKNOWN
+    const [known, letter = '', value = ''] = XARGS_OPTION.exec(text) ?? []
+    if (known === undefined) scene.note('high', NOT_CLEAR)
+    const isApart = value === '' && /^(?:[InPLdsE]|max-args|max-procs|delimiter)$/.test(letter)
+    if (/^(?:[Ii]|replace)$/.test(letter)) spots.push((isApart ? rest[at + 1]?.text : value) || '{}')
+    at += isApart ? 2 : 1
+  }
+  // `-n $X`: there may be a program in it.
+  if (rest.slice(0, at).some(({ kind }) => kind !== 'plain')) scene.note('high', NOT_CLEAR)
+  const isSpot = ({ text }: ShellWord): boolean => spots.some((spot) => text.includes(spot))
+  const run = rest.slice(at).map((word) => (isSpot(word) ? { ...word, kind: 'any' as const } : placed(word)))
   const [program, ...words] = scene.feeder
-  if (program?.text !== 'find') return overMany(scene, [...run, UNKNOWN])
+  const isPlain = rest.slice(0, at).every(({ text, kind }) => kind === 'plain' && PLAIN_XARGS.test(text))
+  const isFind = program?.text === 'find' && words.every(onlyFinds) && !run.some(({ text }) => /^[;+]$/.test(text))
+  if (!isFind || !isPlain) return overMany(scene, [...run, UNKNOWN])
   // The same as `-exec`, but a name with a space becomes two.
   scene.note('low', 'runs a program for all files that are found')
   judgeFind(scene, 'find', [...words, plainWord('-exec'), ...run, plainWord('{}'), plainWord('+')])

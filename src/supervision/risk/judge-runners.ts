@@ -46,6 +46,8 @@ export const judgeWrapped: Judge = (scene, name, rest) => {
     if (valued.includes(text)) at += 1
     else if (text !== '--' && !plain.test(text)) scene.note('high', NOT_CLEAR)
   }
+  // `timeout $X`: there may be a program in it.
+  if (rest.slice(0, at + words).some(({ kind }) => kind === 'any')) scene.note('high', NOT_CLEAR)
   scene.program(rest.slice(at + words))
 }
 
@@ -63,6 +65,7 @@ export const judgeEnv: Judge = (scene, _name, rest) => {
     else if (!text.startsWith('-')) break
     else if (!/^(?:-i|--ignore-environment)$/.test(text)) scene.note('high', NOT_CLEAR)
   }
+  if (rest.slice(0, at).some(({ text, kind }) => kind === 'any' && !text.includes('='))) scene.note('high', NOT_CLEAR)
   if (at >= rest.length) scene.note('high', SHOWS_ENVIRONMENT)
   scene.program(rest.slice(at))
 }
