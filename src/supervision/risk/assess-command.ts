@@ -53,7 +53,9 @@ export function assessCommand(text: string, { whereLeads, home, workspaceRoot, c
   let guarded = false
   /** A folder may be gone that was there before. */
   let hasMoved = false
-  let scripts = 0
+  /** The line, and the texts in it that a shell runs. */
+  const texts: string[] = []
+  const setting = new Map<string, boolean>()
   let steps = 0
   /** Whether the program reads what another one prints. */
   let isFed = false
@@ -124,8 +126,12 @@ export function assessCommand(text: string, { whereLeads, home, workspaceRoot, c
     },
     program: (words) => judgeProgram(scene, words),
     script(code) {
-      scripts += 1
-      if (code.length > MAX_CHARS || scripts > MAX_SCRIPTS || (code.match(/\$\(|[<>]\(|`/g)?.length ?? 0) > MAX_NESTED)
+      texts.push(code)
+      if (
+        code.length > MAX_CHARS ||
+        texts.length > MAX_SCRIPTS ||
+        (code.match(/\$\(|[<>]\(|`/g)?.length ?? 0) > MAX_NESTED
+      )
         return scene.note('high', TOO_LONG)
       scene.feeder = []
       visit(parse(code))
@@ -219,11 +225,13 @@ export function assessCommand(text: string, { whereLeads, home, workspaceRoot, c
         const name = node.name.value
         setsVariable(name)
         // Something else may set the variable too.
-        const isSet = new RegExp(`\\b${name}\\b\\s*(?:\\+|:|-)?[=[]`).test(text) || setsAny()
+        const isAssigned = new RegExp(`\\b${name}\\b\\s*(?:\\+|:|-)?[=[]`)
+        const isSet = texts.some((one) => isAssigned.test(one) || setsAny(one)) || loopsAgain(node, name)
         const isBound =
           words.length <= MAX_LOOPED &&
           words.every(({ kind }) => kind === 'plain' || kind === 'glob') &&
-          /^\w+$/.test(name)
+          // Commands set these.
+          /^(?!(?:_|REPLY|DIRSTACK)$)\w+$/.test(name)
         // Each word makes other commands.
         for (const word of [...(isBound ? words : []), ...(isBound && !isSet && words.length > 0 ? [] : [null])]) {
           if (word === null) loops.delete(name)
@@ -276,8 +284,27 @@ export function assessCommand(text: string, { whereLeads, home, workspaceRoot, c
     if (OBEYED_VARIABLES.test(name)) scene.note('high', `sets ${name.slice(0, 30)}, which programs obey`)
   }
 
-  /** Whether the line has a program that may set any variable. */
-  const setsAny = (): boolean => allCommands(text).some((words) => words.some((word) => SETS_VARIABLES.has(word)))
+  /** Whether a loop inside of a loop has the same variable. */
+  function loopsAgain(node: SyntaxNode, name: string): boolean {
+    let found = false
+    forEachChild(node, (child) => {
+      const isLoop = child.type === 'For' || child.type === 'Select'
+      found ||= (isLoop && child.name.value === name) || loopsAgain(child, name)
+    })
+    return found
+  }
+
+  /** Whether a text has a program that may set any variable, or one that is not clear. */
+  function setsAny(code: string): boolean {
+    const found =
+      setting.get(code) ??
+      allCommands(code).some((words) => {
+        const program = words.find((word) => !/^(?:builtin|command|time|-.*)$/.test(word))
+        return program === '' || words.some((word) => SETS_VARIABLES.has(word))
+      })
+    setting.set(code, found)
+    return found
+  }
 
   /** Whether a part begins with a `cd` to a folder that exists and still will: the shell goes there. */
   function isSureCd(node: SyntaxNode): boolean {
