@@ -134,7 +134,11 @@ export function assessCommand(text: string, { whereLeads, home, workspaceRoot, c
       )
         return scene.note('high', TOO_LONG)
       scene.feeder = []
+      // Another shell does not know the variables of this one.
+      const bound = [...loops]
+      loops.clear()
       visit(parse(code))
+      for (const [name, word] of bound) loops.set(name, word)
     },
   }
 

@@ -86,6 +86,20 @@ test.each([
   expect(does({ type: 'begins', words }, 'low', runsCommand(other))).toBe(false)
 })
 
+test('behind pnpm exec a script, a verb or a target is remembered too', () => {
+  const { assess, runsCommand } = open()
+  const begins = (command: string) =>
+    assess(runsCommand(command)).matches.flatMap((match) => (match.type === 'begins' ? match.words.join(' ') : []))
+
+  expect(begins('pnpm exec eslint src')).toEqual(['pnpm exec eslint'])
+  expect(begins('npm exec --yes -- node a.js b')).toEqual(['npm exec --yes -- node a.js b'])
+  expect(begins('pnpm exec node a.js b')).toEqual(['pnpm exec node a.js'])
+  expect(begins('pnpm exec git commit -m x')).toEqual(['pnpm exec git commit'])
+  expect(begins('pnpm exec make x')).toEqual(['pnpm exec make x'])
+  for (const command of ['pnpm exec npm run x', 'pnpm exec timeout 5 touch x', 'pnpm exec make'])
+    expect([command, begins(command)]).toEqual([command, []])
+})
+
 test('of a high command every word counts', () => {
   const { does, runsCommand } = open()
   const match: WorkMatch = { type: 'begins', words: ['npm', 'publish', 'left-pad'] }

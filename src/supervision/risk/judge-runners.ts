@@ -4,7 +4,17 @@ import { existsSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { type Judge, judgeByRule, readAll } from './judge-by-rule.ts'
 import { actionOf, hasOption, parsed, UNKNOWN } from './program-words.ts'
-import { CHECKS, INTERPRETERS, isKnown, MODULES, PROGRAMS, REACHING_SCRIPT, WITH_VERBS, WRAPPERS } from './programs.ts'
+import {
+  CHECKS,
+  INTERPRETERS,
+  isKnown,
+  MODULES,
+  PROGRAMS,
+  REACHING_SCRIPT,
+  SHELLS,
+  WITH_VERBS,
+  WRAPPERS,
+} from './programs.ts'
 import { DOWNLOADS, NOT_CLEAR, REACHES, SHOWS_ENVIRONMENT } from './reasons.ts'
 import type { Scene } from './scene.ts'
 import type { ShellWord } from './shell-words.ts'
@@ -127,17 +137,31 @@ export const judgePerl: Judge = (scene, name, rest) => {
   for (const word of files) scene.word(word, 'write')
 }
 
+/** What is remembered of `npx x`, `npx node x.js` and `npx git commit`. Null: what runs is said further behind. */
+function beginsRunning(verb: readonly ShellWord[], run: readonly ShellWord[]): readonly ShellWord[] | null {
+  const [program = UNKNOWN, ...rest] = run
+  const { text } = program
+  const { more = 0, why } = PROGRAMS.get(text) ?? {}
+  if (Object.hasOwn(WRAPPERS, text) || why === 'runs another program') return null
+  if (more === 0 && ![INTERPRETERS, SHELLS, WITH_VERBS].some((all) => all.has(text))) return [...verb, program]
+  const first = rest.find((word) => !word.text.startsWith('-'))
+  const saysAll = first !== undefined && !PROGRAMS.get(`${text} ${first.text}`)?.more
+  return saysAll ? [...verb, program, first] : null
+}
+
 const isInstalled = ({ workspaceRoot, folders }: Scene, { text, kind }: ShellWord): boolean =>
   kind === 'plain' &&
   /^\w[\w.-]*$/.test(text) &&
   [workspaceRoot, ...(folders ?? [])].some((folder) => existsSync(join(folder, 'node_modules/.bin', text)))
 
+const ONLY_RUNS = /^(?:--no-install|--no|--|-y|--yes)$/
+
 /** `npx x` runs what is installed, or else downloads it. */
 export const judgeNpx: Judge = (scene, _name, rest) => {
-  const at = rest.findIndex(({ text }) => !/^(?:--no-install|--no|--|-y|--yes)$/.test(text))
+  const at = rest.findIndex(({ text }) => !ONLY_RUNS.test(text))
   const run = at < 0 ? [] : rest.slice(at)
   const isLocal = isInstalled(scene, run[0] ?? UNKNOWN) || rest.slice(0, at).some(({ text }) => /^--no/.test(text))
-  scene.begins(run.slice(0, 1))
+  scene.begins(beginsRunning([], run))
   if (!isLocal) scene.note('high', DOWNLOADS, actionOf('Download and run {it}', run.slice(0, 1)))
   runsInstalled(scene, run)
 }
@@ -156,9 +180,14 @@ export const judgePackages: Judge = (scene, name, rest) => {
   // `pnpm vitest` runs a program of the workspace too.
   if (!isExec && (name === 'npm' || PROGRAMS.has(`${name} ${verb.text}`) || !isInstalled(scene, verb)))
     return judgeByRule(scene, name, rest)
-  if (hasOption(parsed(before).options, PROGRAMS.get('npm run')?.not ?? [])) scene.note('high', NOT_CLEAR)
+  // npm takes options for its own as far as `--`, wherever they stand.
+  const end = rest.findIndex(({ text }) => text === '--')
+  const own = name === 'npm' ? rest.slice(0, end < 0 ? undefined : end) : before
+  const not = [...(PROGRAMS.get('npm run')?.not ?? []), 'p', '--package', '--shell-mode']
+  if (hasOption(parsed(own).options, not)) scene.note('high', NOT_CLEAR)
   readAll(scene, before)
-  scene.begins(isExec ? after.filter(({ text }) => text !== '--').slice(0, 2) : after.slice(0, 1))
+  const named = after.slice(isExec ? 1 : 0).filter(({ text }) => !ONLY_RUNS.test(text))
+  scene.begins(beginsRunning(isExec ? [verb] : [], named))
   const run = isExec ? after.slice(1) : after
   // The others download nothing that is not there.
   if (isExec && name === 'npm') return judgeNpx(scene, name, run)

@@ -111,7 +111,8 @@ low formats or checks files of the workspace
   ruff: check; words read; writes --fix
   biome: check format lint ci; words read; writes --write --fix --apply
   golangci-lint: run; words read; writes --fix
-  staticcheck deadcode cspell vale; words read
+  staticcheck cspell vale; words read
+  deadcode; words read; writes --fix
 low writes files of the workspace
   touch mkdir tee strip
 low copies or moves files of the workspace
@@ -129,7 +130,7 @@ low puts changes aside
 low packs the package into a file
   npm: pack; not NPM
 low changes the version of the package
-  npm: version; words text; not NPM
+  npm: version; words read; not NPM; valued NPM
 low unstages changes
   git: reset; words read; not --hard --merge --keep
 low looks at the machine
@@ -387,6 +388,8 @@ export const TELLTALES = [
   telltale('go', /@/, DOWNLOADS),
   telltale('jq', /\benv\b|\$ENV\b/, SHOWS_ENVIRONMENT),
   telltale('jq', /\b(?:import|include)\b|^-L/, NOT_CLEAR),
+  // `@x`: what it does stands in a file.
+  telltale('strip', /^@/, NOT_CLEAR),
   // `ps eww`, unlike `ps -e`.
   telltale('ps', /^[a-zA-Z]*e/, SHOWS_ENVIRONMENT),
   telltale('read', OBEYED_VARIABLES, 'sets variables that programs obey'),
