@@ -69,7 +69,7 @@ export function assessCommand(text: string, { whereLeads, home, workspaceRoot, c
     tainted: false,
     input: [],
     feeder: [],
-    wholeTree: false,
+    wholeTree: null,
     called: '',
     note(risk, why, action = null) {
       if (best === null || isRiskier(risk, best.risk)) best = { risk, why, action }
@@ -85,9 +85,15 @@ export function assessCommand(text: string, { whereLeads, home, workspaceRoot, c
       const uses = (scene.folders ?? [null]).map((folder) => paths.use(written, folder, access))
       for (const use of uses) {
         if (use.risk !== 'none') scene.note(use.risk, use.why)
-        if (scene.wholeTree && access === 'write' && use.path === '')
-          scene.note('high', 'changes files anywhere in the workspace')
         guarded ||= use.guarded
+        const { wholeTree: names } = scene
+        const { path } = use
+        if (names === null || access !== 'write' || path === null) continue
+        if (path === '') scene.note('high', 'changes files anywhere in the workspace')
+        const named = carefully(() => paths.protectedBelow(path, names))
+        if (named === null) continue
+        guarded = true
+        scene.note('critical', `changes a protected file (${named})`)
       }
       return uses
     },

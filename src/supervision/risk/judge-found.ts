@@ -40,15 +40,17 @@ export const judgeFind: Judge = (scene, name, all) => {
     0,
     tests.findIndex(({ text }) => RUNS_FOR_FOUND.test(text)),
   )
-  const isNamed = before.some(({ text }, i) => /^-i?name$/.test(before[i - 1]?.text ?? '') && isKindOfFile(text))
-  if (runs && !(isNamed && !has(/^(?:-o|-or|!|-not|,)$/))) for (const root of roots) scene.tree(root)
+  const wanted = before.filter((_, i) => /^-i?name$/.test(before[i - 1]?.text ?? '')).map(({ text }) => text)
+  const areOnly = !has(/^(?:-o|-or|!|-not|,)$/)
+  if (runs && !(areOnly && wanted.some(isKindOfFile))) for (const root of roots) scene.tree(root)
+  const names = areOnly && wanted[0] !== undefined && !wanted[0].includes('[') ? wanted[0] : '*'
   for (let i = 0; i < tests.length; i += 1) {
     if (!RUNS_FOR_FOUND.test(tests[i]?.text ?? '')) continue
     const isEnd = (text: string, j: number): boolean => text === ';' || (text === '+' && tests[j - 1]?.text === '{}')
     const end = tests.findIndex(({ text }, j) => j > i && isEnd(text, j))
     const run = tests.slice(i + 1, end < 0 ? undefined : end)
     const given = (word: ShellWord): readonly ShellWord[] => (word.text === '{}' ? roots : [placed(word)])
-    overMany(scene, run.flatMap(given))
+    overMany(scene, run.flatMap(given), names)
     i = end < 0 ? tests.length : end
   }
 }
@@ -91,12 +93,12 @@ export const judgeXargs: Judge = (scene, _name, rest) => {
 const placed = (word: ShellWord): ShellWord => (/\{\}|^%$/.test(word.text) ? { ...word, kind: 'any' } : word)
 
 /** A program that runs for many files. */
-function overMany(scene: Scene, run: readonly ShellWord[]): undefined {
+function overMany(scene: Scene, run: readonly ShellWord[], names = '*'): undefined {
   if (/(?:^|\/)(?:rm|unlink|shred|rmdir|truncate|trash)$/i.test(run[0]?.text ?? ''))
     scene.note('critical', ALL_FOUND, 'Delete all files that are found')
   scene.begins(null)
   const before = scene.wholeTree
-  scene.wholeTree = true
+  scene.wholeTree = names
   scene.program(run)
   scene.wholeTree = before
 }

@@ -1,12 +1,13 @@
 // What it means for the risk that a command or a tool uses a path.
 
 import { type Dirent, lstatSync, readdirSync } from 'node:fs'
-import { basename, dirname, isAbsolute, join, resolve, sep } from 'node:path'
+import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
 import { isWithin } from '../../domain/is-within.ts'
 import { globMatches } from '../../domain/text/glob.ts'
 import { visibleText } from '../../domain/text/visible-text.ts'
 import { createRealPath } from '../policy/real-path.ts'
 import { leadsOut } from '../workspace/guard-arguments.ts'
+import { protectedChange } from '../workspace/protected-path.ts'
 import { secretPath } from '../workspace/secret-path.ts'
 import type { WhereLeads } from '../workspace/where-leads.ts'
 import type { WorkRisk } from './risk.ts'
@@ -116,18 +117,33 @@ export function createPathUses(whereLeads: WhereLeads, workspaceRoot: string, se
     return found
   }
 
-  /** A file in or near a folder that usually holds secrets. Folders that tools make are not looked at, nor what is far below. */
-  function secretBelow(folder: string): string | null {
+  /** What is in and near a folder. Folders that tools make are not looked at, nor what is far below. */
+  function* entriesNear(folder: string): Generator<{ entry: Dirent; path: string }> {
     const left = [folder]
     for (let i = 0; i < Math.min(left.length, MAX_NEAR_FOLDERS); i += 1) {
       for (const entry of entriesIn(left[i] ?? '')) {
-        if (entry.isFile() && secretPath(entry.name) !== null) return shownPath(entry.name)
-        // Some programs follow links.
-        if (entry.isSymbolicLink() && use(join(left[i] ?? '', entry.name), null, 'read').risk !== 'none')
-          return shownPath(entry.name)
-        if (entry.isDirectory() && !/^(?:\.git|node_modules)$/.test(entry.name))
-          left.push(join(left[i] ?? '', entry.name))
+        const path = join(left[i] ?? '', entry.name)
+        yield { entry, path }
+        if (entry.isDirectory() && !/^(?:\.git|node_modules)$/.test(entry.name)) left.push(path)
       }
+    }
+  }
+
+  /** A file in or near a folder that usually holds secrets. */
+  function secretBelow(folder: string): string | null {
+    for (const { entry, path } of entriesNear(folder)) {
+      if (entry.isFile() && secretPath(entry.name) !== null) return shownPath(entry.name)
+      // Some programs follow links.
+      if (entry.isSymbolicLink() && use(path, null, 'read').risk !== 'none') return shownPath(entry.name)
+    }
+    return null
+  }
+
+  /** A protected file of these names in or near a folder of the workspace. */
+  function protectedBelow(folder: string, names: string): string | null {
+    for (const { entry, path } of entriesNear(join(workspaceRoot, folder))) {
+      const isMeant = entry.isFile() && globMatches(names.toLowerCase(), entry.name.toLowerCase())
+      if (isMeant && protectedChange(relative(workspaceRoot, path), null, '') !== null) return shownPath(entry.name)
     }
     return null
   }
@@ -136,6 +152,7 @@ export function createPathUses(whereLeads: WhereLeads, workspaceRoot: string, se
   const secrets = new Map<string, string | null>()
   return {
     use,
+    protectedBelow,
     matching: (pattern: string, folders: readonly string[] | null): string[] | null =>
       once(known, `${folders?.join('\0')}\0${pattern}`, () => matching(pattern, folders)),
     secretBelow: (folder: string): string | null => once(secrets, folder, () => secretBelow(folder)),

@@ -18,8 +18,8 @@ export interface Scene {
   input: readonly string[]
   /** The words of the program whose output this one reads. Empty: it is not clear. */
   feeder: readonly ShellWord[]
-  /** The program runs for many files, wherever they are in the folders that it is given. */
-  wholeTree: boolean
+  /** The program runs for all files of these names, wherever they are in the folders that it is given. Null: only for those. */
+  wholeTree: string | null
   /** The riskiest note counts. */
   note(risk: WorkRisk, why: string, action?: string | null): undefined
   /** The program as it was called. */
