@@ -139,6 +139,13 @@ export const judgeAwk: Judge = (scene, name, rest) => {
   judgeByRule(scene, name, rest)
 }
 
+export const judgeJq: Judge = (scene, name, rest) => {
+  const [script] = parsed(rest).operands
+  // `jq -n "$X"`: it may show the environment.
+  if (script !== undefined && script.kind !== 'plain' && script.text.startsWith('$')) scene.note('high', NOT_CLEAR)
+  judgeByRule(scene, name, rest)
+}
+
 /** They only say how answers are printed. */
 const SQLITE_OPTION =
   /^--?(?:readonly|safe|(?:no)?header|json|csv|column|markdown|table|box|line|list|html|quote|tabs|ascii|batch|bail)$/

@@ -32,7 +32,7 @@ export interface Rule {
 const TABLE = `
 none reads files of the workspace
   cat head tail wc nl tac cut comm cmp diff column fold paste md5sum sha1sum sha256sum shasum cksum strings od hexdump sed uniq iconv csvstat
-  sort; writes o --output; not T --compress-program --temporary-directory
+  sort; writes o --output; not T --compress-program --temporary-directory --files0-from
   jq awk gawk mawk; texts 1; valued -F -v
 none searches the workspace
   grep egrep fgrep; texts 1
@@ -212,7 +212,7 @@ high changes files in ways that are not shown
   git: apply
   patch tar zip unzip gzip gunzip bzip2 xz 7z cpio dd
 high runs another program
-  env xargs npx bunx pnpx
+  env cross-env xargs npx bunx pnpx concurrently dotenv dotenvx env-cmd start-server-and-test
 high cuts files off
   truncate
 high makes a link
