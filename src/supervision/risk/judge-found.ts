@@ -31,6 +31,7 @@ export const judgeFind: Judge = (scene, name, all) => {
     const before = tests[i - 1]?.text ?? ''
     if (kind === 'any' || kind === 'one') scene.note('high', UNCLEAR_SEARCH)
     if (/^-(?:files0-from|newer\w*|samefile)$/.test(before)) scene.word(plainWord(text), 'read')
+    if (/^-f(?:print|ls)/.test(before)) scene.word(plainWord(text), 'write')
     // Files of these names are read.
     if (runs && /^-i?(?:name|path|wholename)$/.test(before)) scene.word(plainWord(text.replaceAll('*', '')), 'read')
   }
