@@ -68,7 +68,6 @@ export function assessCommand(text: string, { whereLeads, home, workspaceRoot, c
     fetched: [],
     tainted: false,
     input: [],
-    feeder: [],
     wholeTree: null,
     called: '',
     note(risk, why, action = null) {
@@ -139,7 +138,6 @@ export function assessCommand(text: string, { whereLeads, home, workspaceRoot, c
         (code.match(/\$\(|[<>]\(|`/g)?.length ?? 0) > MAX_NESTED
       )
         return scene.note('high', TOO_LONG)
-      scene.feeder = []
       // Another shell does not know the variables of this one.
       const bound = [...loops]
       loops.clear()
@@ -160,9 +158,9 @@ export function assessCommand(text: string, { whereLeads, home, workspaceRoot, c
 
   /** What a part does to the folder ends with it. */
   function apart(visitAll: () => void): undefined {
-    const { folders, tainted, input, feeder } = scene
+    const { folders, tainted, input } = scene
     visitAll()
-    Object.assign(scene, { folders, tainted, input, feeder })
+    Object.assign(scene, { folders, tainted, input })
   }
 
   /** A part that may run or not: afterwards the shell is here or there. */
@@ -207,15 +205,11 @@ export function assessCommand(text: string, { whereLeads, home, workspaceRoot, c
       case 'Pipeline':
         return apart(() => {
           const before = isFed
-          for (const [i, one] of node.commands.entries()) {
-            // In brackets something else may take its place.
-            if (one.type !== 'Command') scene.feeder = []
+          for (const one of node.commands) {
             apart(() => visit(one))
             isFed = true
             scene.tainted ||= givesCode(one, known, gives)
             scene.input = one.type === 'Command' ? [printedBy(one)] : []
-            scene.feeder =
-              one.type === 'Command' && isSilent(one) && node.operators[i] === '|' ? wordsOf(one, known) : []
           }
           isFed = before
         })
@@ -334,7 +328,7 @@ export function assessCommand(text: string, { whereLeads, home, workspaceRoot, c
   }
 
   function command(node: Command): undefined {
-    const { tainted, input, feeder } = scene
+    const { tainted, input } = scene
     const outer = current
     const words = wordsOf(node, known)
     hasMoved ||= words.some((word) => /(?:^|\/)(?:mv|rm|rmdir|ln|git|chmod)$/i.test(word.text))
@@ -346,7 +340,6 @@ export function assessCommand(text: string, { whereLeads, home, workspaceRoot, c
     const isSource = givesCode(node, known, gives)
     apart(() => {
       scene.tainted ||= isSource
-      scene.feeder = []
       forEachChild(node, visit)
     })
     for (const { name, text: assigned } of assignments) {
@@ -361,9 +354,8 @@ export function assessCommand(text: string, { whereLeads, home, workspaceRoot, c
       one.type === 'HereDoc' ? [one.body.text] : one.type === 'HereString' ? [one.target?.value ?? ''] : [],
     )
     scene.input = given.length > 0 ? given : input
-    if (node.redirects.some(({ operator }) => operator.startsWith('<'))) scene.feeder = []
     if (words.length > 0) judgeProgram(scene, words)
-    Object.assign(scene, { tainted, input, feeder })
+    Object.assign(scene, { tainted, input })
     if (isSource)
       scene.fetched.push(
         ...words.map((word) => word.text),
@@ -383,10 +375,6 @@ export function assessCommand(text: string, { whereLeads, home, workspaceRoot, c
 
 const isHarmless = (operator: string, target: string): boolean =>
   (/^[<>]&$/.test(operator) && /^(?:\d+-?|-)$/.test(target)) || /^\/dev\/(?:null|stdout|stderr)$/.test(target)
-
-/** What it says besides its output goes nowhere else. */
-const isSilent = ({ redirects }: Command): boolean =>
-  redirects.every((one) => 'target' in one && one.target?.value === '/dev/null')
 
 /** Everything in a word that may be a path: after `=`, `:` or `@`, or directly after a short option. */
 function pathsIn(text: string): Set<string> {

@@ -56,38 +56,26 @@ export const judgeFind: Judge = (scene, name, all) => {
   }
 }
 
-const XARGS_OPTION =
-  /^-(?:[0rtx]+|[0rtx]*(?=[InPLdsEi])|-(?=max-args|max-procs|delimiter|replace)|-null|-no-run-if-empty)(?:([InPLdsEi]|max-\w+|delimiter|replace)=?(.*))?$/s
-
-/** Options with which the words stay what they are. */
-const PLAIN_XARGS = /^(?:-[0rtx]*(?:[nPL]\d*)?|\d+|--(?:null|no-run-if-empty|max-(?:args|procs)(?:=\d+)?))$/
-
-/** With these words `find` prints the names of files below the folders it is given, and nothing else. */
-const onlyFinds = ({ text, kind }: ShellWord): boolean =>
-  kind === 'plain' && !/[\s'"\\]|^-(?:printf|fprint|fls|ls$|exec|ok)/.test(text)
-
 export const judgeXargs: Judge = (scene, _name, rest) => {
   let at = 0
-  const spots: string[] = []
-  while (rest[at]?.text.startsWith('-') === true) {
-    const { text } = rest[at] ?? UNKNOWN
-    const [known, letter = '', value = ''] = XARGS_OPTION.exec(text) ?? []
-    if (known === undefined) scene.note('high', NOT_CLEAR)
-    const isApart = value === '' && /^(?:[InPLdsE]|max-args|max-procs|delimiter)$/.test(letter)
-    if (/^(?:[Ii]|replace)$/.test(letter)) spots.push((isApart ? rest[at + 1]?.text : value) || '{}')
-    at += isApart ? 2 : 1
-  }
+  while (rest[at]?.text.startsWith('-') === true)
+    at += /^(?:-[0rtx]*[InPLdsE]|--(?:max-args|max-procs|delimiter))$/.test(rest[at]?.text ?? '') ? 2 : 1
+  const options = rest.slice(0, at)
   // `-n $X`: there may be a program in it.
-  if (rest.slice(0, at).some(({ kind }) => kind !== 'plain')) scene.note('high', NOT_CLEAR)
-  const isSpot = ({ text }: ShellWord): boolean => spots.some((spot) => text.includes(spot))
-  const run = rest.slice(at).map((word) => (isSpot(word) ? { ...word, kind: 'any' as const } : placed(word)))
-  const [program, ...words] = scene.feeder
-  const isPlain = rest.slice(0, at).every(({ text, kind }) => kind === 'plain' && PLAIN_XARGS.test(text))
-  const isFind = program?.text === 'find' && words.every(onlyFinds) && !run.some(({ text }) => /^[;+]$/.test(text))
-  if (!isFind || !isPlain) return overMany(scene, [...run, UNKNOWN])
-  // The same as `-exec`, but a name with a space becomes two.
-  scene.note('low', 'runs a program for all files that are found')
-  judgeFind(scene, 'find', [...words, plainWord('-exec'), ...run, plainWord('{}'), plainWord('+')])
+  const isKnown = ({ text, kind }: ShellWord): boolean =>
+    kind === 'plain' &&
+    /^(?!-)|^-[0rtx]*(?:[InPLdsEi].*)?$|^--(?:max-args|max-procs|delimiter|replace|null|no-run-if-empty)(?:=.*)?$/s.test(
+      text,
+    )
+  if (!options.every(isKnown)) scene.note('high', NOT_CLEAR)
+  // `-I x bash -c x`: what is read stands where the name is.
+  const names = options.flatMap(({ text }, i) => {
+    const [, name] = /^(?:-[0rtx]*[Ii]|--replace=?)(.*)$/s.exec(text) ?? []
+    return name === '' ? [rest[i + 1]?.text ?? '', '{}'] : (name ?? [])
+  })
+  const isReplaced = ({ text }: ShellWord): boolean => names.some((name) => text.includes(name))
+  const run = rest.slice(at).map((word) => (isReplaced(word) ? { ...word, kind: 'any' as const } : placed(word)))
+  overMany(scene, [...run, UNKNOWN])
 }
 
 /** A word with a place for the name of a file may become anything. */

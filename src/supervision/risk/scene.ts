@@ -16,8 +16,6 @@ export interface Scene {
   tainted: boolean
   /** Texts that the program reads, as far as they are known. */
   input: readonly string[]
-  /** The words of the program whose output this one reads. Empty: it is not clear. */
-  feeder: readonly ShellWord[]
   /** The program runs for all files of these names, wherever they are in the folders that it is given. Null: only for those. */
   wholeTree: string | null
   /** The riskiest note counts. */
