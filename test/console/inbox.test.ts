@@ -223,14 +223,20 @@ inBrowser('a filter looks at everything that is open, and what comes does not mo
   expect(complaints).toEqual([])
 })
 
+/** An agent that asks about commands. */
+function agentIn(house: ConsoleHouse) {
+  const shop = house.folder('shop', { 'package.json': '{"scripts":{"test":"true"}}' })
+  const ask = (command: string) =>
+    house.agent('window-1', shop)('approve_tool', { tool_name: 'Bash', input: { command }, tool_use_id: command })
+  return { shop, ask }
+}
+
 inBrowser(
   'a yes that is remembered covers what was chosen, and is listed until somebody revokes it',
   BUSY,
   async () => {
     await using house = await openConsoleHouse()
-    const shop = house.folder('shop', { 'package.json': '{"scripts":{"test":"true"}}' })
-    const ask = (command: string) =>
-      house.agent('window-1', shop)('approve_tool', { tool_name: 'Bash', input: { command }, tool_use_id: command })
+    const { shop, ask } = agentIn(house)
     const first = ask('npm test -- one')
     await expect.poll(async () => (await house.client.inbox()).total, LATE).toBe(1)
     await using browser = await connectBrowser()
@@ -265,9 +271,7 @@ inBrowser(
   BUSY,
   async () => {
     await using house = await openConsoleHouse()
-    const shop = house.folder('shop', { 'package.json': '{"scripts":{"test":"true"}}' })
-    const ask = (command: string) =>
-      house.agent('window-1', shop)('approve_tool', { tool_name: 'Bash', input: { command }, tool_use_id: command })
+    const { ask } = agentIn(house)
     const [one, two] = [ask('npm test -- one'), ask('npm test -- two')]
     await expect.poll(async () => (await house.client.inbox()).total, LATE).toBe(2)
     await using browser = await connectBrowser()

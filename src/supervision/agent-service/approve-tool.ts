@@ -93,7 +93,8 @@ export function createAskPermission(deps: PermissionDeps): AskPermission {
       guard({ workspaceRoot, access, input: call.input, without: names, cwd: call.cwd })
     const guarded = guardedBut(without)
     // What the change does to its own file was looked at. Another argument may lead elsewhere.
-    const beside = seen === undefined ? guarded : guardedBut(new Set([...without, ...pathArguments(call)]))
+    const beside =
+      guarded === null || seen === undefined ? guarded : guardedBut(new Set([...without, ...pathArguments(call)]))
     const why = criticalBecause(call, change, {
       writesOutside: isOutside && effect === 'writes',
       touchesGuarded: beside !== null && access === 'write' && command === null,

@@ -376,7 +376,7 @@ export const SOURCES_OF_CODE: ReadonlySet<string> = new Set(
 export const OBEYED_GIT_SETTINGS =
   /hook|alias|credential|pager|editor|ssh|proxy|filter|command|helper|exec|url|include|fsmonitor|program|cmd|textconv|external|askpass|attributes/i
 
-/** Of a program one knows what it does with its words. */
+/** Whether it is written here what a program of this name does. */
 export const isKnown = (name: string): boolean =>
   [PROGRAMS, WITH_VERBS, SHELLS, INTERPRETERS].some((all) => all.has(name)) || Object.hasOwn(WRAPPERS, name)
 
