@@ -112,7 +112,7 @@ export interface Calls {
   /** One page of many. `next` begins the next one, as its `before` or its `after`; null on the last page. */
   page: <T>(path: string, options: CallOptions, by?: 'before' | 'after') => Promise<T & { next: string | null }>
   /** The same for an answer that is a list. */
-  listPage: <T>(path: string, options: CallOptions) => Promise<{ list: T[]; next: string | null }>
+  listPage: <T>(path: string, options: CallOptions) => Promise<{ list: T[]; next: string | null; total: number | null }>
 }
 
 export function createCalls({ once, patiently }: Connection): Calls {
@@ -141,6 +141,7 @@ export function createCalls({ once, patiently }: Connection): Calls {
       return patiently(call, async (response) => ({
         list: await listIn(response, call),
         next: nextIn(response, 'before'),
+        total: totalIn(response),
       }))
     },
   }
@@ -172,6 +173,12 @@ export function nextIn({ headers }: Response, by: string): string | null {
   return found === undefined ? null : decodeURIComponent(found.replaceAll('+', ' '))
 }
 
+/** Null: the answer does not say how many there are. */
+function totalIn({ headers }: Response): number | null {
+  const text = headers.get('x-total-count')
+  return text === null ? null : Number(text)
+}
+
 const proofHeaders = (passkey: string | undefined): Record<string, string> =>
   passkey === undefined ? {} : { 'X-Passkey': passkey }
 
@@ -179,7 +186,7 @@ const proofHeaders = (passkey: string | undefined): Record<string, string> =>
 export const at = (collection: string, id: string, rest = ''): string =>
   `/${collection}/${encodeURIComponent(id)}${rest}`
 
-export function queryOf(given: Record<string, string | number | undefined>): string {
+export function queryOf(given: Record<string, string | number | boolean | undefined>): string {
   const pairs = Object.entries(given).flatMap(([name, value]) =>
     value === undefined ? [] : [`${name}=${encodeURIComponent(value)}`],
   )
