@@ -41,7 +41,10 @@ export function ApprovalEvidence({
           <DiffView text={edit_diff} hasKeys={false} />
         </details>
       )}
-      <RecordFacts facts={view.facts.filter(({ minor }) => minor)} />
+      <details className={styles.edit}>
+        <summary>What exactly</summary>
+        <RecordFacts facts={view.facts.filter(({ minor }) => minor)} />
+      </details>
     </>
   )
 }

@@ -35,6 +35,10 @@ export function CardFrame({ view, docked, asOf, children, buttons }: CardFramePr
   // Most agents ask, and stand still from then on.
   const isIdle = !isDone && Date.parse(view.asked_at) - Date.parse(view.context.still_since) > 60_000
   useEffect(() => {
+    const place = document.activeElement
+    if (place !== document.body && place?.contains(heading.current)) heading.current?.focus({ preventScroll: true })
+  }, [])
+  useEffect(() => {
     // The button that had the focus is gone. The focus must not get lost.
     if (isDone && document.activeElement === document.body) heading.current?.focus({ preventScroll: true })
   }, [isDone])
