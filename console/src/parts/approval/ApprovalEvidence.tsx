@@ -1,5 +1,5 @@
 import type { ShownApproval } from 'quarterdeck/client'
-import { useMemo } from 'react'
+import { type ComponentProps, useMemo } from 'react'
 import { DiffView } from '../diff/DiffView.tsx'
 import { SeenText } from '../seen/SeenText.tsx'
 import type { Seen } from '../seen/seen.ts'
@@ -17,7 +17,7 @@ interface ApprovalEvidenceProps {
   onSeen: (name: string, seen: Seen) => void
   onOpenAll: (() => void) | null
   isOpening: boolean
-  form: { id: string; name: string; onAnswer: (result: unknown) => void } | null
+  form: Omit<ComponentProps<typeof QuestionForm>, 'schema'> | null
 }
 
 /** What a person looks at before they decide: first what speaks against it, then what would run, and apart from it what the agent says. */
