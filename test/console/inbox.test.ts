@@ -398,7 +398,9 @@ inBrowser(
     await expect.poll(() => approve.locator('kbd').isVisible(), LATE).toBe(false)
     await keyboard.press('Escape')
     await expect.poll(() => approve.locator('kbd').isVisible(), LATE).toBe(true)
-    await approve.click()
+    await keyboard.press('r')
+    await page.getByRole('dialog').waitFor()
+    await keyboard.press('Control+Enter')
     await asked
     expect(complaints).toEqual([])
   },
@@ -409,8 +411,11 @@ inBrowser(
   BUSY,
   async () => {
     await using house = await openConsoleHouse()
-    for (const words of ['wipe', 'ask']) await house.say(words)
-    await expect.poll(async () => (await house.client.approvals({ status: 'pending' })).length, LATE).toBe(2)
+    await house.say('wipe')
+    const asked = house.agent('window-1', house.folder('shop', { 'a.txt': '' }))('forward_prompt', {
+      prompt_text: 'Which one?',
+    })
+    await expect.poll(async () => (await house.client.inbox()).total, LATE).toBe(2)
     await using browser = await connectBrowser()
     const { page, complaints, go } = await signIn(browser, house, { at: '/inbox' })
     const { keyboard } = page
@@ -419,7 +424,7 @@ inBrowser(
     const inStorage = (): Promise<string> => page.evaluate('JSON.stringify({ ...sessionStorage, ...localStorage })')
     const open = async (name: RegExp) => {
       await page.getByRole('link', { name }).first().click()
-      await page.getByRole('button', { name: /^(Reject|No answer)/, disabled: false }).waitFor()
+      await page.getByRole('button', { name: /^(Reject|Stop)/, disabled: false }).waitFor()
     }
 
     // A reason and an edit of the same item. The secret is masked in the page, and nobody has typed it.
@@ -452,15 +457,17 @@ inBrowser(
 
     // A half-filled answer, which somebody else makes superfluous.
     await keyboard.press('Escape')
-    await open(/ask/i)
-    const field = page.locator('form input, form textarea').first()
+    await open(/Which one/)
+    const field = page.locator('article').getByRole('textbox')
     await field.fill('Perhaps')
     await page.reload()
     await expect.poll(() => field.inputValue(), LATE).toBe('Perhaps')
-    const question = (await house.client.approvals({ status: 'pending' })).find(({ tool }) => tool === 'ask')
-    if (question === undefined) throw new Error('nothing waits')
-    await house.client.reject(question)
-    await page.getByText('Rejected').first().waitFor()
+    const prompt = (await house.client.inbox({ kind: 'prompt' })).items[0]
+    const action = prompt?.view.actions.find(({ main }) => main)
+    if (action === undefined) throw new Error('nothing waits')
+    await house.client.answer(action, { text: 'The other one.' })
+    await asked
+    await page.getByText('Continued').first().waitFor()
     await expect.poll(inStorage, LATE).not.toContain('quarterdeck.draft.item')
     expect(complaints).toEqual([])
   },
