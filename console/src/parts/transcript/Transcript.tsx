@@ -19,10 +19,9 @@ interface TranscriptProps {
   footer?: ReactNode
   /** Questions that are shown somewhere else on the page, by their ids. */
   docked?: ReadonlySet<string>
-  /** Key of an item: it is brought into sight and marked, instead of the end. */
+  /** Key of an item: it is brought into sight, instead of the end. */
   goTo?: string | null
-  /** Asks again: beside the newest answer. */
-  onAgain?: (() => void) | undefined
+  isMarked?: boolean
 }
 
 /** As near to the end as this, a reader is at the end. */
@@ -42,7 +41,7 @@ export function Transcript({
   footer = null,
   docked = NONE,
   goTo = null,
-  onAgain,
+  isMarked = true,
 }: TranscriptProps) {
   const box = useRef<HTMLDivElement>(null)
   const openRows = useRef(new Map<string, boolean>())
@@ -83,7 +82,12 @@ export function Transcript({
 
   // Rows are measured and earlier ones come in while it goes there, so it goes there again until the reader scrolls.
   const going = useRef<string | null>(null)
+  const before = useRef(goTo)
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only another goal moves it
   useLayoutEffect(() => {
+    // Back from somewhere: the conversation goes on at its end.
+    if (before.current !== null && goTo === null) toEnd()
+    before.current = goTo
     going.current = goTo
   }, [goTo])
   // biome-ignore lint/correctness/useExhaustiveDependencies: whatever changed, it may have moved what is wanted
@@ -92,7 +96,8 @@ export function Transcript({
     if (index === -1) return
     isFollowing.current = false
     setAtEnd(false)
-    rows.scrollToIndex(index, { align: 'center' })
+    const size = rows.measurementsCache[index]?.size ?? 0
+    rows.scrollToIndex(index, { align: size < (box.current?.clientHeight ?? 0) ? 'center' : 'start' })
   }, [goTo, items])
   useEffect(() => {
     const { current } = box
@@ -130,7 +135,7 @@ export function Transcript({
     box.current?.focus({ preventScroll: true })
   }
   const hasNew = !isAtEnd && items.at(-1)?.key !== seenLast.current
-  const newestAnswer = items.findLast(({ type, subagent }) => type === 'answer' && subagent === null)?.key
+  const newest = items.findLast(({ type, subagent }) => (type === 'answer' && subagent === null) || type === 'end')?.key
   return (
     <OpenRowsContext value={openRows.current}>
       <div className={styles.frame}>
@@ -145,7 +150,7 @@ export function Transcript({
                   ref={rows.measureElement}
                   data-index={index}
                   className={styles.row}
-                  data-wanted={(goTo !== null && item?.key === goTo) || undefined}
+                  data-wanted={(isMarked && goTo !== null && item?.key === goTo) || undefined}
                   style={{ transform: `translateY(${start}px)` }}
                   role="listitem"
                   aria-setsize={hasEarlier ? -1 : count}
@@ -159,7 +164,7 @@ export function Transcript({
                         item={item}
                         isDocked={item.type === 'question' && docked.has(item.interrupt.id)}
                         isLastOfTurn={isLastOfTurn(items[index + 1])}
-                        onAgain={item.key === newestAnswer ? onAgain : undefined}
+                        isNewest={item.key === newest}
                       />
                     )}
                   </div>
