@@ -149,3 +149,36 @@ inBrowser('a failed run is tried again, its message edited, and each version can
   house.release()
   expect(complaints).toEqual([])
 })
+
+inBrowser(
+  'an answer of 300,000 characters is whole, formatted from its first to its last word, and light',
+  BUSY,
+  async () => {
+    await using house = await openConsoleHouse()
+    await using browser = await connectBrowser()
+    const { page, complaints } = await signIn(browser, house, { at: '/chat' })
+    const field = page.getByRole('textbox', { name: /Message helper|next message/ })
+    await field.fill('epic')
+    await field.press('Enter')
+    const talk = page.getByRole('list', { name: 'Conversation' })
+    // The end is in sight while it is written, and afterwards.
+    await talk.getByRole('heading', { name: 'Verse 1199' }).waitFor()
+    await talk.locator('strong', { hasText: 'verse 1199' }).waitFor()
+    await page.getByRole('button', { name: /Stop run/ }).waitFor({ state: 'detached' })
+    const nodes = () => page.evaluate(`document.querySelectorAll('*').length`) as Promise<number>
+    expect(await nodes()).toBeLessThan(1_000)
+
+    await page.reload()
+    await talk.getByRole('heading', { name: 'Verse 1199' }).waitFor()
+    // A reader scrolls from the end to the beginning and meets every verse.
+    const met = new Set<string>()
+    for (let turns = 0; !met.has('Verse 0') && turns < 400; turns += 1) {
+      for (const name of await talk.locator('h3').allTextContents()) met.add(name)
+      await talk.evaluate((box) => box.scrollBy(0, -box.clientHeight * 4))
+      await page.evaluate('new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))')
+    }
+    expect(met.size).toBe(1_200)
+    expect(await nodes()).toBeLessThan(1_000)
+    expect(complaints).toEqual([])
+  },
+)

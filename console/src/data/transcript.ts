@@ -35,6 +35,8 @@ export interface AnswerItem extends Common {
   isDone: boolean
   /** It stopped half-way, and the agent began again. */
   isBrokenOff: boolean
+  /** Its beginning is on a page that is not loaded. */
+  isHeadless: boolean
 }
 
 export interface ReasoningItem extends Common {
@@ -163,7 +165,8 @@ export function createTranscriptFold(from?: FoldState) {
   /** Text may begin in the middle, if the page with its beginning is not loaded. */
   function text(key: string, type: 'answer' | 'reasoning', delta: string, common: Omit<Common, 'key'>): void {
     messages.set(key.slice(type.length + 1), key)
-    if (type === 'answer') put({ key, type, text: '', isDone: false, isBrokenOff: false, ...common })
+    if (type === 'answer')
+      put({ key, type, text: '', isDone: false, isBrokenOff: false, isHeadless: delta !== '', ...common })
     else put({ key, type, text: '', isDone: false, endedAt: null, ...common })
     if (delta === '') return
     change<AnswerItem | ReasoningItem>(key, type, (item) => ({ ...item, text: item.text + delta }))

@@ -18,6 +18,7 @@ import { ConversationContext } from './conversation.ts'
 import { Fold } from './Fold.tsx'
 import styles from './ItemView.module.css'
 import { useIsOpen } from './open-rows.ts'
+import type { Piece } from './pieces.ts'
 import { RunEnd } from './RunEnd.tsx'
 import { ToolCard } from './ToolCard.tsx'
 import { UserMessage } from './UserMessage.tsx'
@@ -28,6 +29,8 @@ interface ItemProps {
   /** It is a question that is shown somewhere else on the page. */
   isDocked: boolean
   isLastOfTurn: boolean
+  /** What of a long answer is shown here. */
+  piece?: Piece | null
   /** The newest answer, or how the newest run ended without one. */
   isNewest: boolean
 }
@@ -38,18 +41,18 @@ export const ItemView = memo(function ItemView(props: ItemProps) {
   const drawn = drawItem(props)
   return (
     <>
-      {item.type !== 'user' && <Versions itemKey={item.key} what="answer" />}
+      {item.type !== 'user' && props.piece?.isFirst !== false && <Versions itemKey={item.key} what="answer" />}
       {item.subagent === null ? drawn : <div className={styles.inside}>{drawn}</div>}
     </>
   )
 })
 
-function drawItem({ item, isDocked, isLastOfTurn, isNewest }: ItemProps): ReactNode {
+function drawItem({ item, isDocked, isLastOfTurn, piece = null, isNewest }: ItemProps): ReactNode {
   switch (item.type) {
     case 'user':
       return <OwnMessage item={item} />
     case 'answer':
-      return <Answer item={item} hasActions={isLastOfTurn} isNewest={isNewest} />
+      return <Answer item={item} piece={piece} hasActions={isLastOfTurn} isNewest={isNewest} />
     case 'reasoning':
       return <Reasoning item={item} />
     case 'tool':
@@ -113,21 +116,22 @@ function Reasoning({ item }: { item: ReasoningItem }) {
 
 interface AnswerProps {
   item: AnswerItem
+  piece: Piece | null
   /** With buttons below. What it says between two calls has none. */
   hasActions: boolean
   isNewest: boolean
 }
 
 /** What the agent says. */
-function Answer({ item, hasActions, isNewest }: AnswerProps) {
+function Answer({ item, piece, hasActions, isNewest }: AnswerProps) {
   const { again, hasLinks } = useContext(ConversationContext)
   if (item.isDone && item.text === '') return null
   return (
     <section className={styles.answer}>
-      <h2 className="unseen">Answer</h2>
-      <Markdown text={item.text} isWriting={!item.isDone} />
-      {item.isBrokenOff && <p className={styles.broken}>Broken off here.</p>}
-      {item.isDone && hasActions && (
+      {piece?.isFirst !== false && <h2 className="unseen">Answer</h2>}
+      <Markdown text={piece?.text ?? item.text} isWriting={!item.isDone && piece?.isLast !== false} />
+      {item.isBrokenOff && piece?.isLast !== false && <p className={styles.broken}>Broken off here.</p>}
+      {item.isDone && hasActions && piece?.isLast !== false && (
         <div className={styles.actions}>
           <CopyButton text={item.text} what="answer" />
           {isNewest && again !== null && (

@@ -1,10 +1,11 @@
 import { useVirtualizer } from '@tanstack/react-virtual'
-import { type ReactNode, useCallback, useEffect, useLayoutEffect, useRef, useState } from 'react'
+import { type ReactNode, useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react'
 import type { TranscriptItem } from '../../data/transcript.ts'
 import { Button } from '../Button.tsx'
 import { NewestIcon } from '../icons.ts'
 import { ItemView } from './ItemView.tsx'
 import { OpenRowsContext } from './open-rows.ts'
+import { createPieces, type Line } from './pieces.ts'
 import styles from './Transcript.module.css'
 
 interface TranscriptProps {
@@ -51,12 +52,14 @@ export function Transcript({
   /** Earlier items may come in too: only another last one is new. */
   const seenLast = useRef(items.at(-1)?.key)
   const hasFooter = footer !== null && footer !== false
-  const count = items.length + (hasFooter ? 1 : 0)
+  const [cut] = useState(createPieces)
+  const lines = useMemo(() => cut(items), [cut, items])
+  const count = lines.length + (hasFooter ? 1 : 0)
   const rows = useVirtualizer({
     count,
     getScrollElement: () => box.current,
-    estimateSize: (index) => estimate(items[index]),
-    getItemKey: (index) => items[index]?.key ?? FOOTER,
+    estimateSize: (index) => estimate(lines[index]),
+    getItemKey: (index) => lines[index]?.key ?? FOOTER,
     overscan: 6,
     anchorTo: 'end',
     scrollEndThreshold: NEAR,
@@ -92,7 +95,7 @@ export function Transcript({
   }, [goTo])
   // biome-ignore lint/correctness/useExhaustiveDependencies: whatever changed, it may have moved what is wanted
   useLayoutEffect(() => {
-    const index = going.current === null ? -1 : items.findIndex(({ key }) => key === going.current)
+    const index = going.current === null ? -1 : lines.findIndex(({ key }) => key === going.current)
     if (index === -1) return
     isFollowing.current = false
     setAtEnd(false)
@@ -123,9 +126,11 @@ export function Transcript({
 
   const shown = rows.getVirtualItems()
   const first = shown[0]?.index ?? 0
+  // An answer cannot be cut into pieces before its beginning is there.
+  const isHeadless = items[0]?.type === 'answer' && items[0].isHeadless
   useEffect(() => {
-    if (first <= 3 && hasEarlier && !isLoadingEarlier) onEarlier?.()
-  }, [first, hasEarlier, isLoadingEarlier, onEarlier])
+    if ((first <= 3 || isHeadless) && hasEarlier && !isLoadingEarlier) onEarlier?.()
+  }, [first, isHeadless, hasEarlier, isLoadingEarlier, onEarlier])
 
   function toEnd(): void {
     isFollowing.current = true
@@ -143,14 +148,15 @@ export function Transcript({
           <div className={styles.all} style={{ height: rows.getTotalSize() }} role="presentation">
             {hasEarlier && <p className={styles.earlier}>Loading earlier messages…</p>}
             {shown.map(({ index, key, start }) => {
-              const item = items[index]
+              const line = lines[index]
+              const item = line?.item
               return (
                 <div
                   key={key}
                   ref={rows.measureElement}
                   data-index={index}
                   className={styles.row}
-                  data-wanted={(isMarked && goTo !== null && item?.key === goTo) || undefined}
+                  data-wanted={(isMarked && goTo !== null && line?.key === goTo) || undefined}
                   style={{ transform: `translateY(${start}px)` }}
                   role="listitem"
                   aria-setsize={hasEarlier ? -1 : count}
@@ -163,7 +169,8 @@ export function Transcript({
                       <ItemView
                         item={item}
                         isDocked={item.type === 'question' && docked.has(item.interrupt.id)}
-                        isLastOfTurn={isLastOfTurn(items[index + 1])}
+                        isLastOfTurn={isLastOfTurn(lines[index + 1]?.item)}
+                        piece={line?.piece ?? null}
                         isNewest={item.key === newest}
                       />
                     )}
@@ -191,9 +198,10 @@ const isLastOfTurn = (next: TranscriptItem | undefined): boolean => next === und
 const NONE: ReadonlySet<string> = new Set()
 
 /** A guess that is near for most: a long answer that is guessed too short would make the page jump when it is scrolled to. */
-function estimate(item: TranscriptItem | undefined): number {
-  if (item === undefined) return 60
-  if (item.type === 'answer') return 70 + Math.ceil(item.text.length / 90) * 24
+function estimate(line: Line | undefined): number {
+  if (line === undefined) return 60
+  const { item, piece } = line
+  if (item.type === 'answer') return 70 + Math.ceil((piece?.text ?? item.text).length / 90) * 24
   if (item.type === 'user') return 64 + Math.ceil(item.text.length / 80) * 22
   if (item.type === 'question') return 120
   return 52
