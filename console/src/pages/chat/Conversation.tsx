@@ -16,7 +16,7 @@ import { useOutbox, useOutgoing } from '../../data/use-outbox.ts'
 import { errorText } from '../../error-text.ts'
 import { announce } from '../../parts/Announcer.tsx'
 import { Button } from '../../parts/Button.tsx'
-import { SessionsIcon } from '../../parts/icons.ts'
+import { AboutIcon } from '../../parts/icons.ts'
 import { Loading } from '../../parts/States.tsx'
 import { ConversationContext } from '../../parts/transcript/conversation.ts'
 import { EarlierVersion } from '../../parts/transcript/EarlierVersion.tsx'
@@ -131,7 +131,7 @@ function Talking({ id, isKnown, log }: { id: string; isKnown: boolean; log: Log 
         page === 'talk' ? (
           ways
         ) : (
-          <ChatAction href={`/sessions/${id}`} icon={<SessionsIcon />}>
+          <ChatAction href={`/sessions/${id}`} icon={<AboutIcon />}>
             Details
           </ChatAction>
         )
