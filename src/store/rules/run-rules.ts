@@ -4,7 +4,7 @@ import { ServerError } from '../../domain/errors.ts'
 import { present } from '../../domain/present.ts'
 import type { AnyRecord } from '../../domain/records/record.ts'
 import { countsAsMessage, type MessageMark, type StoredMessage } from '../../domain/session/message.ts'
-import { isFinished, type RunRecord } from '../../domain/session/run.ts'
+import { isFinished, type RunRecord, START } from '../../domain/session/run.ts'
 import type { SessionRecord } from '../../domain/session/session.ts'
 import type { NewEntry } from '../ports/journal.ts'
 import type {
@@ -102,7 +102,7 @@ export const running = (run: RunRecord, leaseOwner: string, startedAt: number, f
  */
 function branchPoint({ supersedeAfter, messages }: RunStart, known: readonly MessageMark[]) {
   const isKnown = (id: string): boolean => known.some((mark) => mark.id === id)
-  const isThere = (id: string): boolean => known.some((mark) => mark.id === id && isShown(mark))
+  const isThere = (id: string): boolean => id === START || known.some((mark) => mark.id === id && isShown(mark))
   const said = messages.findLast(({ role }) => role === 'user')?.id
   if (said !== undefined && isThere(said)) return said
   const brings = said !== undefined && !isKnown(said)
