@@ -14,6 +14,7 @@ export type {
 } from '../protocols/manage/agents/schema.ts'
 export type {
   EditCheck,
+  FileLines,
   Grant,
   GrantCondition,
   GroupDecided,
