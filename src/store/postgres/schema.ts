@@ -416,4 +416,14 @@ export const migrations: readonly Migration[] = [
   ALTER TABLE blob_parts ALTER COLUMN data SET STORAGE EXTERNAL;
   `,
   },
+  {
+    title: 'how runs ended, and how long they took',
+    since: '0.1.0',
+    sql: `
+  ALTER TABLE usage
+    ADD COLUMN failed bigint NOT NULL DEFAULT 0,
+    ADD COLUMN cancelled bigint NOT NULL DEFAULT 0,
+    ADD COLUMN took text COLLATE "C" NOT NULL DEFAULT '';
+  `,
+  },
 ]

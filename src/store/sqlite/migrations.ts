@@ -299,6 +299,12 @@ export const migrations: readonly string[] = [
     PRIMARY KEY (day, session_id, owner, agent, provider, model)
   ) STRICT, WITHOUT ROWID;
   `,
+  // How runs ended, and how long they took.
+  `
+  ALTER TABLE usage ADD COLUMN failed INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE usage ADD COLUMN cancelled INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE usage ADD COLUMN took TEXT NOT NULL DEFAULT '';
+  `,
 ]
 
 /** "QDK1". Marks a database of 0.1.0 or later: what was written before counts its versions differently. */
