@@ -10,6 +10,7 @@ import type {
   Session,
   SessionExport,
   SessionMessages,
+  Step,
 } from './wire.ts'
 
 /** What every list of sessions shows of one. */
@@ -74,6 +75,8 @@ export interface SessionReads {
   runs(id: string, options?: PageOptions): Promise<{ runs: Run[]; next: string | null }>
   /** The events of a session in pages, from any place. */
   log(id: string, options?: LogOptions): Promise<LogPage>
+  /** For operators: what the step that began with this event has sent to its model. */
+  step(id: string, seq: number, options?: CallOptions): Promise<Step>
   /** Everything as one document. */
   export(id: string, options?: CallOptions): Promise<SessionExport>
 }
@@ -97,6 +100,7 @@ export function createSessionReads({ get, page, listPage }: Calls): SessionReads
       )
       return page(path, { signal }, query.before === undefined ? 'after' : 'before')
     },
+    step: (id, seq, options) => get(at('sessions', id, `/steps/${seq}`), options),
     export: (id, options) => get(at('sessions', id, '/export'), options),
   }
 }
