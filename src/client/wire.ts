@@ -63,6 +63,7 @@ export type {
   SentMessage,
   SessionExport,
   SessionTitle,
+  Step,
 } from '../protocols/manage/sessions/schema.ts'
 export type { Stats } from '../protocols/manage/stats/schema.ts'
 export type {

@@ -3,6 +3,7 @@ import type { Journal, StoredEntry } from '../../store/ports/journal.ts'
 import type { SearchHit, SearchReads } from '../../store/ports/search.ts'
 import type { FeedbackChange, SessionQuery, SessionReads } from '../../store/ports/sessions.ts'
 import type { ReadLog } from '../sessions/read-log.ts'
+import type { ReadStep } from '../sessions/read-step.ts'
 
 export type { SearchHit, StoredEntry }
 
@@ -36,6 +37,8 @@ export interface Sessions {
   entries: Journal['entries']
   /** Pages of the log's events, as far as they are on disk. */
   readLog: ReadLog
+  /** What a step has sent to its model. */
+  readStep: ReadStep
   /** What lists show of sessions beyond their records; see the store's port. */
   overview: SessionReads['overview']
   /** Full-text search; see the store's port. Whose sessions the caller may see is for the caller to say. */
