@@ -13,6 +13,7 @@ import type {
   SessionExport,
   SessionMessages,
   SessionTitle,
+  Step,
 } from './wire.ts'
 
 /** What every list of sessions shows of one. */
@@ -93,6 +94,8 @@ export interface SessionReads {
   ): Promise<GivenFeedback>
   /** Names a session. Blank or null: it has its automatic title again. */
   rename(id: string, title: string | null, options?: CallOptions): Promise<SessionTitle>
+  /** For operators: what the step that began with this event has sent to its model. */
+  step(id: string, seq: number, options?: CallOptions): Promise<Step>
   /** Everything as one document. */
   export(id: string, options?: CallOptions): Promise<SessionExport>
 }
@@ -121,6 +124,7 @@ export function createSessionReads({ get, post, json, page, listPage }: Calls): 
     rate: (messageId, feedback, options) => post(at('messages', messageId, '/feedback'), feedback, options),
     rename: (id, title, { signal } = {}) =>
       json({ method: 'PATCH', path: at('sessions', id), body: { title }, signal }),
+    step: (id, seq, options) => get(at('sessions', id, `/steps/${seq}`), options),
     export: (id, options) => get(at('sessions', id, '/export'), options),
   }
 }

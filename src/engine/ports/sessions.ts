@@ -3,6 +3,7 @@ import type { Journal, StoredEntry } from '../../store/ports/journal.ts'
 import type { SearchHit, SearchReads } from '../../store/ports/search.ts'
 import type { FeedbackChange, SessionQuery, SessionReads } from '../../store/ports/sessions.ts'
 import type { ReadLog } from '../sessions/read-log.ts'
+import type { ReadStep } from '../sessions/read-step.ts'
 
 export type { SearchHit, StoredEntry }
 
@@ -38,6 +39,8 @@ export interface Sessions {
   readLog: ReadLog
   /** How many sessions a list has in all; see the store's port. */
   countFound(query: SessionFilters & Pick<SessionPage, 'owner' | 'label'>): Promise<number>
+  /** What a step has sent to its model. */
+  readStep: ReadStep
   /** What lists show of sessions beyond their records; see the store's port. */
   overview: SessionReads['overview']
   /** Full-text search; see the store's port. Whose sessions the caller may see is for the caller to say. */

@@ -4,7 +4,7 @@ import { ServerError } from '../../domain/errors.ts'
 import { present } from '../../domain/present.ts'
 import type { AnyRecord } from '../../domain/records/record.ts'
 import { countsAsMessage, type MessageMark, type StoredMessage } from '../../domain/session/message.ts'
-import { isFinished, type RunRecord } from '../../domain/session/run.ts'
+import { isFinished, type RunRecord, START } from '../../domain/session/run.ts'
 import type { SessionRecord } from '../../domain/session/session.ts'
 import { titleOf } from '../../domain/session/session-overview.ts'
 import type { NewEntry } from '../ports/journal.ts'
@@ -103,7 +103,7 @@ export const running = (run: RunRecord, leaseOwner: string, startedAt: number, f
  */
 function branchPoint({ supersedeAfter, messages }: RunStart, known: readonly MessageMark[]) {
   const isKnown = (id: string): boolean => known.some((mark) => mark.id === id)
-  const isThere = (id: string): boolean => known.some((mark) => mark.id === id && isShown(mark))
+  const isThere = (id: string): boolean => id === START || known.some((mark) => mark.id === id && isShown(mark))
   const said = messages.findLast(({ role }) => role === 'user')?.id
   if (said !== undefined && isThere(said)) return said
   const brings = said !== undefined && !isKnown(said)
@@ -272,9 +272,13 @@ function* finishRun(command: FinishRun): Rule<Decision> {
     changes.push({ write: 'put_key', owner: run.owner, key: command.key, value })
   }
   // A run that waited ends a second time, with the same usage.
-  if (run.usage.length === 0 && usage.length > 0) changes.push({ write: 'add_usage', rows: usageRows(ended, now) })
+  const used = run.status === 'waiting' ? [] : usageRows(ended, now, command.model ?? UNKNOWN_MODEL)
+  if (used.length > 0) changes.push({ write: 'add_usage', rows: used })
   return { result: { ok: true, firstSeq, run: ended }, changes }
 }
+
+/** Whoever ends the run of another process does not know its agent. */
+const UNKNOWN_MODEL = { provider: '', model: '' }
 
 /** The end of the year 9999. */
 const NEVER = 253_402_300_799_999

@@ -24,9 +24,9 @@ const sql = {
   removeHead: 'DELETE FROM heads WHERE session = $1',
   // One statement for each index: the session's own messages, and those of sub-agents.
   supersede: `UPDATE messages SET superseded_by = $3 WHERE session = $1 AND superseded_by IS NULL AND lane IS NULL
-    AND ord > (SELECT ord FROM messages WHERE session = $1 AND id = $2)`,
+    AND ord > coalesce((SELECT ord FROM messages WHERE session = $1 AND id = $2), 0)`,
   supersedeLanes: `UPDATE messages SET superseded_by = $3 WHERE session = $1 AND superseded_by IS NULL AND lane IS NOT NULL
-    AND ord > (SELECT ord FROM messages WHERE session = $1 AND id = $2)`,
+    AND ord > coalesce((SELECT ord FROM messages WHERE session = $1 AND id = $2), 0)`,
   setCompacted: 'UPDATE sessions SET compacted = true WHERE id = $1',
 
   removeWriters: `DELETE FROM writers WHERE at < now() - interval '7 days' AND id <> $1`,
