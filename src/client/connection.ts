@@ -99,6 +99,8 @@ export function createConnection({ url, token, fetch, retries, sleep }: Connecti
 export interface Calls {
   /** Retries if that can help. */
   json: <T>(call: Call) => Promise<T>
+  /** The same for an answer that is a text. */
+  text: (call: Call) => Promise<string>
   /** The same for GET. */
   get: <T>(path: string, options?: CallOptions) => Promise<T>
   /** The same for POST. It must be harmless to repeat. */
@@ -117,9 +119,11 @@ export interface Calls {
 
 export function createCalls({ once, patiently }: Connection): Calls {
   const json: Calls['json'] = (call) => patiently(call, (response) => objectIn(response, call))
-  const empty: Calls['empty'] = async (call) => void (await patiently(call, (response) => response.text()))
+  const text: Calls['text'] = (call) => patiently(call, (response) => response.text())
+  const empty: Calls['empty'] = async (call) => void (await text(call))
   return {
     json,
+    text,
     get: (path, { signal } = {}) => json({ method: 'GET', path, signal }),
     post: (path, body, { signal } = {}) => json({ method: 'POST', path, body, signal }),
     async postOnce(path, body, { signal, passkey } = {}) {

@@ -98,9 +98,11 @@ export interface SessionReads {
   step(id: string, seq: number, options?: CallOptions): Promise<Step>
   /** Everything as one document. */
   export(id: string, options?: CallOptions): Promise<SessionExport>
+  /** The same to read, as Markdown. */
+  exportMarkdown(id: string, options?: CallOptions): Promise<string>
 }
 
-export function createSessionReads({ get, post, json, page, listPage }: Calls): SessionReads {
+export function createSessionReads({ get, post, json, text, page, listPage }: Calls): SessionReads {
   return {
     async list({ signal, ...query } = {}) {
       const { list, next, total } = await listPage<Session>(`/sessions${queryOf({ ...query })}`, { signal })
@@ -125,6 +127,8 @@ export function createSessionReads({ get, post, json, page, listPage }: Calls): 
     rename: (id, title, { signal } = {}) =>
       json({ method: 'PATCH', path: at('sessions', id), body: { title }, signal }),
     step: (id, seq, options) => get(at('sessions', id, `/steps/${seq}`), options),
+    exportMarkdown: (id, { signal } = {}) =>
+      text({ method: 'GET', path: at('sessions', id, '/export?format=markdown'), signal }),
     export: (id, options) => get(at('sessions', id, '/export'), options),
   }
 }
