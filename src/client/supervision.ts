@@ -77,7 +77,7 @@ export function answerBody({ request }: AnswerAction, { text = '', more = {} }: 
 
 /** Answers and commands are sent once and never repeated. After `unreachable`, look whether they arrived. */
 export interface SupervisionClient {
-  /** The most urgent first; what is done newest first. `next` is null on the last page; `cursor` is where `GET /inbox/events` goes on. */
+  /** The most urgent first; of what is done, the last decided. `next` is null on the last page; `cursor` is where `GET /inbox/events` goes on. */
   inbox(options?: InboxOptions): Promise<Inbox & { next: string | null }>
   /** Sends one of the `actions` of a record's view. `more`: what else belongs to the body, such as `result` or `arguments`. */
   answer(action: AnswerAction, given?: GivenAnswer, options?: CallOptions): Promise<AnyRecord[InboxItem['kind']]>

@@ -416,4 +416,14 @@ export const migrations: readonly Migration[] = [
   ALTER TABLE blob_parts ALTER COLUMN data SET STORAGE EXTERNAL;
   `,
   },
+  {
+    title: 'when records were decided',
+    since: '0.2.0',
+    sql: `
+  ALTER TABLE waits ADD COLUMN decided_at bigint;
+  UPDATE waits SET decided_at = substring(data from '"decidedAt":([0-9]{1,15})[,}]')::bigint;
+  CREATE INDEX waits_done ON waits (kind, COALESCE(decided_at, created_at), id)
+    WHERE status NOT IN ('pending', 'nudged', 'escalated');
+  `,
+  },
 ]

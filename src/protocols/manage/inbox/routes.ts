@@ -80,7 +80,7 @@ export function createInboxRoutes({ engine, feed, inbox, readScenes }: InboxRout
       describe: () => ({
         tag: feedTag,
         description:
-          'Everything that waits for a person, in all sessions: by risk, then by the time that is left, then by how long the agent has stood still. With `status=done` what nobody has to answer any more, newest first. Filters look at all of it, not only at a page.',
+          'Everything that waits for a person, in all sessions: by risk, then by the time that is left, then by how long the agent has stood still. With `status=done` what nobody has to answer any more, the last decided first. Filters look at all of it, not only at a page.',
         query: {
           status: z.enum(['waiting', 'done']).optional().describe('`waiting` when left out.'),
           kind: z.enum(wireKinds).optional(),
