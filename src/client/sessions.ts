@@ -4,6 +4,7 @@ import type { RunEvent } from './ag-ui-event.ts'
 import { at, type CallOptions, type Calls, type PageOptions, queryOf } from './connection.ts'
 import type {
   FeedItem,
+  FeedTaken,
   Run,
   Search as SearchPage,
   SearchResult,
@@ -56,6 +57,7 @@ export type FeedEvent = { cursor: string } & (
       event: RunEvent
     }
   | FeedItem
+  | FeedTaken
 )
 
 export interface FeedOptions extends CallOptions {
