@@ -37,9 +37,9 @@ export type {
   SignedIn,
   Who,
 } from '../protocols/manage/devices/schema.ts'
-export type { FeedItem } from '../protocols/manage/events/schema.ts'
+export type { FeedItem, FeedTaken } from '../protocols/manage/events/schema.ts'
 export type { UploadedFile } from '../protocols/manage/files/schema.ts'
-export type { Inbox, InboxItem } from '../protocols/manage/inbox/schema.ts'
+export type { Inbox, InboxItem, Taken } from '../protocols/manage/inbox/schema.ts'
 export type {
   AcceptedPolicy,
   AcceptPolicy,
