@@ -21,4 +21,6 @@ function commentIn(name: string, text: string): LineComment[] {
 export const commentsLock = (count: number): string | null =>
   count === 0
     ? null
-    : `Only a rejection sends your ${count === 1 ? 'comment' : `${count} comments`} to the agent. Reject, or throw them away to approve.`
+    : count === 1
+      ? 'Only a rejection sends your comment to the agent. Reject, or delete the comment to approve.'
+      : `Only a rejection sends your ${count} comments to the agent. Reject, or delete the comments to approve.`

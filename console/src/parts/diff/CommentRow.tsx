@@ -26,14 +26,18 @@ export function CommentRow({ place, about, text, isOpen, onChange, onOpen, onClo
     field.current?.focus()
     field.current?.setSelectionRange(LONGEST, LONGEST)
   }, [isOpen])
-  const name = `Comment on ${place.side === 'old' ? 'removed ' : ''}line ${place.number}`
+  const where = `${place.side === 'old' ? 'removed ' : ''}line ${place.number}`
+  const name = `Comment on ${where}`
   return (
     <div className={styles.comment} role="group" aria-label={name}>
-      {about !== null && (
-        <p className={styles.about}>
-          It was about: <VisibleText text={about} inline />
-        </p>
-      )}
+      <p className={styles.about}>
+        {name}
+        {about !== null && (
+          <>
+            , when it was: <VisibleText text={about} inline />
+          </>
+        )}
+      </p>
       {isOpen ? (
         <textarea
           ref={field}
@@ -60,11 +64,11 @@ export function CommentRow({ place, about, text, isOpen, onChange, onOpen, onClo
         {isOpen ? (
           <Button onClick={onClose}>Done</Button>
         ) : (
-          <Button kind="quiet" aria-label={`Edit: ${name}`} onClick={onOpen}>
+          <Button kind="quiet" aria-label={`Edit the comment on ${where}`} onClick={onOpen}>
             Edit
           </Button>
         )}
-        <Button kind="quiet" aria-label={`Delete: ${name}`} onClick={onDelete}>
+        <Button kind="quiet" aria-label={`Delete the comment on ${where}`} onClick={onDelete}>
           Delete
         </Button>
       </span>

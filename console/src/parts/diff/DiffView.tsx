@@ -203,6 +203,11 @@ export function DiffView(props: DiffViewProps) {
               Full width
             </Button>
           </span>
+          {comments !== null && (
+            <Button kind="quiet" hint={hasKeys ? 'c' : undefined} onClick={commentCurrent}>
+              Comment
+            </Button>
+          )}
           <IconButton
             label="Previous change"
             icon={<PreviousIcon />}

@@ -9,7 +9,7 @@ test('the agent reads where, what and the line itself', () => {
     ...placeIn(file ?? { ...emptyFile }, line),
     text: i === 0 ? ' Keep it. ' : 'Is it?\nSay why.',
   }))
-  expect(commentsText([...comments, { ...placeIn(emptyFile, lines[0] as DiffLine), text: ' ' }])).toBe(
+  expect(commentsText([...comments.toReversed(), { ...placeIn(emptyFile, lines[0] as DiffLine), text: ' ' }])).toBe(
     'src/a.ts:11 (removed) — Keep it.\n> slow()\n\nsrc/a.ts:12 — Is it?\nSay why.\n> fast()',
   )
 })

@@ -28,10 +28,11 @@ export const placeIn = (file: DiffFile, line: DiffLine): CommentPlace => ({
   quote: line.text.length > LONGEST_QUOTE ? `${line.text.slice(0, LONGEST_QUOTE)}…` : line.text,
 })
 
-/** As the agent reads them. Blank ones say nothing. */
+/** As the agent reads them, from the top to the bottom. Blank ones say nothing. */
 export const commentsText = (comments: readonly LineComment[]): string =>
   comments
     .filter(({ text }) => text.trim() !== '')
+    .sort((a, b) => a.path.localeCompare(b.path) || a.number - b.number || b.side.localeCompare(a.side))
     .map(({ path, side, number, quote, text }) => {
       const where = `${path}:${number}${side === 'old' ? ' (removed)' : ''}`
       return `${where} — ${text.trim()}\n> ${quote.trim()}`
