@@ -157,7 +157,7 @@ test('a change of twenty thousand lines scrolls', async () => {
     window.longTasks = []
     window.watchTasks ??= new PerformanceObserver((list) => window.longTasks.push(...list.getEntries().map(({ duration }) => duration)))
     window.watchTasks.observe({ type: 'longtask' })`)
-  await page.waitForFunction('CSS.highlights.size > 0')
+  await expect.poll(() => page.evaluate<number>('CSS.highlights.size'), { timeout: 60_000 }).toBeGreaterThan(0)
   const box = await diff.boundingBox()
   if (box === null) throw new Error('the change cannot be seen')
   await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2)
