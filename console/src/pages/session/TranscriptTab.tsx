@@ -6,6 +6,7 @@ import { announce } from '../../parts/Announcer.tsx'
 import { ChatIcon } from '../../parts/icons.ts'
 import { Empty, Failed, Loading } from '../../parts/States.tsx'
 import { Transcript } from '../../parts/transcript/Transcript.tsx'
+import { Story } from './story/Story.tsx'
 import styles from './TranscriptTab.module.css'
 
 /** The conversation, live. A link to a message (`?message=`) opens it there. */
@@ -26,14 +27,15 @@ export default function TranscriptTab({ session }: { session: Session }) {
   }, [isMissing])
   if (status === 'loading' || isSearching) return <Loading rows={5} height={96} />
   if (status === 'failed') return <Failed error={log.error} onRetry={log.reload} />
-  if (items.length === 0) {
+  if (items.length === 0 && session.kind !== 'supervised') {
     return (
       <Empty title="Nothing was said yet" icon={<ChatIcon />}>
-        {session.kind === 'supervised'
-          ? 'What the agent reports and asks comes here.'
-          : 'The messages of this session come here.'}
+        The messages of this session come here.
       </Empty>
     )
+  }
+  if (session.kind === 'supervised') {
+    return <Story {...{ session, items, hasEarlier }} onEarlier={loadEarlier} goTo={target?.key ?? null} />
   }
   return (
     <div className={styles.tab}>
