@@ -83,7 +83,7 @@ function Note({ name, text }: { name: string; text: string }) {
 const ApprovalCard = lazy(() => import('../approval/ApprovalCard.tsx'))
 
 /** Here the run stopped and asked a person: one line with what became of it, which opens. */
-function Question({ interrupt }: { interrupt: EventInterrupt }) {
+export function Question({ interrupt }: { interrupt: EventInterrupt }) {
   const [isOpen, setOpen] = useIsOpen(`question:${interrupt.id}`)
   const view = useApproval(interrupt.id, { isWhole: false }).data?.view
   return (
