@@ -182,3 +182,43 @@ inBrowser(
     expect(complaints).toEqual([])
   },
 )
+
+inBrowser('a message waits for its files and goes by itself, and pictures are shown small', BUSY, async () => {
+  await using house = await openConsoleHouse()
+  await using browser = await connectBrowser()
+  const { page, complaints } = await signIn(browser, house, { at: '/chat' })
+  const field = page.getByRole('textbox', { name: /Message helper|next message/ })
+  const files = page.getByRole('list', { name: 'Files of this message' })
+  const picker = page.locator('input[type=file]')
+  const cat = { name: 'cat.png', mimeType: 'image/png', buffer: Buffer.from(DOT, 'base64') }
+
+  // The first upload is refused: the message stays where it was written.
+  let held = Promise.withResolvers<'continue' | 'abort'>()
+  await page.route('**/files', async (route) => ((await held.promise) === 'abort' ? route.abort() : route.continue()))
+  await picker.setInputFiles(cat)
+  await files.locator('img').waitFor()
+  await field.fill('hello')
+  await field.press('Enter')
+  await page.getByText('It is sent as soon as the files are up.').waitFor()
+  held.resolve('abort')
+  await page.getByText('Not sent: a file could not be uploaded.').first().waitFor()
+  expect([await field.inputValue(), new URL(page.url()).pathname]).toEqual(['hello', '/console/chat'])
+
+  held = Promise.withResolvers()
+  await files.getByRole('button', { name: 'Remove cat.png' }).click()
+  await picker.setInputFiles(cat)
+  await field.press('Enter')
+  await page.getByText('It is sent as soon as the files are up.').waitFor()
+  held.resolve('continue')
+  await page.waitForURL('**/console/chat/*')
+  const talk = page.getByRole('list', { name: 'Conversation' })
+  const picture = talk.getByRole('button', { name: 'Large picture cat.png' }).locator('img')
+  await picture.waitFor()
+  expect(await picture.evaluate((image) => (image as { naturalWidth?: number }).naturalWidth)).toBe(1)
+  await picture.click()
+  await talk.getByRole('button', { name: 'Small picture cat.png' }).waitFor()
+  expect(complaints).toEqual([])
+})
+
+/** One pixel. */
+const DOT = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
