@@ -54,7 +54,15 @@ export type { Prompt } from '../protocols/manage/records/kinds/prompt.ts'
 export type { Standby } from '../protocols/manage/records/kinds/standby.ts'
 export type { RecordView } from '../protocols/manage/records/schema.ts'
 export type { Search, SearchResult } from '../protocols/manage/search/schema.ts'
-export type { AnsweredRun, Run, SentMessage, SessionExport } from '../protocols/manage/sessions/schema.ts'
+export type {
+  AnsweredRun,
+  GivenFeedback,
+  MessageFeedback,
+  Run,
+  SentMessage,
+  SessionExport,
+  SessionTitle,
+} from '../protocols/manage/sessions/schema.ts'
 export type { Stats } from '../protocols/manage/stats/schema.ts'
 export type {
   Checkpoint,

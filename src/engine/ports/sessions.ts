@@ -1,7 +1,7 @@
 import type { SessionRecord } from '../../domain/session/session.ts'
 import type { Journal, StoredEntry } from '../../store/ports/journal.ts'
 import type { SearchHit, SearchReads } from '../../store/ports/search.ts'
-import type { SessionQuery, SessionReads } from '../../store/ports/sessions.ts'
+import type { FeedbackChange, SessionQuery, SessionReads } from '../../store/ports/sessions.ts'
 import type { ReadLog } from '../sessions/read-log.ts'
 
 export type { SearchHit, StoredEntry }
@@ -26,6 +26,10 @@ export interface Sessions {
    * (`on_expiry: close`). A busy session never expires.
    */
   getOpen(owner: string, reference: string): Promise<SessionRecord>
+  /** What a person names it. Null: it has its automatic title again. Kept in the log. */
+  rename(session: SessionRecord, title: string | null, by: string): Promise<void>
+  /** What a person thinks of an answer in it, null to take it back. Kept in the log. Throws `message_not_found`. */
+  rate(session: SessionRecord, feedback: Omit<FeedbackChange, 'at'>): Promise<void>
   /** Cancels the open runs, then deletes everything. May be called again. Throws `conflict` while an agent elsewhere works in it. */
   remove(session: SessionRecord): Promise<void>
   /** The log as it is stored; see the store's port. */
@@ -38,7 +42,7 @@ export interface Sessions {
   search: SearchReads['find']
 }
 
-export type SessionFilters = Pick<SessionQuery, 'agent' | 'kind' | 'activity' | 'since' | 'until'>
+export type SessionFilters = Pick<SessionQuery, 'agent' | 'kind' | 'activity' | 'feedback' | 'since' | 'until'>
 
 export interface SessionPage extends SessionFilters, Pick<SessionQuery, 'label' | 'limit'> {
   /** Null: sessions of all owners. */

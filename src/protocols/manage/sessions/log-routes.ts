@@ -18,6 +18,7 @@ import type { Oversight } from '../../../supervision/oversight/oversight.ts'
 import { parseCursor } from '../../shared/events/event-id.ts'
 import { createMaskEntries } from '../../shared/events/mask-entries.ts'
 import { callerOf, viewerOf } from '../../shared/request/caller.ts'
+import { feedbackOf } from '../../shared/request/feedback.ts'
 import { decodePage, linked, nextLink, queryProblem, wordIn } from '../../shared/request/page.ts'
 import { sessionRow, shownIdOf } from '../../shared/request/session-row.ts'
 import { encodeRecord } from '../records/kinds-on-wire.ts'
@@ -96,7 +97,11 @@ export function createLogRoutes({ engine, oversight, approvals, clock }: LogRout
     }
     yield JSON.stringify(head).slice(0, -1)
     const isMasked = isForeign || isConsole(request)
-    yield* listPieces('messages', messagePages(session.id), (message) => messageView(message, isMasked))
+    const feedback = feedbackOf(await messages.feedback(session.id))
+    yield* listPieces('messages', messagePages(session.id), (message) => ({
+      ...messageView(message, isMasked),
+      ...feedback(message.id),
+    }))
     const by = callerOf(request)
     const runs = pagesOf<RunSummary>((last) => engine.runs.list(session.id, EXPORT_PAGE, last?.id))
     const asked = pagesOf<Approval>((before) =>

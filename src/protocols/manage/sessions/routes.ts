@@ -35,6 +35,7 @@ import { routeHeads } from '../../shared/route-heads.ts'
 import { decodeNewMessage, idOf, NewMessageSchema, sessionParams, sessionTag } from './decode.ts'
 import { foreignRunView, runView } from './encode.ts'
 import { createLogRoutes, type LogRoutesDeps } from './log-routes.ts'
+import { createPeopleRoutes } from './people-routes.ts'
 import { AnsweredRunSchema, RunSchema, SentMessageSchema } from './schema.ts'
 
 export interface SessionRoutesDeps extends LogRoutesDeps {
@@ -57,6 +58,7 @@ const cursor = {
 export const createSessionRoutes = (deps: SessionRoutesDeps): Route[] => [
   ...sessionRoutes(deps),
   ...createLogRoutes(deps),
+  ...createPeopleRoutes(deps),
   ...runRoutes(deps),
 ]
 

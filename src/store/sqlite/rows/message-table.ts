@@ -45,6 +45,8 @@ export function createMessageRows({ run }: Statements) {
 
 const SELECT_MESSAGES = `SELECT ${messageColumns('mid')} FROM messages`
 const SHOWN = 'sid = ?1 AND superseded_by IS NULL AND lane IS NULL'
+const OF_SESSION = 'sid = (SELECT sid FROM sessions WHERE id = $1)'
+const SESSION_ID = '(SELECT id FROM sessions WHERE sessions.sid = messages.sid)'
 /** What follows this message. */
 const AFTER = 'mid > (SELECT mid FROM messages WHERE sid = ?1 AND id = ?2)'
 export const LAST_USER_MESSAGE = `SELECT id FROM messages WHERE ${SHOWN} AND role = 'user' ORDER BY mid DESC LIMIT 1`
@@ -86,7 +88,7 @@ export function createMessageReads(db: DatabaseSync, sid: SessionIds, reading: R
       }
       return found.reverse().map(toMessage)
     },
-    ...createMessageLists(reading, messageStatements('sid = (SELECT sid FROM sessions WHERE id = $1)', 'mid')),
+    ...createMessageLists(reading, messageStatements(OF_SESSION, SESSION_ID, 'mid')),
     async lastWords(of) {
       return of.map(({ sessionId, at }) => {
         const id = sid(sessionId)

@@ -19,7 +19,7 @@ const sql = {
     workspace = $7, token_id = $8, mcp_ids = $9::text[] WHERE id = $1`,
   bury: `UPDATE sessions SET status = 'terminated', supervision = NULL, supervised_status = NULL, workspace = NULL, token_id = NULL,
     mcp_ids = NULL, terminated_at = $2, alias = NULL, label = NULL, active_agent = NULL, metadata = '{}', state = NULL,
-    last_tool = NULL, message_count = 0, tokens = 0 WHERE id = $1`,
+    last_tool = NULL, message_count = 0, tokens = 0, title = NULL, failure = NULL WHERE id = $1`,
   removeSession: 'DELETE FROM sessions WHERE id = $1',
   removeHead: 'DELETE FROM heads WHERE session = $1',
   // One statement for each index: the session's own messages, and those of sub-agents.
