@@ -220,5 +220,50 @@ inBrowser('a message waits for its files and goes by itself, and pictures are sh
   expect(complaints).toEqual([])
 })
 
+inBrowser(
+  'people say what they think of an answer, copy a link to it, and find a failed chat in the list',
+  BUSY,
+  async () => {
+    await using house = await openConsoleHouse()
+    await using browser = await connectBrowser()
+    const id = await house.say('hello')
+    const failed = await house.say('fail')
+    const { page, complaints } = await signIn(browser, house, {
+      at: `/chat/${id}`,
+      viewport: PHONE,
+      hasTouch: true,
+      permissions: ['clipboard-read', 'clipboard-write'],
+    })
+    const talk = page.getByRole('list', { name: 'Conversation' })
+    await talk.getByRole('button', { name: 'Not a good answer' }).tap()
+    await talk.getByRole('button', { name: 'Not a good answer', pressed: true }).waitFor()
+    await talk.getByRole('button', { name: 'Add a note' }).tap()
+    await talk.getByRole('textbox', { name: 'Your note on this answer' }).fill('The table is from \u202eyesterday.')
+    await talk.getByRole('button', { name: 'Save the note' }).tap()
+    await talk.getByText('<U+202E>').waitFor()
+    const [said] = await house.client.sessions.feedback(id)
+    expect(said).toMatchObject({ value: 'down', note: 'The table is from \u202eyesterday.', own: true })
+    await talk.getByRole('button', { name: 'Not a good answer', pressed: true }).tap()
+    await talk.getByRole('button', { name: 'Not a good answer', pressed: false }).waitFor()
+    expect(await house.client.sessions.feedback(id)).toEqual([])
+
+    await talk.getByRole('button', { name: 'More about this answer' }).tap()
+    await page.getByRole('menuitem', { name: 'Copy link' }).tap()
+    const link = await page.evaluate(() => navigator.clipboard.readText())
+    expect(link).toBe(`${house.url}/console/chat/${id}?message=${said?.message_id}`)
+    await page.goto(link)
+    await page.locator('[data-wanted]').getByRole('heading', { name: 'Tides' }).waitFor()
+
+    // On a phone the list of chats is one press away.
+    await page.getByRole('button', { name: 'Chats' }).tap()
+    const list = page.getByRole('dialog', { name: 'Recent chats' })
+    await list.getByRole('link', { name: /fail.*Failed/ }).tap()
+    await page.waitForURL(`**/console/chat/${failed}`)
+    await list.waitFor({ state: 'detached' })
+    expect(await lookAt(page)).toMatchObject({ tooWide: 0, smallTargets: [] })
+    expect(complaints).toEqual([])
+  },
+)
+
 /** One pixel. */
 const DOT = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
