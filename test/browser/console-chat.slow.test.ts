@@ -3,7 +3,7 @@
 import { expect, inject, test } from 'vitest'
 import { connectBrowser } from '../clients/chat-page.ts'
 import { openConsoleHouse } from '../console/support/console-house.ts'
-import { lookAt, PHONE, signIn } from '../console/support/console-page.ts'
+import { barriersOf, lookAt, PHONE, signIn } from '../console/support/console-page.ts'
 
 const inBrowser = test.skipIf(inject('browser') === null)
 const BUSY = { timeout: 180_000 }
@@ -217,6 +217,25 @@ inBrowser('a message waits for its files and goes by itself, and pictures are sh
   expect(await picture.evaluate((image) => (image as { naturalWidth?: number }).naturalWidth)).toBe(1)
   await picture.click()
   await talk.getByRole('button', { name: 'Small picture cat.png' }).waitFor()
+  expect(complaints).toEqual([])
+})
+
+inBrowser('formulas are drawn under the policy of the page, and hostile ones stay text', BUSY, async () => {
+  await using house = await openConsoleHouse()
+  await using browser = await connectBrowser()
+  const { page, complaints } = await signIn(browser, house, { at: `/chat/${await house.say('formula')}` })
+  const talk = page.getByRole('list', { name: 'Conversation' })
+  await talk.locator('math mfrac').waitFor()
+  expect(await talk.locator('math').count()).toBe(2)
+  // The browser knows the elements: a fraction is higher than a line.
+  const height = (await talk.locator('math mfrac').boundingBox())?.height ?? 0
+  expect(height).toBeGreaterThan((await talk.locator('math mi').first().boundingBox())?.height ?? 0)
+  await talk.getByText('a berth costs $5 to $10').waitFor()
+  expect(await talk.locator('code').allTextContents()).toEqual([
+    '\\[\\href{javascript:alert(1)}{press}\\]',
+    '\\(\\includegraphics{https://example.com/x.png}\\)',
+  ])
+  expect(await barriersOf(page)).toEqual([])
   expect(complaints).toEqual([])
 })
 
