@@ -22,6 +22,7 @@ export function ChatEntry({ session, isCurrent = false, onChosen }: ChatEntryPro
     >
       <bdi className={styles.name}>{sessionTitle({ title })}</bdi>
       <span className={styles.when}>
+        {status === 'failed' && <span className={styles.failed}>Failed </span>}
         {status === 'running' ? 'Working' : status === 'waiting' ? 'Waits for an answer' : <Time at={updated_at} />}
       </span>
     </Link>

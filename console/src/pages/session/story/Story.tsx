@@ -126,7 +126,7 @@ function Row({ row, sessionId }: { row: StoryRow; sessionId: string }) {
     case 'calls':
       return <CallsRow row={row} sessionId={sessionId} />
     case 'other':
-      return <ItemView item={row.item} isDocked={false} isLastOfTurn={false} onAgain={undefined} />
+      return <ItemView item={row.item} isDocked={false} isLastOfTurn={false} />
   }
 }
 
