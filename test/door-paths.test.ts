@@ -25,6 +25,13 @@ test('where a door says that only it has paths, there are its routes alone', asy
     const isOfNone = door === null && (path === '/' || path === '/chat')
     return owners.length > 0 && !isOfNone && (door === null || !owners.includes(door))
   })
+  const lost = routes.filter(({ path, door }) => {
+    const [, segment = '', ...below] = path.split('/')
+    return (
+      door !== null && !own[door].includes(below.length > 0 ? `${segment}/` : segment) && !own[door].includes(segment)
+    )
+  })
+  expect(lost.map(({ method, path }) => `${method} ${path}`)).toEqual([])
   expect(wrong.map(({ method, path }) => `${method} ${path}`)).toEqual([])
   expect(routes.length).toBeGreaterThan(100)
 })

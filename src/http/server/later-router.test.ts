@@ -36,14 +36,30 @@ test('a route that is here from the beginning loads nothing, unless a group shar
   expect([one, two].map(({ load }) => vi.mocked(load).mock.calls.length)).toEqual([1, 0])
 })
 
-test('a path that no group names loads all of them', async () => {
+test('a path that no group names loads those without names first, and all if they do not have it', async () => {
   const [one, two] = [group(['v1'], '/v1/models'), group([], '/sessions/:id')]
   const router = open(one, two)
 
   await router.load('/sessions/7')
   expect(router.find('GET', '/sessions/7').params).toEqual({ id: '7' })
+  expect(one.load).not.toHaveBeenCalled()
+  await router.load('/nowhere')
   expect(router.find('GET', '/v1/models').route.path).toBe('/v1/models')
   expect(router.load('/nowhere')).toBe(null)
+})
+
+test('what is below a segment with a slash belongs to several groups', async () => {
+  const [one, two] = [group(['agents/'], '/agents/:name/run'), group([], '/agents', '/agents/:name')]
+  const router = open(one, two)
+
+  await router.load('/agents')
+  expect(one.load).not.toHaveBeenCalled()
+  await router.load('/agents/a/run')
+  expect(router.find('GET', '/agents/a/run').params).toEqual({ name: 'a' })
+  const fresh = open(one, two)
+  await fresh.load('/agents/a/run')
+  expect(fresh.find('GET', '/agents/a').params).toEqual({ name: 'a' })
+  expect(fresh.find('GET', '/agents/a/run').params).toEqual({ name: 'a' })
 })
 
 test('what could not be loaded is tried again', async () => {
