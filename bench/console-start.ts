@@ -14,8 +14,8 @@ import { cpuMs, processTree } from './process-stat.ts'
 
 const root = join(import.meta.dirname, '..')
 const LONGEST_MS = 60_000
-/** A program that has just started goes on to do things that no page asked for. */
-const SETTLE_MS = 1_500
+/** A person needs as long to open the link. The server loads the console's routes meanwhile, and a new browser has things to do too. */
+const SETTLE_MS = 2_500
 
 interface Round {
   server: number
