@@ -58,7 +58,7 @@ export interface Route {
 
 /**
  * Routes that are loaded by the first request for a path that begins with one of these segments: most servers are asked at one door, and
- * a start should not wait for the others. `agents/`: what is below `/agents` belongs to other groups too. A path that no group names loads those
+ * a start should not wait for the others. `agents/`: other groups have paths there too. A path that no group names loads those
  * without segments, and if they do not have it, all.
  */
 export interface RouteGroup {

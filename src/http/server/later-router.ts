@@ -24,7 +24,8 @@ export function createLaterRouter(
     // Somebody else has asked for it, too.
     if (!missing.delete(group)) return
     known = [...known, ...added]
-    for (const { path } of added) here.add(firstSegment(path))
+    // Elsewhere a group has only those of its paths that it names.
+    if (group.segments.length === 0) for (const { path } of added) here.add(firstSegment(path))
     router = createRouter(known, openDoors)
   }
 
@@ -32,7 +33,7 @@ export function createLaterRouter(
     if (missing.size === 0) return null
     const segment = firstSegment(path)
     const named = groups.filter(({ segments }) => segments.includes(segment))
-    const shared = groups.filter(({ segments }) => segments.includes(`${segment}/`) && path.length > segment.length + 2)
+    const shared = groups.filter(({ segments }) => segments.includes(`${segment}/`))
     const isNamed = named.length > 0 || here.has(segment)
     const asked = isNamed ? [...named, ...shared] : unnamed.some((group) => missing.has(group)) ? unnamed : groups
     const waiting = asked.filter((group) => missing.has(group))
