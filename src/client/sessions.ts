@@ -4,6 +4,7 @@ import type { RunEvent } from './ag-ui-event.ts'
 import { at, type CallOptions, type Calls, type PageOptions, queryOf } from './connection.ts'
 import type {
   FeedItem,
+  FeedTaken,
   GivenFeedback,
   MessageFeedback,
   Run,
@@ -66,6 +67,7 @@ export type FeedEvent = { cursor: string } & (
       event: RunEvent
     }
   | FeedItem
+  | FeedTaken
 )
 
 export interface FeedOptions extends CallOptions {

@@ -329,6 +329,13 @@ export const migrations: readonly string[] = [
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX feedback_value ON feedback (value, session);
   `,
+  // When records were decided.
+  `
+  ALTER TABLE waits ADD COLUMN decided_at INTEGER;
+  UPDATE waits SET decided_at = json_extract(data, '$.decidedAt');
+  CREATE INDEX waits_done ON waits (kind, COALESCE(decided_at, created_at), id)
+    WHERE status NOT IN ('pending', 'nudged', 'escalated');
+  `,
 ]
 
 /** "QDK1". Marks a database of 0.1.0 or later: what was written before counts its versions differently. */

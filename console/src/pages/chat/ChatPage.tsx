@@ -1,4 +1,4 @@
-import { useRef, useState } from 'react'
+import { lazy, useEffect, useRef, useState } from 'react'
 import { useLocation, useSearchParams } from 'wouter'
 import { useTitle } from '../../app/title.ts'
 import { useAgents } from '../../data/agents.ts'
@@ -12,7 +12,10 @@ import { Pending } from '../../parts/States.tsx'
 import { ChatLayout } from './ChatLayout.tsx'
 import styles from './ChatPage.module.css'
 import { Composer, type ComposerHandle } from './Composer.tsx'
-import { Conversation } from './Conversation.tsx'
+
+const loadConversation = () => import('./Conversation.tsx')
+/** A new chat has nothing to show yet, and needs none of it before its first message. */
+const Conversation = lazy(() => loadConversation().then(({ Conversation }) => ({ default: Conversation })))
 
 export default function ChatPage({ id }: { id: string | null }) {
   return id === null ? <NewChat /> : <Conversation id={id} />
@@ -28,6 +31,10 @@ function NewChat() {
   const [chosen, setChosen] = useState(params.get('agent'))
   const composer = useRef<ComposerHandle>(null)
   const all = agents.data ?? []
+  useEffect(() => {
+    const timer = setTimeout(() => loadConversation().catch(() => {}), 1_000)
+    return () => clearTimeout(timer)
+  }, [])
   const agent = all.find(({ name }) => name === chosen) ?? all.find(({ is_default }) => is_default) ?? all[0]
 
   function begin(words: Omit<Words, 'agent'>): void {

@@ -12,10 +12,14 @@ import {
   useState,
 } from 'react'
 import type { SentFile, Words } from '../../data/outbox.ts'
+import { announce } from '../../parts/Announcer.tsx'
 import { IconButton } from '../../parts/Button.tsx'
 import { formatBytes } from '../../parts/bytes.ts'
 import { leaveField } from '../../parts/Field.tsx'
+import { markHidden } from '../../parts/hidden-marks.ts'
 import { AttachIcon, CloseIcon, FileIcon, SendIcon, StopIcon, WarningIcon } from '../../parts/icons.ts'
+import { ProseText } from '../../parts/ProseText.tsx'
+import { usePicture } from '../../parts/transcript/use-picture.ts'
 import styles from './Composer.module.css'
 import { type Draft, readDraft, writeDraft } from './draft.ts'
 import { type Attachment, useAttachments } from './use-attachments.ts'
@@ -70,7 +74,11 @@ export function Composer({
   const noteId = useId()
   const { list } = attachments
   const files = list.flatMap(({ file }): SentFile[] => (file === null ? [] : [file]))
-  const reason = whyNot(text, list.length, files.length)
+  const hasFailed = list.some(({ problem }) => problem !== null)
+  const reason = whyNot(text, list.length, hasFailed)
+  const isUploading = !hasFailed && list.length > files.length
+  /** It is sent as soon as its files are up. */
+  const [isDue, setDue] = useState(false)
 
   useImperativeHandle(ref, () => ({
     attach: attachments.add,
@@ -91,6 +99,10 @@ export function Composer({
 
   function send(): void {
     if (reason !== null) return
+    if (isUploading) {
+      setDue(true)
+      return
+    }
     onSend({ text, files })
     setText('')
     attachments.clear()
@@ -98,9 +110,17 @@ export function Composer({
     writeDraft(sessionId, { text: '', files: [] })
     field.current?.focus()
   }
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only the files decide when it goes
+  useEffect(() => {
+    if (!isDue || isUploading) return
+    setDue(false)
+    if (hasFailed) announce('Not sent: a file could not be uploaded. Your message is still here.')
+    else send()
+  }, [isDue, isUploading, hasFailed])
   function onSubmit(event: FormEvent): void {
     event.preventDefault()
-    send()
+    if (isDue) setDue(false)
+    else send()
   }
   function onKeyDown(event: KeyboardEvent): void {
     // While letters are being composed, Enter chooses one of them.
@@ -127,6 +147,7 @@ export function Composer({
         aria-describedby={noteId}
         placeholder={placeholder}
         value={text}
+        readOnly={isDue}
         onChange={(event) => setText(event.target.value)}
         onKeyDown={onKeyDown}
         onPaste={onPaste}
@@ -146,14 +167,15 @@ export function Composer({
         />
         {options}
         <span id={noteId} className={styles.note}>
+          {isDue && <span role="status">It is sent as soon as the files are up.</span>}
           {text.length > LONGEST * 0.9 && `${text.length.toLocaleString('en')} of ${LONGEST.toLocaleString('en')}`}
         </span>
         {onStop !== undefined && <IconButton kind="plain" label="Stop run (.)" icon={<StopIcon />} onClick={onStop} />}
         <IconButton
           kind={isQuiet ? 'plain' : 'primary'}
           type="submit"
-          label={reason ?? 'Send'}
-          icon={<SendIcon />}
+          label={isDue ? 'Do not send yet' : (reason ?? 'Send')}
+          icon={isDue ? <CloseIcon /> : <SendIcon />}
           disabled={reason !== null}
         />
       </div>
@@ -162,10 +184,10 @@ export function Composer({
 }
 
 /** Why it cannot be sent, or null. */
-function whyNot(text: string, attached: number, uploaded: number): string | null {
+function whyNot(text: string, attached: number, hasFailed: boolean): string | null {
   if (text.trim() === '') return attached > 0 ? 'Write a message to send with the files' : 'Write a message to send'
   if (text.length > LONGEST) return `A message may have ${LONGEST.toLocaleString('en')} characters`
-  return attached > uploaded ? 'Wait for the files, or remove those that failed' : null
+  return hasFailed ? 'Remove the files that failed' : null
 }
 
 /** As high as its text, up to a limit. */
@@ -189,22 +211,36 @@ function AttachmentList({ list, onRemove }: { list: readonly Attachment[]; onRem
   if (list.length === 0) return null
   return (
     <ul className={styles.list} aria-label="Files of this message">
-      {list.map(({ key, name, bytes, progress, file, problem }) => (
-        <li key={key} className={`${styles.entry} ${problem === null ? '' : styles.bad}`}>
-          {problem === null ? <FileIcon aria-hidden="true" /> : <WarningIcon aria-hidden="true" />}
-          <div className={styles.text}>
-            <bdi className={styles.name}>{name}</bdi>
-            {problem !== null ? (
-              <span role="alert">{problem}</span>
-            ) : file === null ? (
-              <progress value={progress} aria-label={`Uploading ${name}`} />
-            ) : (
-              <span>{formatBytes(bytes)}</span>
-            )}
-          </div>
-          <IconButton label={`Remove ${name}`} icon={<CloseIcon />} onClick={() => onRemove(key)} />
+      {list.map((one) => (
+        <li key={one.key} className={`${styles.entry} ${one.problem === null ? '' : styles.bad}`}>
+          <AttachmentEntry attachment={one} />
+          <IconButton label={`Remove ${markHidden(one.name)}`} icon={<CloseIcon />} onClick={() => onRemove(one.key)} />
         </li>
       ))}
     </ul>
+  )
+}
+
+function AttachmentEntry({ attachment }: { attachment: Attachment }) {
+  const { name, bytes, progress, local, file, problem } = attachment
+  const source = { fileId: file?.file_id ?? null, mimeType: file?.mime_type ?? local?.type ?? null, local }
+  const picture = usePicture(source)
+  const icon = problem === null ? <FileIcon aria-hidden="true" /> : <WarningIcon aria-hidden="true" />
+  return (
+    <>
+      {picture === null || problem !== null ? icon : <img className={styles.picture} src={picture} alt="" />}
+      <div className={styles.text}>
+        <bdi className={styles.name}>
+          <ProseText text={name} />
+        </bdi>
+        {problem !== null ? (
+          <span role="alert">{problem}</span>
+        ) : file === null ? (
+          <progress value={progress} aria-label={`Uploading ${markHidden(name)}`} />
+        ) : (
+          bytes > 0 && <span>{formatBytes(bytes)}</span>
+        )}
+      </div>
+    </>
   )
 }

@@ -121,7 +121,7 @@ function Talking({ id, isKnown, log }: { id: string; isKnown: boolean; log: Log 
     edit: isIdle ? setEdited : null,
     versions: branch.versions,
     turnTo: branch.turnTo,
-    hasLinks: true,
+    sessionId: isKnown ? id : null,
   }
   return (
     <ChatLayout

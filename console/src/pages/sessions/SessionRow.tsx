@@ -61,6 +61,7 @@ export const SessionRow = memo(function SessionRow(props: RowProps) {
           type="checkbox"
           aria-label={`Select ${sessionTitle(session)}`}
           checked={isSelected}
+          onFocus={() => onFocus(session_id)}
           onChange={({ nativeEvent }) =>
             onSelect(session_id, 'shiftKey' in nativeEvent && nativeEvent.shiftKey === true)
           }

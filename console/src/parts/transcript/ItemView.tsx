@@ -20,6 +20,7 @@ import styles from './ItemView.module.css'
 import { useIsOpen } from './open-rows.ts'
 import type { Piece } from './pieces.ts'
 import { RunEnd } from './RunEnd.tsx'
+import { FeedbackNotes, Thumbs } from './Thumbs.tsx'
 import { ToolCard } from './ToolCard.tsx'
 import { UserMessage } from './UserMessage.tsx'
 import { Versions } from './Versions.tsx'
@@ -83,7 +84,7 @@ function Note({ name, text }: { name: string; text: string }) {
 const ApprovalCard = lazy(() => import('../approval/ApprovalCard.tsx'))
 
 /** Here the run stopped and asked a person: one line with what became of it, which opens. */
-function Question({ interrupt }: { interrupt: EventInterrupt }) {
+export function Question({ interrupt }: { interrupt: EventInterrupt }) {
   const [isOpen, setOpen] = useIsOpen(`question:${interrupt.id}`)
   const view = useApproval(interrupt.id, { isWhole: false }).data?.view
   return (
@@ -124,7 +125,7 @@ interface AnswerProps {
 
 /** What the agent says. */
 function Answer({ item, piece, hasActions, isNewest }: AnswerProps) {
-  const { again, hasLinks } = useContext(ConversationContext)
+  const { again, sessionId } = useContext(ConversationContext)
   if (item.isDone && item.text === '') return null
   return (
     <section className={styles.answer}>
@@ -137,8 +138,16 @@ function Answer({ item, piece, hasActions, isNewest }: AnswerProps) {
           {isNewest && again !== null && (
             <IconButton label="Answer again (keeps this answer)" icon={<RetryIcon />} onClick={again} />
           )}
-          {hasLinks && <MessageMenu itemKey={item.key} what="answer" />}
+          {sessionId !== null && (
+            <>
+              <Thumbs sessionId={sessionId} messageId={messageIdOf(item.key)} />
+              <MessageMenu itemKey={item.key} what="answer" />
+            </>
+          )}
         </div>
+      )}
+      {item.isDone && hasActions && piece?.isLast !== false && sessionId !== null && (
+        <FeedbackNotes sessionId={sessionId} messageId={messageIdOf(item.key)} />
       )}
     </section>
   )
@@ -146,13 +155,13 @@ function Answer({ item, piece, hasActions, isNewest }: AnswerProps) {
 
 /** What a person wrote, and what they can do with it. */
 function OwnMessage({ item }: { item: UserItem }) {
-  const { edit, hasLinks } = useContext(ConversationContext)
+  const { edit, sessionId } = useContext(ConversationContext)
   return (
     <UserMessage text={item.text} files={item.files}>
       <div className={styles.actions}>
         <Versions itemKey={item.key} what="message" />
         {edit !== null && <IconButton label="Edit message" icon={<EditIcon />} onClick={() => edit(item)} />}
-        {hasLinks && <MessageMenu itemKey={item.key} what="message" text={item.text} />}
+        {sessionId !== null && <MessageMenu itemKey={item.key} what="message" text={item.text} />}
       </div>
     </UserMessage>
   )

@@ -1,13 +1,16 @@
-import { type ReactNode, useEffect, useState } from 'react'
+import { type ReactNode, useState } from 'react'
 import { useClient } from '../../data/server.tsx'
 import type { MessageFile } from '../../data/transcript.ts'
 import { errorText } from '../../error-text.ts'
 import { announce } from '../Announcer.tsx'
 import { Button } from '../Button.tsx'
 import { CutText } from '../CutText.tsx'
+import { markHidden } from '../hidden-marks.ts'
 import { FileIcon } from '../icons.ts'
+import { ProseText } from '../ProseText.tsx'
 import { saveFile } from '../save-file.ts'
 import styles from './UserMessage.module.css'
+import { usePicture } from './use-picture.ts'
 
 interface UserMessageProps {
   text: string
@@ -33,7 +36,7 @@ export function UserMessage({ text, files, children, isPale = false }: UserMessa
   )
 }
 
-/** The files of a message. Nothing is fetched before a press, and nothing is opened as a page: a file is saved, a picture is shown. */
+/** The files of a message. Nothing is opened as a page: a file is saved, and of a picture a small one is shown. */
 function MessageFiles({ files }: { files: readonly MessageFile[] }) {
   return (
     <ul className={styles.files} aria-label="Files">
@@ -47,53 +50,48 @@ function MessageFiles({ files }: { files: readonly MessageFile[] }) {
   )
 }
 
-/** Drawings in SVG are documents with scripts: they are saved. */
-const SHOWN_TYPES: ReadonlySet<string> = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp'])
-
-function FileEntry({ file: { name, fileId, mimeType } }: { file: MessageFile }) {
+function FileEntry({ file }: { file: MessageFile }) {
+  const { name, fileId } = file
   const client = useClient()
-  const [picture, setPicture] = useState<string | null>(null)
+  const picture = usePicture(file)
+  const [isLarge, setLarge] = useState(false)
+  const [isBroken, setBroken] = useState(false)
   const [isBusy, setBusy] = useState(false)
-  useEffect(() => () => (picture === null ? undefined : URL.revokeObjectURL(picture)), [picture])
 
-  async function withFile(use: (content: Blob) => void): Promise<void> {
+  async function save(): Promise<void> {
     if (fileId === null) return
     setBusy(true)
     try {
-      use(await client.download({ file_id: fileId }))
+      saveFile(name, [await client.download({ file_id: fileId })], 'application/octet-stream')
     } catch (error) {
       announce(errorText(error))
     } finally {
       setBusy(false)
     }
   }
-  const show = () =>
-    withFile((content) => {
-      // The type of the blob decides what the browser makes of it: never more than a picture.
-      setPicture(URL.createObjectURL(new Blob([content], { type: mimeType ?? '' })))
-    })
-  const isPicture = mimeType !== null && SHOWN_TYPES.has(mimeType)
   return (
     <div className={styles.file}>
+      {picture !== null && !isBroken && (
+        <button
+          type="button"
+          className={isLarge ? styles.large : styles.small}
+          aria-label={`${isLarge ? 'Small' : 'Large'} picture ${markHidden(name)}`}
+          onClick={() => setLarge(!isLarge)}
+        >
+          <img src={picture} alt="" decoding="async" onError={() => setBroken(true)} />
+        </button>
+      )}
       <div className={styles.line}>
         <FileIcon aria-hidden="true" />
-        <bdi className={styles.name}>{name}</bdi>
+        <bdi className={styles.name}>
+          <ProseText text={name} />
+        </bdi>
         {fileId !== null && (
-          <Button
-            kind="quiet"
-            isBusy={isBusy}
-            onClick={() => void withFile((content) => saveFile(name, [content], 'application/octet-stream'))}
-          >
-            Save<span className="unseen"> {name}</span>
-          </Button>
-        )}
-        {isPicture && fileId !== null && picture === null && (
-          <Button kind="quiet" isBusy={isBusy} onClick={() => void show()}>
-            Show picture<span className="unseen"> {name}</span>
+          <Button kind="quiet" isBusy={isBusy} onClick={() => void save()}>
+            Save<span className="unseen"> {markHidden(name)}</span>
           </Button>
         )}
       </div>
-      {picture !== null && <img src={picture} alt={name} className={styles.picture} />}
     </div>
   )
 }
