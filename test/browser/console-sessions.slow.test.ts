@@ -1,6 +1,6 @@
 // The page of sessions in a real browser: what failed, names that people give, and several sessions at once.
 
-import { readFile } from 'node:fs/promises'
+import { text } from 'node:stream/consumers'
 import type { Page } from 'playwright-core'
 import { expect, inject, test } from 'vitest'
 import { connectBrowser } from '../clients/chat-page.ts'
@@ -17,7 +17,7 @@ const rowOf = (page: Page, name: string) => rowsOf(page).filter({ hasText: name 
 /** What the browser saves when this is done. */
 async function savedBy(page: Page, act: () => Promise<void>): Promise<{ name: string; text: string }> {
   const [download] = await Promise.all([page.waitForEvent('download'), act()])
-  return { name: download.suggestedFilename(), text: await readFile(await download.path(), 'utf8') }
+  return { name: download.suggestedFilename(), text: await text(await download.createReadStream()) }
 }
 
 inBrowser('a session whose last run failed says so in the list, in its filter and in the chats', BUSY, async () => {

@@ -3,7 +3,8 @@ import { type Ref, useEffect, useState } from 'react'
 import { useAgents } from '../../data/agents.ts'
 import { useClient } from '../../data/server.tsx'
 import { IconButton } from '../../parts/Button.tsx'
-import { DayField, leaveField, Options, Select } from '../../parts/Field.tsx'
+import { DayRange } from '../../parts/DayRange.tsx'
+import { leaveField, Options, Select } from '../../parts/Field.tsx'
 import { CloseIcon, FilterIcon, SearchIcon } from '../../parts/icons.ts'
 import { kindWord, statusWord } from '../../words.ts'
 import styles from './SessionFilterBar.module.css'
@@ -82,11 +83,7 @@ export function SessionFilterBar({ filters, onChange, fieldRef }: BarProps) {
             />
           </>
         )}
-        <div className={styles.days}>
-          <DayField label="First day" max={filters.until || undefined} value={filters.since} onChange={set('since')} />
-          <span aria-hidden="true">–</span>
-          <DayField label="Last day" min={filters.since || undefined} value={filters.until} onChange={set('until')} />
-        </div>
+        <DayRange days={filters} any="Any day" onChange={(days) => onChange({ ...filters, ...days })} />
         {count > 0 && (
           <IconButton
             label="Remove all filters"

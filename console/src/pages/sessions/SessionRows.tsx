@@ -7,9 +7,9 @@ import { serverUrl } from '../../base.ts'
 import { useClient } from '../../data/server.tsx'
 import { useIsLive } from '../../data/use-live.tsx'
 import { AsOf } from '../../parts/AsOf.tsx'
-import { Button } from '../../parts/Button.tsx'
+import { Button, IconButton } from '../../parts/Button.tsx'
 import { Command } from '../../parts/Command.tsx'
-import { DeleteIcon, ExportIcon, SessionsIcon } from '../../parts/icons.ts'
+import { CloseIcon, DeleteIcon, ExportIcon, SessionsIcon } from '../../parts/icons.ts'
 import { Menu } from '../../parts/Menu.tsx'
 import { Empty, How, Pending } from '../../parts/States.tsx'
 import { useRowKeys } from '../../parts/use-row-keys.ts'
@@ -189,9 +189,7 @@ function Head({ selection, onDelete, children }: HeadProps) {
           <Button icon={<DeleteIcon />} onClick={() => onDelete(rows)}>
             Delete…
           </Button>
-          <Button kind="quiet" onClick={selection.clear}>
-            Select nothing
-          </Button>
+          <IconButton label="Select nothing" icon={<CloseIcon />} onClick={selection.clear} />
         </div>
       )}
     </div>
