@@ -108,8 +108,15 @@ export interface Client extends Approvals, SupervisionClient, SignInClient, Over
    * run after its grace time, `cancel(message_id)` stops it at once.
    */
   stream(agent: string, message: string, options?: ChatOptions): AsyncGenerator<StreamEvent, void, undefined>
-  /** Sends a message. Its run executes in the background, whether or not anybody reads it. */
-  send(session: string, message: string, options?: StartOptions & { agent?: string }): Promise<SentMessage>
+  /**
+   * Sends a message. Its run executes in the background, whether or not anybody reads it. `model`: one of `try_models` in the place of
+   * the agent's own, for operators.
+   */
+  send(
+    session: string,
+    message: string,
+    options?: StartOptions & { agent?: string; model?: string },
+  ): Promise<SentMessage>
   run(id: string, options?: CallOptions): Promise<AnsweredRun>
   /**
    * The events of a run to its end, or of a session until the signal aborts: all after `after`, then live. Dropped connections are
@@ -206,7 +213,7 @@ export function createClient(options: ClientOptions): Client {
         method: 'POST',
         path: at('sessions', session, '/messages'),
         headers: startHeaders(more),
-        body: { message, ...filesIn(more), agent: more.agent },
+        body: { message, ...filesIn(more), agent: more.agent, model: more.model },
         signal: more.signal,
       }),
 

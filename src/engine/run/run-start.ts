@@ -68,6 +68,8 @@ function startedEvent(
       context: [],
       state: {},
     },
+    // AG-UI has no word for it.
+    ...(run.input.model === undefined ? {} : { metadata: { quarterdeck: { triedModel: run.input.model } } }),
     timestamp,
   }
 }

@@ -72,6 +72,7 @@ describe('GET /agents', () => {
         name: 'tester',
         description: 'An agent for tests.',
         is_default: true,
+        try_models: [],
         model: { provider: 'scripted', name: 'script' },
         tools: [
           {

@@ -1,7 +1,7 @@
 // The agents of this server: what they are made of, a check of agent files, and their test cases.
 
 import { z } from 'zod'
-import type { AgentDefinition } from '../../../domain/agent/agent.ts'
+import { type AgentDefinition, modelName } from '../../../domain/agent/agent.ts'
 import { refuseOtherAgent } from '../../../domain/supervision/token-role.ts'
 import { createMask } from '../../../domain/text/mask.ts'
 import type { Engine } from '../../../engine/engine.ts'
@@ -75,6 +75,7 @@ function agentRoutes({ engine, checkAgentText, version }: AgentRoutesDeps): Rout
       description: agent.description,
       is_default: agent.default,
       model: { provider: agent.model.provider, name: agent.model.name },
+      try_models: request.principal.role === 'operator' ? (agent.tried ?? []).map(modelName) : [],
       tools: tools.map((tool) => toolView(tool, agent)),
       capabilities: capabilitiesOf(agent, version),
       source:

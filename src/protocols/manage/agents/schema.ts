@@ -17,6 +17,9 @@ export const AgentSchema = z
     description: z.string(),
     is_default: z.boolean().describe('Answers requests that name no agent.'),
     model: z.strictObject({ provider: z.string(), name: z.string() }),
+    try_models: z
+      .array(z.string())
+      .describe('Models that an operator may try in its place: `provider/model`. Empty for others.'),
     tools: z.array(AgentToolSchema),
     capabilities: z.record(z.string(), z.unknown()).describe('As AG-UI describes them.'),
     source: z
@@ -35,6 +38,7 @@ export const AgentSchema = z
       description: 'A friendly assistant that answers briefly.',
       is_default: true,
       model: { provider: 'demo', name: 'demo' },
+      try_models: ['openai/gpt-5-mini'],
       tools: [
         {
           name: 'get_weather',

@@ -16,13 +16,19 @@ export const NewMessageSchema = z
     message: MessageSchema,
     files: SentFilesSchema,
     agent: z.string().nullish(),
+    model: z
+      .string()
+      .exactOptional()
+      .describe(
+        'Tries this model in the place of the agent’s own: one of `try_models` in the settings. For operators.',
+      ),
   })
   .meta({ id: 'NewMessage' })
 
 /** Throws `invalid_request`. */
 export function decodeNewMessage(body: unknown) {
-  const { message, files, agent } = validBody(NewMessageSchema, body, 'The body is not a valid message.')
-  return { message, agent: agent ?? null, files: sentFiles(files) }
+  const { message, files, agent, model } = validBody(NewMessageSchema, body, 'The body is not a valid message.')
+  return { message, agent: agent ?? null, model, files: sentFiles(files) }
 }
 
 /** The id in the path of a session or a run. Throws `malformed_id`. */
