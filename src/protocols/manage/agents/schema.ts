@@ -78,6 +78,9 @@ export const ValidatedAgentSchema = z
   })
 export type ValidatedAgent = z.output<typeof ValidatedAgentSchema>
 
+const outcome = z.enum(['passed', 'failed', 'error'])
+const FindingsSchema = z.array(z.strictObject({ check: z.string(), expected: z.string(), found: z.string() }))
+
 export const AgentTestsSchema = z
   .strictObject({
     agent: z.string(),
@@ -89,6 +92,11 @@ export const AgentTestsSchema = z
         tools: z.array(z.string()).describe('Calls that must happen.'),
         checks: z.array(z.string()).describe('Kinds of checks of the answer.'),
         timeout_seconds: z.number(),
+        results: z
+          .array(z.strictObject({ at: z.iso.datetime(), outcome, duration_ms: z.number() }))
+          .describe('What became of it when this server ran it, newest first: at most ten.'),
+        failing_since: z.iso.datetime().nullable().describe('The first of the results since which it has not passed.'),
+        findings: FindingsSchema.describe('What was wrong the last time, cut to 500 characters.'),
       }),
     ),
   })
@@ -103,6 +111,9 @@ export const AgentTestsSchema = z
           tools: [],
           checks: ['contains'],
           timeout_seconds: 60,
+          results: [{ at: '2026-11-15T09:00:00.000Z', outcome: 'passed', duration_ms: 1_240 }],
+          failing_since: null,
+          findings: [],
         },
       ],
     },
@@ -115,7 +126,7 @@ export const CaseSchema = z
     outcome: z
       .enum(['running', 'passed', 'failed', 'error', 'stopped'])
       .describe('`running`: it has begun. `error`: it could not be run to its end. `stopped`: somebody stopped it.'),
-    findings: z.array(z.strictObject({ check: z.string(), expected: z.string(), found: z.string() })),
+    findings: FindingsSchema,
     duration_ms: z.number(),
     tokens: z.strictObject({ input: z.int(), output: z.int() }),
     answer: z.string().describe('The last answer, at most 20,000 characters of it.'),
