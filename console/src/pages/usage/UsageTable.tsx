@@ -1,7 +1,8 @@
-import type { Usage, UsageGroup } from 'quarterdeck/client'
+import type { Usage, UsageCounts, UsageGroup } from 'quarterdeck/client'
 import { Link } from 'wouter'
 import { moneyText } from '../../money.ts'
 import { type Column, DataTable } from '../../parts/DataTable.tsx'
+import { duration } from '../../parts/Time.tsx'
 import { fullCount } from '../../words.ts'
 import styles from './UsageTable.module.css'
 
@@ -23,16 +24,25 @@ const dayText = new Intl.DateTimeFormat('en-GB', {
 
 type Row = Usage['rows'][number]
 
+/** `2.5 %` of the runs failed. */
+export function errorShare({ runs, failed_runs }: Pick<UsageCounts, 'runs' | 'failed_runs'>): string {
+  if (runs === 0) return '–'
+  const share = (failed_runs / runs) * 100
+  return `${share > 0 && share < 10 ? share.toFixed(1) : Math.round(share)} %`
+}
+
+export const timeText = (ms: number | null): string => (ms === null ? '–' : duration(ms))
+
 export function UsageTable({ usage: { by, rows, total, currency } }: { usage: Usage }) {
   const columns: Column<Row>[] = [
     { name: groupNames[by], cell: (row) => <Name by={by} row={row} /> },
     { name: 'Runs', cell: ({ runs }) => fullCount(runs), isNumber: true, isMinor: true },
+    { name: 'Errors', cell: errorShare, isNumber: true },
+    { name: 'Half within', cell: ({ p50_ms }) => timeText(p50_ms), isNumber: true, isMinor: true },
+    { name: '95 % within', cell: ({ p95_ms }) => timeText(p95_ms), isNumber: true, isMinor: true },
     { name: 'Input', cell: (row) => fullCount(row.input_tokens), isNumber: true, isMinor: true },
     { name: 'Cached', cell: (row) => fullCount(row.cached_input_tokens), isNumber: true, isMinor: true },
-    { name: 'Cache write', cell: (row) => fullCount(row.cache_write_input_tokens), isNumber: true, isMinor: true },
     { name: 'Output', cell: (row) => fullCount(row.output_tokens), isNumber: true, isMinor: true },
-    { name: 'Reasoning', cell: (row) => fullCount(row.reasoning_tokens), isNumber: true, isMinor: true },
-    { name: 'Tokens', cell: (row) => fullCount(row.input_tokens + row.output_tokens), isNumber: true },
     { name: 'Cost', cell: ({ cost }) => moneyText(cost, currency), isNumber: true },
   ]
   const sum = { ...total, key: '', label: '' }
@@ -69,5 +79,10 @@ function Name({ by, row: { key, label } }: { by: UsageGroup; row: Row }) {
       </Link>
     )
   }
-  return <bdi>{label === '' ? '–' : label}</bdi>
+  if (label === '' || label === '/') return 'No model'
+  return (
+    <Link href={`/usage?${by}=${encodeURIComponent(key)}`} className={styles.link}>
+      <bdi>{label}</bdi>
+    </Link>
+  )
 }
