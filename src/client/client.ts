@@ -95,6 +95,14 @@ export interface ChatOptions extends StartOptions {
   session?: string
 }
 
+export interface SendOptions extends StartOptions {
+  agent?: string
+  /** `provider/model` to try in the place of the agent's own. */
+  model?: string
+  /** The id of a message of yours, which this one replaces. It and what followed it stay in the log. */
+  replaces?: string
+}
+
 /** What to follow: one run, or all runs of a session. */
 export type Followed = { run: string } | { session: string }
 
@@ -112,10 +120,12 @@ export interface Client extends Approvals, SupervisionClient, SignInClient, Over
    * Sends a message. Its run executes in the background, whether or not anybody reads it. `model`: one of `try_models` in the place of
    * the agent's own, for operators.
    */
-  send(
+  send(session: string, message: string, options?: SendOptions): Promise<SentMessage>
+  /** Asks for another answer to a message. What followed it stays in the log, and is no longer part of the conversation. */
+  again(
     session: string,
-    message: string,
-    options?: StartOptions & { agent?: string; model?: string },
+    messageId: string,
+    options?: Omit<StartOptions, 'files'> & { model?: string },
   ): Promise<SentMessage>
   run(id: string, options?: CallOptions): Promise<AnsweredRun>
   /**
@@ -173,6 +183,15 @@ export function createClient(options: ClientOptions): Client {
       silenceMs: SILENCE_MS,
     })
 
+  const sendTo = (session: string, body: object, more: StartOptions): Promise<SentMessage> =>
+    json({
+      method: 'POST',
+      path: at('sessions', session, '/messages'),
+      headers: startHeaders(more),
+      body,
+      signal: more.signal,
+    })
+
   return {
     ...createApprovals(calls, options.sleep ?? sleep),
     ...supervision,
@@ -209,13 +228,13 @@ export function createClient(options: ClientOptions): Client {
     },
 
     send: (session, message, more = {}) =>
-      json({
-        method: 'POST',
-        path: at('sessions', session, '/messages'),
-        headers: startHeaders(more),
-        body: { message, ...filesIn(more), agent: more.agent, model: more.model },
-        signal: more.signal,
-      }),
+      sendTo(
+        session,
+        { message, ...filesIn(more), agent: more.agent, replaces: more.replaces, model: more.model },
+        more,
+      ),
+
+    again: (session, messageId, more = {}) => sendTo(session, { again: messageId, model: more.model }, more),
 
     run: (id, options) => get(at('runs', id), options),
 

@@ -29,7 +29,7 @@ interface ProvenOptions extends CallOptions {
 }
 
 export interface Call extends CallOptions {
-  method: 'GET' | 'POST' | 'DELETE'
+  method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
   path: string
   headers?: Record<string, string>
   body?: unknown

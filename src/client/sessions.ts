@@ -4,12 +4,16 @@ import type { RunEvent } from './ag-ui-event.ts'
 import { at, type CallOptions, type Calls, type PageOptions, queryOf } from './connection.ts'
 import type {
   FeedItem,
+  GivenFeedback,
+  MessageFeedback,
   Run,
   Search as SearchPage,
   SearchResult,
   Session,
   SessionExport,
   SessionMessages,
+  SessionTitle,
+  Step,
 } from './wire.ts'
 
 /** What every list of sessions shows of one. */
@@ -21,12 +25,14 @@ export interface SessionListOptions extends PageOptions {
   agent?: string
   status?: SessionRow['status']
   kind?: SessionRow['kind']
+  /** Only sessions with an answer of which somebody thinks so. */
+  feedback?: MessageFeedback['value']
   /** ISO 8601: last active at or after this time, and at or before that time. */
   since?: string
   until?: string
 }
 
-export interface SearchOptions extends Omit<SessionListOptions, 'status' | 'kind'> {}
+export interface SearchOptions extends Omit<SessionListOptions, 'status' | 'kind' | 'feedback'> {}
 
 export interface LogOptions extends CallOptions {
   /** The id or the number of an event: only later ones, or only earlier ones. */
@@ -74,11 +80,23 @@ export interface SessionReads {
   runs(id: string, options?: PageOptions): Promise<{ runs: Run[]; next: string | null }>
   /** The events of a session in pages, from any place. */
   log(id: string, options?: LogOptions): Promise<LogPage>
+  /** What people think of its answers. */
+  feedback(id: string, options?: CallOptions): Promise<MessageFeedback[]>
+  /** Says what you think of an answer, by its message id. `value` null takes it back. */
+  rate(
+    messageId: string,
+    feedback: { value: MessageFeedback['value'] | null; note?: string | null },
+    options?: CallOptions,
+  ): Promise<GivenFeedback>
+  /** Names a session. Blank or null: it has its automatic title again. */
+  rename(id: string, title: string | null, options?: CallOptions): Promise<SessionTitle>
+  /** For operators: what the step that began with this event has sent to its model. */
+  step(id: string, seq: number, options?: CallOptions): Promise<Step>
   /** Everything as one document. */
   export(id: string, options?: CallOptions): Promise<SessionExport>
 }
 
-export function createSessionReads({ get, page, listPage }: Calls): SessionReads {
+export function createSessionReads({ get, post, json, page, listPage }: Calls): SessionReads {
   return {
     async list({ signal, ...query } = {}) {
       const { list, next } = await listPage<Session>(`/sessions${queryOf({ ...query })}`, { signal })
@@ -97,6 +115,12 @@ export function createSessionReads({ get, page, listPage }: Calls): SessionReads
       )
       return page(path, { signal }, query.before === undefined ? 'after' : 'before')
     },
+    feedback: async (id, options) =>
+      (await get<{ feedback: MessageFeedback[] }>(at('sessions', id, '/feedback'), options)).feedback,
+    rate: (messageId, feedback, options) => post(at('messages', messageId, '/feedback'), feedback, options),
+    rename: (id, title, { signal } = {}) =>
+      json({ method: 'PATCH', path: at('sessions', id), body: { title }, signal }),
+    step: (id, seq, options) => get(at('sessions', id, `/steps/${seq}`), options),
     export: (id, options) => get(at('sessions', id, '/export'), options),
   }
 }

@@ -1,8 +1,9 @@
 import type { SessionRecord } from '../../domain/session/session.ts'
 import type { Journal, StoredEntry } from '../../store/ports/journal.ts'
 import type { SearchHit, SearchReads } from '../../store/ports/search.ts'
-import type { SessionQuery, SessionReads } from '../../store/ports/sessions.ts'
+import type { FeedbackChange, SessionQuery, SessionReads } from '../../store/ports/sessions.ts'
 import type { ReadLog } from '../sessions/read-log.ts'
+import type { ReadStep } from '../sessions/read-step.ts'
 
 export type { SearchHit, StoredEntry }
 
@@ -26,19 +27,25 @@ export interface Sessions {
    * (`on_expiry: close`). A busy session never expires.
    */
   getOpen(owner: string, reference: string): Promise<SessionRecord>
+  /** What a person names it. Null: it has its automatic title again. Kept in the log. */
+  rename(session: SessionRecord, title: string | null, by: string): Promise<void>
+  /** What a person thinks of an answer in it, null to take it back. Kept in the log. Throws `message_not_found`. */
+  rate(session: SessionRecord, feedback: Omit<FeedbackChange, 'at'>): Promise<void>
   /** Cancels the open runs, then deletes everything. May be called again. Throws `conflict` while an agent elsewhere works in it. */
   remove(session: SessionRecord): Promise<void>
   /** The log as it is stored; see the store's port. */
   entries: Journal['entries']
   /** Pages of the log's events, as far as they are on disk. */
   readLog: ReadLog
+  /** What a step has sent to its model. */
+  readStep: ReadStep
   /** What lists show of sessions beyond their records; see the store's port. */
   overview: SessionReads['overview']
   /** Full-text search; see the store's port. Whose sessions the caller may see is for the caller to say. */
   search: SearchReads['find']
 }
 
-export type SessionFilters = Pick<SessionQuery, 'agent' | 'kind' | 'activity' | 'since' | 'until'>
+export type SessionFilters = Pick<SessionQuery, 'agent' | 'kind' | 'activity' | 'feedback' | 'since' | 'until'>
 
 export interface SessionPage extends SessionFilters, Pick<SessionQuery, 'label' | 'limit'> {
   /** Null: sessions of all owners. */

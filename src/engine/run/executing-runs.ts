@@ -50,7 +50,7 @@ export interface ExecutingRunsDeps extends EngineParts {
 
 export function createExecutingRuns(deps: ExecutingRunsDeps): ExecutingRuns {
   const { agents, store, log, clock, ids, logger, telemetry, presence, gate, files, limits, isOnlyProcess } = deps
-  const { onAbandoned, onEnded } = deps
+  const { onAbandoned, onEnded, versions } = deps
   const prices = createPriceList([...agents.values()].map(({ definition }) => definition.model))
   const executing = new PassingMap<string, Executing>()
   const leaving = createDrain(executing, deps)
@@ -128,8 +128,8 @@ export function createExecutingRuns(deps: ExecutingRunsDeps): ExecutingRuns {
     const all = agent === served ? agents : new Map(agents).set(run.agent, agent)
     const { outcome, usage } = await executeRun(
       {
-        ...{ store, clock, ids, log: runLogger(logger, run), telemetry, gate, settle, prices, fileSource: files },
-        agents: all,
+        ...{ store, clock, ids, log: runLogger(logger, run), telemetry, gate, settle, agents: all, prices, versions },
+        fileSource: files,
       },
       { root: agent, run, session, writer, stop, isLeaving: () => leaving.isLeaving, resumption },
     )

@@ -52,6 +52,7 @@ function startedEvent(
 ): RunEventOf<'RUN_STARTED'> {
   const threadId = threadIdOf(run, session)
   const parent = present({ parentRunId: run.parentRunId ?? undefined })
+  const { regenerateAfter: after, model: triedModel } = run.input
   return {
     type: 'RUN_STARTED',
     threadId,
@@ -68,8 +69,10 @@ function startedEvent(
       context: [],
       state: {},
     },
-    // AG-UI has no word for it.
-    ...(run.input.model === undefined ? {} : { metadata: { quarterdeck: { triedModel: run.input.model } } }),
+    // The first one: without it, whoever reads the log could not tell which messages the run supersedes.
+    ...(after === undefined && triedModel === undefined
+      ? {}
+      : { metadata: { quarterdeck: present({ after, triedModel }) } }),
     timestamp,
   }
 }

@@ -14,6 +14,7 @@ import { createLocalWake, type Wake } from '../../log/wake.ts'
 import type { Model, ModelRequest } from '../../models/model.ts'
 import type { ScriptedOptions } from '../../models/scripted/scripted.ts'
 import { scriptedModel } from '../../models/testing/scripted-model.ts'
+import { createLocalShared } from '../../store/local-shared.ts'
 import { openTestStore } from '../../store/sqlite/testing/open-test-store.ts'
 import type { Store } from '../../store/store.ts'
 import type { Approvals } from '../../supervision/approvals/approvals.ts'
@@ -61,6 +62,8 @@ export interface TestEngineOptions {
   store?: Store
   wake?: Wake
   presence?: Presence
+  /** Absent: in memory. */
+  shared?: EngineOptions['shared']
   /** Absent: yes. */
   isOnlyProcess?: boolean
   leaseOwner?: string
@@ -176,6 +179,7 @@ export function openEngine(options: TestEngineOptions = {}) {
     store,
     log,
     wake,
+    shared: options.shared ?? createLocalShared(clock),
     replicas: {
       owner: options.leaseOwner ?? ids.uuid(),
       isOnlyProcess: options.isOnlyProcess ?? true,

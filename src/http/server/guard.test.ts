@@ -215,7 +215,7 @@ describe('preflight', () => {
       'Access-Control-Allow-Origin: http://localhost:3000',
       'Vary: Origin',
       'Access-Control-Expose-Headers: X-Correlation-ID, Location, Link, Retry-After, Mcp-Session-Id',
-      'Access-Control-Allow-Methods: GET, HEAD, POST, DELETE, OPTIONS',
+      'Access-Control-Allow-Methods: GET, HEAD, POST, PATCH, DELETE, OPTIONS',
       'Access-Control-Allow-Headers: authorization, content-type, accept, last-event-id, idempotency-key, x-on-busy, ' +
         'x-correlation-id, x-session-id, x-copilotkit-runtime-client-gql-version, traceparent',
       'Access-Control-Max-Age: 600',

@@ -488,6 +488,33 @@ test('where idle sessions close, an expired one is 404 and stays it', async () =
   expect(doors.engine.stats().runsStarted).toBe(2)
 })
 
+test('looking at a session keeps it from closing, and changes neither its last activity nor its place in the list', async () => {
+  const system = createSystemClock()
+  let later = 0
+  const clock = { ...system, now: () => system.now() + later }
+  const sessions = { ...testAgent.sessions, onExpiry: 'close' as const, ttlSeconds: 3_600 }
+  await using doors = await openChat({ clock, agent: { sessions } })
+  const { session_id: older } = await say(doors, { message: 'First' })
+  later = 1_000
+  const { session_id: newer } = await say(doors, { message: 'Second' })
+  const listed = async () =>
+    (await (await doors.get('/sessions')).json()) as { session_id: string; last_activity: string }[]
+  const before = await listed()
+
+  for (const minutes of [50, 100]) {
+    later = minutes * 60_000
+    expect((await doors.get(`/sessions/${older}`)).status).toBe(200)
+    // Nobody waits for the write.
+    await expect
+      .poll(async () => Number((await doors.store.sessions.get(older))?.lastRead) > clock.now() - 60_000)
+      .toBe(true)
+  }
+
+  expect(await listed()).toEqual(before)
+  expect(before.map(({ session_id }) => session_id)).toEqual([newer, older])
+  expect((await doors.get(`/sessions/${newer}`)).status).toBe(404)
+})
+
 test('a session that is busy beyond its time to live does not close', async () => {
   const system = createSystemClock()
   let later = 0

@@ -4,6 +4,7 @@ import { z } from 'zod'
 import type { Clock } from '../../domain/clock.ts'
 import type { Ids } from '../../domain/ids.ts'
 import { present } from '../../domain/present.ts'
+import { feedbackValues } from '../../domain/session/message.ts'
 import type { RunRecord } from '../../domain/session/run.ts'
 import type { SessionRecord } from '../../domain/session/session.ts'
 import { sessionActivities, sessionKinds } from '../../domain/session/session-overview.ts'
@@ -19,6 +20,7 @@ import { runErrors, startErrors } from '../shared/answer/error-lists.ts'
 import { waitingView } from '../shared/answer/waiting.ts'
 import { resumedRun } from '../shared/events/event-id.ts'
 import { viewerOf } from '../shared/request/caller.ts'
+import { FeedbackValueSchema, feedbackOf } from '../shared/request/feedback.ts'
 import { listMessages } from '../shared/request/list-messages.ts'
 import { listSessions } from '../shared/request/list-sessions.ts'
 import {
@@ -155,7 +157,8 @@ export function createChatRoutes({ engine, oversight, clock, ids }: ChatRoutesDe
     const [overview] = await engine.sessions.overview([session.id])
     const info = foreign === null ? sessionInfo(session, overview) : foreignInfo(session, overview)
     const path = `/sessions/${encodeURIComponent(info.session_id)}`
-    const body = { ...info, messages: messages.map(sessionMessage) }
+    const feedback = feedbackOf(await engine.messages.feedback(session.id))
+    const body = { ...info, messages: messages.map((one) => ({ ...sessionMessage(one), ...feedback(one.id) })) }
     await reply.jsonPieces(200, body, nextLink(path, request.query, next))
   }
 
@@ -207,6 +210,9 @@ export function createChatRoutes({ engine, oversight, clock, ids }: ChatRoutesDe
           agent: z.string().min(1).max(128).optional().describe('Only sessions of this agent.'),
           status: z.enum(sessionActivities).optional().describe('Only sessions that do this.'),
           kind: z.enum(sessionKinds).optional(),
+          feedback: FeedbackValueSchema.optional().describe(
+            'Only sessions with an answer of which somebody thinks so.',
+          ),
           since: TimeSchema.optional().describe('Only sessions that were last active at or after this time.'),
           until: TimeSchema.optional().describe('Only sessions that were last active at or before this time.'),
           limit: z.int().min(1).max(100).default(10),
@@ -246,6 +252,7 @@ function filtersIn(query: URLSearchParams): SessionFilters {
     agent: agentIn(query),
     kind: wordIn(query, 'kind', sessionKinds),
     activity: wordIn(query, 'status', sessionActivities),
+    feedback: wordIn(query, 'feedback', feedbackValues),
     since: timeIn(query, 'since'),
     until: timeIn(query, 'until'),
   })

@@ -426,4 +426,26 @@ export const migrations: readonly Migration[] = [
     ADD COLUMN took text COLLATE "C" NOT NULL DEFAULT '';
   `,
   },
+  {
+    title: 'sessions that failed, titles that people give, and what people think of answers',
+    since: '0.1.0',
+    sql: `
+  ALTER TABLE sessions ADD COLUMN last_read bigint, ADD COLUMN title text, ADD COLUMN failure text;
+  UPDATE sessions SET failure = '' FROM (SELECT DISTINCT ON (session) session, status FROM runs ORDER BY session, ord DESC) AS last
+    WHERE last.session = sessions.id AND last.status = 'failed';
+  CREATE INDEX sessions_read ON sessions (last_read) WHERE last_read IS NOT NULL;
+  CREATE INDEX sessions_failed ON sessions (last_activity, id) WHERE failure IS NOT NULL;
+  CREATE INDEX messages_answer ON messages (id) WHERE role = 'assistant';
+  CREATE TABLE feedback (
+    session text COLLATE "C" NOT NULL,
+    message text COLLATE "C" NOT NULL,
+    by text COLLATE "C" NOT NULL,
+    value text COLLATE "C" NOT NULL,
+    note text,
+    at bigint NOT NULL,
+    PRIMARY KEY (session, message, by)
+  );
+  CREATE INDEX feedback_value ON feedback (value, session);
+  `,
+  },
 ]

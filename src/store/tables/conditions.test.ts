@@ -10,22 +10,29 @@ import { activityConditions } from './conditions.ts'
 const either = [false, true]
 const everySession: SessionWork[] = [null, ...supervisedStatuses].flatMap((supervised) =>
   either.flatMap((isRunning) =>
-    either.flatMap((hasQueued) => [0, 2].map((pending) => ({ supervised, isRunning, hasQueued, pending }))),
+    either.flatMap((hasQueued) =>
+      [0, 2].flatMap((pending) =>
+        [null, 'It broke.'].map((failure) => ({ supervised, isRunning, hasQueued, pending, failure })),
+      ),
+    ),
   ),
 )
 
 test('the lists of a database find a session under the word that `activityOf` has for it, and under no other', () => {
   const db = new DatabaseSync(':memory:')
-  db.exec('CREATE TABLE sessions (id INTEGER, supervised TEXT, running INTEGER, queued INTEGER, pending INTEGER)')
-  const insert = db.prepare('INSERT INTO sessions VALUES (?, ?, ?, ?, ?)')
-  everySession.forEach(({ supervised, isRunning, hasQueued, pending }, i) => {
-    insert.run(i, supervised, Number(isRunning), Number(hasQueued), pending)
+  db.exec(
+    'CREATE TABLE sessions (id INTEGER, supervised TEXT, running INTEGER, queued INTEGER, pending INTEGER, failure TEXT)',
+  )
+  const insert = db.prepare('INSERT INTO sessions VALUES (?, ?, ?, ?, ?, ?)')
+  everySession.forEach(({ supervised, isRunning, hasQueued, pending, failure }, i) => {
+    insert.run(i, supervised, Number(isRunning), Number(hasQueued), pending, failure)
   })
   const conditions = activityConditions({
     supervised: 'supervised',
     running: (is) => `id ${is} (SELECT id FROM sessions WHERE running = 1)`,
     queued: (is) => `id ${is} (SELECT id FROM sessions WHERE queued = 1)`,
     waiting: (is) => `id ${is} (SELECT id FROM sessions WHERE pending > 0)`,
+    failure: 'failure',
   })
 
   for (const activity of sessionActivities) {

@@ -7,7 +7,7 @@ import { asked, LOOSE, type Reading, type Statement, select } from './statement.
 
 /** Lists leave out the state, which may be large. */
 export const LISTED_COLUMNS =
-  'id, owner, agent, active_agent, status, created_at, last_activity, terminated_at, last_tool, metadata, alias, label, message_count, unlisted, supervision'
+  'id, owner, agent, active_agent, status, created_at, last_activity, terminated_at, last_tool, metadata, alias, label, message_count, unlisted, supervision, last_read, title, failure'
 export const SESSION_COLUMNS = `${LISTED_COLUMNS}, state`
 
 export type SessionRow = [
@@ -26,6 +26,9 @@ export type SessionRow = [
   messageCount: number,
   unlisted: boolean | number,
   supervision: string | null,
+  lastRead: number | null,
+  title: string | null,
+  failure: string | null,
   state?: string | null,
 ]
 
@@ -46,6 +49,9 @@ export function toSession(row: SessionRow): SessionRecord {
     messageCount,
     unlisted,
     supervision,
+    lastRead,
+    title,
+    failure,
     state = null,
   ] = row
   return {
@@ -66,6 +72,9 @@ export function toSession(row: SessionRow): SessionRecord {
     state: state === null || state.length > jsonLimits.bytes ? undefined : JSON.parse(state),
     unlisted: Boolean(unlisted),
     supervision: supervision === null ? undefined : JSON.parse(supervision),
+    lastRead: lastRead ?? undefined,
+    title: title ?? undefined,
+    failure: failure ?? undefined,
   }
 }
 
@@ -86,14 +95,28 @@ export const newSessionColumns = {
   message_count: 'bigint',
   state: 'text',
   unlisted: 'boolean',
+  last_read: 'bigint',
+  title: 'text',
+  failure: 'text',
 } as const
 
 export function sessionValues(session: SessionRecord): unknown[] {
   const { id, owner, agent, activeAgent, status, createdAt, lastActivity, terminatedAt, lastTool } = session
-  const { metadata, alias, label = null, messageCount, state, unlisted } = session
+  const {
+    metadata,
+    alias,
+    label = null,
+    messageCount,
+    state,
+    unlisted,
+    lastRead = null,
+    title = null,
+    failure = null,
+  } = session
   return [
     ...[id, owner, agent, activeAgent, status, createdAt, lastActivity, terminatedAt, lastTool],
     ...[JSON.stringify(metadata), alias, label, messageCount, jsonOrNull(state), unlisted],
+    ...[lastRead, title, failure],
   ]
 }
 
@@ -117,7 +140,8 @@ export const sessionById: Statement = {
 
 const countSince: Statement = {
   name: 'sessions_count',
-  text: `SELECT count(*) FROM sessions WHERE last_activity >= $1 AND status <> 'terminated'`,
+  text: `SELECT (SELECT count(*) FROM sessions WHERE last_activity >= $1 AND status <> 'terminated')
+    + (SELECT count(*) FROM sessions WHERE last_read >= $1 AND ${LOOSE}last_activity < $1 AND status <> 'terminated')`,
 }
 
 /** `withActivity` has the condition of each activity. */
@@ -135,7 +159,7 @@ export function createSessionLists(
 }
 
 function listOf(query: SessionQuery, withActivity: Readonly<Record<SessionActivity, string>>) {
-  const { owner, label, agent, kind, activity, since, until, unlisted = false, limit, before } = query
+  const { owner, label, agent, kind, activity, feedback, since, until, unlisted = false, limit, before } = query
   // The agent and the kind must not make SQLite choose another index: the list is read in its order.
   return select(
     `SELECT ${LISTED_COLUMNS} FROM sessions`,
@@ -148,6 +172,7 @@ function listOf(query: SessionQuery, withActivity: Readonly<Record<SessionActivi
       asked('last_activity <= $', until),
       kind !== undefined && [`${LOOSE}supervised_status IS ${kind === 'chat' ? '' : 'NOT '}NULL`],
       activity !== undefined && [withActivity[activity]],
+      asked('id IN (SELECT session FROM feedback WHERE value = $)', feedback),
       label === null ? ['label IS NULL'] : asked('label = $', label),
       before !== undefined && ['(last_activity, id) < ($, $)', before.lastActivity, before.id],
     ],

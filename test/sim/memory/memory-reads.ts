@@ -76,11 +76,16 @@ export function createMemoryReads(state: MemoryState, disk: Pick<MemoryDisk, 'sy
       get: recordOf,
       byAlias: (owner, alias) => recordOf(state.aliases.get(nameOf(owner, alias))),
 
-      list: ({ owner, label, agent, kind, activity, since, until, unlisted = false, limit, before }) =>
+      list: ({ owner, label, agent, kind, activity, feedback, since, until, unlisted = false, limit, before }) =>
         [...state.sessions.values()]
           .filter((session) => activity === undefined || overviewOf(state, session).activity === activity)
           .map((session) => session.record)
           .filter((record) => agent === undefined || record.agent === agent)
+          .filter(
+            ({ id }) =>
+              feedback === undefined ||
+              state.feedback.some(({ sessionId, value }) => sessionId === id && value === feedback),
+          )
           .filter((record) => kind === undefined || (record.supervision === undefined) === (kind === 'chat'))
           .filter((record) => since === undefined || record.lastActivity >= since)
           .filter((record) => until === undefined || record.lastActivity <= until)
@@ -100,7 +105,8 @@ export function createMemoryReads(state: MemoryState, disk: Pick<MemoryDisk, 'sy
 
       count: (since) =>
         [...state.sessions.values()].filter(
-          ({ record }) => record.status !== 'terminated' && record.lastActivity >= since,
+          ({ record }) =>
+            record.status !== 'terminated' && Math.max(record.lastActivity, record.lastRead ?? 0) >= since,
         ).length,
 
       toCompact: (before, limit) =>
@@ -207,6 +213,17 @@ export function createMemoryReads(state: MemoryState, disk: Pick<MemoryDisk, 'sy
         const at = all.findIndex(({ id }) => id === messageId)
         return at >= 0 && all.slice(at + 1).some((message) => message.role === 'user' && isShown(message))
       },
+      feedback: (sessionId) =>
+        state.feedback
+          .filter((one) => one.sessionId === sessionId)
+          .map(({ sessionId: _, ...feedback }) => feedback)
+          .sort((a, b) => a.at - b.at || (nameOf(a.messageId, a.by) < nameOf(b.messageId, b.by) ? -1 : 1)),
+      sessionsWithAnswer: (messageId) =>
+        [...state.sessions.values()]
+          .filter(({ messages }) => messages.get(messageId)?.role === 'assistant')
+          .map(({ record }) => record.id)
+          .reverse()
+          .slice(0, 10),
       known(sessionId, ids) {
         const messages = state.sessions.get(sessionId)?.messages
         return [...new Set(ids)].flatMap((id) => messages?.get(id) ?? [])
@@ -373,10 +390,13 @@ function overviewOf(state: MemoryState, session: MemorySession): SessionOverview
     .find(({ role }) => role === 'user')
   const isRunning = runs.some(({ status }) => status === 'running')
   const hasQueued = runs.some(({ status }) => status === 'queued')
+  const failure = record.failure ?? null
   return {
     id: record.id,
-    title: titleOf(supervised === null ? textOf(first?.content ?? '') : (record.supervision?.title ?? '')),
-    activity: activityOf({ supervised, isRunning, hasQueued, pending }),
+    title:
+      record.title ?? titleOf(supervised === null ? textOf(first?.content ?? '') : (record.supervision?.title ?? '')),
+    activity: activityOf({ supervised, isRunning, hasQueued, pending, failure }),
+    failure,
     pending,
     tokens: runs.reduce((sum, run) => sum + tokensOf(run), 0),
     elsewhere: record.supervision ?? null,

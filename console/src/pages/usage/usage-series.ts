@@ -1,7 +1,7 @@
 // What the chart of usage shows: a value for each day, of everything together or of its largest parts.
 
 import type { Usage } from 'quarterdeck/client'
-import { everyDay } from './usage-range.ts'
+import { everyDay } from '../../data/usage-range.ts'
 
 export type Figure = 'cost' | 'tokens' | 'speed' | 'errors'
 type Row = Pick<Usage['rows'][number], 'key' | 'part' | 'runs' | 'failed_runs' | 'p50_ms' | 'p95_ms'> &

@@ -4,6 +4,7 @@ import { z } from 'zod'
 import { risks } from '../../../domain/agent/tool-settings.ts'
 import { isRecord } from '../../../domain/is-record.ts'
 import { type FileRecord, fileTypes } from '../../../domain/session/file.ts'
+import { type Feedback, feedbackValues } from '../../../domain/session/message.ts'
 import type { AuditEntry } from '../../../domain/supervision/audit.ts'
 import type { ChannelNote } from '../../../domain/supervision/delivery.ts'
 import type { Grant } from '../../../domain/supervision/grant.ts'
@@ -92,6 +93,14 @@ export const note: z.ZodType<ChannelNote> = whole<ChannelNote>()({
   key: z.string(),
   session: uuid.nullable(),
   value: z.string(),
+  at: time,
+})
+
+export const feedback: z.ZodType<Feedback> = whole<Feedback>()({
+  messageId: z.string().min(1),
+  by: z.string(),
+  value: z.enum(feedbackValues),
+  note: z.string().nullable(),
   at: time,
 })
 
