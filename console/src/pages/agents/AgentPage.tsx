@@ -1,5 +1,5 @@
 import { type Agent, ClientError } from 'quarterdeck/client'
-import { lazy, Suspense } from 'react'
+import { lazy, Suspense, useState } from 'react'
 import { Link, useLocation, useSearchParams } from 'wouter'
 import { isRecord } from '../../../../src/domain/is-record.ts'
 import { useKeys } from '../../app/Keys.tsx'
@@ -13,9 +13,11 @@ import { AgentIcon, ChatIcon } from '../../parts/icons.ts'
 import { Fact, Page, Panel } from '../../parts/Page.tsx'
 import { Empty, Loading, Pending } from '../../parts/States.tsx'
 import { Tabs } from '../../parts/Tabs.tsx'
+import { AgentFigures } from './AgentFigures.tsx'
 import styles from './AgentPage.module.css'
 import { TestCases } from './TestCases.tsx'
 import { ToolList } from './ToolList.tsx'
+import { TryModel } from './TryModel.tsx'
 import { useAgent } from './use-agents.ts'
 
 const AgentFile = lazy(() => import('./AgentFile.tsx'))
@@ -28,6 +30,7 @@ export function AgentPage({ name }: { name: string }) {
   const [params] = useSearchParams()
   const [, go] = useLocation()
   const isLive = useIsLive()
+  const [isTrying, setTrying] = useState(false)
   useKeys([{ keys: 'Escape', name: 'Back to all agents', group: 'Agents', run: () => go('/agents') }])
   const at = (id: string) => `/agents/${encodeURIComponent(name)}${id === 'tools' ? '' : `?tab=${id}`}`
   const tabs = [
@@ -47,9 +50,12 @@ export function AgentPage({ name }: { name: string }) {
       }
       actions={
         data !== undefined && (
-          <Button icon={<ChatIcon />} onClick={() => go(`/chat?agent=${encodeURIComponent(name)}`)}>
-            Chat
-          </Button>
+          <>
+            <Button onClick={() => setTrying(true)}>Try another model</Button>
+            <Button icon={<ChatIcon />} onClick={() => go(`/chat?agent=${encodeURIComponent(name)}`)}>
+              Chat
+            </Button>
+          </>
         )
       }
       bar={<Tabs label="Agent" tabs={tabs} current={tab} />}
@@ -61,6 +67,7 @@ export function AgentPage({ name }: { name: string }) {
           {tab === 'tools' && (
             <>
               <About agent={data} />
+              <AgentFigures agent={name} />
               <ToolList tools={data.tools} />
             </>
           )}
@@ -70,6 +77,7 @@ export function AgentPage({ name }: { name: string }) {
             </Suspense>
           )}
           {tab === 'tests' && <TestCases agent={name} />}
+          {isTrying && <TryModel agent={data} onClose={() => setTrying(false)} />}
         </AsOf>
       )}
     </Page>

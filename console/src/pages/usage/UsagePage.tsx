@@ -1,11 +1,10 @@
-import { useQuery } from '@tanstack/react-query'
-import type { Usage, UsageCounts, UsageGroup, UsageOptions } from 'quarterdeck/client'
+import type { Usage, UsageGroup } from 'quarterdeck/client'
 import { lazy, Suspense, useState } from 'react'
 import { useSearchParams } from 'wouter'
 import { useTitle } from '../../app/title.ts'
 import { serverUrl } from '../../base.ts'
 import { readFilters, withParams, withSearch } from '../../data/list-filters.ts'
-import { useClient } from '../../data/server.tsx'
+import { useUsage } from '../../data/usage.ts'
 import { readRange, type UsageRange } from '../../data/usage-range.ts'
 import { useIsLive } from '../../data/use-live.tsx'
 import { given } from '../../given.ts'
@@ -22,17 +21,15 @@ import { Page, Panel } from '../../parts/Page.tsx'
 import { Empty, How, Pending } from '../../parts/States.tsx'
 import { saveFile } from '../../parts/save-file.ts'
 import { Tabs } from '../../parts/Tabs.tsx'
-import { counted, fullCount, shortCount } from '../../words.ts'
+import { UsageSums } from '../../parts/UsageSums.tsx'
+import { counted, fullCount } from '../../words.ts'
 import styles from './UsagePage.module.css'
-import { errorShare, groupNames, timeText, UsageTable } from './UsageTable.tsx'
+import { groupNames, UsageTable } from './UsageTable.tsx'
 import type { Figure } from './usage-series.ts'
 
 const UsageChart = lazy(() => import('./UsageChart.tsx'))
 
 const groups = ['day', 'agent', 'model', 'session', 'owner'] as const
-/** The server gives no more. */
-const MOST_ROWS = 1_000
-
 /** What the agents did, how well and how fast, and what it cost. */
 export default function UsagePage() {
   useTitle('Usage')
@@ -79,7 +76,7 @@ export default function UsagePage() {
         </Empty>
       ) : (
         <AsOf isLive={isLive} at={days.dataUpdatedAt}>
-          <Sums total={days.data.total} currency={days.data.currency} />
+          <UsageSums total={days.data.total} currency={days.data.currency} />
           <Days usage={days.data} range={range} only={only} />
           <NoPrices models={days.data.unpriced} currency={days.data.currency} />
           <Panel title="Table" actions={<GroupTabs by={by} params={params} />} isFlush>
@@ -93,18 +90,6 @@ export default function UsagePage() {
       )}
     </Page>
   )
-}
-
-function useUsage(
-  { from, to, problem }: UsageRange,
-  question: Pick<UsageOptions, 'by' | 'split' | 'agent' | 'model' | 'owner'>,
-) {
-  const client = useClient()
-  return useQuery({
-    queryKey: ['usage', from, to, question],
-    queryFn: ({ signal }) => client.usage({ from, to, ...question, limit: MOST_ROWS, signal }),
-    enabled: problem === null,
-  })
 }
 
 const figureNames: Readonly<Record<Figure, string>> = {
@@ -237,37 +222,6 @@ function priceLines(models: readonly string[], currency: string): string {
   // A name may have characters that mean something in YAML. JSON text is YAML too.
   const lines = models.map((model) => `    ${JSON.stringify(model)}: { input: 0.00, output: 0.00 }`)
   return ['prices:', `  currency: ${currency}`, '  models:', ...lines, ''].join('\n')
-}
-
-function Sums({ total, currency }: { total: UsageCounts; currency: string }) {
-  const cached = total.input_tokens === 0 ? 0 : Math.round((total.cached_input_tokens / total.input_tokens) * 100)
-  return (
-    <dl className={styles.sums}>
-      <Sum
-        name="Cost"
-        value={moneyText(total.cost, currency)}
-        note={total.cost === null ? 'a model has no price' : currency}
-      />
-      <Sum
-        name="Tokens"
-        value={shortCount(total.input_tokens + total.output_tokens)}
-        note={`${shortCount(total.input_tokens)} in, ${cached} % of it from a cache`}
-      />
-      <Sum name="Runs" value={fullCount(total.runs)} note={`${fullCount(total.cancelled_runs)} stopped by people`} />
-      <Sum name="Errors" value={errorShare(total)} note={`${counted(total.failed_runs, 'run')} failed`} />
-      <Sum name="Time" value={timeText(total.p50_ms)} note={`95 of 100 runs within ${timeText(total.p95_ms)}`} />
-    </dl>
-  )
-}
-
-function Sum({ name, value, note }: { name: string; value: string; note: string }) {
-  return (
-    <div className={styles.sum}>
-      <dt>{name}</dt>
-      <dd className={styles.value}>{value}</dd>
-      <dd className={styles.note}>{note}</dd>
-    </div>
-  )
 }
 
 /** Lines as programs for tables read them (RFC 4180). */

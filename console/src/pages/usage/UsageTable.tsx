@@ -1,8 +1,8 @@
-import type { Usage, UsageCounts, UsageGroup } from 'quarterdeck/client'
+import type { Usage, UsageGroup } from 'quarterdeck/client'
 import { Link } from 'wouter'
 import { moneyText } from '../../money.ts'
 import { type Column, DataTable } from '../../parts/DataTable.tsx'
-import { duration } from '../../parts/Time.tsx'
+import { errorShare, timeText } from '../../parts/UsageSums.tsx'
 import { fullCount } from '../../words.ts'
 import styles from './UsageTable.module.css'
 
@@ -23,15 +23,6 @@ const dayText = new Intl.DateTimeFormat('en-GB', {
 })
 
 type Row = Usage['rows'][number]
-
-/** `2.5 %` of the runs failed. */
-export function errorShare({ runs, failed_runs }: Pick<UsageCounts, 'runs' | 'failed_runs'>): string {
-  if (runs === 0) return '–'
-  const share = (failed_runs / runs) * 100
-  return `${share > 0 && share < 10 ? share.toFixed(1) : Math.round(share)} %`
-}
-
-export const timeText = (ms: number | null): string => (ms === null ? '–' : duration(ms))
 
 export function UsageTable({ usage: { by, rows, total, currency } }: { usage: Usage }) {
   const columns: Column<Row>[] = [
