@@ -103,7 +103,7 @@ function Failures({ cases }: { cases: readonly Tested[] }) {
         rows={cases}
         keyOf={({ name }) => name}
         columns={[
-          { name: 'Case', cell: ({ name }) => <VisibleText text={name} inline /> },
+          { name: 'Case', cell: ({ name }) => <VisibleText text={name} inline isRaw /> },
           { name: 'Expected', cell: ({ findings }) => <Found texts={findings.map(({ expected }) => expected)} /> },
           { name: 'Came', cell: ({ findings }) => <Found texts={findings.map(({ found }) => found)} /> },
           {
@@ -121,7 +121,7 @@ const Found = ({ texts }: { texts: readonly string[] }) =>
   texts.map((text, i) => (
     // biome-ignore lint/suspicious/noArrayIndexKey: a list that never changes
     <p key={i} className={styles.found}>
-      <VisibleText text={text} inline />
+      <VisibleText text={text} inline isRaw />
     </p>
   ))
 

@@ -6,8 +6,8 @@ import styles from './Conversation.module.css'
 export function TriedNote({ model, onOwn }: { model: string; onOwn: () => void }) {
   return (
     <p className={styles.note}>
-      Tried with <VisibleText text={model} inline />. Tools and approvals are the agent’s own, and its file stays as it
-      is.{' '}
+      Tried with <VisibleText text={model} inline isRaw />. Tools and approvals are the agent’s own, and its file stays
+      as it is.{' '}
       <Button kind="quiet" onClick={onOwn}>
         Use its own model
       </Button>

@@ -133,7 +133,7 @@ function Answer({ item, piece, hasActions, isNewest }: AnswerProps) {
       <Markdown text={piece?.text ?? item.text} isWriting={!item.isDone && piece?.isLast !== false} />
       {item.tried !== undefined && piece?.isLast !== false && (
         <p className={styles.broken}>
-          Tried with <VisibleText text={item.tried} inline />
+          Tried with <VisibleText text={item.tried} inline isRaw />
         </p>
       )}
       {item.isBrokenOff && piece?.isLast !== false && <p className={styles.broken}>Broken off here.</p>}
