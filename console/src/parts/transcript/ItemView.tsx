@@ -13,6 +13,7 @@ import { Menu } from '../Menu.tsx'
 import { Markdown } from '../markdown/Markdown.tsx'
 import { Loading } from '../States.tsx'
 import { duration } from '../Time.tsx'
+import { VisibleText } from '../VisibleText.tsx'
 import { ActivityLine } from './ActivityLine.tsx'
 import { ConversationContext } from './conversation.ts'
 import { Fold } from './Fold.tsx'
@@ -131,6 +132,11 @@ function Answer({ item, piece, hasActions, isNewest }: AnswerProps) {
     <section className={styles.answer}>
       {piece?.isFirst !== false && <h2 className="unseen">Answer</h2>}
       <Markdown text={piece?.text ?? item.text} isWriting={!item.isDone && piece?.isLast !== false} />
+      {item.tried !== undefined && piece?.isLast !== false && (
+        <p className={styles.broken}>
+          Tried with <VisibleText text={item.tried} inline isRaw />
+        </p>
+      )}
       {item.isBrokenOff && piece?.isLast !== false && <p className={styles.broken}>Broken off here.</p>}
       {item.isDone && hasActions && piece?.isLast !== false && (
         <div className={styles.actions}>
