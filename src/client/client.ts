@@ -95,6 +95,12 @@ export interface ChatOptions extends StartOptions {
   session?: string
 }
 
+export interface SendOptions extends StartOptions {
+  agent?: string
+  /** The id of a message of yours, which this one replaces. It and what followed it stay in the log. */
+  replaces?: string
+}
+
 /** What to follow: one run, or all runs of a session. */
 export type Followed = { run: string } | { session: string }
 
@@ -109,7 +115,9 @@ export interface Client extends Approvals, SupervisionClient, SignInClient, Over
    */
   stream(agent: string, message: string, options?: ChatOptions): AsyncGenerator<StreamEvent, void, undefined>
   /** Sends a message. Its run executes in the background, whether or not anybody reads it. */
-  send(session: string, message: string, options?: StartOptions & { agent?: string }): Promise<SentMessage>
+  send(session: string, message: string, options?: SendOptions): Promise<SentMessage>
+  /** Asks for another answer to a message. What followed it stays in the log, and is no longer part of the conversation. */
+  again(session: string, messageId: string, options?: Omit<StartOptions, 'files'>): Promise<SentMessage>
   run(id: string, options?: CallOptions): Promise<AnsweredRun>
   /**
    * The events of a run to its end, or of a session until the signal aborts: all after `after`, then live. Dropped connections are
@@ -166,6 +174,15 @@ export function createClient(options: ClientOptions): Client {
       silenceMs: SILENCE_MS,
     })
 
+  const sendTo = (session: string, body: object, more: StartOptions): Promise<SentMessage> =>
+    json({
+      method: 'POST',
+      path: at('sessions', session, '/messages'),
+      headers: startHeaders(more),
+      body,
+      signal: more.signal,
+    })
+
   return {
     ...createApprovals(calls, options.sleep ?? sleep),
     ...supervision,
@@ -202,13 +219,9 @@ export function createClient(options: ClientOptions): Client {
     },
 
     send: (session, message, more = {}) =>
-      json({
-        method: 'POST',
-        path: at('sessions', session, '/messages'),
-        headers: startHeaders(more),
-        body: { message, ...filesIn(more), agent: more.agent },
-        signal: more.signal,
-      }),
+      sendTo(session, { message, ...filesIn(more), agent: more.agent, replaces: more.replaces }, more),
+
+    again: (session, messageId, more = {}) => sendTo(session, { again: messageId }, more),
 
     run: (id, options) => get(at('runs', id), options),
 

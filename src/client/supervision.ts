@@ -25,6 +25,7 @@ import type {
   Standby,
   Startable,
   Supervision,
+  Taken,
 } from './wire.ts'
 
 /** A record of each kind, with its words. */
@@ -78,8 +79,12 @@ export function answerBody({ request }: AnswerAction, { text = '', more = {} }: 
 
 /** Answers and commands are sent once and never repeated. After `unreachable`, look whether they arrived. */
 export interface SupervisionClient {
-  /** The most urgent first; what is done newest first. `next` is null on the last page; `cursor` is where `GET /inbox/events` goes on. */
+  /** The most urgent first; of what is done, the last decided. `next` is null on the last page; `cursor` is where `GET /inbox/events` goes on. */
   inbox(options?: InboxOptions): Promise<Inbox & { next: string | null }>
+  /** Other operators see for a minute that you look at it. Resolves with who else does. */
+  take(id: string, options?: CallOptions): Promise<Taken>
+  /** You look at it no longer. */
+  leave(id: string, options?: CallOptions): Promise<void>
   /** Sends one of the `actions` of a record's view. `more`: what else belongs to the body, such as `result` or `arguments`. */
   answer(action: AnswerAction, given?: GivenAnswer, options?: CallOptions): Promise<AnyRecord[InboxItem['kind']]>
   /** What agents elsewhere ask, by its kind. For approvals there are `approvals` and `approval`. */
@@ -156,6 +161,8 @@ export function createSupervision({ get, page, post: postAgain, postOnce: post, 
 
   return {
     inbox: ({ signal, ...query } = {}) => page<Inbox>(`/inbox${queryOf({ ...query })}`, { signal }),
+    take: (id, options) => postAgain(at('inbox', id, '/take'), {}, options),
+    leave: (id, options) => remove(at('inbox', id, '/take'), options),
     answer: (action, given, options) => post(action.request.path, answerBody(action, given), options),
     records: {
       list: (kind, options) => list(`${kind}s`, options),

@@ -14,6 +14,7 @@ export type {
 } from '../protocols/manage/agents/schema.ts'
 export type {
   EditCheck,
+  FileLines,
   Grant,
   GrantCondition,
   GroupDecided,
@@ -36,9 +37,9 @@ export type {
   SignedIn,
   Who,
 } from '../protocols/manage/devices/schema.ts'
-export type { FeedItem } from '../protocols/manage/events/schema.ts'
+export type { FeedItem, FeedTaken } from '../protocols/manage/events/schema.ts'
 export type { UploadedFile } from '../protocols/manage/files/schema.ts'
-export type { Inbox, InboxItem } from '../protocols/manage/inbox/schema.ts'
+export type { Inbox, InboxItem, Taken } from '../protocols/manage/inbox/schema.ts'
 export type {
   AcceptedPolicy,
   AcceptPolicy,
@@ -54,7 +55,16 @@ export type { Prompt } from '../protocols/manage/records/kinds/prompt.ts'
 export type { Standby } from '../protocols/manage/records/kinds/standby.ts'
 export type { RecordView } from '../protocols/manage/records/schema.ts'
 export type { Search, SearchResult } from '../protocols/manage/search/schema.ts'
-export type { AnsweredRun, Run, SentMessage, SessionExport, Step } from '../protocols/manage/sessions/schema.ts'
+export type {
+  AnsweredRun,
+  GivenFeedback,
+  MessageFeedback,
+  Run,
+  SentMessage,
+  SessionExport,
+  SessionTitle,
+  Step,
+} from '../protocols/manage/sessions/schema.ts'
 export type { Stats } from '../protocols/manage/stats/schema.ts'
 export type {
   Checkpoint,

@@ -47,6 +47,7 @@ export const errorCodes = [
   'agent_not_found',
   'session_not_found',
   'run_not_found',
+  'message_not_found',
   'approval_not_found',
   'grant_not_found',
   'record_not_found',
@@ -151,6 +152,9 @@ export const sessionNotFound = (id: string): ServerError =>
 
 export const fileNotFound = (id: string): ServerError =>
   new ServerError('file_not_found', `There is no file ${JSON.stringify(id)}.`, { details: { file_id: id } })
+
+export const messageNotFound = (id: string): ServerError =>
+  new ServerError('message_not_found', `There is no answer ${JSON.stringify(id)}.`, { details: { message_id: id } })
 
 export const runNotFound = (id: string): ServerError =>
   new ServerError('run_not_found', `There is no run ${JSON.stringify(id)}.`, { details: { run_id: id } })

@@ -66,7 +66,8 @@ export function createCancelRun({ store, log, clock, logger, middleware, runner 
   async function endQueued(run: RunRecord, session: SessionRecord, by: string): Promise<void> {
     const now = Math.max(clock.now(), run.createdAt)
     const writer = createRunWriter({ log, clock, middleware, isOnlyProcess: true, stuck: null }, run)
-    for (const entry of runStart({ ...run, input: { ...run.input, messages: [] } }, session, now, middleware).entries) {
+    const input = { ...run.input, messages: [], regenerateAfter: undefined }
+    for (const entry of runStart({ ...run, input }, session, now, middleware).entries) {
       writer.emit(JSON.parse(entry.data))
     }
     try {

@@ -134,6 +134,10 @@ const missing = {
     means: 'There is no such session, or it is not yours.',
     todo: 'Start a new session.',
   },
+  message_not_found: {
+    means: 'There is no such answer, or it is not in a session of yours.',
+    todo: 'Send the `message_id` of an answer.',
+  },
   run_not_found: { means: 'There is no such run, or it is not yours.', todo: 'Check the id.' },
   approval_not_found: {
     means: 'There is no such approval, or it is not yours.',

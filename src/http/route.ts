@@ -31,7 +31,7 @@ export const bodyClassBytes: Readonly<Partial<Record<BodyClass, number>>> = {
 
 /** One row of the route table. Auth, 404, 405, 413, closed doors and OpenAPI are all derived from it. */
 export interface Route {
-  method: 'GET' | 'POST' | 'DELETE'
+  method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
   /** For example `/runs/:id/events`. A `:name` matches one segment, a `*name` at the end all that follow, also none. */
   path: string
   /** Null: always open. */

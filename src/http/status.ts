@@ -38,6 +38,7 @@ export const statusOf: Record<ErrorCode, number> = {
   command_not_found: 404,
   tool_call_not_found: 404,
   file_not_found: 404,
+  message_not_found: 404,
   events_gone: 410,
   session_expired: 404,
   approval_expired: 410,

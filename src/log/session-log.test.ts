@@ -355,7 +355,7 @@ describe('what readers are shown', () => {
       noted(claimed),
       finish(claimed),
       start(next),
-      { type: 'update_session', sessionId, lastActivity: 1 },
+      { type: 'update_session', sessionId, lastRead: 1 },
     ]
 
     for (const command of commands) {

@@ -352,6 +352,7 @@ function newEntries(command: Command, result: Done): readonly NewEntry[] {
     case 'request_cancel':
       return command.entries
     case 'supervise':
+    case 'update_session':
       return command.entries ?? []
     default:
       return []

@@ -10,6 +10,7 @@ import { describeAudit } from './contract/audit.contract.ts'
 import { describeCompaction } from './contract/compact.contract.ts'
 import { describeConsumption } from './contract/consume.contract.ts'
 import { describeFeed } from './contract/feed.contract.ts'
+import { describeFeedback } from './contract/feedback.contract.ts'
 import { describeFiles } from './contract/file.contract.ts'
 import { describeGrants } from './contract/grant.contract.ts'
 import { describeImports } from './contract/import.contract.ts'
@@ -56,6 +57,7 @@ export function describeStore(name: string, open: OpenStore): void {
     describeFeed(open)
     describeOutbox(open)
     describeMessages(open)
+    describeFeedback(open)
     describeSessions(open)
     describeSessionLists(open)
     describeSearch(open)

@@ -86,3 +86,99 @@ inBrowser('a message that was written without a server goes out when it is back,
   expect(await page.getByText('Are you there?').count()).toBe(1)
   expect(complaints).toEqual([])
 })
+
+inBrowser('a failed run is tried again, its message edited, and each version can be read', BUSY, async () => {
+  await using house = await openConsoleHouse()
+  await using browser = await connectBrowser()
+  const id = await house.say('hello')
+  const { page, complaints } = await signIn(browser, house, { at: `/chat/${id}` })
+  const talk = page.getByRole('list', { name: 'Conversation' })
+  await talk.getByRole('heading', { name: 'Tides' }).waitFor()
+  const field = page.getByRole('textbox', { name: /Message helper|next message/ })
+  await field.fill('fail')
+  await field.press('Enter')
+  await talk.getByText('The model failed.').waitFor()
+  expect(await talk.getByText('model_failed').isVisible()).toBe(false)
+  await talk.getByText('What exactly').click()
+  await talk.getByText('model_failed').waitFor()
+
+  await talk.getByRole('button', { name: 'Try again' }).click()
+  const ofAnswer = talk.getByRole('group', { name: 'Versions of this answer' })
+  await ofAnswer.getByText('2 of 2').waitFor()
+
+  await field.fill('My own next words')
+  await talk.getByRole('button', { name: 'Edit message' }).last().click()
+  expect(await field.inputValue()).toBe('fail')
+  await field.fill('hold')
+  await field.press('Enter')
+  await talk.getByText('Before.').waitFor()
+  expect(await field.inputValue()).toBe('My own next words')
+  const ofMessage = talk.getByRole('group', { name: 'Versions of this message' })
+  await ofMessage.getByText('2 of 2').waitFor()
+  expect(await talk.getByText('The model failed.').count()).toBe(0)
+
+  // The run goes on while somebody reads what was before it, and a reload keeps the place.
+  await ofMessage.getByRole('button', { name: 'earlier version of this message' }).click()
+  await talk.getByText('The model failed.').waitFor()
+  await page.reload()
+  await page.getByText('You are reading an earlier version.').waitFor()
+  await ofAnswer.getByText('2 of 2').waitFor()
+  await ofAnswer.getByRole('button', { name: 'earlier version of this answer' }).click()
+  await ofAnswer.getByText('1 of 2').waitFor()
+  expect(await talk.getByText('Before.').count()).toBe(0)
+  expect(await talk.getByRole('button', { name: 'Try again' }).count()).toBe(0)
+  house.release()
+  await page.getByRole('button', { name: /Stop run/ }).waitFor({ state: 'detached' })
+  expect(await talk.getByText('After.').count()).toBe(0)
+  await page.getByRole('button', { name: 'Show the newest' }).click()
+  await talk.getByText('After.').waitFor()
+
+  // A link to a message in an old branch opens that branch.
+  const { events } = await house.client.sessions.log(id)
+  const starts = events.flatMap(({ event }) => (event.type === 'RUN_STARTED' ? [event.input] : [])) as {
+    messages: { id: string }[]
+  }[]
+  await page.goto(`${house.url}/console/chat/${id}?message=${starts[1]?.messages[0]?.id}`)
+  await ofMessage.getByText('1 of 2').waitFor()
+  await page.locator('[data-wanted]').getByText('fail').waitFor()
+  // In the list of sessions it is the same conversation.
+  await page.goto(`${house.url}/console/sessions/${id}`)
+  await ofMessage.getByText('2 of 2').waitFor()
+  await talk.getByRole('button', { name: /Answer again/ }).click()
+  await ofAnswer.getByText('2 of 2').waitFor()
+  house.release()
+  expect(complaints).toEqual([])
+})
+
+inBrowser(
+  'an answer of 300,000 characters is whole, formatted from its first to its last word, and light',
+  BUSY,
+  async () => {
+    await using house = await openConsoleHouse()
+    await using browser = await connectBrowser()
+    const { page, complaints } = await signIn(browser, house, { at: '/chat' })
+    const field = page.getByRole('textbox', { name: /Message helper|next message/ })
+    await field.fill('epic')
+    await field.press('Enter')
+    const talk = page.getByRole('list', { name: 'Conversation' })
+    // The end is in sight while it is written, and afterwards.
+    await talk.getByRole('heading', { name: 'Verse 1199' }).waitFor()
+    await talk.locator('strong', { hasText: 'verse 1199' }).waitFor()
+    await page.getByRole('button', { name: /Stop run/ }).waitFor({ state: 'detached' })
+    const nodes = () => page.evaluate(`document.querySelectorAll('*').length`) as Promise<number>
+    expect(await nodes()).toBeLessThan(1_000)
+
+    await page.reload()
+    await talk.getByRole('heading', { name: 'Verse 1199' }).waitFor()
+    // A reader scrolls from the end to the beginning and meets every verse.
+    const met = new Set<string>()
+    for (let turns = 0; !met.has('Verse 0') && turns < 400; turns += 1) {
+      for (const name of await talk.locator('h3').allTextContents()) met.add(name)
+      await talk.evaluate((box) => box.scrollBy(0, -box.clientHeight * 4))
+      await page.evaluate('new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))')
+    }
+    expect(met.size).toBe(1_200)
+    expect(await nodes()).toBeLessThan(1_000)
+    expect(complaints).toEqual([])
+  },
+)

@@ -18,6 +18,8 @@ export interface Words {
   files: readonly SentFile[]
   /** Null: the session's own, or the default one. */
   agent: string | null
+  /** The id of the message that it replaces. */
+  replaces?: string
 }
 
 export interface Outgoing extends Words {
@@ -93,13 +95,13 @@ export function createOutbox({ client, storage, makeId }: OutboxOptions): Outbox
     }
   }
 
-  async function deliver({ key, sessionId, text, files, agent }: Outgoing): Promise<void> {
+  async function deliver({ key, sessionId, text, files, agent, replaces }: Outgoing): Promise<void> {
     try {
       const sent = await client.send(sessionId, text, {
         onBusy: 'queue',
         idempotencyKey: key,
         files: files.map(({ file_id }) => ({ file_id })),
-        ...given({ agent }),
+        ...given({ agent, replaces: replaces ?? null }),
       })
       change(key, { status: 'sent', runId: sent.run_id, messageId: sent.message_id, problem: null, isCutOff: false })
     } catch (error) {

@@ -3,6 +3,7 @@
 
 import type { EventInterrupt, RunEvent } from 'quarterdeck/client'
 import { isRecord } from '../../../src/domain/is-record.ts'
+import { type Forks, NOT_LOADED, pathTo } from './branches.ts'
 import type { LogEvent } from './live-types.ts'
 
 interface Common {
@@ -22,7 +23,7 @@ export interface MessageFile {
   fileId: string | null
 }
 
-interface UserItem extends Common {
+export interface UserItem extends Common {
   type: 'user'
   text: string
   files: MessageFile[]
@@ -34,6 +35,8 @@ export interface AnswerItem extends Common {
   isDone: boolean
   /** It stopped half-way, and the agent began again. */
   isBrokenOff: boolean
+  /** Its beginning is on a page that is not loaded. */
+  isHeadless: boolean
 }
 
 export interface ReasoningItem extends Common {
@@ -69,6 +72,8 @@ export interface EndItem extends Common {
   how: 'failed' | 'cancelled'
   message: string
   code: string | null
+  /** Its message was taken out of the queue, and there is nothing to try again. */
+  isWithdrawn: boolean
 }
 
 /** What a tool or an agent elsewhere shows beside the conversation. A later state takes the place of an earlier one. */
@@ -96,7 +101,11 @@ export type TranscriptItem =
   | NoteItem
 
 export interface Transcript {
+  /** Of all branches, in the order of the log. */
   items: readonly TranscriptItem[]
+  forks: Forks
+  /** Key of the last item of the conversation as it stands. */
+  end: string | null
   /** The run that is in progress, or null. */
   activeRun: string | null
   /** What the last run stopped to ask, if none has begun since. */
@@ -106,14 +115,21 @@ export interface Transcript {
 /** Everything that a fold knows. It never changes, so a fold can begin with it as often as one likes. */
 export interface FoldState extends Transcript {
   open: readonly string[]
+  /** Which item shows a message, by the id of the message. */
+  messages: ReadonlyMap<string, string>
 }
 
 export function createTranscriptFold(from?: FoldState) {
   const items: TranscriptItem[] = [...(from?.items ?? [])]
   let activeRun: string | null = from?.activeRun ?? null
   let questions: readonly EventInterrupt[] = from?.questions ?? []
+  let end: string | null = from?.end ?? null
+  const forks = new Map(from?.forks)
+  /** The last run that left what followed a message. */
+  let branchedBy: string | null = null
+  const messages = new Map(from?.messages)
   let hasChanged = true
-  let shown: Transcript = { items: [], activeRun: null, questions: [] }
+  let shown: Transcript = { items: [], forks, end, activeRun: null, questions: [] }
   /** Where an item is, by its key. */
   const places = new Map<string, number>(items.map(({ key }, place) => [key, place]))
   /** Keys of what the run in progress has begun. */
@@ -122,6 +138,8 @@ export function createTranscriptFold(from?: FoldState) {
   function put(item: TranscriptItem): void {
     if (places.has(item.key)) return
     places.set(item.key, items.length)
+    if (end !== (items.at(-1)?.key ?? null)) forks.set(item.key, end)
+    end = item.key
     items.push(item)
     if (item.type === 'answer' || item.type === 'reasoning' || item.type === 'tool') open.add(item.key)
   }
@@ -146,10 +164,33 @@ export function createTranscriptFold(from?: FoldState) {
 
   /** Text may begin in the middle, if the page with its beginning is not loaded. */
   function text(key: string, type: 'answer' | 'reasoning', delta: string, common: Omit<Common, 'key'>): void {
-    if (type === 'answer') put({ key, type, text: '', isDone: false, isBrokenOff: false, ...common })
+    messages.set(key.slice(type.length + 1), key)
+    if (type === 'answer')
+      put({ key, type, text: '', isDone: false, isBrokenOff: false, isHeadless: delta !== '', ...common })
     else put({ key, type, text: '', isDone: false, endedAt: null, ...common })
     if (delta === '') return
     change<AnswerItem | ReasoningItem>(key, type, (item) => ({ ...item, text: item.text + delta }))
+  }
+
+  /**
+   * The run leaves what follows this message. The same rule as the server's: a message that was left in the meantime is not one to leave,
+   * and the last message of the user gets the other answer.
+   */
+  function branch(after: string, bringsMessage: boolean): void {
+    const path = pathTo({ items, forks }, end)
+    const key = messages.get(after)
+    let place = path.findIndex((item) => item.key === key)
+    if (after !== '' && place === -1) {
+      if (key === undefined) end = NOT_LOADED
+      if (key === undefined || bringsMessage) return
+      place = path.findLastIndex(({ type }) => type === 'user')
+    }
+    if (bringsMessage) {
+      const next = path.findIndex(({ type }, i) => i > place && type === 'user')
+      if (next === -1) return
+      place = next - 1
+    }
+    end = path[place]?.key ?? null
   }
 
   /** A run has ended: what it left unfinished stays so. */
@@ -167,7 +208,7 @@ export function createTranscriptFold(from?: FoldState) {
   function apply(event: RunEvent, common: Omit<Common, 'key'>): void {
     const { seq, at } = common
     switch (event.type) {
-      case 'RUN_STARTED':
+      case 'RUN_STARTED': {
         activeRun = event.runId
         for (const { toolCallId } of questions) {
           // Somebody has answered, or this run asks again at its end.
@@ -177,10 +218,18 @@ export function createTranscriptFold(from?: FoldState) {
           })
         }
         questions = []
-        for (const message of messagesOf(event.input)) {
+        const brought = messagesOf(event.input)
+        const { after } = ownMetadata(event.metadata)
+        if (typeof after === 'string') {
+          branchedBy = event.runId
+          branch(after, brought.length > 0)
+        }
+        for (const message of brought) {
+          messages.set(message.id, `user:${message.id}`)
           put({ key: `user:${message.id}`, type: 'user', ...common, runId: event.runId, ...contentOf(message.content) })
         }
         return
+      }
       case 'RUN_FINISHED': {
         activeRun = null
         if (event.outcome?.type === 'interrupt') {
@@ -195,8 +244,10 @@ export function createTranscriptFold(from?: FoldState) {
         if (event.outcome?.type === 'cancelled') {
           // A message that was withdrawn from the queue left nothing but its end.
           const runOfLast = items.at(-1)?.runId ?? event.runId
-          const message = `Stopped before it ${runOfLast === event.runId ? 'was done' : 'began'}.`
-          put({ key: `end:${seq}`, type: 'end', how: 'cancelled', message, code: null, ...common, runId: event.runId })
+          const isWithdrawn = runOfLast !== event.runId && branchedBy !== event.runId
+          const message = `Stopped before it ${isWithdrawn ? 'began' : 'was done'}.`
+          const own = { how: 'cancelled' as const, message, code: null, isWithdrawn }
+          put({ key: `end:${seq}`, type: 'end', ...own, ...common, runId: event.runId })
         }
         endOpen(at)
         return
@@ -208,6 +259,7 @@ export function createTranscriptFold(from?: FoldState) {
           how: 'failed',
           message: event.message,
           code: event.code ?? null,
+          isWithdrawn: false,
           ...common,
         })
         activeRun = null
@@ -241,6 +293,7 @@ export function createTranscriptFold(from?: FoldState) {
         return
       case 'TOOL_CALL_START':
         put(toolItem(event.toolCallId, event.toolCallName, 'preparing', common))
+        if (event.parentMessageId !== undefined) messages.set(event.parentMessageId, `tool:${event.toolCallId}`)
         return
       case 'TOOL_CALL_ARGS':
         put(toolItem(event.toolCallId, '', 'preparing', common))
@@ -254,6 +307,7 @@ export function createTranscriptFold(from?: FoldState) {
         return
       case 'TOOL_CALL_RESULT':
         put(toolItem(event.toolCallId, '', 'running', common))
+        messages.set(event.messageId, `tool:${event.toolCallId}`)
         change<ToolItem>(`tool:${event.toolCallId}`, 'tool', (item) => ({
           ...item,
           result: textOf(event.content),
@@ -293,11 +347,19 @@ export function createTranscriptFold(from?: FoldState) {
       for (const event of events) add(event)
     },
     current(): Transcript {
-      if (hasChanged) shown = { items: [...items], activeRun, questions }
+      if (hasChanged) shown = { items: [...items], forks: new Map(forks), end, activeRun, questions }
       hasChanged = false
       return shown
     },
-    save: (): FoldState => ({ items: [...items], activeRun, questions, open: [...open] }),
+    save: (): FoldState => ({
+      items: [...items],
+      forks: new Map(forks),
+      end,
+      activeRun,
+      questions,
+      open: [...open],
+      messages: new Map(messages),
+    }),
   }
 }
 

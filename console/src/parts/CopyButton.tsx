@@ -4,10 +4,10 @@ import { CopyIcon } from './icons.ts'
 
 /** Puts a text on the clipboard and says so. `what`: the word for it, such as `code`. */
 export function CopyButton({ text, what }: { text: string; what: string }) {
-  return <IconButton label={`Copy ${what}`} icon={<CopyIcon />} onClick={() => void copy(text, what)} />
+  return <IconButton label={`Copy ${what}`} icon={<CopyIcon />} onClick={() => void copyText(text, what)} />
 }
 
-async function copy(text: string, what: string): Promise<void> {
+export async function copyText(text: string, what: string): Promise<void> {
   try {
     await navigator.clipboard.writeText(text)
     announce(`Copied the ${what}`)

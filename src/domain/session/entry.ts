@@ -2,6 +2,7 @@
 
 import type { Effect } from '../agent/tool-settings.ts'
 import type { TokenUsage } from './event.ts'
+import type { FeedbackValue } from './message.ts'
 
 /** `data` is JSON text, created once: it is stored and sent to every AG-UI 1.0 reader as it is. It never contains a raw newline. */
 export interface Entry {
@@ -41,6 +42,10 @@ export type Fact =
   /** `lane`: the sub-agent's. */
   | { fact: 'step_finished'; run: string; step: number; usage: TokenUsage[]; lane?: string | undefined; at: number }
   | { fact: 'handed_over'; run: string; to: string; at: number }
+  /** A person named the session. Null: it has its automatic title again. */
+  | { fact: 'renamed'; title: string | null; by: string; at: number }
+  /** What a person thinks of an answer. Null: they took it back. */
+  | { fact: 'feedback'; message: string; value: FeedbackValue | null; note: string | null; by: string; at: number }
   /** The answer to an MCP request, on the stream of the request. A client that could not read it gets it after a restart too. */
   | { fact: 'mcp_answered'; connection: string; stream: string; message: object; at: number }
   /** What an MCP client was told without a request. `n` is the number of the event in the client's own stream. */

@@ -37,6 +37,18 @@ export interface StoredMessage {
 
 export type { ContentPart, ToolCall }
 
+export const feedbackValues = ['up', 'down'] as const
+export type FeedbackValue = (typeof feedbackValues)[number]
+
+/** What a person thinks of an answer. Of each person the last word counts. */
+export interface Feedback {
+  messageId: string
+  by: string
+  value: FeedbackValue
+  note: string | null
+  at: number
+}
+
 /** The lane of activities. People see them, models do not. */
 export const ACTIVITIES = 'quarterdeck:activities'
 

@@ -11,6 +11,9 @@ export const isFinished = (status: RunStatus): boolean =>
 /** What started a run. It decides whether the run stops when its last reader disconnects. */
 export type RunOrigin = 'reader' | 'background' | 'recovery' | 'answer'
 
+/** In the place of a message id: before the first message. */
+export const START = ''
+
 /** Everything the engine needs to execute a run, even after a restart. Stored with the run. */
 export interface RunInput {
   /** Messages that this run adds to the history: new user messages, tool results. Ids are unique in the session. */
@@ -45,7 +48,7 @@ export interface RunInput {
   trace?: RunTrace | undefined
   /**
    * Id of the message to branch after: everything after it is superseded. Without new messages, it is a user message that gets a
-   * new answer. With new messages, it is the last message before the one that the user edited.
+   * new answer. With new messages, it is the last message before the one that the user edited, or `START` if that was the first.
    */
   regenerateAfter?: string | undefined
   /** Nobody said what the run does while the session is busy: it stops the run before it if that one has lost its readers. */

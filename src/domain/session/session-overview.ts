@@ -7,22 +7,32 @@ import {
 import { visibleProse } from '../text/visible-text.ts'
 
 /**
- * What a session does, in one word for lists. `waiting`: for a person or for the client. `ended`: only of an agent elsewhere, because a
+ * What a session does, in one word for lists. `waiting`: for a person or for the client. `failed`: its last run
+ * failed, and nothing runs or waits now. `ended`: only of an agent elsewhere, because a
  * conversation with an agent of ours can always go on. Everything else is `open`, also a paused agent.
  */
-export const sessionActivities = ['open', 'running', 'waiting', 'ended'] as const
+export const sessionActivities = ['open', 'running', 'waiting', 'failed', 'ended'] as const
 export type SessionActivity = (typeof sessionActivities)[number]
 
 /** Whether our agents answer in it, or an agent elsewhere works in it. */
 export const sessionKinds = ['chat', 'supervised'] as const
 export type SessionKind = (typeof sessionKinds)[number]
 
+/** No list that needs more than an index looks at more sessions than this, those of the newest activity. */
+export const MOST_COUNTED = 10_000
+
+/** By their last activity, or by the tokens that they have used: that among the newest `MOST_COUNTED`. */
+export const sessionOrders = ['newest', 'oldest', 'tokens'] as const
+export type SessionOrder = (typeof sessionOrders)[number]
+
 /** What lists show of a session beyond its record. */
 export interface SessionOverview {
   id: string
-  /** The first words of its first message, or the title of the agent elsewhere. Empty if there is neither. */
+  /** What a person named it, or the first words of its first message, or the title of the agent elsewhere. Empty if there is none. */
   title: string
   activity: SessionActivity
+  /** Why its last run failed; null: it did not. */
+  failure: string | null
   /** How many records wait for an answer. */
   pending: number
   /** Tokens that its runs have used, as the models reported them. */
@@ -38,6 +48,7 @@ export interface SessionWork {
   isRunning: boolean
   hasQueued: boolean
   pending: number
+  failure: string | null
 }
 
 /** The agent elsewhere has gone. */
@@ -53,28 +64,30 @@ export const activityRules = [
   ['isRunning', 'running'],
   ['isWaiting', 'waiting'],
   ['hasMore', 'running'],
+  ['hasFailed', 'failed'],
 ] as const satisfies readonly (readonly [string, SessionActivity])[]
 export type ActivityFact = (typeof activityRules)[number][0]
 
-export function activityOf({ supervised, isRunning, hasQueued, pending }: SessionWork): SessionActivity {
+export function activityOf({ supervised, isRunning, hasQueued, pending, failure }: SessionWork): SessionActivity {
   const facts: Record<ActivityFact, boolean> = {
     hasEnded: supervised !== null && endedStatuses.includes(supervised),
     isRunning,
     isWaiting: pending > 0,
     hasMore: hasQueued || (supervised !== null && busyStatuses.includes(supervised)),
+    hasFailed: failure !== null,
   }
   return activityRules.find(([fact]) => facts[fact])?.[1] ?? 'open'
 }
 
 /** The first words of a text on one line, in which every character is visible. */
-export function titleOf(text: string): string {
+export function titleOf(text: string, most = TITLE_CHARS): string {
   const words = text
-    .slice(0, 4 * TITLE_CHARS)
+    .slice(0, 4 * most)
     .replace(/\s+/g, ' ')
     .trim()
   const shown = visibleProse(words.toWellFormed())
-  if (shown.length <= TITLE_CHARS && text.length <= 4 * TITLE_CHARS) return shown
-  const cut = shown.slice(0, TITLE_CHARS)
+  if (shown.length <= most && text.length <= 4 * most) return shown
+  const cut = shown.slice(0, most)
   const blank = cut.lastIndexOf(' ')
-  return `${(blank > TITLE_CHARS / 2 ? cut.slice(0, blank) : cut).trimEnd().toWellFormed()}…`
+  return `${(blank > most / 2 ? cut.slice(0, blank) : cut).trimEnd().toWellFormed()}…`
 }

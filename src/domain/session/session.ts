@@ -15,7 +15,10 @@ export interface SessionRecord {
   activeAgent: string | null
   status: SessionStatus
   createdAt: number
+  /** Changes with messages, runs and answers. */
   lastActivity: number
+  /** When somebody last looked at it, to the minute. That keeps it from expiring, and nothing more. */
+  lastRead?: number | undefined
   terminatedAt: number | null
   lastTool: string | null
   metadata: Record<string, unknown>
@@ -23,6 +26,10 @@ export interface SessionRecord {
   alias: string | null
   /** The user that a client without a token claims to be; absent: the owner. A filter, not an identity. Never changes. */
   label?: string | undefined
+  /** What a person named it; absent: its title is made from what is said in it. Every character is visible. */
+  title?: string | undefined
+  /** Why its last run failed, in a few visible words; absent: it did not. */
+  failure?: string | undefined
   /** Number of stored user, assistant and tool messages. */
   messageCount: number
   /** AG-UI shared state; undefined if the session has none. */

@@ -1,7 +1,7 @@
 import type { SessionRecord } from '../../domain/session/session.ts'
 import type { Journal, StoredEntry } from '../../store/ports/journal.ts'
 import type { SearchHit, SearchReads } from '../../store/ports/search.ts'
-import type { SessionQuery, SessionReads } from '../../store/ports/sessions.ts'
+import type { FeedbackChange, SessionQuery, SessionReads } from '../../store/ports/sessions.ts'
 import type { ReadLog } from '../sessions/read-log.ts'
 import type { ReadStep } from '../sessions/read-step.ts'
 
@@ -20,19 +20,25 @@ export interface Sessions {
   findForStart(owner: string, reference: string): Promise<SessionRecord | null>
   /** The owner's session in which this conversation (its digest) was said, and nothing since; the last one, if there are several. */
   ofConversation(owner: string, digest: string): Promise<SessionRecord | null>
-  /** Newest activity first. Listing does not count as activity. Throws `session_not_found` when `before` names no session of the owner. */
+  /** In the order that is asked for, newest activity first without one. Listing does not count as activity. Throws `session_not_found` when `before` names no session of the owner. */
   list(query: SessionPage): Promise<SessionRecord[]>
   /**
    * Like `get`, but throws `session_expired` when the session has been idle for too long and its agent closes such sessions
    * (`on_expiry: close`). A busy session never expires.
    */
   getOpen(owner: string, reference: string): Promise<SessionRecord>
+  /** What a person names it. Null: it has its automatic title again. Kept in the log. */
+  rename(session: SessionRecord, title: string | null, by: string): Promise<void>
+  /** What a person thinks of an answer in it, null to take it back. Kept in the log. Throws `message_not_found`. */
+  rate(session: SessionRecord, feedback: Omit<FeedbackChange, 'at'>): Promise<void>
   /** Cancels the open runs, then deletes everything. May be called again. Throws `conflict` while an agent elsewhere works in it. */
   remove(session: SessionRecord): Promise<void>
   /** The log as it is stored; see the store's port. */
   entries: Journal['entries']
   /** Pages of the log's events, as far as they are on disk. */
   readLog: ReadLog
+  /** How many sessions a list has in all; see the store's port. */
+  countFound(query: SessionFilters & Pick<SessionPage, 'owner' | 'label'>): Promise<number>
   /** What a step has sent to its model. */
   readStep: ReadStep
   /** What lists show of sessions beyond their records; see the store's port. */
@@ -41,9 +47,9 @@ export interface Sessions {
   search: SearchReads['find']
 }
 
-export type SessionFilters = Pick<SessionQuery, 'agent' | 'kind' | 'activity' | 'since' | 'until'>
+export type SessionFilters = Pick<SessionQuery, 'agent' | 'kind' | 'activity' | 'feedback' | 'since' | 'until'>
 
-export interface SessionPage extends SessionFilters, Pick<SessionQuery, 'label' | 'limit'> {
+export interface SessionPage extends SessionFilters, Pick<SessionQuery, 'label' | 'order' | 'limit'> {
   /** Null: sessions of all owners. */
   owner: string | null
   /** A place in the list, or the id or alias of the session at that place. */

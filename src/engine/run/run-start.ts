@@ -52,6 +52,7 @@ function startedEvent(
 ): RunEventOf<'RUN_STARTED'> {
   const threadId = threadIdOf(run, session)
   const parent = present({ parentRunId: run.parentRunId ?? undefined })
+  const after = run.input.regenerateAfter
   return {
     type: 'RUN_STARTED',
     threadId,
@@ -68,6 +69,8 @@ function startedEvent(
       context: [],
       state: {},
     },
+    // Without it, whoever reads the log could not tell which messages the run supersedes.
+    ...(after === undefined ? {} : { metadata: { quarterdeck: { after } } }),
     timestamp,
   }
 }

@@ -4,7 +4,9 @@ import type { SessionSettings } from '../../domain/agent/agent.ts'
 import { hasCode, ServerError, sessionNotFound } from '../../domain/errors.ts'
 import { parseUuid } from '../../domain/ids.ts'
 import { conversationKey } from '../../domain/session/conversation.ts'
+import { type Fact, factText } from '../../domain/session/entry.ts'
 import type { SessionRecord } from '../../domain/session/session.ts'
+import type { NewEntry } from '../../store/ports/journal.ts'
 import type { Store } from '../../store/store.ts'
 import type { CancelRun } from '../cancel-run.ts'
 import type { EngineParts } from '../create-engine.ts'
@@ -47,16 +49,16 @@ export function createSessions(deps: SessionsDeps): Sessions {
     // It belongs to none of our agents, so none of their settings counts.
     if (session.supervision !== undefined) return false
     const settings = settingsOf(session)
-    if (settings.onExpiry !== 'close' || clock.now() - session.lastActivity < settings.ttlSeconds * 1_000) return false
+    if (settings.onExpiry !== 'close' || clock.now() - lastUse(session) < settings.ttlSeconds * 1_000) return false
     return (await store.runs.open(session.id)).length === 0
   }
 
   /** Using a session keeps it from expiring. Exact to the minute, and nobody waits for the write. */
   function touch(session: SessionRecord): void {
-    const lastActivity = clock.now()
-    if (lastActivity - session.lastActivity < TOUCH_MS || runner.draining) return
+    const lastRead = clock.now()
+    if (lastRead - lastUse(session) < TOUCH_MS || runner.draining) return
     log
-      .commit({ type: 'update_session', sessionId: session.id, lastActivity })
+      .commit({ type: 'update_session', sessionId: session.id, lastRead })
       .catch((error: unknown) => logger.warn('a session could not be touched', { session_id: session.id, error }))
   }
 
@@ -94,15 +96,33 @@ export function createSessions(deps: SessionsDeps): Sessions {
       )
     },
 
+    countFound: ({ owner, ...rest }) => store.sessions.countFound(owner === null ? rest : { ...rest, owner }),
+
     async list({ before, owner, ...rest }) {
       const query = owner === null ? rest : { ...rest, owner }
       if (typeof before !== 'string') {
         return store.sessions.list({ ...query, before })
       }
-      // Not `find`, which would move the session to the top of the list.
+      // Not `find`: who pages through a list does not look at this session.
       const { session: place } = await lookUp(store, owner, before)
       if (place === null) throw sessionNotFound(before)
       return store.sessions.list({ ...query, before: place })
+    },
+
+    async rename({ id: sessionId }, title, by) {
+      const entries = [factEntry({ fact: 'renamed', title, by, at: clock.now() })]
+      await log.commit({ type: 'update_session', sessionId, title, entries })
+    },
+
+    async rate({ id: sessionId }, given) {
+      const feedback = { ...given, at: clock.now() }
+      const { messageId: message, ...rest } = feedback
+      await log.commit({
+        type: 'update_session',
+        sessionId,
+        feedback,
+        entries: [factEntry({ fact: 'feedback', message, ...rest })],
+      })
     },
 
     async remove(session) {
@@ -125,6 +145,10 @@ export function createSessions(deps: SessionsDeps): Sessions {
     },
   }
 }
+
+const factEntry = (fact: Fact): NewEntry => ({ kind: 'fact', data: factText(fact) })
+
+const lastUse = ({ lastActivity, lastRead = 0 }: SessionRecord): number => Math.max(lastActivity, lastRead)
 
 interface Found {
   session: SessionRecord | null

@@ -62,7 +62,7 @@ export function createRouter(routes: readonly Route[], openDoors: ReadonlySet<Do
       throw methodNotAllowed(method, path, allow)
     },
     methods(path) {
-      if (path === '*') return ['GET', 'HEAD', 'POST', 'DELETE', 'OPTIONS']
+      if (path === '*') return ['GET', 'HEAD', 'POST', 'PATCH', 'DELETE', 'OPTIONS']
       const found = locate(path)
       return found === undefined ? [] : methodsOf(found.place, isOpen)
     },

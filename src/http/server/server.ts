@@ -329,6 +329,6 @@ function bodyReader(limits: HttpLimits, { clock, tempFolder }: HttpServerOptions
 
 function noTunnels(): ServerError {
   return new ServerError('method_not_allowed', 'This server is not a proxy; it does not answer CONNECT.', {
-    details: { allow: ['GET', 'HEAD', 'POST', 'DELETE', 'OPTIONS'] },
+    details: { allow: ['GET', 'HEAD', 'POST', 'PATCH', 'DELETE', 'OPTIONS'] },
   })
 }

@@ -48,8 +48,9 @@ export const isSpoken = (message: StoredMessage): boolean =>
 
 /** Only for messages that count; others are not shown here. */
 export function sessionMessage(message: StoredMessage): SessionMessage {
-  const { role, createdAt, agentName } = message
+  const { id, role, createdAt, agentName } = message
   return {
+    message_id: id,
     role: role === 'assistant' || role === 'tool' ? role : 'user',
     content: contentOf(message),
     timestamp: isoTime(createdAt),

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { exampleWaiting, waitingShape } from '../shared/answer/waiting.ts'
+import { FeedbackSchema } from '../shared/request/feedback.ts'
 import { MessageSchema } from '../shared/request/message-limits.ts'
 import { SessionRowShape } from '../shared/request/session-row.ts'
 import { SupervisionSchema } from '../shared/supervised/schema.ts'
@@ -72,18 +73,26 @@ export const SessionInfoSchema = z
 export type Session = z.output<typeof SessionInfoSchema>
 
 const SessionMessageSchema = z.strictObject({
+  message_id: z.string(),
   role: z.enum(['user', 'assistant', 'tool']),
   content: z.string(),
   timestamp: time,
   agent_name: z.string().nullable().describe('The agent that answered; null where none did.'),
+  feedback: z.array(FeedbackSchema).exactOptional().describe('What people think of it, where somebody said so.'),
 })
 
 export const SessionSchema = SessionInfoSchema.extend({ messages: z.array(SessionMessageSchema) }).meta({
   example: {
     ...exampleSession,
     messages: [
-      { role: 'user', content: 'Hello!', timestamp: '2026-11-15T09:00:00.000Z', agent_name: null },
-      { role: 'assistant', content: 'Hello.', timestamp: '2026-11-15T09:00:02.125Z', agent_name: 'assistant' },
+      { message_id: 'm1', role: 'user', content: 'Hello!', timestamp: '2026-11-15T09:00:00.000Z', agent_name: null },
+      {
+        message_id: 'm2',
+        role: 'assistant',
+        content: 'Hello.',
+        timestamp: '2026-11-15T09:00:02.125Z',
+        agent_name: 'assistant',
+      },
     ],
   },
 })

@@ -5,5 +5,6 @@ export const routeHeads = <D extends Door | null, R extends Role>(door: D, role:
   ({
     get: { method: 'GET', door, role, body: 'none' },
     post: { method: 'POST', door, role, body: 'control' },
+    patch: { method: 'PATCH', door, role, body: 'control' },
     del: { method: 'DELETE', door, role, body: 'none' },
   }) as const

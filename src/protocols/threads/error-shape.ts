@@ -52,6 +52,7 @@ const kinds: Record<ErrorCode, ErrorKind> = {
   agent_not_found: never('validation'),
   session_not_found: never('validation'),
   run_not_found: never('validation'),
+  message_not_found: never('validation'),
   approval_not_found: never('validation'),
   grant_not_found: never('validation'),
   record_not_found: never('validation'),

@@ -207,7 +207,13 @@ export function describeFeed(open: OpenStore): void {
       await done(store, { type: 'request_cancel', runId: run.id, entries: [] })
       await done(store, { type: 'release_run', runId: run.id, fence: run.fence })
       await done(store, { type: 'claim_run', runId: run.id, fence: run.fence + 1, leaseOwner: 'p', entries: [] })
-      await done(store, { type: 'update_session', sessionId: session.id, lastActivity: NOW + 1, metadata: { a: 1 } })
+      await done(store, {
+        type: 'update_session',
+        sessionId: session.id,
+        lastRead: NOW + 1,
+        title: 'Named',
+        metadata: { a: 1 },
+      })
       await done(store, { type: 'renew_lease', leaseOwner: 'p', until: NOW })
       await done(store, { type: 'add_audit', audit: [newAudit('ann')] })
       await done(store, addFile(newFile()))

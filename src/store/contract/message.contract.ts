@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { ACTIVITIES, type StoredMessage } from '../../domain/session/message.ts'
+import { START } from '../../domain/session/run.ts'
 import {
   accept,
   acceptedRun,
@@ -430,6 +431,15 @@ export function describeMessages(open: OpenStore): void {
         done(store, finish(await acceptedRun(store, accept(session, { start }))))
       return { store, session, edit, begin, shown: async () => idsOf(await store.messages.page(session.id, 10)) }
     }
+
+    test('supersedes everything from the start', async () => {
+      const { store, session, begin, shown } = await openEdited()
+
+      await begin({ supersedeAfter: START, messages: [newMessage('new')] })
+
+      expect(await shown()).toEqual(['new'])
+      expect((await store.sessions.get(session.id))?.messageCount).toBe(1)
+    })
 
     test('answers a message again that was accepted in the meantime, and does not hide it', async () => {
       const { store, session, edit, begin, shown } = await openEdited()

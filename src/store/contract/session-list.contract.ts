@@ -43,10 +43,15 @@ async function sample(store: Store) {
     elsewhere('terminated', NOW + 6),
   ]
   for (const one of [active, paused, ended]) await done(store, create(one))
-  const names = new Map(Object.entries({ open, running, waiting, active, paused, ended }).map(([k, v]) => [v.id, k]))
+  const failed = newSession({ lastActivity: NOW + 7 })
+  const failing = await acceptedRun(store, accept(failed))
+  await done(store, finish(failing, { status: 'failed', error: { code: 'model_error', message: 'No \n luck\0.' } }))
+  const names = new Map(
+    Object.entries({ open, running, waiting, active, paused, ended, failed }).map(([k, v]) => [v.id, k]),
+  )
   const list = async (query: Partial<SessionQuery>) =>
     (await store.sessions.list({ limit: 100, ...query })).map(({ id }) => names.get(id))
-  return { open, running, waiting, active, paused, ended, list }
+  return { open, running, waiting, active, paused, ended, failed, list }
 }
 
 export function describeSessionLists(open: OpenStore): void {
@@ -56,13 +61,15 @@ export function describeSessionLists(open: OpenStore): void {
       const { list } = await sample(store)
       const byActivity = async (activity: SessionActivity) => list({ activity })
 
-      expect(await list({})).toEqual(['ended', 'paused', 'active', 'waiting', 'running', 'open'])
+      expect(await list({})).toEqual(['failed', 'ended', 'paused', 'active', 'waiting', 'running', 'open'])
       expect(await byActivity('open')).toEqual(['paused', 'open'])
       expect(await byActivity('running')).toEqual(['active', 'running'])
       expect(await byActivity('waiting')).toEqual(['waiting'])
       expect(await byActivity('ended')).toEqual(['ended'])
+      expect(await byActivity('failed')).toEqual(['failed'])
+      expect(await list({ activity: 'failed', owner: 'ann', agent: 'assistant' })).toEqual(['failed'])
       expect(await list({ kind: 'supervised' })).toEqual(['ended', 'paused', 'active'])
-      expect(await list({ kind: 'chat', owner: 'ann' })).toEqual(['waiting', 'running', 'open'])
+      expect(await list({ kind: 'chat', owner: 'ann' })).toEqual(['failed', 'waiting', 'running', 'open'])
       expect(await list({ agent: 'other' })).toEqual(['running'])
       expect(await list({ agent: 'claude', activity: 'open', owner: 'ann' })).toEqual(['paused'])
       expect(await list({ since: NOW + 3, until: NOW + 4 })).toEqual(['active', 'waiting'])
@@ -73,7 +80,7 @@ export function describeSessionLists(open: OpenStore): void {
 
     test('come with a title, what waits and what was used', async () => {
       const { store } = await openForTest(open)
-      const { open: idle, running, waiting, ended } = await sample(store)
+      const { open: idle, running, waiting, ended, failed } = await sample(store)
       const unknown = newSession().id
 
       expect(await store.sessions.overview([ended.id, unknown, waiting.id, running.id, idle.id])).toEqual([
@@ -81,16 +88,40 @@ export function describeSessionLists(open: OpenStore): void {
           id: ended.id,
           title: 'Shop',
           activity: 'ended',
+          failure: null,
           pending: 0,
           tokens: 0,
           elsewhere: ended.supervision,
         },
-        { id: waiting.id, title: '', activity: 'waiting', pending: 2, tokens: 0, elsewhere: null },
-        { id: running.id, title: '', activity: 'running', pending: 0, tokens: 0, elsewhere: null },
-        { id: idle.id, title: 'Where to in May?', activity: 'open', pending: 0, tokens: 15, elsewhere: null },
+        { id: waiting.id, title: '', activity: 'waiting', failure: null, pending: 2, tokens: 0, elsewhere: null },
+        { id: running.id, title: '', activity: 'running', failure: null, pending: 0, tokens: 0, elsewhere: null },
+        {
+          id: idle.id,
+          title: 'Where to in May?',
+          activity: 'open',
+          failure: null,
+          pending: 0,
+          tokens: 15,
+          elsewhere: null,
+        },
+      ])
+      expect(await store.sessions.overview([failed.id])).toMatchObject([
+        { activity: 'failed', failure: 'No luck<U+0000>.' },
       ])
       await done(store, remove(idle.id))
       expect(await store.sessions.overview([idle.id])).toEqual([])
+    })
+
+    test('call a session failed until another run begins in it', async () => {
+      const { store, reopen } = await openForTest(open)
+      const { failed } = await sample(store)
+      const said = async (current: Store) =>
+        (await current.sessions.overview([failed.id])).map(({ activity, failure }) => [activity, failure])
+      const next = await acceptedRun(store, accept(failed))
+
+      expect(await said(store)).toEqual([['running', null]])
+      await done(store, finish(next))
+      expect(await said(await reopen())).toEqual([['open', null]])
     })
 
     test('agree with the overview of each session', async () => {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { SessionRecord } from '../../domain/session/session.ts'
+import type { SessionQuery } from '../ports/sessions.ts'
 import type { Store } from '../store.ts'
 import {
   accept,
@@ -9,6 +10,7 @@ import {
   commit,
   create,
   done,
+  finish,
   NOW,
   newId,
   newSession,
@@ -75,14 +77,14 @@ export function describeSessions(open: OpenStore): void {
       const update = { type: 'update_session', sessionId: session.id } as const
       await done(store, create(session))
 
-      await done(store, { ...update, lastActivity: NOW + 5 })
-      expect(await store.sessions.get(session.id)).toEqual({ ...session, lastActivity: NOW + 5 })
+      await done(store, { ...update, lastRead: NOW + 5 })
+      expect(await store.sessions.get(session.id)).toEqual({ ...session, lastRead: NOW + 5 })
       await done(store, { ...update, metadata: { a: 1 } })
       await done(store, { ...update, state: { b: 2 } })
       await done(store, update)
       expect(await store.sessions.get(session.id)).toEqual({
         ...session,
-        lastActivity: NOW + 5,
+        lastRead: NOW + 5,
         metadata: { a: 1 },
         state: { b: 2 },
       })
@@ -133,7 +135,9 @@ export function describeSessions(open: OpenStore): void {
       expect(await store.sessions.list({ limit: 10 })).toEqual([bobs, c, a, b])
       expect(await store.sessions.list({ limit: 10, unlisted: true })).toEqual([bobs, c, unlisted, a, b])
       expect(await store.sessions.list({ owner: 'ann', limit: 2, unlisted: true })).toEqual([c, unlisted])
-      await done(store, { type: 'update_session', sessionId: b?.id ?? '', lastActivity: 70 })
+      await done(store, { type: 'update_session', sessionId: a?.id ?? '', lastRead: 80 })
+      expect((await store.sessions.list({ owner: 'ann', limit: 1 })).map(({ id }) => id)).toEqual([c?.id])
+      await acceptedRun(store, accept(b ?? newSession(), { run: { createdAt: 70 } }))
       expect((await store.sessions.list({ owner: 'ann', limit: 10 })).map(({ id }) => id)).toEqual([
         b?.id,
         c?.id,
@@ -191,15 +195,50 @@ export function describeSessions(open: OpenStore): void {
       ])
     })
 
-    test('counts the sessions that were active since a moment', async () => {
+    test('comes in other orders too, page by page, and is counted', async () => {
+      const { store, reopen } = await openForTest(open)
+      const sessions = await Promise.all(
+        [30, 10, 20].map(async (totalTokens, i) => {
+          const session = newSession({ lastActivity: i })
+          const run = await acceptedRun(store, accept(session, { run: { createdAt: i } }))
+          await done(store, finish(run, { now: i, usage: [{ model: 'm', totalTokens, inputTokens: totalTokens }] }))
+          return { id: session.id, lastActivity: i, tokens: totalTokens }
+        }),
+      )
+      const [a, b, c] = sessions
+      await done(store, create(newSession({ owner: 'bob' })))
+
+      for await (const current of beforeAndAfter(store, reopen)) {
+        for (const [order, expected] of [
+          ['newest', [c, b, a]],
+          ['oldest', [a, b, c]],
+          ['tokens', [a, c, b]],
+        ] as const) {
+          const ids = async (limit: number, before?: SessionQuery['before']) =>
+            (await current.sessions.list({ owner: 'ann', order, limit, before })).map(({ id }) => id)
+          expect(await ids(10)).toEqual(expected.map((one) => one?.id))
+          expect(await ids(1, expected[0])).toEqual([expected[1]?.id])
+          expect(await ids(10, expected[2])).toEqual([])
+        }
+        expect(await current.sessions.countFound({ owner: 'ann' })).toBe(3)
+        expect(await current.sessions.countFound({ owner: 'ann', since: 1, activity: 'open' })).toBe(2)
+        expect(await current.sessions.countFound({})).toBe(4)
+      }
+    })
+
+    test('counts the sessions that were active, or looked at, since a moment', async () => {
       const { store } = await openForTest(open)
       const sessions = [10, 20, 20, 30].map((lastActivity) => newSession({ lastActivity }))
       await commit(store, ...sessions.map(create))
 
       expect(await store.sessions.count(20)).toBe(3)
       expect(await store.sessions.count(21)).toBe(1)
+      for (const { id } of [sessions[0], sessions[3]].flatMap((one) => one ?? [])) {
+        await done(store, { type: 'update_session', sessionId: id, lastRead: 40 })
+      }
+      expect([await store.sessions.count(21), await store.sessions.count(31)]).toEqual([2, 2])
       await done(store, remove(sessions[3]?.id ?? ''))
-      expect(await store.sessions.count(21)).toBe(0)
+      expect(await store.sessions.count(21)).toBe(1)
     })
   })
 }

@@ -48,6 +48,7 @@ export function needsSync(command: Command): boolean {
     case 'append':
       return command.sync || command.consume !== undefined || command.waits !== undefined || command.audit !== undefined
     case 'update_session':
+      return command.entries !== undefined
     case 'compact_session':
     case 'renew_lease':
       return false

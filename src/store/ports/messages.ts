@@ -1,4 +1,4 @@
-import type { MessageMark, StoredMessage } from '../../domain/session/message.ts'
+import type { Feedback, MessageMark, StoredMessage } from '../../domain/session/message.ts'
 
 /** A page has at most this many messages of sub-agents and activities beside its own. */
 export const MOST_ASIDES = 500
@@ -42,6 +42,10 @@ export interface MessageReads {
   lastWords(of: readonly { sessionId: string; at: number }[]): Promise<LastWords[]>
   /** Whether a user message follows this one in the session's own conversation. Superseded ones do not count. */
   userSpokeAfter(sessionId: string, messageId: string): Promise<boolean>
+  /** What people think of the answers of a session, oldest first. */
+  feedback(sessionId: string): Promise<Feedback[]>
+  /** Ids of the sessions that have an answer with this id, the latest first. Only clients that bring their own history make several. */
+  sessionsWithAnswer(messageId: string): Promise<string[]>
   /** Every message, also superseded ones and those of sub-agents, oldest first. */
   all(sessionId: string): Promise<StoredMessage[]>
 }

@@ -112,7 +112,7 @@ export interface RunStart {
   /** The client's shared state. Undefined keeps the stored one. */
   state?: unknown
   /**
-   * The run supersedes the messages after this one. If this one is superseded itself when the run begins, the run supersedes
+   * The run supersedes the messages after this one; with `START`, all of them. If this one is superseded itself when the run begins, the run supersedes
    * nothing; or, if it brings no other user message, everything after the last user message.
    */
   supersedeAfter?: string | undefined
@@ -173,6 +173,8 @@ export interface FinishRun {
   entries: readonly NewEntry[]
   messages: readonly StoredMessage[]
   usage: TokenUsage[]
+  /** The model that the run was to use: what it counts at if it used none. */
+  model?: { provider: string; model: string } | undefined
   error: RunError | null
   /** `byKey` finds the run from now on, until its session is removed. Keys of requests and these never look the same. */
   key?: string | undefined

@@ -2,14 +2,19 @@
 
 import type { AnyRecord } from '../../domain/records/record.ts'
 import type { FileRecord } from '../../domain/session/file.ts'
-import type { StoredMessage } from '../../domain/session/message.ts'
+import type { Feedback, FeedbackValue, StoredMessage } from '../../domain/session/message.ts'
 import type { RunRecord } from '../../domain/session/run.ts'
 import type { SessionRecord } from '../../domain/session/session.ts'
-import type { SessionActivity, SessionKind, SessionOverview } from '../../domain/session/session-overview.ts'
+import type {
+  SessionActivity,
+  SessionKind,
+  SessionOrder,
+  SessionOverview,
+} from '../../domain/session/session-overview.ts'
 import type { ChannelNote } from '../../domain/supervision/delivery.ts'
 import type { Grant } from '../../domain/supervision/grant.ts'
 import type { Checkpoint, Instruction, PolicyPin, Proposal } from '../../domain/supervision/supervision.ts'
-import type { StoredEntry } from './journal.ts'
+import type { NewEntry, StoredEntry } from './journal.ts'
 import type { UsageRow } from './usage.ts'
 
 export type SessionCommand = CreateSession | UpdateSession | DeleteSession | PurgeSessions | CompactSession
@@ -19,11 +24,13 @@ export interface SessionReads {
   get(id: string): Promise<SessionRecord | null>
   /** Finds a session by the name that the owner's client gave it. A deleted session has no name. */
   byAlias(owner: string, alias: string): Promise<SessionRecord | null>
-  /** Sessions that are not deleted, newest activity first, without their state. */
+  /** Sessions that are not deleted, in the order that is asked for, without their state. */
   list(query: SessionQuery): Promise<SessionRecord[]>
+  /** How many sessions the list has in all; at most `MOST_COUNTED` are counted. */
+  countFound(query: Omit<SessionQuery, 'order' | 'limit' | 'before'>): Promise<number>
   /** What lists show of these sessions beyond their records, in the order of the ids. Unknown and deleted sessions are left out. */
   overview(ids: readonly string[]): Promise<SessionOverview[]>
-  /** How many sessions were active at or after `since`. */
+  /** How many sessions were active, or looked at, at or after `since`. */
   count(since: number): Promise<number>
   /** Ids of sessions that have been idle since before `before` and have finished runs that are not compacted yet. */
   toCompact(before: number, limit: number): Promise<string[]>
@@ -38,14 +45,18 @@ export interface SessionQuery {
   agent?: string
   kind?: SessionKind
   activity?: SessionActivity
+  /** Only sessions with an answer of which somebody thinks so. */
+  feedback?: FeedbackValue
   /** Only sessions that were last active at or after this time, and at or before that time. Epoch ms. */
   since?: number
   until?: number
   /** Includes sessions that are marked as unlisted. */
   unlisted?: boolean
+  /** Absent: newest first. */
+  order?: SessionOrder
   limit: number
-  /** The last session of the page before. Only sessions that come after it in the list. */
-  before?: { lastActivity: number; id: string } | undefined
+  /** The last session of the page before. Only sessions that come after it in the list. A list by tokens needs its tokens. */
+  before?: { lastActivity: number; id: string; tokens?: number } | undefined
 }
 
 /** Synced. Refused (`conflict`) if the owner has a session with the same name. */
@@ -54,13 +65,23 @@ export interface CreateSession {
   session: SessionRecord
 }
 
+/** Synced if it has entries. */
 export interface UpdateSession {
   type: 'update_session'
   sessionId: string
-  lastActivity?: number
+  lastRead?: number
+  /** What a person names it. Null: it has its automatic title again. */
+  title?: string | null
+  /** Takes the place of what the same person said about the same answer. Refused (`message_not_found`) if the session has no such message. */
+  feedback?: FeedbackChange
+  /** Facts outside a run. */
+  entries?: readonly NewEntry[]
   metadata?: Record<string, unknown>
   state?: unknown
 }
+
+/** Null takes it back. */
+export type FeedbackChange = Omit<Feedback, 'value'> & { value: FeedbackValue | null }
 
 /** Synced. Leaves a tombstone without content. Refused (`conflict`) while a run is open. Deleting a session twice does nothing. */
 export interface DeleteSession {
@@ -113,6 +134,7 @@ export interface ImportSession {
   instructions?: readonly Instruction[]
   checkpoints?: readonly Checkpoint[]
   notes?: readonly ChannelNote[]
+  feedback?: readonly Feedback[]
 }
 
 /** Synced. Adds records from an export that belong to no session. Refused (`conflict`) as a whole if one of them exists, except pins. */

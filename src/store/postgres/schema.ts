@@ -416,4 +416,46 @@ export const migrations: readonly Migration[] = [
   ALTER TABLE blob_parts ALTER COLUMN data SET STORAGE EXTERNAL;
   `,
   },
+  {
+    title: 'how runs ended, and how long they took',
+    since: '0.1.0',
+    sql: `
+  ALTER TABLE usage
+    ADD COLUMN failed bigint NOT NULL DEFAULT 0,
+    ADD COLUMN cancelled bigint NOT NULL DEFAULT 0,
+    ADD COLUMN took text COLLATE "C" NOT NULL DEFAULT '';
+  `,
+  },
+  {
+    title: 'sessions that failed, titles that people give, and what people think of answers',
+    since: '0.1.0',
+    sql: `
+  ALTER TABLE sessions ADD COLUMN last_read bigint, ADD COLUMN title text, ADD COLUMN failure text;
+  UPDATE sessions SET failure = '' FROM (SELECT DISTINCT ON (session) session, status FROM runs ORDER BY session, ord DESC) AS last
+    WHERE last.session = sessions.id AND last.status = 'failed';
+  CREATE INDEX sessions_read ON sessions (last_read) WHERE last_read IS NOT NULL;
+  CREATE INDEX sessions_failed ON sessions (last_activity, id) WHERE failure IS NOT NULL;
+  CREATE INDEX messages_answer ON messages (id) WHERE role = 'assistant';
+  CREATE TABLE feedback (
+    session text COLLATE "C" NOT NULL,
+    message text COLLATE "C" NOT NULL,
+    by text COLLATE "C" NOT NULL,
+    value text COLLATE "C" NOT NULL,
+    note text,
+    at bigint NOT NULL,
+    PRIMARY KEY (session, message, by)
+  );
+  CREATE INDEX feedback_value ON feedback (value, session);
+  `,
+  },
+  {
+    title: 'when records were decided',
+    since: '0.1.0',
+    sql: `
+  ALTER TABLE waits ADD COLUMN decided_at bigint;
+  UPDATE waits SET decided_at = substring(data from '"decidedAt":([0-9]{1,15})[,}]')::bigint;
+  CREATE INDEX waits_done ON waits (kind, COALESCE(decided_at, created_at), id)
+    WHERE status NOT IN ('pending', 'nudged', 'escalated');
+  `,
+  },
 ]

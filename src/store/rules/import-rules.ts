@@ -10,7 +10,7 @@ import { countNew } from './run-rules.ts'
 import { refuseTaken } from './session-rules.ts'
 
 function* importSession(command: ImportSession): Rule<Decision> {
-  const { session: given, runs, messages, entries, waits = [], files = [], notes = [] } = command
+  const { session: given, runs, messages, entries, waits = [], files = [], notes = [], feedback = [] } = command
   const { proposals = [], instructions = [], checkpoints = [] } = command
   for (const { id } of runs) if ((yield* ask('run', id)) !== null) throw taken('run', id)
   for (const { id } of waits) if ((yield* ask('wait', id)) !== null) throw taken('wait', id)
@@ -34,6 +34,7 @@ function* importSession(command: ImportSession): Rule<Decision> {
     ...instructions.map((one): Change => ({ write: 'insert_instruction', instruction: { ...one, sessionId } })),
     ...checkpoints.map((one): Change => ({ write: 'insert_checkpoint', checkpoint: { ...one, sessionId } })),
     ...files.map((file): Change => ({ write: 'insert_file', file: { ...file, sessionId } })),
+    ...feedback.map((one): Change => ({ write: 'put_feedback', sessionId, feedback: one })),
     ...notes.map((note): Change => ({ write: 'put_note', note: { ...note, session: sessionId } })),
   ])
 }

@@ -7,7 +7,7 @@
 import type { AnyRecord, Approval, SupervisedRecord } from '../../domain/records/record.ts'
 import type { NewFeedItem } from '../../domain/session/feed.ts'
 import type { FileRecord } from '../../domain/session/file.ts'
-import type { MessageMark, MessageRole, StoredMessage } from '../../domain/session/message.ts'
+import type { Feedback, MessageMark, MessageRole, StoredMessage } from '../../domain/session/message.ts'
 import type { RunRecord } from '../../domain/session/run.ts'
 import type { SessionRecord } from '../../domain/session/session.ts'
 import type { AuditEntry, AuditRecord } from '../../domain/supervision/audit.ts'
@@ -111,6 +111,9 @@ export type Change =
   | { write: 'compact_entries'; sessionId: string; entries: readonly StoredEntry[]; isPart: boolean }
   /** A message with a known id is ignored, except that an activity takes the content of a later one. */
   | { write: 'insert_messages'; sessionId: string; messages: readonly StoredMessage[] }
+  /** Inserts it, or replaces that of the same person about the same message. */
+  | { write: 'put_feedback'; sessionId: string; feedback: Feedback }
+  | { write: 'remove_feedback'; sessionId: string; messageId: string; by: string }
   /** All messages after this one, also those of sub-agents. */
   | { write: 'supersede_messages'; sessionId: string; after: string; byRun: string }
   | { write: 'insert_wait'; wait: AnyRecord }
@@ -158,6 +161,11 @@ export interface SessionPatch {
   messagesAdded?: number | undefined
   /** A run begins, so there will be something to compact. */
   grows?: true | undefined
+  lastRead?: number
+  /** Null: none. */
+  title?: string | null
+  /** Null: the last run did not fail. */
+  failure?: string | null
   metadata?: Record<string, unknown>
   state?: unknown
   lastTool?: string

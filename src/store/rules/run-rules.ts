@@ -4,8 +4,9 @@ import { ServerError } from '../../domain/errors.ts'
 import { present } from '../../domain/present.ts'
 import type { AnyRecord } from '../../domain/records/record.ts'
 import { countsAsMessage, type MessageMark, type StoredMessage } from '../../domain/session/message.ts'
-import { isFinished, type RunRecord } from '../../domain/session/run.ts'
+import { isFinished, type RunRecord, START } from '../../domain/session/run.ts'
 import type { SessionRecord } from '../../domain/session/session.ts'
+import { titleOf } from '../../domain/session/session-overview.ts'
 import type { NewEntry } from '../ports/journal.ts'
 import type {
   AcceptRun,
@@ -102,7 +103,7 @@ export const running = (run: RunRecord, leaseOwner: string, startedAt: number, f
  */
 function branchPoint({ supersedeAfter, messages }: RunStart, known: readonly MessageMark[]) {
   const isKnown = (id: string): boolean => known.some((mark) => mark.id === id)
-  const isThere = (id: string): boolean => known.some((mark) => mark.id === id && isShown(mark))
+  const isThere = (id: string): boolean => id === START || known.some((mark) => mark.id === id && isShown(mark))
   const said = messages.findLast(({ role }) => role === 'user')?.id
   if (said !== undefined && isThere(said)) return said
   const brings = said !== undefined && !isKnown(said)
@@ -135,17 +136,27 @@ export function* begin(
   if (messages.length > 0) changes.push({ write: 'insert_messages', sessionId: session.id, messages })
   // A new session has this time already, and writing it costs three indexes.
   const lastActivity = now > session.lastActivity ? now : undefined
-  const patch = present({ lastActivity, messagesAdded, state, grows: true as const })
+  const failure = session.failure === undefined ? undefined : null
+  const patch = present({ lastActivity, messagesAdded, state, failure, grows: true as const })
   changes.push({ write: 'update_session', id: session.id, patch })
   return patched(session, patch)
 }
 
 /** The session as the patch leaves it. */
 export function patched(session: SessionRecord, patch: SessionPatch): SessionRecord {
-  const { lastActivity = 0, messagesAdded = 0, grows: _grows, ...values } = patch
+  const {
+    lastActivity = 0,
+    messagesAdded = 0,
+    grows: _grows,
+    title = session.title,
+    failure = session.failure,
+    ...values
+  } = patch
   return {
     ...session,
     ...values,
+    title: title ?? undefined,
+    failure: failure ?? undefined,
     lastActivity: Math.max(session.lastActivity, lastActivity),
     messageCount: session.messageCount + messagesAdded,
   }
@@ -235,7 +246,8 @@ function* finishRun(command: FinishRun): Rule<Decision> {
     leaseOwner: null,
   }
   const messagesAdded = yield* insertMessages(changes, run.sessionId, messages)
-  changes.push({ write: 'update_session', id: run.sessionId, patch: { lastActivity: now, messagesAdded } })
+  const failure = status === 'failed' ? titleOf(error?.message ?? '') : null
+  changes.push({ write: 'update_session', id: run.sessionId, patch: { lastActivity: now, messagesAdded, failure } })
   if (status === 'waiting') {
     for (const wait of waits) {
       changes.push({ write: 'insert_wait', wait: { ...wait, runId: run.id, sessionId: run.sessionId } })
@@ -260,9 +272,13 @@ function* finishRun(command: FinishRun): Rule<Decision> {
     changes.push({ write: 'put_key', owner: run.owner, key: command.key, value })
   }
   // A run that waited ends a second time, with the same usage.
-  if (run.usage.length === 0 && usage.length > 0) changes.push({ write: 'add_usage', rows: usageRows(ended, now) })
+  const used = run.status === 'waiting' ? [] : usageRows(ended, now, command.model ?? UNKNOWN_MODEL)
+  if (used.length > 0) changes.push({ write: 'add_usage', rows: used })
   return { result: { ok: true, firstSeq, run: ended }, changes }
 }
+
+/** Whoever ends the run of another process does not know its agent. */
+const UNKNOWN_MODEL = { provider: '', model: '' }
 
 /** The end of the year 9999. */
 const NEVER = 253_402_300_799_999

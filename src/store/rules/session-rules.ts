@@ -1,6 +1,6 @@
 // Rules for whole sessions (create, change, remove, compact) and for uploaded files.
 
-import { sessionNotFound } from '../../domain/errors.ts'
+import { messageNotFound, sessionNotFound } from '../../domain/errors.ts'
 import { present } from '../../domain/present.ts'
 import type { SessionRecord } from '../../domain/session/session.ts'
 import { isOpen } from '../../domain/supervision/supervision.ts'
@@ -9,13 +9,14 @@ import type {
   CompactSession,
   CreateSession,
   DeleteSession,
+  FeedbackChange,
   PurgeSessions,
   SessionCommand,
   UpdateSession,
 } from '../ports/sessions.ts'
 import { conflict, findSession, taken } from './find-rows.ts'
 import { ask, type Change, type Decision, done, type Rule, type RulesOf } from './rows.ts'
-import { patched } from './run-rules.ts'
+import { appendTo, patched } from './run-rules.ts'
 
 export function* refuseTaken({ id, owner, alias }: SessionRecord): Rule<void> {
   const isTaken = (yield* ask('session', id)) !== null
@@ -29,14 +30,22 @@ function* createSession({ session }: CreateSession): Rule<Decision> {
   return { result: { ok: true, firstSeq: 0, session }, changes: [{ write: 'insert_session', session }] }
 }
 
-function* updateSession({ sessionId, lastActivity, metadata, state }: UpdateSession): Rule<Decision> {
+function* updateSession(command: UpdateSession): Rule<Decision> {
+  const { sessionId, lastRead, title, metadata, state, feedback, entries = [] } = command
   const session = yield* findSession(sessionId)
   if (session.status === 'terminated') throw sessionNotFound(sessionId)
-  const patch = present({ lastActivity, metadata, state })
-  return {
-    result: { ok: true, firstSeq: 0, session: patched(session, patch) },
-    changes: [{ write: 'update_session', id: sessionId, patch }],
-  }
+  const patch = present({ lastRead, title, metadata, state })
+  const changes: Change[] = Object.keys(patch).length > 0 ? [{ write: 'update_session', id: sessionId, patch }] : []
+  if (feedback !== undefined) changes.push(yield* feedbackChange(sessionId, feedback))
+  const firstSeq = yield* appendTo(changes, { sessionId, id: null }, entries)
+  return { result: { ok: true, firstSeq, session: patched(session, patch) }, changes }
+}
+
+function* feedbackChange(sessionId: string, { value, ...given }: FeedbackChange): Rule<Change> {
+  const { messageId, by } = given
+  if ((yield* ask('messageMarks', sessionId, [messageId])).length === 0) throw messageNotFound(messageId)
+  if (value === null) return { write: 'remove_feedback', sessionId, messageId, by }
+  return { write: 'put_feedback', sessionId, feedback: { ...given, value } }
 }
 
 function* deleteSession({ sessionId, now }: DeleteSession): Rule<Decision> {

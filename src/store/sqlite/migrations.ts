@@ -5,6 +5,8 @@ import { ServerError } from '../../domain/errors.ts'
 import { beforeFirstRelease } from '../before-first-release.ts'
 
 /**
+ * `sessions.title` is what a person named it, `failure` says why its last run failed, and `last_read` only counts for expiry.
+ *
  * A row of `entries` holds consecutive entries, one per line, so a fast model does not need a row per token. `layout` is set if
  * the seqs are not consecutive (after compaction). It has one element per line: the seq, or [seq, spans].
  *
@@ -298,6 +300,41 @@ export const migrations: readonly string[] = [
     reasoning INTEGER NOT NULL,
     PRIMARY KEY (day, session_id, owner, agent, provider, model)
   ) STRICT, WITHOUT ROWID;
+  `,
+  // How runs ended, and how long they took.
+  `
+  ALTER TABLE usage ADD COLUMN failed INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE usage ADD COLUMN cancelled INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE usage ADD COLUMN took TEXT NOT NULL DEFAULT '';
+  `,
+  // Sessions that failed, titles that people give, and what people think of answers.
+  `
+  ALTER TABLE sessions ADD COLUMN last_read INTEGER;
+  ALTER TABLE sessions ADD COLUMN title TEXT;
+  ALTER TABLE sessions ADD COLUMN failure TEXT;
+  UPDATE sessions SET failure = '' WHERE status <> 'terminated'
+    AND sid IN (SELECT sid FROM (SELECT sid, status, max(rid) FROM runs GROUP BY sid) WHERE status = 'failed');
+  CREATE INDEX sessions_read ON sessions (last_read) WHERE last_read IS NOT NULL;
+  CREATE INDEX sessions_failed ON sessions (last_activity, id) WHERE failure IS NOT NULL;
+  CREATE INDEX usage_session ON usage (session_id);
+  CREATE INDEX messages_answer ON messages (id) WHERE role = 'assistant';
+  CREATE TABLE feedback (
+    session TEXT NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
+    message TEXT NOT NULL,
+    by TEXT NOT NULL,
+    value TEXT NOT NULL,
+    note TEXT,
+    at INTEGER NOT NULL,
+    PRIMARY KEY (session, message, by)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX feedback_value ON feedback (value, session);
+  `,
+  // When records were decided.
+  `
+  ALTER TABLE waits ADD COLUMN decided_at INTEGER;
+  UPDATE waits SET decided_at = json_extract(data, '$.decidedAt');
+  CREATE INDEX waits_done ON waits (kind, COALESCE(decided_at, created_at), id)
+    WHERE status NOT IN ('pending', 'nudged', 'escalated');
   `,
 ]
 

@@ -2,6 +2,7 @@
 
 import { type MessageMark, type StoredMessage, textOf } from '../../domain/session/message.ts'
 import { type MessageReads, MOST_LOOKED_AT } from '../ports/messages.ts'
+import { feedbackOfSession, toFeedback } from './feedback.ts'
 import type { Reading, Statement } from './statement.ts'
 
 export const MARK_COLUMNS = 'id, lane, superseded_by'
@@ -76,8 +77,8 @@ export const lastWordsOf = (role: 'user' | 'assistant', messages: { where: strin
 export const wordsIn = ([, content, isStructured]: WordsRow): string | null =>
   content === null ? null : textOf(isStructured ? JSON.parse(content) : content)
 
-/** `ofSession` is the condition that finds the messages of session `$1`. */
-export function messageStatements(ofSession: string, place: string) {
+/** `ofSession` is the condition that finds the messages of session `$1`, `session` the id of a message's session. */
+export function messageStatements(ofSession: string, session: string, place: string) {
   const select = `SELECT ${messageColumns(place)} FROM messages WHERE ${ofSession}`
   return {
     ofLane: {
@@ -86,6 +87,10 @@ export function messageStatements(ofSession: string, place: string) {
     },
     all: { name: 'messages_all', text: `${select} ORDER BY ${place}` },
     known: { name: 'messages_known', text: `${select} AND id = ANY($2::text[]) ORDER BY ${place}` },
+    withAnswer: {
+      name: 'sessions_with_answer',
+      text: `SELECT ${session} FROM messages WHERE id = $1 AND role = 'assistant' ORDER BY ${place} DESC LIMIT 10`,
+    },
     marks: {
       name: 'message_marks',
       text: `SELECT ${MARK_COLUMNS} FROM messages WHERE ${ofSession} AND id = ANY($2::text[]) ORDER BY ${place}`,
@@ -96,13 +101,15 @@ export function messageStatements(ofSession: string, place: string) {
 export function createMessageLists(
   { many }: Reading,
   statements: ReturnType<typeof messageStatements>,
-): Pick<MessageReads, 'ofLane' | 'all' | 'known' | 'marks'> {
+): Pick<MessageReads, 'ofLane' | 'all' | 'known' | 'marks' | 'feedback' | 'sessionsWithAnswer'> {
   const ofLane = many(statements.ofLane, toMessage)
   const known = many(statements.known, toMessage)
   const marks = many(statements.marks, toMark)
   return {
     ofLane: async (sessionId, lane, limit) => (await ofLane(sessionId, lane, limit)).reverse(),
     all: many(statements.all, toMessage),
+    feedback: many(feedbackOfSession, toFeedback),
+    sessionsWithAnswer: many(statements.withAnswer, ([id]: [string]) => id),
     known: async (sessionId, ids) => (ids.length === 0 ? [] : known(sessionId, ids)),
     marks: async (sessionId, ids) => (ids.length === 0 ? [] : marks(sessionId, ids)),
   }

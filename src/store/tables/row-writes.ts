@@ -3,6 +3,7 @@
 
 import { dayOf, USAGE_DAYS } from '../ports/usage.ts'
 import type { Change, ChangeOf } from '../rules/rows.ts'
+import { feedbackWrites } from './feedback.ts'
 import { fileWrites } from './files.ts'
 import { eraseSessionGrants, grantWrites } from './grants.ts'
 import { outboxWrites } from './outbox.ts'
@@ -25,7 +26,14 @@ const leaseWrites: RowWrites<'renew_lease' | 'end_other_leases'> = {
   },
 }
 
-export const rowWrites = { ...outboxWrites, ...supervisedWrites, ...grantWrites, ...fileWrites, ...leaseWrites }
+export const rowWrites = {
+  ...outboxWrites,
+  ...supervisedWrites,
+  ...grantWrites,
+  ...fileWrites,
+  ...feedbackWrites,
+  ...leaseWrites,
+}
 
 export type RowChange = ChangeOf<keyof typeof rowWrites>
 
@@ -44,7 +52,7 @@ export function rowWriteOf(change: RowChange): [Statement, readonly unknown[]] {
 
 /** What these tables have of a session goes with it. `$1` is its id. The audit trail stays: it has no content. */
 export const eraseRows: readonly Statement[] = [
-  ...['waits', 'proposals', 'instructions', 'checkpoints', 'files', 'channel_notes'].map((table) => ({
+  ...['waits', 'proposals', 'instructions', 'checkpoints', 'files', 'channel_notes', 'feedback'].map((table) => ({
     name: `erase_${table}`,
     text: `DELETE FROM ${table} WHERE session = $1`,
   })),

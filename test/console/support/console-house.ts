@@ -6,6 +6,7 @@
 //   ask              a tool that asks a question
 //   fail             the model fails
 //   count            sixty words, one after the other
+//   epic             300,000 characters of Markdown
 //   hostile          an answer that tries to run, to load and to hide; then a tool call with such arguments
 
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -44,6 +45,13 @@ export const knots = (miles: number, hours: number): number => miles / hours
 \`\`\`
 `
 
+/** Thirty sections of Markdown. */
+const epicPart = (place: number): string =>
+  Array.from(
+    { length: 30 },
+    (_, i) => `## Verse ${place * 30 + i}\n\nSing of **verse ${place * 30 + i}**. ${'Row on, row on. '.repeat(13)}\n\n`,
+  ).join('')
+
 const answers: readonly ScriptedAnswer[] = [
   { when: { tool: 'hold' }, parts: [{ text: 'After.' }] },
   { when: { tool: 'note' }, parts: [{ text: 'Noted.' }] },
@@ -80,6 +88,10 @@ const answers: readonly ScriptedAnswer[] = [
   {
     when: { user: 'count' },
     parts: Array.from({ length: 60 }, (_, i) => [{ delay_ms: 30 }, { text: `w${i} ` }]).flat(),
+  },
+  {
+    when: { user: 'epic' },
+    parts: Array.from({ length: 40 }, (_, i) => [{ delay_ms: 10 }, { text: epicPart(i) }]).flat(),
   },
   { when: { user: 'endless line' }, parts: [{ text: LONG_LINE }] },
   { parts: [{ text: 'Aye.' }] },

@@ -23,7 +23,7 @@ export interface Recording {
 
 export interface RecordOptions {
   url: string
-  method?: 'GET' | 'POST' | 'DELETE'
+  method?: 'GET' | 'POST' | 'PATCH' | 'DELETE'
   headers?: Readonly<Record<string, string>>
   /** Sent as JSON, unless it is bytes: they are sent as they are, with whatever Content-Type the headers name. */
   body?: unknown

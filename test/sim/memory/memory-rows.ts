@@ -148,7 +148,7 @@ export function writeRow(state: MemoryState, change: Change): void {
       const session = sessionOf(state, change.session.id)
       erase(state, session)
       removeNotes(state, ({ session: id }) => id === change.session.id)
-      const { label: _, supervision: __, ...rest } = session.record
+      const { label: _, supervision: __, title: ___, failure: ____, ...rest } = session.record
       session.record = {
         ...rest,
         activeAgent: null,
@@ -206,6 +206,14 @@ export function writeRow(state: MemoryState, change: Change): void {
       return
     case 'supersede_messages':
       supersede(sessionOf(state, change.sessionId), change.after, change.byRun)
+      return
+
+    case 'put_feedback':
+      removeFeedback(state, change.sessionId, change.feedback)
+      state.feedback.push({ sessionId: change.sessionId, ...change.feedback })
+      return
+    case 'remove_feedback':
+      removeFeedback(state, change.sessionId, change)
       return
 
     case 'insert_wait':
@@ -299,6 +307,12 @@ export function writeRow(state: MemoryState, change: Change): void {
   }
 }
 
+function removeFeedback(state: MemoryState, sessionId: string, of: { messageId: string; by: string }): void {
+  state.feedback = state.feedback.filter(
+    (one) => one.sessionId !== sessionId || one.messageId !== of.messageId || one.by !== of.by,
+  )
+}
+
 function removeNotes(state: MemoryState, isGone: (note: ChannelNote) => boolean): void {
   state.notes = state.notes.filter((note) => !isGone(note))
 }
@@ -381,6 +395,7 @@ function erase(state: MemoryState, session: MemorySession): void {
   for (const runId of runIds) state.runs.delete(runId)
   for (const [waitId, { sessionId }] of state.waits) if (sessionId === id) state.waits.delete(waitId)
   endGrants(state, id)
+  state.feedback = state.feedback.filter(({ sessionId }) => sessionId !== id)
   for (const [fileId, { sessionId }] of state.files) if (sessionId === id) state.files.delete(fileId)
   for (const one of [state.proposals, state.instructions, state.checkpoints]) {
     for (const [key, { sessionId }] of one) if (sessionId === id) one.delete(key)

@@ -4,7 +4,7 @@
 import type { AnyRecord } from '../../../src/domain/records/record.ts'
 import type { FeedItem } from '../../../src/domain/session/feed.ts'
 import type { FileRecord } from '../../../src/domain/session/file.ts'
-import type { StoredMessage } from '../../../src/domain/session/message.ts'
+import type { Feedback, StoredMessage } from '../../../src/domain/session/message.ts'
 import { isFinished, type RunRecord } from '../../../src/domain/session/run.ts'
 import type { SessionRecord } from '../../../src/domain/session/session.ts'
 import type { AuditEntry } from '../../../src/domain/supervision/audit.ts'
@@ -47,6 +47,8 @@ export interface MemoryState {
   feed: { item: FeedItem; batch: number }[]
   /** By the name of the channel. */
   outboxes: Map<string, { cursor: number; deliveries: QueuedDelivery[] }>
+  /** What people think of answers. */
+  feedback: (Feedback & { sessionId: string })[]
   /** What channels remember for themselves. */
   notes: ChannelNote[]
 }
@@ -88,6 +90,7 @@ export const createMemoryState = (): MemoryState => ({
   feed: [],
   outboxes: new Map(),
   notes: [],
+  feedback: [],
 })
 
 export const nameOf = (owner: string, name: string): string => JSON.stringify([owner, name])

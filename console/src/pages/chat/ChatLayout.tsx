@@ -1,7 +1,9 @@
 import { type DragEvent, type ReactNode, useRef, useState } from 'react'
 import { Link } from 'wouter'
 import { usePlace } from '../../data/place.ts'
-import { NewIcon } from '../../parts/icons.ts'
+import { IconButton } from '../../parts/Button.tsx'
+import { Dialog } from '../../parts/Dialog.tsx'
+import { NewIcon, SessionsIcon } from '../../parts/icons.ts'
 import { Page } from '../../parts/Page.tsx'
 import { ChatAction } from './ChatAction.tsx'
 import { ChatEntry } from './ChatEntry.tsx'
@@ -22,12 +24,19 @@ interface ChatLayoutProps {
 
 /** Recent chats, the conversation, and below it the field. */
 export function ChatLayout({ title, current, actions, onFiles, children, bottom }: ChatLayoutProps) {
+  const { page } = usePlace()
+  const [hasList, setList] = useState(false)
   return (
     <Page
       title={<bdi className={styles.title}>{title}</bdi>}
       shape="fill"
       actions={
         <>
+          {page === 'console' && (
+            <span className={styles.opener}>
+              <IconButton label="Chats" icon={<SessionsIcon />} onClick={() => setList(true)} />
+            </span>
+          )}
           {actions}
           {current !== null && (
             <ChatAction href="/chat" icon={<NewIcon />}>
@@ -38,7 +47,17 @@ export function ChatLayout({ title, current, actions, onFiles, children, bottom 
       }
     >
       <div className={styles.sides}>
-        <RecentChats current={current} />
+        <nav className={styles.recent} aria-label="Recent chats">
+          <h2 className={styles.recentTitle}>Recent</h2>
+          <RecentChats current={current} />
+        </nav>
+        {hasList && (
+          <Dialog title="Recent chats" onClose={() => setList(false)}>
+            <nav aria-label="Recent chats">
+              <RecentChats current={current} onChosen={() => setList(false)} />
+            </nav>
+          </Dialog>
+        )}
         <DropZone onFiles={onFiles}>
           {children}
           <div className={styles.bottom}>
@@ -86,18 +105,17 @@ function DropZone({ onFiles, children }: { onFiles: ((files: File[]) => void) | 
 }
 
 /** One's own conversations, the newest first. All others are on the page of sessions. */
-function RecentChats({ current }: { current: string | null }) {
+function RecentChats({ current, onChosen }: { current: string | null; onChosen?: () => void }) {
   const recent = useRecentChats()
   const { page } = usePlace()
   const sessions = recent.data?.sessions ?? []
   return (
-    <nav className={styles.recent} aria-label="Recent chats">
-      <h2 className={styles.recentTitle}>Recent</h2>
+    <>
       {sessions.length === 0 && recent.isSuccess && <p className={styles.none}>Your chats will be here.</p>}
       <ul>
         {sessions.map((session) => (
           <li key={session.session_id}>
-            <ChatEntry session={session} isCurrent={session.session_id === current} />
+            <ChatEntry session={session} isCurrent={session.session_id === current} onChosen={onChosen} />
           </li>
         ))}
       </ul>
@@ -106,6 +124,6 @@ function RecentChats({ current }: { current: string | null }) {
           {page === 'console' ? 'All sessions' : 'All chats'}
         </Link>
       )}
-    </nav>
+    </>
   )
 }

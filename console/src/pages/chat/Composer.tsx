@@ -31,6 +31,8 @@ export interface ComposerHandle {
 interface ComposerProps {
   /** Null: the chat begins with this message. */
   sessionId: string | null
+  /** A message that is edited: what it says. */
+  initial?: Draft | null
   placeholder: string
   onSend: (words: Omit<Words, 'agent'>) => void
   /** A run is at work, and this stops it. */
@@ -47,8 +49,20 @@ const LONGEST = 10_000
 const TALLEST_PX = 320
 
 /** The field for the next message. Enter sends it, Shift and Enter begin a new line. */
-export function Composer({ sessionId, placeholder, onSend, onStop, isQuiet = false, options, ref }: ComposerProps) {
-  const [draft] = useState(() => readDraft(sessionId))
+export function Composer({
+  sessionId,
+  initial = null,
+  placeholder,
+  onSend,
+  onStop,
+  isQuiet = false,
+  options,
+  ref,
+}: ComposerProps) {
+  const [draft] = useState(() => {
+    const kept = readDraft(sessionId)
+    return kept.text === '' && initial !== null ? initial : kept
+  })
   const [text, setText] = useState(draft.text)
   const attachments = useAttachments(draft.files)
   const field = useRef<HTMLTextAreaElement>(null)
@@ -72,7 +86,8 @@ export function Composer({ sessionId, placeholder, onSend, onStop, isQuiet = fal
   useLayoutEffect(() => fit(field.current), [])
   // biome-ignore lint/correctness/useExhaustiveDependencies: its height follows its text
   useLayoutEffect(() => fit(field.current), [text])
-  useEffect(() => focusIfFree(field.current), [])
+  const isEdit = initial !== null
+  useEffect(() => (isEdit ? field.current?.focus() : focusIfFree(field.current)), [isEdit])
 
   function send(): void {
     if (reason !== null) return

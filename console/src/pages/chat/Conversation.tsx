@@ -9,20 +9,25 @@ import { usePlace } from '../../data/place.ts'
 import { useClient } from '../../data/server.tsx'
 import { isUnknownSession } from '../../data/session-id.ts'
 import { useSessionLog } from '../../data/session-log.ts'
-import type { Transcript } from '../../data/transcript.ts'
+import type { Transcript, UserItem } from '../../data/transcript.ts'
+import { messageIdOf, useBranch } from '../../data/use-branch.ts'
 import { useIsLive } from '../../data/use-live.tsx'
 import { useOutbox, useOutgoing } from '../../data/use-outbox.ts'
 import { errorText } from '../../error-text.ts'
 import { announce } from '../../parts/Announcer.tsx'
-import { SessionsIcon } from '../../parts/icons.ts'
+import { Button } from '../../parts/Button.tsx'
+import { AboutIcon } from '../../parts/icons.ts'
 import { Loading } from '../../parts/States.tsx'
+import { ConversationContext } from '../../parts/transcript/conversation.ts'
+import { EarlierVersion } from '../../parts/transcript/EarlierVersion.tsx'
+import { useAgain } from '../../parts/transcript/use-again.ts'
 import { ChatAction } from './ChatAction.tsx'
 import { ChatLayout } from './ChatLayout.tsx'
 import { Composer, type ComposerHandle } from './Composer.tsx'
 import styles from './Conversation.module.css'
 import { ConversationBody } from './ConversationBody.tsx'
 import { useRuns, useSession } from './chat-data.ts'
-import { writeDraft } from './draft.ts'
+import { type Draft, writeDraft } from './draft.ts'
 import { OutgoingList } from './OutgoingList.tsx'
 
 /** A chat. Until its first message has reached the server, there is only that message. */
@@ -52,6 +57,8 @@ function Talking({ id, isKnown, log }: { id: string; isKnown: boolean; log: Log 
   const me = useMe()
   const { page, ways } = usePlace()
   const talk = log.transcript
+  const branch = useBranch(log)
+  const [edited, setEdited] = useState<UserItem | null>(null)
   const title = session.data?.title || outgoing[0]?.text.slice(0, 80) || 'Chat'
   useTitle(title)
 
@@ -77,7 +84,11 @@ function Talking({ id, isKnown, log }: { id: string; isKnown: boolean; log: Log 
   ])
 
   const focusField = useCallback(() => composer.current?.focusIfFree(), [])
-  const send = (words: Omit<Words, 'agent'>) => outbox.send(id, { ...words, agent: null })
+  function send(words: Omit<Words, 'agent'>): void {
+    outbox.send(id, { ...words, agent: null, ...(edited === null ? {} : { replaces: messageIdOf(edited.key) }) })
+    setEdited(null)
+    branch.turnTo(null)
+  }
   async function withdraw(message: Outgoing): Promise<void> {
     if (message.runId !== null) await stop(message.runId)
   }
@@ -87,6 +98,12 @@ function Talking({ id, isKnown, log }: { id: string; isKnown: boolean; log: Log 
       // The server does not know this session, so the chat begins anew.
       writeDraft(null, message)
       go('/chat')
+      return
+    }
+    const replaced = talk.items.find(({ key }) => key === `user:${message.replaces}`)
+    if (replaced?.type === 'user') {
+      writeDraft(`${id}.${replaced.key}`, message)
+      setEdited(replaced)
     } else composer.current?.restore(message)
   }
 
@@ -96,7 +113,15 @@ function Talking({ id, isKnown, log }: { id: string; isKnown: boolean; log: Log 
   const isOthers = owner !== undefined && me.data !== undefined && !isOwn(me.data, owner)
   const isElsewhere = session.data?.kind === 'supervised'
   const isOpen = !isOthers && !isElsewhere && !isUnknownSession(log.error)
-  const again = useAgain(talk, send)
+  const isIdle = isOpen && branch.isCurrent && running === null && questions.length === 0
+  const again = useAgain(id, branch.items)
+  const conversation = {
+    again: isIdle ? again : null,
+    edit: isIdle ? setEdited : null,
+    versions: branch.versions,
+    turnTo: branch.turnTo,
+    hasLinks: true,
+  }
   return (
     <ChatLayout
       title={title}
@@ -106,7 +131,7 @@ function Talking({ id, isKnown, log }: { id: string; isKnown: boolean; log: Log 
         page === 'talk' ? (
           ways
         ) : (
-          <ChatAction href={`/sessions/${id}`} icon={<SessionsIcon />}>
+          <ChatAction href={`/sessions/${id}`} icon={<AboutIcon />}>
             Details
           </ChatAction>
         )
@@ -114,10 +139,21 @@ function Talking({ id, isKnown, log }: { id: string; isKnown: boolean; log: Log 
       bottom={
         <>
           <Dock questions={questions} onEmpty={focusField} />
+          {edited !== null && (
+            <p className={styles.note}>
+              You edit an earlier message. It stays, with all that follows it, as an earlier version.{' '}
+              <Button kind="quiet" onClick={() => setEdited(null)}>
+                Do not edit
+              </Button>
+            </p>
+          )}
+          {!branch.isCurrent && <EarlierVersion onLeave={() => branch.turnTo(null)} />}
           {isOpen && (
             <Composer
+              key={edited?.key ?? ''}
               ref={composer}
-              sessionId={id}
+              sessionId={edited === null ? id : `${id}.${edited.key}`}
+              initial={edited === null ? null : draftOf(edited)}
               placeholder={
                 running === null ? `Message ${session.data?.agent ?? ''}`.trim() : 'The next message waits for its turn'
               }
@@ -131,23 +167,25 @@ function Talking({ id, isKnown, log }: { id: string; isKnown: boolean; log: Log 
         </>
       }
     >
-      <ConversationBody
-        log={log}
-        isKnown={isKnown}
-        agent={session.data?.agent ?? 'The agent'}
-        isRunning={running !== null}
-        onAgain={isOpen && running === null && questions.length === 0 ? again : undefined}
-        docked={questions}
-        outgoing={
-          <OutgoingList
-            list={outgoing}
-            waitsFor={questions.length > 0 ? 'Waits until the question is answered.' : 'Waits for its turn.'}
-            onWithdraw={(message) => void withdraw(message)}
-            onEdit={edit}
-          />
-        }
-        hasOutgoing={outgoing.length > 0}
-      />
+      <ConversationContext value={conversation}>
+        <ConversationBody
+          log={log}
+          branch={branch}
+          isKnown={isKnown}
+          agent={session.data?.agent ?? 'The agent'}
+          isRunning={running !== null}
+          docked={questions}
+          outgoing={
+            <OutgoingList
+              list={outgoing}
+              waitsFor={questions.length > 0 ? 'Waits until the question is answered.' : 'Waits for its turn.'}
+              onWithdraw={(message) => void withdraw(message)}
+              onEdit={edit}
+            />
+          }
+          hasOutgoing={outgoing.length > 0}
+        />
+      </ConversationContext>
       <Spoken isRunning={running !== null} hasQuestion={questions.length > 0} />
     </ChatLayout>
   )
@@ -207,18 +245,12 @@ function Spoken({ isRunning, hasQuestion }: { isRunning: boolean; hasQuestion: b
   )
 }
 
-/** Sends the last message once more. It is a new turn: what was said stays said. */
-function useAgain({ items }: Transcript, send: (words: Omit<Words, 'agent'>) => void): (() => void) | undefined {
-  const last = items.findLast((item) => item.type === 'user')
-  if (last === undefined || last.type !== 'user') return undefined
-  return () => {
-    const files = last.files.flatMap(({ fileId, name, mimeType }) =>
-      fileId === null ? [] : [{ file_id: fileId, name, mime_type: mimeType ?? '', bytes: 0 }],
-    )
-    send({ text: last.text, files })
-    announce('Asked again, as a new turn')
-  }
-}
+const draftOf = ({ text, files }: UserItem): Draft => ({
+  text,
+  files: files.flatMap(({ fileId, name, mimeType }) =>
+    fileId === null ? [] : [{ file_id: fileId, name, mime_type: mimeType ?? '', bytes: 0 }],
+  ),
+})
 
 /** A message leaves the outbox when the conversation shows it, or when its run ended without having begun. */
 function useSettled(id: string, { items }: Transcript, runs: readonly { run_id: string; status: string }[]): void {

@@ -3,6 +3,7 @@ import { Link } from 'wouter'
 import { isUnknownSession } from '../../data/session-id.ts'
 import type { useSessionLog } from '../../data/session-log.ts'
 import type { TranscriptItem } from '../../data/transcript.ts'
+import type { useBranch } from '../../data/use-branch.ts'
 import { useLiveState } from '../../data/use-live.tsx'
 import { ChatIcon } from '../../parts/icons.ts'
 import { Empty, Failed, Loading } from '../../parts/States.tsx'
@@ -12,10 +13,10 @@ import styles from './Conversation.module.css'
 
 interface ConversationBodyProps {
   log: ReturnType<typeof useSessionLog>
+  branch: ReturnType<typeof useBranch>
   isKnown: boolean
   agent: string
   isRunning: boolean
-  onAgain: (() => void) | undefined
   docked: readonly string[]
   outgoing: ReactNode
   hasOutgoing: boolean
@@ -24,18 +25,19 @@ interface ConversationBodyProps {
 /** The transcript, or why there is none. */
 export function ConversationBody({
   log,
+  branch,
   isKnown,
   agent,
   isRunning,
-  onAgain,
   docked,
   outgoing,
   hasOutgoing,
 }: ConversationBodyProps) {
   const oldSince = useOldSince()
   const hidden = useMemo(() => new Set(docked), [docked])
-  const { items } = log.transcript
-  if (isKnown && log.status === 'loading' && !hasOutgoing) return <Filler>{<Loading rows={3} height={96} />}</Filler>
+  const { items, isCurrent } = branch
+  if (isKnown && (log.status === 'loading' || branch.isSearching) && !hasOutgoing)
+    return <Filler>{<Loading rows={3} height={96} />}</Filler>
   if (log.status === 'failed' && items.length === 0) {
     return (
       <Filler>
@@ -50,7 +52,7 @@ export function ConversationBody({
     )
   }
   const footer =
-    hasOutgoing || isRunning ? (
+    isCurrent && (hasOutgoing || isRunning) ? (
       <div className={styles.footer}>
         {isRunning && !isWriting(items) && <Working text={`${agent} is at work`} />}
         {hasOutgoing && outgoing}
@@ -66,7 +68,8 @@ export function ConversationBody({
         isLoadingEarlier={log.isLoadingEarlier}
         onEarlier={log.loadEarlier}
         docked={hidden}
-        onAgain={onAgain}
+        goTo={branch.goTo}
+        isMarked={branch.isMarked}
         footer={footer}
       />
     </div>

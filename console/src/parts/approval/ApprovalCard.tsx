@@ -16,6 +16,8 @@ import { lookedAt } from './looked-at.ts'
 import { Problem } from './Problem.tsx'
 import { inBar, keyOf, type RecordAction } from './record-actions.ts'
 import { useDecide } from './use-decide.ts'
+import { useDraft, useDropWhen } from './use-draft.ts'
+import { commentsLock, useLineComments } from './use-line-comments.ts'
 import { useApproval } from './use-record.ts'
 import { useSettled } from './use-settled.ts'
 
@@ -89,7 +91,10 @@ function LoadedCard({ approval, readAt, before, docked, hasKeys, onMoved, onDone
   const { seen, onSeen } = useSeen(approval.digest)
   const { data: me } = useMe()
   const hasSaidYes = approval.decisions.some(({ by }) => by === me?.user)
-  const decide = useDecide(approval, { readAt, hasSaidYes, onChanged: onMoved, onDone })
+  const draft = useDraft(approval.approval_id, approval.digest)
+  useDropWhen(approval.view.outcome !== null, draft)
+  const comments = useLineComments(draft)
+  const decide = useDecide(approval, { readAt, hasSaidYes, draft, onChanged: onMoved, onDone })
   const isSettled = useSettled(approval.digest)
   const { view } = approval
   const notYours = whyNotYours(approval, usePlace())
@@ -100,11 +105,13 @@ function LoadedCard({ approval, readAt, before, docked, hasKeys, onMoved, onDone
   const parts = withSeen(partsOf(approval), seen)
   const looked = lookedAt(parts)
   const facts = { risk: approval.risk, seen: allSeen(parts.map((part) => part.seen)), isSettled, isLive, hasSaidYes }
-  const lock = notYours ?? lockReason(facts)
+  const unsent = commentsLock(comments.all.length)
+  const lock = notYours ?? unsent ?? lockReason(facts)
 
   const openIfAble = (next: Open) => {
     if (!isPending || !isLive || decide.isBusy) return
     if ((next === 'approve' || next === 'remember') && lock !== null) return
+    if (next === 'edit' && unsent !== null) return
     decide.clear()
     if (next === 'approve' && !needsDialog(approval, looked)) void decide.approve({ looked_at: looked })
     else setOpen(next)
@@ -131,7 +138,7 @@ function LoadedCard({ approval, readAt, before, docked, hasKeys, onMoved, onDone
     setOpen(null)
   }
   const asking = actionOf(open)
-  const dialog = { approval, lookedAt: looked, decide, onClose: close }
+  const dialog = { approval, lookedAt: looked, decide, draft, onClose: close }
 
   return (
     <>
@@ -140,13 +147,14 @@ function LoadedCard({ approval, readAt, before, docked, hasKeys, onMoved, onDone
         docked={docked}
         asOf={isLive ? null : readAt}
         buttons={
-          <DecisionBar note={answer !== undefined && isLive ? null : lock}>
+          <DecisionBar note={answer !== undefined && isLive ? null : lock} draft={draft}>
             {hasChoices && (
               <AnswerForm
                 actions={actions}
                 isBusy={decide.isBusy}
                 isLive={isAnswerable}
                 hasKeys={hasKeys}
+                draft={draft}
                 onAnswer={(action, { result }) =>
                   action.danger ? openIfAble(action.name) : void decide.respond(result, looked)
                 }
@@ -175,7 +183,9 @@ function LoadedCard({ approval, readAt, before, docked, hasKeys, onMoved, onDone
                     kind={action.main ? 'primary' : 'plain'}
                     hint={keyOf(action)}
                     isBusy={action.main && decide.isBusy}
-                    disabled={action.main ? lock !== null : !isAnswerable}
+                    disabled={
+                      action.main ? lock !== null : !isAnswerable || (action.name === 'edit' && unsent !== null)
+                    }
                     title={action.main ? (lock ?? undefined) : undefined}
                     onClick={() => openIfAble(action.name)}
                   >
@@ -194,12 +204,14 @@ function LoadedCard({ approval, readAt, before, docked, hasKeys, onMoved, onDone
           approval={approval}
           changedFrom={changedFrom}
           onSeen={onSeen}
+          comments={isPending && actionOf('reject') !== undefined ? comments : null}
           {...opening}
           form={
             answer !== undefined && !hasChoices
               ? {
                   id: formId,
                   name: answer.label,
+                  draft,
                   onAnswer: (result) => isAnswerable && !decide.isBusy && void decide.respond(result, looked),
                 }
               : null
@@ -210,7 +222,9 @@ function LoadedCard({ approval, readAt, before, docked, hasKeys, onMoved, onDone
         {asking?.name === 'approve' && (
           <ApproveDialog {...dialog} action={asking} lock={lock} wantsRemember={open === 'remember'} />
         )}
-        {asking?.name === 'reject' && <RejectDialog {...dialog} action={asking} isLive={isLive} />}
+        {asking?.name === 'reject' && (
+          <RejectDialog {...dialog} comments={comments.all} action={asking} isLive={isLive} />
+        )}
         {asking?.name === 'edit' && <EditDialog {...dialog} action={asking} isLive={isLive} />}
       </Suspense>
     </>

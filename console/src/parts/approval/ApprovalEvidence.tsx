@@ -1,6 +1,8 @@
 import type { ShownApproval } from 'quarterdeck/client'
-import { useMemo } from 'react'
+import { type ComponentProps, useMemo } from 'react'
 import { DiffView } from '../diff/DiffView.tsx'
+import type { LineComments } from '../diff/line-comments.ts'
+import { useReadLines } from '../diff/use-read-lines.ts'
 import { SeenText } from '../seen/SeenText.tsx'
 import type { Seen } from '../seen/seen.ts'
 import { VisibleText } from '../VisibleText.tsx'
@@ -17,7 +19,8 @@ interface ApprovalEvidenceProps {
   onSeen: (name: string, seen: Seen) => void
   onOpenAll: (() => void) | null
   isOpening: boolean
-  form: { id: string; name: string; onAnswer: (result: unknown) => void } | null
+  comments: LineComments | null
+  form: Omit<ComponentProps<typeof QuestionForm>, 'schema'> | null
 }
 
 /** What a person looks at before they decide: first what speaks against it, then what would run, and apart from it what the agent says. */
@@ -41,17 +44,29 @@ export function ApprovalEvidence({
           <DiffView text={edit_diff} hasKeys={false} />
         </details>
       )}
-      <RecordFacts facts={view.facts.filter(({ minor }) => minor)} />
+      <details className={styles.edit}>
+        <summary>What exactly</summary>
+        <RecordFacts facts={view.facts.filter(({ minor }) => minor)} />
+      </details>
     </>
   )
 }
 
 /** A part with what the audit trail needs: how much of it was on the screen. */
 function EvidencePart({ part, ...props }: ApprovalEvidenceProps & { part: BodyPart }) {
-  const { approval, onSeen, onOpenAll, isOpening } = props
+  const { approval, onSeen, onOpenAll, isOpening, comments } = props
+  const readLines = useReadLines(approval.approval_id)
   switch (part.type) {
     case 'diff':
-      return <DiffView text={part.text} label={part.title} onSeen={(seen) => onSeen(DIFF, seen)} />
+      return (
+        <DiffView
+          text={part.text}
+          label={part.title}
+          onSeen={(seen) => onSeen(DIFF, seen)}
+          readLines={readLines}
+          comments={comments}
+        />
+      )
     case 'arguments': {
       // What an operator put in the place of the agent's arguments comes last, and runs.
       const runs = approval.view.body.findLast(({ type }) => type === 'arguments')

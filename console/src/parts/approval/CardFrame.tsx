@@ -3,8 +3,10 @@ import { type ComponentProps, type ReactNode, useEffect, useId, useRef } from 'r
 import { Link } from 'wouter'
 import { useOtherOwner } from '../../data/me.ts'
 import { usePlace } from '../../data/place.ts'
+import { useLook } from '../../data/taken.ts'
 import { folderName } from '../../words.ts'
 import { RiskBadge } from '../Badge.tsx'
+import { Button } from '../Button.tsx'
 import { Pending } from '../States.tsx'
 import { Scroller } from '../seen/Scroller.tsx'
 import { preciseTime, Time } from '../Time.tsx'
@@ -13,7 +15,9 @@ import styles from './CardFrame.module.css'
 import { MarkIcon } from './MarkIcon.tsx'
 import { Notice } from './Notice.tsx'
 import { RecordFacts } from './RecordParts.tsx'
+import { TakenBy } from './TakenBy.tsx'
 import { StoodStill, TimeLeft } from './TimeLeft.tsx'
+import type { Draft } from './use-draft.ts'
 
 interface CardFrameProps {
   view: RecordView
@@ -32,8 +36,13 @@ export function CardFrame({ view, docked, asOf, children, buttons }: CardFramePr
   const heading = useRef<HTMLHeadingElement>(null)
   const owner = useOtherOwner(view.owner)
   const isDone = view.outcome !== null
+  useLook(isDone || docked ? null : view.id)
   // Most agents ask, and stand still from then on.
   const isIdle = !isDone && Date.parse(view.asked_at) - Date.parse(view.context.still_since) > 60_000
+  useEffect(() => {
+    const place = document.activeElement
+    if (place !== document.body && place?.contains(heading.current)) heading.current?.focus({ preventScroll: true })
+  }, [])
   useEffect(() => {
     // The button that had the focus is gone. The focus must not get lost.
     if (isDone && document.activeElement === document.body) heading.current?.focus({ preventScroll: true })
@@ -77,6 +86,7 @@ export function CardFrame({ view, docked, asOf, children, buttons }: CardFramePr
               )}
               {asOf !== null && <span>as of {preciseTime(asOf)}</span>}
               {!isDone && view.expires_at !== null && <TimeLeft until={view.expires_at} />}
+              {!isDone && <TakenBy ids={[view.id]} />}
               {!docked && <Link href={`/sessions/${view.session.id}`}>Open session</Link>}
             </p>
           </header>
@@ -162,10 +172,25 @@ function Said({ title, text }: { title: string; text: string }) {
   )
 }
 
-/** The buttons of a card, below everything and always in sight. `note`: why one of them does nothing yet. */
-export function DecisionBar({ note, children }: { note: string | null; children: ReactNode }) {
+interface DecisionBarProps {
+  /** Why one of the buttons does nothing yet. */
+  note: string | null
+  draft: Draft
+  children: ReactNode
+}
+
+/** The buttons of a card, below everything and always in sight. */
+export function DecisionBar({ note, draft, children }: DecisionBarProps) {
   return (
     <footer className={styles.bar}>
+      {Object.keys(draft.texts).length > 0 && (
+        <p className={styles.draft}>
+          {draft.isOld ? 'You began a draft before this changed.' : 'Your draft is kept in this tab.'}
+          <Button kind="quiet" onClick={draft.drop}>
+            Throw it away
+          </Button>
+        </p>
+      )}
       <p className={styles.note} role="status">
         {note}
       </p>

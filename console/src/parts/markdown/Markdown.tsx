@@ -1,8 +1,7 @@
 import { useState } from 'react'
-import { CutText } from '../CutText.tsx'
 import { BlockView } from './BlockView.tsx'
 import styles from './Markdown.module.css'
-import { createBlockReader, LONGEST_MARKDOWN } from './read-blocks.ts'
+import { createBlockReader } from './read-blocks.ts'
 
 interface MarkdownProps {
   text: string
@@ -13,7 +12,6 @@ interface MarkdownProps {
 /** The words of an agent as React elements: no HTML, no pictures, nothing that is fetched. Only blocks that changed are drawn again. */
 export function Markdown({ text, isWriting = false }: MarkdownProps) {
   const [read] = useState(createBlockReader)
-  if (text.length > LONGEST_MARKDOWN) return <CutText text={text} first={20_000} />
   const blocks = read(text)
   return (
     <div className={`${styles.markdown} ${isWriting ? styles.writing : ''}`} dir="auto">

@@ -8,8 +8,8 @@ const LONGEST_INLINE = 5_000
 const LONGEST_INLINE_MS = 150
 /** Quotes and lists within each other. A deeper block is shown as it is: drawing it could take more stack than a browser has. */
 const DEEPEST = 50
-/** A longer text is shown as it is, without formats. */
-export const LONGEST_MARKDOWN = 100_000
+/** A longer text is shown as it is, without formats. Answers come in pieces that are shorter. */
+const LONGEST_MARKDOWN = 100_000
 
 export type Block = MarkedToken
 export type ReadBlocks = (text: string) => readonly Block[]

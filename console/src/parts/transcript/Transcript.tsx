@@ -1,10 +1,11 @@
 import { useVirtualizer } from '@tanstack/react-virtual'
-import { type ReactNode, useCallback, useEffect, useLayoutEffect, useRef, useState } from 'react'
+import { type ReactNode, useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react'
 import type { TranscriptItem } from '../../data/transcript.ts'
 import { Button } from '../Button.tsx'
 import { NewestIcon } from '../icons.ts'
 import { ItemView } from './ItemView.tsx'
 import { OpenRowsContext } from './open-rows.ts'
+import { createPieces, type Line } from './pieces.ts'
 import styles from './Transcript.module.css'
 
 interface TranscriptProps {
@@ -19,10 +20,9 @@ interface TranscriptProps {
   footer?: ReactNode
   /** Questions that are shown somewhere else on the page, by their ids. */
   docked?: ReadonlySet<string>
-  /** Key of an item: it is brought into sight and marked, instead of the end. */
+  /** Key of an item: it is brought into sight, instead of the end. */
   goTo?: string | null
-  /** Asks again: beside the newest answer. */
-  onAgain?: (() => void) | undefined
+  isMarked?: boolean
 }
 
 /** As near to the end as this, a reader is at the end. */
@@ -42,7 +42,7 @@ export function Transcript({
   footer = null,
   docked = NONE,
   goTo = null,
-  onAgain,
+  isMarked = true,
 }: TranscriptProps) {
   const box = useRef<HTMLDivElement>(null)
   const openRows = useRef(new Map<string, boolean>())
@@ -52,12 +52,14 @@ export function Transcript({
   /** Earlier items may come in too: only another last one is new. */
   const seenLast = useRef(items.at(-1)?.key)
   const hasFooter = footer !== null && footer !== false
-  const count = items.length + (hasFooter ? 1 : 0)
+  const [cut] = useState(createPieces)
+  const lines = useMemo(() => cut(items), [cut, items])
+  const count = lines.length + (hasFooter ? 1 : 0)
   const rows = useVirtualizer({
     count,
     getScrollElement: () => box.current,
-    estimateSize: (index) => estimate(items[index]),
-    getItemKey: (index) => items[index]?.key ?? FOOTER,
+    estimateSize: (index) => estimate(lines[index]),
+    getItemKey: (index) => lines[index]?.key ?? FOOTER,
     overscan: 6,
     anchorTo: 'end',
     scrollEndThreshold: NEAR,
@@ -83,16 +85,22 @@ export function Transcript({
 
   // Rows are measured and earlier ones come in while it goes there, so it goes there again until the reader scrolls.
   const going = useRef<string | null>(null)
+  const before = useRef(goTo)
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only another goal moves it
   useLayoutEffect(() => {
+    // Back from somewhere: the conversation goes on at its end.
+    if (before.current !== null && goTo === null) toEnd()
+    before.current = goTo
     going.current = goTo
   }, [goTo])
   // biome-ignore lint/correctness/useExhaustiveDependencies: whatever changed, it may have moved what is wanted
   useLayoutEffect(() => {
-    const index = going.current === null ? -1 : items.findIndex(({ key }) => key === going.current)
+    const index = going.current === null ? -1 : lines.findIndex(({ key }) => key === going.current)
     if (index === -1) return
     isFollowing.current = false
     setAtEnd(false)
-    rows.scrollToIndex(index, { align: 'center' })
+    const size = rows.measurementsCache[index]?.size ?? 0
+    rows.scrollToIndex(index, { align: size < (box.current?.clientHeight ?? 0) ? 'center' : 'start' })
   }, [goTo, items])
   useEffect(() => {
     const { current } = box
@@ -118,9 +126,11 @@ export function Transcript({
 
   const shown = rows.getVirtualItems()
   const first = shown[0]?.index ?? 0
+  // An answer cannot be cut into pieces before its beginning is there.
+  const isHeadless = items[0]?.type === 'answer' && items[0].isHeadless
   useEffect(() => {
-    if (first <= 3 && hasEarlier && !isLoadingEarlier) onEarlier?.()
-  }, [first, hasEarlier, isLoadingEarlier, onEarlier])
+    if ((first <= 3 || isHeadless) && hasEarlier && !isLoadingEarlier) onEarlier?.()
+  }, [first, isHeadless, hasEarlier, isLoadingEarlier, onEarlier])
 
   function toEnd(): void {
     isFollowing.current = true
@@ -130,7 +140,7 @@ export function Transcript({
     box.current?.focus({ preventScroll: true })
   }
   const hasNew = !isAtEnd && items.at(-1)?.key !== seenLast.current
-  const newestAnswer = items.findLast(({ type, subagent }) => type === 'answer' && subagent === null)?.key
+  const newest = items.findLast(({ type, subagent }) => (type === 'answer' && subagent === null) || type === 'end')?.key
   return (
     <OpenRowsContext value={openRows.current}>
       <div className={styles.frame}>
@@ -138,14 +148,15 @@ export function Transcript({
           <div className={styles.all} style={{ height: rows.getTotalSize() }} role="presentation">
             {hasEarlier && <p className={styles.earlier}>Loading earlier messages…</p>}
             {shown.map(({ index, key, start }) => {
-              const item = items[index]
+              const line = lines[index]
+              const item = line?.item
               return (
                 <div
                   key={key}
                   ref={rows.measureElement}
                   data-index={index}
                   className={styles.row}
-                  data-wanted={(goTo !== null && item?.key === goTo) || undefined}
+                  data-wanted={(isMarked && goTo !== null && line?.key === goTo) || undefined}
                   style={{ transform: `translateY(${start}px)` }}
                   role="listitem"
                   aria-setsize={hasEarlier ? -1 : count}
@@ -158,8 +169,9 @@ export function Transcript({
                       <ItemView
                         item={item}
                         isDocked={item.type === 'question' && docked.has(item.interrupt.id)}
-                        isLastOfTurn={isLastOfTurn(items[index + 1])}
-                        onAgain={item.key === newestAnswer ? onAgain : undefined}
+                        isLastOfTurn={isLastOfTurn(lines[index + 1]?.item)}
+                        piece={line?.piece ?? null}
+                        isNewest={item.key === newest}
                       />
                     )}
                   </div>
@@ -186,9 +198,10 @@ const isLastOfTurn = (next: TranscriptItem | undefined): boolean => next === und
 const NONE: ReadonlySet<string> = new Set()
 
 /** A guess that is near for most: a long answer that is guessed too short would make the page jump when it is scrolled to. */
-function estimate(item: TranscriptItem | undefined): number {
-  if (item === undefined) return 60
-  if (item.type === 'answer') return 70 + Math.ceil(item.text.length / 90) * 24
+function estimate(line: Line | undefined): number {
+  if (line === undefined) return 60
+  const { item, piece } = line
+  if (item.type === 'answer') return 70 + Math.ceil((piece?.text ?? item.text).length / 90) * 24
   if (item.type === 'user') return 64 + Math.ceil(item.text.length / 80) * 22
   if (item.type === 'question') return 120
   return 52

@@ -4,6 +4,7 @@ import { z } from 'zod'
 import { risks } from '../../../domain/agent/tool-settings.ts'
 import { isRecord } from '../../../domain/is-record.ts'
 import { type FileRecord, fileTypes } from '../../../domain/session/file.ts'
+import { type Feedback, feedbackValues } from '../../../domain/session/message.ts'
 import type { AuditEntry } from '../../../domain/supervision/audit.ts'
 import type { ChannelNote } from '../../../domain/supervision/delivery.ts'
 import type { Grant } from '../../../domain/supervision/grant.ts'
@@ -95,6 +96,14 @@ export const note: z.ZodType<ChannelNote> = whole<ChannelNote>()({
   at: time,
 })
 
+export const feedback: z.ZodType<Feedback> = whole<Feedback>()({
+  messageId: z.string().min(1),
+  by: z.string(),
+  value: z.enum(feedbackValues),
+  note: z.string().nullable(),
+  at: time,
+})
+
 const grant: z.ZodType<Grant> = whole<Grant>()({
   id: z.string().min(1),
   agent: z.string().min(1),
@@ -142,6 +151,13 @@ const usage: z.ZodType<UsageRow> = whole<UsageRow>()({
   cachedInput: count,
   cacheWrite: count,
   reasoning: count,
+  // Archives of 0.1 do not have these.
+  failed: count.default(0),
+  cancelled: count.default(0),
+  took: z
+    .string()
+    .regex(/^[A-Za-z]*$/)
+    .default(''),
 })
 
 export type ArchivedRecords = Omit<ImportRecords, 'type'>

@@ -241,6 +241,9 @@ export const session: z.ZodType<SessionRecord> = whole<SessionRecord>()({
   unlisted: z.boolean(),
   label: z.string().exactOptional(),
   supervision: supervision.exactOptional(),
+  lastRead: time.exactOptional(),
+  title: z.string().exactOptional(),
+  failure: z.string().exactOptional(),
 }).transform(({ state, ...rest }) => ({ ...rest, state }))
 
 export const run: z.ZodType<RunRecord> = whole<RunRecord>()({

@@ -23,6 +23,7 @@ import {
   bytesPart,
   checkpoint,
   end,
+  feedback,
   file,
   hasTwice,
   instruction,
@@ -113,6 +114,7 @@ const sessionLine: z.ZodType<ArchivedSession> = z
     instructions: z.array(instruction).exactOptional(),
     checkpoints: z.array(checkpoint).exactOptional(),
     notes: z.array(note).exactOptional(),
+    feedback: z.array(feedback).exactOptional(),
   })
   .superRefine((value, context) => {
     const problem = (path: string, text: string) => context.addIssue({ code: 'custom', path: [path], message: text })
@@ -137,6 +139,8 @@ const sessionLine: z.ZodType<ArchivedSession> = z
       if (hasTwice(records.map(({ id }) => id))) problem(name, 'one is there twice')
     }
     if (hasTwice(value.runs.map(({ wireId }) => wireId))) problem('runs', 'two have the same wireId')
+    const rated = (value.feedback ?? []).map(({ messageId, by }) => JSON.stringify([messageId, by]))
+    if (hasTwice(rated)) problem('feedback', 'one is there twice')
     if (hasTwice(notes.map(({ channel, key }) => JSON.stringify([channel, key]))))
       problem('notes', 'one is there twice')
     // The bytes of a change are found by its approval alone. Those of another session's approval must not change.

@@ -33,6 +33,7 @@ export async function storedParts(
   const parts = {
     files: await store.files.ofSession(sessionId),
     notes: await store.outbox.notesOf(sessionId),
+    feedback: await store.messages.feedback(sessionId),
     ...(supervision === undefined
       ? {}
       : {

@@ -13,16 +13,32 @@ export const sessionParams = { id: z.string().describe('UUID, ULID, or the name 
 
 export const NewMessageSchema = z
   .strictObject({
-    message: MessageSchema,
+    message: MessageSchema.optional(),
     files: SentFilesSchema,
     agent: z.string().nullish(),
+    replaces: z
+      .string()
+      .optional()
+      .describe('A message of yours in this session, which this one replaces. It and what follows it stay in the log.'),
+    again: z
+      .string()
+      .optional()
+      .describe('In the place of a message: one of yours in this session, which gets another answer.'),
+  })
+  .refine(({ message, again }) => (message === undefined) !== (again === undefined), {
+    error: 'Send a message, or `again` with the id of one.',
+    path: ['message'],
+  })
+  .refine(({ files, replaces, again }) => again === undefined || (replaces === undefined && !files?.length), {
+    error: '`again` goes with neither `replaces` nor files.',
+    path: ['again'],
   })
   .meta({ id: 'NewMessage' })
 
 /** Throws `invalid_request`. */
 export function decodeNewMessage(body: unknown) {
-  const { message, files, agent } = validBody(NewMessageSchema, body, 'The body is not a valid message.')
-  return { message, agent: agent ?? null, files: sentFiles(files) }
+  const { files, agent, ...sent } = validBody(NewMessageSchema, body, 'The body is not a valid message.')
+  return { ...sent, agent: agent ?? null, files: sentFiles(files) }
 }
 
 /** The id in the path of a session or a run. Throws `malformed_id`. */

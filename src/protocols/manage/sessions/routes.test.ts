@@ -32,6 +32,60 @@ const answered = (answer: string) => [
   'RUN_FINISHED success',
 ]
 
+describe('another answer and an edited message', () => {
+  /** Sends a body, waits for the end of its run, and gives the run and how it began. */
+  async function done(doors: Doors, body: object, key: string = crypto.randomUUID()) {
+    const response = await doors.post('/sessions/s/messages', body, { 'Idempotency-Key': key })
+    expect(response.status).toBe(202)
+    const sent = (await response.json()) as Accepted
+    const [started] = eventsOf(await events(doors, sent.run_id))
+    return { ...sent, metadata: started !== undefined && 'metadata' in started ? started.metadata : undefined }
+  }
+  const shown = async (doors: Doors) => {
+    const { id, messageCount } = await doors.engine.sessions.get('local_user', 's')
+    const all = await doors.engine.messages.page(id, 100)
+    expect(messageCount).toBe(all.length)
+    return all.map(({ content }) => content)
+  }
+
+  test('part from the conversation, which the start of their run says; the first message can be edited too', async () => {
+    await using doors = await openDoors()
+    const first = await done(doors, { message: 'One' })
+    const second = await done(doors, { message: 'Two' })
+    expect(second.metadata).toBe(undefined)
+
+    const again = await done(doors, { again: second.message_id })
+    expect(again.metadata).toEqual({ quarterdeck: { after: second.message_id } })
+    expect(again.message_id).toBe(second.message_id)
+    expect(await shown(doors)).toEqual(['One', 'Hello.', 'Two', 'Hello.'])
+
+    const edit = { message: 'Uno', replaces: first.message_id }
+    const edited = await done(doors, edit, 'key')
+    expect(edited.metadata).toEqual({ quarterdeck: { after: '' } })
+    expect(await shown(doors)).toEqual(['Uno', 'Hello.'])
+    expect((await done(doors, edit, 'key')).run_id).toBe(edited.run_id)
+
+    await done(doors, { message: 'Un', replaces: first.message_id })
+    expect(await shown(doors)).toEqual(['Un', 'Hello.'])
+  })
+
+  test.each([
+    ['nothing to answer', {}],
+    ['a message and another one', { message: 'a', again: 'b' }],
+    ['an answer that replaces', { again: 'a', replaces: 'b' }],
+    ['an unknown message', { again: unknown }],
+    ['an edit of an unknown message', { message: 'a', replaces: unknown }],
+  ])('%s is refused', async (_what, body) => {
+    await using doors = await openDoors()
+    await done(doors, { message: 'One' })
+
+    expect(await refusalOf(await doors.post('/sessions/s/messages', body))).toEqual({
+      status: 400,
+      code: 'invalid_request',
+    })
+  })
+})
+
 describe('POST /sessions/{id}/messages', () => {
   test('takes a message and runs in the background', async () => {
     await using doors = await openDoors()

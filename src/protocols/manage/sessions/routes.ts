@@ -1,11 +1,11 @@
 // Our own routes for sessions and runs: start background runs, show their status and events, stop them.
 
 import { z } from 'zod'
-import { sessionNotFound } from '../../../domain/errors.ts'
+import { ServerError, sessionNotFound } from '../../../domain/errors.ts'
 import { type Ids, parseUuid } from '../../../domain/ids.ts'
 import { isTerminalText } from '../../../domain/session/event.ts'
 import { contentWith } from '../../../domain/session/message.ts'
-import type { RunRecord } from '../../../domain/session/run.ts'
+import { type RunRecord, START } from '../../../domain/session/run.ts'
 import { refuseSupervised, type SessionRecord } from '../../../domain/session/session.ts'
 import type { Engine } from '../../../engine/engine.ts'
 import type { Runs } from '../../../engine/ports/runs.ts'
@@ -35,6 +35,7 @@ import { routeHeads } from '../../shared/route-heads.ts'
 import { decodeNewMessage, idOf, NewMessageSchema, sessionParams, sessionTag } from './decode.ts'
 import { foreignRunView, runView } from './encode.ts'
 import { createLogRoutes, type LogRoutesDeps } from './log-routes.ts'
+import { createPeopleRoutes } from './people-routes.ts'
 import { AnsweredRunSchema, RunSchema, SentMessageSchema } from './schema.ts'
 
 export interface SessionRoutesDeps extends LogRoutesDeps {
@@ -57,6 +58,7 @@ const cursor = {
 export const createSessionRoutes = (deps: SessionRoutesDeps): Route[] => [
   ...sessionRoutes(deps),
   ...createLogRoutes(deps),
+  ...createPeopleRoutes(deps),
   ...runRoutes(deps),
 ]
 
@@ -69,24 +71,42 @@ function sessionRoutes(deps: SessionRoutesDeps): Route[] {
     const reference = idOf(request)
     const body = await jsonWithFiles(request)
     const asked = askedBy(request, body)
-    const { message, agent, files: sent } = decodeNewMessage(body)
+    const { message, agent, files: sent, replaces, again } = decodeNewMessage(body)
     const session = await engine.sessions.findForStart(owner, reference)
     if (session !== null) reply.note({ session_id: session.id })
     refuseSupervised(session)
     const { model } = engine.agents.get(agent ?? session?.agent ?? null)
+    const regenerateAfter = await branchPoint(session, replaces, again)
     const files = await attachments.take(owner, sent)
     await attachments.check(files, model.input, request.signal)
+    const said = message === undefined ? null : messageInput({ id: ids.uuid(), content: contentWith(message, files) })
     const { run } = await engine.runs.start({
       ...asked,
       agent,
       session: session === null ? { create: named(reference) } : { existing: session },
-      input: messageInput({ id: ids.uuid(), content: contentWith(message, files) }),
+      input: { messages: [], instructions: [], context: [], clientTools: [], ...said, regenerateAfter },
       origin: 'background',
       ...startFiles(files),
     })
     reply.note({ session_id: run.sessionId, run_id: run.id })
-    const answer = { run_id: run.id, message_id: run.input.messages[0]?.id }
+    const answer = { run_id: run.id, message_id: run.input.messages[0]?.id ?? again }
     reply.json(202, answer, { Location: `/runs/${run.id}` })
+  }
+
+  /** The message after which the conversation parts. Undefined: it does not. */
+  async function branchPoint(session: SessionRecord | null, replaces: string | undefined, again: string | undefined) {
+    const id = again ?? replaces
+    if (id === undefined) return undefined
+    const [message] = session === null ? [] : await engine.messages.known(session.id, [id])
+    // A superseded one is taken: the request may be a repeated one, and of two edits of a message the later one counts.
+    if (session === null || message?.role !== 'user' || message.lane !== undefined) {
+      const detail = 'Send the id of a message that a user wrote in this session.'
+      const problems = [{ pointer: again === undefined ? '/replaces' : '/again', detail }]
+      throw new ServerError('invalid_request', 'The body names an unknown message.', { problems })
+    }
+    if (again !== undefined) return again
+    const [before] = await engine.messages.page(session.id, 1, { before: id })
+    return before?.id ?? START
   }
 
   async function sessionEvents(request: Request, reply: Reply): Promise<void> {
@@ -147,6 +167,8 @@ function sessionRoutes(deps: SessionRoutesDeps): Route[] {
           examples: {
             text: { message: 'Where to in May?' },
             'to one agent': { message: 'Hello!', agent: 'assistant' },
+            'another answer': { again: id },
+            'an edited message': { message: 'Where to in June?', replaces: id },
             'with an uploaded file': { message: 'What does it say?', files: [{ file_id: id }] },
           },
         },

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { AgUiEventSchema } from '../../shared/events/describe-events.ts'
+import { FeedbackSchema } from '../../shared/request/feedback.ts'
 import { SessionRowShape } from '../../shared/request/session-row.ts'
 import { ApprovalSchema, exampleApproval } from '../records/kinds/approval.ts'
 import { withoutView } from '../records/schema.ts'
@@ -63,6 +64,25 @@ export const AnsweredRunSchema = RunSchema.extend({
 }).meta({ id: 'AnsweredRun', example: { ...exampleRun, answer: 'To the sea.' } })
 /** A run and what came of it. */
 export type AnsweredRun = z.output<typeof AnsweredRunSchema>
+
+const exampleFeedback = { value: 'down', note: 'The date is wrong.', by: 'kim', at: '2026-11-15T09:05:00.000Z' }
+
+export const MessageFeedbackSchema = FeedbackSchema.extend({
+  message_id: z.string(),
+  own: z.boolean().describe('You said it.'),
+}).meta({ id: 'MessageFeedback', example: { message_id: 'm2', ...exampleFeedback, own: true } })
+/** What a person thinks of an answer. */
+export type MessageFeedback = z.output<typeof MessageFeedbackSchema>
+
+export const GivenFeedbackSchema = z
+  .strictObject({ message_id: z.string(), session_id: z.string(), feedback: z.array(FeedbackSchema) })
+  .meta({ example: { message_id: 'm2', session_id: 'holiday', feedback: [exampleFeedback] } })
+export type GivenFeedback = z.output<typeof GivenFeedbackSchema>
+
+export const SessionTitleSchema = z
+  .strictObject({ session_id: z.string(), title: z.string() })
+  .meta({ example: { session_id: 'holiday', title: 'Holidays in May' } })
+export type SessionTitle = z.output<typeof SessionTitleSchema>
 
 export const LogSchema = z
   .strictObject({
@@ -181,6 +201,7 @@ const ExportedMessageSchema = z.strictObject({
   tool_calls: z.array(z.strictObject({ id: z.string(), name: z.string(), arguments: z.string() })),
   tool_call_id: z.string().nullable(),
   error: z.string().nullable(),
+  feedback: z.array(FeedbackSchema).exactOptional().describe('What people think of it, where somebody said so.'),
 })
 
 export const SessionExportSchema = z

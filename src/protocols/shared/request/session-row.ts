@@ -10,15 +10,23 @@ export const SessionRowShape = {
   title: z
     .string()
     .describe(
-      'The first words of the first message, or the title of an agent elsewhere. Hidden characters are marked.',
+      'What a person named it, else the first words of the first message, or the title of an agent elsewhere. Hidden characters are marked.',
     ),
   kind: z.enum(sessionKinds).describe('`supervised`: an agent elsewhere works in it.'),
   status: z
     .enum(sessionActivities)
-    .describe('`waiting`: for a person or a client. `ended`: only of an agent elsewhere. Everything else is `open`.'),
+    .describe(
+      '`waiting`: for a person or a client. `failed`: the last run failed, and nothing runs or waits. `ended`: only of an agent elsewhere. Everything else is `open`.',
+    ),
+  failure: z.string().exactOptional().describe('The first words of why the last run failed.'),
   updated_at: z.iso.datetime({ precision: 3 }),
   pending: z.int().min(0).describe('How many records wait for an answer.'),
   tokens: z.int().min(0).describe('What its runs have used, as the models reported it.'),
+  cost: z
+    .number()
+    .nullable()
+    .exactOptional()
+    .describe('In the currency of the settings. null: it used a model without a price. Only in lists of sessions.'),
 }
 
 /** The id of the session that its client knows. */
@@ -40,6 +48,7 @@ export function sessionRow(session: SessionRecord, overview: SessionOverview | u
     kind: session.supervision === undefined ? ('chat' as const) : ('supervised' as const),
     status: overview?.activity ?? ('open' as const),
     updated_at: isoTime(session.lastActivity),
+    ...(overview?.activity === 'failed' ? { failure: overview.failure ?? '' } : {}),
     pending: overview?.pending ?? 0,
     tokens: overview?.tokens ?? 0,
   }

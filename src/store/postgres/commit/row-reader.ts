@@ -41,7 +41,7 @@ const lastUserMessage: Statement = {
 const rolesAfter: Statement = {
   name: 'roles_after',
   text: `SELECT role FROM messages WHERE session = $1 AND superseded_by IS NULL AND lane IS NULL
-    AND ord > (SELECT ord FROM messages WHERE session = $1 AND id = $2)`,
+    AND ord > coalesce((SELECT ord FROM messages WHERE session = $1 AND id = $2), 0)`,
 }
 const openSupervised: Statement = {
   name: 'open_supervised',

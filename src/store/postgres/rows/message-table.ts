@@ -17,7 +17,7 @@ import { bytesFor, isEverything, withinBytes } from './bounded-rows.ts'
 
 export const MESSAGE_COLUMNS = messageColumns('ord')
 
-const lists = messageStatements('session = $1', 'ord')
+const lists = messageStatements('session = $1', 'session', 'ord')
 export const { known: knownMessages, marks: messageMarks } = lists
 
 /** More than any place in the table. */

@@ -63,6 +63,7 @@ const WITH_ACTIVITY = activityConditions({
   running: (is) => `id ${is} (SELECT session FROM runs WHERE status = 'running')`,
   queued: (is) => `id ${is} (SELECT session FROM runs WHERE status = 'queued')`,
   waiting: (is) => `id ${is} (SELECT session FROM waits WHERE ${OPEN_RECORD_OF_ANY_KIND})`,
+  failure: 'failure',
 })
 
 type OverviewRow = [
@@ -73,6 +74,8 @@ type OverviewRow = [
   running: boolean,
   queued: boolean,
   pending: number,
+  title: string | null,
+  failure: string | null,
   ...first: MessageRow,
 ]
 
@@ -86,13 +89,13 @@ const overview: Statement = {
       EXISTS (SELECT 1 FROM runs WHERE runs.session = sessions.id AND runs.status = 'running' AND runs.${OPEN}),
       EXISTS (SELECT 1 FROM runs WHERE runs.session = sessions.id AND runs.status = 'queued' AND runs.${OPEN}),
       (SELECT count(*) FROM waits WHERE waits.session = sessions.id AND waits.${OPEN_RECORD}),
-      first.*
+      sessions.title, sessions.failure, first.*
     FROM unnest($1::text[]) WITH ORDINALITY AS wanted (id, place) JOIN sessions ON sessions.id = wanted.id
     LEFT JOIN LATERAL (
       SELECT ${SHORT_CONTENT} FROM (
         SELECT ${MESSAGE_COLUMNS} FROM messages
         WHERE session = sessions.id AND superseded_by IS NULL AND lane IS NULL ORDER BY ord LIMIT 10) AS beginning
-      WHERE role = 'user' ORDER BY ord LIMIT 1) AS first ON supervised_status IS NULL
+      WHERE role = 'user' ORDER BY ord LIMIT 1) AS first ON supervised_status IS NULL AND sessions.title IS NULL
     WHERE sessions.status <> 'terminated' ORDER BY place`,
 }
 
@@ -109,11 +112,11 @@ function createOverviews(sql: Sql): SessionReads['overview'] {
     if (ids.length === 0) return []
     const overviews: SessionOverview[] = []
     for (const row of await sql.rows<OverviewRow>(overview, [ids])) {
-      const [id, tokens, supervised, supervision, isRunning, hasQueued, pending, ...first] = row
+      const [id, tokens, supervised, supervision, isRunning, hasQueued, pending, title, failure, ...first] = row
       const elsewhere = supervision === null ? null : (JSON.parse(supervision) as Supervision)
       const words = (await wordsOf(id, first)) ?? elsewhere?.title ?? ''
-      const activity = activityOf({ supervised, isRunning, hasQueued, pending })
-      overviews.push({ id, title: titleOf(words), activity, pending, tokens, elsewhere })
+      const activity = activityOf({ supervised, isRunning, hasQueued, pending, failure })
+      overviews.push({ id, title: title ?? titleOf(words), activity, failure, pending, tokens, elsewhere })
     }
     return overviews
   }

@@ -27,7 +27,7 @@ export function createMessageRows({ run }: Statements) {
   // Two statements, one for each index: the session's own messages, and those of sub-agents.
   const supersedeWhere = (condition: string) =>
     run(
-      `UPDATE messages SET superseded_by = $3 WHERE sid = $1 AND superseded_by IS NULL AND ${condition} > (SELECT mid FROM messages WHERE sid = $1 AND id = $2)`,
+      `UPDATE messages SET superseded_by = $3 WHERE sid = $1 AND superseded_by IS NULL AND ${condition} > ifnull((SELECT mid FROM messages WHERE sid = $1 AND id = $2), 0)`,
     )
   const supersedeLanes = supersedeWhere('lane IS NOT NULL AND +mid')
   const supersede = supersedeWhere('lane IS NULL AND mid')
@@ -45,10 +45,13 @@ export function createMessageRows({ run }: Statements) {
 
 const SELECT_MESSAGES = `SELECT ${messageColumns('mid')} FROM messages`
 const SHOWN = 'sid = ?1 AND superseded_by IS NULL AND lane IS NULL'
+const OF_SESSION = 'sid = (SELECT sid FROM sessions WHERE id = $1)'
+const SESSION_ID = '(SELECT id FROM sessions WHERE sessions.sid = messages.sid)'
 /** What follows this message. */
 const AFTER = 'mid > (SELECT mid FROM messages WHERE sid = ?1 AND id = ?2)'
 export const LAST_USER_MESSAGE = `SELECT id FROM messages WHERE ${SHOWN} AND role = 'user' ORDER BY mid DESC LIMIT 1`
-export const ROLES_AFTER = `SELECT role FROM messages WHERE ${SHOWN} AND ${AFTER}`
+/** Without such a message, of all of them. */
+export const ROLES_AFTER = `SELECT role FROM messages WHERE ${SHOWN} AND mid > ifnull((SELECT mid FROM messages WHERE sid = ?1 AND id = ?2), 0)`
 
 export function createMessageReads(db: DatabaseSync, sid: SessionIds, reading: Reading): MessageReads {
   function rows(text: string): StatementSync {
@@ -85,7 +88,7 @@ export function createMessageReads(db: DatabaseSync, sid: SessionIds, reading: R
       }
       return found.reverse().map(toMessage)
     },
-    ...createMessageLists(reading, messageStatements('sid = (SELECT sid FROM sessions WHERE id = $1)', 'mid')),
+    ...createMessageLists(reading, messageStatements(OF_SESSION, SESSION_ID, 'mid')),
     async lastWords(of) {
       return of.map(({ sessionId, at }) => {
         const id = sid(sessionId)

@@ -37,7 +37,7 @@ export function createSessionRows(db: DatabaseSync, { run }: Statements) {
     'UPDATE sessions SET owner = ?, last_activity = ?, last_tool = ?, supervision = ?, supervised_status = ? WHERE sid = ?',
   )
   const bury = db.prepare(
-    `UPDATE sessions SET status = 'terminated', supervision = NULL, supervised_status = NULL, terminated_at = ?, alias = NULL, label = NULL, active_agent = NULL, metadata = '{}', state = NULL, last_tool = NULL, message_count = 0, tokens = 0 WHERE sid = ?`,
+    `UPDATE sessions SET status = 'terminated', supervision = NULL, supervised_status = NULL, terminated_at = ?, alias = NULL, label = NULL, active_agent = NULL, metadata = '{}', state = NULL, last_tool = NULL, message_count = 0, tokens = 0, title = NULL, failure = NULL WHERE sid = ?`,
   )
   const remove = db.prepare('DELETE FROM sessions WHERE sid = ?')
   const numbered = [
@@ -65,7 +65,8 @@ export function createSessionRows(db: DatabaseSync, { run }: Statements) {
     },
 
     update(sid: number, { patch, tokens }: SessionUpdate): void {
-      const { lastActivity, messagesAdded, grows, metadata, state, lastTool, activeAgent } = patch
+      const { lastActivity, lastRead, messagesAdded, grows, title, failure, metadata, state, lastTool, activeAgent } =
+        patch
       let sets = grows ? 'compacted = 0' : ''
       const values: (string | number | null)[] = []
       function set(column: string, value: string | number | null): void {
@@ -73,6 +74,9 @@ export function createSessionRows(db: DatabaseSync, { run }: Statements) {
         values.push(value)
       }
       if (lastActivity !== undefined) set('last_activity = max(last_activity, ?)', lastActivity)
+      if (lastRead !== undefined) set('last_read = ?', lastRead)
+      if (title !== undefined) set('title = ?', title)
+      if (failure !== undefined) set('failure = ?', failure)
       if (messagesAdded !== undefined) set('message_count = message_count + ?', messagesAdded)
       if (tokens !== 0) set('tokens = tokens + ?', tokens)
       if (metadata !== undefined) set('metadata = ?', JSON.stringify(metadata))
@@ -179,11 +183,12 @@ const WITH_ACTIVITY = activityConditions({
   running: (is) => `sid ${is} (SELECT sid FROM runs WHERE ${OPEN} AND status = 'running')`,
   queued: (is) => `sid ${is} (SELECT sid FROM runs WHERE ${OPEN} AND status = 'queued')`,
   waiting: (is) => `id ${is} (SELECT session FROM waits WHERE ${OPEN_RECORD_OF_ANY_KIND})`,
+  failure: 'failure',
 })
 
 function createOverview(db: DatabaseSync, { one }: Statements): (id: string) => SessionOverview | null {
   const session = db.prepare(
-    `SELECT sid, tokens, supervision,
+    `SELECT sid, tokens, supervision, title, failure,
        EXISTS (SELECT 1 FROM runs WHERE runs.sid = sessions.sid AND runs.${OPEN} AND runs.status = 'running') AS running,
        EXISTS (SELECT 1 FROM runs WHERE runs.sid = sessions.sid AND runs.${OPEN} AND runs.status = 'queued') AS queued,
        (SELECT count(*) FROM waits WHERE waits.session = sessions.id AND waits.${OPEN_RECORD}) AS pending
@@ -199,19 +204,22 @@ function createOverview(db: DatabaseSync, { one }: Statements): (id: string) => 
   return (id) => {
     const row = session.get(id)
     if (row === undefined) return null
-    const { sid, tokens, supervision, running, queued, pending } = row
+    const { sid, tokens, supervision, title, failure, running, queued, pending } = row
     const elsewhere = supervision === null ? null : (JSON.parse(String(supervision)) as Supervision)
-    const first = elsewhere === null ? firstMessage(sid) : null
+    const first = elsewhere === null && title === null ? firstMessage(sid) : null
     const work = {
       supervised: elsewhere?.status ?? null,
       isRunning: running === 1,
       hasQueued: queued === 1,
       pending: Number(pending),
+      failure: failure === null ? null : String(failure),
     }
+    const words = first === null ? (elsewhere?.title ?? '') : textOf(first.content)
     return {
       id,
-      title: titleOf(first === null ? (elsewhere?.title ?? '') : textOf(first.content)),
+      title: title === null ? titleOf(words) : String(title),
       activity: activityOf(work),
+      failure: work.failure,
       pending: work.pending,
       tokens: Number(tokens),
       elsewhere,

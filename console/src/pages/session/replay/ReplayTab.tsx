@@ -2,6 +2,7 @@ import type { Session } from 'quarterdeck/client'
 import { useEffect, useMemo, useRef, useState } from 'react'
 import { useSearchParams } from 'wouter'
 import { useKeys } from '../../../app/Keys.tsx'
+import { pathTo } from '../../../data/branches.ts'
 import { useEventList } from '../../../data/event-list.ts'
 import type { LogEvent } from '../../../data/live-types.ts'
 import { type Transcript as Conversation, createTranscriptFold, type FoldState } from '../../../data/transcript.ts'
@@ -85,7 +86,7 @@ function Player({ events, progress }: { events: readonly LogEvent[]; progress: s
         {transcript.items.length === 0 ? (
           <Empty title="Nothing was said by then" />
         ) : (
-          <Transcript items={transcript.items} label="Conversation at this event" />
+          <Transcript items={pathTo(transcript, transcript.end)} label="Conversation at this event" />
         )}
       </div>
       <div className={styles.controls}>

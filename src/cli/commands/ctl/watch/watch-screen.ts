@@ -1,5 +1,5 @@
 import { shortIds } from '../../../../domain/text/id-prefix.ts'
-import { agentOf, folderOf, riskOf, taskOf, titleOf } from '../../../show-record.ts'
+import { agentOf, folderOf, riskOf, sinceOf, taskOf, titleOf } from '../../../show-record.ts'
 import type { Style } from '../../../terminal/style.ts'
 import { YES_NO } from '../../../terminal/terminal-prompt.ts'
 import { exactText, localMinute, localZone, terminalLine } from '../../../terminal/terminal-text.ts'
@@ -94,16 +94,20 @@ function listLines(state: WatchState, style: Style): string[] {
   )
   const first = Math.min(Math.max(0, at - listed + 1), Math.max(0, rows.length - listed))
   const ids = shortIds(state.items.map(({ view }) => view.id))
-  const list = rows.slice(first, first + listed).map(([{ view }, ...alike]) => {
+  const list = rows.slice(first, first + listed).map(([{ view, taken_by }, ...alike]) => {
     const mark = view.id === selected?.[0].view.id ? '>' : ' '
     const risk = riskOf(view)
-    const start = `${mark} ${ids.get(view.id) ?? view.id} ${localMinute(view.asked_at).slice(11)} ${risk.padEnd(8)}`
+    const start = `${mark} ${ids.get(view.id) ?? view.id} ${localMinute(sinceOf(view)).slice(11)} ${risk.padEnd(8)}`
     const folder = folderOf(view)
     const where = [agentOf(view), folder.slice(folder.lastIndexOf('/') + 1)].filter((word) => word !== '').join(' ')
     const title = `${alike.length === 0 ? '' : `${alike.length + 1}x `}${titleOf(view)}`
     const line = joined(
       `${start} ${where}  ${title}`,
-      [terminalLine(view.risk?.why ?? '', 200), taskOf(view)],
+      [
+        taken_by ? `${terminalLine(taken_by.name, 60)} is looking at this` : '',
+        terminalLine(view.risk?.why ?? '', 200),
+        taskOf(view),
+      ],
       size.columns,
     )
     const painted = risk === 'critical' ? style.red(line) : risk === 'high' ? style.yellow(line) : line

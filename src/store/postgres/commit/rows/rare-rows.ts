@@ -19,14 +19,14 @@ const sql = {
     workspace = $7, token_id = $8, mcp_ids = $9::text[] WHERE id = $1`,
   bury: `UPDATE sessions SET status = 'terminated', supervision = NULL, supervised_status = NULL, workspace = NULL, token_id = NULL,
     mcp_ids = NULL, terminated_at = $2, alias = NULL, label = NULL, active_agent = NULL, metadata = '{}', state = NULL,
-    last_tool = NULL, message_count = 0, tokens = 0 WHERE id = $1`,
+    last_tool = NULL, message_count = 0, tokens = 0, title = NULL, failure = NULL WHERE id = $1`,
   removeSession: 'DELETE FROM sessions WHERE id = $1',
   removeHead: 'DELETE FROM heads WHERE session = $1',
   // One statement for each index: the session's own messages, and those of sub-agents.
   supersede: `UPDATE messages SET superseded_by = $3 WHERE session = $1 AND superseded_by IS NULL AND lane IS NULL
-    AND ord > (SELECT ord FROM messages WHERE session = $1 AND id = $2)`,
+    AND ord > coalesce((SELECT ord FROM messages WHERE session = $1 AND id = $2), 0)`,
   supersedeLanes: `UPDATE messages SET superseded_by = $3 WHERE session = $1 AND superseded_by IS NULL AND lane IS NOT NULL
-    AND ord > (SELECT ord FROM messages WHERE session = $1 AND id = $2)`,
+    AND ord > coalesce((SELECT ord FROM messages WHERE session = $1 AND id = $2), 0)`,
   setCompacted: 'UPDATE sessions SET compacted = true WHERE id = $1',
 
   removeWriters: `DELETE FROM writers WHERE at < now() - interval '7 days' AND id <> $1`,

@@ -28,13 +28,21 @@ const updateSessions = updateRows(
     last_tool: 'text',
     active_agent: 'text',
     sets_agent: 'boolean',
+    last_read: 'bigint',
+    title: 'text',
+    sets_title: 'boolean',
+    failure: 'text',
+    sets_failure: 'boolean',
   },
   ['id'],
   `last_activity = greatest(sessions.last_activity, given.last_activity), message_count = sessions.message_count + given.added,
    tokens = sessions.tokens + given.tokens, compacted = sessions.compacted AND NOT given.grown,
    metadata = coalesce(given.metadata, sessions.metadata), state = coalesce(given.state, sessions.state),
    last_tool = coalesce(given.last_tool, sessions.last_tool),
-   active_agent = CASE WHEN given.sets_agent THEN given.active_agent ELSE sessions.active_agent END`,
+   active_agent = CASE WHEN given.sets_agent THEN given.active_agent ELSE sessions.active_agent END,
+   last_read = coalesce(given.last_read, sessions.last_read),
+   title = CASE WHEN given.sets_title THEN given.title ELSE sessions.title END,
+   failure = CASE WHEN given.sets_failure THEN given.failure ELSE sessions.failure END`,
 )
 
 export function createSessionRows(sending: Sending) {
@@ -75,7 +83,8 @@ export function createSessionRows(sending: Sending) {
         const rows = [...patches].map(([id, { patch, tokens }]) => [
           ...[id, patch.lastActivity ?? null, patch.messagesAdded ?? 0, tokens, patch.grows === true],
           ...[jsonOrNull(patch.metadata), jsonOrNull(patch.state), patch.lastTool ?? null],
-          ...[patch.activeAgent ?? null, patch.activeAgent !== undefined],
+          ...[patch.activeAgent ?? null, patch.activeAgent !== undefined, patch.lastRead ?? null],
+          ...[patch.title ?? null, patch.title !== undefined, patch.failure ?? null, patch.failure !== undefined],
         ])
         sending.send(updateSessions, columnsOf(rows))
         patches.clear()

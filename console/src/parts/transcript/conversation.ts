@@ -1,0 +1,22 @@
+import { createContext } from 'react'
+import type { UserItem } from '../../data/transcript.ts'
+
+/** What can be done with the items of a conversation. Null: not here, or not now. */
+export interface Conversation {
+  /** Answers the last message anew. */
+  again: (() => void) | null
+  edit: ((item: UserItem) => void) | null
+  /** Where the branch parts from others: by the key of its item, the items that stand in the same place. */
+  versions: ReadonlyMap<string, readonly string[]>
+  turnTo: (key: string) => void
+  /** Messages have addresses. */
+  hasLinks: boolean
+}
+
+export const ConversationContext = createContext<Conversation>({
+  again: null,
+  edit: null,
+  versions: new Map(),
+  turnTo: () => {},
+  hasLinks: false,
+})
