@@ -46,10 +46,10 @@ export function Story({ session, items, hasEarlier, onEarlier, goTo }: StoryProp
   const handle = useRef<RowsHandle>(null)
   const wanted = goTo === null ? -1 : rows.findIndex((row) => holds(row, goTo))
   const wantedKey = rows[wanted]?.key
+  if (wantedKey !== undefined && !opened.current.has(wantedKey)) opened.current.set(wantedKey, true)
   // biome-ignore lint/correctness/useExhaustiveDependencies: only when it opens, or somebody wants another place
   useLayoutEffect(() => {
-    if (wantedKey !== undefined) opened.current.set(wantedKey, true)
-    handle.current?.scrollToIndex(wanted === -1 ? rows.length - 1 : wanted, wanted === -1 ? 'end' : 'center')
+    if (wanted !== -1) handle.current?.scrollToIndex(wanted, 'center')
   }, [wantedKey])
   return (
     <OpenRowsContext value={opened.current}>
@@ -60,6 +60,7 @@ export function Story({ session, items, hasEarlier, onEarlier, goTo }: StoryProp
         rowHeight={40}
         label="What the agent did"
         keepsPlace
+        followsEnd={goTo === null}
         onStart={hasEarlier ? onEarlier : undefined}
       >
         {(row) => (
