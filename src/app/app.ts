@@ -8,6 +8,7 @@ import { sleep } from '../domain/clock.ts'
 import { LOCAL_USER } from '../domain/session/session.ts'
 import { isPostgres } from '../domain/settings/store-settings.ts'
 import type { Engine } from '../engine/engine.ts'
+import { createTestHistory } from '../evaluation/test-history.ts'
 import { createTestRuns } from '../evaluation/test-runs.ts'
 import type { FileKeeper } from '../files/file-keeper.ts'
 import type { Tokens } from '../http/auth/tokens/tokens.ts'
@@ -156,7 +157,8 @@ async function startApp(prepared: Prepared, where: ListenTarget | 'mounted' | nu
   const telling = { ...known, ...(await openOutbox(known, undo)) }
   const working = { ...telling, services: await createServices(telling, undo) }
   serveChannels(working, undo)
-  const tests = createTestRuns({ open: () => openTestEngine(prepared), clock })
+  const history = createTestHistory({ notes: working.store.outbox, log: working.sessionLog, clock, logger: log })
+  const tests = createTestRuns({ open: () => openTestEngine(prepared), history, clock })
   const served = createServed({ ...working, tests }, undo)
   const { http, state, replica, store, signIn, tokens, madeToken, address, unlessDamaged } = working
   const { engine, approvals, feed, mcp, elsewhere, janitor, keeper } = working.services
