@@ -64,8 +64,8 @@ afterAll(() => undo.disposeAsync())
 /** Three widths and both themes: nothing in the way of anybody, nothing too wide or too small. */
 async function lookFromAllSides(page: Page, name: string): Promise<void> {
   const found: string[] = []
-  for (const theme of ['light', 'dark']) {
-    await page.evaluate(`document.documentElement.dataset.theme = ${JSON.stringify(theme)}`)
+  for (const theme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme: theme })
     for (const width of [1440, 1024, 390]) {
       await page.setViewportSize({ width, height: width === 390 ? 844 : 900 })
       await page.waitForTimeout(300)
