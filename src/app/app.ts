@@ -74,6 +74,10 @@ export interface OpenApp {
   rest(): void
 }
 
+const LOAD_AFTER_MS = 500
+/** See `RouteGroup`: what programs do not have for themselves. */
+const isConsoles = (segments: readonly string[]): boolean =>
+  segments.length === 0 || segments.some((one) => one.endsWith('/'))
 /** As long as this a stop waits until channels have heard of it. */
 const TELL_MS = 2_000
 
@@ -181,7 +185,13 @@ async function startApp(prepared: Prepared, where: ListenTarget | 'mounted' | nu
       handle: http.handle,
       tokens,
       madeToken,
-      newConsoleCode: async () => (await signIn.codes.make({ user: LOCAL_USER, isVouched: false })).text,
+      async newConsoleCode() {
+        // Whoever has it opens the console next. Once the link is printed, what the console asks for is loaded.
+        void sleep(clock, LOAD_AFTER_MS)
+          .then(() => Promise.all(served.groups.map(({ segments, load }) => isConsoles(segments) && load())))
+          .catch(() => {})
+        return (await signIn.codes.make({ user: LOCAL_USER, isVouched: false })).text
+      },
       files: keeper,
       doors: settings.protocols,
       routes: served.all,

@@ -6,10 +6,11 @@ import { createApprovals } from '../supervision/approvals/create-approvals.ts'
 import { createNoteShown, createRevealSecret } from '../supervision/approvals/looked-at.ts'
 import { createReadDiff } from '../supervision/approvals/read-diff.ts'
 import { createInbox } from '../supervision/inbox/inbox.ts'
+import { createWhoLooks } from '../supervision/inbox/who-looks.ts'
 import { createAuditTrail } from '../supervision/oversight/audit-trail.ts'
 import { createNoteRefused } from '../supervision/oversight/note-refused.ts'
 import { createOversight } from '../supervision/oversight/oversight.ts'
-import { createReadUsage } from '../supervision/oversight/usage-report.ts'
+import { createReadCosts, createReadUsage } from '../supervision/oversight/usage-report.ts'
 import { createAnswerRecord } from '../supervision/records/answer-record.ts'
 import { createReadScenes } from '../supervision/records/record-scenes.ts'
 import { createAcceptPolicy } from '../supervision/workspace-policy/accept-policy.ts'
@@ -31,6 +32,8 @@ export async function createServices(parts: Telling, undo: AsyncDisposableStack)
   const { elsewhere, work, mcp } = buildSupervision(parts, undo)
   const approvals = createApprovals({ ...approving, waits: engine.waits, answerAgent: elsewhere.answerAgent })
   undo.defer(() => approvals.close())
+  const whoLooks = createWhoLooks({ waits: store.waits, replica, clock })
+  undo.defer(() => whoLooks.close())
   const janitor = createJanitor({
     engine,
     files,
@@ -58,6 +61,7 @@ export async function createServices(parts: Telling, undo: AsyncDisposableStack)
     revealSecret: createRevealSecret({ waits: store.waits, log: sessionLog, clock }),
     readScenes: createReadScenes({ store, clock }),
     inbox: createInbox({ store, log: sessionLog, feed, clock }),
+    whoLooks,
     mcp,
     elsewhere,
     work,
@@ -70,6 +74,7 @@ export async function createServices(parts: Telling, undo: AsyncDisposableStack)
       prices,
       models: engine.agents.list.map(({ model }) => model),
     }),
+    readCosts: createReadCosts({ usage: store.usage, prices }),
     dayLimits,
     janitor,
     jobs,

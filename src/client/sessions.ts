@@ -4,6 +4,7 @@ import type { RunEvent } from './ag-ui-event.ts'
 import { at, type CallOptions, type Calls, type PageOptions, queryOf } from './connection.ts'
 import type {
   FeedItem,
+  FeedTaken,
   GivenFeedback,
   MessageFeedback,
   Run,
@@ -25,6 +26,10 @@ export interface SessionListOptions extends PageOptions {
   agent?: string
   status?: SessionRow['status']
   kind?: SessionRow['kind']
+  /** By the last activity, or most tokens first. Default: newest. */
+  sort?: 'newest' | 'oldest' | 'tokens'
+  /** Also says how many there are. */
+  count?: boolean
   /** Only sessions with an answer of which somebody thinks so. */
   feedback?: MessageFeedback['value']
   /** ISO 8601: last active at or after this time, and at or before that time. */
@@ -32,7 +37,7 @@ export interface SessionListOptions extends PageOptions {
   until?: string
 }
 
-export interface SearchOptions extends Omit<SessionListOptions, 'status' | 'kind' | 'feedback'> {}
+export interface SearchOptions extends Omit<SessionListOptions, 'status' | 'kind' | 'feedback' | 'sort' | 'count'> {}
 
 export interface LogOptions extends CallOptions {
   /** The id or the number of an event: only later ones, or only earlier ones. */
@@ -62,6 +67,7 @@ export type FeedEvent = { cursor: string } & (
       event: RunEvent
     }
   | FeedItem
+  | FeedTaken
 )
 
 export interface FeedOptions extends CallOptions {
@@ -72,8 +78,8 @@ export interface FeedOptions extends CallOptions {
 }
 
 export interface SessionReads {
-  /** Newest activity first. `next` is null on the last page. */
-  list(options?: SessionListOptions): Promise<{ sessions: Session[]; next: string | null }>
+  /** `next` is null on the last page. `total` is null unless it was asked for; from 10,000 on there may be more. */
+  list(options?: SessionListOptions): Promise<{ sessions: Session[]; next: string | null; total: number | null }>
   /** A session and its newest messages. `tools` shows the work of tools, too. */
   get(id: string, options?: PageOptions & { tools?: boolean }): Promise<SessionMessages & { next: string | null }>
   /** Newest first. */
@@ -94,13 +100,15 @@ export interface SessionReads {
   step(id: string, seq: number, options?: CallOptions): Promise<Step>
   /** Everything as one document. */
   export(id: string, options?: CallOptions): Promise<SessionExport>
+  /** The same to read, as Markdown. */
+  exportMarkdown(id: string, options?: CallOptions): Promise<string>
 }
 
-export function createSessionReads({ get, post, json, page, listPage }: Calls): SessionReads {
+export function createSessionReads({ get, post, json, text, page, listPage }: Calls): SessionReads {
   return {
     async list({ signal, ...query } = {}) {
-      const { list, next } = await listPage<Session>(`/sessions${queryOf({ ...query })}`, { signal })
-      return { sessions: list, next }
+      const { list, next, total } = await listPage<Session>(`/sessions${queryOf({ ...query })}`, { signal })
+      return { sessions: list, next, total }
     },
     get(id, { signal, limit, before, tools } = {}) {
       const query = queryOf({ limit, before, include: tools === true ? 'tools' : undefined })
@@ -121,6 +129,8 @@ export function createSessionReads({ get, post, json, page, listPage }: Calls): 
     rename: (id, title, { signal } = {}) =>
       json({ method: 'PATCH', path: at('sessions', id), body: { title }, signal }),
     step: (id, seq, options) => get(at('sessions', id, `/steps/${seq}`), options),
+    exportMarkdown: (id, { signal } = {}) =>
+      text({ method: 'GET', path: at('sessions', id, '/export?format=markdown'), signal }),
     export: (id, options) => get(at('sessions', id, '/export'), options),
   }
 }

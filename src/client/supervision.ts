@@ -23,7 +23,9 @@ import type {
   ShownCheckpoint,
   Spawn,
   Standby,
+  Startable,
   Supervision,
+  Taken,
 } from './wire.ts'
 
 /** A record of each kind, with its words. */
@@ -77,8 +79,12 @@ export function answerBody({ request }: AnswerAction, { text = '', more = {} }: 
 
 /** Answers and commands are sent once and never repeated. After `unreachable`, look whether they arrived. */
 export interface SupervisionClient {
-  /** The most urgent first; what is done newest first. `next` is null on the last page; `cursor` is where `GET /inbox/events` goes on. */
+  /** The most urgent first; of what is done, the last decided. `next` is null on the last page; `cursor` is where `GET /inbox/events` goes on. */
   inbox(options?: InboxOptions): Promise<Inbox & { next: string | null }>
+  /** Other operators see for a minute that you look at it. Resolves with who else does. */
+  take(id: string, options?: CallOptions): Promise<Taken>
+  /** You look at it no longer. */
+  leave(id: string, options?: CallOptions): Promise<void>
   /** Sends one of the `actions` of a record's view. `more`: what else belongs to the body, such as `result` or `arguments`. */
   answer(action: AnswerAction, given?: GivenAnswer, options?: CallOptions): Promise<AnyRecord[InboxItem['kind']]>
   /** What agents elsewhere ask, by its kind. For approvals there are `approvals` and `approval`. */
@@ -128,6 +134,8 @@ export interface SupervisionClient {
     restore(id: string, options?: CallOptions & { confirm?: string }): Promise<Restored>
   }
   sessions: {
+    /** What can be started, and where. */
+    startable(options?: CallOptions): Promise<Startable>
     /** Starts an agent in a workspace. */
     start(wanted: Spawn, options?: CallOptions): Promise<Supervision>
     pause(id: string, options?: CallOptions): Promise<Supervision>
@@ -153,6 +161,8 @@ export function createSupervision({ get, page, post: postAgain, postOnce: post, 
 
   return {
     inbox: ({ signal, ...query } = {}) => page<Inbox>(`/inbox${queryOf({ ...query })}`, { signal }),
+    take: (id, options) => postAgain(at('inbox', id, '/take'), {}, options),
+    leave: (id, options) => remove(at('inbox', id, '/take'), options),
     answer: (action, given, options) => post(action.request.path, answerBody(action, given), options),
     records: {
       list: (kind, options) => list(`${kind}s`, options),
@@ -190,6 +200,7 @@ export function createSupervision({ get, page, post: postAgain, postOnce: post, 
       restore: (id, { signal, ...body } = {}) => post(at('checkpoints', id, '/restore'), body, { signal }),
     },
     sessions: {
+      startable: (options) => get('/hosts', options),
       start: (wanted, options) => post('/sessions', wanted, options),
       pause: (id, options) => post(at('sessions', id, '/pause'), {}, options),
       resume: (id, options) => post(at('sessions', id, '/resume'), {}, options),

@@ -48,6 +48,7 @@ function weigh(keys: ReadonlySet<string>) {
   const parts = scripts.map((file) => [file, kilobytes(file)] as const).sort(([, a], [, b]) => b - a)
   const sum = (files: readonly string[]) => files.reduce((all, file) => all + kilobytes(file), 0)
   return {
+    files: [...scripts, ...styles],
     js: sum(scripts),
     css: sum(styles),
     parts: parts.slice(0, 6).map(([file, size]) => `${file} ${size.toFixed(1)}`),
@@ -82,6 +83,13 @@ describe.skipIf(!isBuilt)('the console', () => {
     expect(pages.length).toBeGreaterThanOrEqual(10)
     expect(js, parts.join('\n')).toBeLessThanOrEqual(FIRST_LOAD_KB)
     expect(css).toBeLessThanOrEqual(CSS_KB)
+  })
+
+  test('asks for few files before one can type into a new chat', () => {
+    const { files } = weigh(graph('src/pages/chat/ChatPage.tsx', new Set(first)))
+
+    // Each file costs a browser and the server more than a kilobyte in another one would.
+    expect(files.filter((file) => !file.includes('runtime')).length, files.join('\n')).toBeLessThanOrEqual(8)
   })
 
   test.each(pages)(`%s stays under ${PAGE_KB} kB with each of its parts, but YAML`, (page) => {

@@ -23,10 +23,14 @@ export interface Watched {
   after: number
 }
 
+/** Something in the inbox that another operator looks at. */
+export type Taken = Extract<FeedEvent, { type: 'taken' }>['items'][number]
+
 export type LiveMessage =
   | { kind: 'feed'; item: FeedItem }
   | { kind: 'entries'; sessionId: string; entries: LogEvent[] }
   | { kind: 'state'; state: LiveState }
+  | { kind: 'taken'; items: readonly Taken[] }
   /** The sessions whose events the stream brings. Others have to be asked for. */
   | { kind: 'carried'; sessions: readonly string[] }
   /** What happened meanwhile cannot be told any more: load everything again. */

@@ -10,6 +10,7 @@ import {
   type LiveMessage,
   type LiveState,
   type LogEvent,
+  type Taken,
   toLogEvent,
   type Watched,
 } from './live-types.ts'
@@ -22,6 +23,9 @@ export interface Live {
   state(): LiveState
   onState(listener: () => void): () => void
   onFeed(listener: (item: FeedItem) => void): () => void
+  /** What other operators look at. */
+  taken(): readonly Taken[]
+  onTaken(listener: () => void): () => void
   /** Something was missed for good: load again what is shown. */
   onGone(listener: () => void): () => void
   /** Brings the events of a session after `after`, in order and each once, until the returned function is called. */
@@ -57,6 +61,8 @@ export function createLive(token: string): Live {
   const ended = new AbortController()
   const states = new Set<() => void>()
   const feeds = new Set<(item: FeedItem) => void>()
+  const lookers = new Set<() => void>()
+  let taken: readonly Taken[] = []
   const gone = new Set<() => void>()
   const watchers = new Set<Watcher>()
   /** What other tabs want, by tab. The newest is last. */
@@ -72,10 +78,14 @@ export function createLive(token: string): Live {
   function take(message: LiveMessage): void {
     if (message.kind === 'state') {
       state = message.state
+      // A stream that begins says who looks, if anybody does.
+      if (state.status !== 'live') setTaken([])
       for (const listener of states) listener()
     } else if (message.kind === 'feed') {
       cursor = message.item.id
       for (const listener of feeds) listener(message.item)
+    } else if (message.kind === 'taken') {
+      setTaken(message.items)
     } else if (message.kind === 'gone') {
       for (const listener of gone) listener()
     } else if (message.kind === 'carried') {
@@ -88,6 +98,11 @@ export function createLive(token: string): Live {
         if (fresh.length > 0) watcher.listener(fresh)
       }
     }
+  }
+
+  function setTaken(items: readonly Taken[]): void {
+    taken = items
+    for (const listener of lookers) listener()
   }
 
   /** The lowest place of each session over all tabs. The sessions that were asked for last win if there are too many. */
@@ -165,7 +180,12 @@ export function createLive(token: string): Live {
     wants.delete(data.from)
     if (data.kind === 'want') {
       wants.set(data.from, data.sessions)
-      post({ from: me, kind: 'tell', message: { kind: 'state', state }, cursor })
+      for (const message of [
+        { kind: 'state', state },
+        { kind: 'taken', items: taken },
+      ] as const) {
+        post({ from: me, kind: 'tell', message, cursor })
+      }
     }
     carry(loop)
   })
@@ -204,6 +224,8 @@ export function createLive(token: string): Live {
     state: () => state,
     onState: (listener) => listen(states, listener),
     onFeed: (listener) => listen(feeds, listener),
+    taken: () => taken,
+    onTaken: (listener) => listen(lookers, listener),
     onGone: (listener) => listen(gone, listener),
     watch(sessionId, after, listener) {
       const watcher = { sessionId, after, listener }

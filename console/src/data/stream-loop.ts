@@ -37,6 +37,7 @@ export function startStreamLoop(options: StreamLoopOptions) {
     for await (const frame of client.feed({ sessions, ...(cursor === null ? {} : { after: cursor }), signal })) {
       if (signal.aborted) return
       if (frame.type === 'cursor') say({ status: 'live' })
+      if (frame.type === 'taken') emit({ kind: 'taken', items: frame.items })
       if (frame.type === 'feed') {
         emit({ kind: 'feed', item: frame })
         cursor = frame.id

@@ -231,6 +231,9 @@ export const NOBODY_WAITS =
 /** Whether the record still wants something of a person. */
 export const isWaiting = ({ status }: AnyRecord): boolean => openRecordStatuses.includes(status)
 
+/** When it was decided. What ended without a decision keeps the time at which it was asked. */
+export const endedAt = (record: PersonRecord): number => record.decidedAt ?? record.createdAt
+
 /** Whether the record may get this status. Nobody can answer in the place of a tool that an agent elsewhere calls. */
 export const recordMayBecome = (record: AnyRecord, status: AnyRecord['status']): boolean =>
   arrowsOf(record).includes(status) && !(status === 'answered' && isSupervised(record))

@@ -96,6 +96,8 @@ export function createSessions(deps: SessionsDeps): Sessions {
       )
     },
 
+    countFound: ({ owner, ...rest }) => store.sessions.countFound(owner === null ? rest : { ...rest, owner }),
+
     async list({ before, owner, ...rest }) {
       const query = owner === null ? rest : { ...rest, owner }
       if (typeof before !== 'string') {

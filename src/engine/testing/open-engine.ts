@@ -22,6 +22,7 @@ import { type CallRules, createCallRules } from '../../supervision/approvals/cal
 import { createApprovals } from '../../supervision/approvals/create-approvals.ts'
 import { createGate } from '../../supervision/approvals/create-gate.ts'
 import { createOversight } from '../../supervision/oversight/oversight.ts'
+import { createReadCosts } from '../../supervision/oversight/usage-report.ts'
 import { createRealPath } from '../../supervision/policy/real-path.ts'
 import { createAssessWork } from '../../supervision/risk/assess-work.ts'
 import { everybody, type Operators } from '../../supervision/sessions/may-command.ts'
@@ -239,7 +240,11 @@ export function openEngine(options: TestEngineOptions = {}) {
     await store.close()
   }
 
-  return { engine, approvals, feed, oversight, store, log, clock, ids, start, events, close, model }
+  const readCosts = createReadCosts({
+    usage: store.usage,
+    prices: { currency: 'USD', models: { '*/*': { input: 1, output: 2 } } },
+  })
+  return { engine, approvals, feed, oversight, readCosts, store, log, clock, ids, start, events, close, model }
 }
 
 export const userInput = (id: string, content: string): RunInput => ({

@@ -14,9 +14,12 @@ import {
   startServer,
   userToken,
 } from '../../http/testing/server-fixture.ts'
+import { createOnlyReplica } from '../../replicas/replica.ts'
+import { createLocalShared } from '../../store/local-shared.ts'
 import { createNoteShown, createRevealSecret } from '../../supervision/approvals/looked-at.ts'
 import { createReadDiff } from '../../supervision/approvals/read-diff.ts'
 import { createInbox } from '../../supervision/inbox/inbox.ts'
+import { createWhoLooks } from '../../supervision/inbox/who-looks.ts'
 import { createNoteRefused } from '../../supervision/oversight/note-refused.ts'
 import { createReadScenes } from '../../supervision/records/record-scenes.ts'
 import { createCopilotKitRoutes } from '../ag-ui/copilotkit/routes.ts'
@@ -47,6 +50,11 @@ export async function openDoors(options: TestEngineOptions = {}, more: (opened: 
     attachments,
     links,
     readScenes: createReadScenes({ store, clock }),
+    whoLooks: createWhoLooks({
+      waits: store.waits,
+      replica: createOnlyReplica({ shared: createLocalShared(clock), owner: ids.uuid() }),
+      clock,
+    }),
     version: '0.0.0-test',
   }
   const added = more(opened)

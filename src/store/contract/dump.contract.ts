@@ -60,6 +60,7 @@ export async function dumpOf(store: Store, ids: Ids, now: number) {
     waitLists: [
       await store.waits.list({ limit: MANY }),
       await store.waits.list({ limit: MANY, isWaiting: true }),
+      await store.waits.list({ limit: MANY, isDone: true }),
       await store.waits.list({ limit: 5, wait: 'approval', owner: 'ann' }),
     ],
     expired: idsOf(await store.waits.expired(now, MANY)),

@@ -76,6 +76,8 @@ export function describeUsage(open: OpenStore): void {
           { key: two.id, ...tutor },
           ...clerk.map((sum) => ({ key: one.id, ...sum })),
         ])
+        expect(await now.usage.ofSessions([one.id, 'nobody'])).toEqual(clerk.map((sum) => ({ key: one.id, ...sum })))
+        expect(await now.usage.ofSessions([])).toEqual([])
         expect(await sums('day')).toEqual([
           { key: String(TODAY - 1), ...tutor },
           ...clerk.map((sum) => ({ key: String(TODAY), ...sum })),

@@ -55,6 +55,31 @@ export function describeWaits(open: OpenStore): void {
       expect(await store.waits.get(newId())).toBe(null)
     })
 
+    test('lists what is done by the time of the decision, the last one first, page by page', async () => {
+      const { store, reopen } = await openForTest(open)
+      const { session, waits } = await waitingSession(store, (run) =>
+        [1, 2, 3, 4, 5].map((n) => newApproval(run, { createdAt: NOW + n })),
+      )
+      const [a = '', b = '', c = '', d = '', e = ''] = idsOf(waits)
+      const answers = [reject(d, { at: NOW + 10 }), expire(a, { at: NOW + 20 }), approve(c, { at: NOW + 20 })]
+      await done(store, { type: 'settle_waits', answers, now: NOW + 20 })
+      await done(store, { type: 'settle_waits', answers: [reject(b, { at: NOW + 30 })], now: NOW + 30 })
+      // Of two that were decided at the same time, the one with the higher id comes first.
+      const inOrder = [b, ...[a, c].sort().reverse(), d]
+
+      for await (const current of beforeAndAfter(store, reopen)) {
+        for (const query of [{}, { wait: 'approval' }, { sessionId: session.id }, { owner: session.owner }] as const) {
+          expect(idsOf(await current.waits.list({ ...query, isDone: true, limit: 10 }))).toEqual(inOrder)
+          const first = await current.waits.list({ ...query, isDone: true, limit: 2 })
+          const before = { createdAt: NOW + 20, id: first[1]?.id ?? '' }
+          expect(idsOf(await current.waits.list({ ...query, isDone: true, limit: 10, before }))).toEqual(
+            inOrder.slice(2),
+          )
+        }
+        expect(idsOf(await current.waits.list({ isWaiting: true, limit: 10 }))).toEqual([e])
+      }
+    })
+
     test('cannot ask for a wait that exists already, and then nothing of it is written', async () => {
       const { store } = await openForTest(open)
       const { waits } = await waitingSession(store, (run) => [newApproval(run)])

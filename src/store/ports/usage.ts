@@ -106,6 +106,8 @@ export interface UsageReads {
   sums(query: UsageQuery): Promise<UsageSum[]>
   /** All models of the range, or of its session. `key` is empty. */
   totals(range: UsageRange): Promise<UsageSum[]>
+  /** What these sessions used of each model, on all days. `key` is the id of the session. */
+  ofSessions(ids: readonly string[]): Promise<UsageSum[]>
   /** At most `limit` rows after this one, in an order of the store's own. Null: from the beginning. */
   rows(after: UsageKey | null, limit: number): Promise<UsageRow[]>
   row(key: UsageKey): Promise<UsageRow | null>

@@ -24,8 +24,10 @@ export interface WaitQuery {
   status?: AnyRecord['status'] | undefined
   /** Only waits that still want something (see `isWaiting` in domain/records/record.ts). */
   isWaiting?: boolean | undefined
+  /** Only waits that want nothing more, and those that were decided last come first. */
+  isDone?: boolean | undefined
   limit: number
-  /** The last wait of the page before. Only waits that come after it in the list. */
+  /** The last wait of the page before. Only waits that come after it in the list. With `isDone` its time is that of `endedAt`. */
   before?: { createdAt: number; id: string } | undefined
 }
 

@@ -448,4 +448,14 @@ export const migrations: readonly Migration[] = [
   CREATE INDEX feedback_value ON feedback (value, session);
   `,
   },
+  {
+    title: 'when records were decided',
+    since: '0.1.0',
+    sql: `
+  ALTER TABLE waits ADD COLUMN decided_at bigint;
+  UPDATE waits SET decided_at = substring(data from '"decidedAt":([0-9]{1,15})[,}]')::bigint;
+  CREATE INDEX waits_done ON waits (kind, COALESCE(decided_at, created_at), id)
+    WHERE status NOT IN ('pending', 'nudged', 'escalated');
+  `,
+  },
 ]

@@ -316,6 +316,7 @@ export const migrations: readonly string[] = [
     AND sid IN (SELECT sid FROM (SELECT sid, status, max(rid) FROM runs GROUP BY sid) WHERE status = 'failed');
   CREATE INDEX sessions_read ON sessions (last_read) WHERE last_read IS NOT NULL;
   CREATE INDEX sessions_failed ON sessions (last_activity, id) WHERE failure IS NOT NULL;
+  CREATE INDEX usage_session ON usage (session_id);
   CREATE INDEX messages_answer ON messages (id) WHERE role = 'assistant';
   CREATE TABLE feedback (
     session TEXT NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
@@ -327,6 +328,13 @@ export const migrations: readonly string[] = [
     PRIMARY KEY (session, message, by)
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX feedback_value ON feedback (value, session);
+  `,
+  // When records were decided.
+  `
+  ALTER TABLE waits ADD COLUMN decided_at INTEGER;
+  UPDATE waits SET decided_at = json_extract(data, '$.decidedAt');
+  CREATE INDEX waits_done ON waits (kind, COALESCE(decided_at, created_at), id)
+    WHERE status NOT IN ('pending', 'nudged', 'escalated');
   `,
 ]
 

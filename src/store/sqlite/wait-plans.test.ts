@@ -52,6 +52,12 @@ test.each<[string, Omit<WaitQuery, 'limit' | 'before'>, string[]]>([
     { wait: 'prompt', isWaiting: true },
     ['waits_status (kind=? AND status=? AND (created_at,id)<(?,?))'],
   ],
+  ['prompts that are done', { wait: 'prompt', isDone: true }, ['waits_done (kind=? AND <expr><?)']],
+  [
+    'prompts of an owner that are done',
+    { wait: 'prompt', owner: 'ann', isDone: true },
+    ['waits_done (kind=? AND <expr><?)'],
+  ],
   [
     'standbys of an owner that wait',
     { wait: 'standby', owner: 'ann', isWaiting: true },
@@ -133,6 +139,7 @@ test.each<Omit<WaitQuery, 'limit'>>([
   { sessionId: 's', isWaiting: true },
   { wait: 'approval', owner: 'ann', status: 'pending' },
   { runId: 'r' },
+  { wait: 'approval', isDone: true },
 ])('a list of %j is planned once, and not again for another page', async (query) => {
   const db = new DatabaseSync(':memory:')
   migrate(db)

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import { allKinds, recordKinds } from '../../domain/records/record-kinds.ts'
 import { activityOf, type SessionWork, sessionActivities } from '../../domain/session/session-overview.ts'
 import { supervisedStatuses } from '../../domain/supervision/supervision.ts'
-import { activityConditions } from './conditions.ts'
+import { activityConditions, DONE_RECORD } from './conditions.ts'
 
 const either = [false, true]
 const everySession: SessionWork[] = [null, ...supervisedStatuses].flatMap((supervised) =>
@@ -44,12 +44,12 @@ test('the lists of a database find a session under the word that `activityOf` ha
 })
 
 test.each(['sqlite/migrations.ts', 'postgres/schema.ts'])(
-  'the indexes of %s that name statuses of records name the one in which every kind begins and can run out of time',
+  'the indexes of %s that name statuses of records name the one in which every kind begins and can run out of time, and those that are done',
   (file) => {
     const text = readFileSync(join(import.meta.dirname, '..', file), 'utf8')
     const conditions = [...text.matchAll(/CREATE INDEX \w+ ON waits [^;]*? WHERE ([^;]*\bstatus\b[^;]*);/g)]
 
-    expect(conditions.map(([, condition]) => condition)).toEqual(["status = 'pending'"])
+    expect(conditions.map(([, condition]) => condition)).toEqual(["status = 'pending'", DONE_RECORD])
     for (const kind of allKinds) expect(recordKinds[kind].open[0]).toBe('pending')
     for (const over of ['expired', 'timeout']) {
       const before = allKinds.flatMap((kind) => {

@@ -14,6 +14,9 @@ export const among = (words: readonly string[]): string => `IN (${words.map((wor
 /** The same as `isWaiting` of a record. */
 export const OPEN_RECORD = `status ${among(openRecordStatuses)}`
 
+/** Its opposite. The index of what is done names the same statuses. */
+export const DONE_RECORD = `status NOT ${among(openRecordStatuses)}`
+
 /** The indexes of records begin with the kind. */
 export const OPEN_RECORD_OF_ANY_KIND = `kind ${among(allKinds)} AND ${OPEN_RECORD}`
 

@@ -159,10 +159,19 @@ export function createUsageReads(reading: Reading, { place, values }: { place: s
     { name: 'usage_next_rows', text: `${ROW} WHERE (${place}) > (${values}) ORDER BY ${place} LIMIT $7` },
     toUsage,
   )
+  const ofSessions = many(
+    {
+      name: 'usage_of_sessions',
+      text: `SELECT session_id, '', provider, model, ${total('runs')}, ${SUMS}, '' FROM usage WHERE session_id = ANY($1::text[])
+        GROUP BY session_id, provider, model ORDER BY session_id, provider, model`,
+    },
+    toSum,
+  )
   const row = one({ name: 'usage_row', text: `${ROW} WHERE ${WITH_USAGE_KEY}` }, toUsage)
 
   return {
     sums: (query) => sums(sumsQuery(query)),
+    ofSessions: async (ids) => (ids.length === 0 ? [] : ofSessions(ids)),
     rows: (after, limit) => (after === null ? first(limit) : next(...usageKey(after), limit)),
     row: (key) => row(...usageKey(key)),
     totals: (range) => sums(inOrder(range, "''", 'provider, model')),

@@ -3,7 +3,7 @@
 import { type AnyRecord, isSupervisedApproval } from '../../domain/records/record.ts'
 import { allKinds, recordKinds } from '../../domain/records/record-kinds.ts'
 import type { WaitQuery, WaitReads } from '../ports/waits.ts'
-import { OPEN_RECORD } from './conditions.ts'
+import { DONE_RECORD, OPEN_RECORD } from './conditions.ts'
 import {
   allOf,
   asked,
@@ -47,14 +47,17 @@ export const waitStateColumns = {
   expires_at: 'bigint',
   data: 'text',
   unapplied: 'boolean',
+  decided_at: 'bigint',
 } as const
 
 export const waitKey = (wait: AnyRecord): unknown[] => [wait.sessionId, wait.id, wait.wait, wait.createdAt]
 
 export function waitState(record: AnyRecord): unknown[] {
   const { id, sessionId, wait, createdAt, runId, continuationRunId, owner, status, expiresAt, ...data } = record
-  return [runId, continuationRunId, owner, status, expiresAt, JSON.stringify(data), isUnapplied(record)]
+  return [runId, continuationRunId, owner, status, expiresAt, JSON.stringify(data), isUnapplied(record), endOf(record)]
 }
+
+const endOf = (wait: AnyRecord): number | null => ('decidedAt' in wait ? wait.decidedAt : null)
 
 /** An approved change that is used up and neither written nor given up. */
 const isUnapplied = (wait: AnyRecord): boolean =>
@@ -88,20 +91,27 @@ export function createWaitReads({ dialect, one, many, list }: Reading): WaitRead
   }
 }
 
-const SELECT_WAITS = `SELECT ${WAIT_COLUMNS} FROM waits`
-const ORDER = 'created_at DESC, id DESC'
+const SELECT_WAITS = `SELECT ${WAIT_COLUMNS}, decided_at FROM waits`
+/** The same as `endedAt` of a record. Replicas of the version before leave the column empty. */
+const ENDED = 'COALESCE(decided_at, created_at)'
+
+const orderOf = ({ isDone = false }: WaitQuery): string => `${isDone ? ENDED : 'created_at'} DESC, id DESC`
+
+function olderThan({ before, isDone = false }: WaitQuery): Condition | false {
+  if (before === undefined) return false
+  const { createdAt, id } = before
+  if (!isDone) return ['(created_at, id) < ($, $)', createdAt, id]
+  // SQLite looks up an expression in an index, and a pair with an expression not.
+  return [`${ENDED} <= $ AND (${ENDED}, id) < ($, $)`, createdAt, createdAt, id]
+}
 
 function listOf(query: WaitQuery, dialect: Dialect): Query {
-  const { wait, sessionId, runId, continuationRunId, owner, status, isWaiting = false, limit, before } = query
+  const { wait, sessionId, runId, continuationRunId, owner, status, isWaiting = false, isDone = false, limit } = query
   const isNarrow = sessionId !== undefined || runId !== undefined || continuationRunId !== undefined
   // Not a bare `$`: SQLite would plan again for each value, because of the partial index `waits_due`.
   const withStatus = asked("status = $ || ''", status)
-  const olderThan: Condition | false = before !== undefined && [
-    '(created_at, id) < ($, $)',
-    before.createdAt,
-    before.id,
-  ]
-  if (!isNarrow) return mergedList(query, [asked('owner = $', owner), withStatus, olderThan])
+  const rest = [withStatus, isDone && ([DONE_RECORD] as const), olderThan(query)]
+  if (!isNarrow) return mergedList(query, [asked(isDone ? `${LOOSE}owner = $` : 'owner = $', owner), ...rest])
   const sessionOfRun = sessionId === undefined ? dialect.sessionOf('run', '$') : null
   // A run or a session has few waits, so they are found by it and sorted.
   const conditions: (Condition | false)[] = [
@@ -111,18 +121,19 @@ function listOf(query: WaitQuery, dialect: Dialect): Query {
     sessionOfRun !== null && [`session = ${sessionOfRun}`, runId ?? continuationRunId],
     asked(`${LOOSE}kind = $`, wait),
     asked(`${LOOSE}owner = $`, owner),
-    withStatus,
     isWaiting && [OPEN_RECORD],
-    olderThan,
+    ...rest,
   ]
-  return select(SELECT_WAITS, conditions, { order: ORDER, limit })
+  return select(SELECT_WAITS, conditions, { order: orderOf(query), limit })
 }
 
 /** The indexes begin with the kind and the status. Each part of the list is in order, so their beginnings are merged. */
-function mergedList({ wait, isWaiting = false, limit }: WaitQuery, conditions: readonly (Condition | false)[]): Query {
+function mergedList(query: WaitQuery, conditions: readonly (Condition | false)[]): Query {
+  const { wait, isWaiting = false, limit } = query
+  const order = orderOf(query)
   const values: unknown[] = []
   const where = allOf(conditions, values)
-  const rest = `${where === '' ? '' : ` AND ${where}`} ORDER BY ${ORDER} LIMIT $${values.push(limit)}`
+  const rest = `${where === '' ? '' : ` AND ${where}`} ORDER BY ${order} LIMIT $${values.push(limit)}`
   const parts = (wait === undefined ? allKinds : [wait]).flatMap((kind) => {
     const ofKind = `${SELECT_WAITS} WHERE kind = '${kind}'`
     return isWaiting ? recordKinds[kind].open.map((one) => `${ofKind} AND status = '${one}'${rest}`) : [ofKind + rest]
@@ -130,7 +141,7 @@ function mergedList({ wait, isWaiting = false, limit }: WaitQuery, conditions: r
   if (parts.length === 1) return { text: parts.join(), values }
   const merged = parts.map((part, i) => `SELECT * FROM (${part}) AS part${i}`)
   return {
-    text: `SELECT * FROM (${merged.join(' UNION ALL ')}) AS found ORDER BY ${ORDER} LIMIT $${values.length}`,
+    text: `SELECT * FROM (${merged.join(' UNION ALL ')}) AS found ORDER BY ${order} LIMIT $${values.length}`,
     values,
   }
 }

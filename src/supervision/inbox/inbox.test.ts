@@ -84,6 +84,24 @@ function openAsked() {
 
 const idsIn = ({ items }: { items: readonly PersonRecord[] }): string[] => items.map(({ id }) => id)
 
+test('what is done comes in the order of the decisions, on all pages, and its age counts from the question', async () => {
+  const { ask, reject, list, clock } = openAsked()
+  const [a, b, c] = [await ask(), await ask(), await ask()]
+  await clock.advance(60_000)
+  const d = await ask()
+  for (const one of [b, d, a, c]) {
+    await clock.advance(1_000)
+    await reject(one)
+  }
+
+  const inOrder = [c, a, d, b].map(({ id }) => id)
+  expect(idsIn(await list({ status: 'done' }))).toEqual(inOrder)
+  const first = await list({ status: 'done', limit: 2 })
+  expect(idsIn(first)).toEqual(inOrder.slice(0, 2))
+  expect(idsIn(await list({ status: 'done', limit: 2, before: first.next ?? undefined }))).toEqual(inOrder.slice(2))
+  expect(idsIn(await list({ status: 'done', minAgeMs: 30_000 }))).toEqual([c, a, b].map(({ id }) => id))
+})
+
 test('a filter looks at all that waits, and so do the counts', async () => {
   const { ask, list, clock } = openAsked()
   const policy = await ask({ risk: 'critical', title: 'Accept .quarterdeck/policy.yaml' })

@@ -1,6 +1,6 @@
 import type { Risk } from '../../domain/agent/tool-settings.ts'
 import type { Clock } from '../../domain/clock.ts'
-import { isWaiting, type PersonRecord } from '../../domain/records/record.ts'
+import { endedAt, isWaiting, type PersonRecord } from '../../domain/records/record.ts'
 import { type PersonKind, personKinds } from '../../domain/records/record-kinds.ts'
 import type { FeedItem } from '../../domain/session/feed.ts'
 import type { SessionOverview } from '../../domain/session/session-overview.ts'
@@ -16,7 +16,7 @@ import { byUrgency, compareUrgency, riskOf, type Urgency, urgencyOf } from './ur
 /** Everything that waits or waited for a person, of every kind and session. */
 export interface Inbox {
   /**
-   * What waits, the most urgent first; what is done, newest first. `cursor` is a number of the feed: whoever follows the feed after it
+   * What waits, the most urgent first; what is done, the last decided first. `cursor` is a number of the feed: whoever follows the feed after it
    * sees every later change of the inbox, and no item of the list comes as new again.
    */
   list(by: Caller, page: InboxPage): Promise<InboxList>
@@ -84,28 +84,30 @@ export function createInbox({ store, log, feed, clock }: InboxDeps): Inbox {
     }
   }
 
-  /** Records across the kinds, newest first. What is done comes with what waits: no index tells them apart. */
+  /** Records across the kinds: what waits newest first, what is done the last decided first. */
   async function read(by: Caller, page: InboxPage, before: TimePlace | undefined): Promise<PersonRecord[]> {
     const { kind, sessionId, risk = 'high', owner, status } = page
     const kinds = personKinds.filter((one) => (kind ?? one) === one && (risk === 'high' || one === 'approval'))
     const query = {
       limit: READ_LIMIT,
-      isWaiting: status === 'done' ? undefined : true,
+      isWaiting: status !== 'done',
+      isDone: status === 'done',
       owner: by.role === 'operator' ? owner : by.user,
       sessionId,
       before,
     }
     const found: PersonRecord[] = []
     for (const wait of kinds) found.push(...(await synced.list({ ...query, wait })))
-    return found.sort(newestFirst).slice(0, READ_LIMIT)
+    return found.sort(newestFirst(page)).slice(0, READ_LIMIT)
   }
 
-  /** Page by page, newest first: what fits, and where the page ends; null: it is the last. */
+  /** Page by page, in the order of `read`: what fits, and where the page ends; null: it is the last. */
   async function* pages(by: Caller, page: InboxPage, start?: TimePlace) {
     const known: Known = new Map()
-    for (let before = beginning(start, page, clock.now()); ; ) {
+    for (let before = start ?? youngest(page, clock.now()); ; ) {
       const some = await read(by, page, before)
-      before = some.length < READ_LIMIT ? undefined : some.at(-1)
+      const last = some.length < READ_LIMIT ? undefined : some.at(-1)
+      before = last && placeOf(last, page)
       yield { fitting: await fittingOf(some, page, known), end: before ?? null }
       if (before === undefined) return
       // SQLite answers at once, and thousands of items must not keep everybody else waiting.
@@ -114,11 +116,13 @@ export function createInbox({ store, log, feed, clock }: InboxDeps): Inbox {
   }
 
   async function fittingOf(found: readonly PersonRecord[], page: InboxPage, known: Known): Promise<PersonRecord[]> {
-    const { risk, status = 'waiting', agent, folder, q } = page
+    const { risk, status = 'waiting', minAgeMs = 0, agent, folder, q } = page
+    const newest = clock.now() - minAgeMs
     const some = found.filter(
       (record) =>
         // Between the read and its sync somebody may have answered.
         isWaiting(record) === (status === 'waiting') &&
+        (minAgeMs === 0 || record.createdAt <= newest) &&
         (risk === undefined || riskOf(record) === risk) &&
         (agent === undefined || record.agent === agent || record.supervised?.host === agent),
     )
@@ -160,10 +164,11 @@ export function createInbox({ store, log, feed, clock }: InboxDeps): Inbox {
     let reads = 0
     for await (const { fitting, end } of pages(by, page, start)) {
       items.push(...fitting)
-      last = items.length > limit ? (items[limit - 1] ?? null) : end
+      const lastItem = items.length > limit ? items[limit - 1] : undefined
+      last = lastItem === undefined ? end : placeOf(lastItem, page)
       if (items.length > limit || ++reads === MOST_READS_OF_DONE) break
     }
-    return { items: items.slice(0, limit), next: last && { createdAt: last.createdAt, id: last.id }, risks: null }
+    return { items: items.slice(0, limit), next: last, risks: null }
   }
 
   return {
@@ -213,12 +218,16 @@ const isIn = (session: SessionOverview | undefined, folder: string): boolean => 
 
 type Known = Map<string, SessionOverview>
 
-/** What is too young lies at the beginning of the list, so the list begins behind it. */
-function beginning(before: TimePlace | undefined, { minAgeMs }: InboxPage, now: number): TimePlace | undefined {
-  if (minAgeMs === undefined) return before
-  const youngest = { createdAt: now - minAgeMs + 1, id: '' }
-  return before !== undefined && before.createdAt < youngest.createdAt ? before : youngest
-}
+/** Where the list begins: what waits and is too young lies before it. */
+const youngest = ({ minAgeMs, status }: InboxPage, now: number): TimePlace | undefined =>
+  minAgeMs === undefined || status === 'done' ? undefined : { createdAt: now - minAgeMs + 1, id: '' }
 
-const newestFirst = (a: PersonRecord, b: PersonRecord): number =>
-  b.createdAt - a.createdAt || (a.id < b.id ? 1 : a.id > b.id ? -1 : 0)
+type Order = Pick<InboxPage, 'status'>
+
+const timeOf = (record: PersonRecord, { status }: Order): number =>
+  status === 'done' ? endedAt(record) : record.createdAt
+
+const placeOf = (record: PersonRecord, order: Order): TimePlace => ({ createdAt: timeOf(record, order), id: record.id })
+
+const newestFirst = (order: Order) => (a: PersonRecord, b: PersonRecord) =>
+  timeOf(b, order) - timeOf(a, order) || (a.id < b.id ? 1 : a.id > b.id ? -1 : 0)

@@ -38,6 +38,19 @@ export interface UsageQuestion extends Omit<UsageQuery, 'withTimes' | 'splitByAg
   split?: 'agent' | 'model'
 }
 
+/** What each of these sessions cost, null where it used a model without a price. Sessions that used nothing are not in it. */
+export type ReadCosts = (sessionIds: readonly string[]) => Promise<ReadonlyMap<string, number | null>>
+
+export const createReadCosts =
+  ({ usage, prices }: { usage: Pick<UsageReads, 'ofSessions'>; prices: PriceSettings }): ReadCosts =>
+  async (ids) => {
+    const bySession = Map.groupBy(await usage.ofSessions(ids), ({ key }) => key)
+    return new Map([...bySession].map(([id, sums]) => [id, rounded(addedUp(sums, prices).cost)]))
+  }
+
+/** Sums of fractions would show the limits of floating point. */
+export const rounded = (cost: number | null): number | null => (cost === null ? null : Number(cost.toFixed(9)))
+
 interface UsageDeps {
   usage: Pick<UsageReads, 'sums' | 'totals'>
   sessions: Pick<SessionReads, 'overview'>

@@ -98,7 +98,8 @@ const LOOK = `(() => {
     primaryButtons: [...top.querySelectorAll('button[class*="primary"]')].filter(isShown).map(name),
     tooWide: Math.max(0, document.documentElement.scrollWidth - innerWidth),
     smallTargets: innerWidth > 500 ? [] : [...top.querySelectorAll('button, select, input:not([type=checkbox], [type=radio], [type=file]), nav a')]
-      .filter(isShown)
+      // The bar of a diff has a button that does the same as those beside its lines.
+      .filter((one) => isShown(one) && one.dataset.place === undefined)
       .filter((one) => { const box = one.getBoundingClientRect(); return box.height < 43.5 || box.width < 43.5 })
       .map((one) => one.tagName.toLowerCase() + ' ' + name(one) + ' ' + Math.round(one.getBoundingClientRect().width) + 'x' + Math.round(one.getBoundingClientRect().height)),
     focus: focused === null || focused === document.body ? '' : focused.tagName.toLowerCase() + ' ' + name(focused),

@@ -65,6 +65,12 @@ export function memoryUsage(rows: readonly UsageRow[]) {
         .filter((row) => after === null || usageKey(row) > usageKey(after))
         .slice(0, limit),
     row: (key: UsageKey): UsageRow | null => tableOf(rows).find((row) => usageKey(row) === usageKey(key)) ?? null,
+    ofSessions: (ids: readonly string[]): UsageSum[] =>
+      added(
+        tableOf(rows).flatMap((row) => (ids.includes(row.sessionId) ? [{ ...row, took: '' }] : [])),
+        keyOf.session,
+        'runs',
+      ).sort((a, b) => compare(a.key, b.key) || compare(a.provider, b.provider) || compare(a.model, b.model)),
     totals: (range: UsageRange): UsageSum[] =>
       added(within(range), () => '', range.model === undefined ? 'runs' : 'modelRuns').sort(
         (a, b) => compare(a.provider, b.provider) || compare(a.model, b.model),

@@ -1,4 +1,4 @@
-import { useRef, useState } from 'react'
+import { lazy, useEffect, useRef, useState } from 'react'
 import { useLocation, useSearchParams } from 'wouter'
 import { useTitle } from '../../app/title.ts'
 import { useAgents } from '../../data/agents.ts'
@@ -13,8 +13,11 @@ import { Pending } from '../../parts/States.tsx'
 import { ChatLayout } from './ChatLayout.tsx'
 import styles from './ChatPage.module.css'
 import { Composer, type ComposerHandle } from './Composer.tsx'
-import { Conversation } from './Conversation.tsx'
 import { TriedNote } from './TriedNote.tsx'
+
+const loadConversation = () => import('./Conversation.tsx')
+/** A new chat has nothing to show yet, and needs none of it before its first message. */
+const Conversation = lazy(() => loadConversation().then(({ Conversation }) => ({ default: Conversation })))
 
 export default function ChatPage({ id }: { id: string | null }) {
   return id === null ? <NewChat /> : <Conversation id={id} />
@@ -31,6 +34,10 @@ function NewChat() {
   const [tried, setTried] = useState(params.get('model'))
   const composer = useRef<ComposerHandle>(null)
   const all = agents.data ?? []
+  useEffect(() => {
+    const timer = setTimeout(() => loadConversation().catch(() => {}), 1_000)
+    return () => clearTimeout(timer)
+  }, [])
   const agent = all.find(({ name }) => name === chosen) ?? all.find(({ is_default }) => is_default) ?? all[0]
 
   const model = agent?.try_models.find((one) => one === tried) ?? null

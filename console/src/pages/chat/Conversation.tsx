@@ -18,6 +18,7 @@ import { given } from '../../given.ts'
 import { announce } from '../../parts/Announcer.tsx'
 import { Button } from '../../parts/Button.tsx'
 import { AboutIcon } from '../../parts/icons.ts'
+import { RenameButton } from '../../parts/RenameButton.tsx'
 import { Loading } from '../../parts/States.tsx'
 import { ConversationContext } from '../../parts/transcript/conversation.ts'
 import { EarlierVersion } from '../../parts/transcript/EarlierVersion.tsx'
@@ -130,7 +131,7 @@ function Talking({ id, isKnown, log }: { id: string; isKnown: boolean; log: Log 
     edit: isIdle ? setEdited : null,
     versions: branch.versions,
     turnTo: branch.turnTo,
-    hasLinks: true,
+    sessionId: isKnown ? id : null,
   }
   return (
     <ChatLayout
@@ -141,9 +142,12 @@ function Talking({ id, isKnown, log }: { id: string; isKnown: boolean; log: Log 
         page === 'talk' ? (
           ways
         ) : (
-          <ChatAction href={`/sessions/${id}`} icon={<AboutIcon />}>
-            Details
-          </ChatAction>
+          <>
+            {session.data !== undefined && <RenameButton session={session.data} />}
+            <ChatAction href={`/sessions/${id}`} icon={<AboutIcon />}>
+              Details
+            </ChatAction>
+          </>
         )
       }
       bottom={

@@ -11,6 +11,7 @@ import { AsOf } from '../../parts/AsOf.tsx'
 import { AnswerForm, type GivenAnswer } from '../../parts/approval/AnswerForm.tsx'
 import { MarkIcon } from '../../parts/approval/MarkIcon.tsx'
 import { doneText, type RecordAction } from '../../parts/approval/record-actions.ts'
+import { TakenBy } from '../../parts/approval/TakenBy.tsx'
 import { StoodStill, TimeLeft } from '../../parts/approval/TimeLeft.tsx'
 import { useDraft } from '../../parts/approval/use-draft.ts'
 import { useAnswer } from '../../parts/approval/use-record.ts'
@@ -263,6 +264,7 @@ function InboxRowView({ row, href, isOpen, isMarked, children }: InboxRowViewPro
           </span>
         )}
         <span className={styles.who}>
+          {isWaiting(row) && <TakenBy ids={row.items.map(({ id }) => id)} />}
           <bdi>{view.agent}</bdi>
           {view.folder !== null && <bdi>{folderName(view.folder)}</bdi>}
           {view.session.title !== null && <VisibleText text={view.session.title} inline isRaw />}

@@ -77,7 +77,7 @@ export default function InboxPage({ id }: { id: string | null }) {
       shape="fill"
       bar={<PasskeyOffer isAside={id !== null} />}
     >
-      <div className={styles.inbox} data-open={id === null ? undefined : ''}>
+      <div className={styles.inbox} data-open={id === null ? undefined : ''} data-beside="">
         <div ref={side} className={styles.side}>
           <div className={styles.filter}>
             <Tabs isDone={filter.status === 'done'} />

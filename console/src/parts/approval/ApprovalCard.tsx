@@ -17,6 +17,7 @@ import { Problem } from './Problem.tsx'
 import { inBar, keyOf, type RecordAction } from './record-actions.ts'
 import { useDecide } from './use-decide.ts'
 import { useDraft, useDropWhen } from './use-draft.ts'
+import { commentsLock, useLineComments } from './use-line-comments.ts'
 import { useApproval } from './use-record.ts'
 import { useSettled } from './use-settled.ts'
 
@@ -92,6 +93,7 @@ function LoadedCard({ approval, readAt, before, docked, hasKeys, onMoved, onDone
   const hasSaidYes = approval.decisions.some(({ by }) => by === me?.user)
   const draft = useDraft(approval.approval_id, approval.digest)
   useDropWhen(approval.view.outcome !== null, draft)
+  const comments = useLineComments(draft)
   const decide = useDecide(approval, { readAt, hasSaidYes, draft, onChanged: onMoved, onDone })
   const isSettled = useSettled(approval.digest)
   const { view } = approval
@@ -103,11 +105,13 @@ function LoadedCard({ approval, readAt, before, docked, hasKeys, onMoved, onDone
   const parts = withSeen(partsOf(approval), seen)
   const looked = lookedAt(parts)
   const facts = { risk: approval.risk, seen: allSeen(parts.map((part) => part.seen)), isSettled, isLive, hasSaidYes }
-  const lock = notYours ?? lockReason(facts)
+  const unsent = commentsLock(comments.all.length)
+  const lock = notYours ?? unsent ?? lockReason(facts)
 
   const openIfAble = (next: Open) => {
     if (!isPending || !isLive || decide.isBusy) return
     if ((next === 'approve' || next === 'remember') && lock !== null) return
+    if (next === 'edit' && unsent !== null) return
     decide.clear()
     if (next === 'approve' && !needsDialog(approval, looked)) void decide.approve({ looked_at: looked })
     else setOpen(next)
@@ -179,7 +183,9 @@ function LoadedCard({ approval, readAt, before, docked, hasKeys, onMoved, onDone
                     kind={action.main ? 'primary' : 'plain'}
                     hint={keyOf(action)}
                     isBusy={action.main && decide.isBusy}
-                    disabled={action.main ? lock !== null : !isAnswerable}
+                    disabled={
+                      action.main ? lock !== null : !isAnswerable || (action.name === 'edit' && unsent !== null)
+                    }
                     title={action.main ? (lock ?? undefined) : undefined}
                     onClick={() => openIfAble(action.name)}
                   >
@@ -198,6 +204,7 @@ function LoadedCard({ approval, readAt, before, docked, hasKeys, onMoved, onDone
           approval={approval}
           changedFrom={changedFrom}
           onSeen={onSeen}
+          comments={isPending && actionOf('reject') !== undefined ? comments : null}
           {...opening}
           form={
             answer !== undefined && !hasChoices
@@ -215,7 +222,9 @@ function LoadedCard({ approval, readAt, before, docked, hasKeys, onMoved, onDone
         {asking?.name === 'approve' && (
           <ApproveDialog {...dialog} action={asking} lock={lock} wantsRemember={open === 'remember'} />
         )}
-        {asking?.name === 'reject' && <RejectDialog {...dialog} action={asking} isLive={isLive} />}
+        {asking?.name === 'reject' && (
+          <RejectDialog {...dialog} comments={comments.all} action={asking} isLive={isLive} />
+        )}
         {asking?.name === 'edit' && <EditDialog {...dialog} action={asking} isLive={isLive} />}
       </Suspense>
     </>

@@ -1,6 +1,8 @@
 import type { ShownApproval } from 'quarterdeck/client'
 import { type ComponentProps, useMemo } from 'react'
 import { DiffView } from '../diff/DiffView.tsx'
+import type { LineComments } from '../diff/line-comments.ts'
+import { useReadLines } from '../diff/use-read-lines.ts'
 import { SeenText } from '../seen/SeenText.tsx'
 import type { Seen } from '../seen/seen.ts'
 import { VisibleText } from '../VisibleText.tsx'
@@ -17,6 +19,7 @@ interface ApprovalEvidenceProps {
   onSeen: (name: string, seen: Seen) => void
   onOpenAll: (() => void) | null
   isOpening: boolean
+  comments: LineComments | null
   form: Omit<ComponentProps<typeof QuestionForm>, 'schema'> | null
 }
 
@@ -51,10 +54,19 @@ export function ApprovalEvidence({
 
 /** A part with what the audit trail needs: how much of it was on the screen. */
 function EvidencePart({ part, ...props }: ApprovalEvidenceProps & { part: BodyPart }) {
-  const { approval, onSeen, onOpenAll, isOpening } = props
+  const { approval, onSeen, onOpenAll, isOpening, comments } = props
+  const readLines = useReadLines(approval.approval_id)
   switch (part.type) {
     case 'diff':
-      return <DiffView text={part.text} label={part.title} onSeen={(seen) => onSeen(DIFF, seen)} />
+      return (
+        <DiffView
+          text={part.text}
+          label={part.title}
+          onSeen={(seen) => onSeen(DIFF, seen)}
+          readLines={readLines}
+          comments={comments}
+        />
+      )
     case 'arguments': {
       // What an operator put in the place of the agent's arguments comes last, and runs.
       const runs = approval.view.body.findLast(({ type }) => type === 'arguments')

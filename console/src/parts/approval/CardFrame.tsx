@@ -3,6 +3,7 @@ import { type ComponentProps, type ReactNode, useEffect, useId, useRef } from 'r
 import { Link } from 'wouter'
 import { useOtherOwner } from '../../data/me.ts'
 import { usePlace } from '../../data/place.ts'
+import { useLook } from '../../data/taken.ts'
 import { folderName } from '../../words.ts'
 import { RiskBadge } from '../Badge.tsx'
 import { Button } from '../Button.tsx'
@@ -14,6 +15,7 @@ import styles from './CardFrame.module.css'
 import { MarkIcon } from './MarkIcon.tsx'
 import { Notice } from './Notice.tsx'
 import { RecordFacts } from './RecordParts.tsx'
+import { TakenBy } from './TakenBy.tsx'
 import { StoodStill, TimeLeft } from './TimeLeft.tsx'
 import type { Draft } from './use-draft.ts'
 
@@ -34,6 +36,7 @@ export function CardFrame({ view, docked, asOf, children, buttons }: CardFramePr
   const heading = useRef<HTMLHeadingElement>(null)
   const owner = useOtherOwner(view.owner)
   const isDone = view.outcome !== null
+  useLook(isDone || docked ? null : view.id)
   // Most agents ask, and stand still from then on.
   const isIdle = !isDone && Date.parse(view.asked_at) - Date.parse(view.context.still_since) > 60_000
   useEffect(() => {
@@ -83,6 +86,7 @@ export function CardFrame({ view, docked, asOf, children, buttons }: CardFramePr
               )}
               {asOf !== null && <span>as of {preciseTime(asOf)}</span>}
               {!isDone && view.expires_at !== null && <TimeLeft until={view.expires_at} />}
+              {!isDone && <TakenBy ids={[view.id]} />}
               {!docked && <Link href={`/sessions/${view.session.id}`}>Open session</Link>}
             </p>
           </header>

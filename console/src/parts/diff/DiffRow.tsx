@@ -1,11 +1,12 @@
-import { memo, useEffect, useMemo, useState } from 'react'
+import { type KeyboardEvent, memo, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react'
 import { counted, fullCount } from '../../words.ts'
 import { Button } from '../Button.tsx'
 import { VisibleText } from '../VisibleText.tsx'
 import type { ChangedWords } from './changed-words.ts'
+import { type FileColours, paint, tonesOf } from './colours.ts'
 import styles from './DiffRow.module.css'
-import type { Half, DiffRow as Row } from './diff-rows.ts'
-import type { DiffFile } from './parse-diff.ts'
+import { type Gap, type Half, numberOf, placeOf, type DiffRow as Row, sideOf } from './diff-rows.ts'
+import type { DiffFile, DiffLine } from './parse-diff.ts'
 import { segmentsOf } from './segments.ts'
 
 interface DiffRowProps {
@@ -15,17 +16,39 @@ interface DiffRowProps {
   isCurrent: boolean
   onOpen: (key: string) => void
   onView: (file: number) => void
+  colours: FileColours | undefined
+  /** Null: nobody can read the lines between. */
+  onRead: ((key: string, range: GapRange) => void) | null
+  /** Null: nobody can comment. */
+  onComment: ((line: DiffLine, file: number) => void) | null
+  onStep: (key: string, step: 1 | -1) => void
 }
 
-/** One row of a diff. Nothing in it is coloured by language: that could hide something. */
-export const DiffRow = memo(function DiffRow({ row, file, isViewed, isCurrent, onOpen, onView }: DiffRowProps) {
+/** Lines of a gap. `end`: which side of it they are shown at. */
+export interface GapRange {
+  from: number
+  to: number | null
+  end: 'first' | 'last'
+}
+
+/** One row of a diff. Colours of its language only change the colour of its letters: marks and changed words stay above them. */
+export const DiffRow = memo(function DiffRow(props: DiffRowProps) {
+  const { row, file, isViewed, isCurrent, onOpen, onView, onRead } = props
   switch (row.type) {
+    case 'comment':
+      return null
     case 'file':
       return <FileRow file={file} isViewed={isViewed} onView={() => onView(row.file)} />
     case 'gap':
       return (
         <div className={styles.gap}>
-          {row.skipped > 0 && <span>{counted(row.skipped, 'line')} not in the diff</span>}
+          {(row.gap.left ?? 0) > 0 && <span>{counted(row.gap.left ?? 0, 'line')} not in the diff</span>}
+          {onRead !== null &&
+            gapRanges(row.gap).map(({ name, ...range }) => (
+              <button key={name} type="button" className={styles.read} onClick={() => onRead(row.key, range)}>
+                {name}
+              </button>
+            ))}
           {row.text !== '' && <VisibleText text={row.text} inline />}
         </div>
       )
@@ -46,18 +69,42 @@ export const DiffRow = memo(function DiffRow({ row, file, isViewed, isCurrent, o
         <div className={styles.line} data-current={isCurrent || undefined}>
           <LineNumber half={row.half} side="old" />
           <LineNumber half={row.half} side="new" />
-          <LineText half={row.half} />
+          <LineText half={row.half} {...props} />
         </div>
       )
     case 'pair':
       return (
         <div className={styles.pair} data-current={isCurrent || undefined}>
-          <Side half={row.left} side="old" />
-          <Side half={row.right} side="new" />
+          <Side half={row.left} side="old" {...props} />
+          <Side half={row.right} side="new" {...props} />
         </div>
       )
   }
 })
+
+/** So many lines are opened with one press. */
+const STEP = 20
+
+function gapRanges({ left, newFrom }: Gap): (GapRange & { name: string })[] {
+  if (left === 0) return []
+  const first = { from: newFrom, to: newFrom + STEP - 1, end: 'first' as const }
+  if (left === null) {
+    return [
+      { ...first, name: `Show ${STEP} lines below` },
+      { ...first, to: null, name: 'Show all below' },
+    ]
+  }
+  const end = newFrom + left - 1
+  const all = { ...first, to: end, name: `Show all ${fullCount(left)}` }
+  if (left <= STEP) return [all]
+  // Above the first change nobody has seen what the first lines would go on from.
+  const isTop = newFrom === 1
+  return [
+    ...(isTop ? [] : [{ ...first, name: `Show first ${STEP}` }]),
+    { from: end - STEP + 1, to: end, end: 'last' as const, name: `Show last ${STEP}` },
+    all,
+  ]
+}
 
 const fileWords: Readonly<Record<DiffFile['kind'], string>> = { create: 'New', modify: 'Changed', delete: 'Deleted' }
 
@@ -95,38 +142,82 @@ function LineNumber({ half: { line, from }, side }: { half: Half; side: 'old' | 
   )
 }
 
-function Side({ half, side }: { half: Half | null; side: 'old' | 'new' }) {
+type LineProps = Pick<DiffRowProps, 'row' | 'colours' | 'isCurrent' | 'onComment' | 'onStep'>
+
+function Side({ half, side, ...props }: LineProps & { half: Half | null; side: 'old' | 'new' }) {
   if (half === null) return <div className={styles.blank} />
   return (
     <div className={styles.side}>
       <LineNumber half={half} side={side} />
-      <LineText half={half} />
+      <LineText half={half} {...props} />
     </div>
+  )
+}
+
+/** Its sign. Where one can comment, it is a button as wide as the numbers beside it. */
+function Sign({ half: { line, from }, row, isCurrent, onComment, onStep }: LineProps & { half: Half }) {
+  const look = `${styles.sign} ${styles[line.type]}`
+  const sign = from === 0 ? signs[line.type] : '↪'
+  if (onComment === null || from > 0) {
+    return (
+      <span className={look} aria-hidden="true">
+        {sign}
+      </span>
+    )
+  }
+  function onKeyDown(event: KeyboardEvent): void {
+    const step = { ArrowDown: 1 as const, ArrowUp: -1 as const }[event.key]
+    if (step === undefined) return
+    event.preventDefault()
+    onStep(row.key, step)
+  }
+  return (
+    <button
+      type="button"
+      className={look}
+      data-place={placeOf(row.file, line)}
+      tabIndex={isCurrent ? 0 : -1}
+      aria-label={`Comment on ${sideOf(line) === 'old' ? 'removed ' : ''}line ${numberOf(line)}`}
+      onKeyDown={onKeyDown}
+      onClick={() => onComment(line, row.file)}
+    >
+      {sign}
+    </button>
   )
 }
 
 const signs = { same: ' ', add: '+', remove: '−' } as const
 const signNames = { same: '', add: 'Added: ', remove: 'Removed: ' } as const
 
-function LineText({ half }: { half: Half }) {
+function LineText({ half, ...props }: LineProps & { half: Half }) {
+  const { colours } = props
   const { line, from, to } = half
+  const code = useRef<HTMLElement>(null)
   const words = useChangedWords(half)
   const changed = line.type === 'remove' ? words?.before : words?.after
   // Only lines of one piece are compared word by word, and only the piece in sight is looked at: the line may be a megabyte.
   const segments = useMemo(() => segmentsOf(line.text.slice(from, to), changed ?? []), [line, from, to, changed])
+  const tones = useMemo(() => (colours === undefined ? [] : tonesOf(colours, line)), [colours, line])
+  useLayoutEffect(() => {
+    if (code.current === null || tones.length === 0) return
+    const children = [...code.current.childNodes].slice(line.type === 'same' ? 0 : 1)
+    return paint(children, segments, tones, from)
+  }, [line, tones, segments, from])
   return (
     <>
-      <span className={`${styles.sign} ${styles[line.type]}`} aria-hidden="true">
-        {from === 0 ? signs[line.type] : '↪'}
-      </span>
-      <code className={`${styles.text} ${styles[line.type]}`} dir="ltr">
+      <Sign half={half} {...props} />
+      <code ref={code} className={`${styles.text} ${styles[line.type]}`} dir="ltr">
         {line.type !== 'same' && <span className="unseen">{signNames[line.type]}</span>}
-        {segments.map(({ text, isMark, isChanged }, i) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: the segments never change places
-          <span key={i} className={isChanged ? styles.changed : undefined}>
-            {isMark ? <VisibleText text={text} inline /> : text}
-          </span>
-        ))}
+        {segments.map(({ text, isMark, isChanged }, i) =>
+          isMark || isChanged ? (
+            // biome-ignore lint/suspicious/noArrayIndexKey: the segments never change places
+            <span key={i} className={isChanged ? styles.changed : undefined}>
+              {isMark ? <VisibleText text={text} inline /> : text}
+            </span>
+          ) : (
+            text
+          ),
+        )}
       </code>
     </>
   )

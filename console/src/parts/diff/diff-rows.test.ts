@@ -3,7 +3,7 @@ import { createSeenAccount } from '../seen/seen.ts'
 import { type DiffLook, diffParts, diffRows, nextChange } from './diff-rows.ts'
 import { parseDiff } from './parse-diff.ts'
 
-const look: DiffLook = { isSplit: false, opened: new Set(), closed: new Set() }
+const look: DiffLook = { isSplit: false, opened: new Set(), closed: new Set(), between: new Map(), comments: new Set() }
 const header = '--- a/a.ts\n+++ b/a.ts\n'
 const small = parseDiff(`${header}@@ -1,4 +1,3 @@\n one\n-two\n-three\n+TWO\n four\n`)
 
@@ -52,6 +52,51 @@ describe('the rows of a diff', () => {
     expect(folded.rows.length).toBe(2 + 2 + 3 + 1 + 3 + 2)
     const opened = diffRows(files, { ...look, opened: new Set([fold?.key ?? '']) })
     expect(opened.rows.length).toBe(2 + 2 + 20 + 2)
+  })
+
+  test('go on with lines that were read from the file, at both ends of a gap, and cover the same as before', () => {
+    const files = parseDiff(`${header}@@ -1,1 +1,2 @@\n+new\n one\n@@ -10,1 +11,1 @@\n-ten\n+TEN\n`)
+    const key = '0.3.gap'
+    const shown = (first: string[], last: string[], isSplit = false) => {
+      const between = new Map([[key, { first, last, totalLines: 11 }]])
+      return diffRows(files, { ...look, isSplit, between }).rows
+    }
+    const rows = shown(['two'], ['eight', 'nine'])
+    expect(
+      rows.flatMap((row) =>
+        row.type === 'line' ? [[row.half.line.oldNumber, row.half.line.newNumber, row.half.line.text]] : [],
+      ),
+    ).toEqual([
+      [null, 1, 'new'],
+      [1, 2, 'one'],
+      [2, 3, 'two'],
+      [8, 9, 'eight'],
+      [9, 10, 'nine'],
+      [10, null, 'ten'],
+      [null, 11, 'TEN'],
+    ])
+    expect(rows.find((row) => row.key === key)).toMatchObject({ gap: { left: 5, newFrom: 4 } })
+    const all = ['two', '3', '4', '5', '6', '7', 'eight', 'nine']
+    for (const isSplit of [false, true]) {
+      const whole = shown(all, [], isSplit)
+      expect(whole.some((row) => row.key === key)).toBe(false)
+      expect(new Set(whole.map((row) => row.key)).size).toBe(whole.length)
+      const account = createSeenAccount(diffParts(files))
+      account.add(whole.flatMap(({ covers }) => covers))
+      expect(account.current()).toEqual({ hasEnd: true, fraction: 1 })
+    }
+  })
+
+  test('have a comment below its line, on either side', () => {
+    const comments = new Set(['0.old.2', '0.new.2', '0.new.9'])
+    for (const isSplit of [false, true]) {
+      const { rows } = diffRows(small, { ...look, isSplit, comments })
+      const found = rows.flatMap((row) => (row.type === 'comment' ? [[row.place, row.line.text]] : []))
+      expect(found).toEqual([
+        ['0.old.2', 'two'],
+        ['0.new.2', 'TWO'],
+      ])
+    }
   })
 
   test('leave out the lines of a closed file', () => {

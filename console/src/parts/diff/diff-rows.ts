@@ -10,6 +10,21 @@ export interface Half extends Piece {
   partner: DiffLine | null
 }
 
+/** Lines that the diff does not have. */
+export interface Gap {
+  /** Their number. Null: nobody knows yet. */
+  left: number | null
+  /** The first of them, in the new file. */
+  newFrom: number
+}
+
+/** What of a gap was read from the file: its first and its last lines. */
+export interface Between {
+  first: readonly string[]
+  last: readonly string[]
+  totalLines: number
+}
+
 export type DiffRow = {
   key: string
   /** Index of its file. */
@@ -18,7 +33,8 @@ export type DiffRow = {
   covers: readonly string[]
 } & (
   | { type: 'file' }
-  | { type: 'gap'; skipped: number; text: string }
+  | { type: 'gap'; gap: Gap; text: string }
+  | { type: 'comment'; place: string; line: DiffLine }
   | { type: 'fold'; count: number }
   | { type: 'note'; text: string }
   | { type: 'line'; half: Half }
@@ -31,7 +47,16 @@ export interface DiffLook {
   opened: ReadonlySet<string>
   /** Indexes of the files that are closed because somebody has looked at them. */
   closed: ReadonlySet<number>
+  /** By the key of the gap. */
+  between: ReadonlyMap<string, Between>
+  /** Places with a comment. */
+  comments: ReadonlySet<string>
 }
+
+export const sideOf = ({ type }: DiffLine): 'old' | 'new' => (type === 'remove' ? 'old' : 'new')
+export const numberOf = (line: DiffLine): number => line[`${sideOf(line)}Number`] ?? 0
+/** Where a comment stands. */
+export const placeOf = (file: number, line: DiffLine): string => `${file}.${sideOf(line)}.${numberOf(line)}`
 
 /** Unchanged lines that stay before and after a change. */
 const AROUND = 3
@@ -47,19 +72,25 @@ export function diffRows(files: readonly DiffFile[], look: DiffLook) {
   const rows: DiffRow[] = []
   /** Indexes of the rows where a change begins. */
   const changes: number[] = []
+  const add = (made: readonly DiffRow[]) => {
+    for (const row of made) {
+      rows.push(row)
+      if (look.comments.size > 0) rows.push(...commentRows(row, look.comments))
+    }
+  }
   files.forEach((file, index) => {
     const fileKey = `${index}`
     rows.push({ type: 'file', key: fileKey, file: index, covers: [fileKey] })
     if (look.closed.has(index)) return
     const blocks = blocksOf(file.entries)
     blocks.forEach((block, i) => {
-      if (block.type === 'entry') rows.push(...entryRows(block, index))
+      if (block.type === 'entry') add(entryRows(block, index, look))
       else if (block.type === 'same') {
         const isEdge = { first: blocks[i - 1]?.type !== 'change', last: blocks[i + 1]?.type !== 'change' }
-        rows.push(...sameRows(block, isEdge, index, look))
+        add(sameRows(block, isEdge, index, look))
       } else {
         changes.push(rows.length)
-        rows.push(...changeRows(block, index, look.isSplit))
+        add(changeRows(block, index, look.isSplit))
       }
     })
   })
@@ -82,7 +113,7 @@ export function diffParts(files: readonly DiffFile[]): SeenPart[] {
   })
 }
 
-const keyOf = (file: number, entry: number, piece: number): string => `${file}.${entry}.${piece}`
+const keyOf = (file: number, entry: number | string, piece: number): string => `${file}.${entry}.${piece}`
 
 /** Removed lines and the added lines right after them belong together. */
 function blocksOf(entries: readonly DiffEntry[]): Block[] {
@@ -102,15 +133,51 @@ function blocksOf(entries: readonly DiffEntry[]): Block[] {
   return blocks
 }
 
-function entryRows({ entry, at }: Extract<Block, { type: 'entry' }>, file: number): DiffRow[] {
-  if (entry.type === 'stretch') {
-    const { skipped, text } = entry
-    return [{ type: 'gap', key: `${file}.${at}.gap`, file, covers: [], skipped, text }]
-  }
+/** Below the last piece of their line. */
+function commentRows(row: DiffRow, comments: ReadonlySet<string>): DiffRow[] {
+  const halves = row.type === 'line' ? [row.half] : row.type === 'pair' ? [row.left, row.right] : []
+  const found = new Map(
+    halves.flatMap((half) =>
+      half === null || half.to < half.line.text.length ? [] : [[placeOf(row.file, half.line), half.line] as const],
+    ),
+  )
+  return [...found].flatMap(([place, line]): DiffRow[] =>
+    comments.has(place) ? [{ type: 'comment', key: `${place}.comment`, file: row.file, covers: [], place, line }] : [],
+  )
+}
+
+function entryRows({ entry, at }: Extract<Block, { type: 'entry' }>, file: number, look: DiffLook): DiffRow[] {
+  if (entry.type === 'stretch') return stretchRows(entry, at, file, look)
   return piecesOf(entry.text).map(({ from, to }, piece) => {
     const key = keyOf(file, at, piece)
     return { type: 'note', key, file, covers: [key], text: entry.text.slice(from, to) }
   })
+}
+
+function stretchRows(
+  { skipped, oldFrom, newFrom, text }: Extract<DiffEntry, { type: 'stretch' }>,
+  at: number,
+  file: number,
+  { between, isSplit }: DiffLook,
+): DiffRow[] {
+  const key = `${file}.${at}.gap`
+  const known = between.get(key)
+  const { first, last } = known ?? { first: [], last: [] }
+  const all = skipped ?? (known === undefined ? null : known.totalLines - newFrom + 1)
+  const left = all === null ? null : all - first.length - last.length
+  const rowsFrom = (start: number, texts: readonly string[]): DiffRow[] =>
+    texts.flatMap((line, i) => {
+      const numbers = { oldNumber: oldFrom + start + i, newNumber: newFrom + start + i }
+      const half = { line: { type: 'same' as const, text: line, ...numbers }, partner: null }
+      const entry = `${at}+${start + i}`
+      return pieceRows(half, isSplit ? half : null, file, entry, entry, isSplit)
+    })
+  const gap: DiffRow = {
+    ...{ type: 'gap', key, file, covers: [], text },
+    gap: { left, newFrom: newFrom + first.length },
+  }
+  const isOpened = left === 0 && known !== undefined
+  return [...rowsFrom(0, first), ...(isOpened ? [] : [gap]), ...rowsFrom((all ?? 0) - last.length, last)]
 }
 
 function sameRows(
@@ -153,8 +220,8 @@ function pieceRows(
   left: WholeHalf | null,
   right: WholeHalf | null,
   file: number,
-  leftAt: number,
-  rightAt: number,
+  leftAt: number | string,
+  rightAt: number | string,
   isSplit: boolean,
 ): DiffRow[] {
   const lefts = left === null ? [] : piecesOf(left.line.text)

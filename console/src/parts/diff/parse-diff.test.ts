@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { parseDiff } from './parse-diff.ts'
+import { parseDiff, withRest } from './parse-diff.ts'
 
 describe('a unified diff', () => {
   test('has files, stretches and numbered lines', () => {
@@ -12,7 +12,7 @@ describe('a unified diff', () => {
         added: 1,
         removed: 1,
         entries: [
-          { type: 'stretch', skipped: 9, text: 'function main() {' },
+          { type: 'stretch', skipped: 9, oldFrom: 1, newFrom: 1, text: 'function main() {' },
           { type: 'same', text: 'one', oldNumber: 10, newNumber: 10 },
           { type: 'remove', text: 'two', oldNumber: 11, newNumber: null },
           { type: 'add', text: 'TWO', oldNumber: null, newNumber: 11 },
@@ -43,8 +43,8 @@ describe('a unified diff', () => {
   test('counts the lines between two stretches', () => {
     const text = '--- a/a\n+++ b/a\n@@ -1 +1 @@\n-a\n+b\n@@ -9,0 +10 @@\n+c\n'
     expect(parseDiff(text)[0]?.entries.filter(({ type }) => type === 'stretch')).toEqual([
-      { type: 'stretch', skipped: 0, text: '' },
-      { type: 'stretch', skipped: 8, text: '' },
+      { type: 'stretch', skipped: 0, oldFrom: 1, newFrom: 1, text: '' },
+      { type: 'stretch', skipped: 8, oldFrom: 2, newFrom: 2, text: '' },
     ])
   })
 
@@ -74,4 +74,12 @@ describe('a unified diff', () => {
       ['note', '+smuggled'],
     ])
   })
+})
+
+test('after a last stretch that ends in three unchanged lines there may be more', () => {
+  const file = (end: string) => parseDiff(`--- a/a\n+++ b/a\n@@ -5,4 +5,5 @@\n-a\n+b\n+c\n${end}`).map(withRest)[0]
+  const rest = { type: 'stretch', skipped: null, oldFrom: 9, newFrom: 10, text: '' }
+  expect(file(' x\n y\n z\n')?.entries.at(-1)).toEqual(rest)
+  expect(file(' x\n y\n')?.entries.at(-1)).toMatchObject({ type: 'same' })
+  expect(file(' x\n y\n z\n\\ No newline at end of file\n')?.entries.at(-1)).toMatchObject({ type: 'note' })
 })

@@ -10,8 +10,11 @@ export interface DiffLine {
 
 export type DiffEntry =
   | DiffLine
-  /** The beginning of a stretch. `skipped`: lines between it and the stretch before, which the diff does not have. */
-  | { type: 'stretch'; skipped: number; text: string }
+  /**
+   * The beginning of a stretch. `skipped`: lines between it and the stretch before, which the diff does not have. Null: those after the
+   * last stretch, and nobody knows how many. `oldFrom` and `newFrom`: the number of the first of them.
+   */
+  | { type: 'stretch'; skipped: number | null; oldFrom: number; newFrom: number; text: string }
   /** Something that is not a line of a file, such as `\ No newline at end of file`. */
   | { type: 'note'; text: string }
 
@@ -26,6 +29,8 @@ export interface DiffFile {
   entries: DiffEntry[]
 }
 
+/** Unchanged lines that a diff has after a change. */
+const AROUND = 3
 const STRETCH = /^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@(.*)$/
 
 export function parseDiff(text: string): DiffFile[] {
@@ -38,22 +43,22 @@ export function parseDiff(text: string): DiffFile[] {
     file = made
     return made
   }
-  /** Last line of the old file that was read, for the number of skipped lines. */
-  let oldEnd = 0
+  /** Next line of each side, for the skipped lines. */
+  let next = { old: 1, new: 1 }
   for (let i = 0; i < lines.length; i += 1) {
     const line = lines[i] ?? ''
-    const next = lines[i + 1]
+    const below = lines[i + 1]
     const current: DiffFile = file ?? begin()
-    if (line.startsWith('--- ') && next?.startsWith('+++ ')) {
+    if (line.startsWith('--- ') && below?.startsWith('+++ ')) {
       const named = current.name === null && !current.entries.some(({ type }) => type !== 'note') ? current : begin()
-      nameFile(named, line.slice(4), next.slice(4))
-      oldEnd = 0
+      nameFile(named, line.slice(4), below.slice(4))
+      next = { old: 1, new: 1 }
       i += 1
       continue
     }
     if (line.startsWith('diff --git ') && (current.name !== null || current.entries.length > 0)) {
       begin().entries.push({ type: 'note', text: line })
-      oldEnd = 0
+      next = { old: 1, new: 1 }
       continue
     }
     const stretch = STRETCH.exec(line)
@@ -64,11 +69,12 @@ export function parseDiff(text: string): DiffFile[] {
     }
     const [, oldStart = '0', oldCount = '1', newStart = '0', newCount = '1', about = ''] = stretch
     const first = Number(oldCount) === 0 ? Number(oldStart) + 1 : Number(oldStart)
-    current.entries.push({ type: 'stretch', skipped: Math.max(0, first - oldEnd - 1), text: about.trim() })
+    const skipped = Math.max(0, first - next.old)
+    current.entries.push({ type: 'stretch', skipped, oldFrom: next.old, newFrom: next.new, text: about.trim() })
     const sizes = { old: Number(oldCount), new: Number(newCount) }
     const at = { old: first, new: Number(newCount) === 0 ? Number(newStart) + 1 : Number(newStart) }
     i = readStretch(lines, i + 1, sizes, at, current) - 1
-    oldEnd = at.old - 1
+    next = at
   }
   return files.filter(({ name, entries }) => name !== null || entries.length > 0)
 }
@@ -110,6 +116,16 @@ function readStretch(
     } else break
   }
   return i
+}
+
+/** With a place for the lines after the last stretch, unless it ends at the end of the file. */
+export function withRest(file: DiffFile): DiffFile {
+  const around = file.entries.slice(-AROUND)
+  const last = around.at(-1)
+  if (file.kind !== 'modify' || around.length < AROUND || last?.type !== 'same') return file
+  if (around.some(({ type }) => type !== 'same')) return file
+  const from = { oldFrom: (last.oldNumber ?? 0) + 1, newFrom: (last.newNumber ?? 0) + 1 }
+  return { ...file, entries: [...file.entries, { type: 'stretch', skipped: null, ...from, text: '' }] }
 }
 
 function nameFile(file: DiffFile, before: string, after: string): void {

@@ -4,6 +4,7 @@ import { markHidden } from '../hidden-marks.ts'
 import { ProseText } from '../ProseText.tsx'
 import styles from './CodeBlock.module.css'
 import type { CodePiece } from './highlight.ts'
+import { languageOf } from './languages.ts'
 
 /** Longer code stays black on white: colours would hold up the page. */
 const LONGEST_COLOURED = 50_000
@@ -52,15 +53,16 @@ export function CodeBlock({ code, language, isOpen }: CodeBlockProps) {
 function usePieces(code: string, language: string): CodePiece[] | null {
   const [found, setFound] = useState<{ code: string; pieces: CodePiece[] | null } | null>(null)
   useEffect(() => {
-    if (language === '' || language === 'text') return
+    const known = languageOf(language)
+    if (known === null) return
     let isGone = false
-    import('./highlight.ts').then(
-      ({ highlight }) => {
-        if (!isGone) setFound({ code, pieces: highlight(code, language) })
-      },
-      // Without the chunk the code has no colours.
-      () => {},
-    )
+    import('./highlight.ts')
+      .then(({ loadLanguage }) => loadLanguage(known))
+      .then(
+        (colour) => isGone || setFound({ code, pieces: colour(code) }),
+        // Without the chunk the code has no colours.
+        () => {},
+      )
     return () => {
       isGone = true
     }

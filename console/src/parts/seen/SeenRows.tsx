@@ -29,6 +29,8 @@ interface SeenRowsProps {
   /** Rows whose lower edge has come on the screen. A row may be told more than once. */
   onSeen: (indexes: readonly number[]) => void
   label: string
+  /** Otherwise long rows go on beside the screen, and count as seen once their end was on it. */
+  isWrapped?: boolean
   ref?: Ref<SeenRowsHandle>
 }
 
@@ -39,7 +41,7 @@ const SETTLED_MS = 100
  * Rows of any number, of which only those in sight are in the page. They scroll with the `Scroller` around them, or by themselves where
  * there is none. A row counts as seen when its lower edge was really on the screen: measured, and not behind a dialog.
  */
-export function SeenRows({ count, keyOf, rowHeight, children, onSeen, label, ref }: SeenRowsProps) {
+export function SeenRows({ count, keyOf, rowHeight, children, onSeen, label, isWrapped = true, ref }: SeenRowsProps) {
   const scroller = useScroller()
   const box = useRef<HTMLDivElement>(null)
   const all = useRef<HTMLDivElement>(null)
@@ -77,7 +79,7 @@ export function SeenRows({ count, keyOf, rowHeight, children, onSeen, label, ref
     const look = () => {
       const [port, list] = [element(), all.current]
       if (port === null || list === null) return
-      const found = rowsOnScreen(port, list)
+      const found = rowsOnScreen(port, list, box.current)
       const stayed = stayedSinceLast(found)
       report.current(stayed)
       clearTimeout(again)
@@ -108,7 +110,7 @@ export function SeenRows({ count, keyOf, rowHeight, children, onSeen, label, ref
     scrollTo: (index) => rows.scrollToIndex(index, { align: 'center' }),
     inSight() {
       const [port, list] = [element(), all.current]
-      const seen = port === null || list === null ? [] : rowsOnScreen(port, list)
+      const seen = port === null || list === null ? [] : rowsOnScreen(port, list, null)
       return { first: seen[0] ?? 0, last: seen.at(-1) ?? 0 }
     },
   }))
@@ -116,8 +118,8 @@ export function SeenRows({ count, keyOf, rowHeight, children, onSeen, label, ref
   return (
     <div
       ref={box}
-      className={scroller === null ? styles.box : undefined}
-      tabIndex={scroller === null ? 0 : undefined}
+      className={[scroller === null && styles.box, !isWrapped && styles.unwrapped].filter(Boolean).join(' ')}
+      tabIndex={scroller === null || !isWrapped ? 0 : undefined}
       role="group"
       aria-label={label}
     >
@@ -138,17 +140,21 @@ export function SeenRows({ count, keyOf, rowHeight, children, onSeen, label, ref
   )
 }
 
-function rowsOnScreen(port: HTMLElement, list: HTMLElement): number[] {
+/** `box`: a row whose end is outside of it on the right has not been seen. Null: that does not matter. */
+function rowsOnScreen(port: HTMLElement, list: HTMLElement, box: HTMLElement | null): number[] {
   if (document.visibilityState !== 'visible') return []
   const dialog = document.querySelector('dialog[open]')
   if (dialog !== null && !dialog.contains(list)) return []
   const frame = port.getBoundingClientRect()
   const [top, bottom] = [Math.max(0, frame.top), Math.min(window.innerHeight, frame.bottom)]
+  const end = Math.min(window.innerWidth, box?.getBoundingClientRect().right ?? Number.POSITIVE_INFINITY)
   const found: number[] = []
   for (const row of list.children) {
     if (!(row instanceof HTMLElement)) continue
     const edge = row.getBoundingClientRect()
-    if (edge.height > 0 && edge.bottom > top && edge.bottom <= bottom + 1) found.push(Number(row.dataset.index))
+    const isWhole = box === null || edge.right <= end + 1
+    if (isWhole && edge.height > 0 && edge.bottom > top && edge.bottom <= bottom + 1)
+      found.push(Number(row.dataset.index))
   }
   return found.sort((a, b) => a - b)
 }

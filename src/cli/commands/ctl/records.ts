@@ -24,6 +24,8 @@ const RecordSchema = z.object({
   arguments: z.record(z.string(), z.unknown()).optional(),
   question: z.object({ schema: z.record(z.string(), z.unknown()) }).nullish(),
   change: z.object({ file_path: z.string() }).nullish(),
+  /** Who else looks at it, in the inbox. */
+  taken_by: z.object({ name: z.string() }).nullish(),
   /** The text of a file, if it was asked for. */
   content: z.string().nullish(),
 })
@@ -51,7 +53,7 @@ function readInbox(value: unknown) {
   const { items, cursor } = understood(InboxSchema, value)
   const read = items
     .filter(({ kind }) => recordPaths.has(kind))
-    .map((item) => readRecord({ ...objectIn(item[item.kind]), view: item.view }, item))
+    .map((item) => readRecord({ ...objectIn(item[item.kind]), view: item.view, taken_by: item.taken_by }, item))
   return { items: read, cursor }
 }
 

@@ -3,7 +3,9 @@ import { ServerError } from '../../../domain/errors.ts'
 import { recordKinds, wireStatus } from '../../../domain/records/record-kinds.ts'
 import type { FeedItem } from '../../../domain/session/feed.ts'
 import { unreachable } from '../../../domain/unreachable.ts'
+import type { Look } from '../../../supervision/inbox/who-looks.ts'
 import { type EventId, parseEventId } from '../../shared/events/event-id.ts'
+import type { FeedTaken } from './schema.ts'
 
 // One cursor over the feed and the named sessions: `f.<n>`, and behind it an event id for each session, separated by commas. Clients
 // need not know this. They send a cursor back as it came.
@@ -37,6 +39,8 @@ const malformedCursor = (text: string): ServerError =>
     'malformed_id',
     `${JSON.stringify(text.slice(0, 80))} is not a cursor of the feed. Send one back exactly as it came in an \`id:\` line.`,
   )
+
+export const takenView = ({ name, at }: Look): FeedTaken['items'][number]['taken_by'] => ({ name, at: isoTime(at) })
 
 /** An item of the feed as it is sent. It never holds what people, agents or tools said. */
 export function feedView(item: FeedItem) {

@@ -6,19 +6,21 @@ import type { Engine } from '../../../engine/engine.ts'
 import type { Feed } from '../../../engine/feed.ts'
 import { exampleOf } from '../../../http/describe-answer.ts'
 import type { Reply, Request, ResponseDescription, Route } from '../../../http/route.ts'
+import type { WhoLooks } from '../../../supervision/inbox/who-looks.ts'
 import type { Oversight } from '../../../supervision/oversight/oversight.ts'
 import { type EventId, entryAt, parseEventId } from '../../shared/events/event-id.ts'
-import { viewerOf } from '../../shared/request/caller.ts'
+import { callerOf, viewerOf } from '../../shared/request/caller.ts'
 import { queryProblem } from '../../shared/request/page.ts'
 import { routeHeads } from '../../shared/route-heads.ts'
 import { type Cursor, MAX_SESSIONS, parseCursor } from './feed-view.ts'
-import { FeedCursorSchema, FeedEntrySchema, FeedErrorSchema, FeedItemSchema } from './schema.ts'
+import { FeedCursorSchema, FeedEntrySchema, FeedErrorSchema, FeedItemSchema, FeedTakenSchema } from './schema.ts'
 import { streamFeed } from './stream-feed.ts'
 
 export interface EventRoutesDeps {
   engine: Pick<Engine, 'runs' | 'sessions'>
   feed: Feed
   oversight: Oversight
+  whoLooks: WhoLooks
 }
 
 export const feedTag = 'Operators'
@@ -41,7 +43,7 @@ export const cursorHeaders = {
   'Last-Event-ID': z.string().optional().describe('Like `after`, and wins over it. An EventSource sends it.'),
 }
 
-export function createEventRoutes({ engine, feed, oversight }: EventRoutesDeps): Route[] {
+export function createEventRoutes({ engine, feed, oversight, whoLooks }: EventRoutesDeps): Route[] {
   async function namedSessions(request: Request, cursor: Cursor | null): Promise<{ id: string; after: number }[]> {
     const references = [...new Set(request.query.getAll('session'))]
     if (references.length > MAX_SESSIONS) {
@@ -65,7 +67,8 @@ export function createEventRoutes({ engine, feed, oversight }: EventRoutesDeps):
     for (const { id, after } of sessions) if (after > 0) await entryAt(engine.sessions, id, after)
     const { owner, role } = request.principal
     const wants = (item: FeedItem): boolean => role === 'operator' || item.owner === owner
-    const stream = { after: cursor?.feed ?? (await feed.head()), sessions, wants, owner }
+    const looks = role === 'operator' ? whoLooks.besides(callerOf(request).user) : null
+    const stream = { after: cursor?.feed ?? (await feed.head()), sessions, wants, looks, owner }
     await streamFeed({ feed, engine }, stream, openStream(request, reply))
   }
 
@@ -92,7 +95,7 @@ export function createEventRoutes({ engine, feed, oversight }: EventRoutesDeps):
         responses: {
           200: feedStream(
             'The feed, and the events of the named sessions.',
-            z.union([FeedItemSchema, FeedEntrySchema, FeedCursorSchema, FeedErrorSchema]),
+            z.union([FeedItemSchema, FeedEntrySchema, FeedTakenSchema, FeedCursorSchema, FeedErrorSchema]),
           ),
         },
         errors: ['invalid_request', 'malformed_id', 'session_not_found', 'events_gone', 'storage_failed'],

@@ -72,6 +72,18 @@ export const FeedEntrySchema = z
   })
   .describe('An event of a named session.')
 
+export const TakenBySchema = z.strictObject({ name: z.string(), at: z.iso.datetime().describe('Since when.') })
+
+export const FeedTakenSchema = z
+  .strictObject({
+    type: z.literal('taken'),
+    items: z.array(z.strictObject({ id: z.string(), taken_by: TakenBySchema })),
+  })
+  .describe(
+    'For operators: everything in the inbox that somebody else looks at now. It replaces what the frame before it said, and has no `id:`. Nobody looks at anything until the stream says so.',
+  )
+export type FeedTaken = z.output<typeof FeedTakenSchema>
+
 export const FeedCursorSchema = z
   .strictObject({ type: z.literal('cursor') })
   .describe('Nothing happened. Its `id:` is where the stream stands; the first frame of every stream is one.')

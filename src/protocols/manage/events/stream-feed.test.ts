@@ -35,7 +35,7 @@ const engine = {
 
 async function streamed(feed: Feed, stream: ByteStream, wants: (item: FeedItem) => boolean = () => true) {
   const reader = { stream, signal: new AbortController().signal, log: silentLogger }
-  await streamFeed({ feed, engine }, { after: 0, sessions: [], wants, owner: 'ada' }, reader)
+  await streamFeed({ feed, engine }, { after: 0, sessions: [], wants, looks: null, owner: 'ada' }, reader)
 }
 
 describe('a stream of the feed', () => {

@@ -10,8 +10,9 @@ import type { Runs } from '../../../engine/ports/runs.ts'
 import type { Sessions } from '../../../engine/ports/sessions.ts'
 import type { ByteStream } from '../../../http/route.ts'
 import { sseFrame } from '../../../http/sse.ts'
+import type { OthersLooks } from '../../../supervision/inbox/who-looks.ts'
 import { createMaskedFollow } from '../../shared/events/mask-entries.ts'
-import { feedId, feedView } from './feed-view.ts'
+import { feedId, feedView, takenView } from './feed-view.ts'
 
 interface StreamFeedDeps {
   feed: Feed
@@ -25,6 +26,8 @@ export interface FeedStream {
   sessions: readonly { id: string; after: number }[]
   /** Which items are sent. */
   wants(item: FeedItem): boolean
+  /** Who else looks at items of the inbox. Null: the reader may not know it. */
+  looks: OthersLooks | null
   /** Who pays for large reads in the budget that all readers share. */
   owner: string
 }
@@ -35,7 +38,7 @@ const CURSOR_EVERY = 1_000
 /** Sends what comes until the reader goes or the server stops, without the secrets of the sessions. Never rejects. */
 export async function streamFeed(
   { feed, engine }: StreamFeedDeps,
-  { after, sessions, wants, owner }: FeedStream,
+  { after, sessions, wants, looks, owner }: FeedStream,
   { stream, signal: gone, log }: { stream: ByteStream; signal: AbortSignal; log: Logger },
 ): Promise<void> {
   const over = new AbortController()
@@ -80,6 +83,15 @@ export async function streamFeed(
     return text
   }
 
+  let taken = '[]'
+  function takenFrame(): string {
+    const items = JSON.stringify(looks?.list().map((look) => ({ id: look.id, taken_by: takenView(look) })) ?? [])
+    if (items === taken) return ''
+    taken = items
+    return sseFrame({ data: `{"type":"taken","items":${items}}` })
+  }
+  const sendTaken = () => void send(takenFrame).catch(() => {})
+
   async function sendFeed(): Promise<void> {
     for await (const items of feed.follow(after, signal)) await send(() => itemFrames(items))
     if (!signal.aborted)
@@ -97,12 +109,16 @@ export async function streamFeed(
     sendFeed(),
     ...places.map((place) => sendSession(place)),
   ]
+  sendTaken()
+  const stopLooking = looks?.watch(sendTaken)
   try {
     await Promise.all(sources)
   } catch (error) {
     over.abort()
     await Promise.allSettled(sources)
     if (!gone.aborted) await stream.write(errorFrame(error, log))?.catch(() => {})
+  } finally {
+    stopLooking?.()
   }
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { asAda, asLocalUser, asOperator, refusalOf } from '../../testing/open-doors.ts'
+import { asAda, asEve, asLocalUser, asOperator, refusalOf } from '../../testing/open-doors.ts'
 import { calls, openGatedDoors, says } from '../../testing/open-gated-doors.ts'
 import { type Frame, readSse } from '../../testing/sse-reader.ts'
 import { type InboxItem, InboxSchema } from './schema.ts'
@@ -196,5 +196,66 @@ describe('GET /inbox/events', () => {
     await using doors = await openAsking()
 
     expect(await refusalOf(await doors.get(`/inbox/events?after=${after}`, asOperator))).toEqual({ status, code })
+  })
+})
+
+describe('POST /inbox/{id}/take', () => {
+  test('shows other operators who looks at an item, in the list and on both streams, and decides nothing', async () => {
+    await using doors = await openAsking()
+    await ask(doors, 'a')
+    const [item] = (await inboxOf(doors)).items
+    const path = `/inbox/${item?.id}/take`
+    const streams = await Promise.all(
+      ['/inbox/events', '/events'].map(async (one) => readSse(await doors.get(one, asOperator))),
+    )
+    const taken = async () => (await inboxOf(doors)).items[0]?.taken_by
+    const told = () =>
+      Promise.all(
+        streams.map(async (stream) => {
+          for (;;) {
+            const data = dataOf((await stream.next()) ?? expect.fail('the stream has ended'))
+            if (data.type === 'taken') return data
+          }
+        }),
+      )
+    const bySomebody = { name: 'eve', at: expect.stringMatching(/^2/) }
+
+    const answer = await doors.post(path, {}, asEve)
+    expect([answer.status, await answer.json()]).toEqual([200, { taken_by: null }])
+    expect(await taken()).toEqual(bySomebody)
+    const frame = { type: 'taken', items: [{ id: item?.id, taken_by: bySomebody }] }
+    expect(await told()).toEqual([frame, frame])
+    expect(await (await doors.post(path, {}, asOperator)).json()).toEqual({ taken_by: bySomebody })
+    // Whoever comes later is told at once.
+    const late = readSse(await doors.get('/inbox/events', asOperator))
+    expect(dataOf((await late.until('taken')).at(-1) ?? expect.fail())).toEqual(frame)
+    await late.close()
+
+    expect((await doors.remove(path, asEve)).status).toBe(204)
+    expect(await taken()).toBe(null)
+    expect(await told()).toEqual([
+      { type: 'taken', items: [] },
+      { type: 'taken', items: [] },
+    ])
+    expect(await doors.store.waits.get(item?.id ?? '')).toMatchObject({ status: 'pending' })
+    for (const stream of streams) await stream.close()
+  })
+
+  test('is for operators, and for what is in the inbox', async () => {
+    await using doors = await openAsking()
+    await ask(doors, 'a')
+    const [item] = (await inboxOf(doors)).items
+
+    expect((await doors.post(`/inbox/${item?.id}/take`, {}, asAda)).status).toBe(403)
+    expect(await refusalOf(await doors.post('/inbox/01ARZ3NDEKTSV4RRFFQ69G5FAV/take', {}, asOperator))).toEqual({
+      status: 404,
+      code: 'record_not_found',
+    })
+    // Users hear nothing of it.
+    const stream = readSse(await doors.get('/events', asAda))
+    await doors.post(`/inbox/${item?.id}/take`, {}, asEve)
+    await ask(doors, 'hers', asAda)
+    expect((await stream.until('"status":"waiting"')).filter((frame) => frame.data.includes('taken'))).toEqual([])
+    await stream.close()
   })
 })

@@ -12,6 +12,7 @@ import { answer } from '../../../http/describe-answer.ts'
 import { isConsole, type Reply, type Request, type Route } from '../../../http/route.ts'
 import { type Inbox, type InboxPage, type InboxPlace, isInboxItem } from '../../../supervision/inbox/inbox.ts'
 import { risksByUrgency } from '../../../supervision/inbox/urgency.ts'
+import type { Look, WhoLooks } from '../../../supervision/inbox/who-looks.ts'
 import type { ReadScenes } from '../../../supervision/records/record-scenes.ts'
 import { callerOf } from '../../shared/request/caller.ts'
 import {
@@ -26,20 +27,21 @@ import {
   textIn,
   wordIn,
 } from '../../shared/request/page.ts'
-import { feedId } from '../events/feed-view.ts'
+import { routeHeads } from '../../shared/route-heads.ts'
+import { feedId, takenView } from '../events/feed-view.ts'
 import { cursorHeaders, cursorOf, cursorQuery, feedStream, feedTag, openStream } from '../events/routes.ts'
-import { FeedCursorSchema, FeedErrorSchema, FeedItemSchema } from '../events/schema.ts'
+import { FeedCursorSchema, FeedErrorSchema, FeedItemSchema, FeedTakenSchema } from '../events/schema.ts'
 import { streamFeed } from '../events/stream-feed.ts'
-import type { Look } from '../records/kind-on-wire.ts'
 import { createRecordViews, encodeRecord } from '../records/kinds-on-wire.ts'
 import type { RecordView } from '../records/schema.ts'
 import { decodeOwner, decodeSession } from '../supervision/decode.ts'
-import { type InboxItem, InboxSchema } from './schema.ts'
+import { type InboxItem, InboxSchema, type Taken, TakenSchema } from './schema.ts'
 
 export interface InboxRoutesDeps {
   engine: Pick<Engine, 'runs' | 'sessions'>
   feed: Feed
   inbox: Inbox
+  whoLooks: WhoLooks
   readScenes: ReadScenes
 }
 
@@ -47,8 +49,10 @@ const PAGE = { max: 100, fallback: 50 }
 const MOST_FOLDER = 4_096
 const MOST_TEXT = 200
 
-export function createInboxRoutes({ engine, feed, inbox, readScenes }: InboxRoutesDeps): Route[] {
+export function createInboxRoutes({ engine, feed, inbox, whoLooks, readScenes }: InboxRoutesDeps): Route[] {
   const recordViews = createRecordViews(readScenes)
+
+  const others = (request: Request) => whoLooks.besides(callerOf(request).user)
 
   async function list(request: Request, reply: Reply): Promise<void> {
     const { limit, before } = decodePage(request, PAGE)
@@ -58,7 +62,12 @@ export function createInboxRoutes({ engine, feed, inbox, readScenes }: InboxRout
     const link = nextLink('/inbox', request.query, next === null ? null : printInboxPlace(next))
     const views = await recordViews.many(items)
     const isMasked = isConsole(request)
-    const shown = items.map((item) => itemView(item, { view: views(item), isMasked }))
+    const looks = new Map(
+      others(request)
+        .list()
+        .map((look) => [look.id, look]),
+    )
+    const shown = items.map((item) => itemView(item, { view: views(item), isMasked, look: looks.get(item.id) }))
     const total = counts === null ? null : counts.critical + counts.high + counts.low
     reply.json(200, { items: shown, total, counts, cursor: feedId(cursor) }, link)
   }
@@ -67,10 +76,26 @@ export function createInboxRoutes({ engine, feed, inbox, readScenes }: InboxRout
     const cursor = cursorOf(request)
     if (cursor !== null) await feed.assertKept(cursor.feed)
     const after = cursor?.feed ?? (await feed.head())
-    const stream = { after, sessions: [], wants: isInboxItem, owner: request.principal.owner }
+    const stream = { after, sessions: [], wants: isInboxItem, looks: others(request), owner: request.principal.owner }
     await streamFeed({ feed, engine }, stream, openStream(request, reply))
   }
 
+  async function take(request: Request, reply: Reply): Promise<void> {
+    const { id = '' } = request.params
+    await whoLooks.take(id, callerOf(request).user)
+    const look = others(request)
+      .list()
+      .find((one) => one.id === parseUuid(id))
+    reply.json(200, { taken_by: takenBy(look) })
+  }
+
+  async function leave(request: Request, reply: Reply): Promise<void> {
+    whoLooks.leave(request.params.id ?? '', callerOf(request).user)
+    reply.empty(204)
+  }
+
+  const { post, del } = routeHeads(null, 'operator')
+  const params = { id: z.string().describe('Id of the item.') }
   const shared = { method: 'GET', door: null, role: 'operator', body: 'none' } as const
   return [
     {
@@ -80,7 +105,7 @@ export function createInboxRoutes({ engine, feed, inbox, readScenes }: InboxRout
       describe: () => ({
         tag: feedTag,
         description:
-          'Everything that waits for a person, in all sessions: by risk, then by the time that is left, then by how long the agent has stood still. With `status=done` what nobody has to answer any more, newest first. Filters look at all of it, not only at a page.',
+          'Everything that waits for a person, in all sessions: by risk, then by the time that is left, then by how long the agent has stood still. With `status=done` what nobody has to answer any more, the last decided first. Filters look at all of it, not only at a page.',
         query: {
           status: z.enum(['waiting', 'done']).optional().describe('`waiting` when left out.'),
           kind: z.enum(wireKinds).optional(),
@@ -129,12 +154,38 @@ export function createInboxRoutes({ engine, feed, inbox, readScenes }: InboxRout
         responses: {
           200: feedStream(
             'The items of the inbox that are new or have a new status.',
-            z.union([FeedItemSchema, FeedCursorSchema, FeedErrorSchema]),
+            z.union([FeedItemSchema, FeedTakenSchema, FeedCursorSchema, FeedErrorSchema]),
           ),
         },
         errors: ['malformed_id', 'events_gone', 'storage_failed'],
       }),
       handle: events,
+    },
+    {
+      ...post,
+      path: '/inbox/:id/take',
+      summary: 'Say that you look at an item',
+      describe: () => ({
+        tag: feedTag,
+        description:
+          'Other operators see your name at it for a minute; send it again while you look. It decides nothing and keeps nobody from deciding. It is in no log.',
+        params,
+        responses: { 200: answer('Who else looks at it.', TakenSchema) },
+        errors: ['record_not_found', 'storage_failed'],
+      }),
+      handle: take,
+    },
+    {
+      ...del,
+      path: '/inbox/:id/take',
+      summary: 'Say that you no longer look at an item',
+      describe: () => ({
+        tag: feedTag,
+        params,
+        responses: { 204: { description: 'Others do not see your name at it any more.' } },
+        errors: [],
+      }),
+      handle: leave,
     },
   ]
 }
@@ -179,8 +230,17 @@ function placeIn(text: string, { status }: Pick<InboxPage, 'status'>): InboxPlac
 const oneOf = <Word extends string>({ query }: Request, name: string, words: readonly Word[]): Word | undefined =>
   wordIn(query, name, words, `Send one of ${words.join(', ')}.`)
 
+const takenBy = (look: Look | undefined): Taken['taken_by'] => (look === undefined ? null : takenView(look))
+
+interface ItemLook {
+  view: RecordView
+  isMasked: boolean
+  /** Of somebody else. */
+  look: Look | undefined
+}
+
 /** One item of the inbox: what all kinds have, and the record itself under the name of its kind. */
-function itemView(item: PersonRecord, { view, isMasked }: Required<Look> & { view: RecordView }): InboxItem {
+function itemView(item: PersonRecord, { view, isMasked, look }: ItemLook): InboxItem {
   const shared = {
     id: item.id,
     session_id: item.sessionId,
@@ -197,6 +257,7 @@ function itemView(item: PersonRecord, { view, isMasked }: Required<Look> & { vie
     decided_at: item.decidedAt === null ? null : isoTime(item.decidedAt),
     decided_by: item.decidedBy,
     decided_channel: item.decidedVia,
+    taken_by: takenBy(look),
     view,
   }
   const { kind } = recordKinds[item.wait].wire

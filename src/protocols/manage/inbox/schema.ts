@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { type PersonKind, personKinds, recordKinds } from '../../../domain/records/record-kinds.ts'
+import { TakenBySchema } from '../events/schema.ts'
 import { exampleApproval } from '../records/kinds/approval.ts'
 import { examplePrompt } from '../records/kinds/prompt.ts'
 import { answerRequests, recordSchemas, type SchemaOf, type WireOf } from '../records/kinds-on-wire.ts'
@@ -21,6 +22,7 @@ const shared = {
   decided_at: z.iso.datetime().nullable(),
   decided_by: z.string().nullable(),
   decided_channel: z.string().nullable(),
+  taken_by: TakenBySchema.nullable().describe('Who else looks at it now. They decide nothing by that.'),
   view: RecordViewSchema,
 }
 
@@ -46,6 +48,11 @@ export const InboxItemSchema = z
   .meta({ id: 'InboxItem' })
 /** Something that waits or waited for a person. */
 export type InboxItem = z.output<typeof InboxItemSchema>
+
+export const TakenSchema = z
+  .strictObject({ taken_by: shared.taken_by })
+  .meta({ example: { taken_by: { name: 'mara', at: '2026-11-15T09:05:00.000Z' } } })
+export type Taken = z.output<typeof TakenSchema>
 
 export const InboxSchema = z
   .strictObject({
@@ -77,6 +84,7 @@ export const InboxSchema = z
           decided_at: examplePrompt.decided_at,
           decided_by: examplePrompt.decided_by,
           decided_channel: examplePrompt.decided_channel,
+          taken_by: { name: 'mara', at: '2026-11-15T09:05:00.000Z' },
           view: examplePrompt.view,
           prompt: withoutView(examplePrompt),
         },
@@ -97,6 +105,7 @@ export const InboxSchema = z
           decided_at: null,
           decided_by: null,
           decided_channel: null,
+          taken_by: null,
           view: exampleApproval.view,
           approval: withoutView(exampleApproval),
         },

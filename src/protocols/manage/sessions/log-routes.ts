@@ -25,6 +25,7 @@ import { sessionRow, shownIdOf } from '../../shared/request/session-row.ts'
 import { encodeRecord } from '../records/kinds-on-wire.ts'
 import { idOf, sessionParams, sessionTag } from './decode.ts'
 import { foreignRunView, runView } from './encode.ts'
+import { DECISIONS, markdownDecision, markdownHead, markdownMessage } from './markdown-export.ts'
 import { type Log, LogSchema, type SessionExport, SessionExportSchema, type Step, StepSchema } from './schema.ts'
 
 export interface LogRoutesDeps {
@@ -87,13 +88,40 @@ export function createLogRoutes({ engine, oversight, approvals, clock }: LogRout
   async function exportSession(request: Request, reply: Reply): Promise<void> {
     const session = await oversight.session(viewerOf(request), idOf(request))
     reply.note({ session_id: session.id })
-    const name = `session-${ulidOf(session.id)}.json`
-    const stream = reply.stream('application/json', {
+    const isMarkdown = wordIn(request.query, 'format', ['json', 'markdown']) === 'markdown'
+    const name = `session-${ulidOf(session.id)}.${isMarkdown ? 'md' : 'json'}`
+    const stream = reply.stream(isMarkdown ? 'text/markdown; charset=utf-8' : 'application/json', {
       'Content-Disposition': `attachment; filename="${name}"`,
       'Cache-Control': 'no-store',
     })
-    for await (const piece of exportPieces(request, session)) await stream.write(piece)
+    const pieces = isMarkdown ? markdownPieces(request, session) : exportPieces(request, session)
+    for await (const piece of pieces) await stream.write(piece)
     stream.end()
+  }
+
+  const isMaskedFor = (request: Request, { owner }: SessionRecord): boolean =>
+    owner !== request.principal.owner || isConsole(request)
+
+  const approvalPages = (request: Request, sessionId: string) =>
+    pagesOf<Approval>((before) => approvals.list({ by: callerOf(request), sessionId, limit: EXPORT_PAGE, before }))
+
+  async function* markdownPieces(request: Request, session: SessionRecord): AsyncGenerator<string> {
+    const [overview] = await sessions.overview([session.id])
+    yield markdownHead(session, overview?.title ?? '', clock.now())
+    const feedback = Map.groupBy(await messages.feedback(session.id), ({ messageId }) => messageId)
+    const argumentsOf = isMaskedFor(request, session)
+      ? (text: string) => createJsonMask()(text)
+      : (text: string) => text
+    for await (const page of messagePages(session.id)) {
+      for (const message of page) yield markdownMessage(message, feedback.get(message.id) ?? [], argumentsOf)
+    }
+    let title = DECISIONS
+    for await (const page of approvalPages(request, session.id)) {
+      for (const approval of page) {
+        yield `${title}${markdownDecision(approval)}`
+        title = ''
+      }
+    }
   }
 
   async function* exportPieces(request: Request, session: SessionRecord): AsyncGenerator<string> {
@@ -109,19 +137,15 @@ export function createLogRoutes({ engine, oversight, approvals, clock }: LogRout
       },
     }
     yield JSON.stringify(head).slice(0, -1)
-    const isMasked = isForeign || isConsole(request)
+    const isMasked = isMaskedFor(request, session)
     const feedback = feedbackOf(await messages.feedback(session.id))
     yield* listPieces('messages', messagePages(session.id), (message) => ({
       ...messageView(message, isMasked),
       ...feedback(message.id),
     }))
-    const by = callerOf(request)
     const runs = pagesOf<RunSummary>((last) => engine.runs.list(session.id, EXPORT_PAGE, last?.id))
-    const asked = pagesOf<Approval>((before) =>
-      approvals.list({ by, sessionId: session.id, limit: EXPORT_PAGE, before }),
-    )
     yield* listPieces('runs', runs, (run) => (isForeign ? foreignRunView(run) : runView(run, session)))
-    yield* listPieces('approvals', asked, (one) => encodeRecord(one, { isMasked }))
+    yield* listPieces('approvals', approvalPages(request, session.id), (one) => encodeRecord(one, { isMasked }))
     yield '}'
   }
 
@@ -190,15 +214,16 @@ export function createLogRoutes({ engine, oversight, approvals, clock }: LogRout
       describe: () => ({
         tag: sessionTag,
         description:
-          'One JSON document for people and programs: the session, its messages (oldest first), its runs and its approvals (newest first). Files are left out. To move sessions to another server, use `quarterdeck sessions export`.',
+          'One document for people and programs: the session, its messages (oldest first), its runs and its approvals (newest first). As Markdown it has what was said and called, what was decided, and what people think of answers. Files are left out. To move sessions to another server, use `quarterdeck sessions export`.',
         params: sessionParams,
+        query: { format: z.enum(['json', 'markdown']).optional().describe('`markdown`: to read. Default: json.') },
         responses: {
           200: {
             ...answer('The session, as a download.', SessionExportSchema),
             headers: { 'Content-Disposition': 'Names the file.' },
           },
         },
-        errors: ['malformed_id', 'session_not_found', 'storage_failed'],
+        errors: ['invalid_request', 'malformed_id', 'session_not_found', 'storage_failed'],
       }),
       handle: exportSession,
     },

@@ -7,7 +7,7 @@ import { answer } from '../../../http/describe-answer.ts'
 import type { Reply, Request, Route } from '../../../http/route.ts'
 import type { DayLimits } from '../../../supervision/oversight/day-limits.ts'
 import type { Oversight } from '../../../supervision/oversight/oversight.ts'
-import type { ReadUsage, UsageReport } from '../../../supervision/oversight/usage-report.ts'
+import { type ReadUsage, rounded, type UsageReport } from '../../../supervision/oversight/usage-report.ts'
 import { starterOf, viewerOf } from '../../shared/request/caller.ts'
 import { decodePage, queryProblem, sessionIn, wordIn } from '../../shared/request/page.ts'
 import { routeHeads } from '../../shared/route-heads.ts'
@@ -43,7 +43,7 @@ export function createUsageRoutes({ readUsage, oversight, dayLimits, clock }: Us
       resets_at: isoTime(resetsAt),
       runs: { used: runs, allowed: allowed.runs },
       tokens: { used: tokens, allowed: allowed.tokens },
-      cost: { used: cost === null ? null : Number(cost.toFixed(9)), allowed: allowed.cost, currency },
+      cost: { used: rounded(cost), allowed: allowed.cost, currency },
     }
     reply.json(200, body)
   }
@@ -139,8 +139,7 @@ const countsView = ({ runs, failed, cancelled, p50, p95, cost, ...tokens }: Usag
   cached_input_tokens: tokens.cachedInput,
   cache_write_input_tokens: tokens.cacheWrite,
   reasoning_tokens: tokens.reasoning,
-  // Sums of fractions would show the limits of floating point.
-  cost: cost === null ? null : Number(cost.toFixed(9)),
+  cost: rounded(cost),
 })
 
 const priceView = ({ input, output, cachedInput, cacheWrite }: UsageReport['prices'][string]): TokenPrice => ({

@@ -259,7 +259,7 @@ function Parameters({ of }: { of: NonNullable<Step['parameters']> }) {
           {[reasoning.effort, reasoning.budget_tokens].filter((one) => one !== null).join(', ')}
         </Fact>
       )}
-      <Fact name="Fits">{fullCount(context_window)} tokens</Fact>
+      <Fact name="Room for">{fullCount(context_window)} tokens</Fact>
     </dl>
   )
 }

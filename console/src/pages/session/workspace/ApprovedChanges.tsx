@@ -6,6 +6,7 @@ import { useClient } from '../../../data/server.tsx'
 import { given } from '../../../given.ts'
 import { OutcomeBadge } from '../../../parts/Badge.tsx'
 import { DiffView } from '../../../parts/diff/DiffView.tsx'
+import { useReadLines } from '../../../parts/diff/use-read-lines.ts'
 import { FileIcon } from '../../../parts/icons.ts'
 import { Empty, How, Pending } from '../../../parts/States.tsx'
 import { relativeTime, useNow } from '../../../parts/Time.tsx'
@@ -89,6 +90,7 @@ function ChangeDiff({ approval: { approval_id, change, view } }: { approval: App
     queryKey: ['approval', approval_id],
     queryFn: ({ signal }) => client.approval(approval_id, { signal }),
   })
+  const readLines = useReadLines(approval_id)
   if (shown.data === undefined) return <Pending query={shown} rows={8} height={20} />
   return (
     <>
@@ -97,7 +99,11 @@ function ChangeDiff({ approval: { approval_id, change, view } }: { approval: App
         {view.outcome !== null && view.outcome.more !== '' && <span>{view.outcome.more}</span>}
         <Link href={`/inbox/${approval_id}`}>Show the question</Link>
       </p>
-      <DiffView text={shown.data.shown_diff ?? ''} label={`Change of ${change?.file_path ?? 'a file'}`} />
+      <DiffView
+        text={shown.data.shown_diff ?? ''}
+        label={`Change of ${change?.file_path ?? 'a file'}`}
+        readLines={readLines}
+      />
     </>
   )
 }

@@ -40,7 +40,7 @@ export function FilePanes<T>({ items, idOf, label, head, row, chosen, onChoose, 
     { keys: 'Escape', name: 'Back to the list', group, run: () => onChoose(null) },
   ])
   return (
-    <div className={styles.panes} data-chosen={current !== undefined || undefined}>
+    <div className={styles.panes} data-chosen={current !== undefined || undefined} data-beside="">
       <div className={styles.list}>
         <div className={styles.head}>{head}</div>
         <VirtualRows ref={handle} items={items} keyOf={idOf} rowHeight={ROW} label={label} onEnd={onEnd}>

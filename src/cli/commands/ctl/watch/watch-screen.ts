@@ -94,7 +94,7 @@ function listLines(state: WatchState, style: Style): string[] {
   )
   const first = Math.min(Math.max(0, at - listed + 1), Math.max(0, rows.length - listed))
   const ids = shortIds(state.items.map(({ view }) => view.id))
-  const list = rows.slice(first, first + listed).map(([{ view }, ...alike]) => {
+  const list = rows.slice(first, first + listed).map(([{ view, taken_by }, ...alike]) => {
     const mark = view.id === selected?.[0].view.id ? '>' : ' '
     const risk = riskOf(view)
     const start = `${mark} ${ids.get(view.id) ?? view.id} ${localMinute(sinceOf(view)).slice(11)} ${risk.padEnd(8)}`
@@ -103,7 +103,11 @@ function listLines(state: WatchState, style: Style): string[] {
     const title = `${alike.length === 0 ? '' : `${alike.length + 1}x `}${titleOf(view)}`
     const line = joined(
       `${start} ${where}  ${title}`,
-      [terminalLine(view.risk?.why ?? '', 200), taskOf(view)],
+      [
+        taken_by ? `${terminalLine(taken_by.name, 60)} is looking at this` : '',
+        terminalLine(view.risk?.why ?? '', 200),
+        taskOf(view),
+      ],
       size.columns,
     )
     const painted = risk === 'critical' ? style.red(line) : risk === 'high' ? style.yellow(line) : line
