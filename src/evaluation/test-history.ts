@@ -3,8 +3,6 @@
 import { z } from 'zod'
 import type { Clock } from '../domain/clock.ts'
 import type { Logger } from '../domain/logger.ts'
-import type { SessionLog } from '../log/session-log.ts'
-import type { OutboxReads } from '../store/ports/outbox.ts'
 import type { CaseResult } from './case-result.ts'
 
 const MOST_RESULTS = 10
@@ -31,32 +29,29 @@ export interface TestHistory {
 }
 
 interface HistoryDeps {
-  notes: Pick<OutboxReads, 'note'>
-  log: Pick<SessionLog, 'commit'>
+  /** What was kept of an agent, or null. */
+  read(agent: string): Promise<string | null>
+  keep(agent: string, value: string, at: number): Promise<unknown>
   clock: Pick<Clock, 'now'>
   logger: Logger
 }
 
-/** Not the name of a channel: those have no spaces. The store keeps such notes of ours for every agent. */
-const PLACE = 'test cases'
-
-export function createTestHistory({ notes, log, clock, logger }: HistoryDeps): TestHistory {
-  async function read(agent: string): Promise<Map<string, CaseHistory>> {
-    const note = await notes.note(PLACE, agent)
-    return new Map(note === null ? [] : AgentHistorySchema.parse(JSON.parse(note.value)))
+export function createTestHistory({ read, keep, clock, logger }: HistoryDeps): TestHistory {
+  async function known(agent: string): Promise<Map<string, CaseHistory>> {
+    const kept = await read(agent)
+    return new Map(kept === null ? [] : AgentHistorySchema.parse(JSON.parse(kept)))
   }
 
   return {
-    of: read,
+    of: known,
     async add(agent, names, results) {
       try {
         const at = clock.now()
-        const known = await read(agent)
+        const cases = await known(agent)
         for (const result of results) {
-          if (result.outcome !== 'stopped') known.set(result.name, after(known.get(result.name), result, at))
+          if (result.outcome !== 'stopped') cases.set(result.name, after(cases.get(result.name), result, at))
         }
-        const value = JSON.stringify([...known].filter(([name]) => names.includes(name)))
-        await log.commit({ type: 'note_for_channel', channel: PLACE, key: agent, session: null, value, at })
+        await keep(agent, JSON.stringify([...cases].filter(([name]) => names.includes(name))), at)
       } catch (error) {
         logger.warn('the results of tests could not be kept', { agent, error })
       }

@@ -29,7 +29,7 @@ export const priceTable = {
       .max(50)
       .transform((value): readonly string[] => value),
     description:
-      'Models that operators may try in the place of an agent’s own: `provider/model`. One of the agent’s own provider is asked with the settings of the agent file, one of another provider with the key from the environment. A run with one is marked, tools and approval rules stay, and no file is changed.',
+      'Models that operators may try in the place of an agent’s own: with the settings of its file, or with the key in the environment if the provider is another one. The run is marked; tools and approval rules stay.',
     expected: 'a list of provider/model names',
     example: ['openai/gpt-5', 'anthropic/claude-sonnet-4-5'],
     default: [],

@@ -22,8 +22,8 @@ import type { EventWriter, RunWriter } from './run-writer.ts'
 export interface AgentParts {
   definition: AgentDefinition
   model: Model
-  /** Models that a run may try in its place, by `provider/model`; absent: none. */
-  tried?: ReadonlyMap<string, Model>
+  /** Models that a run may try in its place, by `provider/model`. */
+  tried: ReadonlyMap<string, Model>
   toolbox: Toolbox
   correction: ReturnType<typeof createTokenCorrection>
 }
@@ -32,7 +32,7 @@ export interface AgentParts {
 export function withTriedModel(agent: AgentParts, name: string | undefined): AgentParts | null {
   if (name === undefined) return agent
   const settings = agent.definition.tried?.find((one) => modelName(one) === name)
-  const model = agent.tried?.get(name)
+  const model = agent.tried.get(name)
   if (settings === undefined || model === undefined) return null
   return { ...agent, definition: { ...agent.definition, model: settings }, model, correction: createTokenCorrection() }
 }

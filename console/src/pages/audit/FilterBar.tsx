@@ -30,7 +30,7 @@ export function FilterBar({ filters, onChange, ref }: FilterBarProps) {
       </div>
       <div id={id} className={styles.fields} data-open={isOpen || undefined}>
         <Select label="Kind" isLabelHidden value={filters.kind} onChange={({ target }) => set({ kind: target.value })}>
-          <option value="">{isDecisions({ ...filters, kind: '' }) ? 'What people decided' : 'Everything'}</option>
+          <option value="">{isDecisions({ ...filters, kind: '' }) ? 'Decisions' : 'Everything'}</option>
           {isDecisions({ ...filters, kind: '' }) && <option value={EVERYTHING}>Everything</option>}
           {!isKnown && <option value={filters.kind}>{filters.kind}</option>}
           <Options of={Object.entries(auditKinds)} />
@@ -45,9 +45,7 @@ export function FilterBar({ filters, onChange, ref }: FilterBarProps) {
         <DayRange days={filters} any="All days" onChange={set} />
       </div>
       {isDecisions(filters) && (
-        <Button kind="quiet" onClick={() => set({ kind: EVERYTHING })}>
-          Show what was looked at and done, too
-        </Button>
+        <Button onClick={() => set({ kind: EVERYTHING })}>Show what was looked at and done, too</Button>
       )}
       {filters.at !== '' && <span className={styles.at}>From entry {fullCount(Number(filters.at))} on</span>}
       {countFilters(filters) > 0 && (

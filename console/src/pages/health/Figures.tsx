@@ -26,7 +26,6 @@ const figures: readonly Figure[] = [
     value: (stats) => sum(stats, ({ runs }) => runs.active),
     text: (value) => counted(value, 'run'),
     note: () => 'that an agent works on now',
-    isAlways: true,
   },
   {
     name: 'How fast the server reacts',
