@@ -3,6 +3,9 @@
 
 import { isFramed } from './base.ts'
 
+/** One long text must not take the space that all others need: it is kept as long as the page is open. */
+const LONGEST = 1_000_000
+
 /** `find` throws where the browser refuses. */
 export function createBrowserStorage(find: () => Storage | null) {
   const inPage = new Map<string, string>()
@@ -24,6 +27,7 @@ export function createBrowserStorage(find: () => Storage | null) {
       // What was there before must not come back with the next page.
       drop(key)
       const isKept = attempt((storage) => {
+        if (value.length > LONGEST) return false
         storage.setItem(key, value)
         return true
       }, false)

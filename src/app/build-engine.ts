@@ -53,6 +53,7 @@ export function buildEngine(built: Known & { files: AttachedFiles }, undo: Async
     log: sessionLog,
     wake,
     replicas: replica.engine,
+    shared: replica.shared,
     clock,
     ids,
     logger: log,

@@ -9,7 +9,7 @@ import { createInbox } from '../supervision/inbox/inbox.ts'
 import { createAuditTrail } from '../supervision/oversight/audit-trail.ts'
 import { createNoteRefused } from '../supervision/oversight/note-refused.ts'
 import { createOversight } from '../supervision/oversight/oversight.ts'
-import { createReadUsage } from '../supervision/oversight/usage-report.ts'
+import { createReadCosts, createReadUsage } from '../supervision/oversight/usage-report.ts'
 import { createAnswerRecord } from '../supervision/records/answer-record.ts'
 import { createReadScenes } from '../supervision/records/record-scenes.ts'
 import { createAcceptPolicy } from '../supervision/workspace-policy/accept-policy.ts'
@@ -70,6 +70,7 @@ export async function createServices(parts: Telling, undo: AsyncDisposableStack)
       prices,
       models: engine.agents.list.map(({ model }) => model),
     }),
+    readCosts: createReadCosts({ usage: store.usage, prices }),
     dayLimits,
     janitor,
     jobs,

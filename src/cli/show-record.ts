@@ -29,19 +29,23 @@ export const contextLines = ({ context, session }: RecordView): string[] => [
   ...row('before', context.before),
 ]
 
+/** An alert is made when an agent has been silent for a while: it tells of the time before, too. */
+export const sinceOf = ({ kind, context, asked_at }: RecordView): string =>
+  kind === 'alert' ? context.still_since : asked_at
+
 /** Whether the whole text must have been on the screen before a yes. */
 export const mustBeSeen = ({ risk }: RecordView): boolean => risk !== null && risk.level !== 'low'
 
 /** The whole record, nothing left out. */
 export function recordLines(view: RecordView, style: Style): string[] {
-  const { label, id, session, asked_at, expires_at, outcome } = view
+  const { label, id, session, expires_at, outcome } = view
   return [
     `${style.bold(label)}  ${exactValue(id)}`,
     ...row('session', session.id),
     ...row('agent', agentOf(view)),
     ...row('folder', folderOf(view)),
     ...contextLines(view),
-    ...row('since', `${localTime(asked_at)} (${localZone()})`),
+    ...row('since', `${localTime(sinceOf(view))} (${localZone()})`),
     ...(outcome === null && expires_at !== null ? row('expires', localTime(expires_at)) : []),
     ...row('about', view.title),
     ...(outcome === null ? [] : outcomeLines(outcome)),

@@ -3,7 +3,16 @@
 import { ClientError } from './client-error.ts'
 import { at, type CallOptions, type Calls, type ConnectionOptions, queryOf } from './connection.ts'
 import type { WithProof } from './sign-in.ts'
-import type { Approval, EditCheck, Grant, GroupDecided, LookedAt, Remembered, ShownApproval } from './wire.ts'
+import type {
+  Approval,
+  EditCheck,
+  FileLines,
+  Grant,
+  GroupDecided,
+  LookedAt,
+  Remembered,
+  ShownApproval,
+} from './wire.ts'
 
 export type ApprovalStatus = Approval['status']
 
@@ -56,6 +65,8 @@ export interface Approvals {
     edit: { arguments: Record<string, unknown> } | { content: string },
     options?: CallOptions,
   ): Promise<EditCheck>
+  /** Lines of the file after a change, for what its diff leaves out. Without `to`: to the end. For operators. */
+  fileLines(id: string, options?: CallOptions & { from?: number; to?: number }): Promise<FileLines>
   /** The value of one argument without masks. The audit trail has who looked. */
   reveal(id: string, name: string, options?: CallOptions): Promise<{ name: string; text: string }>
   /** With `remember`, similar calls are refused from now on. */
@@ -143,6 +154,8 @@ export function createApprovals({ get, post, postOnce, remove }: Calls, sleep: C
       }
     },
     checkEdit: (id, edit, options) => post(at('approvals', id, '/check'), edit, options),
+    fileLines: (id, { from, to, signal } = {}) =>
+      get(`${at('approvals', id, '/lines')}${queryOf({ from, to })}`, { signal }),
     reveal: (id, name, options) => postOnce(at('approvals', id, '/reveal'), { name }, options),
     approve: (shown, options = {}) => decide('approve', shown, options),
     reject: (shown, options = {}) => decide('reject', shown, options),

@@ -99,6 +99,8 @@ export function createConnection({ url, token, fetch, retries, sleep }: Connecti
 export interface Calls {
   /** Retries if that can help. */
   json: <T>(call: Call) => Promise<T>
+  /** The same for an answer that is a text. */
+  text: (call: Call) => Promise<string>
   /** The same for GET. */
   get: <T>(path: string, options?: CallOptions) => Promise<T>
   /** The same for POST. It must be harmless to repeat. */
@@ -112,14 +114,16 @@ export interface Calls {
   /** One page of many. `next` begins the next one, as its `before` or its `after`; null on the last page. */
   page: <T>(path: string, options: CallOptions, by?: 'before' | 'after') => Promise<T & { next: string | null }>
   /** The same for an answer that is a list. */
-  listPage: <T>(path: string, options: CallOptions) => Promise<{ list: T[]; next: string | null }>
+  listPage: <T>(path: string, options: CallOptions) => Promise<{ list: T[]; next: string | null; total: number | null }>
 }
 
 export function createCalls({ once, patiently }: Connection): Calls {
   const json: Calls['json'] = (call) => patiently(call, (response) => objectIn(response, call))
-  const empty: Calls['empty'] = async (call) => void (await patiently(call, (response) => response.text()))
+  const text: Calls['text'] = (call) => patiently(call, (response) => response.text())
+  const empty: Calls['empty'] = async (call) => void (await text(call))
   return {
     json,
+    text,
     get: (path, { signal } = {}) => json({ method: 'GET', path, signal }),
     post: (path, body, { signal } = {}) => json({ method: 'POST', path, body, signal }),
     async postOnce(path, body, { signal, passkey } = {}) {
@@ -141,6 +145,7 @@ export function createCalls({ once, patiently }: Connection): Calls {
       return patiently(call, async (response) => ({
         list: await listIn(response, call),
         next: nextIn(response, 'before'),
+        total: totalIn(response),
       }))
     },
   }
@@ -172,6 +177,12 @@ export function nextIn({ headers }: Response, by: string): string | null {
   return found === undefined ? null : decodeURIComponent(found.replaceAll('+', ' '))
 }
 
+/** Null: the answer does not say how many there are. */
+function totalIn({ headers }: Response): number | null {
+  const text = headers.get('x-total-count')
+  return text === null ? null : Number(text)
+}
+
 const proofHeaders = (passkey: string | undefined): Record<string, string> =>
   passkey === undefined ? {} : { 'X-Passkey': passkey }
 
@@ -179,7 +190,7 @@ const proofHeaders = (passkey: string | undefined): Record<string, string> =>
 export const at = (collection: string, id: string, rest = ''): string =>
   `/${collection}/${encodeURIComponent(id)}${rest}`
 
-export function queryOf(given: Record<string, string | number | undefined>): string {
+export function queryOf(given: Record<string, string | number | boolean | undefined>): string {
   const pairs = Object.entries(given).flatMap(([name, value]) =>
     value === undefined ? [] : [`${name}=${encodeURIComponent(value)}`],
   )

@@ -38,6 +38,7 @@ export type TestCaseEvent = { type: 'case' } & TestCase
 export type TestsDone = { type: 'done' } & TestSummary
 
 export interface AuditOptions extends PageOptions {
+  /** One kind, or several with commas between. */
   kind?: string
   by?: string
   session?: string
@@ -53,6 +54,12 @@ export interface UsageOptions extends CallOptions {
   by?: UsageGroup
   /** Only what the runs of this session used: its id. */
   session?: string
+  /** Rows of each agent or model in a day. */
+  split?: 'agent' | 'model'
+  agent?: string
+  /** `provider/model`. */
+  model?: string
+  owner?: string
   limit?: number
 }
 

@@ -13,6 +13,7 @@ import type {
   SessionExport,
   SessionMessages,
   SessionTitle,
+  Step,
 } from './wire.ts'
 
 /** What every list of sessions shows of one. */
@@ -24,6 +25,10 @@ export interface SessionListOptions extends PageOptions {
   agent?: string
   status?: SessionRow['status']
   kind?: SessionRow['kind']
+  /** By the last activity, or most tokens first. Default: newest. */
+  sort?: 'newest' | 'oldest' | 'tokens'
+  /** Also says how many there are. */
+  count?: boolean
   /** Only sessions with an answer of which somebody thinks so. */
   feedback?: MessageFeedback['value']
   /** ISO 8601: last active at or after this time, and at or before that time. */
@@ -31,7 +36,7 @@ export interface SessionListOptions extends PageOptions {
   until?: string
 }
 
-export interface SearchOptions extends Omit<SessionListOptions, 'status' | 'kind' | 'feedback'> {}
+export interface SearchOptions extends Omit<SessionListOptions, 'status' | 'kind' | 'feedback' | 'sort' | 'count'> {}
 
 export interface LogOptions extends CallOptions {
   /** The id or the number of an event: only later ones, or only earlier ones. */
@@ -71,8 +76,8 @@ export interface FeedOptions extends CallOptions {
 }
 
 export interface SessionReads {
-  /** Newest activity first. `next` is null on the last page. */
-  list(options?: SessionListOptions): Promise<{ sessions: Session[]; next: string | null }>
+  /** `next` is null on the last page. `total` is null unless it was asked for; from 10,000 on there may be more. */
+  list(options?: SessionListOptions): Promise<{ sessions: Session[]; next: string | null; total: number | null }>
   /** A session and its newest messages. `tools` shows the work of tools, too. */
   get(id: string, options?: PageOptions & { tools?: boolean }): Promise<SessionMessages & { next: string | null }>
   /** Newest first. */
@@ -89,15 +94,19 @@ export interface SessionReads {
   ): Promise<GivenFeedback>
   /** Names a session. Blank or null: it has its automatic title again. */
   rename(id: string, title: string | null, options?: CallOptions): Promise<SessionTitle>
+  /** For operators: what the step that began with this event has sent to its model. */
+  step(id: string, seq: number, options?: CallOptions): Promise<Step>
   /** Everything as one document. */
   export(id: string, options?: CallOptions): Promise<SessionExport>
+  /** The same to read, as Markdown. */
+  exportMarkdown(id: string, options?: CallOptions): Promise<string>
 }
 
-export function createSessionReads({ get, post, json, page, listPage }: Calls): SessionReads {
+export function createSessionReads({ get, post, json, text, page, listPage }: Calls): SessionReads {
   return {
     async list({ signal, ...query } = {}) {
-      const { list, next } = await listPage<Session>(`/sessions${queryOf({ ...query })}`, { signal })
-      return { sessions: list, next }
+      const { list, next, total } = await listPage<Session>(`/sessions${queryOf({ ...query })}`, { signal })
+      return { sessions: list, next, total }
     },
     get(id, { signal, limit, before, tools } = {}) {
       const query = queryOf({ limit, before, include: tools === true ? 'tools' : undefined })
@@ -117,6 +126,9 @@ export function createSessionReads({ get, post, json, page, listPage }: Calls): 
     rate: (messageId, feedback, options) => post(at('messages', messageId, '/feedback'), feedback, options),
     rename: (id, title, { signal } = {}) =>
       json({ method: 'PATCH', path: at('sessions', id), body: { title }, signal }),
+    step: (id, seq, options) => get(at('sessions', id, `/steps/${seq}`), options),
+    exportMarkdown: (id, { signal } = {}) =>
+      text({ method: 'GET', path: at('sessions', id, '/export?format=markdown'), signal }),
     export: (id, options) => get(at('sessions', id, '/export'), options),
   }
 }

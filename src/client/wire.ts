@@ -14,6 +14,7 @@ export type {
 } from '../protocols/manage/agents/schema.ts'
 export type {
   EditCheck,
+  FileLines,
   Grant,
   GrantCondition,
   GroupDecided,
@@ -62,6 +63,7 @@ export type {
   SentMessage,
   SessionExport,
   SessionTitle,
+  Step,
 } from '../protocols/manage/sessions/schema.ts'
 export type { Stats } from '../protocols/manage/stats/schema.ts'
 export type {

@@ -8,6 +8,7 @@ import type { Logger } from '../domain/logger.ts'
 import type { Telemetry } from '../domain/telemetry.ts'
 import type { SessionLog } from '../log/session-log.ts'
 import type { Wake } from '../log/wake.ts'
+import type { Shared } from '../store/ports/shared.ts'
 import type { Store } from '../store/store.ts'
 import { acceptWithin, createAcceptRun } from './accept-run.ts'
 import { createCancelRun } from './cancel-run.ts'
@@ -15,6 +16,7 @@ import { createRuns } from './create-runs.ts'
 import type { Agents, Engine } from './engine.ts'
 import type { Files } from './files-port.ts'
 import type { Gate } from './gate.ts'
+import { type AgentVersions, createAgentVersions } from './loop/agent-version.ts'
 import { createTokenCorrection } from './loop/context-window.ts'
 import { chain, type Middleware } from './middleware/middleware.ts'
 import type { EngineReplicas } from './ports/replicas.ts'
@@ -40,6 +42,8 @@ export interface EngineOptions {
   files: Files | null
   /** Connects the engines of one store. */
   wake: Wake
+  /** Keeps what agents send. */
+  shared: Pick<Shared, 'get' | 'put'>
   replicas: EngineReplicas
   /** Says whether a user may begin new work. Null: everybody may. */
   admit: Admit | null
@@ -56,13 +60,14 @@ export interface EngineOptions {
 
 /** What the parts of one engine share. Each takes what it needs of it. */
 export interface EngineParts
-  extends Omit<EngineOptions, 'agents' | 'middleware' | 'replicas'>,
+  extends Omit<EngineOptions, 'agents' | 'middleware' | 'replicas' | 'shared'>,
     Pick<EngineReplicas, 'isOnlyProcess' | 'isAlone' | 'presence'> {
   /** All agents by name, also those that only other agents call. */
   agents: ReadonlyMap<string, AgentParts>
   /** The whole chain. Null: it is empty. */
   middleware: Middleware | null
   stuck: StuckRuns
+  versions: AgentVersions
   /** The name of this process: the owner of its lease, and of the runs that it executes. */
   leaseOwner: string
   /** See `EngineReplicas.others`. */
@@ -78,7 +83,8 @@ export function createEngine(options: EngineOptions): Engine {
   const { owner: leaseOwner, isOnlyProcess, isAlone, others: otherProcesses, presence } = options.replicas
   const among = { leaseOwner, isOnlyProcess, isAlone, otherProcesses, presence }
   const [middleware, stuck] = [chain(options.middleware), createStuckRuns()]
-  const shared: EngineParts = { ...options, ...among, agents, middleware, stuck }
+  const versions = createAgentVersions(options)
+  const shared: EngineParts = { ...options, ...among, agents, middleware, stuck, versions }
   let runsStarted = 0
 
   const runner = createRunner(shared)

@@ -148,7 +148,7 @@ const missing = {
     todo: 'List them with `GET /grants`.',
   },
   record_not_found: {
-    means: 'There is no such prompt, alert, wait, checkpoint, channel or subscription for you.',
+    means: 'There is no such prompt, alert, wait, checkpoint, step, channel or subscription for you.',
     todo: 'List them with `GET /inbox`, `GET /channels` or `GET /push/subscriptions`.',
   },
   token_not_found: {

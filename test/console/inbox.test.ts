@@ -352,3 +352,123 @@ inBrowser(
     expect(complaints).toEqual([])
   },
 )
+
+inBrowser(
+  'an opened card is scrolled with the keys at once, and no button names a letter that would be typed',
+  BUSY,
+  async () => {
+    await using house = await openConsoleHouse()
+    const lines = Array.from({ length: 300 }, (_, i) => `line ${i + 1}`)
+    const shop = house.folder('shop', { 'notes.txt': `${lines.join('\n')}\n` })
+    const asked = house.agent('window-1', shop)('ask_approval', {
+      title: 'Number the lines',
+      diff: `${lines.map((line) => `${line}.`).join('\n')}\n`,
+      file_path: 'notes.txt',
+      risk_level: 'high',
+    })
+    await expect.poll(async () => (await house.client.approvals({ status: 'pending' })).length, LATE).toBe(1)
+    await using browser = await connectBrowser()
+    const { page, complaints } = await signIn(browser, house, { at: '/inbox' })
+    const { keyboard } = page
+    await page
+      .getByRole('link', { name: /notes\.txt/ })
+      .first()
+      .waitFor()
+    await keyboard.press('j')
+    await keyboard.press('Enter')
+    await page.getByRole('heading', { name: /notes\.txt/ }).waitFor()
+    await expect.poll(async () => (await lookAt(page)).focus, LATE).toMatch(/^h2 /)
+    const place = () => page.locator('article > div').evaluate(({ scrollTop }) => Math.round(scrollTop))
+    const moves = async (key: string, holds: (now: number, before: number) => boolean) => {
+      const before = await place()
+      await keyboard.press(key)
+      await expect.poll(async () => holds(await place(), before), LATE).toBe(true)
+    }
+    await moves('ArrowDown', (now, before) => now > before)
+    await moves('PageDown', (now, before) => now > before + 100)
+    await moves('Space', (now, before) => now > before + 100)
+    await moves('PageUp', (now, before) => now < before)
+    await moves('Home', (now) => now === 0)
+    await moves('End', (now) => now > 1_000)
+    const approve = page.getByRole('button', { name: /^Approve/ })
+    await expect.poll(() => approve.isEnabled(), LATE).toBe(true)
+
+    expect(await approve.locator('kbd').isVisible()).toBe(true)
+    await keyboard.press('/')
+    await expect.poll(() => approve.locator('kbd').isVisible(), LATE).toBe(false)
+    await keyboard.press('Escape')
+    await expect.poll(() => approve.locator('kbd').isVisible(), LATE).toBe(true)
+    await keyboard.press('r')
+    await page.getByRole('dialog').waitFor()
+    await keyboard.press('Control+Enter')
+    await asked
+    expect(complaints).toEqual([])
+  },
+)
+
+inBrowser(
+  'what somebody has begun to answer survives Escape, leaving and a reload, until it is sent',
+  BUSY,
+  async () => {
+    await using house = await openConsoleHouse()
+    await house.say('wipe')
+    const asked = house.agent('window-1', house.folder('shop', { 'a.txt': '' }))('forward_prompt', {
+      prompt_text: 'Which one?',
+    })
+    await expect.poll(async () => (await house.client.inbox()).total, LATE).toBe(2)
+    await using browser = await connectBrowser()
+    const { page, complaints, go } = await signIn(browser, house, { at: '/inbox' })
+    const { keyboard } = page
+    const dialog = page.getByRole('dialog')
+    const kept = page.getByText('Your draft is kept in this tab.')
+    const inStorage = (): Promise<string> => page.evaluate('JSON.stringify({ ...sessionStorage, ...localStorage })')
+    const open = async (name: RegExp) => {
+      await page.getByRole('link', { name }).first().click()
+      await page.getByRole('button', { name: /^(Reject|Stop)/, disabled: false }).waitFor()
+    }
+
+    // A reason and an edit of the same item. The secret is masked in the page, and nobody has typed it.
+    await open(/wipe/i)
+    await keyboard.press('r')
+    await dialog.getByLabel('Reason').fill('Not that folder.')
+    await keyboard.press('Escape')
+    await kept.waitFor()
+    await keyboard.press('e')
+    await dialog.getByLabel('path').fill('/tmp/old-logs')
+    await keyboard.press('Escape')
+    await dialog.waitFor({ state: 'detached' })
+    expect(await inStorage()).toContain('/tmp/old-logs')
+    expect(await inStorage()).not.toMatch(/a-secret-of-somebody|masked/)
+    await go('/health')
+    await go('/inbox')
+    await page.reload()
+    await open(/wipe/i)
+    await kept.waitFor()
+    await keyboard.press('r')
+    await expect.poll(() => dialog.getByLabel('Reason').inputValue(), LATE).toBe('Not that folder.')
+    await keyboard.press('Escape')
+    await dialog.waitFor({ state: 'detached' })
+    await keyboard.press('e')
+    await expect.poll(() => dialog.getByLabel('path').inputValue(), LATE).toBe('/tmp/old-logs')
+    await keyboard.press('Escape')
+    await page.getByRole('button', { name: 'Throw it away' }).click()
+    await kept.waitFor({ state: 'detached' })
+    expect(await inStorage()).not.toContain('quarterdeck.draft.item')
+
+    // A half-filled answer, which somebody else makes superfluous.
+    await keyboard.press('Escape')
+    await open(/Which one/)
+    const field = page.locator('article').getByRole('textbox')
+    await field.fill('Perhaps')
+    await page.reload()
+    await expect.poll(() => field.inputValue(), LATE).toBe('Perhaps')
+    const prompt = (await house.client.inbox({ kind: 'prompt' })).items[0]
+    const action = prompt?.view.actions.find(({ main }) => main)
+    if (action === undefined) throw new Error('nothing waits')
+    await house.client.answer(action, { text: 'The other one.' })
+    await asked
+    await page.getByText('Continued').first().waitFor()
+    await expect.poll(inStorage, LATE).not.toContain('quarterdeck.draft.item')
+    expect(complaints).toEqual([])
+  },
+)

@@ -18,6 +18,7 @@ import { openJanitor } from '../../src/engine/testing/open-janitor.ts'
 import { createNotifiedWake } from '../../src/log/notified-wake.ts'
 import { createSessionLog, type SessionLog } from '../../src/log/session-log.ts'
 import { createLocalWake } from '../../src/log/wake.ts'
+import { createLocalShared } from '../../src/store/local-shared.ts'
 import type { NewEntry } from '../../src/store/ports/journal.ts'
 import type { Notifications } from '../../src/store/ports/notifications.ts'
 import type { ReaderRows } from '../../src/store/ports/reader-rows.ts'
@@ -162,6 +163,7 @@ export function assemble(
     store,
     log,
     wake,
+    shared: createLocalShared(clock),
     // Like the lock of a data directory: a life begins when the one before it has ended.
     replicas: replica?.engine ?? onlyProcess(ids.uuid(), createLocalPresence(clock)),
     clock,

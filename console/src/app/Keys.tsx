@@ -55,6 +55,7 @@ export function Keys({ children }: { children: ReactNode }) {
     [areLettersOn],
   )
   useEffect(() => {
+    document.documentElement.toggleAttribute('data-letters-off', !areLettersOn)
     let first: { key: string; at: number } | null = null
     function onKey(event: KeyboardEvent): void {
       if (event.repeat || event.isComposing || event.altKey) return

@@ -1,6 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { createContext, useContext, useEffect, useState, useSyncExternalStore } from 'react'
 import { announce } from '../parts/Announcer.tsx'
+import { dropIfSettled } from './drafts.ts'
 import { createLive, type Live } from './live.ts'
 import type { LiveState } from './live-types.ts'
 import type { SignedInProps } from './server.tsx'
@@ -30,7 +31,9 @@ export function LiveProvider({ token, onRefused, children }: SignedInProps) {
     })
     const stale = new Set<string>()
     let timer: ReturnType<typeof setTimeout> | undefined
-    made.onFeed(({ kind }) => {
+    made.onFeed((item) => {
+      const { kind } = item
+      dropIfSettled(item)
       stale.add('sessions')
       if (kind !== 'session' && kind !== 'run') stale.add('inbox')
       // Each new read stops the one before. If every item began one, a busy server would never be read to the end.

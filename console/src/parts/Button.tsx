@@ -38,7 +38,7 @@ export function Button({
     >
       {icon}
       {children !== undefined && <span>{children}</span>}
-      {hint !== undefined && <kbd className={styles.hint}>{hint}</kbd>}
+      {hint !== undefined && <kbd className={`${styles.hint} ${hint.length === 1 ? styles.letter : ''}`}>{hint}</kbd>}
     </button>
   )
 }

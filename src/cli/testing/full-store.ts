@@ -69,14 +69,15 @@ export async function fillStore(store: Store, blobs: Blobs): Promise<void> {
   })
   const usage = { day: 20_000, sessionId: newId(), owner: 'ann', agent: 'clerk', provider: 'demo', model: 'demo' }
   const used = { runs: 1, modelRuns: 1, input: 10, output: 20, cachedInput: 0, cacheWrite: 0, reasoning: 0 }
+  const times = { failed: 0, cancelled: 0, took: 'K' }
   await done(store, {
     type: 'import_records',
     grants: [newGrant(), newGrant({ sessionId: session.id, expiresAt: null })],
     pins: [{ workspaceRoot: '/srv/shop', sha256: 'ab', text: '{}', at: NOW, by: 'ada' }],
     instructions: [{ ...instruction, id: newId(), kind: 'task', sessionId: null, deliveredAt: null }],
     usage: [
-      { ...usage, ...used },
-      { ...usage, ...used, day: 20_001 },
+      { ...usage, ...used, ...times },
+      { ...usage, ...used, ...times, day: 20_001 },
     ],
   })
   await done(store, { type: 'add_audit', audit: [newAudit('ann'), newAudit('bob')] })

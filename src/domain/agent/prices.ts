@@ -62,3 +62,10 @@ export function costOf(price: ModelPrice, { input, output, cachedInput, cacheWri
   const cached = cachedInput * (price.cachedInput ?? price.input) + cacheWrite * (price.cacheWrite ?? price.input)
   return (fresh * price.input + cached + output * price.output) / MILLION
 }
+
+/** What these tokens of a model cost. Null: nobody has said what it costs. */
+export function costOfTokens(settings: PriceSettings, used: PricedTokens & { provider: string; model: string }) {
+  const price = priceOf(settings, used.provider, used.model)
+  if (price !== null) return costOf(price, used)
+  return used.input + used.output === 0 ? 0 : null
+}

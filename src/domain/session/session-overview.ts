@@ -18,6 +18,13 @@ export type SessionActivity = (typeof sessionActivities)[number]
 export const sessionKinds = ['chat', 'supervised'] as const
 export type SessionKind = (typeof sessionKinds)[number]
 
+/** No list that needs more than an index looks at more sessions than this, those of the newest activity. */
+export const MOST_COUNTED = 10_000
+
+/** By their last activity, or by the tokens that they have used: that among the newest `MOST_COUNTED`. */
+export const sessionOrders = ['newest', 'oldest', 'tokens'] as const
+export type SessionOrder = (typeof sessionOrders)[number]
+
 /** What lists show of a session beyond its record. */
 export interface SessionOverview {
   id: string

@@ -37,7 +37,7 @@ export async function stepFiles(
   const correction = agent.correction.value
   const shown = await showFiles(files, history, {
     takes: agent.definition.model.input ?? [],
-    budget: budgetFor(agent.definition, input, modelTools(all), correction).budget,
+    budget: budgetFor(agent.definition, input, modelTools(all.values()), correction).budget,
     correction,
     writer: lane.writer,
     runId: scope.run.id,

@@ -10,17 +10,17 @@ import { present } from '../../domain/present.ts'
 import type { Fact } from '../../domain/session/entry.ts'
 import type { TokenUsage } from '../../domain/session/event.ts'
 import { type StoredMessage, textOf } from '../../domain/session/message.ts'
-import type { RunRecord } from '../../domain/session/run.ts'
+import type { RunInput } from '../../domain/session/run.ts'
 import { jsonCheckOf } from '../../json/json-schema.ts'
 import type { Model, ModelUsage } from '../../models/model.ts'
 import type { Tool } from '../../tools/tool.ts'
 import { stepFiles, withReadFile } from '../files/step-files.ts'
 import type { AgentParts, Lane, Pending } from '../run/run-scope.ts'
 import { usageEntry } from './budget.ts'
-import { type BuiltRequest, buildRequest, hasAttachments, type StepInput } from './build-request.ts'
+import { type BuiltRequest, buildRequest, hasAttachments, type SendingAgent, type StepInput } from './build-request.ts'
 import { openCalls } from './call-records.ts'
 import { type Answer, asBrokenOff, readAnswer, StepBroken } from './model-step.ts'
-import { missingToolNotes, modelTools, offeredTools, predictedState } from './offered-tools.ts'
+import { missingToolNotes, modelTools, offeredTools, predictedState, withoutBrought } from './offered-tools.ts'
 import { nothingLeft, runToolCalls, type StepEnd } from './tool-step.ts'
 
 export type LoopEnd =
@@ -105,32 +105,56 @@ async function finishOpenCalls(lane: Lane): Promise<StepEnd> {
 
 interface PreparedStep extends BuiltRequest {
   tools: ReadonlyMap<string, Tool>
+  mark: StepMark
+}
+
+/** With the log and the agent's version it says what a step has sent: see `read-step.ts`. */
+export interface StepMark {
+  /** Digest of the agent's version. */
+  version: string
+  /** Id of the last message that was read. */
+  after?: string | undefined
+  /** Of the estimate, where it decided which messages fit. */
+  correction?: number | undefined
+  /** How many notes of the server there were. */
+  notes?: number | undefined
 }
 
 /** Reads the conversation anew, because tools, sub-agents and clients write to it between two steps. */
 async function prepareStep(lane: Lane, notes: readonly string[]): Promise<PreparedStep> {
   const { definition, correction } = lane.agent
-  const { history, isWhole } = await readForModel(lane)
+  const { history, isWhole } = await readForModel(definition, (...part) => readHistory(lane, ...part))
   const offered = await offeredTools(lane)
-  const input = inputFor(lane, [...notes, ...missingToolNotes(lane.agent)])
+  const told = [...notes, ...missingToolNotes(lane.agent)]
+  const input = stepInput(lane.scope.run.input, lane.id, told)
   const { shown, tools } = await stepFiles(lane, offered, history, isWhole, input)
+  const sent = modelTools(tools.values())
+  const { value } = correction
   const built = buildRequest({
     agent: definition,
     history,
     files: shown.messages,
     input,
-    tools: modelTools(tools),
+    tools: sent,
     sessionId: lane.scope.run.sessionId,
-    correction: correction.value,
+    correction: value,
   })
-  return { ...built, tools }
+  const mark = {
+    version: lane.scope.versions.keep(definition, withoutBrought(sent, tools)),
+    ...present({
+      after: history.at(-1)?.id,
+      correction: built.isCut ? value : undefined,
+      notes: told.length === 0 ? undefined : told.length,
+    }),
+  }
+  return { ...built, tools, mark }
 }
 
 /** What the caller sent with the run is for the session's own agent. A sub-agent gets only the notes. */
-function inputFor({ scope: { run }, id }: Lane, notes: readonly string[]): StepInput {
-  if (id !== null) return { instructions: [], context: [], notes }
-  const { instructions, context, responseFormat } = run.input
-  return { instructions, context, responseFormat, notes: [...mustCallNotes(run), ...notes] }
+export function stepInput(input: RunInput, lane: string | null, notes: readonly string[]): StepInput {
+  if (lane !== null) return { instructions: [], context: [], notes }
+  const { instructions, context, responseFormat } = input
+  return { instructions, context, responseFormat, notes: [...mustCallNotes(input), ...notes] }
 }
 
 /** The newest messages. Those of `known` are not read again. */
@@ -150,13 +174,15 @@ const FIRST_READ = 100
 const MOST_CHARACTERS_A_TOKEN = 16
 
 /** The newest messages, back to a user's message at least, because a request begins with one. `isWhole`: there are no older ones. */
-async function readForModel(lane: Lane): Promise<{ history: StoredMessage[]; isWhole: boolean }> {
-  const { context, model } = lane.agent.definition
+export async function readForModel(
+  { context, model }: SendingAgent,
+  read: (limit: number, known: readonly StoredMessage[]) => Promise<StoredMessage[]>,
+): Promise<{ history: StoredMessage[]; isWhole: boolean }> {
   // Twice as many as are shown, because thoughts and broken-off answers are stored but not shown.
   const most = context.maxMessages * 2
   let history: StoredMessage[] = []
   for (let limit = Math.min(FIRST_READ, most); ; limit *= 4) {
-    history = await readHistory(lane, limit, history)
+    history = await read(limit, history)
     if (history.length < limit) return { history, isWhole: true }
     const hasQuestion = history.some(({ role }) => role === 'user')
     const isFull = limit >= most || charactersOf(history) > model.contextWindow * MOST_CHARACTERS_A_TOKEN
@@ -176,13 +202,13 @@ function announcePredictedState({ writer }: Lane, tools: ReadonlyMap<string, Too
 /** `ask again`: the model refused the attached files, so the next request has their text instead. */
 async function askModel(
   lane: Lane,
-  { request, estimated }: PreparedStep,
+  { request, estimated, mark }: PreparedStep,
   stepName: string,
 ): Promise<Answer | 'ask again'> {
   const { writer, agent } = lane
   const finished = (metadata: StepMetadata | undefined) =>
     writer.emit({ type: 'STEP_FINISHED', stepName, ...present({ metadata }), timestamp: writer.timestamp() })
-  writer.emit({ type: 'STEP_STARTED', stepName, timestamp: writer.timestamp() })
+  writer.emit({ type: 'STEP_STARTED', stepName, metadata: { quarterdeck: mark }, timestamp: writer.timestamp() })
   try {
     const answer = await readAnswer(lane, request)
     if (answer.usage !== null) agent.correction.learn(estimated, answer.usage.inputTokens)
@@ -237,20 +263,21 @@ interface WrongAnswer {
   error: ServerError
 }
 
-const namesOf = (run: RunRecord): string => run.input.clientTools.map(({ name }) => name).join(', ')
+const namesOf = (input: RunInput): string => input.clientTools.map(({ name }) => name).join(', ')
 
 /** Whoever must call a tool is told so from the start. A provider's own `tool_choice` would also forbid the agent's other tools. */
-const mustCallNotes = (run: RunRecord): string[] =>
-  run.input.mustCall ? [`Do not answer in words: you must call one of these tools now: ${namesOf(run)}.`] : []
+const mustCallNotes = (input: RunInput): string[] =>
+  input.mustCall ? [`Do not answer in words: you must call one of these tools now: ${namesOf(input)}.`] : []
 
 /** Null if no call is demanded: a run that calls a client's tool does not end with an answer. */
 function missingCall({ scope: { run }, id: lane }: Lane, { finish }: Answer): WrongAnswer | null {
-  if (lane !== null || !run.input.mustCall || finish === 'length') return null
+  const { input } = run
+  if (lane !== null || !input.mustCall || finish === 'length') return null
   return {
-    note: `You must call one of these tools in its place: ${namesOf(run)}.`,
+    note: `You must call one of these tools in its place: ${namesOf(input)}.`,
     error: new ServerError(
       'invalid_answer',
-      `The model called none of the demanded tools, also at the second try: ${namesOf(run)}.`,
+      `The model called none of the demanded tools, also at the second try: ${namesOf(input)}.`,
     ),
   }
 }

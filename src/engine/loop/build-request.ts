@@ -1,6 +1,6 @@
 // Makes a request to the model from the stored history and the run's input.
 
-import type { AgentDefinition } from '../../domain/agent/agent.ts'
+import type { AgentDefinition, ModelSettings } from '../../domain/agent/agent.ts'
 import { type StoredMessage, textOf } from '../../domain/session/message.ts'
 import type { RunInput } from '../../domain/session/run.ts'
 import type { ModelMessage, ModelRequest, ModelTool } from '../../models/model.ts'
@@ -11,6 +11,8 @@ export interface BuiltRequest {
   request: ModelRequest
   /** Estimate of its input tokens, before the correction that is learned from it. 0 if it has files, which only the model can count. */
   estimated: number
+  /** Messages were left out because they do not fit. */
+  isCut: boolean
 }
 
 /** What the run brings, and what the server has to say about this step. */
@@ -18,8 +20,13 @@ export interface StepInput extends Pick<RunInput, 'instructions' | 'context' | '
   notes: readonly string[]
 }
 
+/** What a request takes of its agent. */
+export interface SendingAgent extends Pick<AgentDefinition, 'instructions' | 'responseFormat' | 'context'> {
+  model: Pick<ModelSettings, 'maxTokens' | 'contextWindow'>
+}
+
 export interface RequestParts {
-  agent: AgentDefinition
+  agent: SendingAgent
   history: readonly StoredMessage[]
   /** By the id of the message that they came with. */
   files: ReadonlyMap<string, MessageFiles>
@@ -33,7 +40,8 @@ export interface RequestParts {
 export function buildRequest(parts: RequestParts): BuiltRequest {
   const { agent, history, files, input, tools, sessionId, correction } = parts
   const { system, aside, fixed, budget } = budgetFor(agent, input, tools, correction)
-  const messages = selectWindow(toModelMessages(history, files), {
+  const all = toModelMessages(history, files)
+  const messages = selectWindow(all, {
     maxMessages: agent.context.maxMessages,
     budget,
     correction,
@@ -49,6 +57,7 @@ export function buildRequest(parts: RequestParts): BuiltRequest {
       sessionId,
     },
     estimated: hasAttachments(messages) ? 0 : estimated,
+    isCut: messages.length < all.length,
   }
 }
 
@@ -57,7 +66,7 @@ export const hasAttachments = (messages: readonly ModelMessage[]): boolean =>
 
 /** The part of a request that is always sent, and how many tokens it leaves for the messages. */
 export function budgetFor(
-  agent: AgentDefinition,
+  agent: SendingAgent,
   input: Pick<StepInput, 'instructions' | 'context' | 'notes'>,
   tools: readonly ModelTool[],
   correction: number,

@@ -1,4 +1,5 @@
 import type { PredictState, ToolRules } from '../../domain/agent/tool-settings.ts'
+import type { RunInput } from '../../domain/session/run.ts'
 import type { ModelTool } from '../../models/model.ts'
 import type { AgentTool, Tool } from '../../tools/tool.ts'
 import type { AgentParts, Lane } from '../run/run-scope.ts'
@@ -16,13 +17,25 @@ export const harmless: ToolRules = {
   predictState: [],
 }
 
+const takesAnswers = ({ clientAnswers = 'none' }: RunInput): boolean => clientAnswers !== 'none'
+
+/** The tools that the caller brings to this conversation. Sub-agents get none. */
+export const broughtTools = (input: RunInput, lane: string | null): RunInput['clientTools'] =>
+  lane === null && takesAnswers(input) ? input.clientTools : []
+
+/** No digest: nobody knows what such a tool does. */
+const BROUGHT = 'client'
+
+export const withoutBrought = (sent: readonly ModelTool[], tools: ReadonlyMap<string, Tool>): ModelTool[] =>
+  sent.filter(({ name }) => tools.get(name)?.binding !== BROUGHT)
+
 /** The agent's own tools, those that the caller brings, and the way back after a handoff. On equal names the agent's own tool wins. */
 export async function offeredTools({ scope, agent, id }: Lane): Promise<ReadonlyMap<string, Tool>> {
   const { input } = scope.run
   const own = await agent.toolbox.tools(scope.signal)
-  const canAnswer = (input.clientAnswers ?? 'none') !== 'none'
+  const canAnswer = takesAnswers(input)
   const isHanded = id === null && agent !== scope.root
-  const brought = id === null && canAnswer ? input.clientTools : []
+  const brought = broughtTools(input, id)
   const knowsOwn = canAnswer && input.onlyBroughtTools !== true
   const hides = !knowsOwn && own.values().some((tool) => tool.location === 'client')
   if (!hides && !isHanded && brought.length === 0) return own
@@ -31,7 +44,7 @@ export async function offeredTools({ scope, agent, id }: Lane): Promise<Readonly
   for (const { name, description, parameters } of brought) {
     if (offered.has(name)) continue
     // The server does not know what the tool does.
-    const unknown = { ...harmless, location: 'client', returns: null, binding: 'client' } as const
+    const unknown = { ...harmless, location: 'client', returns: null, binding: BROUGHT } as const
     offered.set(name, { ...unknown, name, description, parameters })
   }
   if (isHanded && !offered.has(HAND_BACK)) offered.set(HAND_BACK, handBack(scope.root.definition.name))
@@ -81,8 +94,8 @@ export function whyMissing({ toolbox }: AgentParts, tool: string, tools: Readonl
 }
 
 /** What the model is told about the tools, always in the same order, whoever brought them and whichever server came first. */
-export const modelTools = (tools: ReadonlyMap<string, Tool>): ModelTool[] =>
-  [...tools.values()]
+export const modelTools = (tools: Iterable<ModelTool>): ModelTool[] =>
+  [...tools]
     .map(({ name, description, parameters }) => ({ name, description, parameters }))
     .sort((a, b) => (a.name < b.name ? -1 : 1))
 

@@ -3,6 +3,7 @@ import type { Journal, StoredEntry } from '../../store/ports/journal.ts'
 import type { SearchHit, SearchReads } from '../../store/ports/search.ts'
 import type { FeedbackChange, SessionQuery, SessionReads } from '../../store/ports/sessions.ts'
 import type { ReadLog } from '../sessions/read-log.ts'
+import type { ReadStep } from '../sessions/read-step.ts'
 
 export type { SearchHit, StoredEntry }
 
@@ -19,7 +20,7 @@ export interface Sessions {
   findForStart(owner: string, reference: string): Promise<SessionRecord | null>
   /** The owner's session in which this conversation (its digest) was said, and nothing since; the last one, if there are several. */
   ofConversation(owner: string, digest: string): Promise<SessionRecord | null>
-  /** Newest activity first. Listing does not count as activity. Throws `session_not_found` when `before` names no session of the owner. */
+  /** In the order that is asked for, newest activity first without one. Listing does not count as activity. Throws `session_not_found` when `before` names no session of the owner. */
   list(query: SessionPage): Promise<SessionRecord[]>
   /**
    * Like `get`, but throws `session_expired` when the session has been idle for too long and its agent closes such sessions
@@ -36,6 +37,10 @@ export interface Sessions {
   entries: Journal['entries']
   /** Pages of the log's events, as far as they are on disk. */
   readLog: ReadLog
+  /** How many sessions a list has in all; see the store's port. */
+  countFound(query: SessionFilters & Pick<SessionPage, 'owner' | 'label'>): Promise<number>
+  /** What a step has sent to its model. */
+  readStep: ReadStep
   /** What lists show of sessions beyond their records; see the store's port. */
   overview: SessionReads['overview']
   /** Full-text search; see the store's port. Whose sessions the caller may see is for the caller to say. */
@@ -44,7 +49,7 @@ export interface Sessions {
 
 export type SessionFilters = Pick<SessionQuery, 'agent' | 'kind' | 'activity' | 'feedback' | 'since' | 'until'>
 
-export interface SessionPage extends SessionFilters, Pick<SessionQuery, 'label' | 'limit'> {
+export interface SessionPage extends SessionFilters, Pick<SessionQuery, 'label' | 'order' | 'limit'> {
   /** Null: sessions of all owners. */
   owner: string | null
   /** A place in the list, or the id or alias of the session at that place. */

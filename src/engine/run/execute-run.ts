@@ -64,6 +64,8 @@ export async function executeRun(
   const { usage } = scope
   const ending = () => ({ run, session, usage: usage.total, timestamp: writer.timestamp() })
   const began = deps.clock.mono()
+  const finish = (end: RunEnd) =>
+    writer.finish({ ...end, model: { provider: root.model.provider, model: root.model.name } })
 
   /** Called when the end is stored, so that the log never says more than the store knows. */
   function ended(outcome: Outcome, more: Pick<RunFacts, 'pending' | 'error' | 'stoppedBy'> = {}) {
@@ -91,12 +93,12 @@ export async function executeRun(
       const end = await runAgent(lane)
       if (end.type === 'answered') {
         const done = completedEnd(ending(), end.answer)
-        await writer.finish({ ...done, ...(await foundBy(scope, end.answer.messages, [])) })
+        await finish({ ...done, ...(await foundBy(scope, end.answer.messages, [])) })
         return ended('completed')
       }
       try {
         const waiting = waitingEnd(ending(), end.pending)
-        await writer.finish({ ...waiting, ...(await foundBy(scope, [], end.pending)) })
+        await finish({ ...waiting, ...(await foundBy(scope, [], end.pending)) })
         logWaits(deps.log, root.definition.name, end.pending)
         for (const { wait, isNew } of end.pending) {
           if (isNew) span.waits({ id: wait.id, tool: wait.tool, kind: wait.wait })
@@ -119,7 +121,7 @@ export async function executeRun(
     if (isFenced(cause)) return ended('lost')
     const why = stopped ?? failure(cause, run, deps.log)
     const end = stoppedEnd(why, ending(), broken?.messages ?? [])
-    await writer.finish({ ...end, audit: [...scope.inFlight.values()] })
+    await finish({ ...end, audit: [...scope.inFlight.values()] })
     return ended(end.status, {
       error: end.error,
       stoppedBy: stopped?.kind === 'cancelled' ? stopped.by : null,

@@ -49,7 +49,7 @@ export interface ExecutingRunsDeps extends EngineParts {
 
 export function createExecutingRuns(deps: ExecutingRunsDeps): ExecutingRuns {
   const { agents, store, log, clock, ids, logger, telemetry, presence, gate, files, limits, isOnlyProcess } = deps
-  const { onAbandoned, onEnded } = deps
+  const { onAbandoned, onEnded, versions } = deps
   const prices = createPriceList([...agents.values()].map(({ definition }) => definition.model))
   const executing = new PassingMap<string, Executing>()
   const leaving = createDrain(executing, deps)
@@ -125,7 +125,10 @@ export function createExecutingRuns(deps: ExecutingRunsDeps): ExecutingRuns {
       return 'failed'
     }
     const { outcome, usage } = await executeRun(
-      { store, clock, ids, log: runLogger(logger, run), telemetry, gate, settle, agents, prices, fileSource: files },
+      {
+        ...{ store, clock, ids, log: runLogger(logger, run), telemetry, gate, settle, agents, prices, versions },
+        fileSource: files,
+      },
       { root: agent, run, session, writer, stop, isLeaving: () => leaving.isLeaving, resumption },
     )
     for (const one of usage) {

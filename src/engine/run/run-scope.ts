@@ -13,6 +13,7 @@ import type { Toolbox } from '../../tools/tool.ts'
 import type { EngineParts } from '../create-engine.ts'
 import type { RunFiles } from '../files/run-files.ts'
 import type { Files } from '../files-port.ts'
+import type { AgentVersions } from '../loop/agent-version.ts'
 import type { Budget, PriceList, UsageMeter } from '../loop/budget.ts'
 import type { createTokenCorrection } from '../loop/context-window.ts'
 import type { SharedState } from '../loop/shared-state.ts'
@@ -31,6 +32,7 @@ export interface ExecuteDeps extends Pick<EngineParts, 'agents' | 'store' | 'clo
   /** Answers waits of this run while it executes. */
   settle(answers: readonly WaitAnswer[]): Promise<void>
   prices: PriceList
+  versions: AgentVersions
   /** Null: this server does not keep files. */
   fileSource: Files | null
 }

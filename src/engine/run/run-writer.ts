@@ -60,6 +60,7 @@ export interface RunEnd {
   terminal: TerminalEvent
   messages: StoredMessage[]
   usage: TokenUsage[]
+  model?: FinishRun['model']
   error: RunError | null
   /** The run can be found by it from now on. */
   key?: string | undefined
@@ -210,7 +211,7 @@ export function createRunWriter(
       }
     },
 
-    async finish({ status, terminal, messages, usage, error, key, audit, waiting }) {
+    async finish({ status, terminal, messages, usage, model, error, key, audit, waiting }) {
       await appends.settled()
       // The end was decided before the wait, and must not be dated before what it closes.
       const at = timestamp()
@@ -234,6 +235,7 @@ export function createRunWriter(
             entries,
             messages: [...appends.refusedMessages(), ...shown, ...messages],
             usage,
+            model,
             error,
             key,
             audit,

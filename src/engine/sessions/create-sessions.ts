@@ -14,7 +14,7 @@ import type { Sessions } from '../ports/sessions.ts'
 import type { Runner } from '../run/runner.ts'
 import { createReadLog } from './read-log.ts'
 
-interface SessionsDeps extends Pick<EngineParts, 'store' | 'log' | 'clock' | 'logger' | 'files'> {
+interface SessionsDeps extends Pick<EngineParts, 'store' | 'log' | 'clock' | 'logger' | 'files' | 'versions'> {
   /** Session settings of the agent that owns the session. */
   settingsOf: (session: SessionRecord) => SessionSettings
   runner: Pick<Runner, 'draining' | 'settled'>
@@ -67,6 +67,8 @@ export function createSessions(deps: SessionsDeps): Sessions {
     get: async (owner, reference) => (await get(owner, reference)).session,
     entries: store.entries,
     readLog: createReadLog({ store, log, clock }),
+    // Only people who look into a timeline need it.
+    readStep: async (session, seq) => (await import('./read-step.ts')).createReadStep(deps)(session, seq),
     overview: store.sessions.overview,
     search: store.search.find,
 
@@ -93,6 +95,8 @@ export function createSessions(deps: SessionsDeps): Sessions {
         { details: { session_id: reference } },
       )
     },
+
+    countFound: ({ owner, ...rest }) => store.sessions.countFound(owner === null ? rest : { ...rest, owner }),
 
     async list({ before, owner, ...rest }) {
       const query = owner === null ? rest : { ...rest, owner }

@@ -14,6 +14,7 @@ import { createLocalWake, type Wake } from '../../log/wake.ts'
 import type { Model, ModelRequest } from '../../models/model.ts'
 import type { ScriptedOptions } from '../../models/scripted/scripted.ts'
 import { scriptedModel } from '../../models/testing/scripted-model.ts'
+import { createLocalShared } from '../../store/local-shared.ts'
 import { openTestStore } from '../../store/sqlite/testing/open-test-store.ts'
 import type { Store } from '../../store/store.ts'
 import type { Approvals } from '../../supervision/approvals/approvals.ts'
@@ -21,6 +22,7 @@ import { type CallRules, createCallRules } from '../../supervision/approvals/cal
 import { createApprovals } from '../../supervision/approvals/create-approvals.ts'
 import { createGate } from '../../supervision/approvals/create-gate.ts'
 import { createOversight } from '../../supervision/oversight/oversight.ts'
+import { createReadCosts } from '../../supervision/oversight/usage-report.ts'
 import { createRealPath } from '../../supervision/policy/real-path.ts'
 import { createAssessWork } from '../../supervision/risk/assess-work.ts'
 import { everybody, type Operators } from '../../supervision/sessions/may-command.ts'
@@ -59,6 +61,8 @@ export interface TestEngineOptions {
   store?: Store
   wake?: Wake
   presence?: Presence
+  /** Absent: in memory. */
+  shared?: EngineOptions['shared']
   /** Absent: yes. */
   isOnlyProcess?: boolean
   leaseOwner?: string
@@ -167,6 +171,7 @@ export function openEngine(options: TestEngineOptions = {}) {
     store,
     log,
     wake,
+    shared: options.shared ?? createLocalShared(clock),
     replicas: {
       owner: options.leaseOwner ?? ids.uuid(),
       isOnlyProcess: options.isOnlyProcess ?? true,
@@ -226,7 +231,11 @@ export function openEngine(options: TestEngineOptions = {}) {
     await store.close()
   }
 
-  return { engine, approvals, feed, oversight, store, log, clock, ids, start, events, close, model }
+  const readCosts = createReadCosts({
+    usage: store.usage,
+    prices: { currency: 'USD', models: { '*/*': { input: 1, output: 2 } } },
+  })
+  return { engine, approvals, feed, oversight, readCosts, store, log, clock, ids, start, events, close, model }
 }
 
 export const userInput = (id: string, content: string): RunInput => ({

@@ -126,7 +126,7 @@ describe('Origin', () => {
   const granted = (origin: string) => [
     `Access-Control-Allow-Origin: ${origin}`,
     ...(origin === '*' ? [] : ['Vary: Origin']),
-    'Access-Control-Expose-Headers: X-Correlation-ID, Location, Link, Retry-After, Mcp-Session-Id',
+    'Access-Control-Expose-Headers: X-Correlation-ID, Location, Link, X-Total-Count, Retry-After, Mcp-Session-Id',
   ]
 
   test.each(['http://localhost:3000', 'https://localhost', 'http://127.0.0.1:5173', 'http://[::1]:80'])(
@@ -214,7 +214,7 @@ describe('preflight', () => {
     expect(cors).toEqual([
       'Access-Control-Allow-Origin: http://localhost:3000',
       'Vary: Origin',
-      'Access-Control-Expose-Headers: X-Correlation-ID, Location, Link, Retry-After, Mcp-Session-Id',
+      'Access-Control-Expose-Headers: X-Correlation-ID, Location, Link, X-Total-Count, Retry-After, Mcp-Session-Id',
       'Access-Control-Allow-Methods: GET, HEAD, POST, PATCH, DELETE, OPTIONS',
       'Access-Control-Allow-Headers: authorization, content-type, accept, last-event-id, idempotency-key, x-on-busy, ' +
         'x-correlation-id, x-session-id, x-copilotkit-runtime-client-gql-version, traceparent',

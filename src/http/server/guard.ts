@@ -33,7 +33,10 @@ const LOOPBACK_NAMES = new Set(['127.0.0.1', 'localhost', '[::1]'])
 // Browsers connect these addresses to this machine, so a page could use them as a Host.
 const ANY_ADDRESS = new Set(['0.0.0.0', '::'])
 const LOCAL_ORIGIN = /^https?:\/\/(?:localhost|127\.0\.0\.1|\[::1\])(?::\d{1,5})?$/
-const EXPOSED = ['Access-Control-Expose-Headers', 'X-Correlation-ID, Location, Link, Retry-After, Mcp-Session-Id']
+const EXPOSED = [
+  'Access-Control-Expose-Headers',
+  'X-Correlation-ID, Location, Link, X-Total-Count, Retry-After, Mcp-Session-Id',
+]
 const METHODS = 'GET, HEAD, POST, PATCH, DELETE, OPTIONS'
 const REQUEST_HEADERS = [
   'authorization',

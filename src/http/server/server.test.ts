@@ -139,7 +139,7 @@ describe('requests', () => {
 
     expect([answer.status, answer.headers.get('allow')]).toEqual([204, 'GET, HEAD, OPTIONS'])
     expect(nowhere.status).toBe(404)
-    expect(star).toMatch(/^HTTP\/1.1 204 No Content\r\n.*allow: GET, HEAD, POST, DELETE, OPTIONS\r\n/is)
+    expect(star).toMatch(/^HTTP\/1.1 204 No Content\r\n.*allow: GET, HEAD, POST, PATCH, DELETE, OPTIONS\r\n/is)
   })
 })
 

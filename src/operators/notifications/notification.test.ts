@@ -51,16 +51,16 @@ describe('what a phone shows', () => {
       'claude-code has run into an error and asks what to do. It has run into an error.',
     ],
     ['a wait', sampleInstruction(), 'claude-code waits for an instruction. It stands by until you tell it what to do.'],
-    ['silence', sampleAlert(), 'claude-code has been silent for more than 5 min. No sign of life for more than 5 min.'],
+    ['silence', sampleAlert(), 'claude-code has gone silent. It gives no sign of life.'],
     [
       'a nudge',
       sampleAlert({ status: 'nudged', nudgeCount: 1 }),
-      'claude-code has been silent for more than 5 min. No sign of life for more than 5 min. Nudged once. (silent)',
+      'claude-code has gone silent. It gives no sign of life. Nudged once. (silent)',
     ],
     [
       'an escalation',
       sampleAlert({ status: 'escalated', nudgeCount: 3 }),
-      'claude-code is still silent after all nudges. No sign of life for more than 5 min. Nudged 3 times.',
+      'claude-code is still silent after all nudges. It gives no sign of life. Nudged 3 times.',
     ],
     [
       'an approval',
@@ -95,7 +95,7 @@ describe('what a phone shows', () => {
     [
       'the end of silence',
       sampleAlert({ status: 'self_recovered' }),
-      'claude-code has been silent for more than 5 min. Recovered by itself. The agent reports again. (silent)',
+      'claude-code has gone silent. Recovered by itself. The agent reports again. (silent)',
     ],
   ])('%s', (_what, wait, words) => {
     expect(wordsOf(wait)).toBe(words)

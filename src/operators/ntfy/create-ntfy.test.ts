@@ -98,7 +98,7 @@ describe('ntfy', () => {
     await deliver({ ...alert, status: 'dismissed', decidedBy: 'ada' }, 4)
 
     expect(phone().map(({ title }) => title)).toEqual([
-      'claude-code has been silent for more than 5 min',
+      'claude-code has gone silent',
       'claude-code is still silent after all nudges',
     ])
   })

@@ -320,6 +320,42 @@ describe('GET /sessions', () => {
     expect((await list(doors, (first.next ?? '').replace('/sessions', ''))).sessions).toEqual(byId.sessions)
   })
 
+  test('comes in other orders, counted, and with what each session cost', async () => {
+    const model = scripted([10, 30, 20].map((n) => ({ parts: [{ text: 'Hi' }, { usage: { input: n, output: n } }] })))
+    await using doors = await openChat({ model })
+    const [a, b, c] = [
+      (await say(doors, { message: 'A' })).session_id,
+      (await say(doors, { message: 'B' })).session_id,
+      (await say(doors, { message: 'C' })).session_id,
+    ]
+    const ids = async (query: string) => (await list(doors, query)).sessions.map((one) => one.session_id)
+
+    expect(await ids('?sort=oldest')).toEqual([a, b, c])
+    expect(await ids('?sort=tokens')).toEqual([b, c, a])
+    const first = await list(doors, '?sort=tokens&limit=2')
+    expect(await ids((first.next ?? '').replace('/sessions', ''))).toEqual([a])
+    const counted = await doors.get('/sessions?sort=tokens&count=true&limit=1')
+    expect(counted.headers.get('x-total-count')).toBe('3')
+    expect(((await counted.json()) as unknown[])[0]).toMatchObject({ tokens: 60, cost: 0.00009 })
+    expect((await doors.get('/sessions')).headers.get('x-total-count')).toBe(null)
+    expect((await doors.get('/sessions?sort=price')).status).toBe(422)
+    expect((await doors.get(`/sessions?sort=tokens&before=${a}`)).status).toBe(422)
+  })
+
+  test('says of a session whose last run failed that it did, until the next one', async () => {
+    const error = { code: 'model_failed', message: 'The model\nhas gone.' } as const
+    const model = scripted([{ parts: [{ error }] }, { parts: [{ text: 'Hi' }] }])
+    await using doors = await openChat({ model })
+    await doors.post('/chat', { message: 'Hi' })
+    const failed = (await list(doors, '?state=failed')).sessions
+
+    expect(failed).toMatchObject([{ status: 'failed', failure: 'The model has gone.' }])
+    expect((await list(doors, '?status=open')).sessions).toEqual([])
+    await say(doors, { message: 'Again', session_id: failed[0]?.session_id ?? '' })
+    expect((await list(doors, '?status=failed')).sessions).toEqual([])
+    expect((await list(doors)).sessions[0]).not.toHaveProperty('failure')
+  })
+
   test('says what each session is about and does, and is narrowed by it', async () => {
     await using doors = await openChat()
     const { session_id } = await say(doors, { message: '  What is\n new?' })

@@ -7,13 +7,14 @@ import { present } from '../../domain/present.ts'
 import { feedbackValues } from '../../domain/session/message.ts'
 import type { RunRecord } from '../../domain/session/run.ts'
 import type { SessionRecord } from '../../domain/session/session.ts'
-import { sessionActivities, sessionKinds } from '../../domain/session/session-overview.ts'
+import { MOST_COUNTED, sessionActivities, sessionKinds, sessionOrders } from '../../domain/session/session-overview.ts'
 import type { Engine } from '../../engine/engine.ts'
 import type { AcceptedRun } from '../../engine/ports/runs.ts'
-import type { SessionFilters } from '../../engine/ports/sessions.ts'
+import type { SessionFilters, SessionPage } from '../../engine/ports/sessions.ts'
 import { answer } from '../../http/describe-answer.ts'
 import type { Reply, Request, Route } from '../../http/route.ts'
 import type { Oversight } from '../../supervision/oversight/oversight.ts'
+import type { ReadCosts } from '../../supervision/oversight/usage-report.ts'
 import { failingAs, failureOf } from '../shared/answer/answer-failure.ts'
 import { collectAnswer } from '../shared/answer/collect-answer.ts'
 import { runErrors, startErrors } from '../shared/answer/error-lists.ts'
@@ -53,6 +54,7 @@ import {
 export interface ChatRoutesDeps {
   engine: Engine
   oversight: Oversight
+  readCosts: ReadCosts
   clock: Pick<Clock, 'mono'>
   ids: Ids
 }
@@ -63,7 +65,7 @@ const tag = 'Chat and sessions'
 const id = '0192f3a1-7b2c-7def-8abc-0123456789ab'
 const before = z.string().optional()
 
-export function createChatRoutes({ engine, oversight, clock, ids }: ChatRoutesDeps): Route[] {
+export function createChatRoutes({ engine, oversight, readCosts, clock, ids }: ChatRoutesDeps): Route[] {
   async function post(request: Request, reply: Reply): Promise<void> {
     const startedAt = clock.mono()
     const { owner } = request.principal
@@ -126,22 +128,37 @@ export function createChatRoutes({ engine, oversight, clock, ids }: ChatRoutesDe
     const asked = ownerIn(request.query)
     if (asked !== null && asked !== owner) return listForeign(request, reply, asked, page)
     const label = userLabel(owner, userIdIn(request.query))
-    const { sessions, next } = await listSessions(engine, { owner, label, ...filtersIn(request.query) }, page)
-    reply.json(200, await rowsOf(sessions, sessionInfo), nextLink('/sessions', request.query, next))
+    await answerList(request, reply, { owner, label, ...filtersIn(request.query) }, page, sessionInfo)
   }
 
   async function listForeign(request: Request, reply: Reply, owner: string, page: Page): Promise<void> {
     const query = { owner: owner === '*' ? null : owner, ...filtersIn(request.query) }
     await oversight.listing(viewerOf(request), owner)
-    const { sessions, next } = await listSessions(engine, query, page)
-    reply.json(200, await rowsOf(sessions, foreignInfo), nextLink('/sessions', request.query, next))
+    await answerList(request, reply, query, page, foreignInfo)
+  }
+
+  async function answerList(
+    { query: asked }: Request,
+    reply: Reply,
+    query: Pick<SessionPage, 'owner' | 'label'> & SessionFilters,
+    page: Page,
+    info: typeof sessionInfo,
+  ): Promise<void> {
+    const order = wordIn(asked, 'sort', sessionOrders)
+    const isCounted = wordIn(asked, 'count', ['true', 'false']) === 'true'
+    const { sessions, next } = await listSessions(engine, present({ ...query, order }), page)
+    const total = isCounted ? { 'X-Total-Count': String(await engine.sessions.countFound(query)) } : {}
+    reply.json(200, await rowsOf(sessions, info), { ...nextLink('/sessions', asked, next), ...total })
   }
 
   async function rowsOf(sessions: readonly SessionRecord[], info: typeof sessionInfo): Promise<Session[]> {
-    const overviews = new Map(
-      (await engine.sessions.overview(sessions.map(({ id }) => id))).map((one) => [one.id, one]),
-    )
-    return sessions.map((session) => info(session, overviews.get(session.id)))
+    const ids = sessions.map(({ id }) => id)
+    const overviews = new Map((await engine.sessions.overview(ids)).map((one) => [one.id, one]))
+    const costs = await readCosts(ids)
+    return sessions.map((session) => {
+      const cost = costs.get(session.id)
+      return { ...info(session, overviews.get(session.id)), ...(cost === undefined ? {} : { cost }) }
+    })
   }
 
   async function show(request: Request, reply: Reply): Promise<void> {
@@ -154,8 +171,8 @@ export function createChatRoutes({ engine, oversight, clock, ids }: ChatRoutesDe
     const include = wordIn(request.query, 'include', ['tools'], 'Send tools, or leave it out.')
     const listed = include === 'tools' ? undefined : isSpoken
     const { messages, next } = await listMessages(engine.messages, session.id, page, reply, listed)
-    const [overview] = await engine.sessions.overview([session.id])
-    const info = foreign === null ? sessionInfo(session, overview) : foreignInfo(session, overview)
+    const [row] = await rowsOf([session], foreign === null ? sessionInfo : foreignInfo)
+    const info = row ?? sessionInfo(session)
     const path = `/sessions/${encodeURIComponent(info.session_id)}`
     const feedback = feedbackOf(await engine.messages.feedback(session.id))
     const body = { ...info, messages: messages.map((one) => ({ ...sessionMessage(one), ...feedback(one.id) })) }
@@ -198,7 +215,7 @@ export function createChatRoutes({ engine, oversight, clock, ids }: ChatRoutesDe
       summary: 'The sessions of a user',
       describe: () => ({
         tag,
-        description: 'The sessions of a user, newest activity first.',
+        description: `The sessions of a user. Of what needs more than an index, the ${MOST_COUNTED.toLocaleString('en')} sessions with the newest activity are looked at: they are sorted by tokens, and counted.`,
         query: {
           user_id: UserIdSchema.optional(),
           owner: z
@@ -208,19 +225,32 @@ export function createChatRoutes({ engine, oversight, clock, ids }: ChatRoutesDe
               'For operators: the sessions of this owner, or of all owners (`*`). The audit trail says who asked.',
             ),
           agent: z.string().min(1).max(128).optional().describe('Only sessions of this agent.'),
-          status: z.enum(sessionActivities).optional().describe('Only sessions that do this.'),
+          status: z.enum(sessionActivities).optional().describe('Only sessions that do this. `state` means the same.'),
           kind: z.enum(sessionKinds).optional(),
           feedback: FeedbackValueSchema.optional().describe(
             'Only sessions with an answer of which somebody thinks so.',
           ),
           since: TimeSchema.optional().describe('Only sessions that were last active at or after this time.'),
           until: TimeSchema.optional().describe('Only sessions that were last active at or before this time.'),
+          sort: z
+            .enum(sessionOrders)
+            .optional()
+            .describe('By the last activity, or most tokens first. Default: newest.'),
+          count: z.enum(['true', 'false']).optional().describe('`true`: the answer says how many there are in all.'),
           limit: z.int().min(1).max(100).default(10),
           before: before.describe(
             'The `session_id` of the last session of the page before, or the `before` of its Link header.',
           ),
         },
-        responses: { 200: linked(answer('A page of sessions.', z.array(SessionInfoSchema))) },
+        responses: {
+          200: {
+            ...answer('A page of sessions.', z.array(SessionInfoSchema)),
+            headers: {
+              Link: 'The next page, as `rel="next"`; absent on the last one.',
+              'X-Total-Count': 'With `count=true`: how many sessions there are, up to 10,000.',
+            },
+          },
+        },
         errors: ['invalid_request', 'forbidden'],
       }),
       handle: failingAs(chatErrorShape, list),
@@ -251,7 +281,7 @@ function filtersIn(query: URLSearchParams): SessionFilters {
   return present({
     agent: agentIn(query),
     kind: wordIn(query, 'kind', sessionKinds),
-    activity: wordIn(query, 'status', sessionActivities),
+    activity: wordIn(query, 'status', sessionActivities) ?? wordIn(query, 'state', sessionActivities),
     feedback: wordIn(query, 'feedback', feedbackValues),
     since: timeIn(query, 'since'),
     until: timeIn(query, 'until'),

@@ -115,58 +115,61 @@ export async function openSupervisedDoors(
   const told: string[][] = []
   const store = options.store ?? openTestStore(options.path)
   const made: { elsewhere?: AgentsElsewhere; approvals?: Approvals } = {}
-  const doors = await openDoors({ clock, store, ...options }, ({ engine, oversight, feed, log, ids, attachments }) => {
-    const note = ({ id }: { id: string }, text: string) => void told.push([id, text])
-    const elsewhere = createAgentsElsewhere({
-      ...{ store, log, feed, clock, ids, settings, logger: silentLogger },
-      operators: configuredOperators(settings.operators, settings.escalation, settings.operatorGroups),
-      workspaces: everywhere,
-      serverPaths: [],
-      replica: options.replica ?? createOnlyReplica({ shared: createLocalShared(clock), owner: ids.uuid() }),
-      jobs: createOwnJobs(clock),
-      messenger: { ...noMessenger, tell: note, tellNow: note },
-      isConnected: (connectionId) => options.isConnected?.(connectionId) ?? false,
-      openFiles: filesOnDisk(clock, silentLogger),
-      push: async (nudge) => {
-        nudges.push(nudge)
-        return null
-      },
-    })
-    made.elsewhere = elsewhere
-    const approvals = createApprovals({
-      ...{ store, log, clock, ids, logger: silentLogger, stepUp: noStepUp },
-      ...{ operators: elsewhere.operators, answerAgent: elsewhere.answerAgent },
-      rules: createCallRules({
-        grants: store.grants,
-        realPath: createRealPath,
-        clock,
-        assess: createAssessWork({ serverPaths: [], home: '/home/ann' }),
-      }),
-      agents: [],
-      waits: engine.waits,
-    })
-    made.approvals = approvals
-    const readScenes = createReadScenes({ store, clock })
-    return [
-      ...createApprovalRoutes({
-        engine,
-        approvals,
-        readScenes,
-        readDiff: createReadDiff(store),
-        noteShown: createNoteShown({ waits: store.waits, log, clock }),
-        revealSecret: createRevealSecret({ waits: store.waits, log, clock }),
-      }),
-      ...createSupervisionRoutes({
-        ...elsewhere,
-        readScenes,
-        answer: createAnswerRecord({ approvals, prompts: elsewhere.prompts, stalls: elsewhere.stalls }),
-        ...workOf(elsewhere, { store, log, clock, ids }),
-        oversight,
-      }),
-      ...createChatRoutes({ engine, oversight, clock, ids }),
-      ...createAgentRoutes({ engine, clock, ids, attachments }),
-    ]
-  })
+  const doors = await openDoors(
+    { clock, store, ...options },
+    ({ engine, oversight, readCosts, feed, log, ids, attachments }) => {
+      const note = ({ id }: { id: string }, text: string) => void told.push([id, text])
+      const elsewhere = createAgentsElsewhere({
+        ...{ store, log, feed, clock, ids, settings, logger: silentLogger },
+        operators: configuredOperators(settings.operators, settings.escalation, settings.operatorGroups),
+        workspaces: everywhere,
+        serverPaths: [],
+        replica: options.replica ?? createOnlyReplica({ shared: createLocalShared(clock), owner: ids.uuid() }),
+        jobs: createOwnJobs(clock),
+        messenger: { ...noMessenger, tell: note, tellNow: note },
+        isConnected: (connectionId) => options.isConnected?.(connectionId) ?? false,
+        openFiles: filesOnDisk(clock, silentLogger),
+        push: async (nudge) => {
+          nudges.push(nudge)
+          return null
+        },
+      })
+      made.elsewhere = elsewhere
+      const approvals = createApprovals({
+        ...{ store, log, clock, ids, logger: silentLogger, stepUp: noStepUp },
+        ...{ operators: elsewhere.operators, answerAgent: elsewhere.answerAgent },
+        rules: createCallRules({
+          grants: store.grants,
+          realPath: createRealPath,
+          clock,
+          assess: createAssessWork({ serverPaths: [], home: '/home/ann' }),
+        }),
+        agents: [],
+        waits: engine.waits,
+      })
+      made.approvals = approvals
+      const readScenes = createReadScenes({ store, clock })
+      return [
+        ...createApprovalRoutes({
+          engine,
+          approvals,
+          readScenes,
+          readDiff: createReadDiff(store),
+          noteShown: createNoteShown({ waits: store.waits, log, clock }),
+          revealSecret: createRevealSecret({ waits: store.waits, log, clock }),
+        }),
+        ...createSupervisionRoutes({
+          ...elsewhere,
+          readScenes,
+          answer: createAnswerRecord({ approvals, prompts: elsewhere.prompts, stalls: elsewhere.stalls }),
+          ...workOf(elsewhere, { store, log, clock, ids }),
+          oversight,
+        }),
+        ...createChatRoutes({ engine, oversight, readCosts, clock, ids }),
+        ...createAgentRoutes({ engine, clock, ids, attachments }),
+      ]
+    },
+  )
   const { elsewhere, approvals } = made
   if (elsewhere === undefined || approvals === undefined) throw new Error('the routes were not made')
 

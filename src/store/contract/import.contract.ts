@@ -72,6 +72,9 @@ const usageOf = (sessionId: string, values: Partial<UsageRow> = {}): UsageRow =>
   cachedInput: 4,
   cacheWrite: 5,
   reasoning: 6,
+  failed: 1,
+  cancelled: 1,
+  took: 'Ab',
   ...values,
 })
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { SessionRecord } from '../../domain/session/session.ts'
+import type { SessionQuery } from '../ports/sessions.ts'
 import type { Store } from '../store.ts'
 import {
   accept,
@@ -9,6 +10,7 @@ import {
   commit,
   create,
   done,
+  finish,
   NOW,
   newId,
   newSession,
@@ -191,6 +193,37 @@ export function describeSessions(open: OpenStore): void {
         ...Array(10).fill(1),
         ...Array(10).fill(0),
       ])
+    })
+
+    test('comes in other orders too, page by page, and is counted', async () => {
+      const { store, reopen } = await openForTest(open)
+      const sessions = await Promise.all(
+        [30, 10, 20].map(async (totalTokens, i) => {
+          const session = newSession({ lastActivity: i })
+          const run = await acceptedRun(store, accept(session, { run: { createdAt: i } }))
+          await done(store, finish(run, { now: i, usage: [{ model: 'm', totalTokens, inputTokens: totalTokens }] }))
+          return { id: session.id, lastActivity: i, tokens: totalTokens }
+        }),
+      )
+      const [a, b, c] = sessions
+      await done(store, create(newSession({ owner: 'bob' })))
+
+      for await (const current of beforeAndAfter(store, reopen)) {
+        for (const [order, expected] of [
+          ['newest', [c, b, a]],
+          ['oldest', [a, b, c]],
+          ['tokens', [a, c, b]],
+        ] as const) {
+          const ids = async (limit: number, before?: SessionQuery['before']) =>
+            (await current.sessions.list({ owner: 'ann', order, limit, before })).map(({ id }) => id)
+          expect(await ids(10)).toEqual(expected.map((one) => one?.id))
+          expect(await ids(1, expected[0])).toEqual([expected[1]?.id])
+          expect(await ids(10, expected[2])).toEqual([])
+        }
+        expect(await current.sessions.countFound({ owner: 'ann' })).toBe(3)
+        expect(await current.sessions.countFound({ owner: 'ann', since: 1, activity: 'open' })).toBe(2)
+        expect(await current.sessions.countFound({})).toBe(4)
+      }
     })
 
     test('counts the sessions that were active, or looked at, since a moment', async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { TokenUsage } from '../../domain/session/event.ts'
-import { dayOf, USAGE_DAYS } from '../ports/usage.ts'
+import { dayOf, tookLetter, USAGE_DAYS } from '../ports/usage.ts'
 import type { Store } from '../store.ts'
 import {
   accept,
@@ -19,7 +19,8 @@ import {
 
 const DAY_MS = 86_400_000
 const TODAY = dayOf(NOW)
-const none = { cachedInput: 0, cacheWrite: 0, reasoning: 0 }
+const well = { agent: '', failed: 0, cancelled: 0, took: '' }
+const none = { cachedInput: 0, cacheWrite: 0, reasoning: 0, ...well }
 const mini = { provider: 'openai', model: 'mini' }
 const large = { provider: 'openai', model: 'large' }
 
@@ -53,7 +54,16 @@ export function describeUsage(open: OpenStore): void {
 
       for await (const now of beforeAndAfter(store, reopen)) {
         const sums = (by: 'day' | 'agent' | 'model' | 'session' | 'owner') => now.usage.sums({ ...range, by })
-        const tutor = { ...mini, runs: 1, input: 100, output: 50, cachedInput: 80, cacheWrite: 0, reasoning: 30 }
+        const tutor = {
+          ...mini,
+          runs: 1,
+          input: 100,
+          output: 50,
+          cachedInput: 80,
+          cacheWrite: 0,
+          reasoning: 30,
+          ...well,
+        }
         const clerkMini = { ...mini, runs: 1, input: 30, output: 3, ...none }
         const clerkLarge = { ...large, runs: 0, input: 5, output: 5, ...none }
         const clerk = [clerkLarge, clerkMini]
@@ -66,11 +76,13 @@ export function describeUsage(open: OpenStore): void {
           { key: two.id, ...tutor },
           ...clerk.map((sum) => ({ key: one.id, ...sum })),
         ])
+        expect(await now.usage.ofSessions([one.id, 'nobody'])).toEqual(clerk.map((sum) => ({ key: one.id, ...sum })))
+        expect(await now.usage.ofSessions([])).toEqual([])
         expect(await sums('day')).toEqual([
           { key: String(TODAY - 1), ...tutor },
           ...clerk.map((sum) => ({ key: String(TODAY), ...sum })),
         ])
-        const miniSum = { ...mini, input: 130, output: 53, cachedInput: 80, cacheWrite: 0, reasoning: 30 }
+        const miniSum = { ...mini, input: 130, output: 53, cachedInput: 80, cacheWrite: 0, reasoning: 30, ...well }
         // Here the run with two models counts at both.
         expect(await sums('model')).toEqual([
           { key: 'openai/mini', runs: 2, ...miniSum },
@@ -127,6 +139,39 @@ export function describeUsage(open: OpenStore): void {
         { key: 'ann', provider: '', model: '', runs: 0, input: 2, output: 0, ...none },
         { key: 'ann', ...mini, runs: 1, input: 3, output: 1, ...none },
       ])
+    })
+
+    test('says how runs ended and how long they took, a person’s thinking aside', async () => {
+      const { store, reopen } = await openForTest(open)
+      const begun = async (agent = 'clerk') => acceptedRun(store, accept(newSession({ agent }), { run: { agent } }))
+      const later = (ms: number) => ({ now: NOW + ms, model: mini })
+      await done(store, finish(await begun(), { ...later(3_000), usage: [used(mini, 1, 1)] }))
+      await done(store, finish(await begun(), { ...later(90), status: 'failed' }))
+      await done(store, finish(await begun('tutor'), { ...later(90), status: 'cancelled' }))
+      const waits = await begun('tutor')
+      await done(store, finish(waits, { ...later(60_000), status: 'waiting', waits: [newApproval(waits)] }))
+      // An hour later somebody says no. It counts no second time.
+      await done(store, finish({ ...waits, status: 'waiting' }, { ...later(3_600_000), status: 'cancelled' }))
+
+      const tokens = { input: 0, output: 0, cachedInput: 0, cacheWrite: 0, reasoning: 0 }
+      const clerk = { ...mini, runs: 2, ...tokens, input: 1, output: 1, failed: 1, cancelled: 0 }
+      const tutor = { ...mini, runs: 2, ...tokens, failed: 0, cancelled: 1 }
+      const query = { ...range, withTimes: true }
+      for await (const now of beforeAndAfter(store, reopen)) {
+        expect(await now.usage.sums({ ...query, by: 'agent' })).toEqual([
+          { key: 'clerk', agent: '', ...clerk, took: tookLetter(3_000) },
+          { key: 'tutor', agent: '', ...tutor, took: tookLetter(60_000) },
+        ])
+        expect(await now.usage.sums({ ...query, by: 'day', splitByAgent: true })).toEqual([
+          { key: String(TODAY), agent: 'clerk', ...clerk, took: tookLetter(3_000) },
+          { key: String(TODAY), agent: 'tutor', ...tutor, took: tookLetter(60_000) },
+        ])
+        expect(await now.usage.totals({ ...query, agent: 'tutor' })).toMatchObject([
+          { runs: 2, took: tookLetter(60_000) },
+        ])
+        expect(await now.usage.totals({ ...query, owner: 'ann', model: 'openai/mini' })).toMatchObject([{ runs: 4 }])
+        expect(await now.usage.totals({ ...query, owner: 'bob' })).toEqual([])
+      }
     })
 
     test('stays when its session is deleted, and goes after its time', async () => {

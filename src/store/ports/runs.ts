@@ -173,6 +173,8 @@ export interface FinishRun {
   entries: readonly NewEntry[]
   messages: readonly StoredMessage[]
   usage: TokenUsage[]
+  /** The model that the run was to use: what it counts at if it used none. */
+  model?: { provider: string; model: string } | undefined
   error: RunError | null
   /** `byKey` finds the run from now on, until its session is removed. Keys of requests and these never look the same. */
   key?: string | undefined

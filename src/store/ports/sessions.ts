@@ -5,7 +5,12 @@ import type { FileRecord } from '../../domain/session/file.ts'
 import type { Feedback, FeedbackValue, StoredMessage } from '../../domain/session/message.ts'
 import type { RunRecord } from '../../domain/session/run.ts'
 import type { SessionRecord } from '../../domain/session/session.ts'
-import type { SessionActivity, SessionKind, SessionOverview } from '../../domain/session/session-overview.ts'
+import type {
+  SessionActivity,
+  SessionKind,
+  SessionOrder,
+  SessionOverview,
+} from '../../domain/session/session-overview.ts'
 import type { ChannelNote } from '../../domain/supervision/delivery.ts'
 import type { Grant } from '../../domain/supervision/grant.ts'
 import type { Checkpoint, Instruction, PolicyPin, Proposal } from '../../domain/supervision/supervision.ts'
@@ -19,8 +24,10 @@ export interface SessionReads {
   get(id: string): Promise<SessionRecord | null>
   /** Finds a session by the name that the owner's client gave it. A deleted session has no name. */
   byAlias(owner: string, alias: string): Promise<SessionRecord | null>
-  /** Sessions that are not deleted, newest activity first, without their state. */
+  /** Sessions that are not deleted, in the order that is asked for, without their state. */
   list(query: SessionQuery): Promise<SessionRecord[]>
+  /** How many sessions the list has in all; at most `MOST_COUNTED` are counted. */
+  countFound(query: Omit<SessionQuery, 'order' | 'limit' | 'before'>): Promise<number>
   /** What lists show of these sessions beyond their records, in the order of the ids. Unknown and deleted sessions are left out. */
   overview(ids: readonly string[]): Promise<SessionOverview[]>
   /** How many sessions were active, or looked at, at or after `since`. */
@@ -45,9 +52,11 @@ export interface SessionQuery {
   until?: number
   /** Includes sessions that are marked as unlisted. */
   unlisted?: boolean
+  /** Absent: newest first. */
+  order?: SessionOrder
   limit: number
-  /** The last session of the page before. Only sessions that come after it in the list. */
-  before?: { lastActivity: number; id: string } | undefined
+  /** The last session of the page before. Only sessions that come after it in the list. A list by tokens needs its tokens. */
+  before?: { lastActivity: number; id: string; tokens?: number } | undefined
 }
 
 /** Synced. Refused (`conflict`) if the owner has a session with the same name. */

@@ -417,8 +417,18 @@ export const migrations: readonly Migration[] = [
   `,
   },
   {
+    title: 'how runs ended, and how long they took',
+    since: '0.1.0',
+    sql: `
+  ALTER TABLE usage
+    ADD COLUMN failed bigint NOT NULL DEFAULT 0,
+    ADD COLUMN cancelled bigint NOT NULL DEFAULT 0,
+    ADD COLUMN took text COLLATE "C" NOT NULL DEFAULT '';
+  `,
+  },
+  {
     title: 'sessions that failed, titles that people give, and what people think of answers',
-    since: '0.2.0',
+    since: '0.1.0',
     sql: `
   ALTER TABLE sessions ADD COLUMN last_read bigint, ADD COLUMN title text, ADD COLUMN failure text;
   UPDATE sessions SET failure = '' FROM (SELECT DISTINCT ON (session) session, status FROM runs ORDER BY session, ord DESC) AS last

@@ -224,7 +224,16 @@ describe('of two processes at the same time', () => {
     rounds(async () => {
       const sessionId = crypto.randomUUID()
       const row = { day: 20_000, sessionId, owner: 'ann', agent: 'a', provider: 'p', model: 'm', runs: 1, modelRuns: 1 }
-      const tokens = { input: 5, output: 0, cachedInput: 0, cacheWrite: 0, reasoning: 0 }
+      const tokens = {
+        input: 5,
+        output: 0,
+        cachedInput: 0,
+        cacheWrite: 0,
+        reasoning: 0,
+        failed: 0,
+        cancelled: 0,
+        took: '',
+      }
       const bring: Command = { type: 'import_records', usage: [{ ...row, ...tokens }] }
       const results = await race(bring, bring)
 

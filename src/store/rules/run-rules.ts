@@ -272,9 +272,13 @@ function* finishRun(command: FinishRun): Rule<Decision> {
     changes.push({ write: 'put_key', owner: run.owner, key: command.key, value })
   }
   // A run that waited ends a second time, with the same usage.
-  if (run.usage.length === 0 && usage.length > 0) changes.push({ write: 'add_usage', rows: usageRows(ended, now) })
+  const used = run.status === 'waiting' ? [] : usageRows(ended, now, command.model ?? UNKNOWN_MODEL)
+  if (used.length > 0) changes.push({ write: 'add_usage', rows: used })
   return { result: { ok: true, firstSeq, run: ended }, changes }
 }
+
+/** Whoever ends the run of another process does not know its agent. */
+const UNKNOWN_MODEL = { provider: '', model: '' }
 
 /** The end of the year 9999. */
 const NEVER = 253_402_300_799_999

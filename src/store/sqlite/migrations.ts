@@ -301,14 +301,22 @@ export const migrations: readonly string[] = [
     PRIMARY KEY (day, session_id, owner, agent, provider, model)
   ) STRICT, WITHOUT ROWID;
   `,
+  // How runs ended, and how long they took.
+  `
+  ALTER TABLE usage ADD COLUMN failed INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE usage ADD COLUMN cancelled INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE usage ADD COLUMN took TEXT NOT NULL DEFAULT '';
+  `,
+  // Sessions that failed, titles that people give, and what people think of answers.
   `
   ALTER TABLE sessions ADD COLUMN last_read INTEGER;
   ALTER TABLE sessions ADD COLUMN title TEXT;
   ALTER TABLE sessions ADD COLUMN failure TEXT;
   UPDATE sessions SET failure = '' WHERE status <> 'terminated'
-    AND 'failed' = (SELECT status FROM runs WHERE sid + 0 = sessions.sid ORDER BY rid DESC LIMIT 1);
+    AND sid IN (SELECT sid FROM (SELECT sid, status, max(rid) FROM runs GROUP BY sid) WHERE status = 'failed');
   CREATE INDEX sessions_read ON sessions (last_read) WHERE last_read IS NOT NULL;
   CREATE INDEX sessions_failed ON sessions (last_activity, id) WHERE failure IS NOT NULL;
+  CREATE INDEX usage_session ON usage (session_id);
   CREATE INDEX messages_answer ON messages (id) WHERE role = 'assistant';
   CREATE TABLE feedback (
     session TEXT NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,

@@ -1,9 +1,9 @@
 import type { SessionRecord } from '../../domain/session/session.ts'
-import type { SessionActivity } from '../../domain/session/session-overview.ts'
+import { MOST_COUNTED, type SessionActivity } from '../../domain/session/session-overview.ts'
 import { jsonLimits } from '../../json/json-limits.ts'
 import type { SessionQuery, SessionReads } from '../ports/sessions.ts'
 import type { SessionPatch } from '../rules/rows.ts'
-import { asked, LOOSE, type Reading, type Statement, select } from './statement.ts'
+import { allOf, asked, type Condition, LOOSE, type Query, type Reading, type Statement, select } from './statement.ts'
 
 /** Lists leave out the state, which may be large. */
 export const LISTED_COLUMNS =
@@ -148,34 +148,59 @@ const countSince: Statement = {
 export function createSessionLists(
   { one, list }: Reading,
   withActivity: Readonly<Record<SessionActivity, string>>,
-): Pick<SessionReads, 'get' | 'list' | 'count'> {
+): Pick<SessionReads, 'get' | 'list' | 'countFound' | 'count'> {
   const found = list('sessions_list', toSession)
+  const countFound = list('sessions_found', ([n]: [number]) => n)
   const count = one(countSince, ([n]: [number]) => n)
   return {
     get: one(sessionById, toSession),
     list: (query) => found(listOf(query, withActivity)),
+    countFound: async (query) => (await countFound(countOf(query, withActivity)))[0] ?? 0,
     count: async (since) => (await count(since)) ?? 0,
   }
 }
 
-function listOf(query: SessionQuery, withActivity: Readonly<Record<SessionActivity, string>>) {
-  const { owner, label, agent, kind, activity, feedback, since, until, unlisted = false, limit, before } = query
-  // The agent and the kind must not make SQLite choose another index: the list is read in its order.
+type Activities = Readonly<Record<SessionActivity, string>>
+
+function listOf({ order = 'newest', limit, before, ...query }: SessionQuery, activities: Activities): Query {
+  const conditions = conditionsOf(query, activities)
+  if (order === 'tokens') {
+    const newest = select(`SELECT ${LISTED_COLUMNS}, tokens FROM sessions`, conditions, NEWEST)
+    const values = [...newest.values]
+    const after = allOf([before !== undefined && ['(tokens, id) < ($, $)', before.tokens ?? 0, before.id]], values)
+    const text = `SELECT ${LISTED_COLUMNS} FROM (${newest.text}) AS newest ${after && `WHERE ${after}`}
+      ORDER BY tokens DESC, id DESC LIMIT $${values.push(limit)}`
+    return { text, values }
+  }
+  const [follows, direction] = order === 'oldest' ? ['>', 'ASC'] : ['<', 'DESC']
   return select(
     `SELECT ${LISTED_COLUMNS} FROM sessions`,
-    [
-      ["status <> 'terminated'"],
-      !unlisted && ['NOT unlisted'],
-      asked('owner = $', owner),
-      asked(`${LOOSE}agent = $`, agent),
-      asked('last_activity >= $', since),
-      asked('last_activity <= $', until),
-      kind !== undefined && [`${LOOSE}supervised_status IS ${kind === 'chat' ? '' : 'NOT '}NULL`],
-      activity !== undefined && [withActivity[activity]],
-      asked('id IN (SELECT session FROM feedback WHERE value = $)', feedback),
-      label === null ? ['label IS NULL'] : asked('label = $', label),
-      before !== undefined && ['(last_activity, id) < ($, $)', before.lastActivity, before.id],
-    ],
-    { order: 'last_activity DESC, id DESC', limit },
+    [...conditions, before !== undefined && [`(last_activity, id) ${follows} ($, $)`, before.lastActivity, before.id]],
+    { order: `last_activity ${direction}, id ${direction}`, limit },
   )
+}
+
+function countOf(query: Parameters<SessionReads['countFound']>[0], activities: Activities): Query {
+  const { text, values } = select('SELECT 1 FROM sessions', conditionsOf(query, activities), NEWEST)
+  return { text: `SELECT count(*) FROM (${text}) AS newest`, values }
+}
+
+/** They are read by an index. */
+const NEWEST = { order: 'last_activity DESC, id DESC', limit: MOST_COUNTED }
+
+/** The agent and the kind must not make SQLite choose another index: the list is read in its order. */
+function conditionsOf(query: Omit<SessionQuery, 'order' | 'limit' | 'before'>, activities: Activities) {
+  const { owner, label, agent, kind, activity, feedback, since, until, unlisted = false } = query
+  return [
+    ["status <> 'terminated'"],
+    !unlisted && ['NOT unlisted'],
+    asked('owner = $', owner),
+    asked(`${LOOSE}agent = $`, agent),
+    asked('last_activity >= $', since),
+    asked('last_activity <= $', until),
+    kind !== undefined && [`${LOOSE}supervised_status IS ${kind === 'chat' ? '' : 'NOT '}NULL`],
+    activity !== undefined && [activities[activity]],
+    asked('id IN (SELECT session FROM feedback WHERE value = $)', feedback),
+    label === null ? ['label IS NULL'] : asked('label = $', label),
+  ] satisfies (Condition | false)[]
 }

@@ -1,7 +1,18 @@
 // What runs used of models, by day. It has no reference to sessions: costs stay when a session is deleted.
 
-import type { TokenSums, UsageGroup, UsageKey, UsageReads, UsageRow, UsageSum } from '../ports/usage.ts'
-import type { Reading } from './statement.ts'
+import {
+  MOST_LETTERS,
+  type RunSums,
+  type TokenSums,
+  type UsageGroup,
+  type UsageKey,
+  type UsageQuery,
+  type UsageRange,
+  type UsageReads,
+  type UsageRow,
+  type UsageSum,
+} from '../ports/usage.ts'
+import { allOf, asked, type Query, type Reading } from './statement.ts'
 
 const keyColumns = {
   day: 'bigint',
@@ -11,7 +22,10 @@ const keyColumns = {
   provider: 'text',
   model: 'text',
 } as const
-const sumColumns = ['runs', 'model_runs', 'input', 'output', 'cached_input', 'cache_write', 'reasoning'] as const
+const sumColumns = [
+  ...(['runs', 'model_runs', 'input', 'output', 'cached_input', 'cache_write', 'reasoning'] as const),
+  ...(['failed', 'cancelled'] as const),
+] as const
 const KEY = Object.keys(keyColumns).join(', ')
 
 /** In the order of `usageKey` and `usageSums`. */
@@ -21,21 +35,33 @@ export const usageColumns = {
     (typeof sumColumns)[number],
     'bigint'
   >),
-}
+  took: 'text',
+} as const
 
 export const usageKey = ({ day, sessionId, owner, agent, provider, model }: UsageKey): (string | number)[] => [
   ...[day, sessionId, owner, agent, provider, model],
 ]
-export const usageSums = (row: UsageRow): number[] => [
+/** All are added up; `took`, the last one, is one text after the other. */
+export const usageSums = (row: UsageRow): (string | number)[] => [
   ...[row.runs, row.modelRuns, row.input, row.output, row.cachedInput, row.cacheWrite, row.reasoning],
+  ...[row.failed, row.cancelled, row.took],
 ]
 
 /** What has the same key is added up. */
 export const ADD_USAGE = `ON CONFLICT (${KEY}) DO UPDATE SET ${sumColumns
   .map((column) => `${column} = usage.${column} + excluded.${column}`)
-  .join(', ')}`
+  .join(', ')}, took = substr(usage.took || excluded.took, 1, ${MOST_LETTERS})`
 
-type Tokens = [input: number, output: number, cachedInput: number, cacheWrite: number, reasoning: number]
+type Sums = [
+  input: number,
+  output: number,
+  cachedInput: number,
+  cacheWrite: number,
+  reasoning: number,
+  failed: number,
+  cancelled: number,
+  took: string | null,
+]
 type RowOfUsage = [
   day: number,
   sessionId: string,
@@ -45,30 +71,28 @@ type RowOfUsage = [
   model: string,
   runs: number,
   modelRuns: number,
-  ...tokens: Tokens,
+  ...sums: Sums,
 ]
 
-function toUsage([day, sessionId, owner, agent, provider, model, runs, modelRuns, ...tokens]: RowOfUsage): UsageRow {
-  return { day, sessionId, owner, agent, provider, model, runs, modelRuns, ...tokensOf(tokens) }
+function toUsage([day, sessionId, owner, agent, provider, model, runs, modelRuns, ...sums]: RowOfUsage): UsageRow {
+  return { day, sessionId, owner, agent, provider, model, runs, modelRuns, ...sumsOf(sums) }
 }
 
-type SumRow = [key: string | number, provider: string, model: string, runs: number, ...tokens: Tokens]
+type SumRow = [key: string | number, agent: string, provider: string, model: string, runs: number, ...sums: Sums]
 
-const toSum = ([key, provider, model, runs, ...tokens]: SumRow): UsageSum => ({
+const toSum = ([key, agent, provider, model, runs, ...sums]: SumRow): UsageSum => ({
   key: String(key),
+  agent,
   provider,
   model,
   runs,
-  ...tokensOf(tokens),
+  ...sumsOf(sums),
 })
 
-const tokensOf = ([input, output, cachedInput, cacheWrite, reasoning]: Tokens): TokenSums => ({
-  input,
-  output,
-  cachedInput,
-  cacheWrite,
-  reasoning,
-})
+function sumsOf([input, output, cachedInput, cacheWrite, reasoning, failed, cancelled, took]: Sums): TokenSums &
+  RunSums {
+  return { input, output, cachedInput, cacheWrite, reasoning, failed, cancelled, took: took ?? '' }
+}
 
 const KEYS: Readonly<Record<Exclude<UsageGroup, 'day'>, string>> = {
   agent: 'agent',
@@ -82,37 +106,45 @@ const total = (column: string): string => `sum(${column})::bigint AS ${column}`
 const SUMS = sumColumns.slice(2).map(total).join(', ')
 const ROW = `SELECT ${Object.keys(usageColumns).join(', ')} FROM usage`
 
-/** The sums of these days. `limit` is the place of how many groups are wanted. */
-function sumsWithin({ many }: Reading, name: string, within: string, limit: string) {
-  const inOrder = (group: string, key: string, by: string) =>
-    many(
-      {
-        name: `usage_${group}_${name}`,
-        text: `SELECT ${key} AS key, provider, model, ${total('runs')}, ${SUMS} FROM usage WHERE ${within}
-          GROUP BY ${by} ORDER BY ${by}`,
-      },
-      toSum,
-    )
-  const largest = (group: Exclude<UsageGroup, 'day'>) =>
-    many(
-      {
-        name: `usage_${group}_${name}`,
-        text: `WITH counted AS MATERIALIZED (
-            SELECT ${KEYS[group]} AS key, provider, model, sum(${group === 'model' ? 'model_runs' : 'runs'})::bigint AS runs, ${SUMS}
-            FROM usage WHERE ${within} GROUP BY 1, 2, 3),
-          largest AS (SELECT key, sum(input + output) AS tokens FROM counted GROUP BY key ORDER BY tokens DESC, key LIMIT ${limit})
-          SELECT counted.* FROM counted JOIN largest USING (key) ORDER BY tokens DESC, key, provider, model`,
-      },
-      toSum,
-    )
-  return {
-    totals: inOrder('totals', "''", 'provider, model'),
-    day: inOrder('day', 'day::text', 'day, provider, model'),
-    agent: largest('agent'),
-    model: largest('model'),
-    session: largest('session'),
-    owner: largest('owner'),
-  }
+/** The rows that a question is about, and what is added up of them. */
+function asking(query: UsageRange, isOfModels: boolean) {
+  const { from, to, sessionId, agent, owner, model, withTimes = false } = query
+  const values: unknown[] = []
+  const conditions = [
+    ['day BETWEEN $ AND $', from, to] as const,
+    asked('session_id = $', sessionId),
+    asked('agent = $', agent),
+    asked('owner = $', owner),
+    asked(`${KEYS.model} = $`, model),
+  ]
+  // A run counts at the first of its models, or at each of them where models are what is asked for.
+  const runs = isOfModels || model !== undefined ? 'sum(model_runs)::bigint AS runs' : total('runs')
+  const sums = `${runs}, ${SUMS}, ${withTimes ? "string_agg(took, '')" : "''"} AS took`
+  return { where: allOf(conditions, values), values, sums }
+}
+
+function inOrder(query: UsageRange, key: string, by: string, agent = "''"): Query {
+  const { where, values, sums } = asking(query, false)
+  const text = `SELECT ${key} AS key, ${agent} AS agent, provider, model, ${sums} FROM usage WHERE ${where}
+    GROUP BY ${by} ORDER BY ${by}`
+  return { text, values }
+}
+
+function largest(query: UsageQuery, group: Exclude<UsageGroup, 'day'>): Query {
+  const { where, values, sums } = asking(query, group === 'model')
+  const text = `WITH counted AS MATERIALIZED (
+      SELECT ${KEYS[group]} AS key, '' AS agent, provider, model, ${sums}
+      FROM usage WHERE ${where} GROUP BY 1, 3, 4),
+    largest AS (SELECT key, sum(input + output) AS tokens FROM counted GROUP BY key ORDER BY tokens DESC, key LIMIT $${values.push(query.limit)})
+    SELECT counted.* FROM counted JOIN largest USING (key) ORDER BY tokens DESC, key, provider, model`
+  return { text, values }
+}
+
+function sumsQuery(query: UsageQuery): Query {
+  if (query.by !== 'day') return largest(query, query.by)
+  return query.splitByAgent === true
+    ? inOrder(query, 'day::text', 'day, agent, provider, model', 'agent')
+    : inOrder(query, 'day::text', 'day, provider, model')
 }
 
 /** The condition that finds one row. Its values are those of `usageKey`. */
@@ -120,24 +152,28 @@ export const WITH_USAGE_KEY = `(${KEY}) = ($1, $2, $3, $4, $5, $6)`
 
 /** `place` is the primary key in the order that the database has, `values` the places of `usageKey` in that order. */
 export function createUsageReads(reading: Reading, { place, values }: { place: string; values: string }): UsageReads {
-  const { one, many } = reading
-  const all = sumsWithin(reading, 'all', 'day BETWEEN $1 AND $2', '$3')
-  const ofSession = sumsWithin(reading, 'session', 'day BETWEEN $1 AND $2 AND session_id = $3', '$4')
+  const { one, many, list } = reading
+  const sums = list('usage_sums', toSum)
   const first = many({ name: 'usage_first_rows', text: `${ROW} ORDER BY ${place} LIMIT $1` }, toUsage)
   const next = many(
     { name: 'usage_next_rows', text: `${ROW} WHERE (${place}) > (${values}) ORDER BY ${place} LIMIT $7` },
     toUsage,
   )
+  const ofSessions = many(
+    {
+      name: 'usage_of_sessions',
+      text: `SELECT session_id, '', provider, model, ${total('runs')}, ${SUMS}, '' FROM usage WHERE session_id = ANY($1::text[])
+        GROUP BY session_id, provider, model ORDER BY session_id, provider, model`,
+    },
+    toSum,
+  )
   const row = one({ name: 'usage_row', text: `${ROW} WHERE ${WITH_USAGE_KEY}` }, toUsage)
 
   return {
-    sums({ from, to, by, limit, sessionId }) {
-      const most = by === 'day' ? [] : [limit]
-      return sessionId === undefined ? all[by](from, to, ...most) : ofSession[by](from, to, sessionId, ...most)
-    },
+    sums: (query) => sums(sumsQuery(query)),
+    ofSessions: async (ids) => (ids.length === 0 ? [] : ofSessions(ids)),
     rows: (after, limit) => (after === null ? first(limit) : next(...usageKey(after), limit)),
     row: (key) => row(...usageKey(key)),
-    totals: ({ from, to, sessionId }) =>
-      sessionId === undefined ? all.totals(from, to) : ofSession.totals(from, to, sessionId),
+    totals: (range) => sums(inOrder(range, "''", 'provider, model')),
   }
 }

@@ -8,7 +8,8 @@ import type { SessionLog } from '../../log/session-log.ts'
 import type { AuditReads } from '../../store/ports/audit.ts'
 
 export interface AuditQuery {
-  kind?: string | undefined
+  /** Any of them. */
+  kinds?: readonly string[] | undefined
   by?: string | undefined
   session?: string | undefined
   since?: number | undefined
@@ -102,12 +103,12 @@ const placeOf = ({ n, place = n }: AuditEntry): number => place
 const isBefore = (at: unknown, since: number | undefined): boolean =>
   since !== undefined && typeof at === 'number' && at < since - SLACK_MS
 
-function isWanted(record: Record<string, unknown>, { kind, by, session, since, until }: Omit<AuditQuery, 'limit'>) {
+function isWanted(record: Record<string, unknown>, { kinds, by, session, since, until }: Omit<AuditQuery, 'limit'>) {
   const { at } = record
   if (since !== undefined && !(typeof at === 'number' && at >= since)) return false
   if (until !== undefined && !(typeof at === 'number' && at <= until)) return false
   return (
-    (kind === undefined || record.kind === kind) &&
+    (kinds === undefined || kinds.some((kind) => record.kind === kind)) &&
     (by === undefined || record.by === by) &&
     (session === undefined || record.session === session)
   )

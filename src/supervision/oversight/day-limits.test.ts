@@ -8,7 +8,7 @@ import type { UsageSum } from '../../store/ports/usage.ts'
 import { createDayLimits } from './day-limits.ts'
 
 const sum = (owner: string, values: Partial<UsageSum> = {}): UsageSum => ({
-  ...{ key: owner, provider: 'openai', model: 'gpt', runs: 1 },
+  ...{ key: owner, agent: '', provider: 'openai', model: 'gpt', runs: 1, failed: 0, cancelled: 0, took: '' },
   ...{ input: 0, output: 0, cachedInput: 0, cacheWrite: 0, reasoning: 0 },
   ...values,
 })

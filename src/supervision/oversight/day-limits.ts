@@ -3,18 +3,20 @@
 // Runs are counted when they are taken, and by all processes together. Tokens and cost are known when a run ends, so what is running does
 // not count yet. They are read for all users at once and a few seconds old: a user may go past these limits by what runs at the time.
 
-import { costOf, type PriceSettings, priceOf } from '../../domain/agent/prices.ts'
+import { costOfTokens, type PriceSettings } from '../../domain/agent/prices.ts'
 import type { Clock } from '../../domain/clock.ts'
 import { ServerError } from '../../domain/errors.ts'
 import type { Logger } from '../../domain/logger.ts'
 import type { DayLimit, DayLimitSettings } from '../../domain/settings/identity-settings.ts'
 import type { Admit, Starter } from '../../engine/ports/runs.ts'
 import type { Shared } from '../../store/ports/shared.ts'
-import { dayOf, type UsageReads } from '../../store/ports/usage.ts'
+import { dayOf, type UsageRange, type UsageReads } from '../../store/ports/usage.ts'
 
 export interface DayLimits {
   admit: Admit
   show(who: Pick<Starter, 'owner' | 'groups'>): Promise<DayUse>
+  /** What the only person who used something in this range may use in a day, as far as no group says more. Null: there are several, or no limits. */
+  ofOnly(range: UsageRange): Promise<({ owner: string } & DayLimit) | null>
 }
 
 export interface DayUse {
@@ -61,11 +63,11 @@ export function createDayLimits(deps: DayLimitsDeps): DayLimits {
     const byOwner = new Map<string, Used>()
     for (const sum of await usage.sums({ from: day, to: day, by: 'owner', limit: MOST_OWNERS })) {
       const { runs, tokens, cost } = byOwner.get(sum.key) ?? NOTHING
-      const price = priceOf(prices, sum.provider, sum.model)
+      const added = costOfTokens(prices, sum)
       byOwner.set(sum.key, {
         runs: runs + sum.runs,
         tokens: tokens + sum.input + sum.output,
-        cost: price === null || cost === null ? null : cost + costOf(price, sum),
+        cost: added === null || cost === null ? null : cost + added,
       })
     }
     const took = clock.mono() - began
@@ -119,6 +121,13 @@ export function createDayLimits(deps: DayLimitsDeps): DayLimits {
       return (isTaken) => {
         if (!isTaken) takeBack()
       }
+    },
+
+    async ofOnly(range) {
+      if (!limitsAnybody(limits)) return null
+      const found = await usage.sums({ ...range, by: 'owner', limit: 2 })
+      const [owner, ...others] = new Set(range.owner === undefined ? found.map(({ key }) => key) : [range.owner])
+      return owner === undefined || others.length > 0 ? null : { owner, ...limitOf(owner, []) }
     },
 
     async show({ owner, groups = [] }) {

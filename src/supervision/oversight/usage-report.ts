@@ -1,14 +1,21 @@
 // What agents used of models, and what it cost.
 
-import { costOf, type ModelPrice, type PriceSettings, priceOf } from '../../domain/agent/prices.ts'
+import { costOfTokens, type ModelPrice, type PriceSettings, priceOf } from '../../domain/agent/prices.ts'
 import type { SessionReads } from '../../store/ports/sessions.ts'
-import type { TokenSums, UsageQuery, UsageReads, UsageSum } from '../../store/ports/usage.ts'
+import { type TokenSums, tookWithin, type UsageQuery, type UsageReads, type UsageSum } from '../../store/ports/usage.ts'
 
 export interface UsageLine extends TokenSums {
   key: string
+  /** The agent or the `provider/model` of a day that was split. */
+  part?: string
   /** For people. A session that is gone has only its id. */
   label: string
   runs: number
+  failed: number
+  cancelled: number
+  /** Within how many ms half of the runs, and 95 of 100, ended well or came to a person. Null: none did. */
+  p50: number | null
+  p95: number | null
   /** Null: it used a model without a price. */
   cost: number | null
 }
@@ -16,7 +23,7 @@ export interface UsageLine extends TokenSums {
 export interface UsageReport {
   rows: UsageLine[]
   /** Of all groups, also those beyond the limit. */
-  total: Omit<UsageLine, 'key' | 'label'>
+  total: Omit<UsageLine, 'key' | 'label' | 'part'>
   currency: string
   /** `provider/model` of the models without a price that were used. */
   unpriced: string[]
@@ -24,7 +31,25 @@ export interface UsageReport {
   prices: Readonly<Record<string, Required<ModelPrice>>>
 }
 
-export type ReadUsage = (query: UsageQuery) => Promise<UsageReport>
+export type ReadUsage = (query: UsageQuestion) => Promise<UsageReport>
+
+export interface UsageQuestion extends Omit<UsageQuery, 'withTimes' | 'splitByAgent'> {
+  /** Days apart by it. */
+  split?: 'agent' | 'model'
+}
+
+/** What each of these sessions cost, null where it used a model without a price. Sessions that used nothing are not in it. */
+export type ReadCosts = (sessionIds: readonly string[]) => Promise<ReadonlyMap<string, number | null>>
+
+export const createReadCosts =
+  ({ usage, prices }: { usage: Pick<UsageReads, 'ofSessions'>; prices: PriceSettings }): ReadCosts =>
+  async (ids) => {
+    const bySession = Map.groupBy(await usage.ofSessions(ids), ({ key }) => key)
+    return new Map([...bySession].map(([id, sums]) => [id, rounded(addedUp(sums, prices).cost)]))
+  }
+
+/** Sums of fractions would show the limits of floating point. */
+export const rounded = (cost: number | null): number | null => (cost === null ? null : Number(cost.toFixed(9)))
 
 interface UsageDeps {
   usage: Pick<UsageReads, 'sums' | 'totals'>
@@ -41,16 +66,22 @@ export function createReadUsage({ usage, sessions, prices, models }: UsageDeps):
     return new Map(found.flatMap(({ id, title }) => (title === '' ? [] : [[id, title] as const])))
   }
 
-  return async (query) => {
+  return async ({ split, ...asked }) => {
+    const query = { ...asked, withTimes: true, splitByAgent: split === 'agent' }
+    const partOf = ({ agent, provider, model }: UsageSum) => (split === 'agent' ? agent : `${provider}/${model}`)
     const totals = await usage.totals(query)
-    const groups = Map.groupBy(await usage.sums(query), ({ key }) => key)
+    const found = await usage.sums(query)
+    const groups = Map.groupBy(found, (sum) => (split === undefined ? sum.key : `${sum.key} ${partOf(sum)}`))
     const titles = query.by === 'session' ? await titlesOf([...groups.keys()]) : null
     const rows: UsageLine[] = []
-    for (const [raw, sums] of groups) {
-      const key = query.by === 'day' ? new Date(Number(raw) * DAY_MS).toISOString().slice(0, 10) : raw
-      rows.push({ key, label: titles?.get(key) ?? key, ...addedUp(sums, prices) })
+    for (const [, sums] of groups) {
+      const [first] = sums
+      if (first === undefined) continue
+      const key = query.by === 'day' ? new Date(Number(first.key) * DAY_MS).toISOString().slice(0, 10) : first.key
+      const part = split === undefined ? {} : { part: partOf(first) }
+      rows.push({ key, ...part, label: titles?.get(key) ?? key, ...addedUp(sums, prices) })
     }
-    const unpriced = totals.filter(({ provider, model }) => priceOf(prices, provider, model) === null)
+    const unpriced = totals.filter((sum) => costOfTokens(prices, sum) === null)
     return {
       rows,
       total: addedUp(totals, prices),
@@ -73,18 +104,21 @@ function pricesOf(models: UsageDeps['models'], prices: PriceSettings): UsageRepo
 
 function addedUp(sums: readonly UsageSum[], prices: PriceSettings): UsageReport['total'] {
   const total: UsageReport['total'] = {
-    ...{ runs: 0, input: 0, output: 0, cachedInput: 0, cacheWrite: 0, reasoning: 0 },
-    cost: 0,
+    ...{ runs: 0, failed: 0, cancelled: 0, p50: null, p95: null },
+    ...{ input: 0, output: 0, cachedInput: 0, cacheWrite: 0, reasoning: 0, cost: 0 },
   }
   for (const sum of sums) {
     total.runs += sum.runs
+    total.failed += sum.failed
+    total.cancelled += sum.cancelled
     total.input += sum.input
     total.output += sum.output
     total.cachedInput += sum.cachedInput
     total.cacheWrite += sum.cacheWrite
     total.reasoning += sum.reasoning
-    const price = priceOf(prices, sum.provider, sum.model)
-    total.cost = price === null || total.cost === null ? null : total.cost + costOf(price, sum)
+    const cost = costOfTokens(prices, sum)
+    total.cost = cost === null || total.cost === null ? null : total.cost + cost
   }
-  return total
+  const took = sums.map((sum) => sum.took).join('')
+  return { ...total, p50: tookWithin(took, 0.5), p95: tookWithin(took, 0.95) }
 }

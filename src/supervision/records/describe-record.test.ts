@@ -182,13 +182,8 @@ describe('what a record is about', () => {
       'silence',
       alert,
       [
-        ...[
-          'Silent agent (silence)',
-          'codex has been silent for more than 5 min 3 s',
-          'Silent for more than 5 min 3 s',
-          'after Edit',
-        ],
-        'No sign of life for more than 5 min 3 s.',
+        ...['Silent agent (silence)', 'codex has gone silent', 'Gone silent', 'after Edit'],
+        'It gives no sign of life.',
       ],
     ],
     [
@@ -201,7 +196,7 @@ describe('what a record is about', () => {
           'Still silent after all nudges',
           'after Edit',
         ],
-        'No sign of life for more than 5 min 3 s. Nudged 3 times.',
+        'It gives no sign of life. Nudged 3 times.',
       ],
     ],
   ])('%s', (_name, wait, words) => {
@@ -266,7 +261,7 @@ describe('what a person looks at', () => {
   test('of the others', () => {
     expect(bodyOf(question)).toEqual([
       prose('In the tool’s words', 'tool', 'Which\naccount?'),
-      prose('What the answer may be', 'server', 'Answer with one of "work", "home"'),
+      prose('How to answer', 'server', 'Answer with one of "work", "home"'),
     ])
     expect(bodyOf(policy)).toEqual([prose('The policy', 'server', 'It says much.'), whatChanges])
     expect(bodyOf(prompt)).toEqual([prose('In the agent’s words', 'agent', 'Shall I\ngo on?')])
@@ -330,7 +325,7 @@ describe('how it is answered', () => {
       'a prompt',
       prompt,
       [
-        ...['continue: Continue, note (an instruction), main', 'refine: Refine, text (what to do instead)'],
+        ...['continue: Continue, note (an instruction), main', 'refine: Do this instead, text (what to do instead)'],
         'stop: Stop, note (a reason), danger',
       ],
     ],
@@ -449,7 +444,7 @@ describe('how it ended', () => {
     [
       'refine',
       { ...prompt, ...byBen, status: 'decided', decision: 'refine', instruction: 'Tests first.' },
-      [`Refined (good) ${BEN}`, 'Instruction: Tests first.'],
+      [`Told what to do (good) ${BEN}`, 'Instruction: Tests first.'],
       null,
     ],
     [

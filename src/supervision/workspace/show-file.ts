@@ -11,23 +11,26 @@ export interface LineRange {
   to: number | null
 }
 
-interface ShownFile {
-  /** Relative to the workspace, where the file really is. */
-  path: string
+export interface ShownLines {
   /** The lines of the range, as `visibleCode` shows them. */
   lines: string[]
   /** The first and the last line that are shown. An empty file has 1 and 0. */
   from: number
   to: number
   totalLines: number
-  /** Of the whole file. */
-  bytes: number
-  /** SHA-256 of the whole file, in hex. */
-  sha256: string
   /** At least one character is shown as a mark, such as `<U+202E>`. */
   hasMarks: boolean
   /** Lines of the range that are not shown because there is too much of it. */
   leftOut: number
+}
+
+interface ShownFile extends ShownLines {
+  /** Relative to the workspace, where the file really is. */
+  path: string
+  /** Of the whole file. */
+  bytes: number
+  /** SHA-256 of the whole file, in hex. */
+  sha256: string
 }
 
 /** Of what is shown. A chat takes no more. */
@@ -51,11 +54,15 @@ export async function showFile(root: string, path: string, range: LineRange | nu
       : error
   })
   if (file === null) throw new ServerError('file_not_found', `There is no file "${shownPath}" in the workspace.`)
-  const text = textOf(file, shownPath)
-  const secret = secretText(text)
-  if (secret !== null) throw new ServerError('forbidden', `${shownPath} is not shown here. ${secret}`)
-  const { bytes, hash: sha256 } = file
-  return { path: place.path, ...cutOut(text, range ?? { from: 1, to: null }, shownPath), bytes: bytes.length, sha256 }
+  const shown = cutOut(textOf(file, shownPath), range ?? { from: 1, to: null }, shownPath)
+  return { path: place.path, ...shown, bytes: file.bytes.length, sha256: file.hash }
+}
+
+/** The same for a text of that file which the server has itself. Throws `forbidden` and `invalid_request`. */
+export function showLines(path: string, text: string, range: LineRange): ShownLines {
+  checkRange(range)
+  refuseSecret(path, path)
+  return cutOut(text, range, visibleText(path))
 }
 
 function checkRange({ from, to }: LineRange): void {
@@ -80,7 +87,9 @@ function textOf({ bytes }: WorkspaceFile, shownPath: string): string {
   }
 }
 
-function cutOut(text: string, { from, to }: LineRange, shownPath: string) {
+function cutOut(text: string, { from, to }: LineRange, shownPath: string): ShownLines {
+  const secret = secretText(text)
+  if (secret !== null) throw new ServerError('forbidden', `${shownPath} is not shown here. ${secret}`)
   const all = (text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text).split(/\r?\n/)
   // What ends with a line break has no line after it.
   if (all.at(-1) === '') all.pop()

@@ -5,7 +5,12 @@ import { type StoredMessage, textOf } from '../../../src/domain/session/message.
 import { isFinished, type RunRecord, tokensOf } from '../../../src/domain/session/run.ts'
 import { excerptOf, hasTerms, searchedSupervision, searchedText } from '../../../src/domain/session/search-words.ts'
 import type { SessionRecord } from '../../../src/domain/session/session.ts'
-import { activityOf, type SessionOverview, titleOf } from '../../../src/domain/session/session-overview.ts'
+import {
+  activityOf,
+  MOST_COUNTED,
+  type SessionOverview,
+  titleOf,
+} from '../../../src/domain/session/session-overview.ts'
 import { type AuditEntry, MAIN_CHAIN } from '../../../src/domain/supervision/audit.ts'
 import type { StoredEntry } from '../../../src/store/ports/journal.ts'
 import { MOST_ASIDE_CHARS, MOST_ASIDES, MOST_LOOKED_AT } from '../../../src/store/ports/messages.ts'
@@ -76,26 +81,24 @@ export function createMemoryReads(state: MemoryState, disk: Pick<MemoryDisk, 'sy
       get: recordOf,
       byAlias: (owner, alias) => recordOf(state.aliases.get(nameOf(owner, alias))),
 
-      list: ({ owner, label, agent, kind, activity, feedback, since, until, unlisted = false, limit, before }) =>
-        [...state.sessions.values()]
-          .filter((session) => activity === undefined || overviewOf(state, session).activity === activity)
-          .map((session) => session.record)
-          .filter((record) => agent === undefined || record.agent === agent)
-          .filter(
-            ({ id }) =>
-              feedback === undefined ||
-              state.feedback.some(({ sessionId, value }) => sessionId === id && value === feedback),
-          )
-          .filter((record) => kind === undefined || (record.supervision === undefined) === (kind === 'chat'))
-          .filter((record) => since === undefined || record.lastActivity >= since)
-          .filter((record) => until === undefined || record.lastActivity <= until)
-          .filter((record) => record.status !== 'terminated' && (unlisted || !record.unlisted))
-          .filter((record) => owner === undefined || record.owner === owner)
-          .filter((record) => label === undefined || (record.label ?? null) === label)
-          .filter((record) => before === undefined || newestFirst(record, before) > 0)
-          .sort(newestFirst)
+      list: ({ order = 'newest', limit, before, ...query }) => {
+        const newest = foundBy(state, query).sort((a, b) => newestFirst(a.record, b.record))
+        const tokensIn = ({ runs }: MemorySession) => runs.reduce((sum, run) => sum + tokensOf(run), 0)
+        // A list by tokens is one by the newest activity in which the tokens stand in its place.
+        const placed = newest.map((session) => {
+          const { id, lastActivity } = session.record
+          return { session, place: { id, lastActivity: order === 'tokens' ? tokensIn(session) : lastActivity } }
+        })
+        const compare = order === 'oldest' ? (a: Place, b: Place) => newestFirst(b, a) : newestFirst
+        const after = before && (order === 'tokens' ? { id: before.id, lastActivity: before.tokens ?? 0 } : before)
+        return placed
+          .slice(0, order === 'tokens' ? MOST_COUNTED : undefined)
+          .filter(({ place }) => after === undefined || compare(place, after) > 0)
+          .sort((a, b) => compare(a.place, b.place))
           .slice(0, limit)
-          .map((record) => ({ ...record, state: undefined })),
+          .map(({ session: { record } }) => ({ ...record, state: undefined }))
+      },
+      countFound: (query) => Math.min(MOST_COUNTED, foundBy(state, query).length),
 
       overview: (ids) =>
         ids.flatMap((id) => {
@@ -357,6 +360,7 @@ export function createMemoryReads(state: MemoryState, disk: Pick<MemoryDisk, 'sy
 
     usage: {
       sums: (query) => memoryUsage(state.usage).sums(query),
+      ofSessions: (ids) => memoryUsage(state.usage).ofSessions(ids),
       totals: (range) => memoryUsage(state.usage).totals(range),
       rows: (after, limit) => memoryUsage(state.usage).rows(after, limit),
       row: (key) => memoryUsage(state.usage).row(key),
@@ -379,6 +383,23 @@ export function createMemoryReads(state: MemoryState, disk: Pick<MemoryDisk, 'sy
 
 const chainOf = (state: MemoryState, chain: string): readonly AuditEntry[] =>
   chain === MAIN_CHAIN ? state.audit : (state.importedAudit.get(chain) ?? [])
+
+function foundBy(
+  state: MemoryState,
+  { owner, label, agent, kind, activity, feedback, since, until, unlisted = false }: Omit<SessionQuery, 'limit'>,
+): MemorySession[] {
+  const rated = new Set(state.feedback.filter(({ value }) => value === feedback).map(({ sessionId }) => sessionId))
+  return [...state.sessions.values()]
+    .filter((session) => activity === undefined || overviewOf(state, session).activity === activity)
+    .filter(({ record }) => agent === undefined || record.agent === agent)
+    .filter(({ record }) => feedback === undefined || rated.has(record.id))
+    .filter(({ record }) => kind === undefined || (record.supervision === undefined) === (kind === 'chat'))
+    .filter(({ record }) => since === undefined || record.lastActivity >= since)
+    .filter(({ record }) => until === undefined || record.lastActivity <= until)
+    .filter(({ record }) => record.status !== 'terminated' && (unlisted || !record.unlisted))
+    .filter(({ record }) => owner === undefined || record.owner === owner)
+    .filter(({ record }) => label === undefined || (record.label ?? null) === label)
+}
 
 function overviewOf(state: MemoryState, session: MemorySession): SessionOverview {
   const { record, runs, messages } = session

@@ -1,7 +1,8 @@
 import { type Ref, useId, useState } from 'react'
 import { countFilters } from '../../data/list-filters.ts'
 import { Button } from '../../parts/Button.tsx'
-import { DayField, leaveField, Options, Select, TextField } from '../../parts/Field.tsx'
+import { DayRange } from '../../parts/DayRange.tsx'
+import { leaveField, Options, Select, TextField } from '../../parts/Field.tsx'
 import { FilterIcon } from '../../parts/icons.ts'
 import { fullCount } from '../../words.ts'
 import { type AuditFilters, noFilters } from './audit-filters.ts'
@@ -40,8 +41,7 @@ export function FilterBar({ filters, onChange, ref }: FilterBarProps) {
           value={filters.session}
           onValue={(session) => set({ session })}
         />
-        <DayField label="First day" value={filters.since} onChange={({ target }) => set({ since: target.value })} />
-        <DayField label="Last day" value={filters.until} onChange={({ target }) => set({ until: target.value })} />
+        <DayRange days={filters} any="All days" onChange={set} />
       </div>
       {filters.at !== '' && <span className={styles.at}>From entry {fullCount(Number(filters.at))} on</span>}
       {countFilters(filters) > 0 && (

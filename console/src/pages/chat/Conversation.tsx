@@ -17,6 +17,7 @@ import { errorText } from '../../error-text.ts'
 import { announce } from '../../parts/Announcer.tsx'
 import { Button } from '../../parts/Button.tsx'
 import { AboutIcon } from '../../parts/icons.ts'
+import { RenameButton } from '../../parts/RenameButton.tsx'
 import { Loading } from '../../parts/States.tsx'
 import { ConversationContext } from '../../parts/transcript/conversation.ts'
 import { EarlierVersion } from '../../parts/transcript/EarlierVersion.tsx'
@@ -128,13 +129,16 @@ function Talking({ id, isKnown, log }: { id: string; isKnown: boolean; log: Log 
       current={session.data?.session_id ?? id}
       onFiles={isOpen ? (files) => composer.current?.attach(files) : null}
       actions={
-        page === 'talk' ? (
-          ways
-        ) : (
-          <ChatAction href={`/sessions/${id}`} icon={<AboutIcon />}>
-            Details
-          </ChatAction>
-        )
+        <>
+          {session.data !== undefined && <RenameButton session={session.data} />}
+          {page === 'talk' ? (
+            ways
+          ) : (
+            <ChatAction href={`/sessions/${id}`} icon={<AboutIcon />}>
+              Details
+            </ChatAction>
+          )}
+        </>
       }
       bottom={
         <>

@@ -7,6 +7,7 @@ test('keeps a draft for each session, and nothing when it is empty', () => {
     getItem: (key: string) => kept.get(key) ?? null,
     setItem: (key: string, value: string) => void kept.set(key, value),
     removeItem: (key: string) => void kept.delete(key),
+    keys: () => [...kept.keys()],
   }
   const file = { file_id: 'f', name: 'a.txt', mime_type: 'text/plain', bytes: 3 }
   writeDraft('s', { text: 'half a', files: [file] }, store)

@@ -1,6 +1,6 @@
-// What somebody has written and not sent: kept in the tab for each session, over reloads and lost connections.
+// The next message of a conversation, as long as it is not sent.
 
-import { tabStorage } from '../../browser-storage.ts'
+import { type DraftStore, keepDraft, keptDraft } from '../../data/drafts.ts'
 import type { SentFile } from '../../data/outbox.ts'
 
 export interface Draft {
@@ -8,25 +8,16 @@ export interface Draft {
   files: readonly SentFile[]
 }
 
-type Store = Pick<Storage, 'getItem' | 'setItem' | 'removeItem'>
-
 /** Null: of a chat that has not begun. */
-const keyOf = (sessionId: string | null): string => `quarterdeck.draft.${sessionId ?? 'new'}`
+const nameOf = (sessionId: string | null): string => sessionId ?? 'new'
 
-export function readDraft(sessionId: string | null, store: Store = tabStorage): Draft {
-  try {
-    const kept: unknown = JSON.parse(store.getItem(keyOf(sessionId)) ?? 'null')
-    if (typeof kept !== 'object' || kept === null) return { text: '', files: [] }
-    const { text, files } = { text: '', files: [], ...kept } as { text: unknown; files: unknown }
-    return { text: typeof text === 'string' ? text : '', files: Array.isArray(files) ? files.filter(isFile) : [] }
-  } catch {
-    return { text: '', files: [] }
-  }
+export function readDraft(sessionId: string | null, store?: DraftStore): Draft {
+  const { text, files } = keptDraft(nameOf(sessionId), store)
+  return { text: typeof text === 'string' ? text : '', files: Array.isArray(files) ? files.filter(isFile) : [] }
 }
 
-export function writeDraft(sessionId: string | null, { text, files }: Draft, store: Store = tabStorage): void {
-  if (text === '' && files.length === 0) store.removeItem(keyOf(sessionId))
-  else store.setItem(keyOf(sessionId), JSON.stringify({ text, files }))
+export function writeDraft(sessionId: string | null, { text, files }: Draft, store?: DraftStore): void {
+  keepDraft(nameOf(sessionId), text === '' && files.length === 0 ? null : { text, files }, store)
 }
 
 const isFile = (file: unknown): file is SentFile =>

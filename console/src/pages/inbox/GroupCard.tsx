@@ -11,6 +11,7 @@ import { lockReason } from '../../parts/approval/approve-lock.ts'
 import { CardFrame, DecisionBar } from '../../parts/approval/CardFrame.tsx'
 import { Problem } from '../../parts/approval/Problem.tsx'
 import { TextDialog } from '../../parts/approval/TextDialog.tsx'
+import { useDraft } from '../../parts/approval/use-draft.ts'
 import { useSettled } from '../../parts/approval/use-settled.ts'
 import { ALL_SEEN } from '../../parts/seen/seen.ts'
 import { useAction } from '../../parts/use-action.ts'
@@ -34,6 +35,7 @@ export function GroupCard({ row, onAnswered }: GroupCardProps) {
   const [params] = useSearchParams()
   const { isBusy, error: problem, run } = useAction()
   const [isRejecting, setRejecting] = useState(false)
+  const draft = useDraft(`group ${view.group}`)
   // One more in the group is another question.
   const isSettled = useSettled(items.map(({ id }) => id).join())
   const lock = lockReason({ risk: 'low', seen: ALL_SEEN, isSettled, isLive, hasSaidYes: false })
@@ -51,6 +53,7 @@ export function GroupCard({ row, onAnswered }: GroupCardProps) {
       )
       const count = answers.length - refused.length
       announce(`${decision === 'approve' ? 'Approved' : 'Rejected'}: ${count} of ${items.length}`)
+      draft.drop()
       onAnswered(row, refused)
     })
     void queries.invalidateQueries({ queryKey: ['inbox'] })
@@ -62,12 +65,13 @@ export function GroupCard({ row, onAnswered }: GroupCardProps) {
         docked={false}
         asOf={null}
         buttons={
-          <DecisionBar note={lock}>
+          <DecisionBar note={lock} draft={draft}>
             <AnswerForm
               actions={actions}
               isBusy={isBusy}
               isLive={lock === null}
               hasKeys
+              draft={draft}
               onAnswer={({ danger }) => (danger ? setRejecting(true) : void decide('approve'))}
             />
           </DecisionBar>
@@ -90,6 +94,7 @@ export function GroupCard({ row, onAnswered }: GroupCardProps) {
           isBusy={isBusy}
           isLive={isLive}
           problem={problem}
+          draft={draft}
           onSend={(reason) => void decide('reject', reason)}
           onClose={() => setRejecting(false)}
         />

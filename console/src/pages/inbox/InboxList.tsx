@@ -1,4 +1,5 @@
-import { type ReactNode, useEffect, useRef, useState } from 'react'
+import type { InboxItem } from 'quarterdeck/client'
+import { type ComponentProps, type ReactNode, useEffect, useRef, useState } from 'react'
 import { Link, useLocation } from 'wouter'
 import { useKeys } from '../../app/Keys.tsx'
 import { useOtherOwner } from '../../data/me.ts'
@@ -11,6 +12,7 @@ import { AnswerForm, type GivenAnswer } from '../../parts/approval/AnswerForm.ts
 import { MarkIcon } from '../../parts/approval/MarkIcon.tsx'
 import { doneText, type RecordAction } from '../../parts/approval/record-actions.ts'
 import { StoodStill, TimeLeft } from '../../parts/approval/TimeLeft.tsx'
+import { useDraft } from '../../parts/approval/use-draft.ts'
 import { useAnswer } from '../../parts/approval/use-record.ts'
 import { Badge, OutcomeBadge, RiskShape, riskWords } from '../../parts/Badge.tsx'
 import { Button } from '../../parts/Button.tsx'
@@ -108,14 +110,17 @@ export function InboxList({ inbox, filter, openId, pathTo, onAnswered, onClear }
               return (
                 <InboxRowView row={row} href={pathTo(row.id)} isOpen={hasItem(row, openId)} isMarked={isMarked}>
                   {isAnsweredHere(row) && !hasItem(row, openId) && (
-                    <AnswerForm
+                    <RowAnswer
+                      item={item}
                       actions={item.view.actions.filter(({ danger }) => !danger)}
                       isBusy={busyId === item.id}
                       isLive={isLive}
                       hasKeys={isMarked && isOneLook(row)}
                       onAnswer={async (action, given) => {
                         // The list stays where it is, and the keys go on.
-                        if (await answerHere(row, action, given)) move(1)
+                        const isDone = await answerHere(row, action, given)
+                        if (isDone) move(1)
+                        return isDone
                       }}
                     />
                   )}
@@ -126,6 +131,25 @@ export function InboxList({ inbox, filter, openId, pathTo, onAnswered, onClear }
         </AsOf>
       )}
     </ListFrame>
+  )
+}
+
+interface RowAnswerProps extends Omit<ComponentProps<typeof AnswerForm>, 'draft' | 'onAnswer'> {
+  item: InboxItem
+  /** True: the server has taken it. */
+  onAnswer: (action: RecordAction, given: GivenAnswer) => Promise<boolean>
+}
+
+function RowAnswer({ item, onAnswer, ...form }: RowAnswerProps) {
+  const draft = useDraft(item.id, item.kind === 'approval' ? item.approval.digest : '')
+  return (
+    <AnswerForm
+      {...form}
+      draft={draft}
+      onAnswer={async (action, given) => {
+        if (await onAnswer(action, given)) draft.drop()
+      }}
+    />
   )
 }
 

@@ -194,13 +194,16 @@ interface OpenItemProps {
   onAnswered: (row: InboxRow, refused?: readonly string[]) => void
 }
 
-/** The card of an item. Its heading gets the focus, so that keys and screen readers are there. */
+/** The card of an item. Its heading gets the focus: screen readers are there, and the keys of the browser scroll the card. */
 function OpenItem({ id, row, isGroup, onMoved, onAnswered }: OpenItemProps) {
   const query = useRecordKind(id, row?.items[0].kind)
   const { kind } = query
   const place = useRef<HTMLDivElement>(null)
   useEffect(() => {
-    if (kind !== undefined) place.current?.focus({ preventScroll: true })
+    if (kind === undefined) return
+    // A card that is still on its way takes the focus from its place when it is there.
+    const heading = place.current?.querySelector('h2')
+    ;(heading ?? place.current)?.focus({ preventScroll: true })
   }, [kind])
   if (kind === undefined) return <CardState query={query} height={320} />
   const onDone = row === null ? undefined : () => onAnswered(row)

@@ -13,7 +13,7 @@ import { Notice } from '../../parts/approval/Notice.tsx'
 import { Button } from '../../parts/Button.tsx'
 import { Command } from '../../parts/Command.tsx'
 import { CopyButton } from '../../parts/CopyButton.tsx'
-import { TextField } from '../../parts/Field.tsx'
+import { DayRange } from '../../parts/DayRange.tsx'
 import { ExportIcon, UsageIcon } from '../../parts/icons.ts'
 import { Page, Panel } from '../../parts/Page.tsx'
 import { Empty, How, Pending } from '../../parts/States.tsx'
@@ -22,7 +22,7 @@ import { Tabs } from '../../parts/Tabs.tsx'
 import { fullCount, shortCount } from '../../words.ts'
 import styles from './UsagePage.module.css'
 import { groupNames, UsageTable } from './UsageTable.tsx'
-import { readRange, type UsageRange, usualDays } from './usage-range.ts'
+import { readRange, type UsageRange } from './usage-range.ts'
 
 const UsageChart = lazy(() => import('./UsageChart.tsx'))
 
@@ -33,7 +33,7 @@ const MOST_ROWS = 1_000
 /** What the models were used for, and what it cost. */
 export default function UsagePage() {
   useTitle('Usage')
-  const [params] = useSearchParams()
+  const [params, setParams] = useSearchParams()
   const range = readRange(params, Date.now())
   const by = groups.find((one) => one === params.get('by')) ?? 'day'
   const days = useUsage(range, 'day')
@@ -42,7 +42,7 @@ export default function UsagePage() {
   return (
     <Page
       title="Usage"
-      bar={<RangeBar range={range} />}
+      bar={<DayRange days={range} onChange={(days) => setParams(withParams(params, { ...days }), { replace: true })} />}
       actions={
         <Button
           icon={<ExportIcon />}
@@ -207,48 +207,4 @@ function cellOf(value: string | number | null): string {
   // A title that somebody wrote must not become a formula in the program that opens the file.
   const text = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
-}
-
-/** Which days are shown. It lives in the address. */
-function RangeBar({ range }: { range: UsageRange }) {
-  const [params, setParams] = useSearchParams()
-  const hrefTo = (change: Record<string, string>) =>
-    withSearch('/usage', withParams(params, { days: null, from: null, to: null, ...change }))
-  const tabs = [
-    ...usualDays.map((days) => ({ id: days as string, name: `${days} days`, href: hrefTo({ days }) })),
-    { id: 'own', name: 'Own days', href: hrefTo({ from: range.from, to: range.to }) },
-  ]
-  const set = (name: 'from' | 'to', value: string) =>
-    setParams(
-      (was) => {
-        const next = new URLSearchParams(was)
-        next.set(name, value)
-        return next
-      },
-      { replace: true },
-    )
-  return (
-    <div className={styles.bar}>
-      <Tabs label="Days" tabs={tabs} current={range.days ?? 'own'} />
-      {range.days === null && (
-        <div className={styles.days}>
-          <TextField
-            label="First day"
-            isLabelHidden
-            type="date"
-            value={range.from}
-            onChange={({ target }) => set('from', target.value)}
-          />
-          <span aria-hidden="true">–</span>
-          <TextField
-            label="Last day"
-            isLabelHidden
-            type="date"
-            value={range.to}
-            onChange={({ target }) => set('to', target.value)}
-          />
-        </div>
-      )}
-    </div>
-  )
 }

@@ -1,32 +1,27 @@
 // The range of days that the usage page shows. Days are those of UTC, as the server counts them.
 
+import { isLastDays } from '../../data/list-filters.ts'
+import type { Days } from '../../parts/DayRange.tsx'
+
 const DAY_MS = 86_400_000
 /** The server takes no longer range. */
 const MOST_DAYS = 400
-export const usualDays = ['7', '30', '90'] as const
 
-export interface UsageRange {
-  /** Null: the days are the reader's own. */
-  days: (typeof usualDays)[number] | null
+export interface UsageRange extends Days {
   from: string
   to: string
   /** What is wrong with the reader's own days. */
   problem: string | null
 }
 
-/** The range in an address: `days=30`, or `from` and `to`. */
+/** The range in an address: `since=30d`, or `since` and `until`. */
 export function readRange(params: URLSearchParams, now: number): UsageRange {
-  const [from, to] = [params.get('from'), params.get('to')]
-  if (from !== null && to !== null) return { days: null, from, to, problem: problemOf(from, to) }
-  const days = usualDays.find((one) => one === params.get('days')) ?? '30'
-  return { days, ...lastDays(Number(days), now), problem: null }
+  const [given, until] = [params.get('since') ?? '', params.get('until') ?? '']
+  const since = given === '' && until === '' ? '30d' : given
+  if (!isLastDays(since)) return { since, until, from: since, to: until, problem: problemOf(since, until) }
+  const from = dayOf(now - (Math.min(Number.parseInt(since, 10), MOST_DAYS) - 1) * DAY_MS)
+  return { since, until: '', from, to: dayOf(now), problem: null }
 }
-
-/** So many days up to today. */
-const lastDays = (count: number, now: number): { from: string; to: string } => ({
-  from: dayOf(now - (count - 1) * DAY_MS),
-  to: dayOf(now),
-})
 
 const dayOf = (at: number): string => new Date(at).toISOString().slice(0, 10)
 

@@ -1,9 +1,10 @@
-import { type FormEvent, useRef, useState } from 'react'
+import { type FormEvent, useRef } from 'react'
 import { useKeys } from '../../app/Keys.tsx'
 import { Button } from '../Button.tsx'
 import { TextField } from '../Field.tsx'
 import styles from './AnswerForm.module.css'
 import { fieldLabel, inBar, keyOf, type RecordAction } from './record-actions.ts'
+import type { Draft } from './use-draft.ts'
 
 export interface GivenAnswer {
   text?: string
@@ -16,14 +17,15 @@ interface AnswerFormProps {
   isBusy: boolean
   isLive: boolean
   hasKeys: boolean
+  draft: Draft
   onAnswer: (action: RecordAction, given: GivenAnswer) => void
 }
 
 const LONGEST = 4_000
 
 /** Answers an agent where it is read: a button for each answer, and a field if words may go along. */
-export function AnswerForm({ actions, isBusy, isLive, hasKeys, onAnswer }: AnswerFormProps) {
-  const [text, setText] = useState('')
+export function AnswerForm({ actions, isBusy, isLive, hasKeys, draft, onAnswer }: AnswerFormProps) {
+  const { answer: text = '' } = draft.texts
   const form = useRef<HTMLFormElement>(null)
   // Who writes and presses Enter wants what needs the text.
   const writing =
@@ -71,7 +73,7 @@ export function AnswerForm({ actions, isBusy, isLive, hasKeys, onAnswer }: Answe
           maxLength={LONGEST}
           dir="auto"
           value={text}
-          onChange={({ target }) => setText(target.value)}
+          onChange={({ target }) => draft.set('answer', target.value || null)}
           onKeyDown={(event) => event.key === 'Escape' && event.currentTarget.blur()}
         />
       )}

@@ -16,6 +16,7 @@ import { lookedAt } from './looked-at.ts'
 import { Problem } from './Problem.tsx'
 import { inBar, keyOf, type RecordAction } from './record-actions.ts'
 import { useDecide } from './use-decide.ts'
+import { useDraft, useDropWhen } from './use-draft.ts'
 import { useApproval } from './use-record.ts'
 import { useSettled } from './use-settled.ts'
 
@@ -89,7 +90,9 @@ function LoadedCard({ approval, readAt, before, docked, hasKeys, onMoved, onDone
   const { seen, onSeen } = useSeen(approval.digest)
   const { data: me } = useMe()
   const hasSaidYes = approval.decisions.some(({ by }) => by === me?.user)
-  const decide = useDecide(approval, { readAt, hasSaidYes, onChanged: onMoved, onDone })
+  const draft = useDraft(approval.approval_id, approval.digest)
+  useDropWhen(approval.view.outcome !== null, draft)
+  const decide = useDecide(approval, { readAt, hasSaidYes, draft, onChanged: onMoved, onDone })
   const isSettled = useSettled(approval.digest)
   const { view } = approval
   const notYours = whyNotYours(approval, usePlace())
@@ -131,7 +134,7 @@ function LoadedCard({ approval, readAt, before, docked, hasKeys, onMoved, onDone
     setOpen(null)
   }
   const asking = actionOf(open)
-  const dialog = { approval, lookedAt: looked, decide, onClose: close }
+  const dialog = { approval, lookedAt: looked, decide, draft, onClose: close }
 
   return (
     <>
@@ -140,13 +143,14 @@ function LoadedCard({ approval, readAt, before, docked, hasKeys, onMoved, onDone
         docked={docked}
         asOf={isLive ? null : readAt}
         buttons={
-          <DecisionBar note={answer !== undefined && isLive ? null : lock}>
+          <DecisionBar note={answer !== undefined && isLive ? null : lock} draft={draft}>
             {hasChoices && (
               <AnswerForm
                 actions={actions}
                 isBusy={decide.isBusy}
                 isLive={isAnswerable}
                 hasKeys={hasKeys}
+                draft={draft}
                 onAnswer={(action, { result }) =>
                   action.danger ? openIfAble(action.name) : void decide.respond(result, looked)
                 }
@@ -200,6 +204,7 @@ function LoadedCard({ approval, readAt, before, docked, hasKeys, onMoved, onDone
               ? {
                   id: formId,
                   name: answer.label,
+                  draft,
                   onAnswer: (result) => isAnswerable && !decide.isBusy && void decide.respond(result, looked),
                 }
               : null

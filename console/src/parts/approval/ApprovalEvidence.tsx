@@ -1,5 +1,5 @@
 import type { ShownApproval } from 'quarterdeck/client'
-import { useMemo } from 'react'
+import { type ComponentProps, useMemo } from 'react'
 import { DiffView } from '../diff/DiffView.tsx'
 import { SeenText } from '../seen/SeenText.tsx'
 import type { Seen } from '../seen/seen.ts'
@@ -17,7 +17,7 @@ interface ApprovalEvidenceProps {
   onSeen: (name: string, seen: Seen) => void
   onOpenAll: (() => void) | null
   isOpening: boolean
-  form: { id: string; name: string; onAnswer: (result: unknown) => void } | null
+  form: Omit<ComponentProps<typeof QuestionForm>, 'schema'> | null
 }
 
 /** What a person looks at before they decide: first what speaks against it, then what would run, and apart from it what the agent says. */
@@ -41,7 +41,10 @@ export function ApprovalEvidence({
           <DiffView text={edit_diff} hasKeys={false} />
         </details>
       )}
-      <RecordFacts facts={view.facts.filter(({ minor }) => minor)} />
+      <details className={styles.edit}>
+        <summary>What exactly</summary>
+        <RecordFacts facts={view.facts.filter(({ minor }) => minor)} />
+      </details>
     </>
   )
 }

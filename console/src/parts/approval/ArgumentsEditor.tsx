@@ -5,31 +5,38 @@ import { Button } from '../Button.tsx'
 import { TextArea } from '../Field.tsx'
 import styles from './ArgumentsEditor.module.css'
 import type { Edit } from './EditDialog.tsx'
+import type { Draft } from './use-draft.ts'
 
 interface ArgumentsEditorProps {
   approval: ShownApproval
+  draft: Draft
   takeEdit: { current: (() => Edit | null) | null }
 }
 
-type Draft = { mode: 'form'; fields: ArgumentField[] } | { mode: 'json'; text: string }
+export type Editing = { mode: 'form'; fields: ArgumentField[] } | { mode: 'json'; text: string }
 
 const WHOLE = 'all arguments'
 
 /** A field for each argument, or all of them as JSON. A secret that stays masked keeps its value. */
-export function ArgumentsEditor({ approval, takeEdit }: ArgumentsEditorProps) {
-  const [draft, setDraft] = useState<Draft>(() => ({
-    mode: 'form',
-    fields: argumentFields(approval.edited_arguments ?? approval.arguments),
-  }))
+export function ArgumentsEditor({ approval, draft, takeEdit }: ArgumentsEditorProps) {
+  const [fields] = useState(() => argumentFields(approval.edited_arguments ?? approval.arguments))
+  const [edit, setEdit] = useState(() => editIn(draft.texts, fields))
+  function change(next: Editing): void {
+    setEdit(next)
+    const kept = draftOf(next, fields)
+    for (const name of new Set([...Object.keys(draft.texts), ...Object.keys(kept)])) {
+      if (isOfEdit(name)) draft.set(name, kept[name] ?? null)
+    }
+  }
   const [problems, setProblems] = useState<Readonly<Record<string, string>>>({})
 
   function read(): Record<string, unknown> | null {
-    if (draft.mode === 'form') {
-      const read = editedArguments(draft.fields)
+    if (edit.mode === 'form') {
+      const read = editedArguments(edit.fields)
       setProblems(read.ok ? {} : read.problems)
       return read.ok ? read.arguments : null
     }
-    const read = argumentsInJson(draft.text)
+    const read = argumentsInJson(edit.text)
     setProblems(read.ok ? {} : { [WHOLE]: read.problem })
     return read.ok ? read.arguments : null
   }
@@ -40,8 +47,8 @@ export function ArgumentsEditor({ approval, takeEdit }: ArgumentsEditorProps) {
   function flip(): void {
     const args = read()
     if (args === null) return
-    setDraft(
-      draft.mode === 'form'
+    change(
+      edit.mode === 'form'
         ? { mode: 'json', text: JSON.stringify(args, null, 2) }
         : { mode: 'form', fields: argumentFields(args) },
     )
@@ -54,20 +61,20 @@ export function ArgumentsEditor({ approval, takeEdit }: ArgumentsEditorProps) {
           {hasSecret ? 'A secret that you leave masked stays what it is.' : 'The tool runs with what you write here.'}
         </p>
         <Button kind="quiet" onClick={flip}>
-          {draft.mode === 'form' ? 'Edit as JSON' : 'Edit field by field'}
+          {edit.mode === 'form' ? 'Edit as JSON' : 'Edit field by field'}
         </Button>
       </div>
-      {draft.mode === 'json' ? (
+      {edit.mode === 'json' ? (
         <TextArea
           label="All arguments"
           spellCheck={false}
           rows={16}
-          value={draft.text}
+          value={edit.text}
           problem={problems[WHOLE] ?? null}
-          onChange={({ target }) => setDraft({ mode: 'json', text: target.value })}
+          onChange={({ target }) => change({ mode: 'json', text: target.value })}
         />
       ) : (
-        draft.fields.map((field, i) => (
+        edit.fields.map((field, i) => (
           <TextArea
             key={field.name}
             label={field.name}
@@ -77,12 +84,12 @@ export function ArgumentsEditor({ approval, takeEdit }: ArgumentsEditorProps) {
             value={field.text}
             problem={problems[field.name] ?? null}
             onChange={({ target }) =>
-              setDraft({ mode: 'form', fields: draft.fields.with(i, { ...field, text: target.value }) })
+              change({ mode: 'form', fields: edit.fields.with(i, { ...field, text: target.value }) })
             }
           />
         ))
       )}
-      {draft.mode === 'form' && draft.fields.length === 0 && <p>The call has no arguments. Add some as JSON.</p>}
+      {edit.mode === 'form' && edit.fields.length === 0 && <p>The call has no arguments. Add some as JSON.</p>}
     </div>
   )
 }
@@ -103,6 +110,30 @@ export const argumentFields = (args: Readonly<Record<string, unknown>>): Argumen
       ? { name, text: value, isJson: false }
       : { name, text: JSON.stringify(value, null, 2), isJson: true },
   )
+
+// What is kept of an edit while it is not sent: the arguments that were changed, or all of them as JSON if some were added, removed or
+// written in another way. A secret that nobody has touched is masked in both.
+
+const JSON_TEXT = 'json'
+const nameOf = ({ name }: ArgumentField): string => `argument.${name}`
+const isOfEdit = (name: string): boolean => name === JSON_TEXT || name.startsWith('argument.')
+
+export function editIn(texts: Draft['texts'], fields: readonly ArgumentField[]): Editing {
+  const text = texts[JSON_TEXT]
+  if (text !== undefined) return { mode: 'json', text }
+  return { mode: 'form', fields: fields.map((field) => ({ ...field, text: texts[nameOf(field)] ?? field.text })) }
+}
+
+export function draftOf(edit: Editing, fields: readonly ArgumentField[]): Record<string, string> {
+  if (edit.mode === 'json') return { [JSON_TEXT]: edit.text }
+  const isSame = edit.fields.every(({ name, isJson }, i) => name === fields[i]?.name && isJson === fields[i]?.isJson)
+  if (isSame && edit.fields.length === fields.length) {
+    const changed = edit.fields.filter(({ text }, i) => text !== fields[i]?.text)
+    return Object.fromEntries(changed.map((field) => [nameOf(field), field.text]))
+  }
+  const read = editedArguments(edit.fields)
+  return read.ok ? { [JSON_TEXT]: JSON.stringify(read.arguments, null, 2) } : {}
+}
 
 type EditedArguments =
   | { ok: true; arguments: Record<string, unknown> }

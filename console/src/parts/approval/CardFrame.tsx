@@ -5,6 +5,7 @@ import { useOtherOwner } from '../../data/me.ts'
 import { usePlace } from '../../data/place.ts'
 import { folderName } from '../../words.ts'
 import { RiskBadge } from '../Badge.tsx'
+import { Button } from '../Button.tsx'
 import { Pending } from '../States.tsx'
 import { Scroller } from '../seen/Scroller.tsx'
 import { preciseTime, Time } from '../Time.tsx'
@@ -14,6 +15,7 @@ import { MarkIcon } from './MarkIcon.tsx'
 import { Notice } from './Notice.tsx'
 import { RecordFacts } from './RecordParts.tsx'
 import { StoodStill, TimeLeft } from './TimeLeft.tsx'
+import type { Draft } from './use-draft.ts'
 
 interface CardFrameProps {
   view: RecordView
@@ -34,6 +36,10 @@ export function CardFrame({ view, docked, asOf, children, buttons }: CardFramePr
   const isDone = view.outcome !== null
   // Most agents ask, and stand still from then on.
   const isIdle = !isDone && Date.parse(view.asked_at) - Date.parse(view.context.still_since) > 60_000
+  useEffect(() => {
+    const place = document.activeElement
+    if (place !== document.body && place?.contains(heading.current)) heading.current?.focus({ preventScroll: true })
+  }, [])
   useEffect(() => {
     // The button that had the focus is gone. The focus must not get lost.
     if (isDone && document.activeElement === document.body) heading.current?.focus({ preventScroll: true })
@@ -162,10 +168,25 @@ function Said({ title, text }: { title: string; text: string }) {
   )
 }
 
-/** The buttons of a card, below everything and always in sight. `note`: why one of them does nothing yet. */
-export function DecisionBar({ note, children }: { note: string | null; children: ReactNode }) {
+interface DecisionBarProps {
+  /** Why one of the buttons does nothing yet. */
+  note: string | null
+  draft: Draft
+  children: ReactNode
+}
+
+/** The buttons of a card, below everything and always in sight. */
+export function DecisionBar({ note, draft, children }: DecisionBarProps) {
   return (
     <footer className={styles.bar}>
+      {Object.keys(draft.texts).length > 0 && (
+        <p className={styles.draft}>
+          {draft.isOld ? 'You began a draft before this changed.' : 'Your draft is kept in this tab.'}
+          <Button kind="quiet" onClick={draft.drop}>
+            Throw it away
+          </Button>
+        </p>
+      )}
       <p className={styles.note} role="status">
         {note}
       </p>

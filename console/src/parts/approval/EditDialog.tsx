@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import type { EditCheck } from 'quarterdeck/client'
+import type { EditCheck, ShownApproval } from 'quarterdeck/client'
 import { useEffect, useRef, useState } from 'react'
 import { keyText, useKeys } from '../../app/Keys.tsx'
 import { useClient } from '../../data/server.tsx'
@@ -19,6 +19,7 @@ import { Notice, Warnings } from './Notice.tsx'
 import { Problem } from './Problem.tsx'
 import { CardSection } from './RecordParts.tsx'
 import type { DecisionDialogProps } from './use-decide.ts'
+import type { Draft } from './use-draft.ts'
 import { useSettled } from './use-settled.ts'
 
 export type Edit = { arguments: Record<string, unknown> } | { content: string }
@@ -28,6 +29,7 @@ export default function EditDialog({
   approval,
   action,
   decide,
+  draft,
   isLive,
   onClose,
 }: DecisionDialogProps & { isLive: boolean }) {
@@ -128,9 +130,9 @@ export default function EditDialog({
       {/* It stays in the page while one looks at the review, so that nothing typed is lost. */}
       <div hidden={checked !== null}>
         {isFile ? (
-          <FileEditor approvalId={approval.approval_id} takeEdit={takeEdit} />
+          <FileEditor approval={approval} draft={draft} takeEdit={takeEdit} />
         ) : (
-          <ArgumentsEditor approval={approval} takeEdit={takeEdit} />
+          <ArgumentsEditor approval={approval} draft={draft} takeEdit={takeEdit} />
         )}
       </div>
       {checked !== null && <EditReview check={checked.check} onSeen={onSeen} />}
@@ -149,12 +151,13 @@ function sizeOf({ change, changes }: EditCheck): { bytes: number; loadedBytes: n
 }
 
 interface FileEditorProps {
-  approvalId: string
+  approval: Pick<ShownApproval, 'approval_id' | 'digest'>
+  draft: Draft
   takeEdit: { current: (() => Edit | null) | null }
 }
 
 /** The whole file as it should be. */
-function FileEditor({ approvalId, takeEdit }: FileEditorProps) {
+function FileEditor({ approval: { approval_id: approvalId, digest }, draft, takeEdit }: FileEditorProps) {
   const client = useClient()
   const file = useQuery({
     queryKey: ['approval', approvalId, 'content'],
@@ -162,8 +165,16 @@ function FileEditor({ approvalId, takeEdit }: FileEditorProps) {
     // What is being typed must not be taken away.
     staleTime: Number.POSITIVE_INFINITY,
   })
+  const original = file.data?.content ?? null
   const [text, setText] = useState<string | null>(null)
-  const current = text ?? file.data?.content ?? null
+  // A change of another version of the file fits nowhere.
+  const name = `file.${digest}`
+  const { [name]: kept } = draft.texts
+  const current = text ?? (original === null || kept === undefined ? original : withChange(original, kept))
+  function change(next: string): void {
+    setText(next)
+    draft.set(name, original === null || next === original ? null : changeIn(original, next))
+  }
   takeEdit.current = () => (current === null ? null : { content: current })
   if (file.data === undefined || file.error !== null) return <Pending query={file} rows={1} height={320} />
   return (
@@ -174,9 +185,25 @@ function FileEditor({ approvalId, takeEdit }: FileEditorProps) {
       autoCapitalize="off"
       dir="ltr"
       value={current ?? ''}
-      onChange={({ target }) => setText(target.value)}
+      onChange={({ target }) => change(target.value)}
     />
   )
+}
+
+/** What differs, and where it begins and ends. The rest of the file is not kept: it may be long, and not for every eye. */
+export function changeIn(before: string, after: string): string {
+  const shortest = Math.min(before.length, after.length)
+  let [start, end] = [0, 0]
+  while (start < shortest && before[start] === after[start]) start += 1
+  while (end < shortest - start && before.at(-1 - end) === after.at(-1 - end)) end += 1
+  return `${before.length} ${start} ${end} ${after.slice(start, after.length - end)}`
+}
+
+/** The file without the change if the change was made in another file. */
+export function withChange(before: string, change: string): string {
+  const [, length, start, end, text] = /^(\d+) (\d+) (\d+) (.*)$/s.exec(change) ?? []
+  if (Number(length) !== before.length || text === undefined) return before
+  return before.slice(0, Number(start)) + text + before.slice(before.length - Number(end))
 }
 
 /** What would come of an edit: the original, the edit and their difference. This is what one confirms. */

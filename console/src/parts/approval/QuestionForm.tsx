@@ -3,19 +3,23 @@ import { keyText, useKeys } from '../../app/Keys.tsx'
 import { Select, TextArea, TextField } from '../Field.tsx'
 import styles from './QuestionForm.module.css'
 import { answerOf, type QuestionField, questionFields } from './question-fields.ts'
+import type { Draft } from './use-draft.ts'
 
 interface QuestionFormProps {
   id: string
   /** What the key does that sends it. */
   name: string
   schema: Record<string, unknown>
+  draft: Draft
   onAnswer: (result: unknown) => void
 }
 
+const keyOf = ({ name }: QuestionField): string => `field.${name}`
+
 /** The fields that a tool asks for. The button is in the bar of the card, and names this form by its id. */
-export function QuestionForm({ id, name, schema, onAnswer }: QuestionFormProps) {
+export function QuestionForm({ id, name, schema, draft, onAnswer }: QuestionFormProps) {
   const fields = useMemo(() => questionFields(schema), [schema])
-  const [texts, setTexts] = useState<Readonly<Record<string, string>>>({})
+  const texts = Object.fromEntries(fields.map((field) => [field.name, draft.texts[keyOf(field)] ?? field.preset]))
   const [problems, setProblems] = useState<Readonly<Record<string, string>>>({})
 
   function answer(event?: FormEvent): void {
@@ -32,9 +36,9 @@ export function QuestionForm({ id, name, schema, onAnswer }: QuestionFormProps) 
         <AnswerField
           key={field.name}
           field={field}
-          text={texts[field.name] ?? field.preset}
+          text={texts[field.name] ?? ''}
           problem={problems[field.name] ?? null}
-          onChange={(text) => setTexts((was) => ({ ...was, [field.name]: text }))}
+          onChange={(text) => draft.set(keyOf(field), text === field.preset ? null : text)}
         />
       ))}
       <p className={`${styles.hint} ${styles.keys}`}>{keyText('mod+Enter')} sends the answer.</p>

@@ -8,6 +8,7 @@ import { BodyPartView, RecordFacts } from './RecordParts.tsx'
 import type { RecordAction } from './record-actions.ts'
 import type { RecordKind } from './record-kinds.ts'
 import { TextDialog } from './TextDialog.tsx'
+import { useDraft, useDropWhen } from './use-draft.ts'
 import { useAnswer, useRecord } from './use-record.ts'
 
 interface RecordCardProps {
@@ -24,6 +25,8 @@ export function RecordCard({ kind, id, onDone }: RecordCardProps) {
   const [problem, setProblem] = useState<unknown>(null)
   const { answer, busyId } = useAnswer(setProblem)
   const busy = busyId !== null
+  const draft = useDraft(id)
+  useDropWhen(data !== undefined && data.view.outcome !== null, draft)
   const isLive = useIsLive()
   /** What ends something is asked about before it is sent. */
   const [asking, setAsking] = useState<RecordAction | null>(null)
@@ -32,6 +35,7 @@ export function RecordCard({ kind, id, onDone }: RecordCardProps) {
     setProblem(null)
     const said = await answer({ kind, id }, action, { text }, action.done)
     if (said === 'open') return
+    draft.drop()
     setAsking(null)
     if (said === 'done') onDone?.()
   }
@@ -44,12 +48,16 @@ export function RecordCard({ kind, id, onDone }: RecordCardProps) {
         docked={false}
         asOf={isLive ? null : dataUpdatedAt}
         buttons={
-          <DecisionBar note={isLive ? null : 'Not connected. You can answer when the server answers again.'}>
+          <DecisionBar
+            note={isLive ? null : 'Not connected. You can answer when the server answers again.'}
+            draft={draft}
+          >
             <AnswerForm
               actions={view.actions}
               isBusy={busy}
               isLive={isLive}
               hasKeys
+              draft={draft}
               onAnswer={(action, { text = '' }) => (action.danger ? setAsking(action) : void send(action, text))}
             />
           </DecisionBar>
@@ -69,6 +77,7 @@ export function RecordCard({ kind, id, onDone }: RecordCardProps) {
           isBusy={busy}
           isLive={isLive}
           problem={problem}
+          draft={draft}
           onSend={(text) => void send(asking, text)}
           onClose={() => setAsking(null)}
         />

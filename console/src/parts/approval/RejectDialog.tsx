@@ -9,7 +9,15 @@ interface RejectDialogProps extends DecisionDialogProps {
 }
 
 /** A no, with a reason that the agent reads. */
-export default function RejectDialog({ approval, action, lookedAt, decide, isLive, onClose }: RejectDialogProps) {
+export default function RejectDialog({
+  approval,
+  action,
+  lookedAt,
+  decide,
+  draft,
+  isLive,
+  onClose,
+}: RejectDialogProps) {
   const [choice, setChoice] = useState(ONCE)
 
   async function reject(reason: string): Promise<void> {
@@ -23,6 +31,7 @@ export default function RejectDialog({ approval, action, lookedAt, decide, isLiv
       isBusy={decide.isBusy}
       isLive={isLive}
       problem={decide.problem}
+      draft={draft}
       onSend={(reason) => void reject(reason)}
       onClose={onClose}
     >

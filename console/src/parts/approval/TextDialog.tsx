@@ -1,9 +1,10 @@
-import { type ReactNode, useState } from 'react'
+import type { ReactNode } from 'react'
 import { keyText, useKeys } from '../../app/Keys.tsx'
 import { Dialog, DialogButtons } from '../Dialog.tsx'
 import { TextArea } from '../Field.tsx'
 import { Problem } from './Problem.tsx'
 import { fieldLabel, type RecordAction } from './record-actions.ts'
+import type { Draft } from './use-draft.ts'
 
 interface TextDialogProps {
   action: RecordAction
@@ -12,6 +13,7 @@ interface TextDialogProps {
   isBusy: boolean
   isLive: boolean
   problem: unknown
+  draft: Draft
   onSend: (text: string) => void
   onClose: () => void
   /** Below the text. */
@@ -22,8 +24,9 @@ const LONGEST = 2_000
 
 /** Asks for a reason that the agent reads, or only for a yes, before something ends. */
 export function TextDialog(props: TextDialogProps) {
-  const { action, button = action.label, isBusy, isLive, problem, onClose } = props
-  const [text, setText] = useState('')
+  const { action, button = action.label, isBusy, isLive, problem, draft, onClose } = props
+  const name = `words.${action.name}`
+  const { [name]: text = '' } = draft.texts
   const isReady = isLive && !isBusy
   const send = () => isReady && props.onSend(text.trim())
   useKeys([{ keys: 'mod+Enter', name: button, group: 'Decision', run: send, isGlobal: true }])
@@ -52,7 +55,7 @@ export function TextDialog(props: TextDialogProps) {
           help={action.confirm.help}
           maxLength={LONGEST}
           value={text}
-          onChange={({ target }) => setText(target.value)}
+          onChange={({ target }) => draft.set(name, target.value || null)}
         />
       )}
       {props.children}

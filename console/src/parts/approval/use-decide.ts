@@ -14,6 +14,7 @@ import { withProof } from '../../sign-in/step-up.ts'
 import { announce } from '../Announcer.tsx'
 import { isUnreachable } from './Problem.tsx'
 import { doneText, type RecordAction } from './record-actions.ts'
+import type { Draft } from './use-draft.ts'
 
 type RejectOptions = NonNullable<Parameters<Approvals['reject']>[1]>
 
@@ -25,6 +26,7 @@ export interface DecisionDialogProps {
   action: RecordAction
   lookedAt: LookedAt
   decide: Decide
+  draft: Draft
   onClose: () => void
 }
 
@@ -33,6 +35,7 @@ interface DecideOptions {
   readAt: number
   /** Where several people have to say yes: this person has. */
   hasSaidYes: boolean
+  draft: Draft
   /** It is another question now, with this id. */
   onChanged: (id: string) => void
   /** This person has decided, and the server has heard it. */
@@ -45,7 +48,7 @@ const NOT_ARRIVED = new Error(
 )
 
 /** Decides, and waits for the server's word. */
-export function useDecide(shown: ShownApproval, { readAt, hasSaidYes, onChanged, onDone }: DecideOptions) {
+export function useDecide(shown: ShownApproval, { readAt, hasSaidYes, draft, onChanged, onDone }: DecideOptions) {
   const client = useClient()
   const queries = useQueryClient()
   const [isBusy, setBusy] = useState(false)
@@ -66,6 +69,7 @@ export function useDecide(shown: ShownApproval, { readAt, hasSaidYes, onChanged,
     setFailure(null)
     try {
       await decide()
+      draft.drop()
       const reading = readAgain()
       const action = shown.view.actions.find((one) => one.name === name)
       if (action !== undefined) announce(doneText(action, shown.view))
@@ -77,7 +81,9 @@ export function useDecide(shown: ShownApproval, { readAt, hasSaidYes, onChanged,
       if (code === 'approval_changed' && error instanceof ClientError) {
         await readAgain()
         const next = error.problem?.approval_id
-        onChanged(typeof next === 'string' ? next : approval_id)
+        const id = typeof next === 'string' ? next : approval_id
+        draft.moveTo(id)
+        onChanged(id)
         return true
       }
       if (code === 'approval_decided' || code === 'approval_expired') {

@@ -4,7 +4,7 @@ import { explainPolicy } from '../../../supervision/workspace-policy/explain-pol
 import { protectedByPath } from '../../../supervision/workspace-policy/judge-request.ts'
 import { readPolicy } from '../../../supervision/workspace-policy/read-policy.ts'
 import { usageError } from '../../cli-error.ts'
-import { agentOf, folderOf, recordLines, riskOf, taskOf, titleOf } from '../../show-record.ts'
+import { agentOf, folderOf, recordLines, riskOf, sinceOf, taskOf, titleOf } from '../../show-record.ts'
 import { styleFor } from '../../terminal/style.ts'
 import { localTime, localZone, terminalLine, textTable } from '../../terminal/terminal-text.ts'
 import { readAllowlist } from '../policy/read-policy-argument.ts'
@@ -57,7 +57,7 @@ function waitingTable(items: readonly ShownRecord[]): string {
     ids.get(view.id) ?? '',
     view.label,
     riskOf(view),
-    localTime(view.asked_at).slice(11),
+    localTime(sinceOf(view)).slice(11),
     agentOf(view),
     terminalLine(folderOf(view), 120),
     taskOf(view),

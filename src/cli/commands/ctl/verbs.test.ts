@@ -52,7 +52,7 @@ WAITS  KIND                    RISK  SINCE (UTC)  AGENT        FOLDER          T
 0002   Tool of a host          high  09:04:10     claude-code  /home/ada/shop  Shop  Bash: rm -rf build
 0003   Question from an agent        09:04:10     claude-code  /home/ada/shop  Shop  May it go on? (Shall I go on?)
 0004   Agent stands by               09:04:10     claude-code  /home/ada/shop  Shop  What should it do next? (What next?)
-0005   Silent agent                  09:04:10     claude-code  /home/ada/shop  Shop  Silent for more than 5 min 1 s (after heartbeat)
+0005   Silent agent                  08:59:09     claude-code  /home/ada/shop  Shop  Gone silent (after heartbeat)
 `,
     })
     const json = JSON.parse((await server.run('list', '--json')).out)
@@ -524,7 +524,7 @@ describe('a question of a tool', () => {
 
   test('is shown with its fields and the verb that answers it', async () => {
     const { out } = await (await asking()).run('show', '0192f3b5')
-    expect(out).toContain('  Which size?\n\nWhat the answer may be:\n  Answer with these fields:\n')
+    expect(out).toContain('  Which size?\n\nHow to answer:\n  Answer with these fields:\n')
     expect(out).toContain('\n    size (required): one of "S", "L"\n')
     expect(out).toContain(`To answer:\n  quarterdeck ctl answer ${id}\n  quarterdeck ctl reject ${id}\n`)
   })

@@ -151,6 +151,13 @@ const usage: z.ZodType<UsageRow> = whole<UsageRow>()({
   cachedInput: count,
   cacheWrite: count,
   reasoning: count,
+  // Archives of 0.1 do not have these.
+  failed: count.default(0),
+  cancelled: count.default(0),
+  took: z
+    .string()
+    .regex(/^[A-Za-z]*$/)
+    .default(''),
 })
 
 export type ArchivedRecords = Omit<ImportRecords, 'type'>

@@ -139,7 +139,7 @@ describe('an open card', () => {
       'send_email asks',
       'In the tool’s words:',
       '| Which account?',
-      'What the answer may be:',
+      'How to answer:',
       '| Answer with these fields:',
       '|   account (required): one of "work", "home"',
     ])
@@ -151,7 +151,7 @@ describe('an open card', () => {
     }
     expect(linesOf(card(about(free)))).toContain('[Answer] [No answer]')
     // Any text will do, so there is nothing to explain.
-    expect(linesOf(card(about(free)))).not.toContain('What the answer may be:')
+    expect(linesOf(card(about(free)))).not.toContain('How to answer:')
   })
 
   test('of a host’s tool shows what will happen', () => {
@@ -194,7 +194,7 @@ describe('an open card', () => {
       'Time, it says: 2 min 5 s',
       'Steps, it says: 7',
       ASKED,
-      '[Continue] [Refine] [Stop]',
+      '[Continue] [Do this instead] [Stop]',
       'Or reply in this thread with continue, with refine and what to do instead, or with stop.',
       CONSOLE,
     ])
@@ -218,7 +218,7 @@ describe('an open card', () => {
     const view = about({ ...alert, status: 'nudged', ...nudged }, null, { prompt: 'Fix all bugs' })
 
     expect(linesOf(card(view))).toEqual([
-      ':zzz: claude-code in shop has been silent for more than 5 min 3 s',
+      ':zzz: claude-code in shop has gone silent',
       HEAD,
       'It may sit in a dialog of its own, or be done.',
       'The last nudge:',
@@ -286,8 +286,8 @@ describe('the look of a card', () => {
   test('while a text is awaited: the buttons stay', () => {
     const lines = linesOf(card(about(prompt), { state: { type: 'awaiting_text', by: 'ada', action: 'refine' } }))
 
-    expect(lines).toContain('[Continue] [Refine] [Stop]')
-    expect(lines).toContain(':pencil2: ada: write the text for “Refine” as a reply in this thread.')
+    expect(lines).toContain('[Continue] [Do this instead] [Stop]')
+    expect(lines).toContain(':pencil2: ada: write the text for “Do this instead” as a reply in this thread.')
   })
 
   test('minimal: the diff goes to the thread, and the words are left out', () => {
@@ -521,8 +521,8 @@ describe('a decided card', () => {
     [
       'a prompt, refine',
       { ...prompt, ...by({ status: 'decided', decision: 'refine', instruction: 'Tests first.' }) },
-      [`:white_check_mark: Refined ${BY_BEN}`, 'Instruction:', '> Tests first.'],
-      'Refined by ben',
+      [`:white_check_mark: Told what to do ${BY_BEN}`, 'Instruction:', '> Tests first.'],
+      'Told what to do by ben',
     ],
     [
       'an alert that ended by itself',

@@ -8,6 +8,7 @@ import { type Decision, rememberScopes } from '../../../domain/supervision/decis
 import type { Request } from '../../../http/route.ts'
 import type { Edit } from '../../../supervision/approvals/check-edit.ts'
 import type { GroupDecision } from '../../../supervision/approvals/decide-group.ts'
+import type { LineRange } from '../../../supervision/workspace/show-file.ts'
 import { queryProblem, wordIn } from '../../shared/request/page.ts'
 import { validBody } from '../../shared/request/validate.ts'
 import {
@@ -133,6 +134,16 @@ export function decodeInclude({ query }: Pick<Request, 'query'>): { content: boo
     throw queryProblem({ pointer: 'include', detail: 'Send content, all, or both with a comma between them.' })
   }
   return { content: words.includes('content'), all: words.includes('all') }
+}
+
+/** `?from=12&to=31`: lines of a file, counted from 1. Without `to`: to the end. Throws `invalid_request`. */
+export function decodeLines({ query }: Pick<Request, 'query'>): LineRange {
+  const numberIn = (name: string): number | null => {
+    const text = query.get(name)
+    if (text === null || /^[1-9]\d{0,8}$/.test(text)) return text === null ? null : Number(text)
+    throw queryProblem({ pointer: name, detail: 'Send the number of a line. The first is 1.' })
+  }
+  return { from: numberIn('from') ?? 1, to: numberIn('to') }
 }
 
 const problem = (pointer: string, detail: string): ServerError =>

@@ -20,12 +20,21 @@ import { decodePage, nextLink, queryProblem } from '../../shared/request/page.ts
 import { routeHeads } from '../../shared/route-heads.ts'
 import { ApprovalSchema } from '../records/kinds/approval.ts'
 import { createRecordViews, encodeRecord } from '../records/kinds-on-wire.ts'
-import { decodeDecision, decodeEdit, decodeGroup, decodeInclude, decodeReveal, decodeStatus } from './decode.ts'
+import {
+  decodeDecision,
+  decodeEdit,
+  decodeGroup,
+  decodeInclude,
+  decodeLines,
+  decodeReveal,
+  decodeStatus,
+} from './decode.ts'
 import { editCheckView, grantView, shownView } from './encode.ts'
 import {
   DecisionSchema,
   EditCheckSchema,
   EditSchema,
+  FileLinesSchema,
   GrantSchema,
   GroupDecidedSchema,
   GroupDecisionSchema,
@@ -136,6 +145,16 @@ export function createApprovalRoutes(deps: ApprovalRoutesDeps): Route[] {
     const { by, id } = await approvalIn(request, reply)
     const name = decodeReveal(await request.json())
     reply.json(200, { name, text: await revealSecret(by, id, name) })
+  }
+
+  async function fileLines(request: Request, reply: Reply): Promise<void> {
+    const range = decodeLines(request)
+    const approval = await approvals.get(callerOf(request), request.params.id ?? '')
+    reply.note({ session_id: approval.sessionId })
+    const found = await readDiff(approval)
+    if (found === null) throw new ServerError('file_not_found', 'This approval changes no file.')
+    const { from, lines, totalLines: total_lines, leftOut: left_out } = found.lines(range)
+    reply.json(200, { from, lines, total_lines, left_out })
   }
 
   async function grants(request: Request, reply: Reply): Promise<void> {
@@ -341,6 +360,24 @@ export function createApprovalRoutes(deps: ApprovalRoutesDeps): Route[] {
         errors: ['invalid_request', 'forbidden', 'approval_not_found', 'storage_full', 'storage_failed'],
       }),
       handle: reveal,
+    },
+    {
+      ...operator.get,
+      path: '/approvals/:id/lines',
+      summary: 'Lines of the file that a change leaves as they are',
+      describe: () => ({
+        tag,
+        description:
+          'For what stands between the parts of a diff: lines of the file after the change, as the server keeps it with the approval, whatever the disk has by now. A file that usually holds secrets is refused.',
+        params,
+        query: {
+          from: z.coerce.number().int().min(1).optional().describe('The first line. Default: 1.'),
+          to: z.coerce.number().int().min(1).optional().describe('The last line. Default: the end of the file.'),
+        },
+        responses: { 200: answer('The lines.', FileLinesSchema) },
+        errors: ['invalid_request', 'forbidden', 'approval_not_found', 'file_not_found', 'storage_failed'],
+      }),
+      handle: fileLines,
     },
     {
       ...operator.get,

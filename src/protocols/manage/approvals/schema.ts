@@ -103,6 +103,23 @@ export const ShownApprovalSchema = ApprovalSchema.extend({
 /** One approval, with the diff of a change. */
 export type ShownApproval = z.output<typeof ShownApprovalSchema>
 
+export const FileLinesSchema = z
+  .strictObject({
+    from: z.int().min(1).describe('Number of the first line in `lines`, in the file after the change.'),
+    lines: z.array(z.string()).describe('With every hidden character marked, as in `shown_diff`.'),
+    total_lines: z.int().min(0).describe('Of the whole file after the change.'),
+    left_out: z
+      .int()
+      .min(0)
+      .describe('Lines that were asked for and did not fit into 500,000 bytes. Ask again from there.'),
+  })
+  .meta({
+    id: 'FileLines',
+    example: { from: 12, lines: ['export const limit = 20', ''], total_lines: 140, left_out: 0 },
+  })
+/** Lines of a file that a change leaves as they are. */
+export type FileLines = z.output<typeof FileLinesSchema>
+
 export const RevealedSchema = z
   .strictObject({ name: z.string(), text: z.string() })
   .meta({ example: { name: 'api_key', text: 'sk-0123' } })

@@ -53,7 +53,7 @@ export function createAuditRoutes({ trail, chain }: AuditRoutesDeps): Route[] {
         description:
           'The audit trail, newest first. Characters that people do not see are marked, as in `<U+202E>`. Reading it is put on record, once an hour. A page may have fewer entries than asked for, or none, while there are more: follow the Link header.',
         query: {
-          kind: z.string().optional().describe('Only this kind.'),
+          kind: z.string().optional().describe('Only this kind, or these kinds with commas between.'),
           by: z.string().optional().describe('Only what this person did.'),
           session: z.string().optional().describe('Only about this session: a UUID or a ULID.'),
           since: z.string().optional().describe('Only at or after this time, ISO 8601.'),
@@ -92,7 +92,7 @@ function queryIn(request: Request): AuditQuery {
   const { limit, before } = decodePage(request, PAGE)
   return {
     limit,
-    kind: query.get('kind') ?? undefined,
+    kinds: query.get('kind')?.split(','),
     by: query.get('by') ?? undefined,
     session: sessionIn(query, 'Send the id of a session: a UUID or a ULID.'),
     since: timeIn(query, 'since'),

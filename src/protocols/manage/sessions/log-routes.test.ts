@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { ulidOf } from '../../../domain/ids.ts'
 import { compactEntries } from '../../../log/compact.ts'
+import { scriptedModel } from '../../../models/testing/scripted-model.ts'
 import { createGatedModel, stop, text } from '../../testing/gated-model.ts'
 import { asAda, asConsole, asEve, asOperator, openDoors, refusalOf } from '../../testing/open-doors.ts'
 import { readSse } from '../../testing/sse-reader.ts'
@@ -327,5 +328,49 @@ describe('GET /sessions/{id}/export', () => {
 
     expect(body.session.session_id).toBe(id)
     expect(body.messages.map(({ message_id }) => message_id)).toEqual(messages.map((one) => one.id))
+  })
+})
+
+describe('GET /sessions/{id}/steps/{seq}', () => {
+  test('shows an operator what was sent, with secrets masked, and nobody else', async () => {
+    const login = { name: 'nowhere', arguments: { user: 'ada', password: 'hunter2' } }
+    const answers = [{ parts: [{ tool_call: login }] }, { parts: [{ text: 'Done.' }] }]
+    await using doors = await openDoors({ model: scriptedModel({ answers }) })
+    const response = await doors.post('/sessions/hers/messages', { message: 'Log in' }, asAda)
+    const { run_id: runId } = (await response.json()) as { run_id: string }
+    const frames = await readSse(await doors.get(`/runs/${runId}/events`, asAda)).rest()
+    const sessionId = (await doors.store.runs.get(runId))?.sessionId ?? ''
+    const seq = frames.findLast(({ data }) => data.includes('STEP_STARTED'))?.id?.split('.')[1]
+    const path = `/sessions/${sessionId}/steps/${seq}`
+    const answered = await doors.get(path, asOperator)
+
+    expect(answered.status).toBe(200)
+    expect(await answered.json()).toEqual({
+      step: 'step_2',
+      run_id: runId,
+      agent: expect.any(String),
+      parameters: expect.objectContaining({ provider: expect.any(String), temperature: null }),
+      sent: {
+        system: expect.any(String),
+        messages: [
+          { role: 'user', content: 'Log in' },
+          {
+            role: 'assistant',
+            content: '',
+            reasoning: null,
+            tool_calls: [
+              { id: expect.any(String), name: 'nowhere', arguments: '{"user":"ada","password":"[masked]"}' },
+            ],
+          },
+          expect.objectContaining({ role: 'tool', tool_name: 'nowhere', is_error: true }),
+        ],
+        tools: expect.any(Array),
+        response_format: null,
+      },
+      unknown: [],
+    })
+    expect((await doors.get(path, asAda)).status).toBe(403)
+    expect((await doors.get(`/sessions/${sessionId}/steps/1`, asOperator)).status).toBe(404)
+    expect((await doors.get(`/sessions/${sessionId}/steps/x`, asOperator)).status).toBe(400)
   })
 })

@@ -2,7 +2,7 @@
 
 import { z } from 'zod'
 import { type Clock, isoTime } from '../../../domain/clock.ts'
-import { sessionNotFound } from '../../../domain/errors.ts'
+import { ServerError, sessionNotFound } from '../../../domain/errors.ts'
 import { ulidOf } from '../../../domain/ids.ts'
 import type { Approval } from '../../../domain/records/record.ts'
 import type { Entry } from '../../../domain/session/entry.ts'
@@ -11,12 +11,13 @@ import type { RunSummary } from '../../../domain/session/run.ts'
 import type { SessionRecord } from '../../../domain/session/session.ts'
 import { createJsonMask } from '../../../domain/text/masked-json.ts'
 import type { Engine } from '../../../engine/engine.ts'
+import type { SentStep } from '../../../engine/sessions/read-step.ts'
 import { answer } from '../../../http/describe-answer.ts'
 import { isConsole, type Reply, type Request, type Route } from '../../../http/route.ts'
 import type { Approvals } from '../../../supervision/approvals/approvals.ts'
 import type { Oversight } from '../../../supervision/oversight/oversight.ts'
 import { parseCursor } from '../../shared/events/event-id.ts'
-import { createMaskEntries } from '../../shared/events/mask-entries.ts'
+import { createMaskEntries, withoutSecrets } from '../../shared/events/mask-entries.ts'
 import { callerOf, viewerOf } from '../../shared/request/caller.ts'
 import { feedbackOf } from '../../shared/request/feedback.ts'
 import { decodePage, linked, nextLink, queryProblem, wordIn } from '../../shared/request/page.ts'
@@ -24,7 +25,8 @@ import { sessionRow, shownIdOf } from '../../shared/request/session-row.ts'
 import { encodeRecord } from '../records/kinds-on-wire.ts'
 import { idOf, sessionParams, sessionTag } from './decode.ts'
 import { foreignRunView, runView } from './encode.ts'
-import { type Log, LogSchema, type SessionExport, SessionExportSchema } from './schema.ts'
+import { DECISIONS, markdownDecision, markdownHead, markdownMessage } from './markdown-export.ts'
+import { type Log, LogSchema, type SessionExport, SessionExportSchema, type Step, StepSchema } from './schema.ts'
 
 export interface LogRoutesDeps {
   engine: Engine
@@ -71,16 +73,55 @@ export function createLogRoutes({ engine, oversight, approvals, clock }: LogRout
     await reply.jsonPieces(200, body, nextLink(path, query, next, 'after' in from ? 'after' : 'before'))
   }
 
+  async function showStep(request: Request, reply: Reply): Promise<void> {
+    const session = await oversight.session(viewerOf(request), idOf(request))
+    reply.note({ session_id: session.id })
+    const seq = Number(request.params.seq)
+    if (!Number.isSafeInteger(seq) || seq < 1) {
+      throw new ServerError('malformed_id', 'Send the seq of a STEP_STARTED event: a whole number from 1.')
+    }
+    // The messages are in memory as they are stored, as they were sent, and as text.
+    await reply.reserve(3 * PAGE_CHARS)
+    await reply.jsonPieces(200, stepView(await sessions.readStep(session, seq)))
+  }
+
   async function exportSession(request: Request, reply: Reply): Promise<void> {
     const session = await oversight.session(viewerOf(request), idOf(request))
     reply.note({ session_id: session.id })
-    const name = `session-${ulidOf(session.id)}.json`
-    const stream = reply.stream('application/json', {
+    const isMarkdown = wordIn(request.query, 'format', ['json', 'markdown']) === 'markdown'
+    const name = `session-${ulidOf(session.id)}.${isMarkdown ? 'md' : 'json'}`
+    const stream = reply.stream(isMarkdown ? 'text/markdown; charset=utf-8' : 'application/json', {
       'Content-Disposition': `attachment; filename="${name}"`,
       'Cache-Control': 'no-store',
     })
-    for await (const piece of exportPieces(request, session)) await stream.write(piece)
+    const pieces = isMarkdown ? markdownPieces(request, session) : exportPieces(request, session)
+    for await (const piece of pieces) await stream.write(piece)
     stream.end()
+  }
+
+  const isMaskedFor = (request: Request, { owner }: SessionRecord): boolean =>
+    owner !== request.principal.owner || isConsole(request)
+
+  const approvalPages = (request: Request, sessionId: string) =>
+    pagesOf<Approval>((before) => approvals.list({ by: callerOf(request), sessionId, limit: EXPORT_PAGE, before }))
+
+  async function* markdownPieces(request: Request, session: SessionRecord): AsyncGenerator<string> {
+    const [overview] = await sessions.overview([session.id])
+    yield markdownHead(session, overview?.title ?? '', clock.now())
+    const feedback = Map.groupBy(await messages.feedback(session.id), ({ messageId }) => messageId)
+    const argumentsOf = isMaskedFor(request, session)
+      ? (text: string) => createJsonMask()(text)
+      : (text: string) => text
+    for await (const page of messagePages(session.id)) {
+      for (const message of page) yield markdownMessage(message, feedback.get(message.id) ?? [], argumentsOf)
+    }
+    let title = DECISIONS
+    for await (const page of approvalPages(request, session.id)) {
+      for (const approval of page) {
+        yield `${title}${markdownDecision(approval)}`
+        title = ''
+      }
+    }
   }
 
   async function* exportPieces(request: Request, session: SessionRecord): AsyncGenerator<string> {
@@ -96,19 +137,15 @@ export function createLogRoutes({ engine, oversight, approvals, clock }: LogRout
       },
     }
     yield JSON.stringify(head).slice(0, -1)
-    const isMasked = isForeign || isConsole(request)
+    const isMasked = isMaskedFor(request, session)
     const feedback = feedbackOf(await messages.feedback(session.id))
     yield* listPieces('messages', messagePages(session.id), (message) => ({
       ...messageView(message, isMasked),
       ...feedback(message.id),
     }))
-    const by = callerOf(request)
     const runs = pagesOf<RunSummary>((last) => engine.runs.list(session.id, EXPORT_PAGE, last?.id))
-    const asked = pagesOf<Approval>((before) =>
-      approvals.list({ by, sessionId: session.id, limit: EXPORT_PAGE, before }),
-    )
     yield* listPieces('runs', runs, (run) => (isForeign ? foreignRunView(run) : runView(run, session)))
-    yield* listPieces('approvals', asked, (one) => encodeRecord(one, { isMasked }))
+    yield* listPieces('approvals', approvalPages(request, session.id), (one) => encodeRecord(one, { isMasked }))
     yield '}'
   }
 
@@ -157,20 +194,36 @@ export function createLogRoutes({ engine, oversight, approvals, clock }: LogRout
     },
     {
       ...shared,
+      role: 'operator',
+      path: '/sessions/:id/steps/:seq',
+      summary: 'What a step has sent to its model',
+      describe: () => ({
+        tag: sessionTag,
+        description:
+          'For operators. The system prompt, messages, tools and parameters of one call of a model, built again from the log and from the instructions that the agent had then, with secrets masked. No prompt is stored, so `unknown` says what may have been different.',
+        params: { ...sessionParams, seq: z.int().min(1).describe('The `seq` of the STEP_STARTED event.') },
+        responses: { 200: answer('What was sent.', StepSchema) },
+        errors: ['malformed_id', 'session_not_found', 'record_not_found', 'storage_failed'],
+      }),
+      handle: showStep,
+    },
+    {
+      ...shared,
       path: '/sessions/:id/export',
       summary: 'A session as one file: messages, runs and approvals',
       describe: () => ({
         tag: sessionTag,
         description:
-          'One JSON document for people and programs: the session, its messages (oldest first), its runs and its approvals (newest first). Files are left out. To move sessions to another server, use `quarterdeck sessions export`.',
+          'One document for people and programs: the session, its messages (oldest first), its runs and its approvals (newest first). As Markdown it has what was said and called, what was decided, and what people think of answers. Files are left out. To move sessions to another server, use `quarterdeck sessions export`.',
         params: sessionParams,
+        query: { format: z.enum(['json', 'markdown']).optional().describe('`markdown`: to read. Default: json.') },
         responses: {
           200: {
             ...answer('The session, as a download.', SessionExportSchema),
             headers: { 'Content-Disposition': 'Names the file.' },
           },
         },
-        errors: ['malformed_id', 'session_not_found', 'storage_failed'],
+        errors: ['invalid_request', 'malformed_id', 'session_not_found', 'storage_failed'],
       }),
       handle: exportSession,
     },
@@ -200,6 +253,54 @@ async function* listPieces<T>(
     }
   }
   yield text === ',' ? ']' : `${text}]`
+}
+
+function stepView({ step, runId, version, request, unknown }: SentStep): Step {
+  return {
+    step,
+    run_id: runId,
+    agent: version?.name ?? null,
+    parameters: version === null ? null : parametersOf(version),
+    sent:
+      request === null
+        ? null
+        : {
+            system: request.system,
+            messages: withoutSecrets(request.messages.map(sentView)) as SentPart[],
+            tools: [...request.tools],
+            response_format: request.responseFormat,
+          },
+    unknown,
+  }
+}
+
+function parametersOf({ model }: NonNullable<SentStep['version']>): NonNullable<Step['parameters']> {
+  const { provider, name, temperature = null, topP = null, maxTokens = null, reasoning, contextWindow } = model
+  return {
+    provider,
+    model: name,
+    temperature,
+    top_p: topP,
+    max_tokens: maxTokens,
+    reasoning:
+      reasoning === undefined
+        ? null
+        : { effort: reasoning.effort ?? null, budget_tokens: reasoning.budgetTokens ?? null },
+    context_window: contextWindow,
+  }
+}
+
+type SentPart = NonNullable<Step['sent']>['messages'][number]
+
+function sentView(message: NonNullable<SentStep['request']>['messages'][number]): SentPart {
+  const { role, content } = message
+  if (role === 'user') return { role, content }
+  if (role === 'tool') {
+    const { toolCallId, toolName, isError } = message
+    return { role, content, tool_call_id: toolCallId, tool_name: toolName, is_error: isError }
+  }
+  const calls = message.toolCalls.map(({ id, name, arguments: args }) => ({ id, name, arguments: args }))
+  return { role, content, reasoning: message.reasoning?.text ?? null, tool_calls: calls }
 }
 
 function eventView({ seq, data }: Entry, sessionUlid: string): Log['events'][number] {

@@ -113,6 +113,82 @@ export const LogSchema = z
   })
 export type Log = z.output<typeof LogSchema>
 
+const SentPartSchema = z.discriminatedUnion('role', [
+  z.strictObject({ role: z.literal('user'), content: z.string() }),
+  z.strictObject({
+    role: z.literal('assistant'),
+    content: z.string(),
+    reasoning: z.string().nullable(),
+    tool_calls: z.array(z.strictObject({ id: z.string(), name: z.string(), arguments: z.string() })),
+  }),
+  z.strictObject({
+    role: z.literal('tool'),
+    content: z.string(),
+    tool_call_id: z.string(),
+    tool_name: z.string(),
+    is_error: z.boolean(),
+  }),
+])
+
+const JsonSchemaSchema = z.record(z.string(), z.unknown())
+
+export const StepSchema = z
+  .strictObject({
+    step: z.string(),
+    run_id: z.string().nullable(),
+    agent: z.string().nullable().describe('Null: it is not kept.'),
+    parameters: z
+      .strictObject({
+        provider: z.string(),
+        model: z.string(),
+        temperature: z.number().nullable(),
+        top_p: z.number().nullable(),
+        max_tokens: z.number().nullable(),
+        reasoning: z.strictObject({ effort: z.string().nullable(), budget_tokens: z.number().nullable() }).nullable(),
+        context_window: z.number(),
+      })
+      .nullable()
+      .describe('As the agent file sets them. Null in it: the default of the provider.'),
+    sent: z
+      .strictObject({
+        system: z.string(),
+        messages: z
+          .array(SentPartSchema)
+          .describe('What the context of the client and the server add is the last one.'),
+        tools: z.array(z.strictObject({ name: z.string(), description: z.string(), parameters: JsonSchemaSchema })),
+        response_format: JsonSchemaSchema.nullable(),
+      })
+      .nullable()
+      .describe('Null: it cannot be built again, and `unknown` says why.'),
+    unknown: z.array(z.string()).describe('What is not known, or may have been different: a sentence each.'),
+  })
+  .meta({
+    id: 'Step',
+    example: {
+      step: 'step_1',
+      run_id: '0192f3a1-7b2c-7def-8abc-0123456789ab',
+      agent: 'harbour',
+      parameters: {
+        provider: 'openai',
+        model: 'gpt-5',
+        temperature: null,
+        top_p: null,
+        max_tokens: 2_000,
+        reasoning: null,
+        context_window: 128_000,
+      },
+      sent: {
+        system: 'You are the harbour master.',
+        messages: [{ role: 'user', content: 'Where to?' }],
+        tools: [],
+        response_format: null,
+      },
+      unknown: [],
+    },
+  })
+/** What a step has sent to its model. */
+export type Step = z.output<typeof StepSchema>
+
 const exampleTime = '2026-11-15T09:00:00.000Z'
 
 const ExportedMessageSchema = z.strictObject({

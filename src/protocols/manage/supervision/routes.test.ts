@@ -1,10 +1,12 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { agentIn, callOf } from '../../../supervision/testing/open-supervision.ts'
 import { makeWorkspace } from '../../../supervision/testing/workspace.ts'
 import { asAda, asConsole, asEve, asLocalUser, asOperator, refusalOf } from '../../testing/open-doors.ts'
 import { openSupervisedDoors } from '../../testing/open-supervised-doors.ts'
 import { readSse } from '../../testing/sse-reader.ts'
-import { EditCheckSchema, ShownApprovalSchema } from '../approvals/schema.ts'
+import { EditCheckSchema, type FileLines, FileLinesSchema, ShownApprovalSchema } from '../approvals/schema.ts'
 import { FeedItemSchema } from '../events/schema.ts'
 import { InboxSchema } from '../inbox/schema.ts'
 import { AlertSchema } from '../records/kinds/alert.ts'
@@ -411,6 +413,44 @@ describe('the approval of a change', () => {
 
     await doors.post(`/approvals/${doors.id}`, { decision: 'reject' }, asOperator)
     await doors.answer
+  })
+
+  test('shows the lines between the parts of its diff as they were then, bounded and to operators only', async () => {
+    await using doors = await openSupervisedDoors()
+    const old = Array.from({ length: 40 }, (_, i) => (i === 19 ? 'hid\u202eden' : `line ${i + 1}`))
+    const root = makeWorkspace({ 'a.txt': `${old.join('\n')}\n` })
+    const now = [...old.slice(0, 2), 'new', ...old.slice(2, -1), 'last']
+    const { id, answer } = await doors.askToWrite(root, 'a.txt', `${now.join('\n')}\n`)
+    // What happens to the file meanwhile does not change what the diff was made from.
+    writeFileSync(join(root, 'a.txt'), 'something else\n')
+    const lines = async (query: string) => json(await doors.get(`/approvals/${id}/lines${query}`, asOperator))
+    const about = { total_lines: 41, left_out: 0 }
+    expect(FileLinesSchema.parse(await lines('?from=20&to=22'))).toEqual({
+      ...{ from: 20, lines: ['line 19', 'hid<U+202E>den', 'line 21'] },
+      ...about,
+    })
+    expect(await lines('?from=41')).toEqual({ from: 41, lines: ['last'], ...about })
+    expect(((await lines('')) as unknown as FileLines).lines).toHaveLength(41)
+    for (const query of ['?from=0', '?to=x', '?from=42', '?from=3&to=2']) {
+      expect(await lines(query)).toMatchObject({ code: 'invalid_request', status: 400 })
+    }
+    expect((await doors.get(`/approvals/${id}/lines`, asAda)).status).toBe(403)
+    await doors.post(`/approvals/${id}`, { decision: 'reject' }, asOperator)
+    await answer
+  })
+
+  test('does not show the rest of a file that holds secrets, nor of one that it deletes', async () => {
+    await using doors = await openSupervisedDoors()
+    const root = makeWorkspace({ '.env': 'A=1\nTOKEN=abc\n', 'b.txt': 'one\n' })
+    const refusal = async (id: string) => json(await doors.get(`/approvals/${id}/lines`, asOperator))
+    const secret = await doors.askToWrite(root, '.env', 'A=2\nTOKEN=abc\n')
+    expect(await refusal(secret.id)).toMatchObject({ code: 'forbidden' })
+    await doors.post(`/approvals/${secret.id}`, { decision: 'reject' }, asOperator)
+    await secret.answer
+    const gone = await doors.askToWrite(root, 'b.txt', '--- a/b.txt\n+++ /dev/null\n@@ -1 +0,0 @@\n-one\n')
+    expect(await refusal(gone.id)).toMatchObject({ code: 'file_not_found' })
+    await doors.post(`/approvals/${gone.id}`, { decision: 'reject' }, asOperator)
+    await gone.answer
   })
 
   test('an edited text is shown once more before its yes, and the agent is told', async () => {

@@ -32,7 +32,9 @@ async function openUsage(models: Record<string, { input: number; output: number;
   return doors
 }
 
+const well = { failed_runs: 0, cancelled_runs: 0, p50_ms: expect.any(Number), p95_ms: expect.any(Number) }
 const counts = {
+  ...well,
   input_tokens: 2_000,
   output_tokens: 400,
   cached_input_tokens: 800,
@@ -63,6 +65,7 @@ describe('GET /usage', () => {
       by: 'day',
       rows: [{ key: today(), label: today(), ...sums }],
       total: sums,
+      limit: null,
       currency: 'EUR',
       unpriced: [],
       prices: { 'scripted/script': { input: 10, output: 100, cached_input: 1, cache_write: 10 } },
@@ -110,7 +113,7 @@ describe('GET /usage', () => {
   test('is empty on a day without runs', async () => {
     await using doors = await openUsage()
     const none = {
-      runs: 0,
+      ...{ runs: 0, failed_runs: 0, cancelled_runs: 0, p50_ms: null, p95_ms: null },
       input_tokens: 0,
       output_tokens: 0,
       cached_input_tokens: 0,
@@ -134,6 +137,8 @@ describe('GET /usage', () => {
     ['by=cost', 'by'],
     ['limit=0', 'limit'],
     ['session=mine', 'session'],
+    ['by=agent&split=model', 'split'],
+    ['split=day', 'split'],
   ])('refuses %s', async (query, pointer) => {
     await using doors = await openDoors({}, ({ store, oversight, clock }) =>
       createUsageRoutes({
@@ -141,6 +146,7 @@ describe('GET /usage', () => {
         oversight,
         dayLimits: {
           show: () => Promise.reject(new Error('nobody asks for it')),
+          ofOnly: async () => null,
         },
         clock,
       }),
@@ -149,6 +155,36 @@ describe('GET /usage', () => {
     expect([response.status, await response.json()]).toMatchObject([400, { errors: [{ pointer }] }])
     expect(await refusalOf(await doors.get('/usage', asAda))).toEqual({ status: 403, code: 'forbidden' })
   })
+})
+
+test('a run that fails counts as one, at the model that it was to use', async () => {
+  await using doors = await openDoors(
+    { answers: [answer, { parts: [{ error: { code: 'model_failed', retryable: false } }] }], clock: noon },
+    ({ store, oversight, clock }) =>
+      createUsageRoutes({
+        readUsage: createReadUsage({ ...store, prices: { currency: 'EUR', models: {} }, models: [] }),
+        oversight,
+        dayLimits: createDayLimits({
+          ...{
+            limits: { default: { cost: 2 }, groups: {}, users: { bob: { runs: 5 } } },
+            prices: { currency: 'EUR', models: {} },
+          },
+          ...{ usage: store.usage, shared: createLocalShared(clock), isKept: false, clock, logger: silentLogger },
+        }),
+        clock,
+      }),
+  )
+  for (const owner of ['ada', 'ada']) await doors.events(await doors.start('Hi', { owner }))
+  const read = async (query: string) => await (await doors.get(`/usage?${query}`, asOperator)).json()
+  const [agent] = doors.engine.agents.list
+  expect(await read('by=model')).toMatchObject({
+    rows: [{ key: 'scripted/script', runs: 2, failed_runs: 1, cancelled_runs: 0, p50_ms: expect.any(Number) }],
+    limit: { owner: 'ada', runs: null, tokens: null, cost: 2 },
+    unpriced: [],
+  })
+  expect(await read('split=agent')).toMatchObject({ rows: [{ key: today(), part: agent?.name, runs: 2 }] })
+  expect(await read('split=model&agent=nobody')).toMatchObject({ rows: [], total: { runs: 0 } })
+  expect(await read('owner=bob')).toMatchObject({ total: { runs: 0 }, limit: { owner: 'bob', runs: 5, cost: 2 } })
 })
 
 test('a model without a price has no cost and is named', async () => {
@@ -161,7 +197,9 @@ test('a model without a price has no cost and is named', async () => {
     cachedInput: 0,
     cacheWrite: 0,
     reasoning: 0,
+    ...{ agent: '', failed: 0, cancelled: 0, took: '' },
   }
+  const unused = { ...sum, model: 'y', input: 0, output: 0 }
   const demo = { ...sum, provider: 'demo', model: 'demo' }
   const read = createReadUsage({
     usage: {
@@ -173,6 +211,8 @@ test('a model without a price has no cost and is named', async () => {
       totals: async () => [
         { key: '', ...sum },
         { key: '', ...demo },
+        // It failed before it used anything, so nobody misses its price.
+        { key: '', ...unused },
       ],
     },
     sessions: { overview: async () => [] },

@@ -2,11 +2,12 @@
 
 import { z } from 'zod'
 import { type Clock, isoTime } from '../../../domain/clock.ts'
+import { present } from '../../../domain/present.ts'
 import { answer } from '../../../http/describe-answer.ts'
 import type { Reply, Request, Route } from '../../../http/route.ts'
 import type { DayLimits } from '../../../supervision/oversight/day-limits.ts'
 import type { Oversight } from '../../../supervision/oversight/oversight.ts'
-import type { ReadUsage, UsageReport } from '../../../supervision/oversight/usage-report.ts'
+import { type ReadUsage, rounded, type UsageReport } from '../../../supervision/oversight/usage-report.ts'
 import { starterOf, viewerOf } from '../../shared/request/caller.ts'
 import { decodePage, queryProblem, sessionIn, wordIn } from '../../shared/request/page.ts'
 import { routeHeads } from '../../shared/route-heads.ts'
@@ -14,6 +15,7 @@ import {
   groups,
   type MyLimits,
   MyLimitsSchema,
+  splits,
   type TokenPrice,
   type Usage,
   type UsageCounts,
@@ -23,7 +25,7 @@ import {
 export interface UsageRoutesDeps {
   readUsage: ReadUsage
   oversight: Pick<Oversight, 'listing' | 'foreignSession'>
-  dayLimits: Pick<DayLimits, 'show'>
+  dayLimits: Pick<DayLimits, 'show' | 'ofOnly'>
   clock: Pick<Clock, 'now'>
 }
 
@@ -41,7 +43,7 @@ export function createUsageRoutes({ readUsage, oversight, dayLimits, clock }: Us
       resets_at: isoTime(resetsAt),
       runs: { used: runs, allowed: allowed.runs },
       tokens: { used: tokens, allowed: allowed.tokens },
-      cost: { used: cost === null ? null : Number(cost.toFixed(9)), allowed: allowed.cost, currency },
+      cost: { used: rounded(cost), allowed: allowed.cost, currency },
     }
     reply.json(200, body)
   }
@@ -55,15 +57,23 @@ export function createUsageRoutes({ readUsage, oversight, dayLimits, clock }: Us
     const viewer = viewerOf(request)
     if (sessionId !== undefined) await oversight.foreignSession(viewer, sessionId)
     // These name sessions and people, so it is a list of what others do.
-    else if (by === 'session' || by === 'owner') await oversight.listing(viewer, '*')
-    const query = { from, to, by, limit, ...(sessionId === undefined ? {} : { sessionId }) }
+    else if (by === 'session' || by === 'owner' || request.query.has('owner')) await oversight.listing(viewer, '*')
+    const split = wordIn(request.query, 'split', splits)
+    if (split !== undefined && by !== 'day') {
+      throw queryProblem({ pointer: 'split', detail: 'Only days can be split. Leave out `by`.' })
+    }
+    const filter = (name: string) => request.query.get(name) || undefined
+    const [agent, owner, model] = [filter('agent'), filter('owner'), filter('model')]
+    const range = { from, to, ...present({ sessionId, agent, owner, model }) }
+    const query = { ...range, by, limit, ...present({ split }) }
     const { rows, total, currency, unpriced, prices } = await readUsage(query)
     const body: Usage = {
       from: dateOf(from),
       to: dateOf(to),
       by,
-      rows: rows.map(({ key, label, ...sums }) => ({ key, label, ...countsView(sums) })),
+      rows: rows.map(({ key, part, label, ...sums }) => ({ key, ...present({ part }), label, ...countsView(sums) })),
       total: countsView(total),
+      limit: await dayLimits.ofOnly(range),
       currency,
       unpriced,
       prices: Object.fromEntries(Object.entries(prices).map(([model, price]) => [model, priceView(price)])),
@@ -75,16 +85,20 @@ export function createUsageRoutes({ readUsage, oversight, dayLimits, clock }: Us
     {
       ...routeHeads(null, 'operator').get,
       path: '/usage',
-      summary: 'Tokens and cost by day, agent, model, session or owner',
+      summary: 'Tokens, cost, errors and times by day, agent, model, session or owner',
       describe: () => ({
         tag: 'Usage',
         description:
-          'What finished runs used of models. Days are in UTC, and a run counts on the day on which it ended. Days come in order, other rows with most tokens first. It outlives sessions: 400 days are kept. Costs come from `prices` in the settings.',
+          'How runs ended, how long they took and what they used of models. Days are in UTC, and a run counts on the day on which it ended. Days come in order, other rows with most tokens first. It outlives sessions: 400 days are kept. Costs come from `prices` in the settings.',
         query: {
           from: z.iso.date().optional().describe('First day. Default: 29 days before `to`.'),
           to: z.iso.date().optional().describe('Last day, at most 400 days in all. Default: today.'),
           by: z.enum(groups).optional().describe('Default: day.'),
+          split: z.enum(splits).optional().describe('Rows of each agent or model in a day. For `by=day` only.'),
           session: z.string().optional().describe('Only what the runs of this session used: its id.'),
+          agent: z.string().optional().describe('Only the runs of this agent.'),
+          model: z.string().optional().describe('Only what this model was used for: `provider/model`.'),
+          owner: z.string().optional().describe('Only the runs of this person.'),
           limit: z.coerce
             .number()
             .int()
@@ -93,7 +107,7 @@ export function createUsageRoutes({ readUsage, oversight, dayLimits, clock }: Us
             .optional()
             .describe('Most rows but for days; 100 when left out.'),
         },
-        responses: { 200: answer('Tokens and cost.', UsageSchema) },
+        responses: { 200: answer('What was used.', UsageSchema) },
         errors: ['invalid_request', 'storage_full', 'storage_failed'],
       }),
       handle: show,
@@ -114,15 +128,18 @@ export function createUsageRoutes({ readUsage, oversight, dayLimits, clock }: Us
   ]
 }
 
-const countsView = ({ runs, cost, ...tokens }: UsageReport['total']): UsageCounts => ({
+const countsView = ({ runs, failed, cancelled, p50, p95, cost, ...tokens }: UsageReport['total']): UsageCounts => ({
   runs,
+  failed_runs: failed,
+  cancelled_runs: cancelled,
+  p50_ms: p50,
+  p95_ms: p95,
   input_tokens: tokens.input,
   output_tokens: tokens.output,
   cached_input_tokens: tokens.cachedInput,
   cache_write_input_tokens: tokens.cacheWrite,
   reasoning_tokens: tokens.reasoning,
-  // Sums of fractions would show the limits of floating point.
-  cost: cost === null ? null : Number(cost.toFixed(9)),
+  cost: rounded(cost),
 })
 
 const priceView = ({ input, output, cachedInput, cacheWrite }: UsageReport['prices'][string]): TokenPrice => ({

@@ -84,8 +84,8 @@ describe('a closed door', () => {
 })
 
 test('the joined route describes only what is open', async () => {
-  const { engine, oversight, clock, ids, close } = openEngine()
-  const deps = { engine, oversight, clock, ids }
+  const { engine, oversight, readCosts, clock, ids, close } = openEngine()
+  const deps = { engine, oversight, readCosts, clock, ids }
   const routes = [...createChatRoutes(deps), ...createThreadRoutes(deps)]
 
   const examples = joinChatRoutes(routes, ['rest']).at(0)?.describe?.().body?.examples
@@ -94,8 +94,8 @@ test('the joined route describes only what is open', async () => {
 })
 
 test('the joined route describes both: its examples satisfy its schema', async () => {
-  const { engine, oversight, clock, ids, close } = openEngine()
-  const deps = { engine, oversight, clock, ids }
+  const { engine, oversight, readCosts, clock, ids, close } = openEngine()
+  const deps = { engine, oversight, readCosts, clock, ids }
   const routes = joinChatRoutes([...createChatRoutes(deps), ...createThreadRoutes(deps)], ['rest', 'threads'])
 
   expect(routes.map(({ method, path, door }) => `${method} ${path} ${door}`)).toEqual([

@@ -100,7 +100,7 @@ export const createMaskedFollow = ({ runs, sessions }: MaskedEngine): Runs['foll
  * Any event, with secrets masked at every depth, also where arguments or the result of a tool are JSON in a text (the answer of
  * `approve_tool` repeats the arguments) and where a patch names a secret.
  */
-function withoutSecrets(value: unknown): unknown {
+export function withoutSecrets(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutSecrets)
   if (!isRecord(value)) return value
   const isPatch = typeof value.path === 'string' && looksSecret(value.path)

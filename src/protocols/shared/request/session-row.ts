@@ -22,6 +22,11 @@ export const SessionRowShape = {
   updated_at: z.iso.datetime({ precision: 3 }),
   pending: z.int().min(0).describe('How many records wait for an answer.'),
   tokens: z.int().min(0).describe('What its runs have used, as the models reported it.'),
+  cost: z
+    .number()
+    .nullable()
+    .exactOptional()
+    .describe('In the currency of the settings. null: it used a model without a price. Only in lists of sessions.'),
 }
 
 /** The id of the session that its client knows. */

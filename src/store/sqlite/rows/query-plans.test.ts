@@ -2,6 +2,7 @@
 
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { expect, test } from 'vitest'
+import { usageGroups } from '../../ports/usage.ts'
 import { messageColumns } from '../../tables/messages.ts'
 import { createApplyCommand } from '../apply-command.ts'
 import { createEntryWriter } from '../entry-writer.ts'
@@ -17,7 +18,11 @@ function plansOfStore(): Map<string, string[]> {
   migrate(db)
   const watched = watchPlans(db)
   const state = createLiveState()
-  createReads(watched.db, state)
+  const { usage } = createReads(watched.db, state)
+  // Their texts depend on what is asked.
+  for (const by of usageGroups)
+    void usage.sums({ from: 0, to: 1, by, limit: 1, agent: 'a', owner: 'o', withTimes: true })
+  void usage.totals({ from: 0, to: 1, sessionId: 's', model: 'p/m' })
   createApplyCommand(watched.db, state, createEntryWriter(watched.db, state, null))
   return watched.plans
 }
@@ -55,7 +60,7 @@ test('no statement of a request scans a table, and housekeeping scans only an in
     'SELECT runs.id, sessions.id, fence, cancel_requested FROM ru': ['SCAN runs USING INDEX runs_open'],
     // The sums of a range of days, which is found by the primary key.
     ...Object.fromEntries(
-      ['agent AS key, provider', "provider || '/' || mod", 'session_id AS key, pro', 'owner AS key, provider'].map(
+      ["agent AS key, '' AS ag", "provider || '/' || mod", "session_id AS key, '' ", "owner AS key, '' AS ag"].map(
         (key) => [`WITH counted AS MATERIALIZED ( SELECT ${key}`, ['SCAN counted', 'SCAN largest']],
       ),
     ),

@@ -1,6 +1,6 @@
 import type { Alert } from '../../../domain/records/record.ts'
 import type { BodyPart, KindView, RecordAction, RecordFact, RecordScene } from '../record-view.ts'
-import { duration, fact, oneLine, prose, times } from '../record-words.ts'
+import { fact, oneLine, prose, times } from '../record-words.ts'
 import { action, isPerson, type KindWords, stop, type Verdict } from './kind-words.ts'
 
 /** An agent elsewhere that has been silent for too long. */
@@ -13,16 +13,16 @@ export const alert: KindWords<Alert> = {
 }
 
 function view(alert: Alert): KindView {
-  const { status, idleSeconds, lastTool, nudgeCount } = alert
-  const silent = duration(idleSeconds)
+  const { status, lastTool, nudgeCount } = alert
   const isEscalated = status === 'escalated'
   return {
     label: 'Silent agent',
     mark: isEscalated ? 'alarm' : 'silence',
-    asks: isEscalated ? 'is still silent after all nudges' : `has been silent for more than ${silent}`,
-    title: isEscalated ? 'Still silent after all nudges' : `Silent for more than ${silent}`,
+    // Not for how long: these words are read for as long as it is silent. `still_since` and the facts say since when.
+    asks: isEscalated ? 'is still silent after all nudges' : 'has gone silent',
+    title: isEscalated ? 'Still silent after all nudges' : 'Gone silent',
     gist: lastTool === null ? '' : `after ${oneLine(lastTool)}`,
-    brief: `No sign of life for more than ${silent}.${nudgeCount === 0 ? '' : ` Nudged ${times(nudgeCount)}.`}`,
+    brief: `It gives no sign of life.${nudgeCount === 0 ? '' : ` Nudged ${times(nudgeCount)}.`}`,
     risk: null,
     facts: factsOf(alert),
   }

@@ -151,7 +151,7 @@ function bodyOf(approval: Approval, { diff }: RecordScene): BodyPart[] {
     case 'question':
       return [
         ...prose('In the tool’s words', 'tool', question?.message ?? description),
-        ...prose('What the answer may be', 'server', questionForm(question?.schema ?? {}).join('\n')),
+        ...prose('How to answer', 'server', questionForm(question?.schema ?? {}).join('\n')),
       ]
     case 'tool_call':
     case 'permission':

@@ -46,7 +46,7 @@ const goOn = action('continue', {
 })
 
 const refine = action('refine', {
-  label: 'Refine',
+  label: 'Do this instead',
   takes: 'text',
   text: 'what to do instead',
   confirm: { title: 'Go on, but differently', help: 'The agent goes on with this instruction.' },
@@ -62,7 +62,7 @@ const stopWithReason = {
 
 const DECISIONS = {
   continue: { word: 'Continued', tone: 'good' },
-  refine: { word: 'Refined', tone: 'good' },
+  refine: { word: 'Told what to do', tone: 'good' },
   stop: stopped,
 } as const
 

@@ -1,9 +1,12 @@
 import { Link } from 'wouter'
 import { IconButton } from '../../../parts/Button.tsx'
+import { CutText } from '../../../parts/CutText.tsx'
 import { CloseIcon } from '../../../parts/icons.ts'
 import { Fact } from '../../../parts/Page.tsx'
+import { ProseText } from '../../../parts/ProseText.tsx'
 import { duration, preciseTime } from '../../../parts/Time.tsx'
 import { fullCount } from '../../../words.ts'
+import { SpanContent } from './SpanContent.tsx'
 import styles from './SpanDetails.module.css'
 import { spanKinds, statusNames } from './SpanIcon.tsx'
 import type { Span } from './spans.ts'
@@ -24,7 +27,9 @@ export function SpanDetails({ span, now, sessionId, prices, onClose }: DetailsPr
   return (
     <aside className={styles.details} aria-label={`About ${name}`}>
       <header className={styles.head}>
-        <h2 className={styles.title}>{name}</h2>
+        <h2 className={styles.title}>
+          <ProseText text={name} />
+        </h2>
         <IconButton label="Close the details" icon={<CloseIcon />} onClick={onClose} />
       </header>
       <dl className={styles.facts}>
@@ -61,11 +66,12 @@ export function SpanDetails({ span, now, sessionId, prices, onClose }: DetailsPr
           </Link>
         </Fact>
       </dl>
-      {text !== null && (
-        <p className={styles.text} dir="auto">
-          {text}
-        </p>
+      {text !== null && kind !== 'tool' && (
+        <div className={styles.text} data-bad={status === 'failed' || undefined}>
+          <CutText text={text} />
+        </div>
       )}
+      <SpanContent span={span} sessionId={sessionId} />
     </aside>
   )
 }

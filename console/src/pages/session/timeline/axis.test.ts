@@ -4,7 +4,7 @@ import type { Span, SpanKind, SpanStatus } from './spans.ts'
 
 const span = (kind: SpanKind, start: number, end: number | null, status: SpanStatus = 'done'): Span => ({
   ...{ id: `${kind}${start}`, kind, name: kind, start, end, status, depth: 0, seq: 1, lastSeq: 1 },
-  ...{ runId: null, usage: [], text: null, firstAnswerAt: null, callId: null },
+  ...{ runId: null, usage: [], text: null, firstAnswerAt: null, callId: null, asked: null, subagent: null },
 })
 
 const HOUR = 3_600_000

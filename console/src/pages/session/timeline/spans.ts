@@ -28,6 +28,10 @@ export interface Span {
   /** When the model began to answer. */
   firstAnswerAt: number | null
   callId: string | null
+  /** The line in which the call was made, if it waited for a person and ran in a later run. */
+  asked: Span | null
+  /** The sub-agent that it happened in. */
+  subagent: string | null
 }
 
 /**
@@ -51,9 +55,11 @@ class SpanFold {
   /** The sub-agent that called a sub-agent. */
   private readonly parents = new Map<string, string>()
   private modelCalls = 0
+  private inside: string | null = null
 
   add({ seq, at, event }: LogEvent): void {
     this.now = at ?? this.now
+    this.inside = 'subagentRunId' in event ? (event.subagentRunId ?? null) : null
     this.apply(event, seq)
   }
 
@@ -73,6 +79,8 @@ class SpanFold {
       text: null,
       firstAnswerAt: null,
       callId: null,
+      asked: null,
+      subagent: this.inside,
     }
     this.list.push(span)
     this.open.set(id, span)
@@ -244,6 +252,7 @@ class SpanFold {
     const asked = this.list.findLast((span) => span.callId === callId && span.kind === 'tool')
     const span = this.begin(`tool:${callId}:${seq}`, 'tool', asked?.name ?? 'Tool call', seq, asked?.depth ?? 1)
     span.callId = callId
+    span.asked = asked ?? null
     span.start = Math.max(this.run?.start ?? 0, this.now - (typeof durationMs === 'number' ? durationMs : 0))
     return span
   }

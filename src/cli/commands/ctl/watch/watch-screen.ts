@@ -1,5 +1,5 @@
 import { shortIds } from '../../../../domain/text/id-prefix.ts'
-import { agentOf, folderOf, riskOf, taskOf, titleOf } from '../../../show-record.ts'
+import { agentOf, folderOf, riskOf, sinceOf, taskOf, titleOf } from '../../../show-record.ts'
 import type { Style } from '../../../terminal/style.ts'
 import { YES_NO } from '../../../terminal/terminal-prompt.ts'
 import { exactText, localMinute, localZone, terminalLine } from '../../../terminal/terminal-text.ts'
@@ -97,7 +97,7 @@ function listLines(state: WatchState, style: Style): string[] {
   const list = rows.slice(first, first + listed).map(([{ view }, ...alike]) => {
     const mark = view.id === selected?.[0].view.id ? '>' : ' '
     const risk = riskOf(view)
-    const start = `${mark} ${ids.get(view.id) ?? view.id} ${localMinute(view.asked_at).slice(11)} ${risk.padEnd(8)}`
+    const start = `${mark} ${ids.get(view.id) ?? view.id} ${localMinute(sinceOf(view)).slice(11)} ${risk.padEnd(8)}`
     const folder = folderOf(view)
     const where = [agentOf(view), folder.slice(folder.lastIndexOf('/') + 1)].filter((word) => word !== '').join(' ')
     const title = `${alike.length === 0 ? '' : `${alike.length + 1}x `}${titleOf(view)}`

@@ -53,7 +53,10 @@ export function createUsageRows(sending: Sending) {
       const key = usageKey(row)
       const name = JSON.stringify(key)
       const before = rows.get(name)?.slice(key.length) ?? []
-      rows.set(name, [...key, ...usageSums(row).map((sum, i) => sum + Number(before[i] ?? 0))])
+      const added = usageSums(row).map((sum, i) =>
+        typeof sum === 'string' ? `${before[i] ?? ''}${sum}` : sum + Number(before[i] ?? 0),
+      )
+      rows.set(name, [...key, ...added])
     },
     flush,
   }

@@ -1,0 +1,265 @@
+import type { Step } from 'quarterdeck/client'
+import { type ReactNode, useState } from 'react'
+import { Link } from 'wouter'
+import { usePlace } from '../../../data/place.ts'
+import type { ToolItem, TranscriptItem } from '../../../data/transcript.ts'
+import { Warnings } from '../../../parts/approval/Notice.tsx'
+import { Button } from '../../../parts/Button.tsx'
+import { CopyButton } from '../../../parts/CopyButton.tsx'
+import { CutText } from '../../../parts/CutText.tsx'
+import { markHidden } from '../../../parts/hidden-marks.ts'
+import { ChatIcon, ModelIcon, SettingsIcon, ThinkIcon, ToolIcon } from '../../../parts/icons.ts'
+import { Fact } from '../../../parts/Page.tsx'
+import { ProseText } from '../../../parts/ProseText.tsx'
+import { Pending } from '../../../parts/States.tsx'
+import { SeenText } from '../../../parts/seen/SeenText.tsx'
+import { Fold } from '../../../parts/transcript/Fold.tsx'
+import { useIsOpen } from '../../../parts/transcript/open-rows.ts'
+import { argumentLine, prettyJson, withoutSecrets } from '../../../parts/transcript/pretty-json.ts'
+import { counted, fullCount } from '../../../words.ts'
+import styles from './SpanDetails.module.css'
+import type { Span } from './spans.ts'
+import { useSent, useSpanItems } from './use-span.ts'
+
+interface ContentProps {
+  span: Span
+  sessionId: string
+}
+
+/** What went into a model or a tool, and what came back. */
+export function SpanContent({ span, sessionId }: ContentProps) {
+  const query = useSpanItems(sessionId, span)
+  const isOperator = usePlace().role === 'operator'
+  if (span.kind !== 'model' && span.kind !== 'tool') return null
+  if (query.data === undefined) return <Pending query={query} rows={2} height={64} />
+  const message = messageIn(query.data)
+  return (
+    <>
+      {message !== null && (
+        <Link href={`/sessions/${encodeURIComponent(sessionId)}?message=${encodeURIComponent(message)}`}>
+          Show it in the transcript
+        </Link>
+      )}
+      {query.data.map((item) => (
+        <Said key={item.key} item={item} />
+      ))}
+      {query.data.length === 0 && <p className={styles.none}>Nothing came back.</p>}
+      {span.kind === 'model' && isOperator && <Sent key={span.seq} span={span} sessionId={sessionId} />}
+    </>
+  )
+}
+
+/** By which the transcript finds it. */
+function messageIn(items: readonly TranscriptItem[]): string | null {
+  const item = items.find((one) => one.type === 'tool' || (one.type === 'answer' && one.text !== ''))
+  return item === undefined ? null : item.key.slice(item.key.indexOf(':') + 1)
+}
+
+function Said({ item }: { item: TranscriptItem }) {
+  switch (item.type) {
+    case 'answer':
+      return item.text === '' ? null : <Part title="Answer" text={item.text} />
+    case 'reasoning':
+      return <Part title="Reasoning" text={item.text} />
+    case 'tool':
+      return <Call item={item} />
+    default:
+      return null
+  }
+}
+
+function Call({ item: { name, args, result, status } }: { item: ToolItem }) {
+  return (
+    <>
+      <Part title={`Arguments of ${name}`} text={prettyJson(withoutSecrets(args))} isCode />
+      {result !== null && (
+        <Part
+          title={status === 'failed' ? 'Error' : 'Result'}
+          text={prettyJson(result)}
+          isCode
+          isBad={status === 'failed'}
+        />
+      )}
+    </>
+  )
+}
+
+interface PartProps {
+  title: string
+  text: string
+  isCode?: boolean
+  isBad?: boolean
+}
+
+function Part({ title, text, isCode = false, isBad = false }: PartProps) {
+  return (
+    <section className={styles.part}>
+      <header>
+        <h3>
+          <ProseText text={title} />
+        </h3>
+        <CopyButton text={text} what={title.toLowerCase()} />
+      </header>
+      <div className={styles.text} data-bad={isBad || undefined}>
+        <LongText text={text} label={title} isCode={isCode} />
+      </div>
+    </section>
+  )
+}
+
+/** Beyond this, only the lines in sight are in the page. */
+const LONG = 8_000
+
+function LongText({ text, label, isCode = false }: { text: string; label: string; isCode?: boolean }) {
+  return text.length > LONG ? (
+    <SeenText text={markHidden(text)} label={label} />
+  ) : (
+    <CutText text={text} first={LONG} isCode={isCode} />
+  )
+}
+
+/** Stays open from one line to the next. */
+function Sent({ span, sessionId }: ContentProps) {
+  const [isOpen, setOpen] = useIsOpen('sent')
+  const query = useSent(sessionId, span, isOpen)
+  return (
+    <Fold isFramed icon={<ModelIcon />} title="What was sent" isOpen={isOpen} onToggle={setOpen}>
+      {query.data === undefined ? (
+        <Pending query={query} rows={3} height={40} />
+      ) : (
+        <SentStep step={query.data} seq={span.seq} />
+      )}
+    </Fold>
+  )
+}
+
+function SentStep({ step: { parameters, sent, unknown }, seq }: { step: Step; seq: number }) {
+  const names = sent?.tools.map(({ name }) => name).join(', ') ?? ''
+  return (
+    <>
+      <Warnings texts={unknown} />
+      {parameters !== null && <Parameters of={parameters} />}
+      {sent !== null && (
+        <>
+          <Piece id={`${seq}:system`} icon={<SettingsIcon />} title="System prompt" line={sent.system}>
+            <LongText text={sent.system === '' ? 'None.' : sent.system} label="System prompt" />
+          </Piece>
+          <Newest items={sent.messages} what="earlier message">
+            {(message, i) => <SentMessage key={i} id={`${seq}:${i}`} message={message} />}
+          </Newest>
+          {sent.tools.length > 0 && (
+            <Piece id={`${seq}:tools`} icon={<ToolIcon />} title={counted(sent.tools.length, 'tool')} line={names}>
+              <Newest items={sent.tools} what="tool">
+                {({ name, description, parameters }) => (
+                  <Piece key={name} id={`${seq}:tool:${name}`} icon={<ToolIcon />} title={name} line={description}>
+                    <LongText text={description} label="Description" />
+                    <LongText text={JSON.stringify(parameters, null, 2)} label="Arguments" isCode />
+                  </Piece>
+                )}
+              </Newest>
+            </Piece>
+          )}
+          {sent.response_format !== null && (
+            <Piece id={`${seq}:format`} icon={<ToolIcon />} title="Form of the answer" line="">
+              <LongText text={JSON.stringify(sent.response_format, null, 2)} label="Form of the answer" isCode />
+            </Piece>
+          )}
+        </>
+      )}
+    </>
+  )
+}
+
+interface PieceProps {
+  id: string
+  icon: ReactNode
+  title: string
+  line: string
+  children: ReactNode
+}
+
+function Piece({ id, icon, title, line, children }: PieceProps) {
+  const [isOpen, setOpen] = useIsOpen(`sent:${id}`)
+  return (
+    <Fold
+      icon={icon}
+      title={markHidden(title)}
+      line={markHidden(argumentLine(line))}
+      isOpen={isOpen}
+      onToggle={setOpen}
+    >
+      {children}
+    </Fold>
+  )
+}
+
+type SentMessages = NonNullable<Step['sent']>['messages']
+
+/** At first, and with each press. A request may have hundreds. */
+const AT_ONCE = 20
+
+/** The last ones, and the others by a press. */
+function Newest<T>(props: { items: readonly T[]; what: string; children: (item: T, index: number) => ReactNode }) {
+  const { items, what, children } = props
+  const [shown, setShown] = useState(AT_ONCE)
+  const from = Math.max(0, items.length - shown)
+  return (
+    <>
+      {from > 0 && (
+        <Button onClick={() => setShown(shown + AT_ONCE)}>
+          Show {Math.min(AT_ONCE, from)} of {counted(from, what)} more
+        </Button>
+      )}
+      {items.slice(from).map((item, i) => children(item, from + i))}
+    </>
+  )
+}
+
+function SentMessage({ id, message }: { id: string; message: SentMessages[number] }) {
+  const { content, role } = message
+  if (role === 'user') {
+    return (
+      <Piece id={id} icon={<ChatIcon />} title="User" line={content}>
+        <LongText text={content} label="Message" />
+      </Piece>
+    )
+  }
+  if (role === 'tool') {
+    const title = `${message.is_error ? 'Error' : 'Result'} of ${message.tool_name}`
+    return (
+      <Piece id={id} icon={<ToolIcon />} title={title} line={content}>
+        <LongText text={prettyJson(content)} label={title} isCode />
+      </Piece>
+    )
+  }
+  const calls = message.tool_calls.map(({ name }) => name).join(', ')
+  return (
+    <Piece id={id} icon={<ThinkIcon />} title="Agent" line={content === '' ? `calls ${calls}` : content}>
+      {message.reasoning !== null && message.reasoning !== '' && <Part title="Reasoning" text={message.reasoning} />}
+      {content !== '' && <LongText text={content} label="Answer" />}
+      {message.tool_calls.map((call) => (
+        <Part key={call.id} title={`Arguments of ${call.name}`} text={prettyJson(call.arguments)} isCode />
+      ))}
+    </Piece>
+  )
+}
+
+function Parameters({ of }: { of: NonNullable<Step['parameters']> }) {
+  const { provider, model, temperature, top_p, max_tokens, reasoning, context_window } = of
+  return (
+    <dl className={styles.facts}>
+      <Fact name="Model">
+        {provider}/{model}
+      </Fact>
+      {temperature !== null && <Fact name="Temperature">{temperature}</Fact>}
+      {top_p !== null && <Fact name="Top p">{top_p}</Fact>}
+      {max_tokens !== null && <Fact name="Longest answer">{fullCount(max_tokens)} tokens</Fact>}
+      {reasoning !== null && (
+        <Fact name="Reasoning">
+          {[reasoning.effort, reasoning.budget_tokens].filter((one) => one !== null).join(', ')}
+        </Fact>
+      )}
+      <Fact name="Fits">{fullCount(context_window)} tokens</Fact>
+    </dl>
+  )
+}

@@ -1,0 +1,127 @@
+// What a step has sent to its model. No prompt is stored: it is built again from the log and the agent's version, by the same function that
+// built it, and what cannot be known is said.
+
+import { ServerError } from '../../domain/errors.ts'
+import { isRecord } from '../../domain/is-record.ts'
+import { typeOfEventText } from '../../domain/session/event.ts'
+import type { StoredMessage } from '../../domain/session/message.ts'
+import type { RunInput, RunRecord } from '../../domain/session/run.ts'
+import type { SessionRecord } from '../../domain/session/session.ts'
+import { type ModelRequest, withAside } from '../../models/model.ts'
+import type { Store } from '../../store/store.ts'
+import { filePartsOf } from '../files/run-files.ts'
+import type { MessageFiles } from '../files/show-files.ts'
+import { readForModel, type StepMark, stepInput } from '../loop/agent-loop.ts'
+import type { AgentVersion, AgentVersions } from '../loop/agent-version.ts'
+import { buildRequest } from '../loop/build-request.ts'
+import { broughtTools, modelTools } from '../loop/offered-tools.ts'
+
+export interface SentStep {
+  step: string
+  runId: string | null
+  /** Null: it is not kept. */
+  version: AgentVersion | null
+  /** What is only true for the step is the last message. Null: it cannot be built again. */
+  request: Pick<ModelRequest, 'system' | 'messages' | 'tools' | 'responseFormat'> | null
+  /** What is not known, or may have been different: a sentence each. */
+  unknown: string[]
+}
+
+/** `seq`: of the event with which the step began. Throws `record_not_found` if no step began there. */
+export type ReadStep = (session: SessionRecord, seq: number) => Promise<SentStep>
+
+interface ReadStepDeps {
+  store: Pick<Store, 'entries' | 'messages' | 'runs' | 'files'>
+  versions: Pick<AgentVersions, 'find'>
+}
+
+/** A branch that was left is read as a whole, so only of sessions of this size. */
+const MOST_OF_BRANCH = 2_000
+/** More than a sub-agent ever says. */
+const MOST_OF_LANE = 10_000
+
+export function createReadStep({ store, versions }: ReadStepDeps): ReadStep {
+  /** The messages up to the one that was the last, as the session was then. Null: they are not there. */
+  async function historyOf(
+    session: SessionRecord,
+    run: RunRecord,
+    { after }: StepMark,
+    version: AgentVersion,
+  ): Promise<{ history: StoredMessage[]; lane: string | null } | null> {
+    if (after === undefined) return { history: [], lane: null }
+    const [last] = await store.messages.known(session.id, [after])
+    if (last === undefined) return null
+    const lane = last.lane ?? null
+    const upToLast = (all: StoredMessage[]) => all.slice(0, all.findIndex(({ id }) => id === after) + 1)
+    if (last.supersededBy !== undefined) {
+      if (session.messageCount > MOST_OF_BRANCH) return null
+      const all = (await store.messages.all(session.id)).filter((one) => (one.lane ?? null) === lane)
+      // Ids of runs are in the order of time: what a later run has left was there.
+      const then = all.filter(({ supersededBy }) => supersededBy === undefined || supersededBy > run.id)
+      return { history: upToLast(then), lane }
+    }
+    if (lane !== null) return { history: upToLast(await store.messages.ofLane(session.id, lane, MOST_OF_LANE)), lane }
+    const { history } = await readForModel(version, async (limit, known) => {
+      const newer = known.length === 0 ? [last] : known
+      return [...(await store.messages.page(session.id, limit - newer.length, { before: newer[0]?.id })), ...newer]
+    })
+    return { history, lane }
+  }
+
+  return async (session, seq) => {
+    const [entry] = await store.entries(session.id, seq - 1, 1, 1)
+    if (entry?.seq !== seq || entry.kind !== 'event' || typeOfEventText(entry.data) !== 'STEP_STARTED') {
+      throw new ServerError('record_not_found', `No step of this session begins at ${seq}.`, { details: { seq } })
+    }
+    const { stepName, metadata } = JSON.parse(entry.data)
+    const mark: StepMark | null = isRecord(metadata?.quarterdeck) ? metadata.quarterdeck : null
+    const nothing = (why: string, version: AgentVersion | null = null): SentStep => ({
+      step: stepName,
+      runId: entry.runId,
+      version,
+      request: null,
+      unknown: [why],
+    })
+    if (typeof mark?.version !== 'string') {
+      return nothing('This step is older than the part of the server that keeps what is sent.')
+    }
+    const version = await versions.find(mark.version)
+    if (version === null) return nothing('The instructions and tools that the agent had then are not kept here.')
+    const run = entry.runId === null ? null : await store.runs.get(entry.runId)
+    const found = run === null ? null : await historyOf(session, run, mark, version)
+    if (run === null || found === null) return nothing('The messages of that time are not kept any more.', version)
+    const { history, lane } = found
+    const unknown: string[] = []
+    if ((await store.files.ofSession(session.id)).length > 0) {
+      unknown.push('Files are named here. Their text, or the picture, went to the model too.')
+    }
+    if ((mark.notes ?? 0) > 0) {
+      unknown.push('The server added a note for this step alone: about a missing tool, or an answer that did not fit.')
+    }
+    const { request } = buildRequest({
+      agent: version,
+      history,
+      files: namedFiles(history),
+      input: stepInput(run.input, lane, []),
+      tools: toolsOf(version, run.input, lane),
+      sessionId: session.id,
+      correction: mark.correction ?? 1,
+    })
+    const sent = { ...request, messages: withAside(request) }
+    return { step: stepName, runId: run.id, version, request: sent, unknown }
+  }
+}
+
+/** The agent's own and those that the caller brought, as they were sent. */
+function toolsOf({ tools }: AgentVersion, input: RunInput, lane: string | null) {
+  const own = new Set(tools.map(({ name }) => name))
+  return modelTools([...tools, ...broughtTools(input, lane).filter(({ name }) => !own.has(name))])
+}
+
+const namedFiles = (history: readonly StoredMessage[]): ReadonlyMap<string, MessageFiles> =>
+  new Map(
+    history.flatMap((message) => {
+      const names = filePartsOf(message).map(({ name }) => `[File: ${name}]`)
+      return names.length === 0 ? [] : [[message.id, { text: names.join('\n'), attachments: [] }] as const]
+    }),
+  )
