@@ -5,7 +5,6 @@ import {
   lazy,
   type ReactNode,
   type Ref,
-  Suspense,
   useEffect,
   useId,
   useImperativeHandle,
@@ -18,6 +17,7 @@ import { announce } from '../../parts/Announcer.tsx'
 import { IconButton } from '../../parts/Button.tsx'
 import { leaveField } from '../../parts/Field.tsx'
 import { AttachIcon, CloseIcon, SendIcon, StopIcon } from '../../parts/icons.ts'
+import { LazyPart } from '../../parts/LazyPart.tsx'
 import { Loading } from '../../parts/States.tsx'
 import styles from './Composer.module.css'
 import { type Draft, readDraft, writeDraft } from './draft.ts'
@@ -139,9 +139,9 @@ export function Composer({
   return (
     <form className={styles.composer} onSubmit={onSubmit}>
       {list.length > 0 && (
-        <Suspense fallback={<Loading rows={1} height={40} />}>
+        <LazyPart waiting={<Loading rows={1} height={40} />}>
           <AttachmentList list={list} onRemove={attachments.remove} />
-        </Suspense>
+        </LazyPart>
       )}
       <textarea
         ref={field}

@@ -139,16 +139,16 @@ function Talking({ id, isKnown, log }: { id: string; isKnown: boolean; log: Log 
       current={session.data?.session_id ?? id}
       onFiles={isOpen ? (files) => composer.current?.attach(files) : null}
       actions={
-        page === 'talk' ? (
-          ways
-        ) : (
-          <>
-            {session.data !== undefined && <RenameButton session={session.data} />}
+        <>
+          {session.data !== undefined && <RenameButton session={session.data} />}
+          {page === 'talk' ? (
+            ways
+          ) : (
             <ChatAction href={`/sessions/${id}`} icon={<AboutIcon />}>
               Details
             </ChatAction>
-          </>
-        )
+          )}
+        </>
       }
       bottom={
         <>

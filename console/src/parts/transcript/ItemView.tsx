@@ -1,7 +1,8 @@
-import { lazy, memo, type ReactNode, Suspense, useContext } from 'react'
+import { lazy, memo, type ReactNode, useContext } from 'react'
 import type { AnswerItem, ReasoningItem, TranscriptItem } from '../../data/transcript.ts'
 import { CutText } from '../CutText.tsx'
 import { ThinkIcon } from '../icons.ts'
+import { LazyPart } from '../LazyPart.tsx'
 import { Markdown } from '../markdown/Markdown.tsx'
 import { Loading } from '../States.tsx'
 import { duration } from '../Time.tsx'
@@ -31,10 +32,10 @@ export const ItemView = memo(function ItemView(props: ItemProps) {
   const drawn = drawItem(props)
   const hasArrows = item.type !== 'user' && props.piece?.isFirst !== false && versions.has(item.key)
   return (
-    <Suspense fallback={<Loading rows={1} height={36} />}>
+    <LazyPart waiting={<Loading rows={1} height={36} />}>
       {hasArrows && <Versions itemKey={item.key} what="answer" />}
       {item.subagent === null ? drawn : <div className={styles.inside}>{drawn}</div>}
-    </Suspense>
+    </LazyPart>
   )
 })
 
@@ -53,9 +54,9 @@ function drawItem({ item, isDocked, isLastOfTurn, piece = null, isNewest }: Item
     case 'user':
       return (
         <UserMessage text={item.text} files={item.files}>
-          <Suspense fallback={<div className={styles.actions} />}>
+          <LazyPart waiting={<div className={styles.actions} />} missing={null}>
             <OwnActions item={item} />
-          </Suspense>
+          </LazyPart>
         </UserMessage>
       )
     case 'answer':
@@ -119,9 +120,9 @@ function Answer({ item, piece, hasActions, isNewest }: AnswerProps) {
       )}
       {item.isBrokenOff && piece?.isLast !== false && <p className={styles.broken}>Broken off here.</p>}
       {item.isDone && hasActions && piece?.isLast !== false && (
-        <Suspense fallback={<div className={styles.actions} />}>
+        <LazyPart waiting={<div className={styles.actions} />} missing={null}>
           <AnswerActions item={item} isNewest={isNewest} />
-        </Suspense>
+        </LazyPart>
       )}
     </section>
   )

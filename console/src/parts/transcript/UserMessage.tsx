@@ -1,6 +1,7 @@
-import { lazy, type ReactNode, Suspense } from 'react'
+import { lazy, type ReactNode } from 'react'
 import type { MessageFile } from '../../data/transcript.ts'
 import { CutText } from '../CutText.tsx'
+import { LazyPart } from '../LazyPart.tsx'
 import { Loading } from '../States.tsx'
 import styles from './UserMessage.module.css'
 
@@ -25,9 +26,9 @@ export function UserMessage({ text, files, children, isPale = false }: UserMessa
         </div>
       )}
       {files.length > 0 && (
-        <Suspense fallback={<Loading rows={1} height={40} />}>
+        <LazyPart waiting={<Loading rows={1} height={40} />}>
           <MessageFiles files={files} />
-        </Suspense>
+        </LazyPart>
       )}
       {children}
     </section>
