@@ -31,6 +31,15 @@ const iconsWithoutKeys: Plugin = {
   transform: (code, id) => (/lucide-react\/.*\/icons\//.test(id) ? code.replaceAll(/,\s*key: "\w+"/g, '') : null),
 }
 
+/** Everything that the console puts on the page goes through it. */
+const SHOWN = join(root, 'src/parts/shown-jsx.ts')
+const shownText: Plugin = {
+  name: 'shown-text',
+  enforce: 'pre',
+  resolveId: (source, importer = '') =>
+    source === 'react/jsx-runtime' && importer.startsWith(join(root, 'src')) && importer !== SHOWN ? SHOWN : null,
+}
+
 /** The server sends them as they are. Small files fit into one packet anyway. */
 const brotli = promisify(brotliCompress)
 /** Nearly as small as at the best one, which takes a build ten seconds. */
@@ -52,28 +61,30 @@ const compressed: Plugin = {
 /** What the console and the page for users load first. */
 const inFirst = new RegExp(
   [
-    'node_modules/(?:react|react-dom|scheduler|wouter|regexparam|mitt|@tanstack/(?:react-query|query-core))/',
+    'node_modules/(?:react|react-dom|scheduler|wouter|regexparam|mitt)/',
+    // Without what only some pages use.
+    'node_modules/@tanstack/(?:react-query|query-core)/(?!.*(?:mutationObserver|useMutation|[iI]nfiniteQuery))',
     'createLucideIcon|src/client/|preload-helper',
     'console/src/(?:base|browser-storage|error-text|kept-files|observed|tabs)\\.ts',
     'console/src/styles/',
     'console/src/pages/chat/ChatAction\\.',
     'console/src/app/(?:Connection|Keys|PageBoundary|theme)\\.',
     'console/src/data/(?:live|live-types|new-id|place|queries|requests|server|stream-loop|use-live|waiting|watched-fetch)\\.',
-    'console/src/parts/(?:Announcer|Button|States|Time)\\.',
+    'console/src/parts/(?:Announcer|Button|hidden-marks|shown-jsx|States|use-now)\\.',
     'console/src/sign-in/(?:code-in-address|database|device-name|device-token|leave-nothing)\\.',
-    'icons/(?:activity|bot|chart-column|ellipsis|inbox|list|message-square|rotate-ccw|scroll-text|settings)\\.',
+    'icons/(?:activity|bot|chart-column|ellipsis|inbox|list|message-square|panel-left|rotate-ccw|scroll-text|search|settings)\\.',
   ].join('|'),
 )
 
 /** Small things that most pages use. One file more that a browser asks for costs it and the server more than these bytes. */
 const inParts = new RegExp(
   [
-    'node_modules/lucide-react/',
+    'node_modules/(?:lucide-react|@tanstack/(?:react-query|query-core))/',
     'console/src/(?:words|money|given)\\.ts',
     'console/src/app/title\\.',
     'console/src/pages/chat/ChatEntry\\.',
     'console/src/data/(?:agents|chat-data|me|session-id)\\.',
-    'console/src/parts/(?:Badge|bytes|CopyButton|CutText|Field|hidden-marks|Page|ProseText|save-file|VisibleText)\\.',
+    'console/src/parts/(?:Badge|bytes|CopyButton|CutText|Dialog|Field|Menu|Page|ProseText|save-file|Tabs|Time|VisibleText)\\.',
   ].join('|'),
 )
 
@@ -81,7 +92,7 @@ export default defineConfig(({ command }) => ({
   root,
   // The server may stand behind a base path, so the built pages name nothing absolutely.
   base: command === 'serve' ? '/console/' : './',
-  plugins: [react(), lexerOnly, ...(command === 'serve' ? [] : [iconsWithoutKeys, compressed])],
+  plugins: [react(), shownText, lexerOnly, ...(command === 'serve' ? [] : [iconsWithoutKeys, compressed])],
   resolve: {
     alias: {
       'quarterdeck/client': join(root, '../src/client/client.ts'),

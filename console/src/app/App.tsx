@@ -28,7 +28,7 @@ const SignInPage = lazy(() => import('../sign-in/SignInPage.tsx'))
 
 // Nothing waits for it, so nothing fails with it.
 const Later = lazy<typeof LaterPart>(() => import('./Later.tsx').catch(() => ({ default: () => <></> })))
-const LATER_MS = 2_000
+const LATER_MS = 1_000
 
 const onRefused = () => void signOut('refused')
 
@@ -53,12 +53,7 @@ export function App() {
             <LiveProvider token={token} onRefused={onRefused}>
               <Keys>
                 <UnusedCode />
-                <Shell>
-                  <Suspense fallback={<Loading />}>
-                    <Routes />
-                    <AfterPage />
-                  </Suspense>
-                </Shell>
+                <Pages />
               </Keys>
             </LiveProvider>
           </ServerProvider>
@@ -79,18 +74,26 @@ function UnusedCode() {
   return null
 }
 
-/** It stands beside the first page, so it begins when that is shown: whoever wants to type does not wait for it. */
-function AfterPage() {
-  const [isTime, setTime] = useState(false)
+function Pages() {
+  const [isSettled, setSettled] = useState(false)
+  return (
+    <Shell isSettled={isSettled}>
+      <Suspense fallback={<Loading />}>
+        <Routes />
+        <AfterPage onSettled={setSettled} />
+      </Suspense>
+      <Suspense>{isSettled && <Later build={import.meta.url} />}</Suspense>
+    </Shell>
+  )
+}
+
+/** It stands beside the first page, so it begins when that is shown: whoever wants to type does not wait for what comes later. */
+function AfterPage({ onSettled }: { onSettled: (is: boolean) => void }) {
   useEffect(() => {
-    const timer = setTimeout(() => setTime(true), LATER_MS)
+    const timer = setTimeout(() => onSettled(true), LATER_MS)
     return () => clearTimeout(timer)
-  }, [])
-  return isTime ? (
-    <Suspense>
-      <Later build={import.meta.url} />
-    </Suspense>
-  ) : null
+  }, [onSettled])
+  return null
 }
 
 function Routes() {

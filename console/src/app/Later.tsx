@@ -8,6 +8,8 @@ export default function Later({ build }: { build: string }) {
   const [, go] = useLocation()
   useEffect(() => {
     const left = new AbortController()
+    // Whoever signs out without a network sees it.
+    void import('../sign-in/SignInPage.tsx').catch(() => {})
     void startServiceWorker({ go, build, signal: left.signal }).catch(() => {})
     return () => left.abort()
   }, [go, build])

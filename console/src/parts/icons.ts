@@ -38,6 +38,7 @@ export {
   MessageSquare as ChatIcon,
   MessageSquareText as PromptIcon,
   Monitor as DeviceIcon,
+  PanelLeft as RailIcon,
   Paperclip as AttachIcon,
   Pause as PauseIcon,
   Pencil as EditIcon,

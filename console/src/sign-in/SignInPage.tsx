@@ -1,6 +1,6 @@
 import { ClientError, type PasskeyChallenge } from 'quarterdeck/client'
 import { type FormEvent, useEffect, useRef, useState } from 'react'
-import { consolePath } from '../base.ts'
+import { consolePath, serverUrl } from '../base.ts'
 import { errorText } from '../error-text.ts'
 import { Announcer } from '../parts/Announcer.tsx'
 import { Button } from '../parts/Button.tsx'
@@ -58,9 +58,14 @@ export default function SignInPage({ whySignedOut, stranger, failed, onToken }: 
       <div className={styles.card}>
         <header className={styles.head}>
           <Mark />
-          <h1 ref={heading} tabIndex={-1}>
-            {isWithCode ? 'Signing in…' : asked === null ? 'Sign in' : 'Confirm that it is you'}
-          </h1>
+          <div>
+            <h1 ref={heading} tabIndex={-1}>
+              {isWithCode ? 'Signing in…' : asked === null ? 'Sign in' : 'Confirm that it is you'}
+            </h1>
+            <p className={styles.note}>
+              Quarterdeck at <bdi>{serverUrl.replace(/^https?:\/\//, '')}</bdi>
+            </p>
+          </div>
         </header>
         {problem !== null && (
           <Trouble problem={problem} onRetry={tried === null || asked !== null ? null : () => void signIn(tried)} />

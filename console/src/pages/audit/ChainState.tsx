@@ -61,7 +61,7 @@ const badges: Readonly<Record<AuditChain['status'], readonly [word: string, tone
 function Words({ chain }: { chain: AuditChain }) {
   const { status, checked, entries, broken_at, checked_at, chains, problem } = chain
   const isAre = checked === 1 ? 'is' : 'are'
-  if (status === 'broken' && chains.length > 1) return problem
+  if (status === 'broken' && chains.length > 1) return <>{problem}</>
   if (status === 'broken') {
     return (
       <>
