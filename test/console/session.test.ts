@@ -182,7 +182,7 @@ test('starting an agent offers known folders and says what is missing', async ()
   await page.getByRole('button', { name: /Start/ }).first().click()
   const dialog = page.getByRole('dialog')
   await dialog.getByText('No program can be started yet.').waitFor()
-  await dialog.getByRole('button', { name: 'shop' }).first().click()
+  await dialog.getByRole('button', { name: /shop$/ }).first().click()
 
   expect(await dialog.getByLabel('Folder').inputValue()).toMatch(/shop$/)
   expect(await dialog.textContent()).toContain('Claude Code')
