@@ -94,7 +94,7 @@ test('a model call opens to what came back and what was sent, and leads to its m
   await details.getByText('You help on board.').last().waitFor()
   await details.getByRole('button', { name: /^User/ }).click()
   await details.getByRole('button', { name: /5 tools/ }).click()
-  expect(await details.textContent()).toContain('scripted/')
+  expect(await details.textContent()).toContain('Room for128,000 tokens')
   await lookEverywhere(page, 'timeline-span')
 
   await details.getByRole('link', { name: 'Show it in the transcript' }).click()
