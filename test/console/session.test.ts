@@ -94,7 +94,7 @@ test('a model call opens to what came back and what was sent, and leads to its m
   await details.getByText('You help on board.').last().waitFor()
   await details.getByRole('button', { name: /^User/ }).click()
   await details.getByRole('button', { name: /5 tools/ }).click()
-  expect(await details.textContent()).toContain('scripted/')
+  expect(await details.textContent()).toContain('Room for128,000 tokens')
   await lookEverywhere(page, 'timeline-span')
 
   await details.getByRole('link', { name: 'Show it in the transcript' }).click()
@@ -182,7 +182,7 @@ test('starting an agent offers known folders and says what is missing', async ()
   await page.getByRole('button', { name: /Start/ }).first().click()
   const dialog = page.getByRole('dialog')
   await dialog.getByText('No program can be started yet.').waitFor()
-  await dialog.getByRole('button', { name: 'shop' }).first().click()
+  await dialog.getByRole('button', { name: /shop$/ }).first().click()
 
   expect(await dialog.getByLabel('Folder').inputValue()).toMatch(/shop$/)
   expect(await dialog.textContent()).toContain('Claude Code')

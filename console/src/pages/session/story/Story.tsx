@@ -54,27 +54,29 @@ export function Story({ session, items, hasEarlier, onEarlier, goTo }: StoryProp
   }, [wantedKey])
   return (
     <OpenRowsContext value={opened.current}>
-      <VirtualRows
-        ref={handle}
-        items={rows}
-        keyOf={keyOf}
-        rowHeight={40}
-        label="What the agent did"
-        keepsPlace
-        followsEnd={goTo === null}
-        onStart={hasEarlier ? onEarlier : undefined}
-      >
-        {(row) => (
-          <div className={styles.row} data-wanted={row.key === wantedKey || undefined}>
-            <Link className={styles.time} href={logLink(session.session_id, row.seq)} title="Show it in the log">
-              {row.at === null ? 'Log' : clock.format(row.at)}
-            </Link>
-            <div className={styles.what}>
-              <Row row={row} sessionId={session.session_id} />
+      <div className={styles.story}>
+        <VirtualRows
+          ref={handle}
+          items={rows}
+          keyOf={keyOf}
+          rowHeight={40}
+          label="What the agent did"
+          keepsPlace
+          followsEnd={goTo === null}
+          onStart={hasEarlier ? onEarlier : undefined}
+        >
+          {(row) => (
+            <div className={styles.row} data-wanted={row.key === wantedKey || undefined}>
+              <Link className={styles.time} href={logLink(session.session_id, row.seq)} title="Show it in the log">
+                {row.at === null ? 'Log' : clock.format(row.at)}
+              </Link>
+              <div className={styles.what}>
+                <Row row={row} sessionId={session.session_id} />
+              </div>
             </div>
-          </div>
-        )}
-      </VirtualRows>
+          )}
+        </VirtualRows>
+      </div>
     </OpenRowsContext>
   )
 }

@@ -5,6 +5,7 @@ import { isRecord } from '../../../../../src/domain/is-record.ts'
 import type { LogEvent } from '../../../data/live-types.ts'
 import { ownMetadata } from '../../../data/transcript.ts'
 import { markHidden } from '../../../parts/hidden-marks.ts'
+import { activityWords } from '../story/story.ts'
 
 export type SpanKind = 'run' | 'model' | 'tool' | 'subagent' | 'wait' | 'note'
 export type SpanStatus = 'working' | 'done' | 'failed' | 'stopped' | 'waiting'
@@ -231,7 +232,11 @@ class SpanFold {
         return
       }
       case 'ACTIVITY_SNAPSHOT':
-        this.note(event.activityType, seq, this.depthOf(event))
+        this.note(
+          activityWords({ name: event.activityType, content: event.content })?.[1] ?? event.activityType,
+          seq,
+          this.depthOf(event),
+        )
         return
       case 'CUSTOM':
         this.note(event.name, seq, this.depthOf(event))
