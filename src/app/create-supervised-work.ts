@@ -66,10 +66,10 @@ export function createSupervisedWork(parts: WorkParts, undo: AsyncDisposableStac
   })
   undo.defer(() => commands.close())
   const records = createChildRecords(dataDir)
+  const starting = { host: hostOf(supervision.hostCli, search, logger), extraArgs: supervision.hostCliArgs }
   const spawner = createSpawner({
     ...shared,
-    host: hostOf(supervision.hostCli, search, logger),
-    extraArgs: supervision.hostCliArgs,
+    ...starting,
     sandbox: createSandboxSearch(() => findProgram('bwrap', search).program, logger),
     findWorkspace: parts.workspaces.find,
     tokens: {
@@ -99,6 +99,11 @@ export function createSupervisedWork(parts: WorkParts, undo: AsyncDisposableStac
   return {
     ...shown,
     spawner,
+    /** Loaded when somebody asks. */
+    async startable() {
+      const { createStartable } = await import('../supervision/spawn/startable.ts')
+      return createStartable({ ...starting, settings: supervision, search })()
+    },
     purge,
     /** After a start. */
     async recover() {

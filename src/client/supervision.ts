@@ -23,6 +23,7 @@ import type {
   ShownCheckpoint,
   Spawn,
   Standby,
+  Startable,
   Supervision,
   Taken,
 } from './wire.ts'
@@ -133,6 +134,8 @@ export interface SupervisionClient {
     restore(id: string, options?: CallOptions & { confirm?: string }): Promise<Restored>
   }
   sessions: {
+    /** What can be started, and where. */
+    startable(options?: CallOptions): Promise<Startable>
     /** Starts an agent in a workspace. */
     start(wanted: Spawn, options?: CallOptions): Promise<Supervision>
     pause(id: string, options?: CallOptions): Promise<Supervision>
@@ -197,6 +200,7 @@ export function createSupervision({ get, page, post: postAgain, postOnce: post, 
       restore: (id, { signal, ...body } = {}) => post(at('checkpoints', id, '/restore'), body, { signal }),
     },
     sessions: {
+      startable: (options) => get('/hosts', options),
       start: (wanted, options) => post('/sessions', wanted, options),
       pause: (id, options) => post(at('sessions', id, '/pause'), {}, options),
       resume: (id, options) => post(at('sessions', id, '/resume'), {}, options),

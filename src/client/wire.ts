@@ -74,7 +74,7 @@ export type {
   Restored,
   ShownCheckpoint,
 } from '../protocols/manage/supervision/checkpoint-schema.ts'
-export type { Instruction, Modes, PromptAnswer, Spawn } from '../protocols/manage/supervision/schema.ts'
+export type { Instruction, Modes, PromptAnswer, Spawn, Startable } from '../protocols/manage/supervision/schema.ts'
 export type { CreatedToken, NewToken, Token } from '../protocols/manage/tokens/schema.ts'
 export type { MyLimits, TokenPrice, Usage, UsageCounts } from '../protocols/manage/usage/schema.ts'
 export type { ProgressItem, Supervision } from '../protocols/shared/supervised/schema.ts'

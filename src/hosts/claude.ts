@@ -52,6 +52,7 @@ function hookEntries({ hook }: HostSetup) {
 
 export const claude: Host = {
   title: 'Claude Code',
+  install: 'npm install -g @anthropic-ai/claude-code',
   configFiles: (at) => [
     {
       path: join(variable(at.env, 'CLAUDE_CONFIG_DIR') ?? at.home, '.claude.json'),

@@ -35,6 +35,7 @@ function hookEntries({ hook }: HostSetup) {
 
 export const codex: Host = {
   title: 'Codex',
+  install: 'npm install -g @openai/codex',
   configFiles({ home, env }) {
     const folder = variable(env, 'CODEX_HOME') ?? join(home, '.codex')
     return [

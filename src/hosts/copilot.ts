@@ -45,6 +45,7 @@ const replaced = { path: 'path', old: 'old_str', next: 'new_str' }
 
 export const copilot: Host = {
   title: 'Copilot CLI',
+  install: 'npm install -g @github/copilot',
   configFiles: (at) => [
     {
       path: fileOf(at, 'mcp-config.json'),

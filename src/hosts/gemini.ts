@@ -38,6 +38,7 @@ function hookEntries({ hook }: HostSetup) {
 
 export const gemini: Host = {
   title: 'Gemini CLI',
+  install: 'npm install -g @google/gemini-cli',
   configFiles: ({ home }) => [
     {
       path: settingsIn(home),

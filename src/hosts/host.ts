@@ -6,6 +6,8 @@ import type { Environment } from '../config/source/env-file.ts'
 export interface Host extends Launcher {
   /** As people call it. */
   title: string
+  /** The command that installs it. */
+  install: string
   /** The config files of this user that `connect` changes. */
   configFiles(at: HostPlaces): ConfigFile[]
   /** Settings that switch off all hooks of the host. */

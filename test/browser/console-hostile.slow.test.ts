@@ -8,10 +8,15 @@ import { type ConsolePage, signIn } from '../console/support/console-page.ts'
 import { HIDDEN, LONG_LINE, MARKDOWN, SCRIPT, SHORT } from '../console/support/hostile.ts'
 
 const inBrowser = test.skipIf(inject('browser') === null)
-const BUSY = { timeout: 180_000 }
+const BUSY = { timeout: 300_000 }
 const LATE = { timeout: 60_000 }
 
+const ROGUE = 'rogue\u202e\u200b\u{e0041}\u3164'
 const FILE = `a<img src=x onerror="window.ran='name'">.txt`
+/** What the author of an agent file controls. */
+const AGENT_MORE = `author: ${JSON.stringify(ROGUE)}
+suggestions: [${JSON.stringify(ROGUE)}]
+`
 
 /** What hostile text would have left in the page. */
 const traces = ({ page }: ConsolePage) =>
@@ -21,8 +26,24 @@ const traces = ({ page }: ConsolePage) =>
     document.querySelectorAll('[onerror], [onload], a[href^="javascript:"], a[href^="data:"]').length,
     getComputedStyle(document.body).display === 'none',
     document.documentElement.scrollWidth > innerWidth,
+    (${findHidden})(document),
   ]`)
-const NONE = ['nothing', 0, 0, false, false]
+const NONE = ['nothing', 0, 0, false, false, []]
+
+/** Text and attributes with a character that nobody sees. A field's value is for whoever writes in it, and an id for the server. */
+function findHidden(root: ParentNode): string[] {
+  const hidden = /[\u115f\u1160\u200b\u202a-\u202e\u2060-\u2069\u2800\u3164\ufeff\u{e0000}-\u{e007f}]/u
+  const found = hidden.test(document.title) ? ['title'] : []
+  for (const one of root.querySelectorAll('*')) {
+    const where = `${one.localName}.${one.className} in ${one.parentElement?.className}`
+    for (const node of one.childNodes)
+      if (node.nodeType === 3 && hidden.test(node.nodeValue ?? '')) found.push(`${where}: ${node.nodeValue}`)
+    for (const { name, value } of one.attributes)
+      if (name !== 'value' && hidden.test(value)) found.push(`${where} ${name}: ${value}`)
+    if (one.shadowRoot !== null) found.push(...findHidden(one.shadowRoot))
+  }
+  return found.map((text) => text.slice(0, 200))
+}
 
 /** Every field that somebody else fills in. */
 async function fill(house: ConsoleHouse): Promise<string> {
@@ -33,8 +54,11 @@ async function fill(house: ConsoleHouse): Promise<string> {
   for (const one of await house.client.approvals({ session: refused })) {
     await house.client.reject(one, { reason: `${SCRIPT}${HIDDEN}` })
   }
-  const shop = house.folder('shop', { 'a.txt': 'one\n', [FILE]: 'one\n' })
+  await house.say('fail')
+  const shop = house.folder(`shop ${ROGUE}`, { 'a.txt': 'one\n', [FILE]: 'one\n', [`${ROGUE}.txt`]: ROGUE })
   const agent = house.agent('window-1', shop)
+  const strange = house.agent(`window ${ROGUE}`, shop, ROGUE)
+  await strange('heartbeat', { status_message: ROGUE }).catch(() => {})
   await agent('heartbeat', { status_message: SHORT, progress_snapshot: [{ label: SHORT, status: 'in_progress' }] })
   await agent('remote_log', { level: 'info', message: `${SCRIPT}${MARKDOWN}` })
   const later = (tool: string, input: object) => void agent(tool, input).catch(() => {})
@@ -49,8 +73,8 @@ async function fill(house: ConsoleHouse): Promise<string> {
   return session
 }
 
-inBrowser('hostile text is text on every page', BUSY, async () => {
-  await using house = await openConsoleHouse()
+inBrowser('hostile text is text on every page, and nothing in it is hidden', BUSY, async () => {
+  await using house = await openConsoleHouse({ agentMore: AGENT_MORE })
   const session = await fill(house)
   const { items } = await house.client.inbox()
   const { sessions } = await house.client.sessions.list({ owner: '*' })
@@ -67,7 +91,8 @@ inBrowser('hostile text is text on every page', BUSY, async () => {
     `/sessions?q=${encodeURIComponent('click me')}`,
     ...sessions.flatMap(({ session_id }) => views.map((view) => `/sessions/${session_id}${view}`)),
     `/agents/${AGENT}`,
-    ...['/usage', '/health', '/audit', '/settings', '/settings/devices', '/settings/channels'],
+    ...['/chat', '/agents', `/agents/${AGENT}?tab=tools`, `/agents/${AGENT}?tab=file`, `/agents/${AGENT}?tab=tests`],
+    ...['/usage', '/health', '/audit', '/settings', '/settings/devices', '/settings/channels', '/settings/keys'],
   ]
 
   const found: unknown[] = []
@@ -75,6 +100,10 @@ inBrowser('hostile text is text on every page', BUSY, async () => {
     await opened.go(path)
     await page.locator('main h1, main h2').first().waitFor()
     await expect.poll(() => page.locator('main [aria-label="Loading"]').count(), LATE).toBe(0)
+    // What is folded is text of others too.
+    await page.evaluate(
+      `for (const one of document.querySelectorAll('main [aria-expanded="false"]:not([aria-haspopup]), main details:not([open]) > summary')) one.click()`,
+    )
     found.push([path, await traces(opened)])
   }
 

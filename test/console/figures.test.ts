@@ -51,6 +51,24 @@ test('a page can be used soon after it was opened', async () => {
   expect(percentile(times, 0.5)).toBeLessThan(10_000)
 })
 
+test('a first sign-in asks the server for little before one can type', async () => {
+  const context = await browser.newContext()
+  const page = await context.newPage()
+  const asked: string[] = []
+  page.on('request', (request) => asked.push(new URL(request.url()).pathname.replace(/-[\w-]{8}\./, '.')))
+  await page.goto(await house.link())
+  await page.getByRole('textbox', { name: /Message/ }).fill('x')
+
+  // Not its number of milliseconds, which is the machine's: `node bench/console-start.ts` has those.
+  expect(asked.length, asked.join('\n')).toBeLessThanOrEqual(16)
+  expect(asked.filter((path) => !path.startsWith('/console')).toSorted()).toEqual(
+    ['/sign-in', '/events', '/inbox', '/sessions', '/agents'].toSorted(),
+  )
+  expect(context.serviceWorkers()).toEqual([])
+  figures.push(['requests from the link to typing', String(asked.length)])
+  await context.close()
+})
+
 test('a token is on the screen soon after its event', async () => {
   const { page, go } = opened
   const session = await house.say('hello')
@@ -124,6 +142,7 @@ test('ten thousand sessions scroll', async () => {
   const found = await scroll(page, label)
   note(`${MANY.toLocaleString('en')} sessions`, found)
   expect(found.longest).toBeLessThan(1_000)
+  expect(found.nodes).toBeLessThan(1_000)
 })
 
 test('a hundred thousand events scroll', async () => {

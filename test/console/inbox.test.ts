@@ -330,6 +330,7 @@ inBrowser(
     await page.getByText('Scroll to the end to approve').first().waitFor()
     const approve = page.getByRole('button', { name: /^Approve/ })
 
+    await page.getByLabel('What changes').waitFor()
     // The first time, rows are measured that were never shown, so the end may move away before it is reached.
     for (let i = 0; i < 5; i += 1) await page.evaluate(GLIMPSE)
     expect(await page.evaluate(GLIMPSE)).toBe(true)

@@ -1,5 +1,5 @@
 import { QueryClientProvider } from '@tanstack/react-query'
-import { lazy, Suspense, useEffect } from 'react'
+import { lazy, Suspense, useEffect, useState } from 'react'
 import { Redirect, Route, Router, Switch, useLocation } from 'wouter'
 import { consolePath } from '../base.ts'
 import { queries } from '../data/queries.ts'
@@ -9,6 +9,7 @@ import { Loading } from '../parts/States.tsx'
 import { takeCode } from '../sign-in/code-in-address.ts'
 import { signOut, useDeviceToken } from '../sign-in/device-token.ts'
 import { Keys } from './Keys.tsx'
+import type LaterPart from './Later.tsx'
 import { PageBoundary } from './PageBoundary.tsx'
 import { Shell } from './Shell.tsx'
 
@@ -25,10 +26,14 @@ const SettingsPage = lazy(() => import('../pages/settings/SettingsPage.tsx'))
 const NotFoundPage = lazy(() => import('../pages/not-found/NotFoundPage.tsx'))
 const SignInPage = lazy(() => import('../sign-in/SignInPage.tsx'))
 
+// Nothing waits for it, so nothing fails with it.
+const Later = lazy<typeof LaterPart>(() => import('./Later.tsx').catch(() => ({ default: () => <></> })))
+const LATER_MS = 1_000
+
 const onRefused = () => void signOut('refused')
 
 export function App() {
-  const { token, isReady, whySignedOut, stranger } = useDeviceToken()
+  const { token, isReady, whySignedOut, stranger, failed } = useDeviceToken()
   useEffect(() => {
     // What one person has seen is not for the next one.
     if (token === null) queries.clear()
@@ -40,7 +45,7 @@ export function App() {
         {token === null ? (
           <PageBoundary at="">
             <Suspense>
-              <SignInPage whySignedOut={whySignedOut} stranger={stranger} />
+              <SignInPage whySignedOut={whySignedOut} stranger={stranger} failed={failed} />
             </Suspense>
           </PageBoundary>
         ) : (
@@ -48,11 +53,7 @@ export function App() {
             <LiveProvider token={token} onRefused={onRefused}>
               <Keys>
                 <UnusedCode />
-                <Shell>
-                  <Suspense fallback={<Loading />}>
-                    <Routes />
-                  </Suspense>
-                </Shell>
+                <Pages />
               </Keys>
             </LiveProvider>
           </ServerProvider>
@@ -70,6 +71,28 @@ function UnusedCode() {
     window.addEventListener('hashchange', drop)
     return () => window.removeEventListener('hashchange', drop)
   }, [])
+  return null
+}
+
+function Pages() {
+  const [isSettled, setSettled] = useState(false)
+  return (
+    <Shell isSettled={isSettled}>
+      <Suspense fallback={<Loading />}>
+        <Routes />
+        <AfterPage onSettled={setSettled} />
+      </Suspense>
+      <Suspense>{isSettled && <Later build={import.meta.url} />}</Suspense>
+    </Shell>
+  )
+}
+
+/** It stands beside the first page, so it begins when that is shown: whoever wants to type does not wait for what comes later. */
+function AfterPage({ onSettled }: { onSettled: (is: boolean) => void }) {
+  useEffect(() => {
+    const timer = setTimeout(() => onSettled(true), LATER_MS)
+    return () => clearTimeout(timer)
+  }, [onSettled])
   return null
 }
 

@@ -1,15 +1,17 @@
 import { useLive, useLiveState } from '../data/use-live.tsx'
 import { Button } from '../parts/Button.tsx'
-import { useNow } from '../parts/Time.tsx'
+import { useNow } from '../parts/use-now.ts'
 import styles from './Connection.module.css'
 
 /** Says when the page is no longer up to date, and when it tries again. Silent while all is well. */
 export function Connection() {
-  const live = useLive()
   const state = useLiveState()
-  const now = useNow()
-  if (state.status !== 'waiting') return null
-  const seconds = Math.max(0, Math.ceil((state.retryAt - now) / 1_000))
+  return state.status === 'waiting' ? <Waiting retryAt={state.retryAt} /> : null
+}
+
+function Waiting({ retryAt }: { retryAt: number }) {
+  const live = useLive()
+  const seconds = Math.max(0, Math.ceil((retryAt - useNow()) / 1_000))
   return (
     <div className={styles.bar} role="status">
       <span>

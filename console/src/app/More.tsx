@@ -1,5 +1,6 @@
 import { Link } from 'wouter'
 import { Dialog } from '../parts/Dialog.tsx'
+import Account from './Account.tsx'
 import styles from './Palette.module.css'
 import { pages } from './pages.ts'
 
@@ -19,6 +20,7 @@ export default function More({ onClose }: { onClose: () => void }) {
             </li>
           ))}
       </ul>
+      <Account />
     </Dialog>
   )
 }

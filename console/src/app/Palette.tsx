@@ -1,32 +1,33 @@
-import { type KeyboardEvent, useId, useState } from 'react'
+import { useQuery } from '@tanstack/react-query'
+import { type KeyboardEvent, useEffect, useId, useState } from 'react'
 import { useLocation } from 'wouter'
+import { useAgents } from '../data/agents.ts'
+import { useClient } from '../data/server.tsx'
+import { useInbox } from '../data/waiting.ts'
 import { Dialog } from '../parts/Dialog.tsx'
+import { counted, sessionTitle } from '../words.ts'
 import { keyText, useKeyRegistry } from './Keys.tsx'
 import styles from './Palette.module.css'
+import { settingsSections } from './settings-sections.ts'
 
-/** Everything that a key can do here, found by typing, and a search through all sessions. */
+interface Entry {
+  id: string
+  name: string
+  /** What it is, or its key. */
+  hint: string
+  run: () => void
+}
+
+/** Of each kind. More of them are on their pages. */
+const MOST = 6
+const SETTLE_MS = 200
+
+/** Everything that one can open or do, found by typing: commands, agents, what waits, settings, and sessions on the server. */
 export default function Palette({ onClose }: { onClose: () => void }) {
-  const { all } = useKeyRegistry()
-  const [, go] = useLocation()
   const [text, setText] = useState('')
   const [chosen, setChosen] = useState(0)
   const listId = useId()
-  const words = text.toLowerCase().split(/\s+/).filter(Boolean)
-  const commands = all()
-    .filter(({ keys }) => keys !== 'mod+k')
-    .filter(({ name, group }) => words.every((word) => `${group} ${name}`.toLowerCase().includes(word)))
-    .map(({ name, keys, run }) => ({ name, hint: keyText(keys), run }))
-  const search =
-    text.trim() === ''
-      ? []
-      : [
-          {
-            name: `Search all sessions for “${text.trim()}”`,
-            hint: '',
-            run: () => go(`/sessions?q=${encodeURIComponent(text.trim())}`),
-          },
-        ]
-  const entries = [...commands, ...search]
+  const { entries, isSearching } = useEntries(text.trim())
   const at = Math.min(chosen, Math.max(0, entries.length - 1))
 
   function run(index: number): void {
@@ -41,16 +42,19 @@ export default function Palette({ onClose }: { onClose: () => void }) {
     else return
     event.preventDefault()
   }
+  useEffect(() => {
+    document.getElementById(`${listId}-${at}`)?.scrollIntoView({ block: 'nearest' })
+  }, [listId, at])
   return (
     <Dialog title="Find" onClose={onClose}>
       <input
         className={styles.input}
         role="combobox"
-        aria-label="Find a page or a command"
+        aria-label="Find a page, a session, an agent or a command"
         aria-expanded="true"
         aria-controls={listId}
         aria-activedescendant={entries.length > 0 ? `${listId}-${at}` : undefined}
-        placeholder="Type a page, a command or words to search for"
+        placeholder="Find a page, a session, an agent …"
         value={text}
         onChange={(event) => {
           setText(event.target.value)
@@ -59,10 +63,10 @@ export default function Palette({ onClose }: { onClose: () => void }) {
         onKeyDown={onKeyDown}
       />
       <div id={listId} role="listbox" aria-label="Found" className={styles.list}>
-        {entries.map(({ name, hint }, index) => (
+        {entries.map(({ id, name, hint }, index) => (
           // biome-ignore lint/a11y/useKeyWithClickEvents: the keys are those of the field
           <div
-            key={name}
+            key={id}
             id={`${listId}-${index}`}
             role="option"
             aria-selected={index === at}
@@ -70,11 +74,77 @@ export default function Palette({ onClose }: { onClose: () => void }) {
             onClick={() => run(index)}
             onPointerMove={() => setChosen(index)}
           >
-            <span>{name}</span>
+            <bdi>{name}</bdi>
             {hint !== '' && <kbd>{hint}</kbd>}
           </div>
         ))}
       </div>
+      <p className="unseen" role="status">
+        {isSearching ? 'Searching sessions' : `${counted(entries.length, 'entry', 'entries')} found`}
+      </p>
     </Dialog>
   )
+}
+
+function useEntries(text: string): { entries: Entry[]; isSearching: boolean } {
+  const { all } = useKeyRegistry()
+  const [, go] = useLocation()
+  const client = useClient()
+  const inbox = useInbox()
+  const agents = useAgents()
+  const asked = useSettledText(text)
+  const sessions = useQuery({
+    enabled: asked.length > 1,
+    queryKey: ['sessions', 'palette', asked],
+    queryFn: ({ signal }) => client.search(asked, { owner: '*', limit: MOST, signal }),
+  })
+  const isSearching = text.length > 1 && (asked !== text || sessions.isPending)
+  const words = text.toLowerCase().split(/\s+/).filter(Boolean)
+  const fits = (...texts: string[]) => words.every((word) => texts.join(' ').toLowerCase().includes(word))
+  const to = (path: string) => () => go(path)
+
+  const commands = all()
+    .filter(({ keys, name, group }) => keys !== 'mod+k' && fits(group, name))
+    .map(({ name, keys, run }): Entry => ({ id: `command ${name}`, name, hint: keyText(keys), run }))
+  // Without a word there would be very many.
+  if (text === '') return { entries: commands, isSearching }
+  const found = (sessions.data?.results ?? []).map((one): Entry => {
+    const id = encodeURIComponent(one.session_id)
+    const path = one.kind === 'chat' ? `/chat/${id}` : `/sessions/${id}`
+    return { id: `session ${one.session_id}`, name: sessionTitle(one), hint: 'Session', run: to(path) }
+  })
+  const open = (inbox.data?.items ?? [])
+    .filter(({ title, agent, tool }) => fits(title, agent, tool ?? '', 'open item'))
+    .map(({ id, title }): Entry => ({ id, name: title, hint: 'Waits', run: to(`/inbox/${encodeURIComponent(id)}`) }))
+  const known = (agents.data ?? [])
+    .filter(({ name, description }) => fits(name, description, 'agent'))
+    .map(
+      ({ name }): Entry => ({
+        id: `agent ${name}`,
+        name,
+        hint: 'Agent',
+        run: to(`/agents/${encodeURIComponent(name)}`),
+      }),
+    )
+  const settings = settingsSections
+    .filter(({ name }) => fits(name, 'settings'))
+    .map(({ id, name }): Entry => ({ id: `setting ${id}`, name, hint: 'Settings', run: to(`/settings/${id}`) }))
+  const everywhere: Entry = {
+    id: 'search',
+    name: `Search all sessions for “${text}”`,
+    hint: '',
+    run: to(`/sessions?q=${encodeURIComponent(text)}`),
+  }
+  const lists = [commands, open, known, settings, asked === text ? found : []]
+  return { entries: [...lists.flatMap((list) => list.slice(0, MOST)), everywhere], isSearching }
+}
+
+/** The text once somebody has stopped typing for a moment. */
+function useSettledText(text: string): string {
+  const [settled, setSettled] = useState(text)
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(text), SETTLE_MS)
+    return () => clearTimeout(timer)
+  }, [text])
+  return settled
 }

@@ -1,8 +1,9 @@
-import { lazy, type ReactNode, Suspense, useEffect, useState } from 'react'
+import { lazy, type ReactNode, Suspense, useState } from 'react'
 import { Link, useLocation } from 'wouter'
+import { siteStorage } from '../browser-storage.ts'
 import { useWaiting } from '../data/waiting.ts'
 import { Announcer } from '../parts/Announcer.tsx'
-import { MoreIcon } from '../parts/icons.ts'
+import { MoreIcon, RailIcon, SearchIcon } from '../parts/icons.ts'
 import { BY_PROXY, currentToken, signOut } from '../sign-in/device-token.ts'
 import { Connection } from './Connection.tsx'
 import { keyText, useKeys } from './Keys.tsx'
@@ -11,41 +12,41 @@ import { type PageEntry, pages } from './pages.ts'
 import styles from './Shell.module.css'
 import { flipTheme } from './theme.ts'
 
+const NARROW = 'quarterdeck.narrow-rail'
+// It says who is signed in, and waits for the server to say so.
+const Account = lazy(() => import('./Account.tsx').catch(() => ({ default: () => <></> })))
 const Palette = lazy(() => import('./Palette.tsx'))
 const KeysHelp = lazy(() => import('./KeysHelp.tsx'))
 const More = lazy(() => import('./More.tsx'))
-// Nothing else waits for it, so nothing else fails with it.
-const Sound = lazy(() =>
-  import('./sound.ts').then(
-    ({ Sound }) => ({ default: Sound }),
-    () => ({ default: () => null }),
-  ),
-)
 
 type Overlay = 'palette' | 'help' | 'more' | null
 
 /** What stands around every page: the navigation, the connection, and what can be opened from anywhere. */
-export function Shell({ children }: { children: ReactNode }) {
+export function Shell({ isSettled, children }: { isSettled: boolean; children: ReactNode }) {
   const [, go] = useLocation()
   const [overlay, setOverlay] = useState<Overlay>(null)
   const close = () => setOverlay(null)
-  useEffect(() => {
-    const left = new AbortController()
-    // The first page does not need it, so it does not wait for it.
-    void import('./service-worker.ts')
-      .then(({ startServiceWorker }) => startServiceWorker({ go, build: import.meta.url, signal: left.signal }))
-      .catch(() => {})
-    return () => left.abort()
-  }, [go])
+  const [isNarrow, setNarrow] = useState(() => siteStorage.getItem(NARROW) !== null)
+  function flipRail(): void {
+    if (isNarrow) siteStorage.removeItem(NARROW)
+    else siteStorage.setItem(NARROW, '1')
+    setNarrow(!isNarrow)
+  }
   useKeys([
     {
       keys: 'mod+k',
-      name: 'Find a page or a command',
+      name: 'Find',
       group: 'Everywhere',
       run: () => setOverlay('palette'),
       isGlobal: true,
     },
     { keys: '?', name: 'Show all keys', group: 'Everywhere', run: () => setOverlay('help') },
+    {
+      keys: 'b',
+      name: isNarrow ? 'Show the names of the pages' : 'Hide the names of the pages',
+      group: 'Everywhere',
+      run: flipRail,
+    },
     { keys: 't', name: 'Switch between light and dark', group: 'Everywhere', run: flipTheme },
     // Who signed in at a proxy signs out there.
     ...(currentToken() === BY_PROXY
@@ -59,24 +60,43 @@ export function Shell({ children }: { children: ReactNode }) {
     })),
   ])
   return (
-    <div className={styles.shell}>
+    <div className={styles.shell} data-narrow={isNarrow || undefined}>
       <a href="#main" className={styles.skip}>
         Skip to the page
       </a>
       <nav className={styles.rail} aria-label="Pages">
-        <Link href="/" className={styles.brand}>
+        <Link href="/" className={styles.brand} title={isNarrow ? 'Quarterdeck' : undefined}>
           <Mark />
-          Quarterdeck
+          <span className={styles.name}>Quarterdeck</span>
         </Link>
         <ul className={styles.links}>
           {pages.map((page) => (
             <li key={page.path}>
-              <PageLink page={page} />
+              <PageLink page={page} isNarrow={isNarrow} />
             </li>
           ))}
         </ul>
-        <button type="button" className={styles.find} onClick={() => setOverlay('palette')}>
-          Find <kbd>{keyText('mod+k')}</kbd>
+        <button
+          type="button"
+          className={styles.find}
+          title={`Find (${keyText('mod+k')})`}
+          onClick={() => setOverlay('palette')}
+        >
+          <SearchIcon aria-hidden="true" />
+          <span className={styles.name}>Find</span> <kbd className={styles.name}>{keyText('mod+k')}</kbd>
+        </button>
+        <div className={styles.account}>
+          <Suspense>{isSettled && <Account />}</Suspense>
+        </div>
+        <button
+          type="button"
+          className={styles.link}
+          aria-expanded={!isNarrow}
+          title={isNarrow ? 'Show the names of the pages' : undefined}
+          onClick={flipRail}
+        >
+          <RailIcon aria-hidden="true" />
+          <span className={styles.name}>{isNarrow ? 'Show names' : 'Hide names'}</span>
         </button>
       </nav>
       <div className={styles.middle}>
@@ -104,21 +124,23 @@ export function Shell({ children }: { children: ReactNode }) {
         </button>
       </nav>
       <Announcer />
-      <Suspense>
-        <Sound />
-      </Suspense>
     </div>
   )
 }
 
-function PageLink({ page: { name, path, icon: Icon } }: { page: PageEntry }) {
+function PageLink({ page: { name, path, icon: Icon }, isNarrow = false }: { page: PageEntry; isNarrow?: boolean }) {
   const [here] = useLocation()
   const waiting = useWaiting()
   const isHere = here === path || here.startsWith(`${path}/`)
   return (
-    <Link href={path} className={styles.link} aria-current={isHere ? 'page' : undefined}>
+    <Link
+      href={path}
+      className={styles.link}
+      aria-current={isHere ? 'page' : undefined}
+      title={isNarrow ? name : undefined}
+    >
       <Icon />
-      <span>{name}</span>
+      <span className={styles.name}>{name}</span>
       {path === '/inbox' && waiting > 0 && (
         <span className={styles.count}>
           <span className="unseen">, </span>

@@ -1,4 +1,6 @@
-import { useEffect, useState } from 'react'
+import { useNow } from './use-now.ts'
+
+export { useNow }
 
 const units: readonly (readonly [limit: number, seconds: number, unit: Intl.RelativeTimeFormatUnit])[] = [
   [60, 1, 'second'],
@@ -30,16 +32,6 @@ export function duration(ms: number): string {
   const seconds = Math.round(ms / 1_000)
   if (seconds < 3_600) return `${Math.floor(seconds / 60)} min ${seconds % 60} s`
   return `${Math.floor(seconds / 3_600)} h ${Math.floor((seconds % 3_600) / 60)} min`
-}
-
-/** The time now, which moves on once a second, or every `everyMs`. */
-export function useNow(everyMs = 1_000): number {
-  const [now, setNow] = useState(() => Date.now())
-  useEffect(() => {
-    const timer = setInterval(() => setNow(Date.now()), everyMs)
-    return () => clearInterval(timer)
-  }, [everyMs])
-  return now
 }
 
 /** How long ago, or how long from now. The exact time is in the tooltip. */

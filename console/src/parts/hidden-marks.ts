@@ -2,7 +2,8 @@
  * Characters that turn the text around them or that nobody sees: the ones of right-to-left writing that override what is there, blanks
  * without width, and tags. Languages and emoji need the joiners U+200C and U+200D, so those stay.
  */
-const HIDDEN = /[\u202a-\u202e\u2066-\u2069\u200b\u2060-\u2064\u2800\u3164\ufeff\u{e0000}-\u{e007f}]/gu
+const HIDDEN =
+  /[\u034f\u115f\u1160\u17b4\u17b5\u180e\u200b\u202a-\u202e\u2060-\u206f\u2800\u3164\ufeff\uffa0\ufff9-\ufffb\u{e0000}-\u{e007f}]/gu
 const HAS_HIDDEN = new RegExp(HIDDEN.source, 'u')
 
 /**

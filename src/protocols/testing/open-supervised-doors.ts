@@ -101,6 +101,7 @@ function workOf(elsewhere: AgentsElsewhere, { store, log, clock, ids }: WorkDeps
       records: createChildRecords(folder),
     }),
     purge: createPurgeSupervised({ store, log, clock, retentionDays: 30 }),
+    startable: async () => ({ hosts: [], workspaces: [], root: null }),
   }
 }
 

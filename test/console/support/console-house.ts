@@ -6,6 +6,7 @@
 //   ask              a tool that asks a question
 //   fail             the model fails
 //   count            sixty words, one after the other
+//   formula          an answer with formulas, good and hostile ones
 //   epic             300,000 characters of Markdown
 //   hostile          an answer that tries to run, to load and to hide; then a tool call with such arguments
 
@@ -18,6 +19,7 @@ import { testAppOptions } from '../../../src/app/testing/test-app.ts'
 import { type Client, createClient } from '../../../src/client/client.ts'
 import { loadAgents } from '../../../src/config/agent/load-agents.ts'
 import { resolveSettings } from '../../../src/config/settings/resolve-settings.ts'
+import { agentDefaults } from '../../../src/config/source/load-context.ts'
 import { LOCAL_USER } from '../../../src/domain/session/session.ts'
 import { testTool } from '../../../src/engine/testing/open-engine.ts'
 import { freePort } from '../../../src/http/testing/free-port.ts'
@@ -51,6 +53,18 @@ const epicPart = (place: number): string =>
     { length: 30 },
     (_, i) => `## Verse ${place * 30 + i}\n\nSing of **verse ${place * 30 + i}**. ${'Row on, row on. '.repeat(13)}\n\n`,
   ).join('')
+
+const FORMULAS = `The tide is $h(t) = \\bar h + A\\cos(\\omega t)$, and a berth costs $5 to $10.
+
+$$
+\\begin{aligned}
+\\sum_{i=1}^n i &= \\frac{n(n+1)}{2} \\\\
+\\boxed{\\sqrt{x^2}} &= |x|
+\\end{aligned}
+$$
+
+\\[\\href{javascript:alert(1)}{press}\\] and \\(\\includegraphics{https://example.com/x.png}\\)
+`
 
 const answers: readonly ScriptedAnswer[] = [
   { when: { tool: 'hold' }, parts: [{ text: 'After.' }] },
@@ -89,6 +103,7 @@ const answers: readonly ScriptedAnswer[] = [
     when: { user: 'count' },
     parts: Array.from({ length: 60 }, (_, i) => [{ delay_ms: 30 }, { text: `w${i} ` }]).flat(),
   },
+  { when: { user: 'formula' }, parts: [{ text: FORMULAS }] },
   {
     when: { user: 'epic' },
     parts: Array.from({ length: 40 }, (_, i) => [{ delay_ms: 10 }, { text: epicPart(i) }]).flat(),
@@ -110,7 +125,7 @@ export interface ConsoleHouseOptions {
   /** Seconds of silence after which a coding agent gets an alert. */
   stallSeconds?: number
   /** More settings, as in quarterdeck.yaml. */
-  settings?: object
+  settings?: Record<string, unknown> & { try_models?: readonly string[] }
   /** More lines of the agent file. */
   agentMore?: string
   /** Fills the data folder before the server opens it. */
@@ -159,7 +174,8 @@ export async function openConsoleHouse({
   let gate = Promise.withResolvers<void>()
   const ran: unknown[] = []
   const tools = makeTools(ran, () => gate.promise)
-  const agents = loadAgents([join(root, 'agent', 'agent.yaml')], { env: {} })
+  const tryModels = more?.try_models ?? []
+  const agents = loadAgents([join(root, 'agent', 'agent.yaml')], { env: {}, defaults: { ...agentDefaults, tryModels } })
   const file = {
     default_workspace_root: join(root, 'work'),
     max_concurrent_sessions: 50,

@@ -5,6 +5,7 @@ import { EditorState, type Text } from '@codemirror/state'
 import { EditorView, lineNumbers } from '@codemirror/view'
 import { tags } from '@lezer/highlight'
 import { type Ref, useEffect, useImperativeHandle, useRef } from 'react'
+import { markHidden } from '../../parts/hidden-marks.ts'
 import styles from './YamlView.module.css'
 
 export interface TextProblem {
@@ -30,7 +31,7 @@ interface YamlViewProps {
  * A YAML text to read, with problems at their lines. Only the lines in sight are in the page. The editor stands in a shadow root:
  * there it sets its styles through an interface that the policy of the pages allows. `Tab` goes on to what comes after it.
  */
-export function YamlView({ text, label, problems, ref }: YamlViewProps) {
+export default function YamlView({ text, label, problems, ref }: YamlViewProps) {
   const place = useRef<HTMLDivElement>(null)
   const view = useRef<EditorView | null>(null)
   const isChecked = problems !== undefined
@@ -38,7 +39,7 @@ export function YamlView({ text, label, problems, ref }: YamlViewProps) {
     const host = place.current
     if (host === null) return
     const root = host.shadowRoot ?? host.attachShadow({ mode: 'open' })
-    const state = EditorState.create({ doc: text, extensions: extensionsFor(label, isChecked) })
+    const state = EditorState.create({ doc: markHidden(text), extensions: extensionsFor(label, isChecked) })
     const made = new EditorView({ state, root, parent: root })
     view.current = made
     return () => {

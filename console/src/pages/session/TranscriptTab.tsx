@@ -8,6 +8,7 @@ import { ConversationContext } from '../../parts/transcript/conversation.ts'
 import { EarlierVersion } from '../../parts/transcript/EarlierVersion.tsx'
 import { Transcript } from '../../parts/transcript/Transcript.tsx'
 import { useAgain } from '../../parts/transcript/use-again.ts'
+import { Story } from './story/Story.tsx'
 import styles from './TranscriptTab.module.css'
 
 /** The conversation, live. A link to a message (`?message=`) opens it there. */
@@ -22,12 +23,13 @@ export default function TranscriptTab({ session }: { session: Session }) {
   const again = useAgain(session.session_id, items)
   if (status === 'loading' || isSearching) return <Loading rows={5} height={96} />
   if (status === 'failed') return <Failed error={log.error} onRetry={log.reload} />
+  if (session.kind === 'supervised') {
+    return <Story {...{ session, items, hasEarlier, goTo }} onEarlier={loadEarlier} />
+  }
   if (items.length === 0) {
     return (
       <Empty title="Nothing was said yet" icon={<ChatIcon />}>
-        {session.kind === 'supervised'
-          ? 'What the agent reports and asks comes here.'
-          : 'The messages of this session come here.'}
+        The messages of this session come here.
       </Empty>
     )
   }
@@ -35,7 +37,13 @@ export default function TranscriptTab({ session }: { session: Session }) {
     <div className={styles.tab}>
       {!isCurrent && <EarlierVersion onLeave={() => turnTo(null)} />}
       <ConversationContext
-        value={{ again: canWrite && isIdle ? again : null, edit: null, versions, turnTo, hasLinks: true }}
+        value={{
+          again: canWrite && isIdle ? again : null,
+          edit: null,
+          versions,
+          turnTo,
+          sessionId: session.session_id,
+        }}
       >
         <Transcript
           items={items}

@@ -1,11 +1,21 @@
-import { useMutation } from '@tanstack/react-query'
-import { useState } from 'react'
+import { useMutation, useQuery } from '@tanstack/react-query'
+import type { Session, Startable } from 'quarterdeck/client'
+import { useId, useState } from 'react'
 import { useClient } from '../../data/server.tsx'
 import { useIsLive } from '../../data/use-live.tsx'
 import { given } from '../../given.ts'
+import { Button } from '../../parts/Button.tsx'
+import { CopyText } from '../../parts/CopyText.tsx'
 import { FormDialog } from '../../parts/Dialog.tsx'
 import { TextArea, TextField } from '../../parts/Field.tsx'
+import { ProseText } from '../../parts/ProseText.tsx'
 import { Failed } from '../../parts/States.tsx'
+import { folderName } from '../../words.ts'
+import styles from './StartAgentDialog.module.css'
+
+/** How many of the newest sessions are looked at for folders, and how many folders are offered as buttons. */
+const RECENT = 50
+const MOST_OFFERED = 6
 
 /** Starts a coding agent in a folder of the server's machine. What it may do there is decided by people, in the inbox. */
 export default function StartAgentDialog({
@@ -19,21 +29,28 @@ export default function StartAgentDialog({
   const isLive = useIsLive()
   const [prompt, setPrompt] = useState('')
   const [workspace, setWorkspace] = useState('')
-  const [host, setHost] = useState('')
   const [title, setTitle] = useState('')
   const start = useMutation({
     mutationFn: () =>
       client.sessions.start({
         prompt: prompt.trim(),
         workspace: workspace.trim(),
-        ...given({ host: host.trim(), title: title.trim() }),
+        ...given({ title: title.trim() }),
       }),
     onSuccess: ({ session_id }) => {
       onClose()
       onStarted(session_id)
     },
   })
-  const isReady = prompt.trim() !== '' && workspace.trim() !== '' && isLive
+  const known = useQuery({ queryKey: ['hosts'], queryFn: ({ signal }) => client.sessions.startable({ signal }) })
+  const recent = useQuery({
+    queryKey: ['recent-folders'],
+    queryFn: ({ signal }) => client.sessions.list({ kind: 'supervised', limit: RECENT, signal }),
+  })
+  const folders = knownFolders(known.data, recent.data?.sessions ?? [])
+  const folderList = useId()
+  const canStart = known.data === undefined || known.data.hosts.some(({ problem }) => problem === null)
+  const isReady = prompt.trim() !== '' && workspace.trim() !== '' && isLive && canStart
   return (
     <FormDialog
       title="Start a coding agent"
@@ -55,24 +72,96 @@ export default function StartAgentDialog({
       />
       <TextField
         label="Folder"
-        help="On the machine of the server: the path or the id of one of its workspaces."
+        help={folderHelp(known.data)}
         placeholder="/home/ada/shop"
         value={workspace}
         required
         spellCheck={false}
         autoCapitalize="off"
+        list={folderList}
         onChange={(event) => setWorkspace(event.target.value)}
       />
-      <TextField
-        label="Program"
-        help="Left empty: the one that the server is set up to start (host_cli)."
-        placeholder="claude-code"
-        value={host}
-        spellCheck={false}
-        autoCapitalize="off"
-        onChange={(event) => setHost(event.target.value)}
-      />
+      <datalist id={folderList}>
+        {folders.map(({ path, label }) => (
+          <option key={path} value={path} label={label ?? undefined} />
+        ))}
+      </datalist>
+      {folders.length > 0 && (
+        <div className={styles.folders}>
+          {folders.slice(0, MOST_OFFERED).map(({ path, label }) => (
+            <Button key={path} kind="quiet" aria-pressed={workspace === path} onClick={() => setWorkspace(path)}>
+              <ProseText text={label ?? shortName(path, folders)} />
+            </Button>
+          ))}
+        </div>
+      )}
+      {known.error !== null && <Failed error={known.error} onRetry={() => void known.refetch()} />}
+      {known.data !== undefined && <Programs hosts={known.data.hosts} />}
       <TextField label="Title" value={title} maxLength={200} onChange={(event) => setTitle(event.target.value)} />
     </FormDialog>
+  )
+}
+
+interface Folder {
+  path: string
+  label: string | null
+}
+
+/** Those of the settings first, then those where agents have worked. */
+export function knownFolders(known: Startable | undefined, sessions: readonly Session[]): Folder[] {
+  const all: Folder[] = [
+    ...(known?.workspaces ?? []),
+    ...sessions.flatMap(({ supervision }) =>
+      supervision === undefined ? [] : [{ path: supervision.workspace_root, label: null }],
+    ),
+  ]
+  return all.filter(({ path }, i) => all.findIndex((one) => one.path === path) === i)
+}
+
+/** The last part of the path, unless another folder has the same. */
+const shortName = (path: string, all: readonly Folder[]): string =>
+  all.some((one) => one.path !== path && folderName(one.path) === folderName(path)) ? path : folderName(path)
+
+function folderHelp(known: Startable | undefined): string {
+  const where = 'On the machine of the server.'
+  if (known === undefined) return where
+  if (known.root !== null) return `${where} Any folder below ${known.root}, or one of the workspaces.`
+  return known.workspaces.length > 0 ? `${where} One of its workspaces.` : `${where} Any folder with a project.`
+}
+
+/** Which program will be started, and what each of the others lacks. */
+function Programs({ hosts }: { hosts: Startable['hosts'] }) {
+  const ready = hosts.filter(({ problem }) => problem === null)
+  const others = hosts.filter(({ problem }) => problem !== null)
+  return (
+    <section className={styles.programs} aria-label="Program">
+      <p>
+        {ready.length === 0
+          ? 'No program can be started yet.'
+          : `${ready.map(({ title }) => title).join(', ')} will be started.`}
+      </p>
+      <details open={ready.length === 0}>
+        <summary>{ready.length === 0 ? 'What is missing' : 'Other programs'}</summary>
+        <ul>
+          {others.map(({ name, title, problem, command, setting }) => (
+            <li key={name}>
+              <strong>
+                <ProseText text={title} />
+              </strong>
+              <span>
+                <ProseText text={problem ?? ''} />
+              </span>
+              {command !== null && <CopyText text={command} what="command" />}
+              {setting !== null && (
+                <>
+                  <span>Write this into quarterdeck.yaml and start the server again:</span>
+                  <CopyText text={setting} what="line" />
+                </>
+              )}
+            </li>
+          ))}
+        </ul>
+      </details>
+    </section>
   )
 }

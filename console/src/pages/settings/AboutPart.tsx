@@ -43,8 +43,8 @@ export function AboutPart() {
               <code>{serverUrl}</code>
             </Fact>
             <Fact name="Default agent">{agent === null ? 'None' : <bdi>{agent}</bdi>}</Fact>
-            <Fact name="Routes">
-              <a href={`${serverUrl}/docs`}>All routes, with examples</a>
+            <Fact name="For programs">
+              <a href={`${serverUrl}/docs`}>The HTTP routes, with examples</a>
             </Fact>
             <Fact name="Licences">
               MIT, and <a href={`${consolePath}/licences.txt`}>those of the packages in this console</a>

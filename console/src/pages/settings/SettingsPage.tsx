@@ -1,6 +1,7 @@
 import type { ComponentType } from 'react'
 import { Link, useLocation } from 'wouter'
 import { useKeys } from '../../app/Keys.tsx'
+import { type SettingsSection, settingsSections } from '../../app/settings-sections.ts'
 import { useTitle } from '../../app/title.ts'
 import { BackLink } from '../../parts/BackLink.tsx'
 import {
@@ -80,15 +81,16 @@ export default function SettingsPage({ part }: { part: string | null }) {
   )
 }
 
+const parts: Readonly<Record<SettingsSection, { icon: ComponentType; part: ComponentType }>> = {
+  devices: { icon: DeviceIcon, part: DevicesPart },
+  passkeys: { icon: PasskeyIcon, part: PasskeysPart },
+  push: { icon: AlertIcon, part: PushPart },
+  grants: { icon: ApprovalIcon, part: GrantsPart },
+  channels: { icon: ChannelIcon, part: ChannelsPart },
+  keys: { icon: KeyIcon, part: KeysPart },
+  theme: { icon: ThemeIcon, part: ThemePart },
+  keyboard: { icon: KeyboardIcon, part: KeyboardPart },
+  about: { icon: AboutIcon, part: AboutPart },
+}
 /** The list, the router and the keys read this. */
-const settingsParts: readonly { id: string; name: string; icon: ComponentType; part: ComponentType }[] = [
-  { id: 'devices', name: 'Devices', icon: DeviceIcon, part: DevicesPart },
-  { id: 'passkeys', name: 'Passkeys', icon: PasskeyIcon, part: PasskeysPart },
-  { id: 'push', name: 'Notifications', icon: AlertIcon, part: PushPart },
-  { id: 'grants', name: 'Grants', icon: ApprovalIcon, part: GrantsPart },
-  { id: 'channels', name: 'Channels', icon: ChannelIcon, part: ChannelsPart },
-  { id: 'keys', name: 'Keys', icon: KeyIcon, part: KeysPart },
-  { id: 'theme', name: 'Theme', icon: ThemeIcon, part: ThemePart },
-  { id: 'keyboard', name: 'Keyboard', icon: KeyboardIcon, part: KeyboardPart },
-  { id: 'about', name: 'About', icon: AboutIcon, part: AboutPart },
-]
+const settingsParts = settingsSections.map((section) => ({ ...section, ...parts[section.id] }))

@@ -125,6 +125,33 @@ export const SpawnSchema = z
   .meta({ id: 'Spawn' })
 /** An agent to start. */
 export type Spawn = z.output<typeof SpawnSchema>
+export const StartableSchema = z
+  .strictObject({
+    hosts: z.array(
+      z.strictObject({
+        name: z.string(),
+        title: z.string(),
+        problem: z.string().nullable().describe('Why it cannot be started; null: it can.'),
+        command: z.string().nullable().describe('A command on the machine of the server that mends it.'),
+        setting: z.string().nullable().describe('A line of quarterdeck.yaml that mends it, after a new start.'),
+      }),
+    ),
+    workspaces: z.array(z.strictObject({ path: z.string(), id: z.string().nullable(), label: z.string().nullable() })),
+    root: z
+      .string()
+      .nullable()
+      .describe('Every folder below it is allowed too. Null, and no workspaces: every folder.'),
+  })
+  .meta({
+    id: 'Startable',
+    example: {
+      hosts: [{ name: 'claude', title: 'Claude Code', problem: null, command: null, setting: null }],
+      workspaces: [{ path: '/home/ada/shop', id: 'shop', label: 'Shop' }],
+      root: null,
+    },
+  })
+/** What can be started, and where. */
+export type Startable = z.output<typeof StartableSchema>
 export const PurgeSchema = z
   .strictObject({ dry_run: z.boolean().exactOptional().describe('True only says what would be removed.') })
   .meta({ id: 'Purge' })

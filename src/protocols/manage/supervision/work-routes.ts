@@ -11,6 +11,7 @@ import type { SessionCommands } from '../../../supervision/commands/session-comm
 import type { Oversight } from '../../../supervision/oversight/oversight.ts'
 import type { PurgeSupervised } from '../../../supervision/sessions/purge-supervised.ts'
 import type { Spawner, SpawnRequest } from '../../../supervision/spawn/create-spawner.ts'
+import type { Startable } from '../../../supervision/spawn/startable.ts'
 import { callerOf, viewerOf } from '../../shared/request/caller.ts'
 import { nextLink, printPlace, queryProblem } from '../../shared/request/page.ts'
 import { SupervisionSchema } from '../../shared/supervised/schema.ts'
@@ -34,6 +35,7 @@ import {
   RestoreSchema,
   RunCommandSchema,
   SpawnSchema,
+  StartableSchema,
   sessionParams,
   supervisionTag as tag,
 } from './schema.ts'
@@ -42,6 +44,7 @@ export interface WorkRoutesDeps {
   checkpoints: SessionCheckpoints
   commands: Pick<SessionCommands, 'run'>
   spawner: Pick<Spawner, 'start' | 'check'>
+  startable: () => Promise<Startable>
   purge: PurgeSupervised
   oversight: Pick<Oversight, 'listing' | 'foreignSession'>
 }
@@ -53,7 +56,7 @@ const params = { id: z.string().describe('Id of the checkpoint: a UUID or a ULID
 const digest = '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08'
 
 export function createWorkRoutes(deps: WorkRoutesDeps): Route[] {
-  const { checkpoints, commands, spawner, purge, oversight } = deps
+  const { checkpoints, commands, spawner, startable, purge, oversight } = deps
 
   async function list(request: Request, reply: Reply): Promise<void> {
     const { limit, ...query } = await decodeList(request, oversight)
@@ -280,6 +283,20 @@ export function createWorkRoutes(deps: WorkRoutesDeps): Route[] {
       }),
       check: async (request) => spawner.check(await wantedIn(request)),
       handle: spawn,
+    },
+    {
+      ...read,
+      role: 'operator',
+      path: '/hosts',
+      summary: 'What agents can be started here, and where',
+      describe: () => ({
+        tag,
+        description:
+          'For operators: the programs that can be started, what each of the others lacks, and the folders of the settings.',
+        responses: { 200: answer('Programs and folders.', StartableSchema) },
+        errors: [],
+      }),
+      handle: async (_request, reply) => reply.json(200, await startable()),
     },
     {
       ...command,

@@ -17,11 +17,11 @@ export function GrantsPart() {
   const grants = useQuery({ queryKey: ['grants'], queryFn: ({ signal }) => client.grants({ signal }) })
   const [revoked, setRevoked] = useState<Grant | null>(null)
   return (
-    <Section title="Grants" about="What somebody has decided in advance, so that nobody is asked again.">
+    <Section title="Remembered answers" about="What somebody has decided in advance, so that nobody is asked again.">
       <Rows
         query={grants}
         keyOf={({ grant_id }) => grant_id}
-        label="Grants"
+        label="Remembered answers"
         none={
           <>
             Nothing is decided in advance. When you approve or reject something, you can choose <em>Remember</em>.
@@ -32,9 +32,9 @@ export function GrantsPart() {
       </Rows>
       {revoked !== null && (
         <Confirm
-          title="Revoke this grant?"
+          title="Revoke this answer?"
           verb="Revoke"
-          done="The grant is revoked"
+          done="The answer is revoked"
           stale={['grants']}
           act={() => client.revokeGrant(revoked.grant_id)}
           onClose={() => setRevoked(null)}

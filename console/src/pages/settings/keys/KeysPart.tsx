@@ -20,8 +20,8 @@ export function KeysPart() {
   const [revoked, setRevoked] = useState<Token | null>(null)
   return (
     <Section
-      title="Keys"
-      about="Your tokens for programs, agents and people; an admin sees everybody’s. Those of the settings file are not listed."
+      title="Access tokens"
+      about="With a token a program, an agent or a person talks to this server. These are yours; an admin sees everybody’s. Those of the settings file are not listed."
       action={
         <Button kind="primary" icon={<NewIcon />} disabled={!isLive} onClick={() => setMaking(true)}>
           New key
@@ -31,7 +31,7 @@ export function KeysPart() {
       <Rows
         query={tokens}
         keyOf={({ id }) => id}
-        label="Keys"
+        label="Access tokens"
         none={
           <>
             There are no keys. Make one here, or with <Command isAboutServer>tokens create</Command>
@@ -43,9 +43,9 @@ export function KeysPart() {
       {isMaking && <NewKey onClose={() => setMaking(false)} />}
       {revoked !== null && (
         <Confirm
-          title="Revoke this key?"
+          title="Revoke this token?"
           verb="Revoke"
-          done="The key is revoked"
+          done="The token is revoked"
           stale={['tokens']}
           act={() => client.revokeToken(revoked.id)}
           onClose={() => setRevoked(null)}

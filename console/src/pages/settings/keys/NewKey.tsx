@@ -53,7 +53,7 @@ function Make({ onMade, onClose }: { onMade: (token: CreatedToken) => void; onCl
   }
   return (
     <FormDialog
-      title="New key"
+      title="New token"
       verb="Make the key"
       isReady={isLive && !isIncomplete}
       isBusy={isBusy}
@@ -95,7 +95,7 @@ function Make({ onMade, onClose }: { onMade: (token: CreatedToken) => void; onCl
 
 function Made({ token, onClose }: { token: CreatedToken; onClose: () => void }) {
   return (
-    <Dialog title="Copy the key now" onClose={onClose} actions={<Button onClick={onClose}>Done</Button>}>
+    <Dialog title="Copy the token now" onClose={onClose} actions={<Button onClick={onClose}>Done</Button>}>
       <Notice tone="warn">
         <p>It is not shown again: the server keeps only a fingerprint of it.</p>
       </Notice>
