@@ -157,7 +157,7 @@ inBrowser('agents elsewhere are answered where they are read, in the card and in
   expect(await prompted).toMatchObject({ decision: 'continue' })
   await page.getByText('Nothing fits the filter').waitFor()
   await page.getByRole('button', { name: 'Clear the filter' }).click()
-  const row = page.getByRole('listitem').filter({ hasText: 'Silent for' })
+  const row = page.getByRole('listitem').filter({ hasText: 'Gone silent' })
   await row.getByLabel('Message').fill('Are you there?')
   await keyboard.press('Enter')
   await expect
