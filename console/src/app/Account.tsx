@@ -10,14 +10,14 @@ export default function Account() {
   const { data: me } = useMe()
   if (me === undefined) return null
   const role = me.admin ? 'Admin' : 'Operator'
-  const said = `Signed in as ${me.user}, ${role}`
   return (
     <div className={styles.account}>
-      <Link href="/settings/about" className={styles.who} title={said} aria-label={said}>
+      <Link href="/settings/about" className={styles.who} title={`Signed in as ${me.user}, ${role}`}>
         <span className={styles.letter} aria-hidden="true">
           {[...me.user][0]?.toUpperCase()}
         </span>
         <span className={styles.words}>
+          <span className="unseen">Signed in as </span>
           <bdi>{me.user}</bdi>
           <span className={styles.role}>{role}</span>
         </span>
