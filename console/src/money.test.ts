@@ -13,4 +13,5 @@ test('small amounts are not rounded to nothing', () => {
 test('an axis shows the digits in which its marks differ', () => {
   expect(axisMoney(20, 'USD', 5)).toBe('$20')
   expect(axisMoney(0.25, 'USD', 0.05)).toBe('$0.25')
+  expect(axisMoney(0.75, 'USD', 0.25)).toBe('$0.75')
 })

@@ -8,7 +8,14 @@ export function moneyText(amount: number | null, currency: string): string {
 
 /** The money of an axis: no digits that do not differ. */
 export const axisMoney = (amount: number, currency: string, step: number): string =>
-  format(amount, currency, step >= 1 ? 0 : Math.min(9, Math.ceil(-Math.log10(step))))
+  format(amount, currency, digitsOf(step))
+
+/** `0.25` has two. */
+function digitsOf(step: number): number {
+  let digits = 0
+  while (digits < 9 && Math.abs(step * 10 ** digits - Math.round(step * 10 ** digits)) > 1e-6) digits += 1
+  return digits
+}
 
 function format(amount: number, currency: string, digits: number): string {
   try {

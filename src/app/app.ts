@@ -8,6 +8,7 @@ import { sleep } from '../domain/clock.ts'
 import { LOCAL_USER } from '../domain/session/session.ts'
 import { isPostgres } from '../domain/settings/store-settings.ts'
 import type { Engine } from '../engine/engine.ts'
+import { createTestHistory } from '../evaluation/test-history.ts'
 import { createTestRuns } from '../evaluation/test-runs.ts'
 import type { FileKeeper } from '../files/file-keeper.ts'
 import type { Tokens } from '../http/auth/tokens/tokens.ts'
@@ -29,6 +30,9 @@ import { type Base, type Prepared, prepareApp } from './prepare-app.ts'
 import { serveChannels } from './serve-channels.ts'
 import { startTelemetry } from './start-telemetry.ts'
 import { openTestEngine } from './test-engine.ts'
+
+/** A place among the notes of channels, whose names have no spaces: so both stores keep what became of test cases. */
+const TEST_CASES = 'test cases'
 
 /** One is started once, by `open`, `mount` or `listen`. */
 export interface App {
@@ -156,7 +160,14 @@ async function startApp(prepared: Prepared, where: ListenTarget | 'mounted' | nu
   const telling = { ...known, ...(await openOutbox(known, undo)) }
   const working = { ...telling, services: await createServices(telling, undo) }
   serveChannels(working, undo)
-  const tests = createTestRuns({ open: () => openTestEngine(prepared), clock })
+  const history = createTestHistory({
+    read: async (agent) => (await working.store.outbox.note(TEST_CASES, agent))?.value ?? null,
+    keep: (key, value, at) =>
+      working.sessionLog.commit({ type: 'note_for_channel', channel: TEST_CASES, key, session: null, value, at }),
+    clock,
+    logger: log,
+  })
+  const tests = createTestRuns({ open: () => openTestEngine(prepared), history, clock })
   const served = createServed({ ...working, tests }, undo)
   const { http, state, replica, store, signIn, tokens, madeToken, address, unlessDamaged } = working
   const { engine, approvals, feed, mcp, elsewhere, janitor, keeper } = working.services

@@ -100,4 +100,10 @@ describe.skipIf(!isBuilt)('the console', () => {
       expect(css).toBeLessThanOrEqual(CSS_KB)
     }
   })
+
+  test('no page and no part of one brings the view for YAML with it', () => {
+    const others = [...chunks.keys()].filter((key) => !isYaml(key))
+    expect(others.flatMap((key) => [...graph(key)].filter(isYaml).map((yaml) => `${key} loads ${yaml}`))).toEqual([])
+    expect([...chunks.keys()].some(isYaml)).toBe(true)
+  })
 })

@@ -268,7 +268,7 @@ inBrowser(
 
     await talk.getByRole('button', { name: 'More about this answer' }).tap()
     await page.getByRole('menuitem', { name: 'Copy link' }).tap()
-    const link = await page.evaluate(() => navigator.clipboard.readText())
+    const link = await page.evaluate<string>('navigator.clipboard.readText()')
     expect(link).toBe(`${house.url}/console/chat/${id}?message=${said?.message_id}`)
     await page.goto(link)
     await page.locator('[data-wanted]').getByRole('heading', { name: 'Tides' }).waitFor()

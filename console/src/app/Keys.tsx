@@ -81,8 +81,10 @@ export function Keys({ children }: { children: ReactNode }) {
   return <RegistryContext value={registry}>{children}</RegistryContext>
 }
 
+/** One does not type into a box that one ticks. */
 const isTyping = (target: EventTarget | null): boolean =>
   target instanceof HTMLElement &&
+  !(target instanceof HTMLInputElement && target.type === 'checkbox') &&
   (target.isContentEditable || /^(?:INPUT|TEXTAREA|SELECT)$/.test(target.tagName) || target.shadowRoot !== null)
 
 export function useKeyRegistry(): KeyRegistry {

@@ -1,5 +1,5 @@
 import { useVirtualizer } from '@tanstack/react-virtual'
-import { type ReactNode, type Ref, useEffect, useImperativeHandle, useRef } from 'react'
+import { type ReactNode, type Ref, useEffect, useImperativeHandle, useLayoutEffect, useRef } from 'react'
 import styles from './VirtualRows.module.css'
 
 export interface RowsHandle {
@@ -19,10 +19,15 @@ interface VirtualRowsProps<T> {
   onStart?: (() => void) | undefined
   /** Rows that come or go above do not move what is in sight. */
   keepsPlace?: boolean
+  /** It opens at its end, and stays there while the reader is there. Goes with `keepsPlace`. */
+  followsEnd?: boolean
   /** Called with the first row in sight. */
   onRange?: ((first: number) => void) | undefined
   ref?: Ref<RowsHandle>
 }
+
+/** As near to the end as this, a reader is at the end. */
+const NEAR = 48
 
 /** A list of any length. Only the rows in sight are in the page, so 100,000 of them scroll like a hundred. */
 export function VirtualRows<T>({
@@ -34,6 +39,7 @@ export function VirtualRows<T>({
   onEnd,
   onStart,
   keepsPlace = false,
+  followsEnd = false,
   onRange,
   ref,
 }: VirtualRowsProps<T>) {
@@ -48,10 +54,19 @@ export function VirtualRows<T>({
     },
     overscan: 8,
     anchorTo: keepsPlace ? 'end' : 'start',
+    scrollEndThreshold: followsEnd ? NEAR : 0,
   })
   useImperativeHandle(ref, () => ({
     scrollToIndex: (index, align = 'auto') => rows.scrollToIndex(index, { align }),
   }))
+  const isAtEnd = useRef(followsEnd)
+  // biome-ignore lint/correctness/useExhaustiveDependencies: whatever is new, a reader at the end stays there
+  useLayoutEffect(() => {
+    if (followsEnd && isAtEnd.current) rows.scrollToEnd()
+  }, [items])
+  function noteEnd({ scrollHeight, scrollTop, clientHeight }: HTMLElement): void {
+    isAtEnd.current = scrollHeight - scrollTop - clientHeight <= NEAR
+  }
   const shown = rows.getVirtualItems()
   const last = shown.at(-1)?.index ?? -1
   useEffect(() => {
@@ -65,7 +80,14 @@ export function VirtualRows<T>({
   const firstInSight = rows.range?.startIndex ?? 0
   useEffect(() => onRange?.(firstInSight), [onRange, firstInSight])
   return (
-    <div ref={box} className={styles.box} tabIndex={0} role="list" aria-label={label}>
+    <div
+      ref={box}
+      className={styles.box}
+      tabIndex={0}
+      role="list"
+      aria-label={label}
+      onScroll={followsEnd ? (event) => noteEnd(event.currentTarget) : undefined}
+    >
       <div style={{ height: rows.getTotalSize() }} className={styles.all} role="presentation">
         {shown.map(({ index, key, start }) => {
           const item = items[index]

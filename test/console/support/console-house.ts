@@ -19,6 +19,7 @@ import { testAppOptions } from '../../../src/app/testing/test-app.ts'
 import { type Client, createClient } from '../../../src/client/client.ts'
 import { loadAgents } from '../../../src/config/agent/load-agents.ts'
 import { resolveSettings } from '../../../src/config/settings/resolve-settings.ts'
+import { agentDefaults } from '../../../src/config/source/load-context.ts'
 import { LOCAL_USER } from '../../../src/domain/session/session.ts'
 import { testTool } from '../../../src/engine/testing/open-engine.ts'
 import { freePort } from '../../../src/http/testing/free-port.ts'
@@ -124,7 +125,7 @@ export interface ConsoleHouseOptions {
   /** Seconds of silence after which a coding agent gets an alert. */
   stallSeconds?: number
   /** More settings, as in quarterdeck.yaml. */
-  settings?: object
+  settings?: Record<string, unknown> & { try_models?: readonly string[] }
   /** More lines of the agent file. */
   agentMore?: string
   /** Fills the data folder before the server opens it. */
@@ -173,7 +174,8 @@ export async function openConsoleHouse({
   let gate = Promise.withResolvers<void>()
   const ran: unknown[] = []
   const tools = makeTools(ran, () => gate.promise)
-  const agents = loadAgents([join(root, 'agent', 'agent.yaml')], { env: {} })
+  const tryModels = more?.try_models ?? []
+  const agents = loadAgents([join(root, 'agent', 'agent.yaml')], { env: {}, defaults: { ...agentDefaults, tryModels } })
   const file = {
     default_workspace_root: join(root, 'work'),
     max_concurrent_sessions: 50,

@@ -2,6 +2,7 @@ import {
   type ClipboardEvent,
   type FormEvent,
   type KeyboardEvent,
+  lazy,
   type ReactNode,
   type Ref,
   useEffect,
@@ -14,15 +15,15 @@ import {
 import type { SentFile, Words } from '../../data/outbox.ts'
 import { announce } from '../../parts/Announcer.tsx'
 import { IconButton } from '../../parts/Button.tsx'
-import { formatBytes } from '../../parts/bytes.ts'
 import { leaveField } from '../../parts/Field.tsx'
-import { markHidden } from '../../parts/hidden-marks.ts'
-import { AttachIcon, CloseIcon, FileIcon, SendIcon, StopIcon, WarningIcon } from '../../parts/icons.ts'
-import { ProseText } from '../../parts/ProseText.tsx'
-import { usePicture } from '../../parts/transcript/use-picture.ts'
+import { AttachIcon, CloseIcon, SendIcon, StopIcon } from '../../parts/icons.ts'
+import { LazyPart } from '../../parts/LazyPart.tsx'
+import { Loading } from '../../parts/States.tsx'
 import styles from './Composer.module.css'
 import { type Draft, readDraft, writeDraft } from './draft.ts'
-import { type Attachment, useAttachments } from './use-attachments.ts'
+import { useAttachments } from './use-attachments.ts'
+
+const AttachmentList = lazy(() => import('./AttachmentList.tsx'))
 
 export interface ComposerHandle {
   attach(files: readonly File[]): void
@@ -137,7 +138,11 @@ export function Composer({
   }
   return (
     <form className={styles.composer} onSubmit={onSubmit}>
-      <AttachmentList list={list} onRemove={attachments.remove} />
+      {list.length > 0 && (
+        <LazyPart waiting={<Loading rows={1} height={40} />}>
+          <AttachmentList list={list} onRemove={attachments.remove} />
+        </LazyPart>
+      )}
       <textarea
         ref={field}
         className={styles.field}
@@ -204,43 +209,4 @@ function focusIfFree(field: HTMLTextAreaElement | null): void {
     const here = document.activeElement
     if (here === null || here === document.body || here instanceof HTMLHeadingElement) field?.focus()
   })
-}
-
-/** The files of the message that is being written. */
-function AttachmentList({ list, onRemove }: { list: readonly Attachment[]; onRemove: (key: string) => void }) {
-  if (list.length === 0) return null
-  return (
-    <ul className={styles.list} aria-label="Files of this message">
-      {list.map((one) => (
-        <li key={one.key} className={`${styles.entry} ${one.problem === null ? '' : styles.bad}`}>
-          <AttachmentEntry attachment={one} />
-          <IconButton label={`Remove ${markHidden(one.name)}`} icon={<CloseIcon />} onClick={() => onRemove(one.key)} />
-        </li>
-      ))}
-    </ul>
-  )
-}
-
-function AttachmentEntry({ attachment }: { attachment: Attachment }) {
-  const { name, bytes, progress, local, file, problem } = attachment
-  const source = { fileId: file?.file_id ?? null, mimeType: file?.mime_type ?? local?.type ?? null, local }
-  const picture = usePicture(source)
-  const icon = problem === null ? <FileIcon aria-hidden="true" /> : <WarningIcon aria-hidden="true" />
-  return (
-    <>
-      {picture === null || problem !== null ? icon : <img className={styles.picture} src={picture} alt="" />}
-      <div className={styles.text}>
-        <bdi className={styles.name}>
-          <ProseText text={name} />
-        </bdi>
-        {problem !== null ? (
-          <span role="alert">{problem}</span>
-        ) : file === null ? (
-          <progress value={progress} aria-label={`Uploading ${markHidden(name)}`} />
-        ) : (
-          bytes > 0 && <span>{formatBytes(bytes)}</span>
-        )}
-      </div>
-    </>
-  )
 }

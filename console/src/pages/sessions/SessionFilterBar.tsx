@@ -3,7 +3,8 @@ import { type Ref, useEffect, useState } from 'react'
 import { useAgents } from '../../data/agents.ts'
 import { useClient } from '../../data/server.tsx'
 import { IconButton } from '../../parts/Button.tsx'
-import { DayField, leaveField, Options, Select } from '../../parts/Field.tsx'
+import { DayRange } from '../../parts/DayRange.tsx'
+import { leaveField, Options, Select } from '../../parts/Field.tsx'
 import { CloseIcon, FilterIcon, SearchIcon } from '../../parts/icons.ts'
 import { kindWord, statusWord } from '../../words.ts'
 import styles from './SessionFilterBar.module.css'
@@ -18,8 +19,10 @@ interface BarProps {
 /** One goes on typing before the search begins. */
 const PAUSE_MS = 250
 
-const statuses = ['running', 'waiting', 'open', 'ended']
+const statuses = ['running', 'waiting', 'failed', 'open', 'ended']
 const kinds = ['chat', 'supervised']
+const feedbackWords: Readonly<Record<string, string>> = { up: 'Good answers', down: 'Bad answers' }
+const orderWords: Readonly<Record<string, string>> = { oldest: 'Oldest first', tokens: 'Most tokens first' }
 
 export function SessionFilterBar({ filters, onChange, fieldRef }: BarProps) {
   const { agents, owners } = useNames()
@@ -62,18 +65,30 @@ export function SessionFilterBar({ filters, onChange, fieldRef }: BarProps) {
               nameOf={kindWord}
               onChange={set('kind')}
             />
+            <Choice
+              label="Feedback"
+              any="Any feedback"
+              value={filters.feedback}
+              names={Object.keys(feedbackWords)}
+              nameOf={(value) => feedbackWords[value] ?? value}
+              onChange={set('feedback')}
+            />
+            <Choice
+              label="Order"
+              any="Newest first"
+              value={filters.sort}
+              names={Object.keys(orderWords)}
+              nameOf={(value) => orderWords[value] ?? value}
+              onChange={set('sort')}
+            />
           </>
         )}
-        <div className={styles.days}>
-          <DayField label="First day" max={filters.until || undefined} value={filters.since} onChange={set('since')} />
-          <span aria-hidden="true">–</span>
-          <DayField label="Last day" min={filters.since || undefined} value={filters.until} onChange={set('until')} />
-        </div>
+        <DayRange days={filters} any="Any day" onChange={(days) => onChange({ ...filters, ...days })} />
         {count > 0 && (
           <IconButton
             label="Remove all filters"
             icon={<CloseIcon />}
-            onClick={() => onChange({ ...noFilters, q: filters.q })}
+            onClick={() => onChange({ ...noFilters, q: filters.q, sort: filters.sort })}
           />
         )}
       </div>

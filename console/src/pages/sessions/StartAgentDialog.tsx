@@ -90,7 +90,7 @@ export default function StartAgentDialog({
         <div className={styles.folders}>
           {folders.slice(0, MOST_OFFERED).map(({ path, label }) => (
             <Button key={path} kind="quiet" aria-pressed={workspace === path} onClick={() => setWorkspace(path)}>
-              <ProseText text={label ?? folderName(path)} />
+              <ProseText text={label ?? shortName(path, folders)} />
             </Button>
           ))}
         </div>
@@ -117,6 +117,10 @@ export function knownFolders(known: Startable | undefined, sessions: readonly Se
   ]
   return all.filter(({ path }, i) => all.findIndex((one) => one.path === path) === i)
 }
+
+/** The last part of the path, unless another folder has the same. */
+const shortName = (path: string, all: readonly Folder[]): string =>
+  all.some((one) => one.path !== path && folderName(one.path) === folderName(path)) ? path : folderName(path)
 
 function folderHelp(known: Startable | undefined): string {
   const where = 'On the machine of the server.'

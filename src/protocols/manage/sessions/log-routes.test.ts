@@ -349,19 +349,17 @@ describe('GET /sessions/{id}/steps/{seq}', () => {
       step: 'step_2',
       run_id: runId,
       agent: expect.any(String),
-      parameters: expect.objectContaining({ provider: expect.any(String), temperature: null }),
+      parameters: expect.objectContaining({ provider: expect.any(String), context_window: 128_000 }),
       sent: {
         system: expect.any(String),
         messages: [
-          { role: 'user', content: 'Log in' },
-          {
+          expect.objectContaining({ role: 'user', content: 'Log in' }),
+          expect.objectContaining({
             role: 'assistant',
-            content: '',
-            reasoning: null,
             tool_calls: [
               { id: expect.any(String), name: 'nowhere', arguments: '{"user":"ada","password":"[masked]"}' },
             ],
-          },
+          }),
           expect.objectContaining({ role: 'tool', tool_name: 'nowhere', is_error: true }),
         ],
         tools: expect.any(Array),

@@ -4,6 +4,7 @@ import { z } from 'zod'
 import { type Clock, isoTime } from '../../../domain/clock.ts'
 import { ServerError, sessionNotFound } from '../../../domain/errors.ts'
 import { ulidOf } from '../../../domain/ids.ts'
+import { present } from '../../../domain/present.ts'
 import type { Approval } from '../../../domain/records/record.ts'
 import type { Entry } from '../../../domain/session/entry.ts'
 import { type StoredMessage, textOf } from '../../../domain/session/message.ts'
@@ -257,50 +258,35 @@ async function* listPieces<T>(
 
 function stepView({ step, runId, version, request, unknown }: SentStep): Step {
   return {
-    step,
-    run_id: runId,
-    agent: version?.name ?? null,
-    parameters: version === null ? null : parametersOf(version),
-    sent:
-      request === null
-        ? null
-        : {
-            system: request.system,
-            messages: withoutSecrets(request.messages.map(sentView)) as SentPart[],
-            tools: [...request.tools],
-            response_format: request.responseFormat,
-          },
-    unknown,
+    ...{ step, run_id: runId, agent: version?.name ?? null, unknown },
+    parameters: version === null ? {} : parametersOf(version),
+    sent: request === null ? null : sentView(request),
   }
 }
 
-function parametersOf({ model }: NonNullable<SentStep['version']>): NonNullable<Step['parameters']> {
-  const { provider, name, temperature = null, topP = null, maxTokens = null, reasoning, contextWindow } = model
-  return {
-    provider,
-    model: name,
-    temperature,
-    top_p: topP,
-    max_tokens: maxTokens,
-    reasoning:
-      reasoning === undefined
-        ? null
-        : { effort: reasoning.effort ?? null, budget_tokens: reasoning.budgetTokens ?? null },
-    context_window: contextWindow,
-  }
+function parametersOf({ model }: NonNullable<SentStep['version']>): Step['parameters'] {
+  const { provider, name, temperature, topP, maxTokens, reasoning, contextWindow } = model
+  const [effort, budget] = [reasoning?.effort, reasoning?.budgetTokens]
+  const set = { temperature, top_p: topP, max_tokens: maxTokens, reasoning_effort: effort, reasoning_tokens: budget }
+  return { provider, model: name, ...present(set), context_window: contextWindow }
 }
 
-type SentPart = NonNullable<Step['sent']>['messages'][number]
-
-function sentView(message: NonNullable<SentStep['request']>['messages'][number]): SentPart {
-  const { role, content } = message
-  if (role === 'user') return { role, content }
-  if (role === 'tool') {
-    const { toolCallId, toolName, isError } = message
-    return { role, content, tool_call_id: toolCallId, tool_name: toolName, is_error: isError }
-  }
-  const calls = message.toolCalls.map(({ id, name, arguments: args }) => ({ id, name, arguments: args }))
-  return { role, content, reasoning: message.reasoning?.text ?? null, tool_calls: calls }
+function sentView({ system, messages, tools, responseFormat }: NonNullable<SentStep['request']>): Step['sent'] {
+  type Sent = NonNullable<Step['sent']>
+  const shown = messages.map((message): Sent['messages'][number] => {
+    const { role, content } = message
+    const calls = role === 'assistant' ? message.toolCalls : []
+    return {
+      role,
+      content,
+      reasoning: role === 'assistant' ? (message.reasoning?.text ?? null) : null,
+      tool_calls: calls.map(({ id, name, arguments: args }) => ({ id, name, arguments: args })),
+      tool_name: role === 'tool' ? message.toolName : null,
+      is_error: role === 'tool' && message.isError,
+    }
+  })
+  const masked = withoutSecrets(shown) as Sent['messages']
+  return { system, messages: masked, tools: [...tools], response_format: responseFormat }
 }
 
 function eventView({ seq, data }: Entry, sessionUlid: string): Log['events'][number] {

@@ -55,13 +55,17 @@ export const RunSchema = z
 export type Run = z.output<typeof RunSchema>
 
 export const AnsweredRunSchema = RunSchema.extend({
+  tried_model: z
+    .string()
+    .nullable()
+    .describe('`provider/model` that this run tried in the place of its agent’s own. Null: its own.'),
   answer: z
     .string()
     .nullable()
     .describe(
       'Everything the agent said, including runs that continued this one after an approval. Null until the answer is complete, and for a run that did not complete.',
     ),
-}).meta({ id: 'AnsweredRun', example: { ...exampleRun, answer: 'To the sea.' } })
+}).meta({ id: 'AnsweredRun', example: { ...exampleRun, tried_model: null, answer: 'To the sea.' } })
 /** A run and what came of it. */
 export type AnsweredRun = z.output<typeof AnsweredRunSchema>
 
@@ -113,23 +117,6 @@ export const LogSchema = z
   })
 export type Log = z.output<typeof LogSchema>
 
-const SentPartSchema = z.discriminatedUnion('role', [
-  z.strictObject({ role: z.literal('user'), content: z.string() }),
-  z.strictObject({
-    role: z.literal('assistant'),
-    content: z.string(),
-    reasoning: z.string().nullable(),
-    tool_calls: z.array(z.strictObject({ id: z.string(), name: z.string(), arguments: z.string() })),
-  }),
-  z.strictObject({
-    role: z.literal('tool'),
-    content: z.string(),
-    tool_call_id: z.string(),
-    tool_name: z.string(),
-    is_error: z.boolean(),
-  }),
-])
-
 const JsonSchemaSchema = z.record(z.string(), z.unknown())
 
 export const StepSchema = z
@@ -138,22 +125,22 @@ export const StepSchema = z
     run_id: z.string().nullable(),
     agent: z.string().nullable().describe('Null: it is not kept.'),
     parameters: z
-      .strictObject({
-        provider: z.string(),
-        model: z.string(),
-        temperature: z.number().nullable(),
-        top_p: z.number().nullable(),
-        max_tokens: z.number().nullable(),
-        reasoning: z.strictObject({ effort: z.string().nullable(), budget_tokens: z.number().nullable() }).nullable(),
-        context_window: z.number(),
-      })
-      .nullable()
-      .describe('As the agent file sets them. Null in it: the default of the provider.'),
+      .record(z.string(), z.union([z.string(), z.number()]))
+      .describe('As in the agent file. What it does not set is left to the provider.'),
     sent: z
       .strictObject({
         system: z.string(),
         messages: z
-          .array(SentPartSchema)
+          .array(
+            z.strictObject({
+              role: z.enum(['user', 'assistant', 'tool']),
+              content: z.string(),
+              reasoning: z.string().nullable(),
+              tool_calls: z.array(z.strictObject({ id: z.string(), name: z.string(), arguments: z.string() })),
+              tool_name: z.string().nullable().describe('Of a result.'),
+              is_error: z.boolean(),
+            }),
+          )
           .describe('What the context of the client and the server add is the last one.'),
         tools: z.array(z.strictObject({ name: z.string(), description: z.string(), parameters: JsonSchemaSchema })),
         response_format: JsonSchemaSchema.nullable(),
@@ -165,24 +152,9 @@ export const StepSchema = z
   .meta({
     id: 'Step',
     example: {
-      step: 'step_1',
-      run_id: '0192f3a1-7b2c-7def-8abc-0123456789ab',
-      agent: 'harbour',
-      parameters: {
-        provider: 'openai',
-        model: 'gpt-5',
-        temperature: null,
-        top_p: null,
-        max_tokens: 2_000,
-        reasoning: null,
-        context_window: 128_000,
-      },
-      sent: {
-        system: 'You are the harbour master.',
-        messages: [{ role: 'user', content: 'Where to?' }],
-        tools: [],
-        response_format: null,
-      },
+      ...{ step: 'step_1', run_id: '0192f3a1-7b2c-7def-8abc-0123456789ab', agent: 'harbour' },
+      parameters: { provider: 'openai', model: 'gpt-5', max_tokens: 2_000, context_window: 128_000 },
+      sent: { system: 'You are the harbour master.', messages: [], tools: [], response_format: null },
       unknown: [],
     },
   })

@@ -19,9 +19,10 @@ import {
 } from '../../../parts/icons.ts'
 import { ProseText } from '../../../parts/ProseText.tsx'
 import { Fold } from '../../../parts/transcript/Fold.tsx'
-import { ItemView, Question } from '../../../parts/transcript/ItemView.tsx'
+import { ItemView } from '../../../parts/transcript/ItemView.tsx'
 import { OpenRowsContext, useIsOpen } from '../../../parts/transcript/open-rows.ts'
 import { argumentLine, withoutSecrets } from '../../../parts/transcript/pretty-json.ts'
+import QuestionLine from '../../../parts/transcript/QuestionLine.tsx'
 import { type RowsHandle, VirtualRows } from '../../../parts/VirtualRows.tsx'
 import { counted } from '../../../words.ts'
 import styles from './Story.module.css'
@@ -46,33 +47,36 @@ export function Story({ session, items, hasEarlier, onEarlier, goTo }: StoryProp
   const handle = useRef<RowsHandle>(null)
   const wanted = goTo === null ? -1 : rows.findIndex((row) => holds(row, goTo))
   const wantedKey = rows[wanted]?.key
+  if (wantedKey !== undefined && !opened.current.has(wantedKey)) opened.current.set(wantedKey, true)
   // biome-ignore lint/correctness/useExhaustiveDependencies: only when it opens, or somebody wants another place
   useLayoutEffect(() => {
-    if (wantedKey !== undefined) opened.current.set(wantedKey, true)
-    handle.current?.scrollToIndex(wanted === -1 ? rows.length - 1 : wanted, wanted === -1 ? 'end' : 'center')
+    if (wanted !== -1) handle.current?.scrollToIndex(wanted, 'center')
   }, [wantedKey])
   return (
     <OpenRowsContext value={opened.current}>
-      <VirtualRows
-        ref={handle}
-        items={rows}
-        keyOf={keyOf}
-        rowHeight={40}
-        label="What the agent did"
-        keepsPlace
-        onStart={hasEarlier ? onEarlier : undefined}
-      >
-        {(row) => (
-          <div className={styles.row} data-wanted={row.key === wantedKey || undefined}>
-            <Link className={styles.time} href={logLink(session.session_id, row.seq)} title="Show it in the log">
-              {row.at === null ? 'Log' : clock.format(row.at)}
-            </Link>
-            <div className={styles.what}>
-              <Row row={row} sessionId={session.session_id} />
+      <div className={styles.story}>
+        <VirtualRows
+          ref={handle}
+          items={rows}
+          keyOf={keyOf}
+          rowHeight={40}
+          label="What the agent did"
+          keepsPlace
+          followsEnd={goTo === null}
+          onStart={hasEarlier ? onEarlier : undefined}
+        >
+          {(row) => (
+            <div className={styles.row} data-wanted={row.key === wantedKey || undefined}>
+              <Link className={styles.time} href={logLink(session.session_id, row.seq)} title="Show it in the log">
+                {row.at === null ? 'Log' : clock.format(row.at)}
+              </Link>
+              <div className={styles.what}>
+                <Row row={row} sessionId={session.session_id} />
+              </div>
             </div>
-          </div>
-        )}
-      </VirtualRows>
+          )}
+        </VirtualRows>
+      </div>
     </OpenRowsContext>
   )
 }
@@ -120,13 +124,13 @@ function Row({ row, sessionId }: { row: StoryRow; sessionId: string }) {
               <ProseText text={row.words} />
             </span>
           </p>
-          <Question interrupt={row.interrupt} />
+          <QuestionLine interrupt={row.interrupt} />
         </>
       )
     case 'calls':
       return <CallsRow row={row} sessionId={sessionId} />
     case 'other':
-      return <ItemView item={row.item} isDocked={false} isLastOfTurn={false} />
+      return <ItemView item={row.item} isDocked={false} isLastOfTurn={false} isNewest={false} />
   }
 }
 

@@ -190,7 +190,7 @@ function answerWords(from: number | null, answer: Answer | undefined, call: Tool
 }
 
 /** Undefined: not known to us, so it is shown as it is. Null: something else tells it. */
-function activityWords({ name, content }: ActivityItem): Told | null | undefined {
+export function activityWords({ name, content }: Pick<ActivityItem, 'name' | 'content'>): Told | null | undefined {
   const minutes = (seconds: unknown) => duration(Number(seconds ?? 0) * 1_000)
   switch (name) {
     case 'progress':

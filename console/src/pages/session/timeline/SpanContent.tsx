@@ -138,7 +138,7 @@ function SentStep({ step: { parameters, sent, unknown }, seq }: { step: Step; se
   return (
     <>
       <Warnings texts={unknown} />
-      {parameters !== null && <Parameters of={parameters} />}
+      <Parameters of={parameters} />
       {sent !== null && (
         <>
           <Piece id={`${seq}:system`} icon={<SettingsIcon />} title="System prompt" line={sent.system}>
@@ -216,50 +216,43 @@ function Newest<T>(props: { items: readonly T[]; what: string; children: (item: 
 }
 
 function SentMessage({ id, message }: { id: string; message: SentMessages[number] }) {
-  const { content, role } = message
-  if (role === 'user') {
-    return (
-      <Piece id={id} icon={<ChatIcon />} title="User" line={content}>
-        <LongText text={content} label="Message" />
-      </Piece>
-    )
-  }
-  if (role === 'tool') {
-    const title = `${message.is_error ? 'Error' : 'Result'} of ${message.tool_name}`
-    return (
-      <Piece id={id} icon={<ToolIcon />} title={title} line={content}>
-        <LongText text={prettyJson(content)} label={title} isCode />
-      </Piece>
-    )
-  }
-  const calls = message.tool_calls.map(({ name }) => name).join(', ')
+  const { role, content, reasoning, tool_calls, tool_name, is_error } = message
+  const [title, icon] =
+    role === 'user'
+      ? ['User', <ChatIcon key="" />]
+      : role === 'assistant'
+        ? ['Agent', <ThinkIcon key="" />]
+        : [`${is_error ? 'Error' : 'Result'} of ${tool_name}`, <ToolIcon key="" />]
+  const calls = tool_calls.map(({ name }) => name).join(', ')
   return (
-    <Piece id={id} icon={<ThinkIcon />} title="Agent" line={content === '' ? `calls ${calls}` : content}>
-      {message.reasoning !== null && message.reasoning !== '' && <Part title="Reasoning" text={message.reasoning} />}
-      {content !== '' && <LongText text={content} label="Answer" />}
-      {message.tool_calls.map((call) => (
+    <Piece id={id} icon={icon} title={title} line={content === '' ? `calls ${calls}` : content}>
+      {reasoning !== null && reasoning !== '' && <Part title="Reasoning" text={reasoning} />}
+      {content !== '' && <LongText text={prettyJson(content)} label={title} isCode={role === 'tool'} />}
+      {tool_calls.map((call) => (
         <Part key={call.id} title={`Arguments of ${call.name}`} text={prettyJson(call.arguments)} isCode />
       ))}
     </Piece>
   )
 }
 
-function Parameters({ of }: { of: NonNullable<Step['parameters']> }) {
-  const { provider, model, temperature, top_p, max_tokens, reasoning, context_window } = of
+const parameterNames: Readonly<Record<string, string>> = {
+  max_tokens: 'Longest answer',
+  context_window: 'Room for',
+  top_p: 'Top p',
+}
+
+function Parameters({ of }: { of: Step['parameters'] }) {
   return (
     <dl className={styles.facts}>
-      <Fact name="Model">
-        {provider}/{model}
-      </Fact>
-      {temperature !== null && <Fact name="Temperature">{temperature}</Fact>}
-      {top_p !== null && <Fact name="Top p">{top_p}</Fact>}
-      {max_tokens !== null && <Fact name="Longest answer">{fullCount(max_tokens)} tokens</Fact>}
-      {reasoning !== null && (
-        <Fact name="Reasoning">
-          {[reasoning.effort, reasoning.budget_tokens].filter((one) => one !== null).join(', ')}
+      {Object.entries(of).map(([name, value]) => (
+        <Fact key={name} name={parameterNames[name] ?? sentence(name)}>
+          {typeof value === 'number' ? fullCount(value) : value}
+          {(name === 'max_tokens' || name === 'context_window') && ' tokens'}
         </Fact>
-      )}
-      <Fact name="Fits">{fullCount(context_window)} tokens</Fact>
+      ))}
     </dl>
   )
 }
+
+/** `reasoning_effort` as people write it. */
+const sentence = (name: string): string => `${name.charAt(0).toUpperCase()}${name.slice(1)}`.replaceAll('_', ' ')

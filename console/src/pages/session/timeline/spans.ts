@@ -4,6 +4,8 @@ import type { EventUsage, RunEvent } from 'quarterdeck/client'
 import { isRecord } from '../../../../../src/domain/is-record.ts'
 import type { LogEvent } from '../../../data/live-types.ts'
 import { ownMetadata } from '../../../data/transcript.ts'
+import { markHidden } from '../../../parts/hidden-marks.ts'
+import { activityWords } from '../story/story.ts'
 
 export type SpanKind = 'run' | 'model' | 'tool' | 'subagent' | 'wait' | 'note'
 export type SpanStatus = 'working' | 'done' | 'failed' | 'stopped' | 'waiting'
@@ -122,7 +124,9 @@ class SpanFold {
         this.end(this.wait, seq, 'done')
         this.wait = null
         this.modelCalls = 0
-        this.run = this.begin(`run:${event.runId}`, 'run', 'Run', seq, 0)
+        const { triedModel } = ownMetadata(event.metadata)
+        const name = typeof triedModel === 'string' ? `Run, tried with ${markHidden(triedModel)}` : 'Run'
+        this.run = this.begin(`run:${event.runId}`, 'run', name, seq, 0)
         this.run.runId = event.runId
         this.run.text = firstWords(event.input)
         return
@@ -228,7 +232,11 @@ class SpanFold {
         return
       }
       case 'ACTIVITY_SNAPSHOT':
-        this.note(event.activityType, seq, this.depthOf(event))
+        this.note(
+          activityWords({ name: event.activityType, content: event.content })?.[1] ?? event.activityType,
+          seq,
+          this.depthOf(event),
+        )
         return
       case 'CUSTOM':
         this.note(event.name, seq, this.depthOf(event))
