@@ -19,10 +19,7 @@ export default function Account() {
         <span className={styles.words}>
           <span className="unseen">Signed in as </span>
           <bdi>{me.user}</bdi>
-          <span className={styles.role}>
-            <span className="unseen">, </span>
-            {role}
-          </span>
+          <span className={styles.role}>{role}</span>
         </span>
       </Link>
       {currentToken() !== BY_PROXY && (

@@ -5,12 +5,13 @@ import { consolePath } from '../base.ts'
 import { queries } from '../data/queries.ts'
 import { ServerProvider } from '../data/server.tsx'
 import { LiveProvider } from '../data/use-live.tsx'
-import { Loading } from '../parts/States.tsx'
+import { LoadingPage } from '../parts/States.tsx'
 import { takeCode } from '../sign-in/code-in-address.ts'
 import { signOut, useDeviceToken } from '../sign-in/device-token.ts'
 import { Keys } from './Keys.tsx'
 import type LaterPart from './Later.tsx'
 import { PageBoundary } from './PageBoundary.tsx'
+import { pages } from './pages.ts'
 import { Shell } from './Shell.tsx'
 
 /** Loaded when they are opened. */
@@ -76,9 +77,11 @@ function UnusedCode() {
 
 function Pages() {
   const [isSettled, setSettled] = useState(false)
+  const [at] = useLocation()
+  const name = pages.find(({ path }) => at === path || at.startsWith(`${path}/`))?.name ?? ''
   return (
     <Shell isSettled={isSettled}>
-      <Suspense fallback={<Loading />}>
+      <Suspense fallback={<LoadingPage name={name} />}>
         <Routes />
         <AfterPage onSettled={setSettled} />
       </Suspense>

@@ -34,8 +34,21 @@ export function Loading({ rows = 6, height = 56 }: { rows?: number; height?: num
     <div className={styles.loading} role="status" aria-label="Loading">
       {Array.from({ length: rows }, (_, i) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: the rows are all the same
-        <div key={i} className={styles.bone} style={{ height }} />
+        <div key={i} className={styles.bone} data-shape={shapeOf(height)} style={{ height }} />
       ))}
+    </div>
+  )
+}
+
+/** A line of text, a row of a list, or a card. */
+const shapeOf = (height: number): string => (height < 40 ? 'line' : height < 96 ? 'row' : 'card')
+
+/** A page whose code is on its way. */
+export function LoadingPage({ name }: { name: string }) {
+  return (
+    <div className={styles.page}>
+      <div className={styles.name}>{name}</div>
+      <Loading rows={8} />
     </div>
   )
 }
