@@ -1,7 +1,10 @@
 // Builds the console and the page for users into `dist/console` of the project, from where the program serves them. `npm run dev -w console` serves it with hot
 // reload and passes every other path on to a running server (http://localhost:8000, or QUARTERDECK_URL).
 
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { brotliCompress, constants } from 'node:zlib'
 import react from '@vitejs/plugin-react'
 import { defineConfig, type Plugin } from 'vite'
 
@@ -28,27 +31,57 @@ const iconsWithoutKeys: Plugin = {
   transform: (code, id) => (/lucide-react\/.*\/icons\//.test(id) ? code.replaceAll(/,\s*key: "\w+"/g, '') : null),
 }
 
+/** The server sends them as they are. Small files fit into one packet anyway. */
+const brotli = promisify(brotliCompress)
+/** Nearly as small as at the best one, which takes a build ten seconds. */
+const QUALITY = { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } }
+const compressed: Plugin = {
+  name: 'compressed',
+  async writeBundle({ dir = '' }, bundle) {
+    const texts = Object.keys(bundle).filter((name) => /^assets\/.*\.(?:js|css)$/.test(name))
+    await Promise.all(
+      texts.map(async (name) => {
+        const content = await readFile(join(dir, name))
+        if (content.length < 1_400) return
+        await writeFile(join(dir, `${name}.br`), await brotli(content, QUALITY))
+      }),
+    )
+  },
+}
+
 /** What the console and the page for users load first. */
 const inFirst = new RegExp(
   [
     'node_modules/(?:react|react-dom|scheduler|wouter|regexparam|mitt|@tanstack/(?:react-query|query-core))/',
     'createLucideIcon|src/client/|preload-helper',
     'console/src/(?:base|browser-storage|error-text|kept-files|observed|tabs)\\.ts',
+    'console/src/styles/',
+    'console/src/pages/chat/ChatAction\\.',
     'console/src/app/(?:Connection|Keys|PageBoundary|theme)\\.',
-    'console/src/data/(?:live|live-types|new-id|place|queries|requests|server|stream-loop|use-live|watched-fetch)\\.',
+    'console/src/data/(?:live|live-types|new-id|place|queries|requests|server|stream-loop|use-live|waiting|watched-fetch)\\.',
     'console/src/parts/(?:Announcer|Button|States|Time)\\.',
-    'console/src/sign-in/(?:database|device-token|leave-nothing)\\.',
+    'console/src/sign-in/(?:code-in-address|database|device-name|device-token|leave-nothing)\\.',
+    'icons/(?:activity|bot|chart-column|ellipsis|inbox|list|message-square|rotate-ccw|scroll-text|settings)\\.',
   ].join('|'),
 )
 
-/** What the console loads first besides, and other pages use too. */
-const inShell = /icons\/(?:activity|bot|list|message-square|settings)\.|data\/waiting\.|sign-in\/code-in-address\./
+/** Small things that most pages use. One file more that a browser asks for costs it and the server more than these bytes. */
+const inParts = new RegExp(
+  [
+    'node_modules/lucide-react/',
+    'console/src/(?:words|money|given)\\.ts',
+    'console/src/app/title\\.',
+    'console/src/pages/chat/ChatEntry\\.',
+    'console/src/data/(?:agents|chat-data|me|session-id)\\.',
+    'console/src/parts/(?:Badge|bytes|CopyButton|CutText|Field|hidden-marks|Page|ProseText|save-file|VisibleText)\\.',
+  ].join('|'),
+)
 
 export default defineConfig(({ command }) => ({
   root,
   // The server may stand behind a base path, so the built pages name nothing absolutely.
   base: command === 'serve' ? '/console/' : './',
-  plugins: [react(), lexerOnly, ...(command === 'serve' ? [] : [iconsWithoutKeys])],
+  plugins: [react(), lexerOnly, ...(command === 'serve' ? [] : [iconsWithoutKeys, compressed])],
   resolve: {
     alias: {
       'quarterdeck/client': join(root, '../src/client/client.ts'),
@@ -75,7 +108,7 @@ export default defineConfig(({ command }) => ({
         codeSplitting: {
           groups: [
             { name: 'first', test: inFirst },
-            { name: 'shell', test: inShell },
+            { name: 'parts', test: inParts },
           ],
         },
       },

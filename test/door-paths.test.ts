@@ -28,3 +28,16 @@ test('where a door says that only it has paths, there are its routes alone', asy
   expect(wrong.map(({ method, path }) => `${method} ${path}`)).toEqual([])
   expect(routes.length).toBeGreaterThan(100)
 })
+
+test('a door has no routes but where it says so', async () => {
+  // It only makes its routes here, and none is asked.
+  const get = (_: unknown, name: string | symbol) =>
+    name === 'then' ? undefined : name === Symbol.toPrimitive ? () => 0 : nothing
+  const nothing: unknown = new Proxy(() => nothing, { get })
+  for (const door of [agUiDoor, mcpDoor, openAiDoor, restDoor, threadsDoor]) {
+    const routes = await door.routes(nothing as never)
+    const segments = [...new Set(routes.map(({ path }) => path.split('/')[1] ?? ''))]
+    expect(segments.filter((name) => !door.own.includes(name) && !door.own.includes(`${name}/`))).toEqual([])
+    expect(routes.length).toBeGreaterThan(0)
+  }
+})

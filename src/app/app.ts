@@ -8,6 +8,7 @@ import { sleep } from '../domain/clock.ts'
 import { LOCAL_USER } from '../domain/session/session.ts'
 import { isPostgres } from '../domain/settings/store-settings.ts'
 import type { Engine } from '../engine/engine.ts'
+import { createTestHistory } from '../evaluation/test-history.ts'
 import { createTestRuns } from '../evaluation/test-runs.ts'
 import type { FileKeeper } from '../files/file-keeper.ts'
 import type { Tokens } from '../http/auth/tokens/tokens.ts'
@@ -70,6 +71,10 @@ export interface OpenApp {
   rest(): void
 }
 
+const LOAD_AFTER_MS = 500
+/** See `RouteGroup`: what programs do not have for themselves. */
+const isConsoles = (segments: readonly string[]): boolean =>
+  segments.length === 0 || segments.some((one) => one.endsWith('/'))
 /** As long as this a stop waits until channels have heard of it. */
 const TELL_MS = 2_000
 
@@ -152,7 +157,8 @@ async function startApp(prepared: Prepared, where: ListenTarget | 'mounted' | nu
   const telling = { ...known, ...(await openOutbox(known, undo)) }
   const working = { ...telling, services: await createServices(telling, undo) }
   serveChannels(working, undo)
-  const tests = createTestRuns({ open: () => openTestEngine(prepared), clock })
+  const history = createTestHistory({ notes: working.store.outbox, log: working.sessionLog, clock, logger: log })
+  const tests = createTestRuns({ open: () => openTestEngine(prepared), history, clock })
   const served = createServed({ ...working, tests }, undo)
   const { http, state, replica, store, signIn, tokens, madeToken, address, unlessDamaged } = working
   const { engine, approvals, feed, mcp, elsewhere, janitor, keeper } = working.services
@@ -170,7 +176,13 @@ async function startApp(prepared: Prepared, where: ListenTarget | 'mounted' | nu
       handle: http.handle,
       tokens,
       madeToken,
-      newConsoleCode: async () => (await signIn.codes.make({ user: LOCAL_USER, isVouched: false })).text,
+      async newConsoleCode() {
+        // Whoever has it opens the console next. Once the link is printed, what the console asks for is loaded.
+        void sleep(clock, LOAD_AFTER_MS)
+          .then(() => Promise.all(served.groups.map(({ segments, load }) => isConsoles(segments) && load())))
+          .catch(() => {})
+        return (await signIn.codes.make({ user: LOCAL_USER, isVouched: false })).text
+      },
       files: keeper,
       doors: settings.protocols,
       routes: served.all,

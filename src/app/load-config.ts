@@ -128,10 +128,11 @@ const READABLE =
   'The secrets of this server could not be removed from /proc/PID/environ, so other programs of this user can read them there. Keep them in the keychain, or create tokens with quarterdeck tokens.'
 
 /** What applies where an agent file says nothing. */
-const defaultsFrom = ({ context, sessions, tools }: ServerSettings): AgentDefaults => ({
+const defaultsFrom = ({ context, sessions, tools, tryModels }: ServerSettings): AgentDefaults => ({
   ...context,
   ...sessions,
   toolTimeoutMs: tools.timeoutMs,
+  tryModels,
 })
 
 /** The named paths, otherwise the agent of this folder if there is one. */

@@ -1,5 +1,6 @@
 // What a server needs before it starts: agents with their models and tools, the secrets of channels, the certificate, the guard.
 
+import { modelName } from '../domain/agent/agent.ts'
 import type { ByteBudget } from '../domain/byte-budget.ts'
 import { ServerError } from '../domain/errors.ts'
 import { createIds, type Ids } from '../domain/ids.ts'
@@ -13,6 +14,7 @@ import type { ServerState } from '../http/server-state.ts'
 import { createJsonCheck } from '../json/json-schema.ts'
 import { createComplete } from '../models/complete.ts'
 import { createModel } from '../models/create-model.ts'
+import type { Model } from '../models/model.ts'
 import { createModelHttp } from '../models/wire/model-http.ts'
 import { type ChannelCredentials, readChannelCredentials } from '../operators/credentials/credentials.ts'
 import { type Connections, createConnections } from '../outgoing/connections.ts'
@@ -125,14 +127,10 @@ function prepareAgents(
   return Promise.all(
     agents.map(async (definition) => {
       const { directory } = definition
-      const model = await createModel(definition.model, {
-        http: modelHttp,
-        clock,
-        ids,
-        random: Math.random,
-        log,
-        directory,
-      })
+      const deps = { http: modelHttp, clock, ids, random: Math.random, log, directory }
+      const model = await createModel(definition.model, deps)
+      const tried = new Map<string, Model>()
+      for (const one of definition.tried ?? []) tried.set(modelName(one), await createModel(one, deps))
       const unenforced = definition.responseFormat === null ? [] : createJsonCheck(definition.responseFormat).warnings
       if (unenforced.length > 0) {
         log.warn('The response_format is not enforced in full.', { agent: definition.name, warnings: unenforced })
@@ -154,7 +152,7 @@ function prepareAgents(
         reload,
       })
       undo.defer(() => toolbox.close())
-      return { definition, model, toolbox }
+      return { definition, model, tried, toolbox }
     }),
   )
 }

@@ -97,6 +97,8 @@ export interface ChatOptions extends StartOptions {
 
 export interface SendOptions extends StartOptions {
   agent?: string
+  /** `provider/model` to try in the place of the agent's own. */
+  model?: string
   /** The id of a message of yours, which this one replaces. It and what followed it stay in the log. */
   replaces?: string
 }
@@ -114,10 +116,17 @@ export interface Client extends Approvals, SupervisionClient, SignInClient, Over
    * run after its grace time, `cancel(message_id)` stops it at once.
    */
   stream(agent: string, message: string, options?: ChatOptions): AsyncGenerator<StreamEvent, void, undefined>
-  /** Sends a message. Its run executes in the background, whether or not anybody reads it. */
+  /**
+   * Sends a message. Its run executes in the background, whether or not anybody reads it. `model`: one of `try_models` in the place of
+   * the agent's own, for operators.
+   */
   send(session: string, message: string, options?: SendOptions): Promise<SentMessage>
   /** Asks for another answer to a message. What followed it stays in the log, and is no longer part of the conversation. */
-  again(session: string, messageId: string, options?: Omit<StartOptions, 'files'>): Promise<SentMessage>
+  again(
+    session: string,
+    messageId: string,
+    options?: Omit<StartOptions, 'files'> & { model?: string },
+  ): Promise<SentMessage>
   run(id: string, options?: CallOptions): Promise<AnsweredRun>
   /**
    * The events of a run to its end, or of a session until the signal aborts: all after `after`, then live. Dropped connections are
@@ -219,9 +228,13 @@ export function createClient(options: ClientOptions): Client {
     },
 
     send: (session, message, more = {}) =>
-      sendTo(session, { message, ...filesIn(more), agent: more.agent, replaces: more.replaces }, more),
+      sendTo(
+        session,
+        { message, ...filesIn(more), agent: more.agent, replaces: more.replaces, model: more.model },
+        more,
+      ),
 
-    again: (session, messageId, more = {}) => sendTo(session, { again: messageId }, more),
+    again: (session, messageId, more = {}) => sendTo(session, { again: messageId, model: more.model }, more),
 
     run: (id, options) => get(at('runs', id), options),
 

@@ -29,7 +29,7 @@ import { createWaits } from './waits/create-waits.ts'
 import { createSyncedWaits } from './waits/synced-waits.ts'
 
 export interface EngineOptions {
-  agents: readonly Pick<AgentParts, 'definition' | 'model' | 'toolbox'>[]
+  agents: readonly Omit<AgentParts, 'correction'>[]
   store: Store
   log: SessionLog
   clock: Clock

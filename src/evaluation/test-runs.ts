@@ -6,6 +6,7 @@ import { ServerError } from '../domain/errors.ts'
 import type { CaseResult } from './case-result.ts'
 import type { CaseDeps } from './run-case.ts'
 import { runCases } from './run-cases.ts'
+import type { TestHistory } from './test-history.ts'
 
 export interface TestRun {
   /** Names of the cases, in order. */
@@ -24,6 +25,8 @@ export interface TestRuns {
    */
   begin(agent: AgentDefinition, only: readonly string[] | null, signal: AbortSignal): Promise<TestRun>
   isRunning(agent: string): boolean
+  /** What became of its cases before. */
+  history: TestHistory['of']
   /** Stops everything. */
   close(): void
 }
@@ -31,12 +34,13 @@ export interface TestRuns {
 interface RunsDeps {
   /** Opens the agents beside the server. */
   open(): Promise<CaseDeps & AsyncDisposable>
+  history: TestHistory
   clock: Pick<Clock, 'mono'>
 }
 
 const PARALLEL = 4
 
-export function createTestRuns({ open, clock }: RunsDeps): TestRuns {
+export function createTestRuns({ open, history, clock }: RunsDeps): TestRuns {
   const running = new Set<string>()
   const closing = new AbortController()
 
@@ -72,6 +76,11 @@ export function createTestRuns({ open, clock }: RunsDeps): TestRuns {
                 onResult: (result) => on({ name: result.name, result }),
               },
             )
+            await history.add(
+              name,
+              agent.testCases.map((one) => one.name),
+              results,
+            )
             return { results, durationMs: Math.round(clock.mono() - began) }
           },
         }
@@ -81,6 +90,7 @@ export function createTestRuns({ open, clock }: RunsDeps): TestRuns {
       }
     },
     isRunning: (agent) => running.has(agent),
+    history: history.of,
     close: () => closing.abort(),
   }
 }

@@ -58,7 +58,8 @@ export interface Route {
 
 /**
  * Routes that are loaded by the first request for a path that begins with one of these segments: most servers are asked at one door, and
- * a start should not wait for the others. A path that no group has loads all of them.
+ * a start should not wait for the others. `agents/`: other groups have paths there too. A path that no group names loads those
+ * without segments, and if they do not have it, all.
  */
 export interface RouteGroup {
   segments: readonly string[]

@@ -48,6 +48,7 @@ function weigh(keys: ReadonlySet<string>) {
   const parts = scripts.map((file) => [file, kilobytes(file)] as const).sort(([, a], [, b]) => b - a)
   const sum = (files: readonly string[]) => files.reduce((all, file) => all + kilobytes(file), 0)
   return {
+    files: [...scripts, ...styles],
     js: sum(scripts),
     css: sum(styles),
     parts: parts.slice(0, 6).map(([file, size]) => `${file} ${size.toFixed(1)}`),
@@ -84,6 +85,13 @@ describe.skipIf(!isBuilt)('the console', () => {
     expect(css).toBeLessThanOrEqual(CSS_KB)
   })
 
+  test('asks for few files before one can type into a new chat', () => {
+    const { files } = weigh(graph('src/pages/chat/ChatPage.tsx', new Set(first)))
+
+    // Each file costs a browser and the server more than a kilobyte in another one would.
+    expect(files.filter((file) => !file.includes('runtime')).length, files.join('\n')).toBeLessThanOrEqual(8)
+  })
+
   test.each(pages)(`%s stays under ${PAGE_KB} kB with each of its parts, but YAML`, (page) => {
     for (const part of [page, ...partsOf(page)]) {
       const { js, css, parts } = weigh(graph(part, graph(page, new Set(first))))
@@ -91,5 +99,11 @@ describe.skipIf(!isBuilt)('the console', () => {
       expect(js, [part, ...parts].join('\n')).toBeLessThanOrEqual(PAGE_KB)
       expect(css).toBeLessThanOrEqual(CSS_KB)
     }
+  })
+
+  test('no page and no part of one brings the view for YAML with it', () => {
+    const others = [...chunks.keys()].filter((key) => !isYaml(key))
+    expect(others.flatMap((key) => [...graph(key)].filter(isYaml).map((yaml) => `${key} loads ${yaml}`))).toEqual([])
+    expect([...chunks.keys()].some(isYaml)).toBe(true)
   })
 })

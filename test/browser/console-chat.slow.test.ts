@@ -3,7 +3,7 @@
 import { expect, inject, test } from 'vitest'
 import { connectBrowser } from '../clients/chat-page.ts'
 import { openConsoleHouse } from '../console/support/console-house.ts'
-import { lookAt, PHONE, signIn } from '../console/support/console-page.ts'
+import { barriersOf, lookAt, PHONE, signIn } from '../console/support/console-page.ts'
 
 const inBrowser = test.skipIf(inject('browser') === null)
 const BUSY = { timeout: 180_000 }
@@ -182,3 +182,107 @@ inBrowser(
     expect(complaints).toEqual([])
   },
 )
+
+inBrowser('a message waits for its files and goes by itself, and pictures are shown small', BUSY, async () => {
+  await using house = await openConsoleHouse()
+  await using browser = await connectBrowser()
+  const { page, complaints } = await signIn(browser, house, { at: '/chat' })
+  const field = page.getByRole('textbox', { name: /Message helper|next message/ })
+  const files = page.getByRole('list', { name: 'Files of this message' })
+  const picker = page.locator('input[type=file]')
+  const cat = { name: 'cat.png', mimeType: 'image/png', buffer: Buffer.from(DOT, 'base64') }
+
+  // The first upload is refused: the message stays where it was written.
+  let held = Promise.withResolvers<'continue' | 'abort'>()
+  await page.route('**/files', async (route) => ((await held.promise) === 'abort' ? route.abort() : route.continue()))
+  await picker.setInputFiles(cat)
+  await files.locator('img').waitFor()
+  await field.fill('hello')
+  await field.press('Enter')
+  await page.getByText('It is sent as soon as the files are up.').waitFor()
+  held.resolve('abort')
+  await page.getByText('Not sent: a file could not be uploaded.').first().waitFor()
+  expect([await field.inputValue(), new URL(page.url()).pathname]).toEqual(['hello', '/console/chat'])
+
+  held = Promise.withResolvers()
+  await files.getByRole('button', { name: 'Remove cat.png' }).click()
+  await picker.setInputFiles(cat)
+  await field.press('Enter')
+  await page.getByText('It is sent as soon as the files are up.').waitFor()
+  held.resolve('continue')
+  await page.waitForURL('**/console/chat/*')
+  const talk = page.getByRole('list', { name: 'Conversation' })
+  const picture = talk.getByRole('button', { name: 'Large picture cat.png' }).locator('img')
+  await picture.waitFor()
+  expect(await picture.evaluate((image) => (image as { naturalWidth?: number }).naturalWidth)).toBe(1)
+  await picture.click()
+  await talk.getByRole('button', { name: 'Small picture cat.png' }).waitFor()
+  expect(complaints).toEqual([])
+})
+
+inBrowser('formulas are drawn under the policy of the page, and hostile ones stay text', BUSY, async () => {
+  await using house = await openConsoleHouse()
+  await using browser = await connectBrowser()
+  const { page, complaints } = await signIn(browser, house, { at: `/chat/${await house.say('formula')}` })
+  const talk = page.getByRole('list', { name: 'Conversation' })
+  await talk.locator('math mfrac').waitFor()
+  expect(await talk.locator('math').count()).toBe(2)
+  // The browser knows the elements: a fraction is higher than a line.
+  const height = (await talk.locator('math mfrac').boundingBox())?.height ?? 0
+  expect(height).toBeGreaterThan((await talk.locator('math mi').first().boundingBox())?.height ?? 0)
+  await talk.getByText('a berth costs $5 to $10').waitFor()
+  expect(await talk.locator('code').allTextContents()).toEqual([
+    '\\[\\href{javascript:alert(1)}{press}\\]',
+    '\\(\\includegraphics{https://example.com/x.png}\\)',
+  ])
+  expect(await barriersOf(page)).toEqual([])
+  expect(complaints).toEqual([])
+})
+
+inBrowser(
+  'people say what they think of an answer, copy a link to it, and find a failed chat in the list',
+  BUSY,
+  async () => {
+    await using house = await openConsoleHouse()
+    await using browser = await connectBrowser()
+    const id = await house.say('hello')
+    const failed = await house.say('fail')
+    const { page, complaints } = await signIn(browser, house, {
+      at: `/chat/${id}`,
+      viewport: PHONE,
+      hasTouch: true,
+      permissions: ['clipboard-read', 'clipboard-write'],
+    })
+    const talk = page.getByRole('list', { name: 'Conversation' })
+    await talk.getByRole('button', { name: 'Not a good answer' }).tap()
+    await talk.getByRole('button', { name: 'Not a good answer', pressed: true }).waitFor()
+    await talk.getByRole('button', { name: 'Add a note' }).tap()
+    await talk.getByRole('textbox', { name: 'Your note on this answer' }).fill('The table is from \u202eyesterday.')
+    await talk.getByRole('button', { name: 'Save the note' }).tap()
+    await talk.getByText('<U+202E>').waitFor()
+    const [said] = await house.client.sessions.feedback(id)
+    expect(said).toMatchObject({ value: 'down', note: 'The table is from \u202eyesterday.', own: true })
+    await talk.getByRole('button', { name: 'Not a good answer', pressed: true }).tap()
+    await talk.getByRole('button', { name: 'Not a good answer', pressed: false }).waitFor()
+    expect(await house.client.sessions.feedback(id)).toEqual([])
+
+    await talk.getByRole('button', { name: 'More about this answer' }).tap()
+    await page.getByRole('menuitem', { name: 'Copy link' }).tap()
+    const link = await page.evaluate<string>('navigator.clipboard.readText()')
+    expect(link).toBe(`${house.url}/console/chat/${id}?message=${said?.message_id}`)
+    await page.goto(link)
+    await page.locator('[data-wanted]').getByRole('heading', { name: 'Tides' }).waitFor()
+
+    // On a phone the list of chats is one press away.
+    await page.getByRole('button', { name: 'Chats' }).tap()
+    const list = page.getByRole('dialog', { name: 'Recent chats' })
+    await list.getByRole('link', { name: /fail.*Failed/ }).tap()
+    await page.waitForURL(`**/console/chat/${failed}`)
+    await list.waitFor({ state: 'detached' })
+    expect(await lookAt(page)).toMatchObject({ tooWide: 0, smallTargets: [] })
+    expect(complaints).toEqual([])
+  },
+)
+
+/** One pixel. */
+const DOT = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='

@@ -1,9 +1,11 @@
 // The inbox of the console with the keyboard alone, with edits, and when somebody else decides.
 
+import type { Locator } from 'playwright-core'
 import { expect, inject, test } from 'vitest'
+import { createClient } from '../../src/client/client.ts'
 import { connectBrowser } from '../clients/chat-page.ts'
 import { type ConsoleHouse, openConsoleHouse } from './support/console-house.ts'
-import { lookAt, signIn } from './support/console-page.ts'
+import { barriersOf, lookAt, signIn } from './support/console-page.ts'
 
 const inBrowser = test.skipIf(inject('browser') === null)
 const BUSY = { timeout: 180_000 }
@@ -469,6 +471,51 @@ inBrowser(
     await asked
     await page.getByText('Continued').first().waitFor()
     await expect.poll(inStorage, LATE).not.toContain('quarterdeck.draft.item')
+    expect(complaints).toEqual([])
+  },
+)
+
+inBrowser(
+  'operators see who else is looking at an item, on its row and on its card, until they leave',
+  BUSY,
+  async () => {
+    await using house = await openConsoleHouse()
+    for (const words of ['wipe', 'pay']) await house.say(words)
+    await expect.poll(async () => (await house.client.inbox()).total, LATE).toBe(2)
+    const { token } = await house.client.createToken({ role: 'operator', name: 'laptop', user: 'mara' })
+    const mara = createClient({ url: house.url, token })
+    await using browser = await connectBrowser()
+    const { page, complaints } = await signIn(browser, house, { at: '/inbox' })
+    const row = page.getByRole('listitem').filter({ hasText: 'wipe' })
+    const looking = (within: Locator) => within.getByText('mara is looking at this')
+    await row.waitFor()
+    const item = (await mara.inbox({ q: 'wipe' })).items[0]
+    await mara.take(item?.id ?? '')
+    await looking(row).waitFor()
+
+    // A tab that comes later knows it too, and Mara sees who opened it here.
+    const other = await page.context().newPage()
+    await other.goto(`${house.url}/console/inbox/${item?.id}`)
+    const card = other.getByRole('article')
+    await looking(card).waitFor()
+    expect(await barriersOf(other)).toEqual([])
+    const seenByMara = async () => (await mara.inbox({ q: 'wipe' })).items[0]?.taken_by?.name
+    await expect.poll(seenByMara, LATE).toBe('operator')
+    await other.close()
+
+    await page.getByRole('link', { name: /pay/i }).first().click()
+    await page.getByRole('button', { name: /^Reject/, disabled: false }).waitFor()
+    await expect.poll(async () => (await mara.inbox({ q: 'pay' })).items[0]?.taken_by?.name, LATE).toBe('operator')
+    await page.keyboard.press('Escape')
+    await expect.poll(async () => (await mara.inbox({ q: 'pay' })).items[0]?.taken_by, LATE).toBe(null)
+    await mara.leave(item?.id ?? '')
+    await looking(row).waitFor({ state: 'detached' })
+
+    // It blocks nothing.
+    await mara.take(item?.id ?? '')
+    await page.getByRole('link', { name: /wipe/i }).first().click()
+    await page.getByRole('button', { name: /^Approve/, disabled: false }).click()
+    await expect.poll(() => house.ran.length, LATE).toBe(1)
     expect(complaints).toEqual([])
   },
 )

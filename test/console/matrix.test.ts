@@ -62,6 +62,7 @@ const views: readonly View[] = [
   },
   { name: 'chat that asks', path: ({ asking }) => `/chat/${asking}`, states: ['offline'] },
   { name: 'sessions', path: () => '/sessions', states: [...USUAL, '10,000 items'], manyPath: '/sessions' },
+  { name: 'failed sessions', path: () => '/sessions?state=failed', states: ['empty'] },
   {
     name: 'search',
     path: () => '/sessions?q=tides',

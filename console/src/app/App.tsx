@@ -1,5 +1,5 @@
 import { QueryClientProvider } from '@tanstack/react-query'
-import { lazy, Suspense, useEffect } from 'react'
+import { lazy, Suspense, useEffect, useState } from 'react'
 import { Redirect, Route, Router, Switch, useLocation } from 'wouter'
 import { consolePath } from '../base.ts'
 import { queries } from '../data/queries.ts'
@@ -9,6 +9,7 @@ import { Loading } from '../parts/States.tsx'
 import { takeCode } from '../sign-in/code-in-address.ts'
 import { signOut, useDeviceToken } from '../sign-in/device-token.ts'
 import { Keys } from './Keys.tsx'
+import type LaterPart from './Later.tsx'
 import { PageBoundary } from './PageBoundary.tsx'
 import { Shell } from './Shell.tsx'
 
@@ -25,10 +26,14 @@ const SettingsPage = lazy(() => import('../pages/settings/SettingsPage.tsx'))
 const NotFoundPage = lazy(() => import('../pages/not-found/NotFoundPage.tsx'))
 const SignInPage = lazy(() => import('../sign-in/SignInPage.tsx'))
 
+// Nothing waits for it, so nothing fails with it.
+const Later = lazy<typeof LaterPart>(() => import('./Later.tsx').catch(() => ({ default: () => <></> })))
+const LATER_MS = 2_000
+
 const onRefused = () => void signOut('refused')
 
 export function App() {
-  const { token, isReady, whySignedOut, stranger } = useDeviceToken()
+  const { token, isReady, whySignedOut, stranger, failed } = useDeviceToken()
   useEffect(() => {
     // What one person has seen is not for the next one.
     if (token === null) queries.clear()
@@ -40,7 +45,7 @@ export function App() {
         {token === null ? (
           <PageBoundary at="">
             <Suspense>
-              <SignInPage whySignedOut={whySignedOut} stranger={stranger} />
+              <SignInPage whySignedOut={whySignedOut} stranger={stranger} failed={failed} />
             </Suspense>
           </PageBoundary>
         ) : (
@@ -51,6 +56,7 @@ export function App() {
                 <Shell>
                   <Suspense fallback={<Loading />}>
                     <Routes />
+                    <AfterPage />
                   </Suspense>
                 </Shell>
               </Keys>
@@ -71,6 +77,20 @@ function UnusedCode() {
     return () => window.removeEventListener('hashchange', drop)
   }, [])
   return null
+}
+
+/** It stands beside the first page, so it begins when that is shown: whoever wants to type does not wait for it. */
+function AfterPage() {
+  const [isTime, setTime] = useState(false)
+  useEffect(() => {
+    const timer = setTimeout(() => setTime(true), LATER_MS)
+    return () => clearTimeout(timer)
+  }, [])
+  return isTime ? (
+    <Suspense>
+      <Later build={import.meta.url} />
+    </Suspense>
+  ) : null
 }
 
 function Routes() {

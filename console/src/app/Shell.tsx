@@ -1,4 +1,4 @@
-import { lazy, type ReactNode, Suspense, useEffect, useState } from 'react'
+import { lazy, type ReactNode, Suspense, useState } from 'react'
 import { Link, useLocation } from 'wouter'
 import { useWaiting } from '../data/waiting.ts'
 import { Announcer } from '../parts/Announcer.tsx'
@@ -14,13 +14,6 @@ import { flipTheme } from './theme.ts'
 const Palette = lazy(() => import('./Palette.tsx'))
 const KeysHelp = lazy(() => import('./KeysHelp.tsx'))
 const More = lazy(() => import('./More.tsx'))
-// Nothing else waits for it, so nothing else fails with it.
-const Sound = lazy(() =>
-  import('./sound.ts').then(
-    ({ Sound }) => ({ default: Sound }),
-    () => ({ default: () => null }),
-  ),
-)
 
 type Overlay = 'palette' | 'help' | 'more' | null
 
@@ -29,14 +22,6 @@ export function Shell({ children }: { children: ReactNode }) {
   const [, go] = useLocation()
   const [overlay, setOverlay] = useState<Overlay>(null)
   const close = () => setOverlay(null)
-  useEffect(() => {
-    const left = new AbortController()
-    // The first page does not need it, so it does not wait for it.
-    void import('./service-worker.ts')
-      .then(({ startServiceWorker }) => startServiceWorker({ go, build: import.meta.url, signal: left.signal }))
-      .catch(() => {})
-    return () => left.abort()
-  }, [go])
   useKeys([
     {
       keys: 'mod+k',
@@ -104,9 +89,6 @@ export function Shell({ children }: { children: ReactNode }) {
         </button>
       </nav>
       <Announcer />
-      <Suspense>
-        <Sound />
-      </Suspense>
     </div>
   )
 }

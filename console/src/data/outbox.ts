@@ -18,6 +18,8 @@ export interface Words {
   files: readonly SentFile[]
   /** Null: the session's own, or the default one. */
   agent: string | null
+  /** The model that is tried in the place of the agent's own. */
+  model?: string
   /** The id of the message that it replaces. */
   replaces?: string
 }
@@ -95,13 +97,13 @@ export function createOutbox({ client, storage, makeId }: OutboxOptions): Outbox
     }
   }
 
-  async function deliver({ key, sessionId, text, files, agent, replaces }: Outgoing): Promise<void> {
+  async function deliver({ key, sessionId, text, files, agent, model, replaces }: Outgoing): Promise<void> {
     try {
       const sent = await client.send(sessionId, text, {
         onBusy: 'queue',
         idempotencyKey: key,
         files: files.map(({ file_id }) => ({ file_id })),
-        ...given({ agent, replaces: replaces ?? null }),
+        ...given({ agent, model: model ?? null, replaces: replaces ?? null }),
       })
       change(key, { status: 'sent', runId: sent.run_id, messageId: sent.message_id, problem: null, isCutOff: false })
     } catch (error) {

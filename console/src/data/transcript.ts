@@ -3,6 +3,7 @@
 
 import type { EventInterrupt, RunEvent } from 'quarterdeck/client'
 import { isRecord } from '../../../src/domain/is-record.ts'
+import { given } from '../given.ts'
 import { type Forks, NOT_LOADED, pathTo } from './branches.ts'
 import type { LogEvent } from './live-types.ts'
 
@@ -33,6 +34,8 @@ export interface AnswerItem extends Common {
   type: 'answer'
   text: string
   isDone: boolean
+  /** The model that was tried for it in the place of the agent's own. */
+  tried?: string
   /** It stopped half-way, and the agent began again. */
   isBrokenOff: boolean
   /** Its beginning is on a page that is not loaded. */
@@ -110,6 +113,8 @@ export interface Transcript {
   activeRun: string | null
   /** What the last run stopped to ask, if none has begun since. */
   questions: readonly EventInterrupt[]
+  /** The model that the last run tries in the place of the agent's own. Null: none. */
+  tried: string | null
 }
 
 /** Everything that a fold knows. It never changes, so a fold can begin with it as often as one likes. */
@@ -123,13 +128,14 @@ export function createTranscriptFold(from?: FoldState) {
   const items: TranscriptItem[] = [...(from?.items ?? [])]
   let activeRun: string | null = from?.activeRun ?? null
   let questions: readonly EventInterrupt[] = from?.questions ?? []
+  let tried: string | null = from?.tried ?? null
   let end: string | null = from?.end ?? null
   const forks = new Map(from?.forks)
   /** The last run that left what followed a message. */
   let branchedBy: string | null = null
   const messages = new Map(from?.messages)
   let hasChanged = true
-  let shown: Transcript = { items: [], forks, end, activeRun: null, questions: [] }
+  let shown: Transcript = { items: [], forks, end, activeRun: null, questions: [], tried }
   /** Where an item is, by its key. */
   const places = new Map<string, number>(items.map(({ key }, place) => [key, place]))
   /** Keys of what the run in progress has begun. */
@@ -166,7 +172,16 @@ export function createTranscriptFold(from?: FoldState) {
   function text(key: string, type: 'answer' | 'reasoning', delta: string, common: Omit<Common, 'key'>): void {
     messages.set(key.slice(type.length + 1), key)
     if (type === 'answer')
-      put({ key, type, text: '', isDone: false, isBrokenOff: false, isHeadless: delta !== '', ...common })
+      put({
+        key,
+        type,
+        text: '',
+        isDone: false,
+        isBrokenOff: false,
+        isHeadless: delta !== '',
+        ...common,
+        ...given({ tried }),
+      })
     else put({ key, type, text: '', isDone: false, endedAt: null, ...common })
     if (delta === '') return
     change<AnswerItem | ReasoningItem>(key, type, (item) => ({ ...item, text: item.text + delta }))
@@ -219,7 +234,8 @@ export function createTranscriptFold(from?: FoldState) {
         }
         questions = []
         const brought = messagesOf(event.input)
-        const { after } = ownMetadata(event.metadata)
+        const { after, triedModel } = ownMetadata(event.metadata)
+        tried = typeof triedModel === 'string' ? triedModel : null
         if (typeof after === 'string') {
           branchedBy = event.runId
           branch(after, brought.length > 0)
@@ -347,7 +363,7 @@ export function createTranscriptFold(from?: FoldState) {
       for (const event of events) add(event)
     },
     current(): Transcript {
-      if (hasChanged) shown = { items: [...items], forks: new Map(forks), end, activeRun, questions }
+      if (hasChanged) shown = { items: [...items], forks: new Map(forks), end, activeRun, questions, tried }
       hasChanged = false
       return shown
     },
@@ -356,6 +372,7 @@ export function createTranscriptFold(from?: FoldState) {
       forks: new Map(forks),
       end,
       activeRun,
+      tried,
       questions,
       open: [...open],
       messages: new Map(messages),

@@ -2,6 +2,7 @@ import { type QueryFunctionContext, useQuery } from '@tanstack/react-query'
 import type { Client, Inbox, InboxOptions } from 'quarterdeck/client'
 import { usePlace } from './place.ts'
 import { useClient } from './server.tsx'
+import { useLiveState } from './use-live.tsx'
 
 /** Empty: everything that waits. */
 export type InboxFilter = Omit<InboxOptions, 'signal' | 'limit' | 'before'>
@@ -29,10 +30,11 @@ export function withNextPage(read: InboxPage, page: InboxPage): InboxPage {
 }
 
 /** Everything that waits for an operator, the most urgent first: as much of it as somebody has looked at. */
-export function useInbox() {
+export function useInbox(isWanted = true) {
   const client = useClient()
   const { page } = usePlace()
-  return useQuery({ enabled: page === 'console', ...inboxQuery(client, {}) })
+  return useQuery({ enabled: isWanted && page === 'console', ...inboxQuery(client, {}) })
 }
 
-export const useWaiting = (): number => useInbox().data?.total ?? 0
+/** Everything is read again when the stream begins, so a number at the edge of the page waits for that. */
+export const useWaiting = (): number => useInbox(useLiveState().status !== 'connecting').data?.total ?? 0

@@ -1,7 +1,7 @@
 // What a page shows when it has nothing to show: nothing there yet, on its way, or failed.
 
 import { ClientError } from 'quarterdeck/client'
-import { type ReactNode, useEffect, useState } from 'react'
+import type { ReactNode } from 'react'
 import { serverUrl } from '../base.ts'
 import { errorText } from '../error-text.ts'
 import { Button } from './Button.tsx'
@@ -28,20 +28,13 @@ export function How({ to }: { to: string }) {
   )
 }
 
-const SHOW_AFTER_MS = 200
-
-/** Grey rows as high as the real ones. They appear after a moment, so that a quick answer does not flicker. */
+/** Grey rows as high as the real ones. They appear after a moment. */
 export function Loading({ rows = 6, height = 56 }: { rows?: number; height?: number }) {
-  const [isShown, setShown] = useState(false)
-  useEffect(() => {
-    const timer = setTimeout(() => setShown(true), SHOW_AFTER_MS)
-    return () => clearTimeout(timer)
-  }, [])
   return (
     <div className={styles.loading} role="status" aria-label="Loading">
       {Array.from({ length: rows }, (_, i) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: the rows are all the same
-        <div key={i} className={isShown ? styles.bone : styles.blank} style={{ height }} />
+        <div key={i} className={styles.bone} style={{ height }} />
       ))}
     </div>
   )

@@ -57,6 +57,8 @@ export {
   StepBack as StepBackIcon,
   StepForward as StepForwardIcon,
   SunMoon as ThemeIcon,
+  ThumbsDown as DownIcon,
+  ThumbsUp as UpIcon,
   Trash2 as DeleteIcon,
   TriangleAlert as WarningIcon,
   Workflow as RunIcon,

@@ -27,6 +27,7 @@ export function useRowKeys<T>(rows: readonly T[], idOf: (row: T) => string, { wh
       { keys: 'j', name: `Next ${what}`, group, run: () => go(place + 1) },
       { keys: 'k', name: `Previous ${what}`, group, run: () => go(place === -1 ? 0 : place - 1) },
     ],
+    current,
     setCurrent,
     /** Presses the current row. */
     open: () => current !== null && document.getElementById(rowId(current))?.click(),

@@ -1,20 +1,15 @@
-import { ClientError, createClient, type PasskeyChallenge } from 'quarterdeck/client'
+import { ClientError, type PasskeyChallenge } from 'quarterdeck/client'
 import { type FormEvent, useEffect, useRef, useState } from 'react'
-import { consolePath, serverUrl } from '../base.ts'
+import { consolePath } from '../base.ts'
 import { errorText } from '../error-text.ts'
-import { given } from '../given.ts'
 import { Announcer } from '../parts/Announcer.tsx'
 import { Button } from '../parts/Button.tsx'
 import { TextField } from '../parts/Field.tsx'
 import { PasskeyIcon, WarningIcon } from '../parts/icons.ts'
 import { takeCode } from './code-in-address.ts'
-import { deviceName } from './device-name.ts'
-import { rememberToken, type WhySignedOut } from './device-token.ts'
+import { type Credential, type FailedSignIn, signInWith, type WhySignedOut } from './device-token.ts'
 import { hasPasskeys, PasskeyCancelled, provePasskey } from './passkey.ts'
 import styles from './SignInPage.module.css'
-
-/** What somebody signs in with. */
-type Credential = ({ code: string } | { token: string }) & { keep: boolean }
 
 /** Somebody with a passkey must confirm. */
 interface Asked {
@@ -26,6 +21,8 @@ interface SignInPageProps {
   whySignedOut: WhySignedOut | null
   /** Whom a proxy has signed in, although they may not use the console. */
   stranger: string | null
+  /** What was tried before this page was there. */
+  failed: FailedSignIn | null
   /** On the page for users. Takes a token that makes no device, such as a user's: true if it did. */
   onToken?: (token: string, keep: boolean) => Promise<boolean>
 }
@@ -34,8 +31,8 @@ interface SignInPageProps {
  * Signs in with the code of the link that the server printed, or with a token, and stays on the page that was asked for. The console takes
  * the operator's token, the page for users anybody's.
  */
-export default function SignInPage({ whySignedOut, stranger, onToken }: SignInPageProps) {
-  const { isBusy, problem, asked, tried, signIn, confirm, giveUp } = useSignIn(onToken)
+export default function SignInPage({ whySignedOut, stranger, failed, onToken }: SignInPageProps) {
+  const { isBusy, problem, asked, tried, signIn, confirm, giveUp } = useSignIn(failed, onToken)
   const isTalk = onToken !== undefined
   const heading = useRef<HTMLHeadingElement>(null)
 
@@ -88,25 +85,22 @@ export default function SignInPage({ whySignedOut, stranger, onToken }: SignInPa
   )
 }
 
-function useSignIn(onToken: SignInPageProps['onToken']) {
+function useSignIn(failed: FailedSignIn | null, onToken: SignInPageProps['onToken']) {
   const [isBusy, setBusy] = useState(false)
-  const [problem, setProblem] = useState<SignInProblem | null>(null)
-  const [asked, setAsked] = useState<Asked | null>(null)
-  const [tried, setTried] = useState<Credential | null>(null)
+  const challenge = failed === null ? null : challengeIn(failed.error)
+  const [problem, setProblem] = useState<SignInProblem | null>(
+    failed === null || challenge !== null ? null : signInProblem(failed.error),
+  )
+  const [asked, setAsked] = useState<Asked | null>(
+    failed === null || challenge === null ? null : { credential: failed.credential, challenge },
+  )
+  const [tried, setTried] = useState<Credential | null>(failed?.credential ?? null)
 
   async function attempt(credential: Credential, passkey?: string): Promise<void> {
-    const { keep, ...shown } = credential
     setTried(credential)
     try {
-      if ('token' in shown && (await onToken?.(shown.token, keep)) === true) return
-      const client = createClient({ url: serverUrl, ...('token' in shown ? shown : {}), retries: 0 })
-      const signedIn = await client.signIn({
-        ...('code' in shown ? shown : {}),
-        ...given({ passkey }),
-        keep,
-        label: deviceName(),
-      })
-      await rememberToken(signedIn.token, keep)
+      if ('token' in credential && (await onToken?.(credential.token, credential.keep)) === true) return
+      await signInWith(credential, passkey)
     } catch (error) {
       const challenge = challengeIn(error)
       if (challenge === null) throw error

@@ -4,9 +4,12 @@
 import { ClientError, createClient } from 'quarterdeck/client'
 import { serverUrl } from '../base.ts'
 import { tabStorage } from '../browser-storage.ts'
+import { given } from '../given.ts'
 import { createObserved, useObserved } from '../observed.ts'
 import { openTabs, type Tabs } from '../tabs.ts'
+import { takeCode } from './code-in-address.ts'
 import { inDatabase } from './database.ts'
+import { deviceName } from './device-name.ts'
 import { leaveNothing } from './leave-nothing.ts'
 
 /**
@@ -21,6 +24,14 @@ export type WhySignedOut = 'asked' | 'refused' | 'proxy' | 'unheard'
  */
 export const BY_PROXY = ''
 
+/** What somebody signs in with. */
+export type Credential = ({ code: string } | { token: string }) & { keep: boolean }
+
+export interface FailedSignIn {
+  credential: Credential
+  error: unknown
+}
+
 interface DeviceState {
   token: string | null
   /** False: the browser has not said yet whether it has a token. */
@@ -29,6 +40,8 @@ interface DeviceState {
   whySignedOut: WhySignedOut | null
   /** Whom a proxy has signed in, although they may not use the console. */
   stranger: string | null
+  /** The code in the address did not sign this browser in. */
+  failed: FailedSignIn | null
 }
 
 type TabMessage = 'sign-out' | 'kept' | 'ask' | { token: string }
@@ -42,6 +55,7 @@ const state = createObserved<DeviceState>({
   isReady: false,
   whySignedOut: null,
   stranger: null,
+  failed: null,
 })
 /** Tabs sign out together, and a token that stays is for all of them. Null: the page has not begun, as in a test that imports this file. */
 let tabs: Tabs<TabMessage> | null = null
@@ -71,6 +85,11 @@ async function findToken(): Promise<void> {
   const token = kept ?? (await tokenOfAnotherTab())
   // What was found was read before the sign-out, or comes from a tab that has not heard of it yet.
   if (signOutsHeard > before) return set({ token: null, isReady: true, whySignedOut: 'asked' })
+  // Most people who have no token have just opened a link with a code. They need no page that asks for one.
+  const credential = token === null ? takeCode() : null
+  if (credential !== null) {
+    return signInWith(credential).catch((error: unknown) => set({ failed: { credential, error }, isReady: true }))
+  }
   if (token === null) return set({ ...(await askProxy()), isReady: true })
   if (kept === null) tabStorage.setItem(KEY, token)
   set({ token, isReady: true })
@@ -123,6 +142,14 @@ export async function rememberToken(token: string, keep: boolean): Promise<void>
   if (!isKept) tabStorage.setItem(KEY, token)
   set({ token, isReady: true, whySignedOut: null })
   if (isKept) tabs?.post('kept')
+}
+
+/** The server asks some people for a passkey too: then it throws `passkey_required`. */
+export async function signInWith({ keep, ...shown }: Credential, passkey?: string): Promise<void> {
+  const client = createClient({ url: serverUrl, ...('token' in shown ? shown : {}), retries: 0 })
+  const code = 'code' in shown ? shown : {}
+  const signedIn = await client.signIn({ ...code, ...given({ passkey }), keep, label: deviceName() })
+  await rememberToken(signedIn.token, keep)
 }
 
 /** Revokes the token and leaves nothing behind in the browser, in all tabs. Without a token it does nothing. */

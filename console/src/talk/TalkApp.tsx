@@ -28,7 +28,7 @@ const onRefused = () => void leave('refused')
 
 /** The page for users: their chats with the agents, and nothing of the console but its parts. */
 export function TalkApp() {
-  const { token, isReady, whySignedOut } = useDeviceToken()
+  const { token, isReady, whySignedOut, failed } = useDeviceToken()
   useEffect(() => {
     // What one person has seen is not for the next one.
     if (token === null) queries.clear()
@@ -56,7 +56,7 @@ export function TalkApp() {
         ) : (
           <PageBoundary at="">
             <Suspense>
-              <SignInPage whySignedOut={whySignedOut} stranger={null} onToken={bringToken} />
+              <SignInPage whySignedOut={whySignedOut} stranger={null} failed={failed} onToken={bringToken} />
             </Suspense>
           </PageBoundary>
         )}

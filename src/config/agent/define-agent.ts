@@ -9,8 +9,8 @@ import type { Path } from '../source/json-schema-node.ts'
 import { existingFile, type LoadContext, readTextOrFile } from '../source/load-context.ts'
 import { defineTools } from '../tools/define-tools.ts'
 import type { AgentYaml } from './agent-yaml.ts'
-import type { ModelYaml } from './model-yaml.ts'
-import { canonicalProvider, firstOf, type ProviderName, providers } from './providers.ts'
+import { type ModelYaml, model } from './model-yaml.ts'
+import { canonicalProvider, firstOf, isProviderName, type ProviderName, providers } from './providers.ts'
 import type { TestCaseYaml } from './test-case-yaml.ts'
 
 /** Reports mistakes that the schema cannot find, such as missing files. The result is only valid if nothing was reported. */
@@ -54,6 +54,7 @@ export function defineAgent(yaml: AgentYaml, context: LoadContext): AgentDefinit
     },
     testCases: defineTestCases(yaml, context),
     ...(yaml.suggestions.length === 0 ? {} : { suggestions: yaml.suggestions }),
+    ...triedModels(yaml.model, context),
     judge: yaml.judge === undefined ? null : defineModel(yaml.judge, ['judge'], context),
   }
 }
@@ -104,6 +105,27 @@ function defineModel(yaml: ModelYaml, path: Path, context: LoadContext): ModelSe
     prices,
     fallback: yaml.fallback && defineModel(yaml.fallback, [...path, 'fallback'], context),
   })
+}
+
+/** The models that may be tried in the place of this one. Left out: none. */
+function triedModels(own: ModelYaml, context: LoadContext): { tried?: readonly ModelSettings[] } {
+  const isOther = ({ provider, name }: ModelSettings) =>
+    name !== (own.name ?? own.provider) || provider !== canonicalProvider(own.provider)
+  const tried = context.defaults.tryModels.flatMap((named) => triedModel(own, named, context)).filter(isOther)
+  return tried.length === 0 ? {} : { tried }
+}
+
+function triedModel(own: ModelYaml, named: string, context: LoadContext): ModelSettings[] {
+  const [provider = ''] = named.split('/')
+  const name = named.slice(provider.length + 1)
+  const isOwn = isProviderName(provider) && canonicalProvider(provider) === canonicalProvider(own.provider)
+  // What a file says about the price or the size of its model is not true of another one.
+  const { fallback: _fallback, prices: _prices, context_window: _window, ...kept } = own
+  const read = model.safeParse(isOwn ? { ...kept, name } : { provider, name })
+  if (read.success) return [defineModel(read.data, ['model'], context)]
+  const why = read.error.issues[0]?.message ?? 'it is not a model'
+  context.report(['model'], `${named} under try_models in the settings of the server cannot be tried: ${why}`)
+  return []
 }
 
 function tlsFiles(tls: ModelYaml['tls'], path: Path, context: LoadContext): ModelSettings['tls'] {

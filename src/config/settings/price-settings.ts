@@ -1,4 +1,4 @@
-// What models cost, for the page that shows usage.
+// What models cost, for the page that shows usage, and which ones may be tried.
 
 import { z } from 'zod'
 import type { ModelPrice, PriceSettings } from '../../domain/agent/prices.ts'
@@ -23,6 +23,17 @@ const modelPrice = () =>
     )
 
 export const priceTable = {
+  try_models: fileSetting<readonly string[]>({
+    schema: z
+      .array(z.string().regex(/^[^/]+\/.+$/))
+      .max(50)
+      .transform((value): readonly string[] => value),
+    description:
+      'Models that operators may try in the place of an agent’s own: `provider/model`. One of the agent’s own provider is asked with the settings of the agent file, one of another provider with the key from the environment. A run with one is marked, tools and approval rules stay, and no file is changed.',
+    expected: 'a list of provider/model names',
+    example: ['openai/gpt-5', 'anthropic/claude-sonnet-4-5'],
+    default: [],
+  }),
   'prices.currency': fileSetting<string>({
     schema: z.string().regex(/^[A-Z]{3}$/),
     description: 'Currency of `prices.models`.',

@@ -112,6 +112,7 @@ describe('settings', () => {
         supervision: noSupervision,
         channels: noChannels,
         prices: { currency: 'USD', models: {} },
+        tryModels: [],
         identity: { issuers: [], proxy: null },
         telemetry: null,
       },
@@ -151,6 +152,7 @@ talk: { frame_origins: ["https://App.example.com:443", "http://localhost:3000"] 
 tls: { cert: tls/cert.pem, key: /abs/key.pem }
 open: true
 prices: { currency: EUR, models: { openai/*: { input: 1, output: 2.5, cached_input: 0 } } }
+try_models: [openai/gpt-5]
 telemetry:
   endpoint: http://collector:4318/
   traces_endpoint: https://traces.example.com/otlp/v1/traces
@@ -199,6 +201,7 @@ telemetry:
         supervision: noSupervision,
         channels: noChannels,
         prices: { currency: 'EUR', models: { 'openai/*': { input: 1, output: 2.5, cachedInput: 0 } } },
+        tryModels: ['openai/gpt-5'],
         identity: { issuers: [], proxy: null },
         telemetry: {
           endpoints: {

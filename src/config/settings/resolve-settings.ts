@@ -146,6 +146,7 @@ function assemble(
     supervision: assembleSupervision(read, LOCAL_USER),
     channels: assembleChannels(read),
     prices: assemblePrices(read),
+    tryModels: read('try_models'),
     identity,
     telemetry: assembleTelemetry(read),
   }

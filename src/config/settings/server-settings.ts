@@ -82,6 +82,8 @@ export interface ServerSettings {
   supervision: SupervisionSettings
   channels: ChannelSettings
   prices: PriceSettings
+  /** `provider/model` of the models that operators may try. */
+  tryModels: readonly string[]
   /** Who people are where somebody else says it. */
   identity: IdentitySettings
   /** Null: nothing is sent. */

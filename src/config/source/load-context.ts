@@ -14,6 +14,8 @@ export interface AgentDefaults {
   ttlSeconds: number
   retentionDays: number
   toolTimeoutMs: number
+  /** `provider/model` of the models that may be tried in the place of an agent's own. */
+  tryModels: readonly string[]
 }
 
 export const agentDefaults: AgentDefaults = {
@@ -21,6 +23,7 @@ export const agentDefaults: AgentDefaults = {
   ttlSeconds: 1800,
   retentionDays: 30,
   toolTimeoutMs: 30_000,
+  tryModels: [],
 }
 
 export interface LoadContext {

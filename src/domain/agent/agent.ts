@@ -15,6 +15,8 @@ export interface AgentDefinition {
   internal: boolean
   instructions: string
   model: ModelSettings
+  /** Models that operators may try in its place; absent: none. */
+  tried?: readonly ModelSettings[]
   tools: ToolSettings[]
   /** JSON Schema of the final answer, or null. */
   responseFormat: Record<string, unknown> | null
@@ -35,6 +37,9 @@ export interface AgentDefinition {
 export const modelInputs = ['text', 'image', 'pdf'] as const
 
 export type ModelInput = (typeof modelInputs)[number]
+
+/** `provider/model`, as people write it. */
+export const modelName = ({ provider, name }: Pick<ModelSettings, 'provider' | 'name'>): string => `${provider}/${name}`
 
 export interface ModelSettings {
   provider: string

@@ -35,6 +35,8 @@ export interface RunInput {
   mustCall?: true
   /** JSON Schema for the answer of this run, instead of the agent's own. */
   responseFormat?: JsonSchema | undefined
+  /** `provider/model` that this run tries in the place of its agent's own. */
+  model?: string
   /** Passed to tools, never to the model. */
   forwardedProps?: unknown
   /** Shared state from the client; undefined keeps the stored state. */

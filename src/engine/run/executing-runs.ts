@@ -1,5 +1,6 @@
 // The runs that execute in this process, each from the moment it is given to us until its last event is written.
 
+import type { ErrorCode } from '../../domain/errors.ts'
 import { PassingMap } from '../../domain/passing.ts'
 import type { WaitAnswer } from '../../domain/records/record.ts'
 import type { RunRecord } from '../../domain/session/run.ts'
@@ -10,7 +11,7 @@ import { createDrain, type Executing } from './drain-runs.ts'
 import { executeRun, type Outcome, type Resumption } from './execute-run.ts'
 import { stoppedEnd } from './run-end.ts'
 import { logUnexecutedEnd, runLogger } from './run-log.ts'
-import type { Stop } from './run-scope.ts'
+import { type Stop, withTriedModel } from './run-scope.ts'
 import { isFenced, type RunWriter } from './run-writer.ts'
 
 export interface ExecutingRuns extends Pick<ReturnType<typeof createDrain>, 'drain'> {
@@ -114,19 +115,20 @@ export function createExecutingRuns(deps: ExecutingRunsDeps): ExecutingRuns {
     stop: AbortController,
     resumption: Resumption | null,
   ): Promise<Outcome> {
-    const agent = agents.get(run.agent)
+    const served = agents.get(run.agent)
+    const agent = served === undefined ? null : withTriedModel(served, run.input.model)
     // Somebody answered here what an agent of another server asked. A run that comes from there was left alone for long enough.
-    if (agent === undefined && !isOnlyProcess && resumption === null) return 'suspended'
-    if (agent === undefined) {
-      const message = `The agent ${run.agent} is no longer served here.`
-      const why = { kind: 'failed', code: 'agent_not_found', message } as const
+    if (agent === null && !isOnlyProcess && resumption === null) return 'suspended'
+    if (agent === null) {
+      const why = { kind: 'failed', ...missing(run, served === undefined) } as const
       await writer.finish(stoppedEnd(why, { run, session, usage: [], timestamp: writer.timestamp() }, []))
       logUnexecutedEnd(logger, run, 'failed', { error: why })
       return 'failed'
     }
+    const all = agent === served ? agents : new Map(agents).set(run.agent, agent)
     const { outcome, usage } = await executeRun(
       {
-        ...{ store, clock, ids, log: runLogger(logger, run), telemetry, gate, settle, agents, prices, versions },
+        ...{ store, clock, ids, log: runLogger(logger, run), telemetry, gate, settle, agents: all, prices, versions },
         fileSource: files,
       },
       { root: agent, run, session, writer, stop, isLeaving: () => leaving.isLeaving, resumption },
@@ -181,5 +183,13 @@ export function createExecutingRuns(deps: ExecutingRunsDeps): ExecutingRuns {
     drain: leaving.drain,
   }
 }
+
+const missing = ({ agent, input }: RunRecord, isAgent: boolean): { code: ErrorCode; message: string } =>
+  isAgent
+    ? { code: 'agent_not_found', message: `The agent ${agent} is no longer served here.` }
+    : {
+        code: 'model_not_found',
+        message: `This run was to try ${input.model}, and try_models in the settings does not name that model any more. Ask again without it, or name it there and start the server again.`,
+      }
 
 const LOST: Stop = { kind: 'lost' }

@@ -9,7 +9,14 @@ import type { Pending } from './run-scope.ts'
 
 /** Adds the ids of the run to every line. */
 export const runLogger = (logger: Logger, { id, sessionId, input }: RunRecord): Logger =>
-  logger.with(present({ correlation_id: input.correlationId, session_id: sessionId, run_id: id }))
+  logger.with(
+    present({
+      correlation_id: input.correlationId,
+      session_id: sessionId,
+      run_id: id,
+      tried_model: input.model,
+    }),
+  )
 
 export interface RunFacts {
   agent: string

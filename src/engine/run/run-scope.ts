@@ -1,6 +1,6 @@
 // What the parts of a run share while it executes.
 
-import type { AgentDefinition } from '../../domain/agent/agent.ts'
+import { type AgentDefinition, modelName } from '../../domain/agent/agent.ts'
 import type { ErrorCode } from '../../domain/errors.ts'
 import type { Logger } from '../../domain/logger.ts'
 import type { AnyRecord, WaitAnswer } from '../../domain/records/record.ts'
@@ -15,15 +15,26 @@ import type { RunFiles } from '../files/run-files.ts'
 import type { Files } from '../files-port.ts'
 import type { AgentVersions } from '../loop/agent-version.ts'
 import type { Budget, PriceList, UsageMeter } from '../loop/budget.ts'
-import type { createTokenCorrection } from '../loop/context-window.ts'
+import { createTokenCorrection } from '../loop/context-window.ts'
 import type { SharedState } from '../loop/shared-state.ts'
 import type { EventWriter, RunWriter } from './run-writer.ts'
 
 export interface AgentParts {
   definition: AgentDefinition
   model: Model
+  /** Models that a run may try in its place, by `provider/model`; absent: none. */
+  tried?: ReadonlyMap<string, Model>
   toolbox: Toolbox
   correction: ReturnType<typeof createTokenCorrection>
+}
+
+/** The agent with the model that a run tries; the agent itself if it tries none. Null: this server does not know that model. */
+export function withTriedModel(agent: AgentParts, name: string | undefined): AgentParts | null {
+  if (name === undefined) return agent
+  const settings = agent.definition.tried?.find((one) => modelName(one) === name)
+  const model = agent.tried?.get(name)
+  if (settings === undefined || model === undefined) return null
+  return { ...agent, definition: { ...agent.definition, model: settings }, model, correction: createTokenCorrection() }
 }
 
 export interface ExecuteDeps extends Pick<EngineParts, 'agents' | 'store' | 'clock' | 'ids' | 'telemetry' | 'gate'> {

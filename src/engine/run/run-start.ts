@@ -52,7 +52,7 @@ function startedEvent(
 ): RunEventOf<'RUN_STARTED'> {
   const threadId = threadIdOf(run, session)
   const parent = present({ parentRunId: run.parentRunId ?? undefined })
-  const after = run.input.regenerateAfter
+  const { regenerateAfter: after, model: triedModel } = run.input
   return {
     type: 'RUN_STARTED',
     threadId,
@@ -69,8 +69,10 @@ function startedEvent(
       context: [],
       state: {},
     },
-    // Without it, whoever reads the log could not tell which messages the run supersedes.
-    ...(after === undefined ? {} : { metadata: { quarterdeck: { after } } }),
+    // The first one: without it, whoever reads the log could not tell which messages the run supersedes.
+    ...(after === undefined && triedModel === undefined
+      ? {}
+      : { metadata: { quarterdeck: present({ after, triedModel }) } }),
     timestamp,
   }
 }

@@ -1,6 +1,6 @@
 // An engine on a real SQLite store in memory (or in a file, to be opened again), with a scripted model.
 
-import type { AgentDefinition } from '../../domain/agent/agent.ts'
+import { type AgentDefinition, modelName } from '../../domain/agent/agent.ts'
 import { type Clock, createSystemClock } from '../../domain/clock.ts'
 import { createIds } from '../../domain/ids.ts'
 import { type Logger, silentLogger } from '../../domain/logger.ts'
@@ -42,6 +42,8 @@ export interface TestEngineOptions {
   answers?: ScriptedOptions['answers']
   onRequest?: ((request: ModelRequest) => void) | undefined
   model?: Model
+  /** Models that a run may try in its place. */
+  tried?: readonly Model[]
   tools?: readonly Tool[]
   /** Replaces `tools`. */
   toolbox?: Toolbox
@@ -139,9 +141,16 @@ export function openEngine(options: TestEngineOptions = {}) {
       loop: true,
       onRequest: options.onRequest,
     })
-  const definition = { ...testAgent, ...options.agent }
+  const { tried: others = [] } = options
+  const tried = others.map(({ provider, name }) => ({ ...testAgent.model, provider, name }))
+  const definition = { ...testAgent, ...(tried.length === 0 ? {} : { tried }), ...options.agent }
   const agents = [
-    { definition, model, toolbox: options.toolbox ?? createStaticToolbox(options.tools ?? []) },
+    {
+      definition,
+      model,
+      tried: new Map(others.map((one) => [modelName(one), one])),
+      toolbox: options.toolbox ?? createStaticToolbox(options.tools ?? []),
+    },
     ...(options.others ?? []),
   ]
   const logger = options.logger ?? silentLogger

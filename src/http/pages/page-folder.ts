@@ -99,7 +99,7 @@ export function createPageFolder(folder: string) {
           const { found, page } = files
           const file = path.endsWith(INDEX) ? undefined : found.get(path)
           if (file !== undefined) {
-            await sendFile(path, file, headers, request, reply)
+            await sendFile({ folder, path, file }, headers, request, reply)
             return true
           }
           if (!isPage(path)) throw noSuchFile(at)
@@ -157,8 +157,7 @@ async function readFiles(folder: string): Promise<Files> {
 }
 
 async function sendFile(
-  path: string,
-  file: PageFile,
+  { folder, path, file }: { folder: string; path: string; file: PageFile },
   common: Readonly<Record<string, string>>,
   request: Request,
   reply: Reply,
@@ -176,7 +175,11 @@ async function sendFile(
   if (isKnown(request.header('if-none-match'), file.etag)) return reply.empty(304, headers)
   const encoding = file.content.length < SMALL_BYTES ? null : encodingFor(file.type, request.header('accept-encoding'))
   if (encoding === null) return reply.bytes(200, file.content, file.type, headers)
-  const bytes = file.compressed.get(encoding) ?? compressors[encoding](file.content)
+  const compress = () => compressors[encoding](file.content)
+  // The build compresses what has a hash in its name. Another build may have removed it since.
+  const isBuilt = encoding === 'br' && path.startsWith(HASHED)
+  const made = () => (isBuilt ? readFile(join(folder, `${path}.br`)).catch(compress) : compress())
+  const bytes = file.compressed.get(encoding) ?? made()
   file.compressed.set(encoding, bytes)
   reply.bytes(200, await bytes, file.type, { ...headers, 'Content-Encoding': encoding })
 }

@@ -36,14 +36,29 @@ test('a route that is here from the beginning loads nothing, unless a group shar
   expect([one, two].map(({ load }) => vi.mocked(load).mock.calls.length)).toEqual([1, 0])
 })
 
-test('a path that no group names loads all of them', async () => {
+test('a path that no group names loads those without names first, and all if they do not have it', async () => {
   const [one, two] = [group(['v1'], '/v1/models'), group([], '/sessions/:id')]
   const router = open(one, two)
 
   await router.load('/sessions/7')
   expect(router.find('GET', '/sessions/7').params).toEqual({ id: '7' })
+  expect(one.load).not.toHaveBeenCalled()
+  await router.load('/nowhere')
   expect(router.find('GET', '/v1/models').route.path).toBe('/v1/models')
   expect(router.load('/nowhere')).toBe(null)
+})
+
+test('a segment with a slash belongs to several groups, whichever was asked for first', async () => {
+  const [one, two] = [group(['v1', 'agents/'], '/agents/:name/run', '/v1'), group([], '/agents/:name')]
+  for (const first of ['/agents/a', '/agents/a/run', '/v1', '/other']) {
+    const router = open(one, two)
+
+    await router.load(first)
+    await router.load('/agents/a')
+
+    expect(router.find('GET', '/agents/a').params).toEqual({ name: 'a' })
+    expect(router.find('GET', '/agents/a/run').params).toEqual({ name: 'a' })
+  }
 })
 
 test('what could not be loaded is tried again', async () => {

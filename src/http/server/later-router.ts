@@ -14,6 +14,8 @@ export function createLaterRouter(
 ): LaterRouter {
   const here = new Set(routes.map(({ path }) => firstSegment(path)))
   const missing = new Set(groups)
+  /** They name no paths, so theirs may be any that nobody else names. Most requests are for one of them. */
+  const unnamed = groups.filter(({ segments }) => segments.length === 0)
   let known = routes
   let router = createRouter(known, openDoors)
 
@@ -22,18 +24,24 @@ export function createLaterRouter(
     // Somebody else has asked for it, too.
     if (!missing.delete(group)) return
     known = [...known, ...added]
+    // Elsewhere a group has only those of its paths that it names.
+    if (group.segments.length === 0) for (const { path } of added) here.add(firstSegment(path))
     router = createRouter(known, openDoors)
   }
 
+  function load(path: string): Promise<void> | null {
+    if (missing.size === 0) return null
+    const segment = firstSegment(path)
+    const named = groups.filter(({ segments }) => segments.includes(segment))
+    const shared = groups.filter(({ segments }) => segments.includes(`${segment}/`))
+    const isNamed = named.length > 0 || here.has(segment)
+    const asked = isNamed ? [...named, ...shared] : unnamed.some((group) => missing.has(group)) ? unnamed : groups
+    const waiting = asked.filter((group) => missing.has(group))
+    return waiting.length === 0 ? null : Promise.all(waiting.map(add)).then(() => load(path) ?? undefined)
+  }
+
   return {
-    load(path) {
-      if (missing.size === 0) return null
-      const segment = firstSegment(path)
-      const named = groups.filter(({ segments }) => segments.includes(segment))
-      const asked = named.length > 0 || here.has(segment) ? named : groups
-      const waiting = asked.filter((group) => missing.has(group))
-      return waiting.length === 0 ? null : Promise.all(waiting.map(add)).then(() => {})
-    },
+    load,
     find: (method, path) => router.find(method, path),
     methods: (path) => router.methods(path),
   }

@@ -7,7 +7,7 @@ export const agUiDoor: ServedDoor<AgUiRoutesDeps> = {
   segments: ['', 'awp', 'agents', 'capabilities', 'copilotkit'],
   errorShape: agUiErrorShape,
   errors: { 'AG-UI': [{ shape: agUiErrorShape }], CopilotKit: [{ shape: agUiErrorShape }] },
-  own: ['', 'awp', 'capabilities', 'copilotkit', 'invocations', 'ping'],
+  own: ['', 'agents/', 'awp', 'capabilities', 'copilotkit', 'invocations', 'ping'],
   async routes(needs) {
     const [{ createAgUiRoutes }, { createCopilotKitRoutes }, { createAgentCoreRoutes }] = await Promise.all([
       import('./routes.ts'),

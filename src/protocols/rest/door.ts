@@ -14,7 +14,7 @@ export const restDoor: ServedDoor<AgentRoutesDeps & ChatRoutesDeps> = {
     Agent: [{ shape: agentErrorShape }],
     'Chat and sessions': [{ shape: problemShape }, { shape: chatErrorShape }],
   },
-  own: ['agent', 'chat'],
+  own: ['agent', 'chat', 'sessions/'],
   async routes(needs) {
     const [{ createAgentRoutes }, { createChatRoutes }] = await Promise.all([
       import('../agent/routes.ts'),

@@ -9,7 +9,7 @@ export interface ServedDoor<Needs> {
   errorShape: ErrorShape
   /** What OpenAPI says about failures, by the tag of the routes. */
   errors: Readonly<Record<string, readonly DescribedErrors[]>>
-  /** First segments of paths that only this door has: a request there loads the door, and nothing else. */
+  /** First segments of paths that only this door has: a request there loads the door, and nothing else. `agents/`: as in `RouteGroup`. */
   own: readonly string[]
   /** Loads its code. */
   routes(needs: Needs): Promise<Route[]>

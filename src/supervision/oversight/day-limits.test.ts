@@ -150,13 +150,13 @@ describe('what a user may use in a day', () => {
     store([
       sum('ada', { input: 1_000_000, output: 1_000_000 }),
       sum('bob', { input: 9_000_000 }),
-      sum('bob', { model: 'unknown', runs: 0 }),
+      sum('bob', { model: 'unknown', runs: 0, input: 1 }),
     ])
     expect([await start('ada'), await start('bob')]).toEqual([over('cost'), 'taken'])
     expect(await dayLimits.show({ owner: 'bob' })).toEqual({
       allowed: { runs: null, tokens: null, cost: 3 },
       // One had ended before this process began to count.
-      used: { runs: 2, tokens: 9_000_000, cost: null },
+      used: { runs: 2, tokens: 9_000_001, cost: null },
       resetsAt: Date.parse('2027-01-16T00:00:00Z'),
       currency: 'EUR',
     })

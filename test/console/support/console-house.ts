@@ -6,6 +6,7 @@
 //   ask              a tool that asks a question
 //   fail             the model fails
 //   count            sixty words, one after the other
+//   formula          an answer with formulas, good and hostile ones
 //   epic             300,000 characters of Markdown
 //   hostile          an answer that tries to run, to load and to hide; then a tool call with such arguments
 
@@ -52,6 +53,18 @@ const epicPart = (place: number): string =>
     (_, i) => `## Verse ${place * 30 + i}\n\nSing of **verse ${place * 30 + i}**. ${'Row on, row on. '.repeat(13)}\n\n`,
   ).join('')
 
+const FORMULAS = `The tide is $h(t) = \\bar h + A\\cos(\\omega t)$, and a berth costs $5 to $10.
+
+$$
+\\begin{aligned}
+\\sum_{i=1}^n i &= \\frac{n(n+1)}{2} \\\\
+\\boxed{\\sqrt{x^2}} &= |x|
+\\end{aligned}
+$$
+
+\\[\\href{javascript:alert(1)}{press}\\] and \\(\\includegraphics{https://example.com/x.png}\\)
+`
+
 const answers: readonly ScriptedAnswer[] = [
   { when: { tool: 'hold' }, parts: [{ text: 'After.' }] },
   { when: { tool: 'note' }, parts: [{ text: 'Noted.' }] },
@@ -89,6 +102,7 @@ const answers: readonly ScriptedAnswer[] = [
     when: { user: 'count' },
     parts: Array.from({ length: 60 }, (_, i) => [{ delay_ms: 30 }, { text: `w${i} ` }]).flat(),
   },
+  { when: { user: 'formula' }, parts: [{ text: FORMULAS }] },
   {
     when: { user: 'epic' },
     parts: Array.from({ length: 40 }, (_, i) => [{ delay_ms: 10 }, { text: epicPart(i) }]).flat(),

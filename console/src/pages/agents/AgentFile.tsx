@@ -1,16 +1,21 @@
 import type { Agent } from 'quarterdeck/client'
+import { lazy, Suspense, useState } from 'react'
 import { useLocation } from 'wouter'
 import { Button } from '../../parts/Button.tsx'
 import { CopyButton } from '../../parts/CopyButton.tsx'
+import { CutText } from '../../parts/CutText.tsx'
 import { FileIcon } from '../../parts/icons.ts'
 import { Panel } from '../../parts/Page.tsx'
-import { Empty } from '../../parts/States.tsx'
+import { Empty, Loading } from '../../parts/States.tsx'
 import styles from './AgentFile.module.css'
-import { YamlView } from './YamlView.tsx'
+
+// It is as large as all the rest of a page.
+const YamlView = lazy(() => import('./YamlView.tsx'))
 
 /** The file of an agent as it was written, to read. */
-export default function AgentFile({ source }: { source: Agent['source'] }) {
+export function AgentFile({ source }: { source: Agent['source'] }) {
   const [, go] = useLocation()
+  const [hasColours, setColours] = useState(false)
   if (source === null) {
     return (
       <Empty title="No file" icon={<FileIcon />}>
@@ -28,6 +33,7 @@ export default function AgentFile({ source }: { source: Agent['source'] }) {
         }
         actions={
           <span className={styles.actions}>
+            {!hasColours && <Button onClick={() => setColours(true)}>Colours and line numbers</Button>}
             <Button onClick={() => go('/agents?tab=check', { state: { text: source.text } })}>
               Check a changed copy
             </Button>
@@ -36,7 +42,15 @@ export default function AgentFile({ source }: { source: Agent['source'] }) {
         }
         isFlush
       >
-        <YamlView text={source.text} label={`File ${source.path}`} />
+        {hasColours ? (
+          <Suspense fallback={<Loading rows={1} height={320} />}>
+            <YamlView text={source.text} label={`File ${source.path}`} />
+          </Suspense>
+        ) : (
+          <div className={styles.text}>
+            <CutText text={source.text} first={100_000} isCode />
+          </div>
+        )}
       </Panel>
       <p className={styles.note}>
         As the server read it. Variables stay as they are written, and secrets are masked. The console changes no files:

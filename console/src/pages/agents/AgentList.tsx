@@ -1,8 +1,9 @@
-import type { Agent, Session } from 'quarterdeck/client'
+import type { Agent, Session, Usage } from 'quarterdeck/client'
 import { useRef } from 'react'
 import { Link } from 'wouter'
 import { useKeys } from '../../app/Keys.tsx'
 import { useAgents } from '../../data/agents.ts'
+import { useUsage } from '../../data/usage.ts'
 import { useIsLive } from '../../data/use-live.tsx'
 import { AsOf } from '../../parts/AsOf.tsx'
 import { Badge } from '../../parts/Badge.tsx'
@@ -12,12 +13,15 @@ import { Panel } from '../../parts/Page.tsx'
 import { Empty, How, Pending } from '../../parts/States.tsx'
 import { Time } from '../../parts/Time.tsx'
 import { counted } from '../../words.ts'
+import { figureLine, useDays } from './AgentFigures.tsx'
 import styles from './AgentList.module.css'
 import { useSupervised } from './use-agents.ts'
 
 /** The agents of this server, then those that run elsewhere and report here. */
 export function AgentList() {
   const agents = useAgents()
+  const { range, choice } = useDays()
+  const { data: usage } = useUsage(range, { by: 'agent' })
   const { data, dataUpdatedAt } = agents
   const isLive = useIsLive()
   const box = useRef<HTMLDivElement>(null)
@@ -34,7 +38,7 @@ export function AgentList() {
   return (
     <div ref={box}>
       <AsOf isLive={isLive} at={dataUpdatedAt}>
-        <Panel title="On this server" isFlush>
+        <Panel title="On this server" actions={choice} isFlush>
           {data.length === 0 ? (
             <Empty title="No agents" icon={<AgentIcon />}>
               <p>An agent is a file. Make one and serve it:</p>
@@ -45,7 +49,7 @@ export function AgentList() {
             <ul>
               {data.map((agent) => (
                 <li key={agent.name}>
-                  <AgentRow agent={agent} />
+                  <AgentRow agent={agent} figures={figuresOf(agent.name, usage)} />
                 </li>
               ))}
             </ul>
@@ -57,7 +61,13 @@ export function AgentList() {
   )
 }
 
-function AgentRow({ agent: { name, description, is_default, model, tools, tests } }: { agent: Agent }) {
+function figuresOf(agent: string, usage: Usage | undefined): string {
+  const counts = usage?.rows.find(({ key }) => key === agent)
+  return counts === undefined || usage === undefined ? '' : figureLine(counts, usage.currency)
+}
+
+function AgentRow({ agent, figures }: { agent: Agent; figures: string }) {
+  const { name, description, is_default, model, tools, tests } = agent
   return (
     <Link href={`/agents/${encodeURIComponent(name)}`} className={styles.row} data-row="">
       <span className={styles.name}>
@@ -67,6 +77,7 @@ function AgentRow({ agent: { name, description, is_default, model, tools, tests 
       <span className={styles.text} dir="auto">
         {description}
       </span>
+      {figures !== '' && <span className={styles.text}>{figures}</span>}
       <span className={styles.facts}>
         <bdi>
           {model.provider}/{model.name}

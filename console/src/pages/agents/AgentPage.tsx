@@ -1,5 +1,5 @@
 import { type Agent, ClientError } from 'quarterdeck/client'
-import { lazy, Suspense } from 'react'
+import { useState } from 'react'
 import { Link, useLocation, useSearchParams } from 'wouter'
 import { isRecord } from '../../../../src/domain/is-record.ts'
 import { useKeys } from '../../app/Keys.tsx'
@@ -11,14 +11,15 @@ import { Badge } from '../../parts/Badge.tsx'
 import { Button } from '../../parts/Button.tsx'
 import { AgentIcon, ChatIcon } from '../../parts/icons.ts'
 import { Fact, Page, Panel } from '../../parts/Page.tsx'
-import { Empty, Loading, Pending } from '../../parts/States.tsx'
+import { Empty, Pending } from '../../parts/States.tsx'
 import { Tabs } from '../../parts/Tabs.tsx'
+import { AgentFigures } from './AgentFigures.tsx'
+import { AgentFile } from './AgentFile.tsx'
 import styles from './AgentPage.module.css'
 import { TestCases } from './TestCases.tsx'
 import { ToolList } from './ToolList.tsx'
+import { TryModel } from './TryModel.tsx'
 import { useAgent } from './use-agents.ts'
-
-const AgentFile = lazy(() => import('./AgentFile.tsx'))
 
 /** One agent: what it is, its tools, its file and its test cases. */
 export function AgentPage({ name }: { name: string }) {
@@ -28,6 +29,7 @@ export function AgentPage({ name }: { name: string }) {
   const [params] = useSearchParams()
   const [, go] = useLocation()
   const isLive = useIsLive()
+  const [isTrying, setTrying] = useState(false)
   useKeys([{ keys: 'Escape', name: 'Back to all agents', group: 'Agents', run: () => go('/agents') }])
   const at = (id: string) => `/agents/${encodeURIComponent(name)}${id === 'tools' ? '' : `?tab=${id}`}`
   const tabs = [
@@ -47,9 +49,12 @@ export function AgentPage({ name }: { name: string }) {
       }
       actions={
         data !== undefined && (
-          <Button icon={<ChatIcon />} onClick={() => go(`/chat?agent=${encodeURIComponent(name)}`)}>
-            Chat
-          </Button>
+          <>
+            <Button onClick={() => setTrying(true)}>Try another model</Button>
+            <Button icon={<ChatIcon />} onClick={() => go(`/chat?agent=${encodeURIComponent(name)}`)}>
+              Chat
+            </Button>
+          </>
         )
       }
       bar={<Tabs label="Agent" tabs={tabs} current={tab} />}
@@ -61,15 +66,13 @@ export function AgentPage({ name }: { name: string }) {
           {tab === 'tools' && (
             <>
               <About agent={data} />
+              <AgentFigures agent={name} />
               <ToolList tools={data.tools} />
             </>
           )}
-          {tab === 'file' && (
-            <Suspense fallback={<Loading rows={1} height={320} />}>
-              <AgentFile source={data.source} />
-            </Suspense>
-          )}
+          {tab === 'file' && <AgentFile source={data.source} />}
           {tab === 'tests' && <TestCases agent={name} />}
+          {isTrying && <TryModel agent={data} onClose={() => setTrying(false)} />}
         </AsOf>
       )}
     </Page>

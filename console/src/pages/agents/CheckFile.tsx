@@ -1,6 +1,6 @@
 import { useMutation } from '@tanstack/react-query'
 import type { ValidatedAgent } from 'quarterdeck/client'
-import { useEffect, useRef, useState } from 'react'
+import { lazy, Suspense, useEffect, useRef, useState } from 'react'
 import { useHistoryState } from 'wouter/use-browser-location'
 import { useKeys } from '../../app/Keys.tsx'
 import { useClient } from '../../data/server.tsx'
@@ -9,10 +9,13 @@ import { Notice } from '../../parts/approval/Notice.tsx'
 import { Button } from '../../parts/Button.tsx'
 import { TextArea } from '../../parts/Field.tsx'
 import { Panel } from '../../parts/Page.tsx'
-import { Failed } from '../../parts/States.tsx'
+import { Failed, Loading } from '../../parts/States.tsx'
 import { byteWord, counted } from '../../words.ts'
 import styles from './CheckFile.module.css'
-import { type YamlHandle, YamlView } from './YamlView.tsx'
+import type { YamlHandle } from './YamlView.tsx'
+
+// It is as large as all the rest of a page, and there is nothing to show before the check.
+const YamlView = lazy(() => import('./YamlView.tsx'))
 
 /** The server takes no longer text. */
 const MOST_BYTES = 256 * 1024
@@ -84,7 +87,9 @@ export default function CheckFile() {
       </div>
       {!ok && <ProblemList problems={problems} onShow={(line, column) => view.current?.show(line, column)} />}
       <Panel title="Text" actions={<Button onClick={check.reset}>Change the text</Button>} isFlush>
-        <YamlView ref={view} text={text} label="Text that was checked" problems={problems} />
+        <Suspense fallback={<Loading rows={1} height={240} />}>
+          <YamlView ref={view} text={text} label="Text that was checked" problems={problems} />
+        </Suspense>
       </Panel>
     </div>
   )

@@ -1,4 +1,4 @@
-import { useQuery } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import type { AgentTests, TestCaseEvent, TestsDone } from 'quarterdeck/client'
 import { useEffect, useRef, useState } from 'react'
 import { useClient } from '../../data/server.tsx'
@@ -9,11 +9,13 @@ import { Notice } from '../../parts/approval/Notice.tsx'
 import { Badge, type Tone } from '../../parts/Badge.tsx'
 import { Button, IconButton } from '../../parts/Button.tsx'
 import { Command } from '../../parts/Command.tsx'
+import { DataTable } from '../../parts/DataTable.tsx'
 import { DoneIcon, PlayIcon, StopIcon } from '../../parts/icons.ts'
 import { Panel } from '../../parts/Page.tsx'
 import { Empty, Failed, How, Pending } from '../../parts/States.tsx'
-import { duration } from '../../parts/Time.tsx'
-import { fullCount } from '../../words.ts'
+import { duration, Time } from '../../parts/Time.tsx'
+import { VisibleText } from '../../parts/VisibleText.tsx'
+import { counted, fullCount } from '../../words.ts'
 import styles from './TestCases.module.css'
 
 /** The test cases of an agent: run them all or one, and see results as they come. */
@@ -40,6 +42,7 @@ export function TestCases({ agent }: { agent: string }) {
     )
   }
   const { results, isRunning, run } = tests
+  const failing = data.cases.filter(({ failing_since }) => failing_since !== null)
   return (
     <>
       {tests.error !== null && <Failed error={tests.error} />}
@@ -52,6 +55,7 @@ export function TestCases({ agent }: { agent: string }) {
           </Notice>
         </div>
       )}
+      {failing.length > 0 && <Failures cases={failing} />}
       <Panel
         title="Test cases"
         actions={
@@ -81,16 +85,67 @@ export function TestCases({ agent }: { agent: string }) {
         </ul>
       </Panel>
       <p className={styles.note}>
-        They run with the real model and the real tools, beside the server: nothing is stored, and nobody is asked. Who
-        leaves this tab stops them.
+        They run with the real model and the real tools, beside the server, and nobody is asked. Of each case the last
+        ten results are kept. Who leaves this tab stops them.
       </p>
     </>
+  )
+}
+
+type Tested = AgentTests['cases'][number]
+
+/** The cases that do not pass: what was expected, what came, and since when. */
+function Failures({ cases }: { cases: readonly Tested[] }) {
+  return (
+    <Panel title={`${counted(cases.length, 'case')} ${cases.length === 1 ? 'does' : 'do'} not pass`} isFlush>
+      <DataTable
+        label="Cases that do not pass"
+        rows={cases}
+        keyOf={({ name }) => name}
+        columns={[
+          { name: 'Case', cell: ({ name }) => <VisibleText text={name} inline isRaw /> },
+          { name: 'Expected', cell: ({ findings }) => <Found texts={findings.map(({ expected }) => expected)} /> },
+          { name: 'Came', cell: ({ findings }) => <Found texts={findings.map(({ found }) => found)} /> },
+          {
+            name: 'Since',
+            cell: ({ failing_since: at }) => (at === null ? '' : <Time at={at} />),
+            isNumber: true,
+          },
+        ]}
+      />
+    </Panel>
+  )
+}
+
+const Found = ({ texts }: { texts: readonly string[] }) =>
+  texts.map((text, i) => (
+    // biome-ignore lint/suspicious/noArrayIndexKey: a list that never changes
+    <p key={i} className={styles.found}>
+      <VisibleText text={text} inline isRaw />
+    </p>
+  ))
+
+/** The last results of a case as marks, the newest at the end. */
+function Past({ results }: { results: Tested['results'] }) {
+  if (results.length === 0) return null
+  const words = results.map(({ outcome }) => outcomes[outcome][0])
+  return (
+    <p className={styles.past} title={`Newest first: ${words.join(', ')}`}>
+      <span className="unseen">Results, newest first: {words.join(', ')}</span>
+      {results.toReversed().map(({ at, outcome }) => (
+        <span key={at} data-outcome={outcome} aria-hidden="true" />
+      ))}
+      <span className={styles.needs}>
+        last run <Time at={results[0]?.at ?? ''} />
+      </span>
+    </p>
   )
 }
 
 /** Runs cases. Leaving stops them. */
 function useTestRun(agent: string) {
   const client = useClient()
+  const queries = useQueryClient()
   const [results, setResults] = useState(NO_RESULTS)
   const [error, setError] = useState<unknown>(null)
   const [isRunning, setRunning] = useState(false)
@@ -114,6 +169,7 @@ function useTestRun(agent: string) {
       setResults(stop)
     } finally {
       setRunning(false)
+      void queries.invalidateQueries({ queryKey: ['agents', agent, 'tests'] })
     }
   }
   return { results, error, isRunning, run, stopAll: () => abort.current?.abort() }
@@ -128,13 +184,13 @@ const outcomes: Readonly<Record<TestCaseEvent['outcome'], readonly [word: string
 }
 
 interface CaseProps {
-  tested: AgentTests['cases'][number]
+  tested: Tested
   result: TestCaseEvent | undefined
   canRun: boolean
   onRun: () => void
 }
 
-function Case({ tested: { name, turns, tools, checks }, result, canRun, onRun }: CaseProps) {
+function Case({ tested: { name, turns, tools, checks, results }, result, canRun, onRun }: CaseProps) {
   const [word, tone] = result === undefined ? [null, 'neutral' as Tone] : outcomes[result.outcome]
   const needs = [...tools.map((tool) => `calls ${tool}`), ...checks]
   return (
@@ -156,6 +212,7 @@ function Case({ tested: { name, turns, tools, checks }, result, canRun, onRun }:
               <bdi>{needs.join(' · ')}</bdi>
             </p>
           )}
+          <Past results={results} />
         </div>
         <div className={styles.outcome}>
           {word !== null && <Badge tone={tone}>{word}</Badge>}

@@ -30,7 +30,7 @@ interface YamlViewProps {
  * A YAML text to read, with problems at their lines. Only the lines in sight are in the page. The editor stands in a shadow root:
  * there it sets its styles through an interface that the policy of the pages allows. `Tab` goes on to what comes after it.
  */
-export function YamlView({ text, label, problems, ref }: YamlViewProps) {
+export default function YamlView({ text, label, problems, ref }: YamlViewProps) {
   const place = useRef<HTMLDivElement>(null)
   const view = useRef<EditorView | null>(null)
   const isChecked = problems !== undefined

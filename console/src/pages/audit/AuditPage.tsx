@@ -20,7 +20,8 @@ import { saveFile } from '../../parts/save-file.ts'
 import { useRowKeys } from '../../parts/use-row-keys.ts'
 import { type RowsHandle, VirtualRows } from '../../parts/VirtualRows.tsx'
 import { counted, fullCount } from '../../words.ts'
-import { type AuditFilters, questionOf, readAuditFilters } from './audit-filters.ts'
+import { type AuditFilters, isDecisions, questionOf, readAuditFilters } from './audit-filters.ts'
+import { EVERYTHING } from './audit-kinds.ts'
 import { ChainState } from './ChainState.tsx'
 import { EntryRow } from './EntryRow.tsx'
 import { FilterBar } from './FilterBar.tsx'
@@ -66,7 +67,7 @@ const idOf = ({ seq }: AuditEntry): string => String(seq)
 function Entries({ filters }: { filters: AuditFilters }) {
   const list = useAuditEntries(filters)
   const { entries } = list
-  const isFiltered = countFilters(filters) > 0
+  const isFiltered = countFilters({ ...filters, kind: filters.kind === EVERYTHING ? '' : filters.kind }) > 0
   const chain = useChain()
   const isLive = useIsLive()
   const [open, setOpen] = useState<ReadonlySet<number>>(() => new Set(filters.at === '' ? [] : [Number(filters.at)]))
@@ -75,11 +76,17 @@ function Entries({ filters }: { filters: AuditFilters }) {
   useKeys(keys.actions)
 
   if (list.isLoading) return <Pending query={list} rows={12} height={40} />
-  if (entries.length === 0) return <NoEntries isFiltered={isFiltered} />
+  if (entries.length === 0) return <NoEntries isFiltered={isFiltered} isDecisions={isDecisions(filters)} />
   return (
     <AsOf isLive={isLive} at={list.readAt} isFilled>
       <ListFrame problem={list.error === null ? null : 'The next page did not come.'} onRetry={list.refetch}>
-        {filters.at === '' && <NewEntries newest={entries[0]?.seq ?? 0} readAt={list.readAt} isFiltered={isFiltered} />}
+        {filters.at === '' && (
+          <NewEntries
+            newest={entries[0]?.seq ?? 0}
+            readAt={list.readAt}
+            isFiltered={isFiltered || isDecisions(filters)}
+          />
+        )}
         <VirtualRows ref={handle} items={entries} keyOf={idOf} rowHeight={41} label="Entries" onEnd={list.loadMore}>
           {(entry) => (
             <EntryRow
@@ -116,7 +123,7 @@ function NewEntries({ newest, readAt, isFiltered }: { newest: number; readAt: nu
   )
 }
 
-function NoEntries({ isFiltered }: { isFiltered: boolean }) {
+function NoEntries({ isFiltered, isDecisions }: { isFiltered: boolean; isDecisions: boolean }) {
   if (isFiltered) {
     return (
       <Empty title="No entry fits" icon={<AuditIcon />}>
@@ -125,10 +132,9 @@ function NoEntries({ isFiltered }: { isFiltered: boolean }) {
     )
   }
   return (
-    <Empty title="No entries yet" icon={<AuditIcon />}>
+    <Empty title={isDecisions ? 'Nobody has decided anything yet' : 'No entries yet'} icon={<AuditIcon />}>
       <p>
-        Decisions, calls with side effects, tokens, devices and grants are put on record here. The terminal shows them
-        too:
+        Decisions, what agents did, and who signed in and looked are put on record here. The terminal shows them too:
       </p>
       <Command isAboutServer>audit list</Command>
       <How to="ask-before-a-tool-runs" />

@@ -25,16 +25,16 @@ export function ChainState() {
       </p>
       {data.head !== null && (
         <div className={styles.head}>
-          <span className={styles.label}>Head {fullCount(data.head.seq)}</span>
+          <span className={styles.label}>Fingerprint of entry {fullCount(data.head.seq)}, the newest</span>
           <code className={styles.hash}>{data.head.hash}</code>
-          <CopyButton text={`${data.head.seq} ${data.head.hash}`} what="head" />
+          <CopyButton text={`${data.head.seq} ${data.head.hash}`} what="fingerprint" />
         </div>
       )}
       {data.chains.length > 1 && data.last_tie !== null && (
         <div className={styles.head}>
-          <span className={styles.label}>Last tie</span>
+          <span className={styles.label}>Fingerprint of all servers</span>
           <code className={styles.hash}>{data.last_tie.hash}</code>
-          <CopyButton text={data.last_tie.hash} what="last tie" />
+          <CopyButton text={data.last_tie.hash} what="fingerprint" />
         </div>
       )}
       {data.status === 'broken' && (
@@ -53,9 +53,9 @@ export function ChainState() {
 }
 
 const badges: Readonly<Record<AuditChain['status'], readonly [word: string, tone: Tone]>> = {
-  broken: ['Broken', 'bad'],
+  broken: ['Something was changed', 'bad'],
   checking: ['Checking', 'accent'],
-  whole: ['Whole', 'good'],
+  whole: ['Nothing was changed', 'good'],
 }
 
 function Words({ chain }: { chain: AuditChain }) {
@@ -77,11 +77,11 @@ function Words({ chain }: { chain: AuditChain }) {
     <>
       {entries === 0
         ? 'There are no entries yet.'
-        : `${counted(entries, 'entry', 'entries')}${chains.length > 1 ? ` in ${fullCount(chains.length)} chains` : ''}, ${entries === 1 ? 'as it was written' : 'each as it was written'}.`}{' '}
+        : `${counted(entries, 'entry', 'entries')}${chains.length > 1 ? ` of ${fullCount(chains.length)} servers` : ''}, ${entries === 1 ? 'as it was written' : 'each as it was written'}.`}{' '}
       {checked_at !== null && (
         <span className={styles.when}>
-          Checked <Time at={checked_at} />. Keep the {chains.length > 1 ? 'last tie' : 'head'} elsewhere: it proves that
-          none is missing at the end.
+          Checked <Time at={checked_at} />. Keep a copy of the fingerprint elsewhere: it proves that none is missing at
+          the end.
         </span>
       )}
     </>

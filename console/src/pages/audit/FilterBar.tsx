@@ -5,8 +5,8 @@ import { DayRange } from '../../parts/DayRange.tsx'
 import { leaveField, Options, Select, TextField } from '../../parts/Field.tsx'
 import { FilterIcon } from '../../parts/icons.ts'
 import { fullCount } from '../../words.ts'
-import { type AuditFilters, noFilters } from './audit-filters.ts'
-import { auditKinds } from './audit-kinds.ts'
+import { type AuditFilters, isDecisions, noFilters } from './audit-filters.ts'
+import { auditKinds, EVERYTHING } from './audit-kinds.ts'
 import styles from './FilterBar.module.css'
 
 interface FilterBarProps {
@@ -20,7 +20,7 @@ export function FilterBar({ filters, onChange, ref }: FilterBarProps) {
   const [isOpen, setOpen] = useState(false)
   const id = useId()
   const set = (change: Partial<AuditFilters>) => onChange({ ...filters, ...change })
-  const isKnown = filters.kind === '' || auditKinds[filters.kind] !== undefined
+  const isKnown = filters.kind === '' || filters.kind === EVERYTHING || auditKinds[filters.kind] !== undefined
   return (
     <div ref={ref} className={styles.bar}>
       <div className={styles.toggle}>
@@ -30,7 +30,8 @@ export function FilterBar({ filters, onChange, ref }: FilterBarProps) {
       </div>
       <div id={id} className={styles.fields} data-open={isOpen || undefined}>
         <Select label="Kind" isLabelHidden value={filters.kind} onChange={({ target }) => set({ kind: target.value })}>
-          <option value="">All kinds</option>
+          <option value="">{isDecisions({ ...filters, kind: '' }) ? 'What people decided' : 'Everything'}</option>
+          {isDecisions({ ...filters, kind: '' }) && <option value={EVERYTHING}>Everything</option>}
           {!isKnown && <option value={filters.kind}>{filters.kind}</option>}
           <Options of={Object.entries(auditKinds)} />
         </Select>
@@ -43,10 +44,15 @@ export function FilterBar({ filters, onChange, ref }: FilterBarProps) {
         />
         <DayRange days={filters} any="All days" onChange={set} />
       </div>
+      {isDecisions(filters) && (
+        <Button kind="quiet" onClick={() => set({ kind: EVERYTHING })}>
+          Show what was looked at and done, too
+        </Button>
+      )}
       {filters.at !== '' && <span className={styles.at}>From entry {fullCount(Number(filters.at))} on</span>}
       {countFilters(filters) > 0 && (
         <Button kind="quiet" onClick={() => onChange(noFilters)}>
-          Clear
+          Clear filters
         </Button>
       )}
     </div>

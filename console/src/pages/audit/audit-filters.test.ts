@@ -23,5 +23,12 @@ test('an entry has an address of its own', () => {
 test('a day reaches from its first moment to its last one', () => {
   const { since = '', until = '' } = questionOf(read('since=2026-11-01&until=2026-11-01'))
   expect(Date.parse(until) - Date.parse(since)).toBe(86_400_000 - 1)
-  expect(questionOf(read(''))).toEqual({})
+  expect(questionOf(read('kind=all'))).toEqual({})
+})
+
+test('the trail opens on what people decided, and an address about one thing on everything', () => {
+  expect(questionOf(read(''))).toEqual({ kind: expect.stringMatching(/^decision,.*grant_made/) })
+  expect(questionOf(read('')).kind).not.toContain('operator_read')
+  expect(questionOf(read('kind=shown'))).toEqual({ kind: 'shown' })
+  expect(questionOf(read('session=s1'))).toEqual({ session: 's1' })
 })

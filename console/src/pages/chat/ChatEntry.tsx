@@ -4,6 +4,8 @@ import { Time } from '../../parts/Time.tsx'
 import { sessionTitle } from '../../words.ts'
 import styles from './ChatEntry.module.css'
 
+const words: Readonly<Record<string, string>> = { running: 'Working', waiting: 'Waits for an answer', failed: 'Failed' }
+
 interface ChatEntryProps {
   session: SessionRow
   isCurrent?: boolean
@@ -21,8 +23,14 @@ export function ChatEntry({ session, isCurrent = false, onChosen }: ChatEntryPro
       onClick={onChosen}
     >
       <bdi className={styles.name}>{sessionTitle({ title })}</bdi>
-      <span className={styles.when}>
-        {status === 'running' ? 'Working' : status === 'waiting' ? 'Waits for an answer' : <Time at={updated_at} />}
+      <span className={styles.when} data-failed={status === 'failed' || undefined}>
+        {words[status] ?? <Time at={updated_at} />}
+        {status === 'failed' && (
+          <>
+            {' · '}
+            <Time at={updated_at} />
+          </>
+        )}
       </span>
     </Link>
   )

@@ -2,8 +2,10 @@ import {
   type ClipboardEvent,
   type FormEvent,
   type KeyboardEvent,
+  lazy,
   type ReactNode,
   type Ref,
+  Suspense,
   useEffect,
   useId,
   useImperativeHandle,
@@ -12,13 +14,16 @@ import {
   useState,
 } from 'react'
 import type { SentFile, Words } from '../../data/outbox.ts'
+import { announce } from '../../parts/Announcer.tsx'
 import { IconButton } from '../../parts/Button.tsx'
-import { formatBytes } from '../../parts/bytes.ts'
 import { leaveField } from '../../parts/Field.tsx'
-import { AttachIcon, CloseIcon, FileIcon, SendIcon, StopIcon, WarningIcon } from '../../parts/icons.ts'
+import { AttachIcon, CloseIcon, SendIcon, StopIcon } from '../../parts/icons.ts'
+import { Loading } from '../../parts/States.tsx'
 import styles from './Composer.module.css'
 import { type Draft, readDraft, writeDraft } from './draft.ts'
-import { type Attachment, useAttachments } from './use-attachments.ts'
+import { useAttachments } from './use-attachments.ts'
+
+const AttachmentList = lazy(() => import('./AttachmentList.tsx'))
 
 export interface ComposerHandle {
   attach(files: readonly File[]): void
@@ -70,7 +75,11 @@ export function Composer({
   const noteId = useId()
   const { list } = attachments
   const files = list.flatMap(({ file }): SentFile[] => (file === null ? [] : [file]))
-  const reason = whyNot(text, list.length, files.length)
+  const hasFailed = list.some(({ problem }) => problem !== null)
+  const reason = whyNot(text, list.length, hasFailed)
+  const isUploading = !hasFailed && list.length > files.length
+  /** It is sent as soon as its files are up. */
+  const [isDue, setDue] = useState(false)
 
   useImperativeHandle(ref, () => ({
     attach: attachments.add,
@@ -91,6 +100,10 @@ export function Composer({
 
   function send(): void {
     if (reason !== null) return
+    if (isUploading) {
+      setDue(true)
+      return
+    }
     onSend({ text, files })
     setText('')
     attachments.clear()
@@ -98,9 +111,17 @@ export function Composer({
     writeDraft(sessionId, { text: '', files: [] })
     field.current?.focus()
   }
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only the files decide when it goes
+  useEffect(() => {
+    if (!isDue || isUploading) return
+    setDue(false)
+    if (hasFailed) announce('Not sent: a file could not be uploaded. Your message is still here.')
+    else send()
+  }, [isDue, isUploading, hasFailed])
   function onSubmit(event: FormEvent): void {
     event.preventDefault()
-    send()
+    if (isDue) setDue(false)
+    else send()
   }
   function onKeyDown(event: KeyboardEvent): void {
     // While letters are being composed, Enter chooses one of them.
@@ -117,7 +138,11 @@ export function Composer({
   }
   return (
     <form className={styles.composer} onSubmit={onSubmit}>
-      <AttachmentList list={list} onRemove={attachments.remove} />
+      {list.length > 0 && (
+        <Suspense fallback={<Loading rows={1} height={40} />}>
+          <AttachmentList list={list} onRemove={attachments.remove} />
+        </Suspense>
+      )}
       <textarea
         ref={field}
         className={styles.field}
@@ -127,6 +152,7 @@ export function Composer({
         aria-describedby={noteId}
         placeholder={placeholder}
         value={text}
+        readOnly={isDue}
         onChange={(event) => setText(event.target.value)}
         onKeyDown={onKeyDown}
         onPaste={onPaste}
@@ -146,14 +172,15 @@ export function Composer({
         />
         {options}
         <span id={noteId} className={styles.note}>
+          {isDue && <span role="status">It is sent as soon as the files are up.</span>}
           {text.length > LONGEST * 0.9 && `${text.length.toLocaleString('en')} of ${LONGEST.toLocaleString('en')}`}
         </span>
         {onStop !== undefined && <IconButton kind="plain" label="Stop run (.)" icon={<StopIcon />} onClick={onStop} />}
         <IconButton
           kind={isQuiet ? 'plain' : 'primary'}
           type="submit"
-          label={reason ?? 'Send'}
-          icon={<SendIcon />}
+          label={isDue ? 'Do not send yet' : (reason ?? 'Send')}
+          icon={isDue ? <CloseIcon /> : <SendIcon />}
           disabled={reason !== null}
         />
       </div>
@@ -162,10 +189,10 @@ export function Composer({
 }
 
 /** Why it cannot be sent, or null. */
-function whyNot(text: string, attached: number, uploaded: number): string | null {
+function whyNot(text: string, attached: number, hasFailed: boolean): string | null {
   if (text.trim() === '') return attached > 0 ? 'Write a message to send with the files' : 'Write a message to send'
   if (text.length > LONGEST) return `A message may have ${LONGEST.toLocaleString('en')} characters`
-  return attached > uploaded ? 'Wait for the files, or remove those that failed' : null
+  return hasFailed ? 'Remove the files that failed' : null
 }
 
 /** As high as its text, up to a limit. */
@@ -182,29 +209,4 @@ function focusIfFree(field: HTMLTextAreaElement | null): void {
     const here = document.activeElement
     if (here === null || here === document.body || here instanceof HTMLHeadingElement) field?.focus()
   })
-}
-
-/** The files of the message that is being written. */
-function AttachmentList({ list, onRemove }: { list: readonly Attachment[]; onRemove: (key: string) => void }) {
-  if (list.length === 0) return null
-  return (
-    <ul className={styles.list} aria-label="Files of this message">
-      {list.map(({ key, name, bytes, progress, file, problem }) => (
-        <li key={key} className={`${styles.entry} ${problem === null ? '' : styles.bad}`}>
-          {problem === null ? <FileIcon aria-hidden="true" /> : <WarningIcon aria-hidden="true" />}
-          <div className={styles.text}>
-            <bdi className={styles.name}>{name}</bdi>
-            {problem !== null ? (
-              <span role="alert">{problem}</span>
-            ) : file === null ? (
-              <progress value={progress} aria-label={`Uploading ${name}`} />
-            ) : (
-              <span>{formatBytes(bytes)}</span>
-            )}
-          </div>
-          <IconButton label={`Remove ${name}`} icon={<CloseIcon />} onClick={() => onRemove(key)} />
-        </li>
-      ))}
-    </ul>
-  )
 }

@@ -14,9 +14,11 @@ import { messageIdOf, useBranch } from '../../data/use-branch.ts'
 import { useIsLive } from '../../data/use-live.tsx'
 import { useOutbox, useOutgoing } from '../../data/use-outbox.ts'
 import { errorText } from '../../error-text.ts'
+import { given } from '../../given.ts'
 import { announce } from '../../parts/Announcer.tsx'
 import { Button } from '../../parts/Button.tsx'
 import { AboutIcon } from '../../parts/icons.ts'
+import { RenameButton } from '../../parts/RenameButton.tsx'
 import { Loading } from '../../parts/States.tsx'
 import { ConversationContext } from '../../parts/transcript/conversation.ts'
 import { EarlierVersion } from '../../parts/transcript/EarlierVersion.tsx'
@@ -29,6 +31,7 @@ import { ConversationBody } from './ConversationBody.tsx'
 import { useRuns, useSession } from './chat-data.ts'
 import { type Draft, writeDraft } from './draft.ts'
 import { OutgoingList } from './OutgoingList.tsx'
+import { TriedNote } from './TriedNote.tsx'
 
 /** A chat. Until its first message has reached the server, there is only that message. */
 export function Conversation({ id }: { id: string }) {
@@ -59,6 +62,9 @@ function Talking({ id, isKnown, log }: { id: string; isKnown: boolean; log: Log 
   const talk = log.transcript
   const branch = useBranch(log)
   const [edited, setEdited] = useState<UserItem | null>(null)
+  const [isOwnModel, setOwnModel] = useState(false)
+  // A chat that began with another model goes on with it until somebody says otherwise.
+  const model = isOwnModel ? null : (outgoing.at(-1)?.model ?? talk.tried)
   const title = session.data?.title || outgoing[0]?.text.slice(0, 80) || 'Chat'
   useTitle(title)
 
@@ -85,7 +91,12 @@ function Talking({ id, isKnown, log }: { id: string; isKnown: boolean; log: Log 
 
   const focusField = useCallback(() => composer.current?.focusIfFree(), [])
   function send(words: Omit<Words, 'agent'>): void {
-    outbox.send(id, { ...words, agent: null, ...(edited === null ? {} : { replaces: messageIdOf(edited.key) }) })
+    outbox.send(id, {
+      ...words,
+      agent: null,
+      ...given({ model }),
+      ...(edited === null ? {} : { replaces: messageIdOf(edited.key) }),
+    })
     setEdited(null)
     branch.turnTo(null)
   }
@@ -114,13 +125,13 @@ function Talking({ id, isKnown, log }: { id: string; isKnown: boolean; log: Log 
   const isElsewhere = session.data?.kind === 'supervised'
   const isOpen = !isOthers && !isElsewhere && !isUnknownSession(log.error)
   const isIdle = isOpen && branch.isCurrent && running === null && questions.length === 0
-  const again = useAgain(id, branch.items)
+  const again = useAgain(id, branch.items, model)
   const conversation = {
     again: isIdle ? again : null,
     edit: isIdle ? setEdited : null,
     versions: branch.versions,
     turnTo: branch.turnTo,
-    hasLinks: true,
+    sessionId: isKnown ? id : null,
   }
   return (
     <ChatLayout
@@ -131,9 +142,12 @@ function Talking({ id, isKnown, log }: { id: string; isKnown: boolean; log: Log 
         page === 'talk' ? (
           ways
         ) : (
-          <ChatAction href={`/sessions/${id}`} icon={<AboutIcon />}>
-            Details
-          </ChatAction>
+          <>
+            {session.data !== undefined && <RenameButton session={session.data} />}
+            <ChatAction href={`/sessions/${id}`} icon={<AboutIcon />}>
+              Details
+            </ChatAction>
+          </>
         )
       }
       bottom={
@@ -147,6 +161,7 @@ function Talking({ id, isKnown, log }: { id: string; isKnown: boolean; log: Log 
               </Button>
             </p>
           )}
+          {model !== null && <TriedNote model={model} onOwn={() => setOwnModel(true)} />}
           {!branch.isCurrent && <EarlierVersion onLeave={() => branch.turnTo(null)} />}
           {isOpen && (
             <Composer

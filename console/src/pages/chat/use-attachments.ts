@@ -11,6 +11,8 @@ export interface Attachment {
   bytes: number
   /** Between 0 and 1. */
   progress: number
+  /** As it was chosen. Null: an earlier page sent it. */
+  local: File | null
   /** What the server has. Null: it is not there yet. */
   file: SentFile | null
   problem: string | null
@@ -58,7 +60,8 @@ export function useAttachments(kept: readonly SentFile[]) {
         bytes += file.size
         count.current += 1
         const problem = problemOf(file, list.length + i + 1, bytes)
-        return { key: `a${count.current}`, name: file.name, bytes: file.size, progress: 0, file: null, problem }
+        const own = { key: `a${count.current}`, name: file.name, bytes: file.size, local: file }
+        return { ...own, progress: 0, file: null, problem }
       })
       setList([...list, ...added])
       added.forEach(({ key, problem }, i) => {
@@ -93,6 +96,7 @@ const attached = (file: SentFile): Attachment => ({
   name: file.name,
   bytes: file.bytes,
   progress: 1,
+  local: null,
   file,
   problem: null,
 })

@@ -1,5 +1,5 @@
 import type { Stats } from 'quarterdeck/client'
-import { byteWord, fullCount } from '../../words.ts'
+import { byteWord, counted, fullCount } from '../../words.ts'
 import styles from './Figures.module.css'
 import { HOUR_MS, type Point, type Sample, sparkPath } from './samples.ts'
 
@@ -8,6 +8,8 @@ interface Figure {
   value: (stats: Stats) => number
   text: (value: number) => string
   note: (stats: Stats) => string
+  /** Also while there is nothing. */
+  isAlways?: boolean
 }
 
 const milliseconds = (value: number): string => `${value < 10 ? value.toFixed(1) : Math.round(value)} ms`
@@ -19,66 +21,82 @@ const sum = (stats: Stats, of: (one: Stats | Stats['replicas'][number]) => numbe
 const isOneOfSeveral = ({ replicas }: Stats): boolean => replicas.length > 1
 
 const figures: readonly Figure[] = [
-  { name: 'Runs', value: (stats) => sum(stats, ({ runs }) => runs.active), text: fullCount, note: () => 'working now' },
   {
-    name: 'Queued',
-    value: (stats) => sum(stats, ({ runs }) => runs.queued),
-    text: fullCount,
-    note: () => 'wait for their session',
-  },
-  { name: 'Waiting', value: ({ runs }) => runs.waiting, text: fullCount, note: () => 'for a person or a client' },
-  { name: 'Inbox', value: ({ inbox }) => inbox, text: fullCount, note: () => 'for people to decide' },
-  {
-    name: 'Streams',
-    value: (stats) => sum(stats, ({ streams }) => streams),
-    text: fullCount,
-    note: () => 'of events, open now',
+    name: 'At work',
+    value: (stats) => sum(stats, ({ runs }) => runs.active),
+    text: (value) => counted(value, 'run'),
+    note: () => 'that an agent works on now',
+    isAlways: true,
   },
   {
-    name: 'Connections',
-    value: (stats) => sum(stats, ({ connections }) => connections),
-    text: fullCount,
-    note: (stats) => (isOneOfSeveral(stats) ? 'to all servers' : 'to this server'),
-  },
-  {
-    name: 'Memory',
-    value: (stats) => sum(stats, ({ memory }) => memory.rss),
-    text: byteWord,
-    note: (stats) =>
-      isOneOfSeveral(stats) ? 'of all servers' : `${byteWord(stats.memory.heap_used)} of it in objects`,
-  },
-  {
-    name: 'Loop delay',
+    name: 'How fast the server reacts',
     value: (stats) => stats.loop_delay_ms.p99,
-    text: milliseconds,
+    text: (value) => (value < 50 ? 'At once' : value < 250 ? 'A little slowly' : 'Slowly'),
     note: (stats) =>
       isOneOfSeveral(stats)
-        ? 'p99, of the server that answered'
-        : `p99 of the event loop, at most ${milliseconds(stats.loop_delay_ms.max)}`,
+        ? `within ${milliseconds(stats.loop_delay_ms.p99)}, the server that answered`
+        : `within ${milliseconds(stats.loop_delay_ms.p99)} nearly always, at most ${milliseconds(stats.loop_delay_ms.max)}`,
+    isAlways: true,
   },
   {
-    name: 'Store',
-    value: ({ store }) => store.bytes,
+    name: 'Waiting for their turn',
+    value: (stats) => sum(stats, ({ runs }) => runs.queued),
+    text: (value) => counted(value, 'run'),
+    note: () => 'behind another one of their session',
+  },
+  {
+    name: 'Waiting for somebody',
+    value: ({ runs }) => runs.waiting,
+    text: (value) => counted(value, 'run'),
+    note: () => 'a person, or a program that has to answer',
+  },
+  { name: 'In the inbox', value: ({ inbox }) => inbox, text: fullCount, note: () => 'for people to decide' },
+  {
+    name: 'Watching',
+    value: (stats) => sum(stats, ({ streams }) => streams),
+    text: fullCount,
+    note: (stats) =>
+      `pages and programs that follow what happens, over ${counted(
+        sum(stats, ({ connections }) => connections),
+        'connection',
+      )}`,
+  },
+  {
+    name: 'Memory in use',
+    value: (stats) => sum(stats, ({ memory }) => memory.rss),
     text: byteWord,
-    note: ({ store, replicas }) =>
-      replicas.length > 0 ? 'the database in Postgres' : `and ${byteWord(store.wal_bytes)} of write-ahead log`,
+    note: (stats) => (isOneOfSeveral(stats) ? 'by all servers' : 'by the server'),
+    isAlways: true,
+  },
+  {
+    name: 'Space on the disk',
+    value: ({ store }) => store.bytes + store.wal_bytes,
+    text: byteWord,
+    note: ({ replicas }) => (replicas.length > 0 ? 'of the database in Postgres' : 'for sessions, files and records'),
+    isAlways: true,
   },
 ]
+
+/** A figure that is nothing now and was nothing all the hour would be an empty card. */
+const isShown = ({ value, isAlways = false }: Figure, stats: Stats, samples: readonly Sample[]): boolean =>
+  isAlways || value(stats) > 0 || samples.some((one) => value(one.stats) > 0)
 
 /** Each figure now, with the line of its last hour. */
 export function Figures({ stats, samples, now }: { stats: Stats; samples: readonly Sample[]; now: number }) {
   return (
     <dl className={styles.figures}>
-      {figures.map(({ name, value, text, note }) => (
-        <div key={name} className={styles.figure}>
-          <dt>{name}</dt>
-          <dd className={styles.value}>{text(value(stats))}</dd>
-          <dd className={styles.note}>{note(stats)}</dd>
-          <dd className={styles.line}>
-            <Sparkline points={samples.map((one) => ({ at: one.at, value: value(one.stats) }))} now={now} />
-          </dd>
-        </div>
-      ))}
+      {figures
+        .filter((one) => isShown(one, stats, samples))
+        .map(({ name, value, text, note }) => (
+          <div key={name} className={styles.figure}>
+            <dt>{name}</dt>
+            <dd className={styles.value}>{text(value(stats))}</dd>
+            <dd className={styles.note}>{note(stats)}</dd>
+            <dd className={styles.line}>
+              <Sparkline points={samples.map((one) => ({ at: one.at, value: value(one.stats) }))} now={now} />
+            </dd>
+          </div>
+        ))}
     </dl>
   )
 }

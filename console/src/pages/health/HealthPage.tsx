@@ -55,8 +55,8 @@ export default function HealthPage() {
         <Channels />
       </AsOf>
       <p className={styles.note}>
-        The lines show the last hour, as far as this page was open in this tab. For longer times there is{' '}
-        <code>GET /metrics</code>.
+        The lines show the last hour, as far as this page was open in this tab. What is nothing has no card. Programs
+        that watch servers read <code>GET /metrics</code>.
       </p>
     </Page>
   )
@@ -171,7 +171,7 @@ function Servers({ servers }: { servers: Stats['replicas'] }) {
           { name: 'Version', cell: ({ version }) => <bdi>{version}</bdi>, isMinor: true },
           { name: 'Up for', cell: ({ uptime_seconds }) => duration(uptime_seconds * 1_000), isNumber: true },
           { name: 'Runs', cell: ({ runs }) => fullCount(runs.active), isNumber: true },
-          { name: 'Streams', cell: ({ streams }) => fullCount(streams), isNumber: true, isMinor: true },
+          { name: 'Watching', cell: ({ streams }) => fullCount(streams), isNumber: true, isMinor: true },
           { name: 'Memory', cell: ({ memory }) => byteWord(memory.rss), isNumber: true, isMinor: true },
         ]}
       />
@@ -186,7 +186,7 @@ function Channels() {
   const channels = useChannels()
   const { data } = channels
   return (
-    <Panel title="Channels to operators" isFlush>
+    <Panel title="Ways to reach people" isFlush>
       {data === undefined ? (
         <Pending query={channels} rows={2} height={40} />
       ) : data.length === 0 ? (
@@ -200,13 +200,13 @@ function Channels() {
           rows={data}
           keyOf={({ name }) => name}
           columns={[
-            { name: 'Channel', cell: ({ name }) => <bdi>{name}</bdi> },
+            { name: 'Way', cell: ({ name }) => <bdi>{name}</bdi> },
             { name: 'Kind', cell: ({ title }) => title, isMinor: true },
             { name: 'State', cell: (channel) => <ChannelState channel={channel} /> },
-            { name: 'To show', cell: ({ waiting }) => fullCount(waiting), isNumber: true, isMinor: true },
+            { name: 'Still to send', cell: ({ waiting }) => fullCount(waiting), isNumber: true, isMinor: true },
             { name: 'Missed', cell: ({ missed }) => fullCount(missed), isNumber: true, isMinor: true },
             {
-              name: 'Last shown',
+              name: 'Last sent',
               cell: ({ last_shown_at: at }) => (at === null ? 'not since the start' : <Time at={at} />),
               isNumber: true,
             },

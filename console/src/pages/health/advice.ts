@@ -8,14 +8,14 @@ export interface Verdict {
 }
 
 const verdicts: Readonly<Record<Health['status'], Verdict>> = {
-  healthy: { word: 'Healthy', sentence: 'The server works, and so does everything that it needs.', tone: 'good' },
+  healthy: { word: 'All is well', sentence: 'The server works, and so does everything that it needs.', tone: 'good' },
   degraded: {
-    word: 'Degraded',
+    word: 'Partly works',
     sentence: 'The server works, but something that it needs does not. Some answers will fail.',
     tone: 'warn',
   },
   unhealthy: {
-    word: 'Unhealthy',
+    word: 'Does not work',
     sentence: 'The server cannot store anything, so it takes no work. What was stored before is safe.',
     tone: 'bad',
   },

@@ -11,7 +11,18 @@ import { useSessionUsage } from './use-session.ts'
 
 /** What one wants to know at first sight: what it does, whose it is, where, since when, and what it used. */
 export function SessionFacts({ session }: { session: Session }) {
-  const { supervision, status, pending, agent, owner, created_at, message_count, tokens, session_id } = session
+  const {
+    supervision,
+    status,
+    failure = '',
+    pending,
+    agent,
+    owner,
+    created_at,
+    message_count,
+    tokens,
+    session_id,
+  } = session
   const { data: used } = useSessionUsage(session_id, created_at)
   const state = supervision?.status ?? status
   const other = useOtherOwner(owner)
@@ -25,6 +36,11 @@ export function SessionFacts({ session }: { session: Session }) {
           </Link>
         )}
       </Fact>
+      {failure !== '' && (
+        <Fact name="Failure">
+          <bdi>{failure}</bdi>
+        </Fact>
+      )}
       {supervision === undefined ? (
         <Fact name="Agent">
           <Link href={`/agents/${encodeURIComponent(agent)}`}>{agent}</Link>

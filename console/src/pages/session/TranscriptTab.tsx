@@ -37,7 +37,13 @@ export default function TranscriptTab({ session }: { session: Session }) {
     <div className={styles.tab}>
       {!isCurrent && <EarlierVersion onLeave={() => turnTo(null)} />}
       <ConversationContext
-        value={{ again: canWrite && isIdle ? again : null, edit: null, versions, turnTo, hasLinks: true }}
+        value={{
+          again: canWrite && isIdle ? again : null,
+          edit: null,
+          versions,
+          turnTo,
+          sessionId: session.session_id,
+        }}
       >
         <Transcript
           items={items}

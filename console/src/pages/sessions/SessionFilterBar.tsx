@@ -18,8 +18,10 @@ interface BarProps {
 /** One goes on typing before the search begins. */
 const PAUSE_MS = 250
 
-const statuses = ['running', 'waiting', 'open', 'ended']
+const statuses = ['running', 'waiting', 'failed', 'open', 'ended']
 const kinds = ['chat', 'supervised']
+const feedbackWords: Readonly<Record<string, string>> = { up: 'Good answers', down: 'Bad answers' }
+const orderWords: Readonly<Record<string, string>> = { oldest: 'Oldest first', tokens: 'Most tokens first' }
 
 export function SessionFilterBar({ filters, onChange, fieldRef }: BarProps) {
   const { agents, owners } = useNames()
@@ -62,6 +64,22 @@ export function SessionFilterBar({ filters, onChange, fieldRef }: BarProps) {
               nameOf={kindWord}
               onChange={set('kind')}
             />
+            <Choice
+              label="Feedback"
+              any="Any feedback"
+              value={filters.feedback}
+              names={Object.keys(feedbackWords)}
+              nameOf={(value) => feedbackWords[value] ?? value}
+              onChange={set('feedback')}
+            />
+            <Choice
+              label="Order"
+              any="Newest first"
+              value={filters.sort}
+              names={Object.keys(orderWords)}
+              nameOf={(value) => orderWords[value] ?? value}
+              onChange={set('sort')}
+            />
           </>
         )}
         <div className={styles.days}>
@@ -73,7 +91,7 @@ export function SessionFilterBar({ filters, onChange, fieldRef }: BarProps) {
           <IconButton
             label="Remove all filters"
             icon={<CloseIcon />}
-            onClick={() => onChange({ ...noFilters, q: filters.q })}
+            onClick={() => onChange({ ...noFilters, q: filters.q, sort: filters.sort })}
           />
         )}
       </div>

@@ -2,8 +2,9 @@ import type { Session } from 'quarterdeck/client'
 import { memo } from 'react'
 import { Link, useLocation } from 'wouter'
 import { useOtherOwner } from '../../data/me.ts'
+import { moneyText } from '../../money.ts'
 import { Badge } from '../../parts/Badge.tsx'
-import { AgentIcon, ChatIcon, DeleteIcon, ExportIcon, MoreIcon } from '../../parts/icons.ts'
+import { AgentIcon, ChatIcon, DeleteIcon, EditIcon, ExportIcon, MoreIcon } from '../../parts/icons.ts'
 import { Menu } from '../../parts/Menu.tsx'
 import { Time } from '../../parts/Time.tsx'
 import { rowId } from '../../parts/use-row-keys.ts'
@@ -17,26 +18,54 @@ import {
   statusTone,
   statusWord,
 } from '../../words.ts'
-import { useExportSession } from '../session/actions/use-export-session.ts'
+import { useExportSessions } from '../session/actions/use-export-session.ts'
 import styles from './SessionRow.module.css'
 
 export const ROW_HEIGHT = 60
 
 interface RowProps {
   session: Session
-  /** They stay the same, so that a row is drawn again only if its session has changed. */
+  /** Null: it is not known yet. */
+  currency: string | null
+  isSelected: boolean
+  /** They stay the same, so that a row is drawn again only if its session has changed. `isRange`: from the last one up to this one. */
+  onSelect: (id: string, isRange: boolean) => void
+  onRename: (session: Session) => void
   onDelete: (session: Session) => void
   onFocus: (id: string) => void
 }
 
-export const SessionRow = memo(function SessionRow({ session, onDelete, onFocus }: RowProps) {
-  const { session_id, agent, owner, kind, status, pending, message_count, tokens, updated_at } = session
+export const SessionRow = memo(function SessionRow(props: RowProps) {
+  const { session, currency, isSelected, onSelect, onRename, onDelete, onFocus } = props
+  const {
+    session_id,
+    agent,
+    owner,
+    kind,
+    status,
+    failure = '',
+    pending,
+    message_count,
+    tokens,
+    cost,
+    updated_at,
+  } = session
   const [, go] = useLocation()
-  const exportSession = useExportSession()
+  const exportSessions = useExportSessions()
   const state = session.supervision?.status ?? status
   const other = useOtherOwner(owner)
   return (
-    <div className={styles.row}>
+    <div className={styles.row} data-selected={isSelected || undefined}>
+      <label className={styles.select}>
+        <input
+          type="checkbox"
+          aria-label={`Select ${sessionTitle(session)}`}
+          checked={isSelected}
+          onChange={({ nativeEvent }) =>
+            onSelect(session_id, 'shiftKey' in nativeEvent && nativeEvent.shiftKey === true)
+          }
+        />
+      </label>
       <div className={styles.icon} title={kindWord(kind)}>
         {kind === 'supervised' ? <AgentIcon aria-hidden="true" /> : <ChatIcon aria-hidden="true" />}
       </div>
@@ -56,6 +85,11 @@ export const SessionRow = memo(function SessionRow({ session, onDelete, onFocus 
               for <bdi>{other}</bdi>
             </span>
           )}
+          {failure !== '' && (
+            <bdi className={styles.failure} title={failure}>
+              {failure}
+            </bdi>
+          )}
         </p>
       </div>
       <div className={styles.state}>
@@ -65,20 +99,13 @@ export const SessionRow = memo(function SessionRow({ session, onDelete, onFocus 
         )}
       </div>
       <div className={styles.count} title={counted(message_count, 'message')}>
-        {message_count > 0 && (
-          <>
-            {shortCount(message_count)}
-            <span className={styles.unit}> {message_count === 1 ? 'message' : 'messages'}</span>
-          </>
-        )}
+        {message_count > 0 && shortCount(message_count)}
       </div>
       <div className={styles.count} title={`${fullCount(tokens)} tokens`}>
-        {tokens > 0 && (
-          <>
-            {shortCount(tokens)}
-            <span className={styles.unit}> tokens</span>
-          </>
-        )}
+        {tokens > 0 && shortCount(tokens)}
+      </div>
+      <div className={styles.count} title={cost === null ? 'It used a model without a price' : undefined}>
+        {cost !== undefined && currency !== null && moneyText(cost, currency)}
       </div>
       <div className={styles.time}>
         <Time at={updated_at} />
@@ -90,7 +117,9 @@ export const SessionRow = memo(function SessionRow({ session, onDelete, onFocus 
           ...(kind === 'chat'
             ? [{ name: 'Open in chat', icon: <ChatIcon />, run: () => go(`/chat/${session_id}`) }]
             : []),
-          { name: 'Export as JSON', icon: <ExportIcon />, run: () => exportSession(session_id) },
+          { name: 'Rename…', icon: <EditIcon />, run: () => onRename(session) },
+          { name: 'Export as Markdown', icon: <ExportIcon />, run: () => exportSessions([session_id], 'markdown') },
+          { name: 'Export as JSON', icon: <ExportIcon />, run: () => exportSessions([session_id], 'json') },
           null,
           { name: 'Delete…', icon: <DeleteIcon />, isDanger: true, run: () => onDelete(session) },
         ]}

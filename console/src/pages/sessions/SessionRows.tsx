@@ -1,40 +1,87 @@
+import { useQuery } from '@tanstack/react-query'
 import type { Session } from 'quarterdeck/client'
-import { lazy, Suspense, useRef, useState } from 'react'
+import { lazy, type ReactNode, Suspense, useCallback, useMemo, useRef, useState } from 'react'
 import { useLocation } from 'wouter'
 import { useKeys } from '../../app/Keys.tsx'
 import { serverUrl } from '../../base.ts'
+import { useClient } from '../../data/server.tsx'
 import { useIsLive } from '../../data/use-live.tsx'
 import { AsOf } from '../../parts/AsOf.tsx'
 import { Button } from '../../parts/Button.tsx'
 import { Command } from '../../parts/Command.tsx'
-import { SessionsIcon } from '../../parts/icons.ts'
+import { DeleteIcon, ExportIcon, SessionsIcon } from '../../parts/icons.ts'
+import { Menu } from '../../parts/Menu.tsx'
 import { Empty, How, Pending } from '../../parts/States.tsx'
 import { useRowKeys } from '../../parts/use-row-keys.ts'
 import { type RowsHandle, VirtualRows } from '../../parts/VirtualRows.tsx'
+import { counted, fullCount } from '../../words.ts'
+import { useExportSessions } from '../session/actions/use-export-session.ts'
 import { ROW_HEIGHT, SessionRow } from './SessionRow.tsx'
 import styles from './SessionRows.module.css'
 import { countSessionFilters, type SessionFilters } from './session-filters.ts'
 import { useSessionList } from './use-session-list.ts'
 
+const RenameDialog = lazy(() => import('../../parts/RenameDialog.tsx'))
 const DeleteSessionDialog = lazy(() => import('../session/actions/DeleteSessionDialog.tsx'))
 
 const idOf = ({ session_id }: Session): string => session_id
 
+/** The server counts no further. */
+const MOST_COUNTED = 10_000
+
 export function SessionRows({ filters, onClear }: { filters: SessionFilters; onClear: () => void }) {
   const list = useSessionList(filters)
+  const client = useClient()
   const isLive = useIsLive()
-  const [doomed, setDoomed] = useState<Session | null>(null)
+  const [doomed, setDoomed] = useState<readonly Session[]>([])
+  const [named, setNamed] = useState<Session | null>(null)
   const rows = useRef<RowsHandle>(null)
   const keys = useRowKeys(list.rows, idOf, { what: 'session', group: 'Sessions', handle: rows })
+  const selection = useSelection(list.rows)
+  const { data: limits } = useQuery({
+    queryKey: ['my-limits'],
+    queryFn: ({ signal }) => client.myLimits({ signal }),
+    staleTime: Number.POSITIVE_INFINITY,
+  })
+  const currency = limits?.cost.currency ?? null
   const { loadMore } = list
-  useKeys([...keys.actions, { keys: 'Enter', name: 'Open the session', group: 'Sessions', run: keys.open }])
+  const { current } = keys
+  const remove = useCallback((session: Session) => setDoomed([session]), [])
+  useKeys([
+    ...keys.actions,
+    { keys: 'Enter', name: 'Open the session', group: 'Sessions', run: keys.open },
+    {
+      keys: 'x',
+      name: 'Select the session',
+      group: 'Sessions',
+      run: () => current !== null && selection.select(current, false),
+    },
+    ...(selection.rows.length === 0
+      ? []
+      : [{ keys: 'Escape', name: 'Select nothing', group: 'Sessions', run: selection.clear }]),
+  ])
   if (list.status !== 'ready') return <Pending query={list} rows={10} height={ROW_HEIGHT} />
   if (list.rows.length === 0) return <NoSessions isFiltered={countSessionFilters(filters) > 0} onClear={onClear} />
   return (
     <div className={styles.list}>
+      <Head selection={selection} onDelete={setDoomed}>
+        {list.total === null || list.total >= MOST_COUNTED
+          ? `${fullCount(list.total ?? list.rows.length)} sessions or more`
+          : counted(list.total, 'session')}
+      </Head>
       <AsOf isLive={isLive} at={list.loadedAt ?? 0} isFilled>
         <VirtualRows ref={rows} items={list.rows} keyOf={idOf} rowHeight={ROW_HEIGHT} label="Sessions" onEnd={loadMore}>
-          {(session) => <SessionRow session={session} onDelete={setDoomed} onFocus={keys.setCurrent} />}
+          {(session) => (
+            <SessionRow
+              session={session}
+              currency={currency}
+              isSelected={selection.has(idOf(session))}
+              onSelect={selection.select}
+              onRename={setNamed}
+              onDelete={remove}
+              onFocus={keys.setCurrent}
+            />
+          )}
         </VirtualRows>
       </AsOf>
       {list.error !== null && list.hasMore && (
@@ -42,17 +89,110 @@ export function SessionRows({ filters, onClear }: { filters: SessionFilters; onC
           The next page did not come. <Button onClick={loadMore}>Try again</Button>
         </p>
       )}
-      {doomed !== null && (
-        <Suspense>
+      <Suspense>
+        {doomed.length > 0 && (
           <DeleteSessionDialog
-            session={doomed}
-            onClose={() => setDoomed(null)}
-            onDeleted={() => {
-              keys.moveFrom(idOf(doomed))
-              list.remove(idOf(doomed))
+            sessions={doomed}
+            onClose={() => setDoomed([])}
+            onDeleted={(session) => {
+              keys.moveFrom(idOf(session))
+              list.remove(idOf(session))
             }}
           />
-        </Suspense>
+        )}
+        {named !== null && (
+          <RenameDialog
+            session={named}
+            onClose={() => setNamed(null)}
+            onRenamed={(title) => list.change(idOf(named), { title })}
+          />
+        )}
+      </Suspense>
+    </div>
+  )
+}
+
+/** Rows that somebody has marked. Those that leave the list are not marked any more. */
+function useSelection(all: readonly Session[]) {
+  const [ids, setIds] = useState<ReadonlySet<string>>(new Set())
+  const last = useRef<string | null>(null)
+  const newest = useRef(all)
+  newest.current = all
+  const rows = useMemo(() => all.filter((session) => ids.has(idOf(session))), [all, ids])
+  const select = useCallback((id: string, isRange: boolean): void => {
+    const places = [last.current, id].map((one) => newest.current.findIndex((session) => idOf(session) === one))
+    const [from = -1, to = -1] = places.toSorted((a, b) => a - b)
+    const range = isRange && from >= 0 ? newest.current.slice(from, to + 1).map(idOf) : [id]
+    setIds((before) => {
+      const next = new Set(before)
+      for (const one of range)
+        if (before.has(id)) next.delete(one)
+        else next.add(one)
+      return next
+    })
+    last.current = id
+  }, [])
+  return {
+    rows,
+    isAll: rows.length === all.length,
+    has: (id: string) => ids.has(id),
+    select,
+    selectAll: () => setIds(new Set(all.map(idOf))),
+    clear: () => setIds(new Set()),
+  }
+}
+
+interface HeadProps {
+  selection: ReturnType<typeof useSelection>
+  onDelete: (sessions: readonly Session[]) => void
+  /** How many there are. */
+  children: ReactNode
+}
+
+function Head({ selection, onDelete, children }: HeadProps) {
+  const exportSessions = useExportSessions()
+  const { rows, isAll } = selection
+  const ids = rows.map(idOf)
+  return (
+    <div className={styles.head}>
+      <label>
+        <input
+          type="checkbox"
+          aria-label="Select all that are loaded"
+          checked={isAll}
+          ref={(box) => {
+            if (box !== null) box.indeterminate = rows.length > 0 && !isAll
+          }}
+          onChange={isAll ? selection.clear : selection.selectAll}
+        />
+      </label>
+      {rows.length === 0 ? (
+        <>
+          <span className={styles.total}>{children}</span>
+          <span className={styles.column}>State</span>
+          <span className={styles.number}>Messages</span>
+          <span className={styles.number}>Tokens</span>
+          <span className={styles.number}>Cost</span>
+          <span className={styles.when}>Last activity</span>
+        </>
+      ) : (
+        <div className={styles.selected} role="toolbar" aria-label="What to do with the selected sessions">
+          <span role="status">{fullCount(rows.length)} selected</span>
+          <Menu
+            label="Export the selected sessions"
+            icon={<ExportIcon />}
+            entries={[
+              { name: 'Export as Markdown', icon: <ExportIcon />, run: () => exportSessions(ids, 'markdown') },
+              { name: 'Export as JSON', icon: <ExportIcon />, run: () => exportSessions(ids, 'json') },
+            ]}
+          />
+          <Button icon={<DeleteIcon />} onClick={() => onDelete(rows)}>
+            Delete…
+          </Button>
+          <Button kind="quiet" onClick={selection.clear}>
+            Select nothing
+          </Button>
+        </div>
       )}
     </div>
   )

@@ -20,8 +20,12 @@ test('what is empty or not a day filters nothing', () => {
   expect(writeFilters(noFilters).toString()).toBe('')
 })
 
-test('words do not count as a filter', () => {
-  expect(countSessionFilters({ ...noFilters, q: 'x' })).toBe(0)
+test('an address may say state', () => {
+  expect(readSessionFilters(new URLSearchParams('state=failed'))).toEqual({ ...noFilters, status: 'failed' })
+})
+
+test('words and the order do not count as a filter', () => {
+  expect(countSessionFilters({ ...noFilters, q: 'x', sort: 'tokens' })).toBe(0)
   expect(countSessionFilters({ ...noFilters, kind: 'chat', owner: 'ada' })).toBe(2)
 })
 

@@ -1,25 +1,46 @@
 import { countFilters, momentsOf, readFilters } from '../../data/list-filters.ts'
 import { given } from '../../given.ts'
 
-const names = ['owner', 'agent', 'status', 'kind', 'since', 'until'] as const
+const names = ['owner', 'agent', 'status', 'kind', 'feedback', 'since', 'until', 'sort'] as const
 
-/** `q` are the words that are searched for. `since` and `until` are days as `2026-11-16`. */
+/** `q` are the words that are searched for, `sort` is the order. `since` and `until` are days as `2026-11-16`. */
 export type SessionFilters = Record<'q' | (typeof names)[number], string>
 
-export const noFilters: SessionFilters = { q: '', owner: '', agent: '', status: '', kind: '', since: '', until: '' }
+export const noFilters: SessionFilters = {
+  q: '',
+  owner: '',
+  agent: '',
+  status: '',
+  kind: '',
+  feedback: '',
+  since: '',
+  until: '',
+  sort: '',
+}
 
 /** The words stay as they are typed. */
 export const readSessionFilters = (params: URLSearchParams): SessionFilters => ({
   q: params.get('q') ?? '',
   ...readFilters(params, names),
+  // What everybody calls it.
+  status: (params.get('status') ?? params.get('state') ?? '').trim(),
 })
 
-/** How many filters are set, beside the words. */
-export const countSessionFilters = (filters: SessionFilters): number => countFilters({ ...filters, q: '' })
+/** How many filters are set, beside the words and the order. */
+export const countSessionFilters = (filters: SessionFilters): number => countFilters({ ...filters, q: '', sort: '' })
 
 /** What the server is asked for. Without an owner: everybody's. */
-export const questionOf = ({ owner, agent, status, kind, since, until }: Omit<SessionFilters, 'q'>) => ({
+export const questionOf = ({
+  owner,
+  agent,
+  status,
+  kind,
+  feedback,
+  since,
+  until,
+  sort,
+}: Omit<SessionFilters, 'q'>) => ({
   owner: owner || '*',
-  ...given({ agent, status, kind }),
+  ...given({ agent, status, kind, feedback, sort }),
   ...momentsOf({ since, until }),
 })

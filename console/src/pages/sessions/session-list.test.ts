@@ -14,14 +14,15 @@ const PAGE = 2
 const settled = () => new Promise((resolve) => setTimeout(resolve))
 
 /** A server with sessions, newest first, in pages of two. */
-function open(sessions: Session[]) {
+function open(sessions: Session[], isNewestFirst = true) {
   const server = { sessions, isAway: false }
-  const list = createSessionList(async (before) => {
+  const list = createSessionList(isNewestFirst, async (before) => {
     if (server.isAway) throw new Error('away')
     const from = before === null ? 0 : server.sessions.findIndex(({ session_id }) => session_id === before) + 1
     const page = server.sessions.slice(from, from + PAGE)
     const last = page.at(-1)?.session_id ?? null
-    return { sessions: page, next: from + PAGE < server.sessions.length ? last : null }
+    const total = before === null ? server.sessions.length : null
+    return { sessions: page, total, next: from + PAGE < server.sessions.length ? last : null }
   })
   list.refetch()
   const ids = () => list.current().rows.map(({ session_id }) => session_id)
@@ -76,4 +77,27 @@ test('without the server the last rows stay', async () => {
 
   expect(ids()).toEqual(['a'])
   expect(list.current()).toMatchObject({ status: 'ready', error: new Error('away') })
+})
+
+test('in another order rows stay where they are, with what is new about them', async () => {
+  const { server, list, ids } = open([row('a', 1), row('b', 2), row('c', 3)], false)
+  await settled()
+  list.loadMore()
+  await settled()
+  server.sessions = [row('b', 9), { ...row('a', 1), title: 'A' }, row('d', 2), row('e', 2)]
+  list.refresh(new Set(['c']))
+  await settled()
+
+  expect(ids()).toEqual(['a', 'b'])
+  expect(list.current()).toMatchObject({ total: 4, rows: [{ title: 'A' }, {}] })
+})
+
+test('what a person does here is seen at once', async () => {
+  const { list, ids } = open([row('a', 5), row('b', 4), row('c', 3)])
+  await settled()
+  list.change('b', { title: 'Named' })
+  list.remove('a')
+
+  expect(ids()).toEqual(['b'])
+  expect(list.current()).toMatchObject({ total: 2, rows: [{ title: 'Named' }] })
 })

@@ -19,19 +19,20 @@ export function useSessionList(filters: SessionFilters) {
   const live = useLive()
   const question = JSON.stringify(questionOf(filters))
   const hasStatus = filters.status !== ''
+  const isNewestFirst = filters.sort === ''
   const list = useMemo(() => {
     const options: SessionListOptions = JSON.parse(question)
-    return createSessionList((before, signal) =>
-      client.sessions.list({ ...options, ...given({ before }), limit: PAGE, signal }),
+    return createSessionList(isNewestFirst, (before, signal) =>
+      client.sessions.list({ ...options, ...given({ before }), count: before === null, limit: PAGE, signal }),
     )
-  }, [client, question])
+  }, [client, question, isNewestFirst])
   useEffect(() => {
     list.refetch()
     let touched = new Set<string>()
     let timer: ReturnType<typeof setTimeout> | null = null
     const stopFeed = live.onFeed(({ session_id, kind, status }) => {
       // With other filters than the status, a session that does something still fits them.
-      if (hasStatus || (kind === 'session' && status === 'terminated')) touched.add(session_id)
+      if ((hasStatus && isNewestFirst) || (kind === 'session' && status === 'terminated')) touched.add(session_id)
       timer ??= setTimeout(() => {
         timer = null
         list.refresh(touched)
@@ -44,14 +45,14 @@ export function useSessionList(filters: SessionFilters) {
       for (const stop of [stopFeed, stopGone, stopState, list.close]) stop()
       if (timer !== null) clearTimeout(timer)
     }
-  }, [list, live, hasStatus])
+  }, [list, live, hasStatus, isNewestFirst])
   return { ...list, ...useObserved(list) }
 }
 
 /** What was said, found by its words. Not again with every change: what one reads must not move. */
 export function useSearchResults(filters: SessionFilters) {
   const client = useClient()
-  const { status: _status, kind: _kind, ...question } = questionOf(filters)
+  const { status: _status, kind: _kind, feedback: _feedback, sort: _sort, ...question } = questionOf(filters)
   return useInfiniteQuery({
     queryKey: ['search', filters.q, question],
     queryFn: ({ signal, pageParam }) =>

@@ -1,12 +1,13 @@
-import { useQuery } from '@tanstack/react-query'
-import type { Usage, UsageCounts, UsageGroup } from 'quarterdeck/client'
+import type { Usage, UsageGroup } from 'quarterdeck/client'
 import { lazy, Suspense, useState } from 'react'
 import { useSearchParams } from 'wouter'
 import { useTitle } from '../../app/title.ts'
 import { serverUrl } from '../../base.ts'
-import { withParams, withSearch } from '../../data/list-filters.ts'
-import { useClient } from '../../data/server.tsx'
+import { readFilters, withParams, withSearch } from '../../data/list-filters.ts'
+import { useUsage } from '../../data/usage.ts'
+import { readRange, type UsageRange } from '../../data/usage-range.ts'
 import { useIsLive } from '../../data/use-live.tsx'
+import { given } from '../../given.ts'
 import { moneyText } from '../../money.ts'
 import { AsOf } from '../../parts/AsOf.tsx'
 import { Notice } from '../../parts/approval/Notice.tsx'
@@ -14,35 +15,45 @@ import { Button } from '../../parts/Button.tsx'
 import { Command } from '../../parts/Command.tsx'
 import { CopyButton } from '../../parts/CopyButton.tsx'
 import { DayRange } from '../../parts/DayRange.tsx'
-import { ExportIcon, UsageIcon } from '../../parts/icons.ts'
+import { Select } from '../../parts/Field.tsx'
+import { CloseIcon, ExportIcon, UsageIcon } from '../../parts/icons.ts'
 import { Page, Panel } from '../../parts/Page.tsx'
 import { Empty, How, Pending } from '../../parts/States.tsx'
 import { saveFile } from '../../parts/save-file.ts'
 import { Tabs } from '../../parts/Tabs.tsx'
-import { fullCount, shortCount } from '../../words.ts'
+import { UsageSums } from '../../parts/UsageSums.tsx'
+import { counted, fullCount } from '../../words.ts'
 import styles from './UsagePage.module.css'
 import { groupNames, UsageTable } from './UsageTable.tsx'
-import { readRange, type UsageRange } from './usage-range.ts'
+import type { Figure } from './usage-series.ts'
 
 const UsageChart = lazy(() => import('./UsageChart.tsx'))
 
 const groups = ['day', 'agent', 'model', 'session', 'owner'] as const
-/** The server gives no more. */
-const MOST_ROWS = 1_000
-
-/** What the models were used for, and what it cost. */
+/** What the agents did, how well and how fast, and what it cost. */
 export default function UsagePage() {
   useTitle('Usage')
   const [params, setParams] = useSearchParams()
   const range = readRange(params, Date.now())
   const by = groups.find((one) => one === params.get('by')) ?? 'day'
-  const days = useUsage(range, 'day')
-  const table = useUsage(range, by)
+  const only = readFilters(params, ['agent', 'model', 'owner'])
+  const days = useUsage(range, { by: 'day', ...given(only) })
+  const table = useUsage(range, { by, ...given(only) })
   const isLive = useIsLive()
+  const change = (next: Record<string, string>) => setParams(withParams(params, next), { replace: true })
   return (
     <Page
       title="Usage"
-      bar={<DayRange days={range} onChange={(days) => setParams(withParams(params, { ...days }), { replace: true })} />}
+      bar={
+        <div className={styles.bar}>
+          <DayRange days={range} onChange={(next) => change({ ...next })} />
+          {Object.entries(given(only)).map(([name, value]) => (
+            <Button key={name} icon={<CloseIcon />} onClick={() => change({ [name]: '' })}>
+              Only {name} <bdi>{value}</bdi>
+            </Button>
+          ))}
+        </div>
+      }
       actions={
         <Button
           icon={<ExportIcon />}
@@ -58,15 +69,15 @@ export default function UsagePage() {
       ) : days.data === undefined ? (
         <Pending query={days} rows={3} height={160} />
       ) : days.data.total.runs === 0 ? (
-        <Empty title="Nothing was used in these days" icon={<UsageIcon />}>
-          <p>Tokens and cost of every finished run of a model are counted here, for 400 days. Begin with a message:</p>
+        <Empty title="Nothing ran in these days" icon={<UsageIcon />}>
+          <p>Every run counts here, with its time, tokens and cost, for 400 days. Begin with a message:</p>
           <Command>{`chat ${serverUrl}`}</Command>
           <How to="choose-a-model" />
         </Empty>
       ) : (
         <AsOf isLive={isLive} at={days.dataUpdatedAt}>
-          <Sums total={days.data.total} currency={days.data.currency} />
-          <Days usage={days.data} />
+          <UsageSums total={days.data.total} currency={days.data.currency} />
+          <Days usage={days.data} range={range} only={only} />
           <NoPrices models={days.data.unpriced} currency={days.data.currency} />
           <Panel title="Table" actions={<GroupTabs by={by} params={params} />} isFlush>
             {table.data === undefined ? (
@@ -81,39 +92,85 @@ export default function UsagePage() {
   )
 }
 
-function useUsage({ from, to, problem }: UsageRange, by: UsageGroup) {
-  const client = useClient()
-  return useQuery({
-    queryKey: ['usage', from, to, by],
-    queryFn: ({ signal }) => client.usage({ from, to, by, limit: MOST_ROWS, signal }),
-    enabled: problem === null,
-  })
+const figureNames: Readonly<Record<Figure, string>> = {
+  cost: 'Cost',
+  tokens: 'Tokens',
+  speed: 'Time',
+  errors: 'Errors',
 }
 
-/** The chart, and what it shows: tokens or money. */
-function Days({ usage }: { usage: Usage }) {
-  const [what, setWhat] = useState<'tokens' | 'cost'>('tokens')
+/** The chart, and what it shows: of everything together, or of each agent or model. */
+function Days({ usage, range, only }: { usage: Usage; range: UsageRange; only: Record<string, string> }) {
   const hasCost = usage.rows.some(({ cost }) => cost !== null && cost > 0)
-  const shown = hasCost ? what : 'tokens'
+  const [chosen, setChosen] = useState<Figure | null>(null)
+  const [split, setSplit] = useState<'' | 'agent' | 'model'>('')
+  const apart = useUsage(
+    { ...range, problem: split === '' ? 'not asked' : null },
+    { ...given({ split }), ...given(only) },
+  )
+  const figures = (['cost', 'tokens', 'speed', 'errors'] as const).filter((one) => one !== 'cost' || hasCost)
+  const what = chosen ?? (hasCost ? 'cost' : 'tokens')
+  const limit = what === 'cost' || what === 'tokens' ? (usage.limit?.[what] ?? null) : null
+  const shown = split === '' ? usage : apart.data
   return (
     <Panel
-      title={shown === 'tokens' ? 'Tokens by day' : 'Cost by day'}
+      title={`${figureNames[what]} by day`}
       actions={
-        hasCost && (
+        <div className={styles.actions}>
           <div className={styles.choice} role="group" aria-label="In the chart">
-            {(['tokens', 'cost'] as const).map((one) => (
-              <button key={one} type="button" aria-pressed={shown === one} onClick={() => setWhat(one)}>
-                {one === 'tokens' ? 'Tokens' : 'Cost'}
+            {figures.map((one) => (
+              <button key={one} type="button" aria-pressed={what === one} onClick={() => setChosen(one)}>
+                {figureNames[one]}
               </button>
             ))}
           </div>
-        )
+          <Select
+            label="Parts"
+            isLabelHidden
+            value={split}
+            onChange={({ target }) => setSplit(target.value as typeof split)}
+          >
+            <option value="">All together</option>
+            <option value="agent">Each agent</option>
+            <option value="model">Each model</option>
+          </Select>
+        </div>
       }
     >
       <Suspense fallback={<div className={styles.chartPlace} />}>
-        <UsageChart usage={usage} what={shown} />
+        {shown === undefined ? (
+          <Pending query={apart} rows={1} height={240} />
+        ) : (
+          <UsageChart usage={shown} what={what} limit={limit} />
+        )}
       </Suspense>
+      {what === 'speed' && (
+        <p className={styles.words}>
+          From the start of a run to its end, or to where it waits for a person. Runs that failed or were stopped are
+          not in it{split === '' ? '' : ', and the lines show what 95 of 100 runs took at most'}.
+        </p>
+      )}
+      <Left usage={usage} />
     </Panel>
+  )
+}
+
+/** What is left of today, where one person's limit is known. */
+function Left({ usage: { limit, rows, to, currency } }: { usage: Usage }) {
+  if (limit === null || to !== new Date().toISOString().slice(0, 10)) return null
+  const today = rows.find(({ key }) => key === to)
+  const left = (allowed: number | null, used: number | null, text: (amount: number) => string) =>
+    allowed === null || used === null ? [] : [`${text(Math.max(0, allowed - used))} of ${text(allowed)}`]
+  const parts = [
+    ...left(limit.cost, today === undefined ? 0 : today.cost, (amount) => moneyText(amount, currency)),
+    ...left(limit.tokens, (today?.input_tokens ?? 0) + (today?.output_tokens ?? 0), (n) => `${fullCount(n)} tokens`),
+    ...left(limit.runs, today?.runs ?? 0, (n) => counted(n, 'run')),
+  ]
+  if (parts.length === 0) return null
+  return (
+    <p className={styles.words}>
+      Left today for <bdi>{limit.owner}</bdi>: {parts.join(', ')}.
+    </p>
   )
 }
 
@@ -128,7 +185,8 @@ function GroupTabs({ by, params }: { by: UsageGroup; params: URLSearchParams }) 
 
 function saveCsv({ from, to, by, rows, currency }: Usage): void {
   const head = [
-    ...(['runs', 'input_tokens', 'output_tokens', 'cached_input_tokens'] as const),
+    ...(['runs', 'failed_runs', 'cancelled_runs', 'p50_ms', 'p95_ms'] as const),
+    ...(['input_tokens', 'output_tokens', 'cached_input_tokens'] as const),
     ...(['cache_write_input_tokens', 'reasoning_tokens'] as const),
   ]
   const hasLabel = by === 'session'
@@ -164,37 +222,6 @@ function priceLines(models: readonly string[], currency: string): string {
   // A name may have characters that mean something in YAML. JSON text is YAML too.
   const lines = models.map((model) => `    ${JSON.stringify(model)}: { input: 0.00, output: 0.00 }`)
   return ['prices:', `  currency: ${currency}`, '  models:', ...lines, ''].join('\n')
-}
-
-function Sums({ total, currency }: { total: UsageCounts; currency: string }) {
-  const cached = total.input_tokens === 0 ? 0 : Math.round((total.cached_input_tokens / total.input_tokens) * 100)
-  return (
-    <dl className={styles.sums}>
-      <Sum
-        name="Cost"
-        value={moneyText(total.cost, currency)}
-        note={total.cost === null ? 'a model has no price' : currency}
-      />
-      <Sum name="Tokens" value={shortCount(total.input_tokens + total.output_tokens)} note="input and output" />
-      <Sum name="Input" value={shortCount(total.input_tokens)} note={`${cached} % from a cache`} />
-      <Sum
-        name="Output"
-        value={shortCount(total.output_tokens)}
-        note={`${shortCount(total.reasoning_tokens)} for reasoning`}
-      />
-      <Sum name="Runs" value={fullCount(total.runs)} note="that used a model" />
-    </dl>
-  )
-}
-
-function Sum({ name, value, note }: { name: string; value: string; note: string }) {
-  return (
-    <div className={styles.sum}>
-      <dt>{name}</dt>
-      <dd className={styles.value}>{value}</dd>
-      <dd className={styles.note}>{note}</dd>
-    </div>
-  )
 }
 
 /** Lines as programs for tables read them (RFC 4180). */

@@ -2,6 +2,7 @@ import type { Usage, UsageGroup } from 'quarterdeck/client'
 import { Link } from 'wouter'
 import { moneyText } from '../../money.ts'
 import { type Column, DataTable } from '../../parts/DataTable.tsx'
+import { errorShare, timeText } from '../../parts/UsageSums.tsx'
 import { fullCount } from '../../words.ts'
 import styles from './UsageTable.module.css'
 
@@ -27,12 +28,12 @@ export function UsageTable({ usage: { by, rows, total, currency } }: { usage: Us
   const columns: Column<Row>[] = [
     { name: groupNames[by], cell: (row) => <Name by={by} row={row} /> },
     { name: 'Runs', cell: ({ runs }) => fullCount(runs), isNumber: true, isMinor: true },
+    { name: 'Errors', cell: errorShare, isNumber: true },
+    { name: 'Half within', cell: ({ p50_ms }) => timeText(p50_ms), isNumber: true, isMinor: true },
+    { name: '95 % within', cell: ({ p95_ms }) => timeText(p95_ms), isNumber: true, isMinor: true },
     { name: 'Input', cell: (row) => fullCount(row.input_tokens), isNumber: true, isMinor: true },
     { name: 'Cached', cell: (row) => fullCount(row.cached_input_tokens), isNumber: true, isMinor: true },
-    { name: 'Cache write', cell: (row) => fullCount(row.cache_write_input_tokens), isNumber: true, isMinor: true },
     { name: 'Output', cell: (row) => fullCount(row.output_tokens), isNumber: true, isMinor: true },
-    { name: 'Reasoning', cell: (row) => fullCount(row.reasoning_tokens), isNumber: true, isMinor: true },
-    { name: 'Tokens', cell: (row) => fullCount(row.input_tokens + row.output_tokens), isNumber: true },
     { name: 'Cost', cell: ({ cost }) => moneyText(cost, currency), isNumber: true },
   ]
   const sum = { ...total, key: '', label: '' }
@@ -69,5 +70,10 @@ function Name({ by, row: { key, label } }: { by: UsageGroup; row: Row }) {
       </Link>
     )
   }
-  return <bdi>{label === '' ? '–' : label}</bdi>
+  if (label === '' || label === '/') return 'No model'
+  return (
+    <Link href={`/usage?${by}=${encodeURIComponent(key)}`} className={styles.link}>
+      <bdi>{label}</bdi>
+    </Link>
+  )
 }

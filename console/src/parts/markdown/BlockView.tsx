@@ -2,8 +2,10 @@ import type { MarkedToken, Token, Tokens } from 'marked'
 import { Fragment, memo, type ReactNode } from 'react'
 import { ProseText } from '../ProseText.tsx'
 import { CodeBlock } from './CodeBlock.tsx'
+import { Formula } from './Formula.tsx'
 import { Inline } from './Inline.tsx'
 import styles from './Markdown.module.css'
+import { isMath } from './math-tokens.ts'
 
 /** Deeper than people write. What is deeper is shown as it was written. */
 const DEEPEST = 12
@@ -21,6 +23,7 @@ export const BlockView = memo(function BlockView({ block, isOpen }: BlockProps) 
 
 function drawBlock(block: MarkedToken, isOpen: boolean, depth: number): ReactNode {
   if (depth > DEEPEST) return <Plain text={block.raw} />
+  if (isMath(block)) return <Formula token={block} />
   switch (block.type) {
     case 'space':
       return null

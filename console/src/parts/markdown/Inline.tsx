@@ -3,7 +3,9 @@ import { Fragment, type ReactNode } from 'react'
 import { WarningIcon } from '../icons.ts'
 import { ProseText } from '../ProseText.tsx'
 import { Box } from './BlockView.tsx'
+import { Formula } from './Formula.tsx'
 import styles from './Markdown.module.css'
+import { isMath } from './math-tokens.ts'
 
 const DEEPEST = 12
 
@@ -16,6 +18,7 @@ export function Inline({ tokens, depth = 0 }: { tokens: readonly Token[]; depth?
 
 function drawInline(token: MarkedToken, depth: number): ReactNode {
   if (depth > DEEPEST) return <ProseText text={token.raw} />
+  if (isMath(token)) return <Formula token={token} />
   const inside = (tokens: readonly Token[]) => <Inline tokens={tokens} depth={depth + 1} />
   switch (token.type) {
     case 'strong':

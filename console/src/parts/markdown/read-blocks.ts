@@ -2,6 +2,7 @@
 // blocks before it stay the same objects, which React then leaves alone.
 
 import { Lexer, type MarkedToken, type Token } from 'marked'
+import { mathIn } from './math-tokens.ts'
 
 /** Finding emphasis in a hostile text takes time that grows with the square of its length. Such a text stays as it is. */
 const LONGEST_INLINE = 5_000
@@ -55,7 +56,7 @@ function finished(blocks: readonly Block[]): readonly Block[] {
 }
 
 function lex(text: string, kept: readonly Block[], now: () => number): Block[] {
-  const lexer = new Lexer({ gfm: true })
+  const lexer = new Lexer({ gfm: true, extensions: mathIn(text) })
   for (const block of kept) {
     if (block.type === 'def') lexer.tokens.links[block.tag] ??= { href: block.href, title: block.title }
   }

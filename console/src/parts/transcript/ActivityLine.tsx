@@ -12,7 +12,7 @@ interface Step {
 }
 
 /** What a tool or an agent elsewhere shows beside the conversation: a checklist as such, everything else by its name and its values. */
-export function ActivityLine({ item }: { item: ActivityItem }) {
+export default function ActivityLine({ item }: { item: ActivityItem }) {
   const steps = stepsIn(item.content.progress)
   const [isOpen, setOpen] = useIsOpen(item.key, steps !== null)
   const done = steps?.filter(({ status }) => status === 'done').length ?? 0

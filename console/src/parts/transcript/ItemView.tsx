@@ -1,28 +1,17 @@
-import type { EventInterrupt } from 'quarterdeck/client'
 import { lazy, memo, type ReactNode, Suspense, useContext } from 'react'
-import type { AnswerItem, ReasoningItem, TranscriptItem, UserItem } from '../../data/transcript.ts'
-import { messageIdOf } from '../../data/use-branch.ts'
-import { useApproval } from '../approval/use-record.ts'
-import { OutcomeBadge } from '../Badge.tsx'
-import { IconButton } from '../Button.tsx'
-import { CopyButton, copyText } from '../CopyButton.tsx'
+import type { AnswerItem, ReasoningItem, TranscriptItem } from '../../data/transcript.ts'
 import { CutText } from '../CutText.tsx'
-import { markHidden } from '../hidden-marks.ts'
-import { ApprovalIcon, CopyIcon, EditIcon, LinkIcon, MoreIcon, RetryIcon, ThinkIcon } from '../icons.ts'
-import { Menu } from '../Menu.tsx'
+import { ThinkIcon } from '../icons.ts'
 import { Markdown } from '../markdown/Markdown.tsx'
 import { Loading } from '../States.tsx'
 import { duration } from '../Time.tsx'
-import { ActivityLine } from './ActivityLine.tsx'
+import { VisibleText } from '../VisibleText.tsx'
 import { ConversationContext } from './conversation.ts'
 import { Fold } from './Fold.tsx'
 import styles from './ItemView.module.css'
 import { useIsOpen } from './open-rows.ts'
 import type { Piece } from './pieces.ts'
-import { RunEnd } from './RunEnd.tsx'
-import { ToolCard } from './ToolCard.tsx'
 import { UserMessage } from './UserMessage.tsx'
-import { Versions } from './Versions.tsx'
 
 interface ItemProps {
   item: TranscriptItem
@@ -38,19 +27,37 @@ interface ItemProps {
 /** One item of a conversation. Drawn again only if it is another one. */
 export const ItemView = memo(function ItemView(props: ItemProps) {
   const { item } = props
+  const { versions } = useContext(ConversationContext)
   const drawn = drawItem(props)
+  const hasArrows = item.type !== 'user' && props.piece?.isFirst !== false && versions.has(item.key)
   return (
-    <>
-      {item.type !== 'user' && props.piece?.isFirst !== false && <Versions itemKey={item.key} what="answer" />}
+    <Suspense fallback={<Loading rows={1} height={36} />}>
+      {hasArrows && <Versions itemKey={item.key} what="answer" />}
       {item.subagent === null ? drawn : <div className={styles.inside}>{drawn}</div>}
-    </>
+    </Suspense>
   )
 })
+
+// Words come first. What can be done with them, and what most conversations have not, comes after.
+const actions = () => import('./MessageActions.tsx')
+const AnswerActions = lazy(() => actions().then((one) => ({ default: one.AnswerActions })))
+const OwnActions = lazy(() => actions().then((one) => ({ default: one.OwnActions })))
+const Versions = lazy(() => actions().then((one) => ({ default: one.Versions })))
+const ToolCard = lazy(() => import('./ToolCard.tsx'))
+const ActivityLine = lazy(() => import('./ActivityLine.tsx'))
+const RunEnd = lazy(() => import('./RunEnd.tsx'))
+const QuestionLine = lazy(() => import('./QuestionLine.tsx'))
 
 function drawItem({ item, isDocked, isLastOfTurn, piece = null, isNewest }: ItemProps): ReactNode {
   switch (item.type) {
     case 'user':
-      return <OwnMessage item={item} />
+      return (
+        <UserMessage text={item.text} files={item.files}>
+          <Suspense fallback={<div className={styles.actions} />}>
+            <OwnActions item={item} />
+          </Suspense>
+        </UserMessage>
+      )
     case 'answer':
       return <Answer item={item} piece={piece} hasActions={isLastOfTurn} isNewest={isNewest} />
     case 'reasoning':
@@ -59,7 +66,7 @@ function drawItem({ item, isDocked, isLastOfTurn, piece = null, isNewest }: Item
       return <ToolCard item={item} />
     case 'question':
       if (isDocked) return <Note name="Waiting" text="A person has to decide. The question is below." />
-      return <Question interrupt={item.interrupt} />
+      return <QuestionLine interrupt={item.interrupt} />
     case 'end':
       return <RunEnd item={item} isNewest={isNewest} />
     case 'activity':
@@ -76,30 +83,6 @@ function Note({ name, text }: { name: string; text: string }) {
       <strong>{name}</strong>
       <CutText text={text} first={400} />
     </div>
-  )
-}
-
-// Most conversations have none, and the card brings the view of diffs with it.
-const ApprovalCard = lazy(() => import('../approval/ApprovalCard.tsx'))
-
-/** Here the run stopped and asked a person: one line with what became of it, which opens. */
-export function Question({ interrupt }: { interrupt: EventInterrupt }) {
-  const [isOpen, setOpen] = useIsOpen(`question:${interrupt.id}`)
-  const view = useApproval(interrupt.id, { isWhole: false }).data?.view
-  return (
-    <Fold
-      isFramed
-      icon={<ApprovalIcon aria-hidden="true" />}
-      title={view?.label ?? 'A person is asked'}
-      line={view === undefined ? '' : markHidden(`${view.title} ${view.gist}`)}
-      end={view !== undefined && <OutcomeBadge outcome={view.outcome} isNamed />}
-      isOpen={isOpen}
-      onToggle={setOpen}
-    >
-      <Suspense fallback={<Loading rows={1} height={120} />}>
-        <ApprovalCard id={interrupt.id} docked hasKeys={false} />
-      </Suspense>
-    </Fold>
   )
 }
 
@@ -124,57 +107,22 @@ interface AnswerProps {
 
 /** What the agent says. */
 function Answer({ item, piece, hasActions, isNewest }: AnswerProps) {
-  const { again, hasLinks } = useContext(ConversationContext)
   if (item.isDone && item.text === '') return null
   return (
     <section className={styles.answer}>
       {piece?.isFirst !== false && <h2 className="unseen">Answer</h2>}
       <Markdown text={piece?.text ?? item.text} isWriting={!item.isDone && piece?.isLast !== false} />
+      {item.tried !== undefined && piece?.isLast !== false && (
+        <p className={styles.broken}>
+          Tried with <VisibleText text={item.tried} inline isRaw />
+        </p>
+      )}
       {item.isBrokenOff && piece?.isLast !== false && <p className={styles.broken}>Broken off here.</p>}
       {item.isDone && hasActions && piece?.isLast !== false && (
-        <div className={styles.actions}>
-          <CopyButton text={item.text} what="answer" />
-          {isNewest && again !== null && (
-            <IconButton label="Answer again (keeps this answer)" icon={<RetryIcon />} onClick={again} />
-          )}
-          {hasLinks && <MessageMenu itemKey={item.key} what="answer" />}
-        </div>
+        <Suspense fallback={<div className={styles.actions} />}>
+          <AnswerActions item={item} isNewest={isNewest} />
+        </Suspense>
       )}
     </section>
-  )
-}
-
-/** What a person wrote, and what they can do with it. */
-function OwnMessage({ item }: { item: UserItem }) {
-  const { edit, hasLinks } = useContext(ConversationContext)
-  return (
-    <UserMessage text={item.text} files={item.files}>
-      <div className={styles.actions}>
-        <Versions itemKey={item.key} what="message" />
-        {edit !== null && <IconButton label="Edit message" icon={<EditIcon />} onClick={() => edit(item)} />}
-        {hasLinks && <MessageMenu itemKey={item.key} what="message" text={item.text} />}
-      </div>
-    </UserMessage>
-  )
-}
-
-function MessageMenu({ itemKey, what, text }: { itemKey: string; what: string; text?: string }) {
-  function copyLink(): void {
-    const address = new URL(location.href)
-    address.searchParams.delete('branch')
-    address.searchParams.set('message', messageIdOf(itemKey))
-    void copyText(address.href, 'link')
-  }
-  return (
-    <Menu
-      label={`More about this ${what}`}
-      icon={<MoreIcon />}
-      entries={[
-        ...(text === undefined
-          ? []
-          : [{ name: 'Copy text', icon: <CopyIcon />, run: () => void copyText(text, 'message') }]),
-        { name: 'Copy link', icon: <LinkIcon />, run: copyLink },
-      ]}
-    />
   )
 }

@@ -29,7 +29,7 @@ const failures: Readonly<Record<string, string>> = {
 }
 
 /** A run that ended without an answer, why, and the way to another try. Users are not shown what only operators can use. */
-export function RunEnd({ item, isNewest }: { item: EndItem; isNewest: boolean }) {
+export default function RunEnd({ item, isNewest }: { item: EndItem; isNewest: boolean }) {
   const { again } = useContext(ConversationContext)
   const { page } = usePlace()
   const { how, message, code, isWithdrawn } = item

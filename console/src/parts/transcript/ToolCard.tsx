@@ -11,7 +11,7 @@ import { argumentLine, prettyJson, withoutSecrets } from './pretty-json.ts'
 import styles from './ToolCard.module.css'
 
 /** A call of a tool. What it got and what it gave are folded, unless it failed. */
-export function ToolCard({ item }: { item: ToolItem }) {
+export default function ToolCard({ item }: { item: ToolItem }) {
   const [isOpen, setOpen] = useIsOpen(item.key)
   const { name, result, status } = item
   const args = withoutSecrets(item.args)

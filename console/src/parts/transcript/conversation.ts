@@ -9,8 +9,8 @@ export interface Conversation {
   /** Where the branch parts from others: by the key of its item, the items that stand in the same place. */
   versions: ReadonlyMap<string, readonly string[]>
   turnTo: (key: string) => void
-  /** Messages have addresses. */
-  hasLinks: boolean
+  /** Whose messages can be linked to and answers judged. */
+  sessionId: string | null
 }
 
 export const ConversationContext = createContext<Conversation>({
@@ -18,5 +18,5 @@ export const ConversationContext = createContext<Conversation>({
   edit: null,
   versions: new Map(),
   turnTo: () => {},
-  hasLinks: false,
+  sessionId: null,
 })

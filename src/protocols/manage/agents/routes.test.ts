@@ -5,7 +5,9 @@ import type { ApprovalRule } from '../../../domain/agent/approval-rule.ts'
 import type { TestCase } from '../../../domain/agent/test-case.ts'
 import type { Risk } from '../../../domain/agent/tool-settings.ts'
 import { ServerError } from '../../../domain/errors.ts'
-import { testTool } from '../../../engine/testing/open-engine.ts'
+import { silentLogger } from '../../../domain/logger.ts'
+import { type openEngine, testTool } from '../../../engine/testing/open-engine.ts'
+import { createTestHistory } from '../../../evaluation/test-history.ts'
 import { createTestRuns } from '../../../evaluation/test-runs.ts'
 import { createScriptedEngine, finished, says } from '../../../evaluation/testing/scripted-engine.ts'
 import { operatorToken } from '../../../http/testing/server-fixture.ts'
@@ -39,27 +41,32 @@ async function openAgents({ endless = false, fails = false } = {}) {
   const opened: string[] = []
   const engine = createScriptedEngine(() => (endless ? says('Hel') : [...says('Hello.'), finished(3, 2)]))
   const clock = createManualClock()
-  const tests = createTestRuns({
-    clock,
-    async open() {
-      if (fails) throw new ServerError('config_invalid', 'A key is missing.')
-      opened.push('open')
-      return {
-        ...{ engine, clock, judge: () => null, ids: { uuid: () => 'id' } },
-        attach: async () => Promise.reject(new Error('no files')),
-        [Symbol.asyncDispose]: async () => void opened.push('closed'),
-      }
-    },
-  })
+  const testsOf = ({ store, log }: Pick<ReturnType<typeof openEngine>, 'store' | 'log'>) =>
+    createTestRuns({
+      history: createTestHistory({ notes: store.outbox, log, clock, logger: silentLogger }),
+      clock,
+      async open() {
+        if (fails) throw new ServerError('config_invalid', 'A key is missing.')
+        opened.push('open')
+        return {
+          ...{ engine, clock, judge: () => null, ids: { uuid: () => 'id' } },
+          attach: async () => Promise.reject(new Error('no files')),
+          [Symbol.asyncDispose]: async () => void opened.push('closed'),
+        }
+      },
+    })
+  let tests: ReturnType<typeof testsOf> | undefined
   const pay = testTool({ name: 'pay', risk: 'critical', call: async () => ({ content: '', isError: false }) })
-  const doors = await openDoors({ agent, tools: [pay] }, (parts) =>
-    createManagedAgentRoutes({
+  const doors = await openDoors({ agent, tools: [pay] }, (parts) => {
+    tests = testsOf(parts)
+    return createManagedAgentRoutes({
       engine: parts.engine,
       tests,
       version: '1.0.0',
       checkAgentText: async (text) => [{ line: 1, column: 2, path: '', message: text }],
-    }),
-  )
+    })
+  })
+  if (tests === undefined) throw new Error('no routes were made')
   return { doors, opened, tests }
 }
 
@@ -72,6 +79,7 @@ describe('GET /agents', () => {
         name: 'tester',
         description: 'An agent for tests.',
         is_default: true,
+        try_models: [],
         model: { provider: 'scripted', name: 'script' },
         tools: [
           {
@@ -171,6 +179,7 @@ describe('the tests of an agent', () => {
         tools: [],
         checks: ['contains'],
         timeout_seconds: 60,
+        ...{ results: [], failing_since: null, findings: [] },
       })),
     })
     expect(await refusalOf(await doors.get('/agents/tester/tests', asAda))).toEqual({ status: 403, code: 'forbidden' })
@@ -199,6 +208,12 @@ describe('the tests of an agent', () => {
     expect(opened).toEqual(['open', 'closed'])
     expect(await collected(client.agents.runTests('tester', { cases: ['sings'] }))).toHaveLength(3)
     expect(await doors.store.sessions.list({ limit: 10 })).toEqual([])
+    const { cases } = await client.agents.tests('tester')
+    expect(cases.map((one) => [one.results.map(({ outcome }) => outcome), one.failing_since === null])).toEqual([
+      [['passed'], true],
+      [['failed', 'failed'], false],
+    ])
+    expect(cases[1]?.findings).toEqual([{ check: 'contains', expected: 'an answer with "La"', found: '"Hello."' }])
   })
 
   test('run once at a time, and stop when the caller leaves', async () => {

@@ -1,11 +1,13 @@
 // The agents of this server: what they are made of, a check of agent files, and their test cases.
 
 import { z } from 'zod'
-import type { AgentDefinition } from '../../../domain/agent/agent.ts'
+import { type AgentDefinition, modelName } from '../../../domain/agent/agent.ts'
+import { isoTime } from '../../../domain/clock.ts'
 import { refuseOtherAgent } from '../../../domain/supervision/token-role.ts'
 import { createMask } from '../../../domain/text/mask.ts'
 import type { Engine } from '../../../engine/engine.ts'
 import type { CaseResult } from '../../../evaluation/case-result.ts'
+import type { CaseHistory } from '../../../evaluation/test-history.ts'
 import type { TestRuns } from '../../../evaluation/test-runs.ts'
 import { answer, listOf } from '../../../http/describe-answer.ts'
 import type { Reply, Request, Route } from '../../../http/route.ts'
@@ -32,7 +34,7 @@ export interface AgentRoutesDeps {
   engine: Pick<Engine, 'agents'>
   /** Looks at nothing but the text. */
   checkAgentText(text: string, signal: AbortSignal): Promise<ValidatedAgent['problems']>
-  tests: Pick<TestRuns, 'begin' | 'isRunning'>
+  tests: Pick<TestRuns, 'begin' | 'isRunning' | 'history'>
   /** Version of this server. */
   version: string
 }
@@ -75,6 +77,7 @@ function agentRoutes({ engine, checkAgentText, version }: AgentRoutesDeps): Rout
       description: agent.description,
       is_default: agent.default,
       model: { provider: agent.model.provider, name: agent.model.name },
+      try_models: request.principal.role === 'operator' ? (agent.tried ?? []).map(modelName) : [],
       tools: tools.map((tool) => toolView(tool, agent)),
       capabilities: capabilitiesOf(agent, version),
       source:
@@ -172,6 +175,7 @@ const toolView = (tool: Tool, agent: AgentDefinition): AgentTool => ({
 function testRoutes({ engine, tests }: AgentRoutesDeps): Route[] {
   async function list(request: Request, reply: Reply): Promise<void> {
     const { name, testCases } = agentOf(engine, request)
+    const history = await tests.history(name)
     const body: AgentTests = {
       agent: name,
       running: tests.isRunning(name),
@@ -181,6 +185,7 @@ function testRoutes({ engine, tests }: AgentRoutesDeps): Route[] {
         tools: one.tools.map((tool) => tool.name),
         checks: one.checks.map(({ check }) => check),
         timeout_seconds: one.timeoutMs / 1_000,
+        ...historyView(history.get(one.name)),
       })),
     }
     reply.json(200, body)
@@ -235,7 +240,7 @@ function testRoutes({ engine, tests }: AgentRoutesDeps): Route[] {
       describe: () => ({
         tag,
         description:
-          'Runs the test cases as `quarterdeck test` does: with the real model and the real tools, in memory beside the server, so nothing is in its log and nobody is asked. Approvals are answered by the cases. Leaving the stream stops the tests. An agent’s tests run once at a time.',
+          'Runs the test cases as `quarterdeck test` does: with the real model and the real tools, in memory beside the server, so nothing is in its log and nobody is asked. The last ten results of each case are kept. Approvals are answered by the cases. Leaving the stream stops the tests. An agent’s tests run once at a time.',
         params,
         body: { schema: RunTestsSchema, examples: { all: {}, some: { cases: ['knows the capital'] } } },
         responses: {
@@ -254,6 +259,14 @@ function testRoutes({ engine, tests }: AgentRoutesDeps): Route[] {
       handle: run,
     },
   ]
+}
+
+function historyView({ results = [], failingSince = null, findings = [] }: Partial<CaseHistory> = {}) {
+  return {
+    results: results.map(({ at, outcome, durationMs }) => ({ at: isoTime(at), outcome, duration_ms: durationMs })),
+    failing_since: failingSince === null ? null : isoTime(failingSince),
+    findings,
+  }
 }
 
 /** A case that has begun has no result yet. */

@@ -17,6 +17,9 @@ export const AgentSchema = z
     description: z.string(),
     is_default: z.boolean().describe('Answers requests that name no agent.'),
     model: z.strictObject({ provider: z.string(), name: z.string() }),
+    try_models: z
+      .array(z.string())
+      .describe('Models that an operator may try in its place: `provider/model`. Empty for others.'),
     tools: z.array(AgentToolSchema),
     capabilities: z.record(z.string(), z.unknown()).describe('As AG-UI describes them.'),
     source: z
@@ -35,6 +38,7 @@ export const AgentSchema = z
       description: 'A friendly assistant that answers briefly.',
       is_default: true,
       model: { provider: 'demo', name: 'demo' },
+      try_models: ['openai/gpt-5-mini'],
       tools: [
         {
           name: 'get_weather',
@@ -74,6 +78,9 @@ export const ValidatedAgentSchema = z
   })
 export type ValidatedAgent = z.output<typeof ValidatedAgentSchema>
 
+const outcome = z.enum(['passed', 'failed', 'error'])
+const FindingsSchema = z.array(z.strictObject({ check: z.string(), expected: z.string(), found: z.string() }))
+
 export const AgentTestsSchema = z
   .strictObject({
     agent: z.string(),
@@ -85,6 +92,11 @@ export const AgentTestsSchema = z
         tools: z.array(z.string()).describe('Calls that must happen.'),
         checks: z.array(z.string()).describe('Kinds of checks of the answer.'),
         timeout_seconds: z.number(),
+        results: z
+          .array(z.strictObject({ at: z.iso.datetime(), outcome, duration_ms: z.number() }))
+          .describe('What became of it when this server ran it, newest first: at most ten.'),
+        failing_since: z.iso.datetime().nullable().describe('The first of the results since which it has not passed.'),
+        findings: FindingsSchema.describe('What was wrong the last time, cut to 500 characters.'),
       }),
     ),
   })
@@ -99,6 +111,9 @@ export const AgentTestsSchema = z
           tools: [],
           checks: ['contains'],
           timeout_seconds: 60,
+          results: [{ at: '2026-11-15T09:00:00.000Z', outcome: 'passed', duration_ms: 1_240 }],
+          failing_since: null,
+          findings: [],
         },
       ],
     },
@@ -111,7 +126,7 @@ export const CaseSchema = z
     outcome: z
       .enum(['running', 'passed', 'failed', 'error', 'stopped'])
       .describe('`running`: it has begun. `error`: it could not be run to its end. `stopped`: somebody stopped it.'),
-    findings: z.array(z.strictObject({ check: z.string(), expected: z.string(), found: z.string() })),
+    findings: FindingsSchema,
     duration_ms: z.number(),
     tokens: z.strictObject({ input: z.int(), output: z.int() }),
     answer: z.string().describe('The last answer, at most 20,000 characters of it.'),

@@ -16,6 +16,12 @@ export const NewMessageSchema = z
     message: MessageSchema.optional(),
     files: SentFilesSchema,
     agent: z.string().nullish(),
+    model: z
+      .string()
+      .exactOptional()
+      .describe(
+        'Tries this model in the place of the agent’s own: one of `try_models` in the settings. For operators.',
+      ),
     replaces: z
       .string()
       .optional()

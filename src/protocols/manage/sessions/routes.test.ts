@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { parseUuid, ulidOf } from '../../../domain/ids.ts'
 import { outline } from '../../../engine/testing/open-engine.ts'
+import { scriptedModel } from '../../../models/testing/scripted-model.ts'
 import { createGatedModel, stop, text } from '../../testing/gated-model.ts'
-import { asAda, eventsOf, openDoors, refusalOf } from '../../testing/open-doors.ts'
+import { asAda, asOperator, eventsOf, openDoors, refusalOf } from '../../testing/open-doors.ts'
 import { readSse } from '../../testing/sse-reader.ts'
 
 type Doors = Awaited<ReturnType<typeof openDoors>>
@@ -102,6 +103,27 @@ describe('POST /sessions/{id}/messages', () => {
       id: body.message_id,
       role: 'user',
       content: 'Where to?',
+    })
+  })
+
+  test('tries another model for an operator, one that the settings name, and marks the run', async () => {
+    const tried = [scriptedModel({ name: 'other', answers: [{ parts: [{ text: 'I am another.' }] }] })]
+    await using doors = await openDoors({ tried })
+    const ask = (model: string, headers = asOperator) =>
+      doors.post('/sessions/holiday/messages', { message: 'Who are you?', model }, headers)
+
+    expect(await refusalOf(await ask('scripted/other', asAda))).toEqual({ status: 403, code: 'forbidden' })
+    const unknown = await ask('scripted/gone')
+    expect([unknown.status, await unknown.json()]).toMatchObject([
+      400,
+      { code: 'invalid_request', detail: expect.stringContaining('scripted/other'), errors: [{ pointer: '/model' }] },
+    ])
+    const { run_id } = (await (await ask('scripted/other')).json()) as Accepted
+    const seen = eventsOf(await readSse(await doors.get(`/runs/${run_id}/events`, asOperator)).rest())
+    expect(outline(seen)).toEqual(answered('I am another.'))
+    expect(seen[0]).toMatchObject({ metadata: { quarterdeck: { triedModel: 'scripted/other' } } })
+    expect(await (await doors.get(`/runs/${run_id}`, asOperator)).json()).toMatchObject({
+      tried_model: 'scripted/other',
     })
   })
 
@@ -281,6 +303,7 @@ describe('GET /runs/{id}', () => {
 
     const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
     expect(await (await doors.get(`/runs/${run_id}`)).json()).toEqual({
+      tried_model: null,
       run_id,
       session_id: 's',
       parent_run_id: null,

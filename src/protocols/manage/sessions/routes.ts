@@ -1,6 +1,7 @@
 // Our own routes for sessions and runs: start background runs, show their status and events, stop them.
 
 import { z } from 'zod'
+import { type AgentDefinition, type ModelSettings, modelName } from '../../../domain/agent/agent.ts'
 import { ServerError, sessionNotFound } from '../../../domain/errors.ts'
 import { type Ids, parseUuid } from '../../../domain/ids.ts'
 import { isTerminalText } from '../../../domain/session/event.ts'
@@ -36,7 +37,7 @@ import { decodeNewMessage, idOf, NewMessageSchema, sessionParams, sessionTag } f
 import { foreignRunView, runView } from './encode.ts'
 import { createLogRoutes, type LogRoutesDeps } from './log-routes.ts'
 import { createPeopleRoutes } from './people-routes.ts'
-import { AnsweredRunSchema, RunSchema, SentMessageSchema } from './schema.ts'
+import { type AnsweredRun, AnsweredRunSchema, RunSchema, SentMessageSchema } from './schema.ts'
 
 export interface SessionRoutesDeps extends LogRoutesDeps {
   attachments: Attachments
@@ -62,6 +63,18 @@ export const createSessionRoutes = (deps: SessionRoutesDeps): Route[] => [
   ...runRoutes(deps),
 ]
 
+/** Throws `forbidden` and `invalid_request`. */
+function triedModel({ name, tried = [] }: AgentDefinition, wanted: string, role: string | null): ModelSettings {
+  if (role !== 'operator')
+    throw new ServerError('forbidden', 'Only operators may try another model. Leave out `model`.')
+  const found = tried.find((one) => modelName(one) === wanted)
+  if (found !== undefined) return found
+  const known =
+    tried.length === 0 ? 'There are none: add some to try_models.' : `Send one of ${tried.map(modelName).join(', ')}.`
+  const detail = `${JSON.stringify(wanted.slice(0, 200))} is not a model that ${name} may try. ${known}`
+  throw new ServerError('invalid_request', detail, { problems: [{ pointer: '/model', detail }] })
+}
+
 function sessionRoutes(deps: SessionRoutesDeps): Route[] {
   const { engine, oversight, ids, attachments } = deps
   const followFor = createFollowFor(engine)
@@ -71,11 +84,13 @@ function sessionRoutes(deps: SessionRoutesDeps): Route[] {
     const reference = idOf(request)
     const body = await jsonWithFiles(request)
     const asked = askedBy(request, body)
-    const { message, agent, files: sent, replaces, again } = decodeNewMessage(body)
+    const { message, agent, model: wanted, files: sent, replaces, again } = decodeNewMessage(body)
     const session = await engine.sessions.findForStart(owner, reference)
     if (session !== null) reply.note({ session_id: session.id })
     refuseSupervised(session)
-    const { model } = engine.agents.get(agent ?? session?.agent ?? null)
+    const answering = engine.agents.get(agent ?? session?.agent ?? null)
+    const tried = wanted === undefined ? null : triedModel(answering, wanted, request.principal.role)
+    const model = tried ?? answering.model
     const regenerateAfter = await branchPoint(session, replaces, again)
     const files = await attachments.take(owner, sent)
     await attachments.check(files, model.input, request.signal)
@@ -84,7 +99,10 @@ function sessionRoutes(deps: SessionRoutesDeps): Route[] {
       ...asked,
       agent,
       session: session === null ? { create: named(reference) } : { existing: session },
-      input: { messages: [], instructions: [], context: [], clientTools: [], ...said, regenerateAfter },
+      input: {
+        ...{ messages: [], instructions: [], context: [], clientTools: [], ...said, regenerateAfter },
+        ...(tried === null ? {} : { model: modelName(tried) }),
+      },
       origin: 'background',
       ...startFiles(files),
     })
@@ -242,7 +260,12 @@ function runRoutes(deps: SessionRoutesDeps): Route[] {
     const run = await oversight.run(viewerOf(request), idOf(request))
     reply.note({ session_id: run.sessionId, run_id: run.id })
     const answer = run.status === 'waiting' ? null : await readAnswer(engine, run)
-    reply.json(200, { ...(await viewOf(run, owner)), answer: answer?.outcome === 'completed' ? answer.text : null })
+    const body: AnsweredRun = {
+      ...(await viewOf(run, owner)),
+      tried_model: run.input.model ?? null,
+      answer: answer?.outcome === 'completed' ? answer.text : null,
+    }
+    reply.json(200, body)
   }
 
   async function runEvents(request: Request, reply: Reply): Promise<void> {

@@ -55,13 +55,17 @@ export const RunSchema = z
 export type Run = z.output<typeof RunSchema>
 
 export const AnsweredRunSchema = RunSchema.extend({
+  tried_model: z
+    .string()
+    .nullable()
+    .describe('`provider/model` that this run tried in the place of its agent’s own. Null: its own.'),
   answer: z
     .string()
     .nullable()
     .describe(
       'Everything the agent said, including runs that continued this one after an approval. Null until the answer is complete, and for a run that did not complete.',
     ),
-}).meta({ id: 'AnsweredRun', example: { ...exampleRun, answer: 'To the sea.' } })
+}).meta({ id: 'AnsweredRun', example: { ...exampleRun, tried_model: null, answer: 'To the sea.' } })
 /** A run and what came of it. */
 export type AnsweredRun = z.output<typeof AnsweredRunSchema>
 

@@ -9,6 +9,7 @@ import {
   ChatIcon,
   DeleteIcon,
   DeviceIcon,
+  EditIcon,
   ExportIcon,
   HandOverIcon,
   MoreIcon,
@@ -21,17 +22,18 @@ import {
 import { Menu, type MenuEntry } from '../../../parts/Menu.tsx'
 import { useRuns, useSessionCommand } from '../use-session.ts'
 import type { SupervisionDialogKind } from './SupervisionDialog.tsx'
-import { useExportSession } from './use-export-session.ts'
+import { useExportSessions } from './use-export-session.ts'
 
 const DeleteSessionDialog = lazy(() => import('./DeleteSessionDialog.tsx'))
+const RenameDialog = lazy(() => import('../../../parts/RenameDialog.tsx'))
 const SupervisionDialog = lazy(() => import('./SupervisionDialog.tsx'))
 
 /** What can be done with a session. The most likely thing is a button, everything else is in a menu. */
 export function SessionActions({ session }: { session: Session }) {
   const [, go] = useLocation()
   const isLive = useIsLive()
-  const exportSession = useExportSession()
-  const [dialog, setDialog] = useState<SupervisionDialogKind | 'delete' | null>(null)
+  const exportSessions = useExportSessions()
+  const [dialog, setDialog] = useState<SupervisionDialogKind | 'delete' | 'rename' | null>(null)
   const { session_id, supervision } = session
   const close = () => setDialog(null)
   // The views come later in the page: what they do with the key goes first.
@@ -62,15 +64,23 @@ export function SessionActions({ session }: { session: Session }) {
         icon={<MoreIcon />}
         entries={[
           ...commands,
-          { name: 'Export as JSON', icon: <ExportIcon />, run: () => exportSession(session_id), whyNot },
+          { name: 'Rename…', icon: <EditIcon />, run: () => setDialog('rename'), whyNot },
+          {
+            name: 'Export as Markdown',
+            icon: <ExportIcon />,
+            run: () => exportSessions([session_id], 'markdown'),
+            whyNot,
+          },
+          { name: 'Export as JSON', icon: <ExportIcon />, run: () => exportSessions([session_id], 'json'), whyNot },
           { name: 'Delete…', icon: <DeleteIcon />, isDanger: true, run: () => setDialog('delete'), whyNot },
         ]}
       />
       <Suspense>
         {dialog === 'delete' && (
-          <DeleteSessionDialog session={session} onClose={close} onDeleted={() => go('/sessions')} />
+          <DeleteSessionDialog sessions={[session]} onClose={close} onDeleted={() => go('/sessions')} />
         )}
-        {dialog !== null && dialog !== 'delete' && supervision !== undefined && (
+        {dialog === 'rename' && <RenameDialog session={session} onClose={close} />}
+        {dialog !== null && dialog !== 'delete' && dialog !== 'rename' && supervision !== undefined && (
           <SupervisionDialog kind={dialog} supervision={supervision} onClose={close} />
         )}
       </Suspense>

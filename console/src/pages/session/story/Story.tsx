@@ -19,9 +19,10 @@ import {
 } from '../../../parts/icons.ts'
 import { ProseText } from '../../../parts/ProseText.tsx'
 import { Fold } from '../../../parts/transcript/Fold.tsx'
-import { ItemView, Question } from '../../../parts/transcript/ItemView.tsx'
+import { ItemView } from '../../../parts/transcript/ItemView.tsx'
 import { OpenRowsContext, useIsOpen } from '../../../parts/transcript/open-rows.ts'
 import { argumentLine, withoutSecrets } from '../../../parts/transcript/pretty-json.ts'
+import QuestionLine from '../../../parts/transcript/QuestionLine.tsx'
 import { type RowsHandle, VirtualRows } from '../../../parts/VirtualRows.tsx'
 import { counted } from '../../../words.ts'
 import styles from './Story.module.css'
@@ -123,7 +124,7 @@ function Row({ row, sessionId }: { row: StoryRow; sessionId: string }) {
               <ProseText text={row.words} />
             </span>
           </p>
-          <Question interrupt={row.interrupt} />
+          <QuestionLine interrupt={row.interrupt} />
         </>
       )
     case 'calls':

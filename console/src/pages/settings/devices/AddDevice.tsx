@@ -1,4 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
+import { correction, generate } from 'lean-qr'
+import { toSvgPath } from 'lean-qr/extras/svg'
 import type { Code, Device, Me } from 'quarterdeck/client'
 import { useMemo, useState } from 'react'
 import { consolePath } from '../../../base.ts'
@@ -16,7 +18,6 @@ import { useAction } from '../../../parts/use-action.ts'
 import { withProof } from '../../../sign-in/step-up.ts'
 import { Switch } from '../Choice.tsx'
 import styles from './AddDevice.module.css'
-import { qrCode } from './qr-code.ts'
 
 /** How often it looks whether the new device is there. */
 const LOOK_MS = 3_000
@@ -170,25 +171,26 @@ function useArrived(): Device | null {
 /** Cameras need a quiet frame of four modules around the code. */
 const FRAME = 4
 
-/** Dark on light in both themes: many cameras do not read it the other way round. Nothing is shown if the text is too long. */
+/** Dark on light in both themes: many cameras do not read it the other way round. */
 function QrPicture({ text, label }: { text: string; label: string }) {
-  const code = useMemo(() => qrCode(text), [text])
-  if (code === null) return null
-  const size = code.length + 2 * FRAME
-  const dark = code.flatMap((row, y) =>
-    row.flatMap((isDark, x) => (isDark ? `M${x + FRAME} ${y + FRAME}h1v1h-1z` : [])),
-  )
+  const { size, path } = useMemo(() => qrPicture(text), [text])
   return (
     <svg
-      viewBox={`0 0 ${size} ${size}`}
+      viewBox={`${-FRAME} ${-FRAME} ${size + 2 * FRAME} ${size + 2 * FRAME}`}
       role="img"
       aria-label={label}
       className={styles.code}
       shapeRendering="crispEdges"
     >
-      <path d={dark.join('')} fill="currentColor" />
+      <path d={path} fill="currentColor" />
     </svg>
   )
+}
+
+/** 15 % of it may be unreadable. */
+export function qrPicture(text: string): { size: number; path: string } {
+  const code = generate(text, { minCorrectionLevel: correction.M })
+  return { size: code.size, path: toSvgPath(code) }
 }
 
 const LOCAL = /^(?:localhost|.*\.localhost|127(?:\.\d+){3}|\[::1\])$/

@@ -1,7 +1,7 @@
 // The range of days that the usage page shows. Days are those of UTC, as the server counts them.
 
-import { isLastDays } from '../../data/list-filters.ts'
-import type { Days } from '../../parts/DayRange.tsx'
+import type { Days } from '../parts/DayRange.tsx'
+import { isLastDays } from './list-filters.ts'
 
 const DAY_MS = 86_400_000
 /** The server takes no longer range. */

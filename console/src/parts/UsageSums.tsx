@@ -1,0 +1,46 @@
+import type { UsageCounts } from 'quarterdeck/client'
+import { moneyText } from '../money.ts'
+import { counted, fullCount, shortCount } from '../words.ts'
+import { duration } from './Time.tsx'
+import styles from './UsageSums.module.css'
+
+/** What ran in some days: what it cost, how well it went and how long it took. */
+export function UsageSums({ total, currency }: { total: UsageCounts; currency: string }) {
+  const cached = total.input_tokens === 0 ? 0 : Math.round((total.cached_input_tokens / total.input_tokens) * 100)
+  return (
+    <dl className={styles.sums}>
+      <Sum
+        name="Cost"
+        value={moneyText(total.cost, currency)}
+        note={total.cost === null ? 'a model has no price' : currency}
+      />
+      <Sum
+        name="Tokens"
+        value={shortCount(total.input_tokens + total.output_tokens)}
+        note={`${shortCount(total.input_tokens)} in, ${cached} % of it from a cache`}
+      />
+      <Sum name="Runs" value={fullCount(total.runs)} note={`${fullCount(total.cancelled_runs)} stopped by people`} />
+      <Sum name="Errors" value={errorShare(total)} note={`${counted(total.failed_runs, 'run')} failed`} />
+      <Sum name="Time" value={timeText(total.p50_ms)} note={`95 of 100 runs within ${timeText(total.p95_ms)}`} />
+    </dl>
+  )
+}
+
+function Sum({ name, value, note }: { name: string; value: string; note: string }) {
+  return (
+    <div className={styles.sum}>
+      <dt>{name}</dt>
+      <dd className={styles.value}>{value}</dd>
+      <dd className={styles.note}>{note}</dd>
+    </div>
+  )
+}
+
+/** `2.5 %` of the runs failed. */
+export function errorShare({ runs, failed_runs }: Pick<UsageCounts, 'runs' | 'failed_runs'>): string {
+  if (runs === 0) return '–'
+  const share = (failed_runs / runs) * 100
+  return `${share > 0 && share < 10 ? share.toFixed(1) : Math.round(share)} %`
+}
+
+export const timeText = (ms: number | null): string => (ms === null ? '–' : duration(ms))
