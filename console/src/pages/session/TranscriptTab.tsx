@@ -1,4 +1,5 @@
 import type { Session } from 'quarterdeck/client'
+import { lazy, Suspense } from 'react'
 import { isOwn, useMe } from '../../data/me.ts'
 import { useSessionLog } from '../../data/session-log.ts'
 import { useBranch } from '../../data/use-branch.ts'
@@ -8,8 +9,9 @@ import { ConversationContext } from '../../parts/transcript/conversation.ts'
 import { EarlierVersion } from '../../parts/transcript/EarlierVersion.tsx'
 import { Transcript } from '../../parts/transcript/Transcript.tsx'
 import { useAgain } from '../../parts/transcript/use-again.ts'
-import { Story } from './story/Story.tsx'
 import styles from './TranscriptTab.module.css'
+
+const Story = lazy(() => import('./story/Story.tsx'))
 
 /** The conversation, live. A link to a message (`?message=`) opens it there. */
 export default function TranscriptTab({ session }: { session: Session }) {
@@ -24,7 +26,11 @@ export default function TranscriptTab({ session }: { session: Session }) {
   if (status === 'loading' || isSearching) return <Loading rows={5} height={96} />
   if (status === 'failed') return <Failed error={log.error} onRetry={log.reload} />
   if (session.kind === 'supervised') {
-    return <Story {...{ session, items, hasEarlier, goTo }} onEarlier={loadEarlier} />
+    return (
+      <Suspense fallback={<Loading rows={5} height={96} />}>
+        <Story {...{ session, items, hasEarlier, goTo }} onEarlier={loadEarlier} />
+      </Suspense>
+    )
   }
   if (items.length === 0) {
     return (
