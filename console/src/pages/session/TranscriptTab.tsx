@@ -1,5 +1,5 @@
 import type { Session } from 'quarterdeck/client'
-import { lazy, Suspense } from 'react'
+import { lazy } from 'react'
 import { isOwn, useMe } from '../../data/me.ts'
 import { useSessionLog } from '../../data/session-log.ts'
 import { useBranch } from '../../data/use-branch.ts'
@@ -11,6 +11,7 @@ import { Transcript } from '../../parts/transcript/Transcript.tsx'
 import { useAgain } from '../../parts/transcript/use-again.ts'
 import styles from './TranscriptTab.module.css'
 
+// Only sessions of coding agents have one.
 const Story = lazy(() => import('./story/Story.tsx'))
 
 /** The conversation, live. A link to a message (`?message=`) opens it there. */
@@ -26,11 +27,7 @@ export default function TranscriptTab({ session }: { session: Session }) {
   if (status === 'loading' || isSearching) return <Loading rows={5} height={96} />
   if (status === 'failed') return <Failed error={log.error} onRetry={log.reload} />
   if (session.kind === 'supervised') {
-    return (
-      <Suspense fallback={<Loading rows={5} height={96} />}>
-        <Story {...{ session, items, hasEarlier, goTo }} onEarlier={loadEarlier} />
-      </Suspense>
-    )
+    return <Story {...{ session, items, hasEarlier, goTo }} onEarlier={loadEarlier} />
   }
   if (items.length === 0) {
     return (
