@@ -84,7 +84,7 @@ const inParts = new RegExp(
     'console/src/app/title\\.',
     'console/src/pages/chat/ChatEntry\\.',
     'console/src/data/(?:agents|chat-data|me|session-id)\\.',
-    'console/src/parts/(?:Badge|bytes|CopyButton|CutText|Dialog|Field|Menu|Page|ProseText|save-file|Tabs|Time|VisibleText)\\.',
+    'console/src/parts/(?:Badge|bytes|CopyButton|CutText|Dialog|Field|LazyPart|Menu|Page|ProseText|save-file|Tabs|Time|VisibleText)\\.',
   ].join('|'),
 )
 
