@@ -24,10 +24,11 @@ const lexerOnly: Plugin = {
   },
 }
 
-/** The keys of the lines of an icon, which never change places. They are random, so they do not compress. */
-const iconsWithoutKeys: Plugin = {
-  name: 'icons-without-keys',
+/** The drawings of icons without what lucide can do with them, and without the random keys of their lines, which do not compress. */
+const plainIcons: Plugin = {
+  name: 'plain-icons',
   enforce: 'pre',
+  resolveId: (source) => (source === '../createLucideIcon.mjs' ? join(root, 'src/parts/make-icon.tsx') : null),
   transform: (code, id) => (/lucide-react\/.*\/icons\//.test(id) ? code.replaceAll(/,\s*key: "\w+"/g, '') : null),
 }
 
@@ -64,7 +65,7 @@ const inFirst = new RegExp(
     'node_modules/(?:react|react-dom|scheduler|wouter|regexparam|mitt)/',
     // Without what only some pages use.
     'node_modules/@tanstack/(?:react-query|query-core)/(?!.*(?:mutationObserver|useMutation|[iI]nfiniteQuery))',
-    'createLucideIcon|src/client/|preload-helper',
+    'parts/make-icon|src/client/|preload-helper',
     'console/src/(?:base|browser-storage|error-text|kept-files|observed|tabs)\\.ts',
     'console/src/styles/',
     'console/src/pages/chat/ChatAction\\.',
@@ -84,7 +85,7 @@ const inParts = new RegExp(
     'console/src/app/title\\.',
     'console/src/pages/chat/ChatEntry\\.',
     'console/src/data/(?:agents|chat-data|me|session-id)\\.',
-    'console/src/parts/(?:Badge|bytes|CopyButton|CutText|Dialog|Field|Menu|Page|ProseText|save-file|Tabs|Time|VisibleText)\\.',
+    'console/src/parts/(?:Badge|bytes|CopyButton|CutText|Dialog|Field|LazyPart|Menu|Page|ProseText|save-file|Tabs|Time|VisibleText)\\.',
   ].join('|'),
 )
 
@@ -92,7 +93,7 @@ export default defineConfig(({ command }) => ({
   root,
   // The server may stand behind a base path, so the built pages name nothing absolutely.
   base: command === 'serve' ? '/console/' : './',
-  plugins: [react(), shownText, lexerOnly, ...(command === 'serve' ? [] : [iconsWithoutKeys, compressed])],
+  plugins: [react(), shownText, lexerOnly, ...(command === 'serve' ? [] : [plainIcons, compressed])],
   resolve: {
     alias: {
       'quarterdeck/client': join(root, '../src/client/client.ts'),

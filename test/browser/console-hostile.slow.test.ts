@@ -18,6 +18,21 @@ const AGENT_MORE = `author: ${JSON.stringify(ROGUE)}
 suggestions: [${JSON.stringify(ROGUE)}]
 `
 
+/** Text and attributes with a character that nobody sees. A field's value is for whoever writes in it. */
+const FIND_HIDDEN = `function find(root) {
+  const hidden = /[\\u115f\\u1160\\u200b\\u202a-\\u202e\\u2060-\\u2069\\u2800\\u3164\\ufeff\\u{e0000}-\\u{e007f}]/u
+  const found = hidden.test(document.title) ? ['title'] : []
+  for (const one of root.querySelectorAll('*')) {
+    const where = one.localName + '.' + one.className + ' in ' + one.parentElement?.className
+    for (const node of one.childNodes)
+      if (node.nodeType === 3 && hidden.test(node.nodeValue)) found.push(where + ': ' + node.nodeValue)
+    for (const { name, value } of one.attributes)
+      if (name !== 'value' && hidden.test(value)) found.push(where + ' ' + name + ': ' + value)
+    if (one.shadowRoot !== null) found.push(...find(one.shadowRoot))
+  }
+  return found.map((text) => text.slice(0, 200))
+}`
+
 /** What hostile text would have left in the page. */
 const traces = ({ page }: ConsolePage) =>
   page.evaluate(`[
@@ -26,24 +41,9 @@ const traces = ({ page }: ConsolePage) =>
     document.querySelectorAll('[onerror], [onload], a[href^="javascript:"], a[href^="data:"]').length,
     getComputedStyle(document.body).display === 'none',
     document.documentElement.scrollWidth > innerWidth,
-    (${findHidden})(document),
+    (${FIND_HIDDEN})(document),
   ]`)
 const NONE = ['nothing', 0, 0, false, false, []]
-
-/** Text and attributes with a character that nobody sees. A field's value is for whoever writes in it, and an id for the server. */
-function findHidden(root: ParentNode): string[] {
-  const hidden = /[\u115f\u1160\u200b\u202a-\u202e\u2060-\u2069\u2800\u3164\ufeff\u{e0000}-\u{e007f}]/u
-  const found = hidden.test(document.title) ? ['title'] : []
-  for (const one of root.querySelectorAll('*')) {
-    const where = `${one.localName}.${one.className} in ${one.parentElement?.className}`
-    for (const node of one.childNodes)
-      if (node.nodeType === 3 && hidden.test(node.nodeValue ?? '')) found.push(`${where}: ${node.nodeValue}`)
-    for (const { name, value } of one.attributes)
-      if (name !== 'value' && hidden.test(value)) found.push(`${where} ${name}: ${value}`)
-    if (one.shadowRoot !== null) found.push(...findHidden(one.shadowRoot))
-  }
-  return found.map((text) => text.slice(0, 200))
-}
 
 /** Every field that somebody else fills in. */
 async function fill(house: ConsoleHouse): Promise<string> {

@@ -41,12 +41,7 @@ export function Shell({ isSettled, children }: { isSettled: boolean; children: R
       isGlobal: true,
     },
     { keys: '?', name: 'Show all keys', group: 'Everywhere', run: () => setOverlay('help') },
-    {
-      keys: 'b',
-      name: isNarrow ? 'Show the names of the pages' : 'Hide the names of the pages',
-      group: 'Everywhere',
-      run: flipRail,
-    },
+    { keys: 'b', name: 'Show or hide the names of pages', group: 'Everywhere', run: flipRail },
     { keys: 't', name: 'Switch between light and dark', group: 'Everywhere', run: flipTheme },
     // Who signed in at a proxy signs out there.
     ...(currentToken() === BY_PROXY
@@ -92,7 +87,7 @@ export function Shell({ isSettled, children }: { isSettled: boolean; children: R
           type="button"
           className={styles.link}
           aria-expanded={!isNarrow}
-          title={isNarrow ? 'Show the names of the pages' : undefined}
+          title={isNarrow ? 'Show names' : undefined}
           onClick={flipRail}
         >
           <RailIcon aria-hidden="true" />

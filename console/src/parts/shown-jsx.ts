@@ -5,16 +5,7 @@ import { Fragment, jsx as make, jsxs as makeMany } from 'react/jsx-runtime'
 import { markHidden } from './hidden-marks.ts'
 
 /** What people read or hear of an element besides its text. A field's value is theirs to write and stays as it is. */
-const READ = [
-  'alt',
-  'aria-description',
-  'aria-label',
-  'aria-roledescription',
-  'aria-valuetext',
-  'label',
-  'placeholder',
-  'title',
-]
+const READ = ['alt', 'aria-label', 'aria-valuetext', 'label', 'placeholder', 'title']
 
 type Props = Record<string, unknown>
 
