@@ -143,7 +143,7 @@ inBrowser('signing out without a network leaves nothing, and says that the serve
   await page.evaluate(`PushManager.prototype.getSubscription = async () => ({
     unsubscribe: async () => { throw new DOMException('The push service does not answer.', 'NetworkError') },
   })`)
-  const button = page.getByRole('button', { name: 'Sign out' })
+  const button = page.getByRole('main').getByRole('button', { name: 'Sign out' })
   await button.waitFor()
   await page.context().setOffline(true)
 
