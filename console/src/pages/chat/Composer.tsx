@@ -2,9 +2,9 @@ import {
   type ClipboardEvent,
   type FormEvent,
   type KeyboardEvent,
-  lazy,
   type ReactNode,
   type Ref,
+  Suspense,
   useEffect,
   useId,
   useImperativeHandle,
@@ -17,13 +17,13 @@ import { announce } from '../../parts/Announcer.tsx'
 import { IconButton } from '../../parts/Button.tsx'
 import { leaveField } from '../../parts/Field.tsx'
 import { AttachIcon, CloseIcon, SendIcon, StopIcon } from '../../parts/icons.ts'
-import { LazyPart } from '../../parts/LazyPart.tsx'
+import { lazyPart } from '../../parts/lazy-part.tsx'
 import { Loading } from '../../parts/States.tsx'
 import styles from './Composer.module.css'
 import { type Draft, readDraft, writeDraft } from './draft.ts'
 import { useAttachments } from './use-attachments.ts'
 
-const AttachmentList = lazy(() => import('./AttachmentList.tsx'))
+const AttachmentList = lazyPart(() => import('./AttachmentList.tsx'))
 
 export interface ComposerHandle {
   attach(files: readonly File[]): void
@@ -139,9 +139,9 @@ export function Composer({
   return (
     <form className={styles.composer} onSubmit={onSubmit}>
       {list.length > 0 && (
-        <LazyPart waiting={<Loading rows={1} height={40} />}>
+        <Suspense fallback={<Loading rows={1} height={40} />}>
           <AttachmentList list={list} onRemove={attachments.remove} />
-        </LazyPart>
+        </Suspense>
       )}
       <textarea
         ref={field}

@@ -1,8 +1,8 @@
-import { lazy, memo, type ReactNode, useContext } from 'react'
+import { memo, type ReactNode, Suspense, useContext } from 'react'
 import type { AnswerItem, ReasoningItem, TranscriptItem } from '../../data/transcript.ts'
 import { CutText } from '../CutText.tsx'
 import { ThinkIcon } from '../icons.ts'
-import { LazyPart } from '../LazyPart.tsx'
+import { lazyPart, Nothing } from '../lazy-part.tsx'
 import { Markdown } from '../markdown/Markdown.tsx'
 import { Loading } from '../States.tsx'
 import { duration } from '../Time.tsx'
@@ -32,31 +32,31 @@ export const ItemView = memo(function ItemView(props: ItemProps) {
   const drawn = drawItem(props)
   const hasArrows = item.type !== 'user' && props.piece?.isFirst !== false && versions.has(item.key)
   return (
-    <LazyPart waiting={<Loading rows={1} height={36} />}>
+    <Suspense fallback={<Loading rows={1} height={36} />}>
       {hasArrows && <Versions itemKey={item.key} what="answer" />}
       {item.subagent === null ? drawn : <div className={styles.inside}>{drawn}</div>}
-    </LazyPart>
+    </Suspense>
   )
 })
 
 // Words come first. What can be done with them, and what most conversations have not, comes after.
-const actions = () => import('./MessageActions.tsx')
-const AnswerActions = lazy(() => actions().then((one) => ({ default: one.AnswerActions })))
-const OwnActions = lazy(() => actions().then((one) => ({ default: one.OwnActions })))
-const Versions = lazy(() => actions().then((one) => ({ default: one.Versions })))
-const ToolCard = lazy(() => import('./ToolCard.tsx'))
-const ActivityLine = lazy(() => import('./ActivityLine.tsx'))
-const RunEnd = lazy(() => import('./RunEnd.tsx'))
-const QuestionLine = lazy(() => import('./QuestionLine.tsx'))
+export const actions = () => import('./MessageActions.tsx')
+const AnswerActions = lazyPart(() => actions().then((one) => ({ default: one.AnswerActions })), Nothing)
+const OwnActions = lazyPart(() => actions().then((one) => ({ default: one.OwnActions })), Nothing)
+const Versions = lazyPart(() => actions().then((one) => ({ default: one.Versions })), Nothing)
+const ToolCard = lazyPart(() => import('./ToolCard.tsx'))
+const ActivityLine = lazyPart(() => import('./ActivityLine.tsx'))
+const RunEnd = lazyPart(() => import('./RunEnd.tsx'))
+const QuestionLine = lazyPart(() => import('./QuestionLine.tsx'))
 
 function drawItem({ item, isDocked, isLastOfTurn, piece = null, isNewest }: ItemProps): ReactNode {
   switch (item.type) {
     case 'user':
       return (
         <UserMessage text={item.text} files={item.files}>
-          <LazyPart waiting={<div className={styles.actions} />} missing={null}>
+          <Suspense fallback={<div className={styles.actions} />}>
             <OwnActions item={item} />
-          </LazyPart>
+          </Suspense>
         </UserMessage>
       )
     case 'answer':
@@ -120,9 +120,9 @@ function Answer({ item, piece, hasActions, isNewest }: AnswerProps) {
       )}
       {item.isBrokenOff && piece?.isLast !== false && <p className={styles.broken}>Broken off here.</p>}
       {item.isDone && hasActions && piece?.isLast !== false && (
-        <LazyPart waiting={<div className={styles.actions} />} missing={null}>
+        <Suspense fallback={<div className={styles.actions} />}>
           <AnswerActions item={item} isNewest={isNewest} />
-        </LazyPart>
+        </Suspense>
       )}
     </section>
   )

@@ -3,7 +3,7 @@ import { type ReactNode, useCallback, useEffect, useLayoutEffect, useMemo, useRe
 import type { TranscriptItem } from '../../data/transcript.ts'
 import { Button } from '../Button.tsx'
 import { NewestIcon } from '../icons.ts'
-import { ItemView } from './ItemView.tsx'
+import { actions, ItemView } from './ItemView.tsx'
 import { OpenRowsContext } from './open-rows.ts'
 import { createPieces, type Line } from './pieces.ts'
 import styles from './Transcript.module.css'
@@ -114,6 +114,9 @@ export function Transcript({
       for (const name of events) current.removeEventListener(name, stay)
     }
   }, [goTo])
+
+  // Under way before there is anything to act on, and before a server can go away. What does not come now is missing later too.
+  useEffect(() => void actions().catch(() => {}), [])
 
   // What stands below it may grow: the field for the next message, a question.
   useEffect(() => {

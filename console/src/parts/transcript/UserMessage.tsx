@@ -1,11 +1,11 @@
-import { lazy, type ReactNode } from 'react'
+import { type ReactNode, Suspense } from 'react'
 import type { MessageFile } from '../../data/transcript.ts'
 import { CutText } from '../CutText.tsx'
-import { LazyPart } from '../LazyPart.tsx'
+import { lazyPart } from '../lazy-part.tsx'
 import { Loading } from '../States.tsx'
 import styles from './UserMessage.module.css'
 
-const MessageFiles = lazy(() => import('./MessageFiles.tsx'))
+const MessageFiles = lazyPart(() => import('./MessageFiles.tsx'))
 
 interface UserMessageProps {
   text: string
@@ -26,9 +26,9 @@ export function UserMessage({ text, files, children, isPale = false }: UserMessa
         </div>
       )}
       {files.length > 0 && (
-        <LazyPart waiting={<Loading rows={1} height={40} />}>
+        <Suspense fallback={<Loading rows={1} height={40} />}>
           <MessageFiles files={files} />
-        </LazyPart>
+        </Suspense>
       )}
       {children}
     </section>
