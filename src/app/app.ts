@@ -8,7 +8,6 @@ import { sleep } from '../domain/clock.ts'
 import { LOCAL_USER } from '../domain/session/session.ts'
 import { isPostgres } from '../domain/settings/store-settings.ts'
 import type { Engine } from '../engine/engine.ts'
-import { createTestHistory } from '../evaluation/test-history.ts'
 import { createTestRuns } from '../evaluation/test-runs.ts'
 import type { FileKeeper } from '../files/file-keeper.ts'
 import type { Tokens } from '../http/auth/tokens/tokens.ts'
@@ -160,13 +159,15 @@ async function startApp(prepared: Prepared, where: ListenTarget | 'mounted' | nu
   const telling = { ...known, ...(await openOutbox(known, undo)) }
   const working = { ...telling, services: await createServices(telling, undo) }
   serveChannels(working, undo)
-  const history = createTestHistory({
-    read: async (agent) => (await working.store.outbox.note(TEST_CASES, agent))?.value ?? null,
-    keep: (key, value, at) =>
-      working.sessionLog.commit({ type: 'note_for_channel', channel: TEST_CASES, key, session: null, value, at }),
-    clock,
-    logger: log,
-  })
+  // Few servers ever run tests.
+  const history = async () =>
+    (await import('../evaluation/test-history.ts')).createTestHistory({
+      read: async (agent) => (await working.store.outbox.note(TEST_CASES, agent))?.value ?? null,
+      keep: (key, value, at) =>
+        working.sessionLog.commit({ type: 'note_for_channel', channel: TEST_CASES, key, session: null, value, at }),
+      clock,
+      logger: log,
+    })
   const tests = createTestRuns({ open: () => openTestEngine(prepared), history, clock })
   const served = createServed({ ...working, tests }, undo)
   const { http, state, replica, store, signIn, tokens, madeToken, address, unlessDamaged } = working

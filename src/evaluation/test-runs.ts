@@ -34,7 +34,7 @@ export interface TestRuns {
 interface RunsDeps {
   /** Opens the agents beside the server. */
   open(): Promise<CaseDeps & AsyncDisposable>
-  history: TestHistory
+  history(): Promise<TestHistory>
   clock: Pick<Clock, 'mono'>
 }
 
@@ -76,7 +76,7 @@ export function createTestRuns({ open, history, clock }: RunsDeps): TestRuns {
                 onResult: (result) => on({ name: result.name, result }),
               },
             )
-            await history.add(
+            await (await history()).add(
               name,
               agent.testCases.map((one) => one.name),
               results,
@@ -90,7 +90,7 @@ export function createTestRuns({ open, history, clock }: RunsDeps): TestRuns {
       }
     },
     isRunning: (agent) => running.has(agent),
-    history: history.of,
+    history: async (agent) => (await history()).of(agent),
     close: () => closing.abort(),
   }
 }

@@ -157,7 +157,7 @@ inBrowser('agents elsewhere are answered where they are read, in the card and in
   expect(await prompted).toMatchObject({ decision: 'continue' })
   await page.getByText('Nothing fits the filter').waitFor()
   await page.getByRole('button', { name: 'Clear the filter' }).click()
-  const row = page.getByRole('listitem').filter({ hasText: 'Silent for' })
+  const row = page.getByRole('listitem').filter({ hasText: 'Gone silent' })
   await row.getByLabel('Message').fill('Are you there?')
   await keyboard.press('Enter')
   await expect
@@ -330,6 +330,7 @@ inBrowser(
     await page.getByText('Scroll to the end to approve').first().waitFor()
     const approve = page.getByRole('button', { name: /^Approve/ })
 
+    await page.getByLabel('What changes').waitFor()
     // The first time, rows are measured that were never shown, so the end may move away before it is reached.
     for (let i = 0; i < 5; i += 1) await page.evaluate(GLIMPSE)
     expect(await page.evaluate(GLIMPSE)).toBe(true)

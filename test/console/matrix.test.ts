@@ -60,6 +60,7 @@ const views: readonly View[] = [
     states: [...ONE_THING, '10,000 items'],
     manyPath: `/chat/${HISTORY_THREAD}`,
   },
+  { name: 'chat with versions', path: ({ parted }) => `/chat/${parted}`, states: ['offline'] },
   { name: 'chat that asks', path: ({ asking }) => `/chat/${asking}`, states: ['offline'] },
   { name: 'sessions', path: () => '/sessions', states: [...USUAL, '10,000 items'], manyPath: '/sessions' },
   { name: 'failed sessions', path: () => '/sessions?state=failed', states: ['empty'] },

@@ -109,7 +109,7 @@ test('arguments are masked as on the card', async () => {
   await go(`/sessions/${session}?view=timeline`)
   await page.locator('button[data-kind=tool]').click()
   const details = page.getByRole('complementary', { name: 'About wipe' })
-  await details.getByRole('heading', { name: 'Arguments of wipe' }).waitFor()
+  await details.getByRole('heading', { name: 'What wipe was given' }).waitFor()
 
   expect(await details.textContent()).toContain('/tmp/logs')
   expect(await details.textContent()).toContain('[masked]')

@@ -32,13 +32,14 @@ export const streamLimits = {
 export const pageLimits = {
   accept: 19,
   text: 4,
-  finish: 16,
+  /** One of them is the index that finds an answer by its id, for what people think of it. */
+  finish: 17,
 }
 
 /** `quarterdeck serve` up to its first 200 on /ready. */
 export const startLimits = {
   /** Files of ours, from a checkout. What is asked about agents elsewhere is among them: the tools of hosts, and what is remembered. */
-  sources: 649,
+  sources: 652,
   /** Files of other packages, from a checkout. */
   packages: 198,
   /** Files of the published program: the entry, the bundler's own, `main.cjs`, `server.cjs`, and the demo model of this start. */

@@ -346,4 +346,4 @@ test(
   BUSY_MS,
 )
 
-const isAlert = (card: ShownMessage) => textOf(card).includes('has been silent for')
+const isAlert = (card: ShownMessage) => textOf(card).includes('has gone silent')

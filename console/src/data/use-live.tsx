@@ -33,9 +33,9 @@ export function LiveProvider({ token, onRefused, children }: SignedInProps) {
     let timer: ReturnType<typeof setTimeout> | undefined
     made.onFeed((item) => {
       const { kind } = item
-      dropIfSettled(item)
       stale.add('sessions')
       if (kind !== 'session' && kind !== 'run') stale.add('inbox')
+      dropIfSettled(item)
       // Each new read stops the one before. If every item began one, a busy server would never be read to the end.
       timer ??= setTimeout(() => {
         timer = undefined

@@ -316,7 +316,6 @@ export const migrations: readonly string[] = [
     AND sid IN (SELECT sid FROM (SELECT sid, status, max(rid) FROM runs GROUP BY sid) WHERE status = 'failed');
   CREATE INDEX sessions_read ON sessions (last_read) WHERE last_read IS NOT NULL;
   CREATE INDEX sessions_failed ON sessions (last_activity, id) WHERE failure IS NOT NULL;
-  CREATE INDEX usage_session ON usage (session_id);
   CREATE INDEX messages_answer ON messages (id) WHERE role = 'assistant';
   CREATE TABLE feedback (
     session TEXT NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,

@@ -162,8 +162,12 @@ export function createUsageReads(reading: Reading, { place, values }: { place: s
   const ofSessions = many(
     {
       name: 'usage_of_sessions',
-      text: `SELECT session_id, '', provider, model, ${total('runs')}, ${SUMS}, '' FROM usage WHERE session_id = ANY($1::text[])
-        GROUP BY session_id, provider, model ORDER BY session_id, provider, model`,
+      // The key begins with the day. An index by session would be one page more for every run to write.
+      text: `WITH RECURSIVE days (id, day, until) AS (
+          SELECT id, created_at / 86400000, last_activity / 86400000 + 1 FROM sessions WHERE id = ANY($1::text[])
+          UNION ALL SELECT id, day + 1, until FROM days WHERE day < until)
+        SELECT session_id, '', provider, model, ${total('runs')}, ${SUMS}, '' FROM days JOIN usage ON usage.session_id = days.id
+          AND usage.day = days.day GROUP BY session_id, provider, model ORDER BY session_id, provider, model`,
     },
     toSum,
   )

@@ -44,7 +44,9 @@ export type ReadCosts = (sessionIds: readonly string[]) => Promise<ReadonlyMap<s
 export const createReadCosts =
   ({ usage, prices }: { usage: Pick<UsageReads, 'ofSessions'>; prices: PriceSettings }): ReadCosts =>
   async (ids) => {
-    const bySession = Map.groupBy(await usage.ofSessions(ids), ({ key }) => key)
+    // A run that failed at once has a row too.
+    const used = (await usage.ofSessions(ids)).filter(({ input, output }) => input + output > 0)
+    const bySession = Map.groupBy(used, ({ key }) => key)
     return new Map([...bySession].map(([id, sums]) => [id, rounded(addedUp(sums, prices).cost)]))
   }
 

@@ -7,6 +7,8 @@ import type { ConsoleHouse } from './console-house.ts'
 export interface Filled {
   /** A conversation that has an answer and a failure. */
   chat: string
+  /** A conversation with versions of a message and of an answer, with formulas and a judged answer. */
+  parted: string
   /** A conversation that waits for an approval. */
   asking: string
   supervised: string
@@ -27,6 +29,7 @@ export async function fillHouse(house: ConsoleHouse, { hasAlerts = false } = {})
   const { client } = house
   const chat = await house.say('hello')
   await house.say('fail', chat)
+  const parted = await part(house)
   const [accepted, refused] = [await house.say('note'), await house.say('wipe')]
   await until('two questions', async () => (await client.approvals({ status: 'pending' })).length === 2, PATIENT_MS)
   for (const one of await client.approvals({ status: 'pending' })) {
@@ -74,7 +77,7 @@ export async function fillHouse(house: ConsoleHouse, { hasAlerts = false } = {})
   const recordOf = (kind: string) => items.find((item) => item.kind === kind)?.id ?? null
   const diff = first(approvals, ({ kind }) => kind === 'diff')
   return {
-    ...{ chat, asking, supervised: diff.session_id, diff: diff.approval_id },
+    ...{ chat, parted, asking, supervised: diff.session_id, diff: diff.approval_id },
     approval: {
       low: idOf(({ tool }) => tool === 'note'),
       high: idOf(({ tool }) => tool === 'wipe'),
@@ -90,3 +93,21 @@ export async function fillHouse(house: ConsoleHouse, { hasAlerts = false } = {})
 
 export const tides = (lines: number): string =>
   `${Array.from({ length: lines }, (_, i) => `export const tide${i} = { hour: ${i % 24}, port: 'Emden' }`).join('\n')}\n`
+
+/** Each step waits for the one before it: a branch leaves what is there. */
+async function part({ client }: ConsoleHouse): Promise<string> {
+  const session = crypto.randomUUID()
+  const ended = async ({ run_id }: { run_id: string }) => {
+    await until('a run ends', async () => (await client.run(run_id)).finished_at !== null, PATIENT_MS)
+  }
+  const first = await client.send(session, 'formula')
+  await ended(first)
+  await ended(await client.again(session, first.message_id))
+  const second = await client.send(session, 'What now?')
+  await ended(second)
+  await ended(await client.send(session, 'fail', { replaces: second.message_id }))
+  const { events } = await client.sessions.log(session)
+  const judged = events.flatMap(({ event }) => (event.type === 'TEXT_MESSAGE_START' ? [event.messageId] : []))[1]
+  if (judged !== undefined) await client.sessions.rate(judged, { value: 'down', note: 'The date is wrong.' })
+  return session
+}

@@ -1,4 +1,5 @@
 import type { Session } from 'quarterdeck/client'
+import { lazy } from 'react'
 import { isOwn, useMe } from '../../data/me.ts'
 import { useSessionLog } from '../../data/session-log.ts'
 import { useBranch } from '../../data/use-branch.ts'
@@ -8,8 +9,10 @@ import { ConversationContext } from '../../parts/transcript/conversation.ts'
 import { EarlierVersion } from '../../parts/transcript/EarlierVersion.tsx'
 import { Transcript } from '../../parts/transcript/Transcript.tsx'
 import { useAgain } from '../../parts/transcript/use-again.ts'
-import { Story } from './story/Story.tsx'
 import styles from './TranscriptTab.module.css'
+
+// Only sessions of coding agents have one.
+const Story = lazy(() => import('./story/Story.tsx'))
 
 /** The conversation, live. A link to a message (`?message=`) opens it there. */
 export default function TranscriptTab({ session }: { session: Session }) {

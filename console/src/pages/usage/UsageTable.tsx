@@ -32,7 +32,6 @@ export function UsageTable({ usage: { by, rows, total, currency } }: { usage: Us
     { name: 'Half within', cell: ({ p50_ms }) => timeText(p50_ms), isNumber: true, isMinor: true },
     { name: '95 % within', cell: ({ p95_ms }) => timeText(p95_ms), isNumber: true, isMinor: true },
     { name: 'Input', cell: (row) => fullCount(row.input_tokens), isNumber: true, isMinor: true },
-    { name: 'Cached', cell: (row) => fullCount(row.cached_input_tokens), isNumber: true, isMinor: true },
     { name: 'Output', cell: (row) => fullCount(row.output_tokens), isNumber: true, isMinor: true },
     { name: 'Cost', cell: ({ cost }) => moneyText(cost, currency), isNumber: true },
   ]

@@ -40,7 +40,7 @@ interface StoryProps {
 const keyOf = ({ key }: StoryRow): string => key
 
 /** What a supervised agent did, as a story. It opens at its end. */
-export function Story({ session, items, hasEarlier, onEarlier, goTo }: StoryProps) {
+export default function Story({ session, items, hasEarlier, onEarlier, goTo }: StoryProps) {
   const told = useMemo(() => storyOf(items), [items])
   const rows = useMemo(() => (hasEarlier ? told : [startOf(session), ...told]), [told, hasEarlier, session])
   const opened = useRef(new Map<string, boolean>())

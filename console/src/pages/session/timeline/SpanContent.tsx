@@ -71,7 +71,7 @@ function Said({ item }: { item: TranscriptItem }) {
 function Call({ item: { name, args, result, status } }: { item: ToolItem }) {
   return (
     <>
-      <Part title={`Arguments of ${name}`} text={prettyJson(withoutSecrets(args))} isCode />
+      <Part title={`What ${name} was given`} text={prettyJson(withoutSecrets(args))} isCode />
       {result !== null && (
         <Part
           title={status === 'failed' ? 'Error' : 'Result'}
@@ -229,7 +229,7 @@ function SentMessage({ id, message }: { id: string; message: SentMessages[number
       {reasoning !== null && reasoning !== '' && <Part title="Reasoning" text={reasoning} />}
       {content !== '' && <LongText text={prettyJson(content)} label={title} isCode={role === 'tool'} />}
       {tool_calls.map((call) => (
-        <Part key={call.id} title={`Arguments of ${call.name}`} text={prettyJson(call.arguments)} isCode />
+        <Part key={call.id} title={`What ${call.name} was given`} text={prettyJson(call.arguments)} isCode />
       ))}
     </Piece>
   )
