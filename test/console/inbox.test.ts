@@ -64,7 +64,7 @@ inBrowser('the keyboard alone finds, opens, approves, rejects, and shows what it
   await page.getByText('Rejected: wipe').first().waitFor()
 
   await keyboard.press('Control+k')
-  await page.getByRole('combobox', { name: 'Find a page or a command' }).waitFor()
+  await page.getByRole('combobox', { name: /^Find/ }).waitFor()
   await keyboard.type('go to health')
   await keyboard.press('Enter')
   await page.waitForURL('**/console/health')

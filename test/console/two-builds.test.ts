@@ -30,7 +30,7 @@ inBrowser.each([
     async ({ page }: Old) => {
       await page.getByRole('navigation').first().waitFor(LATE)
       await page.keyboard.press('Control+k')
-      await page.getByRole('combobox', { name: 'Find a page or a command' }).waitFor(LATE)
+      await page.getByRole('combobox', { name: /^Find/ }).waitFor(LATE)
     },
   ],
   [
