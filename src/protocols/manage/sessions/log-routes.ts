@@ -4,12 +4,14 @@ import { z } from 'zod'
 import { type Clock, isoTime } from '../../../domain/clock.ts'
 import { ServerError, sessionNotFound } from '../../../domain/errors.ts'
 import { ulidOf } from '../../../domain/ids.ts'
+import { isRecord } from '../../../domain/is-record.ts'
 import { present } from '../../../domain/present.ts'
 import type { Approval } from '../../../domain/records/record.ts'
 import type { Entry } from '../../../domain/session/entry.ts'
 import { type StoredMessage, textOf } from '../../../domain/session/message.ts'
 import type { RunSummary } from '../../../domain/session/run.ts'
 import type { SessionRecord } from '../../../domain/session/session.ts'
+import { createMask } from '../../../domain/text/mask.ts'
 import { createJsonMask } from '../../../domain/text/masked-json.ts'
 import type { Engine } from '../../../engine/engine.ts'
 import type { SentStep } from '../../../engine/sessions/read-step.ts'
@@ -34,6 +36,8 @@ export interface LogRoutesDeps {
   oversight: Oversight
   approvals: Pick<Approvals, 'list'>
   clock: Pick<Clock, 'now'>
+  /** Leaves out the secrets of this server; absent: what looks like a key. */
+  maskText?: (text: string) => string
 }
 
 const EVENTS = { max: 1_000, fallback: 200 }
@@ -47,7 +51,10 @@ const EXPORT_CHARS = 1024 * 1024
 const shared = { door: null, role: 'user', method: 'GET', body: 'none' } as const
 const place = 'The `id` or the `seq` of an event.'
 
-export function createLogRoutes({ engine, oversight, approvals, clock }: LogRoutesDeps): Route[] {
+const maskKeys = createMask([])
+
+export function createLogRoutes(deps: LogRoutesDeps): Route[] {
+  const { engine, oversight, approvals, clock, maskText = maskKeys } = deps
   const { sessions, messages } = engine
 
   async function showLog(request: Request, reply: Reply): Promise<void> {
@@ -83,7 +90,7 @@ export function createLogRoutes({ engine, oversight, approvals, clock }: LogRout
     }
     // The messages are in memory as they are stored, as they were sent, and as text.
     await reply.reserve(3 * PAGE_CHARS)
-    await reply.jsonPieces(200, stepView(await sessions.readStep(session, seq)))
+    await reply.jsonPieces(200, stepView(await sessions.readStep(session, seq), maskText))
   }
 
   async function exportSession(request: Request, reply: Reply): Promise<void> {
@@ -256,11 +263,11 @@ async function* listPieces<T>(
   yield text === ',' ? ']' : `${text}]`
 }
 
-function stepView({ step, runId, version, request, unknown }: SentStep): Step {
+function stepView({ step, runId, version, request, unknown }: SentStep, maskText: (text: string) => string): Step {
   return {
     ...{ step, run_id: runId, agent: version?.name ?? null, unknown },
     parameters: version === null ? {} : parametersOf(version),
-    sent: request === null ? null : sentView(request),
+    sent: request === null ? null : (withTexts(sentView(request), maskText) as Step['sent']),
   }
 }
 
@@ -287,6 +294,14 @@ function sentView({ system, messages, tools, responseFormat }: NonNullable<SentS
   })
   const masked = withoutSecrets(shown) as Sent['messages']
   return { system, messages: masked, tools: [...tools], response_format: responseFormat }
+}
+
+/** The same value with each text in it changed, at any depth. */
+function withTexts(value: unknown, change: (text: string) => string): unknown {
+  if (typeof value === 'string') return change(value)
+  if (Array.isArray(value)) return value.map((one) => withTexts(one, change))
+  if (!isRecord(value)) return value
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, withTexts(one, change)]))
 }
 
 function eventView({ seq, data }: Entry, sessionUlid: string): Log['events'][number] {
