@@ -12,7 +12,6 @@ import { type StoredMessage, textOf } from '../../../domain/session/message.ts'
 import type { RunSummary } from '../../../domain/session/run.ts'
 import type { SessionRecord } from '../../../domain/session/session.ts'
 import { createMask } from '../../../domain/text/mask.ts'
-import { createJsonMask } from '../../../domain/text/masked-json.ts'
 import type { Engine } from '../../../engine/engine.ts'
 import type { SentStep } from '../../../engine/sessions/read-step.ts'
 import { answer } from '../../../http/describe-answer.ts'
@@ -117,11 +116,8 @@ export function createLogRoutes(deps: LogRoutesDeps): Route[] {
     const [overview] = await sessions.overview([session.id])
     yield markdownHead(session, overview?.title ?? '', clock.now())
     const feedback = Map.groupBy(await messages.feedback(session.id), ({ messageId }) => messageId)
-    const argumentsOf = isMaskedFor(request, session)
-      ? (text: string) => createJsonMask()(text)
-      : (text: string) => text
-    for await (const page of messagePages(session.id)) {
-      for (const message of page) yield markdownMessage(message, feedback.get(message.id) ?? [], argumentsOf)
+    for await (const page of messagePages(session.id, isMaskedFor(request, session))) {
+      for (const message of page) yield markdownMessage(message, feedback.get(message.id) ?? [])
     }
     let title = DECISIONS
     for await (const page of approvalPages(request, session.id)) {
@@ -147,8 +143,8 @@ export function createLogRoutes(deps: LogRoutesDeps): Route[] {
     yield JSON.stringify(head).slice(0, -1)
     const isMasked = isMaskedFor(request, session)
     const feedback = feedbackOf(await messages.feedback(session.id))
-    yield* listPieces('messages', messagePages(session.id), (message) => ({
-      ...messageView(message, isMasked),
+    yield* listPieces('messages', messagePages(session.id, isMasked), (message) => ({
+      ...messageView(message),
       ...feedback(message.id),
     }))
     const runs = pagesOf<RunSummary>((last) => engine.runs.list(session.id, EXPORT_PAGE, last?.id))
@@ -158,7 +154,7 @@ export function createLogRoutes(deps: LogRoutesDeps): Route[] {
   }
 
   /** Oldest first. Pages are found from the end, and then read again from the beginning, so that one at a time is in memory. */
-  async function* messagePages(sessionId: string): AsyncGenerator<StoredMessage[]> {
+  async function* messagePages(sessionId: string, isMasked: boolean): AsyncGenerator<StoredMessage[]> {
     const read = (before?: string) =>
       messages.page(sessionId, EXPORT_PAGE, { before, maxChars: EXPORT_CHARS, asides: false })
     const ends: (string | undefined)[] = []
@@ -168,7 +164,10 @@ export function createLogRoutes(deps: LogRoutesDeps): Route[] {
       ends.push(before)
       before = oldest.id
     }
-    for (const before of ends.reverse()) yield await read(before)
+    for (const before of ends.reverse()) {
+      const page = await read(before)
+      yield isMasked ? (withoutSecrets(page) as StoredMessage[]) : page
+    }
   }
 
   return [
@@ -311,7 +310,7 @@ function eventView({ seq, data }: Entry, sessionUlid: string): Log['events'][num
   return { id: `${sessionUlid}.${seq}`, seq, at, event }
 }
 
-const messageView = (message: StoredMessage, isMasked: boolean): SessionExport['messages'][number] => ({
+const messageView = (message: StoredMessage): SessionExport['messages'][number] => ({
   message_id: message.id,
   role: message.role,
   content: textOf(message.content),
@@ -321,7 +320,7 @@ const messageView = (message: StoredMessage, isMasked: boolean): SessionExport['
   tool_calls: (message.toolCalls ?? []).map(({ id, function: called }) => ({
     id,
     name: called.name,
-    arguments: isMasked ? createJsonMask()(called.arguments) : called.arguments,
+    arguments: called.arguments,
   })),
   tool_call_id: message.toolCallId ?? null,
   error: message.error ?? null,
