@@ -75,8 +75,7 @@ export interface OpenApp {
 
 const LOAD_AFTER_MS = 500
 /** See `RouteGroup`: what programs do not have for themselves. */
-const isConsoles = (segments: readonly string[]): boolean =>
-  segments.length === 0 || segments.some((one) => one.endsWith('/'))
+const isConsoles = (segments: readonly string[]): boolean => segments.length === 0 || segments.includes('agents/')
 /** As long as this a stop waits until channels have heard of it. */
 const TELL_MS = 2_000
 

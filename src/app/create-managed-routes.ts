@@ -1,6 +1,8 @@
 // The routes to manage what the server has. The console, `ctl` and scripts use them.
 
 import { createCheckAgentText } from '../config/agent/check-agent-text.ts'
+import { serverSecrets } from '../config/server-secrets.ts'
+import { createMask } from '../domain/text/mask.ts'
 import type { TestRuns } from '../evaluation/test-runs.ts'
 import type { Route } from '../http/route.ts'
 import { createManagedAgentRoutes } from '../protocols/manage/agents/routes.ts'
@@ -29,7 +31,7 @@ export function createManagedRoutes(
   const { services, settings, tokens, stepUp, operators, dataDir, ids, version, program } = parts
   const { clock } = services
   return [
-    ...createSessionRoutes({ ...services, ids }),
+    ...createSessionRoutes({ ...services, ids, maskText: createMask(serverSecrets(parts)) }),
     ...createSearchRoutes(services),
     ...createApprovalRoutes(services),
     ...createEventRoutes(services),
