@@ -203,7 +203,7 @@ export function createLogRoutes(deps: LogRoutesDeps): Route[] {
       ...shared,
       role: 'operator',
       path: '/sessions/:id/steps/:seq',
-      summary: 'What a step has sent to its model',
+      summary: 'What a step sent',
       describe: () => ({
         tag: sessionTag,
         description:
