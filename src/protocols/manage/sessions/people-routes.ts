@@ -32,7 +32,7 @@ const NewTitleSchema = z.strictObject({
 
 const NewFeedbackSchema = z.strictObject({
   value: MessageFeedbackSchema.shape.value.nullable().describe('null takes it back.'),
-  note: writtenText('note', MOST_NOTE, `A note has at most ${MOST_NOTE} characters.`).nullish(),
+  note: writtenText('note', MOST_NOTE).nullish(),
 })
 
 export function createPeopleRoutes({ engine, oversight }: Pick<LogRoutesDeps, 'engine' | 'oversight'>): Route[] {
