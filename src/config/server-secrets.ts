@@ -21,8 +21,8 @@ export const serverSecrets = ({
     ...agents.flatMap(keysOf),
   ].flatMap((secret) => (secret === null || secret === 'none' ? [] : [secret]))
 
-const keysOf = ({ model, judge, tools }: AgentDefinition): string[] => [
-  ...modelKeys(model),
+const keysOf = ({ model, tried = [], judge, tools }: AgentDefinition): string[] => [
+  ...[model, ...tried].flatMap(modelKeys),
   ...(judge === null ? [] : modelKeys(judge)),
   ...tools.flatMap(toolSecrets),
 ]

@@ -22,7 +22,7 @@ export function UsageSums({ total, currency }: { total: UsageCounts; currency: s
       />
       <Figure name="Runs" value={fullCount(total.runs)} note={`${fullCount(total.cancelled_runs)} stopped by people`} />
       <Figure name="Errors" value={errorShare(total)} note={`${counted(total.failed_runs, 'run')} failed`} />
-      <Figure name="Time" value={timeText(total.p50_ms)} note={`95 of 100 runs within ${timeText(total.p95_ms)}`} />
+      <Figure name="Time" value={timeText(total.p50_ms)} note={`95 % within ${timeText(total.p95_ms)}`} />
     </FigureList>
   )
 }

@@ -16,27 +16,19 @@ export interface AgentVersion extends Pick<AgentDefinition, 'name' | 'instructio
   tools: readonly ModelTool[]
 }
 
-export interface AgentVersions {
-  /** Its digest. Nobody waits until it is stored, and a run goes on if it cannot be. */
-  keep(definition: AgentDefinition, tools: readonly ModelTool[]): string
-  /** Null: it is not kept here, or no longer. */
-  find(digest: string): Promise<AgentVersion | null>
-}
-
 const AGENT_VERSION = 'agent_version'
 /** After its last first use. It is longer than logs are kept by default. */
 const KEPT_MS = 400 * 24 * 60 * 60 * 1000
 
-export function createAgentVersions({
-  shared,
-  clock,
-  logger,
-}: {
+export type AgentVersions = ReturnType<typeof createAgentVersions>
+
+interface VersionsDeps {
   shared: Pick<Shared, 'get' | 'put'>
   clock: Pick<Clock, 'now'>
   logger: Logger
-}): AgentVersions {
-  const newest = new WeakMap<AgentDefinition, { tools: string; digest: string }>()
+}
+
+export function createAgentVersions({ shared, clock, logger }: VersionsDeps) {
   const kept = new Set<string>()
 
   async function store(digest: string, version: AgentVersion): Promise<void> {
@@ -49,27 +41,21 @@ export function createAgentVersions({
   }
 
   return {
-    keep(definition, tools) {
-      const toolText = JSON.stringify(tools)
-      const last = newest.get(definition)
-      if (last?.tools === toolText) return last.digest
+    /** Its digest. Nobody waits until it is stored, and a run goes on if it cannot be. */
+    keep(definition: AgentDefinition, tools: readonly ModelTool[]): string {
       const version = versionOf(definition, tools)
       const digest = sha256(JSON.stringify(version)).slice(0, 16)
-      newest.set(definition, { tools: toolText, digest })
-      if (!kept.has(digest)) {
-        kept.add(digest)
-        store(digest, version).catch((error: unknown) => {
-          kept.delete(digest)
-          newest.delete(definition)
-          logger.warn('what an agent sends could not be kept, so the timeline will not show it', {
-            agent: definition.name,
-            error,
-          })
-        })
-      }
+      if (kept.has(digest)) return digest
+      kept.add(digest)
+      store(digest, version).catch((error: unknown) => {
+        kept.delete(digest)
+        const agent = definition.name
+        logger.warn('what an agent sends could not be kept, so the timeline will not show it', { agent, error })
+      })
       return digest
     },
-    async find(digest) {
+    /** Null: it is not kept here, or no longer. */
+    async find(digest: string): Promise<AgentVersion | null> {
       const found = await shared.get(AGENT_VERSION, digest)
       return found === null ? null : JSON.parse(found.value)
     },
@@ -78,14 +64,14 @@ export function createAgentVersions({
 
 function versionOf(definition: AgentDefinition, tools: readonly ModelTool[]): AgentVersion {
   const { name, instructions, responseFormat, context, model } = definition
-  const { provider, name: modelName, temperature, maxTokens, topP, reasoning, contextWindow } = model
-  const parameters = { temperature, maxTokens, topP, reasoning }
+  const { provider, contextWindow, temperature, maxTokens, topP, reasoning } = model
+  const parameters = present({ temperature, maxTokens, topP, reasoning })
   return {
     name,
     instructions,
     responseFormat,
     context,
-    model: { provider, name: modelName, contextWindow, ...present(parameters) },
+    model: { provider, name: model.name, contextWindow, ...parameters },
     tools,
   }
 }

@@ -16,7 +16,7 @@ import { headerUnder } from './target.ts'
 export interface ReplyServices {
   clock: Clock
   streams: OpenStreams
-  /** Error formats of doors that have their own, keyed by the first segment of their paths (`v1`). */
+  /** Error formats of doors that have their own, keyed by the first segment of their paths (`v1`) or by the whole one (`/messages`). */
   errorShapes: ReadonlyMap<string, ErrorShape>
   /** Memory that all large answers together may hold. */
   budget: ByteBudget
@@ -276,7 +276,8 @@ export class HttpReply implements Reply {
   }
 
   #ownShape(): ErrorShape {
-    const first = this.#context.path.split('/', 2)[1] ?? ''
-    return this.#services.errorShapes.get(first) ?? problemShape
+    const { path } = this.#context
+    const { errorShapes } = this.#services
+    return errorShapes.get(path) ?? errorShapes.get(path.split('/', 2)[1] ?? '') ?? problemShape
   }
 }

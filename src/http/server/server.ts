@@ -52,7 +52,7 @@ export interface HttpServerOptions
   limits: Partial<HttpLimits>
   /** If set, the server speaks https only. */
   tls: TlsPair | null
-  /** Error formats of doors that have their own, keyed by the first segment of their paths. */
+  /** Error formats of doors that have their own, keyed by the first segment of their paths or by the whole one. */
   errorShapes: Readonly<Record<string, ErrorShape>>
 }
 

@@ -13,10 +13,10 @@ interface McpNeeds {
 }
 
 export const mcpDoor: ServedDoor<McpNeeds> = {
-  segments: ['mcp', 'sse', 'messages'],
+  segments: ['mcp', 'sse', '/messages'],
   errorShape: mcpErrorShape,
   errors: { MCP: [{ shape: mcpErrorShape, schema: McpErrorSchema }] },
-  own: ['mcp', 'sse', 'messages', 'hooks'],
+  own: ['mcp', 'sse', 'messages/', 'hooks'],
   async routes({ mcp, hooks, clock }) {
     const [{ createMcpRoutes }, { createHookRoutes }] = await Promise.all([
       import('./routes.ts'),

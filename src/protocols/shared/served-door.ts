@@ -4,7 +4,7 @@ import type { Route } from '../../http/route.ts'
 
 /** The code of a door. `Needs` is what it takes of the server. */
 export interface ServedDoor<Needs> {
-  /** First segments of paths. Whatever fails there answers in `errorShape`, also a route that does not exist. */
+  /** First segments of paths, or whole ones (`/messages`). Whatever fails there answers in `errorShape`, also a route that does not exist. */
   segments: readonly string[]
   errorShape: ErrorShape
   /** What OpenAPI says about failures, by the tag of the routes. */

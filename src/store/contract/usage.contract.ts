@@ -95,6 +95,14 @@ export function describeUsage(open: OpenStore): void {
       }
     })
 
+    test('looks up no more days of a session than are kept, whatever an import says of its age', async () => {
+      const { store } = await openForTest(open)
+      const session = newSession({ createdAt: 0, lastActivity: Number.MAX_SAFE_INTEGER })
+      await done(store, { type: 'create_session', session })
+
+      expect(await store.usage.ofSessions([session.id])).toEqual([])
+    })
+
     test('leaves out other days and the smallest groups beyond the limit', async () => {
       const { store } = await openForTest(open)
       await ended(store, [used(mini, 1, 1)], { agent: 'small' })

@@ -4,6 +4,7 @@ import {
   MOST_LETTERS,
   type RunSums,
   type TokenSums,
+  USAGE_DAYS,
   type UsageGroup,
   type UsageKey,
   type UsageQuery,
@@ -27,6 +28,7 @@ const sumColumns = [
   ...(['failed', 'cancelled'] as const),
 ] as const
 const KEY = Object.keys(keyColumns).join(', ')
+const KEPT_MS = USAGE_DAYS * 86_400_000
 
 /** In the order of `usageKey` and `usageSums`. */
 export const usageColumns = {
@@ -162,9 +164,11 @@ export function createUsageReads(reading: Reading, { place, values }: { place: s
   const ofSessions = many(
     {
       name: 'usage_of_sessions',
-      // The key begins with the day. An index by session would be one page more for every run to write.
+      // The key begins with the day. An index by session would be one page more for every run to write. A session that was imported
+      // may have begun at any time: only so many days are looked up as are kept.
       text: `WITH RECURSIVE days (id, day, until) AS (
-          SELECT id, created_at / 86400000, last_activity / 86400000 + 1 FROM sessions WHERE id = ANY($1::text[])
+          SELECT id, CASE WHEN created_at < last_activity - ${KEPT_MS} THEN last_activity - ${KEPT_MS} ELSE created_at END / 86400000,
+            last_activity / 86400000 + 1 FROM sessions WHERE id = ANY($1::text[])
           UNION ALL SELECT id, day + 1, until FROM days WHERE day < until)
         SELECT session_id, '', provider, model, ${total('runs')}, ${SUMS}, '' FROM days JOIN usage ON usage.session_id = days.id
           AND usage.day = days.day GROUP BY session_id, provider, model ORDER BY session_id, provider, model`,

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { ulidOf } from '../../../domain/ids.ts'
+import { testTool } from '../../../engine/testing/open-engine.ts'
 import { compactEntries } from '../../../log/compact.ts'
 import { scriptedModel } from '../../../models/testing/scripted-model.ts'
 import { createGatedModel, stop, text } from '../../testing/gated-model.ts'
@@ -370,5 +371,27 @@ describe('GET /sessions/{id}/steps/{seq}', () => {
     expect((await doors.get(path, asAda)).status).toBe(403)
     expect((await doors.get(`/sessions/${sessionId}/steps/1`, asOperator)).status).toBe(404)
     expect((await doors.get(`/sessions/${sessionId}/steps/x`, asOperator)).status).toBe(400)
+  })
+
+  test('masks the keys in instructions, in tools and in what was said, too', async () => {
+    const key = 'sk-0123456789abcdef'
+    const tool = testTool({
+      name: 'look',
+      description: `Needs ${key}.`,
+      parameters: { type: 'object', default: key },
+      call: async () => ({ content: '', isError: false }),
+    })
+    await using doors = await openDoors({ tools: [tool], agent: { instructions: `The key is ${key}.` } })
+    const response = await doors.post('/sessions/hers/messages', { message: `Is it ${key}?` }, asAda)
+    const { run_id: runId } = (await response.json()) as { run_id: string }
+    const frames = await readSse(await doors.get(`/runs/${runId}/events`, asAda)).rest()
+    const sessionId = (await doors.store.runs.get(runId))?.sessionId ?? ''
+    const seq = frames.find(({ data }) => data.includes('STEP_STARTED'))?.id?.split('.')[1]
+    const text = await (await doors.get(`/sessions/${sessionId}/steps/${seq}`, asOperator)).text()
+
+    expect(text).toContain('The key is [masked].')
+    expect(text).toContain('Needs [masked].')
+    expect(text).toContain('Is it [masked]?')
+    expect(text).not.toContain(key)
   })
 })

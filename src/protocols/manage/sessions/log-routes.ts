@@ -4,13 +4,14 @@ import { z } from 'zod'
 import { type Clock, isoTime } from '../../../domain/clock.ts'
 import { ServerError, sessionNotFound } from '../../../domain/errors.ts'
 import { ulidOf } from '../../../domain/ids.ts'
+import { isRecord } from '../../../domain/is-record.ts'
 import { present } from '../../../domain/present.ts'
 import type { Approval } from '../../../domain/records/record.ts'
 import type { Entry } from '../../../domain/session/entry.ts'
 import { type StoredMessage, textOf } from '../../../domain/session/message.ts'
 import type { RunSummary } from '../../../domain/session/run.ts'
 import type { SessionRecord } from '../../../domain/session/session.ts'
-import { createJsonMask } from '../../../domain/text/masked-json.ts'
+import { createMask } from '../../../domain/text/mask.ts'
 import type { Engine } from '../../../engine/engine.ts'
 import type { SentStep } from '../../../engine/sessions/read-step.ts'
 import { answer } from '../../../http/describe-answer.ts'
@@ -34,6 +35,8 @@ export interface LogRoutesDeps {
   oversight: Oversight
   approvals: Pick<Approvals, 'list'>
   clock: Pick<Clock, 'now'>
+  /** Leaves out the secrets of this server; absent: what looks like a key. */
+  maskText?: (text: string) => string
 }
 
 const EVENTS = { max: 1_000, fallback: 200 }
@@ -47,7 +50,10 @@ const EXPORT_CHARS = 1024 * 1024
 const shared = { door: null, role: 'user', method: 'GET', body: 'none' } as const
 const place = 'The `id` or the `seq` of an event.'
 
-export function createLogRoutes({ engine, oversight, approvals, clock }: LogRoutesDeps): Route[] {
+const maskKeys = createMask([])
+
+export function createLogRoutes(deps: LogRoutesDeps): Route[] {
+  const { engine, oversight, approvals, clock, maskText = maskKeys } = deps
   const { sessions, messages } = engine
 
   async function showLog(request: Request, reply: Reply): Promise<void> {
@@ -83,7 +89,7 @@ export function createLogRoutes({ engine, oversight, approvals, clock }: LogRout
     }
     // The messages are in memory as they are stored, as they were sent, and as text.
     await reply.reserve(3 * PAGE_CHARS)
-    await reply.jsonPieces(200, stepView(await sessions.readStep(session, seq)))
+    await reply.jsonPieces(200, stepView(await sessions.readStep(session, seq), maskText))
   }
 
   async function exportSession(request: Request, reply: Reply): Promise<void> {
@@ -110,11 +116,8 @@ export function createLogRoutes({ engine, oversight, approvals, clock }: LogRout
     const [overview] = await sessions.overview([session.id])
     yield markdownHead(session, overview?.title ?? '', clock.now())
     const feedback = Map.groupBy(await messages.feedback(session.id), ({ messageId }) => messageId)
-    const argumentsOf = isMaskedFor(request, session)
-      ? (text: string) => createJsonMask()(text)
-      : (text: string) => text
-    for await (const page of messagePages(session.id)) {
-      for (const message of page) yield markdownMessage(message, feedback.get(message.id) ?? [], argumentsOf)
+    for await (const page of messagePages(session.id, isMaskedFor(request, session))) {
+      for (const message of page) yield markdownMessage(message, feedback.get(message.id) ?? [])
     }
     let title = DECISIONS
     for await (const page of approvalPages(request, session.id)) {
@@ -140,8 +143,8 @@ export function createLogRoutes({ engine, oversight, approvals, clock }: LogRout
     yield JSON.stringify(head).slice(0, -1)
     const isMasked = isMaskedFor(request, session)
     const feedback = feedbackOf(await messages.feedback(session.id))
-    yield* listPieces('messages', messagePages(session.id), (message) => ({
-      ...messageView(message, isMasked),
+    yield* listPieces('messages', messagePages(session.id, isMasked), (message) => ({
+      ...messageView(message),
       ...feedback(message.id),
     }))
     const runs = pagesOf<RunSummary>((last) => engine.runs.list(session.id, EXPORT_PAGE, last?.id))
@@ -151,7 +154,7 @@ export function createLogRoutes({ engine, oversight, approvals, clock }: LogRout
   }
 
   /** Oldest first. Pages are found from the end, and then read again from the beginning, so that one at a time is in memory. */
-  async function* messagePages(sessionId: string): AsyncGenerator<StoredMessage[]> {
+  async function* messagePages(sessionId: string, isMasked: boolean): AsyncGenerator<StoredMessage[]> {
     const read = (before?: string) =>
       messages.page(sessionId, EXPORT_PAGE, { before, maxChars: EXPORT_CHARS, asides: false })
     const ends: (string | undefined)[] = []
@@ -161,7 +164,10 @@ export function createLogRoutes({ engine, oversight, approvals, clock }: LogRout
       ends.push(before)
       before = oldest.id
     }
-    for (const before of ends.reverse()) yield await read(before)
+    for (const before of ends.reverse()) {
+      const page = await read(before)
+      yield isMasked ? (withoutSecrets(page) as StoredMessage[]) : page
+    }
   }
 
   return [
@@ -256,11 +262,11 @@ async function* listPieces<T>(
   yield text === ',' ? ']' : `${text}]`
 }
 
-function stepView({ step, runId, version, request, unknown }: SentStep): Step {
+function stepView({ step, runId, version, request, unknown }: SentStep, maskText: (text: string) => string): Step {
   return {
     ...{ step, run_id: runId, agent: version?.name ?? null, unknown },
     parameters: version === null ? {} : parametersOf(version),
-    sent: request === null ? null : sentView(request),
+    sent: request === null ? null : (withTexts(sentView(request), maskText) as Step['sent']),
   }
 }
 
@@ -289,6 +295,14 @@ function sentView({ system, messages, tools, responseFormat }: NonNullable<SentS
   return { system, messages: masked, tools: [...tools], response_format: responseFormat }
 }
 
+/** The same value with each text in it changed, at any depth. */
+function withTexts(value: unknown, change: (text: string) => string): unknown {
+  if (typeof value === 'string') return change(value)
+  if (Array.isArray(value)) return value.map((one) => withTexts(one, change))
+  if (!isRecord(value)) return value
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, withTexts(one, change)]))
+}
+
 function eventView({ seq, data }: Entry, sessionUlid: string): Log['events'][number] {
   const event: Log['events'][number]['event'] = JSON.parse(data)
   const { timestamp } = event
@@ -296,7 +310,7 @@ function eventView({ seq, data }: Entry, sessionUlid: string): Log['events'][num
   return { id: `${sessionUlid}.${seq}`, seq, at, event }
 }
 
-const messageView = (message: StoredMessage, isMasked: boolean): SessionExport['messages'][number] => ({
+const messageView = (message: StoredMessage): SessionExport['messages'][number] => ({
   message_id: message.id,
   role: message.role,
   content: textOf(message.content),
@@ -306,7 +320,7 @@ const messageView = (message: StoredMessage, isMasked: boolean): SessionExport['
   tool_calls: (message.toolCalls ?? []).map(({ id, function: called }) => ({
     id,
     name: called.name,
-    arguments: isMasked ? createJsonMask()(called.arguments) : called.arguments,
+    arguments: called.arguments,
   })),
   tool_call_id: message.toolCallId ?? null,
   error: message.error ?? null,

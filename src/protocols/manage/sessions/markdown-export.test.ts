@@ -16,10 +16,7 @@ const message = (content: string, values: Partial<StoredMessage> = {}): StoredMe
 })
 
 const shown = (content: string, values?: Partial<StoredMessage>): string[] =>
-  markdownMessage(message(content, values), [], (text) => text)
-    .trim()
-    .split('\n')
-    .slice(2)
+  markdownMessage(message(content, values), []).trim().split('\n').slice(2)
 
 describe('a message as Markdown', () => {
   test.each([
@@ -30,22 +27,40 @@ describe('a message as Markdown', () => {
     '<!-- swallows\n<details>\n</blockquote>\n<script>',
     '``` `no fence`\n<!-- swallows',
     '```\n~~~\n```\n<!-- swallows',
+    '\\<script>',
+    'https://a.example/<script>',
+    '- a\n  ```\n  <b>in code</b>\n  ```\n<script>',
+    '  ~~~\n~~~\n<script>',
+    '\t```x\n   ```\n<script>',
     '````\n```\n<b>in code</b>\n````\n<b>out of it</b>',
   ])('stays within its quotation: %j', (text) => {
     const lines = shown(text)
 
     expect(lines.every((line) => line.startsWith('>'))).toBe(true)
     const rest = lines.join('\n').replace('<b>in code</b>', '')
-    expect(rest).not.toMatch(/(?<!\\)<[A-Za-z/!?]/)
+    expect(rest).not.toMatch(/<[A-Za-z/!?]/)
+  })
+
+  test('has no HTML in a note, not even after a link', () => {
+    const note = 'https://a.example/<img src=x onerror=alert(1)> \\<b>'
+    const text = markdownMessage(message(''), [{ messageId: 'm', by: 'ada', value: 'up', note, at: 0 }])
+    expect(text).not.toContain('<')
+  })
+
+  test('fetches no picture', () => {
+    expect(shown('See ![x](https://evil.example/?q=1) and [y](z)')).toEqual([
+      '> See !&#91;x](https://evil.example/?q=1) and [y](z)',
+    ])
   })
 
   test('leaves code as it is written', () => {
     expect(shown('Try:\n```html\n<b>x</b>\n```\n<b>')).toEqual([
       '> Try:',
+      '>',
       '> ```html',
       '> <b>x</b>',
       '> ```',
-      '> \\<b>',
+      '> &lt;b>',
     ])
   })
 
@@ -55,18 +70,18 @@ describe('a message as Markdown', () => {
   })
 
   test('marks hidden characters, and takes the meaning out of names', () => {
-    expect(shown('abc\u202edef')).toEqual(['> abc\\<U+202E>def'])
-    const text = markdownMessage(message('', { agentName: 'a\n## [b](c) <d>' }), [], (args) => args)
-    expect(text.trim()).toBe('## a ## \\[b\\](c) \\<d\\> · 1970-01-01 00:00 UTC')
+    expect(shown('abc\u202edef')).toEqual(['> abc&lt;U+202E>def'])
+    const text = markdownMessage(message('', { agentName: 'a\n## [b](c) <d>' }), [])
+    expect(text.trim()).toBe('## a ## \\[b\\](c) &lt;d&gt; · 1970-01-01 00:00 UTC')
   })
 
   test('says nothing of instructions and reasoning', () => {
-    expect(markdownMessage(message('Think.', { role: 'reasoning' }), [], (args) => args)).toBe('')
+    expect(markdownMessage(message('Think.', { role: 'reasoning' }), [])).toBe('')
   })
 })
 
 test('GET /sessions/{id}/export?format=markdown tells the session from its title to what people think', async () => {
-  const call = async () => ({ content: '{"sum":3}', isError: false })
+  const call = async () => ({ content: '{"sum":3,"token":"of-the-result"}', isError: false })
   const add = serverTool({
     name: 'add',
     description: 'Adds.',
@@ -117,7 +132,7 @@ test('GET /sessions/{id}/export?format=markdown tells the session from its title
       '## Result · TIME',
       '',
       '```',
-      '{"sum":3}',
+      '{"sum":3,"token":"of-the-result"}',
       '```',
       '',
       '## tester · TIME',
@@ -130,6 +145,9 @@ test('GET /sessions/{id}/export?format=markdown tells the session from its title
   )
   const forOperator = await (await doors.get(`/sessions/${id}/export?format=markdown`, asEve)).text()
   expect(forOperator).not.toContain(secret)
+  expect(forOperator).toContain('{"sum":3,"token":"[masked]"}')
+  const asJson = await (await doors.get(`/sessions/${id}/export`, asEve)).text()
+  expect(asJson).not.toContain('of-the-result')
   expect(await refusalOf(await doors.get(`/sessions/${id}/export?format=pdf`, asAda))).toMatchObject({
     ...{ status: 400, code: 'invalid_request', pointers: ['format'] },
   })

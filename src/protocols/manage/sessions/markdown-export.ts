@@ -19,12 +19,8 @@ export function markdownHead({ owner, agent, createdAt }: SessionRecord, title: 
   ].join('\n')
 }
 
-/** Empty for what nobody said: instructions, reasoning, activities. `argumentsOf` may mask them. */
-export function markdownMessage(
-  message: StoredMessage,
-  feedback: readonly Feedback[],
-  argumentsOf: (text: string) => string,
-): string {
+/** Empty for what nobody said: instructions, reasoning, activities. */
+export function markdownMessage(message: StoredMessage, feedback: readonly Feedback[]): string {
   const { role, content, createdAt, agentName, toolCalls = [], error } = message
   if (role !== 'user' && role !== 'assistant' && role !== 'tool') return ''
   const who = { user: 'User', assistant: agentName ?? 'Agent', tool: error === undefined ? 'Result' : 'Failed call' }[
@@ -36,7 +32,7 @@ export function markdownMessage(
     ...(words.trim() === '' ? [] : [role === 'tool' ? codeBlock(words) : quoted(words), '']),
     ...toolCalls.flatMap(({ function: { name, arguments: args } }) => [
       `Called ${inline(name)}:\n`,
-      codeBlock(argumentsOf(args), 'json'),
+      codeBlock(args, 'json'),
       '',
     ]),
     ...feedback.map(({ value, by, at, note }) =>
@@ -58,23 +54,35 @@ const line = (fact: string, words: string | null): string =>
 
 const timeOf = (ms: number): string => `${isoTime(ms).slice(0, 16).replace('T', ' ')} UTC`
 
+/** Not a backslash before it: one before that one, or a link that ends with it, would take its meaning. */
+const entities: Readonly<Record<string, string>> = { '<': '&lt;', '>': '&gt;', '&': '&amp;', '[': '&#91;' }
+const asEntity = (character: string): string => entities[character] ?? character
+
 /** One line in which nothing has a meaning for Markdown. */
 const inline = (text: string): string =>
-  visibleProse(text.toWellFormed().replace(/\s+/g, ' ').trim()).replace(/[\\`*_~[\]<>|&$]/g, '\\$&')
+  visibleProse(text.toWellFormed().replace(/\s+/g, ' ').trim())
+    .replace(/[\\`*_~[\]|$]/g, '\\$&')
+    .replace(/[<>&]/g, asEntity)
 
-/** Every line begins with a `>`. HTML could leave the quotation, so none begins here outside a code block. */
+/**
+ * Every line begins with a `>`. HTML could leave the quotation, so none begins here outside a code block, and neither does a picture, which
+ * would be fetched from a stranger. A fence stands at the margin, after a blank line: elsewhere it could belong to a list, and end with it.
+ */
 function quoted(text: string): string {
   let fence: string | null = null
-  const lines = linesOf(text).map((one) => {
-    const [, marks = '', rest = ''] = /^ {0,3}(`{3,}|~{3,})(.*)$/.exec(one) ?? []
-    const isEnd = fence !== null && marks.startsWith(fence) && rest.trim() === ''
-    const isStart = fence === null && marks !== '' && !(marks.startsWith('`') && rest.includes('`'))
-    const shown = fence !== null && !isEnd ? one : one.replace(/<(?=[A-Za-z/!?])/g, '\\<')
-    if (isEnd) fence = null
-    else if (isStart) fence = marks
-    return `> ${shown}`.trimEnd()
+  const lines = linesOf(text).flatMap((one) => {
+    const [, marks = '', rest = ''] = /^\s*(`{3,}|~{3,})(.*)$/.exec(one) ?? []
+    if (fence !== null) {
+      if (!marks.startsWith(fence) || rest.trim() !== '') return [one]
+      fence = null
+      return [marks]
+    }
+    const shown = one.replace(/<(?=[A-Za-z/!?])|\[(?<=!\[)/g, asEntity)
+    if (marks === '' || (marks.startsWith('`') && rest.includes('`'))) return [shown]
+    fence = marks
+    return ['', shown.trimStart()]
   })
-  return lines.join('\n')
+  return lines.map((line) => `> ${line}`.trimEnd()).join('\n')
 }
 
 /** The fence is longer than any row of backticks in the text. */

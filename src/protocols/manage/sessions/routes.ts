@@ -196,7 +196,7 @@ function sessionRoutes(deps: SessionRoutesDeps): Route[] {
             headers: { Location: 'Address of the run.' },
           },
         },
-        errors: [...startErrors, ...fileErrors],
+        errors: [...startErrors, ...fileErrors, 'forbidden'],
       }),
       handle: postMessage,
     },
