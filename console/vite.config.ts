@@ -85,7 +85,7 @@ const inParts = new RegExp(
     'console/src/app/title\\.',
     'console/src/pages/chat/ChatEntry\\.',
     'console/src/data/(?:agents|chat-data|me|session-id)\\.',
-    'console/src/parts/(?:Badge|bytes|CopyButton|CutText|Dialog|Field|LazyPart|Menu|Page|ProseText|save-file|Tabs|Time|VisibleText)\\.',
+    'console/src/parts/(?:Badge|bytes|CopyButton|CutText|Dialog|Field|lazy-part|Menu|Page|ProseText|save-file|Tabs|Time|VisibleText)\\.',
   ].join('|'),
 )
 

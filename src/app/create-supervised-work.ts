@@ -101,8 +101,8 @@ export function createSupervisedWork(parts: WorkParts, undo: AsyncDisposableStac
     spawner,
     /** Loaded when somebody asks. */
     async startable() {
-      const { createStartable } = await import('../supervision/spawn/startable.ts')
-      return createStartable({ ...starting, settings: supervision, search })()
+      const { readStartable } = await import('../supervision/spawn/startable.ts')
+      return readStartable({ ...starting, settings: supervision, search })
     },
     purge,
     /** After a start. */

@@ -29,7 +29,7 @@ import { createWaits } from './waits/create-waits.ts'
 import { createSyncedWaits } from './waits/synced-waits.ts'
 
 export interface EngineOptions {
-  agents: readonly (Pick<AgentParts, 'definition' | 'model' | 'toolbox'> & Partial<Pick<AgentParts, 'tried'>>)[]
+  agents: readonly Omit<AgentParts, 'correction'>[]
   store: Store
   log: SessionLog
   clock: Clock
@@ -77,10 +77,7 @@ export interface EngineParts
 export function createEngine(options: EngineOptions): Engine {
   const { store, log, gate } = options
   const agents = new Map<string, AgentParts>(
-    options.agents.map((parts) => [
-      parts.definition.name,
-      { tried: new Map(), ...parts, correction: createTokenCorrection() },
-    ]),
+    options.agents.map((parts) => [parts.definition.name, { ...parts, correction: createTokenCorrection() }]),
   )
   const served = createServedAgents(agents)
   const { owner: leaseOwner, isOnlyProcess, isAlone, others: otherProcesses, presence } = options.replicas

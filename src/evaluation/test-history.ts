@@ -1,71 +1,71 @@
 // What became of the test cases of an agent, kept beside its sessions: the last results of each case, and since when it fails.
 
-import { z } from 'zod'
 import type { Clock } from '../domain/clock.ts'
 import type { Logger } from '../domain/logger.ts'
-import type { CaseResult } from './case-result.ts'
+import type { SessionLog } from '../log/session-log.ts'
+import type { Store } from '../store/store.ts'
+import type { CaseResult, Finding } from './case-result.ts'
 
 const MOST_RESULTS = 10
 const MOST_FINDINGS = 5
 const MOST_CHARS = 500
+/** A place among the notes of channels, whose names have no spaces: so both stores keep what became of test cases. */
+const CHANNEL = 'test cases'
 
-const outcome = z.enum(['passed', 'failed', 'error'])
-const HistorySchema = z.object({
+export interface CaseHistory {
   /** Newest first. */
-  results: z.array(z.object({ at: z.number(), outcome, durationMs: z.number() })),
+  results: { at: number; outcome: Exclude<CaseResult['outcome'], 'stopped'>; durationMs: number }[]
   /** Epoch ms of the first of the results since which it has not passed. */
-  failingSince: z.number().nullable(),
+  failingSince: number | null
   /** What was wrong the last time. */
-  findings: z.array(z.object({ check: z.string(), expected: z.string(), found: z.string() })),
-})
-export type CaseHistory = z.output<typeof HistorySchema>
-const AgentHistorySchema = z.array(z.tuple([z.string(), HistorySchema]))
-
-export interface TestHistory {
-  /** By the name of the case. */
-  of(agent: string): Promise<ReadonlyMap<string, CaseHistory>>
-  /** Forgets cases that are not in `names` any more. Never throws: results are worth more than their history. */
-  add(agent: string, names: readonly string[], results: readonly CaseResult[]): Promise<void>
+  findings: Finding[]
 }
+
+export type TestHistory = ReturnType<typeof createTestHistory>
 
 interface HistoryDeps {
-  /** What was kept of an agent, or null. */
-  read(agent: string): Promise<string | null>
-  keep(agent: string, value: string, at: number): Promise<unknown>
+  store: Pick<Store, 'outbox'>
+  sessionLog: Pick<SessionLog, 'commit'>
   clock: Pick<Clock, 'now'>
-  logger: Logger
+  log: Logger
 }
 
-export function createTestHistory({ read, keep, clock, logger }: HistoryDeps): TestHistory {
-  async function known(agent: string): Promise<Map<string, CaseHistory>> {
-    const kept = await read(agent)
-    return new Map(kept === null ? [] : AgentHistorySchema.parse(JSON.parse(kept)))
+export function createTestHistory({ store, sessionLog, clock, log }: HistoryDeps) {
+  /** By the name of the case. */
+  async function of(agent: string): Promise<Map<string, CaseHistory>> {
+    const kept = await store.outbox.note(CHANNEL, agent)
+    return new Map(kept === null ? [] : JSON.parse(kept.value))
   }
 
   return {
-    of: known,
-    async add(agent, names, results) {
+    of,
+    /** Forgets cases that are not in `names` any more. Never throws: results are worth more than their history. */
+    async add(agent: string, names: readonly string[], results: readonly CaseResult[]): Promise<void> {
       try {
         const at = clock.now()
-        const cases = await known(agent)
+        const cases = await of(agent)
         for (const result of results) {
-          if (result.outcome !== 'stopped') cases.set(result.name, after(cases.get(result.name), result, at))
+          const { name, outcome } = result
+          if (outcome !== 'stopped') cases.set(name, after(cases.get(name), { ...result, outcome }, at))
         }
-        await keep(agent, JSON.stringify([...cases].filter(([name]) => names.includes(name))), at)
+        const value = JSON.stringify([...cases].filter(([name]) => names.includes(name)))
+        await sessionLog.commit({ type: 'note_for_channel', channel: CHANNEL, key: agent, session: null, value, at })
       } catch (error) {
-        logger.warn('the results of tests could not be kept', { agent, error })
+        log.warn('the results of tests could not be kept', { agent, error })
       }
     },
   }
 }
 
-function after(before: CaseHistory | undefined, result: CaseResult, at: number): CaseHistory {
-  const { findings, durationMs } = result
+function after(
+  before: CaseHistory | undefined,
+  { outcome, findings, durationMs }: CaseResult & Pick<CaseHistory['results'][number], 'outcome'>,
+  at: number,
+): CaseHistory {
   const cut = (text: string) => (text.length > MOST_CHARS ? `${text.slice(0, MOST_CHARS).toWellFormed()}…` : text)
-  const said = outcome.parse(result.outcome)
   return {
-    results: [{ at, outcome: said, durationMs }, ...(before?.results ?? [])].slice(0, MOST_RESULTS),
-    failingSince: said === 'passed' ? null : (before?.failingSince ?? at),
+    results: [{ at, outcome, durationMs }, ...(before?.results ?? [])].slice(0, MOST_RESULTS),
+    failingSince: outcome === 'passed' ? null : (before?.failingSince ?? at),
     findings: findings
       .slice(0, MOST_FINDINGS)
       .map(({ check, expected, found }) => ({ check, expected: cut(expected), found: cut(found) })),

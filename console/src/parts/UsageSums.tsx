@@ -21,7 +21,7 @@ export function UsageSums({ total, currency }: { total: UsageCounts; currency: s
       />
       <Sum name="Runs" value={fullCount(total.runs)} note={`${fullCount(total.cancelled_runs)} stopped by people`} />
       <Sum name="Errors" value={errorShare(total)} note={`${counted(total.failed_runs, 'run')} failed`} />
-      <Sum name="Time" value={timeText(total.p50_ms)} note={`95 of 100 runs within ${timeText(total.p95_ms)}`} />
+      <Sum name="Time" value={timeText(total.p50_ms)} note={`95 % within ${timeText(total.p95_ms)}`} />
     </dl>
   )
 }

@@ -17,13 +17,6 @@ export interface AgentVersion extends Pick<AgentDefinition, 'name' | 'instructio
   tools: readonly ModelTool[]
 }
 
-export interface AgentVersions {
-  /** Its digest. Nobody waits until it is stored, and a run goes on if it cannot be. */
-  keep(definition: AgentDefinition, tools: readonly ModelTool[]): string
-  /** Null: it is not kept here, or no longer. */
-  find(digest: string): Promise<AgentVersion | null>
-}
-
 const AGENT_VERSION = 'agent_version'
 /** After its last first use. It is longer than logs are kept by default. */
 const KEPT_MS = 400 * 24 * 60 * 60 * 1000
@@ -33,16 +26,15 @@ const MOST_CHARS = 8_000_000
 /** A disk that cannot be written is not asked again at each step. */
 const RETRY_MS = 60_000
 
-export function createAgentVersions({
-  shared,
-  clock,
-  logger,
-}: {
+export type AgentVersions = ReturnType<typeof createAgentVersions>
+
+interface VersionsDeps {
   shared: Pick<Shared, 'get' | 'list' | 'put' | 'take'>
   clock: Pick<Clock, 'now' | 'mono'>
   logger: Logger
-}): AgentVersions {
-  const newest = new WeakMap<AgentDefinition, { tools: string; digest: string }>()
+}
+
+export function createAgentVersions({ shared, clock, logger }: VersionsDeps) {
   const kept = new Set<string>()
   let retryAt = 0
 
@@ -75,15 +67,11 @@ export function createAgentVersions({
   }
 
   return {
-    keep(definition, tools) {
-      const toolText = JSON.stringify(tools)
-      const last = newest.get(definition)
-      const isStored = (digest: string) => kept.has(digest) || clock.mono() < retryAt
-      if (last?.tools === toolText && isStored(last.digest)) return last.digest
+    /** Its digest. Nobody waits until it is stored, and a run goes on if it cannot be. */
+    keep(definition: AgentDefinition, tools: readonly ModelTool[]): string {
       const version = versionOf(definition, tools)
       const digest = digestOf(version)
-      newest.set(definition, { tools: toolText, digest })
-      if (isStored(digest)) return digest
+      if (kept.has(digest) || clock.mono() < retryAt) return digest
       kept.add(digest)
       store(digest, version).catch((error: unknown) => {
         kept.delete(digest)
@@ -92,7 +80,8 @@ export function createAgentVersions({
       })
       return digest
     },
-    async find(digest) {
+    /** Null: it is not kept here, or no longer. */
+    async find(digest: string): Promise<AgentVersion | null> {
       const found = await shared.get(AGENT_VERSION, digest).catch((error: unknown) => {
         // The rest of the timeline does not need it.
         if (!hasCode(error, 'config_invalid')) throw error
@@ -111,14 +100,14 @@ const digestOf = (version: AgentVersion): string => sha256(JSON.stringify(versio
 
 function versionOf(definition: AgentDefinition, tools: readonly ModelTool[]): AgentVersion {
   const { name, instructions, responseFormat, context, model } = definition
-  const { provider, name: modelName, temperature, maxTokens, topP, reasoning, contextWindow } = model
-  const parameters = { temperature, maxTokens, topP, reasoning }
+  const { provider, contextWindow, temperature, maxTokens, topP, reasoning } = model
+  const parameters = present({ temperature, maxTokens, topP, reasoning })
   return {
     name,
     instructions,
     responseFormat,
     context,
-    model: { provider, name: modelName, contextWindow, ...present(parameters) },
+    model: { provider, name: model.name, contextWindow, ...parameters },
     tools,
   }
 }

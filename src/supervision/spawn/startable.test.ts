@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { tempFolder } from '../../cli/testing/temp-folder.ts'
 import { resolveHost } from './start-host.ts'
-import { createStartable } from './startable.ts'
+import { readStartable } from './startable.ts'
 
 /** A server whose PATH has these programs. */
 async function startableWith(programs: readonly string[], hostCli: string | null, extraArgs: string[] = []) {
@@ -16,7 +16,7 @@ async function startableWith(programs: readonly string[], hostCli: string | null
   const search = { searchPath: bin, workspaces: [] }
   const workspaces = [{ path: '/work/shop', id: 'shop', channelId: null, label: 'Shop' }]
   const settings = { hostCli, workspaces, defaultWorkspaceRoot: null }
-  return createStartable({ host: () => resolveHost(hostCli, search), extraArgs, settings, search })()
+  return readStartable({ host: () => resolveHost(hostCli, search), extraArgs, settings, search })
 }
 
 test('the program of the settings comes first, and each of the others says what it lacks', async () => {

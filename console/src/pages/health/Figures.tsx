@@ -12,7 +12,7 @@ interface Figure {
   isAlways?: boolean
 }
 
-const milliseconds = (value: number): string => `${value < 10 ? value.toFixed(1) : Math.round(value)} ms`
+const milliseconds = (value: number): string => `${Math.max(1, Math.round(value))} ms`
 
 /** Of all servers on the store. Another one of them answers each time, so the figures of one alone would jump. */
 const sum = (stats: Stats, of: (one: Stats | Stats['replicas'][number]) => number): number =>

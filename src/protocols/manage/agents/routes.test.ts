@@ -43,14 +43,7 @@ async function openAgents({ endless = false, fails = false } = {}) {
   const clock = createManualClock()
   const testsOf = ({ store, log }: Pick<ReturnType<typeof openEngine>, 'store' | 'log'>) =>
     createTestRuns({
-      history: async () =>
-        createTestHistory({
-          read: async (agent) => (await store.outbox.note('tests', agent))?.value ?? null,
-          keep: (key, value, at) =>
-            log.commit({ type: 'note_for_channel', channel: 'tests', key, session: null, value, at }),
-          clock,
-          logger: silentLogger,
-        }),
+      history: async () => createTestHistory({ store, sessionLog: log, clock, log: silentLogger }),
       clock,
       async open() {
         if (fails) throw new ServerError('config_invalid', 'A key is missing.')
