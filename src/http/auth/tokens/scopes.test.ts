@@ -19,6 +19,7 @@ test('every route needs the scope that this table says', async () => {
     'DELETE /sessions/:id',
     'DELETE /threads/:id',
     'DELETE /v1/responses/:id',
+    'PATCH /sessions/:id',
     'POST /',
     'POST /agent/:name/chat',
     'POST /agent/:name/chat/stream',
@@ -32,6 +33,7 @@ test('every route needs the scope that this table says', async () => {
     'POST /copilotkit/agent/:name/stop/:threadId',
     'POST /files',
     'POST /invocations',
+    'POST /messages/:id/feedback',
     'POST /runs/:id/cancel',
     'POST /sessions/:id/messages',
     'POST /tool_result',
@@ -41,6 +43,7 @@ test('every route needs the scope that this table says', async () => {
   ])
   expect(lines('decide')).toEqual([
     'DELETE /grants/:id',
+    'DELETE /inbox/:id/take',
     'POST /alerts/:id/dismiss',
     'POST /alerts/:id/nudge',
     'POST /alerts/:id/stop',
@@ -49,6 +52,7 @@ test('every route needs the scope that this table says', async () => {
     'POST /approvals/:id/check',
     'POST /approvals/:id/reveal',
     'POST /checkpoints/:id/restore',
+    'POST /inbox/:id/take',
     'POST /policy/accept',
     'POST /prompts/:id',
     'POST /sessions',

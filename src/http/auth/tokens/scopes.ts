@@ -18,6 +18,8 @@ const others: Readonly<Record<string, Scope>> = {
   'POST /validate/agent': 'read',
   'POST /agents/:name/tests/run': 'talk',
   'POST /sessions/:id/messages': 'talk',
+  'POST /inbox/:id/take': 'decide',
+  'DELETE /inbox/:id/take': 'decide',
 }
 
 /** They make and take away credentials, so a limit would mean nothing here: only a token without one will do. */
